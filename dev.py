@@ -1,0 +1,338 @@
+#!/usr/bin/env python3
+"""Set up calibkit and run its tasks: `python dev.py help` lists them.
+
+Standard library only. Needs Python 3.11 or newer; makes everything else itself in `.venv`.
+"""
+
+import argparse
+import hashlib
+import json
+import os
+import shutil
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from xml.etree import ElementTree
+
+# Before anything that an older Python cannot evaluate.
+if sys.version_info < (3, 11):  # noqa: UP036
+    found = ".".join(str(part) for part in sys.version_info[:2])
+    sys.exit(f"calibkit needs Python 3.11 or newer; this is Python {found} ({sys.executable}).")
+
+from tools.virtual_environment import (  # noqa: E402
+    ROOT,
+    VENV,
+    Failure,
+    call,
+    environment,
+    kernel_environment,
+    prepare,
+    venv_python,
+)
+
+REPORTS = ROOT / "build" / "reports"
+BOOK = ROOT / "book" / "_build"
+FIRST_LESSON = "00_start_here.ipynb"
+
+LAB = ("lab",)
+READER = ("lab", "book")
+EVERYTHING = ("lab", "book", "test", "browser")
+
+# --- the stages of `test` ------------------------------------------------------------------
+
+
+def tool(name: str, *arguments: str) -> int:
+    """Run one of the modules in `tools/`."""
+    return call(venv_python(), "-m", f"tools.{name}", *arguments)
+
+
+def lint(fix: bool = False) -> int:
+    """Run ruff (rules and format) and mypy."""
+    python = venv_python()
+    rules, layout = (["--fix"], []) if fix else ([], ["--check"])
+    codes = [
+        call(python, "-m", "ruff", "check", "--quiet", *rules, "."),
+        call(python, "-m", "ruff", "format", *layout, "."),
+        call(python, "-m", "mypy"),
+    ]
+    return max(codes)
+
+
+def pytest(stage: str, *arguments: object, env: dict[str, str] | None = None) -> int:
+    """Run pytest and leave a report, so that the summary can count the tests."""
+    report = f"--junitxml={REPORTS / stage}.xml"
+    return call(venv_python(), "-m", "pytest", "-q", report, *arguments, env=env)
+
+
+def unit_tests(fast: bool = False) -> int:
+    """Run the tests of the package and its doctests, without a browser."""
+    marker = "not browser and not slow" if fast else "not browser"
+    return pytest("unit", "-m", marker, "--doctest-modules", "tests", "calibkit")
+
+
+def browser_tests() -> int:
+    """Run the tests that need Chromium; each says so and skips where there is none."""
+    return pytest("browser", "-m", "browser", "tests")
+
+
+def notebook_paths() -> list[Path]:
+    """Return every notebook, found by glob."""
+    found = (ROOT / "notebooks").rglob("*.ipynb")
+    return sorted(path for path in found if ".ipynb_checkpoints" not in path.parts)
+
+
+def validate_notebooks(data: bool) -> int:
+    """Execute every notebook and compare its outputs strictly with the stored ones."""
+    env = kernel_environment(data=data)
+    if data and "CALIBKIT_DATA" not in env:
+        print("skipped: CALIBKIT_DATA is not set")
+        return 0
+    paths = notebook_paths()
+    if not paths:
+        print("no notebooks found")
+        return 1
+    sanitiser = ROOT / "tests" / "nbval_sanitize.cfg"
+    options = ["--nbval", "--nbval-current-env", "--nbval-cell-timeout=300"]
+    options += [f"--nbval-sanitize-with={sanitiser}", "-o", "filterwarnings=default"]
+    return pytest("nbval-data" if data else "nbval", *options, *paths, env=env)
+
+
+def build_book() -> int:
+    """Build the book with warnings as errors."""
+    forget_outdated_book()
+    env = kernel_environment(data=True)
+    env["CALIBKIT_BOOK"] = "1"
+    start = "from jupyter_book.cli.main import main; main()"
+    options = ["build", ".", "--path-output", "book", "--config", "book/_config.yml"]
+    options += ["--toc", "book/_toc.yml", "-W", "--keep-going", "-q"]
+    code = call(venv_python(), "-c", start, *options, env=env)
+    if code == 0:
+        print(f"The book is ready. Open {BOOK / 'html' / 'index.html'}")
+    return code
+
+
+def forget_outdated_book() -> None:
+    """Remove an earlier build when the package or its surroundings have changed.
+
+    The builder executes a lesson again when its text changes, but knows nothing of the package.
+    """
+    digest = hashlib.sha256(os.environ.get("CALIBKIT_DATA", "").encode())
+    digest.update((ROOT / "constraints.txt").read_bytes())
+    for path in sorted((ROOT / "calibkit").rglob("*.*")):
+        if path.suffix in (".py", ".js", ".css"):
+            digest.update(path.read_bytes())
+    seen, now = BOOK / "package.sha256", digest.hexdigest()
+    if seen.exists() and seen.read_text(encoding="utf-8") == now:
+        return
+    shutil.rmtree(BOOK, ignore_errors=True)
+    BOOK.mkdir(parents=True)
+    seen.write_text(now, encoding="utf-8")
+
+
+STAGES: dict[str, tuple[str, Callable[[], int]]] = {
+    "lint": ("ruff and mypy", lint),
+    "pairs": ("notebook pairs in sync, run, text-only", lambda: tool("notebooks", "check")),
+    "unit": ("unit tests and doctests", unit_tests),
+    "nbval": ("notebooks, strict, without data", lambda: validate_notebooks(data=False)),
+    "nbval-data": ("notebooks, strict, with data", lambda: validate_notebooks(data=True)),
+    "solved": ("solved notebooks, every check correct", lambda: tool("notebooks", "solved")),
+    "book": ("book, warnings as errors", build_book),
+    "browser": ("browser tests", browser_tests),
+}
+FAST_STAGES = ("lint", "pairs", "unit")
+
+
+def counted(stage: str, code: int) -> Counter[str]:
+    """Return how many tests of a stage passed, failed and were skipped.
+
+    A stage that is not pytest's counts as one test.
+    """
+    try:
+        suites = ElementTree.parse(REPORTS / f"{stage}.xml").getroot().iter("testsuite")
+    except (OSError, ElementTree.ParseError):
+        return Counter({"failed" if code else "passed": 1})
+    tally: Counter[str] = Counter()
+    for suite in suites:
+        numbers = {
+            key: int(suite.get(key, 0)) for key in ("tests", "errors", "failures", "skipped")
+        }
+        bad = numbers["errors"] + numbers["failures"]
+        tally.update(failed=bad, skipped=numbers["skipped"])
+        tally["passed"] += numbers["tests"] - bad - numbers["skipped"]
+    if code and not tally["failed"]:  # pytest itself stopped
+        tally["failed"] += 1
+    return tally
+
+
+def run_stages(names: Iterable[str], *, fast: bool = False) -> int:
+    """Run stages one after the other, then print what each took and whether it passed."""
+    rows: list[tuple[str, str, float, Counter[str]]] = []
+    for name in names:
+        title, stage = STAGES[name]
+        print(f"\n=== {name}: {title} ===")
+        (REPORTS / f"{name}.xml").unlink(missing_ok=True)
+        started = time.monotonic()
+        code = unit_tests(fast=True) if fast and name == "unit" else stage()
+        seconds = time.monotonic() - started
+        rows.append((name, "FAILED" if code else "passed", seconds, counted(name, code)))
+        print(f"--- {name} {rows[-1][1]} in {seconds:.1f} s")
+    print("\nStage        Result   Seconds   Tests")
+    for name, result, seconds, tally in rows:
+        print(f"{name:<12} {result:<8} {seconds:7.1f}   {in_words(tally)}")
+    total = sum((tally for *_, tally in rows), Counter[str]())
+    print(f"=== {in_words(total)} in {sum(row[2] for row in rows):.1f}s ===")
+    return 1 if any(row[1] == "FAILED" for row in rows) else 0
+
+
+def in_words(tally: Counter[str]) -> str:
+    """Return counts the way pytest says them."""
+    order = ("failed", "passed", "skipped")
+    return ", ".join(f"{tally[word]} {word}" for word in order if tally[word])
+
+
+# --- commands ------------------------------------------------------------------------------
+
+
+def settle_jupyterlab() -> None:
+    """Keep JupyterLab of this environment from asking for news and updates."""
+    folder = VENV / "share" / "jupyter" / "lab" / "settings"
+    folder.mkdir(parents=True, exist_ok=True)
+    quiet = {"fetchNews": "false", "checkForUpdates": False}
+    settings = {"@jupyterlab/apputils-extension:notification": quiet}
+    (folder / "overrides.json").write_text(json.dumps(settings), encoding="utf-8")
+
+
+def command_lab(arguments: list[str]) -> int:
+    """Open JupyterLab on the lessons; further arguments go to JupyterLab (--no-browser)."""
+    prepare(LAB)
+    notebooks = ROOT / "notebooks"
+    settle_jupyterlab()
+    options = [f"--LabApp.default_url=/lab/tree/{FIRST_LESSON}"]
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        options.append("--allow-root")
+    command = [str(venv_python()), "-m", "jupyterlab", *options, *arguments]
+    if os.name != "nt":  # hand over, so that signals reach JupyterLab itself
+        sys.stdout.flush()
+        os.chdir(notebooks)
+        os.execve(command[0], command, environment())
+    return call(*command, cwd=notebooks)
+
+
+def command_test(arguments: list[str]) -> int:
+    """Set up and run everything the continuous integration runs."""
+    parser = argparse.ArgumentParser(prog="dev.py test", description=command_test.__doc__)
+    only = f"run only this stage, repeatable: {', '.join(STAGES)}"
+    parser.add_argument("--only", action="append", choices=STAGES, metavar="STAGE", help=only)
+    parser.add_argument("--fast", action="store_true", help=f"only {', '.join(FAST_STAGES)}")
+    parser.add_argument("--no-torch", action="store_true", help="do not install torch")
+    chosen = parser.parse_args(arguments)
+    prepare(EVERYTHING, () if chosen.no_torch else ("nets",))
+    names = chosen.only or (FAST_STAGES if chosen.fast else STAGES)
+    return run_stages(names, fast=chosen.fast)
+
+
+def command_book(arguments: list[str]) -> int:
+    """Build the book into book/_build/html."""
+    no_arguments("book", arguments)
+    prepare(READER)
+    return build_book()
+
+
+def command_bench(arguments: list[str]) -> int:
+    """Time the package against its yardsticks; arguments go to tools/bench.py."""
+    prepare(LAB)
+    return tool("bench", *arguments)
+
+
+def command_solved(arguments: list[str]) -> int:
+    """Build and execute the solved notebooks in build/solved (for teachers)."""
+    prepare(LAB)
+    return tool("notebooks", "solved", *arguments)
+
+
+def command_run(arguments: list[str]) -> int:
+    """Execute lessons (all, or the named ones) and write their .ipynb files."""
+    prepare(LAB)
+    return tool("notebooks", "run", *arguments)
+
+
+def command_check(arguments: list[str]) -> int:
+    """Check that each .md and .ipynb pair agrees, has been run and holds text outputs only."""
+    prepare(LAB)
+    return tool("notebooks", "check", *arguments)
+
+
+def command_lint(arguments: list[str]) -> int:
+    """Run ruff and mypy; `lint --fix` repairs what ruff can."""
+    no_arguments("lint", [word for word in arguments if word != "--fix"])
+    prepare(EVERYTHING)
+    return lint(fix="--fix" in arguments)
+
+
+def command_clean(arguments: list[str]) -> int:
+    """Remove what the tasks have built; `clean --all` removes .venv too."""
+    no_arguments("clean", [word for word in arguments if word != "--all"])
+    names = ["build", "book/_build", "calibkit.egg-info", "__pycache__"]
+    names += [".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis"]
+    targets = [ROOT / name for name in names + ([".venv"] if "--all" in arguments else [])]
+    for folder in ("calibkit", "tests", "tools", "book", "notebooks"):
+        for name in ("__pycache__", ".ipynb_checkpoints"):
+            targets += (ROOT / folder).rglob(name)
+    for target in targets:
+        if target.is_dir():
+            shutil.rmtree(target)
+            print(f"removed {target.relative_to(ROOT)}")
+    return 0
+
+
+def command_help(arguments: list[str]) -> int:
+    """List the commands."""
+    no_arguments("help", arguments)
+    print("python dev.py COMMAND\n")
+    for name, command in COMMANDS.items():
+        print(f"  {name:<8}{(command.__doc__ or '').splitlines()[0]}")
+    return 0
+
+
+def no_arguments(command: str, arguments: list[str]) -> None:
+    """Refuse arguments that a command does not know."""
+    if arguments:
+        raise Failure(f"dev.py {command} does not know {' '.join(arguments)}")
+
+
+COMMANDS: dict[str, Callable[[list[str]], int]] = {
+    "lab": command_lab,
+    "test": command_test,
+    "book": command_book,
+    "bench": command_bench,
+    "solved": command_solved,
+    "run": command_run,
+    "check": command_check,
+    "lint": command_lint,
+    "clean": command_clean,
+    "help": command_help,
+}
+
+
+def main(arguments: list[str]) -> int:
+    """Run the command that the first argument names."""
+    name, *rest = arguments or ["help"]
+    if name in ("-h", "--help"):
+        name = "help"
+    if name not in COMMANDS:
+        print(f"dev.py does not know {name!r}.", file=sys.stderr)
+        command_help([])
+        return 2
+    try:
+        return COMMANDS[name](rest)
+    except Failure as failure:
+        print(f"\ndev.py {name}: {failure}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

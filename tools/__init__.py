@@ -1,0 +1,1 @@
+"""The tools behind `dev.py`: virtual environment, notebooks, figures, timings."""

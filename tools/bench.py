@@ -1,0 +1,142 @@
+"""Speed of the package, as ratios to a yardstick timed in the same run.
+
+``python dev.py bench`` prints one line per case: the time, the yardstick, the ratio, and the
+ratio that the project promises. Absolute seconds differ between machines, ratios hardly do.
+Inputs include validation; one thread. Exit code 1 if a promise is broken.
+"""
+
+import argparse
+import sys
+import tracemalloc
+from collections.abc import Callable
+from time import perf_counter
+from typing import NamedTuple
+
+import numpy as np
+
+import calibkit as ck
+
+
+class Case(NamedTuple):
+    """One measured line."""
+
+    name: str
+    milliseconds: float
+    yardstick: str
+    yardstick_ms: float
+    promised: float
+
+    @property
+    def ratio(self) -> float:
+        """Time in units of the yardstick."""
+        return self.milliseconds / self.yardstick_ms
+
+
+def best_ms(run: Callable[[], object], seconds: float = 1.0) -> float:
+    """Return the fastest of several runs, in milliseconds: the least disturbed one."""
+    run()
+    best, spent = np.inf, 0.0
+    while spent < seconds:
+        start = perf_counter()
+        run()
+        took = perf_counter() - start
+        best, spent = min(best, took), spent + took
+    return 1e3 * best
+
+
+def large_inputs(n: int, rng: np.random.Generator) -> list[Case]:
+    """Time the measures on a million rows."""
+    table = rng.dirichlet(np.ones(10), n)
+    classes = rng.integers(0, 10, n)
+    prob = rng.random(n)
+    label = (rng.random(n) < prob).astype(np.int64)
+    full, column, sort = (
+        best_ms(lambda: np.sum(table)),
+        best_ms(lambda: np.sum(prob)),
+        best_ms(lambda: np.sort(prob)),
+    )
+    return [
+        Case(
+            "top-label ECE, 1e6 x 10",
+            best_ms(lambda: ck.expected_calibration_error(classes, table, view="top-label")),
+            "np.sum of the table",
+            full,
+            16,
+        ),
+        Case(
+            "binary equal-width table, 1e6",
+            best_ms(lambda: ck.reliability_table(label, prob)),
+            "np.sum of p",
+            column,
+            40,
+        ),
+        Case(
+            "binary equal-mass error, 1e6",
+            best_ms(lambda: ck.adaptive_calibration_error(label, prob)),
+            "np.sort of p",
+            sort,
+            1.3,
+        ),
+    ]
+
+
+def resampling(n: int, n_resamples: int, rng: np.random.Generator) -> Case:
+    """Time exact bootstrap resamples of the expected calibration error."""
+    prob = rng.random(n)
+    label = rng.random(n) < prob
+    return Case(
+        f"{n_resamples} bootstrap resamples, n = {n:.0e}",
+        best_ms(
+            lambda: ck.bootstrap_interval(
+                ck.expected_calibration_error, label, prob, n_resamples=n_resamples, rng=rng
+            )
+        ),
+        "drawing the indices",
+        best_ms(lambda: rng.integers(0, n, size=(n_resamples, n))),
+        4,
+    )
+
+
+def small_input(rng: np.random.Generator) -> Case:
+    """Time one call on a thousand rows, against one millisecond."""
+    table, classes = rng.dirichlet(np.ones(10), 1000), rng.integers(0, 10, 1000)
+    return Case(
+        "top-label ECE, 1e3 x 10",
+        best_ms(lambda: ck.expected_calibration_error(classes, table, view="top-label")),
+        "one millisecond",
+        1.0,
+        0.4,
+    )
+
+
+def peak_memory(n: int, rng: np.random.Generator) -> Case:
+    """Measure the peak of extra memory of the top-label error, in megabytes."""
+    table, classes = rng.random((n, 10)), rng.integers(0, 10, n)
+    table /= table.sum(axis=1, keepdims=True)
+    tracemalloc.start()
+    ck.expected_calibration_error(classes, table, view="top-label")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return Case("top-label ECE, extra memory", peak / 1e6, "MB of input", table.nbytes / 1e6, 1.0)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run all cases and print them."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--quick", action="store_true", help="a tenth of the rows")
+    n = 100_000 if parser.parse_args(arguments).quick else 1_000_000
+    rng = np.random.default_rng(0)
+    cases = [*large_inputs(n, rng), resampling(10_000, 1000, rng), small_input(rng)]
+    cases.append(peak_memory(n, rng))
+    print(f"{'case':<36}{'time (ms)':>10}  {'yardstick':<22}{'(ms)':>8}{'ratio':>8}{'promise':>9}")
+    for case in cases:
+        mark = "" if case.ratio <= case.promised else "  <- broken"
+        print(
+            f"{case.name:<36}{case.milliseconds:>10.3f}  {case.yardstick:<22}"
+            f"{case.yardstick_ms:>8.3f}{case.ratio:>8.2f}{case.promised:>9.1f}{mark}"
+        )
+    return int(any(case.ratio > case.promised for case in cases))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

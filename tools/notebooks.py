@@ -1,0 +1,117 @@
+"""Run, check and solve the lessons: `python dev.py run | check | solved [names]`."""
+
+import argparse
+import re
+import sys
+import time
+from pathlib import Path
+
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+from nbformat import NotebookNode
+
+from tools import notebook_files as files
+from tools.notebook_check import pair_problems
+from tools.notebook_solved import count_checks, state_problems, with_solutions, write_solved
+from tools.virtual_environment import ROOT, kernel_environment
+
+SOLVED = ROOT / "build" / "solved"
+CELL_TIMEOUT = 300
+COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def execute(notebook: NotebookNode, folder: Path) -> NotebookNode:
+    """Run all cells in a fresh kernel, in the lesson's folder and without the optional data."""
+    client = NotebookClient(
+        notebook,
+        timeout=CELL_TIMEOUT,
+        kernel_name="python3",
+        resources={"metadata": {"path": str(folder)}},
+        record_timing=False,
+    )
+    try:
+        executed: NotebookNode = client.execute(env=kernel_environment(data=False))
+    except CellExecutionError as error:
+        raise files.NotebookProblem(COLOUR.sub("", str(error))) from None
+    except (CellTimeoutError, DeadKernelError) as error:
+        raise files.NotebookProblem(f"{type(error).__name__}: {error}") from None
+    return executed
+
+
+def run(path: Path) -> str:
+    """Bring one source into its canonical form, execute it and write its `.ipynb`."""
+    started = time.monotonic()
+    tidied = write_if_new(path, files.source_text(path))
+    executed = execute(files.read_source(path), path.parent)
+    stored = write_if_new(path.with_suffix(".ipynb"), files.text_of(files.normalise(executed)))
+    written = [suffix for suffix, new in ((".md", tidied), (".ipynb", stored)) if new]
+    verdict = f"{' and '.join(written)} written" if written else "unchanged"
+    return f"{verdict}, {time.monotonic() - started:.1f} s"
+
+
+def write_if_new(path: Path, text: str) -> bool:
+    """Write a file unless it holds the text already; tell whether it was written."""
+    if path.exists() and path.read_bytes() == text.encode():
+        return False
+    path.write_text(text, encoding="utf-8", newline="\n")
+    return True
+
+
+def check(path: Path) -> str:
+    """Check one pair; return what was seen or raise with every problem."""
+    problems = pair_problems(path)
+    if problems:
+        raise files.NotebookProblem("\n  ".join(problems))
+    return "in sync, run in order, text only"
+
+
+def solve(path: Path, folder: Path = SOLVED) -> str:
+    """Build and execute one solved notebook; return what was seen or raise with the answers."""
+    started = time.monotonic()
+    executed = execute(with_solutions(files.read_source(path)), path.parent)
+    write_solved(executed, folder / f"{path.stem}.ipynb")
+    problems = state_problems(executed)
+    if problems:
+        raise files.NotebookProblem("\n  ".join(problems))
+    return f"{count_checks(executed)} checks correct, {time.monotonic() - started:.1f} s"
+
+
+def orphans(folder: Path = files.NOTEBOOKS) -> list[Path]:
+    """Return notebooks without a source."""
+    found = sorted(folder.rglob("*.ipynb"))
+    found = [path for path in found if ".ipynb_checkpoints" not in path.parts]
+    return [path for path in found if not path.with_suffix(".md").exists()]
+
+
+def main(arguments: list[str]) -> int:
+    """Do one task on all lessons, or on those whose names begin as given."""
+    tasks = {"run": run, "check": check, "solved": solve}
+    parser = argparse.ArgumentParser(prog="notebooks", description=__doc__)
+    parser.add_argument("task", choices=tasks)
+    parser.add_argument("names", nargs="*", help="beginnings of file names, e.g. 04")
+    chosen = parser.parse_args(arguments)
+    failed = 0
+    try:
+        paths = files.sources(chosen.names)
+    except files.NotebookProblem as problem:
+        print(problem)
+        return 1
+    for path in paths:
+        try:
+            print(f"{path.stem}: {tasks[chosen.task](path)}", flush=True)
+        except files.NotebookProblem as problem:
+            failed += 1
+            print(f"{path.stem}: FAILED\n  {problem}", flush=True)
+    if chosen.task == "check" and not chosen.names:
+        for path in orphans():
+            failed += 1
+            print(f"{path.stem}: FAILED\n  it has no .md source")
+    if not paths:
+        print("no lessons found in notebooks/")
+    if chosen.task == "solved" and not failed:
+        print(f"The solved notebooks are in {SOLVED}")
+    return 1 if failed or not paths else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,156 @@
+"""The virtual environment of the tasks in `dev.py`: make it, fill it, know when it is current.
+
+Standard library only: this runs before anything is installed.
+"""
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+VENV = ROOT / ".venv"
+STAMP = VENV / "calibkit-installed.json"
+SETTINGS = VENV / "calibkit-settings"
+ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
+
+
+class Failure(Exception):
+    """A task that could not be done; the message is for the user."""
+
+
+def venv_python(venv: Path = VENV, platform: str = os.name) -> Path:
+    """Return the interpreter of a virtual environment, on any platform."""
+    return venv / ("Scripts/python.exe" if platform == "nt" else "bin/python")
+
+
+def environment() -> dict[str, str]:
+    """Return the variables every task runs with: one thread, a fixed hash seed, UTF-8."""
+    env = dict(os.environ)
+    for name in ONE_THREAD:
+        env.setdefault(name, "1")
+    env.setdefault("PYTHONHASHSEED", "0")
+    if "CALIBKIT_DATA" in env:  # lessons run in another folder than the person who set it
+        env["CALIBKIT_DATA"] = str(Path(env["CALIBKIT_DATA"]).expanduser().resolve())
+    env.pop("PYTHONPATH", None)  # another copy of the package must not shadow this one
+    env["MPLCONFIGDIR"] = str(SETTINGS / "matplotlib")  # nobody's matplotlibrc
+    env["PYTHONUTF8"] = "1"
+    env["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"
+    env["PIP_DISABLE_PIP_VERSION_CHECK"] = "1"
+    return env
+
+
+def kernel_environment(*, data: bool) -> dict[str, str]:
+    """Return the variables that lessons are executed with, with or without the optional data.
+
+    Nobody's start-up files, caches or data of earlier downloads reach a lesson.
+    """
+    env = environment()
+    for name in ("CALIBKIT_BOOK", "MPLBACKEND") + (() if data else ("CALIBKIT_DATA",)):
+        env.pop(name, None)
+    env["IPYTHONDIR"] = str(quiet_ipython(SETTINGS / "ipython"))
+    env["XDG_CACHE_HOME"] = str(SETTINGS / "cache")
+    return env
+
+
+def quiet_ipython(folder: Path) -> Path:
+    """Return a settings folder for kernels without start-up files, history or log lines."""
+    profile = folder / "profile_default"
+    profile.mkdir(parents=True, exist_ok=True)
+    settings = "c.IPKernelApp.log_level = 40\nc.HistoryManager.enabled = False\n"
+    (profile / "ipython_kernel_config.py").write_text(settings, encoding="utf-8")
+    return folder
+
+
+def call(*command: object, cwd: Path = ROOT, env: dict[str, str] | None = None) -> int:
+    """Run a command in the foreground and return its exit code."""
+    sys.stdout.flush()
+    words = [str(word) for word in command]
+    return subprocess.run(words, cwd=cwd, env=env or environment(), check=False).returncode
+
+
+def fingerprint() -> str:
+    """Return a hash of what the installation depends on."""
+    digest = hashlib.sha256(repr(sys.version_info[:3]).encode())
+    for name in ("pyproject.toml", "constraints.txt"):
+        digest.update((ROOT / name).read_bytes().replace(b"\r\n", b"\n"))
+    return digest.hexdigest()
+
+
+def installed() -> dict[str, list[str]]:
+    """Return which extras the environment has, empty where it is missing or outdated."""
+    try:
+        stamp = json.loads(STAMP.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    if stamp.get("fingerprint") != fingerprint() or not venv_python().exists():
+        return {}
+    return {"extras": stamp["extras"], "refused": stamp["refused"]}
+
+
+def venv_version() -> str:
+    """Return the `major.minor` that the environment was made with, or an empty string."""
+    try:
+        lines = (VENV / "pyvenv.cfg").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return ""
+    values = [line.partition("=")[2].strip() for line in lines if line.startswith("version")]
+    return ".".join(values[0].split(".")[:2]) if values else ""
+
+
+def make_venv() -> None:
+    """Create `.venv`, or make it anew where it belongs to another Python."""
+    current = ".".join(str(part) for part in sys.version_info[:2])
+    if venv_python().exists() and venv_version() == current:
+        return
+    print(f"Making the virtual environment {VENV.name} (Python {current}) ...")
+    if call(sys.executable, "-m", "venv", "--clear", VENV) != 0:
+        raise Failure(
+            "Python could not make a virtual environment.\n"
+            "On Debian and Ubuntu install the package python3-venv, then run the command again."
+        )
+
+
+def pip_install(extras: Iterable[str], *, quiet: bool = False) -> bool:
+    """Install the package with some extras under the constraints; say whether it worked."""
+    target = f"-e.[{','.join(extras)}]"
+    # A person watching wants progress; a log wants errors only.
+    loudness = [] if sys.stdout.isatty() else ["-qq"]
+    command = [venv_python(), "-m", "pip", "install", *loudness, "-c", "constraints.txt", target]
+    if not quiet:
+        return call(*command) == 0
+    words = [str(word) for word in command]
+    done = subprocess.run(words, cwd=ROOT, env=environment(), capture_output=True, check=False)
+    return done.returncode == 0
+
+
+def prepare(extras: tuple[str, ...], optional: tuple[str, ...] = ()) -> None:
+    """Bring `.venv` up to date; returns at once where nothing has changed."""
+    have = installed()
+    wanted = {*extras, *have.get("extras", [])}
+    refused = set(have.get("refused", []))
+    new_optional = set(optional) - wanted - refused
+    if have and wanted == set(have["extras"]) and not new_optional:
+        return
+    make_venv()
+    STAMP.unlink(missing_ok=True)
+    started = time.monotonic()
+    print(f"Installing calibkit[{','.join(sorted(wanted))}] (once; a few minutes) ...")
+    if not pip_install(sorted(wanted)):
+        raise Failure("pip could not install the packages; its message stands above.")
+    for extra in sorted(new_optional):
+        print(f"Installing calibkit[{extra}] (optional) ...")
+        if pip_install([extra], quiet=True):
+            wanted.add(extra)
+        else:
+            refused.add(extra)
+            print(f"  not installable here; tests that need [{extra}] are skipped")
+    # The first import lists the fonts, slowly and with a message that must not enter a lesson.
+    call(venv_python(), "-c", "import matplotlib.font_manager")
+    stamp = {"fingerprint": fingerprint(), "extras": sorted(wanted), "refused": sorted(refused)}
+    STAMP.write_text(json.dumps(stamp), encoding="utf-8")
+    print(f"Installed in {time.monotonic() - started:.0f} s.")
