@@ -1,0 +1,67 @@
+"""What calibkit gives back: frozen results that carry their own description.
+
+A number never travels alone: a result knows the view, the bins and the number of predictions
+behind it, says so in one sentence (`describe`), and turns into a data frame or an HTML table.
+"""
+
+from collections.abc import Mapping
+from html import escape
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def read_only(array: Any) -> NDArray[Any]:
+    """Return a read-only array (a view where possible) for storage in a result."""
+    view = np.asarray(array).view()
+    view.flags.writeable = False
+    return view
+
+
+def spell(count: int, singular: str, plural: str | None = None) -> str:
+    """Return ``"1 bin"`` or ``"15 bins"``, with a thin thousands separator.
+
+    >>> spell(1, "bin"), spell(12000, "prediction")
+    ('1 bin', '12,000 predictions')
+    """
+    return f"{count:,} {singular if count == 1 else plural or singular + 's'}"
+
+
+class Result:
+    """Base of every result: a sentence, a table and an HTML form."""
+
+    __slots__ = ()
+
+    def describe(self) -> str:
+        """Say in plain words what was found."""
+        raise NotImplementedError
+
+    def _columns(self) -> Mapping[str, NDArray[Any]]:
+        """Return the columns of the table form, in order."""
+        raise NotImplementedError
+
+    def to_frame(self) -> Any:
+        """Return the table form as a `pandas.DataFrame` (pandas is imported only here)."""
+        import pandas as pd
+
+        return pd.DataFrame({name: np.array(column) for name, column in self._columns().items()})
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.describe()}>"
+
+    def _repr_html_(self) -> str:
+        columns = self._columns()
+        head = "".join(f"<th scope='col'>{escape(name)}</th>" for name in columns)
+        rows = zip(*(column.tolist() for column in columns.values()), strict=True)
+        body = "".join(f"<tr>{''.join(f'<td>{_cell(v)}</td>' for v in row)}</tr>" for row in rows)
+        return (
+            f"<p>{escape(self.describe())}</p><table><thead><tr>{head}</tr></thead>"
+            f"<tbody>{body}</tbody></table>"
+        )
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, float):
+        return "–" if np.isnan(value) else f"{value:.4f}"
+    return escape(str(value))

@@ -1,0 +1,310 @@
+"""Partitions of [0, 1]: where the edges are and into which bin a prediction falls.
+
+One rule holds in every function: bins are closed on the left and open on the right,
+``[a, b)``, and the last one is closed, so that 0 and 1 always have a home. "10 bins" are ten.
+The edges of equal-width bins are the numbers ``k / B`` themselves: .3 is in the bin that starts
+at .3, which ``numpy.linspace`` and multiplication by ``0.1`` get wrong.
+
+Lessons 04 and 06 teach what the choice of bins does to a calibration error.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibkit._result import spell
+from calibkit._validation import FloatArray, IntArray, as_array, as_count
+
+Edges1D = NDArray[np.float64]
+Assigned = NDArray[np.intp]
+
+
+class Binning(Protocol):
+    """What a binning can do: find its edges for some predictions, and assign predictions."""
+
+    def edges(self, prob: FloatArray, label: IntArray | None = None) -> Edges1D:
+        """Return the ``B + 1`` increasing edges, from 0 to 1."""
+        ...
+
+    def assign(self, prob: FloatArray, edges: Edges1D) -> Assigned:
+        """Return the number of the bin, 0 to B - 1, for each prediction."""
+        ...
+
+
+def assign(prob: FloatArray, edges: Edges1D) -> Assigned:
+    """Return the bin of each prediction: ``[a, b)``, the last one closed.
+
+    Parameters
+    ----------
+    prob : array-like of shape (n,)
+        Predictions in [0, 1].
+    edges : ndarray of shape (B + 1,)
+        Increasing edges from 0 to 1.
+
+    Returns
+    -------
+    ndarray of int, shape (n,)
+        Numbers 0 to B - 1.
+
+    Notes
+    -----
+    Taught in lesson 04.
+
+    Examples
+    --------
+    >>> assign(np.array([0.0, 0.3, 0.5, 1.0]), np.array([0.0, 0.3, 0.5, 1.0])).tolist()
+    [0, 1, 2, 2]
+    """
+    return np.searchsorted(edges[1:-1], prob, side="right")
+
+
+@dataclass(frozen=True, slots=True)
+class EqualWidth:
+    """`n_bins` bins of the same width.
+
+    Parameters
+    ----------
+    n_bins : int
+        Number of bins, at least 1.
+    low : float
+        Left end, 0 by default. For top-label confidences of K classes 1/K is possible; a
+        prediction below `low` is an error.
+
+    Notes
+    -----
+    Edges are ``low + (1 - low) * k / B``. Taught in lesson 04.
+
+    Examples
+    --------
+    >>> EqualWidth(4).edges(np.array([0.5])).tolist()
+    [0.0, 0.25, 0.5, 0.75, 1.0]
+    """
+
+    n_bins: int = 15
+    low: float = 0.0
+
+    def __post_init__(self) -> None:
+        as_count(self.n_bins, "n_bins")
+        number = isinstance(self.low, int | float | np.number) and not isinstance(self.low, bool)
+        if not number or not 0.0 <= self.low < 1.0:
+            raise ValueError(f"low must be in [0, 1), got {self.low!r}.")
+
+    def edges(self, prob: FloatArray, label: IntArray | None = None) -> Edges1D:
+        """Return the edges; they do not depend on the data."""
+        if self.low > 0 and prob.min() < self.low:
+            row = int(np.argmin(prob))
+            raise ValueError(
+                f"Prediction {row} = {float(prob[row]):g} lies below low={self.low:g}, the left "
+                "end of the bins. Use low=0."
+            )
+        return _equal_width_edges(self.n_bins, self.low).copy()
+
+    def assign(self, prob: FloatArray, edges: Edges1D) -> Assigned:
+        """Return the bin of each prediction."""
+        if self.low > 0 or not _product_rule_is_exact(self.n_bins):
+            return assign(prob, edges)
+        index = np.multiply(prob, self.n_bins, dtype=np.float64).astype(np.intp)
+        return np.minimum(index, self.n_bins - 1, out=index)
+
+    def __str__(self) -> str:
+        domain = "" if self.low == 0 else f" on [{self.low:.3g}, 1]"
+        return f"{spell(self.n_bins, 'equal-width bin')}{domain}"
+
+
+@lru_cache(maxsize=256)
+def _equal_width_edges(n_bins: int, low: float) -> Edges1D:
+    return low + (1 - low) * (np.arange(n_bins + 1) / n_bins)
+
+
+@lru_cache(maxsize=256)
+def _product_rule_is_exact(n_bins: int) -> bool:
+    """Tell whether ``floor(p * B)`` puts every float into the bin that the edges say.
+
+    ``p * B`` in floating point never decreases with p, so it suffices to look at each edge and
+    at the float just below it.
+    """
+    edges = _equal_width_edges(n_bins, 0.0)[1:-1]
+    at_edge = np.floor(edges * n_bins)
+    below = np.floor(np.nextafter(edges, 0.0) * n_bins)
+    wanted = np.arange(1, n_bins)
+    return bool(np.array_equal(at_edge, wanted) and np.array_equal(below, wanted - 1))
+
+
+@dataclass(frozen=True, slots=True)
+class EqualMass:
+    """`n_bins` bins with (almost) the same number of predictions in each.
+
+    Parameters
+    ----------
+    n_bins : int
+        Number of bins wanted, at least 1. With many ties, or fewer predictions than bins, there
+        are fewer: a tie is never split.
+    rule : {"midpoint", "quantile"}
+        ``"midpoint"``: sort, cut into B runs whose sizes differ by at most one, put the edge
+        half-way between neighbours (source 003). ``"quantile"``: the edges are
+        ``numpy.quantile(p, k / B)``.
+
+    Notes
+    -----
+    Equal predictions stay together, in the bin above the edge. Taught in lesson 04.
+
+    Examples
+    --------
+    >>> EqualMass(2).edges(np.array([0.1, 0.2, 0.4, 0.9])).round(3).tolist()
+    [0.0, 0.3, 1.0]
+    """
+
+    n_bins: int = 15
+    rule: str = "midpoint"
+
+    def __post_init__(self) -> None:
+        as_count(self.n_bins, "n_bins")
+        if self.rule not in ("midpoint", "quantile"):
+            raise ValueError(f'rule must be "midpoint" or "quantile", got {self.rule!r}.')
+
+    def edges(self, prob: FloatArray, label: IntArray | None = None) -> Edges1D:
+        """Return the edges for these predictions."""
+        if self.rule == "quantile":
+            inner = np.quantile(prob.astype(np.float64), np.arange(1, self.n_bins) / self.n_bins)
+        else:
+            inner = self._midpoints(prob)
+        inner = np.unique(inner)
+        # An edge at the smallest prediction would open an empty bin, one at 1 a bin of width 0.
+        inner = inner[(inner > prob.min()) & (inner < 1)]
+        return np.concatenate(([0.0], inner, [1.0]))
+
+    def _midpoints(self, prob: FloatArray) -> Edges1D:
+        n_bins = min(self.n_bins, len(prob))
+        size, extra = divmod(len(prob), n_bins)
+        cuts = np.arange(1, n_bins) * size + np.minimum(np.arange(1, n_bins), extra)
+        if len(cuts) == 0:
+            return np.empty(0)
+        # Only the order statistics beside the cuts are needed: no full sort.
+        ordered = np.partition(prob, np.union1d(cuts - 1, cuts))
+        left = ordered[cuts - 1].astype(np.float64)
+        right = ordered[cuts].astype(np.float64)
+        middle = (left + right) / 2
+        # Between neighbouring floats the middle rounds to one of them; keep `left` below it.
+        middle = np.where((middle <= left) & (left < right), right, middle)
+        # A cut inside a tie moves below it; it is dropped where another cut is there already.
+        apart = left < right
+        return middle[apart | ~np.isin(left, right[apart])]
+
+    def assign(self, prob: FloatArray, edges: Edges1D) -> Assigned:
+        """Return the bin of each prediction."""
+        return assign(prob, edges)
+
+    def __str__(self) -> str:
+        rule = "" if self.rule == "midpoint" else " (quantile edges)"
+        return f"{spell(self.n_bins, 'equal-mass bin')}{rule}"
+
+
+@dataclass(frozen=True, slots=True)
+class Distinct:
+    """One bin per distinct prediction, with edges half-way between neighbours.
+
+    The natural choice for forecasters who use a few round numbers, and for models with
+    finitely many outputs, where the binned error is exact (lesson 01, source 003 section 4).
+
+    Examples
+    --------
+    >>> Distinct().edges(np.array([0.1, 0.1, 0.4, 0.9])).tolist()
+    [0.0, 0.25, 0.65, 1.0]
+    """
+
+    def edges(self, prob: FloatArray, label: IntArray | None = None) -> Edges1D:
+        """Return the edges for these predictions."""
+        values = np.unique(prob).astype(np.float64)
+        middle = (values[:-1] + values[1:]) / 2
+        inner = np.where(middle <= values[:-1], values[1:], middle)
+        return np.concatenate(([0.0], inner, [1.0]))
+
+    def assign(self, prob: FloatArray, edges: Edges1D) -> Assigned:
+        """Return the bin of each prediction."""
+        return assign(prob, edges)
+
+    def __str__(self) -> str:
+        return "one bin per distinct prediction"
+
+
+@dataclass(frozen=True, slots=True)
+class FixedEdges:
+    """Bins with edges of your own.
+
+    Parameters
+    ----------
+    values : sequence of float
+        Strictly increasing, from 0 to 1.
+
+    Notes
+    -----
+    Taught in lesson 04.
+
+    Examples
+    --------
+    >>> str(FixedEdges([0, 0.2, 0.5, 1]))
+    '3 bins with given edges'
+    """
+
+    values: Any
+
+    def __post_init__(self) -> None:
+        edges = as_array(self.values, "values").astype(np.float64)
+        if edges.ndim != 1 or len(edges) < 2 or edges[0] != 0 or edges[-1] != 1:
+            raise ValueError("Edges must be a list that starts at 0 and ends at 1.")
+        if not (np.diff(edges) > 0).all():
+            place = int(np.flatnonzero(~(np.diff(edges) > 0))[0])
+            raise ValueError(
+                f"Edges must increase, but edge {place} is {edges[place]:g} and edge "
+                f"{place + 1} is {edges[place + 1]:g}."
+            )
+        object.__setattr__(self, "values", tuple(edges.tolist()))
+
+    def edges(self, prob: FloatArray, label: IntArray | None = None) -> Edges1D:
+        """Return the given edges."""
+        return np.array(self.values)
+
+    def assign(self, prob: FloatArray, edges: Edges1D) -> Assigned:
+        """Return the bin of each prediction."""
+        return assign(prob, edges)
+
+    def __str__(self) -> str:
+        return f"{spell(len(self.values) - 1, 'bin')} with given edges"
+
+
+def as_bins(bins: Binning | int) -> Binning:
+    """Return a binning: an ``int`` means that many equal-width bins.
+
+    Parameters
+    ----------
+    bins : int or binning
+        A whole number of at least 1, or an object with ``edges`` and ``assign``.
+
+    Returns
+    -------
+    Binning
+
+    Raises
+    ------
+    ValueError
+        If `bins` is neither.
+
+    Notes
+    -----
+    Taught in lesson 04.
+
+    Examples
+    --------
+    >>> str(as_bins(10))
+    '10 equal-width bins'
+    """
+    if isinstance(bins, int | np.integer) and not isinstance(bins, bool):
+        return EqualWidth(as_count(bins, "bins"))
+    if hasattr(bins, "edges") and hasattr(bins, "assign") and not isinstance(bins, type):
+        return bins
+    raise ValueError(
+        f"bins must be a number of bins or a binning such as EqualMass(15), got {bins!r}."
+    )

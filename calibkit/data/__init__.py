@@ -1,0 +1,140 @@
+"""Real predictions with outcomes, each with origin, licence and checksum.
+
+Nothing of this is shipped with the package. `load` looks in the folder that the environment
+variable ``CALIBKIT_DATA`` names, then in the user's cache, then downloads the file from its
+origin. In every case the SHA-256 must be right. Lessons 01, 04 and later use it.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibkit._result import read_only, spell
+from calibkit.data.files import DataUnavailable, fetch, find, read
+from calibkit.data.registry import REGISTRY, Entry
+
+__all__ = ["REGISTRY", "DataUnavailable", "Entry", "Predictions", "available", "load"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Predictions:
+    """Predictions with what happened.
+
+    Parameters
+    ----------
+    y_true : ndarray of int, shape (n,)
+        Labels: 0 and 1, or ``0 .. K-1``.
+    y_prob : ndarray of shape (n,) or (n, K)
+        P(y = 1), or one column per class.
+    name, title : str
+        Name in the registry, and what it is.
+    note : str
+        Which rows were left out and why; empty if none.
+    origin, licence : str
+        Where it comes from, and its licence there.
+    """
+
+    y_true: NDArray[np.int64]
+    y_prob: NDArray[np.floating[Any]]
+    name: str
+    title: str
+    note: str
+    origin: str
+    licence: str
+
+    @property
+    def n(self) -> int:
+        """Number of predictions."""
+        return len(self.y_true)
+
+    def describe(self) -> str:
+        """Say what it is, how much of it there is, and where it is from."""
+        classes = f", {self.y_prob.shape[1]} classes" if self.y_prob.ndim == 2 else ""
+        note = f"; {self.note}" if self.note else ""
+        return (
+            f"{self.title[0].upper()}{self.title[1:]}: {spell(self.n, 'prediction')}{classes}"
+            f"{note}. From {self.origin} ({self.licence})."
+        )
+
+    def __repr__(self) -> str:
+        return f"<Predictions: {self.describe()}>"
+
+
+def load(name: str) -> Predictions:
+    """Load a data set of the registry.
+
+    Parameters
+    ----------
+    name : str
+        One of ``REGISTRY``, e.g. ``"mlb"``, ``"nba"``, ``"world_cup"``, ``"cifar10-vgg16"``.
+
+    Returns
+    -------
+    Predictions
+        Arrays are read-only.
+
+    Raises
+    ------
+    ValueError
+        If there is no such name, or a file of that name has other contents.
+    DataUnavailable
+        If the file is not on this machine and cannot be downloaded.
+
+    Notes
+    -----
+    Games and matches: ``y_prob`` is P(team 1 wins), or win, tie and loss of team 1. ImageNet
+    files hold the confidence in the predicted class only, so they are binary: was it right?
+    Used in lessons 01 and 04.
+
+    Examples
+    --------
+    >>> load("chess")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ValueError: There is no data set 'chess'; there are mlb, nba, nfl, world_cup, ...
+    """
+    entry = _entry(name)
+    y_true, y_prob, note = read(fetch(entry), entry.kind)
+    return Predictions(
+        y_true=read_only(y_true),
+        y_prob=read_only(y_prob),
+        name=name,
+        title=entry.title,
+        note=note,
+        origin=entry.origin,
+        licence=entry.licence,
+    )
+
+
+def available(name: str | None = None) -> bool | tuple[str, ...]:
+    """Tell whether a data set can be loaded without a network, or list all that can.
+
+    Parameters
+    ----------
+    name : str, optional
+        A name of the registry.
+
+    Returns
+    -------
+    bool, or tuple of str if no name is given
+
+    Raises
+    ------
+    ValueError
+        If there is no such name.
+
+    Examples
+    --------
+    >>> isinstance(available("mlb"), bool)
+    True
+    """
+    if name is None:
+        return tuple(key for key, entry in REGISTRY.items() if find(entry) is not None)
+    return find(_entry(name)) is not None
+
+
+def _entry(name: str) -> Entry:
+    if name not in REGISTRY:
+        raise ValueError(f"There is no data set {name!r}; there are {', '.join(REGISTRY)}.")
+    return REGISTRY[name]

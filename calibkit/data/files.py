@@ -1,0 +1,173 @@
+"""Find a file of the registry, check that it is the right one, and read it."""
+
+import csv
+import hashlib
+import os
+import pickle
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibkit.data.registry import Entry
+
+VARIABLE = "CALIBKIT_DATA"
+_TIMEOUT = 10  # seconds without an answer before a download is given up
+
+Arrays = tuple[NDArray[np.int64], NDArray[np.floating[Any]], str]
+
+
+class DataUnavailable(OSError):
+    """A data set is neither on this machine nor to be had from its origin."""
+
+
+def find(entry: Entry) -> Path | None:
+    """Return the file from ``CALIBKIT_DATA`` or the cache, or None; check its contents."""
+    for folder in folders():
+        path = folder / entry.file
+        if path.is_file():
+            _check(path, entry)
+            return path
+    return None
+
+
+def folders() -> list[Path]:
+    """Return where files are looked for, in order."""
+    given = os.environ.get(VARIABLE)
+    return [Path(given), cache()] if given else [cache()]
+
+
+def cache() -> Path:
+    """Return the user's cache folder of calibkit, without making it."""
+    base = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
+    return (Path(base) if base else Path.home() / ".cache") / "calibkit"
+
+
+def fetch(entry: Entry) -> Path:
+    """Return the file, downloading it from its origin where it is not on this machine.
+
+    Raises
+    ------
+    DataUnavailable
+        If it can neither be found nor downloaded.
+    ValueError
+        If a file of that name has other contents than the registry says.
+    """
+    path = find(entry)
+    return _download(entry) if path is None else path
+
+
+def _check(path: Path, entry: Entry) -> None:
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    if digest != entry.sha256:
+        raise ValueError(
+            f"{path} is not the file that the registry knows as {entry.name!r}: its SHA-256 is "
+            f"{digest[:16]}…, expected {entry.sha256[:16]}…. Delete it and load again."
+        )
+
+
+def _download(entry: Entry) -> Path:
+    looked = " and ".join(str(folder) for folder in folders())
+    missing = f"The data set {entry.name!r} is not on this machine (looked in {looked})"
+    remedy = (
+        f"Set {VARIABLE} to a folder that holds {entry.file}, or load it once with a network: "
+        f"it comes from {entry.origin}."
+    )
+    try:
+        import pooch
+    except ImportError:
+        raise DataUnavailable(
+            f"{missing}, and downloading needs the package pooch (pip install pooch). {remedy}"
+        ) from None
+    try:
+        # Pooch downloads to a temporary name and moves the file only when its hash is right.
+        name = pooch.retrieve(
+            entry.url,
+            known_hash=f"sha256:{entry.sha256}",
+            fname=entry.file,
+            path=cache(),
+            downloader=pooch.HTTPDownloader(timeout=_TIMEOUT),
+        )
+    except (OSError, ValueError) as error:
+        reason = type(error).__name__
+        raise DataUnavailable(f"{missing}, and the download failed ({reason}). {remedy}") from error
+    return Path(name)
+
+
+def read(path: Path, kind: str) -> Arrays:
+    """Return labels, probabilities and a note on rows that were left out."""
+    readers = {
+        "games": _read_games,
+        "matches": _read_matches,
+        "npz": _read_npz,
+        "top-1": _read_top1,
+        "pickle": _read_pickle,
+    }
+    return readers[kind](path)
+
+
+def _rows(path: Path) -> Iterator[dict[str, str]]:
+    with path.open(newline="", encoding="utf-8") as stream:
+        yield from csv.DictReader(stream)
+
+
+def _read_games(path: Path) -> Arrays:
+    """Read P(team 1 wins) and whether it did; a tied game is neither and is left out."""
+    rows = [(float(row["prob1"]), float(row["prob1_outcome"])) for row in _rows(path)]
+    prob, outcome = np.array(rows).T
+    decided = outcome != 0.5
+    ties = int((~decided).sum())
+    note = f"{ties} tied {'game' if ties == 1 else 'games'} left out" if ties else ""
+    return outcome[decided].astype(np.int64), prob[decided], note
+
+
+def _read_matches(path: Path) -> Arrays:
+    """Read win, tie and loss of team 1 as classes 0, 1 and 2."""
+    columns = ("prob1", "probtie", "prob2")
+    rows = list(_rows(path))
+    prob = np.array([[float(row[name]) for name in columns] for row in rows])
+    outcome = np.array([[float(row[f"{name}_outcome"]) for name in columns] for row in rows])
+    return outcome.argmax(axis=1), prob, ""
+
+
+def _read_npz(path: Path) -> Arrays:
+    with np.load(path, allow_pickle=False) as content:
+        return content["ground_truth"].astype(np.int64), content["predictions"], ""
+
+
+def _read_top1(path: Path) -> Arrays:
+    """Read the confidence in the predicted class, and whether that class was right."""
+    rows = [(row["true_label"] == row["pred_label"], row["confidence"]) for row in _rows(path)]
+    return (
+        np.array([right for right, _ in rows], dtype=np.int64),
+        np.array([float(confidence) for _, confidence in rows]),
+        "",
+    )
+
+
+def _read_pickle(path: Path) -> Arrays:
+    with path.open("rb") as stream:
+        prob, labels = _ArraysOnly(stream).load()
+    return labels.reshape(-1).astype(np.int64), prob, ""
+
+
+class _ArraysOnly(pickle.Unpickler):
+    """A reader of pickles that can build NumPy arrays and nothing else.
+
+    An ordinary unpickler runs whatever code the file names.
+    """
+
+    _ALLOWED = frozenset({("multiarray", "_reconstruct"), ("numpy", "ndarray"), ("numpy", "dtype")})
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        super().__init__(stream, encoding="latin1")
+
+    def find_class(self, module: str, name: str) -> Any:
+        """Return one of the three allowed names; refuse all others."""
+        numpy_module = module in ("numpy", "numpy.core.multiarray", "numpy._core.multiarray")
+        if not numpy_module or (module.rpartition(".")[2], name) not in self._ALLOWED:
+            raise pickle.UnpicklingError(f"refused to load {module}.{name}: not a NumPy array.")
+        # Old files name NumPy's private module by its former path.
+        return super().find_class(module.replace("numpy.core", "numpy._core"), name)

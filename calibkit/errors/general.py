@@ -1,0 +1,288 @@
+"""The general calibration error: a norm of the gaps between prediction and frequency."""
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibkit._result import Result, read_only, spell
+from calibkit._validation import CalibrationWarning
+from calibkit.bins import Binning
+from calibkit.reliability import BinTable, reliability_tables
+from calibkit.views import View
+
+FloatVector = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class CalibrationError(Result):
+    """A calibration error together with everything that it depends on.
+
+    Parameters
+    ----------
+    value : float
+        The error, in [0, 1].
+    name : str
+        Its name in words.
+    norm : float
+        The order of the norm, 1 to infinity.
+    gap : {"mean", "centre"}
+        What the frequency was compared with.
+    weights : {"mass", "equal"}
+        How bins were weighted.
+    view : str
+        Which event or events.
+    tables : tuple of BinTable
+        The bin table, one per class for the class-wise view.
+    per_view : ndarray
+        The error of each table.
+    null_mean, null_sd : float
+        Mean and standard deviation that a calibrated model with these predictions would show,
+        by the closed form of `null_moments`; NaN where there is none.
+    """
+
+    value: float
+    name: str
+    norm: float
+    gap: str
+    weights: str
+    view: str
+    tables: tuple[BinTable, ...]
+    per_view: FloatVector
+    null_mean: float
+    null_sd: float
+
+    def __float__(self) -> float:
+        return self.value
+
+    @property
+    def n(self) -> int:
+        """Number of predictions."""
+        return self.tables[0].n
+
+    @property
+    def bins(self) -> str:
+        """The binning in words."""
+        return self.tables[0].bins
+
+    def describe(self) -> str:
+        """Say the error, its view and bins, and what a calibrated model would show."""
+        text = (
+            f"{self.name[0].upper()}{self.name[1:]} {self.value:.4f} "
+            f"({self.view}, {self.bins}, {spell(self.n, 'prediction')})"
+        )
+        if np.isnan(self.null_mean):
+            return text + "."
+        spread = "" if np.isnan(self.null_sd) else f" ± {self.null_sd:.4f}"
+        return text + (
+            f"; a calibrated model with these predictions would show about "
+            f"{self.null_mean:.4f}{spread}."
+        )
+
+    def _columns(self) -> Mapping[str, NDArray[Any]]:
+        return {
+            "view": np.array([table.view for table in self.tables]),
+            "bins in use": np.array([int(table.occupied.sum()) for table in self.tables]),
+            "error": self.per_view,
+        }
+
+
+def weighted_norm(gap: FloatVector, weight: FloatVector, norm: float) -> FloatVector:
+    """Return ``(sum_b w_b |gap_b|^norm)^(1/norm)`` along the last axis; NaN gaps count 0.
+
+    For ``norm=inf`` it is the largest gap among bins of positive weight.
+    """
+    size = np.where(weight > 0, np.abs(gap), 0.0)
+    if norm == 1:
+        return np.asarray((weight * size).sum(axis=-1))
+    largest = size.max(axis=-1)
+    if np.isinf(norm):
+        return np.asarray(largest)
+    # In units of the largest gap, or high powers of small gaps would all underflow to 0.
+    unit = np.where(largest > 0, largest, 1.0)
+    powers = (size / unit[..., np.newaxis]) ** norm
+    return np.asarray(unit * (weight * powers).sum(axis=-1) ** (1 / norm))
+
+
+def combine_views(per_view: FloatVector, norm: float) -> FloatVector:
+    """Join the errors of several views: ``(mean_k e_k^norm)^(1/norm)``, the maximum for inf."""
+    if per_view.shape[-1] == 1:
+        return np.asarray(per_view[..., 0])
+    return weighted_norm(per_view, np.full(per_view.shape[-1], 1 / per_view.shape[-1]), norm)
+
+
+def bin_weights(count: NDArray[Any], weights: str) -> FloatVector:
+    """Return the weight of each bin: its share of predictions, or equal over used bins."""
+    mass = count if weights == "mass" else (count > 0)
+    return np.asarray(mass / mass.sum(axis=-1, keepdims=True))
+
+
+def null_moments(table: BinTable) -> tuple[float, float]:
+    """Mean and standard deviation of the expected calibration error of a calibrated model.
+
+    Parameters
+    ----------
+    table : BinTable
+        Gives the counts and the mean predictions.
+
+    Returns
+    -------
+    mean, sd : float
+        Both in [0, 1].
+
+    Notes
+    -----
+    If the predictions are right, the number of events in bin b has variance ``V_b``, close to
+    ``n_b m_b (1 - m_b)`` with the mean prediction ``m_b``, and is nearly normal. Then
+    ``E[error] = sqrt(2/pi) sum_b sqrt(V_b) / n`` and
+    ``Var[error] = (1 - 2/pi) sum_b V_b / n^2``. Good to a few per cent while ``V_b`` is above 1,
+    too large for bins that expect less than one event. Taught in lesson 04.
+
+    Examples
+    --------
+    >>> from calibkit import reliability_table
+    >>> mean, sd = null_moments(reliability_table([0, 1] * 50, [.5] * 100, bins=1))
+    >>> round(mean, 4), round(sd, 4)
+    (0.0399, 0.0301)
+    """
+    used = table.occupied
+    mean = table.mean_prob[used]
+    variance = table.count[used] * mean * (1 - mean)
+    expected = np.sqrt(2 / np.pi) * np.sqrt(variance).sum() / table.n
+    spread = np.sqrt((1 - 2 / np.pi) * variance.sum()) / table.n
+    return float(expected), float(spread)
+
+
+def calibration_error(
+    y_true: Any,
+    y_prob: Any,
+    *,
+    view: View | None = None,
+    bins: Binning | int = 15,
+    norm: float = 1,
+    gap: str = "mean",
+    weights: str = "mass",
+    name: str | None = None,
+) -> CalibrationError:
+    """Take a norm of the gaps between prediction and frequency: the general binned error.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels: 0 and 1, or ``0 .. K-1``.
+    y_prob : array-like of shape (n,) or (n, K)
+        P(y = 1), or one column per class with rows that sum to 1.
+    view : {"top-label", "class-wise"} or int, optional
+        Which event; needed when `y_prob` has columns.
+    bins : int or Binning
+        A number of equal-width bins, or a binning such as `EqualMass`.
+    norm : float
+        1 (mean), 2 (root mean square), any number from 1 on, or ``numpy.inf`` (maximum).
+    gap : {"mean", "centre"}
+        Compare the frequency with the mean prediction of the bin, or with its centre. The
+        centre is what many plots show; lesson 04 tells what goes wrong with it.
+    weights : {"mass", "equal"}
+        Weight a bin by its share of predictions, or all used bins alike.
+    name : str, optional
+        What the result calls itself.
+
+    Returns
+    -------
+    CalibrationError
+        ``float(result)`` is the number, in [0, 1].
+
+    Raises
+    ------
+    ValueError
+        If labels, probabilities or options are not valid; the message names row and value.
+
+    Warns
+    -----
+    CalibrationWarning
+        If a class of the class-wise view never occurs in the labels.
+
+    Notes
+    -----
+    ``error = (sum_b w_b |m_b - f_b|^p)^(1/p)`` with mean prediction ``m_b``, frequency ``f_b``
+    and ``w_b = n_b / n``; over classes ``(mean_k error_k^p)^(1/p)``. Empty bins count nothing.
+    Sources: 002 Definition 1, 003 section 2, 001 section 3. Taught in lessons 04 to 06.
+
+    Examples
+    --------
+    >>> error = calibration_error([0, 1, 1, 1], [.1, .4, .8, .9], bins=2, norm=2)
+    >>> round(float(error), 4)
+    0.2062
+    """
+    check_options(norm, gap, weights)
+    tables = reliability_tables(y_true, y_prob, view=view, bins=bins)
+    _warn_of_absent_classes(tables)
+    per_view = np.array([_table_error(table, norm, gap, weights) for table in tables])
+    null_mean, null_sd = _null_of_tables(tables, norm, gap, weights)
+    return CalibrationError(
+        value=float(combine_views(per_view, norm)),
+        name=name or _general_name(norm, weights),
+        norm=float(norm),
+        gap=gap,
+        weights=weights,
+        view=tables[0].view if len(tables) == 1 else f"class-wise, {len(tables)} classes",
+        tables=tables,
+        per_view=read_only(per_view),
+        null_mean=null_mean,
+        null_sd=null_sd,
+    )
+
+
+def _warn_of_absent_classes(tables: Sequence[BinTable]) -> None:
+    """Warn where a class never occurs: its column counts, but says little."""
+    absent = [t.view for t in tables if not np.nansum(t.frequency) > 0] if len(tables) > 1 else []
+    if absent:
+        warnings.warn(
+            f"Never seen in y_true: {', '.join(absent)}. The column is kept, with frequency 0 in "
+            "every bin.",
+            CalibrationWarning,
+            stacklevel=4,
+        )
+
+
+def _table_error(table: BinTable, norm: float, gap: str, weights: str) -> float:
+    reference = table.mean_prob if gap == "mean" else table.centre
+    weight = bin_weights(table.count, weights)
+    return float(weighted_norm(reference - table.frequency, weight, norm))
+
+
+def _null_of_tables(
+    tables: Sequence[BinTable], norm: float, gap: str, weights: str
+) -> tuple[float, float]:
+    """Return the closed form of the null level, for norm 1 of mean gaps weighted by mass."""
+    if norm != 1 or gap != "mean" or weights != "mass":
+        return float("nan"), float("nan")
+    moments = [null_moments(table) for table in tables]
+    mean = float(np.mean([m for m, _ in moments]))
+    # The classes of one model move together, so their spreads cannot simply be added.
+    return mean, moments[0][1] if len(moments) == 1 else float("nan")
+
+
+def check_options(norm: float, gap: str = "mean", weights: str = "mass") -> None:
+    """Check the choices that make a calibration error."""
+    number = isinstance(norm, int | float | np.number) and not isinstance(norm, bool)
+    if not number or not norm >= 1:
+        raise ValueError(f"norm must be a number from 1 on, or numpy.inf, got {norm!r}.")
+    if gap not in ("mean", "centre"):
+        raise ValueError(f'gap must be "mean" or "centre", got {gap!r}.')
+    if weights not in ("mass", "equal"):
+        raise ValueError(f'weights must be "mass" or "equal", got {weights!r}.')
+
+
+def _general_name(norm: float, weights: str) -> str:
+    if np.isinf(norm):
+        return "maximum calibration error"
+    if weights == "equal":
+        return "average calibration error" if norm == 1 else f"unweighted l{norm:g} error"
+    names: dict[float, str] = {
+        1: "expected calibration error",
+        2: "root mean square calibration error",
+    }
+    return names.get(norm, f"l{norm:g} calibration error")

@@ -1,0 +1,338 @@
+"""The named members of the family: each one fixes bins, norm, weights or view.
+
+All of them call `calibkit.errors.calibration_error`; nothing is computed here.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from calibkit.bins import Binning, EqualMass
+from calibkit.errors.general import CalibrationError, calibration_error, check_options
+from calibkit.views import View
+
+FIFTEEN_EQUAL_MASS = EqualMass(15)
+
+
+def expected_calibration_error(
+    y_true: Any, y_prob: Any, *, view: View | None = None, bins: Binning | int = 15
+) -> CalibrationError:
+    """Mean gap between prediction and frequency (ECE): norm 1, equal-width bins.
+
+    Parameters
+    ----------
+    y_true, y_prob, view, bins
+        As in `calibration_error`.
+
+    Returns
+    -------
+    CalibrationError
+
+    Raises
+    ------
+    ValueError
+        As `calibration_error`.
+
+    Notes
+    -----
+    ``sum_b (n_b / n) |m_b - f_b|``. With ``view="top-label"`` it is what the literature on
+    networks calls ECE or confidence calibration error (sources 000 section 3.2, 001 section 3,
+    004 section 2). A calibrated model does not score 0: see `null_moments`. Taught in lesson 04.
+
+    Examples
+    --------
+    >>> round(float(expected_calibration_error([0, 1, 1, 1], [.1, .4, .8, .9], bins=2)), 4)
+    0.2
+    """
+    return calibration_error(y_true, y_prob, view=view, bins=bins)
+
+
+def adaptive_calibration_error(
+    y_true: Any, y_prob: Any, *, view: View | None = None, n_bins: int = 15
+) -> CalibrationError:
+    """Mean gap over equal-mass bins: every bin holds the same number of predictions.
+
+    Parameters
+    ----------
+    y_true, y_prob, view
+        As in `calibration_error`.
+    n_bins : int
+        Number of equal-mass bins wanted; ties can make it fewer.
+
+    Returns
+    -------
+    CalibrationError
+
+    Raises
+    ------
+    ValueError
+        As `calibration_error`.
+
+    Notes
+    -----
+    ``sum_b (n_b / n) |m_b - f_b|`` over `EqualMass` bins (source 002 section 2). Not to be
+    confused with the *average* error, which is also abbreviated ACE. Taught in lesson 04.
+
+    Examples
+    --------
+    >>> round(float(adaptive_calibration_error([0, 1, 1, 1], [.1, .4, .8, .9], n_bins=2)), 4)
+    0.2
+    """
+    return calibration_error(
+        y_true, y_prob, view=view, bins=EqualMass(n_bins), name="adaptive calibration error"
+    )
+
+
+def average_calibration_error(
+    y_true: Any, y_prob: Any, *, view: View | None = None, bins: Binning | int = 15
+) -> CalibrationError:
+    """Unweighted mean gap over the bins in use, however few predictions they hold.
+
+    Parameters
+    ----------
+    y_true, y_prob, view, bins
+        As in `calibration_error`.
+
+    Returns
+    -------
+    CalibrationError
+
+    Raises
+    ------
+    ValueError
+        As `calibration_error`.
+
+    Notes
+    -----
+    ``(1/M) sum_b |m_b - f_b|`` over the M occupied bins. Some libraries call this ACE. Thinly
+    filled bins count as much as full ones, which makes it noisy. Taught in lesson 04.
+
+    Examples
+    --------
+    >>> round(float(average_calibration_error([0, 1, 1, 1], [.1, .4, .8, .9], bins=2)), 4)
+    0.2
+    """
+    return calibration_error(y_true, y_prob, view=view, bins=bins, weights="equal")
+
+
+def maximum_calibration_error(
+    y_true: Any, y_prob: Any, *, view: View | None = None, bins: Binning | int = 15
+) -> CalibrationError:
+    """Largest gap of any bin (often MCE): norm infinity.
+
+    Parameters
+    ----------
+    y_true, y_prob, view, bins
+        As in `calibration_error`.
+
+    Returns
+    -------
+    CalibrationError
+
+    Raises
+    ------
+    ValueError
+        As `calibration_error`.
+
+    Notes
+    -----
+    ``max_b |m_b - f_b|`` (source 001 section 3). One thin bin decides it, so it is the noisiest
+    of all. Not to be confused with the *marginal* error. Taught in lesson 04.
+
+    Examples
+    --------
+    >>> round(float(maximum_calibration_error([0, 1, 1, 1], [.1, .4, .8, .9], bins=2)), 4)
+    0.25
+    """
+    return calibration_error(y_true, y_prob, view=view, bins=bins, norm=np.inf)
+
+
+def root_mean_square_calibration_error(
+    y_true: Any, y_prob: Any, *, view: View | None = None, bins: Binning | int = 15
+) -> CalibrationError:
+    """Root of the weighted mean squared gap: norm 2, equal-width bins.
+
+    Parameters
+    ----------
+    y_true, y_prob, view, bins
+        As in `calibration_error`.
+
+    Returns
+    -------
+    CalibrationError
+
+    Raises
+    ------
+    ValueError
+        As `calibration_error`.
+
+    Notes
+    -----
+    ``(sum_b (n_b / n) (m_b - f_b)^2)^(1/2)``. Some papers report it without the root. Never
+    smaller than the expected error of the same bins (Jensen). Taught in lesson 06.
+
+    Examples
+    --------
+    >>> error = root_mean_square_calibration_error([0, 1, 1, 1], [.1, .4, .8, .9], bins=2)
+    >>> round(float(error), 4)
+    0.2062
+    """
+    return calibration_error(y_true, y_prob, view=view, bins=bins, norm=2)
+
+
+def lp_calibration_error(
+    y_true: Any, y_prob: Any, *, norm: float, view: View | None = None, bins: Binning | int = 15
+) -> CalibrationError:
+    """Weighted l_p norm of the gaps, for any p from 1 to infinity.
+
+    Parameters
+    ----------
+    y_true, y_prob, view, bins
+        As in `calibration_error`.
+    norm : float
+        The order p.
+
+    Returns
+    -------
+    CalibrationError
+
+    Raises
+    ------
+    ValueError
+        As `calibration_error`.
+
+    Notes
+    -----
+    ``(sum_b (n_b / n) |m_b - f_b|^p)^(1/p)`` (source 003 section 2). Taught in lesson 06.
+
+    Examples
+    --------
+    >>> round(float(lp_calibration_error([0, 1, 1, 1], [.1, .4, .8, .9], norm=3, bins=2)), 4)
+    0.2118
+    """
+    check_options(norm)  # before the name is made of it
+    return calibration_error(
+        y_true, y_prob, view=view, bins=bins, norm=norm, name=f"l{norm:g} calibration error"
+    )
+
+
+def class_wise_calibration_error(
+    y_true: Any, y_prob: Any, *, bins: Binning | int = 15
+) -> CalibrationError:
+    """Mean over classes of the expected calibration error of each class.
+
+    Parameters
+    ----------
+    y_true, y_prob, bins
+        As in `calibration_error`.
+
+    Returns
+    -------
+    CalibrationError
+        ``per_view`` has one error per class.
+
+    Raises
+    ------
+    ValueError
+        As `calibration_error`.
+
+    Notes
+    -----
+    ``(1/K) sum_k ECE_k`` with the view "class k" for each k (sources 001 section 3, 004
+    section 2); also called static calibration error. Some authors sum instead of averaging.
+    Taught in lesson 12.
+
+    Examples
+    --------
+    >>> error = class_wise_calibration_error([0, 1], [[.8, .2], [.3, .7]], bins=2)
+    >>> error.per_view.round(3).tolist()
+    [0.25, 0.25]
+    """
+    return calibration_error(
+        y_true, y_prob, view="class-wise", bins=bins, name="class-wise calibration error"
+    )
+
+
+def marginal_calibration_error(
+    y_true: Any, y_prob: Any, *, norm: float = 2, bins: Binning | int = FIFTEEN_EQUAL_MASS
+) -> CalibrationError:
+    """Marginal calibration error of source 003: an l_p norm over classes and bins.
+
+    Parameters
+    ----------
+    y_true, y_prob, bins
+        As in `calibration_error`; equal-mass bins by default, as in the source.
+    norm : float
+        The order p, 2 in the source.
+
+    Returns
+    -------
+    CalibrationError
+
+    Raises
+    ------
+    ValueError
+        As `calibration_error`.
+
+    Notes
+    -----
+    ``((1/K) sum_k sum_b (n_kb / n) |m_kb - f_kb|^p)^(1/p)`` (source 003 equation 3). For p = 1
+    it is the class-wise error of the same bins. Taught in lessons 06 and 12.
+
+    Examples
+    --------
+    >>> error = marginal_calibration_error([0, 1], [[.8, .2], [.3, .7]], bins=2)
+    >>> round(float(error), 4)
+    0.255
+    """
+    return calibration_error(
+        y_true,
+        y_prob,
+        view="class-wise",
+        bins=bins,
+        norm=norm,
+        name="marginal calibration error",
+    )
+
+
+def top_label_calibration_error(
+    y_true: Any, y_prob: Any, *, norm: float = 2, bins: Binning | int = FIFTEEN_EQUAL_MASS
+) -> CalibrationError:
+    """Top-label calibration error of source 003: an l_p norm of the confidence gaps.
+
+    Parameters
+    ----------
+    y_true, y_prob, bins
+        As in `calibration_error`; equal-mass bins by default, as in the source.
+    norm : float
+        The order p, 2 in the source.
+
+    Returns
+    -------
+    CalibrationError
+
+    Raises
+    ------
+    ValueError
+        As `calibration_error`.
+
+    Notes
+    -----
+    ``(sum_b (n_b / n) |m_b - f_b|^p)^(1/p)`` for the confidence in the predicted class (source
+    003 equation 2). Not the *test-based* error, which shares the acronym TCE. Taught in lessons
+    06 and 12.
+
+    Examples
+    --------
+    >>> y_prob = [[.8, .2], [.3, .7], [.6, .4]]
+    >>> round(float(top_label_calibration_error([0, 1, 1], y_prob, bins=1)), 4)
+    0.0333
+    """
+    return calibration_error(
+        y_true,
+        y_prob,
+        view="top-label",
+        bins=bins,
+        norm=norm,
+        name="top-label calibration error",
+    )

@@ -1,0 +1,110 @@
+"""Checks of the dials of fake classifiers: every message states the feasible range."""
+
+from typing import Any
+
+import numpy as np
+
+DIRECTIONS = ("over", "under", "pivot")
+SPREADS = ("equal", "random")
+# Weights computed in single precision still count as summing to one.
+WEIGHT_SUM_TOLERANCE = 1e-6
+LARGEST_SEED = 2**32 - 1
+
+
+def as_number(value: Any, name: str, feasible: str) -> float:
+    """Return a real number that is not NaN; `feasible` says in words what is allowed."""
+    number = isinstance(value, int | float | np.integer | np.floating)
+    if not number or isinstance(value, bool) or np.isnan(value):
+        raise ValueError(f"{name} must be {feasible}, got {value!r}.")
+    return float(value)
+
+
+def as_positive(value: Any, name: str) -> float:
+    """Check a positive finite number such as a concentration."""
+    number = as_number(value, name, "a positive finite number")
+    if not 0 < number < np.inf:
+        raise ValueError(f"{name} must be a positive finite number, got {value!r}.")
+    return number
+
+
+def as_n_classes(value: Any) -> int:
+    """Check a number of classes: two at least."""
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not whole or value < 2:
+        raise ValueError(
+            f"n_classes must be a whole number of at least 2, got {value!r}; with one class "
+            "every prediction is certain and right."
+        )
+    return int(value)
+
+
+def as_accuracy(value: Any, n_classes: int) -> float:
+    """Check an accuracy that a confidence of at least 1/K can be calibrated to."""
+    low = 1 / n_classes
+    feasible = (
+        f"strictly between 1/K = {low:.6g} (guessing) and 1 (never wrong) for {n_classes} classes"
+    )
+    number = as_number(value, "accuracy", feasible)
+    # The second test catches what rounds to an end: the beta distribution needs both sides.
+    if not low < number < 1 or not (number - low) / (1 - low) > 0:
+        raise ValueError(f"accuracy must lie {feasible}, got {value!r}.")
+    return number
+
+
+def legacy_generator(seed: int) -> np.random.RandomState:
+    """Return NumPy's legacy generator, which published data were drawn with; not the global one."""
+    if seed > LARGEST_SEED:
+        raise ValueError(f"the seed must be at most {LARGEST_SEED}, got {seed}.")
+    return np.random.RandomState(seed)
+
+
+def as_share(value: Any, name: str = "budget_share") -> float:
+    """Check a share of the error budget, from 0 (calibrated) to 1 (the limit of Lemma 1)."""
+    feasible = "between 0 (calibrated) and 1 (the whole error budget)"
+    number = as_number(value, name, feasible)
+    if not 0 <= number <= 1:
+        raise ValueError(f"{name} must lie {feasible}, got {value!r}.")
+    return number
+
+
+def as_choice(value: Any, name: str, options: tuple[str, ...]) -> str:
+    """Check a word against the words that exist."""
+    if not isinstance(value, str) or value not in options:
+        listed = ", ".join(f'"{option}"' for option in options)
+        raise ValueError(f"{name}={value!r} does not exist; choose one of {listed}.")
+    return value
+
+
+def as_pivot(value: Any, direction: str, n_classes: int) -> float | None:
+    """Check the fixed point of a pivot: a confidence, and only given with its direction."""
+    if value is None:
+        return None
+    if direction != "pivot":
+        raise ValueError(
+            f'pivot={value!r} was given, but direction="{direction}" has its own fixed point; '
+            'leave pivot out or set direction="pivot".'
+        )
+    feasible = f"between 1/K = {1 / n_classes:.6g} and 1, the range of confidences"
+    number = as_number(value, "pivot", feasible)
+    if not 1 / n_classes <= number <= 1:
+        raise ValueError(f"pivot must lie {feasible}, got {value!r}.")
+    return number
+
+
+def as_weights(values: Any, size: int, name: str) -> tuple[float, ...]:
+    """Check weights: as many as needed, none negative, summing to 1."""
+    try:
+        weights = tuple(float(value) for value in values)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be {size} numbers from 0 to 1, got {values!r}.") from None
+    if len(weights) != size:
+        raise ValueError(f"{name} must be {size} numbers, one per class, got {len(weights)}.")
+    for place, weight in enumerate(weights):
+        if not 0 <= weight <= 1:
+            raise ValueError(f"{name}[{place}] = {weight!r} must lie between 0 and 1.")
+    total = sum(weights)
+    if abs(total - 1) > WEIGHT_SUM_TOLERANCE:
+        raise ValueError(
+            f"{name} must sum to 1, but their sum is {total:.6g}; divide each by the sum."
+        )
+    return tuple(weight / total for weight in weights)

@@ -1,0 +1,159 @@
+"""What every fake classifier gives back: a sample with its truth, and exact true values."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibkit._result import Result, read_only
+
+FloatVector = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class FakeSample:
+    """Labels, predictions and the true probabilities behind the labels.
+
+    Parameters
+    ----------
+    y_true : ndarray of shape (n,)
+        Labels, drawn with probability `true_prob`.
+    y_prob : ndarray of shape (n,) or (n, K)
+        What the fake classifier says: P(y = 1), or one column per class.
+    true_prob : ndarray, shaped as `y_prob`
+        What it should have said.
+
+    Notes
+    -----
+    Taught in lesson 03.
+
+    Examples
+    --------
+    >>> from calibkit.fakes import KnobClassifier
+    >>> sample = KnobClassifier(3, 0.6, budget_share=0.5).sample(100, rng=0)
+    >>> sample.n, sample.y_prob.shape, sample.true_prob.shape
+    (100, (100, 3), (100, 3))
+    """
+
+    y_true: NDArray[np.int64]
+    y_prob: FloatVector
+    true_prob: FloatVector
+
+    @property
+    def n(self) -> int:
+        """Number of predictions."""
+        return len(self.y_true)
+
+
+def fake_sample(y_true: NDArray[Any], y_prob: FloatVector, true_prob: FloatVector) -> FakeSample:
+    """Seal three arrays as a sample."""
+    return FakeSample(
+        y_true=read_only(y_true.astype(np.int64, copy=False)),
+        y_prob=read_only(y_prob),
+        true_prob=read_only(true_prob),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class FakeTruth(Result):
+    """The true values of a fake classifier, without any data; NaN where no closed form exists.
+
+    Parameters
+    ----------
+    model : str
+        The classifier in words.
+    accuracy, mean_confidence : float
+        Chance that the predicted label is right, and its mean predicted probability.
+    expected : float
+        True expected calibration error of the predicted label (ECE), without bins.
+    root_mean_square, maximum : float
+        The same error with norm 2, and its largest value.
+    label_conditional : float
+        As `expected`, but given the predicted class as well as its confidence.
+    strong : float
+        Mean L1 distance between the predicted and the true probability vector.
+    class_wise : float
+        Mean over classes of the calibration error of that class's probability.
+    brier, top_label_brier : float
+        Brier score summed over classes, and of the predicted label alone.
+    log_loss : float
+        Mean negative log-probability of the label, natural logarithm.
+
+    Notes
+    -----
+    The errors are those of source 001 sections 1 and 2, of the distribution and not of a sample.
+    Taught in lesson 03.
+
+    Examples
+    --------
+    >>> from calibkit.fakes import KnobClassifier
+    >>> truth = KnobClassifier(5, 0.8, budget_share=0.5).truth()
+    >>> round(truth.strong, 4), round(truth.class_wise, 4), round(truth.maximum, 4)
+    (0.2, 0.04, 0.4)
+    """
+
+    model: str
+    accuracy: float = np.nan
+    mean_confidence: float = np.nan
+    expected: float = np.nan
+    root_mean_square: float = np.nan
+    maximum: float = np.nan
+    label_conditional: float = np.nan
+    strong: float = np.nan
+    class_wise: float = np.nan
+    brier: float = np.nan
+    top_label_brier: float = np.nan
+    log_loss: float = np.nan
+
+    def describe(self) -> str:
+        """Say accuracy, confidence and error in one sentence."""
+        known = (
+            ("accuracy", self.accuracy),
+            ("mean confidence", self.mean_confidence),
+            ("expected calibration error", self.expected),
+        )
+        parts = [f"{name} {value:.4f}" for name, value in known if not np.isnan(value)]
+        return f"{self.model}: exactly, {', '.join(parts) or 'nothing is known'}."
+
+    def _columns(self) -> Mapping[str, NDArray[Any]]:
+        names = [field.name for field in fields(self) if field.name != "model"]
+        return {
+            "quantity": np.array([name.replace("_", " ") for name in names]),
+            "true value": np.array([float(getattr(self, name)) for name in names]),
+        }
+
+
+class InfeasibleTarget(ValueError):
+    """A wanted calibration error that no classifier of this kind can have.
+
+    Parameters
+    ----------
+    message : str
+        What was asked for and what is possible.
+    low, high : float
+        The feasible interval.
+
+    Notes
+    -----
+    Lemma 1 of source 001 limits the error of an over- or under-confident classifier of given
+    accuracy. Taught in lesson 03.
+
+    Examples
+    --------
+    >>> from calibkit.fakes import KnobClassifier
+    >>> try:
+    ...     KnobClassifier.with_error(5, 0.8, 0.3)
+    ... except InfeasibleTarget as error:
+    ...     print(error.low, round(error.high, 4))
+    0.0 0.2
+    """
+
+    def __init__(self, message: str, low: float = 0.0, high: float = np.nan) -> None:
+        super().__init__(message)
+        self.low = low
+        self.high = high
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (str(self), self.low, self.high)

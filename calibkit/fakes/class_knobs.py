@@ -1,0 +1,252 @@
+"""Knob classifiers with other dials for each predicted class.
+
+Over-confidence for one class and under-confidence for another cancel where both report the same
+confidence. Then the error of the pooled confidence is smaller than the error given the class.
+
+Source 001 sections 1.4 and 2 (notions of calibration); the construction is our own. Lesson 03.
+"""
+
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from calibkit.fakes import _dials
+from calibkit.fakes._pooled import PooledKnobs
+from calibkit.fakes._rows import RowPlan, true_rows
+from calibkit.fakes._sample import FakeSample, FakeTruth, FloatVector
+from calibkit.fakes.knob import KnobClassifier
+
+
+@dataclass(frozen=True, slots=True)
+class ClassKnobs:
+    """A fake classifier that is wrong in another way for each class that it predicts.
+
+    Parameters
+    ----------
+    knobs : sequence of K `KnobClassifier`
+        The behaviour when class 0, 1, … is predicted. All have K classes and the same `spread`,
+        no class weights of their own, and a `budget_share` below 1.
+    class_weights : sequence of K floats, optional
+        How often each class is predicted; equally often by default.
+
+    Raises
+    ------
+    ValueError
+        If the knobs do not fit together.
+
+    See Also
+    --------
+    KnobClassifier : the same dials for all classes.
+    ClassKnobs.with_directions : only direction and share differ.
+
+    Notes
+    -----
+    The label-conditional error is ``sum_k w_k e_k`` with the error e_k of each knob. The
+    confidence error is at most that. It is integrated exactly between the confidences at which
+    over- and under-confidence balance. Taught in lesson 03.
+
+    Examples
+    --------
+    >>> fake = ClassKnobs.with_directions(0.8, ("over", "under"), (0.4, 0.3))
+    >>> truth = fake.truth()
+    >>> round(truth.label_conditional, 6), round(truth.expected, 6)
+    (0.085, 0.046684)
+    """
+
+    knobs: tuple[KnobClassifier, ...]
+    _: KW_ONLY
+    class_weights: tuple[float, ...] | None = None
+
+    def __post_init__(self) -> None:
+        knobs = tuple(self.knobs)
+        for k, knob in enumerate(knobs):
+            if not isinstance(knob, KnobClassifier):
+                raise ValueError(f"knobs[{k}] must be a KnobClassifier, got {knob!r}.")
+            _check_member(k, knob, knobs)
+        if len(knobs) < 2:
+            raise ValueError(f"knobs must have one entry per class, at least 2, got {len(knobs)}.")
+        object.__setattr__(self, "knobs", knobs)
+        if self.class_weights is not None:
+            weights = _dials.as_weights(self.class_weights, len(knobs), "class_weights")
+            object.__setattr__(self, "class_weights", weights)
+
+    @classmethod
+    def with_directions(
+        cls,
+        accuracy: float,
+        directions: Sequence[str],
+        budget_shares: Sequence[float],
+        *,
+        concentration: float = 4.0,
+        class_weights: Sequence[float] | None = None,
+        spread: str = "equal",
+    ) -> Self:
+        """Build K knobs that differ in direction and share only.
+
+        Parameters
+        ----------
+        accuracy, concentration, class_weights, spread
+            As in `KnobClassifier`, the same for every class.
+        directions : sequence of K str
+            ``"over"``, ``"under"`` or ``"pivot"`` (around the accuracy), per predicted class.
+        budget_shares : sequence of K floats
+            Share of the error budget per predicted class, from 0 up to but not including 1.
+
+        Returns
+        -------
+        ClassKnobs
+        """
+        if isinstance(directions, str) or len(directions) != len(budget_shares):
+            raise ValueError(
+                "directions and budget_shares need one entry per class each, got "
+                f"{directions!r} and {budget_shares!r}."
+            )
+        knobs = tuple(
+            KnobClassifier(
+                len(directions),
+                accuracy,
+                budget_share=share,
+                direction=direction,
+                concentration=concentration,
+                spread=spread,
+            )
+            for direction, share in zip(directions, budget_shares, strict=True)
+        )
+        weights = None if class_weights is None else tuple(class_weights)
+        return cls(knobs, class_weights=weights)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes, K."""
+        return len(self.knobs)
+
+    @property
+    def weights(self) -> FloatVector:
+        """How often each class is predicted."""
+        if self.class_weights is None:
+            return np.full(self.n_classes, 1 / self.n_classes)
+        return np.array(self.class_weights)
+
+    def _pooled(self) -> tuple[PooledKnobs, FloatVector]:
+        """Return the distinct knobs, and who uses which as a 0-1 table (classes, knobs)."""
+        distinct = list(dict.fromkeys(self.knobs))
+        member = np.array([[float(knob == other) for other in distinct] for knob in self.knobs])
+        pooled = PooledKnobs(
+            true=tuple(knob._true for knob in distinct),
+            share=np.array([knob.budget_share for knob in distinct]),
+            anchor=np.array([knob.anchor for knob in distinct]),
+        )
+        return pooled, member
+
+    def true_map(self, confidence: Any) -> FloatVector:
+        """Return the true confidence behind each reported one, whatever class was predicted.
+
+        NaN where no class is ever predicted with such a confidence.
+        """
+        z = np.asarray(confidence, dtype=np.float64)
+        pooled, member = self._pooled()
+        return pooled.true_map(z.ravel(), self.weights @ member).reshape(z.shape)
+
+    def true_vector(self, y_prob: Any) -> FloatVector:
+        """Return the true probabilities behind predicted ones of shape (n, K)."""
+        y_prob = np.asarray(y_prob, dtype=np.float64)
+        predicted, confidence = y_prob.argmax(axis=1), y_prob.max(axis=1)
+        top = np.full(len(y_prob), np.nan)
+        for k, knob in enumerate(self.knobs):
+            rows = predicted == k
+            top[rows] = knob.true_map(confidence[rows])
+        return true_rows(y_prob, top)
+
+    def truth(self) -> FakeTruth:
+        """Return the true values; NaN for norms other than 1 and, with random spread, as there."""
+        weights, k = self.weights, self.n_classes
+        each = {knob: knob.truth() for knob in dict.fromkeys(self.knobs)}
+
+        def mean(name: str) -> float:
+            values = np.array([getattr(each[knob], name) for knob in self.knobs])
+            used = weights > 0
+            return float(weights[used] @ values[used])
+
+        pooled, member = self._pooled()
+        by_class = weights[:, None] * member
+        # Class k appears as the predicted class, or among the rest when another is predicted.
+        rows, place = np.unique(
+            np.vstack([by_class.sum(axis=0), by_class.sum(axis=0) - by_class]),
+            axis=0,
+            return_inverse=True,
+        )
+        errors = pooled.errors(np.maximum(rows, 0))[place.ravel()]
+        own = np.array([each[knob].expected for knob in self.knobs])
+        as_class = weights * own + errors[1:] / (k - 1)
+        equal = self.knobs[0].spread == "equal" or k == 2
+        label_conditional = mean("expected")
+        return FakeTruth(
+            model=self.describe(),
+            accuracy=mean("accuracy"),
+            mean_confidence=mean("mean_confidence"),
+            expected=min(float(errors[0]), label_conditional),
+            label_conditional=label_conditional,
+            strong=2 * label_conditional,
+            class_wise=float(as_class.mean()) if equal else np.nan,
+            brier=mean("brier"),
+            top_label_brier=mean("top_label_brier"),
+            log_loss=mean("log_loss"),
+        )
+
+    def sample(self, n: int, rng: int | np.random.Generator | None = None) -> FakeSample:
+        """Draw `n` predictions with labels and true probabilities.
+
+        Parameters
+        ----------
+        n : int
+            Number of predictions, at least 1.
+        rng : int, numpy.random.Generator or None
+            Seed or generator.
+
+        Returns
+        -------
+        FakeSample
+            With `y_prob` and `true_prob` of shape (n, K).
+        """
+        true = [knob._true for knob in self.knobs]
+        plan = RowPlan(
+            n_classes=self.n_classes,
+            class_weights=self.class_weights,
+            a=np.array([beta.a for beta in true]),
+            b=np.array([beta.b for beta in true]),
+            share=np.array([knob.budget_share for knob in self.knobs]),
+            anchor=np.array([knob.anchor for knob in self.knobs]),
+            spread=self.knobs[0].spread,
+        )
+        return plan.draw(n, rng)
+
+    def describe(self) -> str:
+        """Say in words how this classifier is wrong, class by class."""
+        kinds = [
+            f"{k}: calibrated"
+            if knob.budget_share == 0
+            else f"{k}: {knob._kind()} by {100 * knob.budget_share:.3g} % of the budget"
+            for k, knob in enumerate(self.knobs)
+        ]
+        shown = kinds if len(kinds) <= 4 else [*kinds[:3], "…", kinds[-1]]
+        return f"knobs per class, {self.n_classes} classes ({'; '.join(shown)})"
+
+
+def _check_member(k: int, knob: KnobClassifier, knobs: Sequence[KnobClassifier]) -> None:
+    """Refuse a knob that does not fit the others."""
+    if knob.n_classes != len(knobs):
+        raise ValueError(
+            f"knobs[{k}] has n_classes={knob.n_classes}, but there are {len(knobs)} knobs; one "
+            "knob per class is needed."
+        )
+    if knob.class_weights is not None:
+        raise ValueError(f"knobs[{k}] has class_weights of its own; give them to ClassKnobs.")
+    if knob.spread != knobs[0].spread:
+        raise ValueError(f"knobs[{k}] has spread={knob.spread!r}, knobs[0] another one.")
+    if knob.budget_share == 1:
+        raise ValueError(
+            f"knobs[{k}] has budget_share=1, where all its predictions coincide; choose 0 up to "
+            "but not including 1, e.g. 0.999."
+        )

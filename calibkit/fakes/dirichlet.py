@@ -1,0 +1,243 @@
+"""Fake classifiers from Dirichlet distributions and distortions of the simplex.
+
+A distortion h connects what is true with what is said, and there are two ways to read it.
+
+===========================  ====================  ====================  =======================
+reading                      truth R               report C              so the exponent 2 is
+===========================  ====================  ====================  =======================
+``"truth-is-base"``          ``R ~ Dirichlet``     ``C = h(R)``          over-confident
+``"confidence-is-base"``     ``R = h(C)``          ``C ~ Dirichlet``     under-confident
+===========================  ====================  ====================  =======================
+
+The same distortion gives opposite classifiers. The published package for such fakes mixes the
+readings: its sampler follows the first, its integrals the second. Here the reading is explicit.
+
+Source 001 section 6. Lesson 03.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import optimize, special
+
+from calibkit._validation import as_count, as_generator
+from calibkit.fakes import _dials
+from calibkit.fakes._beta import ScaledBeta
+from calibkit.fakes._dirichlet import as_alpha
+from calibkit.fakes._sample import FakeSample, FakeTruth, FloatVector, fake_sample
+from calibkit.fakes.mixtures import DirichletMixture, expected_maximum
+from calibkit.fakes.simplex import Distortion, Identity, Power, RestrictedPower, Temperature
+
+ONE_TO_ONE = (Power, Temperature, RestrictedPower)
+READINGS = ("truth-is-base", "confidence-is-base")
+# Where two classes are scanned for a change of the predicted class or of the error's sign.
+# The number of points is even, so that the symmetric point 1/2 lies between two of them.
+LARGEST_LOGIT, SCAN_POINTS, SCAN_ROUNDING = 12.0, 1_000, 1e-12
+
+
+@dataclass(frozen=True, slots=True)
+class DirichletFake:
+    """A fake classifier whose true or reported probabilities follow a Dirichlet distribution.
+
+    Parameters
+    ----------
+    alpha : sequence of K floats, or DirichletMixture
+        The base distribution: K positive parameters, or a mixture.
+    distortion : Distortion
+        The map h from base to the other vector; by default nothing is distorted.
+    reading : {"truth-is-base", "confidence-is-base"}
+        Which of the two is drawn from the base distribution.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is not valid.
+
+    See Also
+    --------
+    DirichletMixture.fit : a base that imitates a real network.
+    KnobClassifier : exact errors for any number of classes.
+
+    Notes
+    -----
+    *Truth is the base*: the true vector R is drawn, the label is drawn from R, and ``C = h(R)``
+    is reported. If h keeps the order, accuracy is ``E max R`` for every h: the same accuracy
+    with another error. *Confidence is the base*: C is drawn and reported, and the label is drawn
+    from ``h(C)``. Mean confidence is then ``E max C``, and accuracy moves with h. This reading
+    can clone a network, whose confidences are known and whose truth is not. Taught in lesson 03.
+
+    Examples
+    --------
+    >>> from calibkit.fakes import Power
+    >>> fakes = [DirichletFake((1, 1), Power(2), reading) for reading in READINGS]
+    >>> [round(fake.truth().accuracy - fake.truth().mean_confidence, 4) for fake in fakes]
+    [-0.0966, 0.0966]
+    """
+
+    alpha: "tuple[float, ...] | DirichletMixture"
+    distortion: Distortion = Identity()
+    reading: str = "truth-is-base"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.alpha, DirichletMixture):
+            object.__setattr__(self, "alpha", as_alpha(self.alpha))
+        if not isinstance(self.distortion, Distortion):
+            raise ValueError(
+                f"distortion must be one of calibkit.fakes (Power, Temperature, …), got "
+                f"{self.distortion!r}."
+            )
+        _dials.as_choice(self.reading, "reading", READINGS)
+        centre = np.full((1, self.n_classes), 1 / self.n_classes)
+        self.distortion(centre)  # a wrong number of exponents shows here, not in the sample
+
+    @property
+    def base(self) -> DirichletMixture:
+        """The base distribution as a mixture."""
+        if isinstance(self.alpha, DirichletMixture):
+            return self.alpha
+        return DirichletMixture((1.0,), (self.alpha,))
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes, K."""
+        return self.base.n_classes
+
+    def true_vector(self, y_prob: Any) -> FloatVector:
+        """Return the true probabilities behind predicted ones of shape (n, K).
+
+        Raises
+        ------
+        ValueError
+            If truth is the base and the distortion has no known inverse.
+        """
+        if self.reading == "truth-is-base":
+            return self.distortion.inverse(y_prob)
+        return self.distortion(y_prob)
+
+    def sample(self, n: int, rng: int | np.random.Generator | None = None) -> FakeSample:
+        """Draw `n` predictions with labels and true probabilities.
+
+        Parameters
+        ----------
+        n : int
+            Number of predictions, at least 1.
+        rng : int, numpy.random.Generator or None
+            Seed or generator.
+
+        Returns
+        -------
+        FakeSample
+            With `y_prob` and `true_prob` of shape (n, K).
+        """
+        generator = as_generator(rng)
+        true, said = self._pair(self.base.draw(as_count(n, "n"), generator))
+        running = np.cumsum(true, axis=1)
+        level = (1 - generator.random(n)) * running[:, -1]  # in (0, sum]
+        return fake_sample((running < level[:, None]).sum(axis=1), said, true)
+
+    def truth(self) -> FakeTruth:
+        """Return the true values that are exact; NaN for the others.
+
+        Without distortion everything is known. With two classes and an invertible distortion
+        nearly everything is, by quadrature. For more classes, what `reading` leaves unchanged:
+        accuracy if truth is the base and the order is kept, or mean confidence.
+        """
+        if isinstance(self.distortion, Identity):
+            return self._calibrated()
+        if self.n_classes == 2 and isinstance(self.distortion, ONE_TO_ONE):
+            return self._binary()
+        top = expected_maximum(self.base)
+        if self.reading == "confidence-is-base":
+            return FakeTruth(model=self.describe(), mean_confidence=top)
+        kept = top if self.distortion.keeps_order else np.nan
+        return FakeTruth(model=self.describe(), accuracy=kept)
+
+    def _calibrated(self) -> FakeTruth:
+        base = self.base
+        top, square = expected_maximum(base), expected_maximum(base, 2)
+        sums, logs = 0.0, 0.0
+        for weight, part in zip(base.weights, base.alphas, strict=True):
+            alpha, total = np.array(part), sum(part)
+            sums += weight * float((alpha * (alpha + 1)).sum()) / (total * (total + 1))
+            entropy = special.digamma(total + 1) - alpha @ special.digamma(alpha + 1) / total
+            logs += weight * float(entropy)
+        zero = dict.fromkeys(
+            ("expected", "root_mean_square", "maximum", "label_conditional"), 0.0
+        ) | {"strong": 0.0, "class_wise": 0.0}
+        return FakeTruth(
+            model=self.describe(),
+            accuracy=top,
+            mean_confidence=top,
+            brier=1 - sums,
+            top_label_brier=top - square,
+            log_loss=logs,
+            **zero,
+        )
+
+    def _binary(self) -> FakeTruth:
+        """Integrate over the base for two classes; every function gets true and said rows."""
+
+        def mean(of: Callable[[FloatVector, FloatVector], FloatVector]) -> float:
+            def value(x: float, rest: float) -> float:
+                return float(of(*self._pair(np.array([[x, rest]])))[0])
+
+            return sum(
+                weight * ScaledBeta(0, a / (a + b), a + b).expectation(value, kinks)
+                for weight, (a, b) in zip(self.base.weights, self.base.alphas, strict=True)
+            )
+
+        kinks = self._kinks()
+        distance = mean(lambda true, said: np.abs(true - said).sum(axis=1) / 2)
+        square = mean(lambda true, said: ((true - said) ** 2).sum(axis=1) / 2)
+        brier = square + mean(lambda true, said: true.prod(axis=1))
+        symmetric = self.distortion.keeps_order
+        return FakeTruth(
+            model=self.describe(),
+            accuracy=mean(lambda true, said: np.where(said[:, 0] > 0.5, true[:, 0], true[:, 1])),
+            mean_confidence=mean(lambda true, said: said.max(axis=1)),
+            expected=distance if symmetric else np.nan,
+            root_mean_square=float(np.sqrt(square)) if symmetric else np.nan,
+            label_conditional=distance,
+            strong=2 * distance,
+            class_wise=distance,
+            brier=2 * brier,
+            top_label_brier=brier,
+            log_loss=mean(lambda true, said: -special.xlogy(true, said).sum(axis=1)),
+        )
+
+    def _pair(self, base: FloatVector) -> tuple[FloatVector, FloatVector]:
+        """Return true and reported rows for rows of the base."""
+        other = self.distortion._apply(base)
+        return (base, other) if self.reading == READINGS[0] else (other, base)
+
+    def _kinks(self) -> list[float]:
+        """Return where the predicted class or the sign of the error changes, for two classes."""
+
+        def curves(logit: Any) -> FloatVector:
+            x = np.atleast_1d(logit)
+            true, said = self._pair(np.column_stack([special.expit(x), special.expit(-x)]))
+            return np.stack([said[:, 0] - 0.5, true[:, 0] - said[:, 0]])
+
+        scan = np.linspace(-LARGEST_LOGIT, LARGEST_LOGIT, SCAN_POINTS)
+        found: list[float] = []
+        for c, curve in enumerate(curves(scan)):
+            clear = np.where(np.abs(curve) > SCAN_ROUNDING, curve, 0.0)
+            for i in np.flatnonzero(clear[:-1] * clear[1:] < 0):
+                ends = scan[i], scan[i + 1]
+                found.append(optimize.brentq(lambda x, c=c: curves(x)[c, 0], *ends))
+        return [float(special.expit(x)) for x in found]
+
+    def describe(self) -> str:
+        """Say in words what is drawn and what is distorted."""
+        base = self.alpha if isinstance(self.alpha, DirichletMixture) else None
+        kind = (
+            f"Dirichlet({', '.join(f'{a:.3g}' for a in self.base.alphas[0])})"
+            if base is None
+            else f"mixture of {len(base.alphas)} Dirichlets"
+        )
+        if isinstance(self.distortion, Identity):
+            return f"{kind} with {self.n_classes} classes, calibrated"
+        drawn, made = ("truth", "report") if self.reading == READINGS[0] else ("report", "truth")
+        return f"{drawn} from {kind} with {self.n_classes} classes, {made} by {self.distortion!r}"

@@ -1,0 +1,228 @@
+"""Gaussian discriminant data: a model that is exactly right until the prevalence shifts.
+
+Each class has a normal feature with the same standard deviation. The correct model is then a
+logistic regression with known coefficients. If the share of positives changes after training,
+all true logits move by one constant. So the true map of the old model is known exactly.
+
+Source 002 section 4 (simulated data), with its formula corrected: the slope of the logit is
+``(m_1 - m_0) / s^2``, here 1/4, and the exponent of the logistic function is negative. Lessons
+03 and 07.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import integrate, special
+
+from calibkit._result import read_only
+from calibkit._validation import as_count, as_generator
+from calibkit.fakes import _dials
+from calibkit.fakes._sample import FakeSample, FloatVector
+
+# Standard normal tails beyond this hold no digit of double precision.
+LARGEST_NORMAL = 12.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class GaussianSample(FakeSample):
+    """A `FakeSample` with the feature that the predictions were made from.
+
+    Parameters
+    ----------
+    y_true, y_prob, true_prob : ndarray of shape (n,)
+        As in `FakeSample`.
+    feature : ndarray of shape (n,)
+        The observed x.
+
+    Notes
+    -----
+    Taught in lesson 03.
+
+    Examples
+    --------
+    >>> sample = GaussianDiscriminant(0.5).sample(3, rng=0)
+    >>> sample.feature.shape, sample.y_prob.shape
+    ((3,), (3,))
+    """
+
+    feature: FloatVector
+
+
+@dataclass(frozen=True, slots=True)
+class GaussianDiscriminant:
+    """A correct model for normal classes, used where the prevalence may have changed.
+
+    Parameters
+    ----------
+    prevalence : float
+        Share of positives that the model was made for, strictly between 0 and 1.
+    deployed : float, optional
+        Share of positives where it is used, from 0 to 1; by default unchanged.
+    means : tuple of two floats
+        Mean of the feature for class 0 and class 1.
+    scale : float
+        Standard deviation of the feature in both classes (not the variance).
+
+    Raises
+    ------
+    ValueError
+        If a prevalence or the scale is out of range, or the means are equal.
+
+    Notes
+    -----
+    ``logit P(y=1|x) = logit(prevalence) + (m1 - m0) x / s^2 - (m1^2 - m0^2) / (2 s^2)``. A shift
+    of the prevalence adds ``logit(deployed) - logit(prevalence)``. The error has one sign, so
+    its mean is ``|E p - deployed|``. The defaults are the setting of source 002. Taught in
+    lessons 03 and 07.
+
+    Examples
+    --------
+    >>> model = GaussianDiscriminant(0.5, deployed=0.4)
+    >>> model.slope, round(float(model.true_map(0.5)), 4), round(model.true_error(), 4)
+    (0.25, 0.4, 0.0941)
+    """
+
+    prevalence: float = 0.5
+    deployed: float | None = None
+    means: tuple[float, float] = (-0.5, 0.5)
+    scale: float = 2.0
+
+    def __post_init__(self) -> None:
+        feasible = "strictly between 0 and 1"
+        prevalence = _dials.as_number(self.prevalence, "prevalence", feasible)
+        if not 0 < prevalence < 1:
+            raise ValueError(f"prevalence must lie {feasible}, got {self.prevalence!r}.")
+        if self.deployed is not None:
+            share = _dials.as_number(self.deployed, "deployed", "between 0 and 1")
+            if not 0 <= share <= 1:
+                raise ValueError(f"deployed must lie between 0 and 1, got {self.deployed!r}.")
+        scale = _dials.as_positive(self.scale, "scale")
+        if len(self.means) != 2 or not np.all(np.isfinite(self.means)):
+            raise ValueError(f"means must be two finite numbers, got {self.means!r}.")
+        if self.means[0] == self.means[1]:
+            raise ValueError(
+                f"means must differ, got {self.means!r}: the feature would say nothing."
+            )
+        means = (float(self.means[0]), float(self.means[1]))
+        for name, value in (("prevalence", prevalence), ("scale", scale), ("means", means)):
+            object.__setattr__(self, name, value)
+
+    @property
+    def share(self) -> float:
+        """Share of positives where the model is used."""
+        return self.prevalence if self.deployed is None else float(self.deployed)
+
+    @property
+    def slope(self) -> float:
+        """Coefficient of the feature in the model's logit."""
+        return (self.means[1] - self.means[0]) / self.scale**2
+
+    @property
+    def intercept(self) -> float:
+        """Constant of the model's logit."""
+        squares = self.means[1] ** 2 - self.means[0] ** 2
+        return float(special.logit(self.prevalence)) - squares / (2 * self.scale**2)
+
+    @property
+    def shift(self) -> float:
+        """How far the true logit lies above the model's, everywhere; infinite for 0 and 1."""
+        return float(special.logit(self.share) - special.logit(self.prevalence))
+
+    def predict(self, feature: Any) -> FloatVector:
+        """Return the model's probability of class 1 for each value of the feature."""
+        x = np.asarray(feature, dtype=np.float64)
+        return np.asarray(special.expit(self.intercept + self.slope * x))
+
+    def true_map(self, prob: Any) -> FloatVector:
+        """Return the true probability of class 1 behind each prediction in [0, 1]."""
+        p = np.asarray(prob, dtype=np.float64)
+        if self.shift == 0:
+            return p.copy()
+        if np.isinf(self.shift):  # only one class is left, whatever the prediction
+            return np.full_like(p, self.share)
+        return np.asarray(special.expit(special.logit(p) + self.shift))
+
+    def true_error(self, norm: float = 1) -> float:
+        """Return the true calibration error ``(E |p - c(p)|^norm)^(1/norm)``, without bins."""
+        if not 1 <= norm < np.inf:
+            raise ValueError(f"norm must be a finite number from 1 on, got {norm!r}.")
+        if self.shift == 0:
+            return 0.0
+        value = 0.0
+        for weight, mean in zip((1 - self.share, self.share), self.means, strict=True):
+
+            def density_times_distance(t: float, mean: float = mean) -> float:
+                p = self.predict(mean + self.scale * t)
+                size = np.abs(p - self.true_map(p)) ** norm
+                return float(size * np.exp(-(t**2) / 2) / np.sqrt(2 * np.pi))
+
+            half = -self.intercept / self.slope  # where the model says 1/2
+            middle = min(max((half - mean) / self.scale, -LARGEST_NORMAL), LARGEST_NORMAL)
+            for low, high in ((-LARGEST_NORMAL, middle), (middle, LARGEST_NORMAL)):
+                part, _ = integrate.quad(
+                    density_times_distance, low, high, limit=400, epsabs=1e-12, epsrel=1e-11
+                )
+                value += weight * part
+        return float(value ** (1 / norm))
+
+    def sample(self, n: int, rng: int | np.random.Generator | None = None) -> GaussianSample:
+        """Draw `n` predictions with labels, true probabilities and features.
+
+        Parameters
+        ----------
+        n : int
+            Number of predictions, at least 1.
+        rng : int, numpy.random.Generator or None
+            Seed or generator.
+
+        Returns
+        -------
+        GaussianSample
+        """
+        generator = as_generator(rng)
+        y_true = (generator.random(as_count(n, "n")) < self.share).astype(np.int64)
+        feature = generator.normal(np.asarray(self.means)[y_true], self.scale)
+        y_prob = self.predict(feature)
+        return GaussianSample(
+            y_true=read_only(y_true),
+            y_prob=read_only(y_prob),
+            true_prob=read_only(self.true_map(y_prob)),
+            feature=read_only(feature),
+        )
+
+    def source_data(
+        self, seed: int = 0, n_train: int = 14_000, n_test: int = 6_000
+    ) -> tuple[FloatVector, NDArray[np.int64], FloatVector, NDArray[np.int64]]:
+        """Draw source 002's training and test data for a model that is still to be fitted.
+
+        Training data have the share `prevalence`, test data `deployed`. NumPy's legacy generator
+        is used in the order of the source; the global one is left alone.
+
+        Parameters
+        ----------
+        seed : int
+            Seed, from 0 on.
+        n_train, n_test : int
+            Sizes, at least 1.
+
+        Returns
+        -------
+        tuple of four ndarray
+            Training features and labels, test features and labels.
+        """
+        generator = _dials.legacy_generator(as_count(seed, "seed", minimum=0))
+        sizes = as_count(n_train, "n_train"), as_count(n_test, "n_test")
+        y_train = generator.binomial(1, self.prevalence, sizes[0])
+        y_test = generator.binomial(1, self.share, sizes[1])
+        x_train = generator.normal(np.asarray(self.means)[y_train], self.scale)
+        x_test = generator.normal(np.asarray(self.means)[y_test], self.scale)
+        return x_train, y_train, x_test, y_test
+
+    def describe(self) -> str:
+        """Say in words what the model was made for and where it is used."""
+        made = f"Gaussian discriminant model for a prevalence of {self.prevalence:g}"
+        if self.share == self.prevalence:
+            return made + ", calibrated"
+        return f"{made}, used at {self.share:g} (true logits differ by {self.shift:.4g})"

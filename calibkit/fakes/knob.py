@@ -1,0 +1,297 @@
+"""The knob classifier: accuracy, calibration error and sharpness as three independent dials.
+
+It predicts a class and knows the true chance Q of being right. It then reports the confidence
+``Z = (1 - t) Q + t x``: a share t of the way towards an anchor x. Anchor 1 makes it
+over-confident, 1/K under-confident, and a pivot in between both. Everything follows from the
+beta distribution of Q, in closed form.
+
+Source 001 sections 3 and 6 (fake classifiers, Lemma 1); the construction is our own. Lesson 03.
+"""
+
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, Self
+
+import numpy as np
+from scipy import special
+
+from calibkit.fakes import _dials
+from calibkit.fakes._beta import ScaledBeta
+from calibkit.fakes._rows import RowPlan, true_rows
+from calibkit.fakes._sample import FakeSample, FakeTruth, FloatVector, InfeasibleTarget
+
+# A target may miss its limit, and a prediction the range of predictions, by rounding.
+ROUNDING = 1e-12
+MAP_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class KnobClassifier:
+    """A fake classifier with K classes whose true values are known exactly.
+
+    Parameters
+    ----------
+    n_classes : int
+        Number of classes K, at least 2.
+    accuracy : float
+        Chance that the predicted class is right, strictly between 1/K and 1.
+    budget_share : float
+        Share of the largest possible calibration error, from 0 (calibrated) to 1.
+    direction : {"over", "under", "pivot"}
+        Over-confident, under-confident, or drawn towards `pivot` from both sides.
+    pivot : float, optional
+        The confidence that stays as it is, for ``direction="pivot"``; the accuracy by default.
+    concentration : float
+        How alike the true confidences are: large is nearly one value, small is nearly only
+        1/K and 1. Changes sharpness, neither accuracy nor the error of over and under.
+    class_weights : sequence of K floats, optional
+        How often each class is predicted; equally often by default.
+    spread : {"equal", "random"}
+        How the rest of the probability is divided among the other classes.
+
+    Raises
+    ------
+    ValueError
+        If a dial is outside its range; the message states the range.
+
+    See Also
+    --------
+    KnobClassifier.with_error : set the calibration error itself.
+    ClassKnobs : other dials for each predicted class.
+
+    Notes
+    -----
+    ``Q = 1/K + (1 - 1/K) B`` with ``B ~ Beta(m s, (1 - m) s)``. Lemma 1 (source 001 section 3)
+    bounds the error: at most ``1 - accuracy`` when over-confident, at most ``accuracy - 1/K``
+    when under-confident. At ``budget_share=1`` all predictions are equal, and `truth` gives the
+    limit. The mean errors of over and under attain it; larger norms and pivots jump. Taught in
+    lesson 03.
+
+    Examples
+    --------
+    >>> fake = KnobClassifier(10, 0.9, budget_share=0.5, direction="over")
+    >>> truth = fake.truth()
+    >>> round(truth.accuracy, 4), round(truth.mean_confidence, 4), round(truth.expected, 4)
+    (0.9, 0.95, 0.05)
+    >>> sample = fake.sample(1000, rng=0)
+    >>> sample.y_prob.shape, round(float((sample.y_prob.argmax(1) == sample.y_true).mean()), 3)
+    ((1000, 10), 0.899)
+    """
+
+    n_classes: int
+    accuracy: float
+    _: KW_ONLY
+    budget_share: float = 0.0
+    direction: str = "over"
+    pivot: float | None = None
+    concentration: float = 4.0
+    class_weights: tuple[float, ...] | None = None
+    spread: str = "equal"
+
+    def __post_init__(self) -> None:
+        n_classes = _dials.as_n_classes(self.n_classes)
+        direction = _dials.as_choice(self.direction, "direction", _dials.DIRECTIONS)
+        weights = self.class_weights
+        checked = {
+            "n_classes": n_classes,
+            "accuracy": _dials.as_accuracy(self.accuracy, n_classes),
+            "budget_share": _dials.as_share(self.budget_share),
+            "pivot": _dials.as_pivot(self.pivot, direction, n_classes),
+            "concentration": _dials.as_positive(self.concentration, "concentration"),
+            "class_weights": None
+            if weights is None
+            else _dials.as_weights(weights, n_classes, "class_weights"),
+            "spread": _dials.as_choice(self.spread, "spread", _dials.SPREADS),
+        }
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def with_error(
+        cls, n_classes: int, accuracy: float, error: float, direction: str = "over", **dials: Any
+    ) -> Self:
+        """Build the classifier that has this expected calibration error exactly.
+
+        Parameters
+        ----------
+        n_classes, accuracy, direction
+            As in `KnobClassifier`.
+        error : float
+            The wanted error, from 0 to the `room` of this direction.
+        **dials
+            Further dials of `KnobClassifier`.
+
+        Returns
+        -------
+        KnobClassifier
+
+        Raises
+        ------
+        InfeasibleTarget
+            If no such classifier exists; the message states the feasible interval.
+
+        Examples
+        --------
+        >>> fake = KnobClassifier.with_error(5, 0.8, 0.18, "over", concentration=3)
+        >>> round(fake.budget_share, 9), round(fake.truth().expected, 9)
+        (0.9, 0.18)
+        """
+        wanted = _dials.as_number(error, "error", "a number from 0 on")
+        if "budget_share" in dials:
+            raise ValueError("with_error sets budget_share itself; give the error only.")
+        fake = cls(n_classes, accuracy, direction=direction, **dials)
+        room = fake.room
+        if not 0 <= wanted <= room + ROUNDING:
+            raise InfeasibleTarget(
+                f"error={error!r} is impossible: a classifier that is {fake._kind()} with accuracy "
+                f"{accuracy:g} and {n_classes} classes can have an error from 0 to "
+                f"{room:.6g}{fake._reason()}.",
+                high=room,
+            )
+        share = min(wanted / room, 1.0) if room > 0 else 0.0
+        return cls(n_classes, accuracy, budget_share=share, direction=direction, **dials)
+
+    @property
+    def anchor(self) -> float:
+        """The confidence towards which predictions are moved."""
+        if self.direction == "pivot":
+            return self.accuracy if self.pivot is None else self.pivot
+        return 1.0 if self.direction == "over" else 1 / self.n_classes
+
+    @property
+    def room(self) -> float:
+        """The largest expected calibration error in this direction (Lemma 1)."""
+        return self._true.mean_distance(self.anchor)
+
+    @property
+    def variance(self) -> float:
+        """Variance of the true confidence: sharpness, which `concentration` controls."""
+        return self._true.variance
+
+    @property
+    def _true(self) -> ScaledBeta:
+        return ScaledBeta(1 / self.n_classes, self.accuracy, self.concentration)
+
+    def cdf(self, q: Any) -> FloatVector:
+        """Return the share of predictions whose true confidence is at most `q`."""
+        return self._true.cdf(q)
+
+    def partial_mean(self, q: Any) -> FloatVector:
+        """Return ``E[Q; Q <= q]``: right predictions among those of `cdf`, per prediction."""
+        return self._true.partial_mean(q)
+
+    def true_map(self, confidence: Any) -> FloatVector:
+        """Return the true confidence behind each reported one.
+
+        NaN where the classifier never reports such a confidence. At ``budget_share=1`` it only
+        reports the anchor, and the true confidence there is the accuracy.
+        """
+        z = np.asarray(confidence, dtype=np.float64)
+        low = 1 / self.n_classes
+        if self.budget_share == 1:
+            return np.where(np.abs(z - self.anchor) <= MAP_ROUNDING, self.accuracy, np.nan)
+        start = low + self.budget_share * (self.anchor - low)
+        end = 1 + self.budget_share * (self.anchor - 1)
+        q = (z - self.budget_share * self.anchor) / (1 - self.budget_share)
+        said = (z >= start - MAP_ROUNDING) & (z <= end + MAP_ROUNDING)
+        return np.where(said, np.clip(q, low, 1), np.nan)
+
+    def true_vector(self, y_prob: Any) -> FloatVector:
+        """Return the true probabilities behind predicted ones of shape (n, K)."""
+        y_prob = np.asarray(y_prob, dtype=np.float64)
+        return true_rows(y_prob, self.true_map(y_prob.max(axis=1)))
+
+    def truth(self) -> FakeTruth:
+        """Return all true values; class-wise, Brier and log loss need equal shares, else NaN."""
+        share, anchor, k, true = self.budget_share, self.anchor, self.n_classes, self._true
+        error = share * self.room
+        square = share**2 * (true.variance + (self.accuracy - anchor) ** 2)
+        sharp = true.second_moment
+        brier = k / (k - 1) * square + 1 - sharp - (1 - 2 * self.accuracy + sharp) / (k - 1)
+        closed = 1.0 if self.spread == "equal" or k == 2 else np.nan
+        return FakeTruth(
+            model=self.describe(),
+            accuracy=self.accuracy,
+            mean_confidence=(1 - share) * self.accuracy + share * anchor,
+            expected=error,
+            root_mean_square=float(np.sqrt(square)),
+            maximum=share * max(anchor - 1 / k, 1 - anchor),
+            label_conditional=error,
+            strong=2 * error,
+            class_wise=2 * error / k * closed,
+            brier=brier * closed,
+            top_label_brier=square + self.accuracy - sharp,
+            log_loss=self._log_loss() if closed == 1 else np.nan,
+        )
+
+    def _log_loss(self) -> float:
+        share, anchor, k = self.budget_share, self.anchor, self.n_classes
+        if share == 1 and anchor == 1:
+            return np.inf  # certain, and wrong with positive probability
+
+        def loss(q: float, rest: float) -> float:
+            said = (1 - share) * q + share * anchor
+            said_rest = (1 - share) * rest + share * (1 - anchor)
+            return float(-special.xlogy(q, said) - special.xlogy(rest, said_rest / (k - 1)))
+
+        return self._true.expectation(loss)
+
+    def _plan(self) -> RowPlan:
+        true = self._true
+        return RowPlan(
+            n_classes=self.n_classes,
+            class_weights=self.class_weights,
+            a=np.array([true.a]),
+            b=np.array([true.b]),
+            share=np.array([self.budget_share]),
+            anchor=np.array([self.anchor]),
+            spread=self.spread,
+        )
+
+    def sample(self, n: int, rng: int | np.random.Generator | None = None) -> FakeSample:
+        """Draw `n` predictions with labels and true probabilities.
+
+        The same seed gives the same labels for every `budget_share` and `direction`, as long as
+        shares are equal.
+
+        Parameters
+        ----------
+        n : int
+            Number of predictions, at least 1.
+        rng : int, numpy.random.Generator or None
+            Seed or generator.
+
+        Returns
+        -------
+        FakeSample
+            With `y_prob` and `true_prob` of shape (n, K). Each row of `true_prob` is what its
+            label was drawn from.
+
+        Raises
+        ------
+        ValueError
+            If every prediction would be 1/K for every class.
+        """
+        if self.budget_share == 1 and self.anchor == 1 / self.n_classes:
+            raise ValueError(
+                f"budget_share=1 towards 1/K = {self.anchor:.6g} makes every class equally likely "
+                "in every row: all rows are ties and no class is predicted. truth() gives the "
+                "limit; for a sample choose budget_share from 0 to 0.999999."
+            )
+        return self._plan().draw(n, rng)
+
+    def _kind(self) -> str:
+        if self.direction != "pivot":
+            return f"{self.direction}-confident"
+        return f"drawn towards {self.anchor:.4g}"
+
+    def _reason(self) -> str:
+        """Say which formula the largest error is, where there is one."""
+        formulas = {"over": " = 1 - accuracy", "under": " = accuracy - 1/K"}
+        return formulas.get(self.direction, "")
+
+    def describe(self) -> str:
+        """Say in words how good, how wrong and how this classifier is."""
+        base = f"knob classifier with {self.n_classes} classes and accuracy {self.accuracy:.4g}"
+        if self.budget_share == 0:
+            return base + ", calibrated"
+        return f"{base}, {self._kind()} ({100 * self.budget_share:.3g} % of the error budget)"

@@ -1,0 +1,260 @@
+"""The five synthetic shapes of source 000, with the same data for the same seed.
+
+The truth c is uniform, the label is drawn from c, and the classifier reports ``p = g(c)``. A
+weaker version of a shape, its *derivate*, is a mixture with the diagonal:
+``g_w(c) = (1 - w) c + w f(c)``. Its true calibration error is w times that of the full shape.
+
+Source 000 section 4 (synthetic experiments). Lessons 03 and 06.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Self
+
+import numpy as np
+from scipy import integrate, optimize
+
+from calibkit._validation import as_count
+from calibkit.fakes import _dials
+from calibkit.fakes._sample import FakeSample, FloatVector, InfeasibleTarget, fake_sample
+
+# Mean calibration errors of the derivates in the source: 0, .005, …, .1.
+DERIVATE_ERRORS = tuple(step / 200 for step in range(21))
+# The source bisects for the weight until the error agrees in this many digits.
+WEIGHT_DIGITS = 6
+STAIR = 2 / 3  # height and width of a step
+FLAT_STEP = 1e-12  # truths this far apart may have the same prediction only on a step
+
+
+def _square(c: FloatVector) -> FloatVector:
+    return c**2
+
+
+def _root(c: FloatVector) -> FloatVector:
+    return np.asarray(c**0.5)
+
+
+def _beta(c: FloatVector, middle: float, a: float, b: float) -> FloatVector:
+    """Beta calibration's curve through (middle, 1/2), in the order of operations of the source."""
+    factor = np.exp(b * np.log(1 - middle) - a * np.log(middle))
+    with np.errstate(divide="ignore"):  # 0 and 1 are mapped to themselves
+        return np.asarray(1 / (1 + 1 / (factor * (c**a / (1 - c) ** b))))
+
+
+def _beta1(c: FloatVector) -> FloatVector:
+    return _beta(c, 0.4, 0.4, 0.45)
+
+
+def _beta2(c: FloatVector) -> FloatVector:
+    return _beta(c, 0.48, 2, 2.2)
+
+
+def _climb(x: FloatVector) -> FloatVector:
+    """Two rounds of ``u - sin u``: nearly flat steps."""
+    angle = x * 2 * np.pi / STAIR
+    once = angle - np.sin(angle)
+    return np.asarray((once - np.sin(once)) * STAIR / (2 * np.pi))
+
+
+def _stairs(c: FloatVector) -> FloatVector:
+    # The formula leaves [0, 1] by a rounding error at both ends.
+    return np.clip(_climb(c + STAIR / 2) - _climb(np.array(STAIR / 2)), 0, 1)
+
+
+FORMULAS: dict[str, Callable[[FloatVector], FloatVector]] = {
+    "square": _square,
+    "sqrt": _root,
+    "beta1": _beta1,
+    "beta2": _beta2,
+    "stairs": _stairs,
+}
+SHAPES = tuple(FORMULAS)
+
+
+@dataclass(frozen=True, slots=True)
+class SyntheticShape:
+    """A binary fake classifier with one of the five shapes of source 000.
+
+    Parameters
+    ----------
+    name : {"square", "sqrt", "beta1", "beta2", "stairs"}
+        The shape f. It maps truth to prediction, so it is the inverse of the true map.
+    weight : float
+        Strength, from 0 (calibrated) to 1 (the full shape).
+
+    Raises
+    ------
+    ValueError
+        If there is no such shape or the weight is outside [0, 1].
+
+    See Also
+    --------
+    SyntheticShape.with_error : the derivate with a wanted calibration error.
+
+    Notes
+    -----
+    Full shapes and their errors: square .1667, sqrt .1667, beta1 .1200, beta2 .1033, stairs
+    .1140. Rows come sorted by truth, as in the source. Taught in lessons 03 and 06.
+
+    Examples
+    --------
+    >>> shape = SyntheticShape.with_error("beta2", 0.05)
+    >>> round(shape.weight, 6), round(shape.true_error(), 6)
+    (0.484039, 0.05)
+    >>> sample = shape.sample(1000, seed=0)
+    >>> round(float(np.abs(sample.y_prob - sample.true_prob).mean()), 4)
+    0.0496
+    """
+
+    name: str
+    weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        _dials.as_choice(self.name, "name", SHAPES)
+        feasible = "between 0 (calibrated) and 1 (the full shape)"
+        weight = _dials.as_number(self.weight, "weight", feasible)
+        if not 0 <= weight <= 1:
+            raise ValueError(f"weight must lie {feasible}, got {self.weight!r}.")
+        object.__setattr__(self, "weight", weight)
+
+    @classmethod
+    def with_error(cls, name: str, error: float, *, exact: bool = False) -> Self:
+        """Return the derivate with this true calibration error.
+
+        Parameters
+        ----------
+        name : str
+            The shape.
+        error : float
+            Wanted ``E |p - c|``, from 0 to that of the full shape.
+        exact : bool
+            By default the weight is that of the source, so that data agree. It was found by
+            bisection to six digits of the error. ``True`` gives the exact weight.
+
+        Returns
+        -------
+        SyntheticShape
+
+        Raises
+        ------
+        InfeasibleTarget
+            If the error is larger than that of the full shape.
+        """
+        full = cls(name).true_error()
+        wanted = _dials.as_number(error, "error", "a number from 0 on")
+        if not 0 <= wanted <= full:
+            raise InfeasibleTarget(
+                f"error={error!r} is impossible: derivates of {name!r} have an error from 0 to "
+                f"{full:.6f}, that of the full shape.",
+                high=full,
+            )
+        return cls(name, wanted / full if exact else _bisected_weight(wanted, full))
+
+    def predict(self, true_prob: Any) -> FloatVector:
+        """Return the prediction ``g(c)`` for each true probability c."""
+        c = np.asarray(true_prob, dtype=np.float64)
+        return np.asarray((1 - self.weight) * c + self.weight * FORMULAS[self.name](c))
+
+    def true_map(self, prob: Any) -> FloatVector:
+        """Return the true probability behind each prediction in [0, 1].
+
+        The inverse of `predict`. On the steps of the full stairs different truths give the same
+        prediction after rounding. There it is the middle of those truths.
+        """
+        p = np.asarray(prob, dtype=np.float64)
+        if not np.all((p >= 0) & (p <= 1)):
+            raise ValueError("prob must lie in [0, 1].")
+        flat = p.ravel()
+        low = self._edge(flat, np.less)
+        # Only where the curve is flat to rounding does a second search find another end.
+        high = low.copy()
+        tie = np.flatnonzero(self.predict(np.minimum(low + FLAT_STEP, 1)) <= flat)
+        high[tie] = self._edge(flat[tie], np.less_equal)
+        return ((low + high) / 2).reshape(p.shape)
+
+    def _edge(self, p: FloatVector, below: np.ufunc) -> FloatVector:
+        """Return the first number at which "prediction below p" is false, or 1.
+
+        Bisects the bit patterns of the numbers from 0 to 1, which are ordered as the numbers
+        are: exact to the last digit, also next to 0.
+        """
+        low = np.zeros(p.shape, dtype=np.int64)
+        high = np.full(p.shape, np.array(1.0).view(np.int64))
+        while np.any(low < high):
+            middle = low + (high - low) // 2
+            left = below(self.predict(middle.view(np.float64)), p)
+            low, high = np.where(left, middle + 1, low), np.where(left, high, middle)
+        return np.minimum(low.view(np.float64), 1.0)
+
+    def true_error(self, norm: float = 1) -> float:
+        """Return the true calibration error ``(E |p - c|^norm)^(1/norm)``, without bins."""
+        if not 1 <= norm < np.inf:
+            raise ValueError(f"norm must be a finite number from 1 on, got {norm!r}.")
+        return self.weight * _full_error(self.name, float(norm))
+
+    def sample(self, n: int, seed: int) -> FakeSample:
+        """Draw the data of source 000 for this size and seed, sorted by truth.
+
+        Labels and truths are the same for every shape and weight. The legacy generator of NumPy
+        is used, seeded with ``seed + n`` as in the source; the global one is left alone.
+
+        Parameters
+        ----------
+        n : int
+            Number of predictions, at least 1.
+        seed : int
+            Seed, from 0 on.
+
+        Returns
+        -------
+        FakeSample
+            With `y_prob` and `true_prob` of shape (n,).
+        """
+        n, seed = as_count(n, "n"), as_count(seed, "seed", minimum=0)
+        generator = _dials.legacy_generator(seed + n)
+        true_prob = np.sort(generator.dirichlet([1, 1], n)[:, 0])
+        y_true = generator.binomial(n=1, p=true_prob)
+        return fake_sample(y_true, self.predict(true_prob), true_prob)
+
+    def describe(self) -> str:
+        """Say in words which shape this is and how wrong."""
+        return f"shape {self.name!r}, weight {self.weight:.4g}, true error {self.true_error():.4f}"
+
+
+@cache
+def _full_error(name: str, norm: float) -> float:
+    """Return the error of a full shape, by quadrature between its crossings of the diagonal."""
+    shape = FORMULAS[name]
+
+    def distance(c: float) -> float:
+        return float(np.abs(c - shape(np.array([c]))[0]) ** norm)
+
+    crossings = _crossings(shape)
+    pieces = (
+        integrate.quad(distance, low, high, limit=200, epsabs=1e-13, epsrel=1e-12)[0]
+        for low, high in zip(crossings[:-1], crossings[1:], strict=True)
+    )
+    return float(sum(pieces) ** (1 / norm))
+
+
+def _crossings(shape: Callable[[FloatVector], FloatVector]) -> list[float]:
+    """Return 0, 1 and where the shape crosses the diagonal."""
+
+    def gap(c: Any) -> Any:
+        return shape(np.asarray(c)) - c
+
+    c = np.linspace(0, 1, 1_000)
+    changes = np.flatnonzero(gap(c)[:-1] * gap(c)[1:] < 0)
+    return [0.0, *(float(optimize.brentq(gap, c[i], c[i + 1])) for i in changes), 1.0]
+
+
+def _bisected_weight(error: float, full: float) -> float:
+    """Bisect as the source does: stop when the error agrees after rounding, round the weight."""
+    if error == 0:
+        return 0.0
+    low, high, weight = 0.0, 1.0, 0.5
+    while round(weight * full, WEIGHT_DIGITS) != round(error, WEIGHT_DIGITS):
+        low, high = (weight, high) if weight * full < error else (low, weight)
+        weight = (low + high) / 2
+    return round(weight, WEIGHT_DIGITS)

@@ -1,0 +1,321 @@
+"""A classifier with finitely many outputs and its exact errors."""
+
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from dataclasses import KW_ONLY, dataclass
+from fractions import Fraction
+from math import lcm, log
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibkit._result import Result, read_only, spell
+from calibkit._validation import as_count, as_generator
+from calibkit.fakes import FakeSample
+from calibkit.finite._checks import as_fraction, as_vector, check_atoms, check_shapes
+from calibkit.finite._exact import Vector, conditional_gaps, cumulative, lens_gaps, weighted_norm
+from calibkit.finite.lenses import Lens
+
+LARGEST_POPULATION = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class FiniteClassifier(Result):
+    """A classifier that states one of finitely many probability vectors, the atoms.
+
+    Parameters
+    ----------
+    mass : sequence of numbers, or None
+        How often each atom occurs; positive, with sum 1. None gives all atoms the same mass.
+    confidence : sequence of probability vectors
+        What the classifier states; one vector of K probabilities per atom, no two equal.
+    truth : sequence of probability vectors
+        The true probabilities of the classes wherever this vector is stated.
+    ties : {"reject", "lowest"}
+        An atom with two largest probabilities predicts no class: an error, unless
+        ``"lowest"`` breaks the tie in favour of the class with the lowest number.
+
+    Raises
+    ------
+    ValueError
+        If a vector does not sum to exactly 1, two atoms state the same vector, or an atom has
+        a tie.
+
+    See Also
+    --------
+    calibkit.finite.example : the small classifiers that tell the notions apart.
+
+    Notes
+    -----
+    Numbers may be fractions, whole numbers, text such as ``"2/3"``, or floats, which stand for
+    the decimal that Python prints: 0.1 is 1/10. Everything is computed in exact fractions.
+    Errors of norm 1 and infinity are fractions; other norms end with a root, which is a float.
+
+    With the stated vector C, its largest entry Z, the true vector r(C), the predicted class and
+    the event A that it is right, these hold for every classifier (Jensen's inequality):
+    ``|E Z - accuracy| <= expected <= label-conditional <= vector-conditional <= strong / 2``.
+    Sources: 001 sections 1 and 2. Taught in lessons 02 and 12.
+
+    Examples
+    --------
+    >>> rain = FiniteClassifier(["1/4", "3/4"], [[.2, .8], [.7, .3]], [[.2, .8], [.6, .4]])
+    >>> print(rain.expected_error(), rain.accuracy, rain.best_postprocessing().expected_error())
+    3/40 13/20 0
+    """
+
+    mass: tuple[Fraction, ...]
+    confidence: tuple[Vector, ...]
+    truth: tuple[Vector, ...]
+    _: KW_ONLY
+    ties: str = "reject"
+
+    def __post_init__(self) -> None:
+        confidence = tuple(
+            as_vector(row, f"confidence[{i}]") for i, row in enumerate(self.confidence)
+        )
+        truth = tuple(as_vector(row, f"truth[{i}]") for i, row in enumerate(self.truth))
+        n_atoms = len(confidence)
+        given = [Fraction(1, max(n_atoms, 1))] * n_atoms if self.mass is None else self.mass
+        mass = tuple(as_fraction(value, f"mass[{i}]") for i, value in enumerate(given))
+        checked = {"mass": mass, "confidence": confidence, "truth": truth}
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+        check_shapes(mass, confidence, truth)
+        check_atoms(confidence, self.ties)
+
+    @classmethod
+    def from_rows(cls, y_true: Any, y_prob: Any, *, ties: str = "reject") -> Self:
+        """Build the classifier that a table of predictions and labels describes.
+
+        Parameters
+        ----------
+        y_true : sequence of int
+            Labels ``0 .. K-1``.
+        y_prob : sequence of probability vectors
+            One per label; equal ones become one atom. Exact numbers as in the constructor.
+        ties : {"reject", "lowest"}
+            As in the constructor.
+
+        Returns
+        -------
+        FiniteClassifier
+
+        Examples
+        --------
+        >>> table = [["2/3", "1/3"]] * 3
+        >>> FiniteClassifier.from_rows([0, 0, 1], table).accuracy
+        Fraction(2, 3)
+        """
+        rows = [as_vector(row, f"y_prob[{i}]") for i, row in enumerate(y_prob)]
+        labels = [int(label) for label in y_true]
+        if len(rows) != len(labels) or not rows:
+            raise ValueError(f"y_true has {len(labels)} entries, but y_prob has {len(rows)}.")
+        counts: dict[Vector, list[int]] = {}
+        for i, (row, label) in enumerate(zip(rows, labels, strict=True)):
+            if not 0 <= label < len(row):
+                raise ValueError(f"y_true[{i}] = {label} is not a class from 0 to {len(row) - 1}.")
+            counts.setdefault(row, [0] * len(row))[label] += 1
+        mass = tuple(Fraction(sum(count), len(rows)) for count in counts.values())
+        truth = tuple(tuple(Fraction(k, sum(c)) for k in c) for c in counts.values())
+        return cls(mass, tuple(counts), truth, ties=ties)
+
+    @property
+    def n_atoms(self) -> int:
+        """Number of atoms."""
+        return len(self.mass)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes, K."""
+        return len(self.confidence[0])
+
+    @property
+    def predicted(self) -> tuple[int, ...]:
+        """Predicted class of each atom."""
+        return tuple(row.index(max(row)) for row in self.confidence)
+
+    @property
+    def accuracy(self) -> Fraction:
+        """Chance that the predicted class is right."""
+        chances = (m * r[k] for (m, _, r), k in zip(self._atoms(), self.predicted, strict=True))
+        return sum(chances, Fraction(0))
+
+    @property
+    def mean_confidence(self) -> Fraction:
+        """Mean of the largest stated probability."""
+        return sum((m * max(c) for m, c, _ in self._atoms()), Fraction(0))
+
+    @property
+    def brier(self) -> Fraction:
+        """Brier score, summed over classes (0 to 2)."""
+        total = Fraction(0)
+        for mass, stated, true in self._atoms():
+            for c, r in zip(stated, true, strict=True):
+                total += mass * (r * (1 - c) ** 2 + (1 - r) * c**2)
+        return total
+
+    @property
+    def log_loss(self) -> float:
+        """Mean negative logarithm of the probability of the label, in nats; may be infinite."""
+        total = 0.0
+        for mass, stated, true in self._atoms():
+            for c, r in zip(stated, true, strict=True):
+                if r > 0:
+                    total += float("inf") if c == 0 else -float(mass * r) * log(c)
+        return total
+
+    def _atoms(self) -> Iterator[tuple[Fraction, Vector, Vector]]:
+        """Yield mass, stated and true vector of each atom."""
+        return zip(self.mass, self.confidence, self.truth, strict=True)
+
+    def strong_error(self, norm: float = 1) -> Fraction | float:
+        """Distance of the stated from the true vectors: ``(E sum_k |c_k - r_k|^p)^(1/p)``.
+
+        0 for a strongly calibrated classifier, at most 2 with norm 1.
+        """
+        return weighted_norm(
+            [
+                (mass, abs(c - r))
+                for mass, stated, true in self._atoms()
+                for c, r in zip(stated, true, strict=True)
+            ],
+            norm,
+        )
+
+    def expected_error(self, norm: float = 1) -> Fraction | float:
+        """Calibration error of the predicted class, given its confidence (ECE with norm 1)."""
+        return self._top_error(lambda i: max(self.confidence[i]), norm)
+
+    def label_conditional_error(self, norm: float = 1) -> Fraction | float:
+        """Calibration error of the predicted class, given the class and its confidence."""
+        return self._top_error(lambda i: (self.predicted[i], max(self.confidence[i])), norm)
+
+    def vector_conditional_error(self, norm: float = 1) -> Fraction | float:
+        """Calibration error of the predicted class, given the whole stated vector."""
+        return self._top_error(lambda i: i, norm)
+
+    def _top_error(self, key: Callable[[int], Hashable], norm: float) -> Fraction | float:
+        rows = (
+            (key(i), self.mass[i], self.confidence[i][k], self.truth[i][k])
+            for i, k in enumerate(self.predicted)
+        )
+        return weighted_norm(conditional_gaps(rows), norm)
+
+    def class_wise_errors(self, norm: float = 1) -> tuple[Fraction | float, ...]:
+        """Calibration error of each class, given the probability stated for that class."""
+        return tuple(
+            weighted_norm(
+                conditional_gaps(
+                    (stated[k], mass, stated[k], true[k]) for mass, stated, true in self._atoms()
+                ),
+                norm,
+            )
+            for k in range(self.n_classes)
+        )
+
+    def lens_error(self, lens: Lens, norm: float = 1) -> Fraction | float:
+        """Distance of the stated from the true vectors as seen through a lens.
+
+        Parameters
+        ----------
+        lens : callable
+            ``lens(confidence)`` gives the group of each class; see `calibkit.finite.lenses`.
+        norm : float
+            At least 1, or inf.
+
+        Returns
+        -------
+        Fraction or float
+            ``(E sum_j |s_j - P(group j | s)|^p)^(1/p)`` with the stated probabilities s of the
+            groups. With two groups and norm 1 that is twice the error of either group, because
+            both sides of a mistake count.
+
+        Examples
+        --------
+        >>> from calibkit import finite
+        >>> fake = finite.example("three atoms")
+        >>> print(fake.lens_error(finite.top_label), fake.lens_error(finite.every_class))
+        0 3/5
+        """
+        return weighted_norm(lens_gaps(self._atoms(), lens), norm)
+
+    def best_postprocessing(self) -> "FiniteClassifier":
+        """Return the classifier that states the true vector instead: no map of it can be better.
+
+        Its scores are the best that any recalibration can reach. Atoms with the same truth
+        become one, and ties go to the lowest class.
+        """
+        mass: dict[Vector, Fraction] = {}
+        for m, _, true in self._atoms():
+            mass[true] = mass.get(true, Fraction(0)) + m
+        return FiniteClassifier(tuple(mass.values()), tuple(mass), tuple(mass), ties="lowest")
+
+    def population(self) -> FakeSample:
+        """Return the smallest table of rows in which every outcome is as frequent as it should be.
+
+        Raises
+        ------
+        ValueError
+            If that takes more than a million rows.
+        """
+        shares = [[m * r for r in true] for m, _, true in self._atoms()]
+        size = lcm(*(share.denominator for row in shares for share in row))
+        if size > LARGEST_POPULATION:
+            raise ValueError(f"An exact table needs {size:,} rows; use sample(n) instead.")
+        times = np.array([[int(share * size) for share in row] for row in shares])
+        atom = np.repeat(np.arange(self.n_atoms), times.sum(axis=1))
+        label = np.repeat(np.tile(np.arange(self.n_classes), self.n_atoms), times.ravel())
+        return self._sample_of(atom, label)
+
+    def sample(self, n: int, rng: int | np.random.Generator | None = None) -> FakeSample:
+        """Draw `n` predictions with their labels and true probabilities.
+
+        Parameters
+        ----------
+        n : int
+            Number of rows.
+        rng : int, numpy.random.Generator or None
+            Seed or generator.
+
+        Returns
+        -------
+        FakeSample
+
+        Examples
+        --------
+        >>> from calibkit import finite
+        >>> finite.example("three atoms").sample(4, rng=1).y_prob.tolist()[0]
+        [0.3, 0.4, 0.3]
+        """
+        n, generator = as_count(n, "n"), as_generator(rng)
+        atom = np.searchsorted(cumulative(self.mass), generator.random(n), side="right")
+        upper = np.array([cumulative(row) for row in self.truth])
+        label = (generator.random(n)[:, None] >= upper[atom]).sum(axis=1)
+        return self._sample_of(atom, label)
+
+    def _sample_of(self, atom: NDArray[np.intp], label: NDArray[np.intp]) -> FakeSample:
+        return FakeSample(
+            y_true=read_only(label.astype(np.int64)),
+            y_prob=read_only(np.array(self.confidence, dtype=np.float64)[atom]),
+            true_prob=read_only(np.array(self.truth, dtype=np.float64)[atom]),
+        )
+
+    def describe(self) -> str:
+        """Say accuracy, confidence, the errors by notion, and what post-processing can win."""
+        best = self.best_postprocessing()
+        return (
+            f"{spell(self.n_classes, 'class', 'classes')}, {spell(self.n_atoms, 'atom')}: "
+            f"accuracy {self.accuracy}, mean confidence {self.mean_confidence}. Calibration "
+            f"errors: expected {self.expected_error()}, largest class-wise "
+            f"{max(self.class_wise_errors())}, strong {self.strong_error()}. The best "
+            f"post-processing has accuracy {best.accuracy} and Brier score {best.brier} instead "
+            f"of {self.brier}."
+        )
+
+    def _columns(self) -> Mapping[str, NDArray[Any]]:
+        columns = {"mass": self.mass}
+        for k in range(self.n_classes):
+            columns[f"states {k}"] = tuple(row[k] for row in self.confidence)
+        for k in range(self.n_classes):
+            columns[f"true {k}"] = tuple(row[k] for row in self.truth)
+        return {name: np.array([str(v) for v in column]) for name, column in columns.items()}

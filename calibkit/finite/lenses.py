@@ -1,0 +1,97 @@
+"""Lenses: what part of a probability vector somebody looks at.
+
+A lens merges the classes into groups and forgets which class of a group it was. It is a
+function from the probability vector to one group per class, so the groups may depend on what
+was predicted. Every notion of calibration here is "calibrated through some lens".
+
+=======================  =================================================
+lens                     calibrated through it means
+=======================  =================================================
+`every_class`            strongly calibrated: the whole vector is right
+`top_label`              confidence-calibrated
+`one_class`              calibrated for that class
+`top_classes`            the m most likely classes hold what they promise
+`merged_classes`         calibrated for super-classes, "animal or vehicle"
+=======================  =================================================
+"""
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any
+
+from calibkit._validation import as_count
+from calibkit.finite._exact import Vector
+
+Lens = Callable[[Vector], Sequence[Hashable]]
+
+
+def every_class(confidence: Vector) -> Sequence[Hashable]:
+    """Lens that merges nothing.
+
+    Examples
+    --------
+    >>> list(every_class((0.5, 0.3, 0.2)))
+    [0, 1, 2]
+    """
+    return range(len(confidence))
+
+
+def top_label(confidence: Vector) -> Sequence[Hashable]:
+    """Lens that keeps the predicted class and merges the others.
+
+    A tie goes to the class with the lowest number.
+
+    Examples
+    --------
+    >>> top_label((0.2, 0.5, 0.3))
+    [False, True, False]
+    """
+    return top_classes(1)(confidence)
+
+
+def one_class(k: int) -> Lens:
+    """Return the lens that keeps class `k` and merges the others.
+
+    Examples
+    --------
+    >>> one_class(0)((0.2, 0.5, 0.3))
+    [True, False, False]
+    """
+    as_count(k, "k", minimum=0)
+
+    def lens(confidence: Vector) -> Sequence[Hashable]:
+        if k >= len(confidence):
+            raise ValueError(f"There is no class {k} among {len(confidence)} classes.")
+        return [place == k for place in range(len(confidence))]
+
+    return lens
+
+
+def top_classes(m: int) -> Lens:
+    """Return the lens that asks whether the label is among the `m` most likely classes.
+
+    A tie goes to the class with the lowest number.
+
+    Examples
+    --------
+    >>> top_classes(2)((0.2, 0.5, 0.3))
+    [False, True, True]
+    """
+    as_count(m, "m")
+
+    def lens(confidence: Vector) -> Sequence[Hashable]:
+        ranked = sorted(range(len(confidence)), key=lambda k: (-confidence[k], k))
+        return [k in ranked[:m] for k in range(len(confidence))]
+
+    return lens
+
+
+def merged_classes(groups: Sequence[Any]) -> Lens:
+    """Return the lens of fixed super-classes, given as one group per class.
+
+    Examples
+    --------
+    >>> merged_classes(["animal", "animal", "vehicle"])((0.2, 0.5, 0.3))
+    ['animal', 'animal', 'vehicle']
+    """
+    fixed = list(groups)
+    return lambda confidence: fixed

@@ -1,0 +1,219 @@
+"""The bin table: per bin, how many predictions, their mean, and how often the event happened.
+
+Every reliability diagram and every binned error in calibkit is computed from this one table.
+Lesson 04 builds it from scratch.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibkit._result import Result, read_only, spell
+from calibkit.bins import Binning, as_bins
+from calibkit.views import BinaryProblem, View, binary_problem, binary_problems
+
+# Sums are taken over blocks that fit the processor's cache, then added: faster than one pass
+# over large arrays, and the rounding error grows with the number of blocks only.
+_BLOCK = 65_536
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class BinTable(Result):
+    """What happened in each bin.
+
+    Parameters
+    ----------
+    edges : ndarray of shape (B + 1,)
+        Edges from 0 (or the lower end) to 1; bins are ``[a, b)``, the last one closed.
+    count : ndarray of int, shape (B,)
+        Number of predictions in each bin.
+    mean_prob : ndarray of shape (B,)
+        Mean prediction of each bin; NaN where the bin is empty.
+    frequency : ndarray of shape (B,)
+        Share of predictions in the bin whose event happened; NaN where the bin is empty.
+    view : str
+        Which event it is, e.g. ``"positive class"`` or ``"top-label"``.
+    bins : str
+        The binning in words.
+    binning : Binning
+        The binning itself.
+    """
+
+    edges: NDArray[np.float64]
+    count: NDArray[np.intp]
+    mean_prob: NDArray[np.float64]
+    frequency: NDArray[np.float64]
+    view: str
+    bins: str
+    binning: Binning
+
+    @property
+    def n(self) -> int:
+        """Number of predictions."""
+        return int(self.count.sum())
+
+    @property
+    def n_bins(self) -> int:
+        """Number of bins, empty ones included."""
+        return len(self.count)
+
+    @property
+    def occupied(self) -> NDArray[np.bool_]:
+        """Which bins hold at least one prediction."""
+        return self.count > 0
+
+    @property
+    def weight(self) -> NDArray[np.float64]:
+        """Share of all predictions in each bin; sums to 1."""
+        return self.count / self.n
+
+    @property
+    def gap(self) -> NDArray[np.float64]:
+        """Mean prediction minus frequency: positive where the model promises too much."""
+        return self.mean_prob - self.frequency
+
+    @property
+    def centre(self) -> NDArray[np.float64]:
+        """Middle of each bin. It is not the mean prediction: see lesson 04."""
+        return (self.edges[:-1] + self.edges[1:]) / 2
+
+    @property
+    def width(self) -> NDArray[np.float64]:
+        """Width of each bin."""
+        return np.diff(self.edges)
+
+    def describe(self) -> str:
+        """Say how many predictions and bins there are, and where the gap is largest."""
+        used = int(self.occupied.sum())
+        worst = int(np.nanargmax(np.abs(self.gap)))
+        side = "above" if self.gap[worst] > 0 else "below"
+        text = (
+            f"{spell(self.n, 'prediction')} ({self.view}) in {self.bins}, {used} of them in use. "
+        )
+        if abs(self.gap[worst]) < 5e-4:
+            return text + "The mean prediction equals the frequency in each bin."
+        return text + (
+            f"The largest gap is in bin {worst + 1}: mean prediction {self.mean_prob[worst]:.3f}, "
+            f"{abs(self.gap[worst]):.3f} {side} the frequency {self.frequency[worst]:.3f} "
+            f"({spell(int(self.count[worst]), 'prediction')})."
+        )
+
+    def _columns(self) -> Mapping[str, NDArray[Any]]:
+        return {
+            "from": self.edges[:-1],
+            "to": self.edges[1:],
+            "count": self.count,
+            "mean_prob": self.mean_prob,
+            "frequency": self.frequency,
+            "gap": self.gap,
+        }
+
+
+def reliability_table(
+    y_true: Any, y_prob: Any, *, view: View | None = None, bins: Binning | int = 15
+) -> BinTable:
+    """Count, mean prediction and frequency per bin, for one binary problem.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels: 0 and 1, or ``0 .. K-1``.
+    y_prob : array-like of shape (n,) or (n, K)
+        P(y = 1), or one column per class with rows that sum to 1.
+    view : {"top-label"} or int, optional
+        Which event to look at; needed when `y_prob` has columns.
+    bins : int or Binning
+        A number of equal-width bins, or a binning such as `EqualMass`.
+
+    Returns
+    -------
+    BinTable
+
+    Raises
+    ------
+    ValueError
+        If labels, probabilities, view or bins are not valid; the message names row and value.
+
+    Notes
+    -----
+    For bin b with the ``n_b`` predictions ``p_i``: ``mean_prob = (1/n_b) sum p_i`` and
+    ``frequency = (1/n_b) sum y_i`` (source 001 section 3; source 000 section 3.2).
+    Taught in lesson 04.
+
+    Examples
+    --------
+    >>> table = reliability_table([0, 1, 1, 1], [.1, .4, .8, .9], bins=2)
+    >>> table.count.tolist(), table.mean_prob.round(3).tolist(), table.frequency.tolist()
+    ([2, 2], [0.25, 0.85], [0.5, 1.0])
+    """
+    return _table(binary_problem(y_true, y_prob, view=view), as_bins(bins))
+
+
+def reliability_tables(
+    y_true: Any, y_prob: Any, *, view: View | None = None, bins: Binning | int = 15
+) -> tuple[BinTable, ...]:
+    """Like `reliability_table`, but for every problem of the view: K tables for class-wise.
+
+    Parameters
+    ----------
+    y_true, y_prob, bins
+        As in `reliability_table`.
+    view : {"top-label", "class-wise"} or int, optional
+        Which event or events to look at.
+
+    Returns
+    -------
+    tuple of BinTable
+
+    Raises
+    ------
+    ValueError
+        As `reliability_table`.
+
+    Notes
+    -----
+    Taught in lesson 04.
+
+    Examples
+    --------
+    >>> len(reliability_tables([0, 1], [[.8, .2], [.3, .7]], view="class-wise"))
+    2
+    """
+    binning = as_bins(bins)
+    return tuple(_table(problem, binning) for problem in binary_problems(y_true, y_prob, view=view))
+
+
+def _table(problem: BinaryProblem, binning: Binning) -> BinTable:
+    edges = binning.edges(problem.prob, problem.label)
+    count, sum_prob, hits = bin_sums(problem, binning, edges)
+    with np.errstate(invalid="ignore"):  # 0 / 0 is NaN: the mark of an empty bin
+        mean_prob, frequency = sum_prob / count, hits / count
+    return BinTable(
+        edges=read_only(edges),
+        count=read_only(count),
+        mean_prob=read_only(mean_prob),
+        frequency=read_only(frequency),
+        view=problem.view,
+        bins=str(binning),
+        binning=binning,
+    )
+
+
+def bin_sums(
+    problem: BinaryProblem, binning: Binning, edges: NDArray[np.float64]
+) -> tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.intp]]:
+    """Return per bin: number of predictions, sum of the predictions, number of events."""
+    n_bins = len(edges) - 1
+    counts = np.zeros(2 * n_bins, dtype=np.intp)
+    sum_prob = np.zeros(n_bins)
+    for start in range(0, problem.n, _BLOCK):
+        prob = problem.prob[start : start + _BLOCK]
+        index = binning.assign(prob, edges)
+        sum_prob += np.bincount(index, weights=prob, minlength=n_bins)
+        # Events are counted in a second row of bins: one pass gives both counts.
+        index += problem.label[start : start + _BLOCK] * np.intp(n_bins)
+        counts += np.bincount(index, minlength=2 * n_bins)
+    return counts[:n_bins] + counts[n_bins:], sum_prob, counts[n_bins:]

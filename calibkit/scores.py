@@ -1,0 +1,269 @@
+"""Proper scores: the Brier score, the log loss, and what the Brier score is made of.
+
+A score rewards two virtues at once, honest probabilities and informative ones. The
+decomposition takes them apart. Lesson 02 teaches it, lesson 10 uses it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibkit._result import Result, spell
+from calibkit._validation import FloatArray, IntArray, as_predictions
+from calibkit.bins import Binning, Distinct, as_bins
+from calibkit.reliability import bin_sums
+from calibkit.views import View, binary_problem
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Score(Result):
+    """A mean score; smaller is better.
+
+    Parameters
+    ----------
+    value : float
+        The mean score over all predictions.
+    name : str
+        Its name, with the convention or the unit.
+    n : int
+        Number of predictions.
+    impossible : int
+        Number of predictions that gave probability 0 to what happened.
+    """
+
+    value: float
+    name: str
+    n: int
+    impossible: int
+
+    def __float__(self) -> float:
+        return self.value
+
+    def describe(self) -> str:
+        """Say the score, and whether something happened that was called impossible."""
+        text = f"{self.name} {self.value:.4f} ({spell(self.n, 'prediction')})"
+        if self.impossible:
+            text += f"; {spell(self.impossible, 'event')} had been given probability 0"
+        return text + "."
+
+    def _columns(self) -> Mapping[str, NDArray[Any]]:
+        return {"score": np.array([self.name]), "value": np.array([self.value])}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class BrierDecomposition(Result):
+    """The parts of a Brier score.
+
+    ``score = miscalibration - discrimination + uncertainty + within_bin``, exactly.
+
+    Parameters
+    ----------
+    score : float
+        Brier score of the binary problem.
+    miscalibration : float
+        ``sum_b w_b (m_b - f_b)^2``: what recalibrating the bins would win. 0 is best.
+    discrimination : float
+        ``sum_b w_b (f_b - f)^2``: how far the bins' frequencies spread. Large is best.
+    uncertainty : float
+        ``f (1 - f)`` with the overall frequency f: what the problem brings along.
+    within_bin : float
+        What the bins hide: predictions that differ inside a bin. 0 for `Distinct` bins.
+    view, bins : str
+        The event and the binning in words.
+    n : int
+        Number of predictions.
+    """
+
+    score: float
+    miscalibration: float
+    discrimination: float
+    uncertainty: float
+    within_bin: float
+    view: str
+    bins: str
+    n: int
+
+    def __float__(self) -> float:
+        return self.score
+
+    def describe(self) -> str:
+        """Say the score as the sum of its parts."""
+        return (
+            f"Brier score {self.score:.4f} = {self.miscalibration:.4f} miscalibration "
+            f"- {self.discrimination:.4f} discrimination + {self.uncertainty:.4f} uncertainty "
+            f"{'-' if self.within_bin < 0 else '+'} {abs(self.within_bin):.4f} within bins "
+            f"({self.view}, {self.bins}, {spell(self.n, 'prediction')})."
+        )
+
+    def _columns(self) -> Mapping[str, NDArray[Any]]:
+        parts = ("score", "miscalibration", "discrimination", "uncertainty", "within_bin")
+        return {
+            "part": np.array(parts),
+            "value": np.array([getattr(self, part) for part in parts]),
+        }
+
+
+def brier_score(y_true: Any, y_prob: Any, *, classes: str = "sum") -> Score:
+    """Mean squared distance between the probabilities and what happened.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels: 0 and 1, or ``0 .. K-1``.
+    y_prob : array-like of shape (n,) or (n, K)
+        P(y = 1), or one column per class with rows that sum to 1.
+    classes : {"sum", "mean"}
+        For K columns: sum the squares over classes (Brier's own form, 0 to 2) or average them
+        (0 to 2/K). For one-dimensional `y_prob` only the event y = 1 counts (0 to 1): half of
+        the sum over both classes.
+
+    Returns
+    -------
+    Score
+
+    Raises
+    ------
+    ValueError
+        If labels, probabilities or `classes` are not valid.
+
+    Notes
+    -----
+    ``(1/n) sum_i sum_k (p_ik - [y_i = k])^2``, or ``(1/n) sum_i (p_i - y_i)^2`` (sources 001
+    section 1.3, 004 section 2). Taught in lesson 02.
+
+    Examples
+    --------
+    >>> float(brier_score([1, 0], [1.0, 0.5]))
+    0.125
+    >>> float(brier_score([1, 0], [[0.0, 1.0], [0.5, 0.5]]))
+    0.25
+    """
+    if classes not in ("sum", "mean"):
+        raise ValueError(f'classes must be "sum" or "mean", got {classes!r}.')
+    labels, prob = as_predictions(y_true, y_prob)
+    own = _probability_of_label(prob, labels)
+    if prob.ndim == 1:
+        value, name = np.mean((1 - own) ** 2), "Brier score"
+    else:
+        squares = np.einsum("ik,ik->i", prob, prob, dtype=np.float64, casting="same_kind")
+        value = np.mean(squares - own**2 + (1 - own) ** 2)
+        value = value / prob.shape[1] if classes == "mean" else value
+        name = f"Brier score ({classes} over {prob.shape[1]} classes)"
+    return _score(float(value), name, own)
+
+
+def log_loss(y_true: Any, y_prob: Any) -> Score:
+    """Mean negative logarithm of the probability that was given to what happened, in nats.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels: 0 and 1, or ``0 .. K-1``.
+    y_prob : array-like of shape (n,) or (n, K)
+        P(y = 1), or one column per class with rows that sum to 1.
+
+    Returns
+    -------
+    Score
+        Infinite if any event had been given probability 0. Nothing is clipped; the result's
+        ``impossible`` counts such events.
+
+    Raises
+    ------
+    ValueError
+        If labels or probabilities are not valid.
+
+    Notes
+    -----
+    ``-(1/n) sum_i ln p_i[y_i]``; also called cross-entropy or negative log-likelihood (sources
+    001 section 1.3, 004 section 2, where an example is printed in base 10). Taught in lesson 02.
+
+    Examples
+    --------
+    >>> round(float(log_loss([1, 0], [0.5, 0.5])), 6)
+    0.693147
+    """
+    labels, prob = as_predictions(y_true, y_prob)
+    own = _probability_of_label(prob, labels)
+    with np.errstate(divide="ignore"):  # ln 0: reported in the result, not hidden
+        value = float(np.mean(-np.log(own)))
+    return _score(value + 0.0, "Log loss (nats)", own)
+
+
+def brier_decomposition(
+    y_true: Any, y_prob: Any, *, view: View | None = None, bins: Binning | int | None = None
+) -> BrierDecomposition:
+    """Split the Brier score of a binary problem into miscalibration and discrimination.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels: 0 and 1, or ``0 .. K-1``.
+    y_prob : array-like of shape (n,) or (n, K)
+        P(y = 1), or one column per class with rows that sum to 1.
+    view : {"top-label"} or int, optional
+        Which event; needed when `y_prob` has columns.
+    bins : int or Binning, optional
+        By default one bin per distinct prediction (Murphy's own form). For continuous
+        predictions choose a number of bins.
+
+    Returns
+    -------
+    BrierDecomposition
+
+    Raises
+    ------
+    ValueError
+        If labels, probabilities, view or bins are not valid.
+
+    Notes
+    -----
+    ``score = sum_b w_b (m_b - f_b)^2 - sum_b w_b (f_b - f)^2 + f (1 - f) + within_bin`` with
+    ``within_bin = (1/n) sum_i (p_i - m_b)^2 - (2/n) sum_i (p_i - m_b) y_i``. Murphy (1973) has
+    it for distinct values; the last term makes it exact for any bins. Taught in lesson 02.
+
+    Examples
+    --------
+    >>> parts = brier_decomposition([0, 0, 1, 1, 1], [.2, .2, .2, .9, .9])
+    >>> round(parts.miscalibration, 4), round(parts.discrimination, 4), parts.within_bin
+    (0.0147, 0.1067, 0.0)
+    """
+    problem = binary_problem(y_true, y_prob, view=view)
+    binning = as_bins(Distinct() if bins is None else bins)
+    edges = binning.edges(problem.prob, problem.label)
+    count, sum_prob, hits = bin_sums(problem, binning, edges)
+    used = count > 0
+    weight = count[used] / problem.n
+    mean_prob, frequency = sum_prob[used] / count[used], hits[used] / count[used]
+    overall = hits.sum() / problem.n
+    within = 0.0
+    if not isinstance(binning, Distinct):
+        index = binning.assign(problem.prob, edges)
+        centred = problem.prob - (sum_prob / np.maximum(count, 1))[index]
+        within = float(np.mean(centred**2) - 2 * np.mean(centred * problem.label))
+    score = np.mean((problem.prob.astype(np.float64) - problem.label) ** 2)
+    return BrierDecomposition(
+        score=float(score),
+        miscalibration=float((weight * (mean_prob - frequency) ** 2).sum()),
+        discrimination=float((weight * (frequency - overall) ** 2).sum()),
+        uncertainty=float(overall * (1 - overall)),
+        within_bin=within,
+        view=problem.view,
+        bins=str(binning),
+        n=problem.n,
+    )
+
+
+def _probability_of_label(prob: FloatArray, labels: IntArray) -> NDArray[np.float64]:
+    """Return the probability that each row gave to the class that happened."""
+    if prob.ndim == 2:
+        return prob[np.arange(len(prob)), labels].astype(np.float64)
+    positive = prob.astype(np.float64)
+    return np.where(labels == 1, positive, 1 - positive)
+
+
+def _score(value: float, name: str, own: NDArray[np.float64]) -> Score:
+    return Score(value=value, name=name, n=len(own), impossible=int((own == 0).sum()))

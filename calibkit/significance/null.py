@@ -1,0 +1,344 @@
+"""What a calibrated model would show: null levels and consistency bands."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, SupportsFloat
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibkit._result import Result, read_only, spell
+from calibkit._validation import as_count, as_generator, as_level, as_predictions
+from calibkit.bins import Binning
+from calibkit.reliability import BinTable, reliability_table
+from calibkit.significance import _binned
+from calibkit.views import BinaryProblem, View, binary_problem
+
+FloatVector = NDArray[np.float64]
+Measure = Callable[..., SupportsFloat]
+
+# Two computations of the same number may differ in the last digits; such draws are ties.
+_TIE = 1e-12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class NullLevel(Result):
+    """A measured value beside the values that a calibrated model would show.
+
+    Parameters
+    ----------
+    value : float
+        The value measured on the real labels.
+    name : str
+        What was measured.
+    mean, sd : float
+        Mean and standard deviation over the redraws.
+    low, median, high : float
+        5 %, 50 % and 95 % quantile of the redraws.
+    p_value : float
+        Share of redraws at least as large as `value`, in (0, 1].
+    draws : ndarray
+        The value of each redraw.
+    """
+
+    value: float
+    name: str
+    mean: float
+    sd: float
+    low: float
+    median: float
+    high: float
+    p_value: float
+    draws: FloatVector
+
+    def __float__(self) -> float:
+        return self.mean
+
+    def describe(self) -> str:
+        """Say the value, its null level, the p-value and the verdict at 5 %."""
+        verdict = (
+            "more than chance explains (5 % level)"
+            if self.p_value <= 0.05
+            else "no evidence of miscalibration"
+        )
+        return (
+            f"{self.name[0].upper()}{self.name[1:]} {self.value:.4f}; a calibrated model with "
+            f"these predictions would show {self.mean:.4f} ± {self.sd:.4f} (95 % below "
+            f"{self.high:.4f}); p = {self.p_value:.3f}: {verdict}."
+        )
+
+    def _columns(self) -> Mapping[str, NDArray[Any]]:
+        rows = ("value", "mean", "sd", "low", "median", "high", "p_value")
+        return {
+            "quantity": np.array(rows),
+            "number": np.array([getattr(self, row) for row in rows]),
+        }
+
+
+def null_level(
+    measure: Measure,
+    y_true: Any,
+    y_prob: Any,
+    *,
+    n_draws: int = 1000,
+    rng: int | np.random.Generator | None = None,
+    **options: Any,
+) -> NullLevel:
+    """Measure again and again on labels redrawn from the predictions themselves.
+
+    Parameters
+    ----------
+    measure : callable
+        Any ``measure(y_true, y_prob, **options)`` that returns a number or a calibkit result,
+        where larger means worse.
+    y_true : array-like of shape (n,)
+        Labels.
+    y_prob : array-like of shape (n,) or (n, K)
+        Probabilities.
+    n_draws : int
+        Number of redraws R; the smallest possible p-value is 1 / (R + 1).
+    rng : int, numpy.random.Generator or None
+        Seed or generator.
+    **options
+        Passed to `measure`, e.g. ``view="top-label"``, ``bins=10``.
+
+    Returns
+    -------
+    NullLevel
+        ``float(result)`` is the mean over the redraws.
+
+    Raises
+    ------
+    ValueError
+        If labels, probabilities or options are not valid, or the measure is not finite.
+
+    Notes
+    -----
+    The predictions stay fixed; ``y*_i`` is drawn with the probabilities of row i, so that the
+    model is calibrated by construction. ``p = (1 + #{redraws >= value}) / (R + 1)``, which is
+    never 0 and is valid for any R. Sources: Bröcker and Smith (2007); 001 section 3.3.
+    Redraws of binned errors reuse the bins, which makes them fast. Taught in lesson 04.
+
+    Examples
+    --------
+    >>> from calibkit import expected_calibration_error
+    >>> y_prob = np.linspace(.05, .95, 300)
+    >>> y_true = np.random.default_rng(0).random(300) < y_prob
+    >>> null = null_level(expected_calibration_error, y_true, y_prob, rng=0)
+    >>> round(null.value, 3), round(null.mean, 3), null.p_value > .05
+    (0.086, 0.073, True)
+    """
+    n_draws, generator = as_count(n_draws, "n_draws"), as_generator(rng)
+    _, prob = as_predictions(y_true, y_prob)
+    observed = measure(y_true, y_prob, **options)
+    value = float(observed)
+    if not np.isfinite(value):
+        raise ValueError(f"The measure is {value} on these predictions, so it has no null level.")
+    reusable = _binned.reusable(observed, y_true, y_prob)
+    if reusable is not None:
+        draws = _binned.null_errors(*reusable, prob, n_draws, generator)
+    else:
+        labels = (_binned.draw_classes(prob, 1, generator)[0] for _ in range(n_draws))
+        draws = np.array([float(measure(y, prob, **options)) for y in labels])
+    name = getattr(observed, "name", getattr(measure, "__name__", "measure").replace("_", " "))
+    return _null_level(value, str(name), draws)
+
+
+def _null_level(value: float, name: str, draws: FloatVector) -> NullLevel:
+    low, median, high = np.quantile(draws, [0.05, 0.5, 0.95])
+    return NullLevel(
+        value=value,
+        name=name,
+        mean=float(draws.mean()),
+        sd=float(draws.std(ddof=1)) if len(draws) > 1 else float("nan"),
+        low=float(low),
+        median=float(median),
+        high=float(high),
+        p_value=float((1 + (draws >= value - _TIE).sum()) / (len(draws) + 1)),
+        draws=read_only(draws),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class ConsistencyBand(Result):
+    """Where the frequencies of a calibrated model would lie, bin by bin.
+
+    Parameters
+    ----------
+    table : BinTable
+        The bins with the observed frequencies.
+    lower, upper : ndarray of shape (B,)
+        Ends of the band, in [0, 1]; NaN where the bin is empty.
+    level : float
+        Probability that a frequency (or all of them, if simultaneous) lies inside.
+    simultaneous : bool
+        Whether `level` holds for all bins together or for each bin alone.
+    """
+
+    table: BinTable
+    lower: FloatVector
+    upper: FloatVector
+    level: float
+    simultaneous: bool
+
+    @property
+    def outside(self) -> NDArray[np.bool_]:
+        """Which bins have an observed frequency outside the band."""
+        frequency = self.table.frequency
+        return (frequency < self.lower - _TIE) | (frequency > self.upper + _TIE)
+
+    def describe(self) -> str:
+        """Say how many bins are outside and how many chance alone would put there."""
+        used = int(self.table.occupied.sum())
+        outside = int(self.outside.sum())
+        percent = f"{100 * self.level:g} %"
+        if self.simultaneous:
+            expected = f"a calibrated model stays inside everywhere with probability {percent}"
+        else:
+            expected = f"chance alone puts about {(1 - self.level) * used:.1f} of them there"
+        kind = "simultaneous" if self.simultaneous else "pointwise"
+        return (
+            f"{outside} of {spell(used, 'bin')} outside the {kind} {percent} consistency band; "
+            f"{expected}."
+        )
+
+    def _columns(self) -> Mapping[str, NDArray[Any]]:
+        return {
+            "mean_prob": self.table.mean_prob,
+            "frequency": self.table.frequency,
+            "lower": self.lower,
+            "upper": self.upper,
+            "outside": self.outside,
+        }
+
+
+def consistency_band(
+    y_true: Any,
+    y_prob: Any,
+    *,
+    view: View | None = None,
+    bins: Binning | int = 15,
+    level: float = 0.9,
+    simultaneous: bool = False,
+    resample_forecasts: bool = False,
+    n_draws: int = 1000,
+    rng: int | np.random.Generator | None = None,
+) -> ConsistencyBand:
+    """Band in which the frequency of each bin would lie if the predictions were right.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels.
+    y_prob : array-like of shape (n,) or (n, K)
+        Probabilities.
+    view : {"top-label"} or int, optional
+        Which event; needed when `y_prob` has columns.
+    bins : int or Binning
+        A number of equal-width bins, or a binning.
+    level : float
+        Probability content, in (0, 1).
+    simultaneous : bool
+        If true, all bins together stay inside with probability `level`; otherwise each bin
+        alone does, and with 15 bins one or two are outside by chance.
+    resample_forecasts : bool
+        If true, the predictions are redrawn too (Bröcker and Smith); by default they are fixed.
+    n_draws : int
+        Number of redraws.
+    rng : int, numpy.random.Generator or None
+        Seed or generator.
+
+    Returns
+    -------
+    ConsistencyBand
+
+    Raises
+    ------
+    ValueError
+        If labels, probabilities or options are not valid; also if `bins` look at the labels.
+
+    Notes
+    -----
+    Pointwise: the ``(1 - level)/2`` quantiles of the redrawn frequencies. Simultaneous: the
+    mean prediction ± c standard deviations ``sqrt(sum p(1-p)) / n_b``, with c the `level`
+    quantile of the largest standardised deviation over all bins (maximum statistic).
+    Sources: Bröcker and Smith (2007); 001 section 3.3. Taught in lesson 04.
+
+    Examples
+    --------
+    >>> y_prob = np.linspace(.05, .95, 300)
+    >>> y_true = np.random.default_rng(0).random(300) < y_prob
+    >>> band = consistency_band(y_true, y_prob, bins=5, rng=0)
+    >>> band.outside.tolist()
+    [False, False, False, False, False]
+    """
+    level, n_draws = as_level(level), as_count(n_draws, "n_draws")
+    table = reliability_table(y_true, y_prob, view=view, bins=bins)
+    if _binned.uses_labels(table.binning):
+        raise ValueError(f"A consistency band needs bins that ignore the labels, not {table.bins}.")
+    problem = binary_problem(y_true, y_prob, view=view)
+    redraw = _resampled_frequencies if resample_forecasts else _redrawn_frequencies
+    frequency = redraw(problem, table, n_draws, as_generator(rng))
+    limits = _simultaneous_limits if simultaneous else _pointwise_limits
+    lower, upper = limits(frequency, table, problem, level)
+    return ConsistencyBand(
+        table=table,
+        lower=read_only(lower),
+        upper=read_only(upper),
+        level=level,
+        simultaneous=simultaneous,
+    )
+
+
+def _redrawn_frequencies(
+    problem: BinaryProblem, table: BinTable, n_draws: int, generator: np.random.Generator
+) -> FloatVector:
+    with np.errstate(invalid="ignore"):  # empty bins stay NaN
+        return _binned.draw_events(problem, table, n_draws, generator) / table.count
+
+
+def _resampled_frequencies(
+    problem: BinaryProblem, table: BinTable, n_draws: int, generator: np.random.Generator
+) -> FloatVector:
+    """Frequencies after redrawing predictions with replacement and then their events."""
+    index = table.binning.assign(problem.prob, table.edges)
+    frequency = np.empty((n_draws, table.n_bins))
+    for draw in range(n_draws):
+        rows = generator.integers(0, problem.n, size=problem.n)
+        happened = generator.random(problem.n) < problem.prob[rows]
+        count = np.bincount(index[rows], minlength=table.n_bins)
+        hits = np.bincount(index[rows][happened], minlength=table.n_bins)
+        with np.errstate(invalid="ignore"):
+            frequency[draw] = hits / count
+    return frequency
+
+
+def _pointwise_limits(
+    frequency: FloatVector, table: BinTable, problem: BinaryProblem, level: float
+) -> tuple[FloatVector, FloatVector]:
+    lower, upper = np.full(table.n_bins, np.nan), np.full(table.n_bins, np.nan)
+    tail = (1 - level) / 2
+    for b in np.flatnonzero(table.occupied):
+        drawn = frequency[:, b]
+        drawn = drawn[~np.isnan(drawn)]  # a resampled bin can be empty; such draws say nothing
+        if len(drawn):
+            lower[b], upper[b] = np.quantile(drawn, [tail, 1 - tail])
+    return lower, upper
+
+
+def _simultaneous_limits(
+    frequency: FloatVector, table: BinTable, problem: BinaryProblem, level: float
+) -> tuple[FloatVector, FloatVector]:
+    prob = problem.prob.astype(np.float64)
+    index = table.binning.assign(prob, table.edges)
+    variance = np.bincount(index, weights=prob * (1 - prob), minlength=table.n_bins)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        sd = np.sqrt(variance) / table.count
+        deviation = np.abs(frequency - table.mean_prob) / sd
+    # Bins whose predictions are all 0 or 1 cannot deviate: 0 / 0 counts as no deviation.
+    largest = np.nan_to_num(deviation, nan=0.0).max(axis=1)
+    reach = np.quantile(largest, level, method="higher") * sd
+    # A frequency cannot leave [0, 1], and neither does the band.
+    lower = np.clip(table.mean_prob - reach, 0, 1)
+    upper = np.clip(table.mean_prob + reach, 0, 1)
+    return lower, upper

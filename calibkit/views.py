@@ -1,0 +1,217 @@
+"""How a problem with K classes becomes a binary one.
+
+Calibration compares a probability with a frequency, so every measure needs a pair (probability,
+did it happen?). For K classes there are several ways to get one. The choice changes the
+number and its meaning, so it is always explicit and always printed.
+
+==================  =====================================  ============================
+view                probability                            event
+==================  =====================================  ============================
+``"top-label"``     the largest one, ``max_k p_k``         the predicted class was right
+``k`` (an int)      ``p_k``                                the class was ``k``
+``"class-wise"``    each ``p_k`` in turn                   the class was ``k``
+==================  =====================================  ============================
+
+Source: review of calibration notions, source 001 section 1.4 and 2.1. Lessons 04 and 12.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibkit._result import read_only
+from calibkit._validation import (
+    BLOCK_ROWS,
+    FloatArray,
+    IntArray,
+    as_labels,
+    as_probabilities,
+    as_probability_array,
+    check_probability_rows,
+)
+
+View = str | int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class BinaryProblem:
+    """A probability and an event for each prediction.
+
+    Parameters
+    ----------
+    prob : ndarray of shape (n,)
+        Predicted probability of the event, in [0, 1], in the type it was given.
+    label : ndarray of shape (n,)
+        1 where the event happened, else 0.
+    view : str
+        Which event this is, in words, e.g. ``"top-label"`` or ``"class 3"``.
+    n_classes : int
+        Number of classes of the problem it was made from.
+    """
+
+    prob: FloatArray
+    label: IntArray
+    view: str
+    n_classes: int
+
+    @property
+    def n(self) -> int:
+        """Number of predictions."""
+        return len(self.prob)
+
+
+def binary_problem(y_true: Any, y_prob: Any, *, view: View | None = None) -> BinaryProblem:
+    """Reduce labels and probabilities to one binary problem.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels: 0 and 1, or ``0 .. K-1``.
+    y_prob : array-like of shape (n,) or (n, K)
+        P(y = 1), or one column per class with rows that sum to 1.
+    view : {"top-label"} or int, optional
+        Which event to look at. May be left out for one-dimensional `y_prob`, where it is the
+        event y = 1. A tie for the largest probability goes to the class with the lowest number.
+
+    Returns
+    -------
+    BinaryProblem
+
+    Raises
+    ------
+    ValueError
+        If the input is not valid (the message names row and value), if `view` is missing for
+        K columns, or if it is ``"class-wise"``, which gives K problems: `binary_problems`.
+
+    See Also
+    --------
+    binary_problems : the same, also for the class-wise view.
+
+    Notes
+    -----
+    Taught in lesson 04.
+
+    Examples
+    --------
+    >>> problem = binary_problem([0, 2], [[.7, .2, .1], [.5, .3, .2]], view="top-label")
+    >>> problem.prob.tolist(), problem.label.tolist()
+    ([0.7, 0.5], [1, 0])
+    """
+    if view == "class-wise":
+        raise ValueError(
+            'view="class-wise" gives one binary problem per class, but a single one is needed '
+            "here. Pass the number of a class, or use the plural function (…_tables, …_problems)."
+        )
+    return binary_problems(y_true, y_prob, view=view)[0]
+
+
+def binary_problems(
+    y_true: Any, y_prob: Any, *, view: View | None = None
+) -> tuple[BinaryProblem, ...]:
+    """Reduce labels and probabilities to binary problems: K for ``"class-wise"``, else one.
+
+    Parameters
+    ----------
+    y_true, y_prob, view
+        As in `binary_problem`; `view` may also be ``"class-wise"``.
+
+    Returns
+    -------
+    tuple of BinaryProblem
+
+    Raises
+    ------
+    ValueError
+        If the input is not valid or `view` does not exist.
+
+    Notes
+    -----
+    Taught in lesson 04.
+
+    Examples
+    --------
+    >>> [p.view for p in binary_problems([0, 1], [.2, .9], view="class-wise")]
+    ['class 0', 'class 1']
+    """
+    prob = as_probability_array(y_prob)
+    n_classes = prob.shape[1] if prob.ndim == 2 else 2
+    _check_view(view, prob.ndim, n_classes)
+    labels = as_labels(y_true, prob)
+    if view is None:
+        return (_problem(prob, labels, "positive class", 2),)
+    if view == "top-label":
+        confidence, correct = _top_label(prob, labels)
+        return (_problem(confidence, correct, "top-label", n_classes),)
+    if prob.ndim == 2:
+        as_probabilities(prob)
+    classes = range(n_classes) if view == "class-wise" else (int(view),)
+    return tuple(
+        _problem(_column(prob, k), (labels == k).view(np.uint8), f"class {k}", n_classes)
+        for k in classes
+    )
+
+
+def _problem(prob: FloatArray, label: IntArray, view: str, n_classes: int) -> BinaryProblem:
+    return BinaryProblem(
+        prob=read_only(prob), label=read_only(label), view=view, n_classes=n_classes
+    )
+
+
+def _column(prob: FloatArray, k: int) -> FloatArray:
+    """Return P(class k); a one-dimensional `prob` is P(class 1)."""
+    if prob.ndim == 2:
+        return prob[:, k]
+    return prob if k == 1 else 1 - prob.astype(np.float64)
+
+
+def _check_view(view: View | None, ndim: int, n_classes: int) -> None:
+    known = view in ("top-label", "class-wise")
+    if isinstance(view, int | np.integer) and not isinstance(view, bool):
+        known = 0 <= view < n_classes
+    if known or (view is None and ndim == 1):
+        return
+    options = f'"top-label", "class-wise" or a class from 0 to {n_classes - 1}'
+    if view is None:
+        raise ValueError(
+            f"y_prob has {n_classes} columns, so the view must be stated: view={options}."
+        )
+    raise ValueError(f"view={view!r} does not exist; choose {options}.")
+
+
+def _top_label(prob: FloatArray, labels: IntArray) -> tuple[FloatArray, IntArray]:
+    """Return the largest probability of each row and whether its class was the right one."""
+    if prob.ndim == 1:
+        positive = prob.astype(np.float64)
+        correct = (positive > 0.5) == (labels == 1)
+        return np.maximum(positive, 1 - positive), correct.view(np.uint8)
+    confidence = np.empty(len(prob), dtype=np.float64)
+    correct = np.empty(len(prob), dtype=np.bool_)
+    for start in range(0, len(prob), BLOCK_ROWS):
+        rows = slice(start, start + BLOCK_ROWS)
+        by_class = np.ascontiguousarray(prob[rows].T)
+        _top_label_block(by_class, labels[rows], confidence[rows], correct[rows])
+        check_probability_rows(by_class, start, largest=confidence[rows].max())
+    return confidence, correct.view(np.uint8)
+
+
+def _top_label_block(
+    by_class: FloatArray,
+    labels: IntArray,
+    confidence: NDArray[np.float64],
+    correct: NDArray[np.bool_],
+) -> None:
+    """Fill `confidence` and `correct` for one block of rows, given as ``(K, rows)``.
+
+    One contiguous row per class makes the maximum a sweep over long vectors: on ten classes
+    four times faster than ``max(axis=1)`` of the table.
+    """
+    top = by_class.max(axis=0)
+    confidence[:] = top
+    n_rows = by_class.shape[1]
+    own = by_class.ravel().take(labels * np.intp(n_rows) + np.arange(n_rows))
+    np.equal(own, top, out=correct)
+    is_top = by_class == top
+    if np.count_nonzero(is_top) > n_rows:  # a tie somewhere: the lowest class wins
+        correct[:] = is_top.argmax(axis=0) == labels
