@@ -1,0 +1,46 @@
+"""Explorers: figures with controls, for JupyterLab and for pages without a kernel.
+
+An explorer is declared: its controls, a pure function ``*_view(**values)`` that returns a result,
+and a function that draws it. Two shells show it. In JupyterLab ipywidgets reach any state. Where
+the environment variable ``CALIBKIT_BOOK`` is 1, the states of a smaller grid are rendered
+beforehand, and ``explorer.js`` (beside this file) switches them.
+
+Import it explicitly, ``from calibkit import explore``: it needs matplotlib, and ipywidgets for
+the live form.
+"""
+
+from calibkit.explore._controls import Check, Choice, Slider
+from calibkit.explore._explorer import Explorer
+from calibkit.explore._quiz import Quiz
+from calibkit.explore.lesson01 import ForecastRecord, forecaster, forecaster_view
+from calibkit.explore.lesson02 import Virtues, distort_me, distort_me_view
+from calibkit.explore.lesson03 import FactoryView, fake_factory, fake_factory_view
+from calibkit.explore.lesson04 import DiagramView, diagram_lab, diagram_lab_view
+from calibkit.explore.lesson04_game import (
+    PerfectGame,
+    which_is_perfect,
+    which_is_perfect_view,
+)
+
+__all__ = [
+    "Check",
+    "Choice",
+    "DiagramView",
+    "Explorer",
+    "FactoryView",
+    "ForecastRecord",
+    "PerfectGame",
+    "Quiz",
+    "Slider",
+    "Virtues",
+    "diagram_lab",
+    "diagram_lab_view",
+    "distort_me",
+    "distort_me_view",
+    "fake_factory",
+    "fake_factory_view",
+    "forecaster",
+    "forecaster_view",
+    "which_is_perfect",
+    "which_is_perfect_view",
+]

@@ -1,0 +1,151 @@
+"""The shells for a page without a kernel: pictures rendered beforehand, switched by one script.
+
+The script is ``explorer.js``, the looks are ``explorer.css``, both beside this file. Without the
+script the page still shows the default state, its sentence and its alternative text.
+"""
+
+import json
+from collections.abc import Sequence
+from html import escape
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+from calibkit.explore._controls import Check, Choice, Control, Slider
+from calibkit.explore._image import Picture
+
+if TYPE_CHECKING:
+    from calibkit.explore._explorer import Explorer
+    from calibkit.explore._quiz import Quiz
+
+
+def explorer_page(explorer: "Explorer[Any]") -> str:
+    """Return the twin of an explorer: default state as plain HTML, the others as data."""
+    states = list(explorer.states())
+    shown = [explorer.show(**state) for state in states]
+    first = states.index(explorer.default)
+    movable = [control for control in explorer.controls if len(control.book) > 1]
+    data = {
+        "texts": [[control.text(value) for value in control.book] for control in movable],
+        "starts": [control.book.index(control.default) for control in movable],
+        "states": [_state(picture.small(), text) for picture, text in shown],
+    }
+    picture, text = shown[first]
+    controls = "".join(map(_input, movable))
+    return _block(
+        "ck-explorer",
+        explorer.title,
+        f'<div class="ck-controls" hidden>{controls}{_button("reset", "Reset")}</div>'
+        f"{_image(picture.small())}{_status(text)}{_note(explorer)}{_data(data)}",
+    )
+
+
+def quiz_page(quiz: "Quiz[Any]") -> str:
+    """Return the twin of a quiz: some draws, each as asked and as revealed."""
+    draws = [quiz.first + step for step in range(quiz.n_book)]
+    data = {
+        "question": quiz.question,
+        "score": quiz.score_form,
+        "draws": [_draw(quiz, draw) for draw in draws],
+    }
+    ticks = "".join(_tick(f"{option} is perfect", False) for option in quiz.options)
+    buttons = _button("reveal", "Reveal") + _button("again", "New draw")
+    return _block(
+        "ck-quiz",
+        quiz.title,
+        f"{_image(quiz.picture(draws[0], revealed=False).small())}"
+        f'<div class="ck-controls" hidden>{ticks}{buttons}</div>'
+        f"{_status(quiz.question)}{_data(data)}",
+    )
+
+
+def still(picture: Picture, text: str) -> str:
+    """Return one state without controls, for a notebook without ipywidgets."""
+    return f"{_image(picture)}{_status(text)}"
+
+
+def _draw(quiz: "Quiz[Any]", draw: int) -> dict[str, Any]:
+    """Return one draw: both pictures, and per option the line for unticked and for ticked."""
+    n = len(quiz.options)
+    none, every = quiz.answer(draw, [False] * n), quiz.answer(draw, [True] * n)
+    return {
+        "asked": _state(quiz.picture(draw, revealed=False).small(), quiz.question),
+        "revealed": _state(quiz.picture(draw, revealed=True).small(), ""),
+        "lines": [list(pair) for pair in zip(none.lines, every.lines, strict=True)],
+        "right": [int(is_right) for is_right in every.hits],
+    }
+
+
+def _state(picture: Picture, text: str) -> dict[str, str]:
+    return {"src": picture.source, "alt": picture.alt, "text": text}
+
+
+def _block(kind: str, title: str, content: str) -> str:
+    return f'<div class="{kind}" role="group" aria-label="{escape(title)}">{content}</div>'
+
+
+def _input(control: Control) -> str:
+    start = control.book.index(control.default)
+    texts: Sequence[str] = [control.text(value) for value in control.book]
+    match control:
+        case Slider():
+            return (
+                f'<div class="ck-control"><label>{escape(control.label)} '
+                f'<input type="range" min="0" max="{len(texts) - 1}" step="1" value="{start}" '
+                f'autocomplete="off" aria-valuetext="{escape(texts[start])}"></label> '
+                f'<span class="ck-value" aria-hidden="true">{escape(texts[start])}</span></div>'
+            )
+        case Choice():
+            options = "".join(
+                f"<option{' selected' if i == start else ''}>{escape(text)}</option>"
+                for i, text in enumerate(texts)
+            )
+            return (
+                f'<div class="ck-control"><label>{escape(control.label)} '
+                f'<select autocomplete="off">{options}</select></label></div>'
+            )
+        case Check():
+            return _tick(control.label, control.default)
+    raise TypeError(f"there is no HTML for {type(control).__name__}.")
+
+
+def _tick(label: str, checked: bool) -> str:
+    mark = " checked" if checked else ""
+    return (
+        f'<div class="ck-control"><label><input type="checkbox" autocomplete="off"{mark}> '
+        f"{escape(label)}</label></div>"
+    )
+
+
+def _button(role: str, label: str) -> str:
+    return f'<button type="button" class="ck-button" data-role="{role}">{label}</button>'
+
+
+def _image(picture: Picture) -> str:
+    return (
+        f'<img class="ck-figure" src="{picture.source}" alt="{escape(picture.alt)}" '
+        f'width="{picture.width}" height="{picture.height}">'
+    )
+
+
+def _status(text: str) -> str:
+    return f'<p class="ck-readout" aria-live="polite">{escape(text)}</p>'
+
+
+def _note(explorer: "Explorer[Any]") -> str:
+    every = prod(len(control.values) for control in explorer.controls)
+    fixed = [
+        f"{control.label.lower()}: {control.text(control.default)}"
+        for control in explorer.controls
+        if len(control.book) == 1
+    ]
+    rest = f" Fixed here: {'; '.join(fixed)}." if fixed else ""
+    return (
+        f'<p class="ck-note">This page holds {explorer.n_states} of {every:,} states.'
+        f"{escape(rest)} In JupyterLab the same controls reach all of them.</p>"
+    )
+
+
+def _data(data: dict[str, Any]) -> str:
+    # "</" would end the script element early, wherever it stands in a text.
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/")
+    return f'<script type="application/json">{text}</script>'

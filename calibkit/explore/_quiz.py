@@ -1,0 +1,145 @@
+"""A quiz on a figure with several panels: look, tick, reveal, count."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar
+
+import matplotlib.pyplot as plt
+from matplotlib.figure import Figure
+
+from calibkit import plot
+from calibkit.explore._base import Shown
+from calibkit.explore._image import Picture, render
+from calibkit.plot._style import AnyFigure
+
+
+class Dealt(Protocol):
+    """What the view of a quiz returns."""
+
+    @property
+    def perfect(self) -> Sequence[bool]:
+        """Which panels are to be ticked."""
+
+    def comment(self, panel: int) -> str:
+        """Say what a panel is, in a few words."""
+
+    def alt(self, revealed: bool) -> str:
+        """Say what the panels show; the answer only if `revealed`."""
+
+
+Q = TypeVar("Q", bound=Dealt)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What a set of ticks is worth.
+
+    Parameters
+    ----------
+    hits : tuple of bool
+        Per panel, whether the tick (or its absence) was right.
+    lines : tuple of str
+        Per panel, one sentence of feedback.
+    """
+
+    hits: tuple[bool, ...]
+    lines: tuple[str, ...]
+
+    @property
+    def right(self) -> int:
+        """Number of panels judged rightly."""
+        return sum(self.hits)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Quiz(Shown, Generic[Q]):
+    """A figure with several panels, some of which are to be found.
+
+    Parameters
+    ----------
+    name, title : str
+        As for `Explorer`.
+    question : str
+        What the reader is asked.
+    options : sequence of str
+        Names of the panels.
+    view : callable
+        ``view(draw=...)`` is a pure function of the number of the draw.
+    draw : callable
+        ``draw(result, figure, revealed)`` draws the panels, without or with the answer.
+    first : int
+        Number of the first draw.
+    n_book : int
+        Number of draws that the book's page holds.
+    size : tuple of float
+        Width and height of the figure in inches.
+    """
+
+    name: str
+    title: str
+    question: str
+    options: Sequence[str]
+    view: Callable[..., Q]
+    draw: Callable[[Q, AnyFigure, bool], None]
+    first: int = 1
+    n_book: int = 6
+    size: tuple[float, float] = (6.0, 4.6)
+    score_form: str = "Score: {right} of {seen} panels."
+
+    def answer(self, draw: int, ticked: Sequence[bool]) -> Answer:
+        """Judge one set of ticks.
+
+        Examples
+        --------
+        >>> from calibkit import explore
+        >>> game = explore.which_is_perfect()
+        >>> game.answer(1, game.view(draw=1).perfect).right
+        6
+        """
+        result = self.view(draw=draw)
+        if len(ticked) != len(self.options):
+            raise ValueError(f"{len(ticked)} ticks for {len(self.options)} panels.")
+        hits = tuple(
+            bool(tick) == bool(is_one) for tick, is_one in zip(ticked, result.perfect, strict=True)
+        )
+        lines = tuple(
+            f"{option}: {'right' if hit else 'wrong'}, {result.comment(panel)}"
+            for panel, (option, hit) in enumerate(zip(self.options, hits, strict=True))
+        )
+        return Answer(hits=hits, lines=lines)
+
+    def score(self, right: int, seen: int) -> str:
+        """Say the score so far."""
+        return self.score_form.format(right=right, seen=seen)
+
+    def picture(self, draw: int, *, revealed: bool) -> Picture:
+        """Return the picture of one draw."""
+        result = self.view(draw=draw)
+        return render(
+            lambda figure: self.draw(result, figure, revealed), self.size, result.alt(revealed)
+        )
+
+    def static(self, draw: int | None = None, *, revealed: bool = True) -> Figure:
+        """Draw one draw as a figure of the notebook, with the answer."""
+        with plot.style():
+            figure = plt.figure(figsize=self.size, layout="constrained")
+            self.draw(self.view(draw=self.first if draw is None else draw), figure, revealed)
+        return figure
+
+    def __repr__(self) -> str:
+        return f"<Quiz {self.name}: {len(self.options)} panels, first draw {self.first}>"
+
+    def _widget(self) -> Any:
+        from calibkit.explore._lab import quiz_box
+
+        return quiz_box(self)
+
+    def _still(self) -> str:
+        from calibkit.explore._book import still
+
+        return still(self.picture(self.first, revealed=False), self.question)
+
+    def _page(self) -> str:
+        from calibkit.explore._book import quiz_page
+
+        return quiz_page(self)

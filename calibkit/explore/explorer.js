@@ -1,0 +1,119 @@
+// Explorers on a page without a kernel. Python has rendered every state beforehand; this script
+// picks the one that the controls ask for. It computes nothing but an index and a running score.
+(() => {
+  "use strict";
+
+  const parts = (root) => ({
+    picture: root.querySelector(".ck-figure"),
+    readout: root.querySelector(".ck-readout"),
+    inputs: [...root.querySelectorAll("input, select")],
+    data: JSON.parse(root.querySelector('script[type="application/json"]').textContent),
+    button: (role) => root.querySelector(`[data-role="${role}"]`),
+  });
+
+  const open = (root) => {
+    // JupyterLab and themes bind arrow keys; inside an explorer they belong to its controls.
+    root.addEventListener("keydown", (event) => event.stopPropagation());
+    root.querySelector(".ck-controls").hidden = false;
+  };
+
+  const show = (picture, state) => {
+    picture.src = state.src;
+    picture.alt = state.alt;
+  };
+
+  const startExplorer = (root) => {
+    const { picture, readout, inputs, data, button } = parts(root);
+
+    const position = (input) => {
+      if (input.type === "checkbox") return Number(input.checked);
+      return input.type === "range" ? Number(input.value) : input.selectedIndex;
+    };
+
+    const place = (input, index) => {
+      if (input.type === "checkbox") input.checked = index === 1;
+      else if (input.type === "range") input.value = String(index);
+      else input.selectedIndex = index;
+    };
+
+    const update = () => {
+      let index = 0;
+      inputs.forEach((input, i) => {
+        const here = position(input);
+        index = index * data.texts[i].length + here;
+        if (input.type !== "range") return;
+        input.setAttribute("aria-valuetext", data.texts[i][here]);
+        input.closest(".ck-control").querySelector(".ck-value").textContent = data.texts[i][here];
+      });
+      const state = data.states[index];
+      show(picture, state);
+      readout.textContent = state.text;
+    };
+
+    const reset = () => {
+      inputs.forEach((input, i) => place(input, data.starts[i]));
+      update();
+    };
+
+    inputs.forEach((input) => input.addEventListener("input", update));
+    button("reset").addEventListener("click", reset);
+    reset();
+    open(root);
+  };
+
+  const startQuiz = (root) => {
+    const { picture, readout, inputs, data, button } = parts(root);
+    let draw = 0;
+    let right = 0;
+    let seen = 0;
+
+    const lock = (isLocked) => {
+      inputs.forEach((input) => { input.disabled = isLocked; });
+      button("reveal").disabled = isLocked;
+    };
+
+    const say = (lines) => {
+      readout.replaceChildren(...lines.flatMap((line, i) => (
+        i ? [document.createElement("br"), line] : [line]
+      )));
+    };
+
+    const score = () => data.score.replace("{right}", right).replace("{seen}", seen);
+
+    const ask = () => {
+      show(picture, data.draws[draw].asked);
+      inputs.forEach((input) => { input.checked = false; });
+      say(seen ? [data.question, score()] : [data.question]);
+      lock(false);
+    };
+
+    const reveal = () => {
+      const { revealed, lines, right: perfect } = data.draws[draw];
+      const ticks = inputs.map((input) => Number(input.checked));
+      right += ticks.filter((tick, i) => tick === perfect[i]).length;
+      seen += ticks.length;
+      show(picture, revealed);
+      say([...ticks.map((tick, i) => lines[i][tick]), score()]);
+      lock(true);
+      button("again").focus();
+    };
+
+    const again = () => {
+      draw = (draw + 1) % data.draws.length;
+      ask();
+    };
+
+    button("reveal").addEventListener("click", reveal);
+    button("again").addEventListener("click", again);
+    ask();
+    open(root);
+  };
+
+  const startAll = () => {
+    document.querySelectorAll(".ck-explorer").forEach(startExplorer);
+    document.querySelectorAll(".ck-quiz").forEach(startQuiz);
+  };
+
+  if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", startAll);
+  else startAll();
+})();

@@ -1,0 +1,269 @@
+"""A lesson while it is being worked on: guesses, answers, hints, progress. Nothing is stored."""
+
+import importlib
+import pkgutil
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from calibkit.learn import answers, messages
+from calibkit.learn._feedback import Feedback, Message, Progress, feedback
+from calibkit.learn.exercises import MISSING, Check, Prediction
+from calibkit.learn.messages import State
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Lesson:
+    """One lesson's predictions and checks, with what the learner has done so far.
+
+    Parameters
+    ----------
+    id : str
+        Two digits, e.g. ``"04"``.
+    title : str
+        Title of the lesson.
+    checks : mapping of str to Check
+        The checks by exercise, e.g. ``"4.1"``.
+    predictions : mapping of str to Prediction
+        The predictions, e.g. ``"4a"``.
+
+    See Also
+    --------
+    lesson : how to get one.
+    """
+
+    id: str
+    title: str
+    checks: Mapping[str, Check]
+    predictions: Mapping[str, Prediction]
+    _guesses: dict[str, str | float] = field(default_factory=dict)
+    _states: dict[str, State] = field(default_factory=dict)
+
+    def predict(self, pid: str, guess: Any = ...) -> Message:
+        """Note a guess before an experiment.
+
+        Parameters
+        ----------
+        pid : str
+            Name of the prediction, e.g. ``"1a"``.
+        guess : object
+            One of the options, or a number; ``...`` means no guess yet.
+
+        Returns
+        -------
+        Message
+            The question, and what became of the guess. Never raises.
+
+        Examples
+        --------
+        >>> from calibkit import learn
+        >>> learn.lesson("00").predict("0a", "7").paragraphs[1]
+        'Noted: "7". Run the next cells and compare.'
+        """
+        heading = messages.PREDICTION.format(id=pid)
+        prediction = self.predictions.get(pid) if isinstance(pid, str) else None
+        if prediction is None:
+            return _note(heading, "guess", self._no_prediction(pid))
+        if guess is ...:
+            self._guesses.pop(pid, None)
+            return _note(heading, "guess", prediction.question, prediction.invitation)
+        read = prediction.read(guess)
+        if read is None:
+            return _note(heading, "guess", prediction.question, prediction.refusal(guess))
+        self._guesses[pid] = read
+        noted = messages.NOTED.format(guess=prediction.shown(read))
+        return _note(heading, "guess", prediction.question, noted)
+
+    def reveal(self, pid: str, outcome: Any = None) -> Message:
+        """Show the guess beside what happened, and say why.
+
+        Parameters
+        ----------
+        pid : str
+            Name of the prediction.
+        outcome : str or number, optional
+            What the experiment above has just shown; the lesson's own outcome when left out.
+
+        Returns
+        -------
+        Message
+            Never raises.
+
+        Examples
+        --------
+        >>> from calibkit import learn
+        >>> learn.lesson("00").reveal("0a").paragraphs[0]
+        '"7".'
+        """
+        heading = messages.OUTCOME.format(id=pid)
+        prediction = self.predictions.get(pid) if isinstance(pid, str) else None
+        if prediction is None:
+            return _note(heading, "outcome", self._no_prediction(pid))
+        seen = None if outcome is None else prediction.read(outcome)
+        happened = prediction.outcome if seen is None else seen
+        return _note(
+            heading,
+            "outcome",
+            messages.HAPPENED.format(outcome=prediction.shown(happened)),
+            prediction.compare(self._guesses.get(pid), happened),
+            prediction.why,
+        )
+
+    def check(self, cid: str, answer: Any = MISSING) -> Feedback:
+        """Say how an answer stands: one of five states.
+
+        Parameters
+        ----------
+        cid : str
+            Name of the exercise, e.g. ``"1.1"``.
+        answer : object
+            The answer. Left out, it is looked up where `check` is called, under the name that
+            the exercise uses; so ``lesson.check("1.1")`` works before the cell above was run.
+
+        Returns
+        -------
+        Feedback
+            Its `state` is "Not defined", "Not attempted", "Wrong kind", "Almost" or "Correct".
+            Never raises, whatever the answer is.
+
+        Examples
+        --------
+        >>> from calibkit import learn
+        >>> learn.lesson("00").check("0.1")
+        Not defined: there is no variable `share` yet. Run the cell of exercise 0.1 above, then
+          this one again.
+        """
+        check = self.checks.get(cid) if isinstance(cid, str) else None
+        if check is None:
+            words = messages.NO_EXERCISE.format(id=_name(cid), ids=_listed(self.checks))
+            return feedback(State.NOT_DEFINED, words)
+        if answer is MISSING:
+            frame = sys._getframe(1)
+            answer = {**frame.f_globals, **frame.f_locals}.get(check.variable, MISSING)
+        said = check.look_at(cid, answer)
+        self._states[cid] = said.state
+        return said
+
+    def hint(self, cid: str, level: int = 1) -> Message:
+        """Give a hint; higher levels say more.
+
+        Parameters
+        ----------
+        cid : str
+            Name of the exercise.
+        level : int
+            1 for a nudge; the last one nearly gives the answer away.
+
+        Returns
+        -------
+        Message
+            Never raises.
+
+        Examples
+        --------
+        >>> from calibkit import learn
+        >>> learn.lesson("00").hint("0.1", 3)
+        Hint 3 of 3 for 0.1: It is 6 / 36. Type `share = 6 / 36`.
+        """
+        check = self.checks.get(cid) if isinstance(cid, str) else None
+        if check is None:
+            words = messages.NO_EXERCISE.format(id=_name(cid), ids=_listed(self.checks))
+            return _note(State.NOT_DEFINED.value, "hint", words)
+        count = len(check.hints)
+        whole = isinstance(level, int)
+        nearest = min(max(level, 1), count) if whole else 1
+        note = () if nearest == level else (messages.NO_SUCH_LEVEL.format(count=count),)
+        heading = messages.HINT.format(level=nearest, count=count, id=cid)
+        return _note(heading, "hint", check.hints[nearest - 1], *note)
+
+    def progress(self) -> Progress:
+        """Return a table of the exercises with their states. Nothing is written to disk.
+
+        Examples
+        --------
+        >>> from calibkit import learn
+        >>> lesson = learn.lesson("00")
+        >>> said = lesson.check("0.1", 6 / 36)
+        >>> lesson.progress()
+        Lesson 00, Start here
+        exercise  state          task
+        0.1       ✓ Correct      The share of throws with the sum 7
+        1 of 1 exercises correct, 0 of 1 guesses made.
+        """
+        rows = tuple(
+            (name, self._states.get(name, State.NOT_ATTEMPTED), check.task)
+            for name, check in self.checks.items()
+        )
+        summary = messages.PROGRESS_COUNT.format(
+            correct=sum(state is State.CORRECT for _, state, _ in rows),
+            count=len(rows),
+            guesses=len(self._guesses),
+            predictions=len(self.predictions),
+        )
+        return Progress(messages.PROGRESS.format(id=self.id, title=self.title), summary, rows)
+
+    def __repr__(self) -> str:
+        return f"<{messages.PROGRESS.format(id=self.id, title=self.title)}>"
+
+    def _no_prediction(self, pid: Any) -> str:
+        return messages.NO_PREDICTION.format(id=_name(pid), ids=_listed(self.predictions))
+
+
+def lesson(id: str | int) -> Lesson:
+    """Start a lesson.
+
+    Parameters
+    ----------
+    id : str or int
+        Its number, e.g. ``"01"`` or 1.
+
+    Returns
+    -------
+    Lesson
+        A fresh one: it knows no guesses and no answers yet.
+
+    Raises
+    ------
+    ValueError
+        If there is no such lesson; the message lists those that exist.
+
+    Examples
+    --------
+    >>> from calibkit import learn
+    >>> learn.lesson("00")
+    <Lesson 00, Start here>
+    """
+    name = str(id).zfill(2) if str(id) else ""
+    known = lessons()
+    if name not in known:
+        raise ValueError(messages.NO_LESSON.format(id=id, ids=", ".join(known)))
+    module = importlib.import_module(f"calibkit.learn.lesson{name}")
+    return Lesson(name, module.TITLE, module.CHECKS, module.PREDICTIONS)
+
+
+def lessons() -> tuple[str, ...]:
+    """Return the numbers of the lessons that exist.
+
+    Examples
+    --------
+    >>> from calibkit import learn
+    >>> learn.lessons()[:2]
+    ('00', '01')
+    """
+    names = (module.name for module in pkgutil.iter_modules([str(Path(__file__).parent)]))
+    found = [name.removeprefix("lesson") for name in names if name.startswith("lesson")]
+    return tuple(sorted(name for name in found if name.isdigit()))
+
+
+def _note(heading: str, kind: str, *paragraphs: str) -> Message:
+    return Message(heading, paragraphs, messages.NOTE_SYMBOLS[kind])
+
+
+def _listed(names: Mapping[str, Any]) -> str:
+    return ", ".join(names) or messages.NONE_AT_ALL
+
+
+def _name(given: object) -> str:
+    return given[:40] if isinstance(given, str) else answers.found(given)

@@ -1,0 +1,239 @@
+"""Read a learner's answer: the helpers that the judges of all lessons use.
+
+Each helper either returns the answer in one plain form or raises `WrongKind` or `Almost` with
+words for the learner. Judges may raise the two themselves.
+"""
+
+import copy
+import math
+from collections.abc import Callable, Iterable, KeysView, Mapping, Sequence, ValuesView
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibkit.learn import messages
+
+
+class WrongKind(Exception):
+    """The answer is of a kind that cannot be compared; the message says what is wanted."""
+
+
+class Almost(Exception):
+    """The answer is of the right kind but not right; the message is a pointed hint."""
+
+
+class Unfinished(Exception):
+    """A blank ``...`` is left inside the answer."""
+
+
+def found(answer: object) -> str:
+    """Say in words what an answer is, without looking far into it.
+
+    >>> found([1, 2]), found(None)[:6], found(3.0)
+    ('a list of 2', '`None`', 'a number')
+    """
+    kind = type(answer).__name__
+    try:
+        return _found(answer, kind)
+    except Exception:  # an object that cannot even be looked at
+        return messages.FOUND_OTHER.format(kind=kind)
+
+
+def _found(answer: object, kind: str) -> str:
+    match answer:
+        case None:
+            return messages.FOUND_NONE
+        case bool() | np.bool_():
+            return messages.FOUND_BOOL.format(value=bool(answer))
+        case str() | bytes():
+            return messages.FOUND_TEXT
+        case int() | float() | complex() | np.number():
+            return messages.FOUND_NUMBER
+        case np.ndarray():
+            return messages.FOUND_SHAPE.format(shape=answer.shape)
+        case list() | tuple() | dict() | set():
+            if not answer:
+                return messages.FOUND_EMPTY.format(kind=kind)
+            return messages.FOUND_MANY.format(kind=kind, count=len(answer))
+    if isinstance(answer, type) or not callable(answer):
+        return messages.FOUND_OTHER.format(kind=kind)
+    return messages.FOUND_FUNCTION
+
+
+def wrong_kind(answer: object, wanted: str) -> WrongKind:
+    """Return the exception that names what was found and what is wanted."""
+    return WrongKind(messages.WANTED.format(found=found(answer), wanted=wanted))
+
+
+def same(left: float, right: float, tolerance: float) -> bool:
+    """Tell whether two numbers differ by at most `tolerance`, give or take rounding."""
+    return abs(left - right) <= tolerance * (1 + 1e-9) + 1e-12
+
+
+def as_number(answer: Any, wanted: str = messages.NUMBER) -> float:
+    """Return an answer as a float.
+
+    Accepts whole numbers, floats, fractions, numpy and torch scalars, and calibkit results.
+
+    >>> as_number(Fraction(1, 5))
+    0.2
+    """
+    text_or_truth = isinstance(answer, str | bytes | bool | np.bool_)
+    many = getattr(answer, "ndim", 0) != 0
+    if text_or_truth or many or not hasattr(answer, "__float__"):
+        raise wrong_kind(answer, wanted)
+    value = float(answer)
+    if not math.isfinite(value):
+        raise WrongKind(messages.NOT_FINITE.format(value=value))
+    return value
+
+
+def as_probability(answer: Any, wanted: str = messages.NUMBER) -> float:
+    """Return a number that may also be given as text, ``"1/6"`` or ``"0.2"``.
+
+    >>> as_probability("1/4")
+    0.25
+    """
+    if isinstance(answer, str):
+        try:
+            return float(Fraction(answer.strip()))
+        except (ValueError, ZeroDivisionError):
+            raise wrong_kind(answer, wanted) from None
+    return as_number(answer, wanted)
+
+
+def as_list(answer: Any, wanted: str, length: int | None = None) -> list[Any]:
+    """Return the entries of a list, tuple, array, data-frame column or the like."""
+    if isinstance(answer, str | bytes | Mapping) or not _is_listable(answer):
+        raise wrong_kind(answer, wanted)
+    count = len(answer)
+    if length is not None and count != length:
+        raise Almost(messages.NOT_EQUAL_LENGTH.format(count=count, length=length))
+    return list(np.asarray(answer)) if hasattr(answer, "__array__") else list(answer)
+
+
+def _is_listable(answer: Any) -> bool:
+    """Tell whether `list(answer)` is safe: it has an end and an order."""
+    if hasattr(answer, "__array__"):
+        return len(np.shape(answer)) > 0
+    return isinstance(answer, Sequence | KeysView | ValuesView)
+
+
+def as_numbers(
+    answer: Any, wanted: str = messages.NUMBERS, length: int | None = None
+) -> NDArray[np.float64]:
+    """Return a list or array of numbers as a one-dimensional float array.
+
+    Truth values count as 0 and 1.
+
+    >>> as_numbers((0.5, True), length=2)
+    array([0.5, 1. ])
+    """
+    entries = as_list(answer, wanted, length)
+    plain = [int(entry) if isinstance(entry, bool | np.bool_) else entry for entry in entries]
+    return np.array([as_number(entry, wanted) for entry in plain], dtype=np.float64)
+
+
+def as_mapping(answer: Any, wanted: str = messages.MAPPING) -> dict[Any, Any]:
+    """Return a dict, another mapping, or a pandas Series as a dict.
+
+    >>> as_mapping({"a": 1})
+    {'a': 1}
+    """
+    if isinstance(answer, Mapping):
+        return dict(answer)
+    if hasattr(answer, "to_dict") and hasattr(answer, "index") and not isinstance(answer, type):
+        return dict(answer.to_dict())
+    raise wrong_kind(answer, wanted)
+
+
+def as_option(answer: Any, options: Iterable[str], wanted: str = messages.TEXT) -> str:
+    """Return which of the options the text is; case and outer spaces do not matter.
+
+    >>> as_option(" Over ", ["over", "under"])
+    'over'
+    """
+    if not isinstance(answer, str):
+        raise wrong_kind(answer, wanted)
+    names = {option.casefold(): option for option in options}
+    key = answer.strip().casefold()
+    if key not in names:
+        listed = ", ".join(f"`{option}`" for option in names.values())
+        raise WrongKind(messages.NO_SUCH_OPTION.format(value=answer[:40], options=listed))
+    return names[key]
+
+
+def as_function(answer: Any, wanted: str = messages.FUNCTION) -> Callable[..., Any]:
+    """Return the answer if it can be called and is not a class."""
+    if not callable(answer) or isinstance(answer, type):
+        raise wrong_kind(answer, wanted)
+    return answer  # type: ignore[no-any-return]
+
+
+def call(function: Callable[..., Any], *arguments: Any, shown: str) -> Any:
+    """Call a learner's function on copies, and see that it leaves them as they were.
+
+    Parameters
+    ----------
+    function : callable
+        What the learner wrote.
+    *arguments
+        Small known inputs.
+    shown : str
+        How the call is named in a message, e.g. ``"`f([0.2, 0.7])`"``.
+
+    Returns
+    -------
+    object
+        What the function returned.
+    """
+    given = copy.deepcopy(arguments)
+    try:
+        result = function(*given)
+    except (Exception, SystemExit) as error:
+        kind, message = type(error).__name__, told(error)
+        words = messages.FUNCTION_RAISED.format(kind=kind, message=message, call=shown)
+        raise WrongKind(words) from None
+    if result is ...:
+        raise Unfinished
+    if result is None:
+        raise WrongKind(
+            messages.RETURNED.format(call=shown, found=found(result), wanted=messages.NUMBER)
+        )
+    if not all(map(_unchanged, given, arguments)):
+        raise Almost(messages.FUNCTION_MUTATED)
+    return result
+
+
+def told(error: BaseException) -> str:
+    """Return an exception's message for a sentence, short and on one line."""
+    try:
+        words = " ".join(str(error).split())
+    except Exception:  # an exception that cannot even say what it is
+        return ""
+    return f" ({words[:160].rstrip('.')})" if words else ""
+
+
+def _unchanged(after: Any, before: Any) -> bool:
+    if isinstance(before, np.ndarray):
+        return bool(np.array_equal(after, before))
+    return bool(after == before)
+
+
+def has_blank(answer: object, depth: int = 3) -> bool:
+    """Tell whether ``...`` stands somewhere in a list, tuple, dict or object array."""
+    if answer is ...:
+        return True
+    if depth == 0:
+        return False
+    if isinstance(answer, np.ndarray):
+        if answer.dtype != object or answer.size > 10_000:
+            return False
+        return any(entry is ... for entry in answer.flat)
+    if type(answer) is dict:
+        return any(has_blank(value, depth - 1) for value in answer.values())
+    if type(answer) in (list, tuple) and len(answer) <= 10_000:  # type: ignore[arg-type]
+        return any(has_blank(entry, depth - 1) for entry in answer)  # type: ignore[attr-defined]
+    return False

@@ -1,0 +1,363 @@
+"""Lesson 03, Make miscalibration to order: checks and predictions."""
+
+import warnings
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibkit.fakes import ClassKnobs, KnobClassifier, Power
+from calibkit.finite import FiniteClassifier
+from calibkit.learn import answers
+from calibkit.learn.answers import Almost, same, wrong_kind
+from calibkit.learn.exercises import Check, Prediction
+
+TITLE = "Make miscalibration to order: fake classifiers"
+
+SAY = {
+    # 3.1
+    "labels": "one label per row",
+    "call": "`draw_labels(true_prob, rng)` with {n:,} rows of {k} classes",
+    "whole": "labels are whole numbers; here {found:g} comes out.",
+    "from one": "these labels run from 1 to {k}. Count classes from 0, as columns do.",
+    "range": "label {found:g} is no class. With {k} columns the classes are 0 to {last}.",
+    "argmax": "this is always the most probable class. Then nobody would ever be wrong.",
+    "seed": "the same seed gives other labels each time. Take all chance from `rng`.",
+    "one draw": "all rows share one random number. Draw one per row.",
+    "average": "all rows follow the same probabilities. Each row has its own.",
+    "never": "a class with probability 0 was drawn. Compare with the running sums once more.",
+    "shares": "rows ({row}) get label 0 in {found:.3f} of the cases, it should be {wanted:.3f}.",
+    # 3.2
+    "map": "one true probability per report",
+    "map call": "`true_map(said, {a:g})`",
+    "forward": "this distorts once more. The report is `h(true)`: you have to undo h.",
+    "mirrored": "this is the probability of the other class.",
+    "no sum": "the probabilities of the two classes do not sum to 1. Divide by their sum.",
+    "identity": "this returns the reports. With a = {a:g} they are not the truth.",
+    "outside": "{found:.3f} is not a probability.",
+    "off": "said {said:.2f} with a = {a:g}: the truth is {wanted:.3f}, here it is {found:.3f}.",
+    # 3.3
+    "knob": "a fake classifier, such as `fakes.KnobClassifier(5, …)`",
+    "classes": "this has {found} classes, the order is for 5.",
+    "too sure": "mean confidence {said:.3f}, accuracy {accuracy:.3f}: this one is over-confident.",
+    "accuracy": "the accuracy is {found:.3f}, the order says 0.80.",
+    "error": "the error is {found:.3f}, ordered was 0.10. It is a share of the room {room:g}.",
+    "mixed": "it is under-confident here and over-confident there. Use one direction.",
+    # 3.4
+    "breaker": "a `finite.FiniteClassifier`, or `fakes.ClassKnobs`",
+    "one class": "it always predicts the same class. Let it predict two.",
+    "no over": "no predicted class is over-confident, so this is the second half of the lemma.",
+    "no under": "no predicted class is under-confident, so the bound must hold. And it does.",
+    "cancel": "both sides are off, but where they state the same confidence they cancel.",
+    "below": "error {error:.3f}, bound {bound:.3f}: not yet. Make the modest class more modest.",
+    # 3.5
+    "atom": "three probabilities that sum to 1",
+    "sum": "these sum to {found}, not to 1.",
+    "sign": "{found} is not a probability.",
+    "honest": "with the truth it states, this atom is calibrated. The other two are not, yet.",
+    "class off": "class {k} states {said} twice; there its mean truth is {found} so far.",
+}
+
+
+# --- 3.1 ---------------------------------------------------------------------------------------
+
+_PER_KIND, _SLACK = 4000, 0.04
+_KINDS = (
+    ((0.7, 0.2, 0.1), (0.1, 0.3, 0.6), (0.0, 1.0, 0.0)),
+    ((0.2, 0.8), (0.9, 0.1)),
+)
+
+
+def judge_labels(answer: Any) -> str | None:
+    """Judge exercise 3.1: a function that draws one label per row of probabilities."""
+    function = answers.as_function(answer)
+    for kinds in _KINDS:
+        table = np.tile(np.array(kinds), (_PER_KIND, 1))
+        first, again = (_draw(function, table) for _ in range(2))
+        problem = _label_problem(first, table, kinds)
+        if problem is not None:
+            return problem
+        if not np.array_equal(first, again):
+            return SAY["seed"]
+    return None
+
+
+def _draw(function: Any, table: NDArray[np.float64]) -> NDArray[np.float64]:
+    n, k = table.shape
+
+    def seeded(true_prob: NDArray[np.float64]) -> Any:
+        return function(true_prob, np.random.default_rng(3))
+
+    result = answers.call(seeded, table, shown=SAY["call"].format(n=n, k=k))
+    return answers.as_numbers(result, SAY["labels"], n)
+
+
+def _label_problem(
+    labels: NDArray[np.float64], table: NDArray[np.float64], kinds: Sequence[Sequence[float]]
+) -> str | None:
+    k = table.shape[1]
+    if not np.array_equal(labels, np.round(labels)):
+        return SAY["whole"].format(found=labels[labels != np.round(labels)][0])
+    strange = labels[(labels < 0) | (labels >= k)]
+    if len(strange):
+        key = "from one" if labels.min() == 1 and labels.max() == k else "range"
+        return SAY[key].format(k=k, last=k - 1, found=strange[0])
+    if np.array_equal(labels, table.argmax(axis=1)):
+        return SAY["argmax"]
+    shares = np.array(
+        [np.bincount(labels[i :: len(kinds)].astype(int), minlength=k) for i in range(len(kinds))]
+    ) / len(labels[:: len(kinds)])
+    if np.isin(shares, (0, 1)).all():
+        return SAY["one draw"]
+    if np.abs(shares - shares.mean(axis=0)).max() < _SLACK:
+        return SAY["average"]
+    if np.any((shares > 0) & (np.array(kinds) == 0)):
+        return SAY["never"]
+    return _share_problem(shares, kinds)
+
+
+def _share_problem(shares: NDArray[np.float64], kinds: Sequence[Sequence[float]]) -> str | None:
+    for found, wanted in zip(shares, kinds, strict=True):
+        if np.abs(found - wanted).max() > _SLACK:
+            row = ", ".join(f"{p:g}" for p in wanted)
+            return SAY["shares"].format(row=row, found=found[0], wanted=wanted[0])
+    return None
+
+
+# --- 3.2 ---------------------------------------------------------------------------------------
+
+
+def judge_map(answer: Any) -> str | None:
+    """Judge exercise 3.2: the inverse of the binary power distortion, on a grid."""
+    function = answers.as_function(answer)
+    said = np.arange(1, 50) / 50
+    for a in (2.0, 0.5, 3.0):
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            result = answers.call(function, said, a, shown=SAY["map call"].format(a=a))
+        found = answers.as_numbers(result, SAY["map"], len(said))
+        problem = _map_problem(found, said, a)
+        if problem is not None:
+            return problem
+    return None
+
+
+def _map_problem(found: NDArray[np.float64], said: NDArray[np.float64], a: float) -> str | None:
+    wanted = _powered(said, 1 / a)
+    if np.allclose(found, wanted, rtol=0, atol=1e-6):
+        return None
+    known = {
+        "forward": _powered(said, a),
+        "mirrored": 1 - wanted,
+        "no sum": said ** (1 / a),
+        "identity": said,
+    }
+    for key, guess in known.items():
+        if np.allclose(found, guess, rtol=0, atol=1e-6):
+            return SAY[key].format(a=a)
+    outside = found[(found < 0) | (found > 1)]
+    if len(outside):
+        return SAY["outside"].format(found=outside[0])
+    i = int(np.abs(found - wanted).argmax())
+    return SAY["off"].format(said=said[i], a=a, wanted=wanted[i], found=found[i])
+
+
+def _powered(prob: NDArray[np.float64], a: float) -> NDArray[np.float64]:
+    return Power(a)(np.column_stack([prob, 1 - prob]))[:, 0]
+
+
+# --- 3.3 ---------------------------------------------------------------------------------------
+
+
+def judge_order(answer: Any) -> str | None:
+    """Judge exercise 3.3: five classes, accuracy .80, under-confident by .10."""
+    if not isinstance(answer, KnobClassifier | ClassKnobs | FiniteClassifier):
+        raise wrong_kind(answer, SAY["knob"])
+    if answer.n_classes != 5:
+        return SAY["classes"].format(found=answer.n_classes)
+    accuracy, said, error = _values(answer)
+    if not same(accuracy, 0.8, 0.01):
+        return SAY["accuracy"].format(found=accuracy)
+    if said > accuracy + 1e-9:
+        return SAY["too sure"].format(said=said, accuracy=accuracy)
+    if not same(error, 0.1, 0.01):
+        return SAY["error"].format(found=error, room=0.6)
+    return None if same(error, accuracy - said, 1e-6) else SAY["mixed"]
+
+
+def _values(fake: KnobClassifier | ClassKnobs | FiniteClassifier) -> tuple[float, float, float]:
+    """Return accuracy, mean confidence and expected calibration error."""
+    if isinstance(fake, FiniteClassifier):
+        return float(fake.accuracy), float(fake.mean_confidence), float(fake.expected_error())
+    truth = fake.truth()
+    return truth.accuracy, truth.mean_confidence, truth.expected
+
+
+# --- 3.4 ---------------------------------------------------------------------------------------
+
+
+def judge_breaker(answer: Any) -> str | None:
+    """Judge exercise 3.4: over-confident for one class, under for another, above the bound."""
+    if not isinstance(answer, FiniteClassifier | ClassKnobs):
+        raise wrong_kind(answer, SAY["breaker"])
+    gaps = _gaps_by_class(answer)
+    if len(gaps) < 2:
+        return SAY["one class"]
+    accuracy, _, error = _values(answer)
+    if max(gaps) <= 1e-12:
+        return SAY["no over"]
+    if min(gaps) >= -1e-12:
+        return SAY["no under"]
+    if error > 1 - accuracy + 1e-12:
+        return None
+    if error < _given_class(answer) - 1e-9:
+        return SAY["cancel"]
+    return SAY["below"].format(error=error, bound=1 - accuracy)
+
+
+def _gaps_by_class(fake: FiniteClassifier | ClassKnobs) -> list[float]:
+    """Return mean confidence minus accuracy for each class that is predicted."""
+    if isinstance(fake, ClassKnobs):
+        truths = [knob.truth() for knob, w in zip(fake.knobs, fake.weights, strict=True) if w > 0]
+        return [truth.mean_confidence - truth.accuracy for truth in truths]
+    gaps: dict[int, Fraction] = {}
+    rows = zip(fake.mass, fake.confidence, fake.truth, fake.predicted, strict=True)
+    for mass, said, true, k in rows:
+        gaps[k] = gaps.get(k, Fraction(0)) + mass * (said[k] - true[k])
+    return [float(gap) for gap in gaps.values()]
+
+
+def _given_class(fake: FiniteClassifier | ClassKnobs) -> float:
+    if isinstance(fake, FiniteClassifier):
+        return float(fake.label_conditional_error())
+    return fake.truth().label_conditional
+
+
+# --- 3.5 ---------------------------------------------------------------------------------------
+
+_STATED = tuple(
+    tuple(Fraction(text) for text in row)
+    for row in (("0.4", "0.3", "0.3"), ("0.3", "0.4", "0.3"), ("0.3", "0.3", "0.4"))
+)
+_TRUE = tuple(
+    tuple(Fraction(text) for text in row) for row in (("0.4", "0", "0.6"), ("0.6", "0.4", "0"))
+)
+_ROUNDING = 1e-9
+
+
+def judge_third_truth(answer: Any) -> str | None:
+    """Judge exercise 3.5: the truth of the third atom that hides the error of all classes."""
+    entries = answers.as_list(answer, SAY["atom"], 3)
+    row = [answers.as_probability(entry, SAY["atom"]) for entry in entries]
+    if min(row) < 0 or max(row) > 1:
+        raise Almost(SAY["sign"].format(found=f"{min(row) if min(row) < 0 else max(row):g}"))
+    if not same(sum(row), 1, _ROUNDING):
+        return SAY["sum"].format(found=f"{sum(row):g}")
+    stated = [float(p) for p in _STATED[2]]
+    if np.allclose(row, stated, rtol=0, atol=_ROUNDING):
+        return SAY["honest"]
+    # Classes 0 and 1 state 3/10 twice, in the third atom and in one of the others.
+    for k, other in ((0, 1), (1, 0)):
+        mean = (float(_TRUE[other][k]) + row[k]) / 2
+        if not same(mean, 0.3, _ROUNDING):
+            return SAY["class off"].format(k=k, said="3/10", found=f"{mean:.2f}")
+    return None
+
+
+CHECKS = {
+    "3.1": Check(
+        task="Draw labels from true probabilities",
+        variable="draw_labels",
+        judge=judge_labels,
+        hints=(
+            "One class per row is easy: `rng.choice(3, p=row)`. A loop over the rows is allowed.",
+            "Without a loop: `np.cumsum(true_prob, axis=1)`, and one `rng.random()` per row. The "
+            "label is the number of running sums that the random number has passed.",
+        ),
+        praise="labels come from the truth. What is said about it is another matter.",
+    ),
+    "3.2": Check(
+        task="Derive the true map of a power",
+        variable="true_map",
+        judge=judge_map,
+        hints=(
+            "On the odds `p / (1 - p)`, the distortion is a plain power a. How do you undo that?",
+            "The power 1/a undoes it: the same formula, with 1/a in place of a.",
+        ),
+        praise="the true map is the inverse distortion, because the truth came first.",
+    ),
+    "3.3": Check(
+        task="Build a classifier to order",
+        variable="my_fake",
+        judge=judge_order,
+        hints=(
+            "An under-confident classifier has the room accuracy − 1/K. How much is that here?",
+            "The error is share times room: 0.10 = share · 0.6.",
+        ),
+        praise="delivered: under-confident throughout, as ordered.",
+        tolerance=0.01,
+    ),
+    "3.4": Check(
+        task="Break the bound",
+        variable="bound_breaker",
+        judge=judge_breaker,
+        hints=(
+            "Keep the accuracy high, so that the bound 1 − accuracy is low. Who can be far off?",
+            "A class that is always right and says 0.6 adds 0.4 of its mass to the error. Let "
+            "the other class be over-confident, at another confidence.",
+        ),
+        praise="modesty counts as error too, and the bound only limits boasting.",
+    ),
+    "3.5": Check(
+        task="Hide a miscalibration",
+        variable="third_truth",
+        judge=judge_third_truth,
+        hints=(
+            "Class 0 states 3/10 in the second and third atoms. Its truth must be 3/10 on average.",
+            "In the second atom the truth of class 0 is 0.6, so in the third it is 0. Now class 1.",
+        ),
+        praise="every class is right on average, and every vector is wrong.",
+        tolerance=_ROUNDING,
+    ),
+}
+
+PREDICTIONS = {
+    "3a": Prediction(
+        question="You turn up the concentration. Where does the accuracy go?",
+        options=("up", "down", "same"),
+        outcome="same",
+        why="The chances of being right huddle closer around their mean, and the mean stays. "
+        "Accuracy is that mean. What shrinks is sharpness: easy and hard cases look alike.",
+    ),
+    "3b": Prediction(
+        question="The reports come first, and the truth is their square, rescaled. What are the "
+        "reports?",
+        options=("over-confident", "under-confident"),
+        outcome="under-confident",
+        why="Squaring pushes whatever comes second to the corners. If the truth comes second, "
+        "the truth is the extreme one, and the reports are too modest.",
+    ),
+    "3c": Prediction(
+        question="Accuracy 0.80, always over-confident. What is the largest possible error?",
+        outcome=0.2,
+        unit="(ECE)",
+        why="Nobody can say more than 1. The mean confidence exceeds the accuracy by 0.2 at most, "
+        "and for somebody who is always over-confident that excess is the error.",
+    ),
+    "3d": Prediction(
+        question="Mean confidence and accuracy are both exactly 0.70. What is the error?",
+        options=("zero", "above zero"),
+        outcome="above zero",
+        why="Low confidences are too high, high ones too low. The signed gaps cancel in the mean, "
+        "and the error adds up their sizes.",
+    ),
+    "3e": Prediction(
+        question="Three atoms, each stated vector wrong. Which calibration error sees it?",
+        options=("confidence", "class-wise", "strong"),
+        outcome="strong",
+        why="Each number of each class is stated in atoms whose errors cancel. Only who compares "
+        "whole vectors sees the error.",
+    ),
+}

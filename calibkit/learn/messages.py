@@ -1,0 +1,131 @@
+"""The catalogue: every word that the machinery of `calibkit.learn` says to a learner.
+
+A translation replaces this module and the tables ``SAY`` of the lesson modules. No other module
+of this room holds a sentence, which a test checks. Texts in backticks become code in HTML.
+"""
+
+from enum import StrEnum
+
+
+class State(StrEnum):
+    """The five answers of a check, in words."""
+
+    NOT_DEFINED = "Not defined"
+    NOT_ATTEMPTED = "Not attempted"
+    WRONG_KIND = "Wrong kind"
+    ALMOST = "Almost"
+    CORRECT = "Correct"
+
+
+SYMBOLS = {
+    State.NOT_DEFINED: "∅",
+    State.NOT_ATTEMPTED: "…",
+    State.WRONG_KIND: "≠",
+    State.ALMOST: "≈",
+    State.CORRECT: "✓",
+}
+NOTE_SYMBOLS = {"guess": "?", "outcome": "→", "hint": "☞"}
+
+# --- checks ------------------------------------------------------------------------------------
+
+NO_ANSWER = (
+    "there is no variable `{variable}` yet. Run the cell of exercise {id} above, "
+    "then this one again."
+)
+NO_EXERCISE = "this lesson has no exercise {id}. It has {ids}."
+BLANK = (
+    "replace the `...` of `{variable}` in the cell above and run both cells. "
+    'Stuck? `lesson.hint("{id}")`.'
+)
+PARTLY_BLANK = "a part of `{variable}` still holds `...`. Fill it in and run both cells."
+DONE = "well done."
+TOLERANCE = "(Numbers count as equal within {tolerance}.)"
+RAISED = "looking at this answer raised {kind}{message}."
+
+# --- what a wrong kind was ---------------------------------------------------------------------
+
+WANTED = "this is {found}, but {wanted} is wanted."
+FOUND_NONE = "`None` (a function without `return` gives `None`)"
+FOUND_TEXT = "text"
+FOUND_BOOL = "`{value}`"
+FOUND_NUMBER = "a number"
+FOUND_FUNCTION = "a function (call it, or pass what it returns)"
+FOUND_EMPTY = "an empty {kind}"
+FOUND_MANY = "a {kind} of {count}"
+FOUND_SHAPE = "an array of shape {shape}"
+FOUND_OTHER = "an object of type {kind}"
+NUMBER = "a number"
+NUMBERS = "a list or array of numbers"
+TEXT = "text in quotes"
+FUNCTION = "a function"
+MAPPING = "a dict"
+NOT_FINITE = "{value} is no usable number. Look for a division by zero."
+NOT_EQUAL_LENGTH = "there are {count} values, but {length} are wanted."
+NO_SUCH_OPTION = "`{value}` is not among the answers. Choose one of {options}."
+
+# --- functions under test ----------------------------------------------------------------------
+
+FUNCTION_RAISED = "your function raised {kind}{message} for {call}."
+FUNCTION_MUTATED = (
+    "your function changes its input. Work on a copy: `x = x.copy()`, or make a new list."
+)
+RETURNED = "for {call} your function returns {found}, but {wanted} is wanted."
+
+# --- predict, reveal, hint, progress -----------------------------------------------------------
+
+PREDICTION = "Prediction {id}"
+OUTCOME = "Outcome {id}"
+HINT = "Hint {level} of {count} for {id}"
+NO_PREDICTION = "this lesson has no prediction {id}. It has {ids}."
+NONE_AT_ALL = "none"
+REPLACE_BY_OPTION = "Replace `...` by one of {options}. A wrong guess costs nothing."
+REPLACE_BY_NUMBER = "Replace `...` by a number of {unit}. A wrong guess costs nothing."
+NOTED = "Noted: {guess}. Run the next cells and compare."
+NOT_AN_OPTION = "{guess} is not among the answers. Replace it by one of {options}."
+NOT_A_NUMBER = "{guess} is not a number. Replace it by a number of {unit}, for example {example}."
+OPTION_SEPARATOR = ", "
+HAPPENED = "{outcome}."
+NO_GUESS = "You made no guess, which is fine. A guess before the next experiment makes it stick."
+GUESSED_RIGHT = "You guessed {guess}: right."
+GUESSED_WRONG = "You guessed {guess}: surprised?"
+GUESSED_NEAR = "You guessed {guess}: close."
+GUESSED_LOW = "You guessed {guess}: too low, by a factor of {factor}."
+GUESSED_HIGH = "You guessed {guess}: too high, by a factor of {factor}."
+GUESSED_SIDE = "You guessed {guess}: surprised?"
+NO_SUCH_LEVEL = "Hints are numbered from 1 to {count}; here is the nearest."
+PROGRESS = "Lesson {id}, {title}"
+PROGRESS_COUNT = "{correct} of {count} exercises correct, {guesses} of {predictions} guesses made."
+PROGRESS_HEADINGS = ("exercise", "state", "task")
+NO_LESSON = "there is no lesson {id!r}; there are {ids}."
+
+# --- doctor ------------------------------------------------------------------------------------
+
+DOCTOR_FOUND = "ok"
+DOCTOR_MISSING = "missing"
+DOCTOR_OLD = "too old, {bound} is needed"
+DOCTOR_OPTIONAL = "not installed ({use})"
+DOCTOR_GOOD = "All is well: every lesson listed here can run."
+DOCTOR_BAD = "Something is missing. Run the set-up command again (see the README)."
+DOCTOR_DATA = "optional real data"
+DOCTOR_DATA_SET = "CALIBKIT_DATA names a folder"
+DOCTOR_DATA_UNSET = "CALIBKIT_DATA is not set; boxes that need it say so"
+DOCTOR_USES = {
+    "matplotlib": "figures",
+    "ipywidgets": "explorers",
+    "jupyterlab": "the lab",
+    "torch": "lesson 10 only",
+}
+DOCTOR_LESSONS = "lessons"
+
+# --- the true-or-false sheet -------------------------------------------------------------------
+
+SHEET_YOURS = "your answers"
+SHEET_SAMPLE = "the sample forecaster's answers"
+SHEET_NOT_A_LIST = (
+    "give a list of {count} probabilities, one per statement, each from 0 to 1 "
+    "(`...` skips a statement); this is {found}."
+)
+SHEET_LENGTH = "give {count} probabilities, one per statement; there are {found}."
+SHEET_RANGE = "statement {number} has the answer {value}; give a probability from 0 to 1{remedy}."
+SHEET_PERCENT = " (70 % is 0.70)"
+SHEET_DESCRIBE = "{who}: {count} of {total} statements answered, {true} of them true."

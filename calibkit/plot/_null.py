@@ -1,0 +1,109 @@
+"""What a measure shows for a calibrated model, beside what was observed. Lessons 04 and 08."""
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from calibkit.plot import _style as look
+from calibkit.significance import NullLevel
+
+_N_COLUMNS = 30
+
+
+def null_level(
+    null: NullLevel, ax: Axes | None = None, *, title: str | None = None, legend: bool | None = None
+) -> Axes:
+    """Draw the values that a calibrated model would show, and the observed one.
+
+    Parameters
+    ----------
+    null : NullLevel
+        From `calibkit.null_level`.
+    ax : matplotlib Axes, optional
+        Where to draw; a fresh figure when left out.
+    title : str, optional
+        Title; the default says the p-value in words.
+    legend : bool, optional
+        Whether to draw a legend to the right. The default is yes for a fresh figure.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Notes
+    -----
+    Taught in lesson 04.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> import calibkit as ck
+    >>> from calibkit import plot
+    >>> null = ck.null_level(ck.expected_calibration_error, [0, 1, 1], [.2, .7, .6],
+    ...                      n_draws=50, rng=1)
+    >>> ax = plot.null_level(null)
+    >>> ax.get_ylabel()
+    'draws of a calibrated model'
+    >>> plt.close(ax.figure)
+    """
+    with look.style():
+        ax, fresh = look.axes_or_new(ax, (6.6, 3.4))
+        look.dress(ax, grid="y")
+        _draw_columns(ax, null)
+        _draw_lines(ax, null)
+        ax.set_xlabel(null.name, fontsize=look.FONT_SIZE)
+        if look.is_first_column(ax):
+            ax.set_ylabel("draws of a calibrated model", fontsize=look.FONT_SIZE)
+        ax.set_title(p_value_in_words(null) if title is None else title, loc="left")
+        if legend or (legend is None and fresh):
+            look.outside_legend(ax)
+    look.remember(ax, ["Histogram of the values of a calibrated model.", null.describe()])
+    return ax
+
+
+def p_value_in_words(null: NullLevel) -> str:
+    """Say how often a calibrated model does at least as badly."""
+    percent = 100 * null.p_value
+    often = f"{percent:.0f} %" if percent >= 1 else "fewer than 1 %"
+    return f"p = {null.p_value:.3f}: a calibrated model is as bad or worse in {often} of draws"
+
+
+def _draw_columns(ax: Axes, null: NullLevel) -> None:
+    draws = np.asarray(null.draws)
+    width = float(np.ptp(draws)) / _N_COLUMNS or max(abs(null.value), 1e-3) / _N_COLUMNS
+    # The observed value is an edge, so no column mixes draws from both sides of it.
+    first = np.floor((draws.min() - null.value) / width)
+    last = np.floor((draws.max() - null.value) / width) + 1
+    edges = null.value + width * np.arange(first, last + 1)
+    height, _ = np.histogram(draws, edges)
+    beyond = np.arange(first, last) >= 0
+    codes = {
+        False: {"facecolor": "#C9CED3", "label": "below the observed value"},
+        True: {"facecolor": "#F6D3BD", "hatch": "////", "label": "at least the observed value"},
+    }
+    for side, code in codes.items():
+        rows = beyond == side
+        if rows.any():
+            ax.bar(
+                edges[:-1][rows],
+                height[rows],
+                width=np.diff(edges)[rows],
+                align="edge",
+                edgecolor=look.OVER if side else look.GREY,
+                linewidth=0.6,
+                gid="null-beyond" if side else "null",
+                **code,  # type: ignore[arg-type]
+            )
+
+
+def _draw_lines(ax: Axes, null: NullLevel) -> None:
+    ax.axvline(
+        null.mean,
+        color=look.UNDER,
+        linestyle=(0, (4, 2)),
+        linewidth=1.8,
+        label=f"null level {null.mean:.3f}",
+        gid="null-mean",
+    )
+    ax.axvline(
+        null.value, color=look.INK, linewidth=2.2, label=f"observed {null.value:.3f}", gid="value"
+    )
