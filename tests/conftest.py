@@ -1,0 +1,98 @@
+"""What all tests share: paths, optional resources, a fixed set-up for drawing and searching."""
+
+import importlib.util
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import hypothesis
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+# Chromium as root, without its own requests to the world.
+BROWSER_OPTIONS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+os.environ.pop("CALIBKIT_BOOK", None)  # a book build in the same shell must not leak in
+
+if importlib.util.find_spec("matplotlib"):
+    import matplotlib
+
+    matplotlib.use("Agg")
+
+hypothesis.settings.register_profile("calibkit", deadline=None, derandomize=True)
+hypothesis.settings.load_profile("calibkit")
+
+
+def browser_path() -> str | None:
+    """Return the Chromium of this machine."""
+    return next((path for path in map(shutil.which, BROWSERS) if path), None)
+
+
+def data_path() -> Path | None:
+    """Return the folder with the optional real predictions."""
+    folder = Path(os.environ.get("CALIBKIT_DATA", ""))
+    return folder if "CALIBKIT_DATA" in os.environ and folder.is_dir() else None
+
+
+def missing_resources() -> dict[str, str]:
+    """Return, per marker, why its tests cannot run here."""
+    reasons = {}
+    if importlib.util.find_spec("playwright") is None:
+        reasons["browser"] = "playwright is not installed"
+    elif browser_path() is None:
+        reasons["browser"] = "Chromium is not installed"
+    if data_path() is None:
+        reasons["data"] = "CALIBKIT_DATA names no folder"
+    return reasons
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip tests whose resource is missing, with the reason."""
+    for marker, reason in missing_resources().items():
+        for item in items:
+            if marker in item.keywords:
+                item.add_marker(pytest.mark.skip(reason=reason))
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """Return the folder of the repository."""
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """Return the path of Chromium; a test that asks for it carries the marker `browser`."""
+    path = browser_path()
+    assert path is not None
+    return path
+
+
+@pytest.fixture(scope="session")
+def browser(chromium: str) -> Iterator[Any]:
+    """Start a headless browser that all browser tests share."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=[*BROWSER_OPTIONS])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def data_folder() -> Path:
+    """Return the folder of real predictions; a test that asks for it carries the marker `data`."""
+    path = data_path()
+    assert path is not None
+    return path

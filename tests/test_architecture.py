@@ -1,0 +1,193 @@
+"""The shape of the package: imports point down, rooms stay small, importing changes nothing."""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "calibkit"
+
+# A room may import rooms on lower floors only. A new room needs a floor before it can be merged.
+FLOORS = {
+    "_validation": 1,
+    "_result": 1,
+    "views": 2,
+    "bins": 2,
+    "fakes": 2,
+    "data": 2,
+    "reliability": 3,
+    "finite": 3,
+    "corp": 3,
+    "scores": 4,
+    "errors": 4,
+    "significance": 5,
+    "plot": 8,
+    "explore": 9,
+    "learn": 10,
+}
+HIGHEST_OF_THE_CORE = 5
+FRONT_PAGE = 5.5  # `calibkit/__init__.py` shows the core; what stands above may import from it
+CORE_DEPENDENCIES = {"numpy", "scipy", "sklearn"}
+HEAVY = ("torch", "matplotlib", "ipywidgets", "pandas", "polars", "IPython", "pooch")
+LONGEST_MODULE, LONGEST_FUNCTION, MOST_PARAMETERS = 350, 40, 6
+SLOWEST_IMPORT = 1.0
+
+MODULES = sorted(path for path in PACKAGE.rglob("*.py"))
+
+
+def room_of(path: Path) -> str:
+    """Return the room that a file belongs to: its module, or its folder in the package."""
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def each(paths: list[Path]) -> pytest.MarkDecorator:
+    """Run a test once per module."""
+    return pytest.mark.parametrize("path", paths, ids=lambda p: p.relative_to(ROOT).as_posix())
+
+
+def up_to(floor: float) -> list[Path]:
+    """Return the modules on a floor and below, the front page included."""
+    return [path for path in MODULES if FLOORS.get(room_of(path), 0) <= floor]
+
+
+def imported(tree: ast.AST, package: list[str]) -> Iterator[str]:
+    """Yield the full dotted name of everything that is imported."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else []
+            module = ".".join([*base, *([node.module] if node.module else [])])
+            yield from (f"{module}.{alias.name}" for alias in node.names)
+
+
+def imports_of(path: Path) -> list[str]:
+    package = list(path.relative_to(ROOT).parent.parts)
+    return list(imported(ast.parse(path.read_text(encoding="utf-8")), package))
+
+
+def at_module_level(path: Path) -> list[str]:
+    """Return what importing the file itself imports, leaving out function bodies."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tree.body = [node for node in tree.body if not isinstance(node, ast.FunctionDef)]
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef):
+            node.body = [item for item in node.body if not isinstance(item, ast.FunctionDef)]
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            node.body = [ast.Pass()]
+    return list(imported(tree, list(path.relative_to(ROOT).parent.parts)))
+
+
+def test_every_room_has_a_floor() -> None:
+    rooms = {room_of(path) for path in MODULES} - {"__init__"}
+    assert rooms == set(FLOORS)
+
+
+@each(MODULES)
+def test_imports_point_down(path: Path) -> None:
+    room = room_of(path)
+    floor = FLOORS.get(room, FRONT_PAGE)
+    for target in imports_of(path):
+        top, _, rest = target.partition(".")
+        other = rest.partition(".")[0]
+        if top == "calibkit" and other != room:
+            assert FLOORS.get(other, FRONT_PAGE) < floor, f"floor {floor} imports {target}"
+
+
+@each(up_to(HIGHEST_OF_THE_CORE))
+def test_the_core_imports_only_its_dependencies(path: Path) -> None:
+    tops = {name.partition(".")[0] for name in at_module_level(path)}
+    foreign = tops - set(sys.stdlib_module_names) - CORE_DEPENDENCIES - {"calibkit"}
+    assert not foreign
+
+
+@each(up_to(FLOORS["plot"] - 1))
+def test_nothing_below_plot_draws(path: Path) -> None:
+    assert not [name for name in imports_of(path) if name.startswith("matplotlib")]
+
+
+@each(MODULES)
+def test_modules_and_functions_stay_small(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert text.count("\n") <= LONGEST_MODULE
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            assert code_lines(node) <= LONGEST_FUNCTION, node.name
+            assert len(positional(node)) <= MOST_PARAMETERS, node.name
+
+
+def code_lines(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """Return the lines of a function without its docstring."""
+    lines = (function.end_lineno or 0) - function.lineno + 1
+    first = function.body[0]
+    if ast.get_docstring(function) is not None:
+        lines -= (first.end_lineno or 0) - first.lineno + 1
+    return lines
+
+
+def positional(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
+    """Return the parameters that may be given by position."""
+    names = [argument.arg for argument in (*function.args.posonlyargs, *function.args.args)]
+    return [name for name in names if name not in ("self", "cls")]
+
+
+def python(code: str) -> str:
+    """Run code in a fresh interpreter in which every warning is an error."""
+    command = [sys.executable, "-W", "error", "-c", code]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_import_is_quick() -> None:
+    code = "import time; t = time.perf_counter(); import calibkit; print(time.perf_counter() - t)"
+    assert min(float(python(code)) for _ in range(3)) < SLOWEST_IMPORT
+
+
+def test_import_works_with_the_heavy_packages_blocked() -> None:
+    python(
+        f"""
+import sys
+for name in {HEAVY!r}:
+    sys.modules[name] = None
+import calibkit
+for name in calibkit.__all__:
+    getattr(calibkit, name)
+"""
+    )
+
+
+def test_import_loads_none_of_the_heavy_packages() -> None:
+    loaded = python(
+        f"import sys, calibkit; print([n for n in {HEAVY!r} if n in sys.modules])"
+    ).strip()
+    assert loaded == "[]"
+
+
+@pytest.mark.parametrize("room", ["", ".plot", ".explore", ".learn"])
+def test_import_leaves_global_settings_alone(room: str) -> None:
+    python(
+        f"""
+import locale, os, warnings
+import numpy, scipy.special, scipy.stats, scipy.optimize, sklearn
+import sklearn.isotonic, sklearn.utils.validation
+import IPython.display, ipywidgets, matplotlib.pyplot
+
+def settings():
+    state = numpy.random.get_state()
+    return (
+        dict(matplotlib.rcParams), list(warnings.filters), numpy.geterr(),
+        numpy.get_printoptions(), [str(part) for part in state],
+        state[1].tolist(), locale.setlocale(locale.LC_ALL), dict(os.environ),
+    )
+
+before = settings()
+import calibkit{room}
+for old, new in zip(before, settings()):
+    assert old == new, (old, new)
+"""
+    )

@@ -1,0 +1,454 @@
+"""The CORP curve and its parts: against other implementations, brute force and the null law."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import integrate
+from scipy import stats as sps
+from sklearn.isotonic import IsotonicRegression
+
+import calibkit as ck
+from calibkit import null_level
+from calibkit.corp import corp_band, corp_decomposition, miscalibration
+from calibkit.fakes import LogitDistortion
+
+SCORES = ("brier", "log")
+
+
+def with_ties(n: int, seed: int, digits: int | None = 1) -> tuple[np.ndarray, np.ndarray]:
+    """Draw over-confident predictions, rounded so that many are equal."""
+    sample = LogitDistortion(slope=0.6, shift=0.3).sample(n, seed)
+    prob = sample.y_prob if digits is None else np.round(sample.y_prob, digits)
+    return sample.y_true, prob
+
+
+rows = st.lists(st.tuples(st.integers(0, 1), st.integers(0, 8)), min_size=1, max_size=40)
+
+
+def split(table: list[tuple[int, int]]) -> tuple[np.ndarray, np.ndarray]:
+    y_true, eighths = np.array(table).T
+    return y_true, eighths / 8
+
+
+class TestAgainstModelDiagnostics:
+    @pytest.mark.parametrize("digits", [None, 3, 2, 1])
+    @pytest.mark.parametrize("score", SCORES)
+    def test_all_four_numbers_agree(self, score, digits):
+        scoring = pytest.importorskip("model_diagnostics.scoring")
+        function = {"brier": scoring.SquaredError, "log": scoring.LogLoss}[score]()
+        for n, seed in ((7, 0), (40, 1), (500, 2), (5000, 3)):
+            y_true, y_prob = with_ties(n, seed, digits)
+            parts = corp_decomposition(y_true, y_prob, score=score)
+            theirs = scoring.decompose(y_true, y_prob, scoring_function=function)
+            for name in ("score", "miscalibration", "discrimination", "uncertainty"):
+                assert getattr(parts, name) == pytest.approx(theirs[name].item(), abs=1e-10), name
+
+    def test_the_curve_agrees_with_scikit_learn(self):
+        y_true, y_prob = with_ties(2000, 5, 2)
+        model = IsotonicRegression(out_of_bounds="clip").fit(y_prob, y_true)
+        parts = corp_decomposition(y_true, y_prob)
+        grid = np.linspace(0, 1, 401)
+        assert np.allclose(parts.recalibrate(grid), model.predict(grid), atol=1e-12)
+
+
+class TestBruteForce:
+    @given(rows)
+    def test_the_curve_is_the_best_increasing_one(self, table):
+        """The largest-smallest formula: no algorithm, just every run of predictions."""
+        y_true, y_prob = split(table)
+        values = np.unique(y_prob)
+        count = np.array([(y_prob == v).sum() for v in values])
+        hits = np.array([y_true[y_prob == v].sum() for v in values])
+
+        def mean(a: int, b: int) -> float:
+            return hits[a : b + 1].sum() / count[a : b + 1].sum()
+
+        last = len(values) - 1
+        wanted = [
+            max(min(mean(a, b) for b in range(i, last + 1)) for a in range(i + 1))
+            for i in range(last + 1)
+        ]
+        assert np.allclose(corp_decomposition(y_true, y_prob).recalibrate(values), wanted)
+
+    @given(st.lists(st.tuples(st.integers(0, 1), st.integers(0, 8)), min_size=1, max_size=9))
+    def test_no_partition_into_blocks_has_a_better_score(self, table):
+        y_true, y_prob = split(table)
+        values = np.unique(y_prob)
+        for score in SCORES:
+            parts = corp_decomposition(y_true, y_prob, score=score)
+            best = parts.uncertainty - parts.discrimination
+            found = [
+                loss_of_blocks(y_true, np.searchsorted(cuts, y_prob, side="right"), score)
+                for size in range(len(values))
+                for cuts in itertools.combinations(values[1:], size)
+            ]
+            assert best == pytest.approx(min(x for x in found if x is not None), abs=1e-12)
+
+
+def loss_of_blocks(y_true: np.ndarray, block: np.ndarray, score: str) -> float | None:
+    """Return the mean score of stating each block's frequency; None if those do not increase."""
+    total, before = 0.0, -1.0
+    for b in np.unique(block):
+        inside = y_true[block == b]
+        f = float(inside.mean())
+        if f < before:
+            return None
+        before = f
+        if score == "brier":
+            total += ((inside - f) ** 2).sum()
+        elif 0 < f < 1:
+            total -= inside.sum() * math.log(f) + (1 - inside).sum() * math.log(1 - f)
+    return float(total / len(y_true))
+
+
+class TestParts:
+    @given(rows)
+    def test_they_add_up_to_the_ordinary_scores(self, table):
+        y_true, y_prob = split(table)
+        for score, function in (("brier", ck.brier_score), ("log", ck.log_loss)):
+            parts = corp_decomposition(y_true, y_prob, score=score)
+            total = parts.miscalibration - parts.discrimination + parts.uncertainty
+            assert parts.score == pytest.approx(float(function(y_true, y_prob)), abs=1e-12)
+            assert parts.score == pytest.approx(total, abs=1e-12)
+            assert parts.miscalibration >= -1e-15
+            assert -1e-15 <= parts.discrimination <= parts.uncertainty + 1e-15
+
+    @pytest.mark.parametrize("n", [10, 1000, 100_000])
+    def test_they_add_up_for_continuous_predictions(self, n):
+        y_true, y_prob = with_ties(n, 4, None)
+        parts = corp_decomposition(y_true, y_prob)
+        total = parts.miscalibration - parts.discrimination + parts.uncertainty
+        assert parts.score == pytest.approx(total, abs=1e-12)
+        assert parts.score == pytest.approx(float(ck.brier_score(y_true, y_prob)), abs=1e-12)
+
+    def test_where_the_frequencies_rise_it_is_murphys_decomposition(self):
+        y_prob = np.repeat([0.1, 0.4, 0.8], [10, 10, 10])
+        y_true = np.concatenate([np.arange(10) < hits for hits in (2, 4, 7)])
+        parts, murphy = corp_decomposition(y_true, y_prob), ck.brier_decomposition(y_true, y_prob)
+        for name in ("score", "miscalibration", "discrimination", "uncertainty"):
+            assert getattr(parts, name) == pytest.approx(getattr(murphy, name), abs=1e-15)
+        assert parts.recalibrated.tolist() == [0.2, 0.4, 0.7]
+
+    def test_predictions_on_their_own_curve_have_exactly_no_miscalibration(self):
+        y_prob = np.repeat([0.2, 0.6], [10, 10])
+        y_true = np.concatenate([np.arange(10) < hits for hits in (2, 6)])
+        for score in SCORES:
+            assert corp_decomposition(y_true, y_prob, score=score).miscalibration == 0.0
+
+    @pytest.mark.parametrize("score", SCORES)
+    def test_increasing_maps_leave_discrimination_and_uncertainty(self, score):
+        y_true, y_prob = with_ties(3000, 6, 3)
+        y_prob = np.clip(y_prob, 0.001, 0.999)
+        before = corp_decomposition(y_true, y_prob, score=score)
+        for change in (np.sqrt, np.square, lambda p: 0.3 + 0.1 * p, lambda p: p**3 / (1 + p)):
+            after = corp_decomposition(y_true, change(y_prob), score=score)
+            assert after.discrimination == before.discrimination
+            assert after.uncertainty == before.uncertainty
+            assert np.array_equal(after.recalibrated, before.recalibrated)
+            assert after.miscalibration != before.miscalibration
+
+    def test_a_decreasing_map_leaves_nothing(self):
+        y_true, y_prob = with_ties(3000, 6, None)
+        parts = corp_decomposition(y_true, 1 - y_prob)
+        assert parts.discrimination < 0.001 and parts.n_blocks < 15
+
+    def test_the_order_of_rows_does_not_matter(self):
+        y_true, y_prob = with_ties(2000, 7)
+        order = np.random.default_rng(0).permutation(2000)
+        one, two = (
+            corp_decomposition(y_true, y_prob),
+            corp_decomposition(y_true[order], y_prob[order]),
+        )
+        assert (one.score, one.miscalibration) == (two.score, two.miscalibration)
+        assert np.array_equal(one.recalibrated, two.recalibrated)
+
+    def test_the_blocks_of_the_curve_are_the_corners_of_the_roc_hull(self):
+        """The upper hull of the ROC points has one side per block, its slope is the odds ratio."""
+        y_true, y_prob = with_ties(400, 8, None)
+        parts = corp_decomposition(y_true, y_prob)
+        thresholds = np.sort(np.unique(y_prob))[::-1]
+        points = [(0, 0)] + [
+            (int(((y_prob >= t) & (y_true == 0)).sum()), int(((y_prob >= t) & (y_true == 1)).sum()))
+            for t in thresholds
+        ]
+        hull: list[tuple[int, int]] = []
+        for point in points:
+            while len(hull) > 1 and cross(hull[-2], hull[-1], point) >= 0:
+                hull.pop()
+            hull.append(point)
+        hits = np.rint(parts.recalibrated * parts.count).astype(int)
+        misses = parts.count - hits
+        corners = np.column_stack([np.cumsum(misses[::-1]), np.cumsum(hits[::-1])])
+        assert hull[1:] == [tuple(corner) for corner in corners.tolist()]
+
+
+def cross(o: tuple[int, int], a: tuple[int, int], b: tuple[int, int]) -> int:
+    return (a[0] - o[0]) * (b[1] - o[1]) - (a[1] - o[1]) * (b[0] - o[0])
+
+
+class TestBlocks:
+    def test_by_hand(self):
+        parts = corp_decomposition([0, 1, 0, 1, 1, 1], [0.2, 0.2, 0.3, 0.7, 0.7, 0.9])
+        assert parts.low.tolist() == [0.2, 0.7] and parts.high.tolist() == [0.3, 0.9]
+        assert parts.count.tolist() == [3, 3] and parts.recalibrated.tolist() == [1 / 3, 1]
+        assert np.allclose(parts.mean_prob, [0.7 / 3, 2.3 / 3])
+        assert parts.prediction.tolist() == [0.2, 0.3, 0.7, 0.9]
+        assert parts.prediction_count.tolist() == [2, 1, 2, 1]
+
+    @given(rows)
+    def test_they_are_ordered_disjoint_and_complete(self, table):
+        y_true, y_prob = split(table)
+        parts = corp_decomposition(y_true, y_prob)
+        assert (np.diff(parts.recalibrated) > 0).all()
+        assert (parts.low <= parts.high).all() and (parts.high[:-1] < parts.low[1:]).all()
+        assert parts.count.sum() == parts.n == len(table)
+        assert (parts.low <= parts.mean_prob + 1e-15).all()
+        assert (parts.mean_prob <= parts.high + 1e-15).all()
+        inside = [(y_prob >= a) & (y_prob <= b) for a, b in zip(parts.low, parts.high, strict=True)]
+        assert [rows.sum() for rows in inside] == parts.count.tolist()
+        assert [y_true[rows].mean() for rows in inside] == parts.recalibrated.tolist()
+
+    def test_equal_frequencies_are_one_block_whatever_the_rounding(self):
+        y_prob = np.repeat(np.arange(1, 31) / 40, 3 * np.arange(1, 31))
+        y_true = np.concatenate([np.arange(3 * k) < k for k in range(1, 31)])
+        parts = corp_decomposition(y_true, y_prob)
+        assert parts.n_blocks == 1 and parts.recalibrated.tolist() == [1 / 3]
+        assert parts.discrimination == 0
+
+    def test_between_blocks_the_curve_is_straight(self):
+        parts = corp_decomposition([0, 1], [0.2, 0.6])
+        assert np.allclose(parts.recalibrate([0, 0.2, 0.3, 0.6, 1]), [0, 0, 0.25, 1, 1])
+
+
+class TestExtremes:
+    def test_log_loss_of_blocks_that_agree_costs_nothing(self):
+        parts = corp_decomposition([0, 0, 1, 1], [0.1, 0.2, 0.8, 0.9], score="log")
+        assert parts.recalibrated.tolist() == [0, 1]
+        assert parts.discrimination == parts.uncertainty == pytest.approx(math.log(2))
+        assert parts.miscalibration == parts.score
+
+    def test_stated_certainty_that_was_right_costs_nothing(self):
+        parts = corp_decomposition([0, 1, 1], [0, 1, 1], score="log")
+        assert (parts.score, parts.miscalibration) == (0, 0)
+
+    def test_stated_certainty_that_was_wrong_is_infinite_and_said_so(self):
+        parts = corp_decomposition([1, 0, 1, 0], [0, 0, 1, 0.5], score="log")
+        assert parts.score == parts.miscalibration == math.inf
+        assert math.isfinite(parts.discrimination)
+        assert "inf miscalibration" in parts.describe()
+        with pytest.raises(ValueError, match="no null level"):
+            null_level(miscalibration, [1, 0, 1, 0], [0, 0, 1, 0.5], n_draws=5, score="log")
+
+    @pytest.mark.parametrize("label", [0, 1])
+    @pytest.mark.parametrize("score", SCORES)
+    def test_one_class_only(self, label, score):
+        parts = corp_decomposition([label] * 3, [0.2, 0.5, 0.7], score=score)
+        assert parts.uncertainty == parts.discrimination == 0
+        assert parts.miscalibration == parts.score and parts.n_blocks == 1
+
+    def test_one_prediction(self):
+        parts = corp_decomposition([1], [0.3])
+        assert (parts.score, parts.miscalibration) == (pytest.approx(0.49), pytest.approx(0.49))
+
+    def test_predictions_far_closer_than_rounding_stay_apart(self):
+        y_prob = [0.5, np.nextafter(0.5, 1)]
+        assert corp_decomposition([0, 1], y_prob).n_blocks == 2
+        assert corp_decomposition([1, 0], y_prob).n_blocks == 1
+
+    def test_single_precision_gives_the_same_blocks(self):
+        y_true, y_prob = with_ties(500, 9, None)
+        one = corp_decomposition(y_true, y_prob.astype(np.float32))
+        two = corp_decomposition(y_true, y_prob)
+        assert np.array_equal(one.recalibrated, two.recalibrated)
+        assert one.score == pytest.approx(two.score, abs=1e-6)
+        assert one.mean_prob.dtype == np.float64
+
+
+class TestViewsAndWords:
+    def test_views_of_a_table(self):
+        y_prob = np.random.default_rng(0).dirichlet([1, 1, 1], 200)
+        y_true = np.random.default_rng(1).integers(0, 3, 200)
+        one = corp_decomposition(y_true, y_prob, view=2)
+        two = corp_decomposition(y_true == 2, y_prob[:, 2])
+        assert one.score == two.score and one.view == "class 2"
+        top = corp_decomposition(y_true, y_prob, view="top-label")
+        assert top.view == "top-label" and top.low.min() > 1 / 3
+
+    def test_they_name_the_convention(self):
+        y_true, y_prob = with_ties(100, 1)
+        brier = corp_decomposition(y_true, y_prob).describe()
+        assert brier.startswith("Brier score of the event 0.")
+        assert "positive class, 100 predictions, isotonic curve with" in brier
+        y_prob = np.clip(y_prob, 0.01, 0.99)
+        assert (
+            corp_decomposition(y_true, y_prob, score="log")
+            .describe()
+            .startswith("Log loss in nats")
+        )
+
+    def test_float_frame_and_html(self):
+        parts = corp_decomposition([0, 1, 0, 1, 1, 1], [0.2, 0.2, 0.3, 0.7, 0.7, 0.9])
+        assert float(parts) == parts.score
+        assert parts.to_frame()["recalibrated"].tolist() == [1 / 3, 1]
+        assert "<table>" in parts._repr_html_() and "0.3333" in parts._repr_html_()
+        assert not parts.recalibrated.flags.writeable
+        with pytest.raises(AttributeError):
+            parts.score = 1
+
+    @pytest.mark.parametrize("score", ["Brier", "log loss", None])
+    def test_an_unknown_score_is_refused(self, score):
+        for function in (corp_decomposition, miscalibration):
+            with pytest.raises(ValueError, match='score must be "brier" or "log"'):
+                function([0, 1], [0.2, 0.7], score=score)
+
+    @pytest.mark.parametrize(
+        ("y_true", "y_prob", "message"),
+        [
+            ([0, 1], [0.2, 1.2], r"y_prob\[1\] = 1.2"),
+            ([0, 2], [0.2, 0.7], "y_true"),
+            ([0], [0.2, 0.7], "y_true has 1 entries"),
+            ([0, 1], [[0.2, 0.8], [0.3, 0.7]], "view must be stated"),
+        ],
+    )
+    def test_bad_input_is_refused(self, y_true, y_prob, message):
+        with pytest.raises(ValueError, match=message):
+            corp_decomposition(y_true, y_prob)
+
+
+class TestMiscalibration:
+    def test_it_is_the_part(self):
+        y_true, y_prob = with_ties(300, 2, None)
+        for score in SCORES:
+            measure = miscalibration(y_true, y_prob, score=score)
+            parts = corp_decomposition(y_true, y_prob, score=score)
+            assert float(measure) == parts.miscalibration
+            assert parts.scoring in measure.name and measure.n == 300
+            assert measure.describe().startswith("CORP miscalibration")
+
+    @pytest.mark.parametrize("score", SCORES)
+    def test_its_null_level_works(self, score):
+        crooked = LogitDistortion(slope=0.5).sample(1000, 1)
+        null = null_level(
+            miscalibration, crooked.y_true, crooked.y_prob, n_draws=200, rng=2, score=score
+        )
+        assert null.p_value == pytest.approx(1 / 201) and null.value > null.high
+        straight = LogitDistortion().sample(1000, 1)
+        null = null_level(
+            miscalibration, straight.y_true, straight.y_prob, n_draws=200, rng=2, score=score
+        )
+        assert null.p_value > 0.05
+        assert "CORP miscalibration" in null.describe()
+
+    # The stated law: 1.9 n^(-2/3) integral (p (1-p))^(2/3) g^(1/3), within 8 % plus three
+    # standard errors of the simulation.
+    @pytest.mark.parametrize("n", [300, 1000, 10_000])
+    @pytest.mark.parametrize("shape", [(1, 1), (2, 2), (0.5, 0.5), (2, 8), (20, 20)])
+    def test_a_calibrated_model_follows_the_null_law(self, n, shape):
+        density = sps.beta(*shape)
+        integral = integrate.quad(
+            lambda p: (p * (1 - p)) ** (2 / 3) * density.pdf(p) ** (1 / 3), 0, 1
+        )[0]
+        y_prob = density.ppf((np.arange(n) + 0.5) / n)
+        y_true = np.random.default_rng(0).random(n) < y_prob
+        draws = null_level(
+            miscalibration, y_true, y_prob, n_draws=400 if n < 5000 else 100, rng=n
+        ).draws
+        law = 1.9 * n ** (-2 / 3) * integral
+        error = 3 * draws.std() / math.sqrt(len(draws))
+        assert abs(draws.mean() - law) <= 0.08 * law + error
+
+    def test_the_short_law_holds_for_uniform_predictions_only(self):
+        def ratio(y_prob: np.ndarray) -> float:
+            y_true = np.random.default_rng(0).random(1000) < y_prob
+            null = null_level(miscalibration, y_true, y_prob, n_draws=400, rng=1)
+            return null.mean / (np.mean(y_prob * (1 - y_prob)) * 1000 ** (-2 / 3))
+
+        level = (np.arange(1000) + 0.5) / 1000
+        assert ratio(level) == pytest.approx(3.3, rel=0.05)
+        assert ratio(sps.beta(20, 20).ppf(level)) == pytest.approx(1.8, rel=0.07)
+
+
+class TestBand:
+    def test_its_coverage_is_the_level(self):
+        """At each of 5 points, 400 data sets, 3.5 standard errors: a false alarm in 400 runs.
+
+        Near the ends the curve is often exactly 0 or 1, which is inside: there the band is wide.
+        """
+        y_prob = (np.arange(200) + 0.5) / 200
+        generator = np.random.default_rng(5)
+        at = [0.1, 0.3, 0.5, 0.7, 0.9]
+        band = corp_band(y_prob > 2, y_prob, at=at, n_draws=1000, rng=3)
+        inside = np.zeros(5)
+        for _ in range(400):
+            height = corp_decomposition(generator.random(200) < y_prob, y_prob).recalibrate(at)
+            inside += (height >= band.lower - 1e-12) & (height <= band.upper + 1e-12)
+        sd = math.sqrt(0.9 * 0.1 / 400)
+        assert (inside / 400 >= 0.9 - 3.5 * sd).all()
+        assert (inside[1:4] / 400 <= 0.9 + 3.5 * sd).all()
+
+    def test_it_depends_on_the_predictions_only(self):
+        y_true, y_prob = with_ties(300, 1, 2)
+        one = corp_band(y_true, y_prob, n_draws=50, rng=1)
+        two = corp_band(1 - y_true, y_prob, n_draws=50, rng=1)
+        assert np.array_equal(one.lower, two.lower) and np.array_equal(one.upper, two.upper)
+
+    def test_it_surrounds_the_diagonal_and_narrows_with_n(self):
+        widths = []
+        for n in (100, 1000, 10_000):
+            y_prob = (np.arange(n) + 0.5) / n
+            band = corp_band(y_prob > 0.5, y_prob, at=np.linspace(0.1, 0.9, 9), n_draws=200, rng=1)
+            assert (band.lower < band.at).all() and (band.at < band.upper).all()
+            widths.append(float((band.upper - band.lower).mean()))
+        # The curve converges as n^(-1/3): a tenth of the predictions, 2.15 times the width.
+        assert widths[0] / widths[1] == pytest.approx(10 ** (1 / 3), rel=0.15)
+        assert widths[1] / widths[2] == pytest.approx(10 ** (1 / 3), rel=0.15)
+
+    def test_a_wrong_model_leaves_it(self):
+        sample = LogitDistortion(slope=0.4).sample(2000, 1)
+        band = corp_band(sample.y_true, sample.y_prob, n_draws=200, rng=1)
+        assert band.outside.mean() > 0.6
+        assert f"at {band.outside.sum()} of 500 predictions; chance alone puts about 50" in (
+            band.describe()
+        )
+
+    def test_points_are_the_distinct_predictions_or_500_of_them_or_as_given(self):
+        y_true, y_prob = with_ties(300, 1, 1)
+        band = corp_band(y_true, y_prob, n_draws=20, rng=1)
+        assert np.array_equal(band.at, np.unique(y_prob))
+        y_true, y_prob = with_ties(3000, 1, None)
+        band = corp_band(y_true, y_prob, n_draws=20, rng=1)
+        assert len(np.unique(band.at)) == 500 and set(band.at) <= set(y_prob)
+        assert (band.at[0], band.at[-1]) == (y_prob.min(), y_prob.max())
+        band = corp_band(y_true, y_prob, at=[0.8, 0.2], n_draws=20, rng=1)
+        assert band.at.tolist() == [0.2, 0.8]
+
+    def test_certain_predictions_have_no_width(self):
+        band = corp_band([0, 0, 1], [0.0, 0.5, 1.0], n_draws=50, rng=1)
+        assert (band.lower[[0, 2]] == [0, 1]).all() and (band.upper[[0, 2]] == [0, 1]).all()
+
+    def test_the_same_seed_gives_the_same_band(self):
+        y_true, y_prob = with_ties(100, 1)
+        one, two = (corp_band(y_true, y_prob, n_draws=30, rng=4) for _ in range(2))
+        assert np.array_equal(one.lower, two.lower)
+        assert list(one.to_frame().columns) == [
+            "prediction", "recalibrated", "lower", "upper", "outside",
+        ]  # fmt: skip
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ({"level": 1}, "level must lie strictly"),
+            ({"n_draws": 0}, "n_draws must be"),
+            ({"at": [0.2, 1.4]}, "at must be a list of probabilities"),
+            ({"at": [[0.2]]}, "at must be a list"),
+            ({"at": []}, "at is empty"),
+            ({"rng": -1}, "rng must be"),
+        ],
+    )
+    def test_bad_options_are_refused(self, options, message):
+        with pytest.raises(ValueError, match=message):
+            corp_band([0, 1], [0.2, 0.7], **options)

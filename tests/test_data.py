@@ -1,0 +1,203 @@
+"""Real predictions: found where they should be, checked, read right, and refused politely."""
+
+import hashlib
+import os
+import pickle
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import calibkit as ck
+from calibkit import data
+from calibkit.data import files
+
+needs_data = pytest.mark.skipif(
+    not os.environ.get("CALIBKIT_DATA"), reason="CALIBKIT_DATA is not set: no real predictions"
+)
+
+
+def test_every_entry_names_origin_licence_and_checksum() -> None:
+    for name, entry in data.REGISTRY.items():
+        assert entry.name == name
+        assert len(entry.sha256) == 64
+        assert len(entry.commit) == 40
+        assert entry.licence in {"CC-BY-4.0", "Apache-2.0", "MIT"}
+        assert entry.url.startswith("https://raw.githubusercontent.com/")
+        assert entry.url.endswith(entry.path + entry.file)
+
+
+def test_an_unknown_name_lists_the_known_ones() -> None:
+    with pytest.raises(ValueError, match="no data set 'chess'; there are mlb, nba"):
+        data.load("chess")
+
+
+@pytest.fixture
+def nowhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """Neither a data folder nor a cache: two empty places."""
+    monkeypatch.delenv("CALIBKIT_DATA", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path
+
+
+def test_offline_says_what_where_and_how(nowhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pooch = pytest.importorskip("pooch")
+
+    def refuse(*args: object, **options: object) -> None:
+        raise OSError("no network")
+
+    monkeypatch.setattr(pooch, "retrieve", refuse)
+    with pytest.raises(data.DataUnavailable) as caught:
+        data.load("mlb")
+    message = str(caught.value)
+    assert "mlb_games.csv" in message
+    assert "CALIBKIT_DATA" in message
+    assert str(nowhere / "cache" / "calibkit") in message
+    assert "fivethirtyeight/checking-our-work-data" in message
+    assert data.available("mlb") is False
+    assert data.available() == ()
+
+
+def test_without_pooch_the_message_says_so(nowhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pooch", None)
+    with pytest.raises(data.DataUnavailable, match="pip install pooch"):
+        data.load("nba")
+
+
+def test_a_failed_download_leaves_nothing_behind(
+    nowhere: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The downloader writes half a file and dies; no file of that name may remain."""
+    pooch = pytest.importorskip("pooch")
+
+    class Dies:
+        def __init__(self, **options: object) -> None:
+            assert options["timeout"] == 10  # a dead line must not hang a lesson
+
+        def __call__(self, url: str, output_file: str, pooch: object) -> None:
+            Path(output_file).write_bytes(b"half a fi")
+            raise ConnectionError("line cut")
+
+    monkeypatch.setattr(pooch, "HTTPDownloader", Dies)
+    with pytest.raises(data.DataUnavailable, match="download failed"):
+        data.load("mlb")
+    assert not list((nowhere / "cache").rglob("*.csv"))
+
+
+def test_a_wrong_download_is_refused(nowhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pooch = pytest.importorskip("pooch")
+
+    class Other:
+        def __init__(self, **options: object) -> None: ...
+
+        def __call__(self, url: str, output_file: str, pooch: object) -> None:
+            Path(output_file).write_text("prob1,prob1_outcome\n0.5,1\n")
+
+    monkeypatch.setattr(pooch, "HTTPDownloader", Other)
+    with pytest.raises(data.DataUnavailable):
+        data.load("mlb")
+    assert not list((nowhere / "cache").rglob("*.csv"))
+
+
+def test_changed_contents_are_refused(nowhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CALIBKIT_DATA", str(nowhere))
+    (nowhere / "mlb_games.csv").write_text("prob1,prob1_outcome\n0.5,1\n")
+    with pytest.raises(ValueError, match="is not the file that the registry knows as 'mlb'"):
+        data.load("mlb")
+
+
+def test_the_cache_is_used_after_the_folder(nowhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "prob1,prob1_outcome\n0.5,1\n0.25,0\n0.5,0.5\n"
+    entry = data.Entry(
+        name="toy",
+        file="toy.csv",
+        kind="games",
+        title="toy games",
+        repository="a/b",
+        commit="0" * 40,
+        path="",
+        licence="MIT",
+        sha256=hashlib.sha256(text.encode()).hexdigest(),
+    )
+    monkeypatch.setitem(data.REGISTRY, "toy", entry)
+    cache = nowhere / "cache" / "calibkit"
+    cache.mkdir(parents=True)
+    (cache / "toy.csv").write_bytes(text.encode())
+    toy = data.load("toy")
+    assert toy.y_true.tolist() == [1, 0]
+    assert toy.y_prob.tolist() == [0.5, 0.25]
+    assert "1 tied game left out" in toy.describe()
+    assert not toy.y_true.flags.writeable
+
+
+class _Attack:
+    def __reduce__(self) -> tuple[object, tuple[str]]:
+        return os.system, ("echo attacked > attacked.txt",)
+
+
+def test_a_pickle_with_code_in_it_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "bad.dat"
+    path.write_bytes(pickle.dumps(_Attack()))
+    with pytest.raises(pickle.UnpicklingError, match="refused to load"):
+        files.read(path, "pickle")
+    assert not (tmp_path / "attacked.txt").exists()
+
+
+def test_a_pickle_inside_an_npz_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "bad.npz"
+    np.savez(path, predictions=np.array([_Attack()], dtype=object), ground_truth=np.array([0]))
+    with pytest.raises(ValueError, match="allow_pickle"):
+        files.read(path, "npz")
+
+
+@needs_data
+def test_every_entry_loads_and_is_valid_input() -> None:
+    for name in data.available():
+        found = data.load(name)
+        view = None if found.y_prob.ndim == 1 else "top-label"
+        error = ck.expected_calibration_error(found.y_true, found.y_prob, view=view)
+        assert 0 < float(error) < 0.25
+        assert found.name in data.REGISTRY
+    assert set(data.available()) == set(data.REGISTRY)
+
+
+@needs_data
+@pytest.mark.parametrize(
+    ("name", "view", "n", "error"),
+    [
+        ("mlb", None, 15747, 0.0070),
+        ("nba", None, 8886, 0.0484),
+        ("nfl", None, 1882, 0.0323),
+        ("world_cup", 0, 176, 0.0753),
+    ],
+)
+def test_forecasts_show_the_errors_measured_for_them(
+    name: str, view: int | None, n: int, error: float
+) -> None:
+    found = data.load(name)
+    assert found.n == n
+    measured = ck.expected_calibration_error(found.y_true, found.y_prob, view=view, bins=10)
+    assert float(measured) == pytest.approx(error, abs=5e-5)
+
+
+@needs_data
+@pytest.mark.parametrize(
+    ("name", "accuracy", "error"),
+    [
+        ("cifar10-wideresnet", 0.9109, 0.0537),
+        ("cifar10-lenet", 0.5308, 0.1079),
+        ("cifar100-densenet", 0.7541, 0.1422),
+        ("cifar10-vgg16", 0.9359, 0.0398),
+    ],
+)
+def test_networks_show_accuracy_and_error_measured_for_them(
+    name: str, accuracy: float, error: float
+) -> None:
+    found = data.load(name)
+    assert (found.y_prob.argmax(axis=1) == found.y_true).mean() == pytest.approx(accuracy)
+    measured = ck.expected_calibration_error(found.y_true, found.y_prob, view="top-label")
+    assert float(measured) == pytest.approx(error, abs=5e-5)

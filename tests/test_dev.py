@@ -1,0 +1,195 @@
+"""`dev.py`: installs once, says what it does, fails when a stage fails, and needs no package."""
+
+import ast
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import dev
+from tools import virtual_environment as venv
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture
+def installs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[list[str]]:
+    """Replace pip and the environment; return the extras of each installation."""
+    asked: list[list[str]] = []
+
+    def pip_install(extras: list[str], *, quiet: bool = False) -> bool:
+        asked.append(list(extras))
+        return "impossible" not in extras
+
+    python = venv.venv_python(tmp_path)
+
+    def make_venv() -> None:
+        python.parent.mkdir(exist_ok=True)
+        python.touch()
+
+    monkeypatch.setattr(venv, "STAMP", tmp_path / "stamp.json")
+    monkeypatch.setattr(venv, "venv_python", lambda: python)
+    monkeypatch.setattr(venv, "make_venv", make_venv)
+    monkeypatch.setattr(venv, "pip_install", pip_install)
+    monkeypatch.setattr(venv, "call", lambda *command: 0)
+    return asked
+
+
+def test_the_second_run_installs_nothing(installs: list[list[str]]) -> None:
+    venv.prepare(("lab",))
+    venv.prepare(("lab",))
+    assert installs == [["lab"]]
+
+
+def test_extras_add_up(installs: list[list[str]]) -> None:
+    venv.prepare(("lab",))
+    venv.prepare(("book", "lab"))
+    venv.prepare(("lab",))
+    assert installs == [["lab"], ["book", "lab"]]
+
+
+def test_new_pins_install_again(installs: list[list[str]], monkeypatch: pytest.MonkeyPatch) -> None:
+    venv.prepare(("lab",))
+    monkeypatch.setattr(venv, "fingerprint", lambda: "other")
+    venv.prepare(("lab",))
+    assert installs == [["lab"], ["lab"]]
+
+
+def test_an_optional_extra_may_fail_once(
+    installs: list[list[str]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    venv.prepare(("lab",), ("impossible",))
+    assert "tests that need [impossible] are skipped" in capsys.readouterr().out
+    venv.prepare(("lab",), ("impossible",))
+    assert installs == [["lab"], ["impossible"]]
+    assert json.loads(venv.STAMP.read_text())["refused"] == ["impossible"]
+
+
+def test_a_failed_installation_leaves_no_stamp(installs: list[list[str]]) -> None:
+    with pytest.raises(venv.Failure, match="pip could not install"):
+        venv.prepare(("impossible",))
+    assert not venv.STAMP.exists()
+
+
+def test_paths_of_each_platform() -> None:
+    folder = Path("x")
+    assert venv.venv_python(folder, "posix") == folder / "bin" / "python"
+    assert venv.venv_python(folder, "nt") == folder / "Scripts" / "python.exe"
+
+
+def test_lessons_run_in_a_clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CALIBKIT_DATA", "somewhere")
+    monkeypatch.setenv("CALIBKIT_BOOK", "1")
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    without, with_data = (venv.kernel_environment(data=data) for data in (False, True))
+    assert "CALIBKIT_DATA" not in without
+    assert with_data["CALIBKIT_DATA"] == str(Path("somewhere").resolve())
+    assert not {"CALIBKIT_BOOK", "MPLBACKEND"} & set(with_data)
+    assert without["OMP_NUM_THREADS"] == "1"
+
+
+def report(path: Path, **numbers: int) -> int:
+    """Write what pytest would, and return its exit code."""
+    words = " ".join(f'{key}="{value}"' for key, value in numbers.items())
+    path.write_text(f"<testsuites><testsuite {words}/></testsuites>")
+    return 1 if numbers["failures"] else 0
+
+
+@pytest.fixture
+def stages(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(dev, "REPORTS", tmp_path)
+    numbers = {"tests": 7, "errors": 0, "skipped": 2}
+    stages = {
+        "good": ("always passes", lambda: 0),
+        "bad": ("never passes", lambda: 3),
+        "tests": ("passes", lambda: report(tmp_path / "tests.xml", failures=0, **numbers)),
+        "broken": ("fails", lambda: report(tmp_path / "broken.xml", failures=1, **numbers)),
+    }
+    monkeypatch.setattr(dev, "STAGES", stages)
+
+
+@pytest.mark.usefixtures("stages")
+@pytest.mark.parametrize(
+    ("names", "code", "closing"),
+    [
+        (["good"], 0, "=== 1 passed in "),
+        (["good", "tests"], 0, "=== 6 passed, 2 skipped in "),
+        (["bad", "good"], 1, "=== 1 failed, 1 passed in "),
+        (["broken", "tests"], 1, "=== 1 failed, 9 passed, 4 skipped in "),
+    ],
+)
+def test_a_failing_stage_fails_the_whole(
+    names: list[str], code: int, closing: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert dev.run_stages(names) == code
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[-1].startswith(closing)
+    for name in names:
+        result = "FAILED" if name in ("bad", "broken") else "passed"
+        assert any(line.split()[:2] == [name, result] for line in lines)
+
+
+def test_no_notebooks_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dev, "notebook_paths", list)
+    assert dev.validate_notebooks(data=False) == 1
+
+
+def test_the_book_is_built_anew_when_the_package_changes(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(dev, "BOOK", tmp_path / "_build")
+    dev.forget_outdated_book()
+    page = tmp_path / "_build" / "page.html"
+    page.touch()
+    dev.forget_outdated_book()
+    assert page.exists()
+    monkeypatch.setenv("CALIBKIT_DATA", "elsewhere")
+    dev.forget_outdated_book()
+    assert not page.exists()
+
+
+def test_every_notebook_is_found() -> None:
+    sources = sorted((ROOT / "notebooks").glob("*.md"))
+    assert [path.with_suffix(".md") for path in dev.notebook_paths()] == sources
+
+
+def test_wrong_commands_are_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert dev.main(["tset"]) == 2
+    assert "does not know 'tset'" in capsys.readouterr().err
+    assert dev.main(["book", "now"]) == 1
+    assert "dev.py book does not know now" in capsys.readouterr().err
+    assert dev.main([]) == 0
+    assert all(f"  {name} " in capsys.readouterr().out for name in ["lab"])
+
+
+def test_help_says_what_each_command_does(capsys: pytest.CaptureFixture[str]) -> None:
+    dev.main(["help"])
+    shown = capsys.readouterr().out
+    for name, command in dev.COMMANDS.items():
+        assert command.__doc__ is not None
+        assert name in shown
+        assert command.__doc__.splitlines()[0] in shown
+
+
+@pytest.mark.parametrize("name", ["dev.py", "tools/__init__.py", "tools/virtual_environment.py"])
+def test_setting_up_needs_only_the_standard_library(name: str) -> None:
+    tree = ast.parse((ROOT / name).read_text(encoding="utf-8"))
+    tops = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            tops |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            tops.add((node.module or "").partition(".")[0])
+    assert tops - {"tools"} <= sys.stdlib_module_names
+
+
+def test_an_old_python_is_told_so() -> None:
+    text = (ROOT / "dev.py").read_text(encoding="utf-8")
+    ast.parse(text, feature_version=(3, 7))  # an old interpreter gets as far as the message
+    text = text.replace("import sys\n", "import sys\nsys.version_info = (3, 9, 1)\n", 1)
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "calibkit needs Python 3.11 or newer; this is Python 3.9" in done.stderr

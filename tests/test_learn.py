@@ -1,0 +1,578 @@
+"""Predict, reveal, check: five states, no exceptions, one catalogue of words."""
+
+import ast
+import importlib
+import inspect
+import re
+from collections.abc import Iterator
+from decimal import Decimal
+from fractions import Fraction
+from importlib.util import find_spec
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from calibkit import learn, log_loss
+from calibkit.learn import answers, messages
+from calibkit.learn._lesson import Lesson
+from calibkit.learn.exercises import Check, Prediction
+from calibkit.learn.messages import State
+
+ROOM = Path(learn.__file__).parent
+LESSONS = learn.lessons()
+STATES = ["Not defined", "Not attempted", "Wrong kind", "Almost", "Correct"]
+
+
+def tables(name: str) -> Any:
+    """Return the module with a lesson's wrong and right answers."""
+    return importlib.import_module(f"test_learn_lesson{name}")
+
+
+def rows(kind: str) -> list[Any]:
+    """Return a test case for each answer in the tables of all lessons."""
+    with_tables = [name for name in LESSONS if find_spec(f"test_learn_lesson{name}")]
+    return [
+        pytest.param(name, cid, row, id=f"{cid}-{place}")
+        for name in with_tables
+        for cid, entries in getattr(tables(name), kind).items()
+        for place, row in enumerate(entries)
+    ]
+
+
+def every_check() -> list[tuple[str, str]]:
+    return [(name, cid) for name in LESSONS for cid in learn.lesson(name).checks]
+
+
+# --- every lesson ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_every_check_has_wrong_and_right_answers(name: str) -> None:
+    checks = learn.lesson(name).checks
+    wrong, right = tables(name).WRONG, tables(name).RIGHT
+    assert set(wrong) == set(right) == set(checks)
+    assert all(len(entries) >= 2 for entries in wrong.values())
+    assert all(len(entries) >= 1 for entries in right.values())
+    for cid, entries in wrong.items():
+        states = {learn.lesson(name).check(cid, answer).state for answer, _ in entries}
+        assert State.ALMOST in states, cid
+
+
+@pytest.mark.parametrize(("name", "cid", "row"), rows("WRONG"))
+def test_wrong_answers_are_refused_with_their_hint(name: str, cid: str, row: Any) -> None:
+    answer, fragment = row
+    said = learn.lesson(name).check(cid, answer)
+    assert said.state in (State.ALMOST, State.WRONG_KIND), repr(said)
+    assert fragment in said.text, repr(said)
+
+
+@pytest.mark.parametrize(("name", "cid", "answer"), rows("RIGHT"))
+def test_right_answers_are_accepted_in_other_forms(name: str, cid: str, answer: Any) -> None:
+    said = learn.lesson(name).check(cid, answer)
+    assert said.state is State.CORRECT, repr(said)
+
+
+@pytest.mark.parametrize(("name", "cid"), every_check())
+def test_each_check_has_hints_and_says_its_tolerance(name: str, cid: str) -> None:
+    lesson = learn.lesson(name)
+    check = lesson.checks[cid]
+    assert len(check.hints) >= 2 and len(set(check.hints)) == len(check.hints)
+    assert check.variable.isidentifier() and check.task and check.praise
+    for level, words in enumerate(check.hints, start=1):
+        assert words in lesson.hint(cid, level).text
+    right = lesson.check(cid, tables(name).RIGHT[cid][0])
+    if check.tolerance is not None:
+        assert f"within {check.tolerance:g}" in right.text
+
+
+@pytest.mark.parametrize(("name", "cid"), every_check())
+def test_blanks_are_not_attempts(name: str, cid: str) -> None:
+    lesson = learn.lesson(name)
+    variable = f"`{lesson.checks[cid].variable}`"
+    for blank in (..., [...], (0.5, ...), {"a": ...}, {"a": [1, ...]}, np.array([1, ...])):
+        said = lesson.check(cid, blank)
+        assert said.state is State.NOT_ATTEMPTED and variable in said.text
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_predictions_can_be_guessed_and_revealed(name: str) -> None:
+    lesson = learn.lesson(name)
+    for pid, prediction in lesson.predictions.items():
+        assert prediction.question in lesson.predict(pid, ...).text
+        assert "no guess" in lesson.reveal(pid).text
+        assert prediction.why in lesson.reveal(pid).text
+        assert "Noted" in lesson.predict(pid, prediction.outcome).text
+        assert re.search("right|close", lesson.reveal(pid).text)
+
+
+# --- words -------------------------------------------------------------------------------------
+
+
+WORDS = r"^[^<>]*[a-z]{2,} [a-z]{2,}[^<>]*$"  # HTML is none
+
+
+def sentences_in_functions(path: Path) -> Iterator[str]:
+    """Yield texts with a space that stand inside functions, docstrings and HTML left out."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tables = [node.value for node in tree.body if isinstance(node, ast.Assign)]
+    keys = {ast.unparse(key) for t in tables if isinstance(t, ast.Dict) for key in t.keys if key}
+    for function in ast.walk(tree):
+        if not isinstance(function, ast.FunctionDef):
+            continue
+        docstring = ast.get_docstring(function, clean=False)
+        for node in ast.walk(function):
+            text = node.value if isinstance(node, ast.Constant) else None
+            is_text = isinstance(text, str) and text != docstring and repr(text) not in keys
+            if is_text and re.search(WORDS, text):
+                yield f"{path.name}:{node.lineno}: {text}"
+
+
+@pytest.mark.parametrize("path", sorted(ROOM.glob("*.py")), ids=lambda path: path.name)
+def test_all_words_stand_in_tables(path: Path) -> None:
+    assert list(sentences_in_functions(path)) == []
+
+
+def all_words() -> dict[str, str]:
+    """Return every text that a learner may read, by where it stands."""
+    words = {k: v for k, v in vars(messages).items() if k.isupper() and isinstance(v, str)}
+    for name in LESSONS:
+        lesson = learn.lesson(name)
+        for cid, check in lesson.checks.items():
+            words |= {f"{cid} hint {place}": hint for place, hint in enumerate(check.hints)}
+            words |= {f"{cid} task": check.task, f"{cid} praise": check.praise}
+        for pid, prediction in lesson.predictions.items():
+            words |= {f"{pid} question": prediction.question, f"{pid} why": prediction.why}
+        say = getattr(importlib.import_module(f"calibkit.learn.lesson{name}"), "SAY", {})
+        words |= {f"{name} {key}": text for key, text in say.items()}
+    return words
+
+
+def test_sentences_are_short_and_plain() -> None:
+    for place, text in all_words().items():
+        prose = re.sub(r"`[^`]*`", "code", text)
+        for sentence in re.split(r"(?<=[.?!]) ", prose):
+            assert len(sentence.split()) <= 26, f"{place}: {sentence}"
+        assert "—" not in text, place
+        assert text.count("`") % 2 == 0, place
+
+
+# --- five states -------------------------------------------------------------------------------
+
+
+def judge_half(answer: Any) -> str | None:
+    return None if answers.as_number(answer) == 0.5 else "think of a coin."
+
+
+def toy(judge: Any = judge_half) -> Lesson:
+    check = Check(task="t", variable="half", judge=judge, hints=("a", "b"), tolerance=0.1)
+    return Lesson("99", "Toy", {"9.1": check}, {})
+
+
+def test_the_five_states() -> None:
+    lesson = toy()
+    assert lesson.check("9.1").state is State.NOT_DEFINED
+    assert lesson.check("9.1", ...).state is State.NOT_ATTEMPTED
+    assert lesson.check("9.1", "half").state is State.WRONG_KIND
+    assert lesson.check("9.1", 0.4).state is State.ALMOST
+    assert lesson.check("9.1", 0.5).state is State.CORRECT
+    assert [state.value for state in State] == STATES
+    assert set(messages.SYMBOLS) == set(State)
+
+
+def test_without_an_answer_the_variable_is_looked_up() -> None:
+    lesson = toy()
+    assert "no variable `half`" in lesson.check("9.1").text
+    half = ...
+    assert lesson.check("9.1").state is State.NOT_ATTEMPTED
+    half = 0.5
+    assert lesson.check("9.1").state is State.CORRECT
+    assert half == 0.5
+
+
+def test_a_missing_exercise_is_named() -> None:
+    said = toy().check("9.2", 1)
+    assert said.state is State.NOT_DEFINED and "9.2" in said.text and "9.1" in said.text
+    assert toy().check(91, 1).state is State.NOT_DEFINED  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "error", [ValueError("no good"), KeyError("x"), RecursionError(), SystemExit(3)]
+)
+def test_what_a_judge_raises_is_a_wrong_kind(error: BaseException) -> None:
+    def judge(answer: Any) -> None:
+        raise error
+
+    said = toy(judge).check("9.1", 1)
+    assert said.state is State.WRONG_KIND and type(error).__name__ in said.text
+
+
+def test_an_interrupt_still_interrupts() -> None:
+    def judge(answer: Any) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        toy(judge).check("9.1", 1)
+
+
+class Hostile:
+    """Nothing about this object can be looked at."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise RuntimeError("no")
+
+    def _no(self, *_: Any) -> Any:
+        raise RuntimeError("no")
+
+    __repr__ = __str__ = __len__ = __iter__ = __eq__ = __float__ = __bool__ = _no  # type: ignore
+    __hash__ = __contains__ = __getitem__ = __call__ = __array__ = _no  # type: ignore
+
+
+class NoClass:
+    @property
+    def __class__(self) -> Any:  # type: ignore[override]
+        raise RuntimeError("no class")
+
+
+class Unspeakable(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError("no words")
+
+
+def raises_unspeakable(*_: Any) -> None:
+    raise Unspeakable
+
+
+WEIRD: list[Any] = [
+    None, True, np.True_, 0, -1, 10**400, float("nan"), float("inf"), 1j, Decimal("0.5"),
+    Fraction(1, 3), "", "0.5", b"0.5", [], (), {}, set(), frozenset({1}), range(3), range(10**12),
+    [[]], [None] * 6, [[0.5, [1]]] * 6, {None: None}, {"a": {}}, object(), object, int, len, print,
+    lambda: 1 / 0, (x for x in [1]), iter([1]), Ellipsis.__class__, NotImplemented, Hostile(),
+    Hostile, NoClass(), SimpleNamespace(a=1), np.array([]), np.array(0.5), np.array([[0.5, 1]] * 6),
+    np.array(["a"]), np.array([None]), np.array([object()]), np.zeros((2, 2, 2)), np.ma.masked,
+    np.datetime64("2020-01-01"), pd.Series([0.5]), pd.Series(["a"]), pd.DataFrame({"a": [1, 2]}),
+    pd.NA, log_loss([0, 1], [0.5, 0.5]), learn, learn.lesson("00"), raises_unspeakable,
+    {F: F for F in (Hostile(),) if False}, [Hostile()] * 6, {0.5: Hostile()}, memoryview(b"ab"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "cid"), every_check())
+@pytest.mark.filterwarnings("ignore")
+def test_no_answer_raises(name: str, cid: str) -> None:
+    lesson = learn.lesson(name)
+    for answer in WEIRD:
+        said = lesson.check(cid, answer)
+        assert str(said).startswith(tuple(STATES))
+        assert said._repr_html_()
+
+
+plain = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | st.just(...),
+    lambda inner: (
+        st.lists(inner, max_size=7)
+        | st.dictionaries(st.floats() | st.text(max_size=3) | st.fractions(), inner, max_size=6)
+        | st.tuples(inner, inner)
+        | st.builds(lambda entry: lambda *_: entry, inner)
+    ),
+    max_leaves=12,
+)
+
+
+@given(answer=plain)
+@pytest.mark.filterwarnings("ignore")
+def test_no_generated_answer_raises(answer: Any) -> None:
+    for name, cid in every_check():
+        lesson = learn.lesson(name)
+        first, again = lesson.check(cid, answer), lesson.check(cid, answer)
+        assert repr(first) == repr(again)
+        assert repr(first).startswith(tuple(STATES))
+        assert " at 0x" not in repr(first)
+
+
+@given(guess=plain)
+def test_no_guess_raises(guess: Any) -> None:
+    for name in LESSONS:
+        lesson = learn.lesson(name)
+        for pid in lesson.predictions:
+            assert repr(lesson.predict(pid, guess)).startswith(f"Prediction {pid}")
+            assert repr(lesson.reveal(pid, guess)).startswith(f"Outcome {pid}")
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_no_weird_guess_raises(name: str) -> None:
+    lesson = learn.lesson(name)
+    for guess in WEIRD:
+        for pid in lesson.predictions:
+            assert lesson.predict(pid, guess)._repr_html_()
+            assert lesson.reveal(pid, guess)._repr_html_()
+
+
+# --- predictions -------------------------------------------------------------------------------
+
+
+def guessing() -> Lesson:
+    side = Prediction(question="Which way?", options=("up", "down"), outcome="up", why="So it is.")
+    size = Prediction(question="How many?", unit="days", outcome=200.0, why="So many.")
+    return Lesson("98", "Guessing", {}, {"8a": side, "8b": size})
+
+
+def test_a_guess_is_kept_until_it_is_taken_back() -> None:
+    lesson = guessing()
+    lesson.predict("8a", " UP ")
+    assert 'You guessed "up": right' in lesson.reveal("8a").text
+    lesson.predict("8a", "down")
+    assert 'You guessed "down": surprised' in lesson.reveal("8a").text
+    lesson.predict("8a", ...)
+    assert "no guess" in lesson.reveal("8a").text
+
+
+def test_a_wrong_option_lists_the_options_and_is_not_kept() -> None:
+    lesson = guessing()
+    lesson.predict("8a", "down")
+    said = lesson.predict("8a", "sideways").text
+    assert "sideways" in said and '`"up"`' in said and '`"down"`' in said
+    assert "one of" in said
+    assert 'You guessed "down"' in lesson.reveal("8a").text
+
+
+@pytest.mark.parametrize(
+    ("guess", "words"),
+    [
+        (200, "close"),
+        (170, "close"),
+        (50, "too low, by a factor of 4.0"),
+        (1000, "too high, by a factor of 5.0"),
+        (-3, "surprised"),
+        (0, "surprised"),
+    ],
+)
+def test_a_number_is_put_beside_the_outcome(guess: float, words: str) -> None:
+    lesson = guessing()
+    lesson.predict("8b", guess)
+    assert words in lesson.reveal("8b").text
+    assert "200 days" in lesson.reveal("8b").text
+
+
+def test_what_the_experiment_showed_wins() -> None:
+    lesson = guessing()
+    lesson.predict("8b", 100)
+    assert "110 days" in lesson.reveal("8b", 110).text
+    assert "close" in lesson.reveal("8b", np.int64(110)).text
+    assert '"down"' in lesson.reveal("8a", "down").text
+
+
+def test_a_number_is_wanted() -> None:
+    assert "is not a number" in guessing().predict("8b", "many").text
+
+
+def test_a_missing_prediction_is_named() -> None:
+    for said in (guessing().predict("8z", 1), guessing().reveal("8z"), toy().predict("8a")):
+        assert "no prediction 8" in said.text
+    assert "none" in toy().predict("8a").text
+
+
+def test_declarations_are_checked() -> None:
+    with pytest.raises(ValueError):
+        Check(task="t", variable="v", judge=judge_half, hints=("only one",))
+    with pytest.raises(ValueError):
+        Prediction(question="q", options=("a", "b"), outcome="c", why="w")
+
+
+# --- hints, progress, doctor -------------------------------------------------------------------
+
+
+def test_hints_go_up_in_levels() -> None:
+    lesson = toy()
+    assert lesson.hint("9.1").text == "a"
+    assert repr(lesson.hint("9.1", 2)) == "Hint 2 of 2 for 9.1: b"
+    assert lesson.hint("9.1", 7).text.startswith("b Hints are numbered from 1 to 2")
+    assert lesson.hint("9.1", 0).text.startswith("a Hints")
+    assert lesson.hint("9.1", "two").text.startswith("a Hints")  # type: ignore[arg-type]
+    assert "no exercise 7.7" in lesson.hint("7.7").text
+
+
+def test_progress_is_a_table_of_states() -> None:
+    lesson = toy()
+    assert "Not attempted" in repr(lesson.progress())
+    lesson.check("9.1", 0.5)
+    assert "✓ Correct" in repr(lesson.progress())
+    assert "1 of 1 exercises correct" in repr(lesson.progress())
+    lesson.check("9.1", 0.4)
+    assert "≈ Almost" in repr(lesson.progress())
+    html = lesson.progress()._repr_html_()
+    assert html.count('scope="col"') == 3 and "≈ Almost" in html
+
+
+def test_two_lessons_do_not_share_their_progress() -> None:
+    first, second = learn.lesson("00"), learn.lesson("00")
+    first.check("0.1", 1 / 6)
+    first.predict("0a", "7")
+    assert "0 of 1 exercises correct, 0 of 1" in repr(second.progress())
+
+
+def test_the_doctor_finds_this_machine_well() -> None:
+    found = learn.doctor()
+    assert found.healthy and messages.DOCTOR_GOOD in repr(found)
+    assert "numpy" in found._repr_html_()
+    assert re.search(r"[/\\]", repr(found)) is None  # no path of this machine
+
+
+def test_the_doctor_sees_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    from calibkit.learn import _doctor
+
+    versions = {"scipy": "", "numpy": "1.2.3", "torch": ""}
+    real = _doctor._version
+    monkeypatch.setattr(_doctor, "_version", lambda name: versions.get(name, real(name)))
+    monkeypatch.setattr(_doctor, "_lowest", lambda name: "1.26" if name == "numpy" else "")
+    found = learn.doctor()
+    assert not found.healthy and messages.DOCTOR_BAD in repr(found)
+    assert "too old, >= 1.26" in repr(found) and "missing" in repr(found)
+    assert "not installed (lesson 10 only)" in repr(found)
+
+
+# --- lessons by number -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("number", ["01", "1", 1])
+def test_a_lesson_is_found_by_its_number(number: str | int) -> None:
+    assert learn.lesson(number).id == "01"
+
+
+@pytest.mark.parametrize("number", ["77", "one", 77, "", None])
+def test_a_missing_lesson_lists_those_that_exist(number: Any) -> None:
+    with pytest.raises(ValueError, match="00, 01"):
+        learn.lesson(number)
+
+
+def test_public_methods_never_ask_for_more_than_a_name() -> None:
+    for method in (Lesson.predict, Lesson.reveal, Lesson.check, Lesson.hint):
+        parameters = list(inspect.signature(method).parameters.values())[2:]
+        assert all(parameter.default is not parameter.empty for parameter in parameters)
+
+
+# --- looks -------------------------------------------------------------------------------------
+
+
+def test_text_and_html_say_the_state_in_words_and_a_symbol() -> None:
+    answers_by_state = {State.WRONG_KIND: "x", State.ALMOST: 0.4, State.CORRECT: 0.5}
+    for state, answer in answers_by_state.items():
+        said = toy().check("9.1", answer)
+        html = said._repr_html_()
+        assert repr(said).startswith(f"{state}: ")
+        assert f"<strong>{state}:</strong>" in html and messages.SYMBOLS[state] in html
+        assert 'role="status"' in html
+
+
+def test_html_is_escaped_and_code_is_marked() -> None:
+    said = toy(lambda answer: "use `<b>` & `x`").check("9.1", 1)
+    html = re.sub("<code [^>]*>", "<code>", said._repr_html_())
+    assert "<code>&lt;b&gt;</code> &amp; <code>x</code>" in html
+
+
+def luminance(colour: str) -> float:
+    channels = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return float(np.dot(linear, [0.2126, 0.7152, 0.0722]))
+
+
+@pytest.mark.parametrize("page", ["#ffffff", "#121212"])
+def test_borders_are_visible_on_light_and_dark_pages(page: str) -> None:
+    for answer in (..., "x", 0.4, 0.5):
+        html = toy().check("9.1", answer)._repr_html_()
+        border = re.findall(r"#[0-9a-f]{6}", html)[0]
+        low, high = sorted([luminance(border), luminance(page)])
+        assert (high + 0.05) / (low + 0.05) >= 3, border
+        assert "background: none" in html or "background" not in html
+        assert html.count("color: inherit") == 1 + html.count("<code")
+
+
+# --- reading answers ---------------------------------------------------------------------------
+
+
+def test_functions_are_called_on_copies() -> None:
+    given_list = [3, 1, 2]
+
+    def sorts(values: list[int]) -> list[int]:
+        values.sort()
+        return values
+
+    with pytest.raises(answers.Almost, match="changes its input"):
+        answers.call(sorts, given_list, shown="`f([3, 1, 2])`")
+    assert given_list == [3, 1, 2]
+    assert answers.call(sorted, given_list, shown="`f`") == [1, 2, 3]
+
+    def writes(values: np.ndarray) -> float:
+        values[0] = 7
+        return 1.0
+
+    array = np.array([1.0, 2.0])
+    with pytest.raises(answers.Almost):
+        answers.call(writes, array, shown="`f`")
+    assert array.tolist() == [1.0, 2.0]
+
+
+def test_functions_that_fail_are_named() -> None:
+    with pytest.raises(answers.WrongKind, match=r"ZeroDivisionError \(division by zero\) for `f`"):
+        answers.call(lambda x: x / 0, 1, shown="`f`")
+    with pytest.raises(answers.WrongKind, match="without `return`"):
+        answers.call(lambda x: None, 1, shown="`f`")
+    with pytest.raises(answers.Unfinished):
+        answers.call(lambda x: ..., 1, shown="`f`")
+    with pytest.raises(answers.WrongKind, match="Unspeakable"):
+        answers.call(raises_unspeakable, 1, shown="`f`")
+
+
+@pytest.mark.parametrize("value", [0.5, 1, np.float32(0.5), np.int64(3), Decimal("0.5")])
+def test_numbers_of_all_kinds(value: Any) -> None:
+    assert answers.as_number(value) == float(value)
+    assert answers.as_numbers([value]).tolist() == [float(value)]
+
+
+@pytest.mark.parametrize("value", [True, "1", None, [1], np.array([1.0]), 1j, float("nan")])
+def test_what_is_no_number(value: Any) -> None:
+    with pytest.raises((answers.WrongKind, TypeError)):
+        answers.as_number(value)
+
+
+def test_torch_and_result_objects_are_numbers() -> None:
+    torch = pytest.importorskip("torch")
+    assert answers.as_number(torch.tensor(0.25)) == 0.25
+    assert answers.as_number(log_loss([1], [1.0])) == 0
+    assert answers.as_numbers(torch.tensor([0.25, 0.5])).tolist() == [0.25, 0.5]
+
+
+def test_lists_of_all_kinds() -> None:
+    for value in ([0.0, 1.0], (0, 1), np.array([0, 1]), pd.Series([0, 1]), range(2), [False, True]):
+        assert answers.as_numbers(value, length=2).tolist() == [0.0, 1.0]
+    assert answers.as_numbers({"a": 1}.values()).tolist() == [1.0]
+    with pytest.raises(answers.Almost, match="there are 2 values, but 3"):
+        answers.as_numbers([1, 2], length=3)
+    for value in ({1, 2}, iter([1]), "12", {1: 2}, 3, np.array(3.0)):
+        with pytest.raises(answers.WrongKind):
+            answers.as_numbers(value)
+
+
+def test_options_and_functions() -> None:
+    assert answers.as_option("UP", ["up"]) == "up"
+    with pytest.raises(answers.WrongKind, match="Choose one of `up`, `down`"):
+        answers.as_option("left", ["up", "down"])
+    assert answers.as_function(len) is len
+    for value in (3, int, None):
+        with pytest.raises(answers.WrongKind):
+            answers.as_function(value)
+
+
+def test_answers_are_described_in_words() -> None:
+    cases = {
+        "text": "a", "a number": 2, "`True`": True, "an array of shape (2,)": np.zeros(2),
+        "an empty list": [], "a dict of 1": {1: 2}, "an object of type type": int,
+        "a function (call it, or pass what it returns)": len,
+        "an object of type SimpleNamespace": SimpleNamespace(),
+    }  # fmt: skip
+    for words, value in cases.items():
+        assert answers.found(value) == words

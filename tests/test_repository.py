@@ -1,0 +1,241 @@
+"""The files around the package agree with each other and carry nothing of one machine."""
+
+import ast
+import importlib.metadata
+import os
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+from PIL import Image
+
+import calibkit
+import dev
+from tools import readme_figure
+
+ROOT = Path(__file__).resolve().parent.parent
+LARGEST_FILE = 300_000
+BINARY = {".png", ".npz", ".ico", ".woff2", ".gz"}
+NOT_OURS = {"build", "_build", "__pycache__"}
+
+# What conda-forge calls differently.
+CONDA_NAMES = {"torch": "pytorch", "matplotlib": "matplotlib-base"}
+# What is imported under another name than it is installed under.
+PACKAGES = {"sklearn": "scikit-learn", "PIL": "pillow", "yaml": "PyYAML"}
+
+
+def read(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+PROJECT: dict[str, Any] = tomllib.loads(read("pyproject.toml"))["project"]
+EXTRAS: dict[str, list[str]] = PROJECT["optional-dependencies"]
+
+
+def requirements(*extras: str) -> dict[str, SpecifierSet]:
+    """Return the core requirements and those of some extras, by canonical name."""
+    lines = [*PROJECT["dependencies"], *(line for extra in extras for line in EXTRAS[extra])]
+    parsed = [Requirement(line) for line in lines]
+    return {canonicalize_name(item.name): item.specifier for item in parsed}
+
+
+def constraints() -> dict[str, str]:
+    """Return the pinned version of each package."""
+    lines = [line for line in read("constraints.txt").splitlines() if not line.startswith("#")]
+    return dict(line.split("==") for line in lines)
+
+
+def tracked() -> list[Path]:
+    """Return the files of the repository: git's list, or a walk where git does not know it."""
+    if shutil.which("git") and (ROOT / ".git").exists():
+        command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
+        listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+        paths = [ROOT / line for line in listed.stdout.splitlines()]
+        return [path for path in paths if path.is_file()]
+    walked = (path for path in ROOT.rglob("*") if path.is_file())
+    return [path for path in walked if not is_product(path.relative_to(ROOT))]
+
+
+def is_product(path: Path) -> bool:
+    """Tell whether a path lies in a folder that some tool has made."""
+    hidden = (part.startswith(".") and part != ".ci" for part in path.parts[:-1])
+    return any(hidden) or bool(NOT_OURS & set(path.parts)) or path.parts[0].endswith(".egg-info")
+
+
+FILES = tracked()
+TEXTS = [path for path in FILES if path.suffix not in BINARY]
+
+
+def test_conda_users_get_the_same_packages_and_bounds() -> None:
+    environment = yaml.safe_load(read("environment.yml"))
+    entries = environment["dependencies"]
+    pip = next(entry["pip"] for entry in entries if isinstance(entry, dict))
+    lines = [entry for entry in entries if isinstance(entry, str)]
+    parsed = [Requirement(line) for line in lines + [line for line in pip if line != "-e ."]]
+    conda = {canonicalize_name(item.name): item.specifier for item in parsed}
+    assert conda.pop("pip") == SpecifierSet()
+    assert conda.pop("python") == SpecifierSet(PROJECT["requires-python"])
+    wanted = requirements("lab", "nets", "book")
+    assert conda == {CONDA_NAMES.get(name, name): bounds for name, bounds in wanted.items()}
+    assert "-e ." in pip
+
+
+def test_pins_satisfy_every_range() -> None:
+    pins = constraints()
+    for name, bounds in requirements(*(extra for extra in EXTRAS if extra != "all")).items():
+        assert name in pins, f"{name} is not pinned in constraints.txt"
+        assert Version(pins[name]) in bounds
+
+
+def test_pins_are_sorted_exact_and_without_addresses() -> None:
+    lines = [line for line in read("constraints.txt").splitlines() if not line.startswith("#")]
+    assert all(re.fullmatch(r"[a-z0-9-]+==[0-9][0-9a-z.]*", line) for line in lines)
+    assert lines == sorted(lines)
+    assert len(constraints()) == len(lines)
+
+
+@pytest.mark.skipif(
+    Path(sys.prefix) != ROOT / ".venv"
+    or sys.platform != "linux"
+    or sys.version_info[:2] != (3, 11),
+    reason="speaks about the environment of the continuous integration",
+)
+def test_every_installed_package_is_pinned() -> None:
+    pins = constraints()
+    folder = sysconfig.get_paths()["purelib"]
+    for package in importlib.metadata.distributions(path=[folder]):
+        name = canonicalize_name(package.metadata["Name"])
+        if name not in ("calibkit", "pip", "setuptools", "wheel"):
+            assert pins.get(name) == package.version.partition("+")[0], name
+
+
+def test_the_extra_all_names_every_other_extra() -> None:
+    (everything,) = EXTRAS["all"]
+    assert Requirement(everything).extras == set(EXTRAS) - {"all"}
+    assert set(dev.EVERYTHING) | {"nets", "all"} == set(EXTRAS)
+
+
+@pytest.mark.parametrize("folder", ["calibkit", "tools", "tests"])
+def test_every_imported_package_is_declared(folder: str) -> None:
+    declared = requirements(*(extra for extra in EXTRAS if extra != "all"))
+    ours = {"calibkit", "tools", "dev", "tests"} | {p.stem for p in (ROOT / "tests").rglob("*.py")}
+    for path in (ROOT / folder).rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            if isinstance(node, ast.ImportFrom) and not node.level:
+                names = [node.module or ""]
+            for top in {name.partition(".")[0] for name in names} - sys.stdlib_module_names - ours:
+                assert canonicalize_name(PACKAGES.get(top, top)) in declared, f"{path.name}: {top}"
+
+
+def test_there_is_one_version() -> None:
+    assert yaml.safe_load(read("CITATION.cff"))["version"] == calibkit.__version__
+    assert PROJECT["dynamic"] == ["version"]
+    assert importlib.metadata.version("calibkit") == calibkit.__version__
+
+
+def test_the_changelog_has_a_place_for_this_version() -> None:
+    headings = re.findall(r"^## \[(.+?)\]", read("CHANGELOG.md"), flags=re.MULTILINE)
+    assert headings[0] == "Unreleased" or headings[0] == calibkit.__version__
+    assert "Changes of numeric results" in read("CHANGELOG.md")
+
+
+def test_licences_are_where_the_metadata_says() -> None:
+    assert PROJECT["license"] == yaml.safe_load(read("CITATION.cff"))["license"]
+    assert read("LICENSE").startswith("BSD 3-Clause License")
+    assert "creativecommons.org/licenses/by/4.0" in read("LICENSE-TEXT")
+    assert all((ROOT / name).exists() for name in PROJECT["license-files"])
+
+
+def test_the_files_were_found() -> None:
+    assert {ROOT / "README.md", ROOT / "dev.py", ROOT / "calibkit" / "__init__.py"} <= set(FILES)
+
+
+def test_files_are_small() -> None:
+    large = {str(path): path.stat().st_size for path in FILES}
+    assert {path: size for path, size in large.items() if size > LARGEST_FILE} == {}
+
+
+# The bracketed letters keep this file from containing what it looks for.
+FOREIGN = {
+    "a path of one machine": r"(?<![\w.])/(?:[w]ork|[f]arm|[t]mp)/[\w.-]+",
+    "somebody's home": r"(?<![\w.])/(?:[h]ome|[U]sers)/(?!me/)\w+/",
+    "the address of a package file": r"https?://\S+\.(?:whl|tgz|tar\.gz|deb)\b",
+    "the host of a package registry": r"[p]ythonhosted\.org|registry\.[n]pmjs",
+    "a content delivery network": r"[j]sdelivr\.net|[u]npkg\.com|[c]dnjs\.",
+}
+
+
+@pytest.mark.parametrize("what", FOREIGN)
+def test_no_file_carries(what: str) -> None:
+    pattern = re.compile(FOREIGN[what])
+    found = []
+    for path in TEXTS:
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+            match = pattern.search(line)
+            if match:
+                found.append(f"{path.relative_to(ROOT)}:{number}: {match.group(0)}")
+    assert found == []
+
+
+def test_lines_end_the_unix_way() -> None:
+    assert [path for path in TEXTS if b"\r\n" in path.read_bytes()] == []
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no executable bit")
+def test_the_script_of_the_integration_is_runnable() -> None:
+    assert os.access(ROOT / ".ci" / "run", os.X_OK)
+    assert subprocess.run(["bash", "-n", ROOT / ".ci" / "run"], check=False).returncode == 0
+
+
+def test_readme_lists_the_lessons_that_exist() -> None:
+    lessons = {path.stem for path in (ROOT / "notebooks").glob("[0-9]*.md")}
+    listed = set(re.findall(r"\]\(notebooks/([0-9]\w+)\.ipynb\)", read("README.md")))
+    assert lessons == listed
+
+
+def test_readme_and_changelog_name_real_commands() -> None:
+    named = set(re.findall(r"python3? dev\.py (\w+)", read("README.md")))
+    assert {"lab", "test", "book"} <= named <= set(dev.COMMANDS)
+
+
+def test_links_in_the_readme_lead_somewhere() -> None:
+    targets = re.findall(r"\]\(([^)#]+)\)", read("README.md"))
+    local = [target for target in targets if not target.startswith("http")]
+    assert local
+    assert [target for target in local if not (ROOT / target).exists()] == []
+
+
+def test_the_figure_of_the_readme_is_what_the_code_draws() -> None:
+    figure, words = readme_figure.draw()
+    plt.close(figure)
+    with Image.open(readme_figure.PATH) as stored:
+        assert stored.text["Description"] == words, "run: python -m tools.readme_figure"
+    assert readme_figure.PATH.stat().st_size < 150_000
+    first = next(iter(read("README.md").split("## Start")))
+    assert readme_figure.PATH.relative_to(ROOT).as_posix() in first
+    bold, perfect = re.findall(r"(\d+) of 10 bins", words)
+    assert f"{bold} of 10 bins outside the band" in first
+    assert perfect == "0"
+    errors = [float(number) for number in re.findall(r"error (0\.\d+)", words)]
+    assert all(abs(error - 0.08) < 0.01 for error in errors)
+
+
+def test_the_code_in_the_readme_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    (code,) = re.findall(r"```python\n(.*?)```", read("README.md"), flags=re.DOTALL)
+    rng = np.random.default_rng(5)
+    exec(code, {"y_true": rng.integers(0, 3, 50), "y_prob": rng.dirichlet([1, 1, 1], 50)})
+    assert "top-label" in capsys.readouterr().out
