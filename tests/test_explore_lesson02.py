@@ -81,9 +81,7 @@ class TestView:
     def test_the_null_level_is_that_of_redrawn_labels(self):
         view = explore.distort_me_view()
         sample = LogitDistortion().sample(3000, 22)
-        null = ck.null_level(
-            corp.miscalibration, sample.y_true, sample.y_prob, n_draws=500, rng=0
-        )
+        null = ck.null_level(corp.miscalibration, sample.y_true, sample.y_prob, n_draws=500, rng=0)
         assert view.null.mean == pytest.approx(null.mean, abs=4 * null.sd / np.sqrt(50))
 
     def test_it_says_what_stays_what_moves_and_what_chance_explains(self):

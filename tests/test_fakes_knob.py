@@ -73,9 +73,7 @@ def test_golden_simulations_agree_with_the_sampler() -> None:
     """The golden simulation used 2e6 rows; ours has 2e5, so four standard errors of the two."""
     for row in [GOLDEN["check"][0], GOLDEN["check"][2], GOLDEN["check"][3]]:
         k, accuracy, s, direction, share = row["args"]
-        fake = KnobClassifier(
-            k, accuracy, budget_share=share, direction=direction, concentration=s
-        )
+        fake = KnobClassifier(k, accuracy, budget_share=share, direction=direction, concentration=s)
         sample = fake.sample(200_000, rng=1)
         error = np.sqrt(1.1 * 0.25 / 200_000)
         correct = sample.y_prob.argmax(axis=1) == sample.y_true
@@ -173,9 +171,7 @@ def test_distribution_agrees_with_scipy() -> None:
 def test_target_mode_hits_the_target(fake: KnobClassifier, part: float) -> None:
     dials = {"concentration": fake.concentration, "pivot": fake.pivot, "spread": fake.spread}
     wanted = part * fake.room
-    made = KnobClassifier.with_error(
-        fake.n_classes, fake.accuracy, wanted, fake.direction, **dials
-    )
+    made = KnobClassifier.with_error(fake.n_classes, fake.accuracy, wanted, fake.direction, **dials)
     assert made.truth().expected == pytest.approx(wanted, abs=1e-12)
     assert made.accuracy == fake.accuracy
 
@@ -184,9 +180,7 @@ def test_target_mode_hits_the_target(fake: KnobClassifier, part: float) -> None:
 def test_dials_are_independent(direction: str) -> None:
     """Sharpness moves neither accuracy nor, away from a pivot, the error; and so on."""
     base = KnobClassifier(6, 0.7, budget_share=0.4, direction=direction).truth()
-    sharp = KnobClassifier(
-        6, 0.7, budget_share=0.4, direction=direction, concentration=0.2
-    ).truth()
+    sharp = KnobClassifier(6, 0.7, budget_share=0.4, direction=direction, concentration=0.2).truth()
     worse = KnobClassifier(6, 0.7, budget_share=0.8, direction=direction).truth()
     assert base.accuracy == sharp.accuracy == worse.accuracy == 0.7
     assert worse.expected == pytest.approx(2 * base.expected)

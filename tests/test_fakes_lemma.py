@@ -78,9 +78,7 @@ def test_the_knob_attains_both_bounds(n_classes: int, accuracy: float) -> None:
     assert under.room == under.truth().expected == accuracy - 1 / n_classes
     for fake in (over, under):
         for share in (0.0, 0.3, 0.999):
-            part = KnobClassifier(
-                n_classes, accuracy, budget_share=share, direction=fake.direction
-            )
+            part = KnobClassifier(n_classes, accuracy, budget_share=share, direction=fake.direction)
             assert part.truth().expected == pytest.approx(share * fake.room, abs=1e-15)
 
 
@@ -128,8 +126,6 @@ def test_bins_hide_part_of_a_two_sided_error() -> None:
     """Source 001's warning: fifteen bins see .077 of a true error of .084."""
     fake = KnobClassifier(3, 0.7, budget_share=0.6, direction="pivot", concentration=3)
     sample = fake.sample(200_000, rng=0)
-    binned = float(
-        ck.expected_calibration_error(sample.y_true, sample.y_prob, view="top-label")
-    )
+    binned = float(ck.expected_calibration_error(sample.y_true, sample.y_prob, view="top-label"))
     assert binned < fake.truth().expected - 0.005
     assert binned == pytest.approx(0.0770, abs=0.005)

@@ -275,6 +275,7 @@ class TestLenses:
         lens = {fake.confidence[0]: "aab", fake.confidence[1]: "aaa"}.__getitem__
         # Both are seen as "a: 1"; the truth is b with 1/4 on one atom, so 1/8 on average.
         assert fake.lens_error(lens) == F(1, 8) + F(1, 8)
+        assert fake.lens_error(lens, math.inf) == F(1, 8)
 
     def test_the_top_two(self):
         assert list(finite.top_classes(2)((0.2, 0.3, 0.5))) == [False, True, True]

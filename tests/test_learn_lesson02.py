@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize_scalar
 from scipy.special import expit, logit
+from sklearn.linear_model import LogisticRegression
 
 import calibkit as ck
 from calibkit import corp, fakes, finite
@@ -126,8 +126,15 @@ def test_the_best_temperature_is_found_by_another_route() -> None:
     grid = np.arange(1.9, 2.4, 0.001)
     losses = [ck.log_loss(net.y_true, expit(logit(net.y_prob) / t)).value for t in grid]
     assert grid[np.argmin(losses)] == pytest.approx(BEST, abs=0.001)
-    found = minimize_scalar(lesson02._loss).x  # no bounds, another algorithm
-    assert found == pytest.approx(BEST, abs=1e-4)
+    # Without penalty and intercept, the slope of logistic regression is 1 / T.
+    one_slope = LogisticRegression(C=np.inf, fit_intercept=False, tol=1e-8)
+    one_slope.fit(logit(net.y_prob)[:, None], net.y_true)
+    assert 1 / one_slope.coef_[0, 0] == pytest.approx(BEST, abs=1e-4)
+
+
+def test_absurd_temperatures_are_refused_without_a_warning() -> None:
+    for value in (1e-300, 1e-3, 1e300):
+        assert "with T = " in str(lesson02.judge_temperature(value))
 
 
 def test_the_orders_of_the_three_classifiers() -> None:
@@ -226,5 +233,6 @@ def test_the_newspapers_poor_model_is_the_better_one(forecasters: Any) -> None:
 
 def test_hints_on_the_page_are_those_of_the_package() -> None:
     text = LESSON.read_text(encoding="utf-8")
-    shown = re.findall(r"<summary>Hint \d</summary>\n\n(.+?)\n\n</details>", text, flags=re.DOTALL)
+    hint = r"<summary>▸ Hint \d</summary>\n\n(.+?)\n\n</details>"
+    shown = re.findall(hint, text, flags=re.DOTALL)
     assert shown == [hint for check in lesson02.CHECKS.values() for hint in check.hints]

@@ -36,7 +36,7 @@ def find(entry: Entry) -> Path | None:
 def folders() -> list[Path]:
     """Return where files are looked for, in order."""
     given = os.environ.get(VARIABLE)
-    return [Path(given), cache()] if given else [cache()]
+    return [Path(given).expanduser(), cache()] if given else [cache()]
 
 
 def cache() -> Path:
@@ -91,7 +91,8 @@ def _download(entry: Entry) -> Path:
             downloader=pooch.HTTPDownloader(timeout=_TIMEOUT),
         )
     except (OSError, ValueError) as error:
-        reason = type(error).__name__
+        # Pooch's ValueError names both checksums; the text of a network error is long and vague.
+        reason = error if isinstance(error, ValueError) else type(error).__name__
         raise DataUnavailable(f"{missing}, and the download failed ({reason}). {remedy}") from error
     return Path(name)
 

@@ -1,6 +1,7 @@
 """What real predictions calibkit knows: where they come from, and how to tell they are the ones."""
 
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +24,8 @@ class Entry:
         Licence of the origin.
     sha256 : str
         Checksum of the file.
+    n, n_classes : int
+        Number of predictions that `load` returns, and of classes; 2 for a binary problem.
     """
 
     name: str
@@ -34,6 +37,8 @@ class Entry:
     path: str
     licence: str
     sha256: str
+    n: int
+    n_classes: int = 2
 
     @property
     def origin(self) -> str:
@@ -47,19 +52,19 @@ class Entry:
         return f"{host}/{self.repository}/{self.commit}/{self.path}{self.file}"
 
 
-_FORECASTS = {
+_FORECASTS: dict[str, Any] = {
     "repository": "fivethirtyeight/checking-our-work-data",
     "commit": "f6d5b2e1d6da2889345d381c41431f9a4ee208dd",
     "path": "",
     "licence": "CC-BY-4.0",
 }
-_NETWORKS = {
+_NETWORKS: dict[str, Any] = {
     "repository": "EFS-OpenSource/calibration-framework",
     "commit": "2a3db8d7cb2a557f3b563c98ce00954f43dfe927",
     "licence": "Apache-2.0",
     "kind": "npz",
 }
-_IMAGENET = {
+_IMAGENET: dict[str, Any] = {
     "repository": "hollance/reliability-diagrams",
     "commit": "e133f3d3a63356920c7d5cb7b032c3e03b38afb5",
     "licence": "MIT",
@@ -75,6 +80,7 @@ _ENTRIES = (
         kind="games",
         title="win forecasts for baseball games (MLB), 2016 to 2022",
         sha256="2e0c471d179bba588e0ebbdee746306bf2384d8b7f1b7f673ede7a72f6cd0437",
+        n=15747,
         **_FORECASTS,
     ),
     Entry(
@@ -83,6 +89,7 @@ _ENTRIES = (
         kind="games",
         title="win forecasts for basketball games (NBA), 2016 to 2022",
         sha256="fb99d5a4870ae761684313b36433926f9f53b0e0d272b922c73aa287da20ab20",
+        n=8886,
         **_FORECASTS,
     ),
     Entry(
@@ -91,6 +98,7 @@ _ENTRIES = (
         kind="games",
         title="win forecasts for American football games (NFL), 2015 to 2021",
         sha256="09290d7dfd41f18f584c007a5749bd788bedee1260de865783c68314ad8ab23d",
+        n=1882,
         **_FORECASTS,
     ),
     Entry(
@@ -99,6 +107,8 @@ _ENTRIES = (
         kind="matches",
         title="win, tie and loss forecasts for men's World Cup matches, 2014 to 2022",
         sha256="dfeb490133e0dd0707e531a42423f0f7b9a7b0d01d80f089103f631613b1ddd8",
+        n=176,
+        n_classes=3,
         **_FORECASTS,
     ),
     Entry(
@@ -107,6 +117,8 @@ _ENTRIES = (
         path=_CIFAR10,
         title="a wide residual network on the CIFAR-10 test images",
         sha256="ce2bafe1fa22e8da7b132cb45556b5d154bd50bbec5d91913bba2e04fbd76182",
+        n=10000,
+        n_classes=10,
         **_NETWORKS,
     ),
     Entry(
@@ -115,6 +127,8 @@ _ENTRIES = (
         path=_CIFAR10,
         title="a small LeNet on the CIFAR-10 test images",
         sha256="2fea8ab231920142ebf1fb90ec07677681f0ea64aef1a328e1d45898978e3c90",
+        n=10000,
+        n_classes=10,
         **_NETWORKS,
     ),
     Entry(
@@ -123,6 +137,8 @@ _ENTRIES = (
         path=_CIFAR100,
         title="a DenseNet on the CIFAR-100 test images",
         sha256="6b8c33de93bdf1ae7de335f485c73c9f7198b359f85de6b1f21066a7e7c6379e",
+        n=10000,
+        n_classes=100,
         **_NETWORKS,
     ),
     Entry(
@@ -135,6 +151,8 @@ _ENTRIES = (
         commit="ee81c346895e3377653bd347c429a95bd631058d",
         licence="MIT",
         sha256="fe3cdd9e8d77336aa60916949ec126ef0c17a828d95c1999a88a59bc56a550bf",
+        n=10000,
+        n_classes=10,
     ),
     Entry(
         name="imagenet-resnext101",
@@ -142,6 +160,7 @@ _ENTRIES = (
         path="results/ImageNet_torchvision/",
         title="top-1 confidence of a ResNeXt-101 on the ImageNet validation images",
         sha256="fb3c23fc7e9b9765df2f14a062f7615186962309e3b583e49b94fb5470d6c267",
+        n=50000,
         **_IMAGENET,
     ),
     Entry(
@@ -150,6 +169,7 @@ _ENTRIES = (
         path="results/ImageNet_pytorch-image-models/",
         title="top-1 confidence of an EfficientNet-B3a on the ImageNet validation images",
         sha256="c8402811815716aef8e8312f4e1a9f71516c8f99d9102374d3da6a5cd1704ef9",
+        n=50000,
         **_IMAGENET,
     ),
 )

@@ -12,7 +12,7 @@ from sklearn.metrics import roc_auc_score, roc_curve
 from calibkit import plot
 from calibkit._result import Result, read_only
 from calibkit.corp import CorpDecomposition, corp_decomposition, miscalibration
-from calibkit.explore._controls import Choice, Slider
+from calibkit.explore._controls import Choice, Control, Slider
 from calibkit.explore._explorer import Explorer
 from calibkit.fakes import LogitDistortion
 from calibkit.plot._style import AnyFigure
@@ -151,8 +151,37 @@ def _draw(view: Virtues, figure: AnyFigure, compact: bool) -> None:
         plot.legend(figure)
 
 
+def _controls() -> list[Control]:
+    return [
+        Slider(
+            name="temperature",
+            label="Temperature",
+            values=(0.25, 0.33, 0.5, 0.75, *(round(1 + 0.25 * k, 2) for k in range(13)), 5.0),
+            default=1.0,
+            book=(0.33, 0.5, 1.0, 1.5, 2.0, 2.5),
+            form="{:.2f}",
+        ),
+        Slider(
+            name="bias",
+            label="Bias",
+            values=tuple(round(-2 + 0.25 * k, 2) for k in range(17)),
+            default=0.0,
+            book=(-1.0, 0.0, 1.0),
+            unit="on the logit scale",
+            form="{:+.2f}",
+        ),
+        Choice(
+            name="start",
+            label="Start",
+            values=tuple(STARTS),
+            default="calibrated",
+            book=tuple(STARTS),
+        ),
+    ]
+
+
 def distort_me(**defaults: Any) -> Explorer[Virtues]:
-    """Return the explorer *distort me*: which panels move when the numbers are renamed?
+    """Return the explorer *distort me*, which renames the numbers of a forecaster.
 
     Parameters
     ----------
@@ -175,32 +204,7 @@ def distort_me(**defaults: Any) -> Explorer[Virtues]:
     return Explorer(
         name="distort-me",
         title="Distort me",
-        controls=[
-            Slider(
-                name="temperature",
-                label="Temperature",
-                values=(0.25, 0.33, 0.5, 0.75, *(round(1 + 0.25 * k, 2) for k in range(13)), 5.0),
-                default=1.0,
-                book=(0.33, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0),
-                form="{:.2f}",
-            ),
-            Slider(
-                name="bias",
-                label="Bias",
-                values=tuple(round(-2 + 0.25 * k, 2) for k in range(17)),
-                default=0.0,
-                book=(-1.0, 0.0, 1.0),
-                unit="on the logit scale",
-                form="{:+.2f}",
-            ),
-            Choice(
-                name="start",
-                label="Start",
-                values=tuple(STARTS),
-                default="calibrated",
-                book=tuple(STARTS),
-            ),
-        ],
+        controls=_controls(),
         view=distort_me_view,
         draw=_draw,
         presets=[

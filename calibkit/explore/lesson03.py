@@ -14,11 +14,11 @@ from calibkit import plot
 from calibkit._result import Result, spell
 from calibkit.errors import CalibrationError, expected_calibration_error
 from calibkit.explore._controls import Choice, Slider
-from calibkit.explore._explorer import Explorer
+from calibkit.explore._explorer import Explorer, Preset
 from calibkit.fakes import FakeTruth, KnobClassifier
 from calibkit.plot._style import AnyFigure
 
-_WEDGE = {"over": "over", "under": "under", "pivot": "both"}
+_WEDGE = {"over": "over", "under": "under", "pivot": "over"}
 _BOUNDS = {
     "over": "1 - accuracy",
     "under": "accuracy - 1/K",
@@ -132,7 +132,7 @@ def fake_factory_view(
 
 
 def _draw(view: FactoryView, figure: AnyFigure, compact: bool) -> None:
-    axes = figure.subplots(1, 2)
+    axes = figure.subplots(1, 2, width_ratios=(3, 4))
     plot.reliability(
         view.error.tables[0],
         ax=axes[0],
@@ -142,15 +142,67 @@ def _draw(view: FactoryView, figure: AnyFigure, compact: bool) -> None:
         legend=False,
     )
     plot.accuracy_error(
-        {"": view.truth},
+        {"fake": view.truth},
         n_classes=view.fake.n_classes,
         direction=_WEDGE[view.fake.direction],
         ax=axes[1],
         title=None if compact else "What is possible",
         legend=False,
     )
+    # Not the first column of the figure, so the plane leaves it out.
+    axes[1].set_ylabel("calibration error")
     if not compact:
         plot.legend(figure)
+
+
+_CONTROLS = (
+    Slider(
+        name="n_classes",
+        label="Classes",
+        values=(2, 3, 5, 10, 20),
+        default=10,
+        book=(2, 10),
+        unit="classes",
+    ),
+    Slider(
+        name="accuracy",
+        label="Accuracy",
+        values=(0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 0.98),
+        default=0.8,
+        book=(0.6, 0.8),
+        form="{:.2f}",
+    ),
+    Slider(
+        name="share",
+        label="Share of the error budget",
+        values=(0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95),
+        default=0.6,
+        book=(0.0, 0.6),
+        form="{:.0%}",
+    ),
+    Choice(
+        name="direction",
+        label="Direction",
+        values=tuple(_DIRECTIONS),
+        default="over",
+        book=tuple(_DIRECTIONS),
+        texts=_DIRECTIONS,
+    ),
+    Slider(
+        name="concentration",
+        label="Concentration",
+        values=(0.5, 1.0, 2.0, 4.0, 8.0, 20.0, 50.0),
+        default=2.0,
+        book=(2.0, 20.0),
+        form="{:g}",
+    ),
+)
+_PRESETS: tuple[Preset, ...] = (
+    ("over-confident", {}),
+    ("concentration 20", {"concentration": 20.0}),
+    ("under-confident", {"direction": "under"}),
+    ("around the accuracy", {"direction": "pivot"}),
+)
 
 
 def fake_factory(**defaults: Any) -> Explorer[FactoryView]:
@@ -178,56 +230,10 @@ def fake_factory(**defaults: Any) -> Explorer[FactoryView]:
     return Explorer(
         name="fake-factory",
         title="Fake-classifier factory",
-        controls=[
-            Slider(
-                name="n_classes",
-                label="Classes",
-                values=(2, 3, 5, 10, 20),
-                default=10,
-                book=(2, 10),
-                unit="classes",
-            ),
-            Slider(
-                name="accuracy",
-                label="Accuracy",
-                values=(0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 0.98),
-                default=0.8,
-                book=(0.6, 0.8),
-                form="{:.2f}",
-            ),
-            Slider(
-                name="share",
-                label="Share of the error budget",
-                values=(0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95),
-                default=0.6,
-                book=(0.0, 0.6),
-                form="{:.0%}",
-            ),
-            Choice(
-                name="direction",
-                label="Direction",
-                values=tuple(_DIRECTIONS),
-                default="over",
-                book=tuple(_DIRECTIONS),
-                texts=_DIRECTIONS,
-            ),
-            Slider(
-                name="concentration",
-                label="Concentration",
-                values=(0.5, 1.0, 2.0, 4.0, 8.0, 20.0, 50.0),
-                default=2.0,
-                book=(2.0, 20.0),
-                form="{:g}",
-            ),
-        ],
+        controls=_CONTROLS,
         view=fake_factory_view,
         draw=_draw,
-        presets=[
-            ("10 classes, accuracy 0.8, over-confident", {}),
-            ("concentration 20", {"concentration": 20.0}),
-            ("under-confident", {"direction": "under"}),
-            ("around the accuracy", {"direction": "pivot"}),
-        ],
-        size=(8.8, 5.0),
-        cell=(7.6, 3.4),
+        presets=_PRESETS,
+        size=(7.4, 4.6),
+        cell=(6.6, 3.2),
     ).starting_at(**defaults)

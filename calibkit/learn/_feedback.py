@@ -129,7 +129,7 @@ class Progress:
     rows: tuple[tuple[str, State, str], ...]
 
     def __repr__(self) -> str:
-        lines = [f"{name:<10}{said:<15}{task}" for name, said, task in self._table()]
+        lines = [f"{name:<10}{said:<17}{task}" for name, said, task in self._table()]
         return "\n".join([self.title, *lines, self.summary])
 
     def _repr_html_(self) -> str:

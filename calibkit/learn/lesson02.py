@@ -50,8 +50,8 @@ SAY = {
     "squares": "this T minimises the Brier score. The exercise asks for the log loss.",
     "loss": "this is the smallest log loss. Give the temperature where it is reached.",
     "near": "close: the loss exceeds the smallest one by {excess:.5f}. Let the minimiser finish.",
-    "cold": "with T = {found:.2f} the log loss is {loss:.4f}, and a larger T is better.",
-    "hot": "with T = {found:.2f} the log loss is {loss:.4f}, and a smaller T is better.",
+    "cold": "with T = {found:g} the log loss is {loss:.4f}, and a larger T is better.",
+    "hot": "with T = {found:g} the log loss is {loss:.4f}, and a smaller T is better.",
     # 2.3
     "letters": "name each of A, B and C once.",
     "by score": "this is the order of the scores, the accuracy and the ECE. Honesty counts there.",
@@ -84,7 +84,7 @@ HINTS = {
     ),
     "2.3": (
         "Accuracy and log loss mix the two virtues. Split the score of each classifier.",
-        "`corp.corp_decomposition(sample.y_true, sample.y_prob).discrimination` is one number each.",
+        "`corp.corp_decomposition(one.y_true, one.y_prob).discrimination` is one number each.",
         "C has about 0.075 and B about 0.043. Where does A belong?",
     ),
     "2.4": (
@@ -94,6 +94,8 @@ HINTS = {
     ),
 }
 
+
+THREE_ATOMS = "three atoms"
 
 # Labels and rows; the second case has another number of classes.
 _ROWS = (
@@ -146,7 +148,8 @@ def _network() -> tuple[NDArray[np.int64], NDArray[np.float64]]:
 
 def _loss(temperature: float) -> float:
     labels, logits = _network()
-    return log_loss(labels, expit(logits / temperature)).value
+    with np.errstate(over="ignore"):  # a tiny temperature makes every forecast 0 or 1
+        return log_loss(labels, expit(logits / temperature)).value
 
 
 def _squares(temperature: float) -> float:
@@ -216,7 +219,7 @@ def _letters(answer: Any) -> str:
 
 def judge_renaming(answer: Any) -> str | None:
     """Judge exercise 2.4: the class to name for each of three stated vectors."""
-    fake = example("three atoms")
+    fake = example(THREE_ATOMS)
     given = as_numbers(answer, WANTED["2.4"], length=fake.n_atoms)
     for value in given.tolist():
         if value not in range(fake.n_classes):
@@ -296,7 +299,7 @@ PREDICTIONS = {
         "Renaming touches neither of them.",
     ),
     "2e": Prediction(
-        question="Five bins replace the forecasts, and the ECE improves. What does the log loss do?",
+        question="Five bins replace the forecasts, and the ECE improves. And the log loss?",
         options=("improve", "stay", "worsen"),
         outcome="worsen",
         why="Inside a bin, all forecasts become one number. Honesty is won, and the difference "

@@ -1,6 +1,5 @@
 """Lesson 03, Make miscalibration to order: checks and predictions."""
 
-import warnings
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
@@ -37,6 +36,7 @@ SAY = {
     "no sum": "the probabilities of the two classes do not sum to 1. Divide by their sum.",
     "identity": "this returns the reports. With a = {a:g} they are not the truth.",
     "outside": "{found:.3f} is not a probability.",
+    "fixed": "right for a = {first:g}, but not for a = {a:g}. Use the argument `a`.",
     "off": "said {said:.2f} with a = {a:g}: the truth is {wanted:.3f}, here it is {found:.3f}.",
     # 3.3
     "knob": "a fake classifier, such as `fakes.KnobClassifier(5, …)`",
@@ -60,8 +60,6 @@ SAY = {
     "class off": "class {k} states {said} twice; there its mean truth is {found} so far.",
 }
 
-
-# --- 3.1 ---------------------------------------------------------------------------------------
 
 _PER_KIND, _SLACK = 4000, 0.04
 _KINDS = (
@@ -106,19 +104,14 @@ def _label_problem(
         return SAY[key].format(k=k, last=k - 1, found=strange[0])
     if np.array_equal(labels, table.argmax(axis=1)):
         return SAY["argmax"]
-    shares = np.array(
-        [np.bincount(labels[i :: len(kinds)].astype(int), minlength=k) for i in range(len(kinds))]
-    ) / len(labels[:: len(kinds)])
+    by_kind = [labels[i :: len(kinds)].astype(int) for i in range(len(kinds))]
+    shares = np.array([np.bincount(part, minlength=k) for part in by_kind]) / _PER_KIND
     if np.isin(shares, (0, 1)).all():
         return SAY["one draw"]
     if np.abs(shares - shares.mean(axis=0)).max() < _SLACK:
         return SAY["average"]
     if np.any((shares > 0) & (np.array(kinds) == 0)):
         return SAY["never"]
-    return _share_problem(shares, kinds)
-
-
-def _share_problem(shares: NDArray[np.float64], kinds: Sequence[Sequence[float]]) -> str | None:
     for found, wanted in zip(shares, kinds, strict=True):
         if np.abs(found - wanted).max() > _SLACK:
             row = ", ".join(f"{p:g}" for p in wanted)
@@ -126,21 +119,20 @@ def _share_problem(shares: NDArray[np.float64], kinds: Sequence[Sequence[float]]
     return None
 
 
-# --- 3.2 ---------------------------------------------------------------------------------------
+_POWERS = (2.0, 0.5, 3.0)
 
 
 def judge_map(answer: Any) -> str | None:
     """Judge exercise 3.2: the inverse of the binary power distortion, on a grid."""
     function = answers.as_function(answer)
     said = np.arange(1, 50) / 50
-    for a in (2.0, 0.5, 3.0):
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore")
+    for a in _POWERS:
+        with np.errstate(all="ignore"):
             result = answers.call(function, said, a, shown=SAY["map call"].format(a=a))
         found = answers.as_numbers(result, SAY["map"], len(said))
         problem = _map_problem(found, said, a)
         if problem is not None:
-            return problem
+            return problem if a == _POWERS[0] else SAY["fixed"].format(first=_POWERS[0], a=a)
     return None
 
 
@@ -168,9 +160,6 @@ def _powered(prob: NDArray[np.float64], a: float) -> NDArray[np.float64]:
     return Power(a)(np.column_stack([prob, 1 - prob]))[:, 0]
 
 
-# --- 3.3 ---------------------------------------------------------------------------------------
-
-
 def judge_order(answer: Any) -> str | None:
     """Judge exercise 3.3: five classes, accuracy .80, under-confident by .10."""
     if not isinstance(answer, KnobClassifier | ClassKnobs | FiniteClassifier):
@@ -195,24 +184,23 @@ def _values(fake: KnobClassifier | ClassKnobs | FiniteClassifier) -> tuple[float
     return truth.accuracy, truth.mean_confidence, truth.expected
 
 
-# --- 3.4 ---------------------------------------------------------------------------------------
-
-
 def judge_breaker(answer: Any) -> str | None:
-    """Judge exercise 3.4: over-confident for one class, under for another, above the bound."""
+    """Judge exercise 3.4: over- and under-confident by class, above the bound."""
     if not isinstance(answer, FiniteClassifier | ClassKnobs):
         raise wrong_kind(answer, SAY["breaker"])
     gaps = _gaps_by_class(answer)
-    if len(gaps) < 2:
-        return SAY["one class"]
     accuracy, _, error = _values(answer)
-    if max(gaps) <= 1e-12:
-        return SAY["no over"]
+    if len(gaps) < 2 or max(gaps) <= 1e-12:
+        return SAY["one class" if len(gaps) < 2 else "no over"]
     if min(gaps) >= -1e-12:
         return SAY["no under"]
     if error > 1 - accuracy + 1e-12:
         return None
-    if error < _given_class(answer) - 1e-9:
+    if isinstance(answer, FiniteClassifier):
+        by_class = float(answer.label_conditional_error())
+    else:
+        by_class = answer.truth().label_conditional
+    if error < by_class - 1e-9:
         return SAY["cancel"]
     return SAY["below"].format(error=error, bound=1 - accuracy)
 
@@ -220,22 +208,14 @@ def judge_breaker(answer: Any) -> str | None:
 def _gaps_by_class(fake: FiniteClassifier | ClassKnobs) -> list[float]:
     """Return mean confidence minus accuracy for each class that is predicted."""
     if isinstance(fake, ClassKnobs):
-        truths = [knob.truth() for knob, w in zip(fake.knobs, fake.weights, strict=True) if w > 0]
-        return [truth.mean_confidence - truth.accuracy for truth in truths]
+        used = [knob.truth() for knob, w in zip(fake.knobs, fake.weights, strict=True) if w > 0]
+        return [truth.mean_confidence - truth.accuracy for truth in used]
     gaps: dict[int, Fraction] = {}
     rows = zip(fake.mass, fake.confidence, fake.truth, fake.predicted, strict=True)
     for mass, said, true, k in rows:
         gaps[k] = gaps.get(k, Fraction(0)) + mass * (said[k] - true[k])
     return [float(gap) for gap in gaps.values()]
 
-
-def _given_class(fake: FiniteClassifier | ClassKnobs) -> float:
-    if isinstance(fake, FiniteClassifier):
-        return float(fake.label_conditional_error())
-    return fake.truth().label_conditional
-
-
-# --- 3.5 ---------------------------------------------------------------------------------------
 
 _STATED = tuple(
     tuple(Fraction(text) for text in row)
@@ -255,8 +235,7 @@ def judge_third_truth(answer: Any) -> str | None:
         raise Almost(SAY["sign"].format(found=f"{min(row) if min(row) < 0 else max(row):g}"))
     if not same(sum(row), 1, _ROUNDING):
         return SAY["sum"].format(found=f"{sum(row):g}")
-    stated = [float(p) for p in _STATED[2]]
-    if np.allclose(row, stated, rtol=0, atol=_ROUNDING):
+    if np.allclose(row, [float(p) for p in _STATED[2]], rtol=0, atol=_ROUNDING):
         return SAY["honest"]
     # Classes 0 and 1 state 3/10 twice, in the third atom and in one of the others.
     for k, other in ((0, 1), (1, 0)):
@@ -340,20 +319,27 @@ PREDICTIONS = {
         "the truth is the extreme one, and the reports are too modest.",
     ),
     "3c": Prediction(
-        question="Accuracy 0.80, always over-confident. What is the largest possible error?",
-        outcome=0.2,
-        unit="(ECE)",
-        why="Nobody can say more than 1. The mean confidence exceeds the accuracy by 0.2 at most, "
-        "and for somebody who is always over-confident that excess is the error.",
+        question="Accuracy 80 %, always over-confident. What is the largest possible error?",
+        outcome=20,
+        unit="percentage points",
+        why="Nobody can say more than 1, so mean confidence exceeds accuracy by 20 at most. For "
+        "somebody who is always over-confident, that excess is the error.",
     ),
     "3d": Prediction(
+        question="Which dial moves the point straight up, and only that?",
+        options=("accuracy", "share", "concentration"),
+        outcome="share",
+        why="The share stretches the error. Accuracy moves the point sideways, and the room with "
+        "it. Concentration moves the counts, and the point only if the direction is mixed.",
+    ),
+    "3e": Prediction(
         question="Mean confidence and accuracy are both exactly 0.70. What is the error?",
         options=("zero", "above zero"),
         outcome="above zero",
         why="Low confidences are too high, high ones too low. The signed gaps cancel in the mean, "
         "and the error adds up their sizes.",
     ),
-    "3e": Prediction(
+    "3f": Prediction(
         question="Three atoms, each stated vector wrong. Which calibration error sees it?",
         options=("confidence", "class-wise", "strong"),
         outcome="strong",

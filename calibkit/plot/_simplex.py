@@ -115,7 +115,8 @@ def simplex(
                 _DRAW[name](ax, cloud, classes)
         if title is not None:
             ax.set_title(title, pad=18)
-        if legend or (legend is None and fresh):
+        wanted = fresh if legend is None else legend
+        if wanted and ax.get_legend_handles_labels()[0]:
             look.outside_legend(ax)
     drawn = ", ".join(_WORDS[name] for name in ELEMENTS if name in names)
     look.remember(

@@ -114,7 +114,7 @@ def _draw_curve(ax: Axes, curve: Curve) -> None:
     ax.plot(
         curve.false_alarms,
         curve.hits,
-        color=look.UNDER,
+        color=look.INK,
         linewidth=2.0,
         label="ROC curve",
         gid="roc",
@@ -124,9 +124,9 @@ def _draw_curve(ax: Axes, curve: Curve) -> None:
         *curve.at_half,
         linestyle="none",
         marker="D",
-        markersize=7.5,
-        markerfacecolor=look.OVER,
-        markeredgecolor="white",
+        markersize=8,
+        markerfacecolor=look.SKY,
+        markeredgecolor=look.INK,
         clip_on=False,
         label="threshold 0.5",
         gid="at-half",
@@ -165,7 +165,8 @@ def score_parts(
 
     Notes
     -----
-    Each bar starts where the one before has ended. Taught in lesson 02.
+    Each bar starts where the one before has ended. With bins, the last step may miss the score by
+    what differs within them. Taught in lesson 02.
 
     Examples
     --------
@@ -208,7 +209,7 @@ def _draw_parts(ax: Axes, parts: Parts) -> None:
         ),
         ("score", 0.0, parts.score, "score", {"facecolor": look.GREY}),
     ]
-    levels = [parts.uncertainty, refined, parts.score]
+    levels = [parts.uncertainty, refined, refined + parts.miscalibration]
     lift = 0.015 * ax.get_ylim()[1]
     for place, (_, low, high, name, code) in enumerate(bars):
         code = {"edgecolor": look.GREY, **code}
