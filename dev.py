@@ -49,12 +49,14 @@ def tool(name: str, *arguments: str) -> int:
 
 
 def lint(fix: bool = False) -> int:
-    """Run ruff (rules and format) and mypy."""
+    """Run ruff (rules and format) and mypy; repairs leave out notebooks, whose source is .md."""
     python = venv_python()
-    rules, layout = (["--fix"], []) if fix else ([], ["--check"])
+    rules, layout, paths = [], ["--check"], ["."]
+    if fix:
+        rules, layout, paths = ["--fix"], [], ["calibkit", "tests", "tools", "book", "dev.py"]
     codes = [
-        call(python, "-m", "ruff", "check", "--quiet", *rules, "."),
-        call(python, "-m", "ruff", "format", *layout, "."),
+        call(python, "-m", "ruff", "check", "--quiet", *rules, *paths),
+        call(python, "-m", "ruff", "format", *layout, *paths),
         call(python, "-m", "mypy"),
     ]
     return max(codes)
@@ -113,13 +115,21 @@ def build_book() -> int:
     return code
 
 
+def check_book() -> int:
+    """Build the book, then look at every page of the site."""
+    site = {"CALIBKIT_SITE": str(BOOK / "html")}
+    return build_book() or pytest("book", "tests/test_book.py", env=environment() | site)
+
+
 def forget_outdated_book() -> None:
-    """Remove an earlier build when the package or its surroundings have changed.
+    """Remove an earlier build when the package, or a setting of the book, has changed.
 
     The builder executes a lesson again when its text changes, but knows nothing of the package.
     """
     digest = hashlib.sha256(os.environ.get("CALIBKIT_DATA", "").encode())
-    digest.update((ROOT / "constraints.txt").read_bytes())
+    settings = sorted([*(ROOT / "book").glob("*.yml"), *(ROOT / "book" / "_ext").glob("*.py")])
+    for path in [ROOT / "constraints.txt", *settings]:
+        digest.update(path.read_bytes())
     for path in sorted((ROOT / "calibkit").rglob("*.*")):
         if path.suffix in (".py", ".js", ".css"):
             digest.update(path.read_bytes())
@@ -138,7 +148,7 @@ STAGES: dict[str, tuple[str, Callable[[], int]]] = {
     "nbval": ("notebooks, strict, without data", lambda: validate_notebooks(data=False)),
     "nbval-data": ("notebooks, strict, with data", lambda: validate_notebooks(data=True)),
     "solved": ("solved notebooks, every check correct", lambda: tool("notebooks", "solved")),
-    "book": ("book, warnings as errors", build_book),
+    "book": ("book, warnings as errors, and its pages", check_book),
     "browser": ("browser tests", browser_tests),
 }
 FAST_STAGES = ("lint", "pairs", "unit")
@@ -235,7 +245,7 @@ def command_test(arguments: list[str]) -> int:
 
 def command_book(arguments: list[str]) -> int:
     """Build the book into book/_build/html."""
-    no_arguments("book", arguments)
+    no_arguments(arguments)
     prepare(READER)
     return build_book()
 
@@ -266,15 +276,15 @@ def command_check(arguments: list[str]) -> int:
 
 def command_lint(arguments: list[str]) -> int:
     """Run ruff and mypy; `lint --fix` repairs what ruff can."""
-    no_arguments("lint", [word for word in arguments if word != "--fix"])
+    no_arguments([word for word in arguments if word != "--fix"])
     prepare(EVERYTHING)
     return lint(fix="--fix" in arguments)
 
 
 def command_clean(arguments: list[str]) -> int:
     """Remove what the tasks have built; `clean --all` removes .venv too."""
-    no_arguments("clean", [word for word in arguments if word != "--all"])
-    names = ["build", "book/_build", "calibkit.egg-info", "__pycache__"]
+    no_arguments([word for word in arguments if word != "--all"])
+    names = ["build", "book/_build", "book/api", "calibkit.egg-info", "__pycache__"]
     names += [".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis"]
     targets = [ROOT / name for name in names + ([".venv"] if "--all" in arguments else [])]
     for folder in ("calibkit", "tests", "tools", "book", "notebooks"):
@@ -289,17 +299,17 @@ def command_clean(arguments: list[str]) -> int:
 
 def command_help(arguments: list[str]) -> int:
     """List the commands."""
-    no_arguments("help", arguments)
+    no_arguments(arguments)
     print("python dev.py COMMAND\n")
     for name, command in COMMANDS.items():
         print(f"  {name:<8}{(command.__doc__ or '').splitlines()[0]}")
     return 0
 
 
-def no_arguments(command: str, arguments: list[str]) -> None:
+def no_arguments(arguments: list[str]) -> None:
     """Refuse arguments that a command does not know."""
     if arguments:
-        raise Failure(f"dev.py {command} does not know {' '.join(arguments)}")
+        raise Failure(f"unknown arguments: {' '.join(arguments)}")
 
 
 COMMANDS: dict[str, Callable[[list[str]], int]] = {

@@ -247,7 +247,14 @@ def test_one_row_is_enough_for_every_binary_measure(label: int, prob: float) -> 
             assert result.value == np.inf
             assert result.impossible == 1
             continue
-        if "calibration" in name or name in ("expected", "adaptive", "average", "maximum", "lp"):
+        if "calibration" in name or name in (
+            "expected",
+            "adaptive",
+            "average",
+            "maximum",
+            "root_mean_square",
+            "lp",
+        ):
             assert float(result) == pytest.approx(abs(prob - label))
         if hasattr(result, "describe"):
             assert result.describe()

@@ -95,7 +95,7 @@ def test_a_wrong_download_is_refused(nowhere: Path, monkeypatch: pytest.MonkeyPa
             Path(output_file).write_text("prob1,prob1_outcome\n0.5,1\n")
 
     monkeypatch.setattr(pooch, "HTTPDownloader", Other)
-    with pytest.raises(data.DataUnavailable):
+    with pytest.raises(data.DataUnavailable, match=data.REGISTRY["mlb"].sha256):
         data.load("mlb")
     assert not list((nowhere / "cache").rglob("*.csv"))
 
@@ -119,6 +119,7 @@ def test_the_cache_is_used_after_the_folder(nowhere: Path, monkeypatch: pytest.M
         path="",
         licence="MIT",
         sha256=hashlib.sha256(text.encode()).hexdigest(),
+        n=2,
     )
     monkeypatch.setitem(data.REGISTRY, "toy", entry)
     cache = nowhere / "cache" / "calibkit"
@@ -161,7 +162,10 @@ def test_every_entry_loads_and_is_valid_input() -> None:
         view = None if found.y_prob.ndim == 1 else "top-label"
         error = ck.expected_calibration_error(found.y_true, found.y_prob, view=view)
         assert 0 < float(error) < 0.25
-        assert found.name in data.REGISTRY
+        entry = data.REGISTRY[name]
+        assert found.y_prob.shape == ((entry.n,) if view is None else (entry.n, entry.n_classes))
+        assert set(np.unique(found.y_true)) == set(range(entry.n_classes))
+        assert found.y_prob.flags.writeable is found.y_true.flags.writeable is False
     assert set(data.available()) == set(data.REGISTRY)
 
 
@@ -201,3 +205,24 @@ def test_networks_show_accuracy_and_error_measured_for_them(
     assert (found.y_prob.argmax(axis=1) == found.y_true).mean() == pytest.approx(accuracy)
     measured = ck.expected_calibration_error(found.y_true, found.y_prob, view="top-label")
     assert float(measured) == pytest.approx(error, abs=5e-5)
+
+
+@needs_data
+@pytest.mark.parametrize(
+    ("name", "accuracy", "confidence"),
+    [("imagenet-resnext101", 0.7931, 0.8737), ("imagenet-efficientnet", 0.8187, 0.6950)],
+)
+def test_one_image_net_is_over_confident_and_one_under(
+    name: str, accuracy: float, confidence: float
+) -> None:
+    found = data.load(name)
+    assert found.y_true.mean() == pytest.approx(accuracy, abs=5e-5)
+    assert found.y_prob.mean() == pytest.approx(confidence, abs=5e-5)
+
+
+@needs_data
+@pytest.mark.parametrize(("name", "ties"), [("mlb", "1 tied game "), ("nfl", "7 tied games ")])
+def test_a_tie_is_neither_won_nor_lost_and_the_description_says_so(name: str, ties: str) -> None:
+    found = data.load(name)
+    assert f"{ties}left out" in found.describe()
+    assert found.note in found.describe()

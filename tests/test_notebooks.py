@@ -157,6 +157,14 @@ def test_tags_are_known(path: Path) -> None:
 
 
 @lessons(LESSONS)
+def test_what_unfolds_says_so(path: Path) -> None:
+    """JupyterLab's theme hides the browser's own triangle."""
+    summaries = re.findall(r"<summary>(.)", prose(path))
+    assert summaries
+    assert set(summaries) == {"▸"}
+
+
+@lessons(LESSONS)
 def test_exercises_have_hints_a_check_and_a_solution(path: Path) -> None:
     parts = EXERCISE.split(prose(path))
     announced, texts = parts[1::2], parts[2::2]

@@ -126,6 +126,10 @@ class TestAsLabels:
         with pytest.raises(ValueError, match="start at 1; pass y_true - 1"):
             as_labels([1, 2, 1], np.array([0.1, 0.2, 0.3]))
 
+    def test_labels_that_subtracting_one_does_not_repair_get_another_hint(self) -> None:
+        with pytest.raises(ValueError, match=r"y_true\[1\] = 5 .* np\.unique"):
+            as_labels([1, 5, 2], np.full((3, 3), 1 / 3))
+
     def test_predictions_check_shapes_before_sums(self) -> None:
         prob = np.array([[0.5, 0.9], [0.5, 0.1]]).T
         with pytest.raises(ValueError, match="3 entries"):

@@ -9,12 +9,14 @@ import argparse
 import sys
 import tracemalloc
 from collections.abc import Callable
+from functools import partial
 from time import perf_counter
 from typing import NamedTuple
 
 import numpy as np
 
 import calibkit as ck
+from calibkit.fakes import KnobClassifier
 
 
 class Case(NamedTuple):
@@ -97,6 +99,17 @@ def resampling(n: int, n_resamples: int, rng: np.random.Generator) -> Case:
     )
 
 
+def fake_samples(n: int, rng: np.random.Generator) -> list[Case]:
+    """Time drawing labels, predictions and truths of a fake classifier with ten classes."""
+    gammas = best_ms(lambda: rng.standard_gamma(1.0, 10 * n))
+    cases = []
+    for spread in ("equal", "random"):
+        fake = KnobClassifier(10, 0.9, budget_share=0.5, spread=spread)
+        took = best_ms(partial(fake.sample, n, rng))
+        cases.append(Case(f"fake sample, {spread} spread, x 10", took, "1e7 gammas", gammas, 6))
+    return cases
+
+
 def small_input(rng: np.random.Generator) -> Case:
     """Time one call on a thousand rows, against one millisecond."""
     table, classes = rng.dirichlet(np.ones(10), 1000), rng.integers(0, 10, 1000)
@@ -127,7 +140,7 @@ def main(arguments: list[str] | None = None) -> int:
     n = 100_000 if parser.parse_args(arguments).quick else 1_000_000
     rng = np.random.default_rng(0)
     cases = [*large_inputs(n, rng), resampling(10_000, 1000, rng), small_input(rng)]
-    cases.append(peak_memory(n, rng))
+    cases += [*fake_samples(n, rng), peak_memory(n, rng)]
     print(f"{'case':<36}{'time (ms)':>10}  {'yardstick':<22}{'(ms)':>8}{'ratio':>8}{'promise':>9}")
     for case in cases:
         mark = "" if case.ratio <= case.promised else "  <- broken"

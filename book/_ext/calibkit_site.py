@@ -1,27 +1,182 @@
-"""What the site needs beyond the theme: nothing from another host."""
+"""What the site needs beyond the theme: an API page from docstrings alone, and no other host."""
 
+import importlib
+import inspect
+import pkgutil
+import re
+from functools import cache
+from pathlib import Path
 from typing import Any
 
+from docutils import nodes
+from docutils.statemachine import StringList
 from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+import calibkit
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+CODE_CELL = re.compile(r"^```\{code-cell\}.*?^```$", re.MULTILINE | re.DOTALL)
+PAGES = ROOT / "book" / "api"  # written at each build, one page per room; not in the repository
+FOLDED_SOLUTION = re.compile(
+    r'(?P<start><div class="cell [^"]*\btag_solution\b[^"]*">\s*<details[^>]*>\s*<summary)[^>]*>'
+    r"\s*<p(?P<closed>[^>]*)>[^<]*</p>\s*<p(?P<opened>[^>]*)>[^<]*</p>"
+)
+MENTION = re.compile(r"\b[Ll]essons? \d\d(?:(?:,| and| to|, and) \d\d)*")
+
+
+@cache
+def lessons() -> dict[str, str]:
+    """Return the document of each lesson, by its number."""
+    paths = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.md"))
+    return {path.name[:2]: f"/notebooks/{path.stem}" for path in paths}
+
+
+@cache
+def lesson_code() -> dict[str, str]:
+    """Return the code cells of each lesson, by its number."""
+    folder = ROOT / "notebooks"
+    texts = {key: next(folder.glob(f"{key}_*.md")).read_text("utf-8") for key in lessons()}
+    return {key: "\n".join(CODE_CELL.findall(text)) for key, text in texts.items()}
+
+
+def rooms() -> list[str]:
+    """Return the public modules of the package."""
+    found = (module.name for module in pkgutil.iter_modules(calibkit.__path__))
+    return sorted(name for name in found if not name.startswith("_"))
+
+
+def write_pages(folder: Path = PAGES) -> None:
+    """Write one page per room, and forget pages of rooms that are gone.
+
+    A page that has not changed is left alone, so that it is not built again.
+    """
+    folder.mkdir(exist_ok=True)
+    for path in folder.glob("*.md"):
+        if path.stem not in rooms():
+            path.unlink()
+    for room in rooms():
+        path = folder / f"{room}.md"
+        text = f"# calibkit.{room}\n\n```{{eval-rst}}\n.. room:: {room}\n```\n"
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
+
+
+def public_names(module: Any) -> list[str]:
+    """Return what a room offers: its `__all__`, or what it defines under a public name."""
+    if hasattr(module, "__all__"):
+        return list(module.__all__)
+    own = [name for name, item in vars(module).items() if is_own(item, module.__name__)]
+    return [name for name in own if not name.startswith("_")]
+
+
+def is_own(item: Any, module: str) -> bool:
+    """Tell whether a function or class was defined in a module."""
+    return (inspect.isclass(item) or inspect.isfunction(item)) and item.__module__ == module
+
+
+def linked(text: str) -> str:
+    """Turn the numbers of lessons that exist into links; others are still to come."""
+
+    def link(match: re.Match[str]) -> str:
+        number = match.group(0)
+        known = lessons().get(number)
+        return f":doc:`{number} <{known}>`" if known else number
+
+    return MENTION.sub(lambda match: re.sub(r"\d\d", link, match.group(0)), text)
+
+
+class Room(SphinxDirective):
+    """Show one room of the package: what it is, a table of its names, then each in full."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        """Return the room as if its directives had been written out by hand."""
+        room = self.arguments[0]
+        module = importlib.import_module(f"calibkit.{room}")
+        names = [name for name in public_names(module) if not self._is_data(module, name)]
+        lines = [f".. automodule:: calibkit.{room}", ""]
+        used = [key for key, code in lesson_code().items() if self._uses(code, room, names)]
+        if used:
+            links = ", ".join(f":doc:`{key} <{lessons()[key]}>`" for key in used)
+            lines += [f"Used in the code of lesson{'s' if len(used) > 1 else ''} {links}.", ""]
+        lines += [".. autosummary::", "   :nosignatures:", ""]
+        lines += [f"   {name}" for name in names] + [""]
+        for name in names:
+            kind = self._kind(getattr(module, name))
+            lines += [f".. auto{kind}:: calibkit.{room}.{name}"]
+            lines += ["   :members:", ""] if kind in ("class", "exception") else [""]
+        holder = nodes.container()
+        source = StringList(lines, source=f"calibkit.{room}")
+        self.state.nested_parse(source, self.content_offset, holder)
+        return holder.children
+
+    @staticmethod
+    def _is_data(module: Any, name: str) -> bool:
+        item = getattr(module, name)
+        return not (callable(item) or inspect.ismodule(item))
+
+    @staticmethod
+    def _kind(item: Any) -> str:
+        if inspect.ismodule(item):
+            return "module"
+        if not inspect.isclass(item):
+            return "function"
+        return "exception" if issubclass(item, BaseException) else "class"
+
+    @staticmethod
+    def _uses(code: str, room: str, names: list[str]) -> bool:
+        if re.search(rf"\b{room}\.", code):
+            return True
+        return any(re.search(rf"\b(?:ck|calibkit)\.{name}\b", code) for name in names)
+
+
+class Rooms(SphinxDirective):
+    """Show a table of all rooms."""
+
+    def run(self) -> list[nodes.Node]:
+        """Return the table as if it had been written out by hand."""
+        lines = [".. autosummary::", "   :nosignatures:", "", *(f"   {room}" for room in rooms())]
+        holder = nodes.container()
+        source = StringList(lines, source="calibkit")
+        self.state.nested_parse(source, self.content_offset, holder)
+        return holder.children
+
+
+def link_lessons(
+    app: Sphinx, what: str, name: str, item: Any, options: Any, lines: list[str]
+) -> None:
+    """Link the lessons that a docstring mentions."""
+    lines[:] = linked("\n".join(lines)).split("\n")
+
+
+def name_solutions(
+    app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: Any
+) -> None:
+    """Say "Show the solution" on a folded solution instead of "Show code cell content".
+
+    The label that hides these words from assistive technology goes too.
+    """
+    words = r"\g<start>><p\g<closed>>Show the solution</p><p\g<opened>>Hide the solution</p>"
+    context["body"] = FOLDED_SOLUTION.sub(words, context.get("body", ""))
 
 
 def offline(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: Any) -> None:
-    """Drop scripts and styles that extensions register from other hosts.
+    """Drop scripts of other hosts that an extension registers without being asked.
 
-    RequireJS would serve ipywidgets, which no page of the book holds, and Thebe a kernel.
+    The lessons hold no widgets of ipywidgets in the book, so no page needs RequireJS.
     """
-    for kind in ("script_files", "css_files"):
-        files = context.get(kind, [])
-        context[kind] = [file for file in files if not _reaches_out(file)]
-
-
-def _reaches_out(file: Any) -> bool:
-    words = [str(getattr(file, "filename", file) or "")]
-    words += [str(value) for value in getattr(file, "attributes", {}).values()]
-    return any("://" in word or "thebe" in word.lower() for word in words)
+    files = context.get("script_files", [])
+    context["script_files"] = [file for file in files if "://" not in str(file)]
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Connect the hook."""
+    """Connect directives and hooks, and write the pages that they fill."""
+    write_pages()  # now, because the table of contents looks for them before anything else runs
+    app.add_directive("room", Room)
+    app.add_directive("rooms", Rooms)
+    app.connect("autodoc-process-docstring", link_lessons)
+    app.connect("html-page-context", name_solutions)
     app.connect("html-page-context", offline, priority=900)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

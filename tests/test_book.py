@@ -1,0 +1,334 @@
+"""The book: what its sources promise, and what a built site holds.
+
+The second half looks at the folder that the variable CALIBKIT_SITE names: `python dev.py test`
+sets it after building the book. Without it those tests are skipped.
+"""
+
+import importlib
+import importlib.util
+import inspect
+import os
+import re
+from functools import cache
+from html.parser import HTMLParser
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+from urllib.parse import unquote, urldefrag, urlsplit
+
+import pytest
+import yaml
+
+from tools import notebook_files as files
+
+ROOT = Path(__file__).resolve().parent.parent
+BOOK = ROOT / "book"
+HEAVIEST_PAGE = 3_000_000
+ACRONYMS = ("TCE", "MCE", "ACE", "SCE", "ECE")
+# A link may leave the site; what a page loads may not.
+LOADS = {"script": "src", "img": "src", "iframe": "src", "source": "src", "audio": "src"}
+RELATIONS_THAT_LOAD = {"stylesheet", "icon", "preload", "modulepreload", "preconnect"}
+
+TABLE_OF_CONTENTS = yaml.safe_load((BOOK / "_toc.yml").read_text(encoding="utf-8"))
+CHAPTERS = [chapter for part in TABLE_OF_CONTENTS["parts"] for chapter in part["chapters"]]
+LISTED = [chapter for chapter in CHAPTERS if chapter["file"].startswith("notebooks/")]
+FULL_LESSONS = [Path(item["file"]).name[:2] for item in LISTED if "/00_" not in item["file"]]
+
+
+def source(name: str) -> str:
+    return (BOOK / name).read_text(encoding="utf-8")
+
+
+@cache
+def extension() -> ModuleType:
+    """Return the book's own Sphinx extension."""
+    pytest.importorskip("sphinx")
+    path = BOOK / "_ext" / "calibkit_site.py"
+    spec = importlib.util.spec_from_file_location("calibkit_site", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+# --- sources ---------------------------------------------------------------------------------
+
+
+def test_every_finished_lesson_is_in_the_book_in_its_order() -> None:
+    finished = [path for path in files.sources() if path.with_suffix(".ipynb").exists()]
+    assert [f"notebooks/{path.stem}" for path in finished] == [item["file"] for item in LISTED]
+    for item in LISTED:
+        assert item["title"].startswith(Path(item["file"]).name[:2] + " "), item
+
+
+def test_the_introduction_lists_the_same_lessons() -> None:
+    named = re.findall(r"\]\(\.\./(notebooks/\d\d_\w+)\.md\)", source("intro.md"))
+    assert named == [item["file"] for item in LISTED]
+
+
+def test_no_two_lessons_name_a_figure_alike() -> None:
+    texts = [(BOOK.parent / f"{item['file']}.md").read_text(encoding="utf-8") for item in LISTED]
+    names = [name for text in texts for name in re.findall(r"^ +name: (fig-\S+)$", text, re.M)]
+    assert len(names) >= 10
+    assert sorted(names) == sorted(set(names))
+
+
+@pytest.mark.parametrize("number", FULL_LESSONS)
+def test_teachers_find_two_timings_for_each_lesson(number: str) -> None:
+    text = source("instructors.md").partition(f"\n## Lesson {number}: ")[2].partition("\n## ")[0]
+    assert text, f"instructors.md has no section about lesson {number}"
+    rows = re.findall(r"^\| .+ \| (\w+) \| (\d+) \|$", text, re.MULTILINE)
+    assert sum(int(short) for short, _ in rows if short != "homework") == 45
+    assert sum(int(long) for _, long in rows) == 90
+    assert "**Skip in the short form**" in text
+    assert "**Discuss.**" in text
+    assert "?" in text.partition("**Discuss.**")[2]
+
+
+@pytest.mark.parametrize("number", FULL_LESSONS)
+def test_wrong_predictions_of_the_teachers_page_are_offered_and_wrong(number: str) -> None:
+    predictions = importlib.import_module(f"calibkit.learn.lesson{number}").PREDICTIONS
+    named = re.findall(rf"^- \*\*({int(number)}[a-z]), (.+?)\.\*\*", source("instructors.md"), re.M)
+    assert len(named) == 3
+    for key, quoted in named:
+        prediction = predictions[key]
+        for option in re.findall(r'"(.+?)"', quoted):
+            value: Any = option
+            if not prediction.options:  # a number with its unit
+                value, unit = int(option.split()[0]), option.split()[1]
+                assert unit == prediction.unit
+            else:
+                assert option in prediction.options
+            assert value != prediction.outcome
+
+
+def test_the_glossary_has_each_term_once_and_in_order() -> None:
+    terms = re.findall(r"^([^\s`#].*)\n  \S", source("glossary.md"), re.MULTILINE)
+    keys = [term.lower().replace("-", " ") for term in terms]
+    assert len(terms) > 30
+    assert keys == sorted(set(keys))
+
+
+@pytest.mark.parametrize("page", ["glossary.md", "notation.md"])
+def test_functions_that_a_page_names_exist(page: str) -> None:
+    names = re.findall(r"\{py:obj\}`~?calibkit\.(\w+)\.(\w+)`", source(page))
+    assert len(names) >= 5
+    for room, name in names:
+        assert hasattr(importlib.import_module(f"calibkit.{room}"), name), f"{room}.{name}"
+    assert "`calibkit." not in re.sub(r"\{py:obj\}`~?calibkit\.", "", source(page))
+
+
+def test_every_colliding_acronym_has_two_meanings_and_our_name() -> None:
+    rows = dict(re.findall(r"^\| \*\*(\w+)\*\* \|(.+)\|$", source("notation.md"), re.MULTILINE))
+    assert set(rows) == set(ACRONYMS)
+    for row in rows.values():
+        one, another, ours = row.split("|")
+        assert one.strip() != another.strip()
+        assert "{py:obj}`" in ours
+
+
+def test_every_work_has_author_title_and_year() -> None:
+    entries = re.split(r"^@", source("references.bib"), flags=re.MULTILINE)[1:]
+    assert len(entries) >= 20
+    for entry in entries:
+        for field in ("author", "title", "year"):
+            assert re.search(rf"\b{field} = \{{.+\}}", entry), entry
+    keys = [re.split(r"[{,]", entry)[1] for entry in entries]
+    assert len(set(keys)) == len(keys)
+
+
+def test_lessons_in_a_docstring_become_links_if_they_exist() -> None:
+    linked = extension().linked
+    known = extension().lessons()["04"]
+    assert linked("Taught in lesson 04.") == f"Taught in lesson :doc:`04 <{known}>`."
+    assert linked("Lessons 04 and 99.") == f"Lessons :doc:`04 <{known}>` and 99."
+    assert linked("section 04, 2004, x[04]") == "section 04, 2004, x[04]"
+
+
+def test_pages_of_rooms_are_written_once_and_forgotten(tmp_path: Path) -> None:
+    write = extension().write_pages
+    write(tmp_path)
+    page = tmp_path / "errors.md"
+    first = page.stat().st_mtime_ns
+    (tmp_path / "gone.md").touch()
+    write(tmp_path)
+    assert page.stat().st_mtime_ns == first
+    assert not (tmp_path / "gone.md").exists()
+    assert {path.stem for path in tmp_path.iterdir()} == set(extension().rooms())
+
+
+# --- a built site ----------------------------------------------------------------------------
+
+needs_site = pytest.mark.skipif(
+    not os.environ.get("CALIBKIT_SITE"),
+    reason="CALIBKIT_SITE names no built book; `python dev.py test --only book` builds and checks",
+)
+
+
+class Page(HTMLParser):
+    """What a page holds, as far as these tests ask."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.path = path
+        self.text = path.read_text(encoding="utf-8")
+        self.attributes: list[tuple[str, dict[str, str]]] = []
+        self.feed(self.text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.attributes.append((tag, {key: value or "" for key, value in attrs}))
+
+    def of(self, *tags: str) -> list[dict[str, str]]:
+        """Return the attributes of all elements with these tags."""
+        return [attributes for tag, attributes in self.attributes if tag in tags]
+
+    def with_class(self, name: str) -> list[dict[str, str]]:
+        """Return the attributes of all elements of a class."""
+        return [item for _, item in self.attributes if name in item.get("class", "").split()]
+
+    @property
+    def ids(self) -> set[str]:
+        """Targets of links to this page."""
+        return {item["id"] for _, item in self.attributes if "id" in item}
+
+    @property
+    def loaded(self) -> list[str]:
+        """Addresses that a browser fetches to show the page."""
+        found = [item[LOADS[tag]] for tag, item in self.attributes if item.get(LOADS.get(tag, ""))]
+        for item in self.of("link"):
+            if RELATIONS_THAT_LOAD & set(item.get("rel", "").split()):
+                found.append(item["href"])
+        return found
+
+
+def site() -> Path:
+    return Path(os.environ.get("CALIBKIT_SITE", ""))
+
+
+def addresses() -> list[str]:
+    """Return the pages that readers visit."""
+    if not os.environ.get("CALIBKIT_SITE"):
+        return []
+    found = [*site().glob("book/**/*.html"), *site().glob("notebooks/*.html")]
+    return sorted(path.relative_to(site()).as_posix() for path in found)
+
+
+@cache
+def page(name: str) -> Page:
+    return Page(site() / name)
+
+
+def each_page() -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("name", addresses())
+
+
+def each_lesson() -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("name", [item["file"] + ".html" for item in LISTED])
+
+
+@needs_site
+def test_the_site_has_a_page_for_every_chapter_and_room() -> None:
+    wanted = {f"{item['file']}.html" for item in CHAPTERS} | {"book/intro.html"}
+    wanted |= {f"book/api/{room}.html" for room in extension().rooms()}
+    assert wanted == set(addresses())
+    assert (site() / "index.html").exists()
+    assert (site() / "search.html").exists()
+
+
+@needs_site
+@each_page()
+def test_a_page_loads_nothing_from_another_host(name: str) -> None:
+    for address in page(name).loaded:
+        assert urlsplit(address).scheme in ("", "data"), address
+        assert not address.startswith("//"), address
+
+
+@needs_site
+def test_style_sheets_load_nothing_from_another_host() -> None:
+    sheets = sorted(site().rglob("*.css"))
+    assert any(sheet.name == "book.css" for sheet in sheets)
+    for sheet in sheets:
+        text = sheet.read_text(encoding="utf-8")
+        assert not re.search(r"(?:@import|url\()\s*[\"']?\s*(?:https?:)?//", text), sheet.name
+
+
+@needs_site
+@each_page()
+def test_links_inside_the_site_lead_somewhere(name: str) -> None:
+    here = page(name)
+    for item in here.of("a"):
+        address, fragment = urldefrag(unquote(item.get("href", "")))
+        if urlsplit(address).scheme or address.startswith("//"):
+            continue
+        target = (here.path.parent / address).resolve() if address else here.path
+        assert target.exists(), f"{name}: {item['href']}"
+        if fragment and target.suffix == ".html":
+            there = page(target.relative_to(site().resolve()).as_posix()) if address else here
+            assert fragment in there.ids, f"{name}: {item['href']}"
+
+
+@needs_site
+@each_page()
+def test_a_page_can_be_read_without_seeing_it(name: str) -> None:
+    here = page(name)
+    assert here.of("html")[0]["lang"] == "en"
+    article = here.text.partition('<article class="bd-article"')[2]  # the theme prints it again
+    assert article.count("<h1>") == 1
+    for image in here.of("img"):
+        if "logo" not in image["src"].rpartition("/")[2]:
+            assert len(image.get("alt", "").split()) >= 5, f"{name}: {image.get('src', '')[:60]}"
+
+
+@needs_site
+@each_page()
+def test_a_page_is_light(name: str) -> None:
+    """Its own weight: text with embedded explorers, and the images it shows."""
+    here = page(name)
+    images = {item["src"] for item in here.of("img") if not item["src"].startswith("data:")}
+    weight = len(here.text.encode())
+    weight += sum((here.path.parent / source).stat().st_size for source in images)
+    assert weight <= HEAVIEST_PAGE, f"{weight / 1e6:.1f} MB"
+
+
+@needs_site
+@each_lesson()
+def test_a_lesson_is_complete_on_its_page(name: str) -> None:
+    here, cells = page(name), files.read_source(ROOT / name.replace(".html", ".md")).cells
+    tagged = [tag for cell in cells if cell.cell_type == "code" for tag in files.tags(cell)]
+    assert len(here.with_class("tag_solution")) == tagged.count("solution")
+    assert len(here.with_class("tag_hide-cell")) == tagged.count("hide-cell")
+    explorers = here.with_class("ck-explorer") + here.with_class("ck-quiz")
+    assert len(explorers) == tagged.count("widget")
+    assert all(item["aria-label"] for item in explorers)
+    assert not here.with_class("traceback")
+    assert not here.with_class("stderr")
+    assert "application/vnd.jupyter.widget" not in here.text
+    assert "require.js" not in here.text
+    assert any(item.get("src", "").partition("?")[0].endswith("explorer.js")
+               for item in here.of("script"))  # fmt: skip
+
+
+@needs_site
+@each_lesson()
+def test_formulas_of_a_lesson_are_left_to_the_sites_own_mathjax(name: str) -> None:
+    prose = [cell.source for cell in files.read_source(ROOT / name.replace(".html", ".md")).cells
+             if cell.cell_type == "markdown"]  # fmt: skip
+    displayed = "\n".join(prose).count("$$") // 2
+    here = page(name)
+    shown = [item for item in here.with_class("nohighlight") if "math" in item["class"].split()]
+    assert len([item for item in here.of("div") if item in shown]) == displayed
+    if displayed:
+        assert any("_static/mathjax/" in address for address in here.loaded)
+
+
+@needs_site
+@pytest.mark.parametrize("room", extension().rooms() if addresses() else [])
+def test_every_public_name_is_documented_and_its_room_links_a_lesson(room: str) -> None:
+    here = page(f"book/api/{room}.html")
+    module = importlib.import_module(f"calibkit.{room}")
+    for name in extension().public_names(module):
+        if callable(getattr(module, name)) and not inspect.ismodule(getattr(module, name)):
+            assert f"calibkit.{room}.{name}" in here.ids, name
+    lessons = [a for a in here.of("a") if "../../notebooks/" in a.get("href", "")]
+    assert [a for a in lessons if "internal" in a["class"] and "reference" in a["class"]], room
