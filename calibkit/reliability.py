@@ -205,7 +205,34 @@ def _table(problem: BinaryProblem, binning: Binning) -> BinTable:
 def bin_sums(
     problem: BinaryProblem, binning: Binning, edges: NDArray[np.float64]
 ) -> tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.intp]]:
-    """Return per bin: number of predictions, sum of the predictions, number of events."""
+    """Add up per bin: the step below every bin table and every decomposition.
+
+    Parameters
+    ----------
+    problem : BinaryProblem
+        Predictions and events.
+    binning : Binning
+        Assigns predictions to bins.
+    edges : ndarray of shape (B + 1,)
+        Edges of the bins.
+
+    Returns
+    -------
+    count : ndarray of int, shape (B,)
+        Number of predictions.
+    sum_prob : ndarray of shape (B,)
+        Sum of the predictions, in float64.
+    hits : ndarray of int, shape (B,)
+        Number of events.
+
+    Examples
+    --------
+    >>> from calibkit import EqualWidth, binary_problem
+    >>> problem, bins = binary_problem([0, 1, 1], [.25, .5, 1.0]), EqualWidth(2)
+    >>> count, sum_prob, hits = bin_sums(problem, bins, bins.edges(problem.prob))
+    >>> count.tolist(), sum_prob.tolist(), hits.tolist()
+    ([1, 2], [0.25, 1.5], [0, 2])
+    """
     n_bins = len(edges) - 1
     counts = np.zeros(2 * n_bins, dtype=np.intp)
     sum_prob = np.zeros(n_bins)

@@ -254,6 +254,11 @@ def miscalibration(
     -------
     Miscalibration
 
+    Raises
+    ------
+    ValueError
+        As `corp_decomposition`.
+
     See Also
     --------
     null_level : ``null_level(miscalibration, y_true, y_prob)`` puts it into proportion.

@@ -1,0 +1,104 @@
+"""Public functions look alike: the same first arguments, named options, complete docstrings."""
+
+import dataclasses
+import importlib
+import inspect
+from typing import Any
+
+import pytest
+
+import calibkit
+from calibkit._result import Result
+
+ROOMS = (
+    "views",
+    "bins",
+    "reliability",
+    "scores",
+    "corp",
+    "errors",
+    "significance",
+    "fakes",
+    "data",
+)
+
+
+def public(room: str) -> dict[str, Any]:
+    """Return what a room offers."""
+    module = importlib.import_module(f"calibkit.{room}")
+    names = getattr(module, "__all__", None) or [
+        name
+        for name, item in vars(module).items()
+        if not name.startswith("_") and getattr(item, "__module__", "") == module.__name__
+    ]
+    return {f"{room}.{name}": getattr(module, name) for name in names}
+
+
+PUBLIC = {name: item for room in ROOMS for name, item in public(room).items()}
+FUNCTIONS = {name: item for name, item in PUBLIC.items() if inspect.isfunction(item)}
+RESULTS = {
+    name: item
+    for name, item in PUBLIC.items()
+    if inspect.isclass(item) and issubclass(item, Result)
+}
+
+
+def each(items: dict[str, Any]) -> pytest.MarkDecorator:
+    """Run a test once per public name."""
+    return pytest.mark.parametrize("item", items.values(), ids=items.keys())
+
+
+def test_there_is_something_to_look_at() -> None:
+    assert len(FUNCTIONS) >= 25
+    assert len(RESULTS) >= 7
+
+
+@each(FUNCTIONS)
+def test_labels_come_first_and_options_are_named(item: Any) -> None:
+    parameters = list(inspect.signature(item).parameters.values())
+    names = [parameter.name for parameter in parameters]
+    if "y_true" not in names:
+        return
+    start = names.index("y_true")
+    assert names[:start] in ([], ["measure"])  # a measure is named before what it measures
+    assert names[start : start + 2] == ["y_true", "y_prob"]
+    for parameter in parameters[start + 2 :]:
+        assert parameter.kind in (parameter.KEYWORD_ONLY, parameter.VAR_KEYWORD), parameter.name
+
+
+@each(FUNCTIONS)
+def test_every_parameter_is_annotated(item: Any) -> None:
+    signature = inspect.signature(item)
+    assert signature.return_annotation is not inspect.Signature.empty
+    for parameter in signature.parameters.values():
+        assert parameter.annotation is not inspect.Parameter.empty, parameter.name
+
+
+@each(FUNCTIONS)
+def test_docstrings_are_complete(item: Any) -> None:
+    text = inspect.getdoc(item) or ""
+    parameters = [p for p in inspect.signature(item).parameters.values() if p.kind != p.VAR_KEYWORD]
+    sections = ["Returns", "Examples"] + ["Parameters"] * bool(parameters)
+    if "y_true" in (parameter.name for parameter in parameters):
+        sections.append("Raises")
+        assert "lesson" in text.lower(), "no lesson is named"
+    for section in sections:
+        assert f"\n{section}\n{'-' * len(section)}\n" in text, section
+    described = text.partition("Parameters\n")[2].partition("\nReturns\n")[0]
+    for parameter in parameters:
+        assert parameter.name in described, parameter.name
+
+
+@each(RESULTS)
+def test_results_are_frozen_and_speak(item: Any) -> None:
+    assert dataclasses.is_dataclass(item)
+    assert item.__dataclass_params__.frozen
+    assert item.describe is not Result.describe
+    assert item._columns is not Result._columns
+    assert "Parameters\n" in (inspect.getdoc(item) or "")
+
+
+def test_the_front_page_lists_what_it_shows() -> None:
+    assert sorted(calibkit.__all__) == calibkit.__all__
+    for name in calibkit.__all__:
+        assert hasattr(calibkit, name)
