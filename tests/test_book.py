@@ -323,7 +323,9 @@ def test_formulas_of_a_lesson_are_left_to_the_sites_own_mathjax(name: str) -> No
 
 
 @needs_site
-@pytest.mark.parametrize("room", extension().rooms() if addresses() else [])
+@pytest.mark.parametrize(
+    "room", extension().rooms() if addresses() else [], ids=lambda room: f"calibkit.{room}"
+)
 def test_every_public_name_is_documented_and_its_room_links_a_lesson(room: str) -> None:
     here = page(f"book/api/{room}.html")
     module = importlib.import_module(f"calibkit.{room}")

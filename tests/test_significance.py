@@ -427,6 +427,17 @@ class TestBootstrapFormulas:
         se = prob.std() / np.sqrt(30)
         assert interval.draws.std() == pytest.approx(se, rel=0.15)
 
+    def test_predictions_move_with_their_rows(self) -> None:
+        """One bin, certain and right: the mean prediction is the frequency in each resample."""
+        labels = np.tile([0, 1, 2], 10)
+        draws = [
+            ck.bootstrap_interval(ECE, labels == 1, labels == 1, bins=1, rng=0).draws,
+            ck.bootstrap_interval(
+                ck.class_wise_calibration_error, labels, np.eye(3)[labels], bins=1, rng=0
+            ).draws,
+        ]
+        assert np.abs(draws).max() < 1e-12
+
     def test_a_constant_measure_has_an_interval_of_length_zero(self) -> None:
         interval = ck.bootstrap_interval(lambda y, p: 0.25, [0, 1], [0.5, 0.5], rng=0)
         assert (interval.low, interval.value, interval.high) == (0.25, 0.25, 0.25)
@@ -538,6 +549,8 @@ def test_blocks_cover_all_draws_once() -> None:
     for n_draws, n in ((1, 10), (1000, 300), (7, 10**7), (1000, 10**6), (2001, 1000)):
         rows = [row for block in _binned.blocks(n_draws, n) for row in range(n_draws)[block]]
         assert rows == list(range(n_draws))
+        longest = max(block.stop - block.start for block in _binned.blocks(n_draws, n))
+        assert longest * n <= max(n, 1_000_000), "more memory than needed"
 
 
 def test_results_do_not_depend_on_the_size_of_blocks(monkeypatch: pytest.MonkeyPatch) -> None:

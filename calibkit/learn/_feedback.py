@@ -22,7 +22,7 @@ _BORDERS = {
 }
 _NOTE_BORDER = "#5b8db8"
 _BOX = "border-left: 0.35em solid {border}; padding: 0.3em 0.9em; margin: 0.3em 0; color: inherit"
-_LEFT = 'style="text-align: left"'
+_LEFT = 'style="text-align: left; padding: 0.2em 1.2em 0.2em 0"'
 # A page's own colour for code may vanish on the background that the page gives to an output.
 _INLINE = '<code style="color: inherit; background: none; border: 0; padding: 0">'
 
