@@ -263,6 +263,8 @@ def _report_label_range(labels: NDArray[Any], n_classes: int, *, binary: bool) -
         remedy = "The labels are -1 and 1; pass (y_true == 1)."
     elif 0 not in found and max(found) == n_classes and min(found) > 0:
         remedy = "The labels start at 1; pass y_true - 1."
+    elif not binary and min(found) >= 0:
+        remedy = f"y_prob has no column for class {labels[row]:.15g}; add it, or drop the rows."
     elif binary and min(found) >= 0:
         remedy = "One-dimensional y_prob is P(y = 1); for more classes pass one column per class."
     else:

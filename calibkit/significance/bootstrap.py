@@ -112,15 +112,15 @@ def bootstrap_interval(
     second bias to the first; the reflected form subtracts it once.
 
     Measured coverage of the nominal 90 % interval for the expected calibration error (uniform
-    predictions, 15 equal-width bins, 600 data sets each, tested in ``tests``):
+    predictions, 15 equal-width bins, 1000 data sets each):
 
     ==========================  ======  ===========  ============
     model (true error)          n       reflected    percentile
     ==========================  ======  ===========  ============
-    over-confident (0.096)      500     84 %         51 %
-    over-confident (0.096)      2000    87 %         81 %
-    calibrated (0)              500     25 %         0 %
-    calibrated (0)              2000    26 %         0 %
+    over-confident (0.097)      500     85 %         51 %
+    over-confident (0.097)      2000    87 %         83 %
+    calibrated (0)              500     27 %         0 %
+    calibrated (0)              2000    25 %         0 %
     ==========================  ======  ===========  ============
 
     Close to calibration neither form can be trusted to reach down to the truth: there, ask

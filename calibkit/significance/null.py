@@ -195,7 +195,8 @@ class ConsistencyBand(Result):
         if self.simultaneous:
             expected = f"a calibrated model stays inside everywhere with probability {percent}"
         else:
-            expected = f"chance alone puts about {(1 - self.level) * used:.1f} of them there"
+            share = (1 - self.level) * used  # fewer in thin bins, whose frequencies are coarse
+            expected = f"chance alone puts at most about {share:.1f} of them there"
         kind = "simultaneous" if self.simultaneous else "pointwise"
         return (
             f"{outside} of {spell(used, 'bin')} outside the {kind} {percent} consistency band; "
