@@ -61,6 +61,12 @@ class Result:
         )
 
 
+def listed(result: Result, names: tuple[str, ...], headings: tuple[str, str]) -> dict[str, Any]:
+    """Return a table of two columns: names of attributes, and their values."""
+    values = np.array([float(getattr(result, name)) for name in names])
+    return {headings[0]: np.array(names), headings[1]: values}
+
+
 def _cell(value: Any) -> str:
     if isinstance(value, float):
         return "–" if np.isnan(value) else f"{value:.4f}"

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit._result import Result, spell
+from calibkit._result import Result, listed, spell
 from calibkit._validation import FloatArray, IntArray, as_predictions
 from calibkit.bins import Binning, Distinct, as_bins
 from calibkit.reliability import bin_sums
@@ -100,10 +100,7 @@ class BrierDecomposition(Result):
 
     def _columns(self) -> Mapping[str, NDArray[Any]]:
         parts = ("score", "miscalibration", "discrimination", "uncertainty", "within_bin")
-        return {
-            "part": np.array(parts),
-            "value": np.array([getattr(self, part) for part in parts]),
-        }
+        return listed(self, parts, ("part", "value"))
 
 
 def brier_score(y_true: Any, y_prob: Any, *, classes: str = "sum") -> Score:

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 import calibkit as ck
+from calibkit import explore
 from calibkit.fakes import KnobClassifier
 
 
@@ -122,6 +123,19 @@ def small_input(rng: np.random.Generator) -> Case:
     )
 
 
+def redraws() -> list[Case]:
+    """Time one redraw of each explorer, at its default and at the far end of each control."""
+    cases = []
+    for name in ("forecaster", "distort_me", "fake_factory", "diagram_lab"):
+        explorer = getattr(explore, name)()
+        ends = [{control.name: control.values[-1]} for control in explorer.controls]
+        slowest = max(best_ms(partial(explorer.show, **state), 0.6) for state in ({}, *ends))
+        cases.append(Case(f"slowest redraw, {name}", slowest, "one millisecond", 1.0, 200))
+    game = explore.which_is_perfect()
+    took = best_ms(partial(game.picture, game.first, revealed=True))
+    return [*cases, Case("redraw, which_is_perfect", took, "one millisecond", 1.0, 200)]
+
+
 def peak_memory(n: int, rng: np.random.Generator) -> Case:
     """Measure the peak of extra memory of the top-label error, in megabytes."""
     table, classes = rng.random((n, 10)), rng.integers(0, 10, n)
@@ -140,7 +154,7 @@ def main(arguments: list[str] | None = None) -> int:
     n = 100_000 if parser.parse_args(arguments).quick else 1_000_000
     rng = np.random.default_rng(0)
     cases = [*large_inputs(n, rng), resampling(10_000, 1000, rng), small_input(rng)]
-    cases += [*fake_samples(n, rng), peak_memory(n, rng)]
+    cases += [*fake_samples(n, rng), peak_memory(n, rng), *redraws()]
     print(f"{'case':<36}{'time (ms)':>10}  {'yardstick':<22}{'(ms)':>8}{'ratio':>8}{'promise':>9}")
     for case in cases:
         mark = "" if case.ratio <= case.promised else "  <- broken"

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit._result import Result, read_only
+from calibkit._result import Result, listed, read_only
 from calibkit._validation import as_count, as_generator, as_level, as_predictions
 from calibkit.significance import _binned
 from calibkit.significance.null import Measure
@@ -55,11 +55,7 @@ class BootstrapInterval(Result):
         )
 
     def _columns(self) -> Mapping[str, NDArray[Any]]:
-        rows = ("value", "low", "high", "level")
-        return {
-            "quantity": np.array(rows),
-            "number": np.array([getattr(self, row) for row in rows]),
-        }
+        return listed(self, ("value", "low", "high", "level"), ("quantity", "number"))
 
 
 def bootstrap_interval(

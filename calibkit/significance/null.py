@@ -7,7 +7,7 @@ from typing import Any, SupportsFloat
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit._result import Result, read_only, spell
+from calibkit._result import Result, listed, read_only, spell
 from calibkit._validation import as_count, as_generator, as_level, as_predictions
 from calibkit.bins import Binning
 from calibkit.reliability import BinTable, reliability_table
@@ -69,10 +69,7 @@ class NullLevel(Result):
 
     def _columns(self) -> Mapping[str, NDArray[Any]]:
         rows = ("value", "mean", "sd", "low", "median", "high", "p_value")
-        return {
-            "quantity": np.array(rows),
-            "number": np.array([getattr(self, row) for row in rows]),
-        }
+        return listed(self, rows, ("quantity", "number"))
 
 
 def null_level(
