@@ -1,0 +1,100 @@
+"""What every one-dimensional calibrator can do: fit a map, draw it, repair predictions."""
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from calibkit._validation import as_predictions, as_probability_array
+
+FloatVector = NDArray[np.float64]
+
+# Points at which a smooth map is drawn.
+_GRID = 501
+
+
+class Calibrator(BaseEstimator):  # type: ignore[misc]  # scikit-learn carries no types
+    """A family of maps from predictions to probabilities, and a way to fit one of them.
+
+    Subclasses implement `_fit` and `curve`; checks of the input are here.
+
+    Attributes
+    ----------
+    n_parameters_ : int or None
+        Number of free parameters of the fitted map; None for non-parametric families.
+    converged_ : bool
+        Whether the fit reached its optimum.
+    n_iter_ : int
+        Steps of the optimiser; 0 where the fit is a formula.
+    """
+
+    family: ClassVar[str] = ""
+    loss_name: ClassVar[str] = "Brier"
+
+    n_parameters_: int | None
+    converged_: bool
+    n_iter_: int
+
+    def fit(self, p: Any, y: Any) -> Self:
+        """Fit the map.
+
+        Parameters
+        ----------
+        p : array-like of shape (n,)
+            Predicted probabilities of the event.
+        y : array-like of shape (n,)
+            Labels 0 and 1.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If the input is not valid (the message names row and value), or too small for the
+            family.
+        """
+        label, prob = as_predictions(y, p)
+        if prob.ndim != 1:
+            raise ValueError(
+                f"p must be one-dimensional, the probability of one event, got shape {prob.shape}. "
+                "Choose a view first, e.g. calibkit.binary_problem(y, p, view='top-label')."
+            )
+        self.converged_, self.n_iter_ = True, 0
+        self._fit(prob.astype(np.float64), label.astype(np.float64))
+        return self
+
+    def _fit(self, prob: FloatVector, label: FloatVector) -> None:
+        """Fit to checked float64 arrays and set the attributes that end in ``_``."""
+        raise NotImplementedError
+
+    def curve(self, p: Any) -> FloatVector:
+        """Return the fitted map itself at `p`, of the same shape.
+
+        It is the map whose distance from the diagonal a fit on the test set reports. The maps
+        of some families leave [0, 1] (slope-1 bins); `calibrate` cuts them.
+        """
+        prob = np.asarray(as_probability_array(p), dtype=np.float64)
+        self._check_fitted()
+        return self._curve(prob.ravel()).reshape(prob.shape)
+
+    def _curve(self, prob: FloatVector) -> FloatVector:
+        raise NotImplementedError
+
+    def calibrate(self, p: Any) -> FloatVector:
+        """Return the calibrated probabilities, of the same shape as `p`.
+
+        The fitted map, with values below 0 set to 0 and above 1 set to 1.
+        """
+        return np.clip(self.curve(p), 0.0, 1.0)
+
+    def polyline(self) -> tuple[FloatVector, FloatVector]:
+        """Return the map as points to draw, with NaN between separate pieces."""
+        x = np.linspace(0, 1, _GRID)
+        return x, self.curve(x)
+
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "converged_"):
+            raise ValueError(f"{type(self).__name__} is not fitted yet; call fit(p, y) first.")

@@ -1,0 +1,71 @@
+"""Folds that do not depend on row order, and the rule that prefers the simpler model."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibkit._validation import as_count, as_generator
+
+IntVector = NDArray[np.intp]
+
+
+def assign_folds(
+    x: NDArray[np.float64],
+    label: NDArray[np.float64],
+    cv: Any,
+    rng: int | np.random.Generator | None,
+) -> tuple[IntVector, int]:
+    """Return the number of the fold of each row, and how many folds there are.
+
+    Parameters
+    ----------
+    x, label : ndarray of shape (n,)
+        Predictions and labels, sorted by both: positions then carry no row order.
+    cv : int or scikit-learn splitter
+        A number of folds of (almost) equal size, shuffled, or an object with ``split``.
+    rng : int, numpy.random.Generator or None
+        Draws the folds where `cv` is a number.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer predictions than folds, or a splitter leaves a row out.
+    """
+    n = len(x)
+    if isinstance(cv, str) or not hasattr(cv, "split"):  # text has a `split` of its own
+        n_folds = as_count(cv, "cv", minimum=2)
+        if n < n_folds:
+            raise ValueError(
+                f"cv={n_folds} folds need at least {n_folds} predictions, got {n}. "
+                "Use fewer folds, or give the number to be chosen."
+            )
+        fold = np.empty(n, dtype=np.intp)
+        fold[as_generator(rng).permutation(n)] = np.arange(n) % n_folds
+        return fold, n_folds
+    fold = np.full(n, -1, dtype=np.intp)
+    parts = list(cv.split(x[:, np.newaxis], label))
+    for number, (_, held_out) in enumerate(parts):
+        fold[held_out] = number
+    if (fold < 0).any():
+        row = int(np.flatnonzero(fold < 0)[0])
+        raise ValueError(
+            f"cv={cv!r} never holds out row {row} of the sorted data; every row must be held "
+            "out once. Use a number of folds, or a splitter such as KFold."
+        )
+    return fold, len(parts)
+
+
+def parsimonious(scores: NDArray[np.float64], tolerance: float) -> int:
+    """Return the first place whose score is at most ``(1 + tolerance)`` times the lowest.
+
+    The rule of source 000, appendix C.2: candidates are ordered from simple to complex, and a
+    complex one must be better by more than `tolerance` (0.1 % there).
+
+    >>> parsimonious(np.array([0.2, 0.10005, 0.1]), 0.001)
+    1
+    """
+    number = isinstance(tolerance, int | float | np.number) and not isinstance(tolerance, bool)
+    if not number or not 0 <= tolerance < np.inf:
+        raise ValueError(f"tolerance must be a number from 0 on, got {tolerance!r}.")
+    return int(np.flatnonzero(scores <= scores.min() * (1 + tolerance))[0])

@@ -1,0 +1,208 @@
+"""The estimator: continuous piecewise-linear maps with a number of pieces found by folds."""
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibkit._links import expit, logit
+from calibkit._validation import as_count
+from calibkit.calibrators._base import Calibrator, FloatVector
+from calibkit.calibrators._folds import assign_folds, parsimonious
+from calibkit.piecewise._search import (
+    Problem,
+    Sorted,
+    evaluate,
+    family_of,
+    fit_all,
+    fit_folds,
+    outer_knots,
+    scores_by_pieces,
+)
+
+SPACES = ("probability", "logit")
+FIT_LOSSES = ("log-loss", "brier")
+OUTCOMES = ("refit", "fold-ensemble")
+# The source tries one more piece per 200 predictions, and 16 at most.
+_ROWS_PER_PIECE, _MOST_PIECES = 200, 16
+_DRAWN_BETWEEN_KNOTS = 40
+
+
+class PiecewiseLinear(Calibrator):
+    """Continuous piecewise-linear calibration map, in probability space (PL) or logits (PL3).
+
+    Parameters
+    ----------
+    space : {"probability", "logit"}
+        Where the map is piecewise linear: prediction to probability (PL), or logit of the
+        prediction to logit of the probability (PL3).
+    n_pieces : int, optional
+        Number of pieces K. By default cross-validation chooses it.
+    loss : {"log-loss", "brier"}
+        What the fit minimises. Numbers of pieces are compared by the held-out Brier score.
+    outcome : {"refit", "fold-ensemble"}
+        Fit the chosen number of pieces to all data, or average the maps of the folds.
+    cv : int or scikit-learn splitter
+        Folds. They are drawn over the sorted predictions, so row order plays no part.
+    max_pieces : int, optional
+        Largest number tried; by default ``min(n // 200, 15) + 1`` as in the source.
+    tolerance : float
+        The smallest K whose score is within this part of the best one wins; 0 takes the best.
+    monotone : bool
+        Whether the map may not fall.
+    intercept : bool
+        False: with one piece in logit space the map is ``expit(a logit p)``, temperature scaling
+        with ``T = 1 / a``.
+    rng : int, numpy.random.Generator or None
+        Draws the folds.
+
+    Attributes
+    ----------
+    knots_, heights_ : ndarray of shape (K + 1,)
+        Knots of the map and its values there, both as probabilities. In logit space the outer
+        pieces go on beyond the outer knots. For an ensemble: those of the refit.
+    n_pieces_ : int
+        Number of pieces.
+    candidates_, scores_ : ndarray
+        Numbers tried and their mean held-out Brier scores (empty if `n_pieces` was given).
+    best_n_pieces_ : int
+        The number with the best score, before `tolerance`.
+    training_loss_ : float
+        Mean loss of the refit.
+    members_ : list of (knots, heights)
+        The maps that are averaged; one for a refit.
+    n_parameters_ : int
+        2K, or 1 without intercept.
+
+    Raises
+    ------
+    ValueError
+        If an option does not exist, or there are fewer predictions than parameters or folds.
+
+    Notes
+    -----
+    ``g(x) = H_j + (H_{j+1} - H_j) (x - B_j) / (B_{j+1} - B_j)`` for x in piece j (source 000
+    section 5). Knots and heights are fitted together by damped Gauss-Newton steps from three
+    starts; `converged_` tells whether all fits settled. A piece holds at least 1 % of the
+    predictions. With one piece, the logit form is Platt's map without
+    smoothing. Constant predictions move to their frequency. Taught in lesson 07.
+
+    Examples
+    --------
+    >>> from calibkit.fakes import LogitDistortion
+    >>> sample = LogitDistortion(slope=0.5).sample(2000, rng=0)
+    >>> model = PiecewiseLinear("logit", rng=0).fit(sample.y_prob, sample.y_true)
+    >>> model.n_pieces_, model.calibrate([0.1, 0.5, 0.9]).round(2).tolist()
+    (1, [0.23, 0.5, 0.77])
+    """
+
+    family: ClassVar[str] = "continuous piecewise linear"
+
+    def __init__(
+        self,
+        space: str = "probability",
+        n_pieces: int | None = None,
+        *,
+        loss: str = "log-loss",
+        outcome: str = "refit",
+        cv: Any = 10,
+        max_pieces: int | None = None,
+        tolerance: float = 0.001,
+        monotone: bool = False,
+        intercept: bool = True,
+        rng: int | np.random.Generator | None = 0,
+    ) -> None:
+        self.space = space
+        self.n_pieces = n_pieces
+        self.loss = loss
+        self.outcome = outcome
+        self.cv = cv
+        self.max_pieces = max_pieces
+        self.tolerance = tolerance
+        self.monotone = monotone
+        self.intercept = intercept
+        self.rng = rng
+
+    def _fit(self, prob: FloatVector, label: FloatVector) -> None:
+        self._check_options(len(prob))
+        problem = self._problem(prob, label)
+        candidates = self._candidates(len(prob))
+        folds: tuple[NDArray[np.intp], int] | None = None
+        if len(candidates) > 1 or self.outcome == "fold-ensemble":
+            folds = assign_folds(problem.data.x, problem.data.label, self.cv, self.rng)
+        self._choose(problem, folds, candidates)
+        fits = fit_all(problem, self.n_pieces_)
+        self.knots_ = self._as_prob(fits.maps.knots[0])
+        self.heights_ = self._as_prob(fits.maps.heights[0])
+        self.training_loss_ = float(fits.loss[0])
+        if self.outcome == "fold-ensemble" and folds is not None:
+            fits = fit_folds(problem, *folds, self.n_pieces_)
+        self._maps = list(zip(fits.maps.knots, fits.maps.heights, strict=True))
+        self.members_ = [(self._as_prob(b), self._as_prob(h)) for b, h in self._maps]
+        self.converged_, self.n_iter_ = bool(fits.converged.all()), int(fits.n_iter.max())
+        self.n_parameters_ = 2 * self.n_pieces_ if self.intercept else 1
+
+    def _choose(
+        self, problem: Problem, folds: tuple[NDArray[np.intp], int] | None, candidates: list[int]
+    ) -> None:
+        """Set the number of pieces, by the scores of the folds where there is a choice."""
+        self.candidates_, self.scores_ = np.array([], dtype=np.intp), np.array([])
+        self.n_pieces_ = self.best_n_pieces_ = candidates[0]
+        if len(candidates) > 1 and folds is not None:
+            self.candidates_ = np.array(candidates)
+            self.scores_ = scores_by_pieces(problem, *folds, candidates)
+            self.best_n_pieces_ = candidates[int(self.scores_.argmin())]
+            self.n_pieces_ = candidates[parsimonious(self.scores_, self.tolerance)]
+
+    def _problem(self, prob: FloatVector, label: FloatVector) -> Problem:
+        x = prob if self.space == "probability" else logit(prob)
+        order = np.lexsort((label, x))
+        x = x[order]
+        family = family_of(self.space, self.loss, monotone=self.monotone, intercept=self.intercept)
+        return Problem(Sorted(x, label[order], outer_knots(self.space, x)), family, self.space)
+
+    def _candidates(self, n: int) -> list[int]:
+        if self.n_pieces is not None:
+            return [int(self.n_pieces)]
+        if not self.intercept:
+            return [1]
+        most = min(n // _ROWS_PER_PIECE + 1, _MOST_PIECES)
+        if self.max_pieces is not None:
+            most = self.max_pieces
+        return list(range(1, most + 1))
+
+    def _check_options(self, n: int) -> None:
+        for name, options in (("space", SPACES), ("loss", FIT_LOSSES), ("outcome", OUTCOMES)):
+            if getattr(self, name) not in options:
+                raise ValueError(f"{name} must be one of {options}, got {getattr(self, name)!r}.")
+        for name in ("n_pieces", "max_pieces"):
+            if getattr(self, name) is not None:
+                as_count(getattr(self, name), name)
+        if not self.intercept and (self.space != "logit" or (self.n_pieces or 1) > 1):
+            raise ValueError(
+                "intercept=False is temperature scaling: it needs space='logit' and n_pieces=1, "
+                f"got space={self.space!r} and n_pieces={self.n_pieces!r}."
+            )
+        pieces = max(self._candidates(n))
+        needed = 2 * pieces if self.intercept else 1
+        if n < needed:
+            raise ValueError(
+                f"{pieces} pieces have {needed} parameters, but there are only {n} predictions. "
+                "Use fewer pieces, or more predictions."
+            )
+
+    def _as_prob(self, values: FloatVector) -> FloatVector:
+        return values if self.space == "probability" else expit(values)
+
+    def _curve(self, prob: FloatVector) -> FloatVector:
+        x = prob if self.space == "probability" else logit(prob)
+        maps = [evaluate(x, knots, heights, self.space) for knots, heights in self._maps]
+        return np.asarray(np.mean(maps, axis=0))
+
+    def polyline(self) -> tuple[FloatVector, FloatVector]:
+        """Return the map as points to draw: its knots, and a fine grid where it bends."""
+        knots = np.unique(np.concatenate([member[0] for member in self.members_]))
+        if self.space == "logit":
+            knots = np.union1d(knots, np.linspace(0, 1, 8 * _DRAWN_BETWEEN_KNOTS + 1))
+        x = np.union1d(knots, [0.0, 1.0])
+        return x, self.curve(x)
