@@ -90,23 +90,47 @@ def moments(grid: Grid, maps: Maps, loss: Loss) -> Moments:
 def gradient_and_curvature(parts: Moments) -> tuple[FloatTable, NDArray[np.float64]]:
     """Return the gradient (P, 2K) and the Gauss-Newton matrix (P, 2K, 2K).
 
-    The order is the K + 1 heights, then the K - 1 inner knots.
+    The order is the K + 1 heights, then the K - 1 inner knots. Each of the blocks (heights with
+    heights, heights with knots, knots with knots) is tridiagonal.
     """
     n_maps, k = parts.slope_a.shape
-    left = np.arange(k)
-    at_height, at_knot = (left, left + 1), (left + k + 1, left + k + 2)
-    s = parts.steepness
-    slopes = (parts.slope_a, parts.slope_b)
-    curves = ((parts.curve_aa, parts.curve_ab), (parts.curve_ab, parts.curve_bb))
-    gradient = np.zeros((n_maps, 2 * k + 2))
-    matrix = np.zeros((n_maps, 2 * k + 2, 2 * k + 2))
-    for i in (0, 1):
-        gradient[:, at_height[i]] += slopes[i]
-        gradient[:, at_knot[i]] -= s * slopes[i]
-        for j in (0, 1):
-            matrix[:, at_height[i], at_height[j]] += curves[i][j]
-            matrix[:, at_knot[i], at_knot[j]] += s * s * curves[i][j]
-            matrix[:, at_height[i], at_knot[j]] -= s * curves[i][j]
-            matrix[:, at_knot[j], at_height[i]] -= s * curves[i][j]
-    free = np.r_[: k + 1, k + 2 : 2 * k + 1]  # the outer knots stay
-    return gradient[:, free], matrix[:, free[:, np.newaxis], free]
+    s = -parts.steepness
+    matrix = np.zeros((n_maps, 2 * k, 2 * k))
+    middle, beside = _at_nodes(parts.curve_aa, parts.curve_bb), parts.curve_ab
+    _fill(matrix[:, : k + 1, : k + 1], middle)
+    _fill(matrix[:, :k, 1 : k + 1], beside)
+    _fill(matrix[:, 1 : k + 1, :k], beside)
+    gradient = np.empty((n_maps, 2 * k))
+    gradient[:, : k + 1] = _at_nodes(parts.slope_a, parts.slope_b)
+    if k == 1:
+        return gradient, matrix
+    gradient[:, k + 1 :] = _at_nodes(s * parts.slope_a, s * parts.slope_b)[:, 1:-1]
+    middle, beside = _at_nodes(s * parts.curve_aa, s * parts.curve_bb), s * parts.curve_ab
+    mixed = matrix[:, : k + 1, k + 1 :]
+    _fill(mixed[:, 1:-1], middle[:, 1:-1])
+    _fill(mixed[:, :-2], beside[:, :-1])
+    _fill(mixed[:, 2:], beside[:, 1:])
+    matrix[:, k + 1 :, : k + 1] = mixed.transpose(0, 2, 1)
+    square = s * s
+    middle, beside = (
+        _at_nodes(square * parts.curve_aa, square * parts.curve_bb),
+        square * parts.curve_ab,
+    )
+    knots = matrix[:, k + 1 :, k + 1 :]
+    _fill(knots, middle[:, 1:-1])
+    _fill(knots[:, :-1, 1:], beside[:, 1:-1])
+    _fill(knots[:, 1:, :-1], beside[:, 1:-1])
+    return gradient, matrix
+
+
+def _at_nodes(from_right: FloatTable, from_left: FloatTable) -> FloatTable:
+    """Add at each knot what the piece on its right and the piece on its left contribute."""
+    total = np.zeros((len(from_right), from_right.shape[1] + 1))
+    total[:, :-1] = from_right
+    total[:, 1:] += from_left
+    return total
+
+
+def _fill(block: NDArray[np.float64], diagonal: FloatTable) -> None:
+    """Write the diagonal of each matrix of a stack of square blocks."""
+    np.einsum("pii->pi", block)[:] = diagonal

@@ -16,7 +16,7 @@ from calibkit.piecewise._starts import Starts
 # Fits start on this many runs of predictions and finish on all of them.
 _PLACES = 400
 # A step that gains less mean loss than this ends a fit.
-_SETTLED = 2e-7
+_SETTLED = 5e-7
 _EXACT = 1e-14
 _ROUGH_STEPS, _FINE_STEPS = 40, 100
 # Logits of the map may go beyond those of predictions, but not to infinity on separable data.

@@ -2,10 +2,10 @@
 
 The loss has many local minima in the knots, so the start decides. The greedy choice works on the
 quadratic model of the loss around a first fit. There a map with knots at given places is a
-weighted regression on hinges ``max(x - knot, 0)``. From the matrix of products of 40 candidate
-hinges alone, the *sweep operator* says at once how much each candidate would gain. Knots are
-added one at a time, and after each addition every knot may change its place. All of it is done
-for all problems of the grid at once.
+weighted regression on hinges ``max(x - knot, 0)``. From the matrix of products of about 50
+candidate hinges alone, the *sweep operator* says at once how much each candidate would gain.
+Knots are added one at a time, and after each addition every knot may change its place. All of it
+is done for all problems of the grid at once.
 """
 
 import numpy as np
@@ -21,7 +21,7 @@ _BY_RANK, _BY_WIDTH = 36, 16  # candidates for knots
 _NEARBY = np.array([-24, -12, -6, -3, -1, 0, 1, 3, 6, 12, 24])
 _SKIPPED = 0.01  # share of the predictions at each end without equally distant candidates
 _LINE_STEPS, _PILOT_PIECES, _PILOT_STEPS = 10, 6, 5
-_EXCHANGES = 2
+_EXCHANGES = 1
 # A hinge whose share outside the span of the others is smaller than this brings nothing new.
 _NEW = 1e-9
 
