@@ -8,43 +8,15 @@ Inputs include validation; one thread. Exit code 1 if a promise is broken.
 import argparse
 import sys
 import tracemalloc
-from collections.abc import Callable
 from functools import partial
-from time import perf_counter
-from typing import NamedTuple
 
 import numpy as np
 
 import calibkit as ck
 from calibkit import explore
 from calibkit.fakes import KnobClassifier
-
-
-class Case(NamedTuple):
-    """One measured line."""
-
-    name: str
-    milliseconds: float
-    yardstick: str
-    yardstick_ms: float
-    promised: float
-
-    @property
-    def ratio(self) -> float:
-        """Time in units of the yardstick."""
-        return self.milliseconds / self.yardstick_ms
-
-
-def best_ms(run: Callable[[], object], seconds: float = 1.0) -> float:
-    """Return the fastest of several runs, in milliseconds: the least disturbed one."""
-    run()
-    best, spent = np.inf, 0.0
-    while spent < seconds:
-        start = perf_counter()
-        run()
-        took = perf_counter() - start
-        best, spent = min(best, took), spent + took
-    return 1e3 * best
+from tools import bench_fits
+from tools.timing import Case, best_ms
 
 
 def large_inputs(n: int, rng: np.random.Generator) -> list[Case]:
@@ -154,7 +126,7 @@ def main(arguments: list[str] | None = None) -> int:
     n = 100_000 if parser.parse_args(arguments).quick else 1_000_000
     rng = np.random.default_rng(0)
     cases = [*large_inputs(n, rng), resampling(10_000, 1000, rng), small_input(rng)]
-    cases += [*fake_samples(n, rng), peak_memory(n, rng), *redraws()]
+    cases += [*fake_samples(n, rng), *bench_fits.cases(rng), peak_memory(n, rng), *redraws()]
     print(f"{'case':<36}{'time (ms)':>10}  {'yardstick':<22}{'(ms)':>8}{'ratio':>8}{'promise':>9}")
     for case in cases:
         mark = "" if case.ratio <= case.promised else "  <- broken"

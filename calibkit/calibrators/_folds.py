@@ -33,8 +33,8 @@ def assign_folds(
         If there are fewer predictions than folds, or a splitter leaves a row out.
     """
     n = len(x)
-    if isinstance(cv, str) or not hasattr(cv, "split"):  # text has a `split` of its own
-        n_folds = as_count(cv, "cv", minimum=2)
+    n_folds = check_folds(cv)
+    if n_folds is not None:
         if n < n_folds:
             raise ValueError(
                 f"cv={n_folds} folds need at least {n_folds} predictions, got {n}. "
@@ -65,7 +65,19 @@ def parsimonious(scores: NDArray[np.float64], tolerance: float) -> int:
     >>> parsimonious(np.array([0.2, 0.10005, 0.1]), 0.001)
     1
     """
+    check_tolerance(tolerance)
+    return int(np.flatnonzero(scores <= scores.min() * (1 + tolerance))[0])
+
+
+def check_folds(cv: Any) -> int | None:
+    """Return the number of folds that `cv` asks for, or None for a splitter."""
+    if hasattr(cv, "split") and not isinstance(cv, str):  # text has a `split` of its own
+        return None
+    return as_count(cv, "cv", minimum=2)
+
+
+def check_tolerance(tolerance: float) -> None:
+    """Check the part by which a simple model may be worse and still win."""
     number = isinstance(tolerance, int | float | np.number) and not isinstance(tolerance, bool)
     if not number or not 0 <= tolerance < np.inf:
         raise ValueError(f"tolerance must be a number from 0 on, got {tolerance!r}.")
-    return int(np.flatnonzero(scores <= scores.min() * (1 + tolerance))[0])

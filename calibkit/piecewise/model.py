@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from calibkit._links import expit, logit
 from calibkit._validation import as_count
 from calibkit.calibrators._base import Calibrator, FloatVector
-from calibkit.calibrators._folds import assign_folds, parsimonious
+from calibkit.calibrators._folds import assign_folds, check_folds, check_tolerance, parsimonious
 from calibkit.piecewise._search import (
     Problem,
     Sorted,
@@ -178,6 +178,11 @@ class PiecewiseLinear(Calibrator):
         for name in ("n_pieces", "max_pieces"):
             if getattr(self, name) is not None:
                 as_count(getattr(self, name), name)
+        for name in ("monotone", "intercept"):
+            if not isinstance(getattr(self, name), bool):
+                raise ValueError(f"{name} must be True or False, got {getattr(self, name)!r}.")
+        check_folds(self.cv)
+        check_tolerance(self.tolerance)
         if not self.intercept and (self.space != "logit" or (self.n_pieces or 1) > 1):
             raise ValueError(
                 "intercept=False is temperature scaling: it needs space='logit' and n_pieces=1, "

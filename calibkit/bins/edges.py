@@ -1,11 +1,7 @@
-"""Partitions of [0, 1]: where the edges are and into which bin a prediction falls.
+"""The partitions that look at predictions only: equal width, equal mass, distinct, fixed.
 
-One rule holds in every function: bins are closed on the left and open on the right,
-``[a, b)``, and the last one is closed, so that 0 and 1 always have a home. "10 bins" are ten.
 The edges of equal-width bins are the numbers ``k / B`` themselves: .3 is in the bin that starts
 at .3, which ``numpy.linspace`` and multiplication by ``0.1`` get wrong.
-
-Lessons 04 and 06 teach what the choice of bins does to a calibration error.
 """
 
 from dataclasses import dataclass
@@ -142,10 +138,11 @@ class EqualMass:
     n_bins : int
         Number of bins wanted, at least 1. With many ties, or fewer predictions than bins, there
         are fewer: a tie is never split.
-    rule : {"midpoint", "quantile"}
+    rule : {"midpoint", "first", "quantile"}
         ``"midpoint"``: sort, cut into B runs whose sizes differ by at most one, put the edge
-        half-way between neighbours (source 003). ``"quantile"``: the edges are
-        ``numpy.quantile(p, k / B)``.
+        half-way between neighbours (source 003). ``"first"``: the same runs, with the edge at
+        the first prediction of the upper one (program of source 000). ``"quantile"``: the edges
+        are ``numpy.quantile(p, k / B)``.
 
     Notes
     -----
@@ -162,21 +159,21 @@ class EqualMass:
 
     def __post_init__(self) -> None:
         as_count(self.n_bins, "n_bins")
-        if self.rule not in ("midpoint", "quantile"):
-            raise ValueError(f'rule must be "midpoint" or "quantile", got {self.rule!r}.')
+        if self.rule not in ("midpoint", "first", "quantile"):
+            raise ValueError(f'rule must be "first", "midpoint" or "quantile", got {self.rule!r}.')
 
     def edges(self, prob: FloatArray, label: IntArray | None = None) -> Edges1D:
         """Return the edges for these predictions."""
         if self.rule == "quantile":
             inner = np.quantile(prob.astype(np.float64), np.arange(1, self.n_bins) / self.n_bins)
         else:
-            inner = self._midpoints(prob)
+            inner = self._between_runs(prob)
         inner = np.unique(inner)
         # An edge at the smallest prediction would open an empty bin, one at 1 a bin of width 0.
         inner = inner[(inner > prob.min()) & (inner < 1)]
         return np.concatenate(([0.0], inner, [1.0]))
 
-    def _midpoints(self, prob: FloatArray) -> Edges1D:
+    def _between_runs(self, prob: FloatArray) -> Edges1D:
         n_bins = min(self.n_bins, len(prob))
         size, extra = divmod(len(prob), n_bins)
         cuts = np.arange(1, n_bins) * size + np.minimum(np.arange(1, n_bins), extra)
@@ -186,6 +183,8 @@ class EqualMass:
         ordered = np.partition(prob, np.union1d(cuts - 1, cuts))
         left = ordered[cuts - 1].astype(np.float64)
         right = ordered[cuts].astype(np.float64)
+        if self.rule == "first":
+            return right
         middle = (left + right) / 2
         # Between neighbouring floats the middle rounds to one of them; keep `left` below it.
         middle = np.where((middle <= left) & (left < right), right, middle)
@@ -198,7 +197,7 @@ class EqualMass:
         return assign(prob, edges)
 
     def __str__(self) -> str:
-        rule = "" if self.rule == "midpoint" else " (quantile edges)"
+        rule = "" if self.rule == "midpoint" else f" ({self.rule} edges)"
         return f"{spell(self.n_bins, 'equal-mass bin')}{rule}"
 
 

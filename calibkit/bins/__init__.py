@@ -1,0 +1,34 @@
+"""Partitions of [0, 1]: where the edges are and into which bin a prediction falls.
+
+One rule holds in every function: bins are closed on the left and open on the right,
+``[a, b)``, and the last one is closed, so that 0 and 1 always have a home. "10 bins" are ten.
+
+Lessons 04 and 06 teach what the choice of bins does to a calibration error.
+"""
+
+from calibkit.bins.edges import (
+    Assigned,
+    Binning,
+    Distinct,
+    Edges1D,
+    EqualMass,
+    EqualWidth,
+    FixedEdges,
+    as_bins,
+    assign,
+)
+from calibkit.bins.pava import Pava, PavaBC
+
+__all__ = [
+    "Assigned",
+    "Binning",
+    "Distinct",
+    "Edges1D",
+    "EqualMass",
+    "EqualWidth",
+    "FixedEdges",
+    "Pava",
+    "PavaBC",
+    "as_bins",
+    "assign",
+]

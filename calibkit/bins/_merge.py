@@ -1,0 +1,153 @@
+"""Merging items into blocks under the rules of PAVA and PAVA-BC, fast and exactly."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Counts = NDArray[np.int64]
+# Pooling in rounds ends when so few units are left.
+_FEW = 32
+
+
+def merge(hits: Counts, counts: Counts, n_min: int, n_max: int) -> list[int]:
+    """Merge items from left to right under the rules of PAVA-BC, and return the block sizes.
+
+    Parameters
+    ----------
+    hits, counts : ndarray of int, shape (m,)
+        Events and predictions of each item, in order.
+    n_min, n_max : int
+        Bounds; 0 and the number of all predictions make it plain PAVA.
+
+    Returns
+    -------
+    list of int
+        Number of predictions in each block.
+
+    Notes
+    -----
+    The rules speak about one item after the other. Runs of items that isotonic regression pools
+    are taken as one unit where it can be proved that the result is the same, and in smaller
+    units or one by one elsewhere: see `_Stack.take`.
+
+    Examples
+    --------
+    >>> merge(np.array([0, 1, 0, 1]), np.ones(4, dtype=np.int64), 0, 4)
+    [1, 2, 1]
+    """
+    if len(counts) == 0:
+        return []
+    levels = [_Level(hits, counts, np.empty(0, dtype=np.intp))]
+    while len(levels[-1].counts) > _FEW:
+        pooled = _pool_once(levels[-1])
+        if len(pooled.counts) == len(levels[-1].counts):
+            break
+        levels.append(pooled)
+    stack = _Stack(n_min, n_max)
+    _feed(stack, levels, slice(0, len(levels[-1].counts)))
+    return stack.counts
+
+
+class _Level(NamedTuple):
+    """Units of one size: events, predictions, and where each begins among the next smaller."""
+
+    hits: Counts
+    counts: Counts
+    first: NDArray[np.intp]
+
+
+def _pool_once(level: _Level) -> _Level:
+    """Pool all neighbours whose frequencies do not increase."""
+    hits, counts, _ = level
+    rises = hits[1:] * counts[:-1] > hits[:-1] * counts[1:]
+    first = np.concatenate(([0], np.flatnonzero(rises) + 1))
+    ends = np.append(first, len(counts))
+    return _Level(np.add.reduceat(hits, first), np.add.reduceat(counts, first), ends)
+
+
+def _feed(stack: "_Stack", levels: list[_Level], units: slice) -> None:
+    """Add some units of the last level, each at once if possible, else in its parts."""
+    *smaller, (hits, counts, first) = levels
+    pairs = zip(hits[units].tolist(), counts[units].tolist(), strict=True)
+    for unit, (y, w) in enumerate(pairs, start=units.start):
+        if not smaller:
+            stack.push(y, w)
+        elif not stack.take(y, w):
+            _feed(stack, smaller, slice(int(first[unit]), int(first[unit + 1])))
+
+
+class _Stack:
+    """Blocks so far, as events and sizes. All but the last hold at least `n_min` predictions."""
+
+    __slots__ = ("counts", "hits", "n_max", "n_min")
+
+    def __init__(self, n_min: int, n_max: int) -> None:
+        self.hits: list[int] = []
+        self.counts: list[int] = []
+        self.n_min, self.n_max = n_min, n_max
+
+    def push(self, y: int, w: int) -> None:
+        """Add one item and merge as long as the rules ask for it: the definition."""
+        hits, counts = self.hits, self.counts
+        while counts:
+            before = counts[-1]
+            higher = hits[-1] * w >= y * before
+            if before >= self.n_min and not (before + w <= self.n_max and higher):
+                break
+            y, w = y + hits.pop(), w + counts.pop()
+        hits.append(y)
+        counts.append(w)
+
+    def take(self, unit_y: int, unit_w: int) -> bool:
+        """Add a run of items that isotonic regression pools, if the rules lead there too.
+
+        Such a run has one property: none of its beginnings has a lower frequency than all of
+        it, none of its ends a higher one. Three cases are safe.
+
+        1. The last block is full enough and has a lower frequency than the run. So it has
+           against each beginning, and stays apart. Blocks within the run cannot have increasing
+           frequencies at its end, so they are one, if `n_max` has room for it.
+        2. The last block is full enough, its frequency is at least that of the run, and there
+           is room for both. Then no end of the run can stand apart from what is before it.
+        3. All items are still needed to reach `n_min`.
+
+        In 2 and 3 the grown block may go on to merge with those before it. If it does so during
+        the run, the rest of the run has a frequency no higher than theirs and joins as well; so
+        the state at the end of the run decides. The exception is room for a part of the run
+        that is no room for all of it: then, as elsewhere, nothing is done.
+        """
+        hits, counts, n_min, n_max = self.hits, self.counts, self.n_min, self.n_max
+        if not counts:
+            if unit_w > n_max:
+                return False
+            hits.append(unit_y)
+            counts.append(unit_w)
+            return True
+        y, w = hits[-1], counts[-1]
+        if w >= n_min:
+            if y * unit_w < unit_y * w:
+                if unit_w > n_max:
+                    return False
+                hits.append(unit_y)
+                counts.append(unit_w)
+                return True
+            if w + unit_w > n_max:
+                return False
+        elif w + unit_w > n_min:
+            return False
+        y, w, depth = y + unit_y, w + unit_w, 1
+        while depth < len(counts):
+            other = counts[-1 - depth]
+            if other + w <= n_max:
+                if hits[-1 - depth] * w < y * other:
+                    break
+                y, w, depth = y + hits[-1 - depth], w + other, depth + 1
+            elif other + w - unit_w >= n_max:
+                break
+            else:
+                return False
+        del hits[-depth:], counts[-depth:]
+        hits.append(y)
+        counts.append(w)
+        return True

@@ -1,0 +1,238 @@
+"""Bins that follow the labels: PAVA, and PAVA with bounds on the size of a bin.
+
+PAVA (pool adjacent violators) cuts the sorted predictions into the blocks of isotonic regression:
+neighbours are pooled until the event frequency of the blocks increases. PAVA-BC also keeps each
+block between a smallest and a largest number of predictions.
+
+Equal predictions are pooled first, so that the order of the rows cannot matter. The reference
+code of source 002 instead takes them in the order in which they come; ``ties="as-given"``
+reproduces that. Lessons 06 and 08.
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibkit._result import spell
+from calibkit._validation import FloatArray, IntArray, as_count
+from calibkit.bins._merge import Counts, merge
+from calibkit.bins.edges import Assigned, Edges1D, assign
+
+Bounds = NDArray[np.int64]
+
+
+class _Blocks:
+    """What both binnings share: sorting, edges between blocks, assignment."""
+
+    __slots__ = ()
+    uses_labels: ClassVar[bool] = True
+    ties: str
+
+    def bounds(self, prob: FloatArray, label: IntArray) -> Bounds:
+        """Return where blocks begin and end in predictions that are sorted already."""
+        raise NotImplementedError
+
+    def order(self, prob: FloatArray) -> NDArray[np.intp]:
+        """Return the order of rows in which `bounds` counts."""
+        # Among equal predictions the order is free, unless it is to be kept.
+        return np.argsort(prob, kind="stable" if self.ties == "as-given" else None)
+
+    def edges(self, prob: FloatArray, label: IntArray | None = None) -> Edges1D:
+        """Return the edges: 0, the middles between neighbouring blocks, 1."""
+        if label is None:
+            raise ValueError(f"{self} need labels, which a cut of predictions alone has not.")
+        order = self.order(prob)
+        ordered = prob[order]
+        return edges_between(ordered, self.bounds(ordered, label[order]))
+
+    def assign(self, prob: FloatArray, edges: Edges1D) -> Assigned:
+        """Return the bin of each prediction."""
+        if self.ties == "as-given" and np.isin(edges[1:-1], prob).any():
+            value = edges[1:-1][np.isin(edges[1:-1], prob)][0]
+            raise ValueError(
+                f"A cut falls into tied predictions at {value:g}, so edges cannot tell the blocks "
+                'apart. Use ties="pooled", or a test-based error, which follows the blocks.'
+            )
+        return assign(prob, edges)
+
+
+@dataclass(frozen=True, slots=True)
+class Pava(_Blocks):
+    """The blocks of isotonic regression: frequencies increase strictly from bin to bin.
+
+    Parameters
+    ----------
+    ties : {"pooled", "as-given"}
+        Pool equal predictions first, or take them in the order of the rows.
+
+    Notes
+    -----
+    The blocks minimise ``sum_b (n_b / n) var_b`` of the labels among all cuts with increasing
+    frequencies (source 002, Proposition 1). Labels are needed, so the bins of a redraw differ.
+    Time O(n) after sorting; comparisons are exact, in integers. Taught in lessons 06 and 08.
+
+    Examples
+    --------
+    >>> Pava().edges(np.array([0.1, 0.2, 0.6, 0.8]), np.array([0, 1, 0, 1])).round(3).tolist()
+    [0.0, 0.15, 0.7, 1.0]
+    """
+
+    ties: str = "pooled"
+
+    def __post_init__(self) -> None:
+        _check_choice("ties", self.ties, ("pooled", "as-given"))
+
+    def bounds(self, prob: FloatArray, label: IntArray) -> Bounds:
+        """Return where blocks begin and end in predictions that are sorted already."""
+        hits, counts = tie_groups(prob, label, pooled=self.ties == "pooled")
+        return _cumulated(merge(hits, counts, 0, len(prob)))
+
+    def __str__(self) -> str:
+        return f"PAVA bins{_told(self.ties)}"
+
+
+@dataclass(frozen=True, slots=True)
+class PavaBC(_Blocks):
+    """PAVA blocks with bounds on their size (PAVA with block constraints).
+
+    Parameters
+    ----------
+    n_min, n_max : int, optional
+        Smallest and largest number of predictions in a bin; ``n // 20`` and ``n // 5`` if not
+        given (for fewer than 20 predictions there is no smallest size).
+    tail : {"paper", "reference"}
+        What happens to the last `n_min` predictions, which never steer the pooling. ``"paper"``:
+        they join the last block if the bound allows it, and are a bin of their own otherwise.
+        ``"reference"``: the published code joins them whenever ``2 n_min <= n_max``, so that
+        the last bin may hold ``n_max + n_min``.
+    ties : {"pooled", "as-given"}
+        Pool equal predictions first, or take them in the order of the rows.
+
+    Notes
+    -----
+    Source 002, Algorithm 2. Predictions join one by one; the last two blocks merge while the
+    earlier is smaller than `n_min`, or while its frequency is not below that of the later and
+    both together fit into `n_max`. With ``n_max >= 2 n_min`` and n of at least `n_min`, each bin
+    holds
+
+    ==============  ===========  ===================  ==================================
+    tail            at least     at most, no ties     at most, with ties of up to t
+    ==============  ===========  ===================  ==================================
+    ``paper``       ``n_min``    ``n_max``            ``max(n_max, t, 2 n_min - 2 + t)``
+    ``reference``   ``n_min``    ``n_max + n_min``    ``max(n_max, t, n_min - 1 + t)``
+                                                      and ``n_min - 1 + t`` more
+    ==============  ===========  ===================  ==================================
+
+    because a tie is never split; with ``"as-given"`` the column without ties holds. With a
+    smaller `n_max`, the block before the tail may fall short of `n_min`. Frequencies need not
+    increase, because `n_max` can forbid a merger. Time O(n) after sorting. Taught in lesson 08.
+
+    Examples
+    --------
+    >>> bins = PavaBC(n_min=2, n_max=4)
+    >>> bins.bounds(np.linspace(0.05, 0.95, 10), np.array([0, 0, 1, 0, 0, 1, 1, 1, 1, 1])).tolist()
+    [0, 2, 5, 8, 10]
+    """
+
+    n_min: int | None = None
+    n_max: int | None = None
+    tail: str = "paper"
+    ties: str = "pooled"
+
+    def __post_init__(self) -> None:
+        if self.n_min is not None:
+            as_count(self.n_min, "n_min", minimum=0)
+        if self.n_max is not None:
+            as_count(self.n_max, "n_max")
+        if self.n_min is not None and self.n_max is not None and self.n_min > self.n_max:
+            raise ValueError(f"n_min = {self.n_min} is larger than n_max = {self.n_max}.")
+        _check_choice("tail", self.tail, ("paper", "reference"))
+        _check_choice("ties", self.ties, ("pooled", "as-given"))
+
+    def sizes(self, n: int) -> tuple[int, int]:
+        """Return the smallest and the largest size for `n` predictions."""
+        n_min = n // 20 if self.n_min is None else int(self.n_min)
+        n_max = max(1, n // 5) if self.n_max is None else int(self.n_max)
+        if n_min > n_max:
+            raise ValueError(
+                f"n_min = {n_min} is larger than n_max = {n_max} (for {spell(n, 'prediction')}: "
+                "n // 20 and n // 5 where not given). Give both."
+            )
+        return n_min, n_max
+
+    def bounds(self, prob: FloatArray, label: IntArray) -> Bounds:
+        """Return where blocks begin and end in predictions that are sorted already."""
+        n_min, n_max = self.sizes(len(prob))
+        hits, counts = tie_groups(prob, label, pooled=self.ties == "pooled")
+        body = len(counts)
+        if n_min > 0:
+            body = int(np.searchsorted(np.cumsum(counts), len(prob) - n_min, side="right"))
+        sizes = merge(hits[:body], counts[:body], n_min, n_max)
+        if body < len(counts):
+            _add_tail(sizes, int(counts[body:].sum()), n_min, n_max, self.tail)
+        return _cumulated(sizes)
+
+    def __str__(self) -> str:
+        low = "n // 20" if self.n_min is None else f"{self.n_min}"
+        high = "n // 5" if self.n_max is None else f"{self.n_max}"
+        tail = "" if self.tail == "paper" else " (reference tail)"
+        return f"PAVA-BC bins of {low} to {high} predictions{tail}{_told(self.ties)}"
+
+
+def _told(ties: str) -> str:
+    return "" if ties == "pooled" else ", ties as given"
+
+
+def _check_choice(name: str, value: Any, allowed: tuple[str, str]) -> None:
+    if value not in allowed:
+        raise ValueError(f'{name} must be "{allowed[0]}" or "{allowed[1]}", got {value!r}.')
+
+
+def _cumulated(sizes: list[int]) -> Bounds:
+    return np.concatenate(([0], np.cumsum(sizes, dtype=np.int64)))
+
+
+def _add_tail(sizes: list[int], tail: int, n_min: int, n_max: int, rule: str) -> None:
+    """Join the last predictions to the last block, or append them as a block."""
+    roomy = 2 * n_min <= n_max
+    if rule == "reference":
+        joins = roomy
+    else:
+        # The second case arises from ties only: the smallest size outranks the largest.
+        joins = bool(sizes) and (sizes[-1] + tail <= n_max or (roomy and sizes[-1] < n_min))
+    if sizes and joins:
+        sizes[-1] += tail
+    else:
+        sizes.append(tail)
+
+
+def edges_between(ordered: FloatArray, bounds: Bounds) -> Edges1D:
+    """Return edges from 0 to 1 half-way between the blocks of sorted predictions.
+
+    >>> edges_between(np.array([0.1, 0.3, 0.8]), np.array([0, 1, 3])).tolist()
+    [0.0, 0.2, 1.0]
+    """
+    cuts = bounds[1:-1]
+    left, right = ordered[cuts - 1].astype(np.float64), ordered[cuts].astype(np.float64)
+    middle = (left + right) / 2
+    # Between neighbouring floats the middle rounds to one of them; keep `left` below it.
+    middle = np.where(middle <= left, right, middle)
+    return np.concatenate(([0.0], middle, [1.0]))
+
+
+def tie_groups(prob: FloatArray, label: IntArray, *, pooled: bool) -> tuple[Counts, Counts]:
+    """Return events and number of predictions for each distinct value (or each row).
+
+    >>> hits, counts = tie_groups(np.array([.1, .1, .4]), np.array([1, 0, 1]), pooled=True)
+    >>> hits.tolist(), counts.tolist()
+    ([1, 1], [2, 1])
+    """
+    events: Counts = label.astype(np.int64)
+    if pooled:
+        starts = np.flatnonzero(np.concatenate(([True], prob[1:] != prob[:-1])))
+        if len(starts) < len(prob):
+            counts = np.diff(np.append(starts, len(prob)))
+            return np.add.reduceat(events, starts), counts.astype(np.int64)
+    return events, np.ones(len(label), dtype=np.int64)

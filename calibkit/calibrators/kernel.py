@@ -1,0 +1,139 @@
+"""A smooth map from two kernel densities (Zhang, Kailkhura and Han 2020)."""
+
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibkit.calibrators._base import Calibrator
+
+FloatVector = NDArray[np.float64]
+
+# The triweight kernel with standard deviation 1 ends at 3.
+_REACH = 3
+NARROWEST, WIDEST = 5e-4, 1 / 3
+_STEPS_PER_BANDWIDTH = 50
+_FEWEST_CELLS, _MOST_CELLS = 1024, 65_536
+
+
+class KernelDensityCalibrator(Calibrator):
+    """Kernel-density calibration: the share of ones among the predictions nearby.
+
+    ``c(p) = pi_1 f_1(p) / (pi_1 f_1(p) + pi_0 f_0(p))``: the two classes' densities of
+    predictions, estimated with one kernel, put together by the rule of Bayes. That is a local
+    average of the labels,
+
+        ``c(p) = sum_i K((p - p_i) / h) y_i / sum_i K((p - p_i) / h)``,
+
+    with the triweight kernel ``K(u) ~ (1 - (u/3)^2)^3`` for |u| < 3.
+
+    Parameters
+    ----------
+    bandwidth : float or "rule"
+        Standard deviation h of the kernel, from 0.0005 to 1/3. ``"rule"``:
+        ``sd(p | y = 0) * (2 n)^(-1/5)``, brought into this range.
+
+    Attributes
+    ----------
+    bandwidth_ : float
+        The bandwidth used.
+    grid_, height_ : ndarray of shape (G,)
+        The map at the grid points that see any data; linear in between.
+    n_parameters_ : None
+        The family is non-parametric.
+    converged_, n_iter_
+        True and 0.
+
+    Raises
+    ------
+    ValueError
+        By ``fit``, as in `Calibrator`, and for a `bandwidth` out of its range.
+
+    Notes
+    -----
+    The data are mirrored at 0 and at 1, else the densities would fall to half there. Where no
+    prediction is within 3 h, the map goes straight from one side of the gap to the other. If
+    the rule finds no spread among the zeros it takes that of all predictions.
+
+    Sums are taken on a grid of at least 50 points per bandwidth (fewer below 0.0008). From a
+    bandwidth of 0.01 on the map differs from the sums over all pairs by less than 0.0001, at
+    the narrowest by less than 0.002.
+
+    The authors' program sets the densities to 0 outside the *open* interval (0, 1). A
+    confident model has many predictions at 0 and 1 themselves, and there its map repeats the
+    value of the grid point before. Here 0 and 1 are points like any other.
+
+    Zhang, Kailkhura and Han (2020). Taught in lesson 10.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> p = rng.random(4000)
+    >>> y = rng.random(4000) < p ** 2
+    >>> model = KernelDensityCalibrator().fit(p, y)
+    >>> model.calibrate([0.2, 0.5, 0.8]).round(2).tolist()
+    [0.04, 0.26, 0.59]
+    """
+
+    family: ClassVar[str] = "kernel density"
+    loss_name: ClassVar[str] = "none (rule of Bayes)"
+
+    bandwidth_: float
+    grid_: FloatVector
+    height_: FloatVector
+
+    def __init__(self, bandwidth: float | str = "rule"):
+        self.bandwidth = bandwidth
+
+    def _fit(self, prob: FloatVector, label: FloatVector) -> None:
+        zeros, ones = np.sort(prob[label == 0]), np.sort(prob[label == 1])
+        self.bandwidth_ = self._chosen_bandwidth(zeros, ones)
+        fine = _STEPS_PER_BANDWIDTH / self.bandwidth_
+        n_cells = int(np.clip(np.ceil(fine), _FEWEST_CELLS, _MOST_CELLS))
+        reach = min(int(_REACH * self.bandwidth_ * n_cells), n_cells - 1)
+        u = np.arange(-reach, reach + 1) / (_REACH * self.bandwidth_ * n_cells)
+        kernel = np.maximum(1 - u**2, 0) ** 3
+        mass_1, mass_0 = (_smooth(_on_grid(part, n_cells), kernel) for part in (ones, zeros))
+        seen = mass_1 + mass_0 > 0
+        self.grid_ = (np.arange(n_cells + 1) / n_cells)[seen]
+        self.height_ = mass_1[seen] / (mass_1 + mass_0)[seen]
+        self.n_parameters_ = None
+
+    def _chosen_bandwidth(self, zeros: FloatVector, ones: FloatVector) -> float:
+        if isinstance(self.bandwidth, str):
+            if self.bandwidth != "rule":
+                raise ValueError(f'bandwidth must be a number or "rule", got {self.bandwidth!r}.')
+            spread = zeros.std() if len(zeros) else 0.0
+            spread = spread or np.sort(np.concatenate([zeros, ones])).std()
+            rule = spread * (2 * (len(zeros) + len(ones))) ** -0.2
+            return float(np.clip(rule, NARROWEST, WIDEST))
+        number = isinstance(self.bandwidth, int | float | np.number)
+        if not number or not NARROWEST <= self.bandwidth <= WIDEST:
+            raise ValueError(
+                f"bandwidth must be a number from {NARROWEST} to 1/3, or "
+                f'"rule", got {self.bandwidth!r}.'
+            )
+        return float(self.bandwidth)
+
+    def _curve(self, prob: FloatVector) -> FloatVector:
+        return np.interp(prob, self.grid_, self.height_)
+
+
+def _on_grid(prob: FloatVector, n_cells: int) -> FloatVector:
+    """Share each prediction between its two grid points; return ``n_cells + 1`` masses."""
+    place = prob * n_cells
+    left = np.minimum(place.astype(np.intp), n_cells - 1)
+    share = place - left
+    return np.asarray(
+        np.bincount(left, 1 - share, n_cells + 1) + np.bincount(left + 1, share, n_cells + 1)
+    )
+
+
+def _smooth(mass: FloatVector, kernel: FloatVector) -> FloatVector:
+    """Return the kernel sums at the grid points, the masses mirrored at both ends."""
+    reach = len(kernel) // 2
+    # A mass at an end is its own mirror image, and counts twice like all others.
+    mass = mass.copy()
+    mass[[0, -1]] *= 2
+    # Direct sums, not a Fourier transform: its rounding would fill the gaps with noise.
+    return np.convolve(np.pad(mass, reach, mode="reflect"), kernel, mode="valid")

@@ -1,0 +1,288 @@
+"""Maps of one to three parameters, fitted by log loss: Platt and beta calibration."""
+
+import warnings
+from itertools import product
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+
+from calibkit._links import EPS, LOGIT_LIMIT, expit, logit
+from calibkit._validation import CalibrationWarning
+from calibkit.calibrators._base import Calibrator
+from calibkit.calibrators._newton import LogisticFit, fit_logistic
+
+FloatVector = NDArray[np.float64]
+
+
+def _by_label(prob: FloatVector, label: FloatVector) -> tuple[FloatVector, FloatVector]:
+    """Bring the predictions into the one order that does not depend on the order of the rows."""
+    low, high = np.sort(prob[label == 0]), np.sort(prob[label == 1])
+    return np.concatenate([low, high]), np.repeat([0.0, 1.0], [len(low), len(high)])
+
+
+def _n_distinct(values: FloatVector, most: int) -> int:
+    """Count distinct values, but no further than `most`: one sweep each, and no sort."""
+    found = 0
+    while found < most and len(values):
+        found += 1
+        values = values[values != values[0]]
+    return found
+
+
+def _smoothed(label: FloatVector) -> FloatVector:
+    """Return the targets of Platt (1999): (N1 + 1) / (N1 + 2) for 1, 1 / (N0 + 2) for 0."""
+    ones = label.sum()
+    zeros = len(label) - ones
+    return np.asarray(np.where(label == 1, (ones + 1) / (ones + 2), 1 / (zeros + 2)))
+
+
+def _start(target: FloatVector) -> float:
+    """Return the intercept of the best constant map."""
+    return float(logit(target.mean()))
+
+
+def _warn_of_no_optimum(name: str, remedy: str) -> None:
+    warnings.warn(
+        f"{name}: predictions and labels can be separated, so the log loss has no finite "
+        f"optimum. The fitted map is (nearly) a step, and converged_ is False. {remedy}",
+        CalibrationWarning,
+        stacklevel=4,
+    )
+
+
+class PlattCalibrator(Calibrator):
+    """Logistic calibration: a straight line from logit to logit.
+
+    ``logit c(p) = slope * logit(p) + intercept``, fitted by log loss without a penalty.
+
+    Parameters
+    ----------
+    smoothing : bool
+        Fit to Platt's smoothed targets, ``(N1 + 1) / (N1 + 2)`` for label 1 and
+        ``1 / (N0 + 2)`` for label 0, instead of 1 and 0. Then the optimum is always finite.
+
+    Attributes
+    ----------
+    slope_, intercept_ : float
+        The line. A slope below 1 pulls predictions towards the middle (they were
+        over-confident); a negative slope says that the ranking is upside down.
+    n_parameters_ : int
+        2, or 1 if all predictions are equal: then the slope stays 1.
+    converged_ : bool
+        False if there is no finite optimum; see Notes.
+    n_iter_ : int
+        Newton steps.
+
+    Raises
+    ------
+    ValueError
+        By ``fit``, as in `Calibrator`, and if `smoothing` is not a bool.
+
+    Notes
+    -----
+    Platt (1999) fitted the line to scores of a support vector machine. For probabilities the
+    score is the logit, which is limited to ±36.84 (p = 0 and p = 1 are fine). With a slope of
+    1 / T and no intercept it is temperature scaling.
+
+    Without smoothing, labels that a threshold separates (also: labels of one class) have no
+    finite optimum. Then a `CalibrationWarning` says so, and the map is close to a step.
+
+    Taught in lessons 05 and 10. Source 000 section 5, source 003 section 4.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> p = rng.random(5000)
+    >>> y = rng.random(5000) < expit(0.5 * logit(p) + 0.3)
+    >>> model = PlattCalibrator().fit(p, y)
+    >>> round(model.slope_, 2), round(model.intercept_, 2)
+    (0.53, 0.26)
+    >>> model.calibrate([0.0, 0.5, 1.0]).round(3).tolist()
+    [0.0, 0.566, 1.0]
+    """
+
+    family: ClassVar[str] = "Platt"
+    loss_name: ClassVar[str] = "log loss"
+
+    slope_: float
+    intercept_: float
+
+    def __init__(self, smoothing: bool = True):
+        self.smoothing = smoothing
+
+    def _fit(self, prob: FloatVector, label: FloatVector) -> None:
+        if not isinstance(self.smoothing, bool | np.bool_):
+            raise ValueError(f"smoothing must be True or False, got {self.smoothing!r}.")
+        prob, label = _by_label(prob, label)
+        x, target = logit(prob), _smoothed(label) if self.smoothing else label
+        self.n_parameters_ = _n_distinct(x, 2)
+        if self.n_parameters_ == 1:  # what is wrong with one logit is a shift, not a slope
+            self.slope_, self.intercept_ = 1.0, _start(target) - float(x[0])
+            finite = bool(0 < target.mean() < 1)
+            self.converged_ = finite
+        else:
+            features = np.vstack([x, np.ones_like(x)])
+            fit = fit_logistic(features, target, [[0.0, _start(target)], [1.0, 0.0]])
+            self.slope_, self.intercept_ = (float(value) for value in fit.theta)
+            self.converged_, self.n_iter_, finite = fit.converged, fit.n_iter, fit.finite
+        if not finite:
+            _warn_of_no_optimum("Platt calibration", "Use smoothing=True, or more data.")
+
+    def _curve(self, prob: FloatVector) -> FloatVector:
+        return expit(self.slope_ * logit(prob) + self.intercept_)
+
+
+class BetaCalibrator(Calibrator):
+    """Beta calibration: Platt's line with a slope of its own at either end.
+
+    ``logit c(p) = a ln(p) - b ln(1 - p) + c`` with a, b >= 0, fitted by log loss. On logit
+    axes the slope is a near 0 and b near 1.
+
+    Parameters
+    ----------
+    parameters : {"abm", "am", "ab", "a"}
+        What is free. ``"abm"``: all three. ``"am"``: a = b, a line on logit axes.
+        ``"ab"``: the map goes through (1/2, 1/2), which fixes c = (a - b) ln 2.
+        ``"a"``: a = b and c = 0, which is temperature scaling.
+
+    Attributes
+    ----------
+    a_, b_, intercept_ : float
+        The parameters.
+    n_parameters_ : int
+        3, 2, 2 or 1; fewer if there are fewer distinct predictions.
+    converged_ : bool
+        False if there is no finite optimum; see Notes.
+    n_iter_ : int
+        Newton steps, all trials together.
+
+    Raises
+    ------
+    ValueError
+        By ``fit``, as in `Calibrator`, and for unknown `parameters`.
+
+    Notes
+    -----
+    The constraints a, b >= 0 keep the map increasing. Where the free optimum breaks one, the
+    optimum lies on an edge of the allowed region: all edges are tried, and the best kept. The
+    authors' program leaves out one term, fits again and does not look again; its second fit
+    can be decreasing. It also lets ``"am"``, ``"ab"`` and ``"a"`` decrease.
+
+    Two distinct predictions cannot tell a from b, so a = b; one leaves a = b = 1 and shifts the
+    logit. With labels that can be separated there is no finite optimum; a `CalibrationWarning`
+    says so. ln is limited to -36.84, at p = 1e-16.
+
+    Kull, Silva Filho and Flach (2017). Taught in lessons 05 and 10.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> p = rng.random(5000)
+    >>> y = rng.random(5000) < p ** 2
+    >>> model = BetaCalibrator().fit(p, y)
+    >>> model.calibrate([0.2, 0.5, 0.8]).round(2).tolist()
+    [0.04, 0.25, 0.65]
+    >>> round(model.m_, 2)  # where the map crosses 1/2
+    0.7
+    """
+
+    family: ClassVar[str] = "beta"
+    loss_name: ClassVar[str] = "log loss"
+
+    a_: float
+    b_: float
+    intercept_: float
+
+    def __init__(self, parameters: str = "abm"):
+        self.parameters = parameters
+
+    @property
+    def m_(self) -> float:
+        """Where the map crosses 1/2: 0 if it is above everywhere, 1 if below."""
+        self._check_fitted()
+
+        def height(z: float) -> float:
+            return float(self._logit_of_map(expit(np.array([z])))[0])
+
+        if height(-LOGIT_LIMIT) >= 0:
+            return 0.0 if height(LOGIT_LIMIT) > 0 else 0.5
+        if height(LOGIT_LIMIT) <= 0:
+            return 1.0
+        return float(expit(brentq(height, -LOGIT_LIMIT, LOGIT_LIMIT, xtol=1e-13)))
+
+    def _fit(self, prob: FloatVector, label: FloatVector) -> None:
+        if self.parameters not in ("abm", "am", "ab", "a"):
+            raise ValueError(
+                f'parameters must be "abm", "am", "ab" or "a", got {self.parameters!r}.'
+            )
+        prob, label = _by_label(prob, label)
+        rows = self._rows(prob)
+        self.n_parameters_ = len(rows)
+        free = [name for name in rows if name != "c"]
+        trials: list[tuple[float, int, LogisticFit, dict[str, float]]] = []
+        # All slopes free; then with some of them 0. Without a slope below 0 the first is it.
+        for kept in sorted(product([True, False], repeat=len(free)), key=sum, reverse=True):
+            names = [name for name, keep in zip(free, kept, strict=True) if keep]
+            names += ["c"] if "c" in rows else []
+            fit, values = self._trial(names, rows, label)
+            self.n_iter_ += fit.n_iter
+            if all(values[name] >= 0 for name in free if name in values):
+                trials.append((fit.loss, len(trials), fit, values))
+                if all(kept):
+                    break
+        _, _, fit, values = min(trials, key=lambda trial: trial[:2])
+        if "c" in rows and not free:  # one prediction, and a = b = 1: what is left is the shift
+            values["c"] -= float(np.subtract(*_logarithms(prob[:1]))[0])
+        self._keep(values, rows)
+        self.converged_ = fit.converged
+        if not fit.finite:
+            _warn_of_no_optimum("beta calibration", "Use PlattCalibrator(), or more data.")
+
+    def _rows(self, prob: FloatVector) -> dict[str, FloatVector]:
+        """Return the features of the parameters that these predictions can determine."""
+        middle = self.parameters in ("ab", "a")
+        n_distinct = _n_distinct(prob[prob != 0.5] if middle else prob, 3)
+        ln_p, ln_q = _logarithms(prob)
+        if self.parameters == "ab" and n_distinct >= 2:
+            return {"a": ln_p + np.log(2), "b": -ln_q - np.log(2)}
+        if middle:
+            return {"a=b": ln_p - ln_q} if n_distinct else {}
+        constant = np.ones_like(prob)
+        if self.parameters == "abm" and n_distinct >= 3:
+            return {"a": ln_p, "b": -ln_q, "c": constant}
+        return {"a=b": ln_p - ln_q, "c": constant} if n_distinct >= 2 else {"c": constant}
+
+    def _trial(
+        self, names: list[str], rows: dict[str, FloatVector], label: FloatVector
+    ) -> tuple[LogisticFit, dict[str, float]]:
+        if not names:
+            loss = len(label) * float(np.log(2))
+            return LogisticFit(np.empty(0), loss, 0, True, True), {}
+        features = np.vstack([rows[name] for name in names])
+        starts = [[_start(label) if name == "c" else 0.0 for name in names]]
+        starts.append([0.0 if name == "c" else 1.0 for name in names])
+        fit = fit_logistic(features, label, starts)
+        return fit, dict(zip(names, map(float, fit.theta), strict=True))
+
+    def _keep(self, values: dict[str, float], rows: dict[str, FloatVector]) -> None:
+        common = values.get("a=b", 0.0)
+        self.a_, self.b_ = values.get("a", common), values.get("b", common)
+        self.intercept_ = values.get("c", 0.0)
+        if self.parameters == "ab":
+            self.intercept_ = (self.a_ - self.b_) * float(np.log(2))
+        if not {"a", "b", "a=b"} & set(rows):
+            self.a_ = self.b_ = 1.0
+
+    def _logit_of_map(self, prob: FloatVector) -> FloatVector:
+        ln_p, ln_q = _logarithms(prob)
+        return self.a_ * ln_p - self.b_ * ln_q + self.intercept_
+
+    def _curve(self, prob: FloatVector) -> FloatVector:
+        return expit(self._logit_of_map(prob))
+
+
+def _logarithms(prob: FloatVector) -> tuple[FloatVector, FloatVector]:
+    """Return ln(p) and ln(1 - p), limited like the logit."""
+    return np.log(np.maximum(prob, EPS)), np.log(np.maximum(1 - prob, EPS))

@@ -1,0 +1,156 @@
+"""Measure how often the tests of calibration reject: calibrated models, and five wrong ones.
+
+    python -m tools.sizes            sizes of the limit laws at the 5 % level (half a minute)
+    python -m tools.sizes --power    power against five distortions (half a minute)
+
+The tables in the docstrings of `calibkit.significance` were made by this file, with its seeds.
+"""
+
+import argparse
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from calibkit.significance import _tested
+from calibkit.significance.adaptive import AdaptiveRule
+from calibkit.significance.classical import (
+    BinnedRule,
+    BrierRule,
+    CoxRule,
+    InterceptRule,
+    SlopeRule,
+)
+from calibkit.significance.cumulative import RangeRule, SupremumRule
+from calibkit.significance.kernel import KernelRule
+
+FloatVector = NDArray[np.float64]
+Build = Callable[[FloatVector], _tested.Rule]
+Rates = dict[str, dict[str, float]]
+
+LEVEL = 0.05
+
+SCORES: dict[str, Callable[[np.random.Generator, int], FloatVector]] = {
+    "uniform": lambda rng, n: rng.random(n),
+    "sharp": lambda rng, n: rng.beta(0.3, 0.3, n),
+    "rare": lambda rng, n: rng.beta(1.0, 49.0, n),
+}
+
+TESTS: dict[str, Build] = {
+    "Hosmer-Lemeshow, bin-mean": lambda p: BinnedRule(p, 10, pooled=True, fitted=0),
+    "Hosmer-Lemeshow, predictions": lambda p: BinnedRule(p, 10, pooled=False, fitted=0),
+    "Spiegelhalter": BrierRule,
+    "Cox, both": CoxRule,
+    "Cox, intercept": InterceptRule,
+    "Cox, slope": SlopeRule,
+    "ECCE-MAD": SupremumRule,
+    "ECCE-R": RangeRule,
+    "kernel 0.1": lambda p: KernelRule(p, 0.1),
+    "kernel 0.05": lambda p: KernelRule(p, 0.05),
+    "adaptive, Bonferroni": lambda p: AdaptiveRule(p, None),
+}
+
+
+def _logits(prob: FloatVector) -> FloatVector:
+    return np.asarray(special.logit(prob))
+
+
+TRUTHS: dict[str, Callable[[FloatVector], FloatVector]] = {
+    "none": lambda p: p,
+    "logits too large (0.8)": lambda p: np.asarray(special.expit(0.8 * _logits(p))),
+    "logits shifted (-0.2)": lambda p: np.asarray(special.expit(_logits(p) - 0.2)),
+    "sine, 2 periods (0.05)": lambda p: np.clip(p + 0.05 * np.sin(4 * np.pi * p), 0, 1),
+    "sine, 8 periods (0.10)": lambda p: np.clip(p + 0.10 * np.sin(16 * np.pi * p), 0, 1),
+    "only above 0.9 (-0.08)": lambda p: np.where(p > 0.9, p - 0.08, p),
+}
+
+
+def sizes(
+    scores: str, n: int, *, models: int = 250, labels: int = 40, seed: int = 1
+) -> dict[str, float]:
+    """Return how often each limit law rejects calibrated models, `models` times `labels` cases.
+
+    Predictions are drawn anew for each model; labels are drawn from them.
+    """
+    rng = np.random.default_rng([seed, n, list(SCORES).index(scores)])
+    rejected = dict.fromkeys(TESTS, 0)
+    for _ in range(models):
+        prob = np.sort(SCORES[scores](rng, n))
+        residual = (rng.random((labels, n)) < prob) - prob
+        for name, build in TESTS.items():
+            rule = build(prob)
+            rejected[name] += int((rule.p_value(rule.statistic(residual)) <= LEVEL).sum())
+    return {name: count / (models * labels) for name, count in rejected.items()}
+
+
+def redraw_sizes(
+    scores: str, n: int, *, models: int = 250, labels: int = 40, draws: int = 199
+) -> dict[str, float]:
+    """Return the same for p-values by redraws; the redraws of a model serve all its labels."""
+    rng = np.random.default_rng([2, n, list(SCORES).index(scores)])
+    rejected = dict.fromkeys(TESTS, 0)
+    for _ in range(models):
+        prob = np.sort(SCORES[scores](rng, n))
+        p_values = _redraw_p_values(prob, prob, labels, draws, rng)
+        for name, values in p_values.items():
+            rejected[name] += int((values <= LEVEL).sum())
+    return {name: count / (models * labels) for name, count in rejected.items()}
+
+
+def power(n: int, *, models: int = 50, labels: int = 40, draws: int = 999, seed: int = 3) -> Rates:
+    """Return how often each test rejects each truth; redraws give the p-values.
+
+    The logits of the predictions are normal with standard deviation 1.5.
+    """
+    rng = np.random.default_rng([seed, n])
+    rates = {name: dict.fromkeys(TRUTHS, 0.0) for name in TESTS}
+    for _ in range(models):
+        prob = np.sort(special.expit(rng.normal(0, 1.5, n)))
+        for truth, change in TRUTHS.items():
+            for name, values in _redraw_p_values(prob, change(prob), labels, draws, rng).items():
+                rates[name][truth] += float((values <= LEVEL).mean()) / models
+    return rates
+
+
+def _redraw_p_values(
+    prob: FloatVector, truth: FloatVector, labels: int, draws: int, rng: np.random.Generator
+) -> dict[str, FloatVector]:
+    """Test labels that follow `truth` by redraws of labels that follow `prob`."""
+    rules = [build(prob) for build in TESTS.values()]
+    null = _tested.null_statistics(rules, prob, draws, rng)
+    residual = (rng.random((labels, len(prob))) < truth) - prob
+    found = {}
+    for name, rule, drawn in zip(TESTS, rules, null, strict=True):
+        value = rule.statistic(residual)
+        value = np.abs(value) if rule.signs[0] else value
+        beyond = (drawn >= value[:, np.newaxis] * (1 - 1e-9) - 1e-13).sum(axis=1)
+        found[name] = (1 + beyond) / (draws + 1)
+    return found
+
+
+def table(columns: dict[str, dict[str, float]]) -> Iterator[str]:
+    """Yield the lines of a table in per cent; its columns are named by the keys."""
+    for number, name in enumerate(columns, start=1):
+        yield f"({number}) {name}"
+    yield f"{'':30}" + "".join(f"{f'({i + 1})':>8}" for i in range(len(columns)))
+    for row in TESTS:
+        yield f"{row:30}" + "".join(f"{100 * column[row]:8.2f}" for column in columns.values())
+
+
+def main() -> None:
+    """Print one of the tables."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--power", action="store_true", help="power instead of size")
+    if parser.parse_args().power:
+        for n in (500, 2000):
+            rates = power(n)
+            columns = {t: {name: rates[name][t] for name in TESTS} for t in TRUTHS}
+            print(f"n = {n}", *table(columns), sep="\n")
+        return
+    cells = [(scores, n) for scores in SCORES for n in (200, 2000)]
+    print(*table({f"{scores}, n = {n}": sizes(scores, n) for scores, n in cells}), sep="\n")
+
+
+if __name__ == "__main__":
+    main()
