@@ -1,7 +1,8 @@
 """Measure how often the tests of calibration reject: calibrated models, and five wrong ones.
 
     python -m tools.sizes            sizes of the limit laws at the 5 % level (half a minute)
-    python -m tools.sizes --power    power against five distortions (half a minute)
+    python -m tools.sizes --redraws  the same for p-values by redraws (half a minute)
+    python -m tools.sizes --power    power against five distortions (a minute)
 
 The tables in the docstrings of `calibkit.significance` were made by this file, with its seeds.
 """
@@ -14,14 +15,14 @@ from numpy.typing import NDArray
 from scipy import special
 
 from calibkit.significance import _tested
-from calibkit.significance.adaptive import AdaptiveRule
-from calibkit.significance.classical import (
+from calibkit.significance._classical import (
     BinnedRule,
     BrierRule,
     CoxRule,
     InterceptRule,
     SlopeRule,
 )
+from calibkit.significance.adaptive import AdaptiveRule
 from calibkit.significance.cumulative import RangeRule, SupremumRule
 from calibkit.significance.kernel import KernelRule
 
@@ -140,16 +141,19 @@ def table(columns: dict[str, dict[str, float]]) -> Iterator[str]:
 
 def main() -> None:
     """Print one of the tables."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--power", action="store_true", help="power instead of size")
-    if parser.parse_args().power:
+    parser.add_argument("--redraws", action="store_true", help="redraws instead of limit laws")
+    options = parser.parse_args()
+    if options.power:
         for n in (500, 2000):
             rates = power(n)
             columns = {t: {name: rates[name][t] for name in TESTS} for t in TRUTHS}
             print(f"n = {n}", *table(columns), sep="\n")
         return
     cells = [(scores, n) for scores in SCORES for n in (200, 2000)]
-    print(*table({f"{scores}, n = {n}": sizes(scores, n) for scores, n in cells}), sep="\n")
+    measure = redraw_sizes if options.redraws else sizes
+    print(*table({f"{scores}, n = {n}": measure(scores, n) for scores, n in cells}), sep="\n")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,193 @@
+"""A test that looks through bins of many sizes and pays for having looked."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from calibkit._result import read_only, spell
+from calibkit._validation import as_count
+from calibkit.significance._classical import BinnedRule
+from calibkit.significance._tested import FloatMatrix, FloatVector, TestResult, run, sample_of
+from calibkit.views import View, binary_problem
+
+# Bins are halved while they hold, on average, at least this much variance sum p (1 - p).
+_LEAST_VARIANCE = 2.0
+
+
+class AdaptiveRule:
+    """The largest of several binned statistics, each on the scale of a normal variable."""
+
+    name = "Adaptive test over bins"
+    symbol = "largest z"
+    signs = ("", "")
+
+    def __init__(self, prob: FloatVector, max_bins: int | None) -> None:
+        if max_bins is None:
+            max_bins = max(1, int((prob * (1 - prob)).sum() / _LEAST_VARIANCE))
+        numbers = 2 ** np.arange(int(np.log2(min(max_bins, len(prob)))) + 1)
+        rules = [BinnedRule(prob, int(b), pooled=False, fitted=0) for b in numbers]
+        self.rules = [rule for rule in rules if rule.df]
+        self.bins = np.array([rule.df for rule in self.rules], dtype=np.int64)
+        looks = spell(len(self.rules), "number of bins", "numbers of bins")
+        self.law = f"Bonferroni's bound over {looks}"
+
+    def z_values(self, residual: FloatMatrix) -> FloatMatrix:
+        """Return Wilson and Hilferty's z of each number of bins; shape (R, numbers)."""
+        values = np.empty((len(residual), len(self.rules)))
+        for column, rule in zip(values.T, self.rules, strict=True):
+            column[:] = _normal(rule.statistic(residual), rule.df)
+        return values
+
+    def statistic(self, residual: FloatMatrix) -> FloatVector:
+        """Return the largest z of each row."""
+        if not self.rules:
+            return np.zeros(len(residual))
+        return np.asarray(self.z_values(residual).max(axis=1))
+
+    def p_value(self, statistic: FloatVector) -> FloatVector:
+        """Return normal tails times the number of looks, at most 1."""
+        if not self.rules:
+            return np.ones(len(statistic))
+        return np.asarray(np.minimum(1.0, len(self.rules) * special.ndtr(-statistic)))
+
+
+def _normal(statistic: FloatVector, df: int) -> FloatVector:
+    """Turn chi-squared numbers into (nearly) standard normal ones, without underflow."""
+    spread = 2 / (9 * df)
+    return np.asarray((np.cbrt(statistic / df) - (1 - spread)) / np.sqrt(spread))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class AdaptiveResult(TestResult):
+    """An adaptive test, with the statistic of every number of bins that it looked at.
+
+    Parameters
+    ----------
+    statistic, p_value, name, symbol, null, law, direction, view, n
+        As in `TestResult`.
+    bins : ndarray of int
+        Numbers of bins whose events can vary.
+    z : ndarray of float
+        The statistic for each of them, on the scale of a standard normal variable.
+    """
+
+    bins: NDArray[np.int64]
+    z: FloatVector
+
+    @property
+    def best_bins(self) -> int:
+        """The number of bins that speaks most clearly; 0 if none can say anything."""
+        return int(self.bins[self.z.argmax()]) if len(self.bins) else 0
+
+    def describe(self) -> str:
+        """Say what `TestResult` says, and where the statistic is largest."""
+        text = TestResult.describe(self)
+        if not len(self.bins):
+            return text
+        looked = ", ".join(map(str, self.bins.tolist()))
+        return f"{text} Largest with {spell(self.best_bins, 'bin')}, of {looked}."
+
+    def _columns(self) -> Mapping[str, NDArray[Any]]:
+        return {"bins": self.bins, "z": self.z}
+
+
+def adaptive_test(
+    y_true: Any,
+    y_prob: Any,
+    *,
+    view: View | None = None,
+    max_bins: int | None = None,
+    null_draws: int = 1000,
+    rng: int | np.random.Generator | None = None,
+) -> AdaptiveResult:
+    """Test with 1, 2, 4, 8, ... equal-mass bins at once and take the clearest answer.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels: 0 and 1, or ``0 .. K-1``.
+    y_prob : array-like of shape (n,) or (n, K)
+        P(y = 1), or one column per class with rows that sum to 1.
+    view : {"top-label"} or int, optional
+        Which event; needed when `y_prob` has columns.
+    max_bins : int, optional
+        Largest number of bins. By default bins are halved while they hold, on average, a
+        variance ``sum p (1 - p)`` of at least 2.
+    null_draws : int
+        Redraws of the labels that give the p-value, looks at all bins included. 0:
+        Bonferroni's bound, which needs no redraws.
+    rng : int, numpy.random.Generator or None
+        Seed or generator of the redraws.
+
+    Returns
+    -------
+    AdaptiveResult
+        ``float(result)`` is the largest z.
+
+    Raises
+    ------
+    ValueError
+        If labels, probabilities or options are not valid.
+
+    Notes
+    -----
+    Each number of bins B has its chi-squared statistic, ``sum over bins of (events - sum of p)² /
+    sum of p (1 - p)``. The cube root of Wilson and Hilferty turns it into a normal number z, so
+    that few and many bins compete on the same scale. The statistic is the largest z. Redraws repeat
+    the whole search, so that looking often is paid for. Their level is exact for any n and any
+    predictions: p-values up to 5 % come in at most 5 % of the cases. Bonferroni's bound gave up
+    three points of power on average.
+
+    Measured size at the 5 % level in per cent, limit law, 10 000 seeded cases each (standard error
+    0.2). "Sharp" predictions are Beta(0.3, 0.3), "rare" events Beta(1, 49):
+
+    ============================  =====  =====  =====  =====  =====  =====
+    scores                        uniform       sharp         rare
+    ----------------------------  ------------  ------------  ------------
+    law, n =                      200    2000   200    2000   200    2000
+    ============================  =====  =====  =====  =====  =====  =====
+    adaptive, Bonferroni          3.9    4.4    8.7    9.1    5.4    5.5
+    ============================  =====  =====  =====  =====  =====  =====
+
+    For sharp predictions it is no bound at all, as the chi-squared law fails in bins of nearly
+    certain predictions: 4 points too many. Redraws, the default, kept 3.9 (rare events, n = 200)
+    to 5.2.
+
+    Power with redraws in per cent, beside Hosmer and Lemeshow's ten bins, also with redraws. There
+    are 2000 seeded cases, standard error 1.1; logits are normal with standard deviation 1.5:
+
+    ===================================  ========  ========  ========  ========
+    what is wrong                        adaptive  adaptive  ten bins  ten bins
+    n =                                  500       2000      500       2000
+    ===================================  ========  ========  ========  ========
+    nothing                              4.6       5.2       4.7       4.8
+    logits too large (true: 0.8 logit)   37.7      91.0      36.0      90.1
+    logits shifted (true: logit - 0.2)   32.4      88.8      18.1      73.1
+    sine, 2 periods, amplitude 0.05      26.6      79.8      29.9      83.8
+    sine, 8 periods, amplitude 0.10      36.5      99.7      7.7       27.3
+    only above 0.9: true is 0.08 lower   19.3      60.9      16.8      49.8
+    ===================================  ========  ========  ========  ========
+
+    Idea: Lee and others (2023), T-Cal; the statistic is our own choice. Taught in lesson 08.
+
+    Examples
+    --------
+    >>> y_prob = np.linspace(.02, .98, 500)
+    >>> wave = y_prob + .2 * np.sin(16 * np.pi * y_prob) * (abs(y_prob - .5) < .3)
+    >>> y_true = np.random.default_rng(0).random(500) < wave
+    >>> result = adaptive_test(y_true, y_prob, rng=0)
+    >>> result.bins.tolist(), result.best_bins, result.p_value < .01
+    ([1, 2, 4, 8, 16, 32], 32, True)
+    """
+    if max_bins is not None:
+        max_bins = as_count(max_bins, "max_bins")
+    sample = sample_of(binary_problem(y_true, y_prob, view=view))
+    rule = AdaptiveRule(sample.prob, max_bins)
+    result = run(sample, [rule], null_draws=null_draws, rng=rng)[0]
+    z = rule.z_values((sample.label - sample.prob)[np.newaxis])[0]
+    found = {field.name: getattr(result, field.name) for field in fields(result)}
+    return AdaptiveResult(**found, bins=read_only(rule.bins), z=read_only(z))

@@ -1,0 +1,246 @@
+"""Classical tests of calibration: Hosmer-Lemeshow, Spiegelhalter, Cox.
+
+All of them test the same hypothesis: each event has the probability that was predicted. They
+differ in what they look at: bins, the Brier score, or the line in logits.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from calibkit._validation import as_count
+from calibkit.significance._classical import COX, BinnedRule, BrierRule
+from calibkit.significance._tested import TestResult, run, sample_of
+from calibkit.views import View, binary_problem
+
+
+def hosmer_lemeshow(
+    y_true: Any,
+    y_prob: Any,
+    *,
+    view: View | None = None,
+    n_bins: int = 10,
+    variance: str = "bin-mean",
+    predictions: str = "given",
+    null_draws: int = 0,
+    rng: int | np.random.Generator | None = None,
+) -> TestResult:
+    """Compare events with predictions in equal-mass bins: Hosmer and Lemeshow's chi-squared.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels: 0 and 1, or ``0 .. K-1``.
+    y_prob : array-like of shape (n,) or (n, K)
+        P(y = 1), or one column per class with rows that sum to 1.
+    view : {"top-label"} or int, optional
+        Which event; needed when `y_prob` has columns.
+    n_bins : int
+        Number of equal-mass bins; ties are never split, so there may be fewer.
+    variance : {"bin-mean", "predictions"}
+        Variance of the events of a bin. The original: ``n m (1 - m)`` with the mean prediction m.
+        ``"predictions"``: the sum of ``p (1 - p)``, which is exact and a little smaller.
+    predictions : {"given", "fitted"}
+        ``"given"``: they were made without these labels; one degree of freedom per bin.
+        ``"fitted"``: a logistic model was fitted to these labels; two fewer.
+    null_draws : int
+        0: the limit law. Otherwise this many redraws of the labels from the predictions give
+        the p-value; not for fitted predictions.
+    rng : int, numpy.random.Generator or None
+        Seed or generator of the redraws.
+
+    Returns
+    -------
+    TestResult
+        ``float(result)`` is the statistic.
+
+    Raises
+    ------
+    ValueError
+        If labels, probabilities or options are not valid.
+
+    Notes
+    -----
+    ``X² = sum over bins of (events - sum of p)² / variance``. With ``variance="predictions"``
+    its mean under the hypothesis is exactly the number of bins. Bins whose predictions are all 0
+    or all 1 do not count. A prediction of exactly 0 or 1 that was wrong gives the p-value 0.
+
+    Measured size at the 5 % level in per cent, limit law, 10 000 seeded cases each (standard error
+    0.2). "Sharp" predictions are Beta(0.3, 0.3), "rare" events Beta(1, 49):
+
+    ============================  =====  =====  =====  =====  =====  =====
+    scores                        uniform       sharp         rare
+    ----------------------------  ------------  ------------  ------------
+    law, n =                      200    2000   200    2000   200    2000
+    ============================  =====  =====  =====  =====  =====  =====
+    Hosmer-Lemeshow, bin-mean     5.2    4.5    7.8    6.9    11.7   6.8
+    Hosmer-Lemeshow, predictions  5.3    4.7    7.9    7.1    11.7   6.8
+    ============================  =====  =====  =====  =====  =====  =====
+
+    For sharp predictions and rare events the law rejects up to 7 points too often: bins of
+    nearly certain predictions hold less than one expected event, and the chi-squared law needs
+    several. Take redraws there; 199 of them kept between 4.7 and 5.0 in all six cases.
+
+    Source: Hosmer and Lemeshow (1980). Taught in lesson 08.
+
+    Examples
+    --------
+    >>> y_prob = np.linspace(.05, .95, 300)
+    >>> y_true = np.random.default_rng(0).random(300) < y_prob ** 1.5
+    >>> result = hosmer_lemeshow(y_true, y_prob)
+    >>> round(result.statistic, 2), result.law
+    (47.9, 'chi-squared law, 10 degrees of freedom')
+    """
+    if variance not in ("bin-mean", "predictions"):
+        raise ValueError(f'variance must be "bin-mean" or "predictions", got {variance!r}.')
+    if predictions not in ("given", "fitted"):
+        raise ValueError(f'predictions must be "given" or "fitted", got {predictions!r}.')
+    fitted = predictions == "fitted"
+    if fitted and null_draws:
+        raise ValueError(
+            "Redraws would need the model to be fitted again each time; use null_draws=0 for "
+            "fitted predictions."
+        )
+    n_bins = as_count(n_bins, "n_bins", minimum=3 if fitted else 1)
+    sample = sample_of(binary_problem(y_true, y_prob, view=view))
+    pooled = variance == "bin-mean"
+    rule = BinnedRule(sample.prob, n_bins, pooled=pooled, fitted=2 * fitted)
+    return run(sample, [rule], null_draws=null_draws, rng=rng)[0]
+
+
+def spiegelhalter(
+    y_true: Any,
+    y_prob: Any,
+    *,
+    view: View | None = None,
+    null_draws: int = 0,
+    rng: int | np.random.Generator | None = None,
+) -> TestResult:
+    """Ask whether the Brier score is what the predictions themselves promise (two-sided).
+
+    Parameters
+    ----------
+    y_true, y_prob, view
+        As in `hosmer_lemeshow`.
+    null_draws : int
+        0: the limit law. Otherwise this many redraws of the labels give the p-value.
+    rng : int, numpy.random.Generator or None
+        Seed or generator of the redraws.
+
+    Returns
+    -------
+    TestResult
+        ``float(result)`` is z: above 0 over-confident, below 0 under-confident.
+
+    Raises
+    ------
+    ValueError
+        If labels, probabilities or options are not valid.
+
+    Notes
+    -----
+    ``z = sum (y - p)(1 - 2p) / sqrt(sum (1 - 2p)² p (1 - p))``: the Brier score minus its
+    expected value, in standard deviations. Errors that leave the Brier score as promised are
+    not seen. An example is a shift of all logits when predictions lie evenly about 1/2.
+    Predictions of 1/2 do not count; if there are no others, z is 0 and the p-value 1.
+
+    Measured size at the 5 % level in per cent, limit law, 10 000 seeded cases each (standard error
+    0.2). "Sharp" predictions are Beta(0.3, 0.3), "rare" events Beta(1, 49):
+
+    ============================  =====  =====  =====  =====  =====  =====
+    scores                        uniform       sharp         rare
+    ----------------------------  ------------  ------------  ------------
+    law, n =                      200    2000   200    2000   200    2000
+    ============================  =====  =====  =====  =====  =====  =====
+    Spiegelhalter                 4.8    4.7    5.2    5.3    4.8    4.8
+    ============================  =====  =====  =====  =====  =====  =====
+
+    All within 0.4 points of the level.
+
+    Source: Spiegelhalter (1986). Taught in lesson 08.
+
+    Examples
+    --------
+    >>> y_prob = np.linspace(.01, .99, 300)
+    >>> y_true = np.random.default_rng(0).random(300) < .5 + .7 * (y_prob - .5)
+    >>> result = spiegelhalter(y_true, y_prob)
+    >>> round(result.statistic, 2), result.direction
+    (5.64, 'over-confident')
+    """
+    sample = sample_of(binary_problem(y_true, y_prob, view=view))
+    return run(sample, [BrierRule(sample.prob)], null_draws=null_draws, rng=rng)[0]
+
+
+def cox_test(
+    y_true: Any,
+    y_prob: Any,
+    *,
+    view: View | None = None,
+    part: str = "both",
+    null_draws: int = 0,
+    rng: int | np.random.Generator | None = None,
+) -> TestResult:
+    """Test a line in logits, intercept 0 and slope 1, by its score.
+
+    Parameters
+    ----------
+    y_true, y_prob, view
+        As in `hosmer_lemeshow`.
+    part : {"both", "intercept", "slope"}
+        ``"intercept"`` asks for too many or too few events, "calibration in the large".
+        ``"slope"`` asks whether logits should be stretched or shrunk. ``"both"`` adds them.
+    null_draws : int
+        0: the limit law. Otherwise this many redraws of the labels give the p-value.
+    rng : int, numpy.random.Generator or None
+        Seed or generator of the redraws.
+
+    Returns
+    -------
+    TestResult
+        ``float(result)`` is z for one part, and the sum of both squares for ``"both"``.
+
+    Raises
+    ------
+    ValueError
+        If labels, probabilities or options are not valid.
+
+    Notes
+    -----
+    Model: ``logit P(event) = a + b logit p``; hypothesis: a = 0 and b = 1. With ``w = p (1 - p)``
+    and the w-weighted mean m of the logits,
+    ``z_intercept = sum (y - p) / sqrt(sum w)`` and
+    ``z_slope = sum (y - p)(logit p - m) / sqrt(sum w (logit p - m)²)``.
+    They are uncorrelated, and the sum of their squares is Rao's score test with 2 degrees of
+    freedom. Nothing is fitted. A small shift of all logits moves ``z_slope`` to second order
+    only. Equal predictions have no slope: z is then 0 and the joint test has 1 degree of freedom.
+
+    Measured size at the 5 % level in per cent, limit law, 10 000 seeded cases each (standard error
+    0.2). "Sharp" predictions are Beta(0.3, 0.3), "rare" events Beta(1, 49):
+
+    ============================  =====  =====  =====  =====  =====  =====
+    scores                        uniform       sharp         rare
+    ----------------------------  ------------  ------------  ------------
+    law, n =                      200    2000   200    2000   200    2000
+    ============================  =====  =====  =====  =====  =====  =====
+    Cox, both                     5.0    5.0    4.9    5.2    5.2    5.2
+    Cox, intercept                5.1    5.3    4.6    4.9    4.9    4.9
+    Cox, slope                    5.0    4.7    4.8    5.3    5.4    5.2
+    ============================  =====  =====  =====  =====  =====  =====
+
+    All within 0.4 points of the level.
+
+    Source: Cox (1958), Miller and others (1991). Taught in lesson 08.
+
+    Examples
+    --------
+    >>> y_prob = np.linspace(.02, .98, 300)
+    >>> y_true = np.random.default_rng(0).random(300) < .5 + .7 * (y_prob - .5)
+    >>> both = cox_test(y_true, y_prob)
+    >>> parts = [cox_test(y_true, y_prob, part=part) for part in ("intercept", "slope")]
+    >>> [round(result.statistic, 2) for result in (both, *parts)]
+    [36.55, -1.53, -5.85]
+    """
+    if part not in COX:
+        raise ValueError(f'part must be "both", "intercept" or "slope", got {part!r}.')
+    sample = sample_of(binary_problem(y_true, y_prob, view=view))
+    return run(sample, [COX[part](sample.prob)], null_draws=null_draws, rng=rng)[0]

@@ -1,0 +1,298 @@
+"""Cumulative differences between events and predictions: calibration without bins."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from calibkit._result import Result, read_only, spell
+from calibkit.significance._tested import (
+    FloatMatrix,
+    FloatVector,
+    TestResult,
+    ratio,
+    run,
+    sample_of,
+)
+from calibkit.views import View, binary_problem
+
+# From here on the series of normal tails is used, below it the series in exp(-1/x²); both have
+# the accuracy of float64 on a wide stretch around it.
+_SWITCH = 1.5
+_TERMS = 12
+
+
+def brownian_supremum_tail(x: Any) -> FloatVector:
+    """Return P(largest |B(t)| > x) for Brownian motion B on [0, 1].
+
+    Parameters
+    ----------
+    x : array-like of float
+        Levels; 1 is returned for levels up to 0.
+
+    Returns
+    -------
+    ndarray
+        Probabilities in [0, 1].
+
+    Notes
+    -----
+    ``4 sum (-1)^k Q((2k+1) x)`` with the normal tail Q; for small x the equivalent
+    ``1 - (4/pi) sum (-1)^k / (2k+1) exp(-(2k+1)² pi² / (8 x²))``. The mean is sqrt(pi/2) = 1.2533.
+    Source: Feller, volume II, X.5. Taught in lesson 08.
+
+    Examples
+    --------
+    >>> brownian_supremum_tail([0.5, 1.0, 2.2414]).round(4).tolist()
+    [0.9908, 0.6292, 0.05]
+    """
+    x = np.asarray(x, dtype=np.float64)
+    odd = 2 * np.arange(_TERMS) + 1
+    sign = (-1.0) ** np.arange(_TERMS)
+    safe = np.maximum(x, 1e-3)[..., np.newaxis]
+    far = 4 * (sign * special.ndtr(-odd * safe)).sum(axis=-1)
+    theta = np.exp(-((odd * np.pi) ** 2) / (8 * safe**2))
+    near = 1 - 4 / np.pi * (sign / odd * theta).sum(axis=-1)
+    return np.where(x <= 0, 1.0, np.clip(np.where(x > _SWITCH, far, near), 0.0, 1.0))
+
+
+def brownian_range_tail(x: Any) -> FloatVector:
+    """Return P(highest B(t) - lowest B(t) > x) for Brownian motion B on [0, 1].
+
+    Parameters
+    ----------
+    x : array-like of float
+        Levels; 1 is returned for levels up to 0.
+
+    Returns
+    -------
+    ndarray
+        Probabilities in [0, 1].
+
+    Notes
+    -----
+    ``8 sum (-1)^(k-1) k Q(k x)``, k = 1, 2, ..., with the normal tail Q; for small x the
+    equivalent ``1 - 8 sum (1/x² + 1/((2k+1)² pi²)) exp(-(2k+1)² pi² / (2 x²))``, k = 0, 1, ....
+    The mean is 2 sqrt(2/pi) = 1.5958. Source: Feller (1951). Taught in lesson 08.
+
+    Examples
+    --------
+    >>> brownian_range_tail([0.5, 1.5, 2.4977]).round(4).tolist()
+    [1.0, 0.5129, 0.05]
+    """
+    x = np.asarray(x, dtype=np.float64)
+    k = np.arange(1, 2 * _TERMS)
+    odd = 2 * np.arange(_TERMS) + 1
+    safe = np.maximum(x, 1e-3)[..., np.newaxis]
+    far = 8 * (-((-1.0) ** k) * k * special.ndtr(-k * safe)).sum(axis=-1)
+    square = (odd * np.pi) ** 2
+    near = 1 - 8 * ((1 / safe**2 + 1 / square) * np.exp(-square / (2 * safe**2))).sum(axis=-1)
+    return np.where(x <= 0, 1.0, np.clip(np.where(x > _SWITCH, far, near), 0.0, 1.0))
+
+
+class SupremumRule:
+    """Largest absolute cumulative difference, in its standard deviations at the end."""
+
+    name = "Cumulative differences, largest (ECCE-MAD)"
+    symbol = "largest / scale"
+    law = "law of the largest |Brownian motion|"
+    signs = ("", "")
+
+    def __init__(self, prob: FloatVector) -> None:
+        self.ends = _ends(prob)
+        self.scale = float(np.sqrt((prob * (1 - prob)).sum()))
+
+    def statistic(self, residual: FloatMatrix) -> FloatVector:
+        """Return the statistic of each row."""
+        return ratio(np.abs(_path(residual, self.ends)).max(axis=1), self.scale)
+
+    def p_value(self, statistic: FloatVector) -> FloatVector:
+        """Return upper tails of the limit law."""
+        return brownian_supremum_tail(statistic)
+
+
+class RangeRule(SupremumRule):
+    """Highest minus lowest cumulative difference, 0 at the start included."""
+
+    name = "Cumulative differences, range (ECCE-R)"
+    symbol = "range / scale"
+    law = "law of the range of Brownian motion"
+
+    def statistic(self, residual: FloatMatrix) -> FloatVector:
+        """Return the statistic of each row."""
+        return ratio(np.ptp(_path(residual, self.ends), axis=1), self.scale)
+
+    def p_value(self, statistic: FloatVector) -> FloatVector:
+        """Return upper tails of the limit law."""
+        return brownian_range_tail(statistic)
+
+
+def _ends(prob: FloatVector) -> NDArray[np.intp]:
+    """Return the last row of each group of equal predictions."""
+    return np.flatnonzero(np.diff(prob, append=np.inf))
+
+
+def _path(residual: FloatMatrix, ends: NDArray[np.intp]) -> FloatMatrix:
+    """Return the running sums at the ends of ties, after a 0."""
+    path = np.cumsum(residual, axis=1)[:, ends]
+    return np.concatenate((np.zeros((len(residual), 1)), path), axis=1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class CumulativeDifferences(Result):
+    """The running sum of events minus predictions, from the lowest prediction to the highest.
+
+    Parameters
+    ----------
+    share : ndarray of shape (m + 1,)
+        Share of predictions summed so far: 0, then one entry per distinct prediction, up to 1.
+    prob : ndarray of shape (m + 1,)
+        The largest prediction summed so far; 0 at the start.
+    difference : ndarray of shape (m + 1,)
+        ``(sum of y - sum of p) / n`` over them. Its slope is the local miscalibration.
+    scale : float
+        Standard deviation of the last entry if the predictions are right, sqrt(sum p(1-p)) / n.
+    mad_test, range_test : TestResult
+        Tests of the largest absolute difference and of the range, both in units of `scale`.
+    """
+
+    share: FloatVector
+    prob: FloatVector
+    difference: FloatVector
+    scale: float
+    mad_test: TestResult
+    range_test: TestResult
+
+    def __float__(self) -> float:
+        return self.ecce_mad
+
+    @property
+    def ecce_mad(self) -> float:
+        """The largest absolute difference (ECCE-MAD), in [0, 1]."""
+        return float(np.abs(self.difference).max())
+
+    @property
+    def ecce_r(self) -> float:
+        """Highest minus lowest difference (ECCE-R), in [0, 1]."""
+        return float(np.ptp(self.difference))
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The predictions with the largest imbalance: above the first number, up to the second.
+
+        Over this interval the sums of events and predictions differ by n times `ecce_r`, more
+        than over any other interval.
+        """
+        ends = sorted((int(self.difference.argmin()), int(self.difference.argmax())))
+        return float(self.prob[ends[0]]), float(self.prob[ends[1]])
+
+    @property
+    def view(self) -> str:
+        """Which event."""
+        return self.mad_test.view
+
+    @property
+    def n(self) -> int:
+        """Number of predictions."""
+        return self.mad_test.n
+
+    def describe(self) -> str:
+        """Say both numbers with their p-values, and where the imbalance is largest."""
+        low, high = self.interval
+        return (
+            f"Cumulative differences ({self.view}, {spell(self.n, 'prediction')}): largest "
+            f"{self.ecce_mad:.4f} (p = {self.mad_test.p_value:.3g}), range {self.ecce_r:.4f} "
+            f"(p = {self.range_test.p_value:.3g}); the imbalance is largest for predictions from "
+            f"{low:.3g} to {high:.3g}."
+        )
+
+    def _columns(self) -> Mapping[str, NDArray[Any]]:
+        return {"share": self.share, "prob": self.prob, "difference": self.difference}
+
+
+def cumulative_differences(
+    y_true: Any,
+    y_prob: Any,
+    *,
+    view: View | None = None,
+    null_draws: int = 0,
+    rng: int | np.random.Generator | None = None,
+) -> CumulativeDifferences:
+    """Sum events minus predictions in the order of the predictions, and test the sums.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels: 0 and 1, or ``0 .. K-1``.
+    y_prob : array-like of shape (n,) or (n, K)
+        P(y = 1), or one column per class with rows that sum to 1.
+    view : {"top-label"} or int, optional
+        Which event; needed when `y_prob` has columns.
+    null_draws : int
+        0: the limit laws. Otherwise this many redraws of the labels give the p-values.
+    rng : int, numpy.random.Generator or None
+        Seed or generator of the redraws.
+
+    Returns
+    -------
+    CumulativeDifferences
+        ``float(result)`` is ECCE-MAD.
+
+    Raises
+    ------
+    ValueError
+        If labels, probabilities or options are not valid.
+
+    Notes
+    -----
+    ``C_k = (1/n) sum over the k lowest predictions of (y - p)``. It is taken where a group of
+    equal predictions ends, so that the order of rows cannot matter. ECCE-MAD is max abs(C),
+    ECCE-R is max C - min C, with C_0 = 0. Their unit is ``sqrt(sum p (1 - p)) / n``. In it they
+    follow the largest absolute value and the range of Brownian motion; means 1.2533 and 1.5958.
+    Finite sums stay a little below Brownian motion, and many ties make the tests careful.
+    One-sided errors are seen well; opposite errors of neighbours cancel.
+
+    Measured size at the 5 % level in per cent, limit law, 10 000 seeded cases each (standard error
+    0.2). "Sharp" predictions are Beta(0.3, 0.3), "rare" events Beta(1, 49):
+
+    ============================  =====  =====  =====  =====  =====  =====
+    scores                        uniform       sharp         rare
+    ----------------------------  ------------  ------------  ------------
+    law, n =                      200    2000   200    2000   200    2000
+    ============================  =====  =====  =====  =====  =====  =====
+    ECCE-MAD                      4.7    5.2    4.2    4.9    3.4    4.6
+    ECCE-R                        4.4    5.1    3.6    4.7    3.4    4.3
+    ============================  =====  =====  =====  =====  =====  =====
+
+    The laws are careful where few labels are open. At n = 200 they miss the level by 0.8 and 1.4
+    points for sharp predictions, and by 1.6 for rare events. There ECCE-R misses it by 0.7 at
+    n = 2000. Redraws kept 4.7 to 5.4 in all cases.
+
+    Sources: Arrieta-Ibarra and others (2022); Gupta and others (2021). The range is n times the
+    largest imbalance over all intervals of predictions. Taught in lesson 08.
+
+    Examples
+    --------
+    >>> y_prob = np.linspace(.02, .98, 300)
+    >>> y_true = np.random.default_rng(0).random(300) < y_prob ** 1.5
+    >>> sums = cumulative_differences(y_true, y_prob)
+    >>> round(sums.ecce_mad, 3), round(sums.mad_test.statistic, 2), sums.mad_test.p_value < .001
+    (0.146, 6.08, True)
+    """
+    sample = sample_of(binary_problem(y_true, y_prob, view=view))
+    prob, n = sample.prob, len(sample.prob)
+    rules = [SupremumRule(prob), RangeRule(prob)]
+    mad_test, range_test = run(sample, rules, null_draws=null_draws, rng=rng)
+    ends = rules[0].ends
+    path = _path((sample.label - prob)[np.newaxis], ends)[0]
+    return CumulativeDifferences(
+        share=read_only(np.concatenate(([0.0], (ends + 1) / n))),
+        prob=read_only(np.concatenate(([0.0], prob[ends]))),
+        difference=read_only(path / n),
+        scale=rules[0].scale / n,
+        mad_test=mad_test,
+        range_test=range_test,
+    )
