@@ -21,18 +21,32 @@ from calibkit.explore.lesson04_game import (
     which_is_perfect,
     which_is_perfect_view,
 )
+from calibkit.explore.lesson05 import TwoFamilies, two_families, two_families_view
+from calibkit.explore.lesson06 import BinTuner, bin_tuner, bin_tuner_view
+from calibkit.explore.lesson06_replicates import Replicates
+from calibkit.explore.lesson07 import KnotsView, knots, knots_view
+from calibkit.explore.lesson08 import Hunt, outlier_hunter, outlier_hunter_view
+from calibkit.explore.lesson09 import PrevalenceView, prevalence_dial, prevalence_dial_view
 
 __all__ = [
+    "BinTuner",
     "Check",
     "Choice",
     "DiagramView",
     "Explorer",
     "FactoryView",
     "ForecastRecord",
+    "Hunt",
+    "KnotsView",
     "PerfectGame",
+    "PrevalenceView",
     "Quiz",
+    "Replicates",
     "Slider",
+    "TwoFamilies",
     "Virtues",
+    "bin_tuner",
+    "bin_tuner_view",
     "diagram_lab",
     "diagram_lab_view",
     "distort_me",
@@ -41,6 +55,14 @@ __all__ = [
     "fake_factory_view",
     "forecaster",
     "forecaster_view",
+    "knots",
+    "knots_view",
+    "outlier_hunter",
+    "outlier_hunter_view",
+    "prevalence_dial",
+    "prevalence_dial_view",
+    "two_families",
+    "two_families_view",
     "which_is_perfect",
     "which_is_perfect_view",
 ]

@@ -123,6 +123,11 @@ class PiecewiseLinear(Calibrator):
         self.intercept = intercept
         self.rng = rng
 
+    @property
+    def loss_name(self) -> str:  # type: ignore[override]  # here it is an option
+        """What the fit minimises."""
+        return "log loss" if self.loss == "log-loss" else "Brier"
+
     def _fit(self, prob: FloatVector, label: FloatVector) -> None:
         self._check_options(len(prob))
         problem = self._problem(prob, label)

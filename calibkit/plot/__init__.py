@@ -7,25 +7,47 @@ that is safe for colour-blind readers, and line style or hatch says the same a s
 Import it explicitly, ``from calibkit import plot``: it needs matplotlib.
 """
 
+from calibkit.plot._bin_choice import bin_choice, bin_drift
 from calibkit.plot._corp import corp
+from calibkit.plot._cumulative import cumulative_differences
+from calibkit.plot._fit_on_test import compare_maps, fit_on_test
 from calibkit.plot._forecaster import forecaster
+from calibkit.plot._measures import measures
 from calibkit.plot._null import null_level
+from calibkit.plot._piece_choice import piece_choice
+from calibkit.plot._piecewise import piecewise
 from calibkit.plot._plane import accuracy_error
+from calibkit.plot._rare import rare_events
 from calibkit.plot._reliability import reliability
+from calibkit.plot._replicates import replicates
 from calibkit.plot._simplex import simplex
 from calibkit.plot._style import alt_text, legend, style
+from calibkit.plot._tested import test_based
+from calibkit.plot._tested_bins import compare_bins
 from calibkit.plot._virtues import roc, score_parts
 
 __all__ = [
     "accuracy_error",
     "alt_text",
+    "bin_choice",
+    "bin_drift",
+    "compare_bins",
+    "compare_maps",
     "corp",
+    "cumulative_differences",
+    "fit_on_test",
     "forecaster",
     "legend",
+    "measures",
     "null_level",
+    "piece_choice",
+    "piecewise",
+    "rare_events",
     "reliability",
+    "replicates",
     "roc",
     "score_parts",
     "simplex",
     "style",
+    "test_based",
 ]

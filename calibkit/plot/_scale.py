@@ -1,0 +1,126 @@
+"""Axes of a calibration map: plain, or stretched so that logits have equal distances. Lesson 05.
+
+Source 000, appendix E: in logit-logit space temperature scaling is a straight line.
+"""
+
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
+from numpy.typing import NDArray
+
+from calibkit._links import expit, logit
+from calibkit.plot import _style as look
+
+FloatVector = NDArray[np.float64]
+
+SCALES = ("linear", "logit")
+MARGIN = 0.025
+LOGIT_TICKS = (0.001, 0.01, 0.1, 0.5, 0.9, 0.99, 0.999)
+LOGIT_END = 7.2  # logit of .99925, just beyond the outer ticks
+_STEPS = 24  # points per straight piece, which is bent on stretched axes
+_WIDE = 170  # width in points from which all ticks are labelled
+
+
+def check_scale(scale: str) -> None:
+    """Refuse a scale that does not exist."""
+    if scale not in SCALES:
+        raise ValueError(f"scale={scale!r} does not exist; choose one of {SCALES}.")
+
+
+def ends(scale: str) -> tuple[float, float]:
+    """Return the smallest and the largest probability that the axes show."""
+    if scale == "linear":
+        return 0.0, 1.0
+    low, high = expit([-LOGIT_END, LOGIT_END])
+    return float(low), float(high)
+
+
+def inside(prob: Any, scale: str) -> FloatVector:
+    """Return probabilities with those beyond the stretched axes put on their ends.
+
+    A drawing has an end where logits have none. Nothing is changed on plain axes, where a map
+    may leave [0, 1].
+    """
+    values = np.asarray(prob, dtype=np.float64)
+    return values if scale == "linear" else np.clip(values, *ends(scale))
+
+
+def grid(scale: str, n: int = 401) -> FloatVector:
+    """Return probabilities that are evenly spaced on the axes."""
+    if scale == "linear":
+        return np.linspace(0, 1, n)
+    return expit(np.linspace(-LOGIT_END, LOGIT_END, n))
+
+
+def bent(x: FloatVector, y: FloatVector, scale: str) -> tuple[FloatVector, FloatVector]:
+    """Return a line of straight pieces with the points that stretched axes need to bend it.
+
+    Pieces with an end at NaN stay gaps.
+    """
+    if scale == "linear" or len(x) < 2:
+        return x, y
+    low, high = ends(scale)
+    x_parts, y_parts = [], []
+    for left, right, start, stop in zip(x[:-1], x[1:], y[:-1], y[1:], strict=True):
+        if np.isnan([left, right, start, stop]).any():
+            x_parts.append(np.array([np.nan]))
+            y_parts.append(np.array([np.nan]))
+        elif right > low and left < high:
+            start_z, stop_z = logit(inside([left, right], scale)).tolist()
+            z = np.linspace(start_z, stop_z, _STEPS)
+            across = inside(expit(z), scale)
+            share = (across - left) / (right - left) if right > left else np.linspace(0, 1, _STEPS)
+            x_parts.append(across)
+            y_parts.append(inside(start + share * (stop - start), scale))
+    return np.concatenate(x_parts), np.concatenate(y_parts)
+
+
+def frame(ax: Axes, words: tuple[str, str], scale: str) -> None:
+    """Set limits, ticks, labels and aspect, and draw the diagonal."""
+    look.dress(ax)
+    if scale == "linear":
+        ax.set(xlim=(-MARGIN, 1 + MARGIN), ylim=(-MARGIN, 1 + MARGIN), aspect="equal")
+        ax.set_anchor("NW")
+        ticks = np.linspace(0, 1, 6 if look.width_in_points(ax) > _WIDE else 3)
+        ax.set_xticks(ticks, [f"{tick:.2g}" for tick in ticks])
+        ax.set_yticks(ticks, [f"{tick:.2g}" for tick in ticks])
+    else:
+        _stretch(ax)
+    across, up = (word if scale == "linear" else f"{word} (logit scale)" for word in words)
+    if look.is_last_row(ax):
+        ax.set_xlabel(across, fontsize=look.FONT_SIZE)
+    if look.is_first_column(ax):
+        ax.set_ylabel(up, fontsize=look.FONT_SIZE)
+    ax.plot(
+        ends(scale),
+        ends(scale),
+        color=look.INK,
+        linewidth=1.0,
+        linestyle=(0, (5, 3)),
+        zorder=2.2,
+        label="perfect calibration",
+        gid="diagonal",
+    )
+
+
+def make_room(ax: Axes, values: Any, scale: str) -> None:
+    """Let plain axes grow upwards and downwards to a map that leaves [0, 1]."""
+    fitted = np.asarray(values, dtype=np.float64)
+    if scale == "linear" and fitted.size:
+        low, high = ax.get_ylim()
+        ax.set_ylim(min(low, fitted.min() - MARGIN), max(high, fitted.max() + MARGIN))
+
+
+def _stretch(ax: Axes) -> None:
+    ax.set_xscale("logit")
+    ax.set_yscale("logit")
+    ax.set(xlim=ends("logit"), ylim=ends("logit"))
+    ax.set_aspect("equal", adjustable="box")
+    ax.set_anchor("NW")
+    ticks = LOGIT_TICKS if look.width_in_points(ax) > _WIDE else LOGIT_TICKS[1:-1:2]
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_locator(FixedLocator(ticks))
+        axis.set_major_formatter(FixedFormatter([f"{p:g}" for p in ticks]))
+        axis.set_minor_locator(NullLocator())
