@@ -7,13 +7,15 @@ plain-words ``describe()``. Plots, explorers and exercises are imported on purpo
 """
 
 from calibkit._validation import CalibrationWarning
-from calibkit.bins import Distinct, EqualMass, EqualWidth, FixedEdges
+from calibkit.bins import Distinct, EqualMass, EqualWidth, FixedEdges, Pava, PavaBC
 from calibkit.errors import (
     CalibrationError,
+    DebiasedError,
     adaptive_calibration_error,
     average_calibration_error,
     calibration_error,
     class_wise_calibration_error,
+    debiased_calibration_error,
     expected_calibration_error,
     lp_calibration_error,
     marginal_calibration_error,
@@ -23,7 +25,19 @@ from calibkit.errors import (
 )
 from calibkit.reliability import BinTable, reliability_table, reliability_tables
 from calibkit.scores import brier_decomposition, brier_score, log_loss
-from calibkit.significance import bootstrap_interval, consistency_band, null_level
+from calibkit.significance import (
+    adaptive_test,
+    bootstrap_interval,
+    consistency_band,
+    cox_test,
+    cumulative_differences,
+    general_calibration_error,
+    hosmer_lemeshow,
+    kernel_calibration_error,
+    null_level,
+    spiegelhalter,
+    test_based_calibration_error,
+)
 from calibkit.views import binary_problem, binary_problems
 
 __version__ = "0.1.0"
@@ -32,11 +46,15 @@ __all__ = [
     "BinTable",
     "CalibrationError",
     "CalibrationWarning",
+    "DebiasedError",
     "Distinct",
     "EqualMass",
     "EqualWidth",
     "FixedEdges",
+    "Pava",
+    "PavaBC",
     "adaptive_calibration_error",
+    "adaptive_test",
     "average_calibration_error",
     "binary_problem",
     "binary_problems",
@@ -46,7 +64,13 @@ __all__ = [
     "calibration_error",
     "class_wise_calibration_error",
     "consistency_band",
+    "cox_test",
+    "cumulative_differences",
+    "debiased_calibration_error",
     "expected_calibration_error",
+    "general_calibration_error",
+    "hosmer_lemeshow",
+    "kernel_calibration_error",
     "log_loss",
     "lp_calibration_error",
     "marginal_calibration_error",
@@ -55,5 +79,7 @@ __all__ = [
     "reliability_table",
     "reliability_tables",
     "root_mean_square_calibration_error",
+    "spiegelhalter",
+    "test_based_calibration_error",
     "top_label_calibration_error",
 ]

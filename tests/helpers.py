@@ -83,6 +83,9 @@ def errors_with_a_view(view: Any, bins: Any = 5) -> dict[str, Measure]:
         "maximum": lambda y, p: ck.maximum_calibration_error(y, p, **o),
         "root_mean_square": lambda y, p: ck.root_mean_square_calibration_error(y, p, **o),
         "lp": lambda y, p: ck.lp_calibration_error(y, p, norm=1.5, **o),
+        "debiased": lambda y, p: ck.debiased_calibration_error(y, p, **o),
+        "test_based": lambda y, p: ck.test_based_calibration_error(y, p, null_draws=3, rng=0, **o),
+        "general": lambda y, p: ck.general_calibration_error(y, p, **o),
     }
 
 
@@ -93,6 +96,12 @@ def single_view_measures(view: Any) -> dict[str, Measure]:
         "reliability_table": lambda y, p: ck.reliability_table(y, p, **o),
         "brier_decomposition": lambda y, p: ck.brier_decomposition(y, p, **o),
         "brier_decomposition_distinct": lambda y, p: ck.brier_decomposition(y, p, view=view),
+        "hosmer_lemeshow": lambda y, p: ck.hosmer_lemeshow(y, p, view=view),
+        "spiegelhalter": lambda y, p: ck.spiegelhalter(y, p, view=view),
+        "cox_test": lambda y, p: ck.cox_test(y, p, view=view),
+        "cumulative_differences": lambda y, p: ck.cumulative_differences(y, p, view=view),
+        "kernel": lambda y, p: ck.kernel_calibration_error(y, p, view=view),
+        "adaptive_test": lambda y, p: ck.adaptive_test(y, p, view=view, null_draws=3, rng=0),
         "consistency_band": lambda y, p: ck.consistency_band(y, p, n_draws=4, rng=0, **o),
         "consistency_band_simultaneous": lambda y, p: ck.consistency_band(
             y, p, n_draws=4, rng=0, simultaneous=True, **o

@@ -6,9 +6,11 @@ import inspect
 from typing import Any
 
 import pytest
+from sklearn.base import BaseEstimator
 
 import calibkit
 from calibkit._result import Result
+from calibkit.calibrators import Calibrator
 
 ROOMS = (
     "views",
@@ -18,6 +20,10 @@ ROOMS = (
     "corp",
     "errors",
     "significance",
+    "calibrators",
+    "piecewise",
+    "fit_on_test",
+    "study",
     "fakes",
     "data",
 )
@@ -41,6 +47,11 @@ RESULTS = {
     for name, item in PUBLIC.items()
     if inspect.isclass(item) and issubclass(item, Result)
 }
+ESTIMATORS = {
+    name: item
+    for name, item in PUBLIC.items()
+    if inspect.isclass(item) and issubclass(item, BaseEstimator) and item is not Calibrator
+}
 
 
 def each(items: dict[str, Any]) -> pytest.MarkDecorator:
@@ -51,6 +62,7 @@ def each(items: dict[str, Any]) -> pytest.MarkDecorator:
 def test_there_is_something_to_look_at() -> None:
     assert len(FUNCTIONS) >= 25
     assert len(RESULTS) >= 7
+    assert len(ESTIMATORS) >= 12
 
 
 @each(FUNCTIONS)
@@ -96,6 +108,30 @@ def test_results_are_frozen_and_speak(item: Any) -> None:
     assert item.describe is not Result.describe
     assert item._columns is not Result._columns
     assert "Parameters\n" in (inspect.getdoc(item) or "")
+
+
+@each(ESTIMATORS)
+def test_estimators_look_alike(item: Any) -> None:
+    """Fitted to predictions and labels, in this order; options are kept as they were given."""
+    assert issubclass(item, Calibrator)
+    assert list(inspect.signature(item.fit).parameters) == ["self", "p", "y"]
+    for method in ("curve", "calibrate"):
+        assert list(inspect.signature(getattr(item, method)).parameters) == ["self", "p"]
+    for parameter in inspect.signature(item).parameters.values():
+        assert parameter.annotation is not inspect.Parameter.empty, parameter.name
+        assert parameter.kind not in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL)
+
+
+@each(ESTIMATORS)
+def test_docstrings_of_estimators_are_complete(item: Any) -> None:
+    text = inspect.getdoc(item) or ""
+    names = list(inspect.signature(item).parameters)
+    for section in ["Attributes", "Raises", "Notes", "Examples"] + ["Parameters"] * bool(names):
+        assert f"\n{section}\n{'-' * len(section)}\n" in text, section
+    assert "lesson" in text.lower(), "no lesson is named"
+    described = text.partition("Parameters\n")[2].partition("\nAttributes\n")[0]
+    for name in names:
+        assert name in described, name
 
 
 def test_the_front_page_lists_what_it_shows() -> None:

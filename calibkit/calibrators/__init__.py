@@ -25,7 +25,11 @@ piecewise-linear maps PL and PL3 have a room of their own, `calibkit.piecewise`.
 ``curve(p)`` is the fitted map itself, which may leave [0, 1] where the table says so;
 ``calibrate(p)`` cuts it there and nowhere else.
 
-Lessons 05 and 06 use the families as evaluators, lesson 10 as calibrators.
+`shift_prior` and `estimate_prevalence` repair predictions after a change of prevalence. They need
+no labels, so they are functions.
+
+Lessons 05 and 06 use the families as evaluators, lesson 09 repairs prevalences, lesson 10 fits
+calibrators.
 """
 
 from calibkit.calibrators._base import Calibrator
@@ -34,6 +38,11 @@ from calibkit.calibrators.choice import CrossValidatedBinning, SweepBinning
 from calibkit.calibrators.isotonic import IsotonicCalibrator
 from calibkit.calibrators.kernel import KernelDensityCalibrator
 from calibkit.calibrators.parametric import BetaCalibrator, PlattCalibrator
+from calibkit.calibrators.prior_shift import (
+    PrevalenceEstimate,
+    estimate_prevalence,
+    shift_prior,
+)
 from calibkit.calibrators.scaling_binning import ScalingBinning
 from calibkit.calibrators.spline import SplineCalibrator
 
@@ -46,8 +55,11 @@ __all__ = [
     "IsotonicCalibrator",
     "KernelDensityCalibrator",
     "PlattCalibrator",
+    "PrevalenceEstimate",
     "ScalingBinning",
     "SlopeOneBinning",
     "SplineCalibrator",
     "SweepBinning",
+    "estimate_prevalence",
+    "shift_prior",
 ]

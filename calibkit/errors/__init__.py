@@ -19,8 +19,11 @@ member                                   bins          norm          weights
 
 The acronyms ECE, ACE, MCE, TCE each have two meanings in the literature, so public names are
 spelled out; the book's notation page has the table. Lessons 04 to 06.
+
+`debiased_calibration_error` takes off what chance adds, for norms 1 and 2.
 """
 
+from calibkit.errors.debiased import DebiasedError, debiased_calibration_error
 from calibkit.errors.general import CalibrationError, calibration_error, null_moments
 from calibkit.errors.named import (
     adaptive_calibration_error,
@@ -36,10 +39,12 @@ from calibkit.errors.named import (
 
 __all__ = [
     "CalibrationError",
+    "DebiasedError",
     "adaptive_calibration_error",
     "average_calibration_error",
     "calibration_error",
     "class_wise_calibration_error",
+    "debiased_calibration_error",
     "expected_calibration_error",
     "lp_calibration_error",
     "marginal_calibration_error",

@@ -19,7 +19,8 @@ diagonal. Here are the tools that put a measured number into proportion:
 `cumulative_differences`, `kernel_calibration_error`, `adaptive_test`
     tests without a choice of bins: running sums, near pairs, all numbers of bins at once.
 
-Sources: Bröcker and Smith (2007), source 001 section 3.3, source 003 section 4. Lesson 04.
+Sources: Bröcker and Smith (2007), source 001 section 3.3, source 003
+section 4; source 002 for the test-based error. Lessons 04 and 08.
 """
 
 from calibkit.significance._binomial import binomial_p_values

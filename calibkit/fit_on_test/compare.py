@@ -1,0 +1,230 @@
+"""Several evaluators on the same data, with and without a known truth."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibkit._result import Result, read_only, spell
+from calibkit._validation import as_array, as_generator
+from calibkit.bins import EqualMass
+from calibkit.calibrators import (
+    BetaCalibrator,
+    Calibrator,
+    CrossValidatedBinning,
+    IsotonicCalibrator,
+    PlattCalibrator,
+    SlopeOneBinning,
+    SweepBinning,
+)
+from calibkit.fit_on_test.evaluate import FitOnTest, fit_on_test
+from calibkit.piecewise import PiecewiseLinear
+from calibkit.views import View, binary_problem
+
+FloatVector = NDArray[np.float64]
+Truth = Callable[[FloatVector], Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class EvaluatorComparison(Result):
+    """The estimates of several evaluators on one data set.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Names of the evaluators, in the order given.
+    results : tuple of FitOnTest
+        What each of them found.
+    map_error : ndarray
+        Mean distance of each map from the true one; NaN if the truth is not known.
+    true_error : float
+        The true calibration error of these predictions; NaN if it is not known.
+    view : str
+        Which event it is.
+    n : int
+        Number of predictions.
+    """
+
+    names: tuple[str, ...]
+    results: tuple[FitOnTest, ...]
+    map_error: FloatVector
+    true_error: float
+    view: str
+    n: int
+
+    def __getitem__(self, name: str) -> FitOnTest:
+        if name not in self.names:
+            raise KeyError(f"{name!r} was not compared; there are {', '.join(self.names)}.")
+        return self.results[self.names.index(name)]
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @property
+    def value(self) -> FloatVector:
+        """The estimate of each evaluator."""
+        return np.array([result.value for result in self.results])
+
+    def describe(self) -> str:
+        """Say how far the estimates are apart and, if the truth is known, which map is closest."""
+        low, high = int(self.value.argmin()), int(self.value.argmax())
+        text = (
+            f"{spell(len(self), 'evaluator')} on the same {spell(self.n, 'prediction')} "
+            f"({self.view}): the estimates of the calibration error go from "
+            f"{self.value[low]:.4f} ({self.names[low]}) to {self.value[high]:.4f} "
+            f"({self.names[high]})."
+        )
+        if np.isnan(self.true_error):
+            return text
+        best = int(self.map_error.argmin())
+        return text + (
+            f" The true error is {self.true_error:.4f}; the map of {self.names[best]} is closest "
+            f"to the true one, {self.map_error[best]:.4f} from it on average."
+        )
+
+    def _columns(self) -> Mapping[str, NDArray[Any]]:
+        columns: dict[str, NDArray[Any]] = {
+            "evaluator": np.array(self.names),
+            "parameters": np.array(
+                ["–" if r.n_parameters is None else str(r.n_parameters) for r in self.results]
+            ),
+            "loss": np.array([result.loss for result in self.results]),
+            "estimate": self.value,
+            "debiased": np.array([result.debiased for result in self.results]),
+        }
+        if not all(np.isnan(result.null_mean) for result in self.results):
+            for name in ("null_mean", "null_sd", "p_value"):
+                columns[name] = np.array([getattr(result, name) for result in self.results])
+        if not np.isnan(self.true_error):
+            columns["map_error"] = self.map_error
+        return columns
+
+
+def standard_evaluators() -> dict[str, Calibrator]:
+    """Return the evaluators of source 000 that this package fits: bins, curves and pieces.
+
+    Returns
+    -------
+    dict of str to Calibrator
+        Unfitted.
+
+    Notes
+    -----
+    Taught in lessons 05 and 07.
+
+    Examples
+    --------
+    >>> list(standard_evaluators())[:3]
+    ['15 equal-mass bins', 'bins by the sweep', 'bins by cross-validation']
+    """
+    return {
+        "15 equal-mass bins": SlopeOneBinning(EqualMass(15)),
+        "bins by the sweep": SweepBinning(),
+        "bins by cross-validation": CrossValidatedBinning(),
+        "Platt": PlattCalibrator(),
+        "beta": BetaCalibrator(),
+        "isotonic": IsotonicCalibrator(),
+        "PL": PiecewiseLinear("probability"),
+        "PL3": PiecewiseLinear("logit"),
+    }
+
+
+def compare_evaluators(
+    y_true: Any,
+    y_prob: Any,
+    *,
+    evaluators: Mapping[str, Any] | None = None,
+    view: View | None = None,
+    null_draws: int = 0,
+    rng: int | np.random.Generator | None = None,
+    truth: Truth | Any = None,
+) -> EvaluatorComparison:
+    """Fit several evaluators to the same test data.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels: 0 and 1, or ``0 .. K-1``.
+    y_prob : array-like of shape (n,) or (n, K)
+        P(y = 1), or one column per class with rows that sum to 1.
+    evaluators : mapping of str to Calibrator or estimator, optional
+        What to compare, by name; `standard_evaluators` if not given.
+    view : {"top-label"} or int, optional
+        Which event; needed when `y_prob` has columns.
+    null_draws : int
+        Number of redraws for the null level of each evaluator.
+    rng : int, numpy.random.Generator or None
+        Seed or generator of the redraws. All evaluators start from the same state, so one more
+        of them changes no number of the others.
+    truth : callable or array-like of shape (n,), optional
+        The true probability of the event: a map ``truth(p)``, or one value per row.
+
+    Returns
+    -------
+    EvaluatorComparison
+        Rows in the order given.
+
+    Raises
+    ------
+    ValueError
+        As `fit_on_test`; if there is no evaluator; if the truth is no probability or has another
+        length.
+
+    Notes
+    -----
+    `map_error` is ``(1/n) sum_i |g(p_i) - c(p_i)|``, the calibration-map estimation error of
+    source 000 section 4.7, on the data of the fit; `true_error` is ``(1/n) sum_i |p_i - c(p_i)|``.
+    A close estimate of the error does not imply a close map: errors of the map may cancel.
+    Taught in lesson 05.
+
+    Examples
+    --------
+    >>> from calibkit.calibrators import FlatBinning
+    >>> rng = np.random.default_rng(0)
+    >>> p = rng.random(500)
+    >>> y = rng.random(500) < p ** 1.5
+    >>> both = {"slanted tops": SlopeOneBinning(5), "flat tops": FlatBinning(5)}
+    >>> comparison = compare_evaluators(y, p, evaluators=both, truth=lambda p: p ** 1.5)
+    >>> comparison.value.round(4).tolist(), comparison.map_error.round(4).tolist()
+    ([0.1008, 0.1113], [0.0336, 0.0611])
+    """
+    chosen = standard_evaluators() if evaluators is None else dict(evaluators)
+    if not chosen:
+        raise ValueError("evaluators is empty; give at least one, e.g. {'Platt': ...}.")
+    seed = int(as_generator(rng).integers(2**63))
+    results = tuple(
+        fit_on_test(y_true, y_prob, evaluator=one, view=view, null_draws=null_draws, rng=seed)
+        for one in chosen.values()
+    )
+    map_error, true_error = np.full(len(results), np.nan), float("nan")
+    if truth is not None:
+        problem = binary_problem(y_true, y_prob, view=view)
+        prob = problem.prob.astype(np.float64)
+        # `fit_on_test` keeps predictions sorted. Maps are equal within a tie, so its order is free.
+        true_prob = _true_prob(truth, prob)[np.argsort(prob)]
+        map_error = np.array([np.mean(np.abs(one.fitted - true_prob)) for one in results])
+        true_error = float(np.mean(np.abs(results[0].prob - true_prob)))
+    return EvaluatorComparison(
+        names=tuple(chosen),
+        results=results,
+        map_error=read_only(map_error),
+        true_error=true_error,
+        view=results[0].view,
+        n=results[0].n,
+    )
+
+
+def _true_prob(truth: Truth | Any, prob: FloatVector) -> FloatVector:
+    """Return the true probability of each prediction, checked."""
+    values = as_array(truth(prob) if callable(truth) else truth, "truth").astype(np.float64)
+    if values.shape != prob.shape:
+        raise ValueError(
+            f"truth has shape {values.shape}, but there are {len(prob)} predictions; give one "
+            "probability per row, or a map of predictions to probabilities."
+        )
+    bad = np.flatnonzero(~((values >= 0) & (values <= 1)))
+    if len(bad):
+        raise ValueError(f"truth[{bad[0]}] = {values[bad[0]]:g} is not a probability in [0, 1].")
+    return values

@@ -1,0 +1,236 @@
+"""One evaluator: fit a map to the test data and measure its distance from the diagonal."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibkit._result import Result, listed, read_only, spell
+from calibkit._validation import as_count
+from calibkit.calibrators import Calibrator, SlopeOneBinning
+from calibkit.errors import calibration_error
+from calibkit.errors.debiased import debiased_absolute, debiased_square
+from calibkit.fit_on_test.estimator import as_calibrator
+from calibkit.significance import NullLevel, null_level
+from calibkit.views import View, binary_problem
+
+FloatVector = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class FitOnTest(Result):
+    """A map fitted to the test data, and what it says about the calibration error.
+
+    Parameters
+    ----------
+    value : float
+        Mean distance of the map from the diagonal: the estimate of the calibration error.
+    squared : float
+        Mean squared distance, without a root.
+    debiased, debiased_squared : float
+        The same with the surplus of chance taken off, for slope-1 bins; may be negative. NaN for
+        other families.
+    family : str
+        The family of maps.
+    loss : str
+        What the fit minimised.
+    n_parameters : int or None
+        Number of free parameters; None for non-parametric families.
+    view : str
+        Which event it is.
+    n : int
+        Number of predictions.
+    prob : ndarray of shape (n,)
+        The predictions, sorted.
+    label : ndarray of shape (n,)
+        Their labels.
+    fitted : ndarray of shape (n,)
+        The map at `prob`. It may leave [0, 1] for slope-1 bins.
+    evaluator : Calibrator
+        The fitted calibrator.
+    line_x, line_y : ndarray
+        The map as points to draw, with NaN between separate pieces.
+    null_mean, null_sd : float
+        Mean and standard deviation of `value` for a calibrated model with these predictions; NaN
+        without redraws.
+    p_value : float
+        Share of redraws at least as large as `value`, in (0, 1]; NaN without redraws.
+    """
+
+    value: float
+    squared: float
+    debiased: float
+    debiased_squared: float
+    family: str
+    loss: str
+    n_parameters: int | None
+    view: str
+    n: int
+    prob: FloatVector
+    label: NDArray[np.int64]
+    fitted: FloatVector
+    evaluator: Calibrator
+    line_x: FloatVector
+    line_y: FloatVector
+    null_mean: float
+    null_sd: float
+    p_value: float
+
+    def __float__(self) -> float:
+        return self.value
+
+    def error(self, alpha: float) -> float:
+        """Return ``(1/n) sum_i |g(p_i) - p_i|^alpha``, without a root, for any alpha above 0."""
+        number = isinstance(alpha, int | float | np.number) and not isinstance(alpha, bool)
+        if not number or not 0 < alpha < np.inf:
+            raise ValueError(f"alpha must be a finite number above 0, got {alpha!r}.")
+        return float(np.mean(np.abs(self.fitted - self.prob) ** alpha))
+
+    def describe(self) -> str:
+        """Say the estimate, the family that made it, and what a calibrated model would show."""
+        size = spell(self.n_parameters, "parameter") if self.n_parameters else "non-parametric"
+        text = (
+            f"Fit on test with {self.family} ({size}; {self.view}, {spell(self.n, 'prediction')}): "
+            f"the map is {self.value:.4f} from the diagonal on average"
+        )
+        if not np.isnan(self.debiased):
+            text += f", {self.debiased:.4f} debiased"
+        if not np.isnan(self.null_mean):
+            text += (
+                f"; a calibrated model with these predictions would show about "
+                f"{self.null_mean:.4f} ± {self.null_sd:.4f} (p = {self.p_value:.3f})"
+            )
+        return text + "."
+
+    def _columns(self) -> Mapping[str, NDArray[Any]]:
+        rows = ["value", "squared", "debiased", "debiased_squared"]
+        rows += [] if np.isnan(self.null_mean) else ["null_mean", "null_sd", "p_value"]
+        return listed(self, tuple(rows), ("quantity", "number"))
+
+
+def fit_on_test(
+    y_true: Any,
+    y_prob: Any,
+    *,
+    evaluator: Any = None,
+    view: View | None = None,
+    null_draws: int = 0,
+    rng: int | np.random.Generator | None = None,
+) -> FitOnTest:
+    """Fit a map to the test data; its mean distance from the diagonal estimates the error.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels: 0 and 1, or ``0 .. K-1``.
+    y_prob : array-like of shape (n,) or (n, K)
+        P(y = 1), or one column per class with rows that sum to 1.
+    evaluator : Calibrator or scikit-learn estimator, optional
+        The family of maps: any calibrator, or any estimator with ``fit`` and ``predict`` or
+        ``predict_proba`` on one column. It is cloned. By default ``SlopeOneBinning(15)``, which
+        gives the expected calibration error.
+    view : {"top-label"} or int, optional
+        Which event; needed when `y_prob` has columns.
+    null_draws : int
+        Number of times that labels are redrawn from the predictions and the map is fitted again,
+        to see what a calibrated model would show.
+    rng : int, numpy.random.Generator or None
+        Seed or generator of the redraws.
+
+    Returns
+    -------
+    FitOnTest
+        ``float(result)`` is the estimate.
+
+    Raises
+    ------
+    ValueError
+        If labels, probabilities, view or evaluator are not valid, or the evaluator refuses the
+        data.
+
+    Notes
+    -----
+    ``g = argmin over the family of (1/n) sum_i loss(g(p_i), y_i)``, then
+    ``(1/n) sum_i |g(p_i) - p_i|^a`` for a = 1 (`value`) and a = 2 (`squared`); no root is taken
+    (source 000 section 4.1). With slope-1 bins it equals the binned calibration error for every a
+    (Theorem 2), and with flat bins it does not. The debiased values are those of
+    `calibkit.debiased_calibration_error` for the same bins. Other families have no correction:
+    compare them with their null level. A rich family finds a distance even where there is none.
+
+    Taught in lesson 05.
+
+    Examples
+    --------
+    >>> from calibkit import expected_calibration_error
+    >>> from calibkit.calibrators import BetaCalibrator
+    >>> rng = np.random.default_rng(0)
+    >>> p = rng.random(500)
+    >>> y = rng.random(500) < p ** 1.5
+    >>> round(fit_on_test(y, p).value, 4), round(float(expected_calibration_error(y, p)), 4)
+    (0.1062, 0.1062)
+    >>> round(fit_on_test(y, p, evaluator=BetaCalibrator()).value, 4)
+    0.1008
+    """
+    as_count(null_draws, "null_draws", minimum=0)
+    problem = binary_problem(y_true, y_prob, view=view)
+    # Sorted, so that neither a stochastic fit nor the redraws depend on the order of the rows.
+    order = np.lexsort((problem.label, problem.prob))
+    prob = problem.prob[order].astype(np.float64)
+    label = problem.label[order].astype(np.int64)
+    calibrator = as_calibrator(SlopeOneBinning(15) if evaluator is None else evaluator)
+    fitted = calibrator.fit(prob, label).curve(prob)
+    line_x, line_y = calibrator.polyline()
+    null = _null(calibrator, prob, label, null_draws, rng)
+    return FitOnTest(
+        **_estimates(calibrator, np.abs(fitted - prob)),
+        family=calibrator.family,
+        loss=calibrator.loss_name,
+        n_parameters=calibrator.n_parameters_,
+        view=problem.view,
+        n=problem.n,
+        prob=read_only(prob),
+        label=read_only(label),
+        fitted=read_only(fitted),
+        evaluator=calibrator,
+        line_x=read_only(line_x),
+        line_y=read_only(line_y),
+        null_mean=null.mean if null else np.nan,
+        null_sd=null.sd if null else np.nan,
+        p_value=null.p_value if null else np.nan,
+    )
+
+
+def _estimates(calibrator: Calibrator, gap: FloatVector) -> dict[str, float]:
+    """Return the mean gap and the mean squared one, plain and debiased."""
+    # Only with slope-1 bins are they the errors of a bin table, which can be corrected.
+    table = calibrator.table_ if isinstance(calibrator, SlopeOneBinning) else None
+    return {
+        "value": float(gap.mean()),
+        "squared": float(np.square(gap).mean()),
+        "debiased": np.nan if table is None else debiased_absolute(table),
+        "debiased_squared": np.nan if table is None else debiased_square(table),
+    }
+
+
+def _null(
+    calibrator: Calibrator,
+    prob: FloatVector,
+    label: NDArray[np.int64],
+    n_draws: int,
+    rng: int | np.random.Generator | None,
+) -> NullLevel | None:
+    """Fit the same kind of map to labels drawn from the predictions, again and again."""
+    if n_draws == 0:
+        return None
+    if type(calibrator) is SlopeOneBinning:  # the same number, and much faster to redraw
+        return null_level(
+            calibration_error, label, prob, n_draws=n_draws, rng=rng, bins=calibrator.bins
+        )
+    fresh = as_calibrator(calibrator)
+
+    def distance(y_true: Any, y_prob: Any) -> float:
+        return float(np.mean(np.abs(fresh.fit(y_prob, y_true).curve(y_prob) - y_prob)))
+
+    return null_level(distance, label, prob, n_draws=n_draws, rng=rng)
