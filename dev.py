@@ -39,6 +39,8 @@ FIRST_LESSON = "00_start_here.ipynb"
 LAB = ("lab",)
 READER = ("lab", "book")
 EVERYTHING = ("lab", "book", "test", "browser")
+# Tests that need one of these are skipped where it cannot be installed.
+OPTIONAL = ("nets", "cluster")
 
 # --- the stages of `test` ------------------------------------------------------------------
 
@@ -238,7 +240,8 @@ def command_test(arguments: list[str]) -> int:
     parser.add_argument("--fast", action="store_true", help=f"only {', '.join(FAST_STAGES)}")
     parser.add_argument("--no-torch", action="store_true", help="do not install torch")
     chosen = parser.parse_args(arguments)
-    prepare(EVERYTHING, () if chosen.no_torch else ("nets",))
+    refused = {"nets"} if chosen.no_torch else set()
+    prepare(EVERYTHING, tuple(name for name in OPTIONAL if name not in refused))
     names = chosen.only or (FAST_STAGES if chosen.fast else STAGES)
     return run_stages(names, fast=chosen.fast)
 
@@ -254,6 +257,12 @@ def command_bench(arguments: list[str]) -> int:
     """Time the package against its yardsticks; arguments go to tools/bench.py."""
     prepare(LAB)
     return tool("bench", *arguments)
+
+
+def command_study(arguments: list[str]) -> int:
+    """Compare evaluators on 1575 data sets of known truth; arguments go to tools/study.py."""
+    prepare(LAB)
+    return tool("study", *arguments)
 
 
 def command_solved(arguments: list[str]) -> int:
@@ -317,6 +326,7 @@ COMMANDS: dict[str, Callable[[list[str]], int]] = {
     "test": command_test,
     "book": command_book,
     "bench": command_bench,
+    "study": command_study,
     "solved": command_solved,
     "run": command_run,
     "check": command_check,

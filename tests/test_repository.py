@@ -34,7 +34,12 @@ NOT_OURS = {"build", "_build", "__pycache__"}
 # What conda-forge calls differently.
 CONDA_NAMES = {"torch": "pytorch", "matplotlib": "matplotlib-base"}
 # What is imported under another name than it is installed under.
-PACKAGES = {"sklearn": "scikit-learn", "PIL": "pillow", "yaml": "PyYAML"}
+PACKAGES = {
+    "sklearn": "scikit-learn",
+    "PIL": "pillow",
+    "yaml": "PyYAML",
+    "sklego": "scikit-lego",
+}
 
 
 def read(name: str) -> str:
@@ -125,7 +130,7 @@ def test_every_installed_package_is_pinned() -> None:
 def test_the_extra_all_names_every_other_extra() -> None:
     (everything,) = EXTRAS["all"]
     assert Requirement(everything).extras == set(EXTRAS) - {"all"}
-    assert set(dev.EVERYTHING) | {"nets", "all"} == set(EXTRAS)
+    assert {*dev.EVERYTHING, *dev.OPTIONAL, "all"} == set(EXTRAS)
 
 
 @pytest.mark.parametrize("folder", ["calibkit", "tools", "tests"])

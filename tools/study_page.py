@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from calibkit.study import StudyResult, StudyTable
-from calibkit.study.published import PRINTED_SHAPES, PUBLISHED
+from calibkit.study.published import PUBLISHED
 from tools.virtual_environment import ROOT
 
 PAGE = ROOT / "book" / "study.md"
@@ -87,15 +87,27 @@ def plain_table(table: StudyTable, factor: float, digits: int) -> str:
     return markdown(["evaluator", *table.shapes], rows)
 
 
+def sizes_table(result: StudyResult) -> str:
+    """Return the mean distance of the map from the truth by number of predictions."""
+    sizes = np.unique(result.n).tolist()
+    tables = [result.select(n=size).map_error_table() for size in sizes]
+    rows = [
+        [TITLES.get(name, name), *(f"{1000 * t.column(name).mean():.2f}" for t in tables)]
+        for name in tables[0].evaluators
+    ]
+    return markdown(["evaluator", *(f"n = {size}" for size in sizes)], rows)
+
+
 def markdown(head: list[str], rows: list[list[str]]) -> str:
     """Return a table with numbers to the right."""
-    ruler = ["---", *["---:"] * len(PRINTED_SHAPES), *["---"] * (len(head) - 6)]
+    ruler = ["---" if name in ("evaluator", "verdict") else "---:" for name in head]
     return "\n".join(f"| {' | '.join(line)} |" for line in [head, ruler, *rows])
 
 
 def blocks(result: StudyResult) -> dict[str, str]:
     """Return the generated parts of the page, by name."""
     parts = {f"table-{number}": printed_table(number, result) for number in KINDS}
+    parts["sizes"] = sizes_table(result)
     parts["after"] = plain_table(result.after_table(), 1000, 2)
     parts["choice"] = plain_table(result.choice_table(), 1, 1)
     return parts

@@ -86,10 +86,11 @@ def render(
         if engine is not None:
             engine.execute(figure)
             figure.set_layout_engine("none")
-        canvas.draw()
+        canvas.draw()  # type: ignore[no-untyped-call]
         out = io.BytesIO()
         # Level 1 writes three times faster than the default and costs little in size.
-        Image.fromarray(np.asarray(canvas.buffer_rgba())).save(out, "PNG", compress_level=1)
+        pixels = np.asarray(canvas.buffer_rgba())  # type: ignore[no-untyped-call]
+        Image.fromarray(pixels).save(out, "PNG", compress_level=1)
     width, height = figure.canvas.get_width_height()
     words = plot.alt_text(figure) if alt is None else alt
     return Picture(png=out.getvalue(), width=width, height=height, alt=words)

@@ -1,0 +1,233 @@
+"""Repair predictions after a change of prevalence, known or estimated. Lesson 09.
+
+If only the share of positives changes, and the features within each class stay as they were,
+all true logits move by one constant (*label shift*). No labels are needed to repair that, so
+these are functions and not calibrators.
+
+Source: Saerens, Latinne and Decaestecker (2002), *Adjusting the outputs of a classifier to new
+a priori probabilities*, equations 2.4 and 2.9; source 002 section 4.1 for the simulation.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibkit._result import Result, listed, read_only, spell
+from calibkit._validation import as_count, as_level, as_probability_array
+
+FloatVector = NDArray[np.float64]
+
+_MOST_STEPS = 200
+_TOLERANCE = 1e-13
+
+
+def shift_prior(p: Any, *, train_prevalence: float, test_prevalence: float) -> FloatVector:
+    """Move probabilities from one prevalence to another, both known.
+
+    Parameters
+    ----------
+    p : array-like of shape (n,)
+        Predicted probabilities of the event, right for `train_prevalence`.
+    train_prevalence : float
+        Share of events that the model was made for, strictly between 0 and 1. For a model that
+        was trained with class weights it is the *weighted* share: 1/2 if they balance the classes.
+    test_prevalence : float
+        Share of events where it is used, strictly between 0 and 1.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Probabilities in [0, 1]; 0 and 1 stay what they are.
+
+    Raises
+    ------
+    ValueError
+        If a probability or a prevalence is out of range; the message names row and value.
+
+    See Also
+    --------
+    estimate_prevalence : where nobody knows the new prevalence.
+
+    Notes
+    -----
+    ``logit p' = logit p + logit(test) - logit(train)``, or in odds: multiply by the ratio of the
+    prevalences' odds. Exact if the features within each class are distributed as before. The
+    order of the predictions stays, so AUC does too. It does not repair any other fault: if `p`
+    was not calibrated before, it is not afterwards. Saerens et al. (2002), equation 2.4. Taught
+    in lesson 09.
+
+    Examples
+    --------
+    >>> shift_prior([.1, .5, .9], train_prevalence=.5, test_prevalence=.01).round(4).tolist()
+    [0.0011, 0.01, 0.0833]
+    """
+    prob = _as_vector(p)
+    train = as_level(train_prevalence, "train_prevalence")
+    test = as_level(test_prevalence, "test_prevalence")
+    if train == test:
+        return prob.copy()
+    event, other = prob * (test / train), (1 - prob) * ((1 - test) / (1 - train))
+    return np.asarray(event / (event + other))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class PrevalenceEstimate(Result):
+    """An estimate of the share of events from predictions alone.
+
+    Parameters
+    ----------
+    value : float
+        The most likely prevalence, in [0, 1].
+    standard_error : float
+        From the curvature of the likelihood; NaN where the estimate is 0 or 1.
+    train_prevalence : float
+        Share of events that the predictions were made for.
+    n : int
+        Number of predictions.
+    path : ndarray
+        The steps of EM from `train_prevalence` on.
+    converged : bool
+        Whether `value` was found to 13 digits after the point.
+    """
+
+    value: float
+    standard_error: float
+    train_prevalence: float
+    n: int
+    path: FloatVector
+    converged: bool
+
+    def __float__(self) -> float:
+        return self.value
+
+    def describe(self) -> str:
+        """Give both prevalences, the standard error and the number of predictions."""
+        spread = "" if np.isnan(self.standard_error) else f" ± {self.standard_error:.4f}"
+        end = "" if self.converged else "; the search did not converge"
+        return (
+            f"Estimated prevalence {self.value:.4f}{spread} from {spell(self.n, 'prediction')} "
+            f"that were made for {self.train_prevalence:.4f}{end}."
+        )
+
+    def _columns(self) -> Mapping[str, NDArray[Any]]:
+        return listed(self, ("value", "standard_error", "train_prevalence", "n"), ("what", "value"))
+
+
+def estimate_prevalence(
+    p: Any, *, train_prevalence: float, em_steps: int = 100
+) -> PrevalenceEstimate:
+    """Estimate the share of events from predictions without labels.
+
+    Parameters
+    ----------
+    p : array-like of shape (n,)
+        Predicted probabilities on the new data, by a model that was calibrated for
+        `train_prevalence`.
+    train_prevalence : float
+        Share of events that the model was made for, strictly between 0 and 1.
+    em_steps : int
+        How many steps of EM to record in ``path``; they do not change the value.
+
+    Returns
+    -------
+    PrevalenceEstimate
+        ``float(result)`` is the estimate; pass it to `shift_prior`.
+
+    Raises
+    ------
+    ValueError
+        If the input is not valid, or if all predictions equal `train_prevalence` and thus say
+        nothing about a change.
+
+    Notes
+    -----
+    EM (Saerens et al., 2002, equation 2.9) repeats two steps: move the predictions to the current
+    prevalence, then take their mean as the next one. Each step raises the likelihood
+    ``sum_i log(s p_i / t + (1 - s) (1 - p_i) / (1 - t))`` of the prevalence s, for a training
+    prevalence t. It is concave, so there is one summit. But EM creeps where classes overlap: for
+    rare events it can need thousands of steps. The value is therefore found by Newton's method in a
+    shrinking bracket, and is the point at which EM would end.
+
+    Nothing here can see whether the model *is* calibrated for `train_prevalence`, or whether
+    features changed within a class. If so, the estimate is wrong, and its standard error does
+    not tell. Taught in lesson 09.
+
+    Examples
+    --------
+    >>> from calibkit.fakes import GaussianDiscriminant
+    >>> sample = GaussianDiscriminant(.5, deployed=.2, scale=.5).sample(2000, rng=0)
+    >>> estimate = estimate_prevalence(sample.y_prob, train_prevalence=.5)
+    >>> round(estimate.value, 3), round(float(sample.y_true.mean()), 3)
+    (0.21, 0.209)
+    """
+    prob = np.sort(_as_vector(p))  # sorted, so that the order of the rows does not matter
+    train = as_level(train_prevalence, "train_prevalence")
+    steps = as_count(em_steps, "em_steps", minimum=0)
+    event, other = prob / train, (1 - prob) / (1 - train)
+    if np.abs(event - other).max() < 1e-12:
+        raise ValueError(
+            f"All predictions equal train_prevalence={train:g}, so they cannot show a change of "
+            "it. Pass the model's predictions, not the base rate."
+        )
+    value, converged = _most_likely(event, other, train)
+    inside = 0 < value < 1
+    error = 1 / np.sqrt(_curvature(event, other, value)) if inside else np.nan
+    return PrevalenceEstimate(
+        value=value,
+        standard_error=float(error),
+        train_prevalence=train,
+        n=len(prob),
+        path=read_only(_em_path(event, other, train, steps)),
+        converged=converged,
+    )
+
+
+def _as_vector(p: Any) -> FloatVector:
+    prob = as_probability_array(p)
+    if prob.ndim != 1:
+        raise ValueError(
+            f"p must be one-dimensional, the probability of one event, got shape {prob.shape}. "
+            "Pass the column of that event."
+        )
+    return prob.astype(np.float64)
+
+
+def _score(event: FloatVector, other: FloatVector, at: float) -> float:
+    """Return the slope of the mean log likelihood; infinite where a prediction rules `at` out."""
+    with np.errstate(divide="ignore", over="ignore"):
+        return float(np.mean((event - other) / (at * event + (1 - at) * other)))
+
+
+def _curvature(event: FloatVector, other: FloatVector, at: float) -> float:
+    with np.errstate(over="ignore"):
+        return float(np.sum(((event - other) / (at * event + (1 - at) * other)) ** 2))
+
+
+def _most_likely(event: FloatVector, other: FloatVector, start: float) -> tuple[float, bool]:
+    """Climb to the summit of the likelihood: Newton's method, halving where it would leave."""
+    if _score(event, other, 0.0) <= 0:
+        return 0.0, True
+    if _score(event, other, 1.0) >= 0:
+        return 1.0, True
+    low, high, at = 0.0, 1.0, start
+    for _ in range(_MOST_STEPS):
+        slope = _score(event, other, at)
+        low, high = (at, high) if slope > 0 else (low, at)
+        following = at + slope * len(event) / _curvature(event, other, at)
+        if not low < following < high:
+            following = (low + high) / 2
+        if abs(following - at) <= _TOLERANCE or slope == 0:
+            return float(at if slope == 0 else following), True
+        at = following
+    return at, False
+
+
+def _em_path(event: FloatVector, other: FloatVector, start: float, steps: int) -> FloatVector:
+    path = [start]
+    for _ in range(steps):
+        now = path[-1]
+        path.append(now * float(np.mean(event / (now * event + (1 - now) * other))))
+    return np.array(path)

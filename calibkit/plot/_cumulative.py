@@ -1,0 +1,129 @@
+"""Cumulative differences: calibration without bins. Lesson 08."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from calibkit.plot import _style as look
+
+if TYPE_CHECKING:
+    from calibkit.significance import CumulativeDifferences
+
+# 5 % of Brownian motions on [0, 1] leave this strip; tests/test_plot_tested.py checks it.
+_CRITICAL = 2.2414
+_TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
+
+
+def cumulative_differences(
+    curve: "CumulativeDifferences",
+    ax: Axes | None = None,
+    *,
+    title: str | None = None,
+    legend: bool | None = None,
+) -> Axes:
+    """Draw the running sum of events minus predictions, with the strip that chance allows.
+
+    Parameters
+    ----------
+    curve : CumulativeDifferences
+        From `calibkit.significance.cumulative_differences`.
+    ax : matplotlib Axes, optional
+        Where to draw; a fresh figure when left out.
+    title : str, optional
+        Title of the figure.
+    legend : bool, optional
+        Whether to draw a legend to the right. The default is yes for a fresh figure.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Notes
+    -----
+    Read slopes, not heights: where the line falls, the predictions are too high. Below each tick
+    stands the prediction up to which has been summed. A calibrated model's line leaves the strip
+    in 5 % of all cases (limit law). Taught in lesson 08.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> import numpy as np
+    >>> from calibkit import plot, significance
+    >>> p = np.linspace(0.01, 0.99, 200)
+    >>> y = np.random.default_rng(0).random(200) < p
+    >>> ax = plot.cumulative_differences(significance.cumulative_differences(y, p))
+    >>> ax.get_ylabel()
+    'cumulative difference'
+    >>> plt.close(ax.figure)
+    """
+    with look.style():
+        ax, fresh = look.axes_or_new(ax, (7.0 if legend is not False else 5.0, 3.6))
+        look.dress(ax)
+        strip = _CRITICAL * curve.scale
+        ax.axhspan(
+            -strip,
+            strip,
+            facecolor=look.PALE,
+            edgecolor="#8FA9BF",
+            linewidth=0.8,
+            zorder=1,
+            label="strip for 95 % of\ncalibrated models",
+            gid="strip",
+        )
+        ax.axhline(0, color=look.GREY, linestyle=(0, (5, 3)), linewidth=1.0, zorder=1.5)
+        _draw_line(ax, curve)
+        _draw_ticks(ax, curve)
+        reach = 1.15 * max(strip, float(np.abs(curve.difference).max()))
+        ax.set_ylim(-reach, reach)
+        if look.is_first_column(ax):
+            ax.set_ylabel("cumulative difference", fontsize=look.FONT_SIZE)
+        if title is not None:
+            ax.set_title(title)
+        if legend or (legend is None and fresh):
+            look.outside_legend(ax)
+    look.remember(ax, [curve.describe()])
+    return ax
+
+
+def _draw_line(ax: Axes, curve: "CumulativeDifferences") -> None:
+    ax.plot(
+        curve.share,
+        curve.difference,
+        color=look.UNDER,
+        linewidth=1.5,
+        zorder=3,
+        label="events minus predictions,\nsummed from the lowest",
+        gid="differences",
+    )
+    ends = sorted((int(curve.difference.argmin()), int(curve.difference.argmax())))
+    ax.plot(
+        curve.share[ends],
+        curve.difference[ends],
+        linestyle="none",
+        marker="o",
+        markersize=6,
+        markerfacecolor="white",
+        markeredgecolor=look.OVER,
+        markeredgewidth=1.8,
+        zorder=4,
+        clip_on=False,
+        label="lowest and highest point",
+        gid="extremes",
+    )
+
+
+def _draw_ticks(ax: Axes, curve: "CumulativeDifferences") -> None:
+    at = np.minimum(np.searchsorted(curve.share, _TICKS), len(curve.share) - 1)
+    texts = [
+        f"{100 * tick:.0f} %\np ≤ {prob:.2g}" if tick else "0 %"
+        for tick, prob in zip(_TICKS, curve.prob[at], strict=True)
+    ]
+    if look.width_in_points(ax) < 170:
+        keep = (0, 2, 4)
+        ax.set_xticks([_TICKS[k] for k in keep], [texts[k] for k in keep])
+    else:
+        ax.set_xticks(_TICKS, texts)
+    ax.set_xlim(0, 1)
+    if look.is_last_row(ax):
+        ax.set_xlabel("share of the predictions, in rising order", fontsize=look.FONT_SIZE)

@@ -1,0 +1,294 @@
+"""The test-based reliability diagram: which predictions the events of their bin reject.
+
+Source: test-based calibration error, source 002 section 3.2 and Figure 1. Lesson 08.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection, PolyCollection
+from matplotlib.gridspec import SubplotSpec
+from matplotlib.transforms import Bbox
+from numpy.typing import NDArray
+
+from calibkit.plot import _style as look
+from calibkit.plot._violins import Place, draw_violins
+
+if TYPE_CHECKING:  # a result is only looked at, so that importing `plot` stays light
+    from calibkit.significance import TestBasedError
+    from calibkit.significance.verdicts import ViewVerdict
+
+FloatVector = NDArray[np.float64]
+
+AXES = ("probability", "bin")
+_STRIP, _SIDE, _GAP = 0.24, 0.16, 0.035  # shares of the cell: counts, histogram, space between
+_COLUMNS = 30  # of the histogram of all predictions
+_ROOM = 0.03
+_MOST_TICKS = 16  # more bins than that are not numbered one by one
+_DIGIT = 5.9  # width of a digit in points, for printed shares
+
+
+class _LeaveRoom:
+    """Place an Axes in its cell so that counts fit below it and a histogram to its right."""
+
+    def __init__(self, ax: Axes) -> None:
+        self.ax = ax
+
+    def get_subplotspec(self) -> SubplotSpec | None:
+        """Return the cell; tight layout asks the locator for it, not the Axes."""
+        return self.ax.get_subplotspec()
+
+    def __call__(self, ax: Axes, renderer: object) -> Bbox:
+        box = ax.get_position(original=True)
+        right = box.x1 - box.width * (_SIDE + _GAP)
+        return Bbox.from_extents(box.x0, box.y0 + box.height * (_STRIP + _GAP), right, box.y1)
+
+
+def test_based(
+    error: "TestBasedError",
+    ax: Axes | None = None,
+    *,
+    axis: str = "probability",
+    title: str | None = None,
+    legend: bool | None = None,
+) -> Axes:
+    """Draw a test-based reliability diagram.
+
+    Parameters
+    ----------
+    error : TestBasedError
+        Of a single view, from `calibkit.significance.test_based_calibration_error`.
+    ax : matplotlib Axes, optional
+        Where to draw; a fresh figure when left out.
+    axis : {"probability", "bin"}
+        ``"probability"``: each bin stands where its predictions are. ``"bin"``: bins stand side
+        by side, equally wide, as in the source; narrow bins can be read there.
+    title : str, optional
+        Title of the diagram.
+    legend : bool, optional
+        Whether to draw a legend below the figure. The default is yes for a fresh figure.
+
+    Returns
+    -------
+    matplotlib Axes
+        The diagram. Its children labelled ``"counts"`` and ``"predictions"`` are the strip
+        below and the histogram to the right.
+
+    Raises
+    ------
+    ValueError
+        If `axis` is something else, or the error has one table per class.
+
+    See Also
+    --------
+    compare_bins : several binnings of the same predictions.
+    alt_text : what the figure says, in words.
+
+    Notes
+    -----
+    A violin shows the predictions of a bin, upwards. The line across it is the frequency of the
+    events, the box around the line holds the probabilities that the test accepts. What lies
+    outside of the box is rejected: hatched, and counted in the strip below, with its share in
+    per cent. The exact test may also reject in small gaps inside the box: they count in the
+    strip and are not drawn. Empty bins stay empty. Taught in lesson 08.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> import numpy as np
+    >>> from calibkit import plot, significance
+    >>> p = np.linspace(0.01, 0.99, 200)
+    >>> y = np.random.default_rng(0).random(200) < p**2
+    >>> ax = plot.test_based(significance.test_based_calibration_error(y, p, rng=0))
+    >>> ax.get_ylabel()
+    'predicted probability'
+    >>> plt.close(ax.figure)
+    """
+    if axis not in AXES:
+        raise ValueError(f'axis must be "probability" or "bin", got {axis!r}.')
+    if len(error.verdicts) > 1:
+        raise ValueError(
+            f"this error has {len(error.verdicts)} tables, one per class; measure one class at a "
+            "time (view=0, 1, …) and draw each."
+        )
+    verdict = error.verdicts[0]
+    place = _place(verdict, axis)
+    low, high = error.acceptance()
+    with look.style():
+        ax, fresh = look.axes_or_new(ax, (6.6, 5.4))
+        ax.set_axes_locator(_LeaveRoom(ax))  # type: ignore[arg-type]
+        _frame(ax, place, axis, error)
+        _draw_acceptance(ax, verdict, place, (low, high))
+        draw_violins(ax, verdict, place, (low, high))
+        _draw_frequencies(ax, verdict, place)
+        _add_counts(ax, verdict, place, axis)
+        _add_histogram(ax, verdict)
+        if title is not None:
+            ax.set_title(title)
+        if legend or (legend is None and fresh):
+            look.legend(ax.figure)
+    look.remember(ax, _sentences(error, verdict))
+    return ax
+
+
+# pytest would take a function of this name for a test wherever it is imported.
+vars(test_based)["__test__"] = False
+
+
+def _place(verdict: "ViewVerdict", axis: str) -> Place:
+    if axis == "probability":
+        edges = verdict.table.edges
+        return Place(edges[:-1], edges[1:])
+    number = np.arange(verdict.table.n_bins, dtype=np.float64)
+    return Place(number + 0.5, number + 1.5)
+
+
+def _frame(ax: Axes, place: Place, axis: str, error: "TestBasedError") -> None:
+    look.dress(ax)
+    ends = float(place.left[0]), float(place.right[-1])
+    margin = _ROOM * (ends[1] - ends[0])
+    ax.set_xlim(ends[0] - margin, ends[1] + margin)
+    top = _top(error)
+    ax.set_ylim(-_ROOM * top, (1 + _ROOM) * top)
+    ax.set_ylabel("predicted probability" if look.is_first_column(ax) else "")
+    ax.tick_params(labelbottom=False)
+    if axis == "probability":
+        ax.plot(
+            [0, 1],
+            [0, 1],
+            color=look.GREY,
+            linewidth=0.9,
+            linestyle=(0, (5, 3)),
+            zorder=1.1,
+            label="perfect calibration",
+            gid="diagonal",
+        )
+
+
+def _top(error: "TestBasedError") -> float:
+    """Return how far up the diagram must reach; rare events would else be a line at the floor."""
+    verdict = error.verdicts[0]
+    highest = max(float(np.nanmax(verdict.table.frequency)), float(verdict.prob.max()))
+    return 1.0 if highest > 0.7 else 1.25 * max(highest, 1e-6)
+
+
+def _draw_acceptance(
+    ax: Axes, verdict: "ViewVerdict", place: Place, ends: tuple[FloatVector, FloatVector]
+) -> None:
+    seen, (low, high) = verdict.table.occupied, ends
+    left, right, low, high = place.left[seen], place.right[seen], low[seen], high[seen]
+    ax.add_collection(
+        PolyCollection(
+            look.paths((left, low), (left, high), (right, high), (right, low)),
+            facecolors=look.PALE,
+            edgecolors="#8FA9BF",
+            linewidths=0.8,
+            zorder=1.3,
+            label="accepted by the test",
+            gid="acceptance",
+        ),
+        autolim=False,
+    )
+
+
+def _draw_frequencies(ax: Axes, verdict: "ViewVerdict", place: Place) -> None:
+    seen = verdict.table.occupied
+    height = verdict.table.frequency[seen]
+    ax.add_collection(
+        LineCollection(
+            look.paths((place.left[seen], height), (place.right[seen], height)),
+            colors=look.INK,
+            linewidths=2.0,
+            zorder=3,
+            label="frequency of the events",
+            gid="frequency",
+        ),
+        autolim=False,
+    )
+
+
+def _add_counts(ax: Axes, verdict: "ViewVerdict", place: Place, axis: str) -> None:
+    # Shares of the diagram's height: the locator gave it what the strip leaves of the cell.
+    inner = 1 - _STRIP - _GAP
+    strip = ax.inset_axes((0, -(_STRIP + _GAP) / inner, 1, _STRIP / inner), sharex=ax)
+    look.dress(strip, grid=None)
+    strip.set_label("counts")
+    count, rejected = verdict.table.count, verdict.rejected_count
+    bars: dict[str, Any] = {"width": place.width, "zorder": 2, "linewidth": 0.8}
+    strip.bar(place.centre, count, color="#B8B8B8", edgecolor="white", gid="count", **bars)
+    code: dict[str, Any] = {"color": "#F6D3BD", "edgecolor": look.OVER, "hatch": "/////"}
+    strip.bar(place.centre, rejected, gid="rejected-count", **code, **bars)
+    top = float(count.max())
+    strip.set_ylim(0, top * 1.5)
+    strip.set_yticks([0, top], ["0", f"{top:,.0f}"])
+    if look.is_first_column(ax):
+        strip.set_ylabel("count", fontsize=look.FONT_SIZE)
+    strip.tick_params(labelbottom=True)
+    if axis == "bin":
+        step = -(-verdict.table.n_bins // _MOST_TICKS)
+        strip.set_xticks(range(1, verdict.table.n_bins + 1, step))
+    printed = _print_shares(ax, strip, verdict, place)
+    if look.is_last_row(ax):
+        words = "predicted probability" if axis == "probability" else "bin"
+        words += " (above each bar: % rejected)" if printed else ""
+        strip.set_xlabel(words, fontsize=look.FONT_SIZE)
+
+
+def _print_shares(ax: Axes, strip: Axes, verdict: "ViewVerdict", place: Place) -> int:
+    """Print the rejected share of each bin that has room for it; return how many."""
+    printed = 0
+    span = ax.get_xlim()[1] - ax.get_xlim()[0]
+    points = look.width_in_points(ax) * (1 - _SIDE - _GAP) * 0.85
+    for b in np.flatnonzero(verdict.table.occupied):
+        text = f"{100 * verdict.share[b]:.0f}"
+        if len(text) * _DIGIT <= place.width[b] / span * points:
+            strip.annotate(
+                text,
+                (place.centre[b], verdict.table.count[b]),
+                xytext=(0, 1),
+                textcoords="offset points",
+                ha="center",
+                va="bottom",
+                fontsize=9,
+                gid="share",
+            )
+            printed += 1
+    return printed
+
+
+def _add_histogram(ax: Axes, verdict: "ViewVerdict") -> None:
+    inner = 1 - _SIDE - _GAP
+    side = ax.inset_axes((1 + _GAP / inner, 0, _SIDE / inner, 1), sharey=ax)
+    look.dress(side, grid=None)
+    side.set_label("predictions")
+    top = ax.get_ylim()[1]
+    count, edges = np.histogram(verdict.prob, bins=_COLUMNS, range=(0, top))
+    side.barh(
+        edges[:-1],
+        count,
+        height=np.diff(edges),
+        align="edge",
+        color="#B8B8B8",
+        edgecolor="white",
+        linewidth=0.5,
+        zorder=2,
+        gid="marginal",
+    )
+    most = int(count.max())
+    side.set_xlim(0, 1.08 * most)
+    side.set_xticks([most], [f"{most:,}"])
+    side.tick_params(labelleft=False)
+    side.set_xlabel("count", fontsize=look.FONT_SIZE)
+
+
+def _sentences(error: "TestBasedError", verdict: "ViewVerdict") -> list[str]:
+    table = verdict.table
+    shares = ", ".join(f"{100 * share:.0f}" for share in verdict.share[table.occupied])
+    words = ["Test-based reliability diagram.", error.describe()]
+    if table.n_bins <= _MOST_TICKS:
+        words.append(f"Rejected in the bins from left to right, in per cent: {shares}.")
+    empty = int((~table.occupied).sum())
+    if empty:
+        words.append(f"{empty} of {table.n_bins} bins {'is' if empty == 1 else 'are'} empty.")
+    return words

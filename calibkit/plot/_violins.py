@@ -1,0 +1,104 @@
+"""Violins: the predictions of each bin, cut where a test stops to accept them. Lesson 08."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import PolyCollection
+from numpy.typing import NDArray
+
+from calibkit.plot import _style as look
+
+if TYPE_CHECKING:
+    from calibkit.significance.verdicts import ViewVerdict
+
+FloatVector = NDArray[np.float64]
+
+_MOST_CELLS = 20  # a violin is a smoothed histogram of at most so many cells
+_SMOOTH = (0.06, 0.12, 0.2, 0.24, 0.2, 0.12, 0.06)
+_WIDEST = 0.44  # half width of a violin, as a share of its bin
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the bins stand across."""
+
+    left: FloatVector
+    right: FloatVector
+
+    @property
+    def centre(self) -> FloatVector:
+        """Middle of each bin."""
+        return (self.left + self.right) / 2
+
+    @property
+    def width(self) -> FloatVector:
+        """Width of each bin."""
+        return self.right - self.left
+
+
+def _outline(values: FloatVector) -> tuple[FloatVector, FloatVector]:
+    """Return heights and half widths (largest is 1) of a violin of these predictions."""
+    low, high = float(values.min()), float(values.max())
+    if high - low < 1e-9:
+        return np.array([low, high]), np.ones(2)
+    cells = int(np.clip(np.sqrt(len(values)), 4, _MOST_CELLS))
+    count, edges = np.histogram(values, bins=cells, range=(low, high))
+    padded = np.pad(count.astype(np.float64), len(_SMOOTH) // 2, mode="symmetric")
+    smooth = np.convolve(padded, _SMOOTH, mode="valid")
+    middle = (edges[:-1] + edges[1:]) / 2
+    level = np.concatenate(([low], middle, [high]))
+    half = np.concatenate((smooth[:1], smooth, smooth[-1:]))
+    return level, half / half.max()
+
+
+def draw_violins(
+    ax: Axes, verdict: "ViewVerdict", place: Place, ends: tuple[FloatVector, FloatVector]
+) -> None:
+    """Draw the predictions of each bin, in two codes: inside and outside of `ends`."""
+    codes: dict[bool, dict[str, Any]] = {
+        False: {"facecolors": look.SKY, "label": "predictions, accepted", "gid": "accepted"},
+        True: {
+            "facecolors": "#F6D3BD",
+            "hatch": "/////",
+            "label": "predictions, rejected",
+            "gid": "rejected",
+        },
+    }
+    shapes: dict[bool, list[NDArray[np.float64]]] = {False: [], True: []}
+    for b in np.flatnonzero(verdict.table.occupied):
+        level, half = _outline(verdict.prob[verdict.bin == b])
+        reach = place.centre[b], _WIDEST * place.width[b]
+        bounds = (-np.inf, ends[0][b], ends[1][b], np.inf)
+        for number in range(3):
+            part = _between(level, half, bounds[number], bounds[number + 1])
+            if part is not None:
+                shapes[number != 1].append(_mirrored(*part, *reach))
+    for outside, code in codes.items():
+        edge = look.OVER if outside else look.UNDER
+        ax.add_collection(
+            PolyCollection(shapes[outside], edgecolors=edge, linewidths=0.8, zorder=2.2, **code),
+            autolim=False,
+        )
+
+
+def _between(
+    level: FloatVector, half: FloatVector, low: float, high: float
+) -> tuple[FloatVector, FloatVector] | None:
+    """Return the part of an outline between two heights, cut exactly there."""
+    low, high = max(low, float(level[0])), min(high, float(level[-1]))
+    flat = level[0] == level[-1]
+    if low > high or (low == high and not flat):
+        return None
+    inside = (level > low) & (level < high)
+    cut = np.concatenate(([low], level[inside], [high]))
+    return cut, np.ones(len(cut)) if flat else np.interp(cut, level, half)
+
+
+def _mirrored(
+    level: FloatVector, half: FloatVector, centre: float, reach: float
+) -> NDArray[np.float64]:
+    right = np.stack([centre + reach * half, level], axis=1)
+    left = np.stack([centre - reach * half, level], axis=1)
+    return np.concatenate([right, left[::-1]])
