@@ -1,0 +1,247 @@
+"""The evaluators that source 000 compares, under the names of its tables."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.model_selection import KFold
+
+from calibkit.bins import EqualMass
+from calibkit.calibrators import (
+    BetaCalibrator,
+    CrossValidatedBinning,
+    IsotonicCalibrator,
+    PlattCalibrator,
+    SlopeOneBinning,
+    SweepBinning,
+)
+from calibkit.calibrators._base import Calibrator
+from calibkit.calibrators._folds import parsimonious
+from calibkit.piecewise import PiecewiseLinear
+
+FloatVector = NDArray[np.float64]
+
+FOLDS = 10
+# The folds of the source, for numbers of bins and for numbers of pieces.
+BIN_SEED, PIECE_SEED = 1, 0
+# Where the program of the source puts the edges of equal-mass bins.
+EDGES = "first"
+# A simpler model wins if its held-out score exceeds the best one by no more than this part.
+TOLERANCE = 0.001
+
+
+@dataclass(frozen=True, slots=True)
+class Derived:
+    """An evaluator made from another one that is already fitted to the same data.
+
+    Parameters
+    ----------
+    source : str
+        Name of the evaluator to start from; it must be part of the study.
+    finish : callable
+        ``finish(fitted, p, y)`` returns a fitted calibrator and leaves `fitted` as it is. It must
+        be a function at the top of a module, so that other processes can import it.
+
+    Notes
+    -----
+    A search over numbers of pieces is by far the longest part of the study. Two outcomes of one
+    search need not search twice. Taught in lesson 07.
+
+    Examples
+    --------
+    >>> Derived("PL^CE", refit_by_rule).source
+    'PL^CE'
+    """
+
+    source: str
+    finish: Callable[[Any, FloatVector, NDArray[np.int64]], Calibrator]
+
+
+Evaluators = Mapping[str, "Calibrator | Derived"]
+
+
+def refit_by_rule(
+    ensemble: PiecewiseLinear, prob: FloatVector, label: NDArray[np.int64]
+) -> PiecewiseLinear:
+    """Choose the pieces of a fitted fold ensemble by the 0.1 % rule, and fit them to all data.
+
+    Parameters
+    ----------
+    ensemble : PiecewiseLinear
+        Fitted, with its number of pieces chosen by cross-validation.
+    prob : ndarray of shape (n,)
+        The predictions it was fitted to.
+    label : ndarray of shape (n,)
+        Their labels.
+
+    Returns
+    -------
+    PiecewiseLinear
+        One fit: the smallest number of pieces, at most the best one, whose held-out score
+        exceeds the best score by no more than 0.1 %.
+
+    Notes
+    -----
+    Source 000 section 3 describes this outcome; its tables show the fold ensemble. Lesson 07.
+
+    Examples
+    --------
+    >>> from calibkit.fakes import SyntheticShape
+    >>> data = SyntheticShape.with_error("square", 0.05).sample(400, seed=0)
+    >>> model = PiecewiseLinear("probability", outcome="fold-ensemble", tolerance=0.0)
+    >>> refit = refit_by_rule(model.fit(data.y_prob, data.y_true), data.y_prob, data.y_true)
+    >>> refit.n_pieces_ <= model.n_pieces_
+    True
+    """
+    place = parsimonious(ensemble.scores_, TOLERANCE) if len(ensemble.scores_) else None
+    pieces = ensemble.n_pieces_ if place is None else int(ensemble.candidates_[place])
+    one = clone(ensemble).set_params(n_pieces=pieces, outcome="refit")
+    fitted: PiecewiseLinear = one.fit(prob, label)
+    return fitted
+
+
+def bin_evaluators() -> dict[str, Calibrator]:
+    """Return the slope-1 bins of the source's tables: fifteen, by sweep, by cross-validation.
+
+    Returns
+    -------
+    dict of str to Calibrator
+        Not fitted, by the name that the tables use.
+
+    Notes
+    -----
+    Edges and folds are those of the program of source 000, appendix C.2, so the numbers agree.
+    Taught in lesson 06.
+
+    Examples
+    --------
+    >>> list(bin_evaluators())
+    ['ES15', 'ES_sweep', 'ES_CV']
+    """
+    folds = KFold(FOLDS, shuffle=True, random_state=BIN_SEED)
+    return {
+        "ES15": SlopeOneBinning(EqualMass(15, EDGES)),
+        "ES_sweep": SweepBinning(rule=EDGES),
+        "ES_CV": CrossValidatedBinning(cv=folds, tolerance=TOLERANCE, rule=EDGES),
+    }
+
+
+def piecewise_evaluators() -> dict[str, Calibrator | Derived]:
+    """Return PL and PL3 under log loss: fold ensembles at the best number of pieces, and refits.
+
+    Returns
+    -------
+    dict of str to Calibrator or Derived
+        Not fitted, by the name that the tables use.
+
+    Notes
+    -----
+    The folds are those of source 000, appendix C.2; the fits are our own. Taught in lesson 07.
+
+    Examples
+    --------
+    >>> list(piecewise_evaluators())
+    ['PL3^CE', 'PL^CE', 'PL3^CE refit', 'PL^CE refit']
+    """
+    folds = KFold(FOLDS, shuffle=True, random_state=PIECE_SEED)
+    shared: dict[str, Any] = {"outcome": "fold-ensemble", "cv": folds, "tolerance": 0.0}
+    return {
+        "PL3^CE": PiecewiseLinear("logit", **shared),
+        "PL^CE": PiecewiseLinear("probability", **shared),
+        "PL3^CE refit": Derived("PL3^CE", refit_by_rule),
+        "PL^CE refit": Derived("PL^CE", refit_by_rule),
+    }
+
+
+def smooth_evaluators() -> dict[str, Calibrator]:
+    """Return the three calibrators of the source's tables that have no bins and no pieces.
+
+    Returns
+    -------
+    dict of str to Calibrator
+        Not fitted, by the name that the tables use.
+
+    Notes
+    -----
+    Source 000 section 4. Taught in lesson 06.
+
+    Examples
+    --------
+    >>> list(smooth_evaluators())
+    ['Platt', 'beta', 'isotonic']
+    """
+    return {
+        "Platt": PlattCalibrator(),
+        "beta": BetaCalibrator(),
+        "isotonic": IsotonicCalibrator(),
+    }
+
+
+def default_evaluators() -> dict[str, Calibrator | Derived]:
+    """Return all evaluators of the study, in the order of the source's tables.
+
+    Returns
+    -------
+    dict of str to Calibrator or Derived
+        Not fitted, by the name that the tables use.
+
+    Notes
+    -----
+    Source 000, Tables 24 to 27, without its variants of PL. Taught in lesson 06.
+
+    Examples
+    --------
+    >>> len(default_evaluators())
+    10
+    """
+    return {**bin_evaluators(), **piecewise_evaluators(), **smooth_evaluators()}
+
+
+def specification(name: str, evaluators: Evaluators) -> str:
+    """Return what an evaluator is, in full: stored with its numbers to tell when they are old.
+
+    Parameters
+    ----------
+    name : str
+        One of the names in `evaluators`.
+    evaluators : mapping of str to Calibrator or Derived
+        The evaluators of a study.
+
+    Returns
+    -------
+    str
+        The class and all its parameters.
+
+    Raises
+    ------
+    ValueError
+        If a derived evaluator has no source, or a seed depends on the order of execution.
+
+    Notes
+    -----
+    A restarted study compares it with what the stored numbers were made by. Lesson 06.
+
+    Examples
+    --------
+    >>> specification("ES15", bin_evaluators())
+    "SlopeOneBinning(bins=EqualMass(n_bins=15, rule='first'))"
+    """
+    evaluator = evaluators[name]
+    if isinstance(evaluator, Derived):
+        if not isinstance(evaluators.get(evaluator.source), Calibrator):
+            raise ValueError(
+                f"evaluator {name!r} is derived from {evaluator.source!r}, which must be a "
+                "calibrator of the same study. Add it to the evaluators."
+            )
+        return f"{evaluator.finish.__qualname__}({specification(evaluator.source, evaluators)})"
+    values = evaluator.get_params(deep=False)
+    if "rng" in values and not isinstance(values["rng"], int | np.integer):
+        raise ValueError(
+            f"evaluator {name!r} has rng={values['rng']!r}: the numbers would depend on the "
+            "order of execution. Give it a whole number."
+        )
+    inside = ", ".join(f"{key}={values[key]!r}" for key in sorted(values))
+    return f"{type(evaluator).__name__}({inside})"
