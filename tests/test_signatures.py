@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 import calibkit
 from calibkit._result import Result
 from calibkit.calibrators import Calibrator
+from calibkit.multiclass import MulticlassCalibrator
 
 ROOMS = (
     "views",
@@ -22,6 +23,8 @@ ROOMS = (
     "significance",
     "calibrators",
     "piecewise",
+    "multiclass",
+    "decisions",
     "fit_on_test",
     "study",
     "fakes",
@@ -47,10 +50,11 @@ RESULTS = {
     for name, item in PUBLIC.items()
     if inspect.isclass(item) and issubclass(item, Result)
 }
+BASES = (Calibrator, MulticlassCalibrator)
 ESTIMATORS = {
     name: item
     for name, item in PUBLIC.items()
-    if inspect.isclass(item) and issubclass(item, BaseEstimator) and item is not Calibrator
+    if inspect.isclass(item) and issubclass(item, BaseEstimator) and item not in BASES
 }
 
 
@@ -113,10 +117,12 @@ def test_results_are_frozen_and_speak(item: Any) -> None:
 @each(ESTIMATORS)
 def test_estimators_look_alike(item: Any) -> None:
     """Fitted to predictions and labels, in this order; options are kept as they were given."""
-    assert issubclass(item, Calibrator)
-    assert list(inspect.signature(item.fit).parameters) == ["self", "p", "y"]
-    for method in ("curve", "calibrate"):
-        assert list(inspect.signature(getattr(item, method)).parameters) == ["self", "p"]
+    first = "X"  # a scikit-learn classifier
+    if issubclass(item, BASES):
+        first = "p" if issubclass(item, Calibrator) else "scores"
+        for method in ("curve", "calibrate") if first == "p" else ("calibrate",):
+            assert list(inspect.signature(getattr(item, method)).parameters) == ["self", first]
+    assert list(inspect.signature(item.fit).parameters) == ["self", first, "y"]
     for parameter in inspect.signature(item).parameters.values():
         assert parameter.annotation is not inspect.Parameter.empty, parameter.name
         assert parameter.kind not in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL)

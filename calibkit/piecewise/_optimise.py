@@ -234,6 +234,11 @@ def _moved(grid: Grid, maps: Maps, step: FloatTable, family: Family) -> Maps:
     return Maps(spaced(grid, knots), heights, maps.problem)
 
 
+def least_share(n_pieces: int) -> float:
+    """Return the smallest share of the predictions that a piece may hold."""
+    return min(LEAST_SHARE, 0.5 / n_pieces)
+
+
 def spaced(grid: Grid, knots: FloatTable) -> FloatTable:
     """Return the knots, moved so far apart that each piece holds its least share.
 
@@ -244,7 +249,7 @@ def spaced(grid: Grid, knots: FloatTable) -> FloatTable:
     if k == 1:
         return knots
     rank = grid.rank
-    share = min(LEAST_SHARE, 0.5 / k)
+    share = least_share(k)
     steps = np.arange(1, k) * share
     wanted = np.interp(knots[:, 1:-1], grid.x, rank)
     # Push up from the left, then down from the right.

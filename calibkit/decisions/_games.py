@@ -1,0 +1,298 @@
+"""What the three games share: deals, policies, plays. Lesson 13.
+
+A game deals rounds of patients. The player sees the model's probabilities and decides; then the
+outcomes show. A policy is what a player believes: the game acts best for that belief.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibkit._result import Result, listed, read_only, spell
+from calibkit._validation import as_count, as_generator, as_predictions
+from calibkit.fakes import FakeSample
+
+FloatVector = NDArray[np.float64]
+IntVector = NDArray[np.int64]
+# A name, or a function from what is seen to what is believed, of the same shape.
+Policy = str | Callable[[FloatVector], Any]
+POLICIES = ("trust", "oracle", "certain", "clairvoyant")
+
+
+class Classifier(Protocol):
+    """Anything that draws predictions with labels and true probabilities."""
+
+    def sample(self, n: int, rng: int | np.random.Generator | None = None) -> FakeSample:
+        """Draw `n` predictions."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Deal:
+    """Rounds of patients, as they are dealt.
+
+    Parameters
+    ----------
+    seen : ndarray of shape (rounds, patients) or (rounds, patients, K)
+        What the player sees: the confidence that treating is right, or all probabilities.
+    outcome : ndarray of shape (rounds, patients)
+        Hidden until the end: 1 if treating is right, else 0; or the class.
+    true : ndarray, shaped as `seen`, or None
+        What a calibrated model would show; None for real predictions.
+    stakes : ndarray of shape (rounds, patients), or None
+        What a right treatment is worth, where the game has stakes.
+
+    Notes
+    -----
+    Taught in lesson 13.
+
+    Examples
+    --------
+    >>> from calibkit.fakes import KnobClassifier
+    >>> from calibkit.decisions import Ward
+    >>> deal = Ward().deal(KnobClassifier(5, 0.8), 20, rng=0)
+    >>> deal.seen.shape, deal.outcome.shape
+    ((20, 1), (20, 1))
+    """
+
+    seen: FloatVector
+    outcome: IntVector
+    true: FloatVector | None = None
+    stakes: FloatVector | None = None
+
+    @property
+    def rounds(self) -> int:
+        """Number of rounds."""
+        return len(self.seen)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class GamePlay(Result):
+    """What a policy won.
+
+    Parameters
+    ----------
+    value : float
+        Mean payoff, per patient or per round as the game counts.
+    standard_error : float
+        Of `value`, from the spread over rounds; NaN for one round.
+    acted : float
+        Share of patients who were treated.
+    payoffs : ndarray of shape (rounds,)
+        Payoff of each round.
+    policy, game, model, unit : str
+        In words: who played what on which model, and what `value` is per.
+    """
+
+    value: float
+    standard_error: float
+    acted: float
+    payoffs: FloatVector
+    policy: str
+    game: str
+    model: str
+    unit: str
+
+    @property
+    def rounds(self) -> int:
+        """Number of rounds."""
+        return len(self.payoffs)
+
+    def __float__(self) -> float:
+        return self.value
+
+    def describe(self) -> str:
+        """Say what was won, how surely, and by whom."""
+        error = f" (standard error {self.standard_error:.4f})" if self.rounds > 1 else ""
+        return (
+            f'Policy "{self.policy}" won {self.value:.4f} per {self.unit}{error} in '
+            f"{spell(self.rounds, 'round')}, treating {100 * self.acted:.3g} %. {self.game} "
+            f"{self.model}."
+        )
+
+    def _columns(self) -> Mapping[str, NDArray[Any]]:
+        names = ("value", "standard_error", "acted", "rounds")
+        return listed(self, names, ("quantity", "number"))
+
+
+class Game(ABC):
+    """A game that is played in rounds; its three kinds are `Ward`, `Capacity` and `Clinic`."""
+
+    __slots__ = ()
+    unit: ClassVar[str]
+    size: int
+
+    @abstractmethod
+    def _deal(
+        self,
+        labels: IntVector,
+        prob: FloatVector,
+        true: FloatVector | None,
+        rng: np.random.Generator,
+    ) -> Deal:
+        """Arrange checked rows, a whole number of rounds of them."""
+
+    @abstractmethod
+    def decide(self, belief: FloatVector, deal: Deal) -> IntVector:
+        """Return the best actions for a belief, of shape (rounds, patients)."""
+
+    @abstractmethod
+    def payoff(self, actions: IntVector, deal: Deal) -> FloatVector:
+        """Return what the actions won, of shape (rounds,)."""
+
+    @abstractmethod
+    def describe(self) -> str:
+        """Say the rules in one sentence."""
+
+    def deal(
+        self, classifier: Classifier, rounds: int, rng: int | np.random.Generator | None = None
+    ) -> Deal:
+        """Deal rounds of patients; arguments as in `simulate`."""
+        rounds, generator = as_count(rounds, "rounds"), as_generator(rng)
+        sample = classifier.sample(rounds * self.size, generator)
+        return self._deal(sample.y_true, sample.y_prob, sample.true_prob, generator)
+
+    def deal_predictions(
+        self, y_true: Any, y_prob: Any, *, rng: int | np.random.Generator | None = None
+    ) -> Deal:
+        """Deal real predictions in random order; rows that fill no round are left out."""
+        generator = as_generator(rng)
+        labels, prob = as_predictions(y_true, y_prob)
+        if len(labels) < self.size:
+            raise ValueError(
+                f"{spell(len(labels), 'prediction')} cannot fill a round of {self.size} patients."
+            )
+        # Sorted before they are shuffled: the deal does not depend on the order of the rows.
+        columns = prob.T if prob.ndim == 2 else prob[None]
+        order = generator.permutation(len(labels))[: len(labels) // self.size * self.size]
+        rows = np.lexsort((labels, *columns[::-1]))[order]
+        return self._deal(
+            labels[rows].astype(np.int64), prob[rows].astype(np.float64), None, generator
+        )
+
+    def play(self, policy: Policy, deal: Deal, *, model: str = "given predictions") -> GamePlay:
+        """Play a deal: the same deal lets policies be compared without the luck of the draw."""
+        actions = self.decide(believe(policy, deal), deal)
+        payoffs = self.payoff(actions, deal)
+        spread = float(np.std(payoffs, ddof=1)) if len(payoffs) > 1 else np.nan
+        return GamePlay(
+            value=float(payoffs.mean()),
+            standard_error=spread / float(np.sqrt(len(payoffs))),
+            acted=float((actions > 0).mean()),
+            payoffs=read_only(payoffs),
+            policy=name_of(policy),
+            game=self.describe(),
+            model=model,
+            unit=self.unit,
+        )
+
+    def simulate(
+        self,
+        policy: Policy,
+        classifier: Classifier,
+        rounds: int,
+        rng: int | np.random.Generator | None = None,
+    ) -> GamePlay:
+        """Play rounds against a fake classifier; the seed fixes everything.
+
+        Parameters
+        ----------
+        policy : {"trust", "oracle", "certain", "clairvoyant"} or callable
+            What the player believes: what the model says; the true probabilities; that the
+            model's answer is right for certain; what will happen. A callable gets what is
+            seen, of shape (n,) or (n, K), and returns probabilities of the same shape.
+        classifier : fake classifier
+            Has a method ``sample(n, rng)``, as those of `calibkit.fakes`.
+        rounds : int
+            Number of rounds, at least 1.
+        rng : int, numpy.random.Generator or None
+            Seed or generator. All policies meet the same patients for the same seed.
+
+        Returns
+        -------
+        GamePlay
+
+        Raises
+        ------
+        ValueError
+            If the policy does not exist or its beliefs are no probabilities, or the classifier
+            does not fit the game.
+        """
+        describe = getattr(classifier, "describe", lambda: type(classifier).__name__)
+        said = str(describe())
+        return self.play(
+            policy, self.deal(classifier, rounds, rng), model=said[:1].upper() + said[1:]
+        )
+
+
+def name_of(policy: Policy) -> str:
+    """Return a policy's name, for print."""
+    return policy if isinstance(policy, str) else str(getattr(policy, "__name__", "own policy"))
+
+
+def believe(policy: Policy, deal: Deal) -> FloatVector:
+    """Return what a policy believes about a deal, shaped as ``deal.seen``."""
+    if isinstance(policy, str):
+        return _named_belief(policy, deal)
+    if not callable(policy):
+        raise ValueError(f"policy must be one of {POLICIES} or a callable, got {policy!r}.")
+    seen = deal.seen.reshape(-1, *deal.seen.shape[2:])
+    belief = np.asarray(policy(read_only(seen)), dtype=np.float64)
+    if belief.shape != seen.shape:
+        raise ValueError(
+            f"the policy returned shape {belief.shape} for {seen.shape}; it must return one "
+            "probability for each one that it gets."
+        )
+    bad = np.argwhere(~((belief >= 0) & (belief <= 1)))
+    if len(bad):
+        place = tuple(int(i) for i in bad[0])
+        raise ValueError(
+            f"the policy returned {float(belief[place])!r} for entry {place}; beliefs must lie in "
+            "[0, 1]."
+        )
+    return belief.reshape(deal.seen.shape)
+
+
+def _named_belief(policy: str, deal: Deal) -> FloatVector:
+    if policy == "trust":
+        return deal.seen
+    if policy == "oracle":
+        if deal.true is None:
+            raise ValueError(
+                'policy "oracle" needs true probabilities, which real predictions do not have; '
+                'use "clairvoyant", or pass a fitted calibrator\'s method `calibrate`.'
+            )
+        return deal.true
+    if policy not in POLICIES:
+        raise ValueError(f"policy={policy!r} does not exist; choose {POLICIES} or a callable.")
+    if deal.seen.ndim == 2:
+        right = deal.outcome.astype(np.float64)
+        return np.ones_like(right) if policy == "certain" else right
+    chosen = deal.seen.argmax(axis=2) if policy == "certain" else deal.outcome
+    return np.asarray(np.eye(deal.seen.shape[2])[chosen])
+
+
+def confidences(
+    labels: IntVector, prob: FloatVector, true: FloatVector | None, size: int
+) -> tuple[FloatVector, IntVector, FloatVector | None]:
+    """Return confidence, success and true confidence, one row per round.
+
+    P(y = 1) is the confidence that treating is right; of K columns it is the largest, for the
+    predicted class.
+    """
+    if prob.ndim == 1:
+        parts = prob, labels, true
+    else:
+        rows, predicted = np.arange(len(prob)), prob.argmax(axis=1)
+        known = None if true is None else true[rows, predicted]
+        parts = prob[rows, predicted], (labels == predicted).astype(np.int64), known
+    confidence, right, known = parts
+    return (
+        confidence.reshape(-1, size),
+        right.reshape(-1, size),
+        None if known is None else known.reshape(-1, size),
+    )

@@ -1,0 +1,275 @@
+"""Costs in a table, and what follows from them: the best action, the threshold, the bill.
+
+A cost table has one row per action and one column per class: ``costs[a, k]`` is paid when action
+a meets class k. Gains are negative costs. Lesson 13.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibkit._result import Result, read_only, spell
+from calibkit._validation import as_array, as_predictions, as_probabilities
+
+FloatVector = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class PolicyCost(Result):
+    """What a way of deciding costs on labelled predictions.
+
+    Parameters
+    ----------
+    value : float
+        Mean cost per prediction that was paid.
+    promised : float
+        Mean cost that the model's own probabilities announced for the same actions.
+    ignoring : float
+        Mean cost of the best single action for everybody, without looking at the model.
+    hindsight : float
+        Mean cost if every label had been known.
+    standard_error : float
+        Of `value`: standard deviation of the costs over the root of n; NaN for n = 1.
+    action, share, paid : ndarray of shape (A,)
+        Number of each action, share of predictions that got it, and its part of `value`.
+    n : int
+        Number of predictions.
+    """
+
+    value: float
+    promised: float
+    ignoring: float
+    hindsight: float
+    standard_error: float
+    action: NDArray[np.int64]
+    share: FloatVector
+    paid: FloatVector
+    n: int
+
+    def __float__(self) -> float:
+        return self.value
+
+    def describe(self) -> str:
+        """Say what was paid, promised, and what ignoring the model would have cost."""
+        worse = self.value > self.ignoring
+        return (
+            f"Mean cost {self.value:.4f} (the model promised {self.promised:.4f}); "
+            f"{'more' if worse else 'not more'} than ignoring the model ({self.ignoring:.4f}), "
+            f"{spell(self.n, 'prediction')}."
+        )
+
+    def _columns(self) -> Mapping[str, NDArray[Any]]:
+        return {"action": self.action, "share": self.share, "part of the cost": self.paid}
+
+
+def as_costs(costs: Any, n_classes: int | None = None) -> FloatVector:
+    """Check a table of costs: finite, one row per action, one column per class."""
+    table = as_array(costs, "costs").astype(np.float64)
+    if table.ndim != 2 or table.shape[1] < 2:
+        raise ValueError(
+            f"costs has shape {table.shape}; it needs one row per action and one column per class."
+        )
+    if not np.isfinite(table).all():
+        action, k = np.argwhere(~np.isfinite(table))[0]
+        raise ValueError(
+            f"costs[{action}, {k}] = {table[action, k]!r} must be finite; to forbid an action, "
+            "leave out its row."
+        )
+    if n_classes is not None and table.shape[1] != n_classes:
+        hint = " Pass costs.T." if table.shape[0] == n_classes else ""
+        raise ValueError(
+            f"costs has {table.shape[1]} columns, but the predictions have {n_classes} classes."
+            f"{hint}"
+        )
+    return table
+
+
+def by_class(y_prob: Any) -> FloatVector:
+    """Return probabilities as float64 rows, one column per class; P(y = 1) becomes two."""
+    prob = as_probabilities(y_prob).astype(np.float64)
+    return np.stack([1 - prob, prob], axis=1) if prob.ndim == 1 else prob
+
+
+def expected_costs(y_prob: Any, *, costs: Any) -> FloatVector:
+    """Return the expected cost of each action for each prediction, if the probabilities are right.
+
+    Parameters
+    ----------
+    y_prob : array-like of shape (n,) or (n, K)
+        P(y = 1), or one column per class with rows that sum to 1.
+    costs : array-like of shape (A, K)
+        ``costs[a, k]``: what action a costs when the class is k.
+
+    Returns
+    -------
+    ndarray of shape (n, A)
+
+    Raises
+    ------
+    ValueError
+        If probabilities or costs are not valid, or their numbers of classes differ.
+
+    Notes
+    -----
+    ``sum_k p_k costs[a, k]``. Source 001 section 4 (decisions). Taught in lesson 13.
+
+    Examples
+    --------
+    >>> expected_costs([0.25], costs=[[0, 8], [1, 1]]).tolist()
+    [[2.0, 1.0]]
+    """
+    rows = by_class(y_prob)
+    return np.asarray(rows @ as_costs(costs, rows.shape[1]).T)
+
+
+def best_actions(y_prob: Any, *, costs: Any) -> NDArray[np.int64]:
+    """Return the action of least expected cost for every prediction.
+
+    Parameters
+    ----------
+    y_prob, costs
+        As in `expected_costs`.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Numbers of rows of `costs`; a tie goes to the lowest number.
+
+    Raises
+    ------
+    ValueError
+        As `expected_costs`.
+
+    Notes
+    -----
+    Best if the probabilities are calibrated; `trust_regret` says what it loses otherwise. Taught
+    in lesson 13.
+
+    Examples
+    --------
+    >>> best_actions([0.1, 0.2], costs=[[0, 8], [1, 1]]).tolist()
+    [0, 1]
+    """
+    return np.asarray(expected_costs(y_prob, costs=costs).argmin(axis=1))
+
+
+def decision_threshold(costs: Any) -> float:
+    """Probability from which on action 1 is the cheaper of two actions, for two classes.
+
+    Parameters
+    ----------
+    costs : array-like of shape (2, 2)
+        ``costs[a, k]``. Action 1 is the one meant for class 1.
+
+    Returns
+    -------
+    float
+        In [0, 1]. At the threshold both actions cost the same.
+
+    Raises
+    ------
+    ValueError
+        If the table is not two by two, or action 1 is not the better one for class 1 and the
+        worse one for class 0: then no threshold exists.
+
+    Notes
+    -----
+    With ``H = costs[1, 0] - costs[0, 0]`` (harm of acting in vain) and
+    ``B = costs[0, 1] - costs[1, 1]`` (benefit of acting rightly), ``t = H / (B + H)``. Source
+    001 section 4. Taught in lesson 13.
+
+    Examples
+    --------
+    >>> decision_threshold([[0, 0], [6, -2]])
+    0.75
+    >>> decision_threshold([[0, 1], [0.05, 0.05]])
+    0.05
+    """
+    table = as_costs(costs, 2)
+    if table.shape[0] != 2:
+        raise ValueError(f"costs has {table.shape[0]} rows; a threshold needs two actions.")
+    harm, benefit = float(table[1, 0] - table[0, 0]), float(table[0, 1] - table[1, 1])
+    if not (harm >= 0 and benefit >= 0 and harm + benefit > 0):
+        raise ValueError(
+            f"no threshold: against action 0, action 1 costs {harm:g} more for class 0 and saves "
+            f"{benefit:g} for class 1; both must be at least 0 and one above. Swap the rows, or "
+            "use best_actions."
+        )
+    return harm / (benefit + harm)
+
+
+def policy_cost(y_true: Any, y_prob: Any, *, costs: Any, actions: Any = None) -> PolicyCost:
+    """Mean cost that was paid, beside the promised cost and that of ignoring the model.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels: 0 and 1, or ``0 .. K-1``.
+    y_prob : array-like of shape (n,) or (n, K)
+        P(y = 1), or one column per class with rows that sum to 1.
+    costs : array-like of shape (A, K)
+        ``costs[a, k]``: what action a costs when the class is k. Gains are negative costs.
+    actions : array-like of shape (n,), optional
+        What was done, as numbers of rows of `costs`; by default `best_actions`.
+
+    Returns
+    -------
+    PolicyCost
+
+    Raises
+    ------
+    ValueError
+        If labels, probabilities, costs or actions are not valid.
+
+    Notes
+    -----
+    ``(1/n) sum_i costs[a_i, y_i]``, promised ``(1/n) sum_i sum_k p_ik costs[a_i, k]``. For
+    calibrated probabilities both agree on average, and no model costs more than ignoring it.
+    Source 001 section 4. Taught in lesson 13.
+
+    Examples
+    --------
+    >>> cost = policy_cost([0, 0, 1, 1], [.01, .2, .02, .9], costs=[[0, 1], [.05, .05]])
+    >>> round(cost.value, 4), round(cost.ignoring, 4), round(cost.promised, 4)
+    (0.275, 0.05, 0.0325)
+    """
+    labels, _ = as_predictions(y_true, y_prob)
+    rows = by_class(y_prob)
+    table = as_costs(costs, rows.shape[1])
+    said = rows @ table.T
+    done = said.argmin(axis=1) if actions is None else _as_actions(actions, said.shape)
+    paid = table[done, labels]
+    n, n_actions = said.shape
+    # Counts of (action, class) make the sums independent of the order of rows.
+    met = np.bincount(done * table.shape[1] + labels, minlength=table.size).reshape(table.shape)
+    # Deviations from the first cost: equal costs then have variance 0 exactly.
+    spread = float(np.std(np.sort(paid) - paid.min(), ddof=1)) if n > 1 else np.nan
+    return PolicyCost(
+        value=float((met * table).sum() / n),
+        promised=float(np.sort(said[np.arange(n), done]).sum() / n),
+        ignoring=float((table @ met.sum(axis=0)).min() / n),
+        hindsight=float((table.min(axis=0) * met.sum(axis=0)).sum() / n),
+        standard_error=spread / float(np.sqrt(n)),
+        action=read_only(np.arange(n_actions)),
+        share=read_only(met.sum(axis=1) / n),
+        paid=read_only((met * table).sum(axis=1) / n),
+        n=n,
+    )
+
+
+def _as_actions(actions: Any, shape: tuple[int, ...]) -> NDArray[np.int64]:
+    """Check actions: one row number of the cost table per prediction."""
+    done = as_array(actions, "actions")
+    n, n_actions = shape
+    if done.shape != (n,):
+        raise ValueError(f"actions has shape {done.shape}, but there are {n} predictions.")
+    bad = np.flatnonzero(~((done == np.rint(done)) & (done >= 0) & (done < n_actions)))
+    if len(bad):
+        raise ValueError(
+            f"actions[{bad[0]}] = {done[bad[0]]} is not a row of costs; rows are 0 to "
+            f"{n_actions - 1}."
+        )
+    return done.astype(np.int64)

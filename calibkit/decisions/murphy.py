@@ -1,0 +1,196 @@
+"""The cost of trusting a model for every ratio of costs at once: the Murphy curve. Lesson 13."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibkit._result import Result, read_only, spell
+from calibkit._validation import as_array
+from calibkit.views import View, binary_problem
+
+FloatVector = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class MurphyCurve(Result):
+    """Mean cost of acting from the threshold on, for every threshold: exact, in straight pieces.
+
+    Parameters
+    ----------
+    threshold : ndarray of shape (m + 2,)
+        0, the m distinct predictions inside (0, 1), and 1: the ends of the pieces.
+    in_vain : ndarray of shape (m + 1,)
+        Share of all predictions acted on in vain, on each piece ``(left, right]``.
+    missed : ndarray of shape (m + 1,)
+        Share of all predictions not acted on where the event happened, on each piece.
+    base_rate : float
+        How often the event happened.
+    view : str
+        Which event.
+    n : int
+        Number of predictions.
+    """
+
+    threshold: FloatVector
+    in_vain: FloatVector
+    missed: FloatVector
+    base_rate: float
+    view: str
+    n: int
+
+    def _rates(self, t: Any) -> tuple[FloatVector, FloatVector, FloatVector]:
+        """Return checked thresholds with the shares acted in vain and missed."""
+        level = as_array(np.atleast_1d(t), "threshold").astype(np.float64)
+        bad = np.flatnonzero(~((level >= 0) & (level <= 1)))
+        if len(bad):
+            raise ValueError(
+                f"threshold[{bad[0]}] = {float(level.flat[bad[0]])!r} must lie in [0, 1]; for "
+                "costs C of acting in vain and M of missing it is C / (C + M)."
+            )
+        piece = np.searchsorted(self.threshold[1:], level, side="left")
+        # The threshold 0 belongs to no piece: there everything is acted on.
+        in_vain = np.where(level == 0, 1 - self.base_rate, self.in_vain[piece])
+        missed = np.where(level == 0, 0.0, self.missed[piece])
+        return level, in_vain, missed
+
+    def cost(self, threshold: Any) -> FloatVector:
+        """Return the mean cost at these thresholds; acting in vain and missing sum to 1."""
+        level, in_vain, missed = self._rates(threshold)
+        return np.asarray(level * in_vain + (1 - level) * missed)
+
+    def ignoring(self, threshold: Any) -> FloatVector:
+        """Return the mean cost of the better of acting always and never."""
+        level, _, _ = self._rates(threshold)
+        return np.asarray(np.minimum(level * (1 - self.base_rate), (1 - level) * self.base_rate))
+
+    def net_benefit(self, threshold: Any) -> FloatVector:
+        """Return the net benefit of decision curves: hits minus ``t/(1-t)`` false alarms.
+
+        Per prediction, in units of one hit; NaN at the threshold 1.
+        """
+        level, _, _ = self._rates(threshold)
+        gain = (1 - level) * self.base_rate - self.cost(level)
+        empty = np.full(level.shape, np.nan)
+        return np.asarray(np.divide(gain, 1 - level, out=empty, where=level < 1))
+
+    @property
+    def area(self) -> float:
+        """Area under the curve: half the binary Brier score, exactly."""
+        left, right = self.threshold[:-1], self.threshold[1:]
+        middle = (left + right) / 2
+        return float(((right - left) * (middle * self.in_vain + (1 - middle) * self.missed)).sum())
+
+    def worse_than_ignoring(self) -> FloatVector:
+        """Return the ranges of thresholds where the model costs more than ignoring it.
+
+        Returns
+        -------
+        ndarray of shape (m, 2)
+            Ends of the ranges, in order.
+        """
+        cuts = np.unique(np.concatenate([self.threshold, self._crossings()]))
+        middle = (cuts[:-1] + cuts[1:]) / 2
+        worse = self.cost(middle) > self.ignoring(middle) + 1e-12
+        turns = np.flatnonzero(np.diff(np.concatenate([[0], worse.astype(np.int64), [0]])))
+        return np.asarray(cuts[turns].reshape(-1, 2))
+
+    def _crossings(self) -> FloatVector:
+        """Return where the straight pieces meet those of always and never acting."""
+        left, right = self.threshold[:-1], self.threshold[1:]
+        found = [np.array([self.base_rate])]
+        for in_vain, missed in ((1 - self.base_rate, 0.0), (0.0, self.base_rate)):
+            # t a + (1 - t) b = 0 with the differences a of the false alarms and b of the misses.
+            a, b = self.in_vain - in_vain, self.missed - missed
+            at = np.divide(b, b - a, out=np.full(len(a), np.nan), where=b != a)
+            found.append(at[(at > left) & (at < right)])
+        return np.concatenate(found)
+
+    def line(self) -> tuple[FloatVector, FloatVector]:
+        """Return x and y for drawing: both ends of each piece, with its jumps upright."""
+        left, right = self.threshold[:-1], self.threshold[1:]
+        ends = np.stack([left, right], axis=1)
+        costs = ends * self.in_vain[:, None] + (1 - ends) * self.missed[:, None]
+        return ends.ravel(), costs.ravel()
+
+    def describe(self) -> str:
+        """Say the area and where the model is worse than no model."""
+        ranges = self.worse_than_ignoring()
+        spots = ", ".join(f"{low:.4g} to {high:.4g}" for low, high in ranges[:3])
+        more = f" and {len(ranges) - 3} more" if len(ranges) > 3 else ""
+        where = (
+            f"worse than ignoring the model for thresholds {spots}{more}"
+            if spots
+            else ("nowhere worse than ignoring the model")
+        )
+        return (
+            f"Murphy curve: area {self.area:.4f} (half the Brier score), {where} "
+            f"({self.view}, {spell(self.n, 'prediction')})."
+        )
+
+    def _columns(self) -> Mapping[str, NDArray[Any]]:
+        return {
+            "above threshold": self.threshold[:-1],
+            "up to": self.threshold[1:],
+            "acted in vain": self.in_vain,
+            "missed": self.missed,
+        }
+
+
+def murphy_curve(y_true: Any, y_prob: Any, *, view: View | None = None) -> MurphyCurve:
+    """Mean cost of trusting the predictions, for all ratios of costs at once.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels: 0 and 1, or ``0 .. K-1``.
+    y_prob : array-like of shape (n,) or (n, K)
+        P(y = 1), or one column per class with rows that sum to 1.
+    view : {"top-label"} or int, optional
+        Which event; needed when `y_prob` has columns.
+
+    Returns
+    -------
+    MurphyCurve
+
+    Raises
+    ------
+    ValueError
+        If labels, probabilities or view are not valid.
+
+    Notes
+    -----
+    ``L(t) = t (1/n) #{p_i >= t, y_i = 0} + (1 - t) (1/n) #{p_i < t, y_i = 1}``: acting in vain
+    costs t, missing 1 - t, and t is the best threshold for these costs. L is linear between
+    predictions, so n predictions fix it after one sort. Its integral is half the Brier score;
+    ``L(t) / (t (1 - t))`` integrates to the log loss (Ehm, Gneiting, Jordan and Krueger, 2016).
+    For costs C and M multiply by C + M at ``t = C / (C + M)``. Taught in lesson 13.
+
+    Examples
+    --------
+    >>> curve = murphy_curve([0, 0, 1, 1], [.1, .4, .3, .8])
+    >>> curve.cost([0.2, 0.35]).round(4).tolist()
+    [0.05, 0.25]
+    >>> round(curve.area, 4)
+    0.0875
+    """
+    problem = binary_problem(y_true, y_prob, view=view)
+    prob, label = problem.prob.astype(np.float64), problem.label.astype(np.int64)
+    order = np.argsort(prob, kind="stable")
+    ordered, events = prob[order], np.concatenate([[0], np.cumsum(label[order])])
+    inside = ordered[(ordered > 0) & (ordered < 1)]
+    ends = np.concatenate([[0.0], np.unique(inside), [1.0]])
+    # On (left, right] those below `right` wait.
+    waiting = np.searchsorted(ordered, ends[1:], side="left")
+    missed = events[waiting]
+    in_vain = (problem.n - waiting) - (events[-1] - missed)
+    return MurphyCurve(
+        threshold=read_only(ends),
+        in_vain=read_only(in_vain / problem.n),
+        missed=read_only(missed / problem.n),
+        base_rate=float(events[-1] / problem.n),
+        view=problem.view,
+        n=problem.n,
+    )

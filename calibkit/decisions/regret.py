@@ -1,0 +1,158 @@
+"""What trusting wrong probabilities costs, and the most that it can cost.
+
+Acting pays B if it was right and costs H if not; waiting pays nothing. Acting is worth it from
+the probability ``t = H / (B + H)`` on. Lesson 13.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibkit._result import Result, listed, spell
+from calibkit._validation import as_probabilities
+from calibkit.decisions._checks import as_amount, as_finite
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class TrustRegret(Result):
+    """What is lost by trusting predictions whose true probabilities are known.
+
+    Parameters
+    ----------
+    value : float
+        Mean loss per prediction, never negative.
+    bound : float
+        The most that predictions with this error can lose: ``(B + H) error``.
+    error : float
+        Mean distance between said and true probability.
+    threshold : float
+        Probability from which on acting is worth it.
+    acted_in_vain, missed : float
+        Shares of predictions acted on though waiting was better, and the reverse.
+    n : int
+        Number of predictions.
+    """
+
+    value: float
+    bound: float
+    error: float
+    threshold: float
+    acted_in_vain: float
+    missed: float
+    n: int
+
+    def __float__(self) -> float:
+        return self.value
+
+    def describe(self) -> str:
+        """Say the loss, its bound and which way the decisions were wrong."""
+        return (
+            f"Trusting loses {self.value:.4f} per prediction, at most {self.bound:.4f}; acted in "
+            f"vain on {100 * self.acted_in_vain:.3g} %, missed {100 * self.missed:.3g} % "
+            f"(threshold {self.threshold:.4g}, {spell(self.n, 'prediction')})."
+        )
+
+    def _columns(self) -> Mapping[str, NDArray[Any]]:
+        names = ("value", "bound", "error", "threshold", "acted_in_vain", "missed")
+        return listed(self, names, ("quantity", "number"))
+
+
+def regret_bound(error: float, *, benefit: float, harm: float) -> float:
+    """Bound on what trusting a model with this calibration error can lose.
+
+    Parameters
+    ----------
+    error : float
+        Expected calibration error (ECE) of the confidence that decides, from 0 to 1.
+    benefit, harm : float
+        Gain B of acting rightly and cost H of acting in vain, positive.
+
+    Returns
+    -------
+    float
+        In the unit of `benefit`, per prediction.
+
+    Raises
+    ------
+    ValueError
+        If a number is outside its range.
+
+    Notes
+    -----
+    ``regret = (B + H) E[|Q - t|; Z and Q on different sides of t] <= (B + H) E|Z - Q|``, since
+    there ``|Q - t| <= |Z - Q|``. With ``Q = E[Y | Z]`` the last mean is the ECE. Source 001
+    section 4. Taught in lesson 13.
+
+    Examples
+    --------
+    >>> round(regret_bound(0.1, benefit=2, harm=6), 4)
+    0.8
+    """
+    total = as_amount(benefit, "benefit") + as_amount(harm, "harm")
+    return total * as_finite(error, "error", 0, 1)
+
+
+def trust_regret(y_prob: Any, true_prob: Any, *, benefit: float, harm: float) -> TrustRegret:
+    """Loss from acting on `y_prob` where `true_prob` would have been right.
+
+    Parameters
+    ----------
+    y_prob : array-like of shape (n,)
+        Said probability that acting is right.
+    true_prob : array-like of shape (n,)
+        True probability of the same event.
+    benefit, harm : float
+        Gain B of acting rightly and cost H of acting in vain, positive.
+
+    Returns
+    -------
+    TrustRegret
+
+    Raises
+    ------
+    ValueError
+        If the probabilities are not valid or differ in length, or a number is outside its range.
+
+    Notes
+    -----
+    ``(B + H) (1/n) sum_i |q_i - t| [z_i and q_i on different sides of t]``, ``t = H/(B + H)``;
+    acting includes the threshold itself. Source 001 section 4. Taught in lesson 13.
+
+    Examples
+    --------
+    >>> regret = trust_regret([0.8, 0.6], [0.5, 0.6], benefit=2, harm=6)
+    >>> round(regret.value, 4), round(regret.bound, 4)
+    (1.0, 1.2)
+    """
+    benefit, harm = as_amount(benefit, "benefit"), as_amount(harm, "harm")
+    said, true = as_probabilities(y_prob).astype(np.float64), _as_true(true_prob)
+    if said.ndim != 1 or true.shape != said.shape:
+        raise ValueError(
+            f"y_prob has shape {said.shape} and true_prob {true.shape}; both must be (n,): the "
+            "probability that acting is right. For K columns pass that of the predicted class."
+        )
+    threshold = harm / (benefit + harm)
+    in_vain = (said >= threshold) & (true < threshold)
+    missed = (said < threshold) & (true >= threshold)
+    lost = np.sort(np.abs(true - threshold) * (in_vain | missed))
+    error = float(np.sort(np.abs(said - true)).mean())
+    return TrustRegret(
+        value=(benefit + harm) * float(lost.mean()),
+        bound=regret_bound(error, benefit=benefit, harm=harm),
+        error=error,
+        threshold=threshold,
+        acted_in_vain=float(in_vain.mean()),
+        missed=float(missed.mean()),
+        n=len(said),
+    )
+
+
+def _as_true(true_prob: Any) -> NDArray[np.float64]:
+    """Check true probabilities, with messages that name them."""
+    try:
+        return as_probabilities(true_prob).astype(np.float64)
+    except ValueError as error:
+        raise ValueError(str(error).replace("y_prob", "true_prob")) from None

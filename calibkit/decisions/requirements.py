@@ -1,0 +1,267 @@
+"""Requirements: how accurate must a model be, given how wrong its probabilities are? Lesson 13."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import optimize
+
+from calibkit._result import Result, read_only
+from calibkit._validation import as_array, as_count
+from calibkit.decisions._checks import as_amount, as_finite
+from calibkit.fakes import InfeasibleTarget, KnobClassifier
+
+FloatVector = NDArray[np.float64]
+
+# Accuracies that are tried before the crossing is solved for.
+SCANNED = 401
+# Accuracies stay this far from guessing and from 1, where the fake classifier is not defined.
+MARGIN = 1e-9
+ROUNDING = 1e-12
+
+
+class ExactGame(Protocol):
+    """A game whose value is known without simulation: `Ward` or `Capacity`."""
+
+    def trust_value(self, classifier: KnobClassifier) -> float:
+        """Return the exact value of trusting."""
+        ...
+
+    def describe(self) -> str:
+        """Say the rules."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Family:
+    """Knob classifiers that differ in accuracy and error only, and their value in a game."""
+
+    game: ExactGame
+    n_classes: int
+    direction: str
+    concentration: float
+
+    def __post_init__(self) -> None:
+        if not hasattr(self.game, "trust_value"):
+            raise ValueError(
+                f"{type(self.game).__name__} has no exact value; use Ward or Capacity, or simulate "
+                "it."
+            )
+        if self.direction not in ("over", "under"):
+            raise ValueError(f'direction must be "over" or "under", got {self.direction!r}.')
+        as_count(self.n_classes, "n_classes", 2)
+        as_amount(self.concentration, "concentration")
+
+    def value(self, accuracy: float, error: float) -> float:
+        """Return the value of trusting, NaN where no such classifier exists."""
+        try:
+            classifier = KnobClassifier.with_error(
+                self.n_classes, accuracy, error, self.direction, concentration=self.concentration
+            )
+        except InfeasibleTarget:
+            return np.nan
+        return float(self.game.trust_value(classifier))
+
+    def range_at(self, error: float) -> tuple[float, float]:
+        """Return the feasible accuracies for this error (Lemma 1)."""
+        guess = 1 / self.n_classes
+        if self.direction == "over":
+            return guess + MARGIN, min(1 - error, 1 - MARGIN)
+        return max(guess + error, guess + MARGIN), 1 - MARGIN
+
+    def least(self, utility: float, error: float) -> float:
+        """Return the accuracy from which on the utility is reached, NaN if there is none."""
+        low, high = self.range_at(error)
+        if low > high:
+            return np.nan
+        tried = np.linspace(low, high, SCANNED)
+        wanted = utility - ROUNDING * (1 + abs(utility))
+        missed = np.flatnonzero(~(np.array([self.value(a, error) for a in tried]) >= wanted))
+        if not len(missed):
+            return float(tried[0])
+        last = int(missed[-1])
+        if last == SCANNED - 1:
+            return np.nan
+        start, end = float(tried[last]), float(tried[last + 1])
+        if self.value(end, error) <= utility:  # reached at the very end, but for rounding
+            return end
+        return float(
+            optimize.brentq(lambda a: self.value(a, error) - utility, start, end, xtol=1e-13)
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class RequirementSweep(Result):
+    """Value of trusting for a grid of accuracies and calibration errors.
+
+    Parameters
+    ----------
+    accuracy : ndarray of shape (a,)
+        Accuracies, one per row.
+    error : ndarray of shape (e,)
+        Calibration errors, one per column.
+    value : ndarray of shape (a, e)
+        Exact value per patient; NaN where Lemma 1 excludes the pair.
+    game, direction : str
+        The rules, and "over" or "under".
+    n_classes : int
+        Number of classes.
+    concentration : float
+        Sharpness of the fake classifiers.
+    """
+
+    accuracy: FloatVector
+    error: FloatVector
+    value: FloatVector
+    game: str
+    direction: str
+    n_classes: int
+    concentration: float
+    _family: _Family
+
+    @property
+    def feasible(self) -> NDArray[np.bool_]:
+        """True for pairs that some classifier has."""
+        return np.asarray(~np.isnan(self.value))
+
+    def iso_line(self, utility: float) -> FloatVector:
+        """Return the least accuracy for a utility at each error; NaN where none is enough."""
+        wanted = as_finite(utility, "utility")
+        return np.array([self._family.least(wanted, float(e)) for e in self.error])
+
+    def describe(self) -> str:
+        """Say the size of the grid and the range of values."""
+        known = self.value[self.feasible]
+        span = f"worth {known.min():.4f} to {known.max():.4f}" if known.size else "none is feasible"
+        return (
+            f"{len(self.accuracy)} accuracies by {len(self.error)} errors of {self.direction}-"
+            f"confident classifiers with {self.n_classes} classes: {known.size} of "
+            f"{self.value.size} pairs are feasible, {span}. {self.game}"
+        )
+
+    def _columns(self) -> Mapping[str, NDArray[Any]]:
+        by_error = {f"error {e:g}": self.value[:, j] for j, e in enumerate(self.error)}
+        return {"accuracy": self.accuracy, **by_error}
+
+
+def requirement_sweep(
+    game: ExactGame,
+    *,
+    accuracies: Any,
+    errors: Any,
+    n_classes: int = 5,
+    direction: str = "over",
+    concentration: float = 4.0,
+) -> RequirementSweep:
+    """Exact value of trusting for every pair of accuracy and calibration error.
+
+    Parameters
+    ----------
+    game : Ward or Capacity
+        The application.
+    accuracies : array-like of shape (a,)
+        Strictly between 1/K and 1.
+    errors : array-like of shape (e,)
+        Expected calibration errors from 0 to 1. Pairs that no classifier has give NaN; the
+        limit itself counts as feasible.
+    n_classes, direction, concentration
+        As in `KnobClassifier`; `direction` is "over" or "under".
+
+    Returns
+    -------
+    RequirementSweep
+
+    Raises
+    ------
+    ValueError
+        If the game has no exact value, or a number is outside its range.
+
+    Notes
+    -----
+    Lemma 1 excludes errors above ``1 - accuracy`` (over) or ``accuracy - 1/K`` (under). At a
+    fixed error more accuracy need not be worth more: near its limit the error is a larger share
+    of what is possible. Source 001 sections 3 and 4. Taught in lesson 13.
+
+    Examples
+    --------
+    >>> from calibkit.decisions import Ward
+    >>> sweep = requirement_sweep(
+    ...     Ward(), accuracies=[0.8, 0.9], errors=[0, 0.1, 0.15], concentration=3
+    ... )
+    >>> sweep.value.round(4).tolist()
+    [[0.8216, 0.6073, 0.4], [1.3405, 1.2, nan]]
+    """
+    family = _Family(game, n_classes, direction, concentration)
+    rows, columns = _axis(accuracies, "accuracies"), _axis(errors, "errors")
+    for j, error in enumerate(columns.tolist()):
+        as_finite(error, f"errors[{j}]", 0, 1)
+    value = np.array([[family.value(a, e) for e in columns.tolist()] for a in rows.tolist()])
+    return RequirementSweep(
+        accuracy=read_only(rows),
+        error=read_only(columns),
+        value=read_only(value),
+        game=game.describe(),
+        direction=direction,
+        n_classes=n_classes,
+        concentration=concentration,
+        _family=family,
+    )
+
+
+def least_accuracy(
+    game: ExactGame,
+    *,
+    utility: float,
+    error: float,
+    n_classes: int = 5,
+    direction: str = "over",
+    concentration: float = 4.0,
+) -> float:
+    """Return the accuracy from which on trusting is worth at least `utility`.
+
+    Parameters
+    ----------
+    game : Ward or Capacity
+        The application.
+    utility : float
+        Wanted value per patient.
+    error : float
+        Expected calibration error, from 0 to 1.
+    n_classes, direction, concentration
+        As in `requirement_sweep`.
+
+    Returns
+    -------
+    float
+        All larger feasible accuracies reach the utility too. NaN if the largest one does not;
+        the least feasible accuracy if all do.
+
+    Raises
+    ------
+    ValueError
+        As `requirement_sweep`.
+
+    Notes
+    -----
+    401 feasible accuracies are tried, then the crossing is solved for. Source 001 section 4.
+    Taught in lesson 13.
+
+    Examples
+    --------
+    >>> from calibkit.decisions import Ward
+    >>> calibrated = least_accuracy(Ward(), utility=1, error=0, concentration=3)
+    >>> wrong = least_accuracy(Ward(), utility=1, error=0.1, concentration=3)
+    >>> round(calibrated, 4), round(wrong, 4)
+    (0.8378, 0.875)
+    """
+    family = _Family(game, n_classes, direction, concentration)
+    return family.least(as_finite(utility, "utility"), as_finite(error, "error", 0, 1))
+
+
+def _axis(values: Any, name: str) -> FloatVector:
+    axis = as_array(np.atleast_1d(values), name).astype(np.float64)
+    if axis.ndim != 1:
+        raise ValueError(f"{name} must be one-dimensional, got shape {axis.shape}.")
+    return axis

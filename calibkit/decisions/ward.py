@@ -1,0 +1,127 @@
+"""The ward: treat or wait, one patient at a time. Lesson 13."""
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from calibkit.decisions._checks import as_amount
+from calibkit.decisions._exact import GameTruth, knob_parts, said_of, treated, true_cut
+from calibkit.decisions._games import Deal, FloatVector, Game, IntVector, confidences
+from calibkit.decisions.regret import regret_bound
+from calibkit.fakes import ClassKnobs, KnobClassifier
+
+
+@dataclass(frozen=True, slots=True)
+class Ward(Game):
+    """Treat a patient or wait: right treatment gains, wrong treatment harms, waiting is free.
+
+    Parameters
+    ----------
+    benefit : float
+        Gain B of treating when the diagnosis is right, positive.
+    harm : float
+        Loss H of treating when it is wrong, positive.
+
+    Raises
+    ------
+    ValueError
+        If an amount is not positive and finite.
+
+    Notes
+    -----
+    A round is one patient, shown with the confidence in the diagnosis; P(y = 1) if predictions
+    are one-dimensional. Treat from ``t = H / (B + H)`` on. With the distribution F and partial
+    mean M of the true confidence Q, treating from ``Q >= c`` on is worth
+    ``(B + H) [(acc - M(c)) - t (1 - F(c))]``. Source 001 section 4. Taught in lesson 13.
+
+    Examples
+    --------
+    >>> from calibkit.fakes import KnobClassifier
+    >>> model = KnobClassifier(5, 0.8, budget_share=0.5, concentration=3)
+    >>> truth = Ward(benefit=2, harm=6).truth(model)
+    >>> round(truth.trust, 4), round(truth.oracle, 4), round(truth.bound, 4)
+    (0.6073, 0.8216, 0.8)
+    >>> round(Ward().simulate("trust", model, 20_000, rng=0).value, 2)
+    0.62
+    """
+
+    benefit: float = 2.0
+    harm: float = 6.0
+    size: int = field(default=1, init=False, repr=False)
+    unit: ClassVar[str] = "patient"
+
+    def __post_init__(self) -> None:
+        for name in ("benefit", "harm"):
+            object.__setattr__(self, name, as_amount(getattr(self, name), name))
+
+    @property
+    def threshold(self) -> float:
+        """Probability from which on treating is worth it."""
+        return self.harm / (self.benefit + self.harm)
+
+    def _deal(
+        self,
+        labels: IntVector,
+        prob: FloatVector,
+        true: FloatVector | None,
+        rng: np.random.Generator,
+    ) -> Deal:
+        seen, outcome, known = confidences(labels, prob, true, self.size)
+        return Deal(seen=seen, outcome=outcome, true=known)
+
+    def decide(self, belief: FloatVector, deal: Deal) -> IntVector:
+        """Return 1 to treat, 0 to wait: treat from the threshold on."""
+        return (belief >= self.threshold).astype(np.int64)
+
+    def payoff(self, actions: IntVector, deal: Deal) -> FloatVector:
+        """Return B for right, -H for wrong treatments and 0 for waiting."""
+        gain = np.where(deal.outcome == 1, self.benefit, -self.harm)
+        return np.asarray((gain * (actions > 0)).sum(axis=1))
+
+    def value_from(self, classifier: KnobClassifier | ClassKnobs, confidence: float) -> float:
+        """Return the exact value of treating from this reported confidence on."""
+        value = 0.0
+        for weight, knob in knob_parts(classifier):
+            share, right = treated(knob, true_cut(knob, confidence))
+            value += weight * (self.benefit + self.harm) * (right - self.threshold * share)
+        return value
+
+    def truth(self, classifier: KnobClassifier | ClassKnobs) -> GameTruth:
+        """Return the exact values for a knob classifier.
+
+        Raises
+        ------
+        ValueError
+            If the classifier has no closed form.
+        """
+        total, parts = self.benefit + self.harm, knob_parts(classifier)
+        oracle, acted, accuracy, error = 0.0, 0.0, 0.0, 0.0
+        for weight, knob in parts:
+            share, right = treated(knob, self.threshold)
+            oracle += weight * total * (right - self.threshold * share)
+            acted += weight * treated(knob, true_cut(knob, self.threshold))[0]
+            accuracy += weight * knob.accuracy
+            error += weight * knob.truth().expected
+        return GameTruth(
+            oracle=oracle,
+            trust=self.value_from(classifier, self.threshold),
+            certain=self.benefit * accuracy - self.harm * (1 - accuracy),
+            error=error,
+            bound=regret_bound(error, benefit=self.benefit, harm=self.harm),
+            cutoff=self.threshold,
+            acted=acted,
+            game=self.describe(),
+            model=said_of(classifier),
+        )
+
+    def describe(self) -> str:
+        """Say the stakes and the threshold."""
+        return (
+            f"Ward: a right treatment gains {self.benefit:g}, a wrong one costs {self.harm:g}; "
+            f"treat from {self.threshold:.4g} on."
+        )
+
+    def trust_value(self, classifier: KnobClassifier | ClassKnobs) -> float:
+        """Return the exact value of trusting, for `requirement_sweep`."""
+        return self.value_from(classifier, self.threshold)

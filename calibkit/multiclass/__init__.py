@@ -1,0 +1,48 @@
+"""Maps from the scores of many classes to calibrated probabilities.
+
+Every class has ``fit(scores, y)`` and ``calibrate(scores)``. What the scores are is declared,
+``input="logits"`` or ``input="probabilities"``, and never guessed. Fit on data that the model has
+not been trained on.
+
+=======================  =================  ==================  =============================
+class                    parameters         keeps the argmax?   what it repairs
+=======================  =================  ==================  =============================
+`TemperatureScaling`     1                  yes                 boldness
+`VectorScaling`          2K - 1             no                  boldness and bias per class
+`MatrixScaling`          K^2 - 1            no                  confusions between classes too
+`DirichletCalibrator`    K^2 - 1            no                  the same, of log-probabilities
+`OneVsRest`              K maps             no                  each class on its own
+`Reduced`                one map            no                  the confidence
+`ClassWise`              up to K + 1 maps   no                  the confidence, class by class
+=======================  =================  ==================  =============================
+
+The three linear maps have a penalty that needs no tuning, ``penalty="auto"``: it shrinks them
+towards temperature scaling, the more the fewer the data. `undo_label_smoothing` and
+`undo_focal_loss` invert what a training loss does; they fit nothing.
+
+`Calibrated` joins a scikit-learn classifier and a calibrator, and fits the calibrator on held-out
+folds.
+
+Lesson 10 compares all of them, lesson 12 asks which notion of calibration each one repairs.
+"""
+
+from calibkit.multiclass._base import MulticlassCalibrator
+from calibkit.multiclass.inverses import undo_focal_loss, undo_label_smoothing
+from calibkit.multiclass.linear import DirichletCalibrator, MatrixScaling, VectorScaling
+from calibkit.multiclass.meta import Calibrated
+from calibkit.multiclass.temperature import TemperatureScaling
+from calibkit.multiclass.wrappers import ClassWise, OneVsRest, Reduced
+
+__all__ = [
+    "Calibrated",
+    "ClassWise",
+    "DirichletCalibrator",
+    "MatrixScaling",
+    "MulticlassCalibrator",
+    "OneVsRest",
+    "Reduced",
+    "TemperatureScaling",
+    "VectorScaling",
+    "undo_focal_loss",
+    "undo_label_smoothing",
+]

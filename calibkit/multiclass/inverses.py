@@ -1,0 +1,133 @@
+"""Undo what a training loss did to the probabilities: nothing is fitted."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibkit._validation import FloatArray, as_probabilities
+
+FloatMatrix = NDArray[np.float64]
+# A network only comes close to the optimum of its loss: how far below the floor of a smoothed
+# label is a matter of rounding.
+_ROUNDING = 1e-6
+
+
+def undo_label_smoothing(y_prob: Any, *, amount: float) -> FloatMatrix:
+    """Turn the optimum of label smoothing back into the probabilities behind it.
+
+    Training on ``(1 - a) onehot + a / K`` has the optimum ``p = (1 - a) r + a / K`` for true
+    probabilities r. So ``r = (p - a / K) / (1 - a)``.
+
+    Parameters
+    ----------
+    y_prob : array-like of shape (n,) or (n, K)
+        Predictions of a model trained with smoothed labels; (n,) are those of class 1 of two.
+    amount : float
+        The share ``a`` of the label that was spread over all classes, 0 <= a < 1.
+
+    Returns
+    -------
+    ndarray of float64, of the shape of `y_prob`
+        Probabilities.
+
+    Raises
+    ------
+    ValueError
+        If the input is not valid, or a prediction lies below the floor ``a / K``. No optimum
+        does: fit a calibrator instead. Distances up to 1e-6 count as rounding.
+
+    Notes
+    -----
+    It is exact at the optimum of the loss. A network that overfits is not there: what is left
+    is for temperature scaling. Taught in lesson 10. Source 004, training losses.
+
+    Examples
+    --------
+    >>> undo_label_smoothing([[0.68, 0.20, 0.12]], amount=0.1).round(3).tolist()
+    [[0.719, 0.185, 0.096]]
+    """
+    prob = as_probabilities(y_prob).astype(np.float64)
+    share = _as_number(amount, "amount", "below 1, e.g. 0.1")
+    if share >= 1:
+        raise ValueError(f"amount must be a number from 0 to below 1, e.g. 0.1, got {amount!r}.")
+    k = prob.shape[1] if prob.ndim == 2 else 2
+    floor = share / k
+    outside = (prob < floor - _ROUNDING) | (prob > 1 - (k - 1) * floor + _ROUNDING)
+    if outside.any():
+        place = tuple(int(i) for i in np.argwhere(outside)[0])
+        raise ValueError(
+            f"y_prob[{', '.join(map(str, place))}] = {prob[place]:.6g} lies outside [{floor:.6g}, "
+            f"{1 - (k - 1) * floor:.6g}], which smoothed labels with amount={share:g} do not "
+            "leave. The model is not at the optimum of that loss; use TemperatureScaling."
+        )
+    return np.asarray(np.clip((prob - floor) / (1 - share), 0.0, 1.0))
+
+
+def undo_focal_loss(y_prob: Any, *, gamma: float) -> FloatMatrix:
+    """Turn the optimum of the focal loss back into the probabilities behind it.
+
+    The focal loss ``-(1 - p_y)^g ln p_y`` has an optimum less confident than the true
+    probabilities r. There ``r_k`` is proportional to ``1 / w(p_k)`` with
+    ``w(p) = (1 - p)^g / p - g (1 - p)^(g - 1) ln p``.
+
+    Parameters
+    ----------
+    y_prob : array-like of shape (n,) or (n, K)
+        Predictions of a model trained with focal loss; (n,) are those of class 1 of two.
+    gamma : float
+        The exponent ``g``, 0 or at least 1; 0 is the log loss, which needs no repair.
+
+    Returns
+    -------
+    ndarray of float64, of the shape of `y_prob`
+        Probabilities; the order of the classes stays.
+
+    Raises
+    ------
+    ValueError
+        If the input is not valid, or gamma is below 0 or between 0 and 1.
+
+    Notes
+    -----
+    It is exact at the optimum of the loss. A network that overfits is not there: what is left
+    is for temperature scaling. Taught in lesson 10. Source 004, training losses.
+
+    Examples
+    --------
+    >>> undo_focal_loss([0.5, 0.6471, 0.78], gamma=3).round(2).tolist()
+    [0.5, 0.9, 0.99]
+    """
+    prob = as_probabilities(y_prob).astype(np.float64)
+    g = _as_number(gamma, "gamma", "of 0, or at least 1, e.g. 3")
+    if 0 < g < 1:
+        raise ValueError(f"gamma must be 0, or at least 1, got {gamma!r}.")
+    if g == 0:
+        return prob
+    table = prob if prob.ndim == 2 else np.column_stack([1 - prob, prob])
+    odds = _inverse_weight(table, g)
+    certain = np.isinf(odds)
+    rows = certain.any(axis=1)
+    odds[rows] = certain[rows]
+    result = odds / odds.sum(axis=1, keepdims=True)
+    return np.asarray(result if prob.ndim == 2 else result[:, 1])
+
+
+def _inverse_weight(prob: FloatArray, g: float) -> FloatMatrix:
+    """Return 1 / w(p): 0 at p = 0, infinite at p = 1."""
+    inside = np.clip(prob, 1e-300, None)
+    rest = 1 - inside
+    # w = (1 - p)^(g - 1) ((1 - p)/p - g ln p), multiplied by p to stay finite near 0.
+    bracket = rest - g * inside * np.log(inside)
+    weight = rest ** (g - 1) * bracket
+    positive = weight > 0
+    odds = np.full(prob.shape, np.inf)
+    odds[positive] = inside[positive] / weight[positive]
+    return np.asarray(np.where(prob == 0, 0.0, odds))
+
+
+def _as_number(value: Any, name: str, wanted: str) -> float:
+    number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+    if not number or not 0 <= value < np.inf:
+        raise ValueError(f"{name} must be a finite number {wanted}, got {value!r}.")
+    return float(value)
