@@ -315,7 +315,9 @@ def test_the_ensemble_is_the_mean_of_its_members() -> None:
     model = PiecewiseLinear(n_pieces=3, outcome="fold-ensemble", cv=4).fit(p, y)
     at = np.linspace(0, 1, 33)
     members = [np.interp(at, knots, heights) for knots, heights in model.members_]
-    assert len(members) == 4
+    assert len(members) == 4 * 3  # folds times starts
+    one = PiecewiseLinear(n_pieces=1, outcome="fold-ensemble", cv=4).fit(p, y)
+    assert len(one.members_) == 4
     np.testing.assert_allclose(model.calibrate(at), np.mean(members, axis=0), atol=1e-15)
     refit = PiecewiseLinear(n_pieces=3).fit(p, y)
     np.testing.assert_array_equal(refit.knots_, model.knots_)

@@ -98,7 +98,7 @@ class TestPiecewise:
     def test_members_are_the_maps_of_the_folds(self, space):
         model = fitted(space, 2, outcome="fold-ensemble", cv=4)
         lines = find(plot.piecewise(model, show={"members"}), "members")
-        assert len(lines) == 4
+        assert len(lines) == 4 * 3  # folds times starts
         x = lines[0].get_xdata()
         values = [np.interp(x, *line.get_data()) for line in lines]
         inside = (x > max(line.get_xdata()[0] for line in lines)) & (

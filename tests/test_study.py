@@ -382,7 +382,10 @@ def test_the_refit_equals_a_search_with_the_rule(space: str) -> None:
     searched = PiecewiseLinear(space, tolerance=0.001).fit(p, y)
     assert ensemble.n_pieces_ >= derived.n_pieces_ == searched.n_pieces_
     np.testing.assert_array_equal(derived.curve(p), searched.curve(p))
-    assert len(ensemble.members_) == 10
+    assert len(ensemble.members_) == 10 * 3  # folds times starts
+    averaged = study.ensemble_by_rule(ensemble, p, y)
+    by_rule = PiecewiseLinear(space, outcome="fold-ensemble", tolerance=0.001).fit(p, y)
+    np.testing.assert_array_equal(averaged.curve(p), by_rule.curve(p))
 
 
 # --- progress ----------------------------------------------------------------------------------

@@ -14,7 +14,10 @@ PAGE = ROOT / "book" / "study.md"
 BLOCK = re.compile(
     r"(<!-- (?P<name>[\w-]+): written by dev\.py study -->\n).*?(<!-- end -->)", re.S
 )
-PIECEWISE = ("PL3^CE", "PL^CE")
+# The text of the source describes the ensemble by the rule, its tables show the other one: both
+# stand beside the same printed column.
+PRINTED_AS = {"PL3^CE rule": "PL3^CE", "PL^CE rule": "PL^CE"}
+PIECEWISE = ("PL3^CE", "PL^CE", *PRINTED_AS)
 # How the evaluators are called on the page.
 TITLES = {
     "ES15": "15 equal-mass bins",
@@ -22,6 +25,8 @@ TITLES = {
     "ES_CV": "bins by cross-validation",
     "PL3^CE": "PL3, fold ensemble",
     "PL^CE": "PL, fold ensemble",
+    "PL3^CE rule": "PL3, ensemble by the rule",
+    "PL^CE rule": "PL, ensemble by the rule",
     "PL3^CE refit": "PL3, refit by the rule",
     "PL^CE refit": "PL, refit by the rule",
     "Platt": "Platt",
@@ -67,7 +72,7 @@ def printed_table(number: int, result: StudyResult) -> str:
     rows = []
     for name in table.evaluators:
         ours = kind.factor * table.column(name)
-        printed = PUBLISHED[number].get(name)
+        printed = PUBLISHED[number].get(PRINTED_AS.get(name, name))
         cells = [f"{value:.{kind.digits}f}" for value in ours]
         judged = "not printed"
         if printed is not None:

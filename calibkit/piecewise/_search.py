@@ -61,10 +61,16 @@ def fit_all(problem: Problem, n_pieces: int) -> Fits:
 
 
 def fit_folds(problem: Problem, fold: IntVector, n_folds: int, n_pieces: int) -> Fits:
-    """Fit one map to all predictions but those of one fold, for each fold."""
-    x, label, _ = problem.data
+    """Fit maps to all predictions but those of one fold: one from each start, for each fold.
+
+    The local optima that different starts lead to are nearly equally good, and far enough apart
+    for their mean to be closer to the truth than the best of them.
+    """
+    x, label, ends = problem.data
     rough = training_grids(x, label, fold, n_folds, _PLACES)
-    return _fit_well(rough, training_grids(x, label, fold, n_folds), problem, n_pieces)
+    starts = Starts(rough, ends, problem.family, n_pieces)
+    fits = _fit_roughly(rough, starts.maps(n_pieces), problem.family)
+    return _finish(training_grids(x, label, fold, n_folds), fits, problem.family)
 
 
 def scores_by_pieces(
@@ -93,10 +99,15 @@ def _fit_well(rough: Grid, exact: Grid, problem: Problem, n_pieces: int) -> Fits
     if n_pieces > 1:
         more = _fit_roughly(rough, starts.around(best.maps, problem.family), problem.family)
         best = _best_of(_joined(best, more), rough.n_problems)
+    return _finish(exact, best, problem.family)
+
+
+def _finish(exact: Grid, rough: Fits, family: Family) -> Fits:
+    """Go on from rough fits, on every single prediction."""
     # One piece has no knots to move, hence no kinks: there Newton's steps go to the end.
-    tolerance = _SETTLED if n_pieces > 1 else _EXACT
-    fits = fit_maps(exact, best.maps, problem.family, tolerance=tolerance, most_steps=_FINE_STEPS)
-    return fits._replace(n_iter=fits.n_iter + best.n_iter)
+    tolerance = _SETTLED if rough.maps.knots.shape[1] > 2 else _EXACT
+    fits = fit_maps(exact, rough.maps, family, tolerance=tolerance, most_steps=_FINE_STEPS)
+    return fits._replace(n_iter=fits.n_iter + rough.n_iter)
 
 
 def _best_fit(grid: Grid, starts: Starts, n_pieces: int, family: Family) -> Fits:

@@ -41,7 +41,8 @@ class PiecewiseLinear(Calibrator):
     loss : {"log-loss", "brier"}
         What the fit minimises. Numbers of pieces are compared by the held-out Brier score.
     outcome : {"refit", "fold-ensemble"}
-        Fit the chosen number of pieces to all data, or average the maps of the folds.
+        Fit the chosen number of pieces to all data, or average the maps of the folds: for each
+        fold the fits from all starts.
     cv : int or scikit-learn splitter
         Folds. They are drawn over the sorted predictions, so row order plays no part.
     max_pieces : int, optional
@@ -70,7 +71,7 @@ class PiecewiseLinear(Calibrator):
     training_loss_ : float
         Mean loss of the refit.
     members_ : list of (knots, heights)
-        The maps that are averaged; one for a refit.
+        The maps that are averaged; one for a refit, one per fold and start for an ensemble.
     n_parameters_ : int
         2K, or 1 without intercept.
 
