@@ -151,6 +151,11 @@ def link_lessons(
     lines[:] = linked("\n".join(lines)).split("\n")
 
 
+def skip_routing(app: Sphinx, what: str, name: str, item: Any, skip: bool, options: Any) -> Any:
+    """Leave out the methods that scikit-learn adds to each estimator for metadata routing."""
+    return True if re.fullmatch(r"set_\w+_request", name) else None
+
+
 def name_solutions(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: Any
 ) -> None:
@@ -177,6 +182,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_directive("room", Room)
     app.add_directive("rooms", Rooms)
     app.connect("autodoc-process-docstring", link_lessons)
+    app.connect("autodoc-skip-member", skip_routing)
     app.connect("html-page-context", name_solutions)
     app.connect("html-page-context", offline, priority=900)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -7,23 +7,21 @@ Lessons 04 and 06 teach what the choice of bins does to a calibration error.
 """
 
 from calibkit.bins.edges import (
-    Assigned,
     Binning,
     Distinct,
-    Edges1D,
     EqualMass,
     EqualWidth,
     FixedEdges,
     as_bins,
     assign,
 )
+from calibkit.bins.edges import Assigned as Assigned
+from calibkit.bins.edges import Edges1D as Edges1D
 from calibkit.bins.pava import Pava, PavaBC
 
 __all__ = [
-    "Assigned",
     "Binning",
     "Distinct",
-    "Edges1D",
     "EqualMass",
     "EqualWidth",
     "FixedEdges",

@@ -25,7 +25,7 @@ class KernelDensityCalibrator(Calibrator):
 
         ``c(p) = sum_i K((p - p_i) / h) y_i / sum_i K((p - p_i) / h)``,
 
-    with the triweight kernel ``K(u) ~ (1 - (u/3)^2)^3`` for |u| < 3.
+    with the triweight kernel ``K(u) ~ (1 - (u/3)^2)^3`` for ``|u| < 3``.
 
     Parameters
     ----------

@@ -93,7 +93,7 @@ class SplineCalibrator(Calibrator):
         Numbers tried and their scores; one number and NaN if it was given.
     value_, height_ : ndarray of shape (m,)
         Distinct predictions and the map there.
-    knot_heights_ : ndarray of shape (n_knots_,)
+    knot_heights_ : ndarray of shape (m,), one per knot
         The spline at its knots.
     n_parameters_ : int
         Number of knots.

@@ -23,8 +23,6 @@ class EstimatorCalibrator(Calibrator):
     ----------
     estimator_ : estimator
         The fitted clone.
-    family : str
-        Name of the estimator's class.
     loss_name : str
         ``"its own"``.
     n_parameters_ : None

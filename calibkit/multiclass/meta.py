@@ -46,8 +46,6 @@ class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
         The classifier, fitted to all data; for ``"prefit"`` the one given.
     calibrator_ : MulticlassCalibrator or Calibrator
         The fitted calibrator.
-    n_features_in_ : int
-        Number of features seen by the classifier.
 
     Raises
     ------

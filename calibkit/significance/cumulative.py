@@ -26,7 +26,7 @@ _TERMS = 12
 
 
 def brownian_supremum_tail(x: Any) -> FloatVector:
-    """Return P(largest |B(t)| > x) for Brownian motion B on [0, 1].
+    """Return ``P(largest |B(t)| > x)`` for Brownian motion B on [0, 1].
 
     Parameters
     ----------

@@ -43,7 +43,7 @@ class EvolvedPieces(Calibrator):
     ----------
     n_pieces_ : int
         Number of pieces.
-    knots_, heights_ : ndarray of shape (n_pieces_ + 1,)
+    knots_, heights_ : ndarray of shape (K + 1,)
         Where the pieces meet and the value of the map there, which may leave [0, 1].
     scores_ : ndarray
         Mean held-out Brier score for 1, 2, … pieces; empty if their number was given.
