@@ -6,6 +6,7 @@ One rule holds in every function: bins are closed on the left and open on the ri
 Lessons 04 and 06 teach what the choice of bins does to a calibration error.
 """
 
+from calibkit.bins.edges import Assigned as Assigned
 from calibkit.bins.edges import (
     Binning,
     Distinct,
@@ -15,7 +16,6 @@ from calibkit.bins.edges import (
     as_bins,
     assign,
 )
-from calibkit.bins.edges import Assigned as Assigned
 from calibkit.bins.edges import Edges1D as Edges1D
 from calibkit.bins.pava import Pava, PavaBC
 

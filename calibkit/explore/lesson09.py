@@ -33,7 +33,7 @@ FloatVector = NDArray[np.float64]
 
 _BINS, _DRAWS = 10, 100
 # Each of these finds its bins again.
-_TCE_DRAWS = 40
+_TCE_DRAWS = 100
 _NAMES = ("ECE", "ACE", "TCE", "|O/E − 1|")
 _ENDS = (0.0005, 1.0)  # the same in all states, so that a dial moves the picture and not the axis
 _SHARES = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
