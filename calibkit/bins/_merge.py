@@ -28,8 +28,8 @@ def merge(hits: Counts, counts: Counts, n_min: int, n_max: int) -> list[int]:
     Notes
     -----
     The rules speak about one item after the other. Runs of items that isotonic regression pools
-    are taken as one unit where it can be proved that the result is the same, and in smaller
-    units or one by one elsewhere: see `_Stack.take`.
+    are taken as one unit where it can be proved that the result is the same, and in halves
+    elsewhere, down to single items: see `_Stack.take`.
 
     Examples
     --------
@@ -38,14 +38,15 @@ def merge(hits: Counts, counts: Counts, n_min: int, n_max: int) -> list[int]:
     """
     if len(counts) == 0:
         return []
-    levels = [_Level(hits, counts, np.empty(0, dtype=np.intp))]
+    levels = [_Level.of(hits, counts, np.empty(0, dtype=np.intp))]
     while len(levels[-1].counts) > _FEW:
         pooled = _pool_once(levels[-1])
         if len(pooled.counts) == len(levels[-1].counts):
             break
         levels.append(pooled)
     stack = _Stack(n_min, n_max)
-    _feed(stack, levels, slice(0, len(levels[-1].counts)))
+    for unit in range(len(levels[-1].counts)):
+        _feed(stack, levels, unit, unit + 1)
     return stack.counts
 
 
@@ -55,26 +56,44 @@ class _Level(NamedTuple):
     hits: Counts
     counts: Counts
     first: NDArray[np.intp]
+    hits_before: Counts
+    counts_before: Counts
+
+    @classmethod
+    def of(cls, hits: Counts, counts: Counts, first: NDArray[np.intp]) -> "_Level":
+        """Add the sums before each unit, and before the end."""
+        before = [np.concatenate(([0], np.cumsum(item, dtype=np.int64))) for item in (hits, counts)]
+        return cls(hits, counts, first, *before)
 
 
 def _pool_once(level: _Level) -> _Level:
     """Pool all neighbours whose frequencies do not increase."""
-    hits, counts, _ = level
+    hits, counts = level.hits, level.counts
     rises = hits[1:] * counts[:-1] > hits[:-1] * counts[1:]
     first = np.concatenate(([0], np.flatnonzero(rises) + 1))
     ends = np.append(first, len(counts))
-    return _Level(np.add.reduceat(hits, first), np.add.reduceat(counts, first), ends)
+    return _Level.of(np.add.reduceat(hits, first), np.add.reduceat(counts, first), ends)
 
 
-def _feed(stack: "_Stack", levels: list[_Level], units: slice) -> None:
-    """Add some units of the last level, each at once if possible, else in its parts."""
-    *smaller, (hits, counts, first) = levels
-    pairs = zip(hits[units].tolist(), counts[units].tolist(), strict=True)
-    for unit, (y, w) in enumerate(pairs, start=units.start):
-        if not smaller:
-            stack.push(y, w)
-        elif not stack.take(y, w):
-            _feed(stack, smaller, slice(int(first[unit]), int(first[unit + 1])))
+def _feed(stack: "_Stack", levels: list[_Level], start: int, stop: int) -> None:
+    """Add neighbouring units of the last level that would pool: at once if possible, else split.
+
+    Frequencies do not increase from one of them to the next, so each half would pool as well.
+    """
+    level = levels[-1]
+    y = int(level.hits_before[stop] - level.hits_before[start])
+    w = int(level.counts_before[stop] - level.counts_before[start])
+    single = stop - start == 1
+    if single and len(levels) == 1:
+        stack.push(y, w)
+    elif stack.take(y, w):
+        return
+    elif single:
+        _feed(stack, levels[:-1], int(level.first[start]), int(level.first[stop]))
+    else:
+        middle = (start + stop) // 2
+        _feed(stack, levels, start, middle)
+        _feed(stack, levels, middle, stop)
 
 
 class _Stack:
