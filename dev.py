@@ -36,11 +36,14 @@ REPORTS = ROOT / "build" / "reports"
 BOOK = ROOT / "book" / "_build"
 FIRST_LESSON = "00_start_here.ipynb"
 
-LAB = ("lab",)
-READER = ("lab", "book")
-EVERYTHING = ("lab", "book", "test", "browser")
-# Tests that need one of these are skipped where it cannot be installed.
-OPTIONAL = ("nets", "cluster")
+LAB = ("lab", "maps", "parquet")
+READER = (*LAB, "book")
+EVERYTHING = (*READER, "test", "browser")
+# What needs one of these says so, or is skipped, where it cannot be installed.
+TORCH = ("nets",)
+OPTIONAL = (*TORCH, "cluster")
+# Only on purpose: other libraries to compare with, and all that they need.
+COMPARISONS = ("compare",)
 
 # --- the stages of `test` ------------------------------------------------------------------
 
@@ -217,8 +220,10 @@ def settle_jupyterlab() -> None:
 
 
 def command_lab(arguments: list[str]) -> int:
-    """Open JupyterLab on the lessons; further arguments go to JupyterLab (--no-browser)."""
-    prepare(LAB)
+    """Open JupyterLab on the lessons; arguments go to JupyterLab, but --no-torch stays here."""
+    torch = () if "--no-torch" in arguments else TORCH
+    arguments = [word for word in arguments if word != "--no-torch"]
+    prepare(LAB, torch)
     notebooks = ROOT / "notebooks"
     settle_jupyterlab()
     options = [f"--LabApp.default_url=/lab/tree/{FIRST_LESSON}"]
@@ -240,16 +245,16 @@ def command_test(arguments: list[str]) -> int:
     parser.add_argument("--fast", action="store_true", help=f"only {', '.join(FAST_STAGES)}")
     parser.add_argument("--no-torch", action="store_true", help="do not install torch")
     chosen = parser.parse_args(arguments)
-    refused = {"nets"} if chosen.no_torch else set()
+    refused = TORCH if chosen.no_torch else ()
     prepare(EVERYTHING, tuple(name for name in OPTIONAL if name not in refused))
     names = chosen.only or (FAST_STAGES if chosen.fast else STAGES)
     return run_stages(names, fast=chosen.fast)
 
 
 def command_book(arguments: list[str]) -> int:
-    """Build the book into book/_build/html."""
-    no_arguments(arguments)
-    prepare(READER)
+    """Build the book into book/_build/html; --no-torch builds it without a trained network."""
+    no_arguments([word for word in arguments if word != "--no-torch"])
+    prepare(READER, () if "--no-torch" in arguments else TORCH)
     return build_book()
 
 
@@ -267,13 +272,13 @@ def command_study(arguments: list[str]) -> int:
 
 def command_solved(arguments: list[str]) -> int:
     """Build and execute the solved notebooks in build/solved (for teachers)."""
-    prepare(LAB)
+    prepare(LAB, TORCH)
     return tool("notebooks", "solved", *arguments)
 
 
 def command_run(arguments: list[str]) -> int:
     """Execute lessons (all, or the named ones) and write their .ipynb files."""
-    prepare(LAB)
+    prepare(LAB, TORCH)
     return tool("notebooks", "run", *arguments)
 
 

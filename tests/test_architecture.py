@@ -31,8 +31,11 @@ FLOORS = {
     "significance": 5,
     "decisions": 5.2,
     "fit_on_test": 6,
+    "counts": 6.4,
     "study": 7,
+    "nets": 7.5,
     "plot": 8,
+    "audit": 8.5,
     "explore": 9,
     "learn": 10,
 }

@@ -93,7 +93,7 @@ def test_conda_users_get_the_same_packages_and_bounds() -> None:
     conda = {canonicalize_name(item.name): item.specifier for item in parsed}
     assert conda.pop("pip") == SpecifierSet()
     assert conda.pop("python") == SpecifierSet(PROJECT["requires-python"])
-    wanted = requirements("lab", "nets", "book")
+    wanted = requirements("lab", "nets", "maps", "parquet", "book")
     assert conda == {CONDA_NAMES.get(name, name): bounds for name, bounds in wanted.items()}
     assert "-e ." in pip
 
@@ -129,8 +129,8 @@ def test_every_installed_package_is_pinned() -> None:
 
 def test_the_extra_all_names_every_other_extra() -> None:
     (everything,) = EXTRAS["all"]
-    assert Requirement(everything).extras == set(EXTRAS) - {"all"}
-    assert {*dev.EVERYTHING, *dev.OPTIONAL, "all"} == set(EXTRAS)
+    assert Requirement(everything).extras == set(EXTRAS) - {"all", *dev.COMPARISONS}
+    assert {*dev.EVERYTHING, *dev.OPTIONAL, *dev.COMPARISONS, "all"} == set(EXTRAS)
 
 
 @pytest.mark.parametrize("folder", ["calibkit", "tools", "tests"])

@@ -26,7 +26,10 @@ ROOMS = (
     "multiclass",
     "decisions",
     "fit_on_test",
+    "counts",
     "study",
+    "nets",
+    "audit",
     "fakes",
     "data",
 )
