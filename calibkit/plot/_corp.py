@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection, PolyCollection
 
 from calibkit.corp import CorpBand, CorpDecomposition
+from calibkit.plot import _scale
 from calibkit.plot import _style as look
 from calibkit.plot._elements import Truth
 
@@ -18,7 +19,6 @@ ELEMENTS = ("counts", "band", "truth", "curve", "parts")
 _FEW = 40  # distinct predictions: drawn one by one; of more, a histogram
 _N_COLUMNS = 40
 _STRIP = (-0.20, -0.05)  # where the distribution stands below the diagram
-_MARGIN = 0.025
 _SMALL = 170  # width of a diagram in points
 _WORDS = {
     "counts": "the distribution of the predictions below",
@@ -135,39 +135,11 @@ def _chosen(show: Iterable[str] | None, drawn: _Drawn) -> frozenset[str]:
     return names
 
 
-def _axis_words(view: str) -> tuple[str, str]:
-    if view == "top-label":
-        return "confidence", "accuracy"
-    if view.startswith("class "):
-        return f"predicted probability of {view}", f"observed frequency of {view}"
-    return "predicted probability", "observed frequency"
-
-
 def _frame(ax: Axes, parts: CorpDecomposition, *, with_counts: bool) -> None:
-    look.dress(ax)
-    low = _STRIP[0] if with_counts else -_MARGIN
-    ax.set(xlim=(-_MARGIN, 1 + _MARGIN), ylim=(low, 1 + _MARGIN), aspect="equal")
+    _scale.frame(ax, _scale.axis_words(parts.view), "linear")
     if with_counts:
+        ax.set_ylim(bottom=_STRIP[0])
         ax.spines["left"].set_bounds(0, 1)
-    ax.set_anchor("NW")
-    ticks = np.linspace(0, 1, 6 if look.width_in_points(ax) > _SMALL else 3)
-    ax.set_xticks(ticks, [f"{tick:.2g}" for tick in ticks])
-    ax.set_yticks(ticks, [f"{tick:.2g}" for tick in ticks])
-    across, up = _axis_words(parts.view)
-    if look.is_last_row(ax):
-        ax.set_xlabel(across, fontsize=look.FONT_SIZE)
-    if look.is_first_column(ax):
-        ax.set_ylabel(up, fontsize=look.FONT_SIZE)
-    ax.plot(
-        [0, 1],
-        [0, 1],
-        color=look.INK,
-        linewidth=1.0,
-        linestyle=(0, (5, 3)),
-        zorder=2.2,
-        label="perfect calibration",
-        gid="diagonal",
-    )
 
 
 def _draw_counts(ax: Axes, drawn: _Drawn) -> None:

@@ -121,7 +121,7 @@ def fit_on_test(
     with look.style():
         size = (6.8 if legend is not False else 4.6, 5.0 if "counts" in names else 4.2)
         ax, fresh = look.axes_or_new(ax, size)
-        _scale.frame(ax, _axis_words(result.view), scale)
+        _scale.frame(ax, _scale.axis_words(result.view), scale)
         for name in ELEMENTS:
             if name in names:
                 DRAW[name](ax, drawn)
@@ -155,14 +155,6 @@ def _chosen(show: Iterable[str] | None, drawn: Drawn) -> frozenset[str]:
     if "counts" in names and drawn.scale != "linear":
         raise ValueError('show asks for "counts", which need scale="linear".')
     return names
-
-
-def _axis_words(view: str) -> tuple[str, str]:
-    if view == "top-label":
-        return "confidence", "accuracy"
-    if view.startswith("class "):
-        return f"predicted probability of {view}", f"observed frequency of {view}"
-    return "predicted probability", "observed frequency"
 
 
 def _sentences(drawn: Drawn, names: frozenset[str]) -> list[str]:
@@ -237,7 +229,7 @@ def compare_maps(
     with look.style():
         ax, fresh = look.axes_or_new(ax, (7.4 if legend is not False else 4.6, 4.4))
         view = next(iter(named.values())).view
-        _scale.frame(ax, _axis_words(view), scale)
+        _scale.frame(ax, _scale.axis_words(view), scale)
         for (name, result), (color, dashes) in zip(named.items(), _CODES, strict=False):
             ax.plot(
                 *Drawn(result, None, scale).line(),

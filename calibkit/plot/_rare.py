@@ -166,16 +166,7 @@ def _log_frame(ax: Axes, words: tuple[str, str], ends: tuple[float, float]) -> N
         ax.set_xlabel(f"{words[0]} (log)", fontsize=look.FONT_SIZE)
     if look.is_first_column(ax):
         ax.set_ylabel(f"{words[1]} (log)", fontsize=look.FONT_SIZE)
-    ax.plot(
-        ends,
-        ends,
-        color=look.INK,
-        linewidth=1.0,
-        linestyle=(0, (5, 3)),
-        zorder=2.2,
-        label="perfect calibration",
-        gid="diagonal",
-    )
+    _scale.diagonal(ax, ends)
 
 
 def _log_ticks(ends: tuple[float, float]) -> list[float]:

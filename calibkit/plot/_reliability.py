@@ -8,6 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 from matplotlib.axes import Axes
 
+from calibkit.plot import _scale
 from calibkit.plot import _style as look
 from calibkit.plot._elements import DRAW, Parts, Truth
 from calibkit.reliability import BinTable
@@ -15,7 +16,6 @@ from calibkit.significance import ConsistencyBand
 
 ELEMENTS = ("filling", "bars", "band", "truth", "gaps", "means", "counts")
 DEFAULT = frozenset({"bars", "means", "gaps", "counts"})
-_MARGIN = 0.025
 _WORDS = {
     "bars": "bars up to the observed frequency",
     "means": "points at the mean prediction",
@@ -95,7 +95,7 @@ def reliability(
     parts = Parts(table, band, truth, _chosen(show, band=band, truth=truth))
     with look.style():
         ax, fresh = look.axes_or_new(ax, _size(parts.names, legend is not False))
-        _frame(ax, table)
+        _scale.frame(ax, _scale.axis_words(table.view), "linear")
         for name in ELEMENTS:
             if name in parts.names:
                 DRAW[name](ax, parts)
@@ -126,40 +126,6 @@ def _chosen(
 
 def _size(names: frozenset[str], legend: bool) -> tuple[float, float]:
     return (6.6 if legend else 4.6, 5.0 if "counts" in names else 4.2)
-
-
-def _axis_words(view: str) -> tuple[str, str]:
-    if view == "top-label":
-        return "confidence", "accuracy"
-    if view.startswith("class "):
-        return f"predicted probability of {view}", f"observed frequency of {view}"
-    return "predicted probability", "observed frequency"
-
-
-def _frame(ax: Axes, table: BinTable) -> None:
-    look.dress(ax)
-    ax.set(xlim=(-_MARGIN, 1 + _MARGIN), ylim=(-_MARGIN, 1 + _MARGIN), aspect="equal")
-    # Anchored at a corner, a square in a wider cell keeps its labels where a layout looks for them.
-    ax.set_anchor("NW")
-    wide = look.width_in_points(ax) > 170
-    ticks = np.linspace(0, 1, 6 if wide else 3)
-    ax.set_xticks(ticks, [f"{tick:.2g}" for tick in ticks])
-    ax.set_yticks(ticks, [f"{tick:.2g}" for tick in ticks])
-    across, up = _axis_words(table.view)
-    if look.is_last_row(ax):
-        ax.set_xlabel(across, fontsize=look.FONT_SIZE)
-    if look.is_first_column(ax):
-        ax.set_ylabel(up, fontsize=look.FONT_SIZE)
-    ax.plot(
-        [0, 1],
-        [0, 1],
-        color=look.INK,
-        linewidth=1.0,
-        linestyle=(0, (5, 3)),
-        zorder=2.2,
-        label="perfect calibration",
-        gid="diagonal",
-    )
 
 
 def _sentences(parts: Parts) -> list[str]:

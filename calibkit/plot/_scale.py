@@ -93,9 +93,14 @@ def frame(ax: Axes, words: tuple[str, str], scale: str) -> None:
         ax.set_xlabel(across, fontsize=look.FONT_SIZE)
     if look.is_first_column(ax):
         ax.set_ylabel(up, fontsize=look.FONT_SIZE)
+    diagonal(ax, ends(scale))
+
+
+def diagonal(ax: Axes, ends: tuple[float, float]) -> None:
+    """Draw where predictions and frequencies are equal."""
     ax.plot(
-        ends(scale),
-        ends(scale),
+        ends,
+        ends,
         color=look.INK,
         linewidth=1.0,
         linestyle=(0, (5, 3)),
@@ -103,6 +108,15 @@ def frame(ax: Axes, words: tuple[str, str], scale: str) -> None:
         label="perfect calibration",
         gid="diagonal",
     )
+
+
+def axis_words(view: str) -> tuple[str, str]:
+    """Return what the two axes of a diagram are called, for a view."""
+    if view == "top-label":
+        return "confidence", "accuracy"
+    if view.startswith("class "):
+        return f"predicted probability of {view}", f"observed frequency of {view}"
+    return "predicted probability", "observed frequency"
 
 
 def make_room(ax: Axes, values: Any, scale: str) -> None:
