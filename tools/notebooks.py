@@ -11,6 +11,7 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 from nbformat import NotebookNode
 
 from tools import notebook_files as files
+from tools.lesson_needs import missing
 from tools.notebook_check import pair_problems
 from tools.notebook_solved import count_checks, state_problems, with_solutions, write_solved
 from tools.virtual_environment import ROOT, kernel_environment
@@ -97,6 +98,9 @@ def main(arguments: list[str]) -> int:
         print(problem)
         return 1
     for path in paths:
+        if chosen.task != "check" and (lacks := missing(path)):
+            print(f"{path.stem}: skipped, needs {', '.join(lacks)}")
+            continue
         try:
             print(f"{path.stem}: {tasks[chosen.task](path)}", flush=True)
         except files.NotebookProblem as problem:
