@@ -18,7 +18,13 @@ from calibkit.decisions.costs import (
 )
 from calibkit.decisions.murphy import MurphyCurve, murphy_curve
 from calibkit.decisions.predictions import PolicyValues, play_predictions
-from calibkit.decisions.regret import TrustRegret, regret_bound, trust_regret
+from calibkit.decisions.regret import (
+    RegretCurve,
+    TrustRegret,
+    regret_bound,
+    regret_curve,
+    trust_regret,
+)
 from calibkit.decisions.requirements import RequirementSweep, least_accuracy, requirement_sweep
 from calibkit.decisions.ward import Ward
 
@@ -33,6 +39,7 @@ __all__ = [
     "MurphyCurve",
     "PolicyCost",
     "PolicyValues",
+    "RegretCurve",
     "RequirementSweep",
     "TrustRegret",
     "Ward",
@@ -45,6 +52,7 @@ __all__ = [
     "play_predictions",
     "policy_cost",
     "regret_bound",
+    "regret_curve",
     "requirement_sweep",
     "trust_regret",
 ]

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit._result import Result, listed, spell
-from calibkit._validation import as_probabilities
+from calibkit._result import Result, listed, read_only, spell
+from calibkit._validation import as_array, as_probabilities
 from calibkit.decisions._checks import as_amount, as_finite
 
 
@@ -58,6 +58,44 @@ class TrustRegret(Result):
     def _columns(self) -> Mapping[str, NDArray[Any]]:
         names = ("value", "bound", "error", "threshold", "acted_in_vain", "missed")
         return listed(self, names, ("quantity", "number"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class RegretCurve(Result):
+    """What trusting loses for every ratio of costs, where B + H = 1.
+
+    Parameters
+    ----------
+    threshold : ndarray of shape (m,)
+        Probability from which on acting is worth it; equals H, and 1 - B.
+    regret : ndarray of shape (m,)
+        Mean loss per prediction at each threshold, never negative.
+    error : float
+        Mean distance between said and true probability: the bound at every threshold.
+    n : int
+        Number of predictions.
+    """
+
+    threshold: NDArray[np.float64]
+    regret: NDArray[np.float64]
+    error: float
+    n: int
+
+    @property
+    def worst(self) -> float:
+        """Threshold at which trusting loses most, the lowest one of equals."""
+        return float(self.threshold[self.regret.argmax()])
+
+    def describe(self) -> str:
+        """Say the largest loss, where it is, and the bound."""
+        return (
+            f"Trusting loses at most {self.regret.max():.4f} per prediction (threshold "
+            f"{self.worst:.4g}, where B + H = 1); no more than the calibration error "
+            f"{self.error:.4f} anywhere ({spell(self.n, 'prediction')})."
+        )
+
+    def _columns(self) -> Mapping[str, NDArray[Any]]:
+        return {"threshold": self.threshold, "regret": self.regret}
 
 
 def regret_bound(error: float, *, benefit: float, harm: float) -> float:
@@ -128,26 +166,97 @@ def trust_regret(y_prob: Any, true_prob: Any, *, benefit: float, harm: float) ->
     (1.0, 1.2)
     """
     benefit, harm = as_amount(benefit, "benefit"), as_amount(harm, "harm")
+    said, true = _as_pairs(y_prob, true_prob)
+    threshold = harm / (benefit + harm)
+    lost, in_vain, missed = _lost(said, true, threshold)
+    error = float(np.sort(np.abs(said - true)).mean())
+    return TrustRegret(
+        value=(benefit + harm) * lost,
+        bound=regret_bound(error, benefit=benefit, harm=harm),
+        error=error,
+        threshold=threshold,
+        acted_in_vain=in_vain,
+        missed=missed,
+        n=len(said),
+    )
+
+
+def regret_curve(y_prob: Any, true_prob: Any, *, thresholds: Any = None) -> RegretCurve:
+    """Loss from acting on `y_prob` for all ratios of costs: one number for each threshold.
+
+    Parameters
+    ----------
+    y_prob, true_prob
+        As in `trust_regret`.
+    thresholds : array-like of shape (m,), optional
+        Strictly between 0 and 1; by default .01, .02, ..., .99.
+
+    Returns
+    -------
+    RegretCurve
+
+    Raises
+    ------
+    ValueError
+        As `trust_regret`, or if a threshold is not strictly between 0 and 1.
+
+    See Also
+    --------
+    trust_regret : the same for given benefit and harm.
+    murphy_curve : the costs themselves, from labels.
+
+    Notes
+    -----
+    `trust_regret` with ``benefit = 1 - t`` and ``harm = t``. For other amounts multiply by
+    ``B + H``. The area under the curve is half the mean of ``(z_i - q_i)^2``: the calibration
+    part of the Brier score, halved. Source 001 section 4. Taught in lesson 13.
+
+    Examples
+    --------
+    >>> curve = regret_curve([0.8, 0.6], [0.5, 0.6], thresholds=[0.4, 0.75])
+    >>> curve.regret.round(4).tolist(), round(curve.error, 4)
+    ([0.0, 0.125], 0.15)
+    """
+    said, true = _as_pairs(y_prob, true_prob)
+    levels = np.arange(1, 100) / 100 if thresholds is None else _as_levels(thresholds)
+    return RegretCurve(
+        threshold=read_only(levels),
+        regret=read_only(np.array([_lost(said, true, t)[0] for t in levels.tolist()])),
+        error=float(np.sort(np.abs(said - true)).mean()),
+        n=len(said),
+    )
+
+
+def _lost(
+    said: NDArray[np.float64], true: NDArray[np.float64], threshold: float
+) -> tuple[float, float, float]:
+    """Return the mean loss where B + H = 1, and the shares acted in vain and missed."""
+    in_vain = (said >= threshold) & (true < threshold)
+    missed = (said < threshold) & (true >= threshold)
+    lost = np.sort(np.abs(true - threshold) * (in_vain | missed))
+    return float(lost.mean()), float(in_vain.mean()), float(missed.mean())
+
+
+def _as_pairs(y_prob: Any, true_prob: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Check said and true probabilities: one of each per prediction."""
     said, true = as_probabilities(y_prob).astype(np.float64), _as_true(true_prob)
     if said.ndim != 1 or true.shape != said.shape:
         raise ValueError(
             f"y_prob has shape {said.shape} and true_prob {true.shape}; both must be (n,): the "
             "probability that acting is right. For K columns pass that of the predicted class."
         )
-    threshold = harm / (benefit + harm)
-    in_vain = (said >= threshold) & (true < threshold)
-    missed = (said < threshold) & (true >= threshold)
-    lost = np.sort(np.abs(true - threshold) * (in_vain | missed))
-    error = float(np.sort(np.abs(said - true)).mean())
-    return TrustRegret(
-        value=(benefit + harm) * float(lost.mean()),
-        bound=regret_bound(error, benefit=benefit, harm=harm),
-        error=error,
-        threshold=threshold,
-        acted_in_vain=float(in_vain.mean()),
-        missed=float(missed.mean()),
-        n=len(said),
-    )
+    return said, true
+
+
+def _as_levels(thresholds: Any) -> NDArray[np.float64]:
+    levels = as_array(np.atleast_1d(thresholds), "thresholds").astype(np.float64)
+    bad = np.flatnonzero(~((levels > 0) & (levels < 1)))
+    if levels.ndim != 1 or len(bad) or not len(levels):
+        shown = f"thresholds[{bad[0]}] = {float(levels.flat[bad[0]])!r}" if len(bad) else "empty"
+        raise ValueError(
+            f"thresholds must be numbers strictly between 0 and 1 in one row ({shown})."
+        )
+    return levels
 
 
 def _as_true(true_prob: Any) -> NDArray[np.float64]:

@@ -1,10 +1,11 @@
 """The ward: treat or wait, one patient at a time. Lesson 13."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
+from calibkit._validation import as_count
 from calibkit.decisions._checks import as_amount
 from calibkit.decisions._exact import GameTruth, knob_parts, said_of, treated, true_cut
 from calibkit.decisions._games import Deal, FloatVector, Game, IntVector, confidences
@@ -22,18 +23,23 @@ class Ward(Game):
         Gain B of treating when the diagnosis is right, positive.
     harm : float
         Loss H of treating when it is wrong, positive.
+    size : int
+        Patients per round.
+    beds : int, optional
+        The most who can be treated in a round; no limit when left out.
 
     Raises
     ------
     ValueError
-        If an amount is not positive and finite.
+        If an amount is not positive and finite, or there are more beds than patients.
 
     Notes
     -----
-    A round is one patient, shown with the confidence in the diagnosis; P(y = 1) if predictions
-    are one-dimensional. Treat from ``t = H / (B + H)`` on. With the distribution F and partial
-    mean M of the true confidence Q, treating from ``Q >= c`` on is worth
-    ``(B + H) [(acc - M(c)) - t (1 - F(c))]``. Source 001 section 4. Taught in lesson 13.
+    Each patient is shown with the confidence in the diagnosis; P(y = 1) if predictions are
+    one-dimensional. Treat from ``t = H / (B + H)`` on; if beds are short, the most confident
+    first. Without a limit, and with the distribution F and partial mean M of the true confidence
+    Q, treating from ``Q >= c`` on is worth ``(B + H) [(acc - M(c)) - t (1 - F(c))]`` per patient.
+    With beds there is no closed form: simulate. Source 001 section 4. Taught in lesson 13.
 
     Examples
     --------
@@ -48,12 +54,21 @@ class Ward(Game):
 
     benefit: float = 2.0
     harm: float = 6.0
-    size: int = field(default=1, init=False, repr=False)
+    size: int = 1
+    beds: int | None = None
     unit: ClassVar[str] = "patient"
 
     def __post_init__(self) -> None:
         for name in ("benefit", "harm"):
             object.__setattr__(self, name, as_amount(getattr(self, name), name))
+        object.__setattr__(self, "size", as_count(self.size, "size"))
+        if self.beds is not None:
+            object.__setattr__(self, "beds", as_count(self.beds, "beds", 0))
+            if self.beds > self.size:
+                raise ValueError(
+                    f"beds={self.beds} for {self.size} patients per round; leave beds out, or "
+                    "raise size."
+                )
 
     @property
     def threshold(self) -> float:
@@ -71,16 +86,25 @@ class Ward(Game):
         return Deal(seen=seen, outcome=outcome, true=known)
 
     def decide(self, belief: FloatVector, deal: Deal) -> IntVector:
-        """Return 1 to treat, 0 to wait: treat from the threshold on."""
-        return (belief >= self.threshold).astype(np.int64)
+        """Return 1 to treat, 0 to wait: treat from the threshold on, while beds last."""
+        worth = belief >= self.threshold
+        if self.beds is not None:
+            # Ties go by place in the deal.
+            order = np.argsort(-belief, axis=1, kind="stable")
+            first = np.zeros(belief.shape, dtype=bool)
+            np.put_along_axis(first, order[:, : self.beds], True, axis=1)
+            worth = worth & first
+        return worth.astype(np.int64)
 
     def payoff(self, actions: IntVector, deal: Deal) -> FloatVector:
-        """Return B for right, -H for wrong treatments and 0 for waiting."""
+        """Return B for right, -H for wrong treatments and 0 for waiting, per patient."""
         gain = np.where(deal.outcome == 1, self.benefit, -self.harm)
-        return np.asarray((gain * (actions > 0)).sum(axis=1))
+        return np.asarray((gain * (actions > 0)).sum(axis=1) / deal.seen.shape[1])
 
     def value_from(self, classifier: KnobClassifier | ClassKnobs, confidence: float) -> float:
         """Return the exact value of treating from this reported confidence on."""
+        if self.beds is not None:
+            raise ValueError("a ward with beds has no closed form; use simulate.")
         value = 0.0
         for weight, knob in knob_parts(classifier):
             share, right = treated(knob, true_cut(knob, confidence))
@@ -93,7 +117,7 @@ class Ward(Game):
         Raises
         ------
         ValueError
-            If the classifier has no closed form.
+            If the classifier or a ward with beds has no closed form.
         """
         total, parts = self.benefit + self.harm, knob_parts(classifier)
         oracle, acted, accuracy, error = 0.0, 0.0, 0.0, 0.0
@@ -117,9 +141,10 @@ class Ward(Game):
 
     def describe(self) -> str:
         """Say the stakes and the threshold."""
+        beds = "" if self.beds is None else f", at most {self.beds} of {self.size} patients"
         return (
             f"Ward: a right treatment gains {self.benefit:g}, a wrong one costs {self.harm:g}; "
-            f"treat from {self.threshold:.4g} on."
+            f"treat from {self.threshold:.4g} on{beds}."
         )
 
     def trust_value(self, classifier: KnobClassifier | ClassKnobs) -> float:

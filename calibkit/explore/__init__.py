@@ -27,6 +27,10 @@ from calibkit.explore.lesson06_replicates import Replicates
 from calibkit.explore.lesson07 import KnotsView, knots, knots_view
 from calibkit.explore.lesson08 import Hunt, outlier_hunter, outlier_hunter_view
 from calibkit.explore.lesson09 import PrevalenceView, prevalence_dial, prevalence_dial_view
+from calibkit.explore.lesson10 import Thermostat, thermostat, thermostat_view
+from calibkit.explore.lesson12 import LensView, simplex_lens, simplex_lens_view
+from calibkit.explore.lesson13 import Hospital, hospital, hospital_view
+from calibkit.explore.lesson13_game import WardGame, WardRound, ward_round_view, ward_rounds
 
 __all__ = [
     "BinTuner",
@@ -36,15 +40,20 @@ __all__ = [
     "Explorer",
     "FactoryView",
     "ForecastRecord",
+    "Hospital",
     "Hunt",
     "KnotsView",
+    "LensView",
     "PerfectGame",
     "PrevalenceView",
     "Quiz",
     "Replicates",
     "Slider",
+    "Thermostat",
     "TwoFamilies",
     "Virtues",
+    "WardGame",
+    "WardRound",
     "bin_tuner",
     "bin_tuner_view",
     "diagram_lab",
@@ -55,14 +64,22 @@ __all__ = [
     "fake_factory_view",
     "forecaster",
     "forecaster_view",
+    "hospital",
+    "hospital_view",
     "knots",
     "knots_view",
     "outlier_hunter",
     "outlier_hunter_view",
     "prevalence_dial",
     "prevalence_dial_view",
+    "simplex_lens",
+    "simplex_lens_view",
+    "thermostat",
+    "thermostat_view",
     "two_families",
     "two_families_view",
+    "ward_round_view",
+    "ward_rounds",
     "which_is_perfect",
     "which_is_perfect_view",
 ]

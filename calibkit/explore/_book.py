@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from calibkit.explore._controls import Check, Choice, Control, Slider
 from calibkit.explore._image import Picture
+from calibkit.explore._tally import points_table
 
 if TYPE_CHECKING:
     from calibkit.explore._explorer import Explorer
@@ -47,14 +48,14 @@ def quiz_page(quiz: "Quiz[Any]") -> str:
         "score": quiz.score_form,
         "draws": [_draw(quiz, draw) for draw in draws],
     }
-    ticks = "".join(_tick(f"{option} is perfect", False) for option in quiz.options)
+    ticks = "".join(_tick(quiz.tick_label(option), False) for option in quiz.options)
     buttons = _button("reveal", "Reveal") + _button("again", "New draw")
     return _block(
         "ck-quiz",
         quiz.title,
         f"{_image(quiz.picture(draws[0], revealed=False).small())}"
         f'<div class="ck-controls" hidden>{ticks}{buttons}</div>'
-        f"{_status(quiz.question)}{_data(data)}",
+        f"{_status(quiz.question)}{_tally(quiz, draws)}{_data(data)}",
     )
 
 
@@ -72,6 +73,7 @@ def _draw(quiz: "Quiz[Any]", draw: int) -> dict[str, Any]:
         "revealed": _state(quiz.picture(draw, revealed=True).small(), ""),
         "lines": [list(pair) for pair in zip(none.lines, every.lines, strict=True)],
         "right": [int(is_right) for is_right in every.hits],
+        **({"points": quiz.points(draw)} if quiz.players else {}),
     }
 
 
@@ -129,6 +131,12 @@ def _image(picture: Picture) -> str:
 
 def _status(text: str) -> str:
     return f'<p class="ck-readout" aria-live="polite">{escape(text)}</p>'
+
+
+def _tally(quiz: "Quiz[Any]", draws: Sequence[int]) -> str:
+    """Return the table of the players' points, hidden until there are some."""
+    best = [max(tick[0] for tick in panel) for draw in draws for panel in quiz.points(draw)]
+    return points_table(quiz.players, [0.0] * len(quiz.players), sum(best), hidden=True)
 
 
 def _note(explorer: "Explorer[Any]") -> str:

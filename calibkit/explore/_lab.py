@@ -13,6 +13,7 @@ import ipywidgets as widgets
 
 from calibkit.explore._controls import Check, Choice, Control, Slider
 from calibkit.explore._image import Picture
+from calibkit.explore._tally import Tally
 
 if TYPE_CHECKING:
     from calibkit.explore._explorer import Explorer
@@ -53,23 +54,25 @@ def explorer_box(explorer: "Explorer[Any]") -> Any:
 def quiz_box(quiz: "Quiz[Any]") -> Any:
     """Build figure, one box per option, the two buttons, and the spoken score."""
     figure, feedback = widgets.HTML(), widgets.HTML()
-    boxes = [_tick(f"{option} is perfect", False) for option in quiz.options]
+    boxes = [_tick(quiz.tick_label(option), False) for option in quiz.options]
     draw, right, seen = quiz.first, 0, 0
+    tally = Tally(quiz)
 
     def deal() -> None:
         figure.value = image(quiz.picture(draw, revealed=False))
-        feedback.value = status(quiz.question, *([quiz.score(right, seen)] if seen else []))
+        score = [quiz.score(right, seen)] if seen else []
+        feedback.value = status(quiz.question, *score) + tally.html()
         for box in boxes:
             box.value, box.disabled = False, False
         reveal_button.disabled = False
 
     def reveal(_: Any) -> None:
         nonlocal right, seen
-        ticked = [box.value for box in boxes]
-        answer = quiz.answer(draw, ticked)
+        answer = quiz.answer(draw, [box.value for box in boxes])
         right, seen = right + answer.right, seen + len(boxes)
+        tally.add(answer.points)
         figure.value = image(quiz.picture(draw, revealed=True))
-        feedback.value = status(*answer.lines, quiz.score(right, seen))
+        feedback.value = status(*answer.lines, quiz.score(right, seen)) + tally.html()
         for box in boxes:
             box.disabled = True
         reveal_button.disabled = True

@@ -40,10 +40,13 @@ class Answer:
         Per panel, whether the tick (or its absence) was right.
     lines : tuple of str
         Per panel, one sentence of feedback.
+    points : tuple of float
+        What each of the quiz's `players` won; empty if it has none.
     """
 
     hits: tuple[bool, ...]
     lines: tuple[str, ...]
+    points: tuple[float, ...] = ()
 
     @property
     def right(self) -> int:
@@ -73,6 +76,13 @@ class Quiz(Shown, Generic[Q]):
         Number of draws that the book's page holds.
     size : tuple of float
         Width and height of the figure in inches.
+    score_form : str
+        The score in words, with the fields ``right`` and ``seen``.
+    tick_form : str
+        What stands beside the box of an option.
+    players : sequence of str
+        Names of those whose points are counted; the first is the reader. None by default. A
+        quiz with players says in `points` what each tick is worth.
     """
 
     name: str
@@ -85,6 +95,8 @@ class Quiz(Shown, Generic[Q]):
     n_book: int = 6
     size: tuple[float, float] = (6.0, 4.6)
     score_form: str = "Score: {right} of {seen} panels."
+    tick_form: str = "{option} is perfect"
+    players: Sequence[str] = ()
 
     def answer(self, draw: int, ticked: Sequence[bool]) -> Answer:
         """Judge one set of ticks.
@@ -106,7 +118,17 @@ class Quiz(Shown, Generic[Q]):
             f"{option}: {'right' if hit else 'wrong'}, {result.comment(panel)}"
             for panel, (option, hit) in enumerate(zip(self.options, hits, strict=True))
         )
-        return Answer(hits=hits, lines=lines)
+        won = self.points(draw)
+        chosen = [won[panel][int(tick)] for panel, tick in enumerate(ticked)] if won else []
+        return Answer(hits=hits, lines=lines, points=tuple(map(sum, zip(*chosen, strict=True))))
+
+    def points(self, draw: int) -> Sequence[Sequence[Sequence[float]]]:
+        """Return what each player wins, per panel: if it is not ticked, and if it is."""
+        return ()
+
+    def tick_label(self, option: str) -> str:
+        """Return what stands beside the box of an option."""
+        return self.tick_form.format(option=option)
 
     def score(self, right: int, seen: int) -> str:
         """Say the score so far."""

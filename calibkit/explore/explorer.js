@@ -66,6 +66,19 @@
     let draw = 0;
     let right = 0;
     let seen = 0;
+    const table = root.querySelector(".ck-tally");
+    const rows = table ? [...table.rows] : [];
+    const won = rows.map(() => 0);
+
+    // What each player won so far, as numbers and as bars.
+    const tally = () => {
+      if (!table) return;
+      rows.forEach((row, player) => {
+        row.querySelector(".ck-won").textContent = String(won[player]);
+        row.querySelector("meter").value = won[player];
+      });
+      table.hidden = seen === 0;
+    };
 
     const lock = (isLocked) => {
       inputs.forEach((input) => { input.disabled = isLocked; });
@@ -88,10 +101,14 @@
     };
 
     const reveal = () => {
-      const { revealed, lines, right: perfect } = data.draws[draw];
+      const { revealed, lines, right: perfect, points } = data.draws[draw];
       const ticks = inputs.map((input) => Number(input.checked));
       right += ticks.filter((tick, i) => tick === perfect[i]).length;
       seen += ticks.length;
+      won.forEach((_, player) => {
+        won[player] += ticks.reduce((sum, tick, i) => sum + points[i][tick][player], 0);
+      });
+      tally();
       show(picture, revealed);
       say([...ticks.map((tick, i) => lines[i][tick]), score()]);
       lock(true);

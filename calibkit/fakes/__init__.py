@@ -9,6 +9,7 @@ from calibkit.fakes.class_knobs import ClassKnobs
 from calibkit.fakes.dirichlet import DirichletFake
 from calibkit.fakes.gaussian import GaussianDiscriminant, GaussianSample
 from calibkit.fakes.knob import KnobClassifier
+from calibkit.fakes.log_linear import LogLinear
 from calibkit.fakes.logit import LogitDistortion
 from calibkit.fakes.lookalike import vgg16_lookalike
 from calibkit.fakes.mixtures import DirichletMixture, expected_maximum
@@ -34,6 +35,7 @@ __all__ = [
     "Identity",
     "InfeasibleTarget",
     "KnobClassifier",
+    "LogLinear",
     "LogitDistortion",
     "MaxComponent",
     "Power",

@@ -4,10 +4,12 @@ import os
 import platform
 from dataclasses import dataclass
 from html import escape
-from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 
 from calibkit import __version__
+from calibkit._installed import installed_version as _version
+from calibkit._installed import lowest_version as _lowest
+from calibkit._installed import version_parts as _parts
 from calibkit.learn import messages
 from calibkit.learn._feedback import html_rows
 from calibkit.learn._lesson import lessons
@@ -81,34 +83,3 @@ def _package(name: str) -> tuple[str, str, str]:
     if bound and _parts(number) < _parts(bound):
         return name, number, messages.DOCTOR_OLD.format(bound=f">= {bound}")
     return name, number, messages.DOCTOR_FOUND
-
-
-def _version(name: str) -> str:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return ""
-
-
-def _lowest(name: str) -> str:
-    """Return the lowest version that calibkit's own metadata ask for."""
-    try:
-        lines = requires("calibkit") or []
-    except PackageNotFoundError:  # run from the sources, not installed
-        return ""
-    for line in lines:
-        package, found, rest = line.partition(">=")
-        if found and package.strip() == name:
-            return rest.partition(";")[0].partition(",")[0].strip()
-    return ""
-
-
-def _parts(number: str) -> tuple[int, ...]:
-    """Return the leading whole numbers of a version, for comparison."""
-    parts = []
-    for part in number.split(".")[:3]:
-        digits = part[: len(part) - len(part.lstrip("0123456789"))]
-        if not digits:
-            break
-        parts.append(int(digits))
-    return tuple(parts)

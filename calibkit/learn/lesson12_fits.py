@@ -1,0 +1,157 @@
+"""The judges of exercises 12.4 and 12.5, and what they say."""
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from calibkit.fakes import DirichletFake, FakeSample, Power
+from calibkit.learn import answers
+from calibkit.multiclass import TemperatureScaling, VectorScaling
+from calibkit.scores import log_loss
+
+Floats = NDArray[np.float64]
+
+SAY = {
+    # 12.4
+    "two": "a pair (w, b), each with one number per class",
+    "matrix": "this is a matrix. Vector scaling has one weight per class.",
+    "swapped": "this fits if the two are swapped: first the weights, then the biases.",
+    "temperature": "one weight for all classes is temperature scaling. Give each its own.",
+    "no bias": "without biases the log loss stays at {found:.4f}; {wanted:.4f} is possible.",
+    "no logs": "these weights belong to the probabilities. Scale their logarithms.",
+    "inverse": "these are the inverse weights. The logits are multiplied by w.",
+    "not there": "log loss {found:.5f}, but {wanted:.5f} is possible. Let the optimiser run on.",
+    "too good": "log loss {found:.5f} is below the optimum: is this the map of the formula?",
+    # 12.5
+    "cells call": "`cells_in_use(p, {n_bins})` for {n} rows and {k} classes",
+    "whole": "a whole number",
+    "all cells": "for {call}, {found:g} counts all cells there could be, also empty ones.",
+    "per class": "for {call}, {found:g} adds up the bins of single classes. A cell is a bin in "
+    "each class at once.",
+    "n rows": "for {call}, {found:g} is the number of rows. Rows may share a cell.",
+    "edge": "for {call}, {found:g} makes a bin of its own for probability 1. The last bin holds "
+    "it.",
+    "one column": "for {call}, {found:g} looks at one class only.",
+    "cells off": "for {call}, {wanted} cells hold a prediction, not {found:g}.",
+}
+
+
+# --- 12.4 --------------------------------------------------------------------------------------
+
+_CLOSE = 2e-5
+
+
+@lru_cache(maxsize=1)
+def uneven() -> FakeSample:
+    """Return predictions of three classes, each bold in its own way."""
+    return DirichletFake((1, 1, 1), Power((0.3, 0.6, 1.2)), "confidence-is-base").sample(3000, 124)
+
+
+@lru_cache(maxsize=1)
+def _optima() -> dict[str, float]:
+    """Return the log losses of the best maps: vector, and temperature."""
+    data = uneven()
+    maps = {
+        "vector": VectorScaling("probabilities", penalty=0),
+        "temperature": TemperatureScaling("probabilities"),
+    }
+    return {
+        name: log_loss(data.y_true, m.fit(data.y_prob, data.y_true).calibrate(data.y_prob)).value
+        for name, m in maps.items()
+    }
+
+
+def judge_vector(answer: Any) -> str | None:
+    """Judge exercise 12.4: weights and biases of vector scaling, without a penalty."""
+    if np.ndim(_array(answer)) == 2 and np.shape(_array(answer)) == (3, 3):
+        return SAY["matrix"]
+    pair = answers.as_list(answer, SAY["two"], 2)
+    if np.ndim(_array(pair[0])) == 2:
+        return SAY["matrix"]
+    first = pair[0] if np.ndim(_array(pair[0])) == 1 else [pair[0]] * 3
+    w, b = (answers.as_numbers(part, SAY["two"], 3) for part in (first, pair[1]))
+    found, wanted = _loss(w, b), _optima()["vector"]
+    if abs(found - wanted) <= _CLOSE:
+        return None
+    if abs(_loss(b, w) - wanted) <= 10 * _CLOSE:
+        return SAY["swapped"]
+    if found < wanted:
+        return SAY["too good"].format(found=found, wanted=wanted)
+    if np.ptp(w) <= 1e-3:
+        return SAY["temperature"]
+    if np.all(w != 0) and abs(_loss(1 / w, b) - wanted) <= 10 * _CLOSE:
+        return SAY["inverse"]
+    if np.ptp(b) <= 1e-9:
+        return SAY["no bias"].format(found=found, wanted=wanted)
+    if _loss(w, b, logs=False) < found - 0.05:
+        return SAY["no logs"]
+    return SAY["not there"].format(found=found, wanted=wanted)
+
+
+def _array(answer: Any) -> Any:
+    """Return the answer as an array if it has one shape, else None."""
+    try:
+        return np.asarray(answer, dtype=np.float64)
+    except (TypeError, ValueError):
+        return None
+
+
+def _loss(w: Floats, b: Floats, logs: bool = True) -> float:
+    """Return the log loss of ``softmax(w z + b)`` on the data of 12.4."""
+    data = uneven()
+    z = np.log(data.y_prob) if logs else data.y_prob
+    rows = special.log_softmax(z * w + b, axis=1)
+    return -float(rows[np.arange(data.n), data.y_true].mean())
+
+
+# --- 12.5 --------------------------------------------------------------------------------------
+
+_TABLES = (
+    ([[0.72, 0.28], [0.78, 0.22], [0.31, 0.69], [0.33, 0.67], [0.05, 0.95]], 10),
+    (
+        [
+            [0.12, 0.33, 0.55],
+            [0.33, 0.12, 0.55],
+            [0.55, 0.33, 0.12],
+            [0.14, 0.31, 0.55],
+            [0.13, 0.55, 0.32],
+        ],
+        5,
+    ),
+    ([[1.0, 0.0, 0.0], [0.92, 0.04, 0.04], [0.0, 1.0, 0.0], [0.03, 0.93, 0.04]], 4),
+)
+
+
+def judge_cells(answer: Any) -> str | None:
+    """Judge exercise 12.5: the number of K-dimensional bins that hold a prediction."""
+    function = answers.as_function(answer)
+    for rows, n_bins in _TABLES:
+        p = np.array(rows)
+        shown = SAY["cells call"].format(n_bins=n_bins, n=len(p), k=p.shape[1])
+        found = answers.as_number(answers.call(function, p, n_bins, shown=shown), SAY["whole"])
+        problem = _cells_problem(found, p, n_bins, shown)
+        if problem is not None:
+            return problem
+    return None
+
+
+def _cells_problem(found: float, p: Floats, n_bins: int, call: str) -> str | None:
+    place = np.floor(p * n_bins).astype(int)
+    cell = np.minimum(place, n_bins - 1)
+    wanted = len(np.unique(cell, axis=0))
+    if found == wanted:
+        return None
+    slips = {
+        "edge": len(np.unique(place, axis=0)),
+        "n rows": len(p),
+        "all cells": n_bins ** p.shape[1],
+        "per class": sum(len(np.unique(column)) for column in cell.T),
+        "one column": len(np.unique(cell[:, 0])),
+    }
+    for slip, value in slips.items():
+        if found == value:
+            return SAY[slip].format(call=call, found=found)
+    return SAY["cells off"].format(call=call, wanted=wanted, found=found)

@@ -1,0 +1,76 @@
+"""The log-linear distortion against its formula, its special cases and its calibrator."""
+
+import numpy as np
+import pytest
+
+from calibkit.fakes import DirichletFake, LogLinear, Power
+from calibkit.multiclass import DirichletCalibrator
+
+CONFUSED = LogLinear([[0.6, 0.4, 0.0], [0.4, 0.6, 0.0], [0.0, -0.2, 0.7]], [0.3, 0.0, -0.3])
+
+
+def rows(n: int = 200) -> np.ndarray:
+    return np.random.default_rng(0).dirichlet([1, 1, 1], n)
+
+
+def test_it_is_its_formula_row_by_row() -> None:
+    p = rows(5)
+    for row, found in zip(p, CONFUSED(p), strict=True):
+        power = [
+            np.prod(row ** np.array(w)) * np.exp(b)
+            for w, b in zip(CONFUSED.weights, CONFUSED.bias or (), strict=True)
+        ]
+        assert found == pytest.approx(np.array(power) / sum(power), abs=1e-14)
+
+
+def test_diagonal_weights_are_a_power() -> None:
+    p = rows()
+    assert np.allclose(LogLinear(np.diag([0.4, 1, 1.4]))(p), Power((0.4, 1, 1.4))(p), atol=1e-14)
+
+
+def test_the_same_row_added_to_all_weights_changes_nothing() -> None:
+    """The freedom that the canonical form of Dirichlet calibration takes away."""
+    p, weights = rows(), np.array(CONFUSED.weights)
+    other = LogLinear(weights + np.array([3.0, -1.0, 0.5]), np.array(CONFUSED.bias) + 2)
+    assert np.allclose(other(p), CONFUSED(p), atol=1e-13)
+
+
+def test_probability_zero_gives_no_nan() -> None:
+    found = CONFUSED([[1.0, 0.0, 0.0], [0.0, 0.5, 0.5]])
+    assert np.isfinite(found).all() and found.sum(axis=1) == pytest.approx([1, 1])
+
+
+def test_a_dirichlet_calibrator_finds_the_true_map() -> None:
+    sample = DirichletFake((1, 1, 1), CONFUSED, "confidence-is-base").sample(40_000, 1)
+    model = DirichletCalibrator("probabilities").fit(sample.y_prob, sample.y_true)
+    distance = np.abs(model.calibrate(sample.y_prob) - sample.true_prob).sum(axis=1).mean()
+    before = np.abs(sample.y_prob - sample.true_prob).sum(axis=1).mean()
+    assert distance < 0.012 < 0.3 < before
+
+
+def test_values_are_plain_and_hashable() -> None:
+    assert hash(CONFUSED) == hash(LogLinear(np.array(CONFUSED.weights), CONFUSED.bias))
+    assert not CONFUSED.keeps_order
+
+
+@pytest.mark.parametrize(
+    ("weights", "bias", "message"),
+    [
+        ([[1, 0]], None, "K rows of K numbers"),
+        ([[1]], None, "at least 2"),
+        ([[1, 0], [0]], None, "weights must be numbers"),
+        ([[1, 0], [0, np.inf]], None, "weights must be finite"),
+        ([[1, 0], [0, 1]], [1, 2, 3], "bias must have 2 numbers"),
+        ([[1, 0], [0, 1]], "ab", "bias must be numbers"),
+    ],
+)
+def test_bad_values_are_named(weights: object, bias: object, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        LogLinear(weights, bias)
+
+
+def test_another_number_of_classes_is_refused() -> None:
+    with pytest.raises(ValueError, match="for 3 classes, but the probabilities have 2"):
+        CONFUSED([[0.5, 0.5]])
+    with pytest.raises(ValueError, match="no inverse"):
+        CONFUSED.inverse(rows(2))
