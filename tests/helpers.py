@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 import calibkit as ck
-from calibkit.fakes import LogitDistortion
 
 GOLDEN = Path(__file__).resolve().parent / "golden"
 
@@ -222,32 +221,3 @@ def as_event(y_true: Any, prob: Any, view: Any) -> tuple[list[int], list[float]]
         labels.append(int(label == k))
         chances.append(values[k])
     return labels, chances
-
-
-# --- simulation ---------------------------------------------------------------------------------
-
-
-def bootstrap_coverage(
-    slope: float, n: int, n_sets: int, n_resamples: int = 1000, seed: int = 0
-) -> dict[str, float]:
-    """Measure how often 90 % intervals of the expected calibration error hold the true one.
-
-    The truth is the calibration error without bins of `LogitDistortion` with uniform predictions.
-    Every data set gets one bootstrap, from which both kinds of interval are made.
-    """
-    fake, rng = LogitDistortion(slope=slope), np.random.default_rng(seed)
-    truth = fake.true_error()
-    hits = {"reflected": 0, "percentile": 0}
-    for _ in range(n_sets):
-        sample = fake.sample(n, rng)
-        interval = ck.bootstrap_interval(
-            ck.expected_calibration_error,
-            sample.y_true,
-            sample.y_prob,
-            n_resamples=n_resamples,
-            rng=rng,
-        )
-        low, high = np.quantile(interval.draws, [0.05, 0.95])
-        hits["reflected"] += interval.low <= truth <= interval.high
-        hits["percentile"] += low <= truth <= high
-    return {method: count / n_sets for method, count in hits.items()}

@@ -1,0 +1,83 @@
+"""Where torch comes in: on first use, with one thread, and without its global generator."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Lock, local
+from typing import Any
+
+_here = local()  # what belongs to one Python thread
+_lock = Lock()
+_users = 0
+_outside = 1
+
+
+def need_torch() -> Any:
+    """Import torch, or say how to install it."""
+    try:
+        import torch
+    except ImportError as error:
+        raise ImportError(
+            'calibkit.nets trains small networks with torch; install it with pip install "calibkit'
+            '[nets]", or torch alone from the index of its builds without graphics cards.'
+        ) from error
+    return torch
+
+
+@contextmanager
+def one_thread() -> Iterator[Any]:
+    """Compute with one thread, and give the caller's number back, also after an error.
+
+    The networks are so small that a second thread makes them slower, many times so on a busy
+    machine. With one thread the same numbers come out twice, bit by bit.
+    """
+    torch = need_torch()
+    if getattr(_here, "inside", False):
+        yield torch
+        return
+    mine = _enter(torch)
+    try:
+        torch.set_num_threads(1)
+        yield torch
+    finally:
+        _leave(torch, mine)
+
+
+def _enter(torch: Any) -> int:
+    """Return the caller's number of threads.
+
+    The setting belongs to the Python thread that made it, but a new Python thread starts with
+    the latest one of all. If that 1 is ours, the number from before is meant.
+    """
+    global _users, _outside
+    with _lock:
+        mine = int(torch.get_num_threads())
+        if _users == 0:
+            _outside = mine
+        elif mine == 1:
+            mine = _outside
+        _users += 1
+        _here.inside = True
+        return mine
+
+
+def _leave(torch: Any, mine: int) -> None:
+    global _users
+    with _lock:
+        _users -= 1
+        _here.inside = False
+        torch.set_num_threads(mine)
+
+
+def torch_generator(seed: int) -> Any:
+    """Return a generator of torch with a seed of its own; the global one is left alone."""
+    return need_torch().Generator(device="cpu").manual_seed(seed)
+
+
+def shuffled(n: int, generator: Any) -> Any:
+    """Return the numbers 0 to n - 1 in random order."""
+    return need_torch().randperm(n, generator=generator, device="cpu")
+
+
+def on_processor(values: Any) -> Any:
+    """Return a copy as a tensor of the same type, whatever device is the caller's default."""
+    return need_torch().tensor(values, device="cpu")

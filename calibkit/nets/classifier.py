@@ -1,0 +1,179 @@
+"""A small network as a scikit-learn classifier, with its logits."""
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from calibkit._validation import as_generator
+from calibkit.multiclass._scores import softmax
+from calibkit.nets._checks import as_features, as_validation, coded, recipe_of
+from calibkit.nets._train import FloatMatrix, Rows, predict_logits, train
+from calibkit.nets.history import TrainingHistory
+
+
+class NetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # no types there
+    """A small neural network for features of shape (n, d), trained by Adam.
+
+    Parameters
+    ----------
+    architecture : {"mlp", "cnn"}
+        ``"mlp"``: dense layers. ``"cnn"``: convolutions of width 5 and stride 2 along the d
+        features, which are taken as one signal, then a dense layer. Both with the positive
+        part (ReLU) in between.
+    loss : {"cross-entropy", "label-smoothing", "focal", "mixup"}
+        What is minimised.
+    strength : float or None
+        How strong the loss differs from cross-entropy; 0 is cross-entropy, None the usual
+        value. Label smoothing: the share ``a`` of the label that is spread (0.1). Focal loss:
+        the exponent ``gamma``, 0 or at least 1 (3). MixUp: both parameters of the Beta
+        distribution of the mixing weight (0.4). Not used by ``"cross-entropy"``.
+    hidden : sequence of int or None
+        Sizes of the hidden layers, or channels; None: (256, 256), or (64, 64, 64).
+    weight_decay : float
+        Decoupled weight decay, in units of the learning rate; 0.3 is much.
+    epochs : int
+        Passes through the data. All are made, also where an earlier epoch is kept.
+    batch_size : int
+        Rows per step.
+    learning_rate : float or None
+        Step size of Adam; None: 0.001, for ``"cnn"`` 0.003.
+    stop : {"last", "loss", "refined"}
+        Whose weights to keep: those of the last epoch, of the epoch with the least validation
+        log loss, or of the one with the least validation log loss after temperature scaling.
+    keep_logits : bool
+        Whether the history stores the validation logits of every epoch.
+    rng : int, numpy.random.Generator or None
+        Source of initial weights, of the order of rows and of mixing weights.
+    progress : bool
+        Whether to show a progress bar with the time to go.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (K,)
+        The labels, in the order of the columns.
+    n_features_in_ : int
+        Number of features d.
+    history_ : TrainingHistory
+        Losses, accuracy, calibration error and temperature after every epoch.
+    weights_ : list of ndarray of float32
+        Weights and biases of the layers in turn.
+
+    Raises
+    ------
+    ValueError
+        By ``fit``, for settings or data that are not valid, and for a rule `stop` that needs
+        validation data where there are none.
+    ImportError
+        By ``fit``, where torch is not installed.
+
+    Notes
+    -----
+    The features are used as they are: bring them to a spread of about 1 first. Computation is
+    in single precision with one thread, and the same seed gives the same weights on the same
+    machine, bit by bit. The number of threads and the global generator of torch are left as
+    they were. Rows are shuffled by position, so another order of the rows is another network.
+
+    A network this small has more weights than rows. It ends up right about all of its training
+    data and far too sure about others, which is what lesson 10 is about: there temperature
+    scaling is fitted to ``logits(X)`` of held-out data.
+
+    Guo, Pleiss, Sun and Weinberger (2017); source 004, training losses. Taught in lesson 10.
+
+    Examples
+    --------
+    >>> from calibkit import nets
+    >>> data = nets.digits()
+    >>> net = nets.NetClassifier(hidden=(32,), epochs=30).fit(data.train_x, data.train_y)
+    >>> net.logits(data.test_x[:2]).shape
+    (2, 10)
+    >>> bool(net.score(data.test_x, data.test_y) > 0.85)
+    True
+    """
+
+    classes_: NDArray[Any]
+    history_: TrainingHistory
+    weights_: list[FloatMatrix]
+    n_features_in_: int
+
+    def __init__(
+        self,
+        architecture: str = "mlp",
+        *,
+        loss: str = "cross-entropy",
+        strength: float | None = None,
+        hidden: Sequence[int] | None = None,
+        weight_decay: float = 0.0,
+        epochs: int = 60,
+        batch_size: int = 100,
+        learning_rate: float | None = None,
+        stop: str = "last",
+        keep_logits: bool = False,
+        rng: int | np.random.Generator | None = 0,
+        progress: bool = False,
+    ):
+        self.architecture = architecture
+        self.loss = loss
+        self.strength = strength
+        self.hidden = hidden
+        self.weight_decay = weight_decay
+        self.epochs = epochs
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.stop = stop
+        self.keep_logits = keep_logits
+        self.rng = rng
+        self.progress = progress
+
+    def fit(self, X: Any, y: Any, *, validation: tuple[Any, Any] | None = None) -> Self:
+        """Train the network.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Features.
+        y : array-like of shape (n,)
+            Class labels of any type.
+        validation : (array-like, array-like) or None
+            Features and labels of data kept apart, to follow the training and to choose the
+            epoch. What is chosen there must be judged on yet other data.
+
+        Returns
+        -------
+        self
+        """
+        x = as_features(self, X, reset=True)
+        self.classes_, label = coded(x, y)
+        recipe = recipe_of(self, x.shape[1], len(self.classes_))
+        held_out = as_validation(self, validation)
+        rng = as_generator(self.rng)
+        self.weights_, self.history_ = train(recipe, Rows(x=x, label=label), held_out, rng)
+        return self
+
+    def logits(self, X: Any) -> FloatMatrix:
+        """Return the unnormalised log-probabilities, float32 of shape (n, K).
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Features.
+        """
+        check_is_fitted(self, "weights_")
+        return predict_logits(self.weights_, as_features(self, X, reset=False))
+
+    def decision_function(self, X: Any) -> NDArray[Any]:
+        """Return the logits; of two classes that of the second, minus that of the first."""
+        logits = self.logits(X)
+        return np.asarray(logits[:, 1] - logits[:, 0]) if logits.shape[1] == 2 else logits
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the softmax of the logits, of shape (n, K)."""
+        return softmax(self.logits(X))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class of the largest logit."""
+        column = self.logits(X).argmax(axis=1)
+        return np.asarray(self.classes_[column])

@@ -1,0 +1,230 @@
+"""Maps that change every distance between the logits of a row, and never their order."""
+
+import warnings
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+from calibkit._validation import CalibrationWarning, FloatArray, as_count, as_generator
+from calibkit.multiclass import MulticlassCalibrator, TemperatureScaling
+from calibkit.multiclass._scores import log_softmax, softmax
+from calibkit.nets._checks import as_number
+from calibkit.nets._torch import need_torch, on_processor, one_thread
+
+FloatMatrix = NDArray[np.float64]
+_MOST_STEPS = 1000
+# softplus(_ONE) = 1: a network that returns 0 changes nothing.
+_ONE = float(np.log(np.expm1(1.0)))
+
+
+class OrderPreserving(MulticlassCalibrator):
+    """Stretch each gap between neighbouring logits by a factor that a small network chooses.
+
+    The logits of a row are divided by the best temperature and sorted from large to small.
+    Each gap between neighbours is multiplied by a positive number; the new logits are sums of
+    the new gaps, put back in their old places. One network with one hidden layer gives all
+    factors of a row from its log-probabilities.
+
+    Parameters
+    ----------
+    input : {"logits", "probabilities"}
+        What is passed as scores; it has no default.
+    order_invariant : bool
+        True: the network sees the sorted row, so it cannot know which class is which, and
+        renaming the classes renames the result. False: it sees the row in the order of the
+        classes, and can treat classes differently.
+    hidden : int
+        Size of the hidden layer.
+    spread : float or None
+        How far the weights may go from their start, where the map is temperature scaling:
+        standard deviation of a normal prior. None: ``1 / sqrt(K)``, as there are K - 1 factors
+        to choose.
+    rng : int, numpy.random.Generator or None
+        Draws the initial weights of the hidden layer.
+
+    Attributes
+    ----------
+    temperature_ : float
+        The temperature at the start.
+    weights_ : tuple of ndarray
+        Weights and biases: (K, hidden), (hidden,), (hidden, K - 1), (K - 1,).
+    scale_ : float
+        Root mean square of the log-probabilities; the network sees them divided by it.
+    objective_ : float
+        Mean log loss plus penalty at the solution.
+    gradient_norm_ : float
+        Largest absolute slope of the objective there.
+    n_parameters_ : int
+        Number of weights and biases, and 1 for the temperature.
+    n_iter_, converged_ : int, bool
+        Steps of the optimiser, and whether it stopped at a minimum.
+
+    Raises
+    ------
+    ValueError
+        By ``fit``, as in `MulticlassCalibrator`, and for settings that are not valid.
+    ImportError
+        Where torch is not installed.
+
+    Notes
+    -----
+    With sorted logits ``z_1 >= ... >= z_K`` the new ones are ``f_k - f_{k+1} = (z_k - z_{k+1})
+    m_k / T``, with ``m_k = softplus(b + net_k)``. Ties stay ties, and every class keeps its
+    rank, so accuracy and all top-k accuracies stay. The objective is not convex: the minimum
+    found depends on `rng`, a little. It can never be above that of temperature scaling.
+
+    Rahimi, Shaban, Cheng, Hartley and Boots (2020), Theorem 1 and section 3; source 000
+    section C.4, where the variants are IOP-OP and IOP-OI. Taught in lesson 10.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> z = rng.normal(size=(2000, 4))
+    >>> y = (z + rng.gumbel(size=z.shape)).argmax(axis=1)
+    >>> model = OrderPreserving("logits").fit(3 * z, y)
+    >>> bool((model.calibrate(3 * z).argmax(axis=1) == z.argmax(axis=1)).all())
+    True
+    """
+
+    family: ClassVar[str] = "intra order-preserving"
+    preserves_argmax: ClassVar[bool] = True
+
+    temperature_: float
+    weights_: tuple[FloatMatrix, ...]
+    scale_: float
+    objective_: float
+    gradient_norm_: float
+
+    def __init__(
+        self,
+        input: str,
+        order_invariant: bool = True,
+        *,
+        hidden: int = 8,
+        spread: float | None = None,
+        rng: int | np.random.Generator | None = 0,
+    ):
+        self.input = input
+        self.order_invariant = order_invariant
+        self.hidden = hidden
+        self.spread = spread
+        self.rng = rng
+
+    def _fit(self, logits: FloatArray, label: NDArray[np.intp]) -> None:
+        k, size = logits.shape[1], as_count(self.hidden, "hidden")
+        spread = k**-0.5 if self.spread is None else as_number(self.spread, "spread", 1e-12)
+        table, order = _sorted(logits)
+        ordered = np.take_along_axis(table, order, axis=1)
+        rank = (order == label[:, np.newaxis]).argmax(axis=1)
+        # Sums over rows in one fixed order: that of the rows given does not matter.
+        rows = np.lexsort((rank, *(ordered if self.order_invariant else table).T))
+        start = TemperatureScaling("logits")
+        start._fit(ordered[rows], rank[rows])
+        self.temperature_ = start.temperature_
+        seen, gaps, _ = self._features(logits[rows])
+        self.scale_ = float(np.sqrt(np.mean(seen**2)))
+        rng = as_generator(self.rng)
+        weights = (
+            rng.normal(size=(k, size)) / np.sqrt(k),
+            np.zeros(size),
+            np.zeros((size, k - 1)),
+            np.full(k - 1, _ONE),
+        )
+        problem = _Problem(seen / self.scale_, gaps, rank[rows], weights, spread)
+        self._solve(problem)
+        self.n_parameters_ = 1 + sum(weight.size for weight in weights)
+
+    def _solve(self, problem: "_Problem") -> None:
+        with one_thread() as torch, torch.enable_grad():
+            found = minimize(
+                problem,
+                problem.start,
+                jac=True,
+                method="L-BFGS-B",
+                options={"maxiter": _MOST_STEPS, "ftol": 1e-12, "gtol": 1e-7},
+            )
+        self.weights_ = tuple(problem.split(found.x))
+        self.objective_, self.n_iter_ = float(found.fun), int(found.nit)
+        self.gradient_norm_ = float(np.abs(found.jac).max())
+        self.converged_ = bool(found.success)
+        if not self.converged_:
+            warnings.warn(
+                f"OrderPreserving stopped after {self.n_iter_} steps before it was at a minimum "
+                f"(slope {self.gradient_norm_:.1e}). Use a smaller spread, or more data.",
+                CalibrationWarning,
+                stacklevel=4,
+            )
+
+    def _features(self, logits: FloatArray) -> tuple[FloatMatrix, FloatMatrix, NDArray[np.intp]]:
+        """Return what the network sees, the gaps of the sorted row, and the order of classes."""
+        table, order = _sorted(logits)
+        table /= self.temperature_
+        ordered = np.take_along_axis(table, order, axis=1)
+        log_prob = log_softmax(ordered if self.order_invariant else table)
+        return log_prob, ordered[:, :-1] - ordered[:, 1:], order
+
+    def _calibrate(self, logits: FloatArray) -> FloatMatrix:
+        seen, gaps, order = self._features(logits)
+        with one_thread() as torch, torch.no_grad():
+            weights = [on_processor(weight) for weight in self.weights_]
+            ordered = _below_top(weights, on_processor(seen / self.scale_), on_processor(gaps))
+        result = np.empty_like(seen)
+        np.put_along_axis(result, order, softmax(ordered.numpy()), axis=1)
+        return result
+
+
+def _sorted(logits: FloatArray) -> tuple[FloatMatrix, NDArray[np.intp]]:
+    """Return logits below the largest of their row, and the classes from large to small."""
+    table = logits.astype(np.float64)
+    table -= table.max(axis=1, keepdims=True)
+    return table, np.argsort(-table, axis=1, kind="stable")
+
+
+class _Problem:
+    """Mean log loss plus penalty, as a function of all weights in one vector, with its slope."""
+
+    def __init__(
+        self,
+        seen: FloatMatrix,
+        gaps: FloatMatrix,
+        rank: NDArray[np.intp],
+        weights: tuple[FloatMatrix, ...],
+        spread: float,
+    ):
+        self.seen, self.gaps = on_processor(seen), on_processor(gaps)
+        self.rank = on_processor(rank)
+        self.shapes = [weight.shape for weight in weights]
+        self.ends = np.cumsum([weight.size for weight in weights])[:-1].tolist()
+        self.start = np.concatenate([weight.ravel() for weight in weights])
+        self.centre = on_processor(self.start)
+        # Minus the logarithm of the prior, per row.
+        self.penalty = 0.5 / (spread**2 * len(seen))
+
+    def split(self, vector: Any) -> list[Any]:
+        """Return the weights in a vector, of NumPy or of torch."""
+        cut = np.split if isinstance(vector, np.ndarray) else need_torch().tensor_split
+        parts = cut(vector, self.ends)
+        return [part.reshape(shape) for part, shape in zip(parts, self.shapes, strict=True)]
+
+    def __call__(self, vector: FloatMatrix) -> tuple[float, FloatMatrix]:
+        torch = need_torch()
+        point = on_processor(vector).requires_grad_()
+        log_prob = _below_top(self.split(point), self.seen, self.gaps).log_softmax(1)
+        loss = -log_prob.gather(1, self.rank[:, None]).mean()
+        loss = loss + self.penalty * ((point - self.centre) ** 2).sum()
+        (slope,) = torch.autograd.grad(loss, point)
+        return float(loss.detach()), slope.numpy()
+
+
+def _below_top(weights: list[Any], seen: Any, gaps: Any) -> Any:
+    """Return the new logits of sorted rows, 0 for the largest.
+
+    They are summed up from the top: the first step down is kept, however small it is.
+    """
+    torch = need_torch()
+    first, first_bias, second, second_bias = weights
+    factor = torch.tanh(seen @ first + first_bias) @ second + second_bias
+    steps = (gaps * torch.nn.functional.softplus(factor)).cumsum(1)
+    return -torch.nn.functional.pad(steps, (1, 0))
