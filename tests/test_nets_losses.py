@@ -15,7 +15,6 @@ from calibkit.multiclass import undo_focal_loss, undo_label_smoothing
 torch = pytest.importorskip("torch")
 
 from calibkit.nets import _losses  # noqa: E402
-from calibkit.nets._train import Adam  # noqa: E402
 
 RNG = np.random.default_rng(3)
 LOGITS, LABEL = RNG.normal(size=(6, 4)), np.array([0, 1, 2, 3, 3, 0])
@@ -155,20 +154,3 @@ class TestOptimum:
         prob = self.optimum(loss="focal", strength=gamma)
         assert (prob.max(axis=1) < self.TRUTH.max(axis=1) - 0.003).all()
         np.testing.assert_allclose(undo_focal_loss(prob, gamma=gamma), self.TRUTH, atol=4e-3)
-
-
-@pytest.mark.parametrize("decay", [0.0, 0.3])
-def test_the_optimiser_is_that_of_torch(decay):
-    start = [RNG.normal(size=(4, 3)), RNG.normal(size=4)]
-    ours = [torch.tensor(w) for w in start]
-    theirs = [torch.tensor(w, requires_grad=True) for w in start]
-    mine = Adam(ours, 0.01, decay)
-    reference = torch.optim.AdamW(theirs, lr=0.01, weight_decay=decay)
-    for _ in range(30):
-        gradients = [torch.tensor(RNG.normal(size=w.shape)) for w in start]
-        mine.step(gradients)
-        for weight, gradient in zip(theirs, gradients, strict=True):
-            weight.grad = gradient.clone()
-        reference.step()
-    for one, two in zip(ours, theirs, strict=True):
-        np.testing.assert_allclose(one, two.detach(), rtol=0, atol=1e-12)

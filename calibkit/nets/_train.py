@@ -43,33 +43,6 @@ class Rows:
     label: NDArray[np.intp]
 
 
-class Adam:
-    """Adam with decoupled weight decay, one step at a time.
-
-    Kingma and Ba (2015); Loshchilov and Hutter (2019): each weight is also multiplied by
-    ``1 - learning rate * decay``, whatever its gradient.
-    """
-
-    def __init__(self, weights: list[Any], learning_rate: float, decay: float):
-        self.weights, self.learning_rate, self.decay = weights, learning_rate, decay
-        self.mean = [weight.detach() * 0 for weight in weights]
-        self.square = [weight.detach() * 0 for weight in weights]
-        self.count = 0
-
-    def step(self, gradients: Sequence[Any]) -> None:
-        """Change the weights in place; the caller has switched gradients off."""
-        self.count += 1
-        size = self.learning_rate / (1 - 0.9**self.count)
-        root = (1 - 0.999**self.count) ** 0.5
-        for k, gradient in enumerate(gradients):
-            weight, mean, square = self.weights[k], self.mean[k], self.square[k]
-            if self.decay:
-                weight.mul_(1 - self.learning_rate * self.decay)
-            mean.lerp_(gradient, 0.1)
-            square.mul_(0.999).addcmul_(gradient, gradient, value=0.001)
-            weight.addcdiv_(mean, (square.sqrt() / root).add_(1e-8), value=-size)
-
-
 def train(
     recipe: Recipe, rows: Rows, validation: Rows | None, rng: np.random.Generator
 ) -> tuple[list[FloatMatrix], TrainingHistory]:
@@ -83,7 +56,10 @@ def train(
         weights = draw_weights(recipe.layers, generator)
         for weight in weights:
             weight.requires_grad_()
-        optimiser = Adam(weights, recipe.learning_rate, recipe.weight_decay)
+        # Adam, Kingma and Ba (2015); its decay stands apart: Loshchilov and Hutter (2019).
+        optimiser = torch.optim.AdamW(
+            weights, lr=recipe.learning_rate, weight_decay=recipe.weight_decay
+        )
         x = on_processor(rows.x)
         target = _losses.one_hot(on_processor(rows.label), recipe.layers[-1][0])
         if recipe.loss == "label-smoothing":
@@ -95,9 +71,9 @@ def train(
             order = shuffled(len(x), generator)
             for part in order.split(recipe.batch_size):
                 loss = _loss(recipe, weights, (x[part], target[part]), (generator, rng))
-                gradients = torch.autograd.grad(loss, weights)
-                with torch.no_grad():
-                    optimiser.step(gradients)
+                optimiser.zero_grad()
+                loss.backward()
+                optimiser.step()
                 losses.append((loss.detach(), len(part)))
             train_loss = sum(float(value) * count for value, count in losses) / len(x)
             if not all(bool(torch.isfinite(weight).all()) for weight in weights):

@@ -1,0 +1,250 @@
+"""The figures of an audit: gaps with their band, repairs, groups. Lesson 14."""
+
+from typing import Any, Protocol
+
+import numpy as np
+from matplotlib.axes import Axes
+from numpy.typing import NDArray
+
+from calibkit.plot import _style as look
+from calibkit.significance import ConsistencyBand
+
+FloatVector = NDArray[np.float64]
+
+_SIZE = (5.4, 3.6)
+_ROW = 0.34  # inches per row of a dot plot
+_MOST_ROWS = 30
+
+
+class RepairsLike(Protocol):
+    """What `audit_repairs` looks at; a `calibkit.audit.RepairTable` has it."""
+
+    @property
+    def name(self) -> NDArray[np.str_]: ...  # noqa: D102
+    @property
+    def gain(self) -> FloatVector: ...  # noqa: D102
+    @property
+    def low(self) -> FloatVector: ...  # noqa: D102
+    @property
+    def high(self) -> FloatVector: ...  # noqa: D102
+    @property
+    def chosen(self) -> int: ...  # noqa: D102
+    def describe(self) -> str: ...  # noqa: D102
+
+
+class GroupsLike(Protocol):
+    """What `audit_groups` looks at; a `calibkit.audit.GroupTable` has it."""
+
+    @property
+    def group(self) -> NDArray[np.str_]: ...  # noqa: D102
+    @property
+    def mean_prob(self) -> FloatVector: ...  # noqa: D102
+    @property
+    def frequency(self) -> FloatVector: ...  # noqa: D102
+    @property
+    def error(self) -> FloatVector: ...  # noqa: D102
+    @property
+    def p_value(self) -> FloatVector: ...  # noqa: D102
+    @property
+    def alpha(self) -> float: ...  # noqa: D102
+    def describe(self) -> str: ...  # noqa: D102
+
+
+def audit_gaps(band: ConsistencyBand, ax: Axes | None = None, *, title: str | None = None) -> Axes:
+    """Draw by how much each bin is off, beside what chance would do.
+
+    Parameters
+    ----------
+    band : ConsistencyBand
+        From `calibkit.consistency_band`.
+    ax : matplotlib Axes, optional
+        Where to draw; a fresh figure when left out.
+    title : str, optional
+        Title of the diagram.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Notes
+    -----
+    Triangles point where the frequency lies: down, the predictions were too high. Taught in
+    lesson 14.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from calibkit import consistency_band, plot
+    >>> band = consistency_band([0, 1, 1, 1], [.2, .3, .8, .9], bins=2, rng=0, n_draws=50)
+    >>> ax = plot.audit_gaps(band)
+    >>> ax.get_ylabel()
+    'observed minus predicted'
+    >>> plt.close(ax.figure)
+    """
+    table, seen = band.table, band.table.occupied
+    x, gap = table.mean_prob[seen], -table.gap[seen]
+    low, high = band.lower[seen] - x, band.upper[seen] - x
+    with look.style():
+        ax, _ = look.axes_or_new(ax, _SIZE)
+        look.dress(ax)
+        ax.axhline(0, color=look.GREY, linewidth=1.0)
+        ax.vlines(
+            x, low, high, color="#C9CED3", linewidth=6, label="what chance allows", gid="band"
+        )
+        inside = ~band.outside[seen]
+        _marks(ax, (x[inside], gap[inside]), look.INK, "o", "within chance")
+        over, under = ~inside & (gap < 0), ~inside & (gap > 0)
+        _marks(ax, (x[over], gap[over]), look.OVER, "v", "predicted too high")
+        _marks(ax, (x[under], gap[under]), look.UNDER, "^", "predicted too low")
+        ax.set_xlim(-0.02, 1.02)
+        ax.set_xlabel("mean prediction of the bin", fontsize=look.FONT_SIZE)
+        ax.set_ylabel("observed minus predicted", fontsize=look.FONT_SIZE)
+        _finish(ax, title)
+    look.remember(ax, ["Gap of each bin beside the band of chance.", band.describe()])
+    return ax
+
+
+def _marks(
+    ax: Axes, points: tuple[FloatVector, FloatVector], colour: str, marker: str, label: str
+) -> None:
+    if len(points[0]):
+        ax.plot(
+            *points, linestyle="", marker=marker, markersize=6, color=colour, label=label, gid=label
+        )
+
+
+def _finish(ax: Axes, title: str | None, *, legend: bool = True) -> None:
+    if title is not None:
+        ax.set_title(title, loc="left")
+    if legend and ax.get_legend_handles_labels()[1]:
+        ax.legend(frameon=False, fontsize=look.FONT_SIZE - 1, loc="best", labelcolor=look.INK)
+
+
+def audit_repairs(
+    repairs: RepairsLike, ax: Axes | None = None, *, title: str | None = None
+) -> Axes:
+    """Draw what each repair gains on held-out rows, with its interval.
+
+    Parameters
+    ----------
+    repairs : RepairTable
+        From ``audit(...).repairs``.
+    ax : matplotlib Axes, optional
+        Where to draw; a fresh figure when left out.
+    title : str, optional
+        Title of the diagram.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Notes
+    -----
+    A filled point is the recommended repair. Taught in lesson 14.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from calibkit import plot
+    >>> from calibkit.audit import audit
+    >>> p = np.linspace(.02, .98, 300)
+    >>> report = audit(np.random.default_rng(0).random(300) < p, p)
+    >>> ax = plot.audit_repairs(report.repairs)
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['temperature', 'Platt', 'beta', 'isotonic']
+    >>> plt.close(ax.figure)
+    """
+    place = np.arange(len(repairs.name))
+    with look.style():
+        ax, _ = look.axes_or_new(ax, (_SIZE[0], 1.2 + _ROW * max(len(place), 1)))
+        look.dress(ax, grid="x")
+        ax.axvline(0, color=look.GREY, linewidth=1.0)
+        ax.hlines(place, repairs.low, repairs.high, color=look.UNDER, linewidth=2, gid="interval")
+        for i in place:
+            ax.plot(
+                repairs.gain[i],
+                i,
+                marker="o",
+                markersize=7,
+                color=look.UNDER,
+                markerfacecolor=look.UNDER if i == repairs.chosen else "white",
+                gid="chosen" if i == repairs.chosen else "candidate",
+            )
+        _rows(ax, repairs.name.tolist())
+        ax.set_xlabel("gain in log loss on held-out rows (nats)", fontsize=look.FONT_SIZE)
+        _finish(ax, title)
+    look.remember(ax, ["Gain of each repair with its interval.", repairs.describe()])
+    return ax
+
+
+def audit_groups(
+    groups: GroupsLike,
+    ax: Axes | None = None,
+    *,
+    title: str | None = None,
+    legend: bool = True,
+) -> Axes:
+    """Draw by how much the predictions of each group are off.
+
+    Parameters
+    ----------
+    groups : GroupTable
+        From ``audit(..., groups=...).groups``.
+    ax : matplotlib Axes, optional
+        Where to draw; a fresh figure when left out.
+    title : str, optional
+        Title of the diagram.
+    legend : bool
+        Whether to draw a legend inside the Axes.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Notes
+    -----
+    Bars reach two standard deviations of chance to either side. Of more than 30 groups those with
+    the smallest p-values are shown. Taught in lesson 14.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from calibkit import plot
+    >>> from calibkit.audit import audit
+    >>> p = np.linspace(.02, .98, 300)
+    >>> y = np.random.default_rng(0).random(300) < p
+    >>> report = audit(y, p, groups=np.repeat(["a", "b"], 150))
+    >>> ax = plot.audit_groups(report.groups)
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['a', 'b']
+    >>> plt.close(ax.figure)
+    """
+    shown = np.sort(np.argsort(groups.p_value, kind="stable")[:_MOST_ROWS])
+    gap = (groups.frequency - groups.mean_prob)[shown]
+    error, place = groups.error[shown], np.arange(len(shown))
+    found = groups.p_value[shown] <= groups.alpha
+    with look.style():
+        ax, _ = look.axes_or_new(ax, (_SIZE[0], 1.2 + _ROW * len(place)))
+        look.dress(ax, grid="x")
+        ax.axvline(0, color=look.GREY, linewidth=1.0)
+        ax.barh(place, 4 * error, left=-2 * error, height=0.5, color="#D9DEE3", label="chance")
+        for chosen, colour, marker, label in (
+            (~found, look.INK, "o", "no evidence"),
+            (found, look.OVER, "D", "miscalibrated"),
+        ):
+            _marks(ax, (gap[chosen], place[chosen].astype(np.float64)), colour, marker, label)
+        _rows(ax, groups.group[shown].tolist())
+        ax.set_xlabel("observed minus predicted", fontsize=look.FONT_SIZE)
+        _finish(ax, title, legend=legend)
+    look.remember(ax, ["Error of each group beside chance.", groups.describe()])
+    return ax
+
+
+def _rows(ax: Axes, names: list[Any]) -> None:
+    """Label the rows of a dot plot as plain text: a dollar sign is no formula."""
+    shown = [str(name) if len(str(name)) <= 28 else f"{str(name)[:27]}…" for name in names]
+    ax.set_yticks(np.arange(len(names)), [text.replace("$", r"\$") for text in shown])
+    for label, text in zip(ax.get_yticklabels(), shown, strict=True):
+        label.set_parse_math(False)
+        label.set_text(text)
+    ax.set_ylim(len(names) - 0.4, -0.6)

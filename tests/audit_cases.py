@@ -1,0 +1,70 @@
+"""Seeded synthetic audits with a known right answer: what the verdicts are measured on."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import expit, logit, softmax
+
+KINDS = {
+    "calibrated": 80,
+    "over-confident": 30,
+    "under-confident": 30,
+    "over-forecast": 20,
+    "under-forecast": 20,
+    "shuffled": 20,
+}
+SIZES = (500, 1000, 2000, 5000)
+CLASSES = (2, 3, 10)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One data set, and what is right about it."""
+
+    kind: str
+    n_classes: int
+    n: int
+    seed: int
+    y_true: Any
+    y_prob: Any
+
+
+def cases() -> Iterator[Case]:
+    """Yield 200 cases: sizes and numbers of classes take turns within each kind."""
+    for first, (kind, number) in enumerate(KINDS.items()):
+        for i in range(number):
+            seed = 1000 * first + i
+            yield make(kind, CLASSES[i % 3], SIZES[(i // 3) % 4], seed)
+
+
+def make(kind: str, n_classes: int, n: int, seed: int) -> Case:
+    """Draw true probabilities and labels from them, then distort what the model says."""
+    rng = np.random.default_rng(seed)
+    if n_classes == 2:
+        true = rng.beta(*(rng.uniform(0.6, 2.5, size=2)), size=n)
+        label = (rng.random(n) < true).astype(np.int64)
+        said = _binary(kind, true)
+    else:
+        true = softmax(rng.normal(0, rng.uniform(1.0, 2.5), size=(n, n_classes)), axis=1)
+        label = (rng.random((n, 1)) > true.cumsum(axis=1)[:, :-1]).sum(axis=1)
+        said = _classes(kind, true)
+    if kind == "shuffled":
+        label = rng.permutation(label)
+    return Case(kind, n_classes, n, seed, label, said)
+
+
+def _binary(kind: str, true: Any) -> Any:
+    slope = {"over-confident": 1.8, "under-confident": 0.55}.get(kind, 1.0)
+    shift = {"over-forecast": 0.6, "under-forecast": -0.6}.get(kind, 0.0)
+    return expit(slope * logit(true) + shift) if slope != 1 or shift else true
+
+
+def _classes(kind: str, true: Any) -> Any:
+    """Class 0 is the one that is forecast too often or too rarely."""
+    slope = {"over-confident": 1.8, "under-confident": 0.55}.get(kind, 1.0)
+    shift = {"over-forecast": 0.8, "under-forecast": -0.8}.get(kind, 0.0)
+    scores = slope * np.log(true)
+    scores[:, 0] += shift
+    return softmax(scores, axis=1) if slope != 1 or shift else true

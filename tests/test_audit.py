@@ -1,0 +1,453 @@
+"""The audit: right verdicts on data whose right answer is known, and honest about the rest."""
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from audit_cases import CLASSES, Case, cases, make
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from calibkit.audit import AuditReport, AuditSettings, _alignment, audit
+from calibkit.audit._alignment import alignment_of
+from calibkit.audit._rows import rows_of
+from calibkit.audit.report import CODES, LIGHTS
+from calibkit.calibrators import PlattCalibrator
+from calibkit.data import DataUnavailable, load
+from calibkit.fakes import LogitDistortion
+from calibkit.multiclass import TemperatureScaling
+
+QUICK = AuditSettings(n_draws=199, n_resamples=60)
+
+
+def of(case: Case, **options: Any) -> AuditReport:
+    """Audit a case."""
+    return audit(case.y_true, case.y_prob, rng=case.seed, **options)
+
+
+def right_direction(case: Case, report: AuditReport) -> bool:
+    """Tell whether the named direction is that of the case.
+
+    Of many classes one is forecast wrongly: its own view has to say so.
+    """
+    if report.verdicts["direction"] == case.kind:
+        return True
+    if case.n_classes == 2 or not case.kind.endswith("forecast"):
+        return False
+    views = report.views
+    return bool(views.direction[views.view.tolist().index("class 0")] == case.kind)
+
+
+def check_shares(reports: list[tuple[Case, AuditReport]]) -> None:
+    """Check the shares of right verdicts that are promised."""
+    fair = [r.verdicts["calibration"] for c, r in reports if c.kind == "calibrated"]
+    assert np.mean([verdict == "no evidence" for verdict in fair]) >= 0.93
+    wrong = [(c, r) for c, r in reports if c.kind not in ("calibrated", "shuffled")]
+    found = [(c, r) for c, r in wrong if r.verdicts["calibration"] == "miscalibrated"]
+    assert len(found) >= 0.95 * len(wrong)
+    assert np.mean([right_direction(c, r) for c, r in found]) >= 0.95
+    for case, report in reports:
+        expected = "not aligned" if case.kind == "shuffled" else "aligned"
+        assert report.verdicts["alignment"] == expected, (case.kind, case.seed)
+
+
+@pytest.mark.slow
+def test_verdicts_on_200_cases() -> None:
+    reports = [(case, of(case)) for case in cases()]
+    assert len(reports) == 200
+    check_shares(reports)
+
+
+def test_verdicts_on_some_cases() -> None:
+    some = [
+        make(kind, k, 1000, seed)
+        for seed, kind in enumerate(
+            [
+                "calibrated",
+                "over-confident",
+                "under-confident",
+                "over-forecast",
+                "under-forecast",
+                "shuffled",
+            ]
+        )
+        for k in CLASSES
+    ]
+    check_shares([(case, of(case, settings=QUICK)) for case in some])
+
+
+def test_false_alarms_are_as_rare_as_promised() -> None:
+    """40 calibrated models at the 20 % level: all but a few draws of Binomial(40, 0.2)."""
+    alarms = sum(
+        of(
+            make("calibrated", 3, 300, 500 + i),
+            settings=AuditSettings(alpha=0.2, n_draws=99, n_resamples=50, repairs=()),
+        ).verdicts["calibration"]
+        == "miscalibrated"
+        for i in range(40)
+    )
+    assert 1 <= alarms <= 16  # both ends are left once in 1 000 times
+
+
+@pytest.mark.parametrize(
+    ("name", "verdicts"),
+    [
+        ("mlb", {"calibration": "no evidence", "repair": "no repair", "data": "enough data"}),
+        ("nba", {"calibration": "miscalibrated", "direction": "over-forecast", "repair": "repair"}),
+        ("world_cup", {"calibration": "cannot say", "data": "too little data"}),
+        (
+            "cifar10-vgg16",
+            {"calibration": "miscalibrated", "direction": "over-confident", "repair": "repair"},
+        ),
+    ],
+)
+def test_real_predictions(name: str, verdicts: dict[str, str]) -> None:
+    try:
+        data = load(name)
+    except DataUnavailable as error:
+        pytest.skip(f"needs CALIBKIT_DATA: {error}")
+    report = audit(data.y_true, data.y_prob)
+    assert verdicts.items() <= report.verdicts.items()
+    assert report.verdicts["alignment"] == "aligned"
+
+
+@pytest.mark.parametrize("k", CLASSES)
+def test_thirty_rows_are_too_few(k: int) -> None:
+    for seed in range(5):
+        case = make("calibrated", k, 30, seed)
+        report = of(case, settings=QUICK)
+        assert report.verdicts["data"] == "too little data"
+        assert report.verdicts["calibration"] == "cannot say"
+        assert report.headline == "Too little data to say."
+        needed = int(report["data"].numbers["needed"])
+        assert needed > 100
+        assert f"{needed:,} rows" in report["data"].sentence
+
+
+def test_the_size_that_is_needed_is_enough() -> None:
+    few = of(make("calibrated", 2, 60, 1), settings=QUICK)
+    needed = int(few["data"].numbers["needed"])
+    many = of(make("calibrated", 2, 2 * needed, 1), settings=QUICK)
+    assert few.verdicts["data"] == "too little data"
+    assert many.verdicts["data"] == "enough data"
+
+
+def test_the_smallest_error_is_found_as_often_as_promised() -> None:
+    """Cox's z alone sees a shift of that size in 90 % of draws; the whole test in most."""
+    rng = np.random.default_rng(0)
+    said = rng.uniform(0.3, 0.7, 800)
+    quiet = audit((rng.random(800) < said).astype(int), said, settings=QUICK)
+    size = quiet["data"].numbers["smallest_error"]
+    found = 0
+    for seed in range(20):
+        y = (np.random.default_rng(seed).random(800) < said - size).astype(int)
+        found += audit(y, said, settings=QUICK).verdicts["calibration"] == "miscalibrated"
+    assert found >= 13
+
+
+def confused(order: list[int], n: int = 900) -> tuple[Any, Any]:
+    """Return labels and predictions whose columns are in the wrong order."""
+    case = make("calibrated", len(order), n, 3)
+    return case.y_true, case.y_prob[:, order]
+
+
+@pytest.mark.parametrize(
+    ("order", "cause"),
+    [([1, 0, 2], "Columns look swapped"), ([1, 2, 3, 0], "off by one class")],
+)
+def test_columns_in_the_wrong_order_are_named(order: list[int], cause: str) -> None:
+    report = audit(*confused(order), settings=QUICK)
+    assert report.verdicts["alignment"] == "not aligned"
+    assert cause in report["alignment"].sentence
+    assert report.verdicts["repair"] == "align first"
+    assert report.calibrator is None
+    assert "label 0 fits column" in report["alignment"].sentence
+    assert report.light == "bad"
+
+
+def test_inverted_probabilities_are_named() -> None:
+    case = make("calibrated", 2, 800, 5)
+    report = audit(case.y_true, 1 - case.y_prob, settings=QUICK)
+    assert "1 - p fits" in report["alignment"].sentence
+    assert report.verdicts["alignment"] == "not aligned"
+
+
+@pytest.mark.parametrize("step", [1, -1])
+def test_shifted_rows_are_told_from_shuffled_ones(step: int) -> None:
+    case = make("calibrated", 3, 600, 7)
+    report = audit(np.roll(case.y_true, step), case.y_prob, settings=QUICK)
+    assert "shifted by one" in report["alignment"].sentence
+    shuffled = audit(np.random.default_rng(0).permutation(case.y_true), case.y_prob, settings=QUICK)
+    assert "shuffled" in shuffled["alignment"].sentence
+
+
+def test_rare_events_are_not_called_shuffled() -> None:
+    """With 15 expected events the fit varies much; what is right is hardly ever accused."""
+    verdicts: dict[str, list[str]] = {"right": [], "shuffled": []}
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        p = rng.beta(0.3, 10, 500)
+        y = (rng.random(500) < p).astype(np.int64)
+        for name, labels in (("right", y), ("shuffled", rng.permutation(y))):
+            verdicts[name].append(alignment_of(rows_of(labels, p), rng).verdict)
+    assert verdicts["right"].count("not aligned") <= 2
+    assert verdicts["right"].count("aligned") >= 50
+    assert verdicts["shuffled"].count("aligned") <= 1
+    assert verdicts["shuffled"].count("not aligned") >= 50
+
+
+def test_large_data_use_the_normal_law_of_the_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    case = make("calibrated", 3, 3000, 4)
+    table = case.y_prob
+    centred = table - table.mean(axis=0)
+    expected = float((table * centred).sum() / 3000)
+    for surplus in (0.97 * expected, 0.99 * expected, expected):
+        drawn = _alignment._share_as_bad(table, surplus, np.random.default_rng(0))
+        with monkeypatch.context() as patch:
+            patch.setattr(_alignment, "_LARGE", 0)
+            law = _alignment._share_as_bad(table, surplus, np.random.default_rng(0))
+        assert drawn == pytest.approx(law, abs=0.08)
+
+
+def test_predictions_without_information_are_unclear_not_wrong() -> None:
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 2, 1000)
+    report = audit(y, rng.uniform(0.49, 0.51, 1000), settings=QUICK)
+    assert report.verdicts["alignment"] == "alignment unclear"
+    assert report.verdicts["calibration"] == "no evidence"
+    constant = audit(y, np.full(1000, 0.5), settings=QUICK)
+    assert constant.verdicts["alignment"] == "alignment unclear"
+
+
+@pytest.mark.parametrize("k", CLASSES)
+def test_the_order_of_rows_does_not_matter(k: int) -> None:
+    case = make("over-confident", k, 300, 11)
+    groups = np.arange(300) % 3
+    order = np.random.default_rng(0).permutation(300)
+    one = of(case, settings=QUICK, groups=groups)
+    two = audit(
+        case.y_true[order], case.y_prob[order], groups=groups[order], rng=11, settings=QUICK
+    )
+    assert one.text() == two.text()
+    for a, b in zip(one.answers, two.answers, strict=True):
+        assert a.numbers == pytest.approx(b.numbers, abs=1e-12, nan_ok=True)
+    assert one.to_dict() == two.to_dict()
+
+
+def test_the_input_is_not_changed_and_containers_agree() -> None:
+    case = make("calibrated", 3, 200, 2)
+    y, p = case.y_true.copy(), case.y_prob.copy()
+    one = audit(y, p, settings=QUICK)
+    assert (y == case.y_true).all()
+    assert (p == case.y_prob).all()
+    assert audit(y.tolist(), p.tolist(), settings=QUICK).to_dict() == one.to_dict()
+
+
+def test_logits_are_audited_and_repaired_as_logits() -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.normal(size=(1500, 4))
+    y = (truth + rng.gumbel(size=truth.shape)).argmax(axis=1)
+    report = audit(y, logits=2 * truth, settings=QUICK)
+    assert report.verdicts["direction"] == "over-confident"
+    assert report.repair == "temperature"
+    assert report.calibrator.temperature_ == pytest.approx(2, rel=0.15)
+    assert "T = " in report["repair"].sentence
+
+
+def test_impossible_events_are_named() -> None:
+    y = np.array([0, 1] * 200)
+    p = np.where(y == 1, 0.9, 0.1)
+    p[0] = 1.0
+    report = audit(y, p, settings=QUICK)
+    assert report.verdicts["calibration"] == "miscalibrated"
+    assert "1 event had been given probability 0" in report["calibration"].sentence
+    assert report["calibration"].numbers["p_value"] == 0
+
+
+def test_labels_of_one_class_are_no_accident() -> None:
+    report = audit(np.zeros(300, dtype=int), np.full(300, 0.02), settings=QUICK)
+    assert report.verdicts["repair"] == "no repair"
+    assert "two classes" in report["repair"].sentence
+
+
+def test_costs_of_an_over_confident_model() -> None:
+    data = LogitDistortion(slope=0.3).sample(6000, rng=0)
+    report = audit(data.y_true, data.y_prob, costs=(1, 19), settings=QUICK)
+    numbers = report["costs"].numbers
+    assert report.verdicts["costs"] in ("costly", "worse than ignoring")
+    assert numbers["threshold"] == pytest.approx(0.05)
+    assert numbers["regret_low"] > 0
+    table = audit(data.y_true, data.y_prob, costs=[[0, 19], [1, 0]], settings=QUICK)
+    assert table["costs"].numbers == numbers
+
+
+def test_trust_that_is_worse_than_no_model() -> None:
+    rng = np.random.default_rng(0)
+    said = np.where(rng.random(4000) < 0.5, 0.03, 0.97)
+    y = (rng.random(4000) < np.where(said > 0.5, 0.5, 0.3)).astype(int)
+    report = audit(y, said, costs=(1, 9), settings=QUICK)
+    assert report.verdicts["costs"] == "worse than ignoring"
+
+
+def test_equal_stakes_and_monotone_errors_cost_nothing() -> None:
+    data = LogitDistortion(slope=0.5).sample(4000, rng=1)
+    report = audit(data.y_true, data.y_prob, costs=(1, 1), settings=QUICK)
+    assert report.verdicts["calibration"] == "miscalibrated"
+    assert report.verdicts["costs"] == "not costly"
+
+
+def test_costs_of_three_classes() -> None:
+    case = make("over-confident", 3, 2000, 4)
+    costs = [[0, 4, 10], [1, 1, 1]]
+    report = of(case, costs=costs, settings=QUICK)
+    assert report.verdicts["costs"] in CODES["costs"]
+    assert np.isnan(report["costs"].numbers["threshold"])
+
+
+def test_repairs_are_only_recommended_where_they_gain() -> None:
+    data = LogitDistortion(slope=0.5, shift=0.4).sample(4000, rng=3)
+    report = audit(data.y_true, data.y_prob, settings=QUICK)
+    assert report.repair == "Platt"
+    assert report.calibrator.slope_ == pytest.approx(0.5, abs=0.08)
+    gain = report["repair"].numbers
+    assert 0 < gain["gain_low"] < gain["gain"] < gain["gain_high"]
+    fixed = report.calibrator.calibrate(data.y_prob)
+    again = audit(LogitDistortion().label(fixed, rng=4).y_true, fixed, settings=QUICK)
+    assert again.verdicts["repair"] == "no repair"
+
+
+def test_a_repair_is_tried_on_rows_that_it_was_not_fitted_to() -> None:
+    """A map that knows its own rows by heart gains nothing on others."""
+    rng = np.random.default_rng(0)
+    p = rng.random(400)
+    report = audit((rng.random(400) < p).astype(int), p, settings=QUICK)
+    place = report.repairs.name.tolist().index("isotonic")
+    assert report.repairs.gain[place] < 0
+
+
+def test_own_repairs_by_name() -> None:
+    case = make("over-confident", 2, 1000, 5)
+    wanted = {"mine": PlattCalibrator(), "cool": TemperatureScaling("probabilities")}
+    report = of(case, settings=AuditSettings(n_draws=199, n_resamples=60, repairs=wanted))
+    assert report.repairs.name.tolist() == ["mine", "cool"]
+    none = of(case, settings=AuditSettings(n_draws=199, n_resamples=60, repairs=()))
+    assert none.verdicts["repair"] == "no repair"
+
+
+def test_groups() -> None:
+    case = make("calibrated", 2, 4000, 6)
+    rng = np.random.default_rng(0)
+    group = rng.choice(["north", "south", "west"], 4000)
+    said = case.y_prob.copy()
+    bad = group == "south"
+    said[bad] = said[bad] ** 0.5
+    report = audit(case.y_true, said, groups=group, settings=QUICK)
+    table = report.groups
+    assert table is not None
+    assert table.miscalibrated == ("south",)
+    assert "south" in table.different
+    assert table.gap[table.group.tolist().index("south")] > 0.05
+    assert "south" in report.text()
+    assert len(table.to_frame()) == 3
+
+
+def test_groups_keep_their_level() -> None:
+    found = 0
+    for seed in range(20):
+        case = make("calibrated", 2, 1000, seed)
+        report = of(case, groups=np.arange(1000) % 10, settings=QUICK)
+        assert report.groups is not None
+        found += bool(report.groups.miscalibrated) + bool(report.groups.different)
+    assert found <= 4  # 40 families of tests at 2 %
+
+
+@pytest.mark.parametrize("view", ["top-label", "class-wise", 2])
+def test_the_view_is_said_in_the_answers(view: Any) -> None:
+    case = make("over-confident", 3, 600, 8)
+    report = of(case, view=view, settings=QUICK)
+    words = {"top-label": "top-label", "class-wise": "class 0", 2: "class 2"}[view]
+    assert report.view == words
+    for topic in ("data", "calibration", "costs"):
+        assert words in report[topic].sentence
+    assert len(report.views.view) == (3 if view == "class-wise" else 1)
+
+
+def test_two_columns_are_one_event() -> None:
+    case = make("over-confident", 2, 600, 9)
+    both = np.column_stack([1 - case.y_prob, case.y_prob])
+    report = audit(case.y_true, both, settings=QUICK)
+    assert report.views.view.tolist() == ["top-label", "class 1"]
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    n=st.integers(12, 60),
+    k=st.integers(2, 5),
+    grid=st.integers(1, 6),
+    seed=st.integers(0, 10**6),
+)
+def test_any_valid_input_gets_six_answers(n: int, k: int, grid: int, seed: int) -> None:
+    """Ties, zeros and ones, absent classes: verdicts come from the lists, numbers are numbers."""
+    rng = np.random.default_rng(seed)
+    p = rng.multinomial(grid, np.full(k, 1 / k), n) / grid
+    y = rng.integers(0, k, n)
+    report = audit(y, p[:, 1] if k == 2 else p, settings=AuditSettings(n_draws=99, n_resamples=50))
+    assert [a.topic for a in report.answers] == list(CODES)
+    for answer in report.answers:
+        assert answer.verdict in CODES[answer.topic]
+        assert answer.light in LIGHTS
+        assert answer.sentence
+        assert "nan" not in answer.sentence
+    assert 0 <= report["calibration"].numbers["p_value"] <= 1
+    json.dumps(report.to_dict(), allow_nan=False)
+
+
+BAD = [
+    (([0, 1], [0.2, 0.3]), {"logits": [0.1, 0.2]}, "either y_prob or logits"),
+    (([0, 1], None), {}, "either y_prob or logits"),
+    (([0, 1], [0.2, 1.3]), {}, r"y_prob\[1\]"),
+    (([0, 1, 1], [[0.5, 0.5], [0.5, 0.4], [0.7, 0.2]]), {}, r"row 1 .* 2 rows of 3"),
+    (([0, 1], [0.2, 0.3]), {"costs": [1, 2, 3]}, "costs has shape"),
+    (([0, 1], [0.2, 0.3]), {"costs": [-1, 2]}, "false positive"),
+    (([0, 1], [0.2, 0.3]), {"costs": [[0, 1, 2], [1, 1, 1]]}, "columns"),
+    (([0, 1], [0.2, 0.3]), {"groups": ["a"]}, "one label for each of 2 rows"),
+    (([0, 1], [0.2, 0.3]), {"groups": ["a", None]}, r"groups\[1\] is missing"),
+    (([0, 1], [0.2, 0.3]), {"groups": [1.0, float("nan")]}, r"groups\[1\] is missing"),
+    (([0, 1], [0.2, 0.3]), {"view": "sideways"}, "does not exist"),
+    (([0, 1], [0.2, 0.3]), {"class_names": ["a"]}, "2 names"),
+    (([0, 1], [[0.5, 0.5], [0.4, 0.6]]), {"view": 2}, "class from 0 to 1"),
+]
+
+
+@pytest.mark.parametrize(("given_data", "options", "message"), BAD)
+def test_bad_input_is_refused_with_its_place(
+    given_data: Any, options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        audit(*given_data, **options)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"alpha": 0},
+        {"level": 1},
+        {"n_draws": 10},
+        {"n_resamples": 1},
+        {"folds": 1},
+        {"detectable": 2},
+        {"bins": 0},
+        {"repairs": "temperature"},
+    ],
+)
+def test_bad_settings_are_refused(options: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=next(iter(options))):
+        AuditSettings(**options)
+
+
+@pytest.mark.parametrize("repairs", [["magic"], {"mine": object()}, {"mine": TemperatureScaling}])
+def test_unknown_repairs_are_refused(repairs: Any) -> None:
+    case = make("calibrated", 3, 100, 0)
+    with pytest.raises(ValueError, match="repairs"):
+        of(case, settings=AuditSettings(n_draws=99, n_resamples=50, repairs=repairs))
