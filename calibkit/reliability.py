@@ -188,7 +188,45 @@ def reliability_tables(
 
 def _table(problem: BinaryProblem, binning: Binning) -> BinTable:
     edges = binning.edges(problem.prob, problem.label)
-    count, sum_prob, hits = bin_sums(problem, binning, edges)
+    return table_of_sums(edges, bin_sums(problem, binning, edges), binning, view=problem.view)
+
+
+def table_of_sums(
+    edges: NDArray[np.float64],
+    sums: tuple[NDArray[Any], NDArray[np.float64], NDArray[Any]],
+    binning: Binning,
+    *,
+    view: str,
+    bins: str | None = None,
+) -> BinTable:
+    """Make a bin table of sums per bin, as `bin_sums` returns them.
+
+    Parameters
+    ----------
+    edges : ndarray of shape (B + 1,)
+        Edges of the bins.
+    sums : tuple of ndarray of shape (B,)
+        Number of predictions, sum of the predictions, number of events.
+    binning : Binning
+        The binning.
+    view : str
+        Which event, in words.
+    bins : str, optional
+        The binning in words; its own name by default.
+
+    Returns
+    -------
+    BinTable
+
+    Examples
+    --------
+    >>> from calibkit import EqualWidth
+    >>> bins = EqualWidth(1)
+    >>> sums = (np.array([4]), np.array([1.0]), np.array([2]))
+    >>> table_of_sums(np.array([0.0, 1.0]), sums, bins, view="positive class").gap.tolist()
+    [-0.25]
+    """
+    count, sum_prob, hits = sums
     with np.errstate(invalid="ignore"):  # 0 / 0 is NaN: the mark of an empty bin
         mean_prob, frequency = sum_prob / count, hits / count
     return BinTable(
@@ -196,8 +234,8 @@ def _table(problem: BinaryProblem, binning: Binning) -> BinTable:
         count=read_only(count),
         mean_prob=read_only(mean_prob),
         frequency=read_only(frequency),
-        view=problem.view,
-        bins=str(binning),
+        view=view,
+        bins=str(binning) if bins is None else bins,
         binning=binning,
     )
 

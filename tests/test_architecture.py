@@ -16,6 +16,8 @@ FLOORS = {
     "_validation": 1,
     "_result": 1,
     "_links": 1,
+    "_installed": 1,
+    "_progress": 1,
     "views": 2,
     "bins": 2,
     "fakes": 2,
@@ -36,6 +38,7 @@ FLOORS = {
     "nets": 7.5,
     "plot": 8,
     "audit": 8.5,
+    "__main__": 9,
     "explore": 9,
     "learn": 10,
 }

@@ -11,6 +11,7 @@ from scipy.integrate import quad
 from scipy.stats import norm as normal
 
 import calibkit as ck
+from calibkit import data
 from calibkit.calibrators import FlatBinning, SlopeOneBinning
 from calibkit.errors import debiased_calibration_error
 from calibkit.errors.debiased import debiased_absolute, debiased_square
@@ -226,6 +227,107 @@ def test_all_cases_are_there():
     assert sum(case["norm"] == 2 for case in LIBRARY) == 24
 
 
+# Top-label and marginal errors of source 003's network by the same library, equal-mass bins (m)
+# or equal-width ones (w), in the order of the file: plain, debiased.
+NETWORK = [
+    ("top-label", "m", 15, 1, 0.0397166789382696, 0.039569759077452284),
+    ("top-label", "m", 15, 2, 0.0781007540575716, 0.07768203565242601),
+    ("top-label", "m", 100, 1, 0.03978940877616406, 0.039351333900622475),
+    ("top-label", "m", 100, 2, 0.08324237968859811, 0.08059536704292611),
+    ("top-label", "w", 15, 2, 0.0652795246541927, 0.06309824810776085),
+    ("top-label", "w", 100, 2, 0.08457659562440996, 0.07440859516906648),
+    ("class-wise", "m", 15, 1, 0.0038919556428328255, 0.0036668416899588554),
+    ("class-wise", "m", 100, 1, 0.008173619397792419, 0.007944930046518773),
+    ("class-wise", "m", 100, 2, 0.03392413478355869, 0.032477395896921904),
+]
+
+
+@pytest.mark.parametrize(("view", "kind", "n_bins", "norm", "plain", "wanted"), NETWORK)
+def test_the_network_of_source_003(view, kind, n_bins, norm, plain, wanted):
+    if not data.available("cifar10-vgg16"):
+        pytest.skip("cifar_probs.dat is not in CALIBKIT_DATA")
+    rows = data.load("cifar10-vgg16")
+    bins = (ck.EqualMass if kind == "m" else ck.EqualWidth)(n_bins)
+    found = debiased_calibration_error(rows.y_true, rows.y_prob, view=view, bins=bins, norm=norm)
+    # It closes bins on the right: at an edge, ties fall on the other side.
+    assert found.plain == pytest.approx(plain, abs=2e-5)
+    assert found.value == pytest.approx(wanted, abs=1e-4 if norm == 1 else 2e-5)
+
+
+def test_of_the_network_two_classes_have_negative_squares():
+    """The library cuts each class at 0 and then averages: .0106713 instead of .0105."""
+    if not data.available("cifar10-vgg16"):
+        pytest.skip("cifar_probs.dat is not in CALIBKIT_DATA")
+    rows = data.load("cifar10-vgg16")
+    found = debiased_calibration_error(rows.y_true, rows.y_prob, view="class-wise")
+    assert np.flatnonzero(found.per_view < 0).tolist() == [6, 7]
+    cut = np.sqrt(np.maximum(found.per_view, 0).mean())
+    assert cut == pytest.approx(0.010671296134445332, abs=2e-6)
+    assert found.value < cut
+
+
+# --- resampled -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_bins", [1, 4, 15])
+def test_for_norm_1_resampling_is_close_to_the_formula(n_bins):
+    p = np.random.default_rng(0).random(300)
+    y = np.random.default_rng(1).random(300) < p**2
+    formula = debiased_calibration_error(y, p, bins=n_bins, norm=1)
+    found = debiased_calibration_error(y, p, bins=n_bins, norm=1, method="resampled", rng=2)
+    # 1000 draws of an error whose standard deviation is below 0.03; four standard errors.
+    assert found.value == pytest.approx(formula.value, abs=4 * 0.03 / np.sqrt(1000))
+    assert found.plain == formula.plain
+    assert found.value != formula.value
+
+
+@pytest.mark.parametrize("norm", [1, 1.5, 2, 3, np.inf])
+def test_resampling_by_loops(norm):
+    p = np.random.default_rng(3).random(80)
+    y = np.random.default_rng(4).random(80) < p
+    table = ck.reliability_table(y, p, bins=10)
+    rng, drawn = np.random.default_rng(5), []
+    for _ in range(3000):
+        total = []
+        for b in np.flatnonzero(table.occupied):
+            f, n = table.frequency[b], table.count[b]
+            gap = abs(table.mean_prob[b] - rng.normal(f, np.sqrt(f * (1 - f) / n)))
+            total.append((table.weight[b], gap))
+        if np.isinf(norm):
+            drawn.append(max(gap for _, gap in total))
+        else:
+            drawn.append(sum(w * gap**norm for w, gap in total) ** (1 / norm))
+    plain = ck.calibration_error(y, p, bins=10, norm=norm).value
+    found = debiased_calibration_error(y, p, bins=10, norm=norm, method="resampled", rng=0)
+    allowed = 4 * np.std(drawn) * np.sqrt(1 / 1000 + 1 / 3000)
+    assert found.value == pytest.approx(2 * plain - np.mean(drawn), abs=allowed)
+    assert found.plain == pytest.approx(plain, abs=1e-12)
+    assert np.isnan([found.squared, found.plain_squared]).all()
+    assert found.name in found.describe().lower()
+
+
+def test_resampling_skips_empty_bins_and_repeats_with_its_seed():
+    y, p = [0, 1, 0, 1, 1, 0], [0.1, 0.12, 0.15, 0.9, 0.95, 0.92]
+    one, same, other = (
+        debiased_calibration_error(y, p, bins=10, norm=3, method="resampled", rng=rng)
+        for rng in (1, np.random.default_rng(1), 2)
+    )
+    assert one.value == same.value != other.value
+    assert np.isfinite(one.value)
+
+
+def test_resampling_corrects_classes_together():
+    y, p = class_data(200, 3)
+    found = debiased_calibration_error(
+        y, p, view="class-wise", bins=5, norm=3, method="resampled", rng=0
+    )
+    plain = ck.calibration_error(y, p, view="class-wise", bins=5, norm=3)
+    assert found.plain == pytest.approx(plain.value, abs=1e-12)
+    assert found.per_view.shape == (3,)
+    assert found.value < found.plain
+    assert "debiased" in found.to_frame().columns
+
+
 # --- the result ---------------------------------------------------------------------------------
 
 
@@ -294,11 +396,14 @@ def test_it_has_a_null_level():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"norm": 3}, "norm must be 1 or 2"),
+        ({"norm": 3}, 'norm must be 1 or 2: .* use method="resampled"'),
         ({"norm": np.inf}, "norm must be 1 or 2"),
-        ({"norm": True}, "norm must be 1 or 2"),
-        ({"norm": "2"}, "norm must be 1 or 2"),
-        ({"method": "best"}, "method must be"),
+        ({"norm": 3, "method": "pairwise"}, "norm must be 1 or 2"),
+        ({"norm": True}, "norm must be a number from 1 on"),
+        ({"norm": "2"}, "norm must be a number from 1 on"),
+        ({"norm": 0.5, "method": "resampled"}, "norm must be a number from 1 on"),
+        ({"method": "best"}, 'method must be "frequency" or "pairwise" or "resampled"'),
+        ({"method": "resampled", "rng": -1}, "rng"),
         ({"singles": None}, "singles must be"),
         ({"method": "pairwise", "norm": 1}, "use norm=2"),
         ({"bins": 0}, "bins must be"),

@@ -13,13 +13,13 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from calibkit import study
+from calibkit import _progress, study
 from calibkit.calibrators import FlatBinning, IsotonicCalibrator, PlattCalibrator, SlopeOneBinning
 from calibkit.calibrators._base import Calibrator
 from calibkit.fakes import SyntheticShape
 from calibkit.fit_on_test import fit_on_test
 from calibkit.piecewise import PiecewiseLinear
-from calibkit.study import Cell, DataSet, Grid, Measures, StudyResult, _progress, _store
+from calibkit.study import Cell, DataSet, Grid, Measures, StudyResult, _store
 from calibkit.study import measures as measuring
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -16,7 +16,7 @@ import numpy as np
 import calibkit as ck
 from calibkit import explore
 from calibkit.fakes import KnobClassifier
-from tools import bench_fits
+from tools import bench_counts, bench_fits
 from tools.timing import Case, best_ms
 
 
@@ -131,7 +131,13 @@ def main(arguments: list[str] | None = None) -> int:
     n = 100_000 if parser.parse_args(arguments).quick else 1_000_000
     rng = np.random.default_rng(0)
     cases = [*large_inputs(n, rng), resampling(10_000, 1000, rng), small_input(rng)]
-    cases += [*fake_samples(n, rng), *bench_fits.cases(rng), peak_memory(n, rng), *redraws()]
+    cases += [
+        *fake_samples(n, rng),
+        *bench_fits.cases(rng),
+        *bench_counts.cases(),
+        peak_memory(n, rng),
+        *redraws(),
+    ]
     print(f"{'case':<36}{'time (ms)':>10}  {'yardstick':<22}{'(ms)':>8}{'ratio':>8}{'promise':>9}")
     for case in cases:
         mark = "" if case.ratio <= case.promised else "  <- broken"

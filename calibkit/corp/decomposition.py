@@ -214,20 +214,52 @@ def corp_decomposition(
     >>> round(parts.miscalibration, 4), round(parts.discrimination, 4)
     (0.0489, 0.1111)
     """
-    scoring, loss, excess = _chosen(score)
+    _chosen(score)  # a wrong score is named before the data are looked at
     problem = binary_problem(y_true, y_prob, view=view)
-    prediction, hits, count = _pool_ties(problem)
+    return decompose_counts(*_pool_ties(problem), view=problem.view, score=score)
+
+
+def decompose_counts(
+    prediction: FloatVector, hits: IntVector, count: IntVector, *, view: str, score: str = "brier"
+) -> CorpDecomposition:
+    """Do the work of `corp_decomposition` for predictions that are counted already.
+
+    Parameters
+    ----------
+    prediction : ndarray of shape (m,)
+        Distinct predictions in increasing order, in [0, 1].
+    hits, count : ndarray of int, shape (m,)
+        Events, and predictions, of each.
+    view : str
+        Which event, in words.
+    score : {"brier", "log"}
+        As in `corp_decomposition`.
+
+    Returns
+    -------
+    CorpDecomposition
+
+    Examples
+    --------
+    >>> prediction = np.array([.2, .3, .7, .9])
+    >>> hits, count = np.array([1, 0, 2, 1]), np.array([2, 1, 2, 1])
+    >>> parts = decompose_counts(prediction, hits, count, view="positive class")
+    >>> parts.count.tolist(), round(parts.miscalibration, 4)
+    ([3, 3], 0.0489)
+    """
+    scoring, loss, excess = _chosen(score)
+    n = int(count.sum())
     starts = _block_starts(hits, count)
     block_hits, block_count = np.add.reduceat(hits, starts), np.add.reduceat(count, starts)
     curve = block_hits / block_count
     height = curve.repeat(np.diff(starts, append=len(count)))
-    overall = np.full(len(curve), hits.sum() / problem.n)
+    overall = np.full(len(curve), hits.sum() / n)
     misses, block_misses = count - hits, block_count - block_hits
     return CorpDecomposition(
-        score=float(loss(prediction, hits, misses).sum() / problem.n),
-        miscalibration=float(excess(prediction, height, hits, misses).sum() / problem.n),
-        discrimination=float(excess(overall, curve, block_hits, block_misses).sum() / problem.n),
-        uncertainty=float(loss(overall, block_hits, block_misses).sum() / problem.n),
+        score=float(loss(prediction, hits, misses).sum() / n),
+        miscalibration=float(excess(prediction, height, hits, misses).sum() / n),
+        discrimination=float(excess(overall, curve, block_hits, block_misses).sum() / n),
+        uncertainty=float(loss(overall, block_hits, block_misses).sum() / n),
         scoring=scoring,
         low=read_only(prediction[starts]),
         high=read_only(prediction[np.append(starts[1:], len(count)) - 1]),
@@ -236,7 +268,7 @@ def corp_decomposition(
         count=read_only(block_count),
         prediction=read_only(prediction),
         prediction_count=read_only(count),
-        view=problem.view,
+        view=view,
     )
 
 

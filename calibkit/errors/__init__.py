@@ -20,7 +20,8 @@ member                                   bins          norm          weights
 The acronyms ECE, ACE, MCE, TCE each have two meanings in the literature, so public names are
 spelled out; the book's notation page has the table. Lessons 04 to 06.
 
-`debiased_calibration_error` takes off what chance adds, for norms 1 and 2.
+`debiased_calibration_error` takes off what chance adds, by formula for norms 1 and 2, by draws for
+any norm.
 """
 
 from calibkit.errors.debiased import DebiasedError, debiased_calibration_error

@@ -12,15 +12,18 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from calibkit._result import Result, read_only, spell
+from calibkit._validation import as_generator
 from calibkit.bins import Binning
+from calibkit.errors.general import check_options, combine_views, weighted_norm
 from calibkit.errors.named import FIFTEEN_EQUAL_MASS
 from calibkit.reliability import BinTable, reliability_tables
 from calibkit.views import BinaryProblem, View, binary_problems
 
 FloatVector = NDArray[np.float64]
 
-METHODS = ("frequency", "pairwise")
+METHODS = ("frequency", "pairwise", "resampled")
 SINGLES = ("zero", "plain")
+N_DRAWS = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -30,27 +33,28 @@ class DebiasedError(Result):
     Parameters
     ----------
     value : float
-        The debiased error. For norm 2 the root of `squared`, and 0 where that is negative; for
-        norm 1 the estimate as it is, which may be negative.
+        The debiased error. The root of `squared` where there is one, and 0 where that is
+        negative; otherwise the estimate as it is, which may be negative.
     squared : float
         The debiased squared error as it is, below 0 where chance alone makes larger gaps; NaN
-        for norm 1. Average this one over data sets, not `value`.
+        for other norms than 2, and if chance was resampled. Average this one over data sets, not
+        `value`.
     plain : float
         The error without correction.
     plain_squared : float
-        Its square; NaN for norm 1.
+        Its square; NaN where `squared` is.
     name : str
         Its name in words.
     norm : float
-        1 or 2.
-    method : {"frequency", "pairwise"}
+        The order of the norm, from 1 on.
+    method : {"frequency", "pairwise", "resampled"}
         How chance was estimated.
     view : str
         Which event or events.
     tables : tuple of BinTable
         The bin table, one per class for the class-wise view.
     per_view : ndarray
-        The debiased error of each table for norm 1, the debiased square for norm 2.
+        The debiased square of each table where there is one, otherwise the debiased error.
     """
 
     value: float
@@ -102,7 +106,7 @@ class DebiasedError(Result):
         return {
             "view": np.array([table.view for table in self.tables]),
             "bins in use": np.array([int(table.occupied.sum()) for table in self.tables]),
-            "debiased" if self.norm == 1 else "debiased square": self.per_view,
+            "debiased" if np.isnan(self.squared) else "debiased square": self.per_view,
         }
 
 
@@ -115,6 +119,7 @@ def debiased_calibration_error(
     norm: float = 2,
     method: str = "frequency",
     singles: str = "zero",
+    rng: int | np.random.Generator | None = None,
 ) -> DebiasedError:
     """Estimate a binned calibration error and take off what chance adds to it.
 
@@ -132,20 +137,24 @@ def debiased_calibration_error(
         Which event; needed when `y_prob` has columns.
     bins : int or Binning
         A number of equal-width bins, or a binning; 15 equal-mass bins as in source 003.
-    norm : {1, 2}
-        Mean gap, or root mean square gap.
-    method : {"frequency", "pairwise"}
-        ``"frequency"``: chance is estimated from the frequency of the bin. ``"pairwise"``, for
-        norm 2: from pairs of predictions (U-statistic).
+    norm : float
+        1: mean gap; 2: root mean square gap; with ``"resampled"`` any number from 1 on, or
+        ``numpy.inf``.
+    method : {"frequency", "pairwise", "resampled"}
+        ``"frequency"``, for norms 1 and 2: chance is estimated from the frequency of the bin, by
+        formula. ``"pairwise"``, for norm 2: from pairs of predictions (U-statistic).
+        ``"resampled"``, for any norm: from 1000 draws of the frequencies.
     singles : {"zero", "plain"}
         For norm 2: what a bin with a single prediction contributes. Nothing, as in source 003, or
         its plain square, as in source 000.
+    rng : int, numpy.random.Generator or None
+        For ``"resampled"``: seed or generator.
 
     Returns
     -------
     DebiasedError
-        ``float(result)`` is the number. ``squared`` is never cut at 0, nor is the number for
-        norm 1.
+        ``float(result)`` is the number. ``squared`` is never cut at 0, nor is the number where
+        there is no square.
 
     Raises
     ------
@@ -169,6 +178,10 @@ def debiased_calibration_error(
       ``s = 0`` (source 000 C.5). Less biased than the plain error, not unbiased: for a
       calibrated model about ``2 - sqrt(2)``, 59 %, of the plain error is left.
 
+    - resampled: ``2 E - mean E*``, where the frequencies of ``E*`` are drawn from the normal
+      distribution above (the rule of source 003's library for norms other than 2). For norm 1
+      its mean is the formula. Like that, it leaves part of the bias.
+
     All this holds for rows drawn alike and independently, and edges that are given beforehand.
     Over classes, squares are averaged first, then one root is taken. Taught in lesson 06.
 
@@ -183,22 +196,21 @@ def debiased_calibration_error(
     """
     _check(norm, method, singles)
     tables = reliability_tables(y_true, y_prob, view=view, bins=bins)
-    if norm == 1:
+    if method == "resampled":
+        value, per_view = _resampled(tables, norm, as_generator(rng))
+    elif norm == 1:
         per_view = np.array([debiased_absolute(table) for table in tables])
-    elif method == "frequency":
-        per_view = np.array([debiased_square(table, singles) for table in tables])
+        value = float(per_view.mean())
     else:
-        problems = binary_problems(y_true, y_prob, view=view)
-        per_view = np.array(
-            [_pairwise(*both, singles) for both in zip(problems, tables, strict=True)]
-        )
-    mean = float(per_view.mean())
-    plain = float(np.mean([_plain(table, norm) for table in tables]))
+        per_view = _squares(tables, binary_problems(y_true, y_prob, view=view), method, singles)
+        value = float(np.sqrt(max(per_view.mean(), 0.0)))
+    square = norm == 2 and method != "resampled"
+    plain = float(combine_views(np.array([_plain(table, norm) for table in tables]), norm))
     return DebiasedError(
-        value=mean if norm == 1 else float(np.sqrt(max(mean, 0.0))),
-        squared=mean if norm == 2 else float("nan"),
-        plain=plain if norm == 1 else float(np.sqrt(plain)),
-        plain_squared=plain if norm == 2 else float("nan"),
+        value=value,
+        squared=float(per_view.mean()) if square else float("nan"),
+        plain=plain,
+        plain_squared=plain**2 if square else float("nan"),
         name=_name(norm, method),
         norm=float(norm),
         method=method,
@@ -209,17 +221,23 @@ def debiased_calibration_error(
 
 
 def _check(norm: float, method: str, singles: str) -> None:
-    if isinstance(norm, bool) or norm not in (1, 2):
-        raise ValueError(f"norm must be 1 or 2: other errors have no correction, got {norm!r}.")
     for name, value, options in (("method", method, METHODS), ("singles", singles, SINGLES)):
         if value not in options:
-            raise ValueError(f'{name} must be "{options[0]}" or "{options[1]}", got {value!r}.')
+            allowed = " or ".join(f'"{option}"' for option in options)
+            raise ValueError(f"{name} must be {allowed}, got {value!r}.")
+    check_options(norm)
+    if method != "resampled" and norm not in (1, 2):
+        raise ValueError(
+            'norm must be 1 or 2: other errors have no formula, use method="resampled"; '
+            f"got {norm!r}."
+        )
     if norm == 1 and method == "pairwise":
         raise ValueError('method="pairwise" estimates a square: use norm=2.')
 
 
 def _name(norm: float, method: str) -> str:
-    kind = "expected" if norm == 1 else "root mean square"
+    kinds: dict[float, str] = {1: "expected", 2: "root mean square", np.inf: "maximum"}
+    kind = kinds.get(norm, f"l{norm:g}")
     return f"{'pairwise ' if method == 'pairwise' else ''}debiased {kind} calibration error"
 
 
@@ -231,7 +249,34 @@ def _used(table: BinTable) -> tuple[FloatVector, FloatVector, FloatVector]:
 
 def _plain(table: BinTable, norm: float) -> float:
     count, gap, _ = _used(table)
-    return float((count * np.abs(gap) ** norm).sum() / table.n)
+    if norm == 1:  # the sum that the formula below corrects, digit by digit
+        return float((count * np.abs(gap)).sum() / table.n)
+    return float(weighted_norm(gap, count / table.n, norm))
+
+
+def _resampled(
+    tables: tuple[BinTable, ...], norm: float, generator: np.random.Generator
+) -> tuple[float, FloatVector]:
+    """Return twice the error less its mean over redrawn frequencies: of all tables, of each."""
+    plain = np.array([_plain(table, norm) for table in tables])
+    drawn = np.empty((N_DRAWS, len(tables)))
+    for k, table in enumerate(tables):
+        count, gap, frequency = _used(table)
+        sd = np.sqrt(frequency * (1 - frequency) / count)
+        gaps = gap - sd * generator.standard_normal((N_DRAWS, len(gap)))
+        drawn[:, k] = weighted_norm(gaps, count / table.n, norm)
+    together = 2 * combine_views(plain, norm) - combine_views(drawn, norm).mean()
+    return float(together), 2 * plain - drawn.mean(axis=0)
+
+
+def _squares(
+    tables: tuple[BinTable, ...], problems: tuple[BinaryProblem, ...], method: str, singles: str
+) -> FloatVector:
+    """Return the debiased square of each table."""
+    if method == "frequency":
+        return np.array([debiased_square(table, singles) for table in tables])
+    pairs = zip(problems, tables, strict=True)
+    return np.array([_pairwise(problem, table, singles) for problem, table in pairs])
 
 
 def debiased_absolute(table: BinTable) -> float:

@@ -219,6 +219,37 @@ def calibration_error(
     check_options(norm, gap, weights)
     tables = reliability_tables(y_true, y_prob, view=view, bins=bins)
     _warn_of_absent_classes(tables)
+    return error_of_tables(tables, norm=norm, gap=gap, weights=weights, name=name)
+
+
+def error_of_tables(
+    tables: tuple[BinTable, ...],
+    *,
+    norm: float = 1,
+    gap: str = "mean",
+    weights: str = "mass",
+    name: str | None = None,
+) -> CalibrationError:
+    """Take the norm of `calibration_error` of bin tables that are there already.
+
+    Parameters
+    ----------
+    tables : tuple of BinTable
+        One table, or one per class for the class-wise view.
+    norm, gap, weights, name
+        As in `calibration_error`.
+
+    Returns
+    -------
+    CalibrationError
+
+    Examples
+    --------
+    >>> from calibkit import reliability_table
+    >>> table = reliability_table([0, 1, 1, 1], [.1, .4, .8, .9], bins=2)
+    >>> round(float(error_of_tables((table,))), 4)
+    0.2
+    """
     per_view = np.array([_table_error(table, norm, gap, weights) for table in tables])
     null_mean, null_sd = _null_of_tables(tables, norm, gap, weights)
     return CalibrationError(

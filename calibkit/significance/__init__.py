@@ -9,7 +9,7 @@ diagonal. Here are the tools that put a measured number into proportion:
 `consistency_band`
     the same for a reliability diagram: where the frequencies of a calibrated model would lie.
 `bootstrap_interval`
-    redraws the rows: how uncertain the measured value is.
+    redraws the rows: which true values the measured one allows.
 `test_based_calibration_error`
     tests each prediction against the events of its bin: what share is contradicted?
 `general_calibration_error`

@@ -91,14 +91,24 @@ def draw_classes(
 
 
 def draw_events(
-    problem: BinaryProblem, table: BinTable, n_draws: int, generator: np.random.Generator
+    problem: BinaryProblem,
+    table: BinTable,
+    n_draws: int,
+    generator: np.random.Generator,
+    *,
+    coarse: bool = False,
 ) -> NDArray[np.intp]:
-    """Draw events from the predictions and count them per bin: shape (n_draws, B)."""
+    """Draw events from the predictions and count them per bin: shape (n_draws, B).
+
+    Coarse draws take less time. They meet the predictions to 1e-7 only.
+    """
     order, bounds = sort_by_bin(problem, table)
-    prob = problem.prob[order].astype(np.float64)
+    kind: type[np.float32 | np.float64] = np.float32 if coarse else np.float64
+    prob = problem.prob[order].astype(kind)
     events = np.empty((n_draws, table.n_bins), dtype=np.intp)
     for rows in blocks(n_draws, problem.n):
-        happened = generator.random((rows.stop - rows.start, problem.n)) < prob
+        uniform = generator.random((rows.stop - rows.start, problem.n), dtype=kind)
+        happened = np.less(uniform, prob)
         for b in range(table.n_bins):
             events[rows, b] = np.count_nonzero(happened[:, bounds[b] : bounds[b + 1]], axis=1)
     return events
@@ -112,10 +122,7 @@ def null_errors(
     generator: np.random.Generator,
 ) -> FloatVector:
     """Redraw all labels from the predictions and return the error of each redraw."""
-    if len(problems) == 1:
-        events = [draw_events(problems[0], error.tables[0], n_draws, generator)]
-    else:
-        events = _draw_events_of_classes(error, problems, prob, n_draws, generator)
+    events = null_events(error, problems, prob, n_draws, generator)
     per_view = []
     for table, hits in zip(error.tables, events, strict=True):
         reference = table.mean_prob if error.gap == "mean" else table.centre
@@ -123,6 +130,21 @@ def null_errors(
             gap = reference - hits / table.count
         per_view.append(weighted_norm(gap, bin_weights(table.count, error.weights), error.norm))
     return combine_views(np.stack(per_view, axis=-1), error.norm)
+
+
+def null_events(
+    error: CalibrationError,
+    problems: tuple[BinaryProblem, ...],
+    prob: FloatArray,
+    n_draws: int,
+    generator: np.random.Generator,
+    *,
+    coarse: bool = False,
+) -> list[NDArray[np.intp]]:
+    """Redraw all labels from the predictions; count events per table, shape (n_draws, B)."""
+    if len(problems) == 1:
+        return [draw_events(problems[0], error.tables[0], n_draws, generator, coarse=coarse)]
+    return _draw_events_of_classes(error, problems, prob, n_draws, generator)
 
 
 def _draw_events_of_classes(
@@ -157,21 +179,49 @@ def bootstrap_errors(
     generator: np.random.Generator,
 ) -> FloatVector:
     """Redraw the rows with replacement, edges fixed, and return the error of each resample."""
+    values = np.empty(n_resamples)
+    for block, sums in resampled_sums(error, problems, n_resamples, generator):
+        values[block] = errors_of_sums(error, sums)
+    return values
+
+
+def resampled_sums(
+    error: CalibrationError,
+    problems: tuple[BinaryProblem, ...],
+    n_resamples: int,
+    generator: np.random.Generator,
+) -> Iterator[tuple[slice, list[FloatVector]]]:
+    """Redraw the rows with replacement; yield count, sum of predictions and events per bin.
+
+    Each block has one array per table, of shape (resamples, B, 3).
+    """
     n = problems[0].n
     sorted_rows = [_SortedRows(p, t) for p, t in zip(problems, error.tables, strict=True)]
-    values = np.empty(n_resamples)
     for block in blocks(n_resamples, n):
         drawn = generator.integers(0, n, size=(block.stop - block.start, n))
         times = np.empty(drawn.shape)  # how often each row was drawn, as float for the products
         for row, indices in zip(times, drawn, strict=True):
             row[:] = np.bincount(indices, minlength=n)
-        per_view = [
-            # One problem needs no reordering: its rows may be drawn in sorted order at once.
-            rows.errors(times if len(problems) == 1 else times[:, rows.order], error)
-            for rows in sorted_rows
-        ]
-        values[block] = combine_views(np.stack(per_view, axis=-1), error.norm)
-    return values
+        yield (
+            block,
+            [
+                # One problem needs no reordering: its rows may be drawn in sorted order at once.
+                rows.sums(times if len(problems) == 1 else times[:, rows.order])
+                for rows in sorted_rows
+            ],
+        )
+
+
+def errors_of_sums(error: CalibrationError, sums: list[FloatVector]) -> FloatVector:
+    """Return the error of each resample from its sums per bin."""
+    per_view = []
+    for table, of_table in zip(error.tables, sums, strict=True):
+        count, sum_prob, hits = np.moveaxis(of_table, -1, 0)
+        with np.errstate(invalid="ignore"):
+            reference = sum_prob / count if error.gap == "mean" else table.centre
+            gap = reference - hits / count
+        per_view.append(weighted_norm(gap, bin_weights(count, error.weights), error.norm))
+    return combine_views(np.stack(per_view, axis=-1), error.norm)
 
 
 class _SortedRows:
@@ -184,14 +234,10 @@ class _SortedRows:
         label = problem.label[self.order].astype(np.float64)
         self.columns = np.column_stack([np.ones_like(prob), prob, label])
 
-    def errors(self, times: FloatVector, error: CalibrationError) -> FloatVector:
-        """Return the error of each resample; `times` says how often each sorted row was drawn."""
+    def sums(self, times: FloatVector) -> FloatVector:
+        """Add up each resample per bin; `times` says how often each sorted row was drawn."""
         sums = np.empty((len(times), self.table.n_bins, 3))
         for b in range(self.table.n_bins):
             inside = slice(self.bounds[b], self.bounds[b + 1])
             sums[:, b] = times[:, inside] @ self.columns[inside]
-        count, sum_prob, hits = np.moveaxis(sums, -1, 0)
-        with np.errstate(invalid="ignore"):
-            reference = sum_prob / count if error.gap == "mean" else self.table.centre
-            gap = reference - hits / count
-        return weighted_norm(gap, bin_weights(count, error.weights), error.norm)
+        return sums

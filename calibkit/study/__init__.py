@@ -19,7 +19,13 @@ prints the source's Tables 24 to 27 beside ours.
 >>> result.map_error_table().evaluators
 ('ES15', 'ES_sweep', 'ES_CV')
 
-Import it as ``from calibkit import study``. Source 000 section 4. Taught in lesson 06.
+The experiments of source 003 run on a `Population`, whose truth is known or is a whole file:
+`binned_errors` (what bins hide), `compare_calibrators` (histogram binning against
+scaling-binning) and `compare_estimators` (plain against debiased). They are in the module
+``verified``; the page "Verified" of the book prints the source's figures beside ours.
+
+Import it as ``from calibkit import study``. Source 000 section 4, source 003. Taught in lessons
+06 and 11.
 """
 
 from calibkit.study.evaluators import (
@@ -38,19 +44,35 @@ from calibkit.study.measures import Measures, error_after_calibration, measure
 from calibkit.study.published import PUBLISHED
 from calibkit.study.result import StudyResult, StudyTable
 from calibkit.study.runner import run_study
+from calibkit.study.verified import (
+    BinnedErrors,
+    CalibratorComparison,
+    EstimatorComparison,
+    Population,
+    binned_errors,
+    compare_calibrators,
+    compare_estimators,
+)
 
 __all__ = [
     "PUBLISHED",
+    "BinnedErrors",
+    "CalibratorComparison",
     "Cell",
     "DataSet",
     "Derived",
+    "EstimatorComparison",
     "EvolvedPieces",
     "Grid",
     "Measures",
+    "Population",
     "StudyResult",
     "StudyTable",
     "Unseen",
     "bin_evaluators",
+    "binned_errors",
+    "compare_calibrators",
+    "compare_estimators",
     "default_evaluators",
     "error_after_calibration",
     "measure",

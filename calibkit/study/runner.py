@@ -8,8 +8,8 @@ from typing import Any
 import joblib
 
 import calibkit
+from calibkit._progress import track
 from calibkit.study import _store
-from calibkit.study._progress import track
 from calibkit.study.evaluators import Evaluators, default_evaluators, specification
 from calibkit.study.grid import Cell, DataSet, Grid
 from calibkit.study.measures import Measures, measure

@@ -1,0 +1,168 @@
+"""Do labels and predictions belong together? Compared with labels dealt out at random.
+
+The statistic is the mean probability of what happened. If the labels had nothing to do with the
+predictions, any order of the labels would do as well; its mean and variance over all orders have
+closed forms. If the predictions were right, its mean would be that of ``sum_k p_k^2``.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import optimize, special
+
+from calibkit.audit._redraws import Drawer
+from calibkit.audit._rows import Rows
+
+FloatVector = NDArray[np.float64]
+IntVector = NDArray[np.int64]
+
+# One chance in 4 000 that shuffled labels reach it.
+_CLEAR = 3.5
+# So large the statistic should be if the predictions were right, before its absence says much.
+_EXPECTED = 5.0
+# Labels are called shuffled only if right predictions would hardly ever do so badly: with few
+# events the statistic varies much. It is drawn for moderate data, and normal for large data.
+_HARDLY_EVER = 0.01
+_DRAWS = 400
+_LARGE = 50_000
+# A better order of the columns must explain this part of what the predictions promise.
+_PART = 0.3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alignment:
+    """What the comparison with random order says.
+
+    Parameters
+    ----------
+    verdict : {"aligned", "not aligned", "alignment unclear"}
+        The answer.
+    cause : str
+        ``"shuffled"``, ``"inverted"``, ``"swapped"``, ``"off by one class"``, ``"rows shifted"``
+        or empty.
+    order : tuple of int
+        The better order of the classes, if classes are swapped: label k goes with this column.
+    z, expected_z : float
+        The statistic in standard deviations of random order, and what right predictions show.
+    accuracy, majority : float
+        Share of right predicted classes, and that of always naming the commonest class.
+    """
+
+    verdict: str
+    cause: str
+    order: tuple[int, ...]
+    z: float
+    expected_z: float
+    accuracy: float
+    majority: float
+
+
+def alignment_of(rows: Rows, rng: np.random.Generator) -> Alignment:
+    """Compare the labels with labels in random order."""
+    table, label = rows.table, rows.label
+    count = np.bincount(label, minlength=table.shape[1])
+    mean, sd = _random_order(table, count)
+    own = float(rows.own.mean())
+    promise = float(
+        np.einsum("ik,ik->", table, table) / rows.n - np.square(table.mean(axis=0)).sum()
+    )
+    expected = _ratio(promise, sd)
+    z = _ratio(own - mean, sd)
+    verdict, cause = "aligned", ""
+    order: tuple[int, ...] = ()
+    better = _better_order(table, label, (mean, sd, promise))
+    if better is not None:
+        verdict, cause, order = "not aligned", _name(better, rows), tuple(map(int, better))
+    elif z < _CLEAR:
+        shifted = _shifted(rows, mean, sd)
+        if shifted or (
+            expected >= _EXPECTED and _share_as_bad(table, own - mean, rng) < _HARDLY_EVER
+        ):
+            verdict, cause = "not aligned", "rows shifted" if shifted else "shuffled"
+        else:
+            verdict = "alignment unclear"
+    return Alignment(
+        verdict=verdict,
+        cause=cause,
+        order=order,
+        z=z,
+        expected_z=expected,
+        accuracy=float((table.argmax(axis=1) == label).mean()),
+        majority=float(count.max() / rows.n),
+    )
+
+
+def _random_order(table: FloatVector, count: IntVector) -> tuple[float, float]:
+    """Return mean and standard deviation of the statistic over all orders of the labels."""
+    n = len(table)
+    share = count / n
+    by_row, by_class = table @ share, table.mean(axis=0)
+    overall = float(share @ by_class)
+    apart = table - by_row[:, np.newaxis] - by_class + overall
+    variance = float(np.square(apart).sum(axis=0) @ count) / max(n - 1, 1)
+    return overall, float(np.sqrt(variance)) / n
+
+
+def _share_as_bad(table: FloatVector, surplus: float, rng: np.random.Generator) -> float:
+    """Return how often right predictions would stand out so little from random order."""
+    n = len(table)
+    # Centred columns: how many events there were of each class says nothing about their order.
+    centred = table - table.mean(axis=0)
+    if n <= _LARGE:
+        drawer, place = Drawer(table), np.arange(n)
+        drawn = [float(centred[place, drawer.draw(rng)].mean()) for _ in range(_DRAWS)]
+        return float(np.mean(np.array(drawn) <= surplus))
+    mean = np.einsum("ik,ik->i", table, centred)
+    variance = np.einsum("ik,ik,ik->i", table, centred, centred) - mean**2
+    sd = float(np.sqrt(np.maximum(variance, 0.0).sum())) / n
+    return float(special.ndtr(_ratio(surplus - float(mean.mean()), sd)))
+
+
+def _ratio(difference: float, sd: float) -> float:
+    return difference / sd if sd > 1e-12 else 0.0
+
+
+def _better_order(
+    table: FloatVector, label: IntVector, scale: tuple[float, float, float]
+) -> IntVector | None:
+    """Return which column belongs to each label, if that is clearly not its own one."""
+    n, k = table.shape
+    mean, sd, promise = scale
+    met = np.stack([np.bincount(label, column, k) for column in table.T], axis=1)
+    _, order = optimize.linear_sum_assignment(-met)
+    if (order == np.arange(k)).all() or sd <= 1e-12 or promise <= 0:
+        return None
+    chosen = table[np.arange(n), order[label]]
+    surplus = float(chosen.mean()) - mean
+    # The best of K! orders looks good by chance; the bound grows with their number.
+    least = _CLEAR + float(np.sqrt(2 * special.gammaln(k + 1)))
+    gain = chosen - table[np.arange(n), label]
+    spread = float(gain.std()) / np.sqrt(n)
+    clear = _ratio(float(gain.mean()), spread) > least
+    if clear and surplus / sd > least and surplus > _PART * promise:
+        return np.asarray(order, dtype=np.int64)
+    return None
+
+
+def _name(order: IntVector, rows: Rows) -> str:
+    k = len(order)
+    if k == 2:
+        return "inverted" if rows.binary else "swapped"
+    if any((order == (np.arange(k) + step) % k).all() for step in (1, -1)):
+        return "off by one class"
+    return "swapped"
+
+
+def _shifted(rows: Rows, mean: float, sd: float) -> bool:
+    """Tell whether labels fit the row before or after: only here the order of rows matters."""
+    if rows.n < 3 or sd <= 1e-12:
+        return False
+    back = np.argsort(rows.position)
+    table, label = rows.table[back], rows.label[back]
+    for step in (1, -1):
+        near = np.roll(label, step)
+        value = float(table[np.arange(rows.n), near].mean())
+        if _ratio(value - mean, sd) > _CLEAR + 1.5:
+            return True
+    return False

@@ -1,0 +1,147 @@
+"""Does it matter for the costs? What trusting costs, beside repaired predictions and no model."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from calibkit.audit._evidence import resamples
+from calibkit.audit._redraws import TOP
+from calibkit.audit._rows import FloatVector, IntVector, Rows
+from calibkit.audit.repairs import resampled_means
+from calibkit.audit.settings import AuditSettings
+from calibkit.decisions import (
+    MurphyCurve,
+    PolicyCost,
+    best_actions,
+    decision_threshold,
+    murphy_curve,
+    policy_cost,
+)
+
+_GRID = np.linspace(0.005, 0.995, 199)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Paid:
+    """What trusting costs at the costs that were given.
+
+    Parameters
+    ----------
+    trust : PolicyCost
+        What trusting costs.
+    repaired : float
+        Mean cost with repaired predictions, held out; NaN without a repair.
+    regret, low, high : float
+        What trust costs more than the repaired predictions, with its interval.
+    over_ignoring, over_low : float
+        What trust costs more than the best single action for all, and the interval's low end.
+    threshold : float
+        Where the best action changes; NaN unless two actions meet two classes.
+    """
+
+    trust: PolicyCost
+    repaired: float
+    regret: float
+    low: float
+    high: float
+    over_ignoring: float
+    over_low: float
+    threshold: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Consequences:
+    """Costs of trusting the predictions.
+
+    Parameters
+    ----------
+    paid : Paid or None
+        At the given costs; None without costs.
+    curve : MurphyCurve
+        Trust, for all ratios of costs, in the first view.
+    repaired : MurphyCurve or None
+        The same for the repaired predictions.
+    worst, worst_at : float
+        Largest loss over all ratios of costs that sum to 1, and its threshold.
+    average : float
+        Mean loss over all thresholds.
+    """
+
+    paid: Paid | None
+    curve: MurphyCurve
+    repaired: MurphyCurve | None
+    worst: float
+    worst_at: float
+    average: float
+
+
+def consequences_of(
+    rows: Rows,
+    repaired: FloatVector | None,
+    view: int,
+    *,
+    costs: FloatVector | None,
+    settings: AuditSettings,
+    rng: np.random.Generator,
+) -> Consequences:
+    """Compute what trusting costs at the given costs and over all ratios of costs."""
+    event, before = _event(rows, rows.prob, view)
+    curve, after = murphy_curve(event, before), None
+    worst, worst_at, average = 0.0, float("nan"), 0.0
+    if repaired is not None:
+        after = murphy_curve(event, np.clip(_event(rows, repaired, view)[1], 0, 1))
+        loss = curve.cost(_GRID) - after.cost(_GRID)
+        worst, worst_at = float(loss.max()), float(_GRID[loss.argmax()])
+        average = curve.area - after.area
+    return Consequences(
+        paid=None if costs is None else _paid(rows, repaired, costs, settings, rng),
+        curve=curve,
+        repaired=after,
+        worst=worst,
+        worst_at=worst_at,
+        average=average,
+    )
+
+
+def _event(rows: Rows, prob: FloatVector, view: int) -> tuple[IntVector, FloatVector]:
+    """Return the event of a view, and what these predictions say of it."""
+    table = np.column_stack([1 - prob, prob]) if prob.ndim == 1 else prob
+    # After a repair another class may lead; the event stays that of the predictions as given.
+    column = rows.table.argmax(axis=1) if view == TOP else np.full(rows.n, view)
+    said = table[np.arange(rows.n), column]
+    return (rows.label == column).astype(np.int64), said
+
+
+def _paid(
+    rows: Rows,
+    repaired: FloatVector | None,
+    costs: FloatVector,
+    settings: AuditSettings,
+    rng: np.random.Generator,
+) -> Paid:
+    own = costs[best_actions(rows.prob, costs=costs), rows.label]
+    count = np.bincount(rows.label, minlength=rows.n_classes)
+    ignoring = costs[int((costs @ count).argmin())][rows.label]
+    fixed = own
+    if repaired is not None:
+        fixed = costs[best_actions(repaired, costs=costs), rows.label]
+    differences = np.stack([own - fixed, own - ignoring])
+    means = resampled_means(differences, resamples(settings, rows.n), rng)
+    low, high = np.quantile(means, [(1 - settings.level) / 2, (1 + settings.level) / 2], axis=0)
+    return Paid(
+        trust=policy_cost(rows.label, rows.prob, costs=costs),
+        repaired=float("nan") if repaired is None else float(fixed.mean()),
+        regret=float(differences[0].mean()),
+        low=float(low[0]),
+        high=float(high[0]),
+        over_ignoring=float(differences[1].mean()),
+        over_low=float(low[1]),
+        threshold=_threshold(costs),
+    )
+
+
+def _threshold(costs: FloatVector) -> float:
+    try:
+        return decision_threshold(costs)
+    except ValueError:  # more actions or classes, or one action is always the better one
+        return float("nan")

@@ -1,0 +1,80 @@
+"""The figures of a report, drawn without pyplot: nothing is shown, nothing stays open."""
+
+import base64
+import io
+import math
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from calibkit.audit._consequences import Consequences
+    from calibkit.audit.report import AuditReport
+    from calibkit.decisions import MurphyCurve
+
+_WIDE, _HIGH = 5.4, 3.7
+_ROW = 0.34
+_MOST_ROWS = 30
+
+
+def draw(report: "AuditReport") -> dict[str, "Figure"]:
+    """Return fresh figures by name."""
+    try:
+        from calibkit import plot
+    except ImportError as error:
+        raise ImportError(
+            "figures need matplotlib (pip install matplotlib); text(), to_frame() and "
+            "to_markdown() work without it."
+        ) from error
+    evidence, costs = report.evidence, report.consequences
+    figures = {"reliability": _figure(4.9), "gaps": _figure(_HIGH), "costs": _figure(_HIGH)}
+    axes = {name: figure.subplots() for name, figure in figures.items()}
+    plot.reliability(evidence.band.table, band=evidence.band, ax=axes["reliability"])
+    plot.audit_gaps(evidence.band, axes["gaps"])
+    plot.murphy(_curves(costs), axes["costs"], marks=_marks(costs))
+    if len(report.repairs.name):
+        figures["repairs"] = _figure(1.1 + _ROW * len(report.repairs.name))
+        plot.audit_repairs(report.repairs, figures["repairs"].subplots())
+    if report.groups is not None:
+        rows = min(len(report.groups.group), _MOST_ROWS)
+        figures["groups"] = _figure(1.5 + _ROW * rows)
+        plot.audit_groups(report.groups, figures["groups"].subplots(), legend=False)
+    for name in ("reliability", "costs", "groups"):
+        if name in figures:
+            plot.legend(figures[name])
+    return figures
+
+
+def _curves(costs: "Consequences") -> dict[str, "MurphyCurve"]:
+    named = {"as it is": costs.curve}
+    return named if costs.repaired is None else named | {"repaired (held out)": costs.repaired}
+
+
+def _marks(costs: "Consequences") -> list[float]:
+    """Return the threshold of the costs that were given, if there is one."""
+    threshold = math.nan if costs.paid is None else costs.paid.threshold
+    return [threshold] if math.isfinite(threshold) else []
+
+
+def _figure(height: float) -> "Figure":
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(_WIDE, height), layout="constrained", facecolor="white")
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def as_data_uri(figure: "Figure") -> str:
+    """Return a figure as an SVG image in a data URI: sharp in print, and no script can run."""
+    import matplotlib as mpl
+
+    buffer = io.BytesIO()
+    # The same report gives the same bytes: no date, and names that do not depend on chance.
+    before = mpl.rcParams["svg.hashsalt"]
+    mpl.rcParams["svg.hashsalt"] = "calibkit"
+    try:
+        figure.savefig(buffer, format="svg", metadata={"Date": None})
+    finally:
+        mpl.rcParams["svg.hashsalt"] = before
+    return f"data:image/svg+xml;base64,{base64.b64encode(buffer.getvalue()).decode('ascii')}"

@@ -1,0 +1,131 @@
+"""The report as Markdown, as a dictionary for JSON, and as a file that is whole or absent."""
+
+import math
+import os
+import re
+import uuid
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from calibkit.audit.report import AuditReport
+
+# Everything that Markdown or the HTML inside it could read as more than text.
+_MARKS = re.compile(r"([\\`*_{}\[\]()#+!|<>&~$])")
+
+
+def as_dict(report: "AuditReport") -> dict[str, Any]:
+    """Return verdicts, sentences and numbers; NaN and infinity become None."""
+    return {
+        "title": report.title,
+        "headline": report.headline,
+        "light": report.light,
+        "n": report.n,
+        "n_classes": report.n_classes,
+        "class_names": list(report.class_names),
+        "view": report.view,
+        "repair": report.repair,
+        "verdicts": report.verdicts,
+        "answers": [
+            {
+                "topic": answer.topic,
+                "question": answer.question,
+                "verdict": answer.verdict,
+                "light": answer.light,
+                "sentence": answer.sentence,
+                "numbers": {name: _finite(value) for name, value in answer.numbers.items()},
+            }
+            for answer in report.answers
+        ],
+        "views": _records(report.views),
+        "repairs": _records(report.repairs),
+        "groups": None if report.groups is None else _records(report.groups),
+        "notes": list(report.notes),
+        "versions": dict(report.versions),
+    }
+
+
+def _finite(value: Any) -> Any:
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _records(table: Any) -> list[dict[str, Any]]:
+    """Return a table of results as one dictionary per row, with plain Python values."""
+    columns = {name: np.asarray(column).tolist() for name, column in table._columns().items()}
+    rows = zip(*columns.values(), strict=True)
+    return [dict(zip(columns, map(_finite, row), strict=True)) for row in rows]
+
+
+def plain(text: str) -> str:
+    """Return text on one line, without characters that are not printed.
+
+    >>> plain("two" + chr(10) + "lines" + chr(27))
+    'two lines'
+    """
+    return "".join(c for c in " ".join(str(text).split()) if c.isprintable())
+
+
+def _mark(text: str) -> str:
+    return _MARKS.sub(r"\\\1", plain(text))
+
+
+def as_markdown(report: "AuditReport") -> str:
+    """Return the report as Markdown."""
+    lines = [f"# {_mark(report.title)}", "", f"**{_mark(report.headline)}**", ""]
+    lines += [f"{report.n:,} predictions, {report.n_classes} classes.", ""]
+    for number, answer in enumerate(report.answers, start=1):
+        lines += [
+            f"## {number}. {_mark(answer.question)}",
+            "",
+            f"{answer.symbol} **{answer.verdict}**: {_mark(answer.sentence)}",
+            "",
+        ]
+    tables = [("Views", report.views), ("Repairs", report.repairs), ("Groups", report.groups)]
+    for name, table in tables:
+        if table is not None:
+            lines += [f"## {name}", "", *_markdown_table(table), ""]
+    lines += ["## Methods", "", *(f"- {_mark(note)}" for note in report.notes)]
+    lines += [f"- {_mark(', '.join(f'{k} {v}' for k, v in report.versions.items()))}"]
+    return "\n".join(lines) + "\n"
+
+
+def _markdown_table(table: Any) -> list[str]:
+    columns = table._columns()
+    rows = zip(*(np.asarray(column).tolist() for column in columns.values()), strict=True)
+    lines = [f"| {' | '.join(map(_mark, columns))} |", f"|{' --- |' * len(columns)}"]
+    return lines + [f"| {' | '.join(_mark(cell(value)) for value in row)} |" for row in rows]
+
+
+def cell(value: Any) -> str:
+    """Return a value as it stands in a table.
+
+    >>> cell(0.12345), cell(float("nan")), cell(True), cell(12000)
+    ('0.1235', '–', 'yes', '12,000')
+    """
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.4f}" if math.isfinite(value) else "–"
+    return f"{value:,}" if isinstance(value, int) else plain(value)
+
+
+def write_whole(path: str | Path, text: str) -> Path:
+    """Write a text file under a temporary name and move it: whole or not at all."""
+    target = Path(path)
+    if target.is_dir():
+        raise ValueError(f"{target} is a folder; name a file in it, e.g. report.html.")
+    if not target.parent.is_dir():
+        raise ValueError(f"the folder {target.parent} does not exist; make it first.")
+    part = target.with_name(f".calibkit-{uuid.uuid4().hex}.part")
+    try:
+        with part.open("x", encoding="utf-8", newline="\n") as stream:
+            stream.write(text)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(part, target)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+    return target

@@ -1,0 +1,284 @@
+"""One redraw of all labels serves every view: tests that pay for having looked at many.
+
+Per view two statistics are computed. One compares events with predictions in 1, 2, 4, ... bins
+of equal variance and takes the clearest answer. The other is Cox's score test of intercept and
+slope. Both are put on the scale of -ln p. The largest over all views is compared with the
+largest of each redraw, so the level holds for any n, any predictions and any number of views.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from calibkit.significance._classical import InterceptRule, SlopeRule
+
+FloatVector = NDArray[np.float64]
+IntVector = NDArray[np.int64]
+
+TOP = -1  # the view of the predicted class; other views are numbers of classes
+_LEAST_VARIANCE = 4.0  # bins are halved while each holds at least this much variance
+# Smooth errors are seen best with about n^(2/5) bins (Lee and others, 2023, for slopes that are
+# bounded); finer bins would only add looks that have to be paid for.
+_FINEST = 2 / 5
+_TIE = 1e-9
+_NUMBERS = 300_000_000  # random numbers per audit; very large data get fewer redraws
+_FEWEST_DRAWS = 199
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ViewTest:
+    """One view: its sums and how loudly it speaks.
+
+    Parameters
+    ----------
+    view : int
+        `TOP` or the number of a class.
+    n, events : int
+        Number of predictions, and how often the event happened.
+    mean_prob, frequency, variance : float
+        Mean prediction, share of events, and the mean of ``p (1 - p)``.
+    z_level, z_slope : float
+        Cox's z of intercept and slope: below 0 too high, over-confident.
+    p_value : float
+        Adjusted for all views that were looked at together.
+    """
+
+    view: int
+    n: int
+    events: int
+    mean_prob: float
+    frequency: float
+    variance: float
+    z_level: float
+    z_slope: float
+    p_value: float
+
+    @property
+    def gap(self) -> float:
+        """Mean prediction minus frequency."""
+        return self.mean_prob - self.frequency
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class JointTest:
+    """The test of all views together.
+
+    Parameters
+    ----------
+    views : tuple of ViewTest
+        In the order asked for.
+    p_value : float
+        Of the largest statistic over all views; 0 if something impossible happened.
+    n_draws : int
+        Redraws of the labels.
+    impossible : int
+        Events that had been given probability 0.
+    """
+
+    views: tuple[ViewTest, ...]
+    p_value: float
+    n_draws: int
+    impossible: int
+
+
+class _View:
+    """The sums that a view needs, and its statistic for many sets of labels."""
+
+    def __init__(self, prob: FloatVector) -> None:
+        variance = prob * (1 - prob)
+        self.total = float(variance.sum())
+        self.intercept, self.slope = InterceptRule(prob), SlopeRule(prob)
+        self.cell, self.n_cells = _cells(prob, variance)
+        self.expected = np.bincount(self.cell, prob, self.n_cells)
+        self.variance = np.bincount(self.cell, variance, self.n_cells)
+        self.lever = self.slope.lever
+        self.expected_lever = float(prob @ self.lever)
+
+    def z(self, count: FloatVector, lever: FloatVector) -> tuple[FloatVector, FloatVector]:
+        """Return Cox's z of intercept and slope."""
+        level = count - self.expected.sum()
+        tilt = lever - self.expected_lever
+        sds = (self.intercept.sd, self.slope.sd)
+        first, second = (
+            x / sd if sd > 0 else np.zeros_like(x) for x, sd in zip((level, tilt), sds, strict=True)
+        )
+        return first, second
+
+    def strength(self, events: FloatVector, lever: FloatVector) -> FloatVector:
+        """Return the larger -ln p of both tests, for (R, cells) events and (R,) levers."""
+        if self.total <= 0:
+            return np.zeros(len(events))
+        z_level, z_slope = self.z(events.sum(axis=1), lever)
+        cox = (z_level**2 + z_slope**2) / 2
+        if self.slope.sd == 0:
+            cox = -(special.log_ndtr(-np.abs(z_level)) + np.log(2))
+        return np.maximum(cox, self._binned(events))
+
+    def _binned(self, events: FloatVector) -> FloatVector:
+        residual, variance = events - self.expected, self.variance
+        clearest = np.full(len(events), -np.inf)
+        looks = 0
+        while True:
+            used = variance > 0
+            square = (residual[:, used] ** 2 / variance[used]).sum(axis=1)
+            df, looks = int(used.sum()), looks + 1
+            # Wilson and Hilferty: the cube root of chi-squared is nearly normal.
+            spread = 2 / (9 * df)
+            z = (np.cbrt(square / df) - (1 - spread)) / np.sqrt(spread)
+            clearest = np.maximum(clearest, z)
+            if len(variance) == 1:
+                break
+            residual = residual[:, ::2] + residual[:, 1::2]
+            variance = variance[::2] + variance[1::2]
+        return np.asarray(-special.log_ndtr(-clearest) - np.log(looks))
+
+
+def _cells(prob: FloatVector, variance: FloatVector) -> tuple[IntVector, int]:
+    """Return the finest bins, a power of two of (nearly) equal variance; ties stay together."""
+    value, where = np.unique(prob, return_inverse=True)
+    own = np.bincount(where, variance, len(value))
+    total = own.sum()
+    most = min(total / _LEAST_VARIANCE, len(prob) ** _FINEST)
+    n_cells = 2 ** int(np.log2(max(1.0, most)))
+    if total <= 0:
+        return np.zeros(len(prob), dtype=np.int64), 1
+    middle = (np.cumsum(own) - own / 2) / total
+    cell = np.minimum((middle * n_cells).astype(np.int64), n_cells - 1)
+    return cell[where], n_cells
+
+
+class _Tables:
+    """Where the events of a set of labels go: cells and levers of every view at once."""
+
+    def __init__(self, table: FloatVector, views: Sequence[int]) -> None:
+        n, k = table.shape
+        self.k, self.start = k, np.arange(n, dtype=np.int64) * k
+        predicted = table.argmax(axis=1)
+        self.views = [_View(table.max(axis=1) if v == TOP else table[:, v]) for v in views]
+        self.offset = np.concatenate(([0], np.cumsum([view.n_cells for view in self.views])))
+        self.predicted = predicted if TOP in views else None
+        self.top = views.index(TOP) if TOP in views else -1
+        self.classes = [(i, v) for i, v in enumerate(views) if v != TOP]
+        if not self.classes:
+            return  # tables of n times K cells would be for nothing
+        # Classes that nobody looks at share one cell behind all others.
+        cell = np.full((n, k), self.offset[-1], dtype=np.int64)
+        lever = np.zeros((n, k))
+        for i, v in self.classes:
+            cell[:, v] = self.views[i].cell + self.offset[i]
+            lever[:, v] = self.views[i].lever
+        self.cell, self.lever = cell.ravel(), lever.ravel()
+
+    def sums(self, label: IntVector) -> tuple[FloatVector, FloatVector]:
+        """Return the events of all cells, and the sum of levers of every view."""
+        size = int(self.offset[-1]) + 1
+        events, levers = np.zeros(size), np.zeros(len(self.views))
+        if self.classes:
+            place = self.start + label
+            events += np.bincount(self.cell.take(place), minlength=size)
+            by_class = np.bincount(label, self.lever.take(place), self.k)
+            for i, v in self.classes:
+                levers[i] = by_class[v]
+        if self.predicted is not None:
+            right = np.flatnonzero(label == self.predicted)
+            top = self.views[self.top]
+            at = slice(self.offset[self.top], self.offset[self.top + 1])
+            events[at] = np.bincount(top.cell.take(right), minlength=top.n_cells)
+            levers[self.top] = top.lever.take(right).sum()
+        return events[:-1], levers
+
+
+class Drawer:
+    """Draws a label for every row from its own probabilities."""
+
+    def __init__(self, table: FloatVector) -> None:
+        self.n, self.k = table.shape
+        if self.k == 2:
+            self.first = table[:, 0] / table.sum(axis=1)
+        else:
+            upper = np.cumsum(table, axis=1)
+            upper /= upper[:, -1:]
+            upper[:, -1] = 1.0
+            # Row i occupies [i, i + 1): one sorted array, one binary search per row.
+            self.flat = (upper + np.arange(self.n)[:, np.newaxis]).ravel()
+            self.start = np.arange(self.n, dtype=np.int64) * self.k
+
+    def draw(self, rng: np.random.Generator) -> IntVector:
+        """Return one set of labels."""
+        uniform = rng.random(self.n)
+        if self.k == 2:
+            return np.asarray(uniform >= self.first, dtype=np.int64)
+        place = np.searchsorted(self.flat, uniform + np.arange(self.n), side="right")
+        return np.asarray(np.clip(place - self.start, 0, self.k - 1), dtype=np.int64)
+
+
+def joint_test(
+    table: FloatVector,
+    label: IntVector,
+    views: Sequence[int],
+    *,
+    n_draws: int,
+    rng: np.random.Generator,
+) -> JointTest:
+    """Test several views of the same predictions with the same redraws.
+
+    Parameters
+    ----------
+    table : ndarray of shape (n, K)
+        Probabilities.
+    label : ndarray of int, shape (n,)
+        Labels.
+    views : sequence of int
+        `TOP` and numbers of classes.
+    n_draws : int
+        Redraws wanted; very large data get fewer, at least 199.
+    rng : numpy.random.Generator
+        Draws the labels.
+    """
+    n_draws = min(n_draws, max(_FEWEST_DRAWS, _NUMBERS // len(label)))
+    tables, drawer = _Tables(table, views), Drawer(table)
+    sums = [tables.sums(label)] + [tables.sums(drawer.draw(rng)) for _ in range(n_draws)]
+    events, levers = (np.stack([pair[i] for pair in sums]) for i in (0, 1))
+    ends = tables.offset
+    strength = np.stack(
+        [
+            view.strength(events[:, ends[i] : ends[i + 1]], levers[:, i])
+            for i, view in enumerate(tables.views)
+        ],
+        axis=1,
+    )
+    loudest = strength[1:].max(axis=1)
+    impossible = int((table[np.arange(len(label)), label] == 0).sum())
+    p_values = [float((1 + (loudest >= s - _TIE).sum()) / (n_draws + 1)) for s in strength[0]]
+    return JointTest(
+        views=tuple(
+            _view_test(tables, i, v, (events[0], levers[0]), p_values[i])
+            for i, v in enumerate(views)
+        ),
+        p_value=0.0 if impossible else min(p_values),
+        n_draws=n_draws,
+        impossible=impossible,
+    )
+
+
+def _view_test(
+    tables: _Tables, i: int, view: int, sums: tuple[FloatVector, FloatVector], p_value: float
+) -> ViewTest:
+    one = tables.views[i]
+    events = sums[0][tables.offset[i] : tables.offset[i + 1]]
+    z_level, z_slope = one.z(events.sum(keepdims=True), sums[1][i : i + 1])
+    n = len(one.cell)
+    return ViewTest(
+        view=view,
+        n=n,
+        events=int(events.sum()),
+        mean_prob=float(one.expected.sum() / n),
+        frequency=float(events.sum() / n),
+        variance=one.total / n,
+        z_level=float(z_level[0]),
+        z_slope=float(z_slope[0]),
+        p_value=p_value,
+    )

@@ -1,0 +1,330 @@
+"""The command ``calibkit``: audit a file of predictions, or check the installation."""
+
+import argparse
+import json
+import os
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from calibkit import __version__
+from calibkit.audit import AuditReport, AuditSettings, audit
+from calibkit.audit._large import audit_stream
+from calibkit.audit._pages import plain, write_whole
+from calibkit.audit._readers import (
+    Predictions,
+    TooLarge,
+    check_events,
+    columns_of,
+    keep,
+    rows_in_blocks,
+)
+from calibkit.audit.doctor import doctor, in_words
+from calibkit.audit.report import CODES
+from calibkit.counts import _sources
+from calibkit.counts._blocks import Place, listed, quoted
+from calibkit.counts._columns import Columns
+from calibkit.views import View
+
+OK, CONDITION_MET, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+_MEGABYTE = 2**20
+
+_EPILOG = """\
+examples:
+  calibkit audit predictions.csv --label y --prob p
+  calibkit audit log.csv --label answer --positive yes --prob score --costs 1:20 --html report.html
+  calibkit audit animals.parquet --label class --prob 'p_*' --fail-if miscalibrated
+
+exit codes:
+  0  the audit was made, and no condition of --fail-if is met
+  1  a condition of --fail-if is met
+  2  wrong use, or a file that cannot be used; one sentence on standard error says why
+"""
+
+
+class Refused(Exception):
+    """Wrong use, with a sentence for the user."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command.
+
+    Parameters
+    ----------
+    argv : sequence of str, optional
+        Arguments without the name of the program; by default those of the process.
+
+    Returns
+    -------
+    int
+        The exit code: 0 fine, 1 a condition of ``--fail-if`` is met, 2 wrong use or bad input.
+
+    Examples
+    --------
+    >>> main(["audit", "missing.csv", "--label", "y", "--prob", "p"])
+    2
+    """
+    parser = _parser()
+    try:
+        options = parser.parse_args(argv)
+        return _doctor() if options.command == "doctor" else _audit(options)
+    except SystemExit as end:  # argparse has said what is wrong
+        return int(end.code or 0)
+    except (Refused, ValueError, OSError, ImportError, MemoryError) as error:
+        if isinstance(error, BrokenPipeError):  # the reader of our output has closed it
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return OK
+        _say(f"calibkit: {plain(str(error)) or type(error).__name__}", error=True)
+        return BAD_INPUT
+    except KeyboardInterrupt:
+        _say("calibkit: interrupted", error=True)
+        return INTERRUPTED
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="calibkit", description="Judge predicted probabilities.", allow_abbrev=False
+    )
+    parser.add_argument("--version", action="version", version=f"calibkit {__version__}")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    audit_parser = commands.add_parser(
+        "audit",
+        help="audit predictions in files",
+        description="Ask six questions about predictions and answer them in plain words.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    _input_options(audit_parser)
+    _question_options(audit_parser)
+    _output_options(audit_parser)
+    commands.add_parser(
+        "doctor",
+        help="check the installation; exit code 0 if all is well, else 2",
+        description="Check versions, optional parts, and known numbers. Exit code 0 or 2.",
+    )
+    return parser
+
+
+def _input_options(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    kinds = ".csv, .csv.gz, .tsv, .parquet, .npz or .npy"
+    add("paths", nargs="+", metavar="FILE", help=f"rows with labels and predictions: {kinds}")
+    columns = parser.add_argument_group("what the columns hold (never guessed)")
+    add = columns.add_argument
+    add("--label", metavar="COLUMN", help="the labels")
+    add(
+        "--prob",
+        action="append",
+        metavar="COLUMN",
+        help="P(y = 1); or once per class; or 'p_*' for all columns that begin with p_",
+    )
+    add("--logits", action="append", metavar="COLUMN", help="the same, for logits")
+    add("--positive", metavar="LABEL", help="the label that means y = 1, e.g. yes")
+    add("--classes", metavar="A,B", help="the label of each --prob column, in their order")
+    add("--group", metavar="COLUMN", help="groups to compare")
+    large = parser.add_argument_group("large files")
+    add = large.add_argument
+    add("--large", action="store_true", help="count in a stream at once, keep a random sample")
+    add(
+        "--memory-limit",
+        type=int,
+        default=64,
+        metavar="MB",
+        help="rows are kept up to this size, beyond it they are counted in a stream (64)",
+    )
+
+
+def _question_options(parser: argparse.ArgumentParser) -> None:
+    question = parser.add_argument_group("what is asked")
+    add = question.add_argument
+    add("--view", help="top-label, class-wise, or the number of a class")
+    add(
+        "--costs", metavar="FP:FN", help="costs of a false positive and a false negative, e.g. 1:20"
+    )
+    add("--false-positive", type=float, metavar="COST", help="cost of a false positive")
+    add("--false-negative", type=float, metavar="COST", help="cost of a false negative")
+    add("--bins", type=int, default=15, help="number of equal-width bins (15)")
+    add("--seed", type=int, default=0, help="seed of the redraws (0)")
+
+
+def _output_options(parser: argparse.ArgumentParser) -> None:
+    answer = parser.add_argument_group("what comes out")
+    add = answer.add_argument
+    add("--title", help="title of the report (the name of the file)")
+    add("--html", metavar="FILE", help="write one self-contained page")
+    add("--markdown", metavar="FILE", help="write Markdown")
+    add("--json", metavar="FILE", help="write JSON; - for standard output, instead of the text")
+    add("--quiet", action="store_true", help="print nothing but errors")
+    add(
+        "--fail-if",
+        action="append",
+        default=[],
+        metavar="CODES",
+        help=f"exit code 1 if the report has one of these codes, e.g. 'miscalibrated, costly'; "
+        f"codes: {', '.join(_codes())}",
+    )
+
+
+def _codes() -> list[str]:
+    return list(chain.from_iterable(CODES.values()))
+
+
+def _doctor() -> int:
+    findings = doctor()
+    _say(in_words(findings))
+    return OK if all(finding.good for finding in findings) else BAD_INPUT
+
+
+def _audit(options: argparse.Namespace) -> int:
+    conditions = _conditions(options.fail_if)
+    _check_outputs(options)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        report = _report(options)
+    for message in dict.fromkeys(str(warning.message) for warning in caught):
+        _say(f"calibkit: note: {plain(message)}", error=True)
+    _write(report, options)
+    met = [code for code in conditions if code in report.codes]
+    if met:
+        _say(f"calibkit: condition met: {', '.join(met)}", error=True)
+    return CONDITION_MET if met else OK
+
+
+def _conditions(given: Sequence[str]) -> list[str]:
+    codes = [code.strip() for text in given for code in text.split(",") if code.strip()]
+    for code in codes:
+        if code not in _codes():
+            raise Refused(f"--fail-if: {quoted(code)} is no code; codes: {', '.join(_codes())}.")
+    if given and not codes:
+        raise Refused(f"--fail-if names no code; codes: {', '.join(_codes())}.")
+    return codes
+
+
+def _check_outputs(options: argparse.Namespace) -> None:
+    """Look before the work whether the reports can be written."""
+    for name in ("html", "markdown", "json"):
+        target = getattr(options, name)
+        if target is None or (target == "-" and name == "json"):
+            continue
+        nowhere = target in ("", "-") or Path(target).is_dir()
+        if nowhere or not Path(target).resolve().parent.is_dir():
+            raise Refused(f"--{name}: {quoted(target)} names no file in a folder that exists.")
+        if any(Path(target).resolve() == Path(path).resolve() for path in options.paths):
+            raise Refused(f"--{name}: {quoted(target)} would overwrite the predictions.")
+    if options.html and find_spec("matplotlib") is None:
+        raise Refused("--html needs matplotlib. Install it: pip install 'calibkit[lab]'.")
+
+
+def _report(options: argparse.Namespace) -> AuditReport:
+    wanted = _columns(options)
+    files = [(path, _sources.resolve(path, wanted)) for path in options.paths]
+    columns, place = files[0][1], Place(options.paths[0])
+    if any((other.prob, other.classes) != (columns.prob, columns.classes) for _, other in files):
+        raise Refused("the files do not have the same columns of probabilities.")
+    shared: dict[str, Any] = {
+        "view": _view(options.view),
+        "costs": _costs(options),
+        "title": options.title or ", ".join(Path(path).name for path in options.paths),
+        "settings": AuditSettings(bins=options.bins),
+        "rng": options.seed,
+    }
+
+    def blocks() -> Iterator[Predictions]:
+        show = not options.quiet and sys.stderr.isatty()
+        return chain.from_iterable(rows_in_blocks(*file, progress=show) for file in files)
+
+    if not options.large:
+        try:
+            rows = keep(blocks(), place, options.memory_limit * _MEGABYTE)
+        except TooLarge:
+            _say(
+                f"calibkit: note: more than {options.memory_limit} MB of rows; counting them in a "
+                "stream (see --memory-limit)",
+                error=True,
+            )
+        else:
+            check_events(rows, place, columns)
+            return audit(**rows.arguments, **shared)
+    return audit_stream(blocks(), **shared)
+
+
+def _columns(options: argparse.Namespace) -> Columns:
+    """Return which columns hold what; without a choice, list what there is."""
+    if options.prob and options.logits:
+        raise Refused("give --prob or --logits, not both.")
+    if not options.label or not (options.prob or options.logits):
+        missing = "--label" if not options.label else "--prob"
+        names = _sources.names(options.paths[0])
+        raise Refused(
+            f"{missing} is missing. The columns of {quoted(options.paths[0])} are {listed(names)}; "
+            f"choose one, e.g. {missing} {quoted(names[0])}."
+        )
+    return columns_of(
+        options.label,
+        options.prob or options.logits,
+        positive=options.positive,
+        classes=None if options.classes is None else options.classes.split(","),
+        group=options.group,
+        logits=bool(options.logits),
+    )
+
+
+def _view(text: str | None) -> View | None:
+    return int(text) if text is not None and text.isdecimal() else text
+
+
+def _costs(options: argparse.Namespace) -> tuple[float, float] | None:
+    """Return the costs of a false positive and a false negative."""
+    pair = (options.false_positive, options.false_negative)
+    if options.costs is None and pair == (None, None):
+        return None
+    if options.costs is not None:
+        if pair != (None, None):
+            raise Refused("give --costs or --false-positive and --false-negative, not both.")
+        first, _, second = options.costs.partition(":")
+        try:
+            return float(first), float(second)
+        except ValueError:
+            raise Refused(
+                f"--costs: {quoted(options.costs)} is not of the form FP:FN, e.g. 1:20."
+            ) from None
+    if None in pair:
+        raise Refused("--false-positive and --false-negative belong together.")
+    return pair
+
+
+def _write(report: AuditReport, options: argparse.Namespace) -> None:
+    if options.html:
+        report.save_html(options.html)
+    if options.markdown:
+        write_whole(options.markdown, report.to_markdown())
+    content = json.dumps(report.to_dict(), indent=2, ensure_ascii=True, allow_nan=False)
+    if options.json == "-":
+        _say(content)
+    elif options.json:
+        write_whole(options.json, content + "\n")
+    if not options.quiet and options.json != "-":
+        _say("\n".join(plain_line(line) for line in report.text().split("\n")))
+
+
+def plain_line(line: str) -> str:
+    """Return a line without control characters, its indent kept.
+
+    >>> plain_line("   a" + chr(27) + "[31m")
+    '   a[31m'
+    """
+    return "".join(c for c in line if c.isprintable())
+
+
+def _say(text: str, *, error: bool = False) -> None:
+    """Print text also where the terminal lacks some of its characters."""
+    stream = sys.stderr if error else sys.stdout
+    try:
+        print(text, file=stream, flush=True)
+    except UnicodeEncodeError:
+        print(text.encode("ascii", "replace").decode("ascii"), file=stream, flush=True)

@@ -1,0 +1,149 @@
+"""The same question for each group of rows, and whether one of them is worse than the rest."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from calibkit._result import Result, read_only, spell
+from calibkit.audit._evidence import given_view
+from calibkit.audit._rows import FloatVector, IntVector, Rows
+from calibkit.audit.settings import AuditSettings
+from calibkit.significance import cox_test
+from calibkit.views import binary_problem
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class GroupTable(Result):
+    """One row per group.
+
+    Parameters
+    ----------
+    group : ndarray of str, shape (G,)
+        Names.
+    count : ndarray of int, shape (G,)
+        Number of predictions.
+    mean_prob, frequency, error : ndarray of shape (G,)
+        Mean prediction, share of events, and the standard deviation of the frequency if the
+        predictions were right.
+    p_value : ndarray of shape (G,)
+        Of Cox's test of level and slope in each group, corrected by Holm.
+    p_differs : ndarray of shape (G,)
+        Of the hypothesis that the group is off by as much as all others, corrected by Holm.
+    view : str
+        Which event.
+    alpha : float
+        Level of both families of tests.
+    """
+
+    group: NDArray[np.str_]
+    count: NDArray[np.int64]
+    mean_prob: FloatVector
+    frequency: FloatVector
+    error: FloatVector
+    p_value: FloatVector
+    p_differs: FloatVector
+    view: str
+    alpha: float
+
+    @property
+    def gap(self) -> FloatVector:
+        """Mean prediction minus frequency."""
+        return self.mean_prob - self.frequency
+
+    @property
+    def miscalibrated(self) -> tuple[str, ...]:
+        """Groups whose labels contradict the predictions."""
+        return tuple(self.group[self.p_value <= self.alpha].tolist())
+
+    @property
+    def different(self) -> tuple[str, ...]:
+        """Groups that are off by another amount than the rest."""
+        return tuple(self.group[self.p_differs <= self.alpha].tolist())
+
+    def describe(self) -> str:
+        """Say which groups are miscalibrated, and which differ from the rest."""
+        wrong, other = self.miscalibrated, self.different
+        found = f"miscalibrated: {', '.join(wrong)}" if wrong else "none shows miscalibration"
+        apart = (
+            f"off by another amount than the rest: {', '.join(other)}"
+            if other
+            else ("no group differs from the rest")
+        )
+        return (
+            f"{spell(len(self.group), 'group')} ({self.view}, Holm's correction): {found}; {apart}."
+        )
+
+    def _columns(self) -> Mapping[str, NDArray[Any]]:
+        return {
+            "group": self.group,
+            "count": self.count,
+            "mean_prob": self.mean_prob,
+            "frequency": self.frequency,
+            "gap": self.gap,
+            "p_value": self.p_value,
+            "p_differs": self.p_differs,
+        }
+
+
+def groups_of(rows: Rows, view: int, words: str, settings: AuditSettings) -> GroupTable | None:
+    """Test every group on its own in the first view."""
+    if rows.group is None:
+        return None
+    given = given_view(rows, view)
+    problem = binary_problem(rows.label, rows.prob, view=given)
+    prob, label = problem.prob.astype(np.float64), problem.label.astype(np.float64)
+    size = len(rows.groups)
+    promised, events, variance = (
+        np.asarray(np.bincount(rows.group, weights, size), dtype=np.float64)
+        for weights in (prob, label, prob * (1 - prob))
+    )
+    count = np.bincount(rows.group, minlength=size).astype(np.int64)
+    p_values = np.array(
+        [cox_test(label[inside], prob[inside]).p_value for inside in _members(rows.group, size)]
+    )
+    return GroupTable(
+        group=read_only(np.array(rows.groups, dtype=np.str_)),
+        count=read_only(count),
+        mean_prob=read_only(promised / count),
+        frequency=read_only(events / count),
+        error=read_only(np.sqrt(variance) / count),
+        p_value=read_only(holm(p_values)),
+        p_differs=read_only(holm(_apart(events - promised, variance, count))),
+        view=words,
+        alpha=settings.alpha,
+    )
+
+
+def _members(group: IntVector, size: int) -> list[IntVector]:
+    """Return the rows of each group."""
+    order = np.argsort(group, kind="stable")
+    return np.split(order, np.cumsum(np.bincount(group, minlength=size))[:-1])
+
+
+def _apart(residual: FloatVector, variance: FloatVector, count: NDArray[np.int64]) -> FloatVector:
+    """Return two-sided p-values of each group's mean residual against that of all others."""
+    n, total, spread = count.sum(), residual.sum(), variance.sum()
+    others = n - count
+    with np.errstate(invalid="ignore", divide="ignore"):
+        difference = residual / count - (total - residual) / others
+        sd = np.sqrt(variance / count**2 + (spread - variance) / others**2)
+        z = np.where((others > 0) & (sd > 0), difference / sd, 0.0)
+    return np.asarray(special.erfc(np.abs(z) / np.sqrt(2)))
+
+
+def holm(p_values: FloatVector) -> FloatVector:
+    """Return p-values corrected by Holm's step-down rule, in the same order.
+
+    >>> holm(np.array([0.01, 0.04, 0.03])).round(3).tolist()
+    [0.03, 0.06, 0.06]
+    """
+    order = np.argsort(p_values, kind="stable")
+    factor = len(p_values) - np.arange(len(p_values))
+    stepped = np.minimum(1.0, np.maximum.accumulate(p_values[order] * factor))
+    corrected = np.empty_like(stepped)
+    corrected[order] = stepped
+    return corrected

@@ -1,0 +1,280 @@
+"""The audit: six questions about predictions and labels, answered in order."""
+
+import platform
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy
+import sklearn
+
+from calibkit._validation import as_generator
+from calibkit.audit import _answers as words_of
+from calibkit.audit._alignment import Alignment, alignment_of
+from calibkit.audit._consequences import Consequences, consequences_of
+from calibkit.audit._evidence import Evidence, directions, evidence_of, given_view
+from calibkit.audit._redraws import TOP
+from calibkit.audit._rows import Rows, as_cost_table, rows_of
+from calibkit.audit.groups import groups_of
+from calibkit.audit.repairs import Repairs, repairs_of
+from calibkit.audit.report import Answer, AuditReport, ViewTable
+from calibkit.audit.settings import AuditSettings
+from calibkit.errors import expected_calibration_error
+from calibkit.views import View
+
+_TITLE = "Audit of predictions"
+MOST_CLASSES = 200  # with more, only the predicted class is looked at unless `view` asks for more
+
+
+def audit(
+    y_true: Any,
+    y_prob: Any = None,
+    *,
+    logits: Any = None,
+    view: View | None = None,
+    costs: Any = None,
+    groups: Any = None,
+    class_names: Sequence[str] | None = None,
+    title: str | None = None,
+    settings: AuditSettings | None = None,
+    rng: int | np.random.Generator | None = 0,
+) -> AuditReport:
+    """Ask six questions about predictions and answer them in plain words, with uncertainty.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels: 0 and 1, or ``0 .. K-1``.
+    y_prob : array-like of shape (n,) or (n, K)
+        P(y = 1), or one column per class with rows that sum to 1. None: `logits` are given.
+    logits : array-like of shape (n,) or (n, K), optional
+        Instead of `y_prob`. Their softmax (expit) is audited, and repairs work on them.
+    view : {"top-label", "class-wise"} or int, optional
+        Which events to look at. None: the event y = 1 of one-dimensional predictions; of K
+        columns the predicted class and every class (up to 200). Each answer names its view.
+    costs : array-like of shape (A, K), or pair of float, optional
+        ``costs[a, k]``: what action a costs when the class is k. For two classes a pair (false
+        positive, false negative).
+    groups : array-like of shape (n,), optional
+        A label per row; the question of calibration is also asked in each group.
+    class_names : sequence of K str, optional
+        Names for the answers.
+    title : str, optional
+        What was audited, for the pages.
+    settings : AuditSettings, optional
+        Levels, bins, redraws, repairs.
+    rng : int, numpy.random.Generator or None
+        Seed or generator, for redraws, resamples and folds.
+
+    Returns
+    -------
+    AuditReport
+
+    Raises
+    ------
+    ValueError
+        If something is not valid: the message names row and value, and how many rows are
+        affected. Nothing is repaired silently; rows that do not sum to 1 are refused.
+
+    Notes
+    -----
+    1. Alignment: the mean probability of what happened, against all orders of the labels.
+    2. Data: the smallest average error found with probability 90 %,
+       ``(z(1 - alpha/2) + z(0.9)) sqrt(mean p(1-p) / n)``, must be below
+       ``settings.detectable``; also, ten surprises must be expected, ``sum p(1-p) >= 10``.
+    3. Calibration: per view the larger of Cox's score test and a test over 1, 2, 4, ... bins of
+       equal variance, on the scale of -ln p; the largest over all views against redraws of all
+       labels from the predictions. So the level holds for all views together.
+    4. Direction: Cox's z of level and slope; bins outside a simultaneous band.
+    5. Costs: paid cost of trust against held-out repaired predictions and against no model;
+       without costs the Murphy curve.
+    6. Repair: log loss on held-out folds; the simplest candidate within one standard error of
+       the best, if its gain is beyond chance with all candidates looked at.
+
+    The order of rows does not matter, with one exception: to tell shuffled from shifted labels,
+    neighbouring rows are compared. Taught in lesson 14.
+
+    Examples
+    --------
+    >>> from calibkit.fakes import LogitDistortion
+    >>> data = LogitDistortion(slope=0.5).sample(2000, rng=0)
+    >>> report = audit(data.y_true, data.y_prob)
+    >>> report.headline
+    'Miscalibrated beyond chance: over-confident (positive class).'
+    >>> report.repair
+    'temperature'
+    """
+    settings = AuditSettings() if settings is None else settings
+    rows = rows_of(y_true, y_prob, logits=logits, groups=groups, class_names=class_names)
+    table = None if costs is None else as_cost_table(costs, rows.n_classes)
+    views = _views(rows, view)
+    seeds = as_generator(rng).integers(0, 2**62, size=7)
+    evidence = evidence_of(rows, views, settings, seeds[:4])
+    repairs = repairs_of(rows, settings, np.random.default_rng(seeds[4]))
+    consequences = consequences_of(
+        rows,
+        repairs.repaired,
+        views[0],
+        costs=table,
+        settings=settings,
+        rng=np.random.default_rng(seeds[5]),
+    )
+    aligned = alignment_of(rows, np.random.default_rng(seeds[6]))
+    found = Findings(aligned, evidence, repairs, consequences)
+    return _report(rows, views, found, settings, _TITLE if title is None else str(title))
+
+
+class Findings(NamedTuple):
+    """What was computed before the answers are put into words."""
+
+    aligned: Alignment
+    evidence: Evidence
+    repairs: Repairs
+    consequences: Consequences
+
+
+def _report(
+    rows: Rows, views: tuple[int, ...], found: Findings, settings: AuditSettings, title: str
+) -> AuditReport:
+    """Put the findings into words."""
+    _, evidence, repairs, consequences = found
+    names = tuple(_words(rows, one) for one in views)
+    answers = _six(rows, found, (views, names), settings)
+    verdicts = {answer.topic: answer.verdict for answer in answers}
+    headline, light = _headline(verdicts, _words(rows, evidence.focus.view))
+    return AuditReport(
+        title=title,
+        headline=headline,
+        light=light,
+        answers=answers,
+        n=rows.n,
+        n_classes=rows.n_classes,
+        class_names=rows.class_names,
+        views=_view_table(evidence, names, settings),
+        evidence=evidence,
+        consequences=consequences,
+        repairs=repairs.table,
+        calibrator=repairs.calibrator if verdicts["repair"] == "repair" else None,
+        groups=groups_of(rows, views[0], names[0], settings),
+        notes=_notes(evidence, repairs, names, settings),
+        versions=_versions(),
+        settings=settings,
+    )
+
+
+def _views(rows: Rows, view: View | None) -> tuple[int, ...]:
+    """Return the views to look at: `TOP` and numbers of classes."""
+    k = rows.n_classes
+    classes = tuple(range(k))
+    if view is None:
+        # With two columns one class says it all; of very many, hardly any has enough events.
+        named = (1,) if k == 2 else classes if k <= MOST_CLASSES else ()
+        return (1,) if rows.binary else (TOP, *named)
+    if view == "top-label":
+        return (TOP,)
+    if view == "class-wise":
+        return classes
+    if isinstance(view, int | np.integer) and not isinstance(view, bool) and 0 <= view < k:
+        return (int(view),)
+    raise ValueError(
+        f'view={view!r} does not exist; choose "top-label", "class-wise" or a class from 0 to '
+        f"{k - 1}, or leave it out."
+    )
+
+
+def _words(rows: Rows, view: int) -> str:
+    if view == TOP:
+        return "top-label"
+    return "positive class" if rows.binary and view == 1 else f"class {rows.class_names[view]}"
+
+
+def _six(
+    rows: Rows,
+    found: Findings,
+    looked: tuple[tuple[int, ...], tuple[str, ...]],
+    settings: AuditSettings,
+) -> tuple[Answer, ...]:
+    aligned, evidence, repairs, consequences = found
+    views, names = looked
+    after = None
+    if repairs.repaired is not None and repairs.table.chosen >= 0:
+        after = float(
+            expected_calibration_error(
+                rows.label,
+                repairs.repaired,
+                view=given_view(rows, views[0]),
+                bins=settings.bins,
+            )
+        )
+    calibration = words_of.calibration(evidence, names, settings)
+    return (
+        words_of.alignment(aligned, rows),
+        words_of.data(evidence, names[0]),
+        calibration,
+        words_of.direction(evidence, _words(rows, evidence.focus.view), calibration.verdict),
+        words_of.costs(consequences, names[0], settings.level, evidence.power.enough),
+        words_of.repair(repairs, aligned.verdict != "not aligned", names[0], after),
+    )
+
+
+def _headline(verdicts: dict[str, str], focus: str) -> tuple[str, str]:
+    if verdicts["alignment"] == "not aligned":
+        return "Labels and predictions do not belong together: check the data first.", "bad"
+    if verdicts["calibration"] == "miscalibrated":
+        return f"Miscalibrated beyond chance: {verdicts['direction']} ({focus}).", "bad"
+    if verdicts["calibration"] == "cannot say":
+        return "Too little data to say.", "unknown"
+    return "No evidence of miscalibration.", "good"
+
+
+def _view_table(evidence: Evidence, names: tuple[str, ...], settings: AuditSettings) -> ViewTable:
+    views = evidence.test.views
+    found = [v.p_value <= settings.alpha for v in views]
+    numbers = {
+        name: np.array([getattr(v, name) for v in views])
+        for name in ("events", "mean_prob", "frequency", "z_level", "z_slope", "p_value")
+    }
+    return ViewTable(
+        view=np.array(names),
+        direction=np.array(
+            [directions(v)[0] if yes else "" for v, yes in zip(views, found, strict=True)]
+        ),
+        n=views[0].n,
+        alpha=settings.alpha,
+        **numbers,
+    )
+
+
+def _notes(
+    evidence: Evidence, repairs: Repairs, names: tuple[str, ...], settings: AuditSettings
+) -> tuple[str, ...]:
+    looked = ", ".join(names[:12]) + (f" and {len(names) - 12} more" if len(names) > 12 else "")
+    return (
+        f"Views: {looked}.",
+        "Average error: mean prediction minus observed frequency.",
+        "Alignment: mean probability of what happened, against all orders of the labels.",
+        f"Test: Cox's score test and a test over bins of equal variance, the larger of both; "
+        f"level {100 * settings.alpha:g} % for all views together, by "
+        f"{evidence.test.n_draws:,} redraws of the labels from the predictions.",
+        f"Error: expected calibration error in {evidence.bins}, "
+        f"{100 * settings.level:g} % bootstrap interval ({evidence.error.method}, "
+        f"{len(evidence.error.draws):,} resamples).",
+        f"Band: simultaneous, {100 * evidence.band.level:g} %, from redraws of the labels.",
+        f"Repairs: {settings.folds} folds; the simplest candidate within one standard error of "
+        "the best. Probabilities below 1e-16 count as 1e-16 in the log loss.",
+        "Groups, where given: Cox's test of level and slope by its limit law; level against the "
+        "rest; Holm's correction for both.",
+        *repairs.table.notes,
+    )
+
+
+def _versions() -> dict[str, str]:
+    from calibkit import __version__
+
+    return {
+        "calibkit": __version__,
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+        "scikit-learn": sklearn.__version__,
+        "Python": platform.python_version(),
+    }

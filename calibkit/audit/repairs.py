@@ -1,0 +1,287 @@
+"""Which repair, and how much is gained? Tried on rows that it was not fitted to."""
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from calibkit._links import EPS
+from calibkit._result import Result, read_only, spell
+from calibkit._validation import CalibrationWarning
+from calibkit.audit._evidence import resamples
+from calibkit.audit._rows import FloatVector, IntVector, Rows
+from calibkit.audit.settings import AuditSettings
+from calibkit.calibrators import (
+    BetaCalibrator,
+    Calibrator,
+    IsotonicCalibrator,
+    PlattCalibrator,
+)
+from calibkit.calibrators._folds import assign_folds
+from calibkit.multiclass import (
+    DirichletCalibrator,
+    MulticlassCalibrator,
+    TemperatureScaling,
+    VectorScaling,
+)
+
+# A map of K^2 parameters for a hundred classes takes minutes, and data that few people have.
+_MOST_CLASSES = 30
+_MOST_FOR_VECTOR = 200
+_BLOCK = 4_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class RepairTable(Result):
+    """Candidates with the log loss that they reach on rows held out from their fit.
+
+    Parameters
+    ----------
+    name : ndarray of str, shape (m,)
+        Candidates, from simple to complex.
+    log_loss : ndarray of shape (m,)
+        Held-out log loss in nats; probabilities below 1e-16 count as 1e-16.
+    gain, low, high : ndarray of shape (m,)
+        Log loss before minus after, with its bootstrap interval.
+    clear : ndarray of bool, shape (m,)
+        Whether the gain is beyond chance, all candidates looked at together.
+    before : float
+        Log loss without a repair.
+    chosen : int
+        Place of the recommended candidate; -1: none.
+    level : float
+        Nominal probability content of each interval.
+    folds, n : int
+        Number of folds and of rows.
+    notes : tuple of str
+        What went wrong in fits, in words.
+    """
+
+    name: NDArray[np.str_]
+    log_loss: FloatVector
+    gain: FloatVector
+    low: FloatVector
+    high: FloatVector
+    clear: NDArray[np.bool_]
+    before: float
+    chosen: int
+    level: float
+    folds: int
+    n: int
+    notes: tuple[str, ...]
+
+    @property
+    def best(self) -> int:
+        """Place of the candidate with the lowest log loss; -1 if there is no candidate."""
+        return int(self.gain.argmax()) if len(self.gain) else -1
+
+    def describe(self) -> str:
+        """Say the best candidate and its gain."""
+        if not len(self.name):
+            return "No repair was tried."
+        place = self.chosen if self.chosen >= 0 else self.best
+        word = "Recommended" if self.chosen >= 0 else "No gain beyond chance; the best is"
+        return (
+            f"{word}: {self.name[place]}, log loss {self.before:.4f} to "
+            f"{self.log_loss[place]:.4f}, gain {self.gain[place]:.4f} ({100 * self.level:g} % "
+            f"interval {self.low[place]:.4f} to {self.high[place]:.4f}, "
+            f"{spell(self.folds, 'fold')}, {spell(self.n, 'prediction')})."
+        )
+
+    def _columns(self) -> Mapping[str, NDArray[Any]]:
+        return {
+            "repair": self.name,
+            "log_loss": self.log_loss,
+            "gain": self.gain,
+            "low": self.low,
+            "high": self.high,
+            "beyond chance": self.clear,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Repairs:
+    """The table, and what later questions need.
+
+    Parameters
+    ----------
+    table : RepairTable
+        Candidates.
+    repaired : ndarray of the shape of the predictions, or None
+        Held-out predictions of the best candidate.
+    calibrator : estimator or None
+        The recommended candidate, fitted to all rows.
+    """
+
+    table: RepairTable
+    repaired: FloatVector | None
+    calibrator: Any
+
+
+def repairs_of(rows: Rows, settings: AuditSettings, rng: np.random.Generator) -> Repairs:
+    """Try every candidate in folds that do not depend on the order of the rows."""
+    candidates, notes = _candidates(rows, settings.repairs), []
+    if len(np.unique(rows.label)) < 2 or rows.n < 2 * settings.folds:
+        notes.append("No repair was tried: it takes two classes in the labels and enough rows.")
+        candidates = {}
+    held_out, more = _held_out(candidates, rows, settings, rng) if candidates else ({}, [])
+    notes += more
+    table = _table(rows, held_out, settings, (rng, tuple(notes)))
+    best = table.chosen if table.chosen >= 0 else table.best
+    fitted = None
+    if table.chosen >= 0:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", CalibrationWarning)  # named in the notes already
+            fitted = _fit(candidates[str(table.name[table.chosen])], rows, np.arange(rows.n))
+    return Repairs(
+        table=table,
+        repaired=held_out[str(table.name[best])] if best >= 0 else None,
+        calibrator=fitted,
+    )
+
+
+def _held_out(
+    candidates: dict[str, Any], rows: Rows, settings: AuditSettings, rng: np.random.Generator
+) -> tuple[dict[str, FloatVector], list[str]]:
+    """Return held-out predictions of each candidate that could be fitted, and notes."""
+    # Rows are in canonical order, so their numbers carry no order of the input.
+    number, label = np.arange(rows.n, dtype=np.float64), rows.label.astype(np.float64)
+    fold, n_folds = assign_folds(number, label, settings.folds, rng)
+    repaired: dict[str, FloatVector] = {}
+    notes: list[str] = []
+    for name, model in candidates.items():
+        try:
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always", CalibrationWarning)
+                repaired[name] = _cross_fitted(model, rows, fold, n_folds)
+            notes += [f"{name}: {text}" for text in sorted({str(w.message) for w in caught})]
+        except ValueError as error:
+            notes.append(f"{name} could not be fitted: {error}")
+    return repaired, notes
+
+
+def _candidates(rows: Rows, wanted: Any) -> dict[str, Any]:
+    """Return unfitted calibrators by name, from simple to complex."""
+    kind = "probabilities" if rows.logits is None else "logits"
+    known: dict[str, Any] = {"temperature": TemperatureScaling(kind)}
+    if rows.binary:
+        known |= {
+            "Platt": PlattCalibrator(),
+            "beta": BetaCalibrator(),
+            "isotonic": IsotonicCalibrator(),
+        }
+    else:
+        known |= {"vector": VectorScaling(kind), "Dirichlet": DirichletCalibrator(kind)}
+    if wanted is None:
+        slow = {"Dirichlet": _MOST_CLASSES, "vector": _MOST_FOR_VECTOR}
+        return {k: v for k, v in known.items() if rows.n_classes <= slow.get(k, rows.n_classes)}
+    if isinstance(wanted, Mapping):
+        for name, model in wanted.items():
+            if not isinstance(model, Calibrator if rows.binary else MulticlassCalibrator) and not (
+                rows.binary and isinstance(model, TemperatureScaling)
+            ):
+                raise ValueError(
+                    f"repairs[{name!r}] = {model!r} does not suit predictions of shape "
+                    f"{rows.prob.shape}: pass one of calibkit."
+                    f"{'calibrators' if rows.binary else 'multiclass'}."
+                )
+        return {str(name): model for name, model in wanted.items()}
+    unknown = [name for name in wanted if name not in known]
+    if unknown:
+        raise ValueError(f"repairs has no {unknown[0]!r} here; choose: {', '.join(known)}.")
+    return {name: known[name] for name in wanted}
+
+
+def _scores(model: Any, rows: Rows) -> FloatVector:
+    """Return what this calibrator takes."""
+    if getattr(model, "input", "") == "logits":
+        if rows.logits is None:
+            raise ValueError("it takes logits, but probabilities were given.")
+        return rows.logits
+    return rows.prob
+
+
+def _fit(model: Any, rows: Rows, where: IntVector) -> Any:
+    return clone(model).fit(_scores(model, rows)[where], rows.label[where])
+
+
+def _cross_fitted(model: Any, rows: Rows, fold: IntVector, n_folds: int) -> FloatVector:
+    """Return predictions, each from a map that was fitted without its row."""
+    scores, repaired = _scores(model, rows), np.empty_like(rows.prob)
+    for number in range(n_folds):
+        held = fold == number
+        fitted = _fit(model, rows, np.flatnonzero(~held))
+        repaired[held] = fitted.calibrate(scores[held])
+    return repaired
+
+
+def losses(prob: FloatVector, label: IntVector) -> FloatVector:
+    """Return the log loss of each row; probabilities below 1e-16 count as 1e-16."""
+    own = (
+        np.where(label == 1, prob, 1 - prob)
+        if prob.ndim == 1
+        else prob[np.arange(len(label)), label]
+    )
+    return np.asarray(-np.log(np.maximum(own, EPS)))
+
+
+def resampled_means(values: FloatVector, n_resamples: int, rng: np.random.Generator) -> FloatVector:
+    """Return bootstrap means of (m, n) values that belong to the same rows: shape (R, m)."""
+    n = values.shape[1]
+    means = np.empty((n_resamples, len(values)))
+    for start in range(0, n_resamples, max(1, _BLOCK // n)):
+        rows = slice(start, min(start + max(1, _BLOCK // n), n_resamples))
+        drawn = rng.integers(0, n, size=(rows.stop - rows.start, n))
+        times = np.stack([np.bincount(one, minlength=n) for one in drawn])
+        means[rows] = times @ values.T / n
+    return means
+
+
+def _table(
+    rows: Rows,
+    held_out: dict[str, FloatVector],
+    settings: AuditSettings,
+    rest: tuple[np.random.Generator, tuple[str, ...]],
+) -> RepairTable:
+    rng, notes = rest
+    before = losses(rows.prob, rows.label)
+    m = len(held_out)
+    gains = np.array([before - losses(p, rows.label) for p in held_out.values()]).reshape(m, rows.n)
+    gain = gains.mean(axis=1)
+    low, high, clear, chosen = gain, gain, np.zeros(m, dtype=np.bool_), -1
+    if m:
+        means = resampled_means(gains, resamples(settings, rows.n), rng)
+        low, high = np.quantile(means, [(1 - settings.level) / 2, (1 + settings.level) / 2], axis=0)
+        sd = np.maximum(means.std(axis=0, ddof=1), 1e-300)
+        largest = np.quantile(((means - gain) / sd).max(axis=1), 1 - settings.alpha)
+        clear = gain > np.maximum(largest, 0) * sd
+        chosen = _simplest(gains, clear)
+    return RepairTable(
+        name=read_only(np.array(list(held_out), dtype=np.str_)),
+        log_loss=read_only(before.mean() - gain),
+        gain=read_only(gain),
+        low=read_only(low),
+        high=read_only(high),
+        clear=read_only(clear),
+        before=float(before.mean()),
+        chosen=chosen,
+        level=settings.level,
+        folds=settings.folds,
+        n=rows.n,
+        notes=notes,
+    )
+
+
+def _simplest(gains: FloatVector, clear: NDArray[np.bool_]) -> int:
+    """Return the first clear candidate that is within one standard error of the best; or -1."""
+    if not clear.any():
+        return -1
+    best = int(np.where(clear, gains.mean(axis=1), -np.inf).argmax())
+    behind = gains[best] - gains
+    error = behind.std(axis=1) / np.sqrt(gains.shape[1])
+    near = clear & (behind.mean(axis=1) <= error)
+    return int(np.flatnonzero(near)[0])

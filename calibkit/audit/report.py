@@ -1,0 +1,311 @@
+"""What an audit gives back: six answers, the numbers behind them, figures, and pages."""
+
+import textwrap
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibkit._result import Result, spell
+from calibkit.audit._consequences import Consequences
+from calibkit.audit._evidence import Evidence
+from calibkit.audit.groups import GroupTable
+from calibkit.audit.repairs import RepairTable
+from calibkit.audit.settings import AuditSettings
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+# Colour is never alone: each light has a symbol and a word.
+LIGHTS = {
+    "good": ("✓", "fine"),
+    "caution": ("!", "take care"),
+    "bad": ("✗", "problem"),
+    "unknown": ("?", "cannot say"),
+}
+
+_WIDTH = 88  # of a line in a terminal
+_INDENTED: Any = {"initial_indent": "   ", "subsequent_indent": "   "}
+_NAMED = 6  # views that a sentence names; the table has all
+
+# Every verdict that an answer can have. No code belongs to two topics.
+CODES = {
+    "alignment": ("aligned", "not aligned", "alignment unclear"),
+    "data": ("enough data", "too little data"),
+    "calibration": ("miscalibrated", "no evidence", "cannot say"),
+    "direction": (
+        "over-confident",
+        "under-confident",
+        "over-forecast",
+        "under-forecast",
+        "mixed",
+        "no direction",
+    ),
+    "costs": ("costly", "not costly", "worse than ignoring", "costs unknown"),
+    "repair": ("repair", "no repair", "align first"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Answer:
+    """One question of the audit with its answer.
+
+    Parameters
+    ----------
+    topic : str
+        Short name: ``"alignment"``, ``"data"``, ``"calibration"``, ``"direction"``, ``"costs"``
+        or ``"repair"``.
+    question : str
+        The question in words.
+    verdict : str
+        The answer as a code, e.g. ``"miscalibrated"``.
+    light : {"good", "caution", "bad", "unknown"}
+        How to feel about it.
+    sentence : str
+        The answer in words, with its uncertainty.
+    numbers : mapping from str to float
+        The numbers in it.
+
+    Examples
+    --------
+    >>> answer = Answer(topic="data", question="Is there enough data?", verdict="enough data",
+    ...                 light="good", sentence="Yes.", numbers={"n": 5000.0})
+    >>> answer.line()
+    '✓ enough data: Yes.'
+    """
+
+    topic: str
+    question: str
+    verdict: str
+    light: str
+    sentence: str
+    numbers: Mapping[str, float]
+
+    @property
+    def symbol(self) -> str:
+        """The symbol of the light."""
+        return LIGHTS[self.light][0]
+
+    def line(self) -> str:
+        """Return symbol, verdict and sentence."""
+        return f"{self.symbol} {self.verdict}: {self.sentence}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class ViewTable(Result):
+    """All views that were tested together.
+
+    Parameters
+    ----------
+    view : ndarray of str, shape (V,)
+        Which event, in words.
+    events : ndarray of int, shape (V,)
+        How often it happened.
+    mean_prob, frequency : ndarray of shape (V,)
+        Mean prediction and share of events.
+    z_level, z_slope : ndarray of shape (V,)
+        Cox's z: below 0 too high, and over-confident.
+    p_value : ndarray of shape (V,)
+        Adjusted for all views together.
+    direction : ndarray of str, shape (V,)
+        Which way each view is off, where its p-value is below `alpha`; else empty.
+    n : int
+        Number of predictions.
+    alpha : float
+        Level of the test.
+    """
+
+    view: NDArray[np.str_]
+    events: NDArray[np.int64]
+    mean_prob: NDArray[np.float64]
+    frequency: NDArray[np.float64]
+    z_level: NDArray[np.float64]
+    z_slope: NDArray[np.float64]
+    p_value: NDArray[np.float64]
+    direction: NDArray[np.str_]
+    n: int
+    alpha: float
+
+    def describe(self) -> str:
+        """Say in which views the labels contradict the predictions."""
+        found = [
+            f"{view} ({direction})"
+            for view, direction in zip(self.view, self.direction, strict=True)
+            if direction
+        ]
+        if not found:
+            return f"The labels contradict none of {spell(len(self.view), 'view')}."
+        number = f"{len(found)} of {spell(len(self.view), 'view')}"
+        more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
+        return f"The labels contradict {number}: {', '.join(found[:_NAMED])}{more}."
+
+    def _columns(self) -> Mapping[str, NDArray[Any]]:
+        return {
+            "view": self.view,
+            "events": self.events,
+            "mean_prob": self.mean_prob,
+            "frequency": self.frequency,
+            "z_level": self.z_level,
+            "z_slope": self.z_slope,
+            "p_value": self.p_value,
+            "direction": self.direction,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class AuditReport(Result):
+    """Six answers about predictions and labels, with everything behind them.
+
+    Parameters
+    ----------
+    title : str
+        What was audited.
+    headline : str
+        The verdict in one line.
+    light : {"good", "caution", "bad", "unknown"}
+        The light of the headline.
+    answers : tuple of Answer
+        The six answers, in order.
+    n, n_classes : int
+        Number of predictions and of classes.
+    class_names : tuple of str
+        Their names.
+    views : ViewTable
+        All views that were tested.
+    evidence : Evidence
+        Error with interval, null level, band and region behind answers 2 to 4.
+    consequences : Consequences
+        Costs behind answer 5.
+    repairs : RepairTable
+        Candidates behind answer 6.
+    calibrator : estimator or None
+        The recommended repair, fitted to all rows.
+    groups : GroupTable or None
+        The same question per group, where groups were given.
+    notes : tuple of str
+        Methods, and what went wrong on the way.
+    versions : mapping from str to str
+        Of the packages used.
+    settings : AuditSettings
+        Levels, bins, redraws.
+    """
+
+    title: str
+    headline: str
+    light: str
+    answers: tuple[Answer, ...]
+    n: int
+    n_classes: int
+    class_names: tuple[str, ...]
+    views: ViewTable
+    evidence: Evidence
+    consequences: Consequences
+    repairs: RepairTable
+    calibrator: Any
+    groups: GroupTable | None
+    notes: tuple[str, ...]
+    versions: Mapping[str, str]
+    settings: AuditSettings
+
+    @property
+    def verdicts(self) -> dict[str, str]:
+        """The verdict of each topic."""
+        return {answer.topic: answer.verdict for answer in self.answers}
+
+    @property
+    def codes(self) -> frozenset[str]:
+        """All verdicts, for conditions in a pipeline."""
+        return frozenset(self.verdicts.values())
+
+    @property
+    def repair(self) -> str | None:
+        """Name of the recommended repair, or None."""
+        chosen = self.repairs.chosen
+        if chosen < 0 or self.verdicts["repair"] != "repair":
+            return None
+        return str(self.repairs.name[chosen])
+
+    @property
+    def view(self) -> str:
+        """The view that comes first, in words."""
+        return str(self.views.view[0])
+
+    def __getitem__(self, topic: str) -> Answer:
+        for answer in self.answers:
+            if answer.topic == topic:
+                return answer
+        raise KeyError(f"{topic!r}; topics: {', '.join(self.verdicts)}")
+
+    def describe(self) -> str:
+        """Say the verdict and the calibration error beside its null level."""
+        error, null = self.evidence.error, self.evidence.null
+        return (
+            f"{self.headline} {self.n:,} predictions ({self.view}): expected calibration error "
+            f"{error.value:.4f}, a calibrated model would show {null.mean:.4f}."
+        )
+
+    def text(self) -> str:
+        """Return all six answers for a terminal."""
+        symbol, _ = LIGHTS[self.light]
+        lines = [f"{symbol} {self.headline}", f"  {self.title}: {self._size()}", ""]
+        for number, answer in enumerate(self.answers, start=1):
+            lines += [f"{number}. {answer.question}", f"   {answer.symbol} {answer.verdict}"]
+            lines += textwrap.wrap(answer.sentence, _WIDTH - 3, **_INDENTED)
+        if self.groups is not None:
+            lines += ["", *textwrap.wrap(f"Groups: {self.groups.describe()}", _WIDTH)]
+        return "\n".join(lines)
+
+    def _size(self) -> str:
+        return f"{self.n:,} predictions, {self.n_classes} classes, first view: {self.view}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return verdicts, sentences and numbers in a form that JSON can hold."""
+        from calibkit.audit._pages import as_dict
+
+        return as_dict(self)
+
+    def to_markdown(self) -> str:
+        """Return the report as Markdown; names from outside are escaped."""
+        from calibkit.audit._pages import as_markdown
+
+        return as_markdown(self)
+
+    def figures(self) -> dict[str, "Figure"]:
+        """Return fresh figures by name; their alt texts come from `calibkit.plot.alt_text`."""
+        from calibkit.audit._figures import draw
+
+        return draw(self)
+
+    def to_html(self) -> str:
+        """Return one self-contained page, figures included."""
+        from calibkit.audit._html import page
+
+        return page(self)
+
+    def save_html(self, path: str | Path) -> Path:
+        """Write the page to a file, whole or not at all.
+
+        Raises
+        ------
+        ValueError
+            If the folder does not exist, or `path` is a folder.
+        """
+        from calibkit.audit._pages import write_whole
+
+        return write_whole(path, self.to_html())
+
+    def _repr_html_(self) -> str:
+        from calibkit.audit._html import panel
+
+        return panel(self)
+
+    def _columns(self) -> Mapping[str, NDArray[Any]]:
+        return {
+            "topic": np.array([answer.topic for answer in self.answers]),
+            "question": np.array([answer.question for answer in self.answers]),
+            "verdict": np.array([answer.verdict for answer in self.answers]),
+            "answer": np.array([answer.sentence for answer in self.answers]),
+        }

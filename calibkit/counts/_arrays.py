@@ -1,0 +1,109 @@
+"""NumPy files, block by block. Pickled objects in them are never unpickled."""
+
+import zipfile
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibkit.counts._blocks import Block, Column, Place, Texts, reading, rows_of_a_block
+
+# What NumPy raises for files that are not what they seem.
+_PROBLEMS = (ValueError, zipfile.BadZipFile, SyntaxError, KeyError, NotImplementedError)
+LARGEST = 2**30  # bytes of all arrays of an .npz, unpacked
+_KINDS = "buifU"
+
+
+def names(path: str) -> list[str]:
+    """Return the names of the columns: arrays, fields, or numbers of the columns of a table."""
+    place = Place(path)
+    if path.lower().endswith(".npz"):
+        return [name for array, shape in _headers(path) for name in _columns_of(array, shape)]
+    table = _table(path, place)
+    return list(table.dtype.names or map(str, range(table.shape[1])))
+
+
+def blocks(path: str, wanted: Sequence[str]) -> Iterator[Block]:
+    """Yield the rows, a block at a time."""
+    place = Place(path)
+    arrays = _members(path, wanted, place)
+    length = len(arrays[wanted[0]])
+    for name, array in arrays.items():
+        if array.dtype.kind not in _KINDS:
+            raise place.error(f"{name!r} holds {array.dtype}: neither numbers nor texts.")
+        if array.ndim != 1 or len(array) != length:
+            raise place.error(
+                f"{name!r} has the shape {array.shape}; one value per row is needed, {length:,} "
+                f"as in {wanted[0]!r}."
+            )
+    size = rows_of_a_block(len(wanted))
+    for start in range(0, length, size):
+        part = {name: _column(array[start : start + size]) for name, array in arrays.items()}
+        yield Block(Place(path, start), part)
+
+
+def _members(path: str, wanted: Sequence[str], place: Place) -> dict[str, NDArray[Any]]:
+    if not path.lower().endswith(".npz"):
+        table = _table(path, place)
+        by_name = table.dtype.names is not None
+        return {name: table[name] if by_name else table[:, int(name)] for name in wanted}
+    arrays = {name: array for array, shape in _headers(path) for name in _columns_of(array, shape)}
+    with reading(place, *_PROBLEMS):
+        with zipfile.ZipFile(path) as archive:
+            sizes = {item.filename: item.file_size for item in archive.infolist()}
+        needed = {arrays[name] for name in wanted}
+        if sum(sizes[f"{array}.npy"] for array in needed) > LARGEST:
+            raise place.error(
+                f"its arrays unpack to more than {LARGEST:,} bytes. Store them as Parquet."
+            )
+        with np.load(path, allow_pickle=False) as stored:
+            loaded = {array: stored[array] for array in needed}
+    return {
+        name: loaded[arrays[name]]
+        if name == arrays[name]
+        else loaded[arrays[name]][:, int(name[len(arrays[name]) + 1 : -1])]
+        for name in wanted
+    }
+
+
+def _headers(path: str) -> list[tuple[str, tuple[int, ...]]]:
+    """Return name and shape of the arrays of an .npz file, without reading them."""
+    headers = []
+    with reading(Place(path), *_PROBLEMS), zipfile.ZipFile(path) as archive:
+        for item in archive.infolist():
+            with archive.open(item) as file:
+                version = np.lib.format.read_magic(file)
+                read = getattr(np.lib.format, f"read_array_header_{version[0]}_0")
+                shape, _, kind = read(file)
+            if kind.hasobject:
+                raise Place(path).error(
+                    f"{item.filename!r} holds pickled Python objects. They could run any program "
+                    "when read and are refused; store plain numbers or texts."
+                )
+            headers.append((item.filename.removesuffix(".npy"), shape))
+    return headers
+
+
+def _columns_of(array: str, shape: tuple[int, ...]) -> list[str]:
+    """Return the names of the columns of an array: its own, or ``name[k]`` for a table."""
+    return [f"{array}[{k}]" for k in range(shape[1])] if len(shape) == 2 else [array]
+
+
+def _table(path: str, place: Place) -> NDArray[Any]:
+    """Map an .npy file into memory: a table of two dimensions, or an array with fields."""
+    with reading(place, *_PROBLEMS):
+        array = np.load(path, mmap_mode="r", allow_pickle=False)
+    if array.ndim != (1 if array.dtype.names else 2):
+        raise place.error(
+            f"has the shape {array.shape}; a table with one row per prediction is needed. Two "
+            "arrays belong into an .npz file: numpy.savez(path, y=…, p=…)."
+        )
+    return np.asarray(array)
+
+
+def _column(array: NDArray[Any]) -> Column:
+    if array.dtype.kind != "U":
+        return np.asarray(array)
+    values, codes = np.unique(array, return_inverse=True)
+    return Texts(tuple(values.tolist()), np.where(array == "", -1, codes))

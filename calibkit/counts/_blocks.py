@@ -1,0 +1,186 @@
+"""Blocks of a file of predictions, and what is wrong with one: file, place, row and value."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatVector = NDArray[np.float64]
+
+# A line of text may have this many bytes; a block of text has as many.
+LONGEST_LINE = 4 * 2**20
+_LONGEST_QUOTE = 120
+
+
+class PredictionFileError(ValueError):
+    """A file of predictions that cannot be used, and why.
+
+    The message names the file, the row group of a Parquet file, the row (counted from 1, without
+    the header) and the value.
+
+    Examples
+    --------
+    >>> from calibkit.counts import count_file
+    >>> try:
+    ...     count_file("missing.csv", label="y", prob="p")
+    ... except PredictionFileError as error:
+    ...     print(error)
+    'missing.csv': there is no such file.
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """A column of texts with few different values.
+
+    Parameters
+    ----------
+    values : tuple of str
+        The different texts.
+    codes : ndarray of int, shape (n,)
+        Place of each row's text in `values`; -1 where it is missing.
+    """
+
+    values: tuple[str, ...]
+    codes: NDArray[np.intp]
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+
+# Numbers keep their type, so that float32 stays small; a missing one is NaN.
+Column = Texts | NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a block comes from.
+
+    Parameters
+    ----------
+    path : str
+        The file.
+    first_row : int
+        Number of rows of the file before the block.
+    part : str
+        A part of the file in words, e.g. ``"row group 3"``; empty if it has none.
+    """
+
+    path: str
+    first_row: int = 0
+    part: str = ""
+
+    def error(self, problem: str, row: int | None = None) -> PredictionFileError:
+        """Return an error about the file, or about one row of the block."""
+        where = [quoted(self.path), self.part]
+        if row is not None:
+            where.append(f"row {self.first_row + row + 1:,}")
+        return PredictionFileError(f"{', '.join(filter(None, where))}: {problem}")
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Some rows of a file, by columns.
+
+    Parameters
+    ----------
+    place : Place
+        Where they come from.
+    columns : dict
+        Name to column.
+    """
+
+    place: Place
+    columns: dict[str, Column]
+
+
+def rows_of_a_block(n_columns: int) -> int:
+    """Return how many rows to read at a time: some megabytes.
+
+    >>> rows_of_a_block(2), rows_of_a_block(100)
+    (1048576, 20971)
+    """
+    return max(2**14, 2**21 // n_columns)
+
+
+def quoted(text: object) -> str:
+    r"""Return a text from outside for a message: in quotes, control characters spelled out, short.
+
+    >>> quoted("a" + chr(27) + "[2J")
+    "'a\\x1b[2J'"
+    """
+    shown = repr(str(text))
+    return shown if len(shown) <= _LONGEST_QUOTE else f"{shown[:_LONGEST_QUOTE]}… (cut)"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return names for a message, at most 50 of them.
+
+    >>> listed(["a", "b"])
+    "'a', 'b'"
+    """
+    more = f" and {len(names) - 50} more" if len(names) > 50 else ""
+    return ", ".join(map(quoted, names[:50])) + more
+
+
+def factorised(texts: Sequence[str | None]) -> Texts:
+    """Return a column of texts; None is missing.
+
+    >>> factorised(["b", None, "a", "b"])
+    Texts(values=('b', 'a'), codes=array([ 0, -1,  1,  0]))
+    """
+    known: dict[str, int] = {}
+    codes = [-1 if text is None else known.setdefault(text, len(known)) for text in texts]
+    return Texts(tuple(known), np.array(codes, dtype=np.intp))
+
+
+def as_numbers(texts: Sequence[str | None], place: Place, name: str) -> FloatVector:
+    """Turn texts into numbers, one by one, and name the first that is none; missing ones are NaN.
+
+    >>> as_numbers([" .5", None], Place("log.csv"), "p")
+    array([0.5, nan])
+    """
+    numbers = np.empty(len(texts))
+    for row, text in enumerate(texts):
+        try:
+            # Python alone would read 1_0 as 10.
+            numbers[row] = np.nan if text is None else float(text.replace("_", "?"))
+        except ValueError:
+            raise place.error(
+                f"{quoted(text)} in column {quoted(name)} is no number.", row
+            ) from None
+    return numbers
+
+
+@contextmanager
+def reading(place: Place, *problems: type[BaseException]) -> Iterator[None]:
+    """Turn what a library says about a bad file into an error that names file and place."""
+    known: tuple[type[BaseException], ...] = (OSError, EOFError, UnicodeDecodeError, *problems)
+    try:
+        yield
+    except PredictionFileError:
+        raise
+    except known as error:
+        first_line = str(error).partition("\n")[0].strip() or type(error).__name__
+        raise place.error(
+            f"cannot be read ({quoted(first_line)}). It is cut short, damaged, or of another "
+            "format than its name says."
+        ) from error
+
+
+def existing(path: str | PathLike[str]) -> Path:
+    """Return the path of a file that is there."""
+    place = Place(str(path))
+    found = Path(path)
+    try:
+        if found.is_file():
+            return found
+        folder = found.is_dir()
+    except (OSError, ValueError) as error:
+        raise place.error(f"is no name of a file ({error}).") from error
+    raise place.error("is a folder, not a file." if folder else "there is no such file.")

@@ -1,0 +1,259 @@
+"""Which columns hold what, and how a block of them becomes labels and probabilities."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibkit._validation import FloatArray, row_sum_tolerance
+from calibkit.counts._blocks import Block, Column, Place, Texts, listed, quoted
+
+_NAMED = 5  # this many rows are named in a message
+_TRUTH = {"true": 1, "false": 0}
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Which columns hold what.
+
+    Parameters
+    ----------
+    label : str
+        Column of the labels.
+    prob : tuple of str
+        One column, P(y = 1), or one per class; ``"p_*"`` stands for all that begin with ``p_``.
+    positive : str, optional
+        The label, as text, that means y = 1. Needed where labels are not 0 and 1.
+    classes : tuple of str, optional
+        The label, as text, that belongs to each column of `prob`.
+    group : str, optional
+        Column of the groups.
+    logits : bool
+        Whether `prob` names logits: any finite numbers.
+    """
+
+    label: str
+    prob: tuple[str, ...]
+    positive: str | None = None
+    classes: tuple[str, ...] | None = None
+    group: str | None = None
+    logits: bool = False
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """The columns to read, each once."""
+        names = (self.label, *self.prob, *([self.group] if self.group else []))
+        return tuple(dict.fromkeys(names))
+
+    def found_in(self, names: Sequence[str], place: Place) -> "Columns":
+        """Return the columns with patterns resolved, after a look at what the file has."""
+        prob, classes = list(self.prob), self.classes
+        for pattern in self.prob:
+            if "*" in pattern and pattern not in names:
+                if len(self.prob) > 1 or pattern.count("*") > 1:
+                    raise place.error(f"{quoted(pattern)} must be the only pattern, with one *.")
+                head, _, tail = pattern.partition("*")
+                fits = [name for name in names if _fits(name, head, tail) and name != self.label]
+                prob = fits
+                classes = classes or tuple(n[len(head) : len(n) - len(tail)] for n in fits)
+                if len(fits) < 2:
+                    raise place.error(
+                        f"the pattern {quoted(pattern)} fits {len(fits)} columns, at least two are "
+                        f"needed. The columns are {listed(names)}."
+                    )
+            elif pattern not in names and f"{pattern}[0]" in names:  # a table in an .npz file
+                prob = [name for name in names if _fits(name, f"{pattern}[", "]")]
+        resolved = replace(self, prob=tuple(prob), classes=classes)
+        for name in resolved.needed:
+            if list(names).count(name) != 1:
+                what = "is there more than once" if name in names else "is not there"
+                raise place.error(
+                    f"column {quoted(name)} {what}. The columns are {listed(names)}; choose with "
+                    "label= and prob= (command line: --label and --prob)."
+                )
+        resolved.check(place)
+        return resolved
+
+    def check(self, place: Place) -> None:
+        """Check that the choices go together."""
+        n_classes = len(self.prob)
+        if not n_classes or len(set(self.prob)) < n_classes or self.label in self.prob:
+            raise place.error(
+                "label and probabilities must be different columns, each given once; got label "
+                f"{quoted(self.label)}, probabilities {listed(self.prob) or 'none'}."
+            )
+        if n_classes > 1 and self.positive is not None:
+            raise place.error(
+                "a positive label belongs to one column of probabilities; with one column per "
+                "class, name the classes instead."
+            )
+        if self.classes is None:
+            return
+        if n_classes == 1 or len(set(self.classes)) != n_classes:
+            raise place.error(
+                f"{n_classes} columns of probabilities, but the classes named are "
+                f"{listed(self.classes)}: one different name per column is needed."
+            )
+
+
+def _fits(name: str, head: str, tail: str) -> bool:
+    within = len(name) > len(head) + len(tail)
+    return within and name.startswith(head) and name.endswith(tail)
+
+
+def predictions_of(block: Block, columns: Columns) -> tuple[NDArray[Any], FloatArray]:
+    """Return checked labels and probabilities of a block.
+
+    Raises
+    ------
+    PredictionFileError
+        For a missing value, a number that is no probability, a row that does not sum to 1, and a
+        label that means nothing.
+    """
+    place = block.place
+    logits = columns.logits
+    prob = [_numbers(block.columns[name], place, name, logits) for name in columns.prob]
+    table = prob[0] if len(prob) == 1 else np.stack(prob, axis=1)
+    if table.ndim == 2 and not logits:
+        _check_rows(table, place)
+    column = block.columns[columns.label]
+    _refuse_missing(column, place, columns.label)
+    if isinstance(column, Texts):
+        meaning = [_meaning(text, columns) for text in column.values]
+        labels = np.array([-1 if code is None else code for code in meaning], dtype=np.int64)
+        labels = labels[column.codes] if len(column) else labels[:0]
+    elif column.dtype.kind in "buif":
+        labels = _numeric_labels(column, columns)
+    else:
+        raise place.error(f"column {quoted(columns.label)} holds {column.dtype}, not labels.")
+    bad = np.flatnonzero(labels < 0)
+    if len(bad):
+        row = int(bad[0])
+        raise place.error(_unknown_label(value_at(column, row), columns), row)
+    return labels, table
+
+
+def groups_of_rows(block: Block, columns: Columns) -> NDArray[np.str_]:
+    """Return the group of each row as text."""
+    name = columns.group or ""
+    column = block.columns[name]
+    _refuse_missing(column, block.place, name)
+    if isinstance(column, Texts):
+        return np.array(column.values or ("",))[column.codes]
+    return np.array([value_at(column, row) for row in range(len(column))], dtype=np.str_)
+
+
+def value_at(column: Column, row: int) -> str:
+    """Return a value as text; whole numbers without a point."""
+    if isinstance(column, Texts):
+        return str(column.values[column.codes[row]])
+    value = column[row].item()
+    return f"{value:.15g}" if isinstance(value, float) else str(value)
+
+
+def _refuse_missing(column: Column, place: Place, name: str) -> None:
+    if isinstance(column, Texts):
+        missing = np.flatnonzero(column.codes < 0)
+    elif column.dtype.kind == "f":
+        missing = np.flatnonzero(np.isnan(column))
+    else:
+        return
+    if len(missing):
+        numbers = ", ".join(f"{place.first_row + row + 1:,}" for row in missing[:_NAMED].tolist())
+        more = f" and {len(missing) - _NAMED:,} more here" if len(missing) > _NAMED else ""
+        rows = "row" if len(missing) == 1 else "rows"
+        raise place.error(
+            f"no value in column {quoted(name)}, {rows} {numbers}{more}. Drop or repair them; "
+            "nothing is dropped silently."
+        )
+
+
+def _numbers(column: Column, place: Place, name: str, logits: bool) -> FloatArray:
+    """Return probabilities, or logits, in their own floating type."""
+    if isinstance(column, Texts):
+        raise place.error(f"column {quoted(name)} holds text, not numbers.")
+    if column.dtype.kind in "bui":
+        column = column.astype(np.float64)
+    if column.dtype.kind != "f":
+        raise place.error(f"column {quoted(name)} holds {column.dtype}, not numbers.")
+    if not len(column) or _all_good(column, logits):
+        return column
+    _refuse_missing(column, place, name)
+    good = np.isfinite(column) if logits else (column >= 0) & (column <= 1)
+    row = int(np.flatnonzero(~good)[0])
+    what = "a probability in [0, 1]. If these are logits, say so or convert them first"
+    value = f"{quoted(name)} = {column[row].item()!r}"
+    raise place.error(f"{value} is not {'a finite logit' if logits else what}.", row)
+
+
+def _all_good(column: FloatArray, logits: bool) -> bool:
+    if logits:
+        return bool(np.isfinite(column).all())
+    return bool(column.min() >= 0 and column.max() <= 1)
+
+
+def _check_rows(table: FloatArray, place: Place) -> None:
+    total = table.sum(axis=1, dtype=np.float64)
+    off = np.abs(total - 1) > row_sum_tolerance(table.dtype, table.shape[1])
+    if off.any():
+        row = int(np.flatnonzero(off)[0])
+        raise place.error(
+            f"the probabilities of the classes sum to {total[row]:.6g}, not 1. Logits must be "
+            "converted first; nothing is rescaled silently.",
+            row,
+        )
+
+
+def _meaning(text: str, columns: Columns) -> int | None:
+    """Return the class that a label in words means, or None."""
+    word = text.strip()
+    if columns.positive is not None:
+        return int(word == columns.positive.strip())
+    if columns.classes is not None:
+        return columns.classes.index(word) if word in columns.classes else None
+    if len(columns.prob) > 1 and word in columns.prob:
+        return columns.prob.index(word)
+    if len(columns.prob) == 1 and word.lower() in _TRUTH:
+        return _TRUTH[word.lower()]
+    try:
+        number = float(word.replace("_", "?"))
+    except ValueError:
+        return None
+    return int(number) if number in range(max(len(columns.prob), 2)) else None
+
+
+def _numeric_labels(column: NDArray[Any], columns: Columns) -> NDArray[Any]:
+    """Return the classes that labels in numbers mean, -1 for none."""
+    if columns.positive is not None or columns.classes is not None:
+        values, codes = np.unique(column, return_inverse=True)
+        meaning = [_meaning(value_at(values, i), columns) for i in range(len(values))]
+        found = np.array([-1 if code is None else code for code in meaning], dtype=np.int64)
+        return found[codes]
+    if column.dtype.kind == "b":
+        return column.astype(np.int64)
+    whole = column
+    if column.dtype.kind == "f":
+        whole = np.where(column == np.rint(column), column, -1.0)
+    n_classes = max(len(columns.prob), 2)
+    if len(whole) and (whole.min() < 0 or whole.max() >= n_classes):
+        whole = np.where((whole < 0) | (whole >= n_classes), -1, whole.astype(np.float64))
+    return whole if whole.dtype.kind in "ui" else whole.astype(np.int64)
+
+
+def _unknown_label(value: str, columns: Columns) -> str:
+    column = quoted(columns.label)
+    if len(columns.prob) == 1:
+        return (
+            f"label {quoted(value)} in column {column} is neither 0 nor 1. Say which label means "
+            'y = 1: positive="…" (command line: --positive …).'
+        )
+    if columns.classes is not None:
+        known = f"is none of the classes {listed(columns.classes)}"
+    else:
+        known = f"is no class from 0 to {len(columns.prob) - 1} and no name of a column"
+    return (
+        f"label {quoted(value)} in column {column} {known}. Name the classes in the order of "
+        "their columns: classes=[…] (command line: --classes …), or use a pattern such as 'p_*'."
+    )

@@ -1,0 +1,143 @@
+"""CSV files, block by block: with pyarrow where it is installed, else with the standard library."""
+
+import csv
+import gzip
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from calibkit.counts._blocks import (
+    LONGEST_LINE,
+    Block,
+    Column,
+    Place,
+    as_numbers,
+    factorised,
+    reading,
+)
+from calibkit.counts._parquet import texts
+
+_ROWS = 20_000  # of a block without pyarrow
+
+
+def _delimiter(path: str) -> str:
+    return "\t" if Path(path.removesuffix(".gz")).suffix.lower() == ".tsv" else ","
+
+
+def _lines(file: IO[str], place: Place) -> Iterator[str]:
+    """Yield lines; one that does not end is refused before it fills the memory."""
+    number = 0
+    while line := file.readline(LONGEST_LINE):
+        number += 1
+        if len(line) == LONGEST_LINE and not line.endswith("\n"):
+            raise place.error(f"line {number:,} has more than {LONGEST_LINE:,} characters.")
+        yield line
+
+
+def _open(path: str) -> IO[str]:
+    if path.lower().endswith(".gz"):
+        return gzip.open(path, "rt", encoding="utf-8-sig", newline="")
+    return open(path, encoding="utf-8-sig", newline="")
+
+
+def names(path: str) -> list[str]:
+    """Return the names in the first row."""
+    place = Place(path)
+    with reading(place, csv.Error), _open(path) as file:
+        head = next(csv.reader(_lines(file, place), delimiter=_delimiter(path)), [])
+    if not head:
+        raise place.error("is empty; a first row with the names of the columns is needed.")
+    return head
+
+
+def blocks(path: str, wanted: Sequence[str], numeric: Sequence[str]) -> Iterator[Block]:
+    """Yield the rows, a block at a time.
+
+    Parameters
+    ----------
+    path : str
+        The file.
+    wanted : sequence of str
+        Columns to read.
+    numeric : sequence of str
+        Those of them that hold numbers; the others are texts.
+    """
+    try:
+        import pyarrow  # noqa: F401
+    except ImportError:
+        return _plain_blocks(path, wanted, numeric)
+    return _arrow_blocks(path, wanted, numeric)
+
+
+def _arrow_blocks(path: str, wanted: Sequence[str], numeric: Sequence[str]) -> Iterator[Block]:
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
+
+    place = Place(path)
+    options = {
+        "read_options": arrow_csv.ReadOptions(block_size=LONGEST_LINE),
+        "parse_options": arrow_csv.ParseOptions(
+            delimiter=_delimiter(path), newlines_in_values=True
+        ),
+        "convert_options": arrow_csv.ConvertOptions(
+            include_columns=list(wanted),
+            column_types=dict.fromkeys(wanted, pa.string()),
+            null_values=[""],
+            strings_can_be_null=True,
+        ),
+    }
+    with reading(place, pa.ArrowException):
+        reader = arrow_csv.open_csv(path, **options)
+    with reader:
+        seen = 0
+        while True:
+            here = Place(path, seen)
+            with reading(Place(path, 0, f"after row {seen:,}"), pa.ArrowException, KeyError):
+                batch = next(reader, None)
+            if batch is None:
+                return
+            columns: dict[str, Column] = {
+                name: _arrow_numbers(batch.column(name), here, name)
+                if name in numeric
+                else texts(batch.column(name))
+                for name in wanted
+            }
+            if len(batch):
+                yield Block(here, columns)
+            seen += len(batch)
+
+
+def _arrow_numbers(values: Any, place: Place, name: str) -> np.ndarray[Any, np.dtype[np.float64]]:
+    import pyarrow as pa
+    from pyarrow import compute
+
+    try:
+        numbers = compute.cast(compute.utf8_trim_whitespace(values), pa.float64())
+    except pa.ArrowInvalid:
+        return as_numbers(values.to_pylist(), place, name)
+    return np.asarray(numbers.to_numpy(zero_copy_only=False), dtype=np.float64)
+
+
+def _plain_blocks(path: str, wanted: Sequence[str], numeric: Sequence[str]) -> Iterator[Block]:
+    place = Place(path)
+    with reading(place, csv.Error), _open(path) as file:
+        rows = csv.reader(_lines(file, place), delimiter=_delimiter(path))
+        head = next(rows)
+        where = [head.index(name) for name in wanted]
+        seen = 0
+        filled = (row for row in rows if row)
+        while part := list(islice(filled, _ROWS)):
+            here = Place(path, seen)
+            for number, row in enumerate(part):
+                if len(row) != len(head):
+                    raise here.error(f"has {len(row)} values, but {len(head)} columns.", number)
+            columns: dict[str, Column] = {}
+            for name, k in zip(wanted, where, strict=True):
+                cells = [row[k] or None for row in part]
+                numbers = name in numeric
+                columns[name] = as_numbers(cells, here, name) if numbers else factorised(cells)
+            yield Block(here, columns)
+            seen += len(part)

@@ -1,0 +1,179 @@
+"""What can be read off the sums of one binary problem: bins, curves, tests, scores."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibkit._result import read_only, spell
+from calibkit.bins import Binning, EqualMass, FixedEdges
+from calibkit.counts._cells import STEPS, Counts, FloatVector, Sums, grid_edges
+from calibkit.reliability import BinTable, table_of_sums
+from calibkit.significance import cumulative
+from calibkit.significance._tested import NULL, TestResult, ratio
+
+Borders = NDArray[np.intp]
+
+
+class Groups(NamedTuple):
+    """Predictions of the same cell, in increasing order; empty cells are left out.
+
+    Parameters
+    ----------
+    prediction : ndarray of shape (m,)
+        Mean prediction of each cell.
+    events, rows : ndarray of int, shape (m,)
+        Events and predictions in it.
+    """
+
+    prediction: FloatVector
+    events: Counts
+    rows: Counts
+
+
+def sum_of_predictions(count: Counts, steps: Counts, first: Counts, cells: int) -> FloatVector:
+    """Return sums of predictions from sums of whole numbers, rounded once.
+
+    `first` is the sum of the numbers of the cells, each as often as a row lies in it.
+    """
+    return np.asarray((first + steps / STEPS) / cells)
+
+
+def groups_of(sums: Sums) -> Groups:
+    """Return the occupied cells."""
+    cells = len(sums.count)
+    count = sums.count.sum(axis=1)
+    used = np.flatnonzero(count)
+    total = sum_of_predictions(count[used], sums.steps.sum(axis=1)[used], used * count[used], cells)
+    return Groups(total / count[used], sums.count[used, 1], count[used])
+
+
+def borders_of(binning: Binning, cells: int) -> Borders:
+    """Return the cells at which bins begin, and G; edges that are not on the grid are refused."""
+    edges = binning.edges(np.array([1.0]))
+    borders = np.rint(edges * cells).astype(np.intp)
+    off = np.flatnonzero(grid_edges(cells)[borders] != edges)
+    if len(off):
+        raise ValueError(
+            f"{binning}: the edge {float(edges[off[0]]):.6g} lies inside a cell of the table. "
+            f"Edges must be multiples of 1/{cells}, so a number of bins must divide {cells:,}; "
+            f"of the numbers up to 100 these do: {_divisors(cells)}."
+        )
+    return borders
+
+
+def _divisors(cells: int) -> str:
+    return ", ".join(str(number) for number in range(1, 101) if cells % number == 0)
+
+
+def equal_mass_borders(sums: Sums, n_bins: int) -> Borders:
+    """Return the cells at which equal-mass bins begin, and G. A cell is never split.
+
+    The rule is that of `EqualMass` with all predictions of a cell tied: runs whose sizes differ
+    by at most one, an edge in the middle between neighbours, a cut inside a cell moved below it.
+    """
+    cumulated = sums.count.sum(axis=1).cumsum()
+    n = int(cumulated[-1])
+    n_bins = min(n_bins, n)
+    size, extra = divmod(n, n_bins)
+    cuts = np.arange(1, n_bins) * size + np.minimum(np.arange(1, n_bins), extra)
+    left = np.searchsorted(cumulated, cuts - 1, side="right")
+    right = np.searchsorted(cumulated, cuts, side="right")
+    apart = left < right
+    inner = np.where(apart, (left + right + 1) // 2, left)
+    # Where another cut is just below the cell already, the cut inside it is dropped.
+    inner = inner[apart | ~np.isin(left, right[apart])]
+    lowest = int(np.searchsorted(cumulated, 0, side="right"))
+    inner = np.unique(inner[inner > lowest])
+    return np.concatenate(([0], inner, [len(cumulated)])).astype(np.intp)
+
+
+def bin_table(sums: Sums, binning: Binning, view: str) -> BinTable:
+    """Return the bin table of a binning whose edges are on the grid, or of equal-mass bins."""
+    cells = len(sums.count)
+    words = str(binning)
+    if isinstance(binning, EqualMass):
+        borders = equal_mass_borders(sums, binning.n_bins)
+        words = f"{spell(binning.n_bins, 'equal-mass bin')} (edges on a grid of {cells:,} cells)"
+        edges = grid_edges(cells)[borders]
+        binning = FixedEdges(edges)
+    else:
+        borders = borders_of(binning, cells)
+        edges = grid_edges(cells)[borders]
+    count, steps = sums.count.sum(axis=1), sums.steps.sum(axis=1)
+    number = np.arange(cells) * count
+
+    def per_bin(values: Counts) -> Counts:
+        return np.asarray(np.add.reduceat(values, borders[:-1]))
+
+    total = sum_of_predictions(per_bin(count), per_bin(steps), per_bin(number), cells)
+    parts = (per_bin(count), total, per_bin(sums.count[:, 1]))
+    return table_of_sums(edges, parts, binning, view=view, bins=words)
+
+
+def mean_square(sums: Sums) -> tuple[float, float, float]:
+    """Return the means of p, p² and p y; exact up to one rounding each."""
+    cells = len(sums.count)
+    number = np.arange(cells)
+    count = sums.count.sum(axis=1)
+    n = int(count.sum())
+    first = sums.steps / STEPS
+    total = (int(number @ count) + first.sum()) / cells
+    with_event = (int(number @ sums.count[:, 1]) + first[:, 1].sum()) / cells
+    # (c + r)² = c² + 2 c r + r², in units of cells; c² n can pass what an int64 holds.
+    squares = (number.astype(np.float64) ** 2) @ count + 2 * (number @ first.sum(axis=1))
+    square = float(squares + sums.square) / cells**2
+    return float(total / n), square / n, float(with_event / n)
+
+
+def cumulative_sums(sums: Sums, view: str) -> cumulative.CumulativeDifferences:
+    """Return the running sum of events minus predictions at the ends of cells, and its tests."""
+    groups = groups_of(sums)
+    n = int(groups.rows.sum())
+    steps = np.cumsum(groups.events - groups.prediction * groups.rows)
+    path = np.concatenate(([0.0], steps / n))
+    mean, square, _ = mean_square(sums)
+    # A spread of nothing but rounding is none.
+    scale = float(np.sqrt(max(mean - square, 0.0) / n)) if mean - square > 1e-15 else 0.0
+    size = ratio(np.array([np.abs(path).max(), np.ptp(path)]), scale)
+    p_values = (
+        cumulative.brownian_supremum_tail(size[:1]),
+        cumulative.brownian_range_tail(size[1:]),
+    )
+    if sums.impossible:
+        size, p_values = np.full(2, np.inf), (np.zeros(1), np.zeros(1))
+    rules = (cumulative.SupremumRule, cumulative.RangeRule)
+    mad_test, range_test = (
+        TestResult(
+            statistic=float(value),
+            p_value=float(p_value[0]),
+            name=rule.name,
+            symbol=rule.symbol,
+            null=NULL,
+            law=rule.law,
+            direction="",
+            view=view,
+            n=n,
+        )
+        for value, p_value, rule in zip(size, p_values, rules, strict=True)
+    )
+    share = np.concatenate(([0.0], np.cumsum(groups.rows) / n))
+    return cumulative.CumulativeDifferences(
+        share=read_only(share),
+        prob=read_only(np.concatenate(([0.0], groups.prediction))),
+        difference=read_only(path),
+        scale=scale,
+        mad_test=mad_test,
+        range_test=range_test,
+    )
+
+
+def draw_rows(
+    sums: Sums, n: int, generator: np.random.Generator
+) -> tuple[NDArray[np.uint8], FloatVector]:
+    """Draw n of the rows without replacement, as labels and means of cells."""
+    cells = len(sums.count)
+    drawn = generator.multivariate_hypergeometric(sums.count.ravel(), n, method="marginals")
+    place = np.repeat(np.arange(2 * cells), drawn)
+    rest = sums.steps.ravel() / STEPS / np.maximum(sums.count.ravel(), 1)
+    return (place % 2).astype(np.uint8), (place // 2 + rest[place]) / cells

@@ -1,0 +1,67 @@
+"""One door to all kinds of files; the ending of the name says which."""
+
+from collections.abc import Iterator
+from os import PathLike
+from pathlib import Path
+
+from calibkit.counts import _arrays, _csv, _parquet
+from calibkit.counts._blocks import LONGEST_LINE, Block, Place, existing, rows_of_a_block
+from calibkit.counts._columns import Columns
+
+_KINDS = {
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".npz": "arrays",
+    ".npy": "arrays",
+}
+
+
+def kind_of(path: str | PathLike[str]) -> str:
+    """Return ``"parquet"``, ``"csv"`` or ``"arrays"``.
+
+    >>> kind_of("log.2024.csv.gz")
+    'csv'
+    """
+    name = Path(path).name.lower()
+    ending = Path(name.removesuffix(".gz")).suffix
+    kind = _KINDS.get(ending, "")
+    if not kind or (name.endswith(".gz") and kind != "csv"):
+        raise Place(str(path)).error(
+            f"the name must end in {', '.join(_KINDS)} or .csv.gz, to say what kind of file it is."
+        )
+    return kind
+
+
+def names(path: str | PathLike[str]) -> list[str]:
+    """Return the names of the columns of a file."""
+    kind = kind_of(path)
+    file = str(existing(path))
+    rooms = {"parquet": _parquet.names, "csv": _csv.names, "arrays": _arrays.names}
+    return rooms[kind](file)
+
+
+def resolve(path: str | PathLike[str], columns: Columns) -> Columns:
+    """Look at the columns of a file and return those to read."""
+    return columns.found_in(names(path), Place(str(path)))
+
+
+def blocks(
+    path: str | PathLike[str], columns: Columns, parts: range | None = None
+) -> Iterator[Block]:
+    """Yield the rows of a file, or of some row groups of a Parquet file."""
+    kind, file = kind_of(path), str(path)
+    if kind == "parquet":
+        return _parquet.blocks(file, columns.needed, parts)
+    if kind == "csv":
+        return _csv.blocks(file, columns.needed, columns.prob)
+    return _arrays.blocks(file, columns.needed)
+
+
+def n_blocks(path: str | PathLike[str], n_columns: int) -> int:
+    """Say, or guess, in how many blocks a file will come, for a progress bar."""
+    if kind_of(path) == "parquet":
+        size = rows_of_a_block(n_columns)
+        return max(1, sum(-(-rows // size) for rows in _parquet.row_groups(str(path))))
+    return max(1, -(-Path(path).stat().st_size // LONGEST_LINE))

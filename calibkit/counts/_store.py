@@ -1,0 +1,86 @@
+"""Keep a count table in a file: one .npz, read without pickle and checked before it is believed."""
+
+import os
+import tempfile
+import zipfile
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+_FORMAT = 1
+_FIELDS = {"format", "cells", "view", "n_classes", "counts", "steps", "squares", "impossible"}
+# A forged file may promise any size; a table of 25,200 cells and 100 classes has 81 MB.
+_LARGEST = 2**30
+
+
+def write(path: str | PathLike[str], content: dict[str, Any]) -> Path:
+    """Write the file under another name first: it is there completely or not at all.
+
+    Returns
+    -------
+    Path
+        The file; ``.npz`` is added to a name without it.
+    """
+    target = Path(path)
+    if target.suffix != ".npz":
+        target = target.with_name(target.name + ".npz")
+    with tempfile.NamedTemporaryFile(
+        dir=target.parent, prefix=".counts-", suffix=".npz", delete=False
+    ) as file:
+        try:
+            np.savez_compressed(file, format=_FORMAT, **content)
+            file.close()
+            os.replace(file.name, target)
+        except BaseException:
+            file.close()
+            Path(file.name).unlink(missing_ok=True)
+            raise
+    return target
+
+
+def read(path: str | PathLike[str]) -> dict[str, Any]:
+    """Read what `write` has written.
+
+    Raises
+    ------
+    ValueError
+        If the file is no count table, was cut short or holds Python objects (never unpickled).
+    """
+    name = repr(str(path))
+    if not Path(path).is_file():
+        raise ValueError(f"There is no file {name}.")
+    try:
+        with zipfile.ZipFile(path) as archive:
+            size = sum(member.file_size for member in archive.infolist())
+        if size > _LARGEST:
+            raise ValueError(f"it unpacks to {size:,} bytes, more than a count table has")
+        with np.load(path, allow_pickle=False) as stored:
+            content = {key: stored[key] for key in stored.files}
+    except (OSError, EOFError, ValueError, zipfile.BadZipFile, SyntaxError) as error:
+        raise ValueError(f"{name} is not a readable count table: {error}.") from error
+    if set(content) != _FIELDS:
+        raise ValueError(f"{name} is not a count table: it holds {', '.join(sorted(content))}.")
+    if int(content.pop("format")) != _FORMAT:
+        raise ValueError(f"{name} was written by another version of calibkit; count again.")
+    _check(content, name)
+    return content
+
+
+def _check(content: dict[str, Any], name: str) -> None:
+    """Check types, shapes and ranges, so that a damaged table cannot give a number."""
+    cells, counts, steps = content["cells"], content["counts"], content["steps"]
+    shape_is_right = (
+        cells.shape == ()
+        and counts.ndim == 3
+        and (len(counts) == 0 or counts.shape[1:] == (int(cells), 2))
+        and counts.shape == steps.shape
+        and content["squares"].shape == content["impossible"].shape == counts.shape[:1]
+    )
+    types_are_right = counts.dtype == steps.dtype == np.int64 and content["view"].dtype.kind == "U"
+    if not shape_is_right or not types_are_right:
+        raise ValueError(f"{name} is not a count table: shapes or types do not fit.")
+    within = (counts >= 0).all() and (steps >= 0).all() and (steps >> 30 <= counts).all()
+    if not within or len(set(counts.sum(axis=(1, 2)).tolist())) > 1:
+        raise ValueError(f"{name} is damaged: its sums contradict its counts.")

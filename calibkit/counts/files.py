@@ -1,0 +1,223 @@
+"""Count the predictions of files: by blocks, in bounded memory, by any number of workers."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from os import PathLike
+
+import joblib
+import numpy as np
+
+from calibkit._progress import track
+from calibkit.counts import _parquet, _sources
+from calibkit.counts._blocks import Block, Place, quoted
+from calibkit.counts._cells import CELLS
+from calibkit.counts._columns import Columns, predictions_of
+from calibkit.counts.table import CountTable
+from calibkit.views import BinaryProblem, View, binary_problems
+
+FilePath = str | PathLike[str]
+
+# A file is shared in at most so many pieces: enough for progress and for even loads.
+_PIECES = 64
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """Some row groups of a Parquet file, or a whole file."""
+
+    path: str
+    columns: Columns
+    groups: range | None
+    empty: CountTable
+
+
+def count_file(
+    path: FilePath,
+    *,
+    label: str,
+    prob: str | Sequence[str],
+    positive: str | None = None,
+    classes: Sequence[str] | None = None,
+    view: View | None = None,
+    cells: int = CELLS,
+    n_jobs: int | None = None,
+    progress: bool = False,
+) -> CountTable:
+    r"""Count the predictions of one file.
+
+    Parameters
+    ----------
+    path : path
+        A file whose name ends in .parquet, .csv, .csv.gz, .tsv, .npz or .npy.
+    label : str
+        Column of the labels.
+    prob : str or sequence of str
+        Column of P(y = 1), or one column per class. ``"p_*"`` stands for all columns that begin
+        with ``p_``; the rest of their names are then the names of the classes.
+    positive : str, optional
+        The label that means y = 1. Needed unless labels are 0 and 1 (or true and false).
+    classes : sequence of str, optional
+        The label that belongs to each column of `prob`. Needed unless labels are the numbers of
+        the columns, from 0, or their names.
+    view : {"top-label", "class-wise"} or int, optional
+        Which event or events; needed for one column per class.
+    cells : int
+        Number of cells of the table.
+    n_jobs : int, optional
+        Number of workers, as in joblib; -1 for one per core. ``None`` means one, or what
+        ``joblib.parallel_config`` says, e.g. the machines of a Dask cluster. Only Parquet files
+        are shared, by row groups; another file is one piece.
+    progress : bool
+        Show a progress bar on standard error, with the time to go.
+
+    Returns
+    -------
+    CountTable
+        The same, bit for bit, for any number of workers, and after the loss of some of them.
+
+    Raises
+    ------
+    PredictionFileError
+        If the file cannot be read to its end, a column is missing, or a value is not valid. The
+        message names the file, the row group and the row. No table of a part is returned.
+    ValueError
+        If view, cells or classes are not valid.
+
+    See Also
+    --------
+    count_files : the same for several files.
+
+    Notes
+    -----
+    Memory does not depend on the size of the file: a block of at most a million rows (Parquet) or
+    of 4 MB (CSV) is in memory at a time, per worker. Taught in lesson 14.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "log.csv"
+    ...     size = path.write_text("answer,score\nyes,.9\nno,.2\nyes,.6\n")
+    ...     table = count_file(path, label="answer", prob="score", positive="yes")
+    >>> table.n, round(float(table.expected_calibration_error(bins=2)), 3)
+    (3, 0.233)
+    """
+    return count_files(
+        [path],
+        label=label,
+        prob=prob,
+        positive=positive,
+        classes=classes,
+        view=view,
+        cells=cells,
+        n_jobs=n_jobs,
+        progress=progress,
+    )
+
+
+def count_files(
+    paths: Iterable[FilePath],
+    *,
+    label: str,
+    prob: str | Sequence[str],
+    positive: str | None = None,
+    classes: Sequence[str] | None = None,
+    view: View | None = None,
+    cells: int = CELLS,
+    n_jobs: int | None = None,
+    progress: bool = False,
+) -> CountTable:
+    r"""Count the predictions of several files into one table.
+
+    Parameters
+    ----------
+    paths : iterable of path
+        The files; they may be of different kinds.
+    label, prob, positive, classes, view, cells, n_jobs, progress
+        As in `count_file`.
+
+    Returns
+    -------
+    CountTable
+
+    Raises
+    ------
+    PredictionFileError, ValueError
+        As `count_file`.
+
+    Notes
+    -----
+    Taught in lesson 14.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     paths = [Path(folder) / name for name in ("monday.csv", "tuesday.csv")]
+    ...     sizes = [path.write_text("y,p\n1,.9\n0,.2\n") for path in paths]
+    ...     table = count_files(paths, label="y", prob="p")
+    >>> table.n
+    4
+    """
+    empty = CountTable(cells=cells, view=view)
+    names = (prob,) if isinstance(prob, str) else tuple(prob)
+    wanted = Columns(label, names, positive, None if classes is None else tuple(classes))
+    found = [(str(path), _sources.resolve(path, wanted)) for path in paths]
+    if not found:
+        raise ValueError("There are no files to count.")
+    pieces = [piece for path, columns in found for piece in _pieces(path, columns, empty)]
+    if len(pieces) == 1 and pieces[0].groups is None:  # nothing to share: progress by blocks
+        total = _sources.n_blocks(pieces[0].path, len(pieces[0].columns.needed))
+        parts: Iterator[tuple[CountTable, int]] = _count_blocks(pieces[0])
+    else:
+        total = len(pieces)
+        parallel = joblib.Parallel(n_jobs=n_jobs, return_as="generator_unordered")
+        parts = parallel(joblib.delayed(_count_piece)(piece) for piece in pieces)
+    table, events = empty, 0
+    for part, happened in track(parts, total, show=progress, label="counting"):
+        table, events = table + part, events + happened
+    if not table.n:
+        raise Place(found[0][0]).error("there are no rows.")
+    if positive is not None and not events:
+        raise Place(found[0][0]).error(
+            f"the positive label {quoted(positive)} never occurs in column {quoted(label)}."
+        )
+    return table
+
+
+def _pieces(path: str, columns: Columns, empty: CountTable) -> Iterator[_Piece]:
+    """Share the row groups of a Parquet file; other files are one piece."""
+    if _sources.kind_of(path) != "parquet":
+        yield _Piece(path, columns, None, empty)
+        return
+    groups = len(_parquet.row_groups(path))
+    size = max(1, -(-groups // _PIECES))
+    for start in range(0, groups, size):
+        yield _Piece(path, columns, range(start, min(start + size, groups)), empty)
+
+
+def _count_blocks(piece: _Piece) -> Iterator[tuple[CountTable, int]]:
+    """Yield the table of each block, and how many labels are not 0."""
+    for block in _sources.blocks(piece.path, piece.columns, piece.groups):
+        yield _count(iter([block]), piece)
+
+
+def _count_piece(piece: _Piece) -> tuple[CountTable, int]:
+    """Return the table of all blocks, and how many labels are not 0."""
+    return _count(_sources.blocks(piece.path, piece.columns, piece.groups), piece)
+
+
+def _count(blocks: Iterator[Block], piece: _Piece) -> tuple[CountTable, int]:
+    events = 0
+
+    def problems() -> Iterator[tuple[BinaryProblem, ...]]:
+        nonlocal events
+        for block in blocks:
+            labels, prob = predictions_of(block, piece.columns)
+            events += int(np.count_nonzero(labels))
+            yield binary_problems(labels, prob, view=piece.empty.view)
+
+    table = piece.empty.of(problems())
+    return table, events

@@ -1,0 +1,350 @@
+"""The count table: all that calibration needs of a billion predictions, in a few megabytes."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibkit._result import Result, read_only, spell
+from calibkit._validation import as_count, as_generator
+from calibkit.bins import Binning, EqualMass, as_bins
+from calibkit.corp import CorpDecomposition
+from calibkit.corp.decomposition import decompose_counts
+from calibkit.counts import _store
+from calibkit.counts._cells import CELLS, MOST_CELLS, MOST_ROWS, Adder, Counts, Sums
+from calibkit.counts._measures import (
+    Groups,
+    bin_table,
+    cumulative_sums,
+    draw_rows,
+    groups_of,
+    mean_square,
+)
+from calibkit.errors.general import CalibrationError, check_options, error_of_tables
+from calibkit.reliability import BinTable
+from calibkit.scores import Score
+from calibkit.significance import CumulativeDifferences
+from calibkit.views import BinaryProblem, View, binary_problems
+
+MOST_CLASSES = 100
+
+
+def _no_counts() -> Counts:
+    return np.zeros((0, 0, 2), dtype=np.int64)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class CountTable(Result):
+    """Predictions and events counted in the cells of a fine grid.
+
+    Start with an empty table, ``CountTable()``. `update` counts rows in; ``+`` joins tables of
+    different rows. Neither changes a table: both return a new one.
+
+    Parameters
+    ----------
+    cells : int
+        Number of cells G, 1 to 1,000,000. 25,200 is a multiple of 10, 12, 15, 16, 18, 20, 25,
+        30, 50, 100 and many more.
+    view : {"top-label", "class-wise"} or int, optional
+        Which event or events are counted. Needed when rows have one column per class.
+    n_classes : int
+        Number of classes; 0 as long as nothing was counted.
+    counts : ndarray of int64, shape (V, G, 2)
+        Rows in each cell, without and with the event; V = K for ``"class-wise"``, else 1. Like
+        the following, not to be given for an empty table.
+    steps : ndarray of int64, shape (V, G, 2)
+        Sums of what is left of the predictions, ``p G`` minus the cell, in steps of 2⁻³⁰.
+    squares : ndarray of shape (V,)
+        Sums of its squares, in cells squared.
+    impossible : ndarray of int64, shape (V,)
+        Rows whose prediction was exactly 0 or 1, and wrong.
+
+    Raises
+    ------
+    ValueError
+        If an option is not valid.
+
+    Notes
+    -----
+    A row with prediction p is counted in cell ``floor(p G)``, the last one closed. All sums are
+    sums of whole numbers: the table is the same, bit for bit, in every order of rows and for
+    every way to share them; only `squares` may differ, in its last digits. How accurate the
+    measures are is told at the head of `calibkit.counts`. Taught in lesson 14.
+
+    Examples
+    --------
+    >>> table = CountTable().update([0, 1, 1], [.1, .4, .8])
+    >>> table = table + CountTable().update([1], [.9])
+    >>> table.n, round(float(table.expected_calibration_error(bins=2)), 4)
+    (4, 0.2)
+    """
+
+    cells: int = CELLS
+    view: View | None = None
+    n_classes: int = 0
+    counts: Counts = field(default_factory=_no_counts)
+    steps: Counts = field(default_factory=_no_counts)
+    squares: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    impossible: Counts = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+
+    def __post_init__(self) -> None:
+        if as_count(self.cells, "cells") > MOST_CELLS:
+            raise ValueError(f"cells must be at most {MOST_CELLS:,}, got {self.cells:,}.")
+        for name in ("counts", "steps", "squares", "impossible"):
+            object.__setattr__(self, name, read_only(getattr(self, name)))
+
+    @property
+    def n(self) -> int:
+        """Number of predictions counted."""
+        return int(self.counts[0].sum()) if len(self.counts) else 0
+
+    @property
+    def views(self) -> tuple[str, ...]:
+        """The events in words, one per table of cells; none for an empty table."""
+        if self.view == "class-wise":
+            return tuple(f"class {k}" for k in range(len(self.counts)))
+        words = {None: "positive class", "top-label": "top-label"}
+        name = words.get(self.view, f"class {self.view}")  # type: ignore[arg-type]
+        return (name,) * len(self.counts)
+
+    def update(self, y_true: Any, y_prob: Any) -> "CountTable":
+        """Return a table that has counted these rows too.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n,)
+            Labels: 0 and 1, or ``0 .. K-1``.
+        y_prob : array-like of shape (n,) or (n, K)
+            P(y = 1), or one column per class with rows that sum to 1.
+
+        Returns
+        -------
+        CountTable
+
+        Raises
+        ------
+        ValueError
+            If labels or probabilities are not valid; the message names row and value.
+        """
+        return self + self.of([binary_problems(y_true, y_prob, view=self.view)])
+
+    def of(self, problems: Iterable[tuple[BinaryProblem, ...]]) -> "CountTable":
+        """Return a table of blocks of rows alone, with the grid and the view of this one.
+
+        Each block is what `calibkit.views.binary_problems` returns for the view.
+        """
+        adders: list[Adder] = []
+        n_classes = 0
+        for block in problems:
+            _check_number(len(block))
+            n_classes = block[0].n_classes
+            adders = adders or [Adder(self.cells) for _ in block]
+            for adder, problem in zip(adders, block, strict=True):
+                adder.add(problem.prob, problem.label)
+        if not adders:
+            return replace(self, **{name: getattr(CountTable(), name) for name in _ARRAYS})
+        sums = [adder.sums() for adder in adders]
+        return replace(
+            self,
+            n_classes=n_classes,
+            counts=np.stack([part.count for part in sums]),
+            steps=np.stack([part.steps for part in sums]),
+            squares=np.array([part.square for part in sums]),
+            impossible=np.array([part.impossible for part in sums], dtype=np.int64),
+        )
+
+    def __add__(self, other: object) -> "CountTable":
+        if not isinstance(other, CountTable):
+            return NotImplemented
+        if (self.cells, self.view) != (other.cells, other.view):
+            raise ValueError(
+                f"Tables of {self.cells:,} cells (view={self.view!r}) and of {other.cells:,} cells "
+                f"(view={other.view!r}) cannot be added."
+            )
+        if not self.n or not other.n:
+            return self if other.n == 0 else other
+        if self.n_classes != other.n_classes:
+            raise ValueError(
+                f"Tables of {self.n_classes} and of {other.n_classes} classes cannot be added."
+            )
+        if self.n + other.n > MOST_ROWS:
+            raise ValueError(f"A table holds at most {MOST_ROWS:,} rows; keep several.")
+        return replace(self, **{a: getattr(self, a) + getattr(other, a) for a in _ARRAYS})
+
+    def __radd__(self, other: object) -> "CountTable":
+        # `sum(tables)` begins with 0.
+        return self if isinstance(other, int) and other == 0 else NotImplemented
+
+    def one_class(self, k: int) -> "CountTable":
+        """Return the table of one class of a class-wise table."""
+        if self.view != "class-wise" or not 0 <= k < len(self.counts):
+            raise ValueError(
+                f"There is no class {k!r} to take out: view={self.view!r}, "
+                f"{spell(len(self.counts), 'class', 'classes')}."
+            )
+        parts = {name: getattr(self, name)[k : k + 1] for name in _ARRAYS}
+        return replace(self, view=int(k), **parts)
+
+    def tables(self, bins: Binning | int = 15) -> tuple[BinTable, ...]:
+        """Return the bin table of each event: K of them for the class-wise view.
+
+        Parameters
+        ----------
+        bins : int or Binning
+            A number of equal-width bins that divides `cells`, a binning whose edges are multiples
+            of 1/`cells`, or `EqualMass` (whose edges are moved to the grid).
+
+        Returns
+        -------
+        tuple of BinTable
+
+        Raises
+        ------
+        ValueError
+            If nothing was counted, or an edge lies inside a cell.
+        """
+        binning = as_bins(bins)
+        return tuple(
+            bin_table(sums, binning, view)
+            for sums, view in zip(self._sums(), self.views, strict=True)
+        )
+
+    def table(self, bins: Binning | int = 15) -> BinTable:
+        """Return the bin table of the one event, see `tables`."""
+        self._only()
+        return self.tables(bins)[0]
+
+    def calibration_error(
+        self,
+        bins: Binning | int = 15,
+        *,
+        norm: float = 1,
+        gap: str = "mean",
+        weights: str = "mass",
+        name: str | None = None,
+    ) -> CalibrationError:
+        """Return the general binned error, with the options of `calibkit.calibration_error`."""
+        check_options(norm, gap, weights)
+        return error_of_tables(self.tables(bins), norm=norm, gap=gap, weights=weights, name=name)
+
+    def expected_calibration_error(self, bins: Binning | int = 15) -> CalibrationError:
+        """Return the mean gap (ECE); over classes, the mean of theirs."""
+        name = "class-wise calibration error" if self.view == "class-wise" else None
+        return self.calibration_error(bins, name=name)
+
+    def adaptive_calibration_error(self, n_bins: int = 15) -> CalibrationError:
+        """Return the mean gap over equal-mass bins, with edges on the grid."""
+        return self.calibration_error(EqualMass(n_bins), name="adaptive calibration error")
+
+    def groups(self) -> Groups:
+        """Return mean prediction, events and rows of each occupied cell, in increasing order."""
+        return groups_of(self._only())
+
+    def corp(self, score: str = "brier") -> CorpDecomposition:
+        """Return the CORP curve and the parts of the score, of predictions rounded to cells.
+
+        Parameters
+        ----------
+        score : {"brier", "log"}
+            As in `calibkit.corp.corp_decomposition`.
+
+        Returns
+        -------
+        CorpDecomposition
+        """
+        return decompose_counts(*self.groups(), view=self.views[0], score=score)
+
+    def cumulative_differences(self) -> CumulativeDifferences:
+        """Return the running sum of events minus predictions at the ends of cells, with tests."""
+        return cumulative_sums(self._only(), self.views[0])
+
+    def brier_score(self) -> Score:
+        """Return the mean of ``(p - y)²`` of the one event."""
+        sums = self._only()
+        _, square, with_event = mean_square(sums)
+        value = square - 2 * with_event + float(sums.count[:, 1].sum()) / self.n
+        name = f"Brier score ({self.views[0]})"
+        # Rounding may leave a perfect score a little below 0.
+        return Score(value=max(value, 0.0), name=name, n=self.n, impossible=sums.impossible)
+
+    def sample(
+        self, n: int, *, rng: int | np.random.Generator | None = None
+    ) -> tuple[NDArray[np.uint8], NDArray[np.float64]]:
+        """Draw rows without replacement: labels, and predictions rounded to the mean of the cell.
+
+        Parameters
+        ----------
+        n : int
+            Number of rows; all of them where there are fewer.
+        rng : int, numpy.random.Generator or None
+            Seed or generator.
+
+        Returns
+        -------
+        label, prob : ndarray of shape (n,)
+            In the order of the predictions.
+        """
+        sums = self._only()
+        size = min(as_count(n, "n"), self.n)
+        return draw_rows(sums, size, as_generator(rng))
+
+    def save(self, path: str | PathLike[str]) -> Path:
+        """Write the table to an .npz file, completely or not at all, and return its path."""
+        view = "" if self.view is None else str(self.view)
+        head = {"cells": self.cells, "view": view, "n_classes": self.n_classes}
+        return _store.write(path, head | {name: getattr(self, name) for name in _ARRAYS})
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> "CountTable":
+        """Read a table; a file that is damaged, or holds pickled objects, is refused."""
+        content = _store.read(path)
+        words = str(content["view"])
+        view: View | None = int(words) if words.isdecimal() else (words or None)
+        arrays = {name: content[name] for name in _ARRAYS}
+        cells, n_classes = int(content["cells"]), int(content["n_classes"])
+        return cls(cells=cells, view=view, n_classes=n_classes, **arrays)
+
+    def _sums(self) -> tuple[Sums, ...]:
+        if not self.n:
+            raise ValueError("The table is empty: count rows with update() first.")
+        return tuple(
+            Sums(count, steps, float(square), int(impossible))
+            for count, steps, square, impossible in zip(
+                self.counts, self.steps, self.squares, self.impossible, strict=True
+            )
+        )
+
+    def _only(self) -> Sums:
+        """Return the sums of the one event that was counted."""
+        if len(self.counts) > 1:
+            raise ValueError("The table has one event per class: choose one with one_class(k).")
+        return self._sums()[0]
+
+    def describe(self) -> str:
+        """Say how much was counted, and on which grid."""
+        event = ", ".join(self.views) if len(self.views) < 4 else f"{len(self.views)} classes"
+        what = f"{spell(self.n, 'prediction')} ({event})" if self.n else "Nothing"
+        return f"{what} counted in {self.cells:,} cells."
+
+    def _columns(self) -> Mapping[str, NDArray[Any]]:
+        if not self.n:
+            return {name: np.empty(0) for name in ("view", *Groups._fields)}
+        groups = [groups_of(sums) for sums in self._sums()]
+        views = [np.repeat(v, len(g.rows)) for v, g in zip(self.views, groups, strict=True)]
+        parts = {name: [getattr(g, name) for g in groups] for name in Groups._fields}
+        return {"view": np.concatenate(views)} | {k: np.concatenate(v) for k, v in parts.items()}
+
+
+_ARRAYS = ("counts", "steps", "squares", "impossible")
+
+
+def _check_number(n_problems: int) -> None:
+    if n_problems > MOST_CLASSES:
+        raise ValueError(
+            f'view="class-wise" keeps a grid per class, for at most {MOST_CLASSES} classes; here '
+            f'are {n_problems}. Use view="top-label".'
+        )

@@ -1,0 +1,180 @@
+"""Intervals for a binned error by inverting tests: which true errors could have shown it.
+
+A true error of ``a`` is imagined by scaling the measured gaps, and chance is added again. The
+interval holds every ``a`` for which the measured error is not an unlikely outcome.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibkit._validation import FloatArray
+from calibkit.errors.general import CalibrationError, bin_weights, combine_views, weighted_norm
+from calibkit.reliability import BinTable
+from calibkit.significance import _binned
+from calibkit.views import BinaryProblem
+
+FloatVector = NDArray[np.float64]
+
+# Two computations of the same number may differ in the last digits; such draws are ties.
+_TIE = 1e-12
+# The ends are found to this share of the measured error, far below what the draws resolve.
+_HALVINGS = 16
+# Three arrays of this many numbers are kept, 240 MB each.
+LARGEST = 30_000_000
+
+
+def too_large(error: CalibrationError, n_resamples: int) -> bool:
+    """Tell whether the draws of all bins would not fit into memory."""
+    return n_resamples * sum(table.n_bins for table in error.tables) > LARGEST
+
+
+@dataclass(frozen=True, slots=True)
+class _Chance:
+    """What chance does to the gaps of one table: arrays of shape (n_resamples, B).
+
+    `calibrated` is the scatter of labels drawn from the predictions, `observed` that of rows
+    drawn with replacement; `weight` are the weights of the bins in the latter. `worst` is the
+    largest gap that a frequency can make.
+    """
+
+    gap: FloatVector
+    worst: FloatVector
+    calibrated: FloatVector
+    observed: FloatVector
+    weight: FloatVector
+
+
+class Inversion:
+    """The distribution of a binned error for any true error, and the interval that follows.
+
+    Parameters
+    ----------
+    error : CalibrationError
+        The measured error, of bins that do not depend on the labels.
+    problems : tuple of BinaryProblem
+        Predictions and events, one per table of the error.
+    prob : ndarray of shape (n,) or (n, K)
+        All predictions.
+    n_resamples : int
+        Number of draws of either kind.
+    generator : numpy.random.Generator
+        Draws the rows first, then the labels.
+
+    Attributes
+    ----------
+    draws : ndarray of shape (n_resamples,)
+        The error of each bootstrap resample.
+    """
+
+    def __init__(
+        self,
+        error: CalibrationError,
+        problems: tuple[BinaryProblem, ...],
+        prob: FloatArray,
+        n_resamples: int,
+        generator: np.random.Generator,
+    ) -> None:
+        self.error = error
+        self.draws = np.empty(n_resamples)
+        sums = [np.empty((n_resamples, table.n_bins, 3)) for table in error.tables]
+        for block, found in _binned.resampled_sums(error, problems, n_resamples, generator):
+            self.draws[block] = _binned.errors_of_sums(error, found)
+            for whole, part in zip(sums, found, strict=True):
+                whole[block] = part
+        events = _binned.null_events(error, problems, prob, n_resamples, generator, coarse=True)
+        self.parts = [
+            _chance(error, *of_table) for of_table in zip(error.tables, sums, events, strict=True)
+        ]
+        if error.value <= _TIE:  # no gap to scale: imagine gaps in proportion to the scatter
+            self.parts = [replace(part, gap=part.calibrated.std(axis=0)) for part in self.parts]
+        self.unit = self._of_the_data([part.gap for part in self.parts])
+        self.largest = self._of_the_data([part.worst for part in self.parts])
+
+    def _size(self, gaps: list[FloatVector], weights: list[FloatVector]) -> FloatVector:
+        """Return the error of gaps, one array per table."""
+        norm = self.error.norm
+        per_view = [weighted_norm(*both, norm) for both in zip(gaps, weights, strict=True)]
+        return combine_views(np.stack(per_view, axis=-1), norm)
+
+    def _of_the_data(self, gaps: list[FloatVector]) -> float:
+        """Return the error of gaps under the weights of the data."""
+        tables = self.error.tables
+        return float(
+            self._size(gaps, [bin_weights(table.count, self.error.weights) for table in tables])
+        )
+
+    def at(self, true_error: float) -> FloatVector:
+        """Return draws of the measured error for this true error."""
+        scale = true_error / self.unit if self.unit > 0 else 0.0
+        # The scatter passes from that of a calibrated model to that of the data, in variance.
+        first, second = np.sqrt(max(1 - scale, 0.0)), np.sqrt(min(scale, 1.0))
+        return self._size(
+            [scale * p.gap + first * p.calibrated + second * p.observed for p in self.parts],
+            [part.weight for part in self.parts],
+        )
+
+    def interval(self, level: float) -> tuple[float, float]:
+        """Return the smallest and the largest true error that is not rejected."""
+        value, tail = self.error.value, (1 - level) / 2
+        calibrated = self.at(0.0)
+        # Less error than a calibrated model shows on average is luck, not knowledge: an upper
+        # end from there would be too low, or none would be left at all.
+        lucky = max(value, float(np.median(calibrated)))
+
+        def large_enough(true_error: float) -> bool:
+            return _share(self.at(true_error) >= value - _TIE) > tail
+
+        def small_enough(true_error: float) -> bool:
+            return _share(self.at(true_error) <= lucky + _TIE) > tail
+
+        low = 0.0 if large_enough(0.0) else _border(large_enough, (value, 0.0))
+        if self.unit == 0:
+            return low, value
+        beyond = max(value, self.unit)
+        while beyond < self.largest and small_enough(beyond):
+            beyond *= 2
+        high = min(_border(small_enough, (0.0, beyond)), self.largest)
+        return low, max(high, low)
+
+
+def _share(which: NDArray[np.bool_]) -> float:
+    """Return a share in which the data count as one of the draws, so it is never 0."""
+    return float((1 + which.sum()) / (which.size + 1))
+
+
+def _border(accepted: Callable[[float], bool], ends: tuple[float, float]) -> float:
+    """Halve the way from an accepted end to a rejected one; return the last one accepted."""
+    inside, outside = ends
+    for _ in range(_HALVINGS):
+        middle = (inside + outside) / 2
+        if accepted(middle):
+            inside = middle
+        else:
+            outside = middle
+    return inside
+
+
+def _chance(
+    error: CalibrationError, table: BinTable, sums: FloatVector, events: NDArray[np.intp]
+) -> _Chance:
+    centred = error.gap == "centre"
+    count, sum_prob, hits = np.moveaxis(sums, -1, 0)
+    with np.errstate(invalid="ignore"):  # empty bins are NaN, and count nothing below
+        reference = table.centre if centred else table.mean_prob
+        gap = reference - table.frequency
+        calibrated = table.mean_prob - events / table.count
+        observed = (table.centre if centred else sum_prob / count) - hits / count - gap
+    # A frequency scatters more than resamples of its n rows show, by n / (n - 1); one row alone
+    # shows nothing, and is taken to scatter as its prediction says.
+    several = table.count > 1
+    observed = observed * np.sqrt(table.count / np.where(several, table.count - 1, 1))
+    return _Chance(
+        gap=np.nan_to_num(gap),
+        worst=np.nan_to_num(np.maximum(reference, 1 - reference)),
+        calibrated=np.nan_to_num(calibrated),
+        observed=np.nan_to_num(np.where(several, observed, calibrated)),
+        weight=bin_weights(count, error.weights),
+    )

@@ -1,0 +1,197 @@
+"""The page on source 003: up to date, its claims true of the stored numbers, a part recomputed."""
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from calibkit import data
+from tools import verified_figures as figures
+from tools import verified_page as page
+
+STUDIES = page.load()
+REAL, FAKE = STUDIES["real"], STUDIES["fake"]
+BOTH = (REAL, FAKE)
+
+
+def text() -> str:
+    return page.PAGE.read_text(encoding="utf-8")
+
+
+# --- the page ------------------------------------------------------------------------------------
+
+
+def test_the_page_is_up_to_date() -> None:
+    assert page.filled(text(), STUDIES) == text(), "run: python -m tools.verified_page"
+
+
+@pytest.mark.parametrize("name", figures.FIGURES)
+def test_the_figures_are_up_to_date(name: str) -> None:
+    path = figures.IMAGES / figures.image(name)
+    with Image.open(path) as stored:
+        assert f":alt: {stored.text['Description']}\n" in text(), (
+            "run: python -m tools.verified_page"
+        )
+    assert path.stat().st_size < 150_000
+
+
+def test_a_page_without_a_place_is_refused() -> None:
+    with pytest.raises(ValueError, match="has no place for figure-1"):
+        page.filled("", STUDIES)
+
+
+def test_results_survive_storage() -> None:
+    for studies in BOTH:
+        for study in studies.values():
+            again = page.unpacked(page.packed(study))
+            assert again.describe() == study.describe()
+    assert page.STORED.stat().st_size < 150_000
+
+
+def test_each_figure_has_one_verdict() -> None:
+    verdicts = re.findall(r"^\*\*(Confirmed[^.]*|Not confirmed)\.\*\*", text(), re.M)
+    table = re.findall(r"^\| (\d+) \| .* \| ([\w ]+) \|$", text(), re.M)
+    assert [number for number, _ in table] == ["1", "5", "6", "8", "9", "10", "11"]
+    assert [verdict for _, verdict in table] == [verdict.lower() for verdict in verdicts]
+
+
+# --- what the page says --------------------------------------------------------------------------
+
+
+def test_figure_1_growth_has_two_causes() -> None:
+    for study in (REAL["bins"], FAKE["bins"]):
+        assert (np.diff(study.plain_2) > 0).all()
+        at_32 = study.n_bins.tolist().index(32)
+        assert study.debiased_2[at_32] > 1.4 * study.debiased_2[0]
+        assert (study.debiased_2[at_32:] < 1.02 * study.debiased_2[at_32]).all()
+    fake = FAKE["bins"]
+    assert fake.true_2[-1] < 1.03 * fake.true_2[4]
+    assert fake.plain_2[-1] > 4 * fake.continuous_2
+    np.testing.assert_allclose(fake.debiased_2, fake.true_2, rtol=0.09)
+
+
+def test_figure_5_scaling_binning_wins_where_bins_are_thin() -> None:
+    real, fake = REAL["top"], FAKE["top"]
+    assert (fake.of("Platt") < fake.of("histogram")).all()
+    many = real.n_bins >= 40
+    assert (real.of("Platt")[many] < real.of("histogram")[many]).all()
+    assert real.of("Platt")[0] > real.of("histogram")[0]
+    for study in (real, fake):
+        histogram, platt = study.brier
+        assert platt[-1] < platt[0]
+        assert histogram[-1] > histogram[0]
+
+
+def test_figure_6_the_same_for_all_classes() -> None:
+    real, fake = REAL["classes"], FAKE["classes"]
+    assert abs(np.diff(real.squared[:, 0])[0]) < np.hypot(*real.standard_error[:, 0])
+    for study in (real, fake):
+        many = study.n_bins >= 40
+        assert (study.of("Platt")[many] < study.of("histogram")[many]).all()
+
+
+def test_figure_8_a_penalty_saves_dirichlet() -> None:
+    real, fake = REAL["scalers"], FAKE["scalers"]
+    for study in (real, fake):
+        assert (study.of("Platt") < study.of("temperature")).all()
+    assert (real.of("Dirichlet, no penalty") > 2 * real.of("temperature")).all()
+    assert real.of("temperature")[0] > 1.5 * real.of("Platt")[0]
+    np.testing.assert_allclose(real.of("Dirichlet"), real.of("temperature"), rtol=0.12)
+    assert (fake.of("Dirichlet") <= 1.05 * fake.of("Platt")).all()
+
+
+def test_figures_9_and_10_the_debiased_estimate_is_closer() -> None:
+    for studies in BOTH:
+        for name in ("top-15", "top-100", "classes-15", "classes-100"):
+            study = studies[name]
+            assert (study.cut_mse < study.plain_mse).all()
+            error = np.sqrt(study.debiased_mse / study.n_samples)
+            # At 100 bins some bins have one sampled row, which counts nothing.
+            assert (np.abs(study.debiased_mean - study.truth) < 4.5 * error).all()
+    ratio = REAL["top-100"].plain_mse / REAL["top-100"].cut_mse
+    assert 3 < ratio.min() < ratio.max() < 7.1
+    ratio = REAL["top-15"].plain_mse / REAL["top-15"].cut_mse
+    assert 1 < ratio.min() < ratio.max() < 1.4
+
+
+def test_figure_11_the_median_can_be_worse() -> None:
+    plain, debiased = REAL["top-15"].median_deviations
+    assert plain < debiased < 1.2 * plain
+    for study in (REAL["top-100"], FAKE["top-15"], FAKE["top-100"]):
+        plain, debiased = study.median_deviations
+        assert debiased < 0.4 * plain
+
+
+# Squared errors times 10 000 of another program with the same protocols, for 10, 50, 100 bins, and
+# its standard errors. Its Platt scaling is scikit-learn's, its trials are others.
+ELSEWHERE = {
+    ("top", "histogram"): ((4.40, 14.94, 20.96), (0.45, 0.93, 0.9)),
+    ("top", "Platt"): ((6.33, 11.55, 13.39), (0.41, 0.53, 0.5)),
+    ("classes", "histogram"): ((1.29, 3.87, 5.69), (0.08, 0.18, 0.2)),
+    ("classes", "Platt"): ((1.29, 3.14, 3.91), (0.08, 0.12, 0.12)),
+    ("scalers", "Platt"): ((5.88, 10.85, 12.62), (0.54, 0.63, 0.6)),
+    ("scalers", "temperature"): ((10.15, 13.32, 15.42), (0.56, 0.59, 0.6)),
+}
+
+
+@pytest.mark.parametrize("case", ELSEWHERE)
+def test_another_program_found_the_same(case: tuple[str, str]) -> None:
+    study = REAL[case[0]]
+    places = [study.n_bins.tolist().index(number) for number in (10, 50, 100)]
+    ours = 1e4 * study.of(case[1])[places]
+    error = 1e4 * study.standard_error[study.methods.index(case[1])][places]
+    theirs, other = map(np.array, ELSEWHERE[case])
+    assert (np.abs(ours - theirs) < 4 * np.hypot(error, other)).all()
+
+
+# --- recomputed ----------------------------------------------------------------------------------
+
+
+def assert_same(ours: dict[str, Any], stored: dict[str, Any]) -> None:
+    """Compare packed results; the last of six digits may differ between machines."""
+    assert list(ours) == list(stored)
+    for name, value in ours.items():
+        if isinstance(value, str) or value is None or name == "methods":
+            assert value == stored[name]
+        else:
+            np.testing.assert_allclose(
+                np.array(value, dtype=float), np.array(stored[name], dtype=float), rtol=1e-4
+            )
+
+
+@pytest.mark.parametrize("name", ["bins", "top"])
+def test_the_look_alike_gives_the_stored_numbers(name: str) -> None:
+    study = page.PROTOCOLS[name](page.population("fake"))
+    assert_same(page.packed(study), page.packed(FAKE[name]))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["classes", "top-15", "classes-15"])
+def test_the_rest_of_the_look_alike_too(name: str) -> None:
+    study = page.PROTOCOLS[name](page.population("fake"))
+    assert_same(page.packed(study), page.packed(FAKE[name]))
+
+
+@pytest.mark.parametrize("name", ["bins", "top"])
+def test_the_real_predictions_give_the_stored_numbers(name: str) -> None:
+    if not data.available(page.REAL):
+        pytest.skip("cifar_probs.dat is not in CALIBKIT_DATA")
+    study = page.PROTOCOLS[name](page.population("real"))
+    assert_same(page.packed(study), page.packed(REAL[name]))
+
+
+def test_what_is_computed_is_stored(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    copy, stored = tmp_path / "verified.md", tmp_path / "verified.json"
+    copy.write_text(text(), encoding="utf-8")
+    stored.write_text(page.STORED.read_text(encoding="utf-8"), encoding="utf-8")
+    monkeypatch.setattr(page, "PAGE", copy)
+    monkeypatch.setattr(page, "STORED", stored)
+    monkeypatch.setattr(page, "PROTOCOLS", {name: lambda rows, n=name: FAKE[n] for name in FAKE})
+    monkeypatch.setattr(page, "draw_all", lambda studies: None)
+    page.main(["--fake"])
+    assert copy.read_text(encoding="utf-8") == text()
+    assert capsys.readouterr().out.count("fake, ") == len(FAKE)
