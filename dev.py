@@ -37,12 +37,13 @@ REPORTS = ROOT / "build" / "reports"
 BOOK = ROOT / "book" / "_build"
 FIRST_LESSON = "00_start_here.ipynb"
 
-LAB = ("lab", "maps", "parquet")
+LAB = ("lab", "parquet")
 READER = (*LAB, "book")
 EVERYTHING = (*READER, "test", "browser")
 # What needs one of these says so, or is skipped, where it cannot be installed.
 TORCH = ("nets",)
-OPTIONAL = (*TORCH, "cluster")
+OPTIONAL = (*TORCH, "cluster", "maps")
+NEED_TORCH = (*TORCH, "maps")
 # Only on purpose: other libraries to compare with, and all that they need.
 COMPARISONS = ("compare",)
 
@@ -259,7 +260,7 @@ def command_test(arguments: list[str]) -> int:
     parser.add_argument("--fast", action="store_true", help=f"only {', '.join(FAST_STAGES)}")
     parser.add_argument("--no-torch", action="store_true", help="do not install torch")
     chosen = parser.parse_args(arguments)
-    refused = TORCH if chosen.no_torch else ()
+    refused = NEED_TORCH if chosen.no_torch else ()
     prepare(EVERYTHING, tuple(name for name in OPTIONAL if name not in refused))
     names = chosen.only or (FAST_STAGES if chosen.fast else STAGES)
     return run_stages(names, fast=chosen.fast)

@@ -248,3 +248,22 @@ def test_one_wrong_certainty_among_many_moves_little():
         return -np.log(np.where(y[1:] == 1, q, 1 - q)).mean()
 
     assert cost(dirty) - cost(clean) < 0.1
+
+
+class TestManyNumbers:
+    """Above two million numbers, sweeps over float32 are made in float32."""
+
+    def test_single_precision_finds_the_same_temperature(self):
+        z, y = problem(3, n=2100, k=1000)
+        z = z.astype(np.float32)
+        single, double = fitted(z, y), fitted(z.astype(np.float64), y)
+        assert single.temperature_ == pytest.approx(double.temperature_, rel=1e-7)
+        assert abs(slope_of_loss(z, y, 1 / single.temperature_)) <= 1e-8
+        assert single.gradient_norm_ <= 1e-8
+
+    def test_a_start_from_some_rows_and_blocks_change_nothing(self):
+        z, y = problem(4, n=20_000, k=10)
+        model = fitted(z, y)
+        assert abs(slope_of_loss(z, y, 1 / model.temperature_)) <= 1e-12
+        rows = np.random.default_rng(0).permutation(len(y))
+        assert fitted(z[rows], y[rows]).temperature_ == pytest.approx(model.temperature_, rel=1e-12)

@@ -39,6 +39,7 @@ PACKAGES = {
     "PIL": "pillow",
     "yaml": "PyYAML",
     "sklego": "scikit-lego",
+    "calibration": "uncertainty-calibration",
 }
 
 
@@ -93,7 +94,7 @@ def test_conda_users_get_the_same_packages_and_bounds() -> None:
     conda = {canonicalize_name(item.name): item.specifier for item in parsed}
     assert conda.pop("pip") == SpecifierSet()
     assert conda.pop("python") == SpecifierSet(PROJECT["requires-python"])
-    wanted = requirements("lab", "nets", "maps", "parquet", "book")
+    wanted = requirements("lab", "nets", "parquet", "book")
     assert conda == {CONDA_NAMES.get(name, name): bounds for name, bounds in wanted.items()}
     assert "-e ." in pip
 

@@ -65,20 +65,20 @@ class IsotonicCalibrator(Calibrator):
     count_: NDArray[np.intp]
 
     def _fit(self, prob: FloatVector, label: FloatVector) -> None:
-        order = np.argsort(prob)
-        value = prob[order]
-        first = np.flatnonzero(np.concatenate(([True], value[1:] != value[:-1])))
-        count = np.diff(first, append=len(value))
-        hits = np.add.reduceat(label[order], first)
+        value, miss = _in_order(prob, label)
+        # Labels that do not rise are one block in any case; equal predictions, too: see there.
+        bounds = np.flatnonzero(np.concatenate(([True], miss[1:] < miss[:-1], [True])))
+        count = np.diff(bounds)
+        hits = count - np.diff(np.cumsum(miss)[bounds[1:] - 1], prepend=0)
         block = isotonic_regression(hits / count, weights=count).blocks[:-1]
         # Heights as ratios of whole numbers; blocks whose heights were equal but for rounding
         # become one.
         height = np.add.reduceat(hits, block) / np.add.reduceat(count, block)
         block = block[np.concatenate(([True], height[1:] > height[:-1]))]
-        last = np.concatenate((block[1:], [len(count)])) - 1
         self.count_ = np.add.reduceat(count, block)
         self.height_ = np.add.reduceat(hits, block) / self.count_
-        self.low_, self.high_ = value[first[block]], value[first[last]]
+        self.low_ = value[bounds[block]]
+        self.high_ = value[bounds[np.append(block[1:], len(count))] - 1]
         self.n_parameters_ = None
 
     def _curve(self, prob: FloatVector) -> FloatVector:
@@ -91,3 +91,19 @@ class IsotonicCalibrator(Calibrator):
         """Return the corners of the map, from 0 to 1."""
         x, y = self._corners()
         return np.concatenate(([0.0], x, [1.0])), np.concatenate((y[:1], y, y[-1:]))
+
+
+def _in_order(prob: FloatVector, label: FloatVector) -> tuple[FloatVector, NDArray[np.int64]]:
+    """Sort predictions by one sort of whole numbers, and with them which labels are 0.
+
+    The bits of numbers from 0 on, read as a whole number, are in the order of the numbers; adding
+    0 turns -0 into 0. Below the lowest bit comes 1 for label 0. Of equal predictions those with
+    label 1 are first, so that labels never rise between them.
+    """
+    key = (prob + 0.0).view(np.int64)
+    key <<= 1
+    key |= label == 0
+    key.sort()
+    miss = key & 1
+    key >>= 1
+    return key.view(np.float64), miss

@@ -76,7 +76,7 @@ class MulticlassCalibrator(BaseEstimator):  # type: ignore[misc]  # scikit-learn
 
     def _checked(self, scores: Any, y: Any) -> tuple[FloatArray, NDArray[np.intp]]:
         check_kind(self.input)
-        shape = as_array(scores, "scores").shape
+        shape = as_array(scores, "y_prob" if self.input == "probabilities" else "scores").shape
         if len(shape) == 1 and not self.takes_one_event:
             raise ValueError(
                 f"{type(self).__name__} needs scores of shape (n, K), got {shape}. For one event "
@@ -111,6 +111,10 @@ class MulticlassCalibrator(BaseEstimator):  # type: ignore[misc]  # scikit-learn
         ValueError
             If the calibrator is not fitted, or the scores are not as in `fit`.
         """
+        return self._calibrate(self._ready(scores))
+
+    def _ready(self, scores: Any) -> FloatArray:
+        """Check that the map is fitted and the scores are as in `fit`, and prepare them."""
         if not hasattr(self, "converged_"):
             raise ValueError(f"{type(self).__name__} is not fitted yet; call fit(scores, y) first.")
         array = as_scores(scores, self.input)
@@ -122,7 +126,7 @@ class MulticlassCalibrator(BaseEstimator):  # type: ignore[misc]  # scikit-learn
                 f"scores have shape {array.shape}, but {type(self).__name__} was fitted to {wanted}"
                 ". Columns are classes, in the same order as before."
             )
-        return self._calibrate(self._prepared(array))
+        return self._prepared(array)
 
     def _calibrate(self, logits: FloatArray) -> FloatMatrix:
         raise NotImplementedError

@@ -34,6 +34,26 @@ class Penalty:
     to_zero: bool = False
 
 
+def check_weight(value: Any, name: str, besides: str = "") -> None:
+    """Check the weight of a penalty."""
+    number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+    if not number or not 0 <= value < np.inf:
+        raise ValueError(f"{name} must be {besides}a finite number from 0 on, got {value!r}.")
+
+
+def given(penalty: float, bias_penalty: float | None) -> tuple[float, float]:
+    """Return the weights of matrix and intercepts where they are numbers."""
+    bias = penalty if bias_penalty is None else bias_penalty
+    check_weight(bias, "bias_penalty")
+    return float(penalty), float(bias)
+
+
+def towards_temperature(n: int, k: int, temperature: float, multiple: float) -> Penalty:
+    """Return the rule without tuning: K/n per weight of a class, K (K - 1)/n per pair."""
+    unit = multiple * k / n
+    return Penalty(unit * (k - 1) * temperature**2, unit * temperature**2, unit)
+
+
 @dataclass(frozen=True, slots=True)
 class LinearFit:
     """Weights, (K,) or (K, K), and biases, with the fit and the penalty behind them."""

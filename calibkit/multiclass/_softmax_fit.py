@@ -6,7 +6,7 @@ which need only its products with a vector.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -17,7 +17,7 @@ FloatArray = NDArray[np.float64]
 
 TOLERANCE = 1e-9  # of the norm of the gradient; features have the size 1, residuals at most that
 ACCEPTED = 1e-8
-MOST_STEPS = 200
+MOST_STEPS = 1000
 MOST_PRODUCTS = 300
 _FEW_PARAMETERS = 600
 # Where so many inexact steps were not enough, exact ones are worth their price up to here.
@@ -25,6 +25,8 @@ _PATIENCE, _NOT_TOO_MANY = 60, 2500
 _RIDGE, _BLOCK_RIDGE = 1e-12, 1e-9
 _CHEAP = 1e9  # multiplications
 _INVISIBLE = 1e-11
+# Steps are damped once less than this share of one could be taken.
+_SMALL_SHARE, _FIRST_DAMPING, _LEAST_DAMPING = 0.4, 1e-5, 1e-12
 # A last step that still moves some logit by this much has no finite end.
 _LARGE_STEP = 0.1
 
@@ -224,21 +226,43 @@ def minimise(problem: Problem, start: FloatArray) -> SoftmaxFit:
     start : ndarray
         Parameters to begin with.
     """
-    point, n_iter = problem.at(start), 0
+    point, n_iter, damping = problem.at(start), 0, 0.0
     now = problem.slopes(point)
     reach = 0.0
     while n_iter < MOST_STEPS and linalg.norm(now.gradient) > TOLERANCE:
-        few = start.size <= (_FEW_PARAMETERS if n_iter < _PATIENCE else _NOT_TOO_MANY)
-        step = (_direct if few else _conjugate)(problem, now)
-        better = _advance(problem, point, now, step)
-        if better is None:
-            break
+        step = _newton_step(problem, now, damping, n_iter)
+        better, share = _advance(problem, point, now, step)
         n_iter += 1
+        if better is None:
+            if damping == 0:
+                break
+            damping = 0.0
+            continue
         reach = float(np.abs(better.logits - point.logits).max())
         point = better
         now = problem.slopes(point)
+        damping = _next_damping(damping, share, float(linalg.norm(now.gradient)))
     size = float(linalg.norm(now.gradient))
+    if damping > 0:  # a damped step says little about the distance to the end
+        last = problem.at(point.theta + _newton_step(problem, now, 0.0, n_iter))
+        reach = float(np.abs(last.logits - point.logits).max())
     return SoftmaxFit(point.theta, point.loss, size, n_iter, size <= ACCEPTED, reach <= _LARGE_STEP)
+
+
+def _newton_step(problem: Problem, now: _Slopes, damping: float, n_iter: int) -> FloatArray:
+    """Return the step to the optimum of the local quadratic, held back by `damping`."""
+    few = problem.centre.size <= (_FEW_PARAMETERS if n_iter < _PATIENCE else _NOT_TOO_MANY)
+    held = replace(problem, weight=problem.weight + damping / 2)
+    return (_direct if few else _conjugate)(held, now)
+
+
+def _next_damping(damping: float, share: float, gradient: float) -> float:
+    """Damp more after steps of which only a small share could be taken, else less."""
+    if share < _SMALL_SHARE:
+        return max(4 * damping, _FIRST_DAMPING * gradient)
+    if share < 1:
+        return damping
+    return damping / 4 if damping > _LEAST_DAMPING else 0.0
 
 
 def _direct(problem: Problem, now: _Slopes) -> FloatArray:
@@ -283,23 +307,27 @@ def _conjugate(problem: Problem, now: _Slopes) -> FloatArray:
     return step if step.any() else -gradient
 
 
-def _advance(problem: Problem, point: _Point, now: _Slopes, step: FloatArray) -> _Point | None:
-    """Take the step, or the part of it that lowers the objective."""
+def _advance(
+    problem: Problem, point: _Point, now: _Slopes, step: FloatArray
+) -> tuple[_Point | None, float]:
+    """Take the step, or the share of it that lowers the objective; return that share as well."""
     slope = float((now.gradient * step).sum())
     if -slope <= _INVISIBLE * point.objective:  # rounding hides the gain; the gradient shows it
         trial = problem.at(point.theta + step)
         if linalg.norm(problem.slopes(trial).gradient) < linalg.norm(now.gradient):
-            return trial
+            return trial, 1.0
     return _line_search(problem, point, step, slope)
 
 
-def _line_search(problem: Problem, point: _Point, step: FloatArray, slope: float) -> _Point | None:
+def _line_search(
+    problem: Problem, point: _Point, step: FloatArray, slope: float
+) -> tuple[_Point | None, float]:
     """Halve the step until the objective falls in proportion."""
     size = 1.0
     slack = 1e-15 * point.objective
     for _ in range(60):
         trial = problem.at(point.theta + size * step)
         if trial.objective <= point.objective + 1e-4 * size * slope + slack:
-            return trial
+            return trial, size
         size /= 2
-    return None
+    return None, 0.0

@@ -12,8 +12,11 @@ from calibkit.multiclass._linear_fit import (
     MULTIPLES,
     LinearFit,
     Penalty,
+    check_weight,
     fit_linear,
+    given,
     held_out_losses,
+    towards_temperature,
 )
 from calibkit.multiclass._scores import log_softmax, softmax
 
@@ -89,19 +92,6 @@ class _LinearCalibrator(MulticlassCalibrator):
         return softmax(self._result.logits(self._features(logits)))
 
 
-def check_weight(value: Any, name: str, besides: str = "") -> None:
-    """Check the weight of a penalty."""
-    number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-    if not number or not 0 <= value < np.inf:
-        raise ValueError(f"{name} must be {besides}a finite number from 0 on, got {value!r}.")
-
-
-def _towards_temperature(n: int, k: int, temperature: float, multiple: float) -> Penalty:
-    """Return the rule without tuning: K/n per weight of a class, K (K - 1)/n per pair."""
-    unit = multiple * k / n
-    return Penalty(unit * (k - 1) * temperature**2, unit * temperature**2, unit)
-
-
 class VectorScaling(_LinearCalibrator):
     """Scale and shift the logit of each class, ``softmax(w z + b)``.
 
@@ -171,7 +161,7 @@ class VectorScaling(_LinearCalibrator):
     def _rule(self, n: int, k: int, temperature: float, multiple: float | None) -> Penalty:
         if multiple is None:
             return Penalty(0.0, float(self.penalty), float(self.penalty))
-        return _towards_temperature(n, k, temperature, multiple)
+        return towards_temperature(n, k, temperature, multiple)
 
 
 class MatrixScaling(_LinearCalibrator):
@@ -251,10 +241,9 @@ class MatrixScaling(_LinearCalibrator):
 
     def _rule(self, n: int, k: int, temperature: float, multiple: float | None) -> Penalty:
         if multiple is not None:
-            return _towards_temperature(n, k, temperature, multiple)
-        bias = self.penalty if self.bias_penalty is None else self.bias_penalty
-        check_weight(bias, "bias_penalty")
-        return Penalty(float(self.penalty), 0.0, float(bias))
+            return towards_temperature(n, k, temperature, multiple)
+        weight, bias = given(self.penalty, self.bias_penalty)
+        return Penalty(weight, 0.0, bias)
 
 
 class DirichletCalibrator(_LinearCalibrator):
@@ -337,10 +326,8 @@ class DirichletCalibrator(_LinearCalibrator):
         to_zero = self.kind == "l2"
         if multiple is not None:
             if not to_zero:
-                return _towards_temperature(n, k, temperature, multiple)
+                return towards_temperature(n, k, temperature, multiple)
             unit = multiple / (2 * n)
             return Penalty(unit * temperature**2, unit * temperature**2, unit, to_zero)
-        weight = float(self.penalty)
-        bias = self.penalty if self.bias_penalty is None else self.bias_penalty
-        check_weight(bias, "bias_penalty")
-        return Penalty(weight, weight if to_zero else 0.0, float(bias), to_zero)
+        weight, bias = given(self.penalty, self.bias_penalty)
+        return Penalty(weight, weight if to_zero else 0.0, bias, to_zero)

@@ -16,7 +16,86 @@ from calibkit.multiclass._base import MulticlassCalibrator
 from calibkit.multiclass.temperature import TemperatureScaling
 
 
-class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class OnFolds(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+    """What the classifiers share that are fitted on folds: checks, labels and folds."""
+
+    estimator: Any
+    cv: Any
+    rng: Any
+    classes_: NDArray[Any]
+    estimator_: Any
+
+    def _fitted(self) -> Any:
+        """Return a fitted classifier."""
+        return self.estimator_
+
+    def _checked(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
+        """Return features and labels of equal length."""
+        if y is None:
+            raise ValueError("requires y to be passed, but the target y is None: pass the labels.")
+        X, y = indexable(X, y)
+        if len(y) == 0:
+            raise ValueError("X and y are empty; at least two rows of each class are needed.")
+        check_classification_targets(y)
+        return X, column_or_1d(y, warn=True)
+
+    def _inner(self) -> Any:
+        return LogisticRegression() if self.estimator is None else self.estimator
+
+    def _folds(self, labels: NDArray[Any]) -> Any:
+        classes, count = np.unique(labels, return_counts=True)
+        if len(classes) < 2:
+            raise ValueError(
+                f"y has only one class, {classes[0]}; a classifier needs at least two."
+            )
+        if hasattr(self.cv, "split") and not isinstance(self.cv, str):
+            return self.cv
+        n_folds = as_count(self.cv, "cv", minimum=2)
+        if count.min() < n_folds:
+            raise ValueError(
+                f"cv={n_folds} folds need at least {n_folds} rows of each class, but class "
+                f"{classes[count.argmin()]} has {count.min()}. Use fewer folds."
+            )
+        seed = int(as_generator(self.rng).integers(2**31))
+        return StratifiedKFold(n_folds, shuffle=True, random_state=seed)
+
+    def _coded(self, labels: NDArray[Any]) -> NDArray[np.intp]:
+        """Return the numbers of the classes."""
+        order = np.argsort(self.classes_)
+        place = np.searchsorted(self.classes_, labels, sorter=order).clip(max=len(order) - 1)
+        code = order[place]
+        unknown = np.flatnonzero(self.classes_[code] != labels)
+        if len(unknown):
+            row = int(unknown[0])
+            raise ValueError(
+                f"y[{row}] = {labels[row]} is a class that the estimator has not seen."
+            )
+        return np.asarray(code)
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return calibrated probabilities, of shape (n, K)."""
+        raise NotImplementedError
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class of the largest calibrated probability."""
+        prob = self.predict_proba(X)
+        return np.asarray(self.classes_[prob.argmax(axis=1)])
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of features seen by the classifier."""
+        check_is_fitted(self)
+        return int(self._fitted().n_features_in_)
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import get_tags  # only versions that ask for tags have it
+
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = get_tags(self._inner()).input_tags.sparse
+        return tags
+
+
+class Calibrated(OnFolds):
     """A scikit-learn classifier whose probabilities are calibrated on held-out data.
 
     By default the data are cut into folds. Each fold is predicted by a copy of the classifier
@@ -74,8 +153,6 @@ class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
     (1, 3)
     """
 
-    classes_: NDArray[Any]
-    estimator_: Any
     calibrator_: MulticlassCalibrator | Calibrator
 
     def __init__(self, estimator: Any = None, calibrator: Any = None, cv: Any = 5, rng: Any = 0):
@@ -98,19 +175,13 @@ class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
         -------
         self
         """
-        if y is None:
-            raise ValueError("requires y to be passed, but the target y is None: pass the labels.")
-        X, y = indexable(X, y)
-        if len(y) == 0:
-            raise ValueError("X and y are empty; at least two rows of each class are needed.")
-        check_classification_targets(y)
-        labels = column_or_1d(y, warn=True)
-        estimator = LogisticRegression() if self.estimator is None else self.estimator
+        X, labels = self._checked(X, y)
+        estimator = self._inner()
         calibrator = self._fresh_calibrator()
         method = _method(calibrator)
         if isinstance(self.cv, str):
             self._take_fitted(estimator)
-            scores = _ask(self.estimator_, X, method)
+            scores = ask(self.estimator_, X, method)
         else:
             self.classes_ = np.unique(labels)
             folds = self._folds(labels)
@@ -138,36 +209,6 @@ class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
         check_is_fitted(estimator)
         self.estimator_, self.classes_ = estimator, np.asarray(estimator.classes_)
 
-    def _folds(self, labels: NDArray[Any]) -> Any:
-        classes, count = np.unique(labels, return_counts=True)
-        if len(classes) < 2:
-            raise ValueError(
-                f"y has only one class, {classes[0]}; a classifier needs at least two."
-            )
-        if hasattr(self.cv, "split"):
-            return self.cv
-        n_folds = as_count(self.cv, "cv", minimum=2)
-        if count.min() < n_folds:
-            raise ValueError(
-                f"cv={n_folds} folds need at least {n_folds} rows of each class, but class "
-                f"{classes[count.argmin()]} has {count.min()}. Use fewer folds."
-            )
-        seed = int(as_generator(self.rng).integers(2**31))
-        return StratifiedKFold(n_folds, shuffle=True, random_state=seed)
-
-    def _coded(self, labels: NDArray[Any]) -> NDArray[np.intp]:
-        """Return the numbers of the classes."""
-        order = np.argsort(self.classes_)
-        place = np.searchsorted(self.classes_, labels, sorter=order).clip(max=len(order) - 1)
-        code = order[place]
-        unknown = np.flatnonzero(self.classes_[code] != labels)
-        if len(unknown):
-            row = int(unknown[0])
-            raise ValueError(
-                f"y[{row}] = {labels[row]} is a class that the estimator has not seen."
-            )
-        return np.asarray(code)
-
     def _view(self, scores: NDArray[Any]) -> NDArray[Any]:
         """Return what the calibrator takes: one column where it is of one dimension."""
         calibrator = self.calibrator
@@ -184,28 +225,9 @@ class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return calibrated probabilities, of shape (n, K)."""
         check_is_fitted(self)
-        scores = _ask(self.estimator_, X, _method(self.calibrator_))
+        scores = ask(self.estimator_, X, _method(self.calibrator_))
         prob = self.calibrator_.calibrate(self._view(scores))
         return np.column_stack([1 - prob, prob]) if prob.ndim == 1 else prob
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class of the largest calibrated probability."""
-        prob = self.predict_proba(X)
-        return np.asarray(self.classes_[prob.argmax(axis=1)])
-
-    @property
-    def n_features_in_(self) -> int:
-        """Number of features seen by the classifier."""
-        check_is_fitted(self, "estimator_")
-        return int(self.estimator_.n_features_in_)
-
-    def __sklearn_tags__(self) -> Any:
-        from sklearn.utils import get_tags  # only versions that ask for tags have it
-
-        tags = super().__sklearn_tags__()
-        inner = LogisticRegression() if self.estimator is None else self.estimator
-        tags.input_tags.sparse = get_tags(inner).input_tags.sparse
-        return tags
 
 
 def _method(calibrator: MulticlassCalibrator | Calibrator) -> str:
@@ -213,7 +235,8 @@ def _method(calibrator: MulticlassCalibrator | Calibrator) -> str:
     return "decision_function" if getattr(calibrator, "input", "") == "logits" else "predict_proba"
 
 
-def _ask(estimator: Any, X: Any, method: str) -> NDArray[Any]:
+def ask(estimator: Any, X: Any, method: str) -> NDArray[Any]:
+    """Return what a classifier says about `X`, or say that it lacks the method."""
     answer = getattr(estimator, method, None)
     if answer is None:
         raise ValueError(

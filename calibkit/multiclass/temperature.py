@@ -51,7 +51,8 @@ class TemperatureScaling(MulticlassCalibrator):
     -----
     Logits and log-probabilities give the same map, and so do logits with another constant
     added to each row. The class of the largest score keeps the largest probability. Scores of
-    shape (n,) are logits or probabilities of class 1.
+    shape (n,) are logits or probabilities of class 1. More than two million float32 numbers are
+    summed in single precision within a row; T then has a relative error of about 1e-8.
 
     Taught in lesson 10. Guo, Pleiss, Sun and Weinberger (2017); source 001 section 4.
 

@@ -35,7 +35,7 @@ def _total(calibrators: Sequence[Calibrator]) -> int | None:
     return sum(known) if len(known) == len(numbers) else None
 
 
-class _Wrapper(MulticlassCalibrator):
+class Wrapper(MulticlassCalibrator):
     """What the wrappers share: probabilities from either kind of scores."""
 
     calibrator: Any
@@ -54,7 +54,7 @@ class _Wrapper(MulticlassCalibrator):
         self.n_iter_ = sum(one.n_iter_ for one in calibrators)
 
 
-class OneVsRest(_Wrapper):
+class OneVsRest(Wrapper):
     """Calibrate the probability of each class on its own, then make each row sum to 1.
 
     Parameters
@@ -118,12 +118,18 @@ class OneVsRest(_Wrapper):
         table = np.column_stack(each)
         if not self.normalise:
             return table
-        total = table.sum(axis=1, keepdims=True)
-        table[total[:, 0] == 0], total[total == 0] = 1.0, table.shape[1]
-        return np.asarray(table / total)
+        return normalised(table)
 
 
-class _Confidence(_Wrapper):
+def normalised(table: FloatMatrix) -> FloatMatrix:
+    """Return the rows divided by their sums; a row of zeros becomes uniform."""
+    total = table.sum(axis=1, keepdims=True)
+    empty = total[:, 0] == 0
+    filled = np.where(empty[:, np.newaxis], 1.0, table)
+    return np.asarray(filled / np.where(empty[:, np.newaxis], table.shape[1], total))
+
+
+class _Confidence(Wrapper):
     """Calibrate the confidence, and share out what is left among the other classes."""
 
     rest: str
