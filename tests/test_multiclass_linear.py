@@ -217,6 +217,21 @@ class TestRealNetwork:
         assert model.gradient_norm_ <= 1e-8
         assert log_loss(model.calibrate(p_test), y_test) < 0.862
 
+    @pytest.mark.slow
+    def test_the_first_half_chooses_a_map_that_wins_on_the_second(self, halves):
+        (p, y), (p_test, y_test) = halves
+        families = (TemperatureScaling, VectorScaling, MatrixScaling)
+        folds = np.arange(len(y)) % 5
+        losses = []
+        for family in families:
+            held_out = np.empty((len(y), 100))
+            for fold in range(5):
+                model = family("probabilities").fit(p[folds != fold], y[folds != fold])
+                held_out[folds == fold] = model.calibrate(p[folds == fold])
+            losses.append(log_loss(held_out, y))
+        model = families[int(np.argmin(losses))]("probabilities").fit(p, y)
+        assert log_loss(model.calibrate(p_test), y_test) < 0.8666 - 0.005
+
 
 class TestTheorems:
     def test_families_are_nested(self):

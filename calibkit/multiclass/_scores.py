@@ -67,9 +67,10 @@ def _refuse_probabilities(array: FloatArray) -> None:
     if array.ndim == 2 and np.abs(array.sum(axis=1, dtype=np.float64) - 1).max() > _SUM_TOLERANCE:
         return
     what = "all rows sum to 1" if array.ndim == 2 else "all values lie in [0, 1]"
+    row = np.array2string(np.atleast_1d(array[0]), threshold=6, edgeitems=2, precision=4)
     raise ValueError(
         f"scores are declared as logits, but {what} as probabilities do (row 0: "
-        f'{array[0].tolist()}). If they are probabilities, use input="probabilities". If they '
+        f'{row}). If they are probabilities, use input="probabilities". If they '
         "are logits all the same, pass their softmax (or expit) as probabilities."
     )
 
