@@ -28,12 +28,22 @@ from calibkit.explore.lesson07 import KnotsView, knots, knots_view
 from calibkit.explore.lesson08 import Hunt, outlier_hunter, outlier_hunter_view
 from calibkit.explore.lesson09 import PrevalenceView, prevalence_dial, prevalence_dial_view
 from calibkit.explore.lesson10 import Thermostat, thermostat, thermostat_view
+from calibkit.explore.lesson11 import RaceView, calibrator_race, calibrator_race_view
 from calibkit.explore.lesson12 import LensView, simplex_lens, simplex_lens_view
 from calibkit.explore.lesson13 import Hospital, hospital, hospital_view
 from calibkit.explore.lesson13_game import WardGame, WardRound, ward_round_view, ward_rounds
+from calibkit.explore.lesson14 import (
+    AuditBoard,
+    BoardExplorer,
+    audit_board,
+    audit_board_view,
+    board_of,
+)
 
 __all__ = [
+    "AuditBoard",
     "BinTuner",
+    "BoardExplorer",
     "Check",
     "Choice",
     "DiagramView",
@@ -47,6 +57,7 @@ __all__ = [
     "PerfectGame",
     "PrevalenceView",
     "Quiz",
+    "RaceView",
     "Replicates",
     "Slider",
     "Thermostat",
@@ -54,8 +65,13 @@ __all__ = [
     "Virtues",
     "WardGame",
     "WardRound",
+    "audit_board",
+    "audit_board_view",
     "bin_tuner",
     "bin_tuner_view",
+    "calibrator_race",
+    "calibrator_race_view",
+    "board_of",
     "diagram_lab",
     "diagram_lab_view",
     "distort_me",

@@ -134,9 +134,9 @@ def thermostat_view(*, epoch: int = 60, temperature: float = 1.0, n: int = 500) 
         epoch=int(epoch),
         temperature=float(temperature),
         best_temperature=best,
-        best_log_loss=_log_loss(now / best, labels),
+        best_log_loss=_loss_and_confidence(now / best, labels)[0],
         accuracy=float(np.mean(now.argmax(axis=1) == labels)),
-        log_loss=_log_loss(now / temperature, labels),
+        log_loss=_loss_and_confidence(now / temperature, labels)[0],
         error=expected_calibration_error(labels, chances, view="top-label", bins=_BINS),
         table=reliability_table(labels, chances, view="top-label", bins=_BINS),
         chances=read_only(chances[chosen]),
@@ -160,12 +160,9 @@ def _curves(epoch: int, n: int) -> tuple[float, FloatVector, FloatVector]:
     logits, labels = _rows(n)
     now = logits[epoch - 1]
     hit = now.argmax(axis=1) == labels
-    losses = [_log_loss(now / t, labels) for t in GRID]
+    losses, confidences = zip(*(_loss_and_confidence(now / t, labels) for t in GRID), strict=True)
     # The confidence alone is the same binary problem as the view "top-label", and faster.
-    errors = [
-        expected_calibration_error(hit, _softmax(now / t).max(axis=1), bins=_BINS).value
-        for t in GRID
-    ]
+    errors = [expected_calibration_error(hit, p, bins=_BINS).value for p in confidences]
     best = TemperatureScaling("logits").fit(now, labels).temperature_
     return best, read_only(np.array(losses)), read_only(np.array(errors))
 
@@ -185,11 +182,14 @@ def _softmax(logits: FloatMatrix) -> FloatMatrix:
     return np.asarray(powers / powers.sum(axis=1, keepdims=True))
 
 
-def _log_loss(logits: FloatMatrix, labels: NDArray[np.intp]) -> float:
-    """Return the log loss from logits, where no probability can be rounded to 0."""
+def _loss_and_confidence(
+    logits: FloatMatrix, labels: NDArray[np.intp]
+) -> tuple[float, FloatVector]:
+    """Return the log loss, from logits so that no chance is rounded to 0, and the confidences."""
     shifted = logits - logits.max(axis=1, keepdims=True)
     own = shifted[np.arange(len(labels)), labels]
-    return float(np.mean(np.log(np.exp(shifted).sum(axis=1)) - own))
+    total = np.exp(shifted).sum(axis=1)
+    return float(np.mean(np.log(total) - own)), 1 / total  # the largest entry is exp(0)
 
 
 _NAMES = ("right,\nsure", "wrong,\nsure", "unsure")
@@ -201,10 +201,13 @@ def _draw(view: Thermostat, figure: AnyFigure, compact: bool) -> None:
     upper, lower = (figure.add_subplot(grid[place, -2]) for place in (0, 1))
     plot.cooling(view, upper, quantity="log loss")
     plot.cooling(view, lower, quantity="calibration error")
+    for ax in (upper, lower):  # the axes name the two curves
+        ax.get_lines()[0].set_label("_nolegend_")
     diagram = figure.add_subplot(grid[:, -1])
     plot.reliability(view.table, ax=diagram, show={"bars", "means", "gaps"}, legend=False)
     diagram.set(xlabel="confidence", ylabel="accuracy")
     upper.set_xlabel("")
+    upper.tick_params(axis="x", labelbottom=False)  # the panel below has the same axis
     if compact:
         return
     examples = figure.add_subplot(grid[:, 0])

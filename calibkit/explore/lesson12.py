@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from calibkit import plot
@@ -206,10 +207,7 @@ def _draw(lens: LensView, figure: AnyFigure, compact: bool) -> None:
     stated, seen = lens.arrows
     shown = {"points", "arrows", "regions"}
     plot.simplex(stated, truth=seen, ax=axes[0], show=shown)
-    if lens.view != "strong":
-        for line in axes[0].get_lines():
-            if str(line.get_label()).startswith("to the true"):
-                line.set_label("to what the\nview sees")
+    _shorten_legend(axes[0], lens.view)
     plot.stated_and_true(lens.points[0], truth=lens.points[1], ax=axes[1])
     parts = {"means", "gaps"}
     for ax, error in zip(axes[2:], lens.measured, strict=True):
@@ -219,10 +217,20 @@ def _draw(lens: LensView, figure: AnyFigure, compact: bool) -> None:
         ax.set_title(f"{lens._name(name)}: {verdict}")
         light(ax, lens.straight[name], name == lens.view)
     if compact:  # room between the upper corner and the caption
-        axes[0].set_ylim(-0.11, 1.2)
+        axes[0].set_ylim(-0.11, 1.1)
     else:
         axes[0].set_title(f"Arrows of the view: {lens._name(lens.view)}", pad=18)
         plot.legend(figure)
+
+
+def _shorten_legend(ax: Axes, view: str) -> None:
+    """Leave colours and markers of the classes to the entries of the next panel."""
+    for line in ax.get_lines():
+        label = str(line.get_label())
+        if label.startswith("predicts"):
+            line.set_label("_nolegend_")
+        elif view != "strong" and label.startswith("to the true"):
+            line.set_label("to what the\nview sees")
 
 
 _CONTROLS = (
@@ -297,5 +305,5 @@ def simplex_lens(**defaults: Any) -> Explorer[LensView]:
         draw=_draw,
         presets=_PRESETS,
         size=(6.6, 6.2),
-        cell=(8.8, 2.4),
+        cell=(8.8, 2.5),
     ).starting_at(**defaults)

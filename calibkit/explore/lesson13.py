@@ -50,8 +50,8 @@ class Hospital(Result):
 
     def describe(self) -> str:
         """Say what the three policies won, and what limits them."""
-        beds = self.game.beds
-        room = "a bed for everybody" if beds == PATIENTS else f"{beds} beds"
+        beds = self.game.beds or PATIENTS
+        room = "a bed for everybody" if beds == PATIENTS else spell(beds, "bed")
         won = {name: play.value for name, play in self.plays.items()}
         return (
             f"{spell(self.plays[TRUST].rounds, 'round')} of {PATIENTS} patients, {room}, "
@@ -147,6 +147,7 @@ def _draw(hospital: Hospital, figure: AnyFigure, compact: bool) -> None:
     if not compact:
         plot.regret({"regret": hospital.curve}, panels["C"], marks=[hospital.game.threshold])
         panels["C"].set(ylim=(0, 0.11), ylabel="regret")
+        panels["B"].set_xlabel("won per patient")
         plot.legend(figure)
 
 

@@ -13,6 +13,7 @@ from calibkit.fakes.log_linear import LogLinear
 from calibkit.fakes.logit import LogitDistortion
 from calibkit.fakes.lookalike import vgg16_lookalike
 from calibkit.fakes.mixtures import DirichletMixture, expected_maximum
+from calibkit.fakes.sample_files import SAMPLE_FILES, SampleFile, mended_file, sample_file
 from calibkit.fakes.shapes import SyntheticShape
 from calibkit.fakes.simplex import (
     Distortion,
@@ -22,6 +23,7 @@ from calibkit.fakes.simplex import (
     RestrictedPower,
     Temperature,
 )
+from calibkit.fakes.verbal import VerbalModel
 
 __all__ = [
     "ClassKnobs",
@@ -40,8 +42,13 @@ __all__ = [
     "MaxComponent",
     "Power",
     "RestrictedPower",
+    "SAMPLE_FILES",
+    "SampleFile",
     "SyntheticShape",
     "Temperature",
+    "VerbalModel",
     "expected_maximum",
+    "mended_file",
+    "sample_file",
     "vgg16_lookalike",
 ]

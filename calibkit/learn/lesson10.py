@@ -69,8 +69,8 @@ PREDICTIONS = {
         "log loss on validation data do until epoch 60?",
         options=("falls", "stays", "rises"),
         outcome="rises",
-        why="It becomes bolder, not wiser. Accuracy has found its level, and each wrong answer is "
-        "given with more confidence.",
+        why="It becomes bolder, hardly wiser. Accuracy has found its level, and each wrong answer "
+        "is given with more confidence.",
     ),
     "10b": Prediction(
         question="You divide all logits by T. What happens to the accuracy?",

@@ -29,8 +29,12 @@ SAY = {
     "towards {wanted:.4f}. Allow more steps, or longer ones.",
     "bound": "for {case}, {found:.4f} is too far from {wanted:.4f}. Does the search reach both "
     "sides of 1, and end where it should?",
-    "overflow": "for {case}, this is not a number. Subtract each row's largest logit before "
-    "`exp`, or use `log_softmax`.",
+    "edge": "for {case}, this is the end of the search, {found:g}. Is it the log loss that is "
+    "minimised, with its minus sign?",
+    "not a number": "for {case}, this is not a number. Keep the search between 0.05 and 20, and "
+    "subtract each row's largest logit before `exp`.",
+    "overflow": "for {case}, {found:.4f} is too far from {wanted:.4f}. The softmax has not "
+    "changed, but `exp` overflows: subtract each row's largest logit, or use `log_softmax`.",
     # 10.3
     "diagnosis": "a pair: a letter, and a number",
     "letters": "the letter of a file",
@@ -74,6 +78,7 @@ SAY = {
 
 
 _STEP = 0.02  # whoever moved less has stopped at the edge of the search
+_ENDS = (0.05, 20.0)  # of the search that the exercise asks for
 
 
 def judge_temperature(answer: Any) -> str | None:
@@ -91,7 +96,7 @@ def _judge_fits(answer: Any, tolerance: float) -> str | None:
     for name, (logits, label) in problems.fitting_cases().items():
         result = answers.call(function, logits, label, shown=SAY[name])
         if _is_nan(result):
-            return SAY["overflow"].format(case=SAY[name])
+            return SAY["not a number"].format(case=SAY[name])
         found = answers.as_number(result, SAY["one number"])
         wanted = _temperature(logits, label)
         if not same(found, wanted, tolerance):
@@ -122,6 +127,10 @@ def _temperature_slip(found: float, logits: Floats, label: NDArray[np.intp], cas
         return SAY["unmoved"].format(**words)
     if same(found, _brier_temperature(logits, label), 2e-3):
         return SAY["brier"].format(**words)
+    if any(same(found, end, 1e-3 * end) for end in _ENDS):
+        return SAY["edge"].format(**words)
+    if case == SAY["lifted"]:
+        return SAY["overflow"].format(**words)
     start = 1.0 if wanted < 1 else 1.5
     moved = min(abs(found - 1), abs(found - start)) > _STEP
     between = min(start, wanted) < found < max(start, wanted)

@@ -23,7 +23,9 @@ SAY = {
     "no bias": "without biases the log loss stays at {found:.4f}; {wanted:.4f} is possible.",
     "no logs": "these weights belong to the probabilities. Scale their logarithms.",
     "inverse": "these are the inverse weights. The logits are multiplied by w.",
-    "not there": "log loss {found:.5f}, but {wanted:.5f} is possible. Let the optimiser run on.",
+    "flat": "these are six numbers in one list. Give the first three and the last three as a pair.",
+    "not there": "log loss {found:.5f}, but {wanted:.5f} is possible. Let the optimiser run on, "
+    "without a penalty.",
     "too good": "log loss {found:.5f} is below the optimum: is this the map of the formula?",
     # 12.5
     "cells call": "`cells_in_use(p, {n_bins})` for {n} rows and {k} classes",
@@ -66,8 +68,9 @@ def _optima() -> dict[str, float]:
 
 def judge_vector(answer: Any) -> str | None:
     """Judge exercise 12.4: weights and biases of vector scaling, without a penalty."""
-    if np.ndim(_array(answer)) == 2 and np.shape(_array(answer)) == (3, 3):
-        return SAY["matrix"]
+    shape = np.shape(_array(answer))
+    if shape in ((3, 3), (6,)):
+        return SAY["matrix" if shape == (3, 3) else "flat"]
     pair = answers.as_list(answer, SAY["two"], 2)
     if np.ndim(_array(pair[0])) == 2:
         return SAY["matrix"]
@@ -103,8 +106,9 @@ def _loss(w: Floats, b: Floats, logs: bool = True) -> float:
     """Return the log loss of ``softmax(w z + b)`` on the data of 12.4."""
     data = uneven()
     z = np.log(data.y_prob) if logs else data.y_prob
-    rows = special.log_softmax(z * w + b, axis=1)
-    return -float(rows[np.arange(data.n), data.y_true].mean())
+    with np.errstate(over="ignore", invalid="ignore"):  # a wild guess is wrong, not an accident
+        rows = special.log_softmax(z * w + b, axis=1)
+        return -float(rows[np.arange(data.n), data.y_true].mean())
 
 
 # --- 12.5 --------------------------------------------------------------------------------------

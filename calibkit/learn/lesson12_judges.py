@@ -20,6 +20,8 @@ SAY = {
     # 12.1
     "view call": '`my_view(y, p, view)` with view = {view}',
     "pair": "a pair (probability, event)",
+    "no pair": "view {view}: this is one array. Return two, the probabilities and the events.",
+    "swapped": "view {view}: the pair is the wrong way round. First the probability.",
     "per row": "one {part} per row",
     "probability": "view {view}: row {row} states {wanted:.2f}, not {found:.2f}.",
     "event": "view {view}: in row {row} the event {did} happen.",
@@ -66,6 +68,7 @@ _PROBS = np.array(
     ]
 )
 _GROUP = (0, 2)
+_SINGLE = 1e-6  # single precision is precise enough
 
 
 def judge_views(answer: Any) -> str | None:
@@ -75,6 +78,8 @@ def judge_views(answer: Any) -> str | None:
         shown = f'"{view}"' if isinstance(view, str) else str(view)
         call = SAY["view call"].format(view=shown)
         result = answers.call(function, _LABELS, _PROBS, view, shown=call)
+        if _is_table(result):
+            return SAY["no pair"].format(view=shown)
         pair = answers.as_list(result, SAY["pair"], 2)
         wanted = _view(view)
         found = [
@@ -87,6 +92,11 @@ def judge_views(answer: Any) -> str | None:
     return None
 
 
+def _is_table(result: Any) -> bool:
+    """Tell whether there is one array or data frame with a row per prediction."""
+    return hasattr(result, "__array__") and np.shape(result)[:1] == _LABELS.shape
+
+
 def _view(view: Any) -> tuple[Floats, Floats]:
     if isinstance(view, list):
         return _PROBS[:, view].sum(axis=1), np.isin(_LABELS, view).astype(np.float64)
@@ -97,9 +107,11 @@ def _view(view: Any) -> tuple[Floats, Floats]:
 def _view_problem(
     found: tuple[Floats, Floats], wanted: tuple[Floats, Floats], view: str
 ) -> str | None:
-    off = np.flatnonzero(np.abs(found[0] - wanted[0]) > 1e-9)
+    off = np.flatnonzero(np.abs(found[0] - wanted[0]) > _SINGLE)
     if len(off):
         row = int(off[0])
+        if np.allclose(found[1], wanted[0]) and np.array_equal(found[0], wanted[1]):
+            return SAY["swapped"].format(view=view)
         if view.startswith("[") and np.allclose(found[0], _PROBS[:, list(_GROUP)].max(axis=1)):
             return SAY["largest"].format(view=view)
         if np.allclose(found[0], _PROBS[:, 1]):

@@ -30,6 +30,7 @@ SAY = {
     "cost off": "for {call} the mean cost is {wanted:.4f}, not {found:.4f}.",
     # 13.3
     "percent": "an ECE lies between 0 and .2 here. Is this in per cent?",
+    "range": "an ECE lies between 0 and .2 here.",
     "by bound": "this is the budget that the bound promises for any model. Here the models are "
     "known: compute their regret itself.",
     "one cent": "this keeps the regret below .01. Wanted is 1 % of the oracle's value.",
@@ -42,7 +43,8 @@ SAY = {
     "accuracy": "the accuracies are {one:.4g} and {other:.4g}. Both must be 0.8.",
     "errors": "the errors are {one:.4f} and {other:.4f}. They must be equal.",
     "no error": "both are calibrated, so both lose nothing. Give them an error.",
-    "regrets": "the regrets are {one:.4f} and {other:.4f}. One must be at least twice the other.",
+    "regrets": "the regrets are {one:.4f} and {other:.4f}. One must be at least 1.5 times the "
+    "other.",
     # 13.5
     "prices": "price {price:g} and loss {loss:g}",
     "share": "for {call} this is price / loss: the chance of a mistake that you accept. The "
@@ -56,6 +58,8 @@ SAY = {
 
 WARD = Ward(benefit=2, harm=6)
 CLASSES, ACCURACY, SHARP = 5, 0.8, 3.0
+# Single precision is precise enough, and so are four printed digits of a mean cost.
+_SINGLE, _PRINTED = 1e-6, 6e-5
 
 
 # --- 13.1 --------------------------------------------------------------------------------------
@@ -68,10 +72,10 @@ def judge_threshold(answer: Any) -> str | None:
         shown = SAY["amounts"].format(benefit=benefit, harm=harm)
         found = answers.as_number(answers.call(function, benefit, harm, shown=shown))
         wanted = decision_threshold([[0, 0], [harm, -benefit]])
-        if same(found, wanted, 1e-9):
+        if same(found, wanted, _SINGLE):
             continue
         for slip, value in (("other side", 1 - wanted), ("odds", harm / benefit)):
-            if same(found, value, 1e-9):
+            if same(found, value, _SINGLE):
                 return SAY[slip].format(call=shown)
         return SAY["threshold off"].format(call=shown, wanted=wanted, found=found)
     return None
@@ -90,10 +94,10 @@ def judge_cost(answer: Any) -> str | None:
         shown = SAY["seven"].format(c=c)
         found = answers.as_number(answers.call(function, _SICK, _SAID, c, shown=shown))
         wanted = policy_cost(_SICK, _SAID, costs=[[0, 1], [c, c]])
-        if same(found, wanted.value, 1e-9):
+        if same(found, wanted.value, _PRINTED):
             continue
         for slip, value in _cost_slips(c, wanted.promised).items():
-            if same(found, value, 1e-9):
+            if same(found, value, _PRINTED):
                 return SAY[slip]
         return SAY["cost off"].format(call=shown, wanted=wanted.value, found=found)
     return None
@@ -120,6 +124,7 @@ def _cost_slips(c: float, promised: float) -> dict[str, float]:
 # --- 13.3 --------------------------------------------------------------------------------------
 
 _ALLOWED = 0.01
+_LARGEST = 1 - ACCURACY  # no model of this accuracy has a larger error
 
 
 def _truth(error: float, direction: str = "over") -> GameTruth:
@@ -154,19 +159,19 @@ def judge_budget(answer: Any) -> str | None:
     for slip in ("by bound", "one cent", "under"):
         if same(found, known[slip], 2e-4):
             return SAY[slip]
-    if not 0 <= found <= 1 - ACCURACY:
-        return SAY["percent"]
-    share = 100 * _truth(found).regret / known["oracle"]
+    if not 0 <= found <= _LARGEST + 1e-9:
+        return SAY["percent" if found > 0 else "range"]
+    share = 100 * _truth(min(found, _LARGEST)).regret / known["oracle"]
     return SAY["too little" if found < known["wanted"] else "too much"].format(share=share)
 
 
 # --- 13.4 --------------------------------------------------------------------------------------
 
-_RATIO = 2.0
+_RATIO = 1.5
 
 
 def judge_pair(answer: Any) -> str | None:
-    """Judge exercise 13.4: two classifiers with the same error, one of which costs twice."""
+    """Judge exercise 13.4: two classifiers with one error, and regrets apart."""
     pair = answers.as_list(answer, SAY["pair"], 2)
     for model in pair:
         if not isinstance(model, KnobClassifier | ClassKnobs):
@@ -193,17 +198,20 @@ def judge_abstention(answer: Any) -> str | None:
     function = answers.as_function(answer)
     for price, loss in ((1.0, 8.0), (0.5, 1.0), (0.3, 2.0), (3.0, 2.0)):
         shown = SAY["prices"].format(price=price, loss=loss)
-        found = answers.as_number(answers.call(function, price, loss, shown=shown))
+        result = answers.call(function, price, loss, shown=shown)
         wanted = 1 - price / loss
+        if price > loss and isinstance(result, float) and result == -np.inf:
+            continue  # "or less"
+        found = answers.as_number(result)
         if price > loss:
             if found > 0:
                 raise Almost(SAY["never pass"].format(call=shown))
             continue
-        if same(found, wanted, 1e-9):
+        if same(found, wanted, _SINGLE):
             continue
         slips = {"share": price / loss, "no loss": 1 - price, "as treat": loss / (loss + price)}
         for slip, value in slips.items():
-            if same(found, value, 1e-9):
+            if same(found, value, _SINGLE):
                 return SAY[slip].format(call=shown)
         return SAY["confidence off"].format(call=shown, wanted=wanted, found=found)
     return None

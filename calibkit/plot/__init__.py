@@ -8,18 +8,21 @@ Import it explicitly, ``from calibkit import plot``: it needs matplotlib.
 """
 
 from calibkit.plot._audit import audit_gaps, audit_groups, audit_repairs
+from calibkit.plot._audit_board import audit_board
 from calibkit.plot._bin_choice import bin_choice, bin_drift
 from calibkit.plot._corp import corp
 from calibkit.plot._cumulative import cumulative_differences
 from calibkit.plot._decisions import game_scores, murphy, regret
 from calibkit.plot._fit_on_test import compare_maps, fit_on_test
 from calibkit.plot._forecaster import forecaster
+from calibkit.plot._intervals import intervals, venn_abers
 from calibkit.plot._measures import measures
 from calibkit.plot._null import null_level
 from calibkit.plot._patients import patients
 from calibkit.plot._piece_choice import piece_choice
 from calibkit.plot._piecewise import piecewise
 from calibkit.plot._plane import accuracy_error
+from calibkit.plot._race import learning_curves, race_maps
 from calibkit.plot._rare import rare_events
 from calibkit.plot._reliability import reliability
 from calibkit.plot._replicates import replicates
@@ -42,6 +45,7 @@ from calibkit.plot._virtues import roc, score_parts
 __all__ = [
     "accuracy_error",
     "alt_text",
+    "audit_board",
     "audit_gaps",
     "audit_groups",
     "audit_repairs",
@@ -60,6 +64,8 @@ __all__ = [
     "fit_on_test",
     "forecaster",
     "game_scores",
+    "intervals",
+    "learning_curves",
     "legend",
     "measures",
     "murphy",
@@ -67,6 +73,7 @@ __all__ = [
     "patients",
     "piece_choice",
     "piecewise",
+    "race_maps",
     "rare_events",
     "regret",
     "reliability",
@@ -79,4 +86,5 @@ __all__ = [
     "style",
     "test_based",
     "training",
+    "venn_abers",
 ]

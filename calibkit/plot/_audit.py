@@ -14,6 +14,7 @@ FloatVector = NDArray[np.float64]
 _SIZE = (5.4, 3.6)
 _ROW = 0.34  # inches per row of a dot plot
 _MOST_ROWS = 30
+_CHANCE = "what chance allows"
 
 
 class RepairsLike(Protocol):
@@ -50,7 +51,13 @@ class GroupsLike(Protocol):
     def describe(self) -> str: ...  # noqa: D102
 
 
-def audit_gaps(band: ConsistencyBand, ax: Axes | None = None, *, title: str | None = None) -> Axes:
+def audit_gaps(
+    band: ConsistencyBand,
+    ax: Axes | None = None,
+    *,
+    title: str | None = None,
+    legend: bool = True,
+) -> Axes:
     """Draw by how much each bin is off, beside what chance would do.
 
     Parameters
@@ -61,6 +68,8 @@ def audit_gaps(band: ConsistencyBand, ax: Axes | None = None, *, title: str | No
         Where to draw; a fresh figure when left out.
     title : str, optional
         Title of the diagram.
+    legend : bool
+        Whether to draw a legend inside the Axes.
 
     Returns
     -------
@@ -88,9 +97,7 @@ def audit_gaps(band: ConsistencyBand, ax: Axes | None = None, *, title: str | No
         ax, _ = look.axes_or_new(ax, _SIZE)
         look.dress(ax)
         ax.axhline(0, color=look.GREY, linewidth=1.0)
-        ax.vlines(
-            x, low, high, color="#C9CED3", linewidth=6, label="what chance allows", gid="band"
-        )
+        ax.vlines(x, low, high, color="#C9CED3", linewidth=6, label=_CHANCE, gid="band")
         inside = ~band.outside[seen]
         _marks(ax, (x[inside], gap[inside]), look.INK, "o", "within chance")
         over, under = ~inside & (gap < 0), ~inside & (gap > 0)
@@ -99,7 +106,7 @@ def audit_gaps(band: ConsistencyBand, ax: Axes | None = None, *, title: str | No
         ax.set_xlim(-0.02, 1.02)
         ax.set_xlabel("mean prediction of the bin", fontsize=look.FONT_SIZE)
         ax.set_ylabel("observed minus predicted", fontsize=look.FONT_SIZE)
-        _finish(ax, title)
+        _finish(ax, title, legend=legend)
     look.remember(ax, ["Gap of each bin beside the band of chance.", band.describe()])
     return ax
 
@@ -227,7 +234,7 @@ def audit_groups(
         ax, _ = look.axes_or_new(ax, (_SIZE[0], 1.2 + _ROW * len(place)))
         look.dress(ax, grid="x")
         ax.axvline(0, color=look.GREY, linewidth=1.0)
-        ax.barh(place, 4 * error, left=-2 * error, height=0.5, color="#D9DEE3", label="chance")
+        ax.barh(place, 4 * error, left=-2 * error, height=0.5, color="#D9DEE3", label=_CHANCE)
         for chosen, colour, marker, label in (
             (~found, look.INK, "o", "no evidence"),
             (found, look.OVER, "D", "miscalibrated"),

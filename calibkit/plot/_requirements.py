@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 # Light to dark in one hue family that colour-blind readers can order.
 _COLOURS = "cividis"
-_STYLES: tuple[Any, ...] = ("solid", (0, (6, 1.5)), (0, (2, 1.2)), (0, (6, 1.5, 1.2, 1.5)))
+_STYLES: tuple[Any, ...] = ("solid", (0, (2.6, 1)), (0, (1.2, 0.8)), (0, (2.6, 1, 1, 1)))
 
 
 def requirements(
