@@ -451,3 +451,67 @@ def test_unknown_repairs_are_refused(repairs: Any) -> None:
     case = make("calibrated", 3, 100, 0)
     with pytest.raises(ValueError, match="repairs"):
         of(case, settings=AuditSettings(n_draws=99, n_resamples=50, repairs=repairs))
+
+
+def test_one_prediction_shows_no_error_at_all() -> None:
+    report = audit([0], [0.8], settings=QUICK)
+    assert "1 prediction cannot show any average error" in report["data"].sentence
+    assert "1 prediction, 2 classes" in report.text()
+    assert report["repair"].light == "unknown"
+    assert report["repair"].sentence.count("No repair was tried") == 1
+
+
+def test_a_repair_that_would_worsen_is_said_to_worsen() -> None:
+    rng = np.random.default_rng(3)
+    p = rng.random(30)
+    quick = AuditSettings(n_draws=199, n_resamples=60, repairs=["isotonic"])
+    report = audit((rng.random(30) < p).astype(int), p, settings=quick)
+    gain = report["repair"].numbers["gain"]
+    assert gain < 0
+    assert f"would worsen the log loss by {-gain:.4f} (90 % interval" in report["repair"].sentence
+    assert report["repair"].light == "unknown"
+
+
+def test_costs_over_all_thresholds_come_with_an_interval() -> None:
+    wrong = of(make("over-confident", 2, 5000, 1), settings=QUICK)
+    numbers = wrong["costs"].numbers
+    assert 0 < numbers["average_low"] < numbers["average"] < numbers["average_high"]
+    assert "more per prediction than repaired" in wrong["costs"].sentence
+    fair = of(make("calibrated", 2, 2000, 1), settings=QUICK)
+    assert fair["costs"].numbers["average_low"] <= 0
+    assert "save nothing beyond chance" in fair["costs"].sentence
+
+
+def test_half_width_of_the_mean_loss_is_that_of_half_a_brier_score() -> None:
+    """Mean cost over all thresholds is half the Brier score: the interval follows from rows."""
+    case = make("over-confident", 2, 3000, 2)
+    report = of(case, settings=AuditSettings(n_draws=99, n_resamples=50, level=0.95))
+    numbers = report["costs"].numbers
+    curves = report.consequences
+    assert curves.repaired is not None
+    assert numbers["average"] == pytest.approx(curves.curve.area - curves.repaired.area, abs=1e-12)
+    half = (numbers["average_high"] - numbers["average_low"]) / 2
+    assert half < 1.96 * 0.5 / np.sqrt(case.n)  # no row can lose or gain more than a half
+
+
+def test_the_interval_beside_ignoring_the_model_is_said() -> None:
+    report = of(make("over-confident", 2, 3000, 3), costs=(1, 20), settings=QUICK)
+    numbers = report["costs"].numbers
+    assert numbers["over_ignoring_low"] <= numbers["over_ignoring"] <= numbers["over_ignoring_high"]
+    assert f"{numbers['over_ignoring']:+.4f} beside it" in report["costs"].sentence
+
+
+@pytest.mark.parametrize("kind", ["over-confident", "under-confident", "over-forecast"])
+def test_the_direction_is_explained(kind: str) -> None:
+    said = of(make(kind, 2, 2000, 4), settings=QUICK)["direction"].sentence
+    assert {"o": "high ones too high", "u": "high ones too low"}[kind[0]] in said or (
+        kind == "over-forecast" and "predictions are too high" in said
+    )
+
+
+def test_no_part_of_the_report_recommends_a_repair_before_labels_are_aligned() -> None:
+    report = of(make("shuffled", 2, 1000, 5), settings=QUICK)
+    assert report.verdicts["repair"] == "align first"
+    assert report.repairs.chosen == -1
+    assert "Recommended" not in report.to_html()
+    assert report.calibrator is None

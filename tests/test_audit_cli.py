@@ -209,6 +209,15 @@ REFUSED = {
     "html is a folder": (["log.csv", *USUAL, "--html", "."], "names no file in a folder"),
     "html nowhere": (["log.csv", *USUAL, "--html", ""], "names no file in a folder"),
     "markdown on -": (["log.csv", *USUAL, "--markdown=-"], "names no file in a folder"),
+    "a device": (["log.csv", *USUAL, "--markdown", os.devnull], "names no file in a folder"),
+    "one file for two": (
+        ["log.csv", *USUAL, "--markdown", "r", "--json", "./r"],
+        "named for two reports",
+    ),
+    "the same twice": (["log.csv", "./log.csv", *USUAL], "its rows would count twice"),
+    "memory": (["log.csv", *USUAL, "--memory-limit", "-1"], "at least 0"),
+    "too many bins": (["log.csv", *USUAL, "--bins", "1000000"], "bins must be at most 1,000"),
+    "bins off the grid": (["log.csv", *USUAL, "--bins", "11", "--large"], "must divide 25,200"),
     "over the input": (["log.csv", *USUAL, "--json", "log.csv"], "would overwrite"),
     "classes of one": (["log.csv", *USUAL, "--classes", "a,b"], "one different name per column"),
     "positive never": (["log.csv", *USUAL, "--positive", "yes"], "'yes' never occurs"),
@@ -232,6 +241,14 @@ def test_wrong_use_is_refused_in_a_sentence(
     assert re.search(words, err)
     assert "Traceback" not in err
     assert {path: Path(path).read_bytes() for path in os.listdir()} == before
+
+
+def test_spaces_between_classes_do_not_matter(folder: Path) -> None:
+    label, prob = class_data(200, n_classes=2)
+    lines = [f"{'ab'[y]},{p[0]!r},{p[1]!r}" for y, p in zip(label, prob.tolist(), strict=True)]
+    Path("log.csv").write_text("\n".join(["y,p,q", *lines]), encoding="utf-8")
+    chosen = ("--label", "y", "--prob", "p", "--prob", "q", "--classes", "a, b", "--quiet")
+    assert run("log.csv", *chosen) == 0
 
 
 def test_missing_values_are_named_by_row(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

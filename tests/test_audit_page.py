@@ -250,3 +250,17 @@ def test_the_page_opens_and_prints(
     assert printed.startswith(b"%PDF")
     assert 2 <= len(re.findall(rb"/Type\s*/Page\b", printed)) <= 12
     context.close()
+
+
+def test_a_device_is_not_replaced_by_a_report() -> None:
+    with pytest.raises(ValueError, match="device or a pipe"):
+        write_whole(os.devnull, "text")
+
+
+def test_tables_fit_on_paper_and_numbers_keep_their_per_cent_sign(hostile: AuditReport) -> None:
+    text = hostile.to_html()
+    assert not re.search(r"\d %", text.partition("<body>")[2])
+    assert "90&nbsp;%" in text
+    assert not any(line.lstrip().startswith("%") for line in hostile.text().splitlines())
+    assert "\xa0" not in hostile.text()
+    assert "table{font-size:7.5pt}" in text

@@ -1,7 +1,10 @@
 """Counting files: the same table from every kind of file and any number of workers."""
 
 import gzip
+import io
+import pickle
 import sys
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -136,6 +139,22 @@ def test_csv_in_several_blocks(
         count_file(spoilt, label="y", prob="p")
 
 
+def test_lines_without_an_end_and_wrong_lengths_in_later_blocks(
+    tmp_path: Path, csv_engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_csv, "LONGEST_LINE", 4096)
+    monkeypatch.setattr(_csv, "_ROWS", 700)
+    start = "y,p\n" + "1,.5\n" * 3000
+    endless = write_csv(tmp_path / "endless.csv", start + "1," + "0" * 20_000 + "\n")
+    with pytest.raises(PredictionFileError, match=r"more than 4,096 characters. Is a quote not"):
+        count_file(endless, label="y", prob="p")
+    longer = write_csv(tmp_path / "longer.csv", start + "1,.5,.7\n")
+    with pytest.raises(PredictionFileError, match="a row has 3 values") as caught:
+        count_file(longer, label="y", prob="p")
+    # pyarrow does not always know the row; where a row is named, it must be the right one.
+    assert "row 3,001: a row" in str(caught.value) or "csv': a row" in str(caught.value)
+
+
 FORTY = [f"column {k}" for k in range(38)]
 
 
@@ -225,8 +244,14 @@ BAD_CSV = {
     "positive never": ("y,p\nno,.5\n", {"positive": "Yes"}, "'Yes' never occurs"),
     "unknown column": ("a,b\n1,.5\n", {}, "column 'y' is not there. The columns are 'a', 'b'"),
     "twice": ("y,p,p\n1,.5,.5\n", {}, "'p' is there more than once"),
-    "short row": ("y,p\n1,.5\n0\n", {}, "log.csv"),
-    "long row": ("y,p\n1,.5\n0,.2,.3\n", {}, "log.csv"),
+    "short row": ("y,p\n1,.5\n0\n", {}, "row has 1 values, but there are 2 columns: '0'"),
+    "long row": ("y,p\n1,.5\n0,.2,.3\n", {}, "row has 3 values, .* '0,.2,.3'. Put quotes"),
+    "late long row": ("y,p\n" + "1,.5\n" * 50 + "0,.2,.3\n", {}, "row 51: a row has 3 values"),
+    "per cent": ("y,p\n1,50%\n", {}, "'50%' in column 'p' is no number. .*per ?cent sign"),
+    "of 100": ("y,p\n1,50\n", {}, "'p' = 50 is not a probability .* Divide percentages by 100"),
+    "semicolons": ("y;p\n1;,5\n", {}, "column 'y' is not there.*separated by semicolons"),
+    "tabs": ("y\tp\n1\t.5\n", {}, "separated by tabs"),
+    "empty line": ("\ny,p\n1,.5\n", {}, "begins with an empty line"),
     "no rows": ("y,p\n", {}, "there are no rows"),
     "empty": ("", {}, "is empty"),
     "same column": ("y,p\n1,.5\n", {"prob": "y"}, "must be different columns"),
@@ -296,8 +321,47 @@ def test_a_null_probability_and_columns_of_odd_types(tmp_path: Path) -> None:
     with pytest.raises(PredictionFileError, match="holds text"):
         count_file(path, label="y", prob="p")
     path = write_parquet(tmp_path / "c.parquet", {"y": [1, 0], "p": [[0.5], [0.6]]})
-    with pytest.raises(PredictionFileError, match="column 'p'"):
+    with pytest.raises(PredictionFileError, match="column 'p' holds 'list.*one number or text"):
         count_file(path, label="y", prob="p")
+    path = write_parquet(tmp_path / "d.parquet", {"y": [b"yes", b"no"], "p": [0.5, 0.6]})
+    with pytest.raises(PredictionFileError, match="column 'y' holds 'binary'"):
+        count_file(path, label="y", prob="p", positive="yes")
+
+
+@pytest.mark.parametrize("text", ["y,p,é\n1,.5,1\n", "y,p\nné,.5\n"])
+def test_text_that_is_not_utf_8_is_refused(tmp_path: Path, csv_engine: str, text: str) -> None:
+    path = tmp_path / "log.csv"
+    path.write_bytes(text.encode("latin-1"))
+    with pytest.raises(PredictionFileError, match=r"log\.csv.*is not UTF-8 text"):
+        count_file(path, label="y", prob="p", positive="né")
+
+
+def test_what_a_forged_npz_promises_is_not_believed(tmp_path: Path) -> None:
+    """An array header may promise terabytes; another member may be no array at all."""
+    head, whole = io.BytesIO(), io.BytesIO()
+    form = {"descr": "<f8", "fortran_order": False, "shape": (10**12,)}
+    np.lib.format.write_array_header_1_0(head, form)
+    np.save(whole, np.array([0.0, 1.0]))
+    for name, content in (("forged", head.getvalue() + bytes(16)), ("fine", whole.getvalue())):
+        with zipfile.ZipFile(tmp_path / f"{name}.npz", "w") as archive:
+            archive.writestr("readme.txt", "what this is")
+            archive.writestr("y.npy", whole.getvalue())
+            archive.writestr("p.npy", content)
+    assert count_file(tmp_path / "fine.npz", label="y", prob="p").n == 2
+    with pytest.raises(PredictionFileError, match=r"'p.npy' promises 8,000,000,000,000 bytes"):
+        count_file(tmp_path / "forged.npz", label="y", prob="p")
+    (tmp_path / "forged.npy").write_bytes(head.getvalue())
+    with pytest.raises(PredictionFileError, match=r"promises 8,000,000,000,000 bytes"):
+        count_file(tmp_path / "forged.npy", label="0", prob="1")
+
+
+def test_a_pickle_named_npy_is_refused_without_advice_to_load_it(tmp_path: Path) -> None:
+    (tmp_path / "log.npy").write_bytes(pickle.dumps([1, 2]))
+    np.save(tmp_path / "objects.npy", np.array([{}], dtype=object))
+    for name in ("log.npy", "objects.npy"):
+        with pytest.raises(PredictionFileError, match="pickled Python objects") as caught:
+            count_file(tmp_path / name, label="0", prob="1")
+        assert "allow_pickle" not in str(caught.value)
 
 
 def test_columns_with_dots_in_their_names_and_labels_that_are_dates(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ FloatVector = NDArray[np.float64]
 IntVector = NDArray[np.int64]
 
 # One chance in 4 000 that shuffled labels reach it.
-_CLEAR = 3.5
+CLEAR = 3.5
 # So large the statistic should be if the predictions were right, before its absence says much.
 _EXPECTED = 5.0
 # Labels are called shuffled only if right predictions would hardly ever do so badly: with few
@@ -74,7 +74,7 @@ def alignment_of(rows: Rows, rng: np.random.Generator) -> Alignment:
     better = _better_order(table, label, (mean, sd, promise))
     if better is not None:
         verdict, cause, order = "not aligned", _name(better, rows), tuple(map(int, better))
-    elif z < _CLEAR:
+    elif z < CLEAR:
         shifted = _shifted(rows, mean, sd)
         if shifted or (
             expected >= _EXPECTED and _share_as_bad(table, own - mean, rng) < _HARDLY_EVER
@@ -136,7 +136,7 @@ def _better_order(
     chosen = table[np.arange(n), order[label]]
     surplus = float(chosen.mean()) - mean
     # The best of K! orders looks good by chance; the bound grows with their number.
-    least = _CLEAR + float(np.sqrt(2 * special.gammaln(k + 1)))
+    least = CLEAR + float(np.sqrt(2 * special.gammaln(k + 1)))
     gain = chosen - table[np.arange(n), label]
     spread = float(gain.std()) / np.sqrt(n)
     clear = _ratio(float(gain.mean()), spread) > least
@@ -163,6 +163,6 @@ def _shifted(rows: Rows, mean: float, sd: float) -> bool:
     for step in (1, -1):
         near = np.roll(label, step)
         value = float(table[np.arange(rows.n), near].mean())
-        if _ratio(value - mean, sd) > _CLEAR + 1.5:
+        if _ratio(value - mean, sd) > CLEAR + 1.5:
             return True
     return False

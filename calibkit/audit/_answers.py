@@ -1,13 +1,10 @@
-"""The six answers in words."""
-
-import numpy as np
+"""The answers 1 to 4 in words: aligned, enough, beyond chance, where."""
 
 from calibkit._result import spell
-from calibkit.audit._alignment import Alignment
-from calibkit.audit._consequences import Consequences, Paid
+from calibkit.audit._alignment import CLEAR, Alignment
 from calibkit.audit._evidence import Evidence
+from calibkit.audit._redraws import TOP
 from calibkit.audit._rows import Rows
-from calibkit.audit.repairs import Repairs
 from calibkit.audit.report import Answer
 from calibkit.audit.settings import AuditSettings
 
@@ -18,13 +15,15 @@ CAUSES = {
     "off by one class": "The labels look off by one class.",
     "rows shifted": "The labels fit the neighbouring row: the rows look shifted by one.",
 }
-REPAIRED = {
-    "temperature": "temperature scaling",
-    "Platt": "Platt scaling",
-    "beta": "beta calibration",
-    "isotonic": "isotonic regression",
-    "vector": "vector scaling",
-    "Dirichlet": "Dirichlet scaling",
+MEANS = {
+    "over-confident": ": low predictions are too low, high ones too high",
+    "under-confident": ": low predictions are too high, high ones too low",
+    "over-forecast": ": predictions are too high",
+    "under-forecast": ": predictions are too low",
+}
+TOP_MEANS = {
+    "over-confident": ": confidence is above accuracy",
+    "under-confident": ": confidence is below accuracy",
 }
 
 
@@ -47,7 +46,8 @@ def alignment(found: Alignment, rows: Rows) -> Answer:
         light = "unknown"
         text = (
             f"Unclear. The predictions fit {found.z:.1f} standard deviations better than labels "
-            f"in random order; right ones would show about {found.expected_z:.1f}. {measured}"
+            f"in random order; right ones would show about {found.expected_z:.1f}, and {CLEAR} "
+            f"would be clear. {measured}"
         )
     return Answer(
         topic="alignment",
@@ -93,10 +93,15 @@ def data(found: Evidence, view: str) -> Answer:
             f"±{power.half_width:.3f}; ±0.01 takes {power.needed_precise:,} rows."
         )
     else:
+        shown = (
+            f"would only show an average error of {power.smallest:.2f} or more"
+            if power.smallest < 1
+            else "cannot show any average error"
+        )
         text = (
-            f"Too little data to say ({view}). {spell(n, 'prediction')} would only show an "
-            f"average error of {power.smallest:.2f} or more. At least {power.needed:,} rows are "
-            f"needed; {power.needed_precise:,} to know the average error to ±0.01."
+            f"Too little data to say ({view}). {spell(n, 'prediction')} {shown}. At least "
+            f"{power.needed:,} rows are needed; {power.needed_precise:,} to know the average error "
+            "to ±0.01."
         )
     return Answer(
         topic="data",
@@ -185,7 +190,8 @@ def direction(found: Evidence, focus: str, verdict: str) -> Answer:
         also = f", and {found.second}" if found.second else ""
         names = {"mixed": "Mixed, with no single direction"}
         name = names.get(found.direction, found.direction.capitalize())
-        text = f"{name}{also}. {means} {_region(found)}"
+        meaning = TOP_MEANS if view.view == TOP else MEANS
+        text = f"{name}{also}{meaning.get(found.direction, '')}. {means} {_region(found)}"
         if region is not None:
             numbers |= {
                 "region_low": region.low,
@@ -214,125 +220,3 @@ def _region(found: Evidence) -> str:
         f"{spell(region.n, 'prediction')} say {region.mean_prob:.3f}, observed "
         f"{region.frequency:.3f}. {share}"
     )
-
-
-def costs(found: Consequences, view: str, level: float, enough: bool) -> Answer:
-    """Answer question 5."""
-    numbers = {
-        "worst": found.worst,
-        "worst_threshold": found.worst_at,
-        "average": found.average,
-    }
-    paid = found.paid
-    if paid is None:
-        verdict, light, text = "costs unknown", "unknown", _without_costs(found, view)
-    else:
-        numbers |= {
-            "cost": paid.trust.value,
-            "promised": paid.trust.promised,
-            "ignoring": paid.trust.ignoring,
-            "repaired": paid.repaired,
-            "regret": paid.regret,
-            "regret_low": paid.low,
-            "regret_high": paid.high,
-            "over_ignoring": paid.over_ignoring,
-            "threshold": paid.threshold,
-        }
-        verdict, light, text = _with_costs(paid, level, enough)
-    return Answer(
-        topic="costs",
-        question="Does it matter for the costs?",
-        verdict=verdict,
-        light=light,
-        sentence=text,
-        numbers=numbers,
-    )
-
-
-def _without_costs(found: Consequences, view: str) -> str:
-    text = "No costs were given, so this is open."
-    if found.repaired is None:
-        return text
-    if found.worst <= 0:
-        return f"{text} At no threshold do repaired predictions decide better ({view})."
-    return (
-        f"{text} Say a false alarm costs t and a miss 1 - t ({view}). At worst, t = "
-        f"{found.worst_at:.2f}, trust costs {found.worst:.4f} more per prediction than repaired "
-        f"predictions; on average over t {found.average:.4f}."
-    )
-
-
-def _with_costs(paid: Paid, level: float, enough: bool) -> tuple[str, str, str]:
-    trust = paid.trust
-    text = (
-        f"Trusting costs {trust.value:.4f} per prediction; it promised {trust.promised:.4f}. "
-        f"Ignoring the model costs {trust.ignoring:.4f}."
-    )
-    if not np.isnan(paid.repaired):
-        text += (
-            f" Repaired predictions cost {paid.repaired:.4f}: a difference of "
-            f"{paid.regret:.4f} ({100 * level:g} % interval {paid.low:.4f} to {paid.high:.4f})."
-        )
-    if paid.over_low > 0:
-        return "worse than ignoring", "bad", f"Yes, trust is worse than no model. {text}"
-    if paid.low > 0:
-        return "costly", "caution", f"Yes. {text}"
-    if not enough:
-        return "costs unknown", "unknown", f"Too little data to say. {text}"
-    return "not costly", "good", f"Not measurably. {text}"
-
-
-def repair(found: Repairs, aligned: bool, view: str, after: float | None) -> Answer:
-    """Answer question 6."""
-    table = found.table
-    numbers = {"log_loss": table.before}
-    place = table.chosen if table.chosen >= 0 else table.best
-    if place >= 0:
-        numbers |= {
-            "log_loss_after": float(table.log_loss[place]),
-            "gain": float(table.gain[place]),
-            "gain_low": float(table.low[place]),
-            "gain_high": float(table.high[place]),
-        }
-    if not aligned:
-        verdict, light = "align first", "bad"
-        text = "None: repair the labels or the columns first. A calibrator would hide the mistake."
-    elif place < 0:
-        verdict, light = "no repair", "unknown"
-        text = "None was tried. " + " ".join(table.notes)
-    else:
-        verdict, light = ("repair", "caution") if table.chosen >= 0 else ("no repair", "good")
-        text = _gain(found, place, view, after)
-    return Answer(
-        topic="repair",
-        question="Which repair, and how much is gained?",
-        verdict=verdict,
-        light=light,
-        sentence=text.strip(),
-        numbers=numbers,
-    )
-
-
-def _gain(found: Repairs, place: int, view: str, after: float | None) -> str:
-    table = found.table
-    name = str(table.name[place])
-    words = REPAIRED.get(name, name)
-    interval = (
-        f"({100 * table.level:g} % interval {table.low[place]:.4f} to {table.high[place]:.4f}, "
-        f"{table.folds} folds)"
-    )
-    if table.chosen < 0:
-        return (
-            f"None. The best candidate, {words}, would gain {table.gain[place]:.4f} in log loss "
-            f"{interval}: not beyond chance."
-        )
-    temperature = getattr(found.calibrator, "temperature_", None)
-    one = f" (T = {temperature:.2f})" if temperature is not None else ""
-    text = (
-        f"{words[0].upper()}{words[1:]}{one}: on held-out rows log loss falls from "
-        f"{table.before:.4f} to {table.log_loss[place]:.4f}, a gain of {table.gain[place]:.4f} "
-        f"{interval}."
-    )
-    if after is not None:
-        text += f" Expected calibration error afterwards: {after:.4f} ({view})."
-    return text

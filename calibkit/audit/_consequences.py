@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import special
 
 from calibkit.audit._evidence import resamples
 from calibkit.audit._redraws import TOP
@@ -33,8 +34,8 @@ class Paid:
         Mean cost with repaired predictions, held out; NaN without a repair.
     regret, low, high : float
         What trust costs more than the repaired predictions, with its interval.
-    over_ignoring, over_low : float
-        What trust costs more than the best single action for all, and the interval's low end.
+    over_ignoring, over_low, over_high : float
+        What trust costs more than the best single action for all, with its interval.
     threshold : float
         Where the best action changes; NaN unless two actions meet two classes.
     """
@@ -46,6 +47,7 @@ class Paid:
     high: float
     over_ignoring: float
     over_low: float
+    over_high: float
     threshold: float
 
 
@@ -63,8 +65,8 @@ class Consequences:
         The same for the repaired predictions.
     worst, worst_at : float
         Largest loss over all ratios of costs that sum to 1, and its threshold.
-    average : float
-        Mean loss over all thresholds.
+    average, low, high : float
+        Mean loss over all thresholds, with its interval.
     """
 
     paid: Paid | None
@@ -73,6 +75,8 @@ class Consequences:
     worst: float
     worst_at: float
     average: float
+    low: float
+    high: float
 
 
 def consequences_of(
@@ -87,12 +91,14 @@ def consequences_of(
     """Compute what trusting costs at the given costs and over all ratios of costs."""
     event, before = _event(rows, rows.prob, view)
     curve, after = murphy_curve(event, before), None
-    worst, worst_at, average = 0.0, float("nan"), 0.0
+    worst, worst_at, average, half = 0.0, float("nan"), 0.0, 0.0
     if repaired is not None:
-        after = murphy_curve(event, np.clip(_event(rows, repaired, view)[1], 0, 1))
+        after_prob = np.clip(_event(rows, repaired, view)[1], 0, 1)
+        after = murphy_curve(event, after_prob)
         loss = curve.cost(_GRID) - after.cost(_GRID)
         worst, worst_at = float(loss.max()), float(_GRID[loss.argmax()])
         average = curve.area - after.area
+        half = _half_width(event, before, after_prob, settings.level)
     return Consequences(
         paid=None if costs is None else _paid(rows, repaired, costs, settings, rng),
         curve=curve,
@@ -100,7 +106,15 @@ def consequences_of(
         worst=worst,
         worst_at=worst_at,
         average=average,
+        low=average - half,
+        high=average + half,
     )
+
+
+def _half_width(event: IntVector, before: FloatVector, after: FloatVector, level: float) -> float:
+    """Return half the interval of the mean loss over all thresholds: half a Brier score per row."""
+    gain = ((event - before) ** 2 - (event - after) ** 2) / 2
+    return float(special.ndtri((1 + level) / 2) * gain.std() / np.sqrt(len(gain)))
 
 
 def _event(rows: Rows, prob: FloatVector, view: int) -> tuple[IntVector, FloatVector]:
@@ -136,6 +150,7 @@ def _paid(
         high=float(high[0]),
         over_ignoring=float(differences[1].mean()),
         over_low=float(low[1]),
+        over_high=float(high[1]),
         threshold=_threshold(costs),
     )
 

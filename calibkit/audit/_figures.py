@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from calibkit.audit.report import AuditReport
     from calibkit.decisions import MurphyCurve
 
-_WIDE, _HIGH = 5.4, 3.7
+_WIDE, _HIGH, _TALL = 5.4, 3.7, 6.4
 _ROW = 0.34
 _MOST_ROWS = 30
 
@@ -27,10 +27,10 @@ def draw(report: "AuditReport") -> dict[str, "Figure"]:
             "to_markdown() work without it."
         ) from error
     evidence, costs = report.evidence, report.consequences
-    figures = {"reliability": _figure(4.9), "gaps": _figure(_HIGH), "costs": _figure(_HIGH)}
+    figures = {"reliability": _figure(_TALL), "gaps": _figure(_HIGH), "costs": _figure(_HIGH)}
     axes = {name: figure.subplots() for name, figure in figures.items()}
     plot.reliability(evidence.band.table, band=evidence.band, ax=axes["reliability"])
-    plot.audit_gaps(evidence.band, axes["gaps"])
+    plot.audit_gaps(evidence.band, axes["gaps"], legend=False)
     plot.murphy(_curves(costs), axes["costs"], marks=_marks(costs))
     if len(report.repairs.name):
         figures["repairs"] = _figure(1.1 + _ROW * len(report.repairs.name))
@@ -39,7 +39,7 @@ def draw(report: "AuditReport") -> dict[str, "Figure"]:
         rows = min(len(report.groups.group), _MOST_ROWS)
         figures["groups"] = _figure(1.5 + _ROW * rows)
         plot.audit_groups(report.groups, figures["groups"].subplots(), legend=False)
-    for name in ("reliability", "costs", "groups"):
+    for name in ("reliability", "gaps", "costs", "groups"):
         if name in figures:
             plot.legend(figures[name])
     return figures

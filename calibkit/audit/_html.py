@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from calibkit._result import spell
 from calibkit.audit._pages import cell, plain
 
 if TYPE_CHECKING:
@@ -47,9 +48,9 @@ grid-template-columns:repeat(auto-fit,minmax(9.2rem,1fr))}
 .answers>li{border-top:1px solid var(--line);padding:1rem 0}
 .badge{display:inline-block;padding:.05rem .6rem;border-radius:1rem;border:1px solid;
 font-size:.86rem;font-weight:600}
-.figures{display:grid;gap:1.2rem;align-items:start;grid-template-columns:repeat(auto-fit,minmax(min(25rem,100%),1fr))}
-figure{margin:0;border:1px solid var(--line);border-radius:.6rem;overflow:hidden;
-background:var(--card)}
+.figures{columns:2 25rem;column-gap:1.2rem}
+figure{margin:0 0 1.2rem;break-inside:avoid;border:1px solid var(--line);border-radius:.6rem;
+overflow:hidden;background:var(--card)}
 figure img{display:block;width:100%;height:auto;background:#fff;padding:.5rem}
 figcaption{padding:.6rem .8rem;font-size:.9rem;color:var(--soft)}
 .scroll{overflow-x:auto;margin-bottom:1.6rem}
@@ -66,15 +67,18 @@ footer li{margin:.2rem 0;overflow-wrap:anywhere}
 --unknown:#3f4a56;--unknownbg:#fff}
 body{font-size:10.5pt}main{max-width:none;padding:0}
 figure,.answers>li,.verdict,tr{break-inside:avoid}h2,h3{break-after:avoid}
-.figures{grid-template-columns:1fr;justify-items:center}figure{max-width:11.5cm}.scroll{overflow:visible}@page{margin:16mm}}
+.figures{columns:1}figure{max-width:11.5cm;margin:0 auto 1.2rem}
+.scroll{overflow:visible}table{font-size:7.5pt}th,td{padding:.15rem .3rem}@page{margin:16mm}}
 """
 
 _CAPTIONS = {
     "reliability": "Observed frequency and prediction, bin by bin.",
     "gaps": "How far each bin is off, beside what chance allows.",
     "costs": "What trust costs for every ratio of costs.",
-    "repairs": "What each repair gains on held-out rows.",
-    "groups": "How far each group is off, beside what chance allows.",
+    "repairs": "What each repair gains on held-out rows, with its interval. A filled point is "
+    "recommended.",
+    "groups": "How far each group is off, beside what chance allows. A group whose mean is right "
+    "can still be over- or under-confident, and so miscalibrated.",
 }
 
 
@@ -115,7 +119,8 @@ def panel(report: "AuditReport") -> str:
 
 
 def _text(value: Any) -> str:
-    return escape(plain(str(value)))
+    # A number stays with its per cent sign.
+    return escape(plain(str(value))).replace(" %", "&nbsp;%")
 
 
 def _symbol(report: "AuditReport") -> str:
@@ -125,7 +130,9 @@ def _symbol(report: "AuditReport") -> str:
 
 
 def _size(report: "AuditReport") -> str:
-    return f"{report.n:,} predictions, {report.n_classes} classes. First view: {report.view}."
+    return (
+        f"{spell(report.n, 'prediction')}, {report.n_classes} classes. First view: {report.view}."
+    )
 
 
 def _verdict(report: "AuditReport") -> str:
@@ -193,7 +200,10 @@ def _shown(report: "AuditReport", name: str) -> str:
     table = report.evidence.band.table
     if name in ("reliability", "gaps"):
         return f"View: {table.view}, {table.bins}."
-    return f"View: {report.view}." if name in ("costs", "groups") else ""
+    paid = report.consequences.paid
+    given = paid is not None and paid.threshold == paid.threshold  # not NaN: a line is drawn
+    line = " Dashed line: the costs that were given." if name == "costs" and given else ""
+    return f"View: {report.view}.{line}" if name in ("costs", "groups") else ""
 
 
 def _tables(report: "AuditReport") -> str:

@@ -70,6 +70,8 @@ def audit_stream(
         Its figures, and the answers 1, 5 and 6, are those of the sample.
     """
     settings = AuditSettings() if settings is None else settings
+    # Bins that do not fit the grid are refused before hours of reading, not after.
+    CountTable().update([0, 1], [0.25, 0.75]).tables(settings.bins)
     keeper = _Sample(sample, rng)
     table, events = _count(blocks, view, keeper)
     rows = keeper.rows()
@@ -126,7 +128,7 @@ def _count(
     stream = iter(blocks)
     first = next(stream, None)
     if first is None:
-        raise ValueError("there are no rows.")
+        raise ValueError("There are no rows.")
     if view is None and first.scores.ndim == 2:
         view = "top-label"
 

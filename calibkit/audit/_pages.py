@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from calibkit._result import spell
+
 if TYPE_CHECKING:
     from calibkit.audit.report import AuditReport
 
@@ -74,7 +76,7 @@ def _mark(text: str) -> str:
 def as_markdown(report: "AuditReport") -> str:
     """Return the report as Markdown."""
     lines = [f"# {_mark(report.title)}", "", f"**{_mark(report.headline)}**", ""]
-    lines += [f"{report.n:,} predictions, {report.n_classes} classes.", ""]
+    lines += [f"{spell(report.n, 'prediction')}, {report.n_classes} classes.", ""]
     for number, answer in enumerate(report.answers, start=1):
         lines += [
             f"## {number}. {_mark(answer.question)}",
@@ -103,12 +105,21 @@ def cell(value: Any) -> str:
 
     >>> cell(0.12345), cell(float("nan")), cell(True), cell(12000)
     ('0.1235', '–', 'yes', '12,000')
+    >>> cell(2e-9), cell(-2e-9), cell(0.0)
+    ('< 0.0001', '0.0000', '0.0000')
     """
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
-        return f"{value:.4f}" if math.isfinite(value) else "–"
+        if 0 < value < 5e-5:
+            return "< 0.0001"
+        return f"{value:.4f}".replace("-0.0000", "0.0000") if math.isfinite(value) else "–"
     return f"{value:,}" if isinstance(value, int) else plain(value)
+
+
+def is_free(target: Path) -> bool:
+    """Tell whether a file may be put there: nothing, or a file that is replaced, is in the way."""
+    return not target.exists() or target.is_file()
 
 
 def write_whole(path: str | Path, text: str) -> Path:
@@ -116,6 +127,8 @@ def write_whole(path: str | Path, text: str) -> Path:
     target = Path(path)
     if target.is_dir():
         raise ValueError(f"{target} is a folder; name a file in it, e.g. report.html.")
+    if not is_free(target):
+        raise ValueError(f"{target} is a device or a pipe, which a report would replace.")
     if not target.parent.is_dir():
         raise ValueError(f"the folder {target.parent} does not exist; make it first.")
     part = target.with_name(f".calibkit-{uuid.uuid4().hex}.part")

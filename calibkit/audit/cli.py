@@ -14,7 +14,7 @@ from typing import Any
 from calibkit import __version__
 from calibkit.audit import AuditReport, AuditSettings, audit
 from calibkit.audit._large import audit_stream
-from calibkit.audit._pages import plain, write_whole
+from calibkit.audit._pages import is_free, plain, write_whole
 from calibkit.audit._readers import (
     Predictions,
     TooLarge,
@@ -196,7 +196,7 @@ def _audit(options: argparse.Namespace) -> int:
 
 
 def _conditions(given: Sequence[str]) -> list[str]:
-    codes = [code.strip() for text in given for code in text.split(",") if code.strip()]
+    codes = [code for text in given for code in _parts(text) if code]
     for code in codes:
         if code not in _codes():
             raise Refused(f"--fail-if: {quoted(code)} is no code; codes: {', '.join(_codes())}.")
@@ -207,21 +207,32 @@ def _conditions(given: Sequence[str]) -> list[str]:
 
 def _check_outputs(options: argparse.Namespace) -> None:
     """Look before the work whether the reports can be written."""
+    places: set[Path] = set()
     for name in ("html", "markdown", "json"):
         target = getattr(options, name)
         if target is None or (target == "-" and name == "json"):
             continue
-        nowhere = target in ("", "-") or Path(target).is_dir()
-        if nowhere or not Path(target).resolve().parent.is_dir():
+        nowhere = target in ("", "-") or not Path(target).parent.is_dir()
+        if nowhere or not is_free(Path(target)):
             raise Refused(f"--{name}: {quoted(target)} names no file in a folder that exists.")
-        if any(Path(target).resolve() == Path(path).resolve() for path in options.paths):
+        if not os.access(Path(target).parent, os.W_OK):
+            raise Refused(f"--{name}: nothing may be written beside {quoted(target)}.")
+        place = Path(target).resolve()
+        if any(place == Path(path).resolve() for path in options.paths):
             raise Refused(f"--{name}: {quoted(target)} would overwrite the predictions.")
+        if place in places:
+            raise Refused(f"--{name}: {quoted(target)} is named for two reports; name two files.")
+        places.add(place)
     if options.html and find_spec("matplotlib") is None:
         raise Refused("--html needs matplotlib. Install it: pip install 'calibkit[lab]'.")
 
 
 def _report(options: argparse.Namespace) -> AuditReport:
     wanted = _columns(options)
+    if options.memory_limit < 0:
+        raise Refused("--memory-limit is a number of megabytes, at least 0.")
+    if len({Path(path).resolve() for path in options.paths}) < len(options.paths):
+        raise Refused("a file is named twice; its rows would count twice.")
     files = [(path, _sources.resolve(path, wanted)) for path in options.paths]
     columns, place = files[0][1], Place(options.paths[0])
     if any((other.prob, other.classes) != (columns.prob, columns.classes) for _, other in files):
@@ -268,10 +279,14 @@ def _columns(options: argparse.Namespace) -> Columns:
         options.label,
         options.prob or options.logits,
         positive=options.positive,
-        classes=None if options.classes is None else options.classes.split(","),
+        classes=None if options.classes is None else _parts(options.classes),
         group=options.group,
         logits=bool(options.logits),
     )
+
+
+def _parts(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",")]
 
 
 def _view(text: str | None) -> View | None:

@@ -2,6 +2,7 @@
 
 import platform
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,6 +10,7 @@ import scipy
 import sklearn
 
 from calibkit._validation import as_generator
+from calibkit.audit import _advice as advice_of
 from calibkit.audit import _answers as words_of
 from calibkit.audit._alignment import Alignment, alignment_of
 from calibkit.audit._consequences import Consequences, consequences_of
@@ -91,6 +93,27 @@ def audit(
     6. Repair: log loss on held-out folds; the simplest candidate within one standard error of
        the best, if its gain is beyond chance with all candidates looked at.
 
+    Measured on fresh data (seeds 20261121 to 20261123, 500 to 5,000 rows, not used to build the
+    audit; see ``tests/test_audit_fresh.py``). Of 500 calibrated sets each, "no evidence" in per
+    cent, with standard errors:
+
+    ================  ============  ============
+    predictions       alpha 0.02    alpha 0.05
+    ================  ============  ============
+    uniform           97.6 ± 0.7    93.8 ± 1.1
+    close to 0 and 1  99.2 ± 0.4    95.8 ± 0.9
+    rare events       98.0 ± 0.6    95.6 ± 0.9
+    nine values       98.4 ± 0.6    95.4 ± 0.9
+    K = 3             98.2 ± 0.6    93.4 ± 1.1
+    K = 10            98.4 ± 0.6    96.0 ± 0.9
+    all 3,000         98.3 ± 0.2    95.0 ± 0.4
+    ================  ============  ============
+
+    Of 240 distorted sets (slopes 1.6 to 2.5 or their inverses, shifts of 0.5 to 1 in logits) 238
+    were found where the view was asked for, all with the right direction, and 236 with all views.
+    Of 120 sets with shuffled labels 119 were flagged and one, of rare events, was called unclear.
+    Of the 3,000 calibrated sets one was flagged, and ten were called unclear: all rare events.
+
     The order of rows does not matter, with one exception: to tell shuffled from shifted labels,
     neighbouring rows are compared. Taught in lesson 14.
 
@@ -141,6 +164,7 @@ def _report(
     names = tuple(_words(rows, one) for one in views)
     answers = _six(rows, found, (views, names), settings)
     verdicts = {answer.topic: answer.verdict for answer in answers}
+    wanted = verdicts["repair"] == "repair"
     headline, light = _headline(verdicts, _words(rows, evidence.focus.view))
     return AuditReport(
         title=title,
@@ -153,8 +177,9 @@ def _report(
         views=_view_table(evidence, names, settings),
         evidence=evidence,
         consequences=consequences,
-        repairs=repairs.table,
-        calibrator=repairs.calibrator if verdicts["repair"] == "repair" else None,
+        # Where labels must be aligned first, no table and no figure may recommend a repair.
+        repairs=repairs.table if wanted else replace(repairs.table, chosen=-1),
+        calibrator=repairs.calibrator if wanted else None,
         groups=groups_of(rows, views[0], names[0], settings),
         notes=_notes(evidence, repairs, names, settings),
         versions=_versions(),
@@ -212,8 +237,14 @@ def _six(
         words_of.data(evidence, names[0]),
         calibration,
         words_of.direction(evidence, _words(rows, evidence.focus.view), calibration.verdict),
-        words_of.costs(consequences, names[0], settings.level, evidence.power.enough),
-        words_of.repair(repairs, aligned.verdict != "not aligned", names[0], after),
+        advice_of.costs(consequences, names[0], settings.level, evidence.power.enough),
+        advice_of.repair(
+            repairs,
+            aligned.verdict != "not aligned",
+            names[0],
+            after,
+            enough=evidence.power.enough,
+        ),
     )
 
 
@@ -251,7 +282,8 @@ def _notes(
     looked = ", ".join(names[:12]) + (f" and {len(names) - 12} more" if len(names) > 12 else "")
     return (
         f"Views: {looked}.",
-        "Average error: mean prediction minus observed frequency.",
+        "Average error and gap: mean prediction minus observed frequency; the figures show "
+        "observed minus predicted.",
         "Alignment: mean probability of what happened, against all orders of the labels.",
         f"Test: Cox's score test and a test over bins of equal variance, the larger of both; "
         f"level {100 * settings.alpha:g} % for all views together, by "

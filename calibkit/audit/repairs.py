@@ -84,7 +84,7 @@ class RepairTable(Result):
         if not len(self.name):
             return "No repair was tried."
         place = self.chosen if self.chosen >= 0 else self.best
-        word = "Recommended" if self.chosen >= 0 else "No gain beyond chance; the best is"
+        word = "Recommended" if self.chosen >= 0 else "None is recommended; the best is"
         return (
             f"{word}: {self.name[place]}, log loss {self.before:.4f} to "
             f"{self.log_loss[place]:.4f}, gain {self.gain[place]:.4f} ({100 * self.level:g} % "

@@ -253,13 +253,16 @@ class AuditReport(Result):
         lines = [f"{symbol} {self.headline}", f"  {self.title}: {self._size()}", ""]
         for number, answer in enumerate(self.answers, start=1):
             lines += [f"{number}. {answer.question}", f"   {answer.symbol} {answer.verdict}"]
-            lines += textwrap.wrap(answer.sentence, _WIDTH - 3, **_INDENTED)
+            lines += _wrapped(answer.sentence, _WIDTH - 3, **_INDENTED)
         if self.groups is not None:
-            lines += ["", *textwrap.wrap(f"Groups: {self.groups.describe()}", _WIDTH)]
+            lines += ["", *_wrapped(f"Groups: {self.groups.describe()}", _WIDTH)]
         return "\n".join(lines)
 
     def _size(self) -> str:
-        return f"{self.n:,} predictions, {self.n_classes} classes, first view: {self.view}"
+        return (
+            f"{spell(self.n, 'prediction')}, {spell(self.n_classes, 'class', 'classes')}, first "
+            f"view: {self.view}"
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return verdicts, sentences and numbers in a form that JSON can hold."""
@@ -309,3 +312,9 @@ class AuditReport(Result):
             "verdict": np.array([answer.verdict for answer in self.answers]),
             "answer": np.array([answer.sentence for answer in self.answers]),
         }
+
+
+def _wrapped(text: str, width: int, **options: Any) -> list[str]:
+    """Break text into lines; a number stays with its per cent sign."""
+    lines = textwrap.wrap(text.replace(" %", "\xa0%"), width, **options)
+    return [line.replace("\xa0", " ") for line in lines]

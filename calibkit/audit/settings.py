@@ -7,6 +7,8 @@ from typing import Any
 from calibkit._validation import as_count, as_level
 from calibkit.bins import Binning, as_bins
 
+MOST_BINS = 1_000
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditSettings:
@@ -20,7 +22,7 @@ class AuditSettings:
     level : float
         Nominal probability content of each interval, in (0, 1).
     bins : int or Binning
-        Bins of the diagram and of the expected calibration error.
+        Bins of the diagram and of the expected calibration error; at most 1,000.
     n_draws : int
         Redraws of the labels behind the p-value; at least 99. Very large data get fewer.
     n_resamples : int
@@ -62,5 +64,9 @@ class AuditSettings:
         as_count(self.n_resamples, "n_resamples", minimum=50)
         as_count(self.folds, "folds", minimum=2)
         as_bins(self.bins)
+        if isinstance(self.bins, int) and self.bins > MOST_BINS:
+            raise ValueError(
+                f"bins must be at most {MOST_BINS:,}, got {self.bins:,}: every resample fills all."
+            )
         if isinstance(self.repairs, str):
             raise ValueError(f"repairs must be a sequence of names; pass [{self.repairs!r}].")

@@ -1,8 +1,11 @@
 """NumPy files, block by block. Pickled objects in them are never unpickled."""
 
+import io
+import math
 import zipfile
 from collections.abc import Iterator, Sequence
-from typing import Any
+from pathlib import Path
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +16,12 @@ from calibkit.counts._blocks import Block, Column, Place, Texts, reading, rows_o
 _PROBLEMS = (ValueError, zipfile.BadZipFile, SyntaxError, KeyError, NotImplementedError)
 LARGEST = 2**30  # bytes of all arrays of an .npz, unpacked
 _KINDS = "buifU"
+_MAGIC = 8  # bytes that every array begins with
+_PICKLE = b"\x80"
+_REFUSED = (
+    "holds pickled Python objects. They could run any program when read and are refused; store "
+    "plain numbers or texts."
+)
 
 
 def names(path: str) -> list[str]:
@@ -31,7 +40,10 @@ def blocks(path: str, wanted: Sequence[str]) -> Iterator[Block]:
     length = len(arrays[wanted[0]])
     for name, array in arrays.items():
         if array.dtype.kind not in _KINDS:
-            raise place.error(f"{name!r} holds {array.dtype}: neither numbers nor texts.")
+            raise place.error(
+                f"{name!r} holds {array.dtype}: neither numbers nor texts. Convert it, e.g. with "
+                ".astype(float) or .astype(str)."
+            )
         if array.ndim != 1 or len(array) != length:
             raise place.error(
                 f"{name!r} has the shape {array.shape}; one value per row is needed, {length:,} "
@@ -72,17 +84,31 @@ def _headers(path: str) -> list[tuple[str, tuple[int, ...]]]:
     headers = []
     with reading(Place(path), *_PROBLEMS), zipfile.ZipFile(path) as archive:
         for item in archive.infolist():
+            if not item.filename.endswith(".npy"):
+                continue  # a note beside the arrays is no array
             with archive.open(item) as file:
-                version = np.lib.format.read_magic(file)
-                read = getattr(np.lib.format, f"read_array_header_{version[0]}_0")
-                shape, _, kind = read(file)
-            if kind.hasobject:
-                raise Place(path).error(
-                    f"{item.filename!r} holds pickled Python objects. They could run any program "
-                    "when read and are refused; store plain numbers or texts."
-                )
+                shape = _header(file, item.file_size, Place(path), f"{item.filename!r} ")
             headers.append((item.filename.removesuffix(".npy"), shape))
     return headers
+
+
+def _header(file: IO[bytes], size: int, place: Place, what: str = "") -> tuple[int, ...]:
+    """Return the shape of an array; pickles, and arrays that promise more than is there, end it."""
+    start = file.read(_MAGIC)
+    if start.startswith(_PICKLE):
+        raise place.error(f"{what}{_REFUSED}")
+    version = np.lib.format.read_magic(io.BytesIO(start))
+    read = getattr(np.lib.format, f"read_array_header_{version[0]}_0")
+    shape, _, kind = read(file)
+    if kind.hasobject:
+        raise place.error(f"{what}{_REFUSED}")
+    promised = math.prod(shape) * kind.itemsize
+    if promised > size:
+        raise place.error(
+            f"{what}promises {promised:,} bytes of numbers, but there are only {size:,}: it is cut "
+            "short or forged. Write the file again."
+        )
+    return tuple(shape)
 
 
 def _columns_of(array: str, shape: tuple[int, ...]) -> list[str]:
@@ -93,6 +119,8 @@ def _columns_of(array: str, shape: tuple[int, ...]) -> list[str]:
 def _table(path: str, place: Place) -> NDArray[Any]:
     """Map an .npy file into memory: a table of two dimensions, or an array with fields."""
     with reading(place, *_PROBLEMS):
+        with open(path, "rb") as file:
+            _header(file, Path(path).stat().st_size, place)
         array = np.load(path, mmap_mode="r", allow_pickle=False)
     if array.ndim != (1 if array.dtype.names else 2):
         raise place.error(

@@ -152,7 +152,9 @@ def as_numbers(texts: Sequence[str | None], place: Place, name: str) -> FloatVec
             numbers[row] = np.nan if text is None else float(text.replace("_", "?"))
         except ValueError:
             raise place.error(
-                f"{quoted(text)} in column {quoted(name)} is no number.", row
+                f"{quoted(text)} in column {quoted(name)} is no number. Write numbers with a "
+                "decimal point and without a percent sign, e.g. 0.25.",
+                row,
             ) from None
     return numbers
 
@@ -165,7 +167,11 @@ def reading(place: Place, *problems: type[BaseException]) -> Iterator[None]:
         yield
     except PredictionFileError:
         raise
+    except PermissionError as error:
+        raise place.error("may not be read: its owner has to allow it.") from error
     except known as error:
+        if isinstance(error, UnicodeDecodeError) or "invalid UTF8" in str(error):
+            raise place.error("is not UTF-8 text. Save it as CSV in UTF-8.") from error
         first_line = str(error).partition("\n")[0].strip() or type(error).__name__
         raise place.error(
             f"cannot be read ({quoted(first_line)}). It is cut short, damaged, or of another "

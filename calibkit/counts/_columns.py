@@ -71,7 +71,7 @@ class Columns:
                 what = "is there more than once" if name in names else "is not there"
                 raise place.error(
                     f"column {quoted(name)} {what}. The columns are {listed(names)}; choose with "
-                    "label= and prob= (command line: --label and --prob)."
+                    f"label= and prob= (command line: --label and --prob).{_separated(names)}"
                 )
         resolved.check(place)
         return resolved
@@ -96,6 +96,17 @@ class Columns:
                 f"{n_classes} columns of probabilities, but the classes named are "
                 f"{listed(self.classes)}: one different name per column is needed."
             )
+
+
+def _separated(names: Sequence[str]) -> str:
+    """Say so if the one name of a file looks like several with another separator."""
+    for mark, word in ((";", "semicolons"), ("\t", "tabs"), ("|", "bars"), (",", "commas")):
+        if len(names) == 1 and mark in names[0]:
+            return (
+                f" The file looks separated by {word}: a .csv file needs commas between columns "
+                "and a point in numbers, a .tsv file tabs."
+            )
+    return ""
 
 
 def _fits(name: str, head: str, tail: str) -> bool:
@@ -173,7 +184,7 @@ def _refuse_missing(column: Column, place: Place, name: str) -> None:
 def _numbers(column: Column, place: Place, name: str, logits: bool) -> FloatArray:
     """Return probabilities, or logits, in their own floating type."""
     if isinstance(column, Texts):
-        raise place.error(f"column {quoted(name)} holds text, not numbers.")
+        raise place.error(f"column {quoted(name)} holds text; store it as numbers.")
     if column.dtype.kind in "bui":
         column = column.astype(np.float64)
     if column.dtype.kind != "f":
@@ -183,9 +194,14 @@ def _numbers(column: Column, place: Place, name: str, logits: bool) -> FloatArra
     _refuse_missing(column, place, name)
     good = np.isfinite(column) if logits else (column >= 0) & (column <= 1)
     row = int(np.flatnonzero(~good)[0])
-    what = "a probability in [0, 1]. If these are logits, say so or convert them first"
-    value = f"{quoted(name)} = {column[row].item()!r}"
-    raise place.error(f"{value} is not {'a finite logit' if logits else what}.", row)
+    what = (
+        "a probability in [0, 1]. Divide percentages by 100; of logits say that they are logits "
+        "(command line: --logits)."
+    )
+    value = f"{quoted(name)} = {column[row].item():.6g}"
+    raise place.error(
+        f"{value} is not {'a finite logit; use probabilities instead.' if logits else what}", row
+    )
 
 
 def _all_good(column: FloatArray, logits: bool) -> bool:
@@ -200,8 +216,8 @@ def _check_rows(table: FloatArray, place: Place) -> None:
     if off.any():
         row = int(np.flatnonzero(off)[0])
         raise place.error(
-            f"the probabilities of the classes sum to {total[row]:.6g}, not 1. Logits must be "
-            "converted first; nothing is rescaled silently.",
+            f"the probabilities of the classes sum to {total[row]:.6g}, not 1. Is there a "
+            "column for every class? Nothing is rescaled silently.",
             row,
         )
 

@@ -2,7 +2,9 @@
 
 import csv
 import gzip
+import re
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any
@@ -16,11 +18,13 @@ from calibkit.counts._blocks import (
     Place,
     as_numbers,
     factorised,
+    quoted,
     reading,
 )
 from calibkit.counts._parquet import texts
 
 _ROWS = 20_000  # of a block without pyarrow
+_WRONG_LENGTH = re.compile(r"(?:Row #(\d+): )?Expected (\d+) columns, got (\d+): ?(.*)", re.DOTALL)
 
 
 def _delimiter(path: str) -> str:
@@ -33,8 +37,12 @@ def _lines(file: IO[str], place: Place) -> Iterator[str]:
     while line := file.readline(LONGEST_LINE):
         number += 1
         if len(line) == LONGEST_LINE and not line.endswith("\n"):
-            raise place.error(f"line {number:,} has more than {LONGEST_LINE:,} characters.")
+            raise place.error(_too_long(f"line {number:,}"))
         yield line
+
+
+def _too_long(what: str) -> str:
+    return f"{what} has more than {LONGEST_LINE:,} characters. Is a quote not closed?"
 
 
 def _open(path: str) -> IO[str]:
@@ -49,7 +57,8 @@ def names(path: str) -> list[str]:
     with reading(place, csv.Error), _open(path) as file:
         head = next(csv.reader(_lines(file, place), delimiter=_delimiter(path)), [])
     if not head:
-        raise place.error("is empty; a first row with the names of the columns is needed.")
+        empty = "is empty" if Path(path).stat().st_size == 0 else "begins with an empty line"
+        raise place.error(f"{empty}; a first row with the names of the columns is needed.")
     return head
 
 
@@ -89,13 +98,14 @@ def _arrow_blocks(path: str, wanted: Sequence[str], numeric: Sequence[str]) -> I
             strings_can_be_null=True,
         ),
     }
-    with reading(place, pa.ArrowException):
+    with reading(place, pa.ArrowException), _lengths(place, pa.ArrowInvalid):
         reader = arrow_csv.open_csv(path, **options)
     with reader:
         seen = 0
         while True:
             here = Place(path, seen)
-            with reading(Place(path, 0, f"after row {seen:,}"), pa.ArrowException, KeyError):
+            after = Place(path, 0, f"after row {seen:,}")
+            with reading(after, pa.ArrowException, KeyError), _lengths(place, pa.ArrowInvalid):
                 batch = next(reader, None)
             if batch is None:
                 return
@@ -108,6 +118,31 @@ def _arrow_blocks(path: str, wanted: Sequence[str], numeric: Sequence[str]) -> I
             if len(batch):
                 yield Block(here, columns)
             seen += len(batch)
+
+
+@contextmanager
+def _lengths(place: Place, problem: type[Exception]) -> Iterator[None]:
+    """Say in our own words that a row is too long or too short."""
+    try:
+        yield
+    except problem as error:
+        if "straddling" in str(error):  # a row that does not fit into a block
+            raise place.error(_too_long("a row")) from error
+        found = _WRONG_LENGTH.search(str(error))
+        if not found:
+            raise
+        number, columns, values, text = found.groups()
+        # The first row of the file, with the names, counts for pyarrow.
+        raise place.error(
+            _wrong_length(values, columns, text), None if number is None else int(number) - 2
+        ) from error
+
+
+def _wrong_length(values: object, columns: object, text: str) -> str:
+    return (
+        f"a row has {values} values, but there are {columns} columns: {quoted(text)}. Put quotes "
+        "around values that hold a comma."
+    )
 
 
 def _arrow_numbers(values: Any, place: Place, name: str) -> np.ndarray[Any, np.dtype[np.float64]]:
@@ -133,7 +168,7 @@ def _plain_blocks(path: str, wanted: Sequence[str], numeric: Sequence[str]) -> I
             here = Place(path, seen)
             for number, row in enumerate(part):
                 if len(row) != len(head):
-                    raise here.error(f"has {len(row)} values, but {len(head)} columns.", number)
+                    raise here.error(_wrong_length(len(row), len(head), ",".join(row)), number)
             columns: dict[str, Column] = {}
             for name, k in zip(wanted, where, strict=True):
                 cells = [row[k] or None for row in part]

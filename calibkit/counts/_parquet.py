@@ -5,7 +5,15 @@ from typing import Any
 
 import numpy as np
 
-from calibkit.counts._blocks import Block, Column, Place, Texts, reading, rows_of_a_block
+from calibkit.counts._blocks import (
+    Block,
+    Column,
+    Place,
+    Texts,
+    quoted,
+    reading,
+    rows_of_a_block,
+)
 
 _TEXT = ("string", "large_string", "string_view")
 
@@ -64,17 +72,24 @@ def blocks(path: str, wanted: Sequence[str], groups: range | None = None) -> Ite
                 if batch is None:
                     break
                 here = Place(path, first + seen, place.part)
-                yield Block(here, {name: _column(batch.column(name), here) for name in wanted})
+                yield Block(
+                    here, {name: _column(batch.column(name), here, name) for name in wanted}
+                )
                 seen += len(batch)
             if seen != rows[group]:
                 raise place.error(f"has {seen:,} rows, but {rows[group]:,} are announced.")
             first += rows[group]
 
 
-def _column(values: Any, place: Place) -> Column:
+def _column(values: Any, place: Place, name: str) -> Column:
     """Turn an Arrow array into a column; numbers of floating type stay as they are."""
     pa = arrow(place)
     kind = values.type
+    if pa.types.is_nested(kind) or str(kind).endswith("binary"):
+        raise place.error(
+            f"column {quoted(name)} holds {quoted(kind)}; one number or text per row is needed. "
+            "Store it as such, a list of probabilities as one column per class."
+        )
     if pa.types.is_dictionary(kind) or str(kind) in _TEXT:
         return texts(values)
     if pa.types.is_null(kind):

@@ -1,0 +1,166 @@
+"""The answers 5 and 6 in words: what it costs, and which repair."""
+
+import numpy as np
+
+from calibkit.audit._consequences import Consequences, Paid
+from calibkit.audit.repairs import Repairs
+from calibkit.audit.report import Answer
+
+REPAIRED = {
+    "temperature": "temperature scaling",
+    "Platt": "Platt scaling",
+    "beta": "beta calibration",
+    "isotonic": "isotonic regression",
+    "vector": "vector scaling",
+    "Dirichlet": "Dirichlet scaling",
+}
+
+
+def costs(found: Consequences, view: str, level: float, enough: bool) -> Answer:
+    """Answer question 5."""
+    numbers = {
+        "worst": found.worst,
+        "worst_threshold": found.worst_at,
+        "average": found.average,
+        "average_low": found.low,
+        "average_high": found.high,
+    }
+    paid = found.paid
+    if paid is None:
+        verdict, light, text = "costs unknown", "unknown", _without_costs(found, view, level)
+    else:
+        numbers |= {
+            "cost": paid.trust.value,
+            "promised": paid.trust.promised,
+            "ignoring": paid.trust.ignoring,
+            "repaired": paid.repaired,
+            "regret": paid.regret,
+            "regret_low": paid.low,
+            "regret_high": paid.high,
+            "over_ignoring": paid.over_ignoring,
+            "over_ignoring_low": paid.over_low,
+            "over_ignoring_high": paid.over_high,
+            "threshold": paid.threshold,
+        }
+        verdict, light, text = _with_costs(paid, level, enough)
+    return Answer(
+        topic="costs",
+        question="Does it matter for the costs?",
+        verdict=verdict,
+        light=light,
+        sentence=text,
+        numbers=numbers,
+    )
+
+
+def _without_costs(found: Consequences, view: str, level: float) -> str:
+    text = "No costs were given, so this is open."
+    if found.repaired is None:
+        return text
+    mean = (
+        f"{_number(found.average)} ({100 * level:g} % interval {_number(found.low)} to "
+        f"{_number(found.high)})"
+    )
+    text += f" Say a false alarm costs t and a miss 1 - t ({view})."
+    if found.low <= 0:
+        return (
+            f"{text} Repaired predictions save nothing beyond chance: on average over t {mean} "
+            "per prediction."
+        )
+    return (
+        f"{text} On average over t, trust costs {mean} more per prediction than repaired "
+        f"predictions; at worst, t = {found.worst_at:.2f}, about {found.worst:.4f}."
+    )
+
+
+def _number(value: float) -> str:
+    """Return four decimals, and no minus before a zero."""
+    return f"{value:.4f}".replace("-0.0000", "0.0000")
+
+
+def _with_costs(paid: Paid, level: float, enough: bool) -> tuple[str, str, str]:
+    trust = paid.trust
+    text = (
+        f"Trusting costs {trust.value:.4f} per prediction; it promised {trust.promised:.4f}. "
+        f"Ignoring the model costs {trust.ignoring:.4f}: trust costs {paid.over_ignoring:+.4f} "
+        f"beside it ({100 * level:g} % interval {paid.over_low:+.4f} to {paid.over_high:+.4f})."
+    )
+    if not np.isnan(paid.repaired):
+        text += (
+            f" Repaired predictions cost {paid.repaired:.4f}: a difference of "
+            f"{paid.regret:.4f} ({100 * level:g} % interval {paid.low:.4f} to {paid.high:.4f})."
+        )
+    if paid.over_low > 0:
+        return "worse than ignoring", "bad", f"Yes, trust is worse than no model. {text}"
+    if paid.low > 0:
+        return "costly", "caution", f"Yes. {text}"
+    if not enough:
+        return "costs unknown", "unknown", f"Too little data to say. {text}"
+    return "not costly", "good", f"Not measurably. {text}"
+
+
+def repair(
+    found: Repairs, aligned: bool, view: str, after: float | None, *, enough: bool
+) -> Answer:
+    """Answer question 6."""
+    table = found.table
+    numbers = {"log_loss": table.before}
+    place = table.chosen if table.chosen >= 0 else table.best
+    if place >= 0:
+        numbers |= {
+            "log_loss_after": float(table.log_loss[place]),
+            "gain": float(table.gain[place]),
+            "gain_low": float(table.low[place]),
+            "gain_high": float(table.high[place]),
+        }
+    if not aligned:
+        verdict, light = "align first", "bad"
+        text = "None: repair the labels or the columns first. A calibrator would hide the mistake."
+    elif place < 0:
+        verdict, light = "no repair", "unknown"
+        text = " ".join(table.notes) or "No repair was tried."
+    else:
+        verdict, light = "no repair", "good" if enough else "unknown"
+        if table.chosen >= 0:
+            verdict, light = "repair", "caution"
+        text = _gain(found, place, view, after)
+    return Answer(
+        topic="repair",
+        question="Which repair, and how much is gained?",
+        verdict=verdict,
+        light=light,
+        sentence=text.strip(),
+        numbers=numbers,
+    )
+
+
+def _gain(found: Repairs, place: int, view: str, after: float | None) -> str:
+    table = found.table
+    name = str(table.name[place])
+    words = REPAIRED.get(name, name)
+    gain, low, high = table.gain[place], table.low[place], table.high[place]
+    if gain < 0:
+        low, high = -high, -low
+    interval = (
+        f"({100 * table.level:g} % interval {_number(low)} to {_number(high)}, {table.folds} folds)"
+    )
+    if table.chosen < 0:
+        if gain < 0:
+            return (
+                f"None. Even the best candidate, {words}, would worsen the log loss by "
+                f"{_number(-gain)} {interval}."
+            )
+        return (
+            f"None. The best candidate, {words}, would gain {_number(gain)} in log loss "
+            f"{interval}: not beyond chance."
+        )
+    temperature = getattr(found.calibrator, "temperature_", None)
+    one = f" (T = {temperature:.2f})" if temperature is not None else ""
+    text = (
+        f"{words[0].upper()}{words[1:]}{one}: on held-out rows log loss falls from "
+        f"{table.before:.4f} to {table.log_loss[place]:.4f}, a gain of {table.gain[place]:.4f} "
+        f"{interval}."
+    )
+    if after is not None:
+        text += f" Expected calibration error afterwards: {after:.4f} ({view})."
+    return text
