@@ -171,6 +171,7 @@ class TestHospital:
         words = explore.hospital_view(rounds=5, beds=4).describe()
         assert words.startswith("5 rounds of 10 patients, 4 beds, treating is worth it from 0.75")
         assert "a bed for everybody" in explore.hospital_view(rounds=5).describe()
+        assert "patients, 1 bed, " in explore.hospital_view(rounds=5, beds=1).describe()
 
     @pytest.mark.parametrize(
         ("bad", "words"),

@@ -45,6 +45,16 @@ def packaged(logits: Any, y: Any) -> float:
     return TemperatureScaling("logits").fit(logits, y).temperature_
 
 
+def by_plain_exp(logits: Any, y: Any) -> float:
+    def loss(temperature: float) -> float:
+        with np.errstate(all="ignore"):
+            powers = np.exp(logits / temperature)
+            prob = powers / powers.sum(axis=1, keepdims=True)
+            return float(-np.log(prob[np.arange(len(y)), y]).mean())
+
+    return float(minimize_scalar(loss, bounds=(0.05, 20), method="bounded").x)
+
+
 def by_brier(logits: Any, y: Any) -> float:
     happened = np.eye(10)[y]
 
@@ -99,6 +109,8 @@ WRONG_FITS: list[tuple[Any, str]] = [
     (few_steps, "halted"),
     (lambda z, y: bounded(z, y, 1.0, 20.0), "both sides of 1"),
     (by_brier, "Brier"),
+    (by_plain_exp, "overflows"),
+    (lambda z, y: 19.99999, "minus sign"),
     (not_a_number, "not a number"),
     (lambda z, y: softmax(z, axis=1), "one temperature is wanted"),
     (lambda z, y: None, "`None`"),

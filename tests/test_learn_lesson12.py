@@ -159,7 +159,9 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (but(0, lambda y, p, view: (p[:, 1], y == view)), "class 1 only"),
         (but(0, lambda y, p, view: (p[:, 0], y == view)), "row 0 states 0.55"),
         (but(0, lambda y, p, view: (p[:, view], p.argmax(axis=1) == y)), "the event"),
-        (lambda y, p, view: p.max(axis=1), "2 are wanted"),
+        (lambda y, p, view: p.max(axis=1), "Return two"),
+        (lambda y, p, view: np.column_stack(view_of(y, p, view)), "Return two"),
+        (lambda y, p, view: view_of(y, p, view)[::-1], "wrong way round"),
         (lambda y, p, view: {"p": p}, "a pair"),
         ((0.5, 1), "a function"),
     ],
@@ -187,6 +189,8 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (np.full((2000, 4), np.nan), "its sum is nan"),
     ],
     "12.4": [
+        (BEST, "as a pair"),
+        (([1e308] * 3, [0, 0, 0]), "temperature scaling"),
         ((BEST[3:], BEST[:3]), "swapped"),
         ((np.repeat(ONE_WEIGHT, 3), np.zeros(3)), "temperature scaling"),
         ((float(ONE_WEIGHT), np.zeros(3)), "temperature scaling"),
@@ -196,7 +200,6 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         ((UNFINISHED[:3], UNFINISHED[3:]), "is possible"),
         ((np.eye(3), np.zeros(3)), "this is a matrix"),
         (np.eye(3), "this is a matrix"),
-        (BEST, "2 are wanted"),
         (0.5, "a pair"),
     ],
     "12.5": [
@@ -212,7 +215,11 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
 }  # fmt: skip
 
 RIGHT: dict[str, list[Any]] = {
-    "12.1": [view_of, view_by_loops],
+    "12.1": [
+        view_of,
+        view_by_loops,
+        lambda y, p, view: (view_of(y, p, view)[0].astype(np.float32), view_of(y, p, view)[1]),
+    ],
     "12.2": [seen_map, seen_by_lists],
     "12.3": [constant(0.75), constant(0.75, to=2), constant(0.7501).tolist(), kept_confidence()],
     "12.4": [

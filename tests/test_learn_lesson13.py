@@ -96,12 +96,14 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (budget(0.01), "below .01"),
         (budget(0.01 * ORACLE, "under"), "Take the direction `over`"),
         (2.67, "per cent"),
+        (-1, "lies between 0 and .2 here"),
+        (0.2, "of the oracle's value"),
         (0.01, "More error is allowed"),
         (0.1, "the regret is 26.08 %"),
         ("2.7 %", "a number"),
     ],
     "13.4": [
-        ((knob(0.1), knob(0.1)), "at least twice"),
+        ((knob(0.1), knob(0.1)), "at least 1.5 times"),
         ((knob(0.1), knob(0.05)), "They must be equal"),
         ((knob(0.0), knob(0.0)), "both are calibrated"),
         ((knob(0.1), knob(0.1, accuracy=0.85)), "Both must be 0.8"),
@@ -124,18 +126,27 @@ RIGHT: dict[str, list[Any]] = {
     "13.1": [
         lambda benefit, harm: harm / (benefit + harm),
         lambda benefit, harm: 1 / (1 + benefit / harm),
+        lambda benefit, harm: np.float32(harm / (benefit + harm)),
         lambda benefit, harm: decisions.decision_threshold([[0, 0], [harm, -benefit]]),
     ],
-    "13.2": [by_loop, by_package, bill(lambda p, c: p >= c)],
+    "13.2": [
+        by_loop,
+        by_package,
+        bill(lambda p, c: p >= c),
+        lambda y, p, c: round(by_loop(y, p, c), 4),
+    ],
     "13.3": [BUDGET, 0.0267, np.float64(0.0266)],
     "13.4": [
         (knob(0.1), knob(0.1, "under")),
         [knob(0.1, "under"), knob(0.1)],
+        # what hint 1 says, word by word, without a concentration
+        [KnobClassifier.with_error(5, 0.8, 0.1, side) for side in ("over", "under")],
         (knob(0.15, concentration=1), knob(0.15, concentration=40)),
     ],
     "13.5": [
         lambda price, loss: 1 - price / loss,
         lambda price, loss: max(0.0, (loss - price) / loss),
+        lambda price, loss: 1 - price / loss if price < loss else -np.inf,
     ],
 }
 

@@ -17,7 +17,7 @@ EXTRAS = {
     "lab": "lessons, figures, HTML reports",
     "parquet": "Parquet files, fast CSV",
     "nets": "small networks (lesson 10)",
-    "maps": "Venn-Abers intervals",
+    "maps": "structured matrix scaling",
     "cluster": "counting on a cluster",
     "book": "building the book",
     "test": "running the tests",

@@ -214,12 +214,13 @@ def _draw(lens: LensView, figure: AnyFigure, compact: bool) -> None:
         plot.reliability(error.tables[0], ax=ax, show=parts)
     for ax, name in zip(axes[1:], VIEWS, strict=True):
         verdict = "straight" if lens.straight[name] else f"off by {lens.errors[name]:.3f}"
-        ax.set_title(f"{lens._name(name)}: {verdict}")
+        # With a given height, matplotlib does not search for one, which takes 30 ms.
+        ax.set_title(f"{lens._name(name)}: {verdict}", y=1.0)
         light(ax, lens.straight[name], name == lens.view)
     if compact:  # room between the upper corner and the caption
         axes[0].set_ylim(-0.11, 1.1)
     else:
-        axes[0].set_title(f"Arrows of the view: {lens._name(lens.view)}", pad=18)
+        axes[0].set_title(f"Arrows of the view: {lens._name(lens.view)}", pad=18, y=1.0)
         plot.legend(figure)
 
 

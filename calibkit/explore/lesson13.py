@@ -50,7 +50,7 @@ class Hospital(Result):
 
     def describe(self) -> str:
         """Say what the three policies won, and what limits them."""
-        beds = self.game.beds or PATIENTS
+        beds = PATIENTS if self.game.beds is None else self.game.beds
         room = "a bed for everybody" if beds == PATIENTS else spell(beds, "bed")
         won = {name: play.value for name, play in self.plays.items()}
         return (
