@@ -178,6 +178,28 @@ class TestView:
 
 
 class TestExplorer:
+    @pytest.mark.parametrize(
+        ("measure", "wanted"),
+        [
+            ("map", [".003", ".01", ".03", ".1", ".3"]),
+            ("loss", [".00003", ".0001", ".0003", ".001", ".003", ".01", ".03", ".1", ".3"]),
+        ],
+    )
+    def test_the_logarithmic_scale_has_plain_numbers(self, measure, wanted):
+        race = explore.calibrator_race()
+        figure = plt.figure(layout="constrained")
+        race.draw(race.view(measure=measure), figure, False)
+        axis = figure.axes[0].yaxis
+        low, high = plot_scale(measure)
+        shown = [
+            label
+            for tick, label in zip(
+                axis.get_ticklocs(), (t.get_text() for t in axis.get_ticklabels()), strict=True
+            )
+            if 0.999 * low <= tick <= 1.001 * high
+        ]
+        assert shown == wanted
+
     def test_it_fits_the_book(self):
         race = explore.calibrator_race()
         assert len(race.controls) <= 5

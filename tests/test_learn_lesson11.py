@@ -10,9 +10,14 @@ from numpy.typing import NDArray
 
 import calibkit as ck
 from calibkit import explore
-from calibkit.calibrators import HistogramBinning, IsotonicCalibrator, ScalingBinning
+from calibkit.calibrators import (
+    HistogramBinning,
+    IsotonicCalibrator,
+    PlattCalibrator,
+    ScalingBinning,
+)
 from calibkit.explore.lesson11_race import grid_of, runs_of
-from calibkit.fakes import LogitDistortion
+from calibkit.fakes import LogitDistortion, SyntheticShape
 from calibkit.learn.lesson11 import PREDICTIONS
 from calibkit.multiclass import VennAbers
 
@@ -63,6 +68,10 @@ def by_sorting(scaled: Any, n_bins: int) -> Any:
     return np.repeat(means, len(scaled) // n_bins)
 
 
+def as_they_come(scaled: Any, n_bins: int) -> Any:
+    return np.repeat(scaled.reshape(n_bins, -1).mean(axis=1), len(scaled) // n_bins)
+
+
 def by_median(scaled: Any, n_bins: int) -> Any:
     out = np.empty(len(scaled))
     for rows in np.array_split(np.argsort(scaled), n_bins):
@@ -99,11 +108,14 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         ((4,), "1 "),
         (4, "a pair"),
         ((4, "fit"), "calibration"),
+        (("line 4", "calibration"), "number of a line"),
+        (("calibration", 4), "number of a line"),
     ],
     "11.2": [
-        (("beta", 0.4480), "chosen by the test rows"),
+        (("beta", 0.4480), "lowest log loss on `test`"),
         (("Venn-Abers", 0.4658), "lowest ECE"),
         (("isotonic", np.float64(0.5)), "not the lowest log loss"),
+        (("isotonic", np.inf), "not the lowest log loss"),
         (("Platt", 0.4929), "Report its log loss on `test`"),
         (("Platt", 0.6), "is not 0.6000"),
         (("Platt", np.inf), "no usable number"),
@@ -117,6 +129,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (lambda p, y, new: by_blocks(p, y, new) * len(new), "a number of rows"),
         (lambda p, y, new: 100 * by_blocks(p, y, new), "in per cent"),
         (lambda p, y, new: 0.0, "the share is"),
+        (lambda p, y, new: 1 - by_blocks(p, y, new), "neither 0 nor 1"),
         (change, "changes its input"),
         (lambda p, y: 0.1, "your function raised"),
         (0.03, "a function"),
@@ -127,6 +140,8 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (by_middle, "the middles"),
         (by_width, "equal width"),
         (backwards, "row "),
+        (as_they_come, "Sort the predictions"),
+        (lambda scaled, n_bins: by_split(scaled, n_bins).round(2), "row "),
         (lambda scaled, n_bins: scaled, "different outputs"),
         (lambda scaled, n_bins: np.sort(scaled)[:n_bins], "one output per prediction"),
         (lambda scaled, n_bins: 0.5, "numbers"),
@@ -135,13 +150,23 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
 }
 
 RIGHT: dict[str, list[Any]] = {
-    "11.1": [(4, "calibration"), [4.0, " Calibration "], (np.int64(4), "calibration")],
-    "11.2": [("Platt", 0.4516), ["platt", np.float64(0.45163)]],
+    "11.1": [
+        (4, "calibration"),
+        [4.0, " Calibration "],
+        (np.int64(4), "calibration"),
+        ("4", "calibration"),
+    ],
+    "11.2": [("Platt", 0.4516), ["platt", np.float64(0.45163)], ("Platt", 0.452)],
     "11.3": [
         by_blocks,
         lambda p, y, new: np.isin(outputs(p, y, new), [0, 1]).mean(),
+        lambda p, y, new: round(by_blocks(p, y, new), 3),
     ],
-    "11.4": [by_split, by_edges],
+    "11.4": [
+        by_split,
+        by_edges,
+        lambda scaled, n_bins: by_split(scaled, n_bins).astype(np.float32),
+    ],
 }
 
 # --- what the lesson says ----------------------------------------------------------------------
@@ -252,6 +277,19 @@ def test_the_grid_holds_the_truth() -> None:
         assert truth.min() > 0 and truth.max() < 1
 
 
+def test_the_model_of_the_choice_as_it_is() -> None:
+    """Exercise 11.2 states its log loss; the choice stays the same with it, and is right."""
+    fake = SyntheticShape("square", 0.5)
+    fitting, validation = (fake.sample(n, seed=seed) for n, seed in ((300, 175), (500, 176)))
+    many = fake.sample(100_000, seed=1)
+    platt = PlattCalibrator().fit(fitting.y_prob, fitting.y_true)
+    stated = ck.log_loss(validation.y_true, validation.y_prob).value
+    assert stated == pytest.approx(0.5020, abs=5e-5)
+    for rows in (validation, many):
+        after = ck.log_loss(rows.y_true, platt.calibrate(rows.y_prob)).value
+        assert after < ck.log_loss(rows.y_true, rows.y_prob).value
+
+
 LESSON = "11_choose_a_calibrator.md"
 WILD = re.compile(r"^ *\"?([\w -]+?) +([\d.]+) +([\d.]+) +(\d+) of 30", re.MULTILINE)
 
@@ -271,7 +309,10 @@ def test_prose_and_printed_numbers_agree(root: Path) -> None:
     assert min(maps, key=lambda name: maps[name][1]) == "Venn-Abers"
     assert maps["histogram"][0] == pytest.approx(maps["Platt"][0] / 2, rel=0.1)
     assert maps["Venn-Abers"][0] == pytest.approx(maps["histogram"][0] * 2, rel=0.15)
+    assert min(maps, key=lambda name: maps[name][0]) == "isotonic" and maps["isotonic"][2] == 13
     assert all(row[i] < wild["as it is"][i] for row in maps.values() for i in (0, 1))
+    surprises = [float(v) for v in re.findall(r"on average\): happened ([\d.]+)", stored)]
+    assert np.mean([surprises[0], 1 - surprises[1]]) == pytest.approx(0.18, abs=0.005)
     assert "percentile: holds the truth in 0%" in stored
 
 

@@ -248,7 +248,13 @@ _CONTROLS = (
         book=("rigid and free", "binned", "all"),
         texts=_GROUP_TEXTS,
     ),
-    Slider(name="n_bins", label="Bins", values=(2, 5, 15, 50), default=15, unit="bins"),
+    Slider(
+        name="n_bins",
+        label="Bins, where there are bins",
+        values=(2, 5, 15, 50),
+        default=15,
+        unit="bins",
+    ),
 )
 _PRESETS: tuple[Preset, ...] = (
     ("rigid and free, 100 rows", {}),

@@ -27,7 +27,7 @@ CHECKS = {
             "what you report.",
         ),
         praise="on the test rows another map came out ahead. That is luck you must not use.",
-        tolerance=0.0001,
+        tolerance=0.0005,
     ),
     "11.3": Check(
         task="Count the certain outputs",
@@ -63,7 +63,7 @@ PREDICTIONS = {
         "trust it blindly.",
     ),
     "11b": Prediction(
-        question="A truth that is bent to and fro, 100 rows. Who is closest to the true map?",
+        question="A truth that is bent to and fro, 100 rows. Which of these five is closest to it?",
         options=("left as it is", "Platt", "beta", "isotonic", "histogram"),
         outcome="left as it is",
         why="The error is .04, and 100 rows cannot show its shape. Every map adds more noise than "
@@ -74,13 +74,14 @@ PREDICTIONS = {
         options=("left as it is", "Platt", "beta", "isotonic", "histogram"),
         outcome="isotonic",
         why="Platt and beta have reached the best curves of their families, and these do not "
-        "fit. Isotonic regression can follow every bend that rises.",
+        "fit. Isotonic regression can follow every bend that rises. Venn-Abers, which is built "
+        "from it, is level.",
     ),
     "11d": Prediction(
-        question="Histogram binning with more and more bins. Which number gets the lowest measured "
+        question="Histogram binning with more and more bins. Which one gets the lowest measured "
         "ECE?",
-        options=("1", "5", "20", "100"),
-        outcome="1",
+        options=("1 bin", "5 bins", "20 bins", "100 bins"),
+        outcome="1 bin",
         why="One bin says the share of events to everybody. That is calibrated, and useless.",
     ),
     "11e": Prediction(
@@ -110,7 +111,7 @@ PREDICTIONS = {
         "of its ECE hold the true error?",
         options=("about 90 %", "about 50 %", "never"),
         outcome="never",
-        why="The measured ECE is too large, and resampling adds the same again. The interval lies "
-        "above the measured value, and the truth is 0.",
+        why="The measured ECE is too large, and resampling adds more chance on top. No redraw "
+        "comes near the truth, which is 0.",
     ),
 }

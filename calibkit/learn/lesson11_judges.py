@@ -19,6 +19,7 @@ from calibkit.scores import log_loss
 SAY = {
     # 11.1
     "repair": "a pair: the number of the line, and the name of the part that it should use",
+    "line": "the number of a line, and then the name of a part,",
     "no line": "the script has six lines, 1 to 6, not {line:g}.",
     "model": "line 2 is in order: a model learns from `train`. Who else does?",
     "predicts": "line {line:g} looks at no labels. A leak needs some.",
@@ -29,7 +30,8 @@ SAY = {
     "test rows": "right line. With `test` here, line 6 reports on rows that the maps know.",
     # 11.2
     "choice": "a pair: the name of a calibrator, and its log loss",
-    "by test": "this was chosen by the test rows. Choose by `validation`; only then open `test`.",
+    "by test": "this has the lowest log loss on `test`. Choose by `validation`; only then open "
+    "`test`.",
     "by error": "this has the lowest ECE. Choose by the log loss of `validation`.",
     "validation loss": "right choice. Report its log loss on `test`: the lowest of several "
     "numbers is too good on average.",
@@ -41,6 +43,7 @@ SAY = {
     "ones only": "for {call} you count outputs of 1. Outputs of 0 are as risky: count both.",
     "own outputs": "for {call} this counts rows of the calibration set. Count new predictions.",
     "number": "for {call} this is a number of rows. Give the share.",
+    "others": "for {call} this is the share of the outputs that are neither 0 nor 1.",
     "percent": "for {call} this is in per cent. Give a share between 0 and 1.",
     "share off": "for {call} the share is {wanted:.4g}, not {found:.4g}.",
     # 11.4
@@ -50,7 +53,8 @@ SAY = {
     "labels": "for {call} these are no means of the scaled predictions. Are they their medians?",
     "width": "for {call} these bins have equal width. Give every bin the same number of rows.",
     "middle": "for {call} these are the middles of the bins. Output the mean of the members.",
-    "distinct": "for {call} there are {found} different outputs. There must be {bins}.",
+    "unsorted": "for {call} the bins hold rows as they come. Sort the predictions first.",
+    "distinct": "for {call} there must be {bins} different outputs, not {found}.",
     "output off": "for {call} row {row} becomes {wanted:.4g}, not {found:.4g}.",
 }
 
@@ -66,8 +70,8 @@ _OTHER_PARTS = {"train": "own rows", "validation": "choice rows", "test": "test 
 def judge_leak(answer: Any) -> str | None:
     """Judge exercise 11.1: the line with the leak, and the rows that it should use."""
     line, part = answers.as_list(answer, SAY["repair"], 2)
-    number = answers.as_number(line, SAY["repair"])
-    name = answers.as_option(part, _PARTS, SAY["repair"])
+    number = answers.as_probability(line, SAY["line"])  # "4" is fine, too
+    name = answers.as_option(part, _PARTS, SAY["line"])
     if number in _IN_ORDER:
         return SAY[_IN_ORDER[int(number)]].format(line=number)
     if number != _LINE:
@@ -103,13 +107,13 @@ def judge_choice(answer: Any) -> str | None:
     name, loss = answers.as_list(answer, SAY["choice"], 2)
     known = _candidates()
     name = answers.as_option(name, known, SAY["choice"])
-    found = answers.as_number(loss, SAY["choice"])
     best, lucky, straight = (min(known, key=lambda key: known[key][i]) for i in range(3))
-    if name != best:
+    if name != best:  # first of all: its loss may be infinite, and that is no wrong kind
         return SAY[{lucky: "by test", straight: "by error"}.get(name, "worst")]
-    if same(found, known[best][1], 1e-4):
+    found = answers.as_probability(loss, SAY["choice"])
+    if same(found, known[best][1], 5e-4):
         return None
-    if same(found, known[best][0], 1e-4):
+    if same(found, known[best][0], 5e-4):
         return SAY["validation loss"]
     return SAY["loss off"].format(found=found)
 
@@ -140,17 +144,18 @@ def judge_certain(answer: Any) -> str | None:
         out, own = fitted.calibrate(new), fitted.calibrate(p)
         certain = (out == 0) | (out == 1)
         wanted = float(certain.mean())
-        if same(found, wanted, 1e-9):
+        if same(found, wanted, 1e-3):  # one row more or less is .01 away
             continue
         slips = {
             "zeros only": (out == 0).mean(),
             "ones only": (out == 1).mean(),
             "own outputs": ((own == 0) | (own == 1)).mean(),
             "number": certain.sum(),
+            "others": 1 - wanted,
             "percent": 100 * wanted,
         }
         for slip, value in slips.items():
-            if same(found, float(value), 1e-9):
+            if same(found, float(value), 1e-3):
                 return SAY[slip].format(call=shown)
         return SAY["share off"].format(call=shown, wanted=wanted, found=found)
     return None
@@ -180,12 +185,12 @@ def _discretised(
     """Return what is wrong with the outputs, with the call left to be named."""
     index = assign(scaled, EqualMass(n_bins).edges(scaled))
     wanted = _means(scaled, index, n_bins)[index]
-    if np.allclose(found, wanted, rtol=0, atol=1e-9):
+    if np.allclose(found, wanted, rtol=0, atol=1e-4):
         return None
-    if np.allclose(found, np.sort(wanted), rtol=0, atol=1e-9):
+    if np.allclose(found, np.sort(wanted), rtol=0, atol=1e-4):
         return SAY["in order"]
     for slip, value in _slips(scaled, index, n_bins).items():
-        if np.allclose(found, value, rtol=0, atol=1e-9):
+        if np.allclose(found, value, rtol=0, atol=1e-4):
             return SAY[slip]
     different = len(np.unique(found.round(9)))
     if different != n_bins:
@@ -210,8 +215,10 @@ def _slips(
     """Return what usual slips would give."""
     parts = [scaled[index == b] for b in range(n_bins)]
     column = np.minimum((scaled * n_bins).astype(np.intp), n_bins - 1)
+    as_they_come = np.arange(len(scaled)) * n_bins // len(scaled)
     return {
         "labels": np.array([np.median(part) for part in parts])[index],
         "middle": np.array([(part.min() + part.max()) / 2 for part in parts])[index],
         "width": _means(scaled, column, n_bins)[column],
+        "unsorted": _means(scaled, as_they_come, n_bins)[as_they_come],
     }
