@@ -14,7 +14,16 @@ from calibkit.audit import AuditSettings, audit
 from calibkit.audit.report import CODES, LIGHTS
 from calibkit.explore._book import explorer_page
 from calibkit.explore._lab import explorer_box
-from calibkit.explore.lesson14 import COSTS, EVERY, FILES, N_DRAWS, N_RESAMPLES, UNKNOWN, VIEWS
+from calibkit.explore.lesson14 import (
+    COSTS,
+    EVERY,
+    FILES,
+    N_DRAWS,
+    N_RESAMPLES,
+    UNKNOWN,
+    VIEWS,
+    _draw,
+)
 from calibkit.explore.lesson14_files import MOST_BYTES, audit_bytes
 from calibkit.fakes import sample_file
 from calibkit.plot._audit_board import _FACES
@@ -73,6 +82,12 @@ class TestBoard:
         )
         assert len(top) == 1 and len(each) == 3 and "cat" in each[0]
 
+    def test_prices_for_two_classes_are_not_used_for_three(self):
+        for costs, said in ((UNKNOWN, False), ("1 : 20", True)):
+            board = explore.audit_board_view(file="three animals", costs=costs)
+            assert ("for two classes only" in board.describe()) == said
+            assert board.verdicts[4] == "costs unknown"
+
     @pytest.mark.parametrize("file", FILES)
     def test_the_numbers_beside_a_light_are_those_of_the_answer(self, file):
         board = explore.audit_board_view(file=file, costs="1 : 20")
@@ -126,6 +141,15 @@ class TestFigure:
         assert lights == [f"light {light}" for light in board.lights]
         assert plot.alt_text(ax).startswith("Lights of an audit.")
         assert ax.get_title(loc="left") == "Screening"
+
+    @pytest.mark.parametrize("view", VIEWS)
+    def test_the_diagram_names_the_class(self, view):
+        figure = plt.figure(layout="constrained")
+        _draw(explore.audit_board_view(file="three animals", view=view), figure, False)
+        axes = [part for ax in figure.axes for part in (ax, *ax.child_axes)]
+        words = " ".join(ax.get_xlabel() + ax.get_ylabel() for ax in axes)
+        assert words.count("of class cat") == (3 if view == "class-wise" else 0)
+        assert "class 0" not in words
 
     def test_numbers_can_be_left_out(self):
         board = explore.audit_board_view()

@@ -82,6 +82,10 @@ IN_PERCENT = text(
     n="On all 2500 rows",
     way="Over confident:",
 )
+PER_CENT = text(
+    error=f"the ECE is {100 * ERROR['error']:.1f} per cent",
+    interval=f"({100 * ERROR['error_low']:.1f} to {100 * ERROR['error_high']:.1f} percent)",
+)
 
 WRONG: dict[str, list[tuple[Any, str]]] = {
     "14.1": [
@@ -106,7 +110,9 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         ((LABELS, TOP), "are not what the model said"),
         ((LABELS[KEPT], PROB[KEPT]), "1,160 rows of 1,200"),
         ((LABELS, PROB[:, 0]), "1,200 rows and 3 columns"),
-        ((LABELS, np.full((1200, 3), np.nan)), "1,200 rows and 3 columns"),
+        ((LABELS, "x"), "1,200 rows and 3 columns"),
+        ((LABELS, np.full((1200, 3), np.nan)), "row 0 of the probabilities"),
+        ((np.array(BROKEN.class_names)[LABELS], PROB), "labels are names"),
         ((LABELS[:-1], PROB), "1199"),
         ((LABELS, PROB, 3), "3"),
         (PROB, "1200"),
@@ -119,7 +125,11 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (GAIN["after"], "after the repair"),
         (GAIN["other measure"], "Log loss is wanted"),
         (GAIN["sum"], "mean per row"),
-        (0.1, f"the gain is {GAIN['wanted']:.4f}"),
+        (GAIN["before"], "before the repair"),
+        (GAIN["promised"], "What came true"),
+        (GAIN["all folds"], "audit of all rows promised"),
+        (GAIN["bits"], "natural logarithm"),
+        (0.1, "0.1000 is not the gain"),
         ("0.2", "a number"),
     ],
     "14.4": [
@@ -134,6 +144,8 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (text(gain="A temperature gains much"), "the repair gains"),
         (text(gains="(interval not shown here)."), "interval of the gain"),
         (text() + " This proves it.", "`proves`"),
+        (text() + " It will never fail.", "`never`"),
+        (text(null="A perfect model would show .019."), "`perfect`"),
         (text() + " very" * 100, "Keep to 110"),
         ("It is over-confident by 0.105.", "5 words"),
         (0.105, "three sentences"),
@@ -148,9 +160,22 @@ RIGHT: dict[str, list[Any]] = {
         [LABELS.tolist(), PROB.tolist()],
         (pd.Series(LABELS), pd.DataFrame(PROB, columns=list("abc"))),
         (LABELS.astype(float), PROB.astype(np.float32)),
+        (LABELS[:, None], PROB),
+        (pd.DataFrame({"label": LABELS}), PROB),
     ],
     "14.3": [GAIN["wanted"], round(GAIN["wanted"], 3), np.float64(GAIN["wanted"])],
-    "14.4": [text(), IN_PERCENT, text(way="Its numbers are over‐confident (too extreme):")],
+    "14.4": [
+        text(),
+        IN_PERCENT,
+        PER_CENT,
+        text(way="Its numbers are over‐confident (too extreme):"),
+        text(way="Its fault is overconfidence:"),
+        text(way="It is too sure of itself, which is no proof of anything:"),
+        text(null=f"and a perfectly calibrated model would show {ERROR['null_error']:.3f}."),
+        text() + " It was tried on rows never seen before.",
+        text(n="On 2\u202f500 predictions"),
+        text(gains=f"({REPAIR['gain_low']:.3f}–{REPAIR['gain_high']:.3f}, 90 % interval)."),
+    ],
 }
 
 
@@ -163,6 +188,8 @@ RIGHT: dict[str, list[Any]] = {
         ("2,500 rows", [(2500, 0, False)]),
         (".105 (0.088 to .114)", [(0.105, 3, False), (0.088, 3, False), (0.114, 3, False)]),
         ("10.5 % and 9%", [(10.5, 1, True), (9, 0, True)]),
+        ("8.8–11.4 per cent", [(8.8, 1, True), (11.4, 1, True)]),
+        ("2 500 rows, .114, 90 percent", [(2500, 0, False), (0.114, 3, False), (90, 0, True)]),
         ("from -0.02 up.", [(-0.02, 2, False)]),
         ("in 2023, v1.2.3", [(2023, 0, False)]),
         ("no numbers.", []),
@@ -287,7 +314,7 @@ def test_prose_and_printed_numbers_agree(root: Path) -> None:
     assert "Mean prediction 0.790" in stored and "says 79 %" in prose
     assert "error 0.0901" in stored and "the ECE is .090" in prose
     assert "error 0.2100" in stored and "ECE .210" in prose
-    assert "average error of 0.081" in stored and "average error below .09" in prose
+    assert "average error of 0.081" in stored and "average error of up to .08" in prose
     assert "screening: exit code 1" in stored and "broken file: exit code 2" in stored
     file = sample_file("screening")
     assert round(100 * file.y_true.mean()) == 29 and "29 cases among 100" in prose

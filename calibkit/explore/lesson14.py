@@ -1,7 +1,7 @@
 """The audit board: six lights for a file of predictions. Lesson 14."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -153,7 +153,12 @@ def audit_board_view(
     for name, value, offered in (("view", view, VIEWS), ("costs", costs, tuple(COSTS))):
         if value not in offered:
             raise ValueError(f"{name}={value!r} does not exist; choose one of {offered}.")
-    return board_of(_report(file, view, bins, costs))
+    report = _report(file, view, bins, costs)
+    board = board_of(report)
+    if costs == UNKNOWN or len(report.class_names) == 2:
+        return board
+    details = dict(zip(board.topics, board.details, strict=True)) | {"costs": _TWO_ONLY}
+    return replace(board, details=tuple(details.values()))
 
 
 @lru_cache(maxsize=128)
@@ -211,6 +216,7 @@ def _repair(answer: Answer, report: AuditReport) -> str:
     return f"{words}, gain {found['gain']:.3f} nats"
 
 
+_TWO_ONLY = "these prices are for two classes only"
 _DETAILS = {
     "alignment": _alignment,
     "data": _data,
@@ -228,10 +234,25 @@ def _draw(board: AuditBoard, figure: AnyFigure, compact: bool) -> None:
         ax = figure.subplots()
         plot.audit_board(board, ax)
         return
-    left, right = figure.subplots(1, 2, width_ratios=[1, 1.25])
-    plot.reliability(board.report.evidence.band.table, band=board.report.evidence.band, ax=left)
+    left, right = figure.subplots(1, 2, width_ratios=[1, 1.1])
+    band = board.report.evidence.band
+    plot.reliability(band.table, band=band, ax=left)
+    _name_class(figure, band.table.view, board.report.class_names)
     plot.audit_board(board, right)
     plot.legend(figure)
+
+
+def _name_class(figure: AnyFigure, view: str, names: Sequence[str]) -> None:
+    """Put the name of a class where the diagram knows only its number."""
+    kind, _, number = view.partition(" ")
+    if kind != "class":
+        return
+    below = [child for ax in figure.axes for child in ax.child_axes]
+    for ax in (*figure.axes, *below):
+        for axis in (ax.xaxis, ax.yaxis):
+            words = axis.get_label_text()
+            if words.endswith(f"of {view}"):
+                axis.set_label_text(f"{words.removesuffix(number)}{names[int(number)]}")
 
 
 _CONTROLS = (
@@ -300,7 +321,7 @@ def audit_board(**defaults: Any) -> BoardExplorer:
         view=audit_board_view,
         draw=_draw,
         presets=_PRESETS,
-        size=(9.4, 4.4),
+        size=(9.2, 4.8),
         cell=(4.6, 3.1),
     ).starting_at(**defaults)
     assert isinstance(board, BoardExplorer)  # `starting_at` keeps the class

@@ -80,7 +80,7 @@ PREDICTIONS = {
         options=("aligned, no evidence", "aligned, miscalibrated", "not aligned"),
         outcome="not aligned",
         why="Labels in random order fit as well as these. A diagram would call the model "
-        "over-confident, and a calibrator would turn every prediction into the base rate.",
+        "over-confident, and a calibrator would turn every prediction into nearly the base rate.",
     ),
     "14d": Prediction(
         question="A language model says .5, .7, .8, .9, .95 or .99, and is right less often. "

@@ -32,6 +32,8 @@ SAY = {
     "pair": "a pair `(labels, probabilities)`",
     "rows": "{found:,} rows of 1,200 are left. Nothing needs to be thrown away.",
     "shape": "the probabilities must be a table of 1,200 rows and 3 columns.",
+    "not finite": "row {row} of the probabilities holds a value that is no number.",
+    "names": "these labels are names. Keep the numbers 0, 1 and 2 of the file.",
     "sums": "{count} rows still do not sum to 1.",
     "divided": "dividing by the sum keeps the zeros, and 22 of these animals were owls. What must "
     "the empty column hold?",
@@ -47,7 +49,12 @@ SAY = {
     "after": "this is the log loss after the repair. How much lower is it than before?",
     "other measure": "this is the gain in calibration error. Log loss is wanted.",
     "sum": "this is summed over the rows. Give the mean per row.",
-    "gain off": "on the rows from 200 on the gain is {wanted:.4f}, not {found:.4f}.",
+    "before": "this is the log loss before the repair. How much lower is it afterwards?",
+    "promised": "this is what the audit of the first 200 rows promised. What came true?",
+    "all folds": "this is what the audit of all rows promised. Audit the first 200 only.",
+    "bits": "this is in bits. Log loss is in nats here: use the natural logarithm.",
+    "gain off": "{found:.4f} is not the gain on the rows from 200 on. Fit to the first 200 only; "
+    "then take log loss before minus after, on the others.",
     # 14.4
     "text": "one text of three sentences",
     "long": "these are {count} words. Keep to {most} at most.",
@@ -110,7 +117,7 @@ def _planning_slips(prob: FloatVector, half: float) -> dict[str, float]:
 def judge_rows(answer: Any) -> str | None:
     """Judge exercise 14.2: the repaired labels and probabilities."""
     labels, prob = answers.as_list(answer, SAY["pair"], 2)
-    table = _table(prob)
+    table, labels = _table(prob), _row_of_labels(labels)
     wanted_labels, wanted = mended_file()
     if len(table) != len(wanted):
         return SAY["rows"].format(found=len(table))
@@ -134,10 +141,25 @@ def judge_rows(answer: Any) -> str | None:
 
 def _table(prob: Any) -> FloatVector:
     """Return the probabilities as a table of three columns."""
-    table = np.asarray(prob.to_numpy() if hasattr(prob, "to_numpy") else prob, dtype=np.float64)
-    if table.ndim != 2 or table.shape[1] != 3 or not np.isfinite(table).all():
+    try:
+        table = np.asarray(prob, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise answers.WrongKind(SAY["shape"]) from None
+    if table.ndim != 2 or table.shape[1] != 3:
         raise answers.WrongKind(SAY["shape"])
+    bad = ~np.isfinite(table).all(axis=1)
+    if bad.any():
+        raise answers.WrongKind(SAY["not finite"].format(row=int(bad.argmax())))
     return table
+
+
+def _row_of_labels(labels: Any) -> Any:
+    """Return labels that came as a column, or as a frame of one column, as a row."""
+    row = np.asarray(labels)
+    row = row.ravel() if row.ndim == 2 and 1 in row.shape else row
+    if row.dtype.kind in "US" or (row.size and isinstance(row.flat[0], str)):
+        raise answers.WrongKind(SAY["names"])
+    return row
 
 
 def _changed(table: FloatVector, changed: Any) -> str:
@@ -160,8 +182,8 @@ def _gains() -> dict[str, float]:
     """Return the gain of 14.3, and what slips would give."""
     rows = sample_file(SPOKEN)
     y, p = rows.y_true, rows.y_prob
-    repaired = _repair(y[:_FIT], p[:_FIT]).calibrate(p)
-    leaked = _repair(y, p).calibrate(p)
+    first, whole = audit(y[:_FIT], p[:_FIT]), audit(y, p)
+    repaired, leaked = (_repair(report).calibrate(p) for report in (first, whole))
 
     def gain(after: Any, part: slice) -> float:
         return log_loss(y[part], p[part]).value - log_loss(y[part], after[part]).value
@@ -174,15 +196,19 @@ def _gains() -> dict[str, float]:
         "sign": -wanted,
         "seen": gain(repaired, seen),
         "leak": gain(leaked, new),
+        "before": log_loss(y[new], p[new]).value,
         "after": log_loss(y[new], repaired[new]).value,
+        "promised": first["repair"].numbers["gain"],
+        "all folds": whole["repair"].numbers["gain"],
+        "bits": wanted / math.log(2),
         "other measure": error[0] - error[1],
         "sum": wanted * (len(y) - _FIT),
     }
 
 
-def _repair(y: Any, p: Any) -> Any:
-    """Return the repair that an audit of these rows recommends."""
-    return audit(y, p).calibrator
+def _repair(report: AuditReport) -> Any:
+    """Return the repair that an audit recommends."""
+    return report.calibrator
 
 
 def judge_gain(answer: Any) -> str | None:
@@ -190,19 +216,25 @@ def judge_gain(answer: Any) -> str | None:
     found, known = answers.as_number(answer), _gains()
     if same(found, known["wanted"], 5e-4):
         return None
-    for slip in ("sign", "seen", "leak", "after", "other measure", "sum"):
-        if same(found, known[slip], 5e-4):
+    for slip in known:
+        if slip != "wanted" and same(found, known[slip], 5e-4):
             return SAY[slip]
-    return SAY["gain off"].format(wanted=known["wanted"], found=found)
+    return SAY["gain off"].format(found=found)
 
 
 # --- 14.4 --------------------------------------------------------------------------------------
 
 _FEWEST_WORDS, _MOST_WORDS = 20, 110
+# Not "a perfectly calibrated model would show", "rows never seen", "this is no proof".
 _BOASTS = re.compile(
-    r"\b(prove[sdn]?|proof|perfect\w*|certain\w*|guarantee\w*|always|never)\b", re.I
+    r"(?<!\bno )(?<!\bnot )\b(prove[sdn]?|proof|perfect(?:ly)?(?! calibrat)|certain(?:ly|ty)"
+    r"|guarantee\w*|always|never(?![- ]seen))\b",
+    re.I,
 )
-_NUMBER = re.compile(r"(?<![\w.])[-−]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?(?:\s?%)?")
+_PERCENT = re.compile(r"\s?(?:%|per\s?cent\b)", re.I)
+_NUMBER = re.compile(r"(?<![\w.])[-−]?(?:\d{1,3}(?:[,\u00a0\u202f ]\d{3})+|\d+)?(?:\.\d+)?%?")
+_RANGE = re.compile(r"(\d)(\s?(?:to|and|[-‐–−])\s?[\d.]+%)", re.I)
+_TOO_SURE = ("overconfiden", "tooextreme", "toosure", "underforecast", "underestimat")
 
 
 @lru_cache(maxsize=1)
@@ -244,14 +276,17 @@ def _missing(text: str) -> str | None:
         if not all(any(_states(number, value) for number in said) for value in values):
             return SAY[name]
     plain = re.sub(r"[\s‐-]+", "", text.casefold())
-    return None if "overconfident" in plain or "tooextreme" in plain else SAY["direction"]
+    return None if any(word in plain for word in _TOO_SURE) else SAY["direction"]
 
 
 def _numbers(text: str) -> list[tuple[float, int, bool]]:
     """Return value, decimals and "was per cent" of each number in a text."""
     found = []
-    for shown in filter(None, (match.group().strip() for match in _NUMBER.finditer(text))):
-        percent, bare = shown.endswith("%"), shown.rstrip("% ").replace(",", "").replace("−", "-")
+    # "8.8 to 11.4 per cent" means per cent at both ends.
+    text = _RANGE.sub(r"\1%\2", _PERCENT.sub("%", text))
+    for shown in filter(None, (match.group() for match in _NUMBER.finditer(text))):
+        percent = shown.endswith("%")
+        bare = re.sub(r"[,\s%]", "", shown).replace("−", "-")
         if re.search(r"\d", bare):
             found.append((float(bare), len(bare.partition(".")[2]), percent))
     return found
