@@ -498,7 +498,8 @@ def test_the_interval_beside_ignoring_the_model_is_said() -> None:
     report = of(make("over-confident", 2, 3000, 3), costs=(1, 20), settings=QUICK)
     numbers = report["costs"].numbers
     assert numbers["over_ignoring_low"] <= numbers["over_ignoring"] <= numbers["over_ignoring_high"]
-    assert f"{numbers['over_ignoring']:+.4f} beside it" in report["costs"].sentence
+    more = numbers["over_ignoring"]
+    assert f"trust {'adds' if more > 0 else 'saves'} {abs(more):.4f}" in report["costs"].sentence
 
 
 @pytest.mark.parametrize("kind", ["over-confident", "under-confident", "over-forecast"])

@@ -80,10 +80,14 @@ def _number(value: float) -> str:
 
 def _with_costs(paid: Paid, level: float, enough: bool) -> tuple[str, str, str]:
     trust = paid.trust
+    saves = paid.over_ignoring <= 0
+    extra, low, high = paid.over_ignoring, paid.over_low, paid.over_high
+    if saves:
+        extra, low, high = -extra, -high, -low
     text = (
         f"Trusting costs {trust.value:.4f} per prediction; it promised {trust.promised:.4f}. "
-        f"Ignoring the model costs {trust.ignoring:.4f}: trust costs {paid.over_ignoring:+.4f} "
-        f"beside it ({100 * level:g} % interval {paid.over_low:+.4f} to {paid.over_high:+.4f})."
+        f"Ignoring the model costs {trust.ignoring:.4f}: trust {'saves' if saves else 'adds'} "
+        f"{_number(extra)} ({100 * level:g} % interval {_number(low)} to {_number(high)})."
     )
     if not np.isnan(paid.repaired):
         text += (

@@ -164,9 +164,10 @@ def calibration(found: Evidence, words: tuple[str, ...], settings: AuditSettings
 def _error(found: Evidence, view: str) -> str:
     error, null = found.error, found.null
     return (
-        f"Expected calibration error {error.value:.4f} ({view}, {100 * error.level:g} % interval "
-        f"{max(error.low, 0.0):.4f} to {error.high:.4f}). A calibrated model would show "
-        f"{null.mean:.4f}; 95 % of such models stay below {null.high:.4f}."
+        f"Expected calibration error {error.value:.4f} ({view}); without its share of chance "
+        f"{max(error.low, 0.0):.4f} to {error.high:.4f} ({100 * error.level:g} % interval). "
+        f"A calibrated model would show {null.mean:.4f}; 95 % of such models stay below "
+        f"{null.high:.4f}."
     )
 
 
