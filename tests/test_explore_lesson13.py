@@ -365,32 +365,26 @@ class TestGamePage:
         assert len(twin) * explore.ward_rounds().n_book / 3 <= 400 * KILOBYTE
 
     @pytest.mark.browser
-    def test_a_browser_counts_like_python(self, twin):
-        from playwright.sync_api import sync_playwright
-
+    def test_a_browser_counts_like_python(self, twin, browser):
         folder = resources.files("calibkit.explore")
         script = folder.joinpath("explorer.js").read_text("utf-8")
         css = folder.joinpath("explorer.css").read_text("utf-8")
         game = explore.ward_rounds()
-        with sync_playwright() as play:
-            browser = play.chromium.launch(
-                executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"]
-            )
-            tab = browser.new_page()
-            tab.set_content(f"<style>{css}</style>{twin}<script>{script}</script>")
-            totals = np.zeros(3)
-            assert tab.locator(".ck-tally").is_hidden()
-            for draw in (1, 2, 3):
-                chosen = treat_by(game, draw, "machine" if draw == 2 else "truth")
-                for place, tick in enumerate(chosen):
-                    tab.locator("input").nth(place).set_checked(tick)
-                tab.get_by_role("button", name="Reveal").click()
-                totals += game.answer(draw, chosen).points
-                shown = tab.locator(".ck-won").all_text_contents()
-                assert [float(number) for number in shown] == totals.tolist()
-                assert tab.locator(".ck-tally").is_visible()
-                tab.get_by_role("button", name="New draw").click()
-            browser.close()
+        tab = browser.new_page()
+        tab.set_content(f"<style>{css}</style>{twin}<script>{script}</script>")
+        totals = np.zeros(3)
+        assert tab.locator(".ck-tally").is_hidden()
+        for draw in (1, 2, 3):
+            chosen = treat_by(game, draw, "machine" if draw == 2 else "truth")
+            for place, tick in enumerate(chosen):
+                tab.locator("input").nth(place).set_checked(tick)
+            tab.get_by_role("button", name="Reveal").click()
+            totals += game.answer(draw, chosen).points
+            shown = tab.locator(".ck-won").all_text_contents()
+            assert [float(number) for number in shown] == totals.tolist()
+            assert tab.locator(".ck-tally").is_visible()
+            tab.get_by_role("button", name="New draw").click()
+        tab.close()
 
 
 def test_the_script_is_valid(tmp_path):
