@@ -66,8 +66,8 @@ footer li{margin:.2rem 0;overflow-wrap:anywhere}
 --good:#00664b;--goodbg:#fff;--caution:#7a4b00;--cautionbg:#fff;--bad:#9c2c00;--badbg:#fff;
 --unknown:#3f4a56;--unknownbg:#fff}
 body{font-size:10.5pt}main{max-width:none;padding:0}
-figure,.answers>li,.verdict,tr{break-inside:avoid}h2,h3{break-after:avoid}
-.figures{columns:1}figure{max-width:11.5cm;margin:0 auto 1.2rem}
+figure,.answers>li,.verdict,footer,tr{break-inside:avoid}h2,h3{break-after:avoid}
+.figures{columns:auto}figure{display:block;max-width:11.5cm;margin:0 auto 1.2rem}
 .scroll{overflow:visible}table{font-size:7.5pt}th,td{padding:.15rem .3rem}@page{margin:16mm}}
 """
 
