@@ -1,5 +1,6 @@
 """The judges of lesson 10, and what they say. No torch is needed here."""
 
+import math
 from functools import lru_cache
 from typing import Any
 
@@ -159,12 +160,12 @@ def judge_diagnosis(answer: Any) -> str | None:
 
 
 def _floor_slip(found: float) -> str | None:
-    wanted = float(np.log(1 + 9 / np.e))
+    wanted = float(np.log(1 + 9 / math.e))
     slips = {
         "floor of logits": 0.0,
         "uniform": float(np.log(10)),
-        "two classes": float(np.log(1 + 1 / np.e)),
-        "probability": float(np.e / (np.e + 9)),
+        "two classes": float(np.log(1 + 1 / math.e)),
+        "probability": float(math.e / (math.e + 9)),
         "in bits": wanted / float(np.log(2)),
         "in digits": wanted / float(np.log(10)),
     }
