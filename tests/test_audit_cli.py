@@ -56,6 +56,20 @@ def test_an_audit_is_printed(folder: Path, capsys: pytest.CaptureFixture[str]) -
     assert err == ""
 
 
+def test_a_file_with_semicolons_and_decimal_commas(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = Path(write("log.csv", 0.4)).read_text(encoding="utf-8")
+    Path("other.csv").write_text(text.replace(",", ";").replace(".", ","), encoding="utf-8")
+    said = []
+    for options in (["log.csv"], ["other.csv", "--delimiter", ";", "--decimal", ","]):
+        assert run(*options, *USUAL, "--title", "log") == 0
+        said.append(capsys.readouterr().out)
+    assert said[0] == said[1]
+    assert run("other.csv", *USUAL) == 2
+    assert "--delimiter ';'" in capsys.readouterr().err
+
+
 def test_the_same_seed_gives_the_same_words(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -284,6 +284,36 @@ def test_bad_csv_files_are_refused(tmp_path: Path, csv_engine: str, what: str) -
     assert "log.csv" in str(caught.value)
 
 
+def test_other_marks_between_columns_and_in_numbers(tmp_path: Path, csv_engine: str) -> None:
+    plain = write_csv(tmp_path / "plain.csv", 'name,y,p\n"a;b",1,.9\nc,0, 0.25\nd,1,.6\n')
+    other = write_csv(tmp_path / "other.csv", 'name;y;p\n"a;b";1;,9\nc;0; 0,25\nd;1;,6\n')
+    bars = write_csv(tmp_path / "bars.csv", "name|y|p\na|1|.9\nc|0|0.25\nd|1|.6\n")
+    wanted = count_file(plain, label="y", prob="p")
+    for path, marks in ((other, {"delimiter": ";", "decimal": ","}), (bars, {"delimiter": "|"})):
+        table = count_file(path, label="y", prob="p", **marks)
+        assert table.n == 3 and table.brier_score().value == wanted.brier_score().value
+
+
+@pytest.mark.parametrize(
+    ("text", "marks", "words"),
+    [
+        ("y;p\n1;0,5\n", {"delimiter": ";"}, "'0,5' .* is no number.*decimal=','"),
+        ("y;p\n1;0.5\n", {"delimiter": ";", "decimal": ","}, "'0.5' .* decimal comma"),
+        ("y;p\n1;1.000,5\n", {"delimiter": ";", "decimal": ","}, "'1.000,5' .* is no number"),
+        ("y,p\n1,.5\n", {"decimal": ","}, "needs a delimiter that is no comma"),
+        ("y,p\n1,.5\n", {"decimal": "x"}, "decimal must be '.' or ','"),
+        ("y,p\n1,.5\n", {"delimiter": ";;"}, "must be one character"),
+        ("y,p\n1,.5\n", {"delimiter": '"'}, "must be one character"),
+    ],
+)
+def test_wrong_marks_are_refused(
+    tmp_path: Path, csv_engine: str, text: str, marks: dict[str, Any], words: str
+) -> None:
+    path = write_csv(tmp_path / "log.csv", text)
+    with pytest.raises(ValueError, match=words):
+        count_file(path, label="y", prob="p", **marks)
+
+
 @pytest.mark.parametrize("row", [0, 1499, 2999])
 @pytest.mark.parametrize(
     ("column", "value", "words"),

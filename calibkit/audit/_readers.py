@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from calibkit._progress import track
 from calibkit.counts import _sources
-from calibkit.counts._blocks import Place, quoted
+from calibkit.counts._blocks import Dialect, Place, quoted
 from calibkit.counts._columns import Columns, groups_of_rows, predictions_of
 
 FilePath = str | PathLike[str]
@@ -71,6 +71,8 @@ def columns_of(
     classes: Sequence[str] | None = None,
     group: str | None = None,
     logits: bool = False,
+    delimiter: str | None = None,
+    decimal: str = ".",
 ) -> Columns:
     """Return which columns hold what."""
     return Columns(
@@ -80,6 +82,7 @@ def columns_of(
         classes=None if classes is None else tuple(classes),
         group=group,
         logits=logits,
+        dialect=Dialect.checked(delimiter, decimal),
     )
 
 
@@ -92,6 +95,8 @@ def read_predictions(
     classes: Sequence[str] | None = None,
     group: str | None = None,
     logits: bool = False,
+    delimiter: str | None = None,
+    decimal: str = ".",
     memory_limit: int | None = None,
 ) -> Predictions:
     r"""Read labels and predictions from a CSV, Parquet or NumPy file.
@@ -112,6 +117,10 @@ def read_predictions(
         Column of the groups.
     logits : bool
         Whether `prob` names logits instead of probabilities.
+    delimiter : str, optional
+        What separates the columns of a CSV file; by default a comma, in .tsv files a tab.
+    decimal : {".", ","}
+        The decimal mark of a CSV file.
     memory_limit : int, optional
         Bytes that the rows may take.
 
@@ -138,7 +147,16 @@ def read_predictions(
     >>> rows.y_true.tolist(), rows.scores.tolist()
     ([1, 0], [0.9, 0.2])
     """
-    wanted = columns_of(label, prob, positive=positive, classes=classes, group=group, logits=logits)
+    wanted = columns_of(
+        label,
+        prob,
+        positive=positive,
+        classes=classes,
+        group=group,
+        logits=logits,
+        delimiter=delimiter,
+        decimal=decimal,
+    )
     columns = _sources.resolve(path, wanted)
     rows = keep(rows_in_blocks(path, columns), Place(str(path)), memory_limit)
     check_events(rows, Place(str(path)), columns)

@@ -26,7 +26,7 @@ from calibkit.audit._readers import (
 from calibkit.audit.doctor import doctor, in_words
 from calibkit.audit.report import CODES
 from calibkit.counts import _sources
-from calibkit.counts._blocks import Place, listed, quoted
+from calibkit.counts._blocks import Dialect, Place, listed, quoted
 from calibkit.counts._columns import Columns
 from calibkit.views import View
 
@@ -127,6 +127,8 @@ def _input_options(parser: argparse.ArgumentParser) -> None:
     add("--positive", metavar="LABEL", help="the label that means y = 1, e.g. yes")
     add("--classes", metavar="A,B", help="the label of each --prob column, in their order")
     add("--group", metavar="COLUMN", help="groups to compare")
+    add("--delimiter", metavar="MARK", help="between the columns of a CSV file, e.g. ';' or tab")
+    add("--decimal", default=".", metavar="MARK", help="the decimal mark of a CSV file (.)")
     large = parser.add_argument_group("large files")
     add = large.add_argument
     add("--large", action="store_true", help="count in a stream at once, keep a random sample")
@@ -270,7 +272,8 @@ def _columns(options: argparse.Namespace) -> Columns:
         raise Refused("give --prob or --logits, not both.")
     if not options.label or not (options.prob or options.logits):
         missing = "--label" if not options.label else "--prob"
-        names = _sources.names(options.paths[0])
+        dialect = Dialect.checked(options.delimiter, options.decimal)
+        names = _sources.names(options.paths[0], dialect)
         raise Refused(
             f"{missing} is missing. The columns of {quoted(options.paths[0])} are {listed(names)}; "
             f"choose one, e.g. {missing} {quoted(names[0])}."
@@ -282,6 +285,8 @@ def _columns(options: argparse.Namespace) -> Columns:
         classes=None if options.classes is None else _parts(options.classes),
         group=options.group,
         logits=bool(options.logits),
+        delimiter=options.delimiter,
+        decimal=options.decimal,
     )
 
 

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -139,24 +139,64 @@ def factorised(texts: Sequence[str | None]) -> Texts:
     return Texts(tuple(known), np.array(codes, dtype=np.intp))
 
 
-def as_numbers(texts: Sequence[str | None], place: Place, name: str) -> FloatVector:
+def as_numbers(
+    texts: Sequence[str | None], place: Place, name: str, decimal: str = "."
+) -> FloatVector:
     """Turn texts into numbers, one by one, and name the first that is none; missing ones are NaN.
 
     >>> as_numbers([" .5", None], Place("log.csv"), "p")
     array([0.5, nan])
     """
+    # Python alone would read 1_0 as 10, and a point beside a decimal comma separates thousands.
+    marks = str.maketrans({"_": "?"} if decimal == "." else {"_": "?", ".": "?", ",": "."})
     numbers = np.empty(len(texts))
     for row, text in enumerate(texts):
         try:
-            # Python alone would read 1_0 as 10.
-            numbers[row] = np.nan if text is None else float(text.replace("_", "?"))
+            numbers[row] = np.nan if text is None else float(text.translate(marks))
         except ValueError:
+            word, other = ("point", "decimal=',' or --decimal ,")
+            if decimal == ",":
+                word, other = ("comma", "decimal='.' or --decimal .")
             raise place.error(
                 f"{quoted(text)} in column {quoted(name)} is no number. Write numbers with a "
-                "decimal point and without a percent sign, e.g. 0.25.",
+                f"decimal {word} (or choose {other}) and without a percent sign.",
                 row,
             ) from None
     return numbers
+
+
+class Dialect(NamedTuple):
+    """How a CSV file is written: what separates columns (None: by its name), and decimals."""
+
+    delimiter: str | None = None
+    decimal: str = "."
+
+    @classmethod
+    def checked(cls, delimiter: str | None, decimal: str) -> "Dialect":
+        """Return the dialect, or say what is not possible.
+
+        >>> Dialect.checked(";", ",").of("log.csv")
+        ';'
+        """
+        if decimal not in (".", ","):
+            raise ValueError(f"decimal must be '.' or ',', got {decimal!r}.")
+        delimiter = "\t" if delimiter == "tab" else delimiter
+        if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n._'):
+            raise ValueError(
+                f"delimiter must be one character, such as ';' or a tab, got {delimiter!r}."
+            )
+        if decimal == "," and delimiter in (None, ","):
+            raise ValueError(
+                "decimal=',' needs a delimiter that is no comma, e.g. delimiter=';' "
+                "(command line: --delimiter ';')."
+            )
+        return cls(delimiter, decimal)
+
+    def of(self, path: str) -> str:
+        """Return what separates the columns of a file."""
+        if self.delimiter is not None:
+            return self.delimiter
+        return "\t" if Path(path.removesuffix(".gz")).suffix.lower() == ".tsv" else ","
 
 
 @contextmanager

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibkit._validation import FloatArray, row_sum_tolerance
-from calibkit.counts._blocks import Block, Column, Place, Texts, listed, quoted
+from calibkit.counts._blocks import Block, Column, Dialect, Place, Texts, listed, quoted
 
 _NAMED = 5  # this many rows are named in a message
 _TRUTH = {"true": 1, "false": 0}
@@ -32,6 +32,8 @@ class Columns:
         Column of the groups.
     logits : bool
         Whether `prob` names logits: any finite numbers.
+    dialect : Dialect
+        How CSV files are written.
     """
 
     label: str
@@ -40,6 +42,7 @@ class Columns:
     classes: tuple[str, ...] | None = None
     group: str | None = None
     logits: bool = False
+    dialect: Dialect = Dialect()
 
     @property
     def needed(self) -> tuple[str, ...]:
@@ -103,8 +106,8 @@ def _separated(names: Sequence[str]) -> str:
     for mark, word in ((";", "semicolons"), ("\t", "tabs"), ("|", "bars"), (",", "commas")):
         if len(names) == 1 and mark in names[0]:
             return (
-                f" The file looks separated by {word}: a .csv file needs commas between columns "
-                "and a point in numbers, a .tsv file tabs."
+                f" The file looks separated by {word}: if so, say delimiter={mark!r} (command "
+                f"line: --delimiter {'tab' if mark == chr(9) else repr(mark)})."
             )
     return ""
 

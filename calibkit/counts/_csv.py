@@ -15,6 +15,7 @@ from calibkit.counts._blocks import (
     LONGEST_LINE,
     Block,
     Column,
+    Dialect,
     Place,
     as_numbers,
     factorised,
@@ -25,10 +26,6 @@ from calibkit.counts._parquet import texts
 
 _ROWS = 20_000  # of a block without pyarrow
 _WRONG_LENGTH = re.compile(r"(?:Row #(\d+): )?Expected (\d+) columns, got (\d+): ?(.*)", re.DOTALL)
-
-
-def _delimiter(path: str) -> str:
-    return "\t" if Path(path.removesuffix(".gz")).suffix.lower() == ".tsv" else ","
 
 
 def _lines(file: IO[str], place: Place) -> Iterator[str]:
@@ -51,18 +48,20 @@ def _open(path: str) -> IO[str]:
     return open(path, encoding="utf-8-sig", newline="")
 
 
-def names(path: str) -> list[str]:
+def names(path: str, dialect: Dialect) -> list[str]:
     """Return the names in the first row."""
     place = Place(path)
     with reading(place, csv.Error), _open(path) as file:
-        head = next(csv.reader(_lines(file, place), delimiter=_delimiter(path)), [])
+        head = next(csv.reader(_lines(file, place), delimiter=dialect.of(path)), [])
     if not head:
         empty = "is empty" if Path(path).stat().st_size == 0 else "begins with an empty line"
         raise place.error(f"{empty}; a first row with the names of the columns is needed.")
     return head
 
 
-def blocks(path: str, wanted: Sequence[str], numeric: Sequence[str]) -> Iterator[Block]:
+def blocks(
+    path: str, wanted: Sequence[str], numeric: Sequence[str], dialect: Dialect
+) -> Iterator[Block]:
     """Yield the rows, a block at a time.
 
     Parameters
@@ -73,15 +72,19 @@ def blocks(path: str, wanted: Sequence[str], numeric: Sequence[str]) -> Iterator
         Columns to read.
     numeric : sequence of str
         Those of them that hold numbers; the others are texts.
+    dialect : Dialect
+        How the file is written.
     """
     try:
         import pyarrow  # noqa: F401
     except ImportError:
-        return _plain_blocks(path, wanted, numeric)
-    return _arrow_blocks(path, wanted, numeric)
+        return _plain_blocks(path, wanted, numeric, dialect)
+    return _arrow_blocks(path, wanted, numeric, dialect)
 
 
-def _arrow_blocks(path: str, wanted: Sequence[str], numeric: Sequence[str]) -> Iterator[Block]:
+def _arrow_blocks(
+    path: str, wanted: Sequence[str], numeric: Sequence[str], dialect: Dialect
+) -> Iterator[Block]:
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
@@ -89,7 +92,7 @@ def _arrow_blocks(path: str, wanted: Sequence[str], numeric: Sequence[str]) -> I
     options = {
         "read_options": arrow_csv.ReadOptions(block_size=LONGEST_LINE),
         "parse_options": arrow_csv.ParseOptions(
-            delimiter=_delimiter(path), newlines_in_values=True
+            delimiter=dialect.of(path), newlines_in_values=True
         ),
         "convert_options": arrow_csv.ConvertOptions(
             include_columns=list(wanted),
@@ -110,7 +113,7 @@ def _arrow_blocks(path: str, wanted: Sequence[str], numeric: Sequence[str]) -> I
             if batch is None:
                 return
             columns: dict[str, Column] = {
-                name: _arrow_numbers(batch.column(name), here, name)
+                name: _arrow_numbers(batch.column(name), here, name, dialect.decimal)
                 if name in numeric
                 else texts(batch.column(name))
                 for name in wanted
@@ -141,25 +144,33 @@ def _lengths(place: Place, problem: type[Exception]) -> Iterator[None]:
 def _wrong_length(values: object, columns: object, text: str) -> str:
     return (
         f"a row has {values} values, but there are {columns} columns: {quoted(text)}. Put quotes "
-        "around values that hold a comma."
+        "around values that hold what separates columns."
     )
 
 
-def _arrow_numbers(values: Any, place: Place, name: str) -> np.ndarray[Any, np.dtype[np.float64]]:
+def _arrow_numbers(
+    values: Any, place: Place, name: str, decimal: str
+) -> np.ndarray[Any, np.dtype[np.float64]]:
     import pyarrow as pa
     from pyarrow import compute
 
+    trimmed = compute.utf8_trim_whitespace(values)
+    if decimal == ",":
+        trimmed = compute.replace_substring(trimmed, ".", "?")  # no number, and so an error
+        trimmed = compute.replace_substring(trimmed, ",", ".")
     try:
-        numbers = compute.cast(compute.utf8_trim_whitespace(values), pa.float64())
+        numbers = compute.cast(trimmed, pa.float64())
     except pa.ArrowInvalid:
-        return as_numbers(values.to_pylist(), place, name)
+        return as_numbers(values.to_pylist(), place, name, decimal)
     return np.asarray(numbers.to_numpy(zero_copy_only=False), dtype=np.float64)
 
 
-def _plain_blocks(path: str, wanted: Sequence[str], numeric: Sequence[str]) -> Iterator[Block]:
+def _plain_blocks(
+    path: str, wanted: Sequence[str], numeric: Sequence[str], dialect: Dialect
+) -> Iterator[Block]:
     place = Place(path)
     with reading(place, csv.Error), _open(path) as file:
-        rows = csv.reader(_lines(file, place), delimiter=_delimiter(path))
+        rows = csv.reader(_lines(file, place), delimiter=dialect.of(path))
         head = next(rows)
         where = [head.index(name) for name in wanted]
         seen = 0
@@ -173,6 +184,8 @@ def _plain_blocks(path: str, wanted: Sequence[str], numeric: Sequence[str]) -> I
             for name, k in zip(wanted, where, strict=True):
                 cells = [row[k] or None for row in part]
                 numbers = name in numeric
-                columns[name] = as_numbers(cells, here, name) if numbers else factorised(cells)
+                columns[name] = (
+                    as_numbers(cells, here, name, dialect.decimal) if numbers else factorised(cells)
+                )
             yield Block(here, columns)
             seen += len(part)

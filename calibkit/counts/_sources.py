@@ -5,7 +5,7 @@ from os import PathLike
 from pathlib import Path
 
 from calibkit.counts import _arrays, _csv, _parquet
-from calibkit.counts._blocks import LONGEST_LINE, Block, Place, existing, rows_of_a_block
+from calibkit.counts._blocks import LONGEST_LINE, Block, Dialect, Place, existing, rows_of_a_block
 from calibkit.counts._columns import Columns
 
 _KINDS = {
@@ -34,17 +34,18 @@ def kind_of(path: str | PathLike[str]) -> str:
     return kind
 
 
-def names(path: str | PathLike[str]) -> list[str]:
+def names(path: str | PathLike[str], dialect: Dialect) -> list[str]:
     """Return the names of the columns of a file."""
     kind = kind_of(path)
     file = str(existing(path))
-    rooms = {"parquet": _parquet.names, "csv": _csv.names, "arrays": _arrays.names}
-    return rooms[kind](file)
+    if kind == "csv":
+        return _csv.names(file, dialect)
+    return _parquet.names(file) if kind == "parquet" else _arrays.names(file)
 
 
 def resolve(path: str | PathLike[str], columns: Columns) -> Columns:
     """Look at the columns of a file and return those to read."""
-    return columns.found_in(names(path), Place(str(path)))
+    return columns.found_in(names(path, columns.dialect), Place(str(path)))
 
 
 def blocks(
@@ -55,7 +56,7 @@ def blocks(
     if kind == "parquet":
         return _parquet.blocks(file, columns.needed, parts)
     if kind == "csv":
-        return _csv.blocks(file, columns.needed, columns.prob)
+        return _csv.blocks(file, columns.needed, columns.prob, columns.dialect)
     return _arrays.blocks(file, columns.needed)
 
 

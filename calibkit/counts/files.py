@@ -9,7 +9,7 @@ import numpy as np
 
 from calibkit._progress import track
 from calibkit.counts import _parquet, _sources
-from calibkit.counts._blocks import Block, Place, quoted
+from calibkit.counts._blocks import Block, Dialect, Place, quoted
 from calibkit.counts._cells import CELLS
 from calibkit.counts._columns import Columns, predictions_of
 from calibkit.counts.table import CountTable
@@ -40,6 +40,8 @@ def count_file(
     classes: Sequence[str] | None = None,
     view: View | None = None,
     cells: int = CELLS,
+    delimiter: str | None = None,
+    decimal: str = ".",
     n_jobs: int | None = None,
     progress: bool = False,
 ) -> CountTable:
@@ -63,6 +65,11 @@ def count_file(
         Which event or events; needed for one column per class.
     cells : int
         Number of cells of the table.
+    delimiter : str, optional
+        What separates the columns of a CSV file: one character, such as ``";"``. By default a
+        comma, and a tab where the name ends in .tsv.
+    decimal : {".", ","}
+        The decimal mark of a CSV file.
     n_jobs : int, optional
         Number of workers, as in joblib; -1 for one per core. ``None`` means one, or what
         ``joblib.parallel_config`` says, e.g. the machines of a Dask cluster. Only Parquet files
@@ -111,6 +118,8 @@ def count_file(
         classes=classes,
         view=view,
         cells=cells,
+        delimiter=delimiter,
+        decimal=decimal,
         n_jobs=n_jobs,
         progress=progress,
     )
@@ -125,6 +134,8 @@ def count_files(
     classes: Sequence[str] | None = None,
     view: View | None = None,
     cells: int = CELLS,
+    delimiter: str | None = None,
+    decimal: str = ".",
     n_jobs: int | None = None,
     progress: bool = False,
 ) -> CountTable:
@@ -134,7 +145,7 @@ def count_files(
     ----------
     paths : iterable of path
         The files; they may be of different kinds.
-    label, prob, positive, classes, view, cells, n_jobs, progress
+    label, prob, positive, classes, view, cells, delimiter, decimal, n_jobs, progress
         As in `count_file`.
 
     Returns
@@ -163,7 +174,13 @@ def count_files(
     """
     empty = CountTable(cells=cells, view=view)
     names = (prob,) if isinstance(prob, str) else tuple(prob)
-    wanted = Columns(label, names, positive, None if classes is None else tuple(classes))
+    wanted = Columns(
+        label,
+        names,
+        positive,
+        None if classes is None else tuple(classes),
+        dialect=Dialect.checked(delimiter, decimal),
+    )
     found = [(str(path), _sources.resolve(path, wanted)) for path in paths]
     if not found:
         raise ValueError("There are no files to count.")
