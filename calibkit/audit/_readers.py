@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from calibkit._progress import track
 from calibkit.counts import _sources
 from calibkit.counts._blocks import Dialect, Place, quoted
-from calibkit.counts._columns import Columns, groups_of_rows, predictions_of
+from calibkit.counts._columns import Columns, columns_of, groups_of_rows, predictions_of
 
 FilePath = str | PathLike[str]
 
@@ -61,29 +61,6 @@ class Predictions:
 
 class TooLarge(Exception):
     """The rows need more memory than was allowed."""
-
-
-def columns_of(
-    label: str,
-    prob: str | Sequence[str],
-    *,
-    positive: str | None = None,
-    classes: Sequence[str] | None = None,
-    group: str | None = None,
-    logits: bool = False,
-    delimiter: str | None = None,
-    decimal: str = ".",
-) -> Columns:
-    """Return which columns hold what."""
-    return Columns(
-        label=label,
-        prob=(prob,) if isinstance(prob, str) else tuple(prob),
-        positive=positive,
-        classes=None if classes is None else tuple(classes),
-        group=group,
-        logits=logits,
-        dialect=Dialect.checked(delimiter, decimal),
-    )
 
 
 def read_predictions(
@@ -154,8 +131,7 @@ def read_predictions(
         classes=classes,
         group=group,
         logits=logits,
-        delimiter=delimiter,
-        decimal=decimal,
+        dialect=Dialect.checked(delimiter, decimal),
     )
     columns = _sources.resolve(path, wanted)
     rows = keep(rows_in_blocks(path, columns), Place(str(path)), memory_limit)

@@ -19,7 +19,6 @@ from calibkit.audit._readers import (
     Predictions,
     TooLarge,
     check_events,
-    columns_of,
     keep,
     rows_in_blocks,
 )
@@ -27,7 +26,7 @@ from calibkit.audit.doctor import doctor, in_words
 from calibkit.audit.report import CODES
 from calibkit.counts import _sources
 from calibkit.counts._blocks import Dialect, Place, listed, quoted
-from calibkit.counts._columns import Columns
+from calibkit.counts._columns import Columns, columns_of
 from calibkit.views import View
 
 OK, CONDITION_MET, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
@@ -268,11 +267,11 @@ def _report(options: argparse.Namespace) -> AuditReport:
 
 def _columns(options: argparse.Namespace) -> Columns:
     """Return which columns hold what; without a choice, list what there is."""
+    dialect = Dialect.checked(options.delimiter, options.decimal)
     if options.prob and options.logits:
         raise Refused("give --prob or --logits, not both.")
     if not options.label or not (options.prob or options.logits):
         missing = "--label" if not options.label else "--prob"
-        dialect = Dialect.checked(options.delimiter, options.decimal)
         names = _sources.names(options.paths[0], dialect)
         raise Refused(
             f"{missing} is missing. The columns of {quoted(options.paths[0])} are {listed(names)}; "
@@ -285,8 +284,7 @@ def _columns(options: argparse.Namespace) -> Columns:
         classes=None if options.classes is None else _parts(options.classes),
         group=options.group,
         logits=bool(options.logits),
-        delimiter=options.delimiter,
-        decimal=options.decimal,
+        dialect=dialect,
     )
 
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from calibkit._validation import FloatArray, row_sum_tolerance
 from calibkit.counts._blocks import Block, Column, Dialect, Place, Texts, listed, quoted
 
+_USUAL = Dialect()
 _NAMED = 5  # this many rows are named in a message
 _TRUTH = {"true": 1, "false": 0}
 
@@ -42,7 +43,7 @@ class Columns:
     classes: tuple[str, ...] | None = None
     group: str | None = None
     logits: bool = False
-    dialect: Dialect = Dialect()
+    dialect: Dialect = _USUAL
 
     @property
     def needed(self) -> tuple[str, ...]:
@@ -99,6 +100,28 @@ class Columns:
                 f"{n_classes} columns of probabilities, but the classes named are "
                 f"{listed(self.classes)}: one different name per column is needed."
             )
+
+
+def columns_of(
+    label: str,
+    prob: str | Sequence[str],
+    *,
+    positive: str | None = None,
+    classes: Sequence[str] | None = None,
+    group: str | None = None,
+    logits: bool = False,
+    dialect: Dialect = _USUAL,
+) -> Columns:
+    """Return which columns hold what."""
+    return Columns(
+        label=label,
+        prob=(prob,) if isinstance(prob, str) else tuple(prob),
+        positive=positive,
+        classes=None if classes is None else tuple(classes),
+        group=group,
+        logits=logits,
+        dialect=dialect,
+    )
 
 
 def _separated(names: Sequence[str]) -> str:

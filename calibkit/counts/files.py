@@ -11,7 +11,7 @@ from calibkit._progress import track
 from calibkit.counts import _parquet, _sources
 from calibkit.counts._blocks import Block, Dialect, Place, quoted
 from calibkit.counts._cells import CELLS
-from calibkit.counts._columns import Columns, predictions_of
+from calibkit.counts._columns import Columns, columns_of, predictions_of
 from calibkit.counts.table import CountTable
 from calibkit.views import BinaryProblem, View, binary_problems
 
@@ -173,14 +173,8 @@ def count_files(
     4
     """
     empty = CountTable(cells=cells, view=view)
-    names = (prob,) if isinstance(prob, str) else tuple(prob)
-    wanted = Columns(
-        label,
-        names,
-        positive,
-        None if classes is None else tuple(classes),
-        dialect=Dialect.checked(delimiter, decimal),
-    )
+    dialect = Dialect.checked(delimiter, decimal)
+    wanted = columns_of(label, prob, positive=positive, classes=classes, dialect=dialect)
     found = [(str(path), _sources.resolve(path, wanted)) for path in paths]
     if not found:
         raise ValueError("There are no files to count.")
