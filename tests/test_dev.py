@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import dev
+from tools import lesson_needs
 from tools import virtual_environment as venv
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -193,3 +194,22 @@ def test_an_old_python_is_told_so() -> None:
     done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert "calibkit needs Python 3.11 or newer; this is Python 3.9" in done.stderr
+
+
+def test_a_lesson_names_its_extra_packages(monkeypatch: pytest.MonkeyPatch) -> None:
+    lessons = {path.stem[:2]: path for path in (dev.ROOT / "notebooks").glob("[0-9]*.md")}
+    assert lesson_needs.extra_packages(lessons["10"]) == ["torch", "mnist1d", "mlxtend"]
+    assert lesson_needs.extra_packages(lessons["04"]) == []
+    monkeypatch.setattr(lesson_needs, "find_spec", lambda name: None if name == "torch" else name)
+    assert lesson_needs.missing(lessons["10"]) == ["torch"]
+    assert lesson_needs.missing(lessons["04"]) == []
+
+
+def test_lessons_without_their_packages_are_left_out(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    done = subprocess.CompletedProcess([], 0, stdout="10_cool_a_network torch, mnist1d\n")
+    monkeypatch.setattr(dev.subprocess, "run", lambda *_, **__: done)
+    paths = [Path("04_read_a_reliability_diagram.ipynb"), Path("10_cool_a_network.ipynb")]
+    assert dev.runnable(paths) == paths[:1]
+    assert "lesson 10 needs torch, mnist1d" in capsys.readouterr().out
