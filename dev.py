@@ -280,9 +280,9 @@ def command_bench(arguments: list[str]) -> int:
 
 
 def command_study(arguments: list[str]) -> int:
-    """Compare evaluators on 1575 data sets of known truth; arguments go to tools/study.py."""
+    """Compare evaluators on 1575 data sets of known truth; arguments go to the experiment."""
     prepare(LAB)
-    return tool("study", *arguments)
+    return call(venv_python(), "-m", "book.experiments.synthetic", *arguments)
 
 
 def command_solved(arguments: list[str]) -> int:

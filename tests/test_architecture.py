@@ -1,6 +1,7 @@
 """The shape of the package: imports point down, rooms stay small, importing changes nothing."""
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -34,19 +35,21 @@ FLOORS = {
     "decisions": 5.2,
     "fit_on_test": 6,
     "counts": 6.4,
-    "study": 7,
     "nets": 7.5,
     "plot": 8,
     "audit": 8.5,
     "__main__": 9,
     "explore": 9,
-    "learn": 10,
+    "learn": 9,
+    "lessons": 10,
 }
 HIGHEST_OF_THE_CORE = 7
 FRONT_PAGE = 5.5  # `calibkit/__init__.py` shows the core; what stands above may import from it
 CORE_DEPENDENCIES = {"numpy", "scipy", "sklearn", "joblib"}
 HEAVY = ("torch", "matplotlib", "ipywidgets", "pandas", "polars", "IPython", "pooch")
 LONGEST_MODULE, LONGEST_FUNCTION, MOST_PARAMETERS = 350, 40, 6
+LONGEST_LESSON = 1100  # lines of a whole folder; its files divide it as reads best
+MACHINES = ("explore", "learn")
 SLOWEST_IMPORT = 1.0
 
 MODULES = sorted(path for path in PACKAGE.rglob("*.py"))
@@ -126,11 +129,60 @@ def test_nothing_below_plot_draws(path: Path) -> None:
 @each(MODULES)
 def test_modules_and_functions_stay_small(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
-    assert text.count("\n") <= LONGEST_MODULE
+    assert text.count("\n") <= LONGEST_MODULE or room_of(path) == "lessons"
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             assert code_lines(node) <= LONGEST_FUNCTION, node.name
             assert len(positional(node)) <= MOST_PARAMETERS, node.name
+
+
+# --- one lesson, one room ------------------------------------------------------------------------
+
+LESSONS = sorted(path for path in (PACKAGE / "lessons").iterdir() if path.name.startswith("lesson"))
+
+
+def lessons_in(path: Path) -> set[str]:
+    """Return the lessons that a file imports, and those that it names in a string."""
+    named = {part for name in imports_of(path) for part in name.split(".")}
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            named.update(re.findall(r"calibkit\.lessons\.(lesson\d\d)", node.value))
+    return {part for part in named if re.fullmatch(r"lesson\d\d", part)}
+
+
+@each(MODULES)
+def test_a_lesson_is_imported_by_no_one_but_itself(path: Path) -> None:
+    own = path.relative_to(PACKAGE).parts[1] if room_of(path) == "lessons" else ""
+    assert lessons_in(path) <= {own}
+
+
+@each([path for path in MODULES if room_of(path) in MACHINES])
+def test_the_machines_know_no_lesson(path: Path) -> None:
+    code = ast.unparse(without_docstrings(ast.parse(path.read_text(encoding="utf-8"))))
+    assert not re.search(r"lesson[ _]?\d|[\"']\d\d[\"']|[\"']\d+\.\d[\"']", code)
+
+
+@each([path for path in MODULES if room_of(path) == "explore"])
+def test_explore_computes_nothing(path: Path) -> None:
+    """A view is computed by its lesson; the machine holds controls and pictures."""
+    rooms = {name.split(".")[1] for name in imports_of(path) if name.startswith("calibkit.")}
+    assert rooms <= {"explore", "plot", "_result", "_validation"}
+    foreign = {name.partition(".")[0] for name in imports_of(path)}
+    assert not foreign & {"scipy", "sklearn"}
+
+
+@pytest.mark.parametrize("folder", LESSONS, ids=lambda folder: folder.name)
+def test_a_lesson_stays_small(folder: Path) -> None:
+    lines = sum(path.read_text(encoding="utf-8").count("\n") for path in folder.glob("*.py"))
+    assert lines <= LONGEST_LESSON
+
+
+def without_docstrings(tree: ast.Module) -> ast.Module:
+    """Return a module without the strings that explain it."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node):
+            node.body = node.body[1:] or [ast.Pass()]
+    return tree
 
 
 def code_lines(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
@@ -181,7 +233,7 @@ def test_import_loads_none_of_the_heavy_packages() -> None:
     assert loaded == "[]"
 
 
-@pytest.mark.parametrize("room", ["", ".plot", ".explore", ".learn"])
+@pytest.mark.parametrize("room", ["", ".plot", ".explore", ".learn", ".lessons.lesson04"])
 def test_import_leaves_global_settings_alone(room: str) -> None:
     python(
         f"""

@@ -88,7 +88,7 @@ def test_teachers_find_two_timings_for_each_lesson(number: str) -> None:
 
 @pytest.mark.parametrize("number", FULL_LESSONS)
 def test_wrong_predictions_of_the_teachers_page_are_offered_and_wrong(number: str) -> None:
-    predictions = importlib.import_module(f"calibkit.learn.lesson{number}").PREDICTIONS
+    predictions = importlib.import_module(f"calibkit.lessons.lesson{number}.checks").PREDICTIONS
     named = re.findall(rf"^- \*\*({int(number)}[a-z]), (.+?)\.\*\*", source("instructors.md"), re.M)
     assert len(named) == 3
     for key, quoted in named:

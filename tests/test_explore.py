@@ -16,14 +16,16 @@ from PIL import Image
 from scipy import stats
 
 import calibkit as ck
-from calibkit import explore, plot
+from calibkit import plot
 from calibkit.explore import Check, Choice, Explorer, Quiz, Slider
 from calibkit.explore._book import explorer_page, quiz_page
 from calibkit.explore._image import Picture
 from calibkit.explore._lab import explorer_box, quiz_box
 from calibkit.fakes import LogitDistortion
+from calibkit.lessons import lesson01, lesson04
+from calibkit.lessons.lesson01 import figures as figures01
 
-EXPLORERS = {"forecaster": explore.forecaster, "diagram_lab": explore.diagram_lab}
+EXPLORERS = {"forecaster": lesson01.forecaster, "diagram_lab": lesson04.diagram_lab}
 by_explorer = pytest.mark.parametrize("name", EXPLORERS)
 
 KILOBYTE = 1024
@@ -39,7 +41,7 @@ def close_figures():
 def pages():
     """The twins, rendered once: fewer states, the same machinery."""
     small = {name: replace(build(), controls=reduced(build())) for name, build in EXPLORERS.items()}
-    game = replace(explore.which_is_perfect(), n_book=2)
+    game = replace(lesson04.which_is_perfect(), n_book=2)
     return {
         **{name: (explorer, explorer_page(explorer)) for name, explorer in small.items()},
         "game": (game, quiz_page(game)),
@@ -85,7 +87,7 @@ class Page(HTMLParser):
 
 class TestForecasterView:
     def test_the_interval_is_wilsons(self):
-        record = explore.forecaster_view(days=30, truth=0.3)
+        record = lesson01.forecaster_view(days=30, truth=0.3)
         hits = np.cumsum(record.outcome)
         for day in (1, 7, 30):
             golden = stats.binomtest(int(hits[day - 1]), day).proportion_ci(method="wilson")
@@ -93,81 +95,81 @@ class TestForecasterView:
             assert record.high[day - 1] == pytest.approx(golden.high, abs=1e-12)
 
     def test_more_days_prolong_the_same_run(self):
-        short, long = (explore.forecaster_view(days=d).outcome for d in (20, 200))
+        short, long = (lesson01.forecaster_view(days=d).outcome for d in (20, 200))
         assert np.array_equal(short, long[:20])
 
     def test_another_attempt_is_another_run(self):
-        first, second = (explore.forecaster_view(attempt=a).outcome for a in (1, 2))
+        first, second = (lesson01.forecaster_view(attempt=a).outcome for a in (1, 2))
         assert not np.array_equal(first, second)
 
     def test_it_says_count_share_interval_and_verdict(self):
-        words = explore.forecaster_view(stated=0.7, days=50, truth=0.6).describe()
+        words = lesson01.forecaster_view(stated=0.7, days=50, truth=0.6).describe()
         assert words == (
             "After 50 days: 31 of 50 = 0.62; 95 % interval (Wilson) 0.48–0.74 contains the "
             "stated 0.70."
         )
-        assert "does not contain" in explore.forecaster_view(days=1000).describe()
+        assert "does not contain" in lesson01.forecaster_view(days=1000).describe()
 
     @pytest.mark.parametrize("truth", [0.0, 1.0])
     def test_certain_weather(self, truth):
-        record = explore.forecaster_view(truth=truth, days=10)
+        record = lesson01.forecaster_view(truth=truth, days=10)
         assert (record.share == truth).all()
         assert 0 <= record.low[-1] <= truth <= record.high[-1] <= 1
 
     @pytest.mark.parametrize("bad", [{"stated": 1.2}, {"truth": -0.1}, {"days": 0}])
     def test_bad_values_are_named(self, bad):
         with pytest.raises(ValueError, match=next(iter(bad))):
-            explore.forecaster_view(**bad)
+            lesson01.forecaster_view(**bad)
 
     def test_the_table_form(self):
-        assert list(explore.forecaster_view(days=3).to_frame()["day"]) == [1, 2, 3]
+        assert list(lesson01.forecaster_view(days=3).to_frame()["day"]) == [1, 2, 3]
 
     @pytest.mark.slow
     def test_the_interval_covers_the_truth_as_often_as_it_says(self):
         """95 % of 2000 runs; a correct interval fails this with probability below 1e-4."""
         inside = 0
         for attempt in range(2000):
-            record = explore.forecaster_view(days=60, truth=0.6, attempt=attempt)
+            record = lesson01.forecaster_view(days=60, truth=0.6, attempt=attempt)
             inside += record.low[-1] <= 0.6 <= record.high[-1]
         assert 0.93 < inside / 2000 < 0.97
 
 
 class TestDiagramLabView:
     def test_it_is_the_measures_own_number(self):
-        view = explore.diagram_lab_view(n=500, n_bins=10, rule="mass", model="over-confident")
+        view = lesson04.diagram_lab_view(n=500, n_bins=10, rule="mass", model="over-confident")
         sample = LogitDistortion(slope=0.5).sample(500, 4)
         error = ck.expected_calibration_error(sample.y_true, sample.y_prob, bins=ck.EqualMass(10))
         assert float(view.error) == float(error)
         assert view.table.bins == "10 equal-mass bins"
 
     def test_it_says_error_null_level_and_bins_outside(self):
-        view = explore.diagram_lab_view(n=10000, model="under-confident")
+        view = lesson04.diagram_lab_view(n=10000, model="under-confident")
         words = view.describe()
         assert f"ECE {view.error.value:.3f} from 10,000 predictions" in words
         assert f"would show {view.error.null_mean:.3f} ± {view.error.null_sd:.3f}" in words
         assert f"{view.band.outside.sum()} of 15 bins lie outside the 90 % band" in words
 
     def test_same_values_same_result(self):
-        first, second = (explore.diagram_lab_view(n=200) for _ in range(2))
+        first, second = (lesson04.diagram_lab_view(n=200) for _ in range(2))
         assert first.describe() == second.describe()
         assert np.array_equal(first.band.lower, second.band.lower)
 
     @pytest.mark.parametrize("bad", [{"rule": "x"}, {"model": "x"}, {"show": "x"}, {"n_bins": 0}])
     def test_bad_values_are_named(self, bad):
         with pytest.raises(ValueError, match=next(iter(bad))):
-            explore.diagram_lab_view(**bad)
+            lesson04.diagram_lab_view(**bad)
 
     def test_the_table_form(self):
-        assert len(explore.diagram_lab_view(n_bins=7).to_frame()) == 7
+        assert len(lesson04.diagram_lab_view(n_bins=7).to_frame()) == 7
 
 
 class TestGameView:
     def test_a_draw_deals_the_same_again(self):
-        first, second = (explore.which_is_perfect_view(draw=3) for _ in range(2))
+        first, second = (lesson04.which_is_perfect_view(draw=3) for _ in range(2))
         assert first.kinds == second.kinds and first.describe() == second.describe()
 
     def test_each_draw_has_something_to_find_and_something_to_refuse(self):
-        counts = [sum(explore.which_is_perfect_view(draw=d).perfect) for d in range(1, 41)]
+        counts = [sum(lesson04.which_is_perfect_view(draw=d).perfect) for d in range(1, 41)]
         assert set(counts) == {1, 2, 3, 4}
 
     def test_the_perfect_model_has_the_stated_mean_error(self):
@@ -178,20 +180,20 @@ class TestGameView:
         assert np.mean(values) == pytest.approx(0.070, abs=0.002)
 
     def test_the_words_for_the_blind_give_the_gaps_but_not_the_answer(self):
-        game = explore.which_is_perfect_view(draw=2)
+        game = lesson04.which_is_perfect_view(draw=2)
         asked, revealed = game.alt(False), game.alt(True)
         assert not any(kind in asked for kind in ("perfect", "confident", "ECE"))
         assert f"{-100 * game.errors[0].tables[0].gap[0]:+.0f}" in asked
         assert all(game.kind(panel) in revealed for panel in range(6))
 
     def test_its_sentence_counts_the_perfect_ones(self):
-        draws = (explore.which_is_perfect_view(draw=d) for d in range(1, 20))
+        draws = (lesson04.which_is_perfect_view(draw=d) for d in range(1, 20))
         for game in draws:
             verb = "comes" if sum(game.perfect) == 1 else "come"
             assert game.describe().startswith(f"{sum(game.perfect)} of 6 diagrams {verb} from")
 
     def test_the_table_form(self):
-        assert list(explore.which_is_perfect_view().to_frame()["panel"]) == list("ABCDEF")
+        assert list(lesson04.which_is_perfect_view().to_frame()["panel"]) == list("ABCDEF")
 
 
 class TestControls:
@@ -275,31 +277,31 @@ class TestExplorer:
         assert len(figure.legends) == 1
 
     def test_the_static_figure_takes_other_states(self):
-        figure = explore.forecaster().static(("A", {"days": 5}), ("B", {"days": 10}), columns=2)
+        figure = lesson01.forecaster().static(("A", {"days": 5}), ("B", {"days": 10}), columns=2)
         assert "After 5 days" in plot.alt_text(figure) and "After 10 days" in plot.alt_text(figure)
 
     def test_a_static_figure_needs_states(self):
         with pytest.raises(ValueError, match="has no presets"):
-            replace(explore.forecaster(), presets=()).static()
+            replace(lesson01.forecaster(), presets=()).static()
 
     def test_other_defaults(self):
-        explorer = explore.forecaster(stated=0.9, days=123)
+        explorer = lesson01.forecaster(stated=0.9, days=123)
         assert explorer.default["stated"] == 0.9
         assert explorer.show()[1].startswith("After 123 days")
-        assert explorer.n_states == explore.forecaster().n_states
+        assert explorer.n_states == lesson01.forecaster().n_states
 
     def test_an_unknown_control_is_refused(self):
         with pytest.raises(ValueError, match="'speed'.*stated"):
-            explore.forecaster(speed=1)
+            lesson01.forecaster(speed=1)
         with pytest.raises(ValueError, match="'speed'.*stated"):
-            explore.forecaster().show(speed=1)
+            lesson01.forecaster().show(speed=1)
 
     def test_a_value_that_is_not_offered_is_refused(self):
         with pytest.raises(ValueError, match="n=17"):
-            explore.diagram_lab().show(n=17)
+            lesson04.diagram_lab().show(n=17)
 
     def test_too_many_controls_or_states_are_refused(self):
-        lab = explore.diagram_lab()
+        lab = lesson04.diagram_lab()
         with pytest.raises(ValueError, match="1 to 5 controls"):
             replace(lab, controls=[*lab.controls, lab.controls[0]])
         every = [replace(control, book=control.values) for control in lab.controls]
@@ -307,14 +309,14 @@ class TestExplorer:
             replace(lab, controls=every)
 
     def test_a_redraw_leaves_no_open_figure(self):
-        explore.forecaster().show()
-        explore.which_is_perfect().picture(1, revealed=True)
+        lesson01.forecaster().show()
+        lesson04.which_is_perfect().picture(1, revealed=True)
         assert plt.get_fignums() == []
 
 
 class TestQuiz:
     def test_all_right_and_all_wrong(self):
-        game = explore.which_is_perfect()
+        game = lesson04.which_is_perfect()
         perfect = game.view(draw=1).perfect
         assert game.answer(1, perfect).right == 6
         wrong = game.answer(1, [not one for one in perfect])
@@ -322,7 +324,7 @@ class TestQuiz:
         assert all("wrong, it is " in line for line in wrong.lines)
 
     def test_the_feedback_names_error_and_null_level(self):
-        game = explore.which_is_perfect()
+        game = lesson04.which_is_perfect()
         error = game.view(draw=1).errors[0]
         (line, *_) = game.answer(1, [False] * 6).lines
         assert line.startswith("A: ")
@@ -330,10 +332,10 @@ class TestQuiz:
 
     def test_a_wrong_number_of_ticks_is_refused(self):
         with pytest.raises(ValueError, match="2 ticks for 6 panels"):
-            explore.which_is_perfect().answer(1, [True, False])
+            lesson04.which_is_perfect().answer(1, [True, False])
 
     def test_the_panels_do_not_move_when_they_are_revealed(self):
-        game = explore.which_is_perfect()
+        game = lesson04.which_is_perfect()
         places = []
         for revealed in (False, True):
             figure = game.static(1, revealed=revealed)
@@ -342,7 +344,7 @@ class TestQuiz:
         assert np.allclose(places[0], places[1], atol=2e-3)
 
     def test_its_line(self):
-        assert repr(explore.which_is_perfect()) == (
+        assert repr(lesson04.which_is_perfect()) == (
             "<Quiz which-is-perfect: 6 panels, first draw 1>"
         )
 
@@ -364,7 +366,7 @@ class TestWidgets:
         assert (figure.value, sentence.value) == start
 
     def test_reset_goes_back_to_the_start(self):
-        box = explorer_box(explore.forecaster())
+        box = explorer_box(lesson01.forecaster())
         row, figure, sentence = box.children
         start = figure.value, sentence.value
         row.children[0].value, row.children[1].value = 0.95, 1000
@@ -374,7 +376,7 @@ class TestWidgets:
         assert [widget.value for widget in row.children[:-1]] == [0.7, 50, 0.6, 1]
 
     def test_sliders_wait_for_the_end_of_the_movement(self):
-        row = explorer_box(explore.forecaster()).children[0]
+        row = explorer_box(lesson01.forecaster()).children[0]
         assert all(widget.continuous_update is False for widget in row.children[:-1])
 
     def test_a_check_box(self):
@@ -382,8 +384,8 @@ class TestWidgets:
             name="toy",
             title="Toy",
             controls=[Check(name="short", label="Short", default=False, book=(False, True))],
-            view=lambda short: explore.forecaster_view(days=5 if short else 50),
-            draw=lambda record, figure, compact: plot.forecaster(record, figure.subplots()),
+            view=lambda short: lesson01.forecaster_view(days=5 if short else 50),
+            draw=lambda record, figure, compact: figures01.forecaster(record, figure.subplots()),
         )
         row, _, sentence = explorer_box(explorer).children
         row.children[0].value = True
@@ -396,7 +398,7 @@ class TestWidgets:
         assert page.all("input")[0]["type"] == "checkbox"
 
     def test_the_game_reveals_counts_and_deals_again(self):
-        game = explore.which_is_perfect()
+        game = lesson04.which_is_perfect()
         figure, ticks, buttons, feedback = quiz_box(game).children
         reveal, again = buttons.children
         asked = figure.value
@@ -411,14 +413,14 @@ class TestWidgets:
         reveal.click()
         assert "of 12 panels" in feedback.value
 
-    @pytest.mark.parametrize("build", [explore.forecaster, explore.which_is_perfect])
+    @pytest.mark.parametrize("build", [lesson01.forecaster, lesson04.which_is_perfect])
     def test_in_a_notebook_the_widget_view_and_the_line_are_shown(self, build):
         bundle = build()._repr_mimebundle_()
         assert bundle["text/plain"] == repr(build())
         assert "application/vnd.jupyter.widget-view+json" in bundle
         assert "text/html" not in bundle
 
-    @pytest.mark.parametrize("build", [explore.forecaster, explore.which_is_perfect])
+    @pytest.mark.parametrize("build", [lesson01.forecaster, lesson04.which_is_perfect])
     def test_without_ipywidgets_the_first_state_is_shown(self, build, monkeypatch):
         monkeypatch.setattr("calibkit.explore._base.find_spec", lambda _: None)
         bundle = build()._repr_mimebundle_()
@@ -434,7 +436,7 @@ class TestWidgets:
 class TestPageWithoutKernel:
     def test_the_environment_variable_asks_for_it(self, monkeypatch):
         monkeypatch.setenv("CALIBKIT_BOOK", "1")
-        game = replace(explore.which_is_perfect(), n_book=1)
+        game = replace(lesson04.which_is_perfect(), n_book=1)
         bundle = game._repr_mimebundle_()
         assert set(bundle) == {"text/plain", "text/html"}
         assert "ck-quiz" in bundle["text/html"]
@@ -526,15 +528,15 @@ class TestPageWithoutKernel:
         game, html = pages["game"]
         sizes = [len(source) * 3 / 4 for source in re.findall(r'base64,([^"]+)"', html)]
         assert max(sizes) <= 15.5 * KILOBYTE
-        assert len(html) / game.n_book * explore.which_is_perfect().n_book <= 1000 * KILOBYTE
+        assert len(html) / game.n_book * lesson04.which_is_perfect().n_book <= 1000 * KILOBYTE
 
     def test_the_script_ends_where_a_text_says_so_only_if_it_is_the_end(self):
         explorer = Explorer(
             name="toy",
             title='A "title" & more',
             controls=[Slider(name="days", label="<Days>", values=(1,), default=1)],
-            view=lambda days: replace(explore.forecaster_view(days=5), method="</script>"),
-            draw=lambda record, figure, compact: plot.forecaster(record, figure.subplots()),
+            view=lambda days: replace(lesson01.forecaster_view(days=5), method="</script>"),
+            draw=lambda record, figure, compact: figures01.forecaster(record, figure.subplots()),
         )
         html = explorer_page(explorer)
         assert html.count("</script>") == 1
@@ -545,7 +547,7 @@ class TestPageWithoutKernel:
 
 class TestPicture:
     def test_a_small_picture_keeps_size_words_and_colours(self):
-        picture, _ = explore.diagram_lab().show(model="over-confident", n=1000)
+        picture, _ = lesson04.diagram_lab().show(model="over-confident", n=1000)
         small = picture.small()
         assert (small.width, small.height, small.alt) == (
             picture.width,
@@ -687,10 +689,10 @@ class TestNotebook:
         nbclient = pytest.importorskip("nbclient")
         cells = [
             "from calibkit import explore, plot",
-            "ax = plot.forecaster(explore.forecaster_view(days=5))",
-            "fig = explore.which_is_perfect().static()",
-            "explore.forecaster()",
-            "explore.which_is_perfect()",
+            "ax = figures01.forecaster(lesson01.forecaster_view(days=5))",
+            "fig = lesson04.which_is_perfect().static()",
+            "lesson01.forecaster()",
+            "lesson04.which_is_perfect()",
         ]
         book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(c) for c in cells])
         nbclient.NotebookClient(book, timeout=60, kernel_name="python3").execute()

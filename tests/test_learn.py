@@ -23,20 +23,21 @@ from calibkit.learn import answers, messages
 from calibkit.learn._lesson import Lesson
 from calibkit.learn.exercises import Check, Prediction
 from calibkit.learn.messages import State
+from calibkit.lessons import lessons, open_lesson
 
 ROOM = Path(learn.__file__).parent
-LESSONS = learn.lessons()
+LESSONS = lessons()
 STATES = ["Not defined", "Not attempted", "Wrong kind", "Almost", "Correct"]
 
 
 def tables(name: str) -> Any:
     """Return the module with a lesson's wrong and right answers."""
-    return importlib.import_module(f"test_learn_lesson{name}")
+    return importlib.import_module(f"test_lesson{name}")
 
 
 def rows(kind: str) -> list[Any]:
     """Return a test case for each answer in the tables of all lessons."""
-    with_tables = [name for name in LESSONS if find_spec(f"test_learn_lesson{name}")]
+    with_tables = [name for name in LESSONS if find_spec(f"test_lesson{name}")]
     return [
         pytest.param(name, cid, row, id=f"{cid}-{place}")
         for name in with_tables
@@ -46,7 +47,7 @@ def rows(kind: str) -> list[Any]:
 
 
 def every_check() -> list[tuple[str, str]]:
-    return [(name, cid) for name in LESSONS for cid in learn.lesson(name).checks]
+    return [(name, cid) for name in LESSONS for cid in open_lesson(name).checks]
 
 
 # --- every lesson ------------------------------------------------------------------------------
@@ -54,33 +55,33 @@ def every_check() -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize("name", LESSONS)
 def test_every_check_has_wrong_and_right_answers(name: str) -> None:
-    checks = learn.lesson(name).checks
+    checks = open_lesson(name).checks
     wrong, right = tables(name).WRONG, tables(name).RIGHT
     assert set(wrong) == set(right) == set(checks)
     assert all(len(entries) >= 2 for entries in wrong.values())
     assert all(len(entries) >= 1 for entries in right.values())
     for cid, entries in wrong.items():
-        states = {learn.lesson(name).check(cid, answer).state for answer, _ in entries}
+        states = {open_lesson(name).check(cid, answer).state for answer, _ in entries}
         assert State.ALMOST in states, cid
 
 
 @pytest.mark.parametrize(("name", "cid", "row"), rows("WRONG"))
 def test_wrong_answers_are_refused_with_their_hint(name: str, cid: str, row: Any) -> None:
     answer, fragment = row
-    said = learn.lesson(name).check(cid, answer)
+    said = open_lesson(name).check(cid, answer)
     assert said.state in (State.ALMOST, State.WRONG_KIND), repr(said)
     assert fragment in said.text, repr(said)
 
 
 @pytest.mark.parametrize(("name", "cid", "answer"), rows("RIGHT"))
 def test_right_answers_are_accepted_in_other_forms(name: str, cid: str, answer: Any) -> None:
-    said = learn.lesson(name).check(cid, answer)
+    said = open_lesson(name).check(cid, answer)
     assert said.state is State.CORRECT, repr(said)
 
 
 @pytest.mark.parametrize(("name", "cid"), every_check())
 def test_each_check_has_hints_and_says_its_tolerance(name: str, cid: str) -> None:
-    lesson = learn.lesson(name)
+    lesson = open_lesson(name)
     check = lesson.checks[cid]
     assert len(check.hints) >= 2 and len(set(check.hints)) == len(check.hints)
     assert check.variable.isidentifier() and check.task and check.praise
@@ -93,7 +94,7 @@ def test_each_check_has_hints_and_says_its_tolerance(name: str, cid: str) -> Non
 
 @pytest.mark.parametrize(("name", "cid"), every_check())
 def test_blanks_are_not_attempts(name: str, cid: str) -> None:
-    lesson = learn.lesson(name)
+    lesson = open_lesson(name)
     variable = f"`{lesson.checks[cid].variable}`"
     for blank in (..., [...], (0.5, ...), {"a": ...}, {"a": [1, ...]}, np.array([1, ...])):
         said = lesson.check(cid, blank)
@@ -102,7 +103,7 @@ def test_blanks_are_not_attempts(name: str, cid: str) -> None:
 
 @pytest.mark.parametrize("name", LESSONS)
 def test_predictions_can_be_guessed_and_revealed(name: str) -> None:
-    lesson = learn.lesson(name)
+    lesson = open_lesson(name)
     for pid, prediction in lesson.predictions.items():
         assert prediction.question in lesson.predict(pid, ...).text
         assert "no guess" in lesson.reveal(pid).text
@@ -142,7 +143,7 @@ def all_words() -> dict[str, str]:
     """Return every text that a learner may read, by where it stands."""
     words = {k: v for k, v in vars(messages).items() if k.isupper() and isinstance(v, str)}
     for name in LESSONS:
-        lesson = learn.lesson(name)
+        lesson = open_lesson(name)
         for cid, check in lesson.checks.items():
             words |= {f"{cid} hint {place}": hint for place, hint in enumerate(check.hints)}
             words |= {f"{cid} task": check.task, f"{cid} praise": check.praise}
@@ -256,7 +257,7 @@ WEIRD: list[Any] = [
     Hostile, NoClass(), SimpleNamespace(a=1), np.array([]), np.array(0.5), np.array([[0.5, 1]] * 6),
     np.array(["a"]), np.array([None]), np.array([object()]), np.zeros((2, 2, 2)), np.ma.masked,
     np.datetime64("2020-01-01"), pd.Series([0.5]), pd.Series(["a"]), pd.DataFrame({"a": [1, 2]}),
-    pd.NA, log_loss([0, 1], [0.5, 0.5]), learn, learn.lesson("00"), raises_unspeakable,
+    pd.NA, log_loss([0, 1], [0.5, 0.5]), learn, open_lesson("00"), raises_unspeakable,
     {F: F for F in (Hostile(),) if False}, [Hostile()] * 6, {0.5: Hostile()}, memoryview(b"ab"),
 ]  # fmt: skip
 
@@ -264,7 +265,7 @@ WEIRD: list[Any] = [
 @pytest.mark.parametrize(("name", "cid"), every_check())
 @pytest.mark.filterwarnings("ignore")
 def test_no_answer_raises(name: str, cid: str) -> None:
-    lesson = learn.lesson(name)
+    lesson = open_lesson(name)
     for answer in WEIRD:
         said = lesson.check(cid, answer)
         assert str(said).startswith(tuple(STATES))
@@ -287,7 +288,7 @@ plain = st.recursive(
 @pytest.mark.filterwarnings("ignore")
 def test_no_generated_answer_raises(answer: Any) -> None:
     for name, cid in every_check():
-        lesson = learn.lesson(name)
+        lesson = open_lesson(name)
         first, again = lesson.check(cid, answer), lesson.check(cid, answer)
         assert repr(first) == repr(again)
         assert repr(first).startswith(tuple(STATES))
@@ -297,7 +298,7 @@ def test_no_generated_answer_raises(answer: Any) -> None:
 @given(guess=plain)
 def test_no_guess_raises(guess: Any) -> None:
     for name in LESSONS:
-        lesson = learn.lesson(name)
+        lesson = open_lesson(name)
         for pid in lesson.predictions:
             assert repr(lesson.predict(pid, guess)).startswith(f"Prediction {pid}")
             assert repr(lesson.reveal(pid, guess)).startswith(f"Outcome {pid}")
@@ -305,7 +306,7 @@ def test_no_guess_raises(guess: Any) -> None:
 
 @pytest.mark.parametrize("name", LESSONS)
 def test_no_weird_guess_raises(name: str) -> None:
-    lesson = learn.lesson(name)
+    lesson = open_lesson(name)
     for guess in WEIRD:
         for pid in lesson.predictions:
             assert lesson.predict(pid, guess)._repr_html_()
@@ -409,7 +410,7 @@ def test_progress_is_a_table_of_states() -> None:
 
 
 def test_two_lessons_do_not_share_their_progress() -> None:
-    first, second = learn.lesson("00"), learn.lesson("00")
+    first, second = open_lesson("00"), open_lesson("00")
     first.check("0.1", 1 / 6)
     first.predict("0a", "7")
     assert "0 of 1 exercises correct, 0 of 1" in repr(second.progress())
@@ -440,13 +441,13 @@ def test_the_doctor_sees_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> Non
 
 @pytest.mark.parametrize("number", ["01", "1", 1])
 def test_a_lesson_is_found_by_its_number(number: str | int) -> None:
-    assert learn.lesson(number).id == "01"
+    assert open_lesson(number).id == "01"
 
 
 @pytest.mark.parametrize("number", ["77", "one", 77, "", None])
 def test_a_missing_lesson_lists_those_that_exist(number: Any) -> None:
     with pytest.raises(ValueError, match="00, 01"):
-        learn.lesson(number)
+        open_lesson(number)
 
 
 def test_public_methods_never_ask_for_more_than_a_name() -> None:

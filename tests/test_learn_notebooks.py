@@ -8,7 +8,8 @@ from typing import Any
 import matplotlib.pyplot as plt
 import pytest
 
-from calibkit import learn, plot
+from calibkit import plot
+from calibkit.lessons import open_lesson
 from tools import notebook_files as files
 
 LESSONS = files.sources()
@@ -27,7 +28,7 @@ def one_line(text: str) -> str:
 def test_the_page_shows_the_hints_of_the_package(path: Path) -> None:
     cells = files.read_source(path).cells
     prose = one_line(" ".join(cell.source for cell in cells if cell.cell_type == "markdown"))
-    for cid, check in learn.lesson(path.stem[:2]).checks.items():
+    for cid, check in open_lesson(path.stem[:2]).checks.items():
         for hint in check.hints:
             assert one_line(hint) in prose, f"{cid}: {hint}"
 
@@ -36,7 +37,7 @@ def test_the_page_shows_the_hints_of_the_package(path: Path) -> None:
 def test_the_title_is_that_of_the_package(path: Path) -> None:
     first = files.read_source(path).cells[0].source
     title = next(line for line in first.splitlines() if line.startswith("# "))
-    assert learn.lesson(path.stem[:2]).title in title
+    assert open_lesson(path.stem[:2]).title in title
 
 
 def run(cell: Any, names: dict[str, Any]) -> None:

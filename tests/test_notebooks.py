@@ -83,7 +83,7 @@ def called(path: Path, method: str) -> list[str]:
 
 def answers_of(path: Path) -> tuple[set[str], set[str]]:
     """Return the ids of the checks and predictions that the package holds for a lesson."""
-    module = importlib.import_module(f"calibkit.learn.lesson{path.stem[:2]}")
+    module = importlib.import_module(f"calibkit.lessons.lesson{path.stem[:2]}.checks")
     return set(module.CHECKS), set(module.PREDICTIONS)
 
 
@@ -212,7 +212,7 @@ def test_notebook_and_package_know_the_same_checks_and_predictions(path: Path) -
 
 @lessons(LESSONS)
 def test_a_check_looks_at_the_variable_that_its_exercise_leaves_blank(path: Path) -> None:
-    module = importlib.import_module(f"calibkit.learn.lesson{path.stem[:2]}")
+    module = importlib.import_module(f"calibkit.lessons.lesson{path.stem[:2]}.checks")
     blank: dict[str, ast.expr] = {}
     for cell in code_cells(path):
         if "exercise" in files.tags(cell):

@@ -12,8 +12,10 @@ from matplotlib.axes import Axes
 from matplotlib.text import Text
 
 import calibkit as ck
-from calibkit import explore, plot
+from calibkit import plot
 from calibkit.fakes import LogitDistortion
+from calibkit.lessons import lesson01
+from calibkit.lessons.lesson01 import figures as figures01
 
 ALL = {"bars", "means", "gaps", "counts", "filling", "band", "truth"}
 DATA = {"band", "truth"}
@@ -321,7 +323,7 @@ class TestManners:
         return [
             plot.reliability(table, band=band, truth=np.sqrt, show=ALL, title="t"),
             plot.null_level(null),
-            plot.forecaster(explore.forecaster_view(days=30)),
+            figures01.forecaster(lesson01.forecaster_view(days=30)),
         ]
 
     def test_rc_params_are_unchanged(self, table, band):
@@ -425,21 +427,21 @@ class TestNullLevel:
 
 class TestForecaster:
     def test_one_dot_per_day_on_its_side(self):
-        record = explore.forecaster_view(days=40)
-        ax = plot.forecaster(record)
+        record = lesson01.forecaster_view(days=40)
+        ax = figures01.forecaster(record)
         days = np.arange(1, 41)
         assert np.array_equal(one(ax, "a-rainy-day").get_xdata(), days[record.outcome == 1])
         assert np.array_equal(one(ax, "a-dry-day").get_xdata(), days[record.outcome == 0])
 
     def test_the_running_share_and_both_levels(self):
-        record = explore.forecaster_view(stated=0.8, truth=0.6, days=40)
-        ax = plot.forecaster(record)
+        record = lesson01.forecaster_view(stated=0.8, truth=0.6, days=40)
+        ax = figures01.forecaster(record)
         assert np.array_equal(one(ax, "share").get_ydata(), record.share)
         assert one(ax, "stated").get_ydata()[0] == 0.8
         assert one(ax, "truth").get_ydata()[0] == 0.6
 
     @pytest.mark.parametrize("days", [1, 1000])
     def test_both_ends(self, days):
-        ax = plot.forecaster(explore.forecaster_view(days=days), title="t")
+        ax = figures01.forecaster(lesson01.forecaster_view(days=days), title="t")
         ax.figure.savefig(io.BytesIO())
         assert "Wilson" in plot.alt_text(ax)

@@ -7,7 +7,7 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.text import Text
 
-from calibkit import explore, plot
+from calibkit import plot
 from calibkit.decisions import (
     Ward,
     murphy_curve,
@@ -16,6 +16,9 @@ from calibkit.decisions import (
     requirement_sweep,
 )
 from calibkit.fakes import KnobClassifier, LogitDistortion
+from calibkit.lessons import lesson13
+from calibkit.lessons.lesson13 import figures as figures13
+from calibkit.lessons.lesson13 import patients as patients13
 
 SAMPLE = LogitDistortion(slope=0.5).sample(300, 13)
 CURVE = murphy_curve(SAMPLE.y_true, SAMPLE.y_prob)
@@ -103,7 +106,7 @@ class TestRegret:
 
 class TestGameScores:
     def test_bars_are_the_values(self):
-        ax = plot.game_scores(PLAYS)
+        ax = figures13.game_scores(PLAYS)
         bars = find(ax, "score")
         assert [bar.get_width() for bar in bars] == [play.value for play in PLAYS.values()]
         assert [text.get_text() for text in find(ax, "number")] == [
@@ -115,7 +118,7 @@ class TestGameScores:
     def test_losses_are_hatched_and_intervals_drawn(self):
         data = MACHINE.sample(500, 3)
         won = play_predictions(data.y_true, data.y_prob, game=Ward(1, 9), n_resamples=50, rng=3)
-        ax = plot.game_scores(won)
+        ax = figures13.game_scores(won)
         segments = one(ax, "interval").get_segments()
         assert [tuple(segment[:, 0]) for segment in segments] == [
             pytest.approx(ends) for ends in zip(won.low, won.high, strict=True)
@@ -127,12 +130,12 @@ class TestGameScores:
 
     def test_nothing_is_refused(self):
         with pytest.raises(ValueError, match="scores is empty"):
-            plot.game_scores({})
+            figures13.game_scores({})
 
 
 class TestRequirements:
     def test_the_mesh_masks_what_no_classifier_has(self):
-        ax = plot.requirements(SWEEP, utilities=[0.5, 9.0])
+        ax = figures13.requirements(SWEEP, utilities=[0.5, 9.0])
         mesh = one(ax, "values").get_array()
         assert np.array_equal(np.ma.getmaskarray(mesh).ravel(), ~SWEEP.feasible.ravel())
         shown = mesh.compressed()
@@ -146,25 +149,25 @@ class TestRequirements:
 
     def test_a_map_without_impossible_pairs_has_no_hatch(self):
         sweep = requirement_sweep(Ward(), accuracies=[0.6, 0.7], errors=[0, 0.1])
-        ax = plot.requirements(sweep, title="small")
+        ax = figures13.requirements(sweep, title="small")
         assert not find(ax, "impossible") and ax.get_title() == "small"
         assert_nothing_is_cut_off(ax)
 
     def test_too_little_and_too_much_are_refused(self):
         line = requirement_sweep(Ward(), accuracies=[0.6], errors=[0, 0.1])
         with pytest.raises(ValueError, match="at least two"):
-            plot.requirements(line)
+            figures13.requirements(line)
         with pytest.raises(ValueError, match="at most 4 utilities"):
-            plot.requirements(SWEEP, utilities=[0, 0.1, 0.2, 0.3, 0.4])
+            figures13.requirements(SWEEP, utilities=[0, 0.1, 0.2, 0.3, 0.4])
 
 
 class TestPatients:
     def test_hidden_before_shown_after(self):
-        dealt = explore.ward_round_view(draw=1)
-        ax = plot.patients(dealt, revealed=False)
+        dealt = lesson13.ward_round_view(draw=1)
+        ax = patients13.patients(dealt, revealed=False)
         assert np.array_equal(one(ax, "hidden").get_xdata(), dealt.said)
         assert not find(ax, "right") and "wrong" not in plot.alt_text(ax)
-        ax = plot.patients(dealt)
+        ax = patients13.patients(dealt)
         marks = {gid: one(ax, gid).get_xdata().tolist() for gid in ("right", "wrong")}
         assert marks["right"] == dealt.said[dealt.right].tolist()
         assert marks["wrong"] == dealt.said[~dealt.right].tolist()
@@ -178,9 +181,9 @@ class TestPatients:
     [
         lambda ax: plot.murphy(CURVE, ax),
         lambda ax: plot.regret(REGRET, ax),
-        lambda ax: plot.game_scores(PLAYS, ax),
-        lambda ax: plot.requirements(SWEEP, ax),
-        lambda ax: plot.patients(explore.ward_round_view(), ax),
+        lambda ax: figures13.game_scores(PLAYS, ax),
+        lambda ax: figures13.requirements(SWEEP, ax),
+        lambda ax: patients13.patients(lesson13.ward_round_view(), ax),
     ],
 )
 def test_given_axes_are_used_and_parameters_kept(draw):

@@ -10,6 +10,7 @@ from matplotlib.text import Text
 from calibkit import plot
 from calibkit.bins import EqualMass, FixedEdges, Pava, PavaBC
 from calibkit.fakes import LogitDistortion
+from calibkit.lessons.lesson08 import figures as figures08
 from calibkit.plot._cumulative import _CRITICAL
 from calibkit.plot._violins import _between, _outline
 from calibkit.significance import (
@@ -194,7 +195,7 @@ class TestViolin:
 class TestCompareBins:
     def test_each_panel_counts_its_bins_and_rejections(self):
         errors = {str(rule): error_of(TILTED, bins=rule) for rule in (EqualMass(6), Pava())}
-        axes = plot.compare_bins(errors)
+        axes = figures08.compare_bins(errors)
         for ax, (name, error) in zip(axes, errors.items(), strict=True):
             assert ax.get_title() == name
             assert len(one(ax, "rejected").get_xdata()) == error.rejected.sum()
@@ -206,26 +207,26 @@ class TestCompareBins:
         assert_nothing_is_cut_off(axes[0])
 
     def test_accepted_and_rejected_predictions_differ_in_size_too(self):
-        (ax,) = plot.compare_bins({"one": error_of(TILTED)})
+        (ax,) = figures08.compare_bins({"one": error_of(TILTED)})
         assert one(ax, "rejected").get_markersize() > one(ax, "accepted").get_markersize()
 
     def test_the_true_map_is_drawn_where_it_is_given(self):
         truth = LogitDistortion(slope=0.6).true_map
-        (ax,) = plot.compare_bins({"one": error_of(TILTED)}, truth=truth)
+        (ax,) = figures08.compare_bins({"one": error_of(TILTED)}, truth=truth)
         across, up = one(ax, "truth").get_data()
         assert up == pytest.approx(truth(np.asarray(across)))
 
     def test_what_does_not_fit_is_refused(self):
         with pytest.raises(ValueError, match="empty"):
-            plot.compare_bins({})
+            figures08.compare_bins({})
         _, ax = plt.subplots()
         with pytest.raises(ValueError, match="2 errors need as many axes, got 1"):
-            plot.compare_bins({"a": error_of(TILTED), "b": error_of(TILTED)}, [ax])
+            figures08.compare_bins({"a": error_of(TILTED), "b": error_of(TILTED)}, [ax])
         classes = test_based_calibration_error(
             [0, 1, 1], np.full((3, 2), 0.5), view="class-wise", null_draws=0
         )
         with pytest.raises(ValueError, match="'a' has one table per class"):
-            plot.compare_bins({"a": classes})
+            figures08.compare_bins({"a": classes})
 
 
 class TestCumulativeDifferences:
@@ -275,7 +276,7 @@ class TestPage:
         "draw",
         [
             lambda ax: plot.test_based(error_of(TILTED), ax),
-            lambda ax: plot.compare_bins({"one": error_of(TILTED)}, [ax])[0],
+            lambda ax: figures08.compare_bins({"one": error_of(TILTED)}, [ax])[0],
             lambda ax: plot.cumulative_differences(
                 cumulative_differences(TILTED.y_true, TILTED.y_prob), ax
             ),

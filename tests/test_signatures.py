@@ -27,7 +27,6 @@ ROOMS = (
     "decisions",
     "fit_on_test",
     "counts",
-    "study",
     "nets",
     "audit",
     "fakes",

@@ -13,14 +13,15 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from calibkit import _progress, study
+from book.experiments import synthetic as study
+from book.experiments.synthetic import Cell, DataSet, Grid, Measures, StudyResult, _store
+from book.experiments.synthetic import measures as measuring
+from calibkit import _progress
 from calibkit.calibrators import FlatBinning, IsotonicCalibrator, PlattCalibrator, SlopeOneBinning
 from calibkit.calibrators._base import Calibrator
 from calibkit.fakes import SyntheticShape
 from calibkit.fit_on_test import fit_on_test
 from calibkit.piecewise import PiecewiseLinear
-from calibkit.study import Cell, DataSet, Grid, Measures, StudyResult, _store
-from calibkit.study import measures as measuring
 
 ROOT = Path(__file__).resolve().parent.parent
 SMALL = Grid(shapes=("square", "beta2"), errors=(0.0, 0.05), sizes=(200,), seeds=(0, 1))
@@ -61,7 +62,7 @@ QUICK = {
 @pytest.fixture
 def fewer_unseen(monkeypatch: pytest.MonkeyPatch) -> None:
     """Judge maps on fewer predictions: quicker, and no less exact."""
-    from calibkit.study import grid
+    from book.experiments.synthetic import grid
 
     monkeypatch.setattr(grid, "UNSEEN", UNSEEN)
     for cached in (grid._unseen, grid._unseen_truth):
@@ -330,7 +331,7 @@ def test_a_file_is_whole_or_absent(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 @pytest.mark.slow
 def test_a_killed_study_leaves_only_whole_files(tmp_path: Path) -> None:
     code = f"""
-from calibkit import study
+from book.experiments import synthetic as study
 grid = study.Grid(shapes=("square",), sizes=(1000,))
 study.run_study(grid, study.bin_evaluators(), folder={str(tmp_path)!r}, progress=False)
 """

@@ -5,8 +5,8 @@ import sys
 import numpy as np
 import pytest
 
+from book.experiments.synthetic import EvolvedPieces
 from calibkit.fakes import SyntheticShape
-from calibkit.study import EvolvedPieces
 
 SAMPLE = SyntheticShape.with_error("square", 0.05).sample(600, seed=0)
 

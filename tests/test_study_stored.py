@@ -6,12 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from calibkit import study
+from book.experiments import synthetic as study
+from book.experiments.synthetic import Cell, DataSet, StudyResult, page
+from book.experiments.synthetic import __main__ as tool
+from book.experiments.synthetic.published import PRINTED_SHAPES, PUBLISHED
 from calibkit.piecewise import PiecewiseLinear
-from calibkit.study import Cell, DataSet, StudyResult
-from calibkit.study.published import PRINTED_SHAPES, PUBLISHED
-from tools import study as tool
-from tools import study_page as page
 
 STORED = tool.stored()
 CELLS = STORED.cells()

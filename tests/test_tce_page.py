@@ -9,10 +9,9 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.svm import SVC
 from test_golden_tce import TABLE_2, TABLE_6, TABLE_7, TABLE_9, TABLE_10, TABLES_8_AND_11
 
+from book.experiments.tce import __main__ as page
+from book.experiments.tce import printed, real
 from calibkit import bins, significance
-from tools import tce_page as page
-from tools import tce_printed as printed
-from tools import tce_real as real
 
 EXACT = ("table-2", "table-6", "table-7", "table-9", "table-10")
 REAL = [" ".join(key).replace(" ", "-") for key in printed.TABLES_3_AND_14]

@@ -6,12 +6,15 @@ import numpy as np
 import pytest
 
 import calibkit as ck
+from book.experiments import verified
+from book.experiments.verified import Population
+from book.experiments.verified import estimators as _verified_estimators
+from book.experiments.verified import maps as _verified_maps
 from calibkit import data
 from calibkit.calibrators import HistogramBinning, PlattCalibrator, ScalingBinning
 from calibkit.errors.debiased import debiased_square
 from calibkit.fakes import KnobClassifier, LogitDistortion, vgg16_lookalike
-from calibkit.study import _verified_bins, _verified_estimators, _verified_maps, verified
-from calibkit.study.verified import Population
+from calibkit.lessons.lesson11 import binned as _verified_bins
 
 FAKE = Population.of_fake(vgg16_lookalike(), n=3000, rng=0)
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from book.experiments.verified import __main__ as page
+from book.experiments.verified import draw as figures
 from calibkit import data
-from tools import verified_figures as figures
-from tools import verified_page as page
 
 STUDIES = page.load()
 REAL, FAKE = STUDIES["real"], STUDIES["fake"]
@@ -24,7 +24,9 @@ def text() -> str:
 
 
 def test_the_page_is_up_to_date() -> None:
-    assert page.filled(text(), STUDIES) == text(), "run: python -m tools.verified_page"
+    assert page.filled(text(), STUDIES) == text(), (
+        "run: python -m book.experiments.verified.__main__"
+    )
 
 
 @pytest.mark.parametrize("name", figures.FIGURES)
@@ -32,7 +34,7 @@ def test_the_figures_are_up_to_date(name: str) -> None:
     path = figures.IMAGES / figures.image(name)
     with Image.open(path) as stored:
         assert f":alt: {stored.text['Description']}\n" in text(), (
-            "run: python -m tools.verified_page"
+            "run: python -m book.experiments.verified.__main__"
         )
     assert path.stat().st_size < 150_000
 

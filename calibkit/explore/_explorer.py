@@ -13,7 +13,7 @@ from calibkit import plot
 from calibkit.explore._base import Shown
 from calibkit.explore._controls import Control
 from calibkit.explore._image import Picture, render
-from calibkit.plot._style import AnyFigure
+from calibkit.plot.look import AnyFigure
 
 MAX_CONTROLS = 5
 MAX_STATES = 64

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from calibkit import plot
 from calibkit.explore._base import Shown
 from calibkit.explore._image import Picture, render
-from calibkit.plot._style import AnyFigure
+from calibkit.plot.look import AnyFigure
 
 
 class Dealt(Protocol):

@@ -12,7 +12,6 @@ from calibkit._installed import lowest_version as _lowest
 from calibkit._installed import version_parts as _parts
 from calibkit.learn import messages
 from calibkit.learn._feedback import html_rows
-from calibkit.learn._lesson import lessons
 
 _CORE = ("numpy", "scipy", "scikit-learn")
 _OPTIONAL = tuple(messages.DOCTOR_USES)
@@ -69,7 +68,7 @@ def doctor() -> Diagnosis:
     folder = os.environ.get("CALIBKIT_DATA", "")
     is_set = bool(folder) and Path(folder).is_dir()
     data = messages.DOCTOR_DATA_SET if is_set else messages.DOCTOR_DATA_UNSET
-    rows += [(messages.DOCTOR_DATA, "", data), (messages.DOCTOR_LESSONS, "", ", ".join(lessons()))]
+    rows += [(messages.DOCTOR_DATA, "", data)]
     return Diagnosis(tuple(rows), healthy)
 
 

@@ -1,11 +1,8 @@
 """A lesson while it is being worked on: guesses, answers, hints, progress. Nothing is stored."""
 
-import importlib
-import pkgutil
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from calibkit.learn import answers, messages
@@ -29,9 +26,6 @@ class Lesson:
     predictions : mapping of str to Prediction
         The predictions, e.g. ``"4a"``.
 
-    See Also
-    --------
-    lesson : how to get one.
     """
 
     id: str
@@ -58,8 +52,8 @@ class Lesson:
 
         Examples
         --------
-        >>> from calibkit import learn
-        >>> learn.lesson("00").predict("0a", "7").paragraphs[1]
+        >>> from calibkit.lessons import open_lesson
+        >>> open_lesson("00").predict("0a", "7").paragraphs[1]
         'Noted: "7". Run the next cells and compare.'
         """
         heading = messages.PREDICTION.format(id=pid)
@@ -93,8 +87,8 @@ class Lesson:
 
         Examples
         --------
-        >>> from calibkit import learn
-        >>> learn.lesson("00").reveal("0a").paragraphs[0]
+        >>> from calibkit.lessons import open_lesson
+        >>> open_lesson("00").reveal("0a").paragraphs[0]
         '"7".'
         """
         heading = messages.OUTCOME.format(id=pid)
@@ -130,8 +124,8 @@ class Lesson:
 
         Examples
         --------
-        >>> from calibkit import learn
-        >>> learn.lesson("00").check("0.1")
+        >>> from calibkit.lessons import open_lesson
+        >>> open_lesson("00").check("0.1")
         Not defined: there is no variable `share` yet. Run the cell of exercise 0.1 above, then
           this one again.
         """
@@ -163,8 +157,8 @@ class Lesson:
 
         Examples
         --------
-        >>> from calibkit import learn
-        >>> learn.lesson("00").hint("0.1", 3)
+        >>> from calibkit.lessons import open_lesson
+        >>> open_lesson("00").hint("0.1", 3)
         Hint 3 of 3 for 0.1: It is 6 / 36. Type `share = 6 / 36`.
         """
         check = self.checks.get(cid) if isinstance(cid, str) else None
@@ -183,8 +177,8 @@ class Lesson:
 
         Examples
         --------
-        >>> from calibkit import learn
-        >>> lesson = learn.lesson("00")
+        >>> from calibkit.lessons import open_lesson
+        >>> lesson = open_lesson("00")
         >>> said = lesson.check("0.1", 6 / 36)
         >>> lesson.progress()
         Lesson 00, Start here
@@ -209,52 +203,6 @@ class Lesson:
 
     def _no_prediction(self, pid: Any) -> str:
         return messages.NO_PREDICTION.format(id=_name(pid), ids=_listed(self.predictions))
-
-
-def lesson(id: str | int) -> Lesson:
-    """Start a lesson.
-
-    Parameters
-    ----------
-    id : str or int
-        Its number, e.g. ``"01"`` or 1.
-
-    Returns
-    -------
-    Lesson
-        A fresh one: it knows no guesses and no answers yet.
-
-    Raises
-    ------
-    ValueError
-        If there is no such lesson; the message lists those that exist.
-
-    Examples
-    --------
-    >>> from calibkit import learn
-    >>> learn.lesson("00")
-    <Lesson 00, Start here>
-    """
-    name = str(id).zfill(2) if str(id) else ""
-    known = lessons()
-    if name not in known:
-        raise ValueError(messages.NO_LESSON.format(id=id, ids=", ".join(known)))
-    module = importlib.import_module(f"calibkit.learn.lesson{name}")
-    return Lesson(name, module.TITLE, module.CHECKS, module.PREDICTIONS)
-
-
-def lessons() -> tuple[str, ...]:
-    """Return the numbers of the lessons that exist.
-
-    Examples
-    --------
-    >>> from calibkit import learn
-    >>> learn.lessons()[:2]
-    ('00', '01')
-    """
-    names = (module.name for module in pkgutil.iter_modules([str(Path(__file__).parent)]))
-    found = [name.removeprefix("lesson") for name in names if name.startswith("lesson")]
-    return tuple(sorted(name for name in found if name.isdigit()))
 
 
 def _note(heading: str, kind: str, *paragraphs: str) -> Message:

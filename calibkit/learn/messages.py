@@ -113,7 +113,7 @@ DOCTOR_USES = {
     "matplotlib": "figures",
     "ipywidgets": "explorers",
     "jupyterlab": "the lab",
-    "torch": "lesson 10 only",
+    "torch": "training networks",
 }
 DOCTOR_LESSONS = "lessons"
 

@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from calibkit.plot import _style as look
+from calibkit.plot import look
 from calibkit.significance import ConsistencyBand
 
 FloatVector = NDArray[np.float64]

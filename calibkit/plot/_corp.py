@@ -11,8 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection, PolyCollection
 
 from calibkit.corp import CorpBand, CorpDecomposition
-from calibkit.plot import _scale
-from calibkit.plot import _style as look
+from calibkit.plot import _scale, look
 from calibkit.plot._elements import Truth
 
 ELEMENTS = ("counts", "band", "truth", "curve", "parts")

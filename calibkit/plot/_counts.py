@@ -9,7 +9,7 @@ from matplotlib.gridspec import SubplotSpec
 from matplotlib.transforms import Bbox
 from numpy.typing import NDArray
 
-from calibkit.plot import _style as look
+from calibkit.plot import look
 from calibkit.reliability import BinTable
 
 _STRIP = 0.17  # height of the strip, as a share of the diagram's height

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.axes import Axes
 
-from calibkit.plot import _style as look
+from calibkit.plot import look
 
 if TYPE_CHECKING:
     from calibkit.significance import CumulativeDifferences

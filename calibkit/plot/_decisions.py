@@ -1,4 +1,4 @@
-"""Costs and regret over all cost ratios, and what policies won. Lesson 13.
+"""Costs and regret over all cost ratios. Lesson 13.
 
 Sources: review of calibration notions, source 001 section 4; Murphy curves after Ehm, Gneiting,
 Jordan and Krüger (2016).
@@ -11,10 +11,10 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from calibkit.plot import _style as look
+from calibkit.plot import look
 
 if TYPE_CHECKING:
-    from calibkit.decisions import GamePlay, MurphyCurve, PolicyValues, RegretCurve
+    from calibkit.decisions import MurphyCurve, RegretCurve
 
 FloatVector = NDArray[np.float64]
 
@@ -27,7 +27,6 @@ _CODES: tuple[tuple[str, Any], ...] = (
     (look.SKY, (0, (1.2, 1.2))),
 )
 _GRID = np.linspace(0, 1, 201)
-_HATCHES = ("", "////", "....", "xxx", "\\\\\\\\")
 
 
 def murphy(
@@ -173,79 +172,6 @@ def regret(
     return ax
 
 
-def game_scores(
-    scores: "PolicyValues | Mapping[str, GamePlay]",
-    ax: Axes | None = None,
-    *,
-    title: str | None = None,
-) -> Axes:
-    """Draw what policies won as bars, with intervals where they are given.
-
-    Parameters
-    ----------
-    scores : PolicyValues, or mapping from name to GamePlay
-        From `play_predictions`, or several plays of one deal.
-    ax : matplotlib Axes, optional
-        Where to draw; a fresh figure when left out.
-    title : str, optional
-        Title of the figure.
-
-    Returns
-    -------
-    matplotlib Axes
-
-    Raises
-    ------
-    ValueError
-        If there are no scores.
-
-    Notes
-    -----
-    Taught in lesson 13.
-
-    Examples
-    --------
-    >>> import matplotlib.pyplot as plt
-    >>> from calibkit import plot
-    >>> from calibkit.decisions import Ward
-    >>> from calibkit.fakes import KnobClassifier
-    >>> deal = Ward().deal(KnobClassifier(5, .8, budget_share=.5), 50, rng=0)
-    >>> ax = plot.game_scores({p: Ward().play(p, deal) for p in ("trust", "oracle")})
-    >>> [label.get_text() for label in ax.get_yticklabels()]
-    ['trust', 'oracle']
-    >>> plt.close(ax.figure)
-    """
-    names, values, ends, unit, words = _scores(scores)
-    places = np.arange(len(names))
-    with look.style():
-        ax, _ = look.axes_or_new(ax, (5.6, 0.7 + 0.42 * len(names)))
-        look.dress(ax, grid="x")
-        for place, value in zip(places, values, strict=True):
-            ax.barh(
-                place,
-                value,
-                height=0.62,
-                color=look.PALE,
-                edgecolor=look.UNDER if value >= 0 else look.OVER,
-                hatch=_HATCHES[0] if value >= 0 else _HATCHES[1],
-                linewidth=1.2,
-                zorder=2,
-                gid="score",
-            )
-        if ends is not None:
-            ax.hlines(places, *ends, color=look.INK, linewidth=2.0, zorder=3, gid="interval")
-        _write_scores(ax, places, values, ends)
-        ax.axvline(0, color=look.GREY, linewidth=1.0, zorder=2.5)
-        ax.set_yticks(places, names, fontsize=look.FONT_SIZE)
-        ax.set_ylim(len(names) - 0.5, -0.5)
-        if look.is_last_row(ax):
-            ax.set_xlabel(f"won per {unit}", fontsize=look.FONT_SIZE)
-        if title is not None:
-            ax.set_title(title)
-    look.remember(ax, ["Bars of what each policy won.", words])
-    return ax
-
-
 def _named(curves: Any, single: str) -> dict[str, Any]:
     """Return curves by name, one to as many as there are codes."""
     named = dict(curves) if isinstance(curves, Mapping) else {single: curves}
@@ -277,41 +203,3 @@ def _finish(ax: Axes, marks: Any, title: str | None, legend: bool | None, fresh:
         ax.set_title(title)
     if legend or (legend is None and fresh):
         look.outside_legend(ax)
-
-
-def _scores(
-    scores: Any,
-) -> tuple[list[str], FloatVector, tuple[FloatVector, FloatVector] | None, str, str]:
-    """Return names, values, ends of intervals, unit and words of either kind of scores."""
-    if not isinstance(scores, Mapping):
-        names = [str(name) for name in scores.policy]
-        return names, scores.value, (scores.low, scores.high), scores.unit, scores.describe()
-    if not scores:
-        raise ValueError("scores is empty; pass at least one play.")
-    values = np.array([play.value for play in scores.values()])
-    unit = next(iter(scores.values())).unit
-    said = "; ".join(f"{n} {v:.2f}" for n, v in zip(scores, values, strict=True))
-    return list(scores), values, None, unit, f"Won per {unit}: {said}."
-
-
-def _write_scores(
-    ax: Axes, places: Any, values: FloatVector, ends: tuple[FloatVector, FloatVector] | None
-) -> None:
-    """Write each number beyond its bar, and make room for it."""
-    low, high = (values, values) if ends is None else ends
-    span = max(float(np.max(high)), 0.0) - min(float(np.min(low)), 0.0) or 1.0
-    for place, value in zip(places, values, strict=True):
-        outer = max(float(high[place]), 0.0) if value >= 0 else min(float(low[place]), 0.0)
-        ax.annotate(
-            f"{value:.2f}",
-            (outer, place),
-            xytext=(4 if value >= 0 else -4, 0),
-            textcoords="offset points",
-            ha="left" if value >= 0 else "right",
-            va="center",
-            fontsize=look.FONT_SIZE,
-            color=look.INK,
-            gid="number",
-        )
-    below = min(float(np.min(low)), 0.0)
-    ax.set_xlim(below - (0.2 * span if below < 0 else 0), max(float(np.max(high)), 0) + 0.2 * span)

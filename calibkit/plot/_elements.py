@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection, PolyCollection
 from numpy.typing import ArrayLike, NDArray
 
-from calibkit.plot import _style as look
+from calibkit.plot import look
 from calibkit.plot._counts import add_counts
 from calibkit.reliability import BinTable
 from calibkit.significance import ConsistencyBand

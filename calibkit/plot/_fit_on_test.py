@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from matplotlib.axes import Axes
 
-from calibkit.plot import _scale
-from calibkit.plot import _style as look
+from calibkit.plot import _scale, look
 from calibkit.plot._elements import Truth
 from calibkit.plot._map_elements import DRAW, MOST_LINES, Drawn
 

@@ -13,8 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection, PolyCollection
 from numpy.typing import NDArray
 
-from calibkit.plot import _scale
-from calibkit.plot import _style as look
+from calibkit.plot import _scale, look
 from calibkit.plot._counts import add_counts
 from calibkit.plot._elements import Truth
 from calibkit.reliability import BinTable

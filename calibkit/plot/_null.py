@@ -3,7 +3,7 @@
 import numpy as np
 from matplotlib.axes import Axes
 
-from calibkit.plot import _style as look
+from calibkit.plot import look
 from calibkit.significance import NullLevel
 
 _N_COLUMNS = 30

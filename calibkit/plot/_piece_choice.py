@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from calibkit.plot import _style as look
+from calibkit.plot import look
 
 FloatVector = NDArray[np.float64]
 

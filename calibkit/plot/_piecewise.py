@@ -11,8 +11,7 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from calibkit._links import expit, logit
-from calibkit.plot import _scale
-from calibkit.plot import _style as look
+from calibkit.plot import _scale, look
 from calibkit.plot._elements import Truth
 
 FloatVector = NDArray[np.float64]

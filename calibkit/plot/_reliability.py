@@ -8,8 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 from matplotlib.axes import Axes
 
-from calibkit.plot import _scale
-from calibkit.plot import _style as look
+from calibkit.plot import _scale, look
 from calibkit.plot._elements import DRAW, Parts, Truth
 from calibkit.reliability import BinTable
 from calibkit.significance import ConsistencyBand

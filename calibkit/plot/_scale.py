@@ -11,7 +11,7 @@ from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 from numpy.typing import NDArray
 
 from calibkit._links import expit, logit
-from calibkit.plot import _style as look
+from calibkit.plot import look
 
 FloatVector = NDArray[np.float64]
 

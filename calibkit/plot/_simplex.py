@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from calibkit._result import spell
 from calibkit.fakes import FakeSample
 from calibkit.finite import FiniteClassifier
-from calibkit.plot import _style as look
+from calibkit.plot import look
 
 ELEMENTS = ("grid", "regions", "points", "arrows")
 _MOST_ARROWS = 150  # by default; more of them hide each other

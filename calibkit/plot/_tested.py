@@ -12,7 +12,7 @@ from matplotlib.gridspec import SubplotSpec
 from matplotlib.transforms import Bbox
 from numpy.typing import NDArray
 
-from calibkit.plot import _style as look
+from calibkit.plot import look
 from calibkit.plot._violins import Place, draw_violins
 
 if TYPE_CHECKING:  # a result is only looked at, so that importing `plot` stays light

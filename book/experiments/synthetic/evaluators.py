@@ -1,0 +1,138 @@
+"""The evaluators that source 000 compares, under the names of its tables."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.model_selection import KFold
+
+from calibkit.bins import EqualMass
+from calibkit.calibrators import (
+    BetaCalibrator,
+    CrossValidatedBinning,
+    IsotonicCalibrator,
+    PlattCalibrator,
+    SlopeOneBinning,
+    SweepBinning,
+)
+from calibkit.calibrators._base import Calibrator
+from calibkit.calibrators._folds import parsimonious
+from calibkit.piecewise import PiecewiseLinear
+
+FloatVector = NDArray[np.float64]
+
+FOLDS = 10
+# The folds of the source, for numbers of bins and for numbers of pieces.
+BIN_SEED, PIECE_SEED = 1, 0
+# Where the program of the source puts the edges of equal-mass bins.
+EDGES = "first"
+# A simpler model wins if its held-out score exceeds the best one by no more than this part.
+TOLERANCE = 0.001
+
+
+@dataclass(frozen=True, slots=True)
+class Derived:
+    """An evaluator made from another one that is already fitted to the same data.
+
+    Parameters
+    ----------
+    source : str
+        Name of the evaluator to start from; it must be part of the study.
+    finish : callable
+        ``finish(fitted, p, y)`` returns a fitted calibrator and leaves `fitted` as it is. It must
+        be a function at the top of a module, so that other processes can import it.
+    """
+
+    source: str
+    finish: Callable[[Any, FloatVector, NDArray[np.int64]], Calibrator]
+
+
+Evaluators = Mapping[str, "Calibrator | Derived"]
+
+
+def refit_by_rule(
+    ensemble: PiecewiseLinear, prob: FloatVector, label: NDArray[np.int64]
+) -> PiecewiseLinear:
+    """Choose the pieces of a fitted fold ensemble by the 0.1 % rule, and fit them to all data."""
+    one = clone(ensemble).set_params(n_pieces=_by_rule(ensemble), outcome="refit")
+    fitted: PiecewiseLinear = one.fit(prob, label)
+    return fitted
+
+
+def ensemble_by_rule(
+    ensemble: PiecewiseLinear, prob: FloatVector, label: NDArray[np.int64]
+) -> PiecewiseLinear:
+    """Choose the pieces of a fitted fold ensemble by the 0.1 % rule, and average the folds again."""
+    pieces = _by_rule(ensemble)
+    if pieces == ensemble.n_pieces_:
+        return ensemble
+    fitted: PiecewiseLinear = clone(ensemble).set_params(n_pieces=pieces).fit(prob, label)
+    return fitted
+
+
+def _by_rule(ensemble: PiecewiseLinear) -> int:
+    """Return the smallest number of pieces whose score is within 0.1 % of the best one."""
+    if not len(ensemble.scores_):
+        return ensemble.n_pieces_
+    return int(ensemble.candidates_[parsimonious(ensemble.scores_, TOLERANCE)])
+
+
+def bin_evaluators() -> dict[str, Calibrator]:
+    """Return the slope-1 bins of the source's tables: fifteen, by sweep, by cross-validation."""
+    folds = KFold(FOLDS, shuffle=True, random_state=BIN_SEED)
+    return {
+        "ES15": SlopeOneBinning(EqualMass(15, EDGES)),
+        "ES_sweep": SweepBinning(rule=EDGES),
+        "ES_CV": CrossValidatedBinning(cv=folds, tolerance=TOLERANCE, rule=EDGES),
+    }
+
+
+def piecewise_evaluators() -> dict[str, Calibrator | Derived]:
+    """Return PL and PL3 under log loss: fold ensembles (best score, 0.1 % rule) and refits."""
+    folds = KFold(FOLDS, shuffle=True, random_state=PIECE_SEED)
+    shared: dict[str, Any] = {"outcome": "fold-ensemble", "cv": folds, "tolerance": 0.0}
+    return {
+        "PL3^CE": PiecewiseLinear("logit", **shared),
+        "PL^CE": PiecewiseLinear("probability", **shared),
+        "PL3^CE rule": Derived("PL3^CE", ensemble_by_rule),
+        "PL^CE rule": Derived("PL^CE", ensemble_by_rule),
+        "PL3^CE refit": Derived("PL3^CE", refit_by_rule),
+        "PL^CE refit": Derived("PL^CE", refit_by_rule),
+    }
+
+
+def smooth_evaluators() -> dict[str, Calibrator]:
+    """Return the three calibrators of the source's tables that have no bins and no pieces."""
+    return {
+        "Platt": PlattCalibrator(),
+        "beta": BetaCalibrator(),
+        "isotonic": IsotonicCalibrator(),
+    }
+
+
+def default_evaluators() -> dict[str, Calibrator | Derived]:
+    """Return all evaluators of the study, in the order of the source's tables."""
+    return {**bin_evaluators(), **piecewise_evaluators(), **smooth_evaluators()}
+
+
+def specification(name: str, evaluators: Evaluators) -> str:
+    """Return what an evaluator is, in full: stored with its numbers to tell when they are old."""
+    evaluator = evaluators[name]
+    if isinstance(evaluator, Derived):
+        if not isinstance(evaluators.get(evaluator.source), Calibrator):
+            raise ValueError(
+                f"evaluator {name!r} is derived from {evaluator.source!r}, which must be a "
+                "calibrator of the same study. Add it to the evaluators."
+            )
+        return f"{evaluator.finish.__qualname__}({specification(evaluator.source, evaluators)})"
+    values = evaluator.get_params(deep=False)
+    if "rng" in values and not isinstance(values["rng"], int | np.integer):
+        raise ValueError(
+            f"evaluator {name!r} has rng={values['rng']!r}: the numbers would depend on the "
+            "order of execution. Give it a whole number."
+        )
+    inside = ", ".join(f"{key}={values[key]!r}" for key in sorted(values))
+    return f"{type(evaluator).__name__}({inside})"

@@ -1,0 +1,7 @@
+"""Lesson 06: choose the number of bins."""
+
+from calibkit.lessons.lesson06.draws import Replicates
+from calibkit.lessons.lesson06.explorer import BinTuner, bin_tuner, bin_tuner_view
+from calibkit.lessons.lesson06.figures import bin_drift, replicates
+
+__all__ = ["BinTuner", "Replicates", "bin_drift", "bin_tuner", "bin_tuner_view", "replicates"]

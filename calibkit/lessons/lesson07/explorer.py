@@ -1,0 +1,182 @@
+"""Knots: straight pieces between predictions or between logits, and how many. Lesson 07."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibkit import plot
+from calibkit._result import Result, spell
+from calibkit._validation import as_count
+from calibkit.explore import Choice, Explorer, Preset, Slider
+from calibkit.fakes import LogitDistortion, SyntheticShape
+from calibkit.fakes._sample import FakeSample
+from calibkit.piecewise import PiecewiseLinear
+from calibkit.plot.look import AnyFigure
+
+Fake = LogitDistortion | SyntheticShape
+
+FAKES: dict[str, Fake] = {
+    "over-confident": LogitDistortion(slope=0.4),
+    "bent": SyntheticShape.with_error("beta2", 0.1),
+    "stairs": SyntheticShape.with_error("stairs", 0.1),
+}
+_NAMES = {"probability": "PL", "logit": "PL3"}
+_MOST_PIECES, _FOLDS = 6, 5
+# Where maps are compared with the truth: predictions on a grid of truths, or of predictions.
+_GRID = (np.arange(1000) + 0.5) / 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class KnotsView(Result):
+    """One state of the knots explorer.
+
+    Parameters
+    ----------
+    model : PiecewiseLinear
+        The map with the wanted number of pieces.
+    search : PiecewiseLinear
+        The map whose number of pieces five folds chose from one to six, with all scores.
+    fake : LogitDistortion or SyntheticShape
+        The fake classifier, whose true map is known.
+    n : int
+        Number of predictions.
+    map_error : float
+        Mean distance between fitted and true map, on new predictions.
+    error, true_error : float
+        Mean distance of the fitted map, and of the true one, from the diagonal on the data.
+    """
+
+    model: PiecewiseLinear
+    search: PiecewiseLinear
+    fake: Fake
+    n: int
+    map_error: float
+    error: float
+    true_error: float
+
+    def describe(self) -> str:
+        """Give the error of the map, the error of its number, and the choice of the folds."""
+        pieces = spell(self.model.n_pieces_, "piece")
+        return (
+            f"{_NAMES[self.model.space]} with {pieces} from {spell(self.n, 'prediction')}: the map "
+            f"is off by {self.map_error:.3f} on average. It reports a calibration error of "
+            f"{self.error:.3f}; the truth is {self.true_error:.3f}. The folds choose "
+            f"{spell(self.search.n_pieces_, 'piece')}."
+        )
+
+    def _columns(self) -> Mapping[str, NDArray[Any]]:
+        return {"pieces": self.search.candidates_, "held-out Brier score": self.search.scores_}
+
+
+def knots_view(
+    *,
+    model: str = "over-confident",
+    space: str = "probability",
+    n: int = 3000,
+    n_pieces: int = 3,
+    seed: int = 7,
+) -> KnotsView:
+    """Fit a map of straight pieces to a fake classifier whose true map is known."""
+    for name, value, options in (
+        ("model", model, tuple(FAKES)),
+        ("space", space, tuple(_NAMES)),
+    ):
+        if value not in options:
+            raise ValueError(f"{name}={value!r} does not exist; choose one of {options}.")
+    n = as_count(n, "n")
+    sample, search = _search(model, space, n, seed)
+    fitted = PiecewiseLinear(space, n_pieces).fit(sample.y_prob, sample.y_true)
+    p, c = _new_predictions(model)
+    return KnotsView(
+        model=fitted,
+        search=search,
+        fake=FAKES[model],
+        n=n,
+        map_error=float(np.abs(fitted.curve(p) - c).mean()),
+        error=float(np.abs(fitted.curve(sample.y_prob) - sample.y_prob).mean()),
+        true_error=float(np.abs(sample.true_prob - sample.y_prob).mean()),
+    )
+
+
+# Another number of pieces leaves data and scores as they are: only one map is fitted anew.
+@lru_cache(maxsize=64)
+def _search(model: str, space: str, n: int, seed: int) -> tuple[FakeSample, PiecewiseLinear]:
+    sample = FAKES[model].sample(n, seed)
+    search = PiecewiseLinear(space, cv=_FOLDS, max_pieces=_MOST_PIECES)
+    return sample, search.fit(sample.y_prob, sample.y_true)
+
+
+@lru_cache(maxsize=len(FAKES))
+def _new_predictions(model: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    fake = FAKES[model]
+    if isinstance(fake, SyntheticShape):  # there, the truth is uniform
+        return fake.predict(_GRID), _GRID
+    return _GRID, fake.true_map(_GRID)
+
+
+def _draw_knots(view: KnotsView, figure: AnyFigure, compact: bool) -> None:
+    axes = list(figure.subplots(1, 1 if compact else 2, squeeze=False).flat)
+    shown = {"filling", "knots", "truth"}
+    plot.piecewise(view.model, ax=axes[0], truth=view.fake.true_map, show=shown)
+    if not compact:
+        plot.piece_choice(view.search, ax=axes[1], mark=view.model.n_pieces_)
+        plot.legend(figure)
+
+
+_CONTROLS = (
+    Choice(
+        name="model",
+        label="Model",
+        values=tuple(FAKES),
+        default="over-confident",
+        book=tuple(FAKES),
+    ),
+    Choice(
+        name="space",
+        label="Straight between",
+        values=tuple(_NAMES),
+        default="probability",
+        book=tuple(_NAMES),
+        texts={"probability": "probabilities (PL)", "logit": "logits (PL3)"},
+    ),
+    Slider(
+        name="n",
+        label="Sample size",
+        values=(200, 300, 500, 1000, 2000, 3000),
+        default=3000,
+        book=(300, 3000),
+        unit="predictions",
+    ),
+    Slider(
+        name="n_pieces",
+        label="Pieces",
+        values=(1, 2, 3, 4, 5, 6),
+        default=3,
+        book=(1, 3, 6),
+        unit="pieces",
+    ),
+)
+_PRESETS: tuple[Preset, ...] = (
+    ("PL, 3 pieces", {}),
+    ("PL3, 1 piece", {"space": "logit", "n_pieces": 1}),
+    ("PL, 6 pieces, 300 predictions", {"n": 300, "n_pieces": 6}),
+    ("Stairs: PL3, 6 pieces", {"model": "stairs", "space": "logit", "n_pieces": 6}),
+)
+
+
+def knots(**defaults: Any) -> Explorer[KnotsView]:
+    """Return the knots explorer: space and number of pieces of a fitted map."""
+    return Explorer(
+        name="knots",
+        title="Knots",
+        controls=_CONTROLS,
+        view=knots_view,
+        draw=_draw_knots,
+        presets=_PRESETS,
+        size=(8.2, 4.4),
+        cell=(3.5, 3.6),
+    ).starting_at(**defaults)

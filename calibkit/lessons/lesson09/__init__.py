@@ -1,0 +1,6 @@
+"""Lesson 09: handle rare events."""
+
+from calibkit.lessons.lesson09.explorer import PrevalenceView, prevalence_dial, prevalence_dial_view
+from calibkit.lessons.lesson09.figures import rare_events
+
+__all__ = ["PrevalenceView", "prevalence_dial", "prevalence_dial_view", "rare_events"]

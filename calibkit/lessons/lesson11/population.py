@@ -1,0 +1,114 @@
+"""Rows of predictions with the true probabilities behind their labels."""
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibkit._result import read_only
+from calibkit._validation import as_generator, as_predictions
+
+FloatVector = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Population:
+    """Predictions with the true probabilities behind their labels: what samples are drawn from.
+
+    Parameters
+    ----------
+    y_prob : ndarray of shape (n, K)
+        What the model says.
+    true_prob : ndarray of shape (n, K)
+        The chance of each class for each row; 0 and 1 where the rows themselves are the
+        population.
+    name : str
+        What it is.
+    """
+
+    y_prob: FloatVector
+    true_prob: FloatVector
+    name: str
+
+    @classmethod
+    def of_rows(cls, y_true: Any, y_prob: Any, *, name: str = "rows") -> Self:
+        """Take labelled rows for the population itself."""
+        label, prob = as_predictions(y_true, y_prob)
+        if prob.ndim != 2:
+            raise ValueError(
+                f"y_prob must have one column per class, (n, K), got {prob.shape}. For one event "
+                "pass the columns 1 - p and p."
+            )
+        true = np.zeros(prob.shape)
+        true[np.arange(len(label)), label] = 1.0
+        return cls(y_prob=read_only(prob.astype(np.float64)), true_prob=read_only(true), name=name)
+
+    @classmethod
+    def of_fake(
+        cls, fake: Any, n: int, rng: int | np.random.Generator | None = None, *, name: str = "fake"
+    ) -> Self:
+        """Draw predictions of a fake classifier with K classes, and keep their true chances."""
+        sample = fake.sample(n, rng)
+        if sample.y_prob.ndim != 2:
+            raise ValueError("The fake classifier must have one column per class.")
+        return cls(
+            y_prob=read_only(sample.y_prob), true_prob=read_only(sample.true_prob), name=name
+        )
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return len(self.y_prob)
+
+    @property
+    def known(self) -> bool:
+        """Whether true chances are known: not only the labels of a file."""
+        return bool(((self.true_prob > 0) & (self.true_prob < 1)).any())
+
+    def labels(self, rng: int | np.random.Generator | None = None) -> NDArray[np.int64]:
+        """Draw one label per row; the labels of a file come back as they are."""
+        uniform = as_generator(rng).random((self.n, 1))
+        return np.asarray((uniform >= self.true_prob[:, :-1].cumsum(axis=1)).sum(axis=1))
+
+    def select(self, rows: NDArray[np.intp]) -> Self:
+        """Return the population of some rows."""
+        return type(self)(
+            y_prob=read_only(self.y_prob[rows]),
+            true_prob=read_only(self.true_prob[rows]),
+            name=self.name,
+        )
+
+
+def top(prob: FloatVector) -> tuple[NDArray[np.intp], FloatVector]:
+    """Return the predicted class and its probability."""
+    winner = prob.argmax(axis=1)
+    return winner, prob[np.arange(len(prob)), winner]
+
+
+def events(
+    population: Population, scores: FloatVector, view: str
+) -> tuple[FloatVector, FloatVector]:
+    """Return what scores say about each event, and its true chance: shape (n, views).
+
+    The scores may be others than the population's own, e.g. calibrated ones.
+    """
+    if view == "class-wise":
+        return scores, population.true_prob
+    winner, confidence = top(scores)
+    chance = population.true_prob[np.arange(population.n), winner]
+    return confidence[:, np.newaxis], chance[:, np.newaxis]
+
+
+def check_view(view: str) -> None:
+    """Check the choice of events."""
+    if view not in ("top-label", "class-wise"):
+        raise ValueError(f'view must be "top-label" or "class-wise", got {view!r}.')
+
+
+def check_size(population: Population, size: int, name: str) -> None:
+    """Check that a sample leaves rows to evaluate on."""
+    if size >= population.n:
+        raise ValueError(
+            f"{name} = {size:,} must be smaller than the population of {population.n:,} rows."
+        )

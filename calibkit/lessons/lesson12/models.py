@@ -1,0 +1,100 @@
+"""The fake classifiers of the simplex lens, and what their calibrators make of them. Lesson 12.
+
+Source 001 sections 1.1 and 1.4 (notions of calibration), 5 (calibrators).
+"""
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibkit import finite
+from calibkit.fakes import DirichletFake, FakeSample, LogLinear, Power
+from calibkit.multiclass import (
+    DirichletCalibrator,
+    MatrixScaling,
+    MulticlassCalibrator,
+    TemperatureScaling,
+    VectorScaling,
+)
+
+Table = NDArray[np.float64]
+
+CALIBRATORS = ("none", "temperature", "vector", "matrix", "Dirichlet")
+# Six stated vectors, one per order of the classes, and the truth behind each of them.
+SIX_STATED = ((1, 3, 6), (1, 6, 3), (3, 1, 6), (3, 6, 1), (6, 1, 3), (6, 3, 1))
+SIX_TRUE = ((0, 0, 10), (2, 2, 6), (6, 2, 2), (0, 10, 0), (10, 0, 0), (2, 6, 2))
+# Rows of the sample that is looked at; vectors of a grid have steps of 1/9.
+_TEST, _STEPS = 20_000, 9
+
+
+def hidden() -> finite.FiniteClassifier:
+    """Return six atoms that are calibrated for every class and for confidence, and all wrong.
+
+    Found by integer linear programming: of all truths with straight diagrams for these stated
+    vectors, one that lies farthest from them.
+    """
+    stated, true = (
+        [[f"{part}/10" for part in row] for row in table] for table in (SIX_STATED, SIX_TRUE)
+    )
+    return finite.FiniteClassifier(None, stated, true)  # type: ignore[arg-type]
+
+
+# The truth of each class mixes its own number with that of the next class. Seen class by class,
+# nothing but boldness is wrong.
+CYCLE = ((0.6, 0.4, 0.0), (0.0, 0.6, 0.4), (0.4, 0.0, 0.6))
+FAKES: dict[str, Any] = {
+    "bold": DirichletFake((1, 1, 1), Power(0.45), "confidence-is-base"),
+    "per class": DirichletFake((1, 1, 1), Power((0.3, 0.6, 1.2)), "confidence-is-base"),
+    "cyclic": DirichletFake((1, 1, 1), LogLinear(CYCLE), "confidence-is-base"),
+    "hidden": hidden(),
+}
+
+
+@lru_cache(maxsize=64)
+def calibrated(
+    model: str, calibrator: str, n_fit: int, seed: int
+) -> tuple[FakeSample, Table, Table]:
+    """Return a calibrated sample, and the vectors of a grid with their truth."""
+    fake = FAKES[model]
+    rng = np.random.default_rng(seed)
+    fit, test = fake.sample(n_fit, rng), fake.sample(_TEST, rng)
+    stated, true = _grid(model)
+    if calibrator == "none":
+        return test, stated, true
+    change = _fitted(calibrator, fit)
+    calibrated = FakeSample(
+        y_true=test.y_true, y_prob=change(test.y_prob), true_prob=test.true_prob
+    )
+    return calibrated, change(stated), true
+
+
+def _fitted(name: str, fit: FakeSample) -> Any:
+    """Return a fitted map from probabilities to probabilities."""
+    if name == "matrix":
+        matrix = MatrixScaling("logits").fit(centred(fit.y_prob), fit.y_true)
+        return lambda prob: matrix.calibrate(centred(prob))
+    families: dict[str, type[MulticlassCalibrator]] = {
+        "temperature": TemperatureScaling,
+        "vector": VectorScaling,
+        "Dirichlet": DirichletCalibrator,
+    }
+    model = families[name](input="probabilities")
+    return model.fit(fit.y_prob, fit.y_true).calibrate
+
+
+def centred(y_prob: Any) -> Table:
+    """Return logits of probabilities in the gauge in which the logits of a row sum to 0."""
+    logs = np.log(np.asarray(y_prob, dtype=np.float64))
+    return np.asarray(logs - logs.mean(axis=1, keepdims=True))
+
+
+def _grid(model: str) -> tuple[Table, Table]:
+    """Return stated and true vectors to draw: the atoms, or points all over the simplex."""
+    fake = FAKES[model]
+    if isinstance(fake, finite.FiniteClassifier):
+        return np.array(fake.confidence, dtype=float), np.array(fake.truth, dtype=float)
+    inner = [(i, j, _STEPS - i - j) for i in range(1, _STEPS) for j in range(1, _STEPS - i)]
+    stated = np.array(inner) / _STEPS
+    return stated, fake.true_vector(stated)

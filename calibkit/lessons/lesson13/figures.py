@@ -1,0 +1,206 @@
+"""What a model must be able to do: value by accuracy and calibration error. Lesson 13.
+
+Source: review of calibration notions, source 001 section 4 (requirements engineering).
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.patches import Rectangle
+from matplotlib.patheffects import withStroke
+from numpy.typing import NDArray
+
+from calibkit.decisions import GamePlay, PolicyValues, RequirementSweep
+from calibkit.plot import look
+
+FloatVector = NDArray[np.float64]
+
+_HATCHES = ("", "////")
+# Light to dark in one hue family that colour-blind readers can order.
+_COLOURS = "cividis"
+_STYLES: tuple[Any, ...] = ("solid", (0, (2.6, 1)), (0, (1.2, 0.8)), (0, (2.6, 1, 1, 1)))
+
+
+def requirements(
+    sweep: RequirementSweep,
+    ax: Axes | None = None,
+    *,
+    utilities: Any = (),
+    title: str | None = None,
+    legend: bool | None = None,
+) -> Axes:
+    """Draw the value of trusting as a map over accuracy and calibration error."""
+    wanted = [float(utility) for utility in utilities]
+    if min(sweep.value.shape) < 2 or len(wanted) > len(_STYLES):
+        raise ValueError(
+            f"a map needs at least two accuracies and two errors, got {sweep.value.shape}, and at "
+            f"most {len(_STYLES)} utilities, got {len(wanted)}."
+        )
+    with look.style():
+        ax, fresh = look.axes_or_new(ax, (6.2, 4.6 if legend is not False else 4.0))
+        _frame(ax)
+        _draw_values(ax, sweep)
+        for utility, line in zip(wanted, _STYLES, strict=False):
+            _draw_iso_line(ax, sweep, utility, line)
+        ax.set_xlim(*_ends(sweep.error))
+        ax.set_ylim(*_ends(sweep.accuracy))
+        if title is not None:
+            ax.set_title(title)
+        if legend or (legend is None and fresh):
+            figure = ax.get_figure(root=True)
+            assert figure is not None  # an Axes that is drawn on belongs to a figure
+            look.legend(figure, columns=3)
+    look.remember(ax, _sentences(sweep, wanted))
+    return ax
+
+
+def _frame(ax: Axes) -> None:
+    look.dress(ax, grid=None)
+    if look.is_last_row(ax):
+        ax.set_xlabel("calibration error", fontsize=look.FONT_SIZE)
+    if look.is_first_column(ax):
+        ax.set_ylabel("accuracy", fontsize=look.FONT_SIZE)
+
+
+def _ends(axis: Any) -> tuple[float, float]:
+    """Return the outer edges of the cells around the first and the last value."""
+    values = np.sort(axis)
+    first, last = (values[1] - values[0]) / 2, (values[-1] - values[-2]) / 2
+    return float(values[0] - first), float(values[-1] + last)
+
+
+def _draw_values(ax: Axes, sweep: RequirementSweep) -> None:
+    ax.set_facecolor("#EFEFEF")
+    ax.patch.set_hatch("////")
+    ax.patch.set_edgecolor(look.BAND)
+    mesh = ax.pcolormesh(
+        sweep.error,
+        sweep.accuracy,
+        np.ma.masked_invalid(sweep.value),
+        cmap=_COLOURS,
+        shading="nearest",
+        gid="values",
+    )
+    figure = ax.get_figure(root=True)
+    assert figure is not None  # an Axes that is drawn on belongs to a figure
+    bar = figure.colorbar(mesh, ax=ax, pad=0.02)
+    bar.set_label("value per patient", fontsize=look.FONT_SIZE)
+    bar.ax.tick_params(labelsize=look.FONT_SIZE, color=look.GREY, labelcolor=look.INK)
+    if not sweep.feasible.all():  # an entry for the legend; the frame itself is hatched
+        ax.add_patch(
+            Rectangle(
+                (float(sweep.error[0]), float(sweep.accuracy[0])),
+                0,
+                0,
+                facecolor="#EFEFEF",
+                edgecolor=look.BAND,
+                hatch="////",
+                label="impossible (Lemma 1)",
+                gid="impossible",
+            )
+        )
+
+
+def _draw_iso_line(ax: Axes, sweep: RequirementSweep, utility: float, style: Any) -> None:
+    ax.plot(
+        sweep.error,
+        sweep.iso_line(utility),
+        color="white",
+        linestyle=style,
+        linewidth=2.2,
+        path_effects=[withStroke(linewidth=4.0, foreground=look.INK)],
+        label=f"worth {utility:g}",
+        gid="iso-line",
+    )
+
+
+def _sentences(sweep: RequirementSweep, wanted: list[float]) -> list[str]:
+    words = [f"Map of value by accuracy and calibration error. {sweep.describe()}"]
+    for utility in wanted:
+        line = sweep.iso_line(utility)
+        known = np.flatnonzero(~np.isnan(line))
+        ends = [f"{line[j]:.3f} at error {sweep.error[j]:.2g}" for j in (*known[:1], *known[-1:])]
+        words.append(
+            f"A value of {utility:g} needs accuracy {ends[0]} and {ends[1]}."
+            if ends
+            else f"A value of {utility:g} is out of reach."
+        )
+    return words
+
+
+def game_scores(
+    scores: PolicyValues | Mapping[str, GamePlay],
+    ax: Axes | None = None,
+    *,
+    title: str | None = None,
+) -> Axes:
+    """Draw what policies won as bars, with intervals where they are given."""
+    names, values, ends, unit, words = _scores(scores)
+    places = np.arange(len(names))
+    with look.style():
+        ax, _ = look.axes_or_new(ax, (5.6, 0.7 + 0.42 * len(names)))
+        look.dress(ax, grid="x")
+        for place, value in zip(places, values, strict=True):
+            ax.barh(
+                place,
+                value,
+                height=0.62,
+                color=look.PALE,
+                edgecolor=look.UNDER if value >= 0 else look.OVER,
+                hatch=_HATCHES[0] if value >= 0 else _HATCHES[1],
+                linewidth=1.2,
+                zorder=2,
+                gid="score",
+            )
+        if ends is not None:
+            ax.hlines(places, *ends, color=look.INK, linewidth=2.0, zorder=3, gid="interval")
+        _write_scores(ax, places, values, ends)
+        ax.axvline(0, color=look.GREY, linewidth=1.0, zorder=2.5)
+        ax.set_yticks(places, names, fontsize=look.FONT_SIZE)
+        ax.set_ylim(len(names) - 0.5, -0.5)
+        if look.is_last_row(ax):
+            ax.set_xlabel(f"won per {unit}", fontsize=look.FONT_SIZE)
+        if title is not None:
+            ax.set_title(title)
+    look.remember(ax, ["Bars of what each policy won.", words])
+    return ax
+
+
+def _scores(
+    scores: Any,
+) -> tuple[list[str], FloatVector, tuple[FloatVector, FloatVector] | None, str, str]:
+    """Return names, values, ends of intervals, unit and words of either kind of scores."""
+    if not isinstance(scores, Mapping):
+        names = [str(name) for name in scores.policy]
+        return names, scores.value, (scores.low, scores.high), scores.unit, scores.describe()
+    if not scores:
+        raise ValueError("scores is empty; pass at least one play.")
+    values = np.array([play.value for play in scores.values()])
+    unit = next(iter(scores.values())).unit
+    said = "; ".join(f"{n} {v:.2f}" for n, v in zip(scores, values, strict=True))
+    return list(scores), values, None, unit, f"Won per {unit}: {said}."
+
+
+def _write_scores(
+    ax: Axes, places: Any, values: FloatVector, ends: tuple[FloatVector, FloatVector] | None
+) -> None:
+    """Write each number beyond its bar, and make room for it."""
+    low, high = (values, values) if ends is None else ends
+    span = max(float(np.max(high)), 0.0) - min(float(np.min(low)), 0.0) or 1.0
+    for place, value in zip(places, values, strict=True):
+        outer = max(float(high[place]), 0.0) if value >= 0 else min(float(low[place]), 0.0)
+        ax.annotate(
+            f"{value:.2f}",
+            (outer, place),
+            xytext=(4 if value >= 0 else -4, 0),
+            textcoords="offset points",
+            ha="left" if value >= 0 else "right",
+            va="center",
+            fontsize=look.FONT_SIZE,
+            color=look.INK,
+            gid="number",
+        )
+    below = min(float(np.min(low)), 0.0)
+    ax.set_xlim(below - (0.2 * span if below < 0 else 0), max(float(np.max(high)), 0) + 0.2 * span)

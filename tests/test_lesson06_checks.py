@@ -1,0 +1,260 @@
+"""Answers to the exercises of lesson 06: wrong ones with the hint they must get, and right ones."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import calibkit as ck
+from calibkit.calibrators import CrossValidatedBinning
+from calibkit.fakes import LogitDistortion, SyntheticShape
+from calibkit.lessons.lesson06 import judges as judges
+
+# --- 6.1 ---------------------------------------------------------------------------------------
+
+DATA = LogitDistortion(slope=0.6).sample(1000, rng=61)
+
+
+def redrawn(chance: Any, n_rounds: int = 200) -> float:
+    """Return the mean error of outcomes that are drawn with these chances."""
+    rng = np.random.default_rng(1)
+    rounds = (rng.random(1000) < chance for _ in range(n_rounds))
+    found = [ck.expected_calibration_error(row, DATA.y_prob).value for row in rounds]
+    return float(np.mean(found))
+
+
+def observed() -> float:
+    return ck.expected_calibration_error(DATA.y_true, DATA.y_prob).value
+
+
+# --- 6.3 ---------------------------------------------------------------------------------------
+
+C = (np.arange(64_000) + 0.5) / 64_000
+P = SyntheticShape.with_error("stairs", 0.05).predict(C)
+REFINED = (1, 2, 4, 8, 16, 32)
+
+
+def refined(last: Callable[[Any], float]) -> list[float]:
+    """Return one number per number of bins, from the mean gaps of its bins."""
+    return [last((P - C).reshape(n_bins, -1).mean(axis=1)) for n_bins in REFINED]
+
+
+def package_errors() -> list[float]:
+    """Return the same numbers from bin tables: labels are replaced by pairs of both kinds."""
+    errors = []
+    for n_bins in REFINED:
+        edges = ck.EqualMass(n_bins).edges(P)
+        index = ck.EqualMass(n_bins).assign(P, edges)
+        errors.append(float(np.abs(np.bincount(index, P - C)).sum() / len(P)))
+    return errors
+
+
+def equal_width() -> list[float]:
+    index = [np.minimum((P * n_bins).astype(int), n_bins - 1) for n_bins in REFINED]
+    return [float(np.abs(np.bincount(one, P - C)).sum() / len(P)) for one in index]
+
+
+# --- 6.4 ---------------------------------------------------------------------------------------
+
+SAMPLE = SyntheticShape.with_error("square", 0.1).sample(3000, seed=1)
+CHOICE = CrossValidatedBinning(max_bins=40).fit(SAMPLE.y_prob, SAMPLE.y_true)
+SCORES = np.asarray(CHOICE.scores_)
+LIMIT = 1.001 * SCORES.min()
+WITHIN = np.asarray(CHOICE.candidates_)[SCORES <= LIMIT]
+
+# --- 6.5 ---------------------------------------------------------------------------------------
+
+
+def by_loops(count: Any, mean_prob: Any, frequency: Any) -> float:
+    total, n = 0.0, sum(count)
+    for k, p, y in zip(count, mean_prob, frequency, strict=True):
+        total += k / n * ((p - y) ** 2 - y * (1 - y) / (k - 1))
+    return total
+
+
+def changed(edit: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function of share, squared gap, variance of one outcome, and count."""
+
+    def answer(count: Any, mean_prob: Any, frequency: Any) -> Any:
+        gap, variance = (mean_prob - frequency) ** 2, frequency * (1 - frequency)
+        return edit(count / count.sum(), gap, variance, count)
+
+    return answer
+
+
+def from_labels(count: Any, mean_prob: Any, frequency: Any) -> float:
+    """Return the pairwise form: mean product of two different rows of a bin."""
+    total = 0.0
+    for k, p, y in zip(count, mean_prob, frequency, strict=True):
+        d = p - (np.arange(k) < round(k * y))
+        total += k * (d.sum() ** 2 - (d**2).sum()) / (k * (k - 1))
+    return total / count.sum()
+
+
+# --- 6.6 ---------------------------------------------------------------------------------------
+
+REVIEW = "{missing} {size} {chance} {verdict}"
+PARTS = {
+    "missing": "The paper does name neither the bins nor whether all classes count.",
+    "size": "With 1,000 images an ECE is far from exact.",
+    "chance": "Two perfect networks differ by .0056 through chance alone.",
+    "verdict": "So a gap of .002 shows no difference between the two networks.",
+}
+
+
+def review(**parts: str) -> str:
+    return REVIEW.format(**(PARTS | parts))
+
+
+WRONG: dict[str, list[tuple[Any, str]]] = {
+    "6.1": [
+        (observed(), "Redraw them from `p` first"),
+        (0.0, "does not show 0"),
+        (redrawn(DATA.true_prob, 500), "what the true model shows"),
+        (redrawn(0.5), "from a coin"),
+        (0.047, "further off than 500 rounds"),
+        (0.9, "close to 0.0"),
+        ([0.03, 0.04], "a number"),
+        ("0.04", "a number"),
+    ],
+    "6.2": [
+        (1000, "still show 0.0386"),
+        (4000, "Take more"),
+        (40_000, "more than you need"),
+        (10**9, "more than you need"),
+        (3, "at least 15"),
+        (14_900.5, "whole number"),
+        ("many", "a number"),
+    ],
+    "6.3": [
+        ([0.05] * 6, "Average inside the bin first"),
+        (refined(lambda gap: float(gap.mean())), "signs cancel across bins"),
+        (refined(lambda gap: float(-gap.mean())), "signs cancel across bins"),
+        (refined(lambda gap: float(np.square(gap).mean())), "squares or their roots"),
+        (refined(lambda gap: float(np.square(gap).mean() ** 0.5)), "squares or their roots"),
+        (refined(lambda gap: float(np.abs(gap).sum())), "these are sums"),
+        (refined(lambda gap: float(np.abs(gap).mean()))[::-1], "order is reversed"),
+        (refined(lambda gap: float(np.abs(gap).max())), "is left of the error"),
+        (equal_width(), "equal-width bins"),
+        (refined(lambda gap: float(np.abs(gap).mean()))[:5], "5"),
+        (0.05, "six numbers"),
+    ],
+    "6.4": [
+        (CHOICE.best_n_bins_, "has the lowest score"),
+        (int(WITHIN[1]), "not the smallest"),
+        (CHOICE.n_bins_ - 1, "position in the list"),
+        (40, "above the lowest"),
+        (1, "above the lowest"),
+        (0, "a whole number from 1 to 40"),
+        (2.5, "a whole number from 1 to 40"),
+        (WITHIN, "a whole number from 1 to 40"),
+    ],
+    "6.5": [
+        (changed(lambda share, gap, v, n: share @ gap), "the plain squared error"),
+        (changed(lambda share, gap, v, n: share @ (gap - v / n)), "divide by the count minus one"),
+        (
+            changed(lambda share, gap, v, n: np.sqrt(max(share @ (gap - v / (n - 1)), 0))),
+            "the square root",
+        ),
+        (
+            changed(lambda share, gap, v, n: max(share @ (gap - v / (n - 1)), 0)),
+            "Below 0 is allowed",
+        ),
+        (changed(lambda share, gap, v, n: np.mean(gap - v / (n - 1))), "weight each bin"),
+        (changed(lambda share, gap, v, n: share @ gap - np.sum(v / (n - 1))), "wrong weight"),
+        (
+            lambda n, p, y: np.average((p - y) ** 2 - p * (1 - p) / (n - 1), weights=n),
+            "comes from its frequency",
+        ),
+        (changed(lambda share, gap, v, n: -(share @ gap)), "the answer is"),
+        (lambda count, mean: 0.0, "your function raised"),
+        (lambda n, p, y: None, "`None`"),
+        (0.01, "a function"),
+    ],
+    "6.6": [
+        (review(size=""), "name the sample size"),
+        (review(chance="That is that."), "compare with chance"),
+        (review(missing="The paper is short."), "what the sentence leaves out"),
+        (
+            review(
+                missing="In ten bins the number is smaller.",
+                verdict="So the baseline is better calibrated.",
+            ),
+            "repeats the claim",
+        ),
+        (
+            review(missing="It used ten bins.", verdict="So much for these two."),
+            "end with a verdict",
+        ),
+        ("Not enough images.", "words are few"),
+        (review() + 40 * " It is a paper.", "words are many"),
+        (0.002, "a string"),
+    ],
+}
+
+RIGHT: dict[str, list[Any]] = {
+    "6.1": [
+        redrawn(DATA.y_prob, 500),
+        ck.expected_calibration_error(DATA.y_true, DATA.y_prob).null_mean,
+        ck.null_level(ck.expected_calibration_error, DATA.y_true, DATA.y_prob, rng=5),
+    ],
+    "6.2": [14_900, 15_000, 16_000.0, np.int64(15_915)],
+    "6.3": [
+        refined(lambda gap: float(np.abs(gap).mean())),
+        np.array(package_errors()),
+        [0.0167, 0.0167, 0.0392, 0.0470, 0.0492, 0.0498],
+    ],
+    "6.4": [int(WITHIN.min()), np.int64(CHOICE.n_bins_), float(CHOICE.n_bins_)],
+    "6.5": [by_loops, from_labels, changed(lambda share, gap, v, n: share @ (gap - v / (n - 1)))],
+    "6.6": [
+        review(),
+        "Which bins, and top-label or class-wise? A null level is missing too. At this sample size "
+        "both numbers could be noise, so I can't accept the ranking.",
+    ],
+}
+
+
+def test_the_table_of_the_judge_is_the_estimate_of_the_package() -> None:
+    """Build rows with the counts, means and frequencies of a table; the package must agree."""
+    for count, mean, rate in judges._TABLES:
+        prob = np.repeat(mean, count)
+        label = np.concatenate(
+            [np.arange(n) < round(n * y) for n, y in zip(count, rate, strict=True)]
+        )
+        found = ck.debiased_calibration_error(label, prob, bins=ck.Distinct(), norm=2)
+        assert by_loops(count, mean, rate) == pytest.approx(found.squared, abs=1e-12)
+
+
+def test_one_of_the_tables_has_a_negative_answer() -> None:
+    answers = [by_loops(*table) for table in judges._TABLES]
+    assert min(answers) < -1e-3 < 1e-3 < max(answers)
+
+
+def test_the_lowest_score_is_not_the_choice_of_the_rule() -> None:
+    assert CHOICE.n_bins_ == WITHIN.min() < CHOICE.best_n_bins_
+    assert len(WITHIN) >= 3
+    assert SCORES[list(CHOICE.candidates_).index(CHOICE.n_bins_ - 1)] > LIMIT
+
+
+def test_fifteen_thousand_predictions_are_enough() -> None:
+    assert judges._uniform_null(14_900) == pytest.approx(0.01, abs=2e-5)
+    draws = LogitDistortion()
+    rng = np.random.default_rng(0)
+    found = [
+        ck.expected_calibration_error(s.y_true, s.y_prob).value
+        for s in (draws.sample(14_900, rng) for _ in range(200))
+    ]
+    assert np.mean(found) == pytest.approx(0.01, abs=4e-4)
+
+
+def test_a_perfect_model_has_the_mean_errors_that_the_lesson_prints() -> None:
+    rng, found = np.random.default_rng(1), {}
+    for n, n_bins in ((1000, 5), (1000, 50), (10_000, 15)):
+        samples = (LogitDistortion().sample(n, rng) for _ in range(150))
+        errors = [ck.expected_calibration_error(s.y_true, s.y_prob, bins=n_bins) for s in samples]
+        found[n, n_bins] = np.mean([error.value for error in errors])
+    assert found[1000, 5] == pytest.approx(0.0225, abs=0.0015)
+    assert found[1000, 50] == pytest.approx(0.070, abs=0.0015)
+    assert found[10_000, 15] == pytest.approx(0.012, abs=0.001)
+    assert found[1000, 50] / found[1000, 5] == pytest.approx(np.sqrt(10), rel=0.08)

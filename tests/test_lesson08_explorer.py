@@ -1,0 +1,144 @@
+"""The outlier hunter: its view against the package, its words, its pictures."""
+
+from dataclasses import replace
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+from calibkit import plot
+from calibkit.bins import EqualMass, Pava, PavaBC
+from calibkit.explore._book import explorer_page
+from calibkit.explore._lab import explorer_box
+from calibkit.lessons import lesson08
+from calibkit.lessons.lesson08.explorer import MODELS, RULES, SIZES
+from calibkit.significance import test_based_calibration_error
+
+KILOBYTE = 1024
+
+
+@pytest.fixture(autouse=True)
+def close_figures():
+    yield
+    plt.close("all")
+
+
+class TestView:
+    @pytest.mark.parametrize(
+        ("rule", "bins"),
+        [
+            ("mass", EqualMass(10)),
+            ("root", EqualMass(22)),
+            ("pava", Pava()),
+            ("pava-bc", PavaBC(25, 100)),
+        ],
+    )
+    def test_it_is_the_error_of_the_package(self, rule, bins):
+        sample = MODELS["over-confident"].sample(500, 8)
+        wanted = test_based_calibration_error(
+            sample.y_true, sample.y_prob, bins=bins, null_draws=60, rng=8
+        )
+        hunt = lesson08.outlier_hunter_view(n=500, model="over-confident", rule=rule)
+        assert hunt.error.value == wanted.value
+        assert np.array_equal(hunt.error.null_values, wanted.null_values)
+
+    def test_sizes_steer_pava_bc_and_nothing_else(self):
+        found = {s: lesson08.outlier_hunter_view(n=400, rule="pava-bc", sizes=s) for s in SIZES}
+        for sizes, (smallest, largest) in SIZES.items():
+            count = found[sizes].error.table.count
+            assert count.min() >= 400 // smallest and count.max() <= 400 // largest
+        others = [lesson08.outlier_hunter_view(n=400, sizes=s).describe() for s in SIZES]
+        assert len(set(others)) == 1
+
+    def test_a_lower_level_rejects_less_but_not_in_proportion(self):
+        """What prediction 8b asks."""
+        levels = (0.05, 0.01)
+        high, low = (lesson08.outlier_hunter_view(n=4000, alpha=a).error.null_mean for a in levels)
+        assert high / 3 < low < high
+
+    def test_more_data_raise_the_null_level_of_ten_bins_only(self):
+        """What prediction 8c asks, and the remedies of the lesson."""
+        for rule, grows in (("mass", True), ("pava-bc", True), ("pava", False), ("root", False)):
+            few, many = (
+                lesson08.outlier_hunter_view(n=n, rule=rule).error.null_mean for n in (500, 8000)
+            )
+            assert (many > few + 0.08) == grows
+            assert grows or many < 0.08
+
+    @pytest.mark.parametrize("rule", RULES)
+    def test_an_over_confident_model_is_caught_with_enough_data(self, rule):
+        hunt = lesson08.outlier_hunter_view(n=8000, rule=rule, model="over-confident")
+        assert hunt.error.p_value < 0.02
+        assert lesson08.outlier_hunter_view(n=8000, rule=rule).error.p_value > 0.05
+
+    def test_it_says_share_null_level_and_model(self):
+        hunt = lesson08.outlier_hunter_view()
+        error = hunt.error
+        assert hunt.describe() == (
+            f"TCE 30.7 % ({int(error.rejected.sum())} of 2,000 predictions rejected) in 10 bins, "
+            f"level 5 %; a calibrated model with these predictions would show "
+            f"{100 * error.null_mean:.1f} ± {100 * error.null_sd:.1f} % (p = {error.p_value:.2f}). "
+            "This model is calibrated."
+        )
+        assert "level 0.1 %" in lesson08.outlier_hunter_view(alpha=0.001).describe()
+
+    @pytest.mark.parametrize("bad", [{"rule": "x"}, {"model": "x"}, {"sizes": "x"}, {"n": 39}])
+    def test_bad_values_are_named(self, bad):
+        with pytest.raises(ValueError, match=next(iter(bad))):
+            lesson08.outlier_hunter_view(**bad)
+
+    def test_the_table_form(self):
+        frame = lesson08.outlier_hunter_view(n=500).to_frame()
+        assert len(frame["share"]) == 10
+
+
+class TestExplorer:
+    def test_it_fits_the_book(self):
+        hunter = lesson08.outlier_hunter()
+        assert len(hunter.controls) <= 5
+        assert hunter.n_states <= 64
+        assert hunter.default in list(hunter.states())
+        assert hunter.show()[1] == hunter.view().describe()
+
+    @pytest.mark.parametrize("rule", RULES)
+    def test_the_ends_of_all_dials_together(self, rule):
+        for n, alpha, sizes in ((100, 0.001, "large"), (8000, 0.2, "small")):
+            values = {"n": n, "alpha": alpha, "sizes": sizes, "rule": rule}
+            for model in MODELS:
+                picture, words = lesson08.outlier_hunter().show(model=model, **values)
+                assert picture.png.startswith(b"\x89PNG") and "nan" not in words
+
+    def test_the_pictures_of_the_page_are_light(self):
+        hunter = lesson08.outlier_hunter()
+        states = [{"n": n, "rule": rule} for n in (500, 8000) for rule in ("mass", "root")]
+        sizes = [len(hunter.show(**state)[0].small().source) for state in states]
+        assert max(sizes) * 3 / 4 <= 15 * KILOBYTE
+        assert np.mean(sizes) * hunter.n_states <= 970 * KILOBYTE
+
+    def test_the_static_figure_shows_four_states(self):
+        hunter = lesson08.outlier_hunter()
+        words = plot.alt_text(hunter.static())
+        assert words.count("Test-based reliability diagram") == 4
+        assert all(caption in words for caption, _ in hunter.presets)
+
+    def test_the_widgets_reach_both_ends_of_every_dial(self):
+        hunter = lesson08.outlier_hunter(n=200)
+        row, figure, sentence = explorer_box(hunter).children
+        start = figure.value, sentence.value
+        for control, widget in zip(hunter.controls, row.children, strict=False):
+            for value in (control.values[0], control.values[-1]):
+                widget.value = value
+                said = hunter.view(**hunter.state(**{control.name: value})).describe()
+                assert said in sentence.value
+            widget.value = control.default
+        assert (figure.value, sentence.value) == start
+
+    def test_the_page_without_a_kernel_holds_its_states(self):
+        hunter = lesson08.outlier_hunter(n=500)
+        small = [
+            control if control.name == "rule" else replace(control, book=(control.default,))
+            for control in hunter.controls
+        ]
+        html = explorer_page(replace(hunter, controls=small))
+        for rule in RULES:
+            assert lesson08.outlier_hunter_view(n=500, rule=rule).describe() in html

@@ -1,0 +1,325 @@
+"""Answers to the exercises of lesson 10, wrong and right, and the numbers that it states."""
+
+import json
+import re
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
+from scipy.special import log_softmax, softmax
+
+from calibkit.lessons.lesson10 import problems as problems
+from calibkit.multiclass import TemperatureScaling, undo_label_smoothing
+from calibkit.scores import log_loss
+
+Floats = NDArray[np.float64]
+
+# --- 10.1 and 10.2 -----------------------------------------------------------------------------
+
+
+def mean_loss(logits: Any, y: Any, temperature: float) -> float:
+    rows = np.arange(len(y))
+    return float(-log_softmax(np.asarray(logits) / temperature, axis=1)[rows, y].mean())
+
+
+def bounded(logits: Any, y: Any, low: float = 0.05, high: float = 20.0) -> float:
+    def loss(temperature: float) -> float:
+        return mean_loss(logits, y, temperature)
+
+    return float(minimize_scalar(loss, bounds=(low, high), method="bounded").x)
+
+
+def in_the_inverse(logits: Any, y: Any) -> float:
+    def loss(slope: float) -> float:
+        return mean_loss(logits, y, 1 / slope)
+
+    return 1 / float(minimize_scalar(loss, bounds=(0.05, 20), method="bounded").x)
+
+
+def packaged(logits: Any, y: Any) -> float:
+    return TemperatureScaling("logits").fit(logits, y).temperature_
+
+
+def by_plain_exp(logits: Any, y: Any) -> float:
+    def loss(temperature: float) -> float:
+        with np.errstate(all="ignore"):
+            powers = np.exp(logits / temperature)
+            prob = powers / powers.sum(axis=1, keepdims=True)
+            return float(-np.log(prob[np.arange(len(y)), y]).mean())
+
+    return float(minimize_scalar(loss, bounds=(0.05, 20), method="bounded").x)
+
+
+def by_brier(logits: Any, y: Any) -> float:
+    happened = np.eye(10)[y]
+
+    def score(temperature: float) -> float:
+        return float(((softmax(logits / temperature, axis=1) - happened) ** 2).sum(axis=1).mean())
+
+    return float(minimize_scalar(score, bounds=(0.05, 20), method="bounded").x)
+
+
+def not_a_number(logits: Any, y: Any) -> float:
+    return float("nan") if logits.max() > 700 else packaged(logits, y)
+
+
+def few_steps(logits: Any, y: Any) -> float:
+    """Take fifty short steps of gradient descent from 1.5: a published recipe in spirit."""
+    temperature = 1.5
+    for _ in range(50):
+        slope = (
+            mean_loss(logits, y, temperature + 1e-5) - mean_loss(logits, y, temperature)
+        ) / 1e-5
+        temperature -= 0.01 * slope
+    return temperature
+
+
+def with_torch(logits: Any, y: Any, **options: Any) -> float:
+    import torch
+
+    scores, label = torch.tensor(logits), torch.tensor(y)
+    log_t = torch.zeros(1, dtype=scores.dtype, requires_grad=True)
+    optimiser = torch.optim.LBFGS([log_t], line_search_fn="strong_wolfe", **options)
+
+    def closure() -> Any:
+        optimiser.zero_grad()
+        loss = torch.nn.functional.cross_entropy(scores / log_t.exp(), label)
+        loss.backward()
+        return loss
+
+    optimiser.step(closure)
+    return float(log_t.exp().item())
+
+
+def single_precision(logits: Any, y: Any) -> float:
+    shifted = logits - logits.max(axis=1, keepdims=True)
+    return with_torch(shifted.astype(np.float32), y, max_iter=100)
+
+
+WRONG_FITS: list[tuple[Any, str]] = [
+    (lambda z, y: 1 / packaged(z, y), "this is 1/T"),
+    (lambda z, y: np.log(packaged(z, y)), "logarithm of T"),
+    (lambda z, y: -packaged(z, y), "turn the ranking round"),
+    (lambda z, y: 1.5, "where the search began"),
+    (few_steps, "halted"),
+    (lambda z, y: bounded(z, y, 1.0, 20.0), "both sides of 1"),
+    (by_brier, "Brier"),
+    (by_plain_exp, "overflows"),
+    (lambda z, y: 19.99999, "minus sign"),
+    (not_a_number, "not a number"),
+    (lambda z, y: softmax(z, axis=1), "one temperature is wanted"),
+    (lambda z, y: None, "`None`"),
+    (2.0, "a function"),
+]
+
+# --- 10.3 --------------------------------------------------------------------------------------
+
+FLOOR = float(np.log(1 + 9 / np.e))
+
+# --- 10.4 --------------------------------------------------------------------------------------
+
+(P_FIT, Y_FIT), (P_TEST, Y_TEST) = problems.smoothed_model()
+SCALING = TemperatureScaling("probabilities").fit(P_FIT, Y_FIT)
+T = SCALING.temperature_
+SCALED = log_loss(Y_TEST, SCALING.calibrate(P_TEST)).value
+UNDONE = log_loss(Y_TEST, undo_label_smoothing(P_TEST, amount=0.1)).value
+
+# --- 10.5 --------------------------------------------------------------------------------------
+
+
+def reporting(fit: Callable[..., Any], judge: Callable[..., Any]) -> Callable[..., float]:
+    """Fit T to one split and report another; each is picked out of the three."""
+
+    def report(train: Any, validation: Any, test: Any) -> float:
+        scaling = TemperatureScaling("logits").fit(*fit(train, validation, test))
+        logits, label = judge(train, validation, test)
+        return log_loss(label, scaling.calibrate(logits)).value
+
+    return report
+
+
+def first(train: Any, validation: Any, test: Any) -> Any:
+    return train
+
+
+def second(train: Any, validation: Any, test: Any) -> Any:
+    return validation
+
+
+def third(train: Any, validation: Any, test: Any) -> Any:
+    return test
+
+
+def pooled(train: Any, validation: Any, test: Any) -> Any:
+    return [np.concatenate(parts) for parts in zip(train, validation, strict=True)]
+
+
+def by_hand(train: Any, validation: Any, test: Any) -> float:
+    return mean_loss(*test, bounded(*validation))
+
+
+def unscaled(train: Any, validation: Any, test: Any) -> float:
+    return mean_loss(*test, 1.0)
+
+
+WRONG: dict[str, list[tuple[Any, str]]] = {
+    "10.1": WRONG_FITS,
+    "10.2": WRONG_FITS,
+    "10.3": [
+        (("A", FLOOR), "cooling repairs them"),
+        (("C", FLOOR), "Look for the file"),
+        (("B", 0.0), "no such floor"),
+        (("B", np.log(10)), "ten equal probabilities"),
+        (("B", np.log(1 + 1 / np.e)), "two classes"),
+        (("B", np.e / (np.e + 9)), "minus its logarithm"),
+        (("B", np.log2(1 + 9 / np.e)), "in bits"),
+        (("B", np.log10(1 + 9 / np.e)), "base 10"),
+        (("B", 1.50), "stands in the table"),
+        (("B", 1.3), "e / (e + 9)"),
+        (("D", FLOOR), "`A`, `B`, `C`"),
+        (("B", "1.46"), "a number"),
+        (("B",), "2 are wanted"),
+        ("B", "a pair"),
+    ],
+    "10.4": [
+        ((1 / T, SCALED, UNDONE), "is above 1"),
+        ((packaged(P_FIT + 1, Y_FIT), SCALED, UNDONE), "as logits"),
+        ((packaged(np.log(P_TEST), Y_TEST), SCALED, UNDONE), "fitted to the test half"),
+        ((0.7, SCALED, UNDONE), "T is 0.847"),
+        ((T, log_loss(Y_TEST, P_TEST).value, UNDONE), "without any scaling"),
+        ((T, log_loss(Y_FIT, SCALING.calibrate(P_FIT)).value, UNDONE), "fitting half"),
+        ((T, UNDONE, SCALED), "the log loss 1.3201"),
+        ((T, SCALED, SCALED), "undoing gives"),
+        ((T, SCALED), "3 are wanted"),
+        (T, "three numbers"),
+    ],
+    "10.5": [
+        (reporting(third, third), "which then judges it"),
+        (reporting(first, third), "by heart"),
+        (reporting(pooled, third), "no place in the fit"),
+        (reporting(second, second), "validation split. Report the test"),
+        (reporting(second, first), "train split. Report the test"),
+        (unscaled, "before scaling"),
+        (lambda *splits: 0.5, "an honest report says"),
+        (lambda train: 0.5, "your function raised"),
+        (1.32, "a function"),
+    ],
+}  # fmt: skip
+
+RIGHT: dict[str, list[Any]] = {
+    "10.1": [bounded, in_the_inverse, packaged],
+    "10.2": [packaged, lambda z, y: np.float32(bounded(z, y))],
+    "10.3": [("B", FLOOR), ["b", 1.461], ("B", -np.log(softmax([1.0] + 9 * [0.0])[0]))],
+    "10.4": [(T, SCALED, UNDONE), np.array([T, SCALED, UNDONE]), [0.847, 1.320, 1.3104]],
+    "10.5": [reporting(second, third), by_hand],
+}
+if find_spec("torch"):
+    RIGHT["10.2"] += [lambda z, y: with_torch(z, y, max_iter=100), single_precision]
+
+
+# --- what the lesson says ----------------------------------------------------------------------
+
+
+def test_the_recipe_of_fifty_small_steps_stops_too_early() -> None:
+    """Exercise 10.2: at 1.77 instead of 3.03."""
+    torch = pytest.importorskip("torch")
+    logits, y = problems.fitting_cases()["bold"]
+    scores, label = torch.tensor(logits), torch.tensor(y)
+    t = torch.full((1,), 1.5, dtype=scores.dtype, requires_grad=True)
+    optimiser = torch.optim.LBFGS([t], lr=0.01, max_iter=50)
+
+    def closure() -> Any:
+        optimiser.zero_grad()
+        loss = torch.nn.functional.cross_entropy(scores / t, label)
+        loss.backward()
+        return loss
+
+    optimiser.step(closure)
+    assert float(t.item()) == pytest.approx(1.77, abs=0.005)
+    assert packaged(logits, y) == pytest.approx(3.03, abs=0.005)
+
+
+def test_a_second_softmax_cannot_be_scaled_away() -> None:
+    """Exercise 10.3: the others end at one log loss, the culprit above it and above its floor."""
+    losses = problems.losses_of_files()
+    assert losses["A"][2] == pytest.approx(losses["C"][2], abs=1e-9)
+    assert losses["B"][2] > losses["A"][2] + 0.1
+    assert losses["B"][1] > FLOOR and losses["C"][1] < losses["B"][1] < losses["A"][1]
+    for letter, (scores, y) in problems.three_files().items():
+        t, at_one, at_best = losses[letter]
+        assert mean_loss(scores, y, 1.0) == pytest.approx(at_one, abs=1e-9)
+        assert mean_loss(scores, y, t) == pytest.approx(at_best, abs=1e-9)
+        assert bounded(scores, y, 0.02, 20) == pytest.approx(t, abs=2e-3)
+
+
+def test_no_softmax_of_probabilities_falls_below_the_floor() -> None:
+    rng = np.random.default_rng(0)
+    for concentration in (0.01, 1.0):
+        prob = rng.dirichlet(np.full(10, concentration), 500)
+        assert mean_loss(prob, prob.argmax(axis=1), 1.0) >= FLOOR
+    assert mean_loss(np.eye(10), np.arange(10), 1.0) == pytest.approx(FLOOR)
+
+
+def test_smoothed_labels_want_heat_and_their_inverse_is_better_still() -> None:
+    assert T < 1
+    assert UNDONE < SCALED - 0.005 < log_loss(Y_TEST, P_TEST).value - 0.01
+
+
+def test_training_data_known_by_heart_want_heat() -> None:
+    """Exercise 10.5 and prediction 10e."""
+    for seed in (106, 107):
+        splits = problems.three_splits(seed)
+        assert packaged(*splits["train"]) < 1 < 2.5 < packaged(*splits["validation"])
+        honest = mean_loss(*splits["test"], packaged(*splits["validation"]))
+        assert mean_loss(*splits["test"], packaged(*splits["train"])) > honest + 1
+        assert abs(mean_loss(*splits["test"], packaged(*splits["test"])) - honest) < 0.01
+
+
+NUMBERS = r"^{} +(\.\d+|\d\.\d+)" + 6 * r" +(\d+\.\d+)" + "$"
+
+
+def stored_row(root: Path, name: str) -> list[float]:
+    """Return the numbers of a printed row: accuracy, ECE, log loss, T, ECE, null, log loss."""
+    notebook = json.loads((root / "notebooks" / LESSON).read_text("utf-8"))
+    outputs = [out for cell in notebook["cells"] for out in cell.get("outputs", ())]
+    text = "\n".join("".join(out.get("text", ())) for out in outputs)
+    found = re.search(NUMBERS.format(re.escape(name)), text, re.MULTILINE)
+    assert found, name
+    return [float(number) for number in found.groups()]
+
+
+LESSON = "10_cool_a_network.ipynb"
+SIGNALS = {
+    "cross-entropy": 0.97,
+    "weight decay .3": None,
+    "label smoothing .1": 1.08,
+    "mixup .2": None,
+    "focal loss 3": None,
+    "refined stop": None,
+    "ensemble of 3": 0.93,
+}
+
+
+def test_the_table_of_the_lesson_is_ordered_as_its_text_says(root: Path) -> None:
+    rows = {name: stored_row(root, name) for name in SIGNALS}
+    for name, stated in SIGNALS.items():
+        assert stated is None or rows[name][6] == pytest.approx(stated, abs=0.011)
+    ece, after = ({name: row[k] for name, row in rows.items()} for k in (1, 6))
+    assert ece["cross-entropy"] > 0.15 and rows["cross-entropy"][4] < 0.035
+    assert min(ece, key=ece.__getitem__) == max(after, key=after.__getitem__)
+    assert min(ece, key=ece.__getitem__) == "label smoothing .1"
+    assert min(after, key=after.__getitem__) == "ensemble of 3"
+    assert max(row[4] for row in rows.values()) < 0.035
+
+
+def test_the_digits_turn_the_order_round(root: Path) -> None:
+    """What prediction 10d asks."""
+    rows = {name: stored_row(root, name) for name in ("label-smoothing", "focal")}
+    assert rows["label-smoothing"][1] > rows["focal"][1] + 0.05
+    assert rows["label-smoothing"][6] < rows["focal"][6]
+    assert rows["label-smoothing"][3] < 1

@@ -1,0 +1,211 @@
+"""The thermostat: its view against the package, its words, its pictures.
+
+Most tests look at a made network, so they need neither torch nor time. One trains the real one.
+"""
+
+from dataclasses import replace
+from importlib.util import find_spec
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+import calibkit as ck
+from calibkit import plot
+from calibkit.explore._book import explorer_page
+from calibkit.explore._lab import explorer_box
+from calibkit.lessons import lesson10
+from calibkit.lessons.lesson10 import runs
+from calibkit.lessons.lesson10.problems import made_logits, softmax
+from calibkit.multiclass import TemperatureScaling
+
+KILOBYTE = 1024
+EPOCHS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 40, 50, 60)
+
+
+def made_network() -> runs.Followed:
+    """Return logits that grow bolder from epoch to epoch: T from about .5 to about 3."""
+    logits, labels = made_logits(2000, 1.0, seed=11)
+    factors = np.linspace(0.5, 3.0, runs.EPOCHS)[:, None, None]
+    return runs.Followed(
+        logits=(factors * logits).astype(np.float32), labels=labels.astype(np.int64)
+    )
+
+
+@pytest.fixture(scope="module")
+def network():
+    return made_network()
+
+
+@pytest.fixture(autouse=True)
+def made(network, monkeypatch):
+    monkeypatch.setattr(runs, "followed_network", lambda: network)
+    lesson10._curves.cache_clear()
+    yield
+    lesson10._curves.cache_clear()
+    plt.close("all")
+
+
+class TestView:
+    @pytest.mark.parametrize(("epoch", "temperature", "n"), [(60, 1.0, 500), (5, 2.5, 200)])
+    def test_it_is_what_the_package_measures(self, network, epoch, temperature, n):
+        view = lesson10.thermostat_view(epoch=epoch, temperature=temperature, n=n)
+        logits, y = network.logits[epoch - 1, :n], network.labels[:n]
+        prob = softmax(logits.astype(float) / temperature)
+        error = ck.expected_calibration_error(y, prob, view="top-label")
+        assert view.error.value == error.value
+        assert view.log_loss == pytest.approx(ck.log_loss(y, prob).value, abs=1e-9)
+        assert view.accuracy == np.mean(logits.argmax(axis=1) == y)
+        assert np.array_equal(view.table.frequency, error.tables[0].frequency, equal_nan=True)
+        scaling = TemperatureScaling("logits").fit(logits, y)
+        assert view.best_temperature == pytest.approx(scaling.temperature_, rel=1e-6)
+        assert view.best_log_loss == pytest.approx(
+            ck.log_loss(y, scaling.calibrate(logits)).value, abs=1e-7
+        )
+
+    def test_the_curves_are_the_measures_at_each_temperature(self, network):
+        view = lesson10.thermostat_view(n=200)
+        logits, y = network.logits[-1, :200].astype(float), network.labels[:200]
+        for k in (0, 40, 120):
+            prob = softmax(logits / view.temperatures[k])
+            assert view.log_losses[k] == pytest.approx(ck.log_loss(y, prob).value, abs=1e-9)
+            wanted = ck.expected_calibration_error(y, prob, view="top-label").value
+            assert view.errors[k] == pytest.approx(wanted, abs=1e-12)
+
+    def test_the_log_loss_has_one_valley_and_the_error_has_many(self):
+        """What the lesson says of the two curves."""
+        view = lesson10.thermostat_view(n=200)
+        turns = [np.sum(np.diff(np.sign(np.diff(c))) > 0) for c in (view.log_losses, view.errors)]
+        assert turns[0] == 1 and turns[1] > 3
+        lowest = view.temperatures[view.log_losses.argmin()]
+        assert lowest == pytest.approx(view.best_temperature, rel=0.03)
+
+    def test_a_temperature_moves_no_answer(self):
+        cold, hot = (lesson10.thermostat_view(temperature=t) for t in (0.25, 8.0))
+        assert cold.accuracy == hot.accuracy
+        assert np.array_equal(cold.chances.argmax(axis=1), hot.chances.argmax(axis=1))
+        assert cold.chances.max(axis=1).min() > hot.chances.max(axis=1).max()
+
+    def test_the_examples_are_what_they_are_called(self):
+        view = lesson10.thermostat_view()
+        first, confidence = view.chances.argmax(axis=1), view.chances.max(axis=1)
+        assert first[0] == view.labels[0] and first[1] != view.labels[1]
+        assert confidence[0] > 0.9 and confidence[1] > 0.9 and confidence[2] < 0.6
+        assert view.chances.sum(axis=1) == pytest.approx(np.ones(3))
+
+    def test_a_bolder_network_needs_more_cooling(self):
+        best = [lesson10.thermostat_view(epoch=epoch).best_temperature for epoch in EPOCHS]
+        assert np.all(np.diff(best) > 0) and best[0] < 1 < best[-1]
+
+    def test_a_certain_mistake_costs_a_finite_log_loss(self, network, monkeypatch):
+        bold = replace(network, logits=network.logits * np.float32(300))
+        monkeypatch.setattr(runs, "followed_network", lambda: bold)
+        assert np.isfinite(lesson10.thermostat_view(temperature=0.25).log_losses).all()
+
+    def test_it_says_everything_with_its_null_level(self):
+        view = lesson10.thermostat_view(temperature=2.0)
+        error = view.error
+        assert view.describe() == (
+            f"Epoch 60, T = 2: accuracy {view.accuracy:.2f}, log loss {view.log_loss:.2f}, ECE "
+            f"{error.value:.3f} from 500 predictions; a calibrated model would show "
+            f"{error.null_mean:.3f} ± {error.null_sd:.3f}. The log loss is lowest at T = "
+            f"{view.best_temperature:.2f}, with {view.best_log_loss:.2f}."
+        )
+
+    @pytest.mark.parametrize(
+        "bad",
+        [
+            {"temperature": 0},
+            {"temperature": np.inf},
+            {"temperature": np.nan},
+            {"epoch": 0},
+            {"epoch": 61},
+            {"epoch": 1.5},
+            {"n": 49},
+            {"n": 2001},
+        ],
+    )
+    def test_bad_values_are_named(self, bad):
+        with pytest.raises(ValueError, match=next(iter(bad))):
+            lesson10.thermostat_view(**bad)
+
+    def test_the_table_form(self):
+        frame = lesson10.thermostat_view().to_frame()
+        assert list(frame) == ["temperature", "log_loss", "calibration_error"]
+        assert len(frame) == 121
+
+
+class TestExplorer:
+    def test_it_fits_the_book(self):
+        thermostat = lesson10.thermostat()
+        assert len(thermostat.controls) <= 5
+        assert thermostat.n_states <= 64
+        assert thermostat.default in list(thermostat.states())
+        assert thermostat.show()[1] == thermostat.view().describe()
+
+    def test_building_it_trains_nothing(self, monkeypatch):
+        def refuse() -> None:
+            raise AssertionError("trained")
+
+        monkeypatch.setattr(runs, "followed_network", refuse)
+        assert repr(lesson10.thermostat()) == (
+            "<Explorer thermostat: epoch=60, temperature=1.0, n=500>"
+        )
+
+    def test_the_ends_of_all_dials_together(self):
+        for epoch in (1, 60):
+            for temperature in (0.25, 8.0):
+                for n in (100, 2000):
+                    values = {"epoch": epoch, "temperature": temperature, "n": n}
+                    picture, words = lesson10.thermostat().show(**values)
+                    assert picture.png.startswith(b"\x89PNG") and "nan" not in words
+
+    def test_the_pictures_of_the_page_are_light(self):
+        thermostat = lesson10.thermostat()
+        states = [{"epoch": e, "temperature": t} for e in (2, 60) for t in (0.5, 2.5)]
+        sizes = [len(thermostat.show(**state)[0].small().source) * 3 / 4 for state in states]
+        assert max(sizes) <= 18 * KILOBYTE
+        assert np.mean(sizes) * thermostat.n_states <= 800 * KILOBYTE
+
+    def test_the_static_figure_shows_four_states(self):
+        thermostat = lesson10.thermostat()
+        words = plot.alt_text(thermostat.static())
+        assert words.count("Reliability diagram") == 4
+        assert words.count("Log loss against the temperature") == 4
+        assert all(f"({caption})" in words for caption, _ in thermostat.presets)
+
+    def test_the_widgets_reach_both_ends_of_every_dial(self):
+        thermostat = lesson10.thermostat(n=100)
+        row, figure, sentence = explorer_box(thermostat).children[:3]
+        start = figure.value, sentence.value
+        for control, widget in zip(thermostat.controls, row.children, strict=False):
+            for value in (control.values[0], control.values[-1]):
+                widget.value = value
+                said = thermostat.view(**thermostat.state(**{control.name: value})).describe()
+                assert said in sentence.value
+            widget.value = control.default
+        assert (figure.value, sentence.value) == start
+
+    def test_the_page_without_a_kernel_holds_its_states(self):
+        thermostat = lesson10.thermostat()
+        small = [
+            control if control.name == "epoch" else replace(control, book=(control.default,))
+            for control in thermostat.controls
+        ]
+        html = explorer_page(replace(thermostat, controls=small))
+        for epoch in small[0].book:
+            assert lesson10.thermostat_view(epoch=epoch).describe() in html
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    find_spec("torch") is None or find_spec("mnist1d") is None, reason="torch or mnist1d is missing"
+)
+def test_the_real_network_runs_hot_and_starts_cold(monkeypatch):
+    """What the lesson shows: early T below 1, late T above 2.5, accuracy still rising."""
+    monkeypatch.undo()
+    early, late = (lesson10.thermostat_view(epoch=epoch, n=2000) for epoch in (2, 60))
+    assert early.best_temperature < 1 and late.best_temperature > 2.5
+    assert late.error.value > 0.2 and late.error.null_mean < 0.03
+    assert lesson10.thermostat_view(temperature=late.best_temperature, n=2000).error.value < 0.05
+    assert runs.followed_network() is runs.followed_network()

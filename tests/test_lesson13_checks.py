@@ -1,0 +1,269 @@
+"""Answers to the exercises of lesson 13, wrong and right, and the numbers that it states."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy import integrate, optimize
+from scipy.special import expit, logit
+from scipy.stats import beta
+
+from calibkit import decisions
+from calibkit.decisions import Capacity, Clinic, Ward, least_accuracy, play_predictions
+from calibkit.fakes import ClassKnobs, KnobClassifier
+from calibkit.lessons.lesson13.checks import PREDICTIONS
+
+Floats = NDArray[np.float64]
+WARD = Ward(benefit=2, harm=6)
+
+
+def knob(error: float, direction: str = "over", accuracy: float = 0.8, **dials: Any) -> Any:
+    dials = {"concentration": 3} | dials
+    return KnobClassifier.with_error(5, accuracy, error, direction, **dials)
+
+
+# --- 13.2 --------------------------------------------------------------------------------------
+
+
+def by_loop(y_true: Any, y_prob: Any, c: float) -> float:
+    total = 0.0
+    for y, p in zip(y_true, y_prob, strict=True):
+        total += c if p >= c else float(y == 1)
+    return total / len(y_true)
+
+
+def by_package(y_true: Any, y_prob: Any, c: float) -> Any:
+    return decisions.policy_cost(y_true, y_prob, costs=[[0, 1], [c, c]])
+
+
+def bill(rule: Callable[[Floats, float], Any], c_for: Any = None) -> Callable[..., Any]:
+    def cost(y: Any, p: Any, c: float) -> float:
+        done = rule(p, c)
+        return float(np.mean(np.where(done, c if c_for is None else c_for(y, c), y)))
+
+    return cost
+
+
+def change(y: Any, p: Any, c: float) -> float:
+    p *= 2
+    return by_loop(y, p / 2, c)
+
+
+# --- 13.3 --------------------------------------------------------------------------------------
+
+
+def budget(most: float, direction: str = "over") -> float:
+    return float(
+        optimize.brentq(lambda e: WARD.truth(knob(e, direction)).regret - most, 1e-6, 0.19)
+    )
+
+
+ORACLE = WARD.truth(knob(0.0)).oracle
+BUDGET = budget(0.01 * ORACLE)
+
+# --- 13.4 --------------------------------------------------------------------------------------
+
+MIXED = ClassKnobs.with_directions(0.8, ("over", "under"), (0.4, 0.3))
+
+WRONG: dict[str, list[tuple[Any, str]]] = {
+    "13.1": [
+        (lambda b, h: b / (b + h), "B / (B + H)"),
+        (lambda b, h: h / b, "the odds"),
+        (lambda b, h: 0.5, "the threshold is"),
+        (lambda b, h: "3/4", "a number"),
+        (lambda b: 0.75, "your function raised"),
+        (0.75, "a function"),
+    ],
+    "13.2": [
+        (bill(lambda p, c: p >= 0.5), "from 0.5 on"),
+        (lambda y, p, c: len(y) * by_loop(y, p, c), "the sum"),
+        (bill(lambda p, c: p >= c, lambda y, c: c * (y == 0)), "also where it was right"),
+        (lambda y, p, c: np.mean(c * (p >= c)), "missed patients are not paid"),
+        (lambda y, p, c: np.mean((y == 1) & (p < c)), "treatments are not paid"),
+        (lambda y, p, c: np.mean(np.where(p >= c, c, p)), "what the model promises"),
+        (bill(lambda p, c: p < c), "treats those below c"),
+        (lambda y, p, c: 1 - np.mean((p >= c) == y), "the mean cost is"),
+        (change, "changes its input"),
+        (lambda y, p, c: [0.1, 0.2], "a number"),
+        (0.05, "a function"),
+    ],
+    "13.3": [
+        (0.01 * ORACLE / 8, "the bound promises"),
+        (budget(0.01), "below .01"),
+        (budget(0.01 * ORACLE, "under"), "Take the direction `over`"),
+        (2.67, "per cent"),
+        (-1, "lies between 0 and .2 here"),
+        (0.2, "of the oracle's value"),
+        (0.01, "More error is allowed"),
+        (0.1, "the regret is 26.08 %"),
+        ("2.7 %", "a number"),
+    ],
+    "13.4": [
+        ((knob(0.1), knob(0.1)), "at least 1.5 times"),
+        ((knob(0.1), knob(0.05)), "They must be equal"),
+        ((knob(0.0), knob(0.0)), "both are calibrated"),
+        ((knob(0.1), knob(0.1, accuracy=0.85)), "Both must be 0.8"),
+        ((knob(0.1),), "1 "),
+        ((0.1, 0.1), "fake classifiers"),
+        (knob(0.1), "fake classifiers"),
+    ],
+    "13.5": [
+        (lambda price, loss: price / loss, "the chance of a mistake"),
+        (lambda price, loss: 1 - price, "only if a mistake costs 1"),
+        (lambda price, loss: loss / (loss + price), "a right answer wins nothing"),
+        (lambda price, loss: abs(1 - price / loss), "Always answer"),
+        (lambda price, loss: 0.5, "answer from 0.875"),
+        (lambda price, loss: None, "`None`"),
+        (0.875, "a function"),
+    ],
+}
+
+RIGHT: dict[str, list[Any]] = {
+    "13.1": [
+        lambda benefit, harm: harm / (benefit + harm),
+        lambda benefit, harm: 1 / (1 + benefit / harm),
+        lambda benefit, harm: np.float32(harm / (benefit + harm)),
+        lambda benefit, harm: decisions.decision_threshold([[0, 0], [harm, -benefit]]),
+    ],
+    "13.2": [
+        by_loop,
+        by_package,
+        bill(lambda p, c: p >= c),
+        lambda y, p, c: round(by_loop(y, p, c), 4),
+    ],
+    "13.3": [BUDGET, 0.0267, np.float64(0.0266)],
+    "13.4": [
+        (knob(0.1), knob(0.1, "under")),
+        [knob(0.1, "under"), knob(0.1)],
+        # what hint 1 says, word by word, without a concentration
+        [KnobClassifier.with_error(5, 0.8, 0.1, side) for side in ("over", "under")],
+        (knob(0.15, concentration=1), knob(0.15, concentration=40)),
+    ],
+    "13.5": [
+        lambda price, loss: 1 - price / loss,
+        lambda price, loss: max(0.0, (loss - price) / loss),
+        lambda price, loss: 1 - price / loss if price < loss else -np.inf,
+    ],
+}
+
+
+# --- what the lesson says ----------------------------------------------------------------------
+
+
+def test_a_perfect_pair_may_be_of_classes_too() -> None:
+    assert MIXED.truth().accuracy == pytest.approx(0.8)  # ClassKnobs have what 13.4 asks for
+    assert WARD.truth(MIXED).regret > 0
+
+
+EXACT = {"calibrated": 0.0435, "over": 0.0583, "under": 0.0482}
+
+
+def test_the_first_experiment_has_these_exact_costs() -> None:
+    """Integrated over Beta(.6, 1.4), without any sample; at one half all costs are equal."""
+    law = beta(0.6, 1.4)
+    said = {
+        "calibrated": lambda q: q,
+        "over": lambda q: expit(2 * logit(q)),
+        "under": lambda q: expit(logit(q) / 2),
+    }
+
+    def cost(name: str, c: float) -> float:
+        def of(u: float) -> float:
+            q = float(law.ppf(u))
+            return c if said[name](q) >= c else q
+
+        jump = float(law.cdf(optimize.brentq(lambda q: said[name](q) - c, 1e-9, 1 - 1e-9)))
+        parts = (integrate.quad(of, 0, jump)[0], integrate.quad(of, jump, 1)[0])
+        return float(sum(parts))
+
+    assert {name: round(cost(name, 0.05), 4) for name in said} == pytest.approx(EXACT, abs=6e-5)
+    assert cost("over", 0.05) > 0.05 > cost("under", 0.05) > cost("calibrated", 0.05)
+    assert np.ptp([cost(name, 0.5) for name in said]) < 1e-9
+    assert cost("over", 0.5) == pytest.approx(0.2529, abs=1e-4)
+
+
+def test_beds_repair_over_confidence() -> None:
+    """What prediction 13c says: seven beds win more than ten, by far more than chance."""
+    machine = KnobClassifier(5, 0.8, budget_share=0.5, concentration=3)
+    won = {}
+    for beds in (7, 10):
+        ward = Ward(size=10, beds=beds)
+        won[beds] = ward.play("trust", ward.deal(machine, 2000, rng=5))
+    error = np.hypot(*(play.standard_error for play in won.values()))
+    assert won[7].value - won[10].value > 3 * error
+
+
+def test_equal_stakes_and_few_places_cost_nothing_unequal_ones_do() -> None:
+    machine = KnobClassifier(5, 0.8, budget_share=0.5, concentration=3)
+    assert abs(Capacity(stakes=(8,)).truth(machine).regret) < 1e-12
+    assert Capacity(stakes=(6, 8, 12)).truth(machine).regret == pytest.approx(0.0763, abs=5e-5)
+
+
+def test_the_requirement_is_what_prediction_13d_says() -> None:
+    least = [least_accuracy(WARD, utility=1, error=e, concentration=3) for e in (0, 0.1)]
+    assert 100 * (least[1] - least[0]) == pytest.approx(PREDICTIONS["13d"].outcome, abs=0.03)
+    assert least_accuracy(WARD, utility=1, error=0.05, concentration=3) < 0.85
+    assert 2 * 0.875 - 6 * 0.125 == 1.0
+
+
+def test_errors_by_class_cost_the_clinic_more_than_a_larger_uniform_one() -> None:
+    uniform = KnobClassifier(3, 0.75, budget_share=0.9, concentration=3)
+    mixed = ClassKnobs.with_directions(
+        0.75, ("under", "over", "over"), (0.8, 0.8, 0.0), concentration=3
+    )
+    assert mixed.truth().expected < uniform.truth().expected
+    lost = []
+    for kind in (uniform, mixed):
+        deal = Clinic().deal(kind, 4000, rng=2)
+        trust, oracle = (Clinic().play(policy, deal).payoffs for policy in ("trust", "oracle"))
+        lost.append((np.mean(oracle - trust), np.std(oracle - trust) / np.sqrt(4000)))
+    (small, se), (large, other) = lost
+    assert large - small > 4 * np.hypot(se, other)
+
+
+def test_recalibrated_digits_earn_more_than_naive_bayes_trusts() -> None:
+    """The claim of the real data: on most splits, not only on the lesson's."""
+    from sklearn.datasets import load_digits
+    from sklearn.naive_bayes import GaussianNB
+
+    from calibkit.calibrators import BetaCalibrator
+
+    pixels, digit = load_digits(return_X_y=True)
+    gains = []
+    for seed in range(8):
+        train, fit, test = np.split(
+            np.random.default_rng(seed).permutation(len(digit)), [600, 1200]
+        )
+        model = GaussianNB().fit(pixels[train], digit[train])
+        said = model.predict_proba(pixels[fit])
+        repair = BetaCalibrator().fit(said.max(axis=1), said.argmax(axis=1) == digit[fit])
+        won = play_predictions(
+            digit[test],
+            model.predict_proba(pixels[test]),
+            game=WARD,
+            policies={"trust": "trust", "recalibrated": repair.calibrate},
+            n_resamples=20,
+            rng=seed,
+        )
+        gains.append(won.gain[1])
+    assert min(gains) > 0 and np.mean(gains) > 0.2
+
+
+LESSON = "13_decide_with_probabilities.md"
+PRINTED = re.compile(r"([\w-]+) +accuracy ([\d.]+), ECE [\d.]+: paid ([\d.]+), expected ([\d.]+)")
+
+
+def test_prose_and_printed_numbers_agree(root: Path) -> None:
+    path = root / "notebooks" / LESSON
+    text, stored = path.read_text("utf-8"), path.with_suffix(".ipynb").read_text("utf-8")
+    rows = {row[0]: row[1:] for row in PRINTED.findall(stored)}
+    assert len({row[0] for row in rows.values()}) == 1  # one accuracy
+    assert all(abs(float(paid) - float(exact)) < 0.0015 for _, paid, exact in rows.values())
+    assert f"costs {rows['over-confident'][1].lstrip('0')}" in text
+    assert f"ECE {BUDGET:.4f}" in stored
+    for number in ("0.8378", "0.8480", "0.8750"):
+        assert f"accuracy {number}" in stored

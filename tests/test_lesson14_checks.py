@@ -1,0 +1,324 @@
+"""Answers to the exercises of lesson 14, wrong and right, and the numbers that it states."""
+
+import math
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import softmax
+
+from calibkit import data, log_loss
+from calibkit.audit import AuditReport, AuditSettings, audit
+from calibkit.calibrators import PlattCalibrator
+from calibkit.fakes import LogitDistortion, VerbalModel, mended_file, sample_file
+from calibkit.lessons.lesson14.checks import PREDICTIONS
+from calibkit.lessons.lesson14.judges import _gains, _numbers, _states, screening_report
+
+# --- 14.1 --------------------------------------------------------------------------------------
+
+Z = 1.6448536269514722
+
+
+def needed(p: Any, half: float, z: float = Z) -> int:
+    return math.ceil((z / half) ** 2 * np.mean(np.asarray(p) * (1 - np.asarray(p))))
+
+
+def by_loop(p: Any, half: float) -> int:
+    n = 1
+    while Z * math.sqrt(np.mean(p * (1 - p)) / n) > half:
+        n += 1
+    return n
+
+
+# --- 14.2 --------------------------------------------------------------------------------------
+
+BROKEN = sample_file("broken file")
+LABELS, PROB = mended_file()
+GIVEN = np.array(BROKEN.y_prob)
+DIVIDED = GIVEN / GIVEN.sum(axis=1, keepdims=True)
+KEPT = np.abs(GIVEN.sum(axis=1) - 1) < 1e-5
+TOP = np.array(PROB)
+TOP[400:440] = [[0.2, 0.2, 0.6]]
+
+
+def some_wrong() -> Any:
+    labels = LABELS.copy()
+    labels[:3] = (labels[:3] + 1) % 3
+    return labels
+
+
+# --- 14.3 --------------------------------------------------------------------------------------
+
+SPOKEN = sample_file("language model")
+Y, P = SPOKEN.y_true, SPOKEN.y_prob
+GAIN = _gains()
+
+# --- 14.4 --------------------------------------------------------------------------------------
+
+REPORT = screening_report()
+ERROR, COSTS, REPAIR = (REPORT[t].numbers for t in ("calibration", "costs", "repair"))
+
+
+def text(**changes: str) -> str:
+    """Return a complete report, with some of its parts replaced."""
+    parts = {
+        "n": "On 2,500 predictions",
+        "error": f"the ECE is {ERROR['error']:.3f}",
+        "interval": f"(90 % interval {ERROR['error_low']:.3f} to {ERROR['error_high']:.3f})",
+        "null": f"while a calibrated model would show {ERROR['null_error']:.3f}.",
+        "way": "The score is over-confident:",
+        "costs": f"trust costs {COSTS['cost']:.2f}, no model {COSTS['ignoring']:.2f}.",
+        "gain": f"A temperature gains {REPAIR['gain']:.3f} nats",
+        "gains": f"({REPAIR['gain_low']:.3f} to {REPAIR['gain_high']:.3f}).",
+    }
+    return " ".join((parts | changes).values())
+
+
+IN_PERCENT = text(
+    error=f"the calibration error is {100 * ERROR['error']:.1f} %",
+    interval=f"({100 * ERROR['error_low']:.1f}% to {100 * ERROR['error_high']:.1f}%)",
+    n="On all 2500 rows",
+    way="Over confident:",
+)
+PER_CENT = text(
+    error=f"the ECE is {100 * ERROR['error']:.1f} per cent",
+    interval=f"({100 * ERROR['error_low']:.1f} to {100 * ERROR['error_high']:.1f} percent)",
+)
+
+WRONG: dict[str, list[tuple[Any, str]]] = {
+    "14.1": [
+        (lambda p, h: needed(p, h, 1.959964), "95 % interval"),
+        (lambda p, h: math.ceil((Z / h) ** 2 / 4), "p = 1/2 for all"),
+        (lambda p, h: math.ceil(Z / h * np.mean(p * (1 - p))), "not squared"),
+        (lambda p, h: needed(p, 2 * h), "whole width"),
+        (lambda p, h: math.ceil((Z / h) ** 2 * p.mean() * (1 - p.mean())), "Average p (1 - p)"),
+        (lambda p, h: (Z / h) ** 2 * np.mean(p * (1 - p)), "round up"),
+        (lambda p, h: 100, "it takes 3,974 rows, not 100"),
+        (lambda p, h: p.sort() or needed(p, h), "changes its input"),
+        (lambda p, h: "many", "a number"),
+        (4110, "a function"),
+    ],
+    "14.2": [
+        ((BROKEN.y_true, PROB), "question 1"),
+        ((np.roll(BROKEN.y_true, 1), PROB), "the wrong way"),
+        ((some_wrong(), PROB), "3 labels are not"),
+        ((LABELS, GIVEN), "40 rows still do not sum to 1"),
+        ((LABELS, DIVIDED), "22 of these animals were owls"),
+        ((LABELS, softmax(GIVEN, axis=1)), "Only forty were broken"),
+        ((LABELS, TOP), "are not what the model said"),
+        ((LABELS[KEPT], PROB[KEPT]), "1,160 rows of 1,200"),
+        ((LABELS, PROB[:, 0]), "1,200 rows and 3 columns"),
+        ((LABELS, "x"), "1,200 rows and 3 columns"),
+        ((LABELS, np.full((1200, 3), np.nan)), "row 0 of the probabilities"),
+        ((np.array(BROKEN.class_names)[LABELS], PROB), "labels are names"),
+        ((LABELS[:-1], PROB), "1199"),
+        ((LABELS, PROB, 3), "3"),
+        (PROB, "1200"),
+        ("fixed", "a pair"),
+    ],
+    "14.3": [
+        (-GAIN["wanted"], "sign is turned"),
+        (GAIN["seen"], "200 rows that the repair was fitted to"),
+        (GAIN["leak"], "seen all rows"),
+        (GAIN["after"], "after the repair"),
+        (GAIN["other measure"], "Log loss is wanted"),
+        (GAIN["sum"], "mean per row"),
+        (GAIN["before"], "before the repair"),
+        (GAIN["promised"], "What came true"),
+        (GAIN["all folds"], "audit of all rows promised"),
+        (GAIN["bits"], "natural logarithm"),
+        (0.1, "0.1000 is not the gain"),
+        ("0.2", "a number"),
+    ],
+    "14.4": [
+        (text(n="On some predictions"), "how many predictions"),
+        (text(error="the ECE is large"), "expected calibration error"),
+        (text(error="the ECE is .1"), "expected calibration error"),
+        (text(interval="as we saw in the audit here"), "error's interval"),
+        (text(null="while chance would explain less."), "a calibrated model would show"),
+        (text(way="The score is wrong:"), "which way it is wrong"),
+        (text(way="The score is under-confident:"), "which way it is wrong"),
+        (text(costs="trust is dear."), "what trust costs"),
+        (text(gain="A temperature gains much"), "the repair gains"),
+        (text(gains="(interval not shown here)."), "interval of the gain"),
+        (text() + " This proves it.", "`proves`"),
+        (text() + " It will never fail.", "`never`"),
+        (text(null="A perfect model would show .019."), "`perfect`"),
+        (text() + " very" * 100, "Keep to 110"),
+        ("It is over-confident by 0.105.", "5 words"),
+        (0.105, "three sentences"),
+        ([text()], "three sentences"),
+    ],
+}
+
+RIGHT: dict[str, list[Any]] = {
+    "14.1": [needed, by_loop, lambda p, h: float(needed(p, h)), lambda p, h: needed(p, h, 1.645)],
+    "14.2": [
+        (LABELS, PROB),
+        [LABELS.tolist(), PROB.tolist()],
+        (pd.Series(LABELS), pd.DataFrame(PROB, columns=list("abc"))),
+        (LABELS.astype(float), PROB.astype(np.float32)),
+        (LABELS[:, None], PROB),
+        (pd.DataFrame({"label": LABELS}), PROB),
+    ],
+    "14.3": [GAIN["wanted"], round(GAIN["wanted"], 3), np.float64(GAIN["wanted"])],
+    "14.4": [
+        text(),
+        IN_PERCENT,
+        PER_CENT,
+        text(way="Its numbers are over‐confident (too extreme):"),
+        text(way="Its fault is overconfidence:"),
+        text(way="It is too sure of itself, which is no proof of anything:"),
+        text(null=f"and a perfectly calibrated model would show {ERROR['null_error']:.3f}."),
+        text() + " It was tried on rows never seen before.",
+        text(n="On 2\u202f500 predictions"),
+        text(gains=f"({REPAIR['gain_low']:.3f}–{REPAIR['gain_high']:.3f}, 90 % interval)."),
+    ],
+}
+
+
+# --- the judges --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "wanted"),
+    [
+        ("2,500 rows", [(2500, 0, False)]),
+        (".105 (0.088 to .114)", [(0.105, 3, False), (0.088, 3, False), (0.114, 3, False)]),
+        ("10.5 % and 9%", [(10.5, 1, True), (9, 0, True)]),
+        ("8.8–11.4 per cent", [(8.8, 1, True), (11.4, 1, True)]),
+        ("2 500 rows, .114, 90 percent", [(2500, 0, False), (0.114, 3, False), (90, 0, True)]),
+        ("from -0.02 up.", [(-0.02, 2, False)]),
+        ("in 2023, v1.2.3", [(2023, 0, False)]),
+        ("no numbers.", []),
+    ],
+)
+def test_numbers_are_read_from_a_text(words: str, wanted: Any) -> None:
+    assert [number for number in _numbers(words) if number in wanted] == wanted
+    assert "v" in words or _numbers(words) == wanted
+
+
+def test_a_number_states_a_value_only_with_enough_digits() -> None:
+    assert _states((0.1, 2, False), 0.1049) and _states((0.105, 3, False), 0.1049)
+    assert not _states((0.1, 1, False), 0.1049) and not _states((0.11, 2, False), 0.1049)
+    assert _states((10.5, 1, True), 0.1049) and not _states((10.5, 1, False), 0.1049)
+
+
+def test_the_gain_by_hand() -> None:
+    """Platt scaling of the first 200 rows, without the audit."""
+    repair = PlattCalibrator().fit(P[:200], Y[:200])
+    gain = log_loss(Y[200:], P[200:]).value - log_loss(Y[200:], repair.calibrate(P[200:])).value
+    assert GAIN["wanted"] == pytest.approx(gain, abs=1e-6)
+    report = audit(Y[:200], P[:200])
+    assert report.repair == "Platt"
+    promised = report["repair"].numbers
+    assert promised["gain_low"] < gain < promised["gain_high"]  # the praise says so
+
+
+def test_slips_of_the_gain_can_be_told_apart() -> None:
+    values = sorted(GAIN.values())
+    assert np.diff(values).min() > 0.0006
+
+
+# --- what the lesson says ----------------------------------------------------------------------
+
+
+def settings() -> AuditSettings:
+    return AuditSettings(n_draws=199, n_resamples=60)
+
+
+def verdicts(name: str, **options: Any) -> AuditReport:
+    file = sample_file(name)
+    return audit(file.y_true, file.y_prob, settings=settings(), **options)
+
+
+def test_predicted_verdicts_come_true() -> None:
+    assert verdicts("small clinic")["calibration"].verdict == PREDICTIONS["14a"].outcome
+    mixed = verdicts("mixed-up file")
+    assert mixed["alignment"].verdict == PREDICTIONS["14c"].outcome
+    assert mixed["repair"].verdict == "align first" and mixed.calibrator is None
+    assert verdicts("language model").repair == PREDICTIONS["14d"].outcome
+    rows = verdicts("small clinic")["data"].numbers["needed_for_0.01"]
+    assert rows == PREDICTIONS["14b"].outcome == needed(sample_file("small clinic").y_prob, 0.01)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_verdicts_do_not_hang_on_one_seed(seed: int) -> None:
+    rows = VerbalModel().sample(2000, rng=100 + seed)
+    found = audit(rows.y_true, rows.y_prob, settings=settings())
+    assert found.verdicts["direction"] == "over-forecast"
+    gains = dict(zip(found.repairs.name.tolist(), found.repairs.gain, strict=True))
+    assert gains["Platt"] > gains["temperature"] + 0.02
+    screen = LogitDistortion(slope=0.5, scores=(0.5, 2.0)).sample(2500, rng=seed)
+    costly = audit(screen.y_true, screen.y_prob, costs=(1, 20), settings=settings())
+    assert costly.verdicts["costs"] == "worse than ignoring"
+
+
+def test_the_audit_of_the_broken_file_says_what_the_lesson_says() -> None:
+    with pytest.raises(ValueError, match="40 rows of 1,200 do not sum to 1"):
+        audit(BROKEN.y_true, GIVEN)
+    found = audit(BROKEN.y_true, PROB, settings=settings())
+    assert "shifted by one" in found["alignment"].sentence
+    assert audit(LABELS, PROB, settings=settings()).verdicts["alignment"] == "aligned"
+    impossible = audit(LABELS, DIVIDED, settings=settings())["calibration"].numbers["impossible"]
+    assert impossible == 22
+
+
+def test_a_calibrator_would_hide_shuffled_labels() -> None:
+    """What the lesson says of Platt scaling: everybody gets about the base rate."""
+    mixed = sample_file("mixed-up file")
+    repaired = PlattCalibrator().fit(mixed.y_prob, mixed.y_true).calibrate(mixed.y_prob)
+    assert np.ptp(repaired) < 0.15
+    assert repaired.mean() == pytest.approx(mixed.y_true.mean(), abs=1e-6)
+
+
+FILES = {
+    "MLB": "mlb",
+    "NBA": "nba",
+    "World Cup": "world_cup",
+    "CIFAR-10, VGG16": "cifar10-vgg16",
+    "CIFAR-10, wide ResNet": "cifar10-wideresnet",
+}
+LESSON = "14_audit_your_predictions.md"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("title", FILES)
+def test_the_table_of_real_files(title: str, root: Path) -> None:
+    if not data.available(FILES[title]):
+        pytest.skip(f"{FILES[title]} is not on this machine; set CALIBKIT_DATA")
+    source = (root / "notebooks" / LESSON).read_text("utf-8")
+    line = next(line for line in source.splitlines() if line.startswith(f"| {title} |"))
+    _, rows, error, null, _, verdict, repair = (cell.strip() for cell in line.split("|")[1:-1])
+    file = data.load(FILES[title])
+    found = audit(file.y_true, file.y_prob)
+    numbers = found["calibration"].numbers
+    assert f"{found.n:,}" == rows
+    assert numbers["error"] == pytest.approx(float(error), abs=6e-4)
+    assert numbers["null_error"] == pytest.approx(float(null), abs=2e-3)
+    assert verdict in found.codes
+    if repair == "none":
+        assert found.repair is None
+    else:
+        name, gain = repair.split(", ")
+        assert found.repair == name
+        assert found["repair"].numbers["gain"] == pytest.approx(float(gain), abs=0.006)
+
+
+def test_prose_and_printed_numbers_agree(root: Path) -> None:
+    path = root / "notebooks" / LESSON
+    prose, stored = path.read_text("utf-8"), path.with_suffix(".ipynb").read_text("utf-8")
+    stored = re.sub(r'(\\n)?",\s+"\s*', " ", stored)  # printed sentences are wrapped
+    assert "Accuracy 0.976" in stored and "right for 98 of 100" in prose
+    assert "Mean prediction 0.790" in stored and "says 79 %" in prose
+    assert "error 0.0901" in stored and "the ECE is .090" in prose
+    assert "error 0.2100" in stored and "ECE .210" in prose
+    assert "average error of 0.081" in stored and "average error of up to .08" in prose
+    assert "screening: exit code 1" in stored and "broken file: exit code 2" in stored
+    file = sample_file("screening")
+    assert round(100 * file.y_true.mean()) == 29 and "29 cases among 100" in prose
+    few = verdicts("thirty patients")["calibration"].numbers
+    assert few["error"] == pytest.approx(0.217, abs=5e-4) and "ECE .217" in prose
