@@ -180,7 +180,9 @@ def test_a_lesson_stays_small(folder: Path) -> None:
 def without_docstrings(tree: ast.Module) -> ast.Module:
     """Return a module without the strings that explain it."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(
+            node
+        ):
             node.body = node.body[1:] or [ast.Pass()]
     return tree
 

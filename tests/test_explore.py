@@ -688,8 +688,8 @@ class TestNotebook:
         nbformat = pytest.importorskip("nbformat")
         nbclient = pytest.importorskip("nbclient")
         cells = [
-            "from calibkit import explore, plot",
-            "ax = figures01.forecaster(lesson01.forecaster_view(days=5))",
+            "from calibkit.lessons import lesson01, lesson04",
+            "ax = lesson01.figures.forecaster(lesson01.forecaster_view(days=5))",
             "fig = lesson04.which_is_perfect().static()",
             "lesson01.forecaster()",
             "lesson04.which_is_perfect()",

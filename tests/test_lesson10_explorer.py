@@ -14,7 +14,7 @@ import calibkit as ck
 from calibkit import plot
 from calibkit.explore._book import explorer_page
 from calibkit.explore._lab import explorer_box
-from calibkit.lessons import lesson10
+from calibkit.lessons.lesson10 import explorer as lesson10
 from calibkit.lessons.lesson10 import runs
 from calibkit.lessons.lesson10.problems import made_logits, softmax
 from calibkit.multiclass import TemperatureScaling

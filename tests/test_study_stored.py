@@ -111,14 +111,14 @@ def test_error_after_calibration_never_exceeds_the_error_of_the_map() -> None:
 
 def test_the_page_shows_what_is_stored() -> None:
     text = page.PAGE.read_text(encoding="utf-8")
-    assert page.filled(text, STORED) == text, "run: python dev.py study --tables"
+    assert page.filled(text, page.blocks(STORED)) == text, "run: python dev.py study --tables"
     assert text.count("<!-- end -->") == len(page.blocks(STORED))
 
 
 def test_a_page_without_a_place_is_refused() -> None:
     text = page.PAGE.read_text(encoding="utf-8").replace("<!-- after:", "<!-- later:")
     with pytest.raises((ValueError, KeyError)):
-        page.filled(text, STORED)
+        page.filled(text, page.blocks(STORED))
 
 
 def test_storing_loses_millionths_only(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.svm import SVC
 from test_golden_tce import TABLE_2, TABLE_6, TABLE_7, TABLE_9, TABLE_10, TABLES_8_AND_11
 
+from book.experiments.pages import BLOCK
 from book.experiments.tce import __main__ as page
 from book.experiments.tce import printed, real
 from calibkit import bins, significance
@@ -25,7 +26,7 @@ def text() -> str:
 @cache
 def block(name: str) -> str:
     """Return a table as it stands on the page."""
-    (found,) = [match[0] for match in page.BLOCK.finditer(text()) if match["name"] == name]
+    (found,) = [match[0] for match in BLOCK.finditer(text()) if match["name"] == name]
     return found
 
 
@@ -132,4 +133,4 @@ def test_a_missing_package_is_named_as_pip_calls_it(monkeypatch: pytest.MonkeyPa
 
 def test_a_page_without_a_place_for_a_table_is_refused() -> None:
     with pytest.raises(ValueError, match="no place for"):
-        page.filled("# empty page")
+        page.rewritten("# empty page")

@@ -24,7 +24,7 @@ def text() -> str:
 
 
 def test_the_page_is_up_to_date() -> None:
-    assert page.filled(text(), STUDIES) == text(), (
+    assert page.filled(text(), page.blocks(STUDIES)) == text(), (
         "run: python -m book.experiments.verified.__main__"
     )
 
@@ -41,7 +41,7 @@ def test_the_figures_are_up_to_date(name: str) -> None:
 
 def test_a_page_without_a_place_is_refused() -> None:
     with pytest.raises(ValueError, match="has no place for figure-1"):
-        page.filled("", STUDIES)
+        page.filled("", page.blocks(STUDIES))
 
 
 def test_results_survive_storage() -> None:

@@ -65,7 +65,7 @@ def refit_by_rule(
 def ensemble_by_rule(
     ensemble: PiecewiseLinear, prob: FloatVector, label: NDArray[np.int64]
 ) -> PiecewiseLinear:
-    """Choose the pieces of a fitted fold ensemble by the 0.1 % rule, and average the folds again."""
+    """Choose the pieces of a fitted fold ensemble by the 0.1 % rule; average the folds again."""
     pieces = _by_rule(ensemble)
     if pieces == ensemble.n_pieces_:
         return ensemble

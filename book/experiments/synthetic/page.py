@@ -1,19 +1,16 @@
 """The tables of `book/study.md`: our numbers beside the printed ones, with a verdict per row."""
 
-import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from book.experiments.pages import filled, markdown
 from book.experiments.synthetic import StudyResult, StudyTable
 from book.experiments.synthetic.published import PUBLISHED
 from tools.virtual_environment import ROOT
 
 PAGE = ROOT / "book" / "study.md"
-BLOCK = re.compile(
-    r"(<!-- (?P<name>[\w-]+): written by dev\.py study -->\n).*?(<!-- end -->)", re.S
-)
 # The text of the source describes the ensemble by the rule, its tables show the other one: both
 # stand beside the same printed column.
 PRINTED_AS = {"PL3^CE rule": "PL3^CE", "PL^CE rule": "PL^CE"}
@@ -80,7 +77,7 @@ def printed_table(number: int, result: StudyResult) -> str:
             cells = [f"{cell} ({value:.{kind.digits}f})" for cell, value in pairs]
             judged = verdict(ours.tolist(), printed, kind, name)
         rows.append([TITLES.get(name, name), *cells, judged])
-    return markdown(["evaluator", *table.shapes, "verdict"], rows)
+    return markdown(["evaluator", *table.shapes, "verdict"], rows, ["verdict"])
 
 
 def plain_table(table: StudyTable, factor: float, digits: int) -> str:
@@ -103,12 +100,6 @@ def sizes_table(result: StudyResult) -> str:
     return markdown(["evaluator", *(f"n = {size}" for size in sizes)], rows)
 
 
-def markdown(head: list[str], rows: list[list[str]]) -> str:
-    """Return a table with numbers to the right."""
-    ruler = ["---" if name in ("evaluator", "verdict") else "---:" for name in head]
-    return "\n".join(f"| {' | '.join(line)} |" for line in [head, ruler, *rows])
-
-
 def blocks(result: StudyResult) -> dict[str, str]:
     """Return the generated parts of the page, by name."""
     parts = {f"table-{number}": printed_table(number, result) for number in KINDS}
@@ -118,19 +109,6 @@ def blocks(result: StudyResult) -> dict[str, str]:
     return parts
 
 
-def filled(text: str, result: StudyResult) -> str:
-    """Return the text of the page with its generated parts brought up to date."""
-    parts = blocks(result)
-
-    def fill(match: re.Match[str]) -> str:
-        return f"{match[1]}\n{parts.pop(match['name'])}\n\n{match[3]}"
-
-    new = BLOCK.sub(fill, text)
-    if parts:
-        raise ValueError(f"{PAGE.name} has no place for {', '.join(parts)}.")
-    return new
-
-
 def rewrite(result: StudyResult) -> None:
     """Bring the page up to date."""
-    PAGE.write_text(filled(PAGE.read_text(encoding="utf-8"), result), encoding="utf-8")
+    PAGE.write_text(filled(PAGE.read_text(encoding="utf-8"), blocks(result)), encoding="utf-8")

@@ -1,13 +1,12 @@
 """The tables of `book/tce_tables.md`: our values beside those that source 002 prints.
 
-``python -m book.experiments.tce`` computes the simulations (some seconds) and rewrites the page. With
-``--real`` it first fits the models on those real data sets whose packages are installed (a minute),
-and stores the results in ``book/_data/tce_real.json``.
+``python -m book.experiments.tce`` computes the simulations (some seconds) and rewrites the page.
+With ``--real`` it first fits the models on those real data sets whose packages are installed (a
+minute), and stores the results in ``book/_data/tce_real.json``.
 """
 
 import argparse
 import json
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
@@ -16,16 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
+from book.experiments.pages import filled, markdown
+from book.experiments.tce import printed, real
 from calibkit import bins, significance
 from calibkit.fakes import GaussianDiscriminant
-from book.experiments.tce import printed, real
 from tools.virtual_environment import ROOT
 
 PAGE = ROOT / "book" / "tce_tables.md"
 STORED = ROOT / "book" / "_data" / "tce_real.json"
-BLOCK = re.compile(
-    r"(<!-- (?P<name>[\w-]+): written by tools\.tce_page -->\n).*?(<!-- end -->)", re.S
-)
 USED_AT = (0.5, 0.4)
 
 Labelled = tuple[NDArray[np.int64], NDArray[np.float64]]
@@ -190,12 +187,6 @@ def beside(ours: Sequence[float], theirs: Sequence[float]) -> list[str]:
     return [f"{x:.4f} ({y:.4f})" for x, y in zip(ours, theirs, strict=True)]
 
 
-def markdown(head: list[str], rows: list[list[str]]) -> str:
-    """Return a table with numbers to the right."""
-    ruler = ["---", *["---:"] * (len(head) - 1)]
-    return "\n".join(f"| {' | '.join(line)} |" for line in [head, ruler, *rows])
-
-
 BLOCKS = {
     "table-2": table_2,
     "table-6": table_6,
@@ -209,17 +200,9 @@ BLOCKS = {
 }
 
 
-def filled(text: str) -> str:
+def rewritten(text: str) -> str:
     """Return the text of the page with its generated parts brought up to date."""
-    parts = {name: build() for name, build in BLOCKS.items()}
-
-    def fill(match: re.Match[str]) -> str:
-        return f"{match[1]}\n{parts.pop(match['name'])}\n\n{match[3]}"
-
-    new = BLOCK.sub(fill, text)
-    if parts:
-        raise ValueError(f"{PAGE.name} has no place for {', '.join(parts)}.")
-    return new
+    return filled(text, {name: build() for name, build in BLOCKS.items()})
 
 
 def store_real() -> None:
@@ -240,7 +223,7 @@ def main() -> None:
     parser.add_argument("--real", action="store_true", help="fit the models on real data first")
     if parser.parse_args().real:
         store_real()
-    PAGE.write_text(filled(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    PAGE.write_text(rewritten(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,21 +1,21 @@
 """The figures and tables of `book/verified.md`: source 003 on real predictions and a look-alike.
 
-``python -m book.experiments.verified`` redraws everything from stored numbers. ``--fake`` first computes
-those of the look-alike (about two minutes), ``--real`` those of the real predictions as well, which
-must be in the folder ``CALIBKIT_DATA``. Only results are stored, in ``book/_data/verified.json``.
+``python -m book.experiments.verified`` redraws everything from stored numbers. ``--fake`` first
+computes those of the look-alike (about two minutes), ``--real`` those of the real
+predictions as well, which must be in the folder ``CALIBKIT_DATA``. Only results are stored, in ``book/_data/verified.json``.
 """
 
 import argparse
 import json
-import re
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import fields
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from book.experiments.pages import filled, markdown
 from book.experiments.synthetic import (
     BinnedErrors,
     CalibratorComparison,
@@ -32,9 +32,6 @@ from tools.virtual_environment import ROOT
 
 PAGE = ROOT / "book" / "verified.md"
 STORED = ROOT / "book" / "_data" / "verified.json"
-BLOCK = re.compile(
-    r"(<!-- (?P<name>[\w-]+): written by tools\.verified_page -->\n).*?(<!-- end -->)", re.S
-)
 REAL = "cifar10-vgg16"
 SCALERS = ("Platt", "temperature", "Dirichlet", "Dirichlet, no penalty")
 SEED = 0
@@ -190,12 +187,6 @@ def _short(which: str) -> str:
     return "real" if which == "real" else POPULATIONS[which]
 
 
-def markdown(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a table with numbers to the right."""
-    ruler = ["---", *["---:"] * (len(head) - 1)]
-    return "\n".join(f"| {' | '.join(line)} |" for line in [head, ruler, *rows])
-
-
 def blocks(studies: Studies) -> dict[str, str]:
     """Return the generated figures and tables, by name."""
     return {
@@ -208,19 +199,6 @@ def blocks(studies: Studies) -> dict[str, str]:
         "table-10": table_of_estimators(studies, "classes"),
         "table-11": table_of_medians(studies),
     }
-
-
-def filled(text: str, studies: Studies) -> str:
-    """Return the text of the page with its figures and tables brought up to date."""
-    parts = blocks(studies)
-
-    def fill(match: re.Match[str]) -> str:
-        return f"{match[1]}\n{parts.pop(match['name'])}\n\n{match[3]}"
-
-    new = BLOCK.sub(fill, text)
-    if parts:
-        raise ValueError(f"{PAGE.name} has no place for {', '.join(parts)}.")
-    return new
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -236,7 +214,7 @@ def main(arguments: list[str] | None = None) -> None:
             STORED.write_text(json.dumps(stored, separators=(",", ":")) + "\n", encoding="utf-8")
     studies = load()
     draw_all(studies)
-    PAGE.write_text(filled(PAGE.read_text(encoding="utf-8"), studies), encoding="utf-8")
+    PAGE.write_text(filled(PAGE.read_text(encoding="utf-8"), blocks(studies)), encoding="utf-8")
 
 
 if __name__ == "__main__":

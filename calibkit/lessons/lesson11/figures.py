@@ -235,7 +235,13 @@ def _draw_map(ax: Axes, race: Race, m: int, code: dict[str, Any]) -> None:
 
 # Plain, debiased and true errors look alike here and on the page of the rerun.
 ESTIMATE_CODES: dict[str, dict[str, Any]] = {
-    "plain": {"color": look.OVER, "marker": "o", "markersize": 4, "linewidth": 1.8},
+    "plain": {
+        "color": look.OVER,
+        "marker": "o",
+        "markersize": 4,
+        "linewidth": 1.8,
+        "linestyle": "solid",
+    },
     "debiased": {
         "color": look.UNDER,
         "marker": "s",
