@@ -1,8 +1,9 @@
 """The figures and tables of `book/verified.md`: source 003 on real predictions and a look-alike.
 
 ``python -m book.experiments.verified`` redraws everything from stored numbers. ``--fake`` first
-computes those of the look-alike (about two minutes), ``--real`` those of the real
-predictions as well, which must be in the folder ``CALIBKIT_DATA``. Only results are stored, in ``book/_data/verified.json``.
+computes those of the look-alike (about two minutes), ``--real`` those of the real predictions as
+well, which must be in the folder ``CALIBKIT_DATA``. Only results are stored, in
+``book/_data/verified.json``.
 """
 
 import argparse
