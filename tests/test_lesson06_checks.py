@@ -9,7 +9,7 @@ import pytest
 import calibkit as ck
 from calibkit.calibrators import CrossValidatedBinning
 from calibkit.fakes import LogitDistortion, SyntheticShape
-from calibkit.lessons.lesson06 import judges as judges
+from calibkit.lessons.lesson06 import checks as judges
 
 # --- 6.1 ---------------------------------------------------------------------------------------
 

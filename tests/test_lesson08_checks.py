@@ -15,8 +15,7 @@ from calibkit import data, significance
 from calibkit.bins import Pava, PavaBC
 from calibkit.errors import expected_calibration_error as ece
 from calibkit.fakes import LogitDistortion
-from calibkit.lessons.lesson08.checks import PREDICTIONS
-from calibkit.lessons.lesson08.judges import LABELS, _fit
+from calibkit.lessons.lesson08.checks import LABELS, PREDICTIONS, _fit
 
 Floats = NDArray[np.float64]
 

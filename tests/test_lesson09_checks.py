@@ -16,7 +16,7 @@ from calibkit import significance
 from calibkit.calibrators import estimate_prevalence, shift_prior
 from calibkit.fakes import GaussianDiscriminant
 from calibkit.lessons import lesson09
-from calibkit.lessons.lesson09 import judges as judges
+from calibkit.lessons.lesson09 import checks as judges
 
 # --- 9.1 ---------------------------------------------------------------------------------------
 

@@ -13,9 +13,8 @@ from scipy import optimize, special
 import calibkit as ck
 from calibkit import data, finite
 from calibkit.fakes import FakeSample
-from calibkit.lessons.lesson12.checks import PREDICTIONS
+from calibkit.lessons.lesson12.checks import PREDICTIONS, honest
 from calibkit.lessons.lesson12.fits import _loss, uneven
-from calibkit.lessons.lesson12.judges import honest
 from calibkit.lessons.lesson12.models import CYCLE, FAKES, hidden
 from calibkit.multiclass import (
     DirichletCalibrator,

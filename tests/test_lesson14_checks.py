@@ -14,8 +14,13 @@ from calibkit import data, log_loss
 from calibkit.audit import AuditReport, AuditSettings, audit
 from calibkit.calibrators import PlattCalibrator
 from calibkit.fakes import LogitDistortion, VerbalModel, mended_file, sample_file
-from calibkit.lessons.lesson14.checks import PREDICTIONS
-from calibkit.lessons.lesson14.judges import _gains, _numbers, _states, screening_report
+from calibkit.lessons.lesson14.checks import (
+    PREDICTIONS,
+    _gains,
+    _numbers,
+    _states,
+    screening_report,
+)
 
 # --- 14.1 --------------------------------------------------------------------------------------
 

@@ -1,16 +1,283 @@
 """Checks and predictions of lesson 09: handle rare events."""
 
+import re
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibkit.calibrators import shift_prior
+from calibkit.fakes import GaussianDiscriminant
+from calibkit.learn import answers
+from calibkit.learn.answers import same
 from calibkit.learn.exercises import Check, Prediction
-from calibkit.lessons.lesson09 import judges as judges
+
+FloatVector = NDArray[np.float64]
+
+SAY = {
+    # 9.1
+    "three": "three numbers: the ratio, and the 5 % and 95 % quantiles by chance",
+    "ratio": "the ratio should be {wanted:.3f}, here it is {found:.3f}.",
+    "upside": "this is expected over observed. Put the observed number on top.",
+    "mean": "this is the share of events. Divide it by the mean prediction.",
+    "order": "the lower quantile comes before the upper one.",
+    "around": "these quantiles lie around the measured ratio. By chance, ratios lie around 1.",
+    "chance": "the quantiles should be near {low:.2f} and {high:.2f}. Redraw with each p.",
+    # 9.2
+    "call": "`shift(p, {train}, {test})`",
+    "per p": "one probability per prediction",
+    "logit": "these are logits. Go back to probabilities at the end.",
+    "scaled": "this multiplies probabilities. Multiply the odds, p / (1 - p).",
+    "backwards": "this moves from `test` to `train`. Exchange the two.",
+    "one side": "`train` plays a part too: for train = test nothing may change.",
+    "leaves": "p = {p:g} becomes {found:.3f}. Probabilities stay between 0 and 1.",
+    "value": "p = {p:g} should become {wanted:.4f} from {train:g} to {test:g}, not {found:.4f}.",
+    # 9.3
+    "repaired": "an array with 10,000 probabilities",
+    "unchanged": "these are still the predictions of the weighted model.",
+    "direction": "this makes the predictions larger. The world has fewer events than the weights.",
+    "divided": "this divides by a constant. The mean is right, the large predictions are not.",
+    "natural": "this is the model without weights. Repair the weighted one.",
+    "far": "the mean should be near {wanted:.4f}, here it is {found:.4f}.",
+    "shape": "the mean is right, but single predictions are not: they differ by {gap:.3f}.",
+    # 9.4
+    "em call": "`em_step(p, {train}, {now})`",
+    "number": "one number, the next prevalence",
+    "plain mean": "this is the mean prediction. First move the predictions to `now`.",
+    "from now": "this moves from `now` to `train`. The predictions were made for `train`.",
+    "em": "from {now:g} the next step is {wanted:.4f}, not {found:.4f}.",
+    "vector": "this returns {count} numbers. Average them.",
+    # 9.5
+    "two": "two numbers: the ECE for means of ±0.5, then for ±1",
+    "swapped": "the two have changed places. The means ±0.5 come first.",
+    "equal": "both are the same. Did the second model get its own `means`?",
+    "true": "this is the true error. Fit a model on the drawn data, then take its ECE.",
+    "other": "for means of ±{mean:g}, {found:.4f} comes out instead of {wanted:.4f}.",
+    "percent": "these are per cent. Give shares, like the printed .0963.",
+    # 9.6
+    "text": "a string of two to four sentences",
+    "short": "{count} words are few to defend a choice. Aim at two to four sentences.",
+    "long": "{count} words are many for a dashboard. Keep it below {most}.",
+    "accuracy": "accuracy is 99.5 % for a model that always says no. Choose another measure.",
+    "which": "name the measure: O/E, TCE, ECE, a shift of logits, log loss …",
+    "ECE alone": "always saying 0 has an ECE of .005 here. Would your alarm ring?",
+    "level": "say what chance alone would show: a null level, a band, a p-value.",
+    "blind": "every measure is blind to something. Name what yours does not show.",
+}
+
+
+# --- 9.1 ---------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=1)
+def _counts() -> FloatVector:
+    """Return ratio and chance range for the data of the exercise, which have the same seed."""
+    sample = GaussianDiscriminant(0.02, deployed=0.025, scale=1).sample(10_000, 92)
+    rng, expected = np.random.default_rng(0), float(sample.y_prob.sum())
+    by_chance = [np.sum(rng.random(10_000) < sample.y_prob) / expected for _ in range(2000)]
+    return np.array([sample.y_true.sum() / expected, *np.quantile(by_chance, [0.05, 0.95])])
+
+
+def judge_ratio(answer: Any) -> str | None:
+    """Judge exercise 9.1: observed over expected, and its range by chance."""
+    ratio, low, high = answers.as_numbers(answer, SAY["three"], 3).tolist()
+    wanted = _counts()
+    if not same(ratio, wanted[0], 0.002):
+        if same(ratio, 1 / wanted[0], 0.002):
+            return SAY["upside"]
+        if 0 < ratio < 0.1:
+            return SAY["mean"]
+        return SAY["ratio"].format(wanted=wanted[0], found=ratio)
+    if low > high:
+        return SAY["order"]
+    if same((low + high) / 2, wanted[0], 0.04):
+        return SAY["around"]
+    if not (same(low, wanted[1], 0.02) and same(high, wanted[2], 0.02)):
+        return SAY["chance"].format(low=wanted[1], high=wanted[2])
+    return None
+
+
+# --- 9.2 ---------------------------------------------------------------------------------------
+
+_P = np.array([0.02, 0.3, 0.5, 0.9, 0.99])
+_MOVES = ((0.5, 0.5), (0.5, 0.01), (0.01, 0.02), (0.2, 0.7))
+
+
+def judge_shift(answer: Any) -> str | None:
+    """Judge exercise 9.2: a function that moves probabilities to another prevalence."""
+    function = answers.as_function(answer)
+    for train, test in _MOVES:
+        shown = SAY["call"].format(train=train, test=test)
+        result = answers.call(function, _P.copy(), train, test, shown=shown)
+        found = answers.as_numbers(result, SAY["per p"], len(_P))
+        problem = _shift_problem(found, train, test)
+        if problem is not None:
+            return problem
+    return None
+
+
+def _shift_problem(found: FloatVector, train: float, test: float) -> str | None:
+    wanted = shift_prior(_P, train_prevalence=train, test_prevalence=test)
+    if np.allclose(found, wanted, rtol=0, atol=1e-9):
+        return None
+    if np.allclose(found, np.log(wanted / (1 - wanted)), rtol=0, atol=1e-9):
+        return SAY["logit"]
+    if np.allclose(found, _P * test / train, rtol=0, atol=1e-9):
+        return SAY["scaled"]
+    if train == test:
+        return SAY["one side"]
+    if np.allclose(found, shift_prior(_P, train_prevalence=test, test_prevalence=train)):
+        return SAY["backwards"]
+    wrong = int(np.flatnonzero(~(np.abs(found - wanted) <= 1e-9))[0])
+    if not 0 <= found[wrong] <= 1:
+        return SAY["leaves"].format(p=_P[wrong], found=found[wrong])
+    return SAY["value"].format(
+        p=_P[wrong], wanted=wanted[wrong], found=found[wrong], train=train, test=test
+    )
+
+
+# --- 9.3 ---------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=1)
+def weighted_model() -> tuple[FloatVector, FloatVector, float]:
+    """Return predictions with and without class weights on new data, and the share of events."""
+    from sklearn.linear_model import LogisticRegression
+
+    world = GaussianDiscriminant(0.05, scale=1)
+    old, new = world.sample(10_000, 91), world.sample(10_000, 92)
+    models = (LogisticRegression(class_weight=weights) for weights in ("balanced", None))
+    balanced, plain = (
+        model.fit(old.feature[:, None], old.y_true).predict_proba(new.feature[:, None])[:, 1]
+        for model in models
+    )
+    return balanced, plain, float(old.y_true.mean())
+
+
+def judge_repaired(answer: Any) -> str | None:
+    """Judge exercise 9.3: predictions of a weighted model, shifted to the world's prevalence."""
+    balanced, plain, share = weighted_model()
+    found = answers.as_numbers(answer, SAY["repaired"], len(balanced))
+    wanted = shift_prior(balanced, train_prevalence=0.5, test_prevalence=share)
+    gap = float(np.abs(found - wanted).max())
+    if gap <= 0.001 or (_near_shift(found, balanced) and gap < 0.03):
+        return None
+    if np.allclose(found, balanced, rtol=0, atol=1e-3):
+        return SAY["unchanged"]
+    if np.allclose(found, plain, rtol=0, atol=1e-3):
+        return SAY["natural"]
+    if found.mean() > balanced.mean():
+        return SAY["direction"]
+    if np.ptp(found / balanced) < 1e-6:
+        return SAY["divided"]
+    if not same(found.mean(), wanted.mean(), 0.003):
+        return SAY["far"].format(wanted=wanted.mean(), found=found.mean())
+    return SAY["shape"].format(gap=gap)
+
+
+def _near_shift(found: FloatVector, balanced: FloatVector) -> bool:
+    """Tell whether all odds were multiplied by one factor: another estimate of the share."""
+    if not ((found > 0) & (found < 1)).all():
+        return False
+    factor = found / (1 - found) * (1 - balanced) / balanced
+    return bool(np.ptp(factor) < 1e-6)
+
+
+# --- 9.4 ---------------------------------------------------------------------------------------
+
+_STEPS = ((0.5, 0.5), (0.5, 0.2), (0.1, 0.3), (0.02, 0.01))
+
+
+def judge_em_step(answer: Any) -> str | None:
+    """Judge exercise 9.4: a function that returns the next prevalence."""
+    function = answers.as_function(answer)
+    for train, now in _STEPS:
+        shown = SAY["em call"].format(train=train, now=now)
+        result = answers.call(function, _P.copy(), train, now, shown=shown)
+        if np.ndim(result) == 1 and len(result) == len(_P):
+            return SAY["vector"].format(count=len(_P))
+        found = answers.as_number(result, SAY["number"])
+        wanted = shift_prior(_P, train_prevalence=train, test_prevalence=now).mean()
+        if same(found, wanted, 1e-9):
+            continue
+        if same(found, _P.mean(), 1e-9):
+            return SAY["plain mean"]
+        if same(found, shift_prior(_P, train_prevalence=now, test_prevalence=train).mean(), 1e-9):
+            return SAY["from now"]
+        return SAY["em"].format(now=now, wanted=wanted, found=found)
+    return None
+
+
+# --- 9.5 ---------------------------------------------------------------------------------------
+
+_MEANS = (0.5, 1.0)
+_PRINTED = (0.0963, 0.0800)
+
+
+def judge_errors(answer: Any) -> str | None:
+    """Judge exercise 9.5: the ECE of the simulation, for the means of the code and of the text."""
+    found = answers.as_numbers(answer, SAY["two"], 2)
+    if np.all(np.abs(found - _PRINTED) <= 0.001):
+        return None
+    if np.all(np.abs(found[::-1] - _PRINTED) <= 0.001):
+        return SAY["swapped"]
+    if np.all(np.abs(found / 100 - _PRINTED) <= 0.001):
+        return SAY["percent"]
+    true = [GaussianDiscriminant(0.5, deployed=0.4, means=(-m, m)).true_error() for m in _MEANS]
+    if np.allclose(found, true, rtol=0, atol=3e-4):
+        return SAY["true"]
+    if found[0] == found[1]:
+        return SAY["equal"]
+    wrong = int(np.argmax(np.abs(found - _PRINTED)))
+    return SAY["other"].format(mean=_MEANS[wrong], found=found[wrong], wanted=_PRINTED[wrong])
+
+
+# --- 9.6 ---------------------------------------------------------------------------------------
+
+_FEWEST_WORDS, _MOST_WORDS = 20, 120
+_BETTER = (
+    r"o/e|observed (over|to|and|against|divided|vs)|expected|ratio|relative|log[- ]?odds|"
+    r"intercept|logit|\btce\b|test-based|log ?loss|brier|adaptive|\bace\b"
+)
+_ECE = r"\bece\b|expected calibration error"
+_LEVEL = r"chance|null|\bband|p-value|interval|redraw|calibrated model|perfect model|significan"
+_BLIND = (
+    r"\bbut\b|however|although|blind|cancel|miss|not (see|show|tell|notice|catch)|weak|hide|"
+    r"cannot|does not|doesn't|do not|drawback|limit"
+)
+
+
+def judge_dashboard(answer: Any) -> str | None:
+    """Judge exercise 9.6: whether a text names a measure, its chance level and its weakness."""
+    if not isinstance(answer, str):
+        raise answers.wrong_kind(answer, SAY["text"])
+    words = len(answer.split())
+    if words < _FEWEST_WORDS:
+        return SAY["short"].format(count=words)
+    if words > _MOST_WORDS:
+        return SAY["long"].format(count=words, most=_MOST_WORDS)
+    text = " ".join(answer.lower().split())
+    named = re.search(_BETTER, re.sub(_ECE, "", text))
+    if not named:
+        if re.search(_ECE, text):
+            return SAY["ECE alone"]
+        return SAY["accuracy" if "accuracy" in text else "which"]
+    for pattern, key in ((_LEVEL, "level"), (_BLIND, "blind")):
+        if not re.search(pattern, text):
+            return SAY[key]
+    return None
+
+
+# --- what the lesson asks ----------------------------------------------------------------------
 
 TITLE = "Handle rare events: imbalance"
-SAY = judges.SAY
 
 CHECKS = {
     "9.1": Check(
         task="Compare observed and expected counts",
         variable="my_ratio",
-        judge=judges.judge_ratio,
+        judge=judge_ratio,
         hints=(
             "The predictions add up to the expected number of events: `p.sum()`.",
             "A round gives `(rng.random(len(p)) < p).sum() / p.sum()`. Then `np.quantile` of all.",
@@ -21,7 +288,7 @@ CHECKS = {
     "9.2": Check(
         task="Shift probabilities to another prevalence",
         variable="shift",
-        judge=judges.judge_shift,
+        judge=judge_shift,
         hints=(
             "In logits: add logit(test) and subtract logit(train). Then go back.",
             "Without logits: `event = p * test / train`, `other = (1 - p) * (1 - test) / "
@@ -32,7 +299,7 @@ CHECKS = {
     "9.3": Check(
         task="Repair a model with class weights",
         variable="repaired",
-        judge=judges.judge_repaired,
+        judge=judge_repaired,
         hints=(
             'For which prevalence was the model made? `"balanced"` gives both classes half.',
             "`shift_prior(p_balanced, train_prevalence=0.5, test_prevalence=old.y_true.mean())`",
@@ -43,7 +310,7 @@ CHECKS = {
     "9.4": Check(
         task="Take one step of EM",
         variable="em_step",
-        judge=judges.judge_em_step,
+        judge=judge_em_step,
         hints=(
             "Two steps: move the predictions from `train` to `now`, then average.",
             "`shift_prior(p, train_prevalence=train, test_prevalence=now).mean()`",
@@ -53,7 +320,7 @@ CHECKS = {
     "9.5": Check(
         task="Find a misprint by simulation",
         variable="my_errors",
-        judge=judges.judge_errors,
+        judge=judge_errors,
         hints=(
             "For each pair of means: `x_fit, y_fit, x_test, y_test = model.source_data()`.",
             "Fit `LogisticRegression(max_iter=1000)` on `x_fit[:, None]`. Then ECE in 10 bins.",
@@ -64,7 +331,7 @@ CHECKS = {
     "9.6": Check(
         task="Choose a measure for a dashboard",
         variable="my_choice",
-        judge=judges.judge_dashboard,
+        judge=judge_dashboard,
         hints=(
             "Begin: “I show … because …” Then say what chance would show.",
             "Every measure is blind to something. Opposite errors cancel in O/E, for example.",

@@ -1,7 +1,277 @@
 """Checks and predictions of lesson 10: cool a network."""
 
+import math
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
+
+from calibkit.learn import answers
+from calibkit.learn.answers import same
 from calibkit.learn.exercises import Check, Prediction
-from calibkit.lessons.lesson10 import judges as judges
+from calibkit.lessons.lesson10 import problems as problems
+from calibkit.lessons.lesson10.problems import Floats, Pair, softmax
+from calibkit.multiclass import TemperatureScaling, undo_label_smoothing
+from calibkit.scores import log_loss
+
+SAY = {
+    # 10.1 and 10.2
+    "bold": "logits of an over-confident model",
+    "timid": "logits of an under-confident model",
+    "lifted": "logits that were all raised by 1,000",
+    "one number": "one temperature",
+    "inverse": "for {case}, this is 1/T. Divide the logits by T, do not multiply.",
+    "logarithm": "for {case}, this is the logarithm of T.",
+    "negative": "for {case}, T is negative. That would turn the ranking round: search above 0.",
+    "unmoved": "for {case}, this is where the search began. Does it follow the log loss?",
+    "brier": "for {case}, this minimises the Brier score. Minimise the log loss.",
+    "halted": "for {case}, the search halted at T = {found:.4f}. The log loss still falls "
+    "towards {wanted:.4f}. Allow more steps, or longer ones.",
+    "bound": "for {case}, {found:.4f} is too far from {wanted:.4f}. Does the search reach both "
+    "sides of 1, and end where it should?",
+    "edge": "for {case}, this is the end of the search, {found:g}. Is it the log loss that is "
+    "minimised, with its minus sign?",
+    "not a number": "for {case}, this is not a number. Keep the search between 0.05 and 20, and "
+    "subtract each row's largest logit before `exp`.",
+    "overflow": "for {case}, {found:.4f} is too far from {wanted:.4f}. The softmax has not "
+    "changed, but `exp` overflows: subtract each row's largest logit, or use `log_softmax`.",
+    # 10.3
+    "diagnosis": "a pair: a letter, and a number",
+    "letters": "the letter of a file",
+    "loud": "file {name} starts badly, but its log loss ends where the others' does. It holds "
+    "logits, and cooling repairs them.",
+    "fine": "file {name} ends at the same log loss as another one. Look for the file that "
+    "scaling cannot bring there.",
+    "floor of logits": "logits have no such floor: a bold right answer costs nearly 0. What is the "
+    "largest probability that a softmax of probabilities can give?",
+    "uniform": "this is the cost of ten equal probabilities. A softmax of (1, 0, …, 0) does "
+    "slightly better.",
+    "reported": "this number stands in the table. The question is how low it could be at best.",
+    "two classes": "this is the floor of two classes. Here are ten.",
+    "probability": "this is the probability. The log loss is minus its logarithm.",
+    "in bits": "this is in bits. calibkit uses the natural logarithm.",
+    "in digits": "this is with the logarithm to base 10. calibkit uses the natural one.",
+    "floor off": "the softmax of (1, 0, …, 0) gives the right class e / (e + 9). Your number is "
+    "{found:.4f}.",
+    # 10.4
+    "three": "three numbers: T, log loss after scaling, log loss after undoing",
+    "above one": "T = {found:.3f} is above 1. Smoothed labels make a model careful, so it must "
+    "be made bolder.",
+    "as logits": "this T treats probabilities as logits. Declare the input.",
+    "fitted on test": "this T was fitted to the test half. Fit to `p_fit` and `y_fit`.",
+    "temperature off": "T is {wanted:.3f} on the fitting half, not {found:.3f}.",
+    "not scaled": "the second number is the log loss without any scaling.",
+    "second": "with this T, the test half has the log loss {wanted:.4f}, not {found:.4f}.",
+    "fitting half": "number {place} is the log loss on the fitting half. Report the test half.",
+    "third": "undoing gives the log loss {wanted:.4f} on the test half, not {found:.4f}.",
+    # 10.5
+    "splits": "three splits, case {case}",
+    "test": "T was fitted to the test split, which then judges it. Fit to the validation split.",
+    "train": "T was fitted to the training split. The network knows those answers by heart.",
+    "pooled": "the training split has no place in the fit, not even beside the validation split.",
+    "no scaling": "this is the test log loss before scaling.",
+    "reported on": "this is the log loss of the {split} split. Report the test split.",
+    "report off": "for {case}, an honest report says {wanted:.4f}, not {found:.4f}.",
+}
+
+# --- 10.1 and 10.2: temperatures ---------------------------------------------------------------
+
+
+_STEP = 0.02  # whoever moved less has stopped at the edge of the search
+_ENDS = (0.05, 20.0)  # of the search that the exercise asks for
+
+
+def judge_temperature(answer: Any) -> str | None:
+    """Judge exercise 10.1: a function that fits a temperature."""
+    return _judge_fits(answer, tolerance=1e-3)
+
+
+def judge_torch(answer: Any) -> str | None:
+    """Judge exercise 10.2: the same with an optimiser that may stop early."""
+    return _judge_fits(answer, tolerance=1e-2)
+
+
+def _judge_fits(answer: Any, tolerance: float) -> str | None:
+    function = answers.as_function(answer)
+    for name, (logits, label) in problems.fitting_cases().items():
+        result = answers.call(function, logits, label, shown=SAY[name])
+        if _is_nan(result):
+            return SAY["not a number"].format(case=SAY[name])
+        found = answers.as_number(result, SAY["one number"])
+        wanted = _temperature(logits, label)
+        if not same(found, wanted, tolerance):
+            return _temperature_slip(found, logits, label, SAY[name])
+    return None
+
+
+def _is_nan(result: Any) -> bool:
+    try:
+        return bool(np.isnan(float(result)))
+    except Exception:  # not even a number, which is said elsewhere
+        return False
+
+
+def _temperature(logits: Floats, label: NDArray[np.intp]) -> float:
+    return TemperatureScaling("logits").fit(logits, label).temperature_
+
+
+def _temperature_slip(found: float, logits: Floats, label: NDArray[np.intp], case: str) -> str:
+    wanted = _temperature(logits, label)
+    words = {"case": case, "found": found, "wanted": wanted}
+    for slip, value in (("inverse", 1 / wanted), ("logarithm", np.log(wanted))):
+        if same(found, float(value), 2e-3):
+            return SAY[slip].format(**words)
+    if found <= 0:
+        return SAY["negative"].format(**words)
+    if found in (1.0, 1.5):
+        return SAY["unmoved"].format(**words)
+    if same(found, _brier_temperature(logits, label), 2e-3):
+        return SAY["brier"].format(**words)
+    if any(same(found, end, 1e-3 * end) for end in _ENDS):
+        return SAY["edge"].format(**words)
+    if case == SAY["lifted"]:
+        return SAY["overflow"].format(**words)
+    start = 1.0 if wanted < 1 else 1.5
+    moved = min(abs(found - 1), abs(found - start)) > _STEP
+    between = min(start, wanted) < found < max(start, wanted)
+    return SAY["halted" if moved and between else "bound"].format(**words)
+
+
+def _brier_temperature(logits: Floats, label: NDArray[np.intp]) -> float:
+    happened = np.eye(logits.shape[1])[label]
+
+    def score(temperature: float) -> float:
+        return float(((softmax(logits / temperature) - happened) ** 2).sum(axis=1).mean())
+
+    return float(minimize_scalar(score, bounds=(0.05, 20), method="bounded").x)
+
+
+# --- 10.3: probabilities fed as logits ---------------------------------------------------------
+
+
+def judge_diagnosis(answer: Any) -> str | None:
+    """Judge exercise 10.3: which file was softmaxed twice, and its least log loss."""
+    letter, number = answers.as_list(answer, SAY["diagnosis"], 2)
+    name = answers.as_option(letter, problems.three_files(20), SAY["letters"])
+    if name != problems.CULPRIT:
+        return SAY["loud" if name == "A" else "fine"].format(name=name)
+    return _floor_slip(answers.as_number(number))
+
+
+def _floor_slip(found: float) -> str | None:
+    wanted = float(np.log(1 + 9 / math.e))
+    slips = {
+        "floor of logits": 0.0,
+        "uniform": float(np.log(10)),
+        "two classes": float(np.log(1 + 1 / math.e)),
+        "probability": float(math.e / (math.e + 9)),
+        "in bits": wanted / float(np.log(2)),
+        "in digits": wanted / float(np.log(10)),
+    }
+    if same(found, wanted, 2e-3):
+        return None
+    for slip, value in slips.items():
+        if same(found, value, 2e-3):
+            return SAY[slip]
+    reported = [value for losses in problems.losses_of_files().values() for value in losses]
+    if any(same(found, value, 6e-3) for value in reported):
+        return SAY["reported"]
+    return SAY["floor off"].format(found=found)
+
+
+# --- 10.4: label smoothing ---------------------------------------------------------------------
+
+
+@lru_cache(maxsize=1)
+def _smoothed() -> dict[str, tuple[float, float, float]]:
+    """Return T and both log losses on the test half, and what slips would give."""
+    fit, test = problems.smoothed_model()
+    scaling = TemperatureScaling("probabilities").fit(*fit)
+    on_test = TemperatureScaling("probabilities").fit(*test)
+    mistaken = TemperatureScaling("logits").fit(fit[0] + 1.0, fit[1])
+    losses = [
+        [
+            log_loss(label, prob).value,
+            log_loss(label, scaling.calibrate(prob)).value,
+            log_loss(label, undo_label_smoothing(prob, amount=problems.AMOUNT)).value,
+        ]
+        for prob, label in (fit, test)
+    ]
+    (_, fit_scaled, fit_undone), (plain, scaled, undone) = losses
+    return {
+        "right": (scaling.temperature_, scaled, undone),
+        "temperatures": (on_test.temperature_, mistaken.temperature_, plain),
+        "fit": (0.0, fit_scaled, fit_undone),
+    }
+
+
+def judge_smoothing(answer: Any) -> str | None:
+    """Judge exercise 10.4: the temperature of a smoothed model, and two log losses."""
+    found = answers.as_numbers(answer, SAY["three"], 3)
+    wanted, on_fit = _smoothed()["right"], _smoothed()["fit"]
+    on_test, mistaken, plain = _smoothed()["temperatures"]
+    if not same(found[0], wanted[0], 1e-3):
+        if same(found[0], on_test, 1e-3):
+            return SAY["fitted on test"]
+        if same(found[0], mistaken, 1e-3):
+            return SAY["as logits"]
+        slip = "above one" if found[0] > 1 else "temperature off"
+        return SAY[slip].format(found=found[0], wanted=wanted[0])
+    for place, slip in ((1, "second"), (2, "third")):
+        if same(found[place], wanted[place], 5e-4):
+            continue
+        if same(found[place], on_fit[place], 5e-4):
+            return SAY["fitting half"].format(place=place + 1)
+        if place == 1 and same(found[place], plain, 5e-4):
+            return SAY["not scaled"]
+        return SAY[slip].format(wanted=wanted[place], found=found[place])
+    return None
+
+
+# --- 10.5: the right split ---------------------------------------------------------------------
+
+
+def judge_report(answer: Any) -> str | None:
+    """Judge exercise 10.5: a function that fits T to the right split and reports another."""
+    function = answers.as_function(answer)
+    for case, seed in enumerate((106, 107), start=1):
+        splits = problems.three_splits(seed)
+        shown = SAY["splits"].format(case=case)
+        result = answers.call(function, *splits.values(), shown=shown)
+        found = answers.as_number(result)
+        wanted = _loss_after(splits, "validation", "test")
+        if not same(found, wanted, 1e-4):
+            return _report_slip(found, splits, shown)
+    return None
+
+
+def _report_slip(found: float, splits: dict[str, Pair], case: str) -> str:
+    logits, label = splits["test"]
+    if same(found, log_loss(label, softmax(logits)).value, 1e-4):
+        return SAY["no scaling"]
+    pooled = splits | {"pooled": _pool(splits["train"], splits["validation"])}
+    for slip in ("test", "train", "pooled"):
+        if same(found, _loss_after(pooled, slip, "test"), 1e-4):
+            return SAY[slip]
+    for split in ("train", "validation"):
+        if same(found, _loss_after(splits, "validation", split), 1e-4):
+            return SAY["reported on"].format(split=split)
+    wanted = _loss_after(splits, "validation", "test")
+    return SAY["report off"].format(case=case, wanted=wanted, found=found)
+
+
+def _pool(one: Pair, other: Pair) -> Pair:
+    return np.concatenate([one[0], other[0]]), np.concatenate([one[1], other[1]])
+
+
+def _loss_after(splits: dict[str, Pair], fitted_to: str, reported_on: str) -> float:
+    logits, label = splits[reported_on]
+    return log_loss(label, softmax(logits / _temperature(*splits[fitted_to]))).value
+
+
+# --- what the lesson asks ----------------------------------------------------------------------
 
 TITLE = "Cool a network"
 
@@ -9,7 +279,7 @@ CHECKS = {
     "10.1": Check(
         task="Fit the temperature",
         variable="fit_temperature",
-        judge=judges.judge_temperature,
+        judge=judge_temperature,
         hints=(
             "Write a function of T first: the log loss of `softmax(logits / T)` with the labels.",
             "`minimize_scalar(loss, bounds=(0.05, 20), method='bounded').x` does the search.",
@@ -20,7 +290,7 @@ CHECKS = {
     "10.2": Check(
         task="Fit it again, with torch",
         variable="torch_temperature",
-        judge=judges.judge_torch,
+        judge=judge_torch,
         hints=(
             "The steps: a tensor `log_t` with a gradient, `LBFGS([log_t], …)`, and a closure.",
             'Set `max_iter=100` and `line_search_fn="strong_wolfe"`. Return `log_t.exp().item()`.',
@@ -31,7 +301,7 @@ CHECKS = {
     "10.3": Check(
         task="Find the file that was softmaxed twice",
         variable="my_diagnosis",
-        judge=judges.judge_diagnosis,
+        judge=judge_diagnosis,
         hints=(
             "All files hold scores of one network. Which one cannot reach the others' log loss?",
             "At best, probabilities are (1, 0, …, 0). Apply the softmax once more, take -ln of it.",
@@ -42,7 +312,7 @@ CHECKS = {
     "10.4": Check(
         task="Repair a model with smoothed labels",
         variable="my_repair",
-        judge=judges.judge_smoothing,
+        judge=judge_smoothing,
         hints=(
             'Fit with `TemperatureScaling("probabilities")`. Is T above or below 1?',
             "Then `undo_label_smoothing(p_test, amount=0.1)`, and the log loss of both repairs.",
@@ -53,7 +323,7 @@ CHECKS = {
     "10.5": Check(
         task="Report without a leak",
         variable="honest_report",
-        judge=judges.judge_report,
+        judge=judge_report,
         hints=(
             "Each split has one job: learn weights, learn T, judge.",
             "Fit T to `validation`, divide the logits of `test` by it, return their log loss.",

@@ -1,7 +1,231 @@
 """Checks and predictions of lesson 11: choose a calibrator, and verify it."""
 
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibkit.bins import EqualMass, assign
+from calibkit.calibrators import BetaCalibrator, IsotonicCalibrator, PlattCalibrator
+from calibkit.errors import expected_calibration_error
+from calibkit.fakes import SyntheticShape
+from calibkit.learn import answers
+from calibkit.learn.answers import Almost, same
 from calibkit.learn.exercises import Check, Prediction
-from calibkit.lessons.lesson11 import judges as judges
+from calibkit.multiclass import VennAbers
+from calibkit.scores import log_loss
+
+SAY = {
+    # 11.1
+    "repair": "a pair: the number of the line, and the name of the part that it should use",
+    "line": "the number of a line, and then the name of a part,",
+    "no line": "the script has six lines, 1 to 6, not {line:g}.",
+    "model": "line 2 is in order: a model learns from `train`. Who else does?",
+    "predicts": "line {line:g} looks at no labels. A leak needs some.",
+    "chooses": "line 5 is in order: `validation` is there for the choice.",
+    "reports": "line 6 is in order: nobody has seen `test` before.",
+    "own rows": "right line, but `train` is what it uses now. The model has seen these rows.",
+    "choice rows": "right line. With `validation` here, line 5 chooses by rows that the maps know.",
+    "test rows": "right line. With `test` here, line 6 reports on rows that the maps know.",
+    # 11.2
+    "choice": "a pair: the name of a calibrator, and its log loss",
+    "by test": "this has the lowest log loss on `test`. Choose by `validation`; only then open "
+    "`test`.",
+    "by error": "this has the lowest ECE. Choose by the log loss of `validation`.",
+    "validation loss": "right choice. Report its log loss on `test`: the lowest of several "
+    "numbers is too good on average.",
+    "worst": "this is not the lowest log loss on `validation`. Compare all four there.",
+    "loss off": "right choice. Its log loss on `test` is not {found:.4f}.",
+    # 11.3
+    "case": "{n} calibration rows",
+    "zeros only": "for {call} you count outputs of 0. Outputs of 1 are as risky: count both.",
+    "ones only": "for {call} you count outputs of 1. Outputs of 0 are as risky: count both.",
+    "own outputs": "for {call} this counts rows of the calibration set. Count new predictions.",
+    "number": "for {call} this is a number of rows. Give the share.",
+    "others": "for {call} this is the share of the outputs that are neither 0 nor 1.",
+    "percent": "for {call} this is in per cent. Give a share between 0 and 1.",
+    "share off": "for {call} the share is {wanted:.4g}, not {found:.4g}.",
+    # 11.4
+    "bins": "{n} scaled predictions and {bins} bins",
+    "length": "for {call} give one output per prediction: {n} numbers, not {found}.",
+    "in order": "for {call} these are the right outputs in sorted order. Put each back in its row.",
+    "labels": "for {call} these are no means of the scaled predictions. Are they their medians?",
+    "width": "for {call} these bins have equal width. Give every bin the same number of rows.",
+    "middle": "for {call} these are the middles of the bins. Output the mean of the members.",
+    "unsorted": "for {call} the bins hold rows as they come. Sort the predictions first.",
+    "distinct": "for {call} there must be {bins} different outputs, not {found}.",
+    "output off": "for {call} row {row} becomes {wanted:.4g}, not {found:.4g}.",
+}
+
+
+# --- 11.1 --------------------------------------------------------------------------------------
+
+_LINE, _PART = 4, "calibration"
+_PARTS = ("train", "calibration", "validation", "test")
+_IN_ORDER = {1: "predicts", 2: "model", 3: "predicts", 5: "chooses", 6: "reports"}
+_OTHER_PARTS = {"train": "own rows", "validation": "choice rows", "test": "test rows"}
+
+
+def judge_leak(answer: Any) -> str | None:
+    """Judge exercise 11.1: the line with the leak, and the rows that it should use."""
+    line, part = answers.as_list(answer, SAY["repair"], 2)
+    number = answers.as_probability(line, SAY["line"])  # "4" is fine, too
+    name = answers.as_option(part, _PARTS, SAY["line"])
+    if number in _IN_ORDER:
+        return SAY[_IN_ORDER[int(number)]].format(line=number)
+    if number != _LINE:
+        return SAY["no line"].format(line=number)
+    return None if name == _PART else SAY[_OTHER_PARTS[name]]
+
+
+# --- 11.2 --------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=1)
+def _candidates() -> dict[str, tuple[float, float, float]]:
+    """Return for each calibrator of 11.2: log loss on validation and test, ECE on validation."""
+    fake = SyntheticShape("square", 0.5)
+    rows = [fake.sample(n, seed=seed) for n, seed in ((300, 175), (500, 176), (500, 177))]
+    makers: dict[str, Any] = {
+        "Platt": PlattCalibrator(),
+        "beta": BetaCalibrator(),
+        "isotonic": IsotonicCalibrator(),
+        "Venn-Abers": VennAbers("probabilities"),
+    }
+    found = {}
+    for name, maker in makers.items():
+        maker.fit(rows[0].y_prob, rows[0].y_true)
+        losses = [log_loss(one.y_true, maker.calibrate(one.y_prob)).value for one in rows[1:]]
+        error = expected_calibration_error(rows[1].y_true, maker.calibrate(rows[1].y_prob)).value
+        found[name] = (losses[0], losses[1], error)
+    return found
+
+
+def judge_choice(answer: Any) -> str | None:
+    """Judge exercise 11.2: chosen on validation rows, reported on test rows."""
+    name, loss = answers.as_list(answer, SAY["choice"], 2)
+    known = _candidates()
+    name = answers.as_option(name, known, SAY["choice"])
+    best, lucky, straight = (min(known, key=lambda key: known[key][i]) for i in range(3))
+    if name != best:  # first of all: its loss may be infinite, and that is no wrong kind
+        return SAY[{lucky: "by test", straight: "by error"}.get(name, "worst")]
+    found = answers.as_probability(loss, SAY["choice"])
+    if same(found, known[best][1], 5e-4):
+        return None
+    if same(found, known[best][0], 5e-4):
+        return SAY["validation loss"]
+    return SAY["loss off"].format(found=found)
+
+
+# --- 11.3 --------------------------------------------------------------------------------------
+
+
+def _isotonic_cases() -> Iterator[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]]:
+    """Yield calibration predictions, their labels, and new predictions."""
+    yield (
+        np.array([0.1, 0.2, 0.3, 0.4, 0.6, 0.7, 0.8, 0.9]),
+        np.array([0, 0, 1, 0, 1, 0, 1, 1]),
+        np.array([0.05, 0.15, 0.24, 0.45, 0.55, 0.62, 0.75, 0.81, 0.95, 0.99]),
+    )
+    for seed in (1, 2):
+        rng = np.random.default_rng(seed)
+        said = rng.random(40)
+        yield said, (rng.random(40) < said).astype(np.int64), rng.random(97)
+
+
+def judge_certain(answer: Any) -> str | None:
+    """Judge exercise 11.3: the share of new predictions that become exactly 0 or 1."""
+    function = answers.as_function(answer)
+    for p, y, new in _isotonic_cases():
+        shown = SAY["case"].format(n=len(p))
+        found = answers.as_number(answers.call(function, p, y, new, shown=shown))
+        fitted = IsotonicCalibrator().fit(p, y)
+        out, own = fitted.calibrate(new), fitted.calibrate(p)
+        certain = (out == 0) | (out == 1)
+        wanted = float(certain.mean())
+        if same(found, wanted, 1e-3):  # one row more or less is .01 away
+            continue
+        slips = {
+            "zeros only": (out == 0).mean(),
+            "ones only": (out == 1).mean(),
+            "own outputs": ((own == 0) | (own == 1)).mean(),
+            "number": certain.sum(),
+            "others": 1 - wanted,
+            "percent": 100 * wanted,
+        }
+        for slip, value in slips.items():
+            if same(found, float(value), 1e-3):
+                return SAY[slip].format(call=shown)
+        return SAY["share off"].format(call=shown, wanted=wanted, found=found)
+    return None
+
+
+# --- 11.4 --------------------------------------------------------------------------------------
+
+
+def judge_discretise(answer: Any) -> str | None:
+    """Judge exercise 11.4: each scaled prediction becomes the mean of its bin."""
+    function = answers.as_function(answer)
+    for n, n_bins in ((12, 3), (60, 5), (40, 1)):
+        shown = SAY["bins"].format(n=n, bins=n_bins)
+        scaled = np.random.default_rng(n).beta(0.7, 0.9, n)
+        found = answers.as_numbers(answers.call(function, scaled, n_bins, shown=shown))
+        if len(found) != n:
+            raise Almost(SAY["length"].format(call=shown, n=n, found=len(found)))
+        problem = _discretised(scaled, n_bins, found)
+        if problem is not None:
+            return problem.format(call=shown)
+    return None
+
+
+def _discretised(
+    scaled: NDArray[np.float64], n_bins: int, found: NDArray[np.float64]
+) -> str | None:
+    """Return what is wrong with the outputs, with the call left to be named."""
+    index = assign(scaled, EqualMass(n_bins).edges(scaled))
+    wanted = _means(scaled, index, n_bins)[index]
+    if np.allclose(found, wanted, rtol=0, atol=1e-4):
+        return None
+    if np.allclose(found, np.sort(wanted), rtol=0, atol=1e-4):
+        return SAY["in order"]
+    for slip, value in _slips(scaled, index, n_bins).items():
+        if np.allclose(found, value, rtol=0, atol=1e-4):
+            return SAY[slip]
+    different = len(np.unique(found.round(9)))
+    if different != n_bins:
+        return SAY["distinct"].replace("{found}", str(different)).replace("{bins}", str(n_bins))
+    row = int(np.abs(found - wanted).argmax())
+    said = SAY["output off"].replace("{row}", str(row))
+    return said.replace("{wanted:.4g}", f"{wanted[row]:.4g}").replace(
+        "{found:.4g}", f"{found[row]:.4g}"
+    )
+
+
+def _means(
+    scaled: NDArray[np.float64], index: NDArray[np.intp], n_bins: int
+) -> NDArray[np.float64]:
+    count = np.maximum(np.bincount(index, minlength=n_bins), 1)
+    return np.asarray(np.bincount(index, scaled, n_bins) / count)
+
+
+def _slips(
+    scaled: NDArray[np.float64], index: NDArray[np.intp], n_bins: int
+) -> dict[str, NDArray[np.float64]]:
+    """Return what usual slips would give."""
+    parts = [scaled[index == b] for b in range(n_bins)]
+    column = np.minimum((scaled * n_bins).astype(np.intp), n_bins - 1)
+    as_they_come = np.arange(len(scaled)) * n_bins // len(scaled)
+    return {
+        "labels": np.array([np.median(part) for part in parts])[index],
+        "middle": np.array([(part.min() + part.max()) / 2 for part in parts])[index],
+        "width": _means(scaled, column, n_bins)[column],
+        "unsorted": _means(scaled, as_they_come, n_bins)[as_they_come],
+    }
+
+
+# --- what the lesson asks ----------------------------------------------------------------------
 
 TITLE = "Choose a calibrator"
 
@@ -9,7 +233,7 @@ CHECKS = {
     "11.1": Check(
         task="Find the leak",
         variable="my_repair",
-        judge=judges.judge_leak,
+        judge=judge_leak,
         hints=(
             "For each line that looks at labels, write down whose rows they are.",
             "One part is never used. Two steps share another one.",
@@ -19,7 +243,7 @@ CHECKS = {
     "11.2": Check(
         task="Choose on validation rows, report on test rows",
         variable="my_choice",
-        judge=judges.judge_choice,
+        judge=judge_choice,
         hints=(
             "For each map g: `ck.log_loss(validation.y_true, g.calibrate(validation.y_prob))"
             ".value`.",
@@ -32,7 +256,7 @@ CHECKS = {
     "11.3": Check(
         task="Count the certain outputs",
         variable="certain_share",
-        judge=judges.judge_certain,
+        judge=judge_certain,
         hints=(
             "`IsotonicCalibrator().fit(p, y).calibrate(p_new)` are the outputs.",
             "`np.mean((out == 0) | (out == 1))` is the share of the two together.",
@@ -43,7 +267,7 @@ CHECKS = {
     "11.4": Check(
         task="Write the discretisation",
         variable="discretise",
-        judge=judges.judge_discretise,
+        judge=judge_discretise,
         hints=(
             "`order = np.argsort(scaled)` sorts. `np.array_split(order, n_bins)` gives the rows "
             "of each bin.",

@@ -1,8 +1,249 @@
 """Checks and predictions of lesson 12: go multi-class."""
 
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibkit import finite
+from calibkit.errors import class_wise_calibration_error, expected_calibration_error
+from calibkit.fakes import FakeSample, KnobClassifier
+from calibkit.learn import answers
+from calibkit.learn.answers import Almost, same
 from calibkit.learn.exercises import Check, Prediction
 from calibkit.lessons.lesson12 import fits as fits
-from calibkit.lessons.lesson12 import judges as judges
+from calibkit.views import binary_problem
+
+Floats = NDArray[np.float64]
+
+SAY = {
+    # 12.1
+    "view call": '`my_view(y, p, view)` with view = {view}',
+    "pair": "a pair (probability, event)",
+    "no pair": "view {view}: this is one array. Return two, the probabilities and the events.",
+    "swapped": "view {view}: the pair is the wrong way round. First the probability.",
+    "per row": "one {part} per row",
+    "probability": "view {view}: row {row} states {wanted:.2f}, not {found:.2f}.",
+    "event": "view {view}: in row {row} the event {did} happen.",
+    "did": "did",
+    "did not": "did not",
+    "the label": "view {view}: the event is 0 or 1, not the label itself.",
+    "tie": "view {view}: row {row} has a tie. The class with the lowest number is predicted.",
+    "largest": "view {view}: add up the probabilities of the classes in the group.",
+    "one class": "view {view}: this looks at class 1 only. Look at the class that is asked for.",
+    # 12.2
+    "map call": "`seen_map(stated, true, {view})` for {name}",
+    "numbers": "a number for each stated number",
+    "keys": "for {call}, the stated numbers are {wanted}; your dict has {found}.",
+    "last": "for {call}, {key:.2f} is stated more than once, and this keeps the last truth only. "
+    "Take the mean.",
+    "sum": "for {call}, this adds up the truths. Divide by how many vectors state the number.",
+    "stated": "for {call}, this gives the stated number back. What is true there?",
+    "all rows": "for {call}, divide by the vectors that state {key:.2f}, not by all of them.",
+    "map off": "for {call}, where {key:.2f} is stated, {wanted:.3f} is true on average, not "
+    "{found:.3f}.",
+    # 12.3
+    "table": "an array of shape {shape}, one column per class",
+    "rows": "row {row} is no probability vector: its sum is {total:.3f}, its smallest entry "
+    "{least:.3f}.",
+    "other class": "row {row} predicts class {found} now. Keep the predicted class, {wanted}.",
+    "honest": "this is the honest model. Do something dishonest.",
+    "ece": "its ECE is {found:.4f}, the honest model's {wanted:.4f}. Look at the confidences.",
+    "harmless": "the ECE is fine, and the class-wise error only {found:.3f}. Where does the "
+    "probability go that the predicted class leaves?",
+}  # fmt: skip
+
+
+# --- 12.1 --------------------------------------------------------------------------------------
+
+# The last row has a tie between classes 0 and 2.
+_LABELS = np.array([2, 0, 1, 3, 2])
+_PROBS = np.array(
+    [
+        [0.10, 0.20, 0.55, 0.15],
+        [0.25, 0.05, 0.10, 0.60],
+        [0.15, 0.50, 0.25, 0.10],
+        [0.30, 0.20, 0.05, 0.45],
+        [0.40, 0.15, 0.40, 0.05],
+    ]
+)
+_GROUP = (0, 2)
+_SINGLE = 1e-6  # single precision is precise enough
+
+
+def judge_views(answer: Any) -> str | None:
+    """Judge exercise 12.1: a function that reduces K classes to a probability and an event."""
+    function = answers.as_function(answer)
+    for view in ("top-label", 2, 0, list(_GROUP), [1]):
+        shown = f'"{view}"' if isinstance(view, str) else str(view)
+        call = SAY["view call"].format(view=shown)
+        result = answers.call(function, _LABELS, _PROBS, view, shown=call)
+        if _is_table(result):
+            return SAY["no pair"].format(view=shown)
+        pair = answers.as_list(result, SAY["pair"], 2)
+        wanted = _view(view)
+        found = [
+            answers.as_numbers(part, SAY["per row"].format(part=name), len(_LABELS))
+            for part, name in zip(pair, ("probability", "event"), strict=True)
+        ]
+        problem = _view_problem((found[0], found[1]), wanted, shown)
+        if problem is not None:
+            return problem
+    return None
+
+
+def _is_table(result: Any) -> bool:
+    """Tell whether there is one array or data frame with a row per prediction."""
+    return hasattr(result, "__array__") and np.shape(result)[:1] == _LABELS.shape
+
+
+def _view(view: Any) -> tuple[Floats, Floats]:
+    if isinstance(view, list):
+        return _PROBS[:, view].sum(axis=1), np.isin(_LABELS, view).astype(np.float64)
+    problem = binary_problem(_LABELS, _PROBS, view=view)
+    return problem.prob.astype(np.float64), problem.label.astype(np.float64)
+
+
+def _view_problem(
+    found: tuple[Floats, Floats], wanted: tuple[Floats, Floats], view: str
+) -> str | None:
+    off = np.flatnonzero(np.abs(found[0] - wanted[0]) > _SINGLE)
+    if len(off):
+        row = int(off[0])
+        if np.allclose(found[1], wanted[0]) and np.array_equal(found[0], wanted[1]):
+            return SAY["swapped"].format(view=view)
+        if view.startswith("[") and np.allclose(found[0], _PROBS[:, list(_GROUP)].max(axis=1)):
+            return SAY["largest"].format(view=view)
+        if np.allclose(found[0], _PROBS[:, 1]):
+            return SAY["one class"].format(view=view)
+        return SAY["probability"].format(
+            view=view, row=row, wanted=wanted[0][row], found=found[0][row]
+        )
+    off = np.flatnonzero(found[1] != wanted[1])
+    if len(off) == 0:
+        return None
+    if np.array_equal(found[1], _LABELS):
+        return SAY["the label"].format(view=view)
+    row = int(off[0])
+    if view == '"top-label"' and off.tolist() == [len(_LABELS) - 1]:
+        return SAY["tie"].format(view=view, row=row)
+    did = SAY["did" if wanted[1][row] else "did not"]
+    return SAY["event"].format(view=view, row=row, did=did)
+
+
+# --- 12.2 --------------------------------------------------------------------------------------
+
+_ATOMS = {
+    "the slides with one label changed": "slides, one label changed",
+    "three vectors": "three atoms",
+    "four other vectors": "four atoms",
+}
+
+
+def judge_seen_map(answer: Any) -> str | None:
+    """Judge exercise 12.2: the true frequency behind each stated number, in one view."""
+    function = answers.as_function(answer)
+    for name, key in _ATOMS.items():
+        fake = finite.example(key)
+        stated = np.array(fake.confidence, dtype=np.float64).round(3)
+        true = np.array(fake.truth, dtype=np.float64)
+        for view in (0, 1, "top-label"):
+            shown = SAY["map call"].format(view=repr(view).replace("'", '"'), name=name)
+            result = answers.call(function, stated, true, view, shown=shown)
+            problem = _map_problem(_plain(result), _pairs(stated, true, view), shown)
+            if problem is not None:
+                return problem
+    return None
+
+
+def _plain(result: Any) -> dict[float, float]:
+    """Return the dict with numbers for keys and values, keys rounded."""
+    found = answers.as_mapping(result)
+    return {
+        round(answers.as_number(key), 3): answers.as_number(value, SAY["numbers"])
+        for key, value in found.items()
+    }
+
+
+def _pairs(stated: Floats, true: Floats, view: Any) -> list[tuple[float, float]]:
+    """Return stated number and truth of each vector, in a view."""
+    place = stated.argmax(axis=1) if view == "top-label" else np.full(len(stated), view)
+    row = np.arange(len(stated))
+    said = stated[row, place].round(3).tolist()
+    return list(zip(said, true[row, place].tolist(), strict=True))
+
+
+def _map_problem(
+    found: dict[float, float], pairs: Sequence[tuple[float, float]], call: str
+) -> str | None:
+    groups: dict[float, list[float]] = {}
+    for said, true in pairs:
+        groups.setdefault(said, []).append(true)
+    if set(found) != set(groups):
+        shown = [", ".join(f"{key:g}" for key in sorted(keys)) for keys in (groups, found)]
+        return SAY["keys"].format(call=call, wanted=shown[0], found=shown[1] or "none")
+    wanted = {said: float(np.mean(truths)) for said, truths in groups.items()}
+    wrong = [said for said in wanted if not same(found[said], wanted[said], 1e-6)]
+    if not wrong:
+        return None
+    slips = {
+        "last": {said: truths[-1] for said, truths in groups.items()},
+        "sum": {said: sum(truths) for said, truths in groups.items()},
+        "stated": {said: said for said in groups},
+        "all rows": {said: sum(truths) / len(pairs) for said, truths in groups.items()},
+    }
+    key = wrong[0]
+    for slip, values in slips.items():
+        if all(same(found[said], values[said], 1e-6) for said in groups):
+            return SAY[slip].format(call=call, key=key)
+    return SAY["map off"].format(call=call, key=key, wanted=wanted[key], found=found[key])
+
+
+# --- 12.3 --------------------------------------------------------------------------------------
+
+_LEAST_HARM = 0.06
+
+
+@lru_cache(maxsize=1)
+def honest() -> FakeSample:
+    """Return the calibrated model whose ECE the fraud must beat."""
+    return KnobClassifier(4, 0.75, budget_share=0).sample(2000, rng=12)
+
+
+def judge_fraud(answer: Any) -> str | None:
+    """Judge exercise 12.3: the same predictions, no larger ECE, and useless other classes."""
+    data = honest()
+    shape = data.y_prob.shape
+    try:
+        found = np.asarray(answer, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise answers.wrong_kind(answer, SAY["table"].format(shape=shape)) from None
+    if found.shape != shape:
+        raise answers.wrong_kind(answer, SAY["table"].format(shape=shape))
+    if np.array_equal(found, data.y_prob):
+        return SAY["honest"]
+    total, least = found.sum(axis=1), found.min(axis=1)
+    fine = (np.abs(total - 1) <= 1e-6) & (least >= 0)
+    if not fine.all():
+        row = int(np.flatnonzero(~fine)[0])
+        raise Almost(SAY["rows"].format(row=row, total=total[row], least=least[row]))
+    kept, given = found.argmax(axis=1), data.y_prob.argmax(axis=1)
+    if np.any(kept != given):
+        row = int(np.flatnonzero(kept != given)[0])
+        return SAY["other class"].format(row=row, found=kept[row], wanted=given[row])
+    ece, wanted = (
+        expected_calibration_error(data.y_true, p, view="top-label").value
+        for p in (found, data.y_prob)
+    )
+    if ece > wanted + 1e-9:
+        return SAY["ece"].format(found=ece, wanted=wanted)
+    harm = class_wise_calibration_error(data.y_true, found).value
+    return SAY["harmless"].format(found=harm) if harm < _LEAST_HARM else None
+
+
+# --- what the lesson asks ----------------------------------------------------------------------
 
 TITLE = "Go multi-class"
 
@@ -10,7 +251,7 @@ CHECKS = {
     "12.1": Check(
         task="Write three views",
         variable="my_view",
-        judge=judges.judge_views,
+        judge=judge_views,
         hints=(
             "Confidence: `p.max(axis=1)`, and the event is `p.argmax(axis=1) == y`.",
             "A group: `p[:, view].sum(axis=1)` and `np.isin(y, view)`. A class is a group of one.",
@@ -20,7 +261,7 @@ CHECKS = {
     "12.2": Check(
         task="Verify that six wrong vectors look right",
         variable="seen_map",
-        judge=judges.judge_seen_map,
+        judge=judge_seen_map,
         hints=(
             "Class k: `said = stated[:, k]`. For each of `np.unique(said)`, average `true[:, k]`.",
             "Confidence: let `k = stated.argmax(axis=1)`, and take `stated[range(n), k]` and "
@@ -31,7 +272,7 @@ CHECKS = {
     "12.3": Check(
         task="Build a fraud",
         variable="my_fraud",
-        judge=judges.judge_fraud,
+        judge=judge_fraud,
         hints=(
             "The ECE reads the confidence, and never asks who gets the rest.",
             "State .75 for the predicted class, always. Give all the rest to the next class.",

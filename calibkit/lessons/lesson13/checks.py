@@ -1,7 +1,224 @@
 """Checks and predictions of lesson 13: decide with probabilities."""
 
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import optimize
+
+from calibkit.decisions import GameTruth, Ward, decision_threshold, policy_cost, regret_bound
+from calibkit.fakes import ClassKnobs, KnobClassifier
+from calibkit.learn import answers
+from calibkit.learn.answers import Almost, same
 from calibkit.learn.exercises import Check, Prediction
-from calibkit.lessons.lesson13 import judges as judges
+
+SAY = {
+    # 13.1
+    "amounts": "benefit {benefit:g} and harm {harm:g}",
+    "other side": "for {call} this is B / (B + H). A larger harm must raise the threshold.",
+    "odds": "for {call} this is H / B, the odds at the threshold. A probability has B + H below.",
+    "threshold off": "for {call} the threshold is {wanted:.4g}, not {found:.4g}.",
+    # 13.2
+    "seven": "seven patients with c = {c:g}",
+    "half": "this treats from 0.5 on. At cost c, treating is worth it from c on.",
+    "total": "this is the sum over all patients. Give the mean.",
+    "in vain": "treating costs c for each treated patient, also where it was right.",
+    "no misses": "the missed patients are not paid. Each costs 1.",
+    "no treatments": "the treatments are not paid. Each costs c.",
+    "promised": "this is what the model promises. Pay by the outcomes instead.",
+    "reversed": "this treats those below c. They are the ones to be left alone.",
+    "cost off": "for {call} the mean cost is {wanted:.4f}, not {found:.4f}.",
+    # 13.3
+    "percent": "an ECE lies between 0 and .2 here. Is this in per cent?",
+    "range": "an ECE lies between 0 and .2 here.",
+    "by bound": "this is the budget that the bound promises for any model. Here the models are "
+    "known: compute their regret itself.",
+    "one cent": "this keeps the regret below .01. Wanted is 1 % of the oracle's value.",
+    "under": "this is the budget of under-confident models. Take the direction `over`.",
+    "too little": "this is safe: the regret is {share:.2f} % of the oracle's value. More error is "
+    "allowed.",
+    "too much": "with this error the regret is {share:.2f} % of the oracle's value.",
+    # 13.4
+    "pair": "two fake classifiers, each a `KnobClassifier` or `ClassKnobs`",
+    "accuracy": "the accuracies are {one:.4g} and {other:.4g}. Both must be 0.8.",
+    "errors": "the errors are {one:.4f} and {other:.4f}. They must be equal.",
+    "no error": "both are calibrated, so both lose nothing. Give them an error.",
+    "regrets": "the regrets are {one:.4f} and {other:.4f}. One must be at least 1.5 times the "
+    "other.",
+    # 13.5
+    "prices": "price {price:g} and loss {loss:g}",
+    "share": "for {call} this is price / loss: the chance of a mistake that you accept. The "
+    "confidence is one minus that.",
+    "no loss": "for {call} this is one minus the price. That is right only if a mistake costs 1.",
+    "as treat": "for {call} this is loss / (loss + price). Here a right answer wins nothing, and "
+    "passing costs.",
+    "confidence off": "for {call} answer from {wanted:.4g} on, not from {found:.4g}.",
+    "never pass": "for {call} passing costs more than a mistake. Always answer: give 0 or less.",
+}
+
+WARD = Ward(benefit=2, harm=6)
+CLASSES, ACCURACY, SHARP = 5, 0.8, 3.0
+# Single precision is precise enough, and so are four printed digits of a mean cost.
+_SINGLE, _PRINTED = 1e-6, 6e-5
+
+
+# --- 13.1 --------------------------------------------------------------------------------------
+
+
+def judge_threshold(answer: Any) -> str | None:
+    """Judge exercise 13.1: a function of benefit and harm."""
+    function = answers.as_function(answer)
+    for benefit, harm in ((2.0, 6.0), (19.0, 1.0), (1.0, 9.0), (3.0, 3.0)):
+        shown = SAY["amounts"].format(benefit=benefit, harm=harm)
+        found = answers.as_number(answers.call(function, benefit, harm, shown=shown))
+        wanted = decision_threshold([[0, 0], [harm, -benefit]])
+        if same(found, wanted, _SINGLE):
+            continue
+        for slip, value in (("other side", 1 - wanted), ("odds", harm / benefit)):
+            if same(found, value, _SINGLE):
+                return SAY[slip].format(call=shown)
+        return SAY["threshold off"].format(call=shown, wanted=wanted, found=found)
+    return None
+
+
+# --- 13.2 --------------------------------------------------------------------------------------
+
+_SICK = np.array([0, 0, 1, 1, 1, 0, 0])
+_SAID = np.array([0.01, 0.62, 0.02, 0.9, 0.3, 0.11, 0.03])
+
+
+def judge_cost(answer: Any) -> str | None:
+    """Judge exercise 13.2: a function of labels, probabilities and the cost of treating."""
+    function = answers.as_function(answer)
+    for c in (0.05, 0.4, 0.2):
+        shown = SAY["seven"].format(c=c)
+        found = answers.as_number(answers.call(function, _SICK, _SAID, c, shown=shown))
+        wanted = policy_cost(_SICK, _SAID, costs=[[0, 1], [c, c]])
+        if same(found, wanted.value, _PRINTED):
+            continue
+        for slip, value in _cost_slips(c, wanted.promised).items():
+            if same(found, value, _PRINTED):
+                return SAY[slip]
+        return SAY["cost off"].format(call=shown, wanted=wanted.value, found=found)
+    return None
+
+
+def _cost_slips(c: float, promised: float) -> dict[str, float]:
+    """Return what usual slips would give."""
+    sick, treated, half = _SICK == 1, c <= _SAID, _SAID >= 0.5
+
+    def bill(done: NDArray[np.bool_]) -> NDArray[np.float64]:
+        return np.where(done, c, sick.astype(np.float64))
+
+    return {
+        "half": float(bill(half).mean()),
+        "total": float(bill(treated).sum()),
+        "in vain": float(np.where(treated, c * ~sick, sick).mean()),
+        "no misses": float((c * treated).mean()),
+        "no treatments": float((sick & ~treated).mean()),
+        "promised": promised,
+        "reversed": float(bill(~treated).mean()),
+    }
+
+
+# --- 13.3 --------------------------------------------------------------------------------------
+
+_ALLOWED = 0.01
+_LARGEST = 1 - ACCURACY  # no model of this accuracy has a larger error
+
+
+def _truth(error: float, direction: str = "over") -> GameTruth:
+    knob = KnobClassifier.with_error(CLASSES, ACCURACY, error, direction, concentration=SHARP)
+    return WARD.truth(knob)
+
+
+@lru_cache(maxsize=1)
+def _budgets() -> dict[str, float]:
+    """Return the budget of 13.3, and what slips would give."""
+    oracle = _truth(0.0).oracle
+
+    def budget(most: float, direction: str = "over") -> float:
+        return float(
+            optimize.brentq(lambda e: _truth(e, direction).regret - most, 1e-9, 0.19, xtol=1e-12)
+        )
+
+    return {
+        "oracle": oracle,
+        "wanted": budget(_ALLOWED * oracle),
+        "by bound": _ALLOWED * oracle / regret_bound(1.0, benefit=2, harm=6),
+        "one cent": budget(_ALLOWED),
+        "under": budget(_ALLOWED * oracle, "under"),
+    }
+
+
+def judge_budget(answer: Any) -> str | None:
+    """Judge exercise 13.3: the largest error that loses at most 1 %."""
+    found, known = answers.as_number(answer), _budgets()
+    if same(found, known["wanted"], 5e-4):
+        return None
+    for slip in ("by bound", "one cent", "under"):
+        if same(found, known[slip], 2e-4):
+            return SAY[slip]
+    if not 0 <= found <= _LARGEST + 1e-9:
+        return SAY["percent" if found > 0 else "range"]
+    share = 100 * _truth(min(found, _LARGEST)).regret / known["oracle"]
+    return SAY["too little" if found < known["wanted"] else "too much"].format(share=share)
+
+
+# --- 13.4 --------------------------------------------------------------------------------------
+
+_RATIO = 1.5
+
+
+def judge_pair(answer: Any) -> str | None:
+    """Judge exercise 13.4: two classifiers with one error, and regrets apart."""
+    pair = answers.as_list(answer, SAY["pair"], 2)
+    for model in pair:
+        if not isinstance(model, KnobClassifier | ClassKnobs):
+            raise answers.wrong_kind(model, SAY["pair"])
+    known = [model.truth() for model in pair]
+    accuracy, error = [t.accuracy for t in known], [t.expected for t in known]
+    if not all(same(a, ACCURACY, 1e-6) for a in accuracy):
+        return SAY["accuracy"].format(one=accuracy[0], other=accuracy[1])
+    if not same(error[0], error[1], 1e-4):
+        return SAY["errors"].format(one=error[0], other=error[1])
+    if max(error) < 1e-9:
+        return SAY["no error"]
+    regrets = [WARD.truth(model).regret for model in pair]
+    if max(regrets) < _RATIO * min(regrets) or max(regrets) < 1e-9:
+        return SAY["regrets"].format(one=regrets[0], other=regrets[1])
+    return None
+
+
+# --- 13.5 --------------------------------------------------------------------------------------
+
+
+def judge_abstention(answer: Any) -> str | None:
+    """Judge exercise 13.5: the confidence from which on to answer."""
+    function = answers.as_function(answer)
+    for price, loss in ((1.0, 8.0), (0.5, 1.0), (0.3, 2.0), (3.0, 2.0)):
+        shown = SAY["prices"].format(price=price, loss=loss)
+        result = answers.call(function, price, loss, shown=shown)
+        wanted = 1 - price / loss
+        if price > loss and isinstance(result, float) and result == -np.inf:
+            continue  # "or less"
+        found = answers.as_number(result)
+        if price > loss:
+            if found > 0:
+                raise Almost(SAY["never pass"].format(call=shown))
+            continue
+        if same(found, wanted, _SINGLE):
+            continue
+        slips = {"share": price / loss, "no loss": 1 - price, "as treat": loss / (loss + price)}
+        for slip, value in slips.items():
+            if same(found, value, _SINGLE):
+                return SAY[slip].format(call=shown)
+        return SAY["confidence off"].format(call=shown, wanted=wanted, found=found)
+    return None
+
+
+# --- what the lesson asks ----------------------------------------------------------------------
 
 TITLE = "Decide with probabilities"
 
@@ -9,7 +226,7 @@ CHECKS = {
     "13.1": Check(
         task="Write the threshold formula",
         variable="my_threshold",
-        judge=judges.judge_threshold,
+        judge=judge_threshold,
         hints=(
             "At the threshold, treating wins nothing on average: p B - (1 - p) H = 0.",
             "Solve for p. The harm stands above, the sum of both below.",
@@ -19,7 +236,7 @@ CHECKS = {
     "13.2": Check(
         task="Compute what a model costs",
         variable="my_cost",
-        judge=judges.judge_cost,
+        judge=judge_cost,
         hints=(
             "`treated = y_prob >= c` says who is treated. Each of them costs c, sick or not.",
             "Those who are sick and not treated cost 1: `(y_true == 1) & ~treated`. Take the mean.",
@@ -29,7 +246,7 @@ CHECKS = {
     "13.3": Check(
         task="Find the error budget",
         variable="my_budget",
-        judge=judges.judge_budget,
+        judge=judge_budget,
         hints=(
             "`Ward().truth(model)` knows `oracle` and `regret`. Try errors from 0 up to 0.2.",
             "`scipy.optimize.brentq` finds where regret minus 1 % of the oracle's value is 0.",
@@ -41,7 +258,7 @@ CHECKS = {
     "13.4": Check(
         task="Build two models with one error",
         variable="my_pair",
-        judge=judges.judge_pair,
+        judge=judge_pair,
         hints=(
             "`KnobClassifier.with_error(5, 0.8, error, direction)` sets the error exactly.",
             "Which direction makes the ward treat too many, and which too few? They cost "
@@ -52,7 +269,7 @@ CHECKS = {
     "13.5": Check(
         task="Know when to pass",
         variable="answer_from",
-        judge=judges.judge_abstention,
+        judge=judge_abstention,
         hints=(
             "Answering with confidence z costs (1 - z) times the loss, on average.",
             "Answer where this is at most the price, and solve for z.",

@@ -1,7 +1,309 @@
 """Checks and predictions of lesson 14: audit your own predictions."""
 
+import math
+import re
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibkit import expected_calibration_error, log_loss
+from calibkit.audit import AuditReport, audit
+from calibkit.fakes import mended_file, sample_file
+from calibkit.learn import answers
+from calibkit.learn.answers import Almost, same
 from calibkit.learn.exercises import Check, Prediction
-from calibkit.lessons.lesson14 import judges as judges
+
+FloatVector = NDArray[np.float64]
+
+BROKEN, SPOKEN, SCREENING = "broken file", "language model", "screening"
+
+SAY = {
+    # 14.1
+    "planned": "{n:,} predictions and a half-width of {half:g}",
+    "wide": "for {call} this is for a 95 % interval. Here 90 % is wanted: 1.645.",
+    "worst": "for {call} this takes p = 1/2 for all. The predictions say how much varies.",
+    "no square": "for {call} the half-width is not squared.",
+    "full": "for {call} this takes the half-width for the whole width.",
+    "mean p": "for {call} this uses the mean prediction. Average p (1 - p) instead.",
+    "not rounded": "for {call} this is right before rounding. Rows are whole: round up.",
+    "needed": "for {call} it takes {wanted:,} rows, not {found:,.10g}.",
+    # 14.2
+    "pair": "a pair `(labels, probabilities)`",
+    "rows": "{found:,} rows of 1,200 are left. Nothing needs to be thrown away.",
+    "shape": "the probabilities must be a table of 1,200 rows and 3 columns.",
+    "not finite": "row {row} of the probabilities holds a value that is no number.",
+    "names": "these labels are names. Keep the numbers 0, 1 and 2 of the file.",
+    "sums": "{count} rows still do not sum to 1.",
+    "divided": "dividing by the sum keeps the zeros, and 22 of these animals were owls. What must "
+    "the empty column hold?",
+    "softmax": "the rows sum to 1 now, but all rows have changed. Only forty were broken.",
+    "values": "the rows sum to 1, but {count} of them are not what the model said.",
+    "labels": "the probabilities are right. Audit them: what does question 1 say about the labels?",
+    "wrong way": "the labels were moved, but the wrong way. Each stands one row too low.",
+    "other labels": "the probabilities are right, but {count} labels are not.",
+    # 14.3
+    "sign": "the sign is turned. A gain is the log loss before minus that after.",
+    "seen": "this is the gain on the 200 rows that the repair was fitted to.",
+    "leak": "this repair has seen all rows. Audit the first 200 only.",
+    "after": "this is the log loss after the repair. How much lower is it than before?",
+    "other measure": "this is the gain in calibration error. Log loss is wanted.",
+    "sum": "this is summed over the rows. Give the mean per row.",
+    "before": "this is the log loss before the repair. How much lower is it afterwards?",
+    "promised": "this is what the audit of the first 200 rows promised. What came true?",
+    "all folds": "this is what the audit of all rows promised. Audit the first 200 only.",
+    "bits": "this is in bits. Log loss is in nats here: use the natural logarithm.",
+    "gain off": "{found:.4f} is not the gain on the rows from 200 on. Fit to the first 200 only; "
+    "then take log loss before minus after, on the others.",
+    # 14.4
+    "text": "one text of three sentences",
+    "long": "these are {count} words. Keep to {most} at most.",
+    "short": "these are {count} words. Give the numbers with their meaning.",
+    "boast": "`{word}` is more than data can show. Say what was found, and how surely.",
+    "n": "say how many predictions were looked at.",
+    "error": "name the expected calibration error, rounded to two or three decimals.",
+    "error interval": "give the error's interval, both ends.",
+    "null": "say what a calibrated model would show: without it nobody can judge the error.",
+    "direction": "say which way it is wrong, in a word.",
+    "costs": "say what trust costs per prediction, and what ignoring the model costs.",
+    "gain": "say how much the repair gains in log loss on held-out rows.",
+    "gain interval": "give the interval of the gain, both ends.",
+}
+
+# --- 14.1 --------------------------------------------------------------------------------------
+
+_HALF_90, _HALF_95 = 1.6448536269514722, 1.959963984540054
+
+
+def judge_rows_needed(answer: Any) -> str | None:
+    """Judge exercise 14.1: a function of predictions and a half-width."""
+    function = answers.as_function(answer)
+    cases = ((np.array([0.7, 0.1, 0.95, 0.4]), 0.01), (np.array([0.02, 0.03, 0.3]), 0.005))
+    for prob, half in cases:
+        shown = SAY["planned"].format(n=len(prob), half=half)
+        found = answers.as_number(answers.call(function, prob, half, shown=shown))
+        exact = _rows_needed(prob, half)
+        wanted = math.ceil(exact)
+        if same(found, wanted, 1e-9) or same(found, math.ceil(_rows_needed(prob, half, 1.645)), 0):
+            continue
+        if same(found, exact, 0.01 + 1e-3 * exact) and found != round(found):
+            raise Almost(SAY["not rounded"].format(call=shown))
+        for slip, value in _planning_slips(prob, half).items():
+            if same(found, value, 1 + 1e-3 * value):
+                return SAY[slip].format(call=shown)
+        return SAY["needed"].format(call=shown, wanted=wanted, found=found)
+    return None
+
+
+def _rows_needed(prob: FloatVector, half: float, z: float = _HALF_90) -> float:
+    return float((z / half) ** 2 * np.mean(prob * (1 - prob)))
+
+
+def _planning_slips(prob: FloatVector, half: float) -> dict[str, float]:
+    """Return what usual slips would give."""
+    mean = float(prob.mean())
+    return {
+        "wide": _rows_needed(prob, half, _HALF_95),
+        "worst": (_HALF_90 / half) ** 2 / 4,
+        "no square": _HALF_90 / half * float(np.mean(prob * (1 - prob))),
+        "full": _rows_needed(prob, 2 * half),
+        "mean p": (_HALF_90 / half) ** 2 * mean * (1 - mean),
+    }
+
+
+# --- 14.2 --------------------------------------------------------------------------------------
+
+
+def judge_rows(answer: Any) -> str | None:
+    """Judge exercise 14.2: the repaired labels and probabilities."""
+    labels, prob = answers.as_list(answer, SAY["pair"], 2)
+    table, labels = _table(prob), _row_of_labels(labels)
+    wanted_labels, wanted = mended_file()
+    if len(table) != len(wanted):
+        return SAY["rows"].format(found=len(table))
+    off = np.abs(table.sum(axis=1) - 1) > 1e-5
+    if off.any():
+        return SAY["sums"].format(count=int(off.sum()))
+    changed = (np.abs(table - wanted) > 1e-6).any(axis=1)
+    if changed.any():
+        return _changed(table, changed)
+    found = answers.as_numbers(labels, length=len(wanted_labels))
+    wrong = found != wanted_labels
+    if not wrong.any():
+        return None
+    broken = sample_file(BROKEN).y_true
+    if np.array_equal(found, broken):
+        return SAY["labels"]
+    if np.array_equal(found, np.roll(broken, 1)):
+        return SAY["wrong way"]
+    return SAY["other labels"].format(count=int(wrong.sum()))
+
+
+def _table(prob: Any) -> FloatVector:
+    """Return the probabilities as a table of three columns."""
+    try:
+        table = np.asarray(prob, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise answers.WrongKind(SAY["shape"]) from None
+    if table.ndim != 2 or table.shape[1] != 3:
+        raise answers.WrongKind(SAY["shape"])
+    bad = ~np.isfinite(table).all(axis=1)
+    if bad.any():
+        raise answers.WrongKind(SAY["not finite"].format(row=int(bad.argmax())))
+    return table
+
+
+def _row_of_labels(labels: Any) -> Any:
+    """Return labels that came as a column, or as a frame of one column, as a row."""
+    row = np.asarray(labels)
+    row = row.ravel() if row.ndim == 2 and 1 in row.shape else row
+    if row.dtype.kind in "US" or (row.size and isinstance(row.flat[0], str)):
+        raise answers.WrongKind(SAY["names"])
+    return row
+
+
+def _changed(table: FloatVector, changed: Any) -> str:
+    """Say what was done to the rows instead."""
+    given = np.array(sample_file(BROKEN).y_prob)
+    if np.allclose(table, given / given.sum(axis=1, keepdims=True)):
+        return SAY["divided"]
+    if changed.sum() > len(table) // 2:
+        return SAY["softmax"]
+    return SAY["values"].format(count=int(changed.sum()))
+
+
+# --- 14.3 --------------------------------------------------------------------------------------
+
+_FIT = 200
+
+
+@lru_cache(maxsize=1)
+def _gains() -> dict[str, float]:
+    """Return the gain of 14.3, and what slips would give."""
+    rows = sample_file(SPOKEN)
+    y, p = rows.y_true, rows.y_prob
+    first, whole = audit(y[:_FIT], p[:_FIT]), audit(y, p)
+    repaired, leaked = (_repair(report).calibrate(p) for report in (first, whole))
+
+    def gain(after: Any, part: slice) -> float:
+        return log_loss(y[part], p[part]).value - log_loss(y[part], after[part]).value
+
+    new, seen = slice(_FIT, None), slice(_FIT)
+    error = [expected_calibration_error(y[new], q[new]).value for q in (p, repaired)]
+    wanted = gain(repaired, new)
+    return {
+        "wanted": wanted,
+        "sign": -wanted,
+        "seen": gain(repaired, seen),
+        "leak": gain(leaked, new),
+        "before": log_loss(y[new], p[new]).value,
+        "after": log_loss(y[new], repaired[new]).value,
+        "promised": first["repair"].numbers["gain"],
+        "all folds": whole["repair"].numbers["gain"],
+        "bits": wanted / math.log(2),
+        "other measure": error[0] - error[1],
+        "sum": wanted * (len(y) - _FIT),
+    }
+
+
+def _repair(report: AuditReport) -> Any:
+    """Return the repair that an audit recommends."""
+    return report.calibrator
+
+
+def judge_gain(answer: Any) -> str | None:
+    """Judge exercise 14.3: the gain in log loss on new rows."""
+    found, known = answers.as_number(answer), _gains()
+    if same(found, known["wanted"], 5e-4):
+        return None
+    for slip in known:
+        if slip != "wanted" and same(found, known[slip], 5e-4):
+            return SAY[slip]
+    return SAY["gain off"].format(found=found)
+
+
+# --- 14.4 --------------------------------------------------------------------------------------
+
+_FEWEST_WORDS, _MOST_WORDS = 20, 110
+# Not "a perfectly calibrated model would show", "rows never seen", "this is no proof".
+_BOASTS = re.compile(
+    r"(?<!\bno )(?<!\bnot )\b(prove[sdn]?|proof|perfect(?:ly)?(?! calibrat)|certain(?:ly|ty)"
+    r"|guarantee\w*|always|never(?![- ]seen))\b",
+    re.I,
+)
+_PERCENT = re.compile(r"\s?(?:%|per\s?cent\b)", re.I)
+_NUMBER = re.compile(r"(?<![\w.])[-−]?(?:\d{1,3}(?:[,\u00a0\u202f ]\d{3})+|\d+)?(?:\.\d+)?%?")
+_RANGE = re.compile(r"(\d)(\s?(?:to|and|[-‐–−])\s?[\d.]+%)", re.I)
+_TOO_SURE = ("overconfiden", "tooextreme", "toosure", "underforecast", "underestimat")
+
+
+@lru_cache(maxsize=1)
+def screening_report() -> AuditReport:
+    """Return the audit that exercise 14.4 reports on."""
+    rows = sample_file(SCREENING)
+    return audit(rows.y_true, rows.y_prob, costs=(1, 20))
+
+
+def judge_report(answer: Any) -> str | None:
+    """Judge exercise 14.4: a text that states the numbers with their uncertainty."""
+    if not isinstance(answer, str):
+        raise answers.wrong_kind(answer, SAY["text"])
+    words = answer.split()
+    if len(words) > _MOST_WORDS:
+        return SAY["long"].format(count=len(words), most=_MOST_WORDS)
+    boast = _BOASTS.search(answer)
+    if boast is not None:
+        return SAY["boast"].format(word=boast.group())
+    if len(words) < _FEWEST_WORDS:
+        return SAY["short"].format(count=len(words))
+    return _missing(answer)
+
+
+def _missing(text: str) -> str | None:
+    """Return what the text leaves out first, or None."""
+    found, said = screening_report(), _numbers(text)
+    calibration, costs, repair = (found[t].numbers for t in ("calibration", "costs", "repair"))
+    wanted = {
+        "n": (found["data"].numbers["n"],),
+        "error": (calibration["error"],),
+        "error interval": (calibration["error_low"], calibration["error_high"]),
+        "null": (calibration["null_error"],),
+        "costs": (costs["cost"], costs["ignoring"]),
+        "gain": (repair["gain"],),
+        "gain interval": (repair["gain_low"], repair["gain_high"]),
+    }
+    for name, values in wanted.items():
+        if not all(any(_states(number, value) for number in said) for value in values):
+            return SAY[name]
+    plain = re.sub(r"[\s‐-]+", "", text.casefold())
+    return None if any(word in plain for word in _TOO_SURE) else SAY["direction"]
+
+
+def _numbers(text: str) -> list[tuple[float, int, bool]]:
+    """Return value, decimals and "was per cent" of each number in a text."""
+    found = []
+    # "8.8 to 11.4 per cent" means per cent at both ends.
+    text = _RANGE.sub(r"\1%\2", _PERCENT.sub("%", text))
+    for shown in filter(None, (match.group() for match in _NUMBER.finditer(text))):
+        percent = shown.endswith("%")
+        bare = re.sub(r"[,\s%]", "", shown).replace("−", "-")
+        if re.search(r"\d", bare):
+            found.append((float(bare), len(bare.partition(".")[2]), percent))
+    return found
+
+
+def _states(number: tuple[float, int, bool], value: float) -> bool:
+    """Tell whether a number is the value, rounded to two decimals or more."""
+    found, decimals, percent = number
+    if value == round(value):
+        return found == value
+    if percent:
+        found, decimals = found / 100, decimals + 2
+    return decimals >= 2 and same(found, value, 0.5 * 10.0**-decimals)
+
+
+# --- what the lesson asks ----------------------------------------------------------------------
 
 TITLE = "Audit your own predictions"
 
@@ -9,7 +311,7 @@ CHECKS = {
     "14.1": Check(
         task="Plan the sample size",
         variable="rows_needed",
-        judge=judges.judge_rows_needed,
+        judge=judge_rows_needed,
         hints=(
             "The mean of n outcomes has the variance mean(p (1 - p)) / n. Half a 90 % interval is "
             "1.645 standard deviations.",
@@ -21,7 +323,7 @@ CHECKS = {
     "14.2": Check(
         task="Repair a broken file",
         variable="my_rows",
-        judge=judges.judge_rows,
+        judge=judge_rows,
         hints=(
             "Print some rows that do not sum to 1. Which column looks odd, and what must it hold?",
             "Fill the empty column with `1 - prob[bad].sum(axis=1)`. Then audit: the answer to "
@@ -33,7 +335,7 @@ CHECKS = {
     "14.3": Check(
         task="Try the repair on rows it has not seen",
         variable="my_gain",
-        judge=judges.judge_gain,
+        judge=judge_gain,
         hints=(
             "Audit the first 200 rows only. `report.calibrator.calibrate(...)` repairs the others.",
             "The gain is `log_loss(y, before).value - log_loss(y, after).value`, on the rows from "
@@ -45,7 +347,7 @@ CHECKS = {
     "14.4": Check(
         task="Write three honest sentences",
         variable="my_report",
-        judge=judges.judge_report,
+        judge=judge_report,
         hints=(
             "First sentence: how many rows, which error with its interval, what a calibrated "
             "model would show. All stand in `report['calibration']`.",
