@@ -25,7 +25,7 @@ from calibkit.explore.lesson14 import (
     _draw,
 )
 from calibkit.explore.lesson14_files import MOST_BYTES, audit_bytes
-from calibkit.fakes import sample_file
+from calibkit.lessons.lesson14.sample_files import sample_file
 from calibkit.plot._audit_board import _FACES
 
 KILOBYTE = 1024

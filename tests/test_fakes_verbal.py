@@ -11,8 +11,8 @@ from scipy.special import expit, logit
 from scipy.stats import beta
 
 from calibkit import brier_score, log_loss
-from calibkit.fakes import SAMPLE_FILES, VerbalModel, mended_file, sample_file
-from calibkit.fakes.verbal import FAVOURITES
+from calibkit.lessons.lesson14.sample_files import SAMPLE_FILES, mended_file, sample_file
+from calibkit.lessons.lesson14.verbal import FAVOURITES, VerbalModel
 
 MODELS = {
     "default": VerbalModel(),

@@ -13,9 +13,11 @@ from scipy.special import softmax
 from calibkit import data, log_loss
 from calibkit.audit import AuditReport, AuditSettings, audit
 from calibkit.calibrators import PlattCalibrator
-from calibkit.fakes import LogitDistortion, VerbalModel, mended_file, sample_file
+from calibkit.fakes import LogitDistortion
 from calibkit.learn.lesson14 import PREDICTIONS
 from calibkit.learn.lesson14_judges import _gains, _numbers, _states, screening_report
+from calibkit.lessons.lesson14.sample_files import mended_file, sample_file
+from calibkit.lessons.lesson14.verbal import VerbalModel
 
 # --- 14.1 --------------------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ from calibkit._result import Result
 from calibkit.audit import Answer, AuditReport, AuditSettings, audit
 from calibkit.explore._controls import Choice, Slider
 from calibkit.explore._explorer import Explorer, Preset
-from calibkit.fakes import sample_file
+from calibkit.lessons.lesson14.sample_files import sample_file
 from calibkit.plot._style import AnyFigure
 
 FILES = (
@@ -122,7 +122,7 @@ def audit_board_view(
     Parameters
     ----------
     file : str
-        One of the bundled files, see `calibkit.fakes.sample_file`.
+        One of the bundled files, see `sample_file`.
     view : {"every view", "top-label", "class-wise"}
         Which events are looked at.
     bins : int

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from calibkit._validation import as_probabilities
 from calibkit.fakes import _dials
 from calibkit.fakes._sample import FloatVector
+from calibkit.fakes.simplex import as_table
 
 # The integral over log x is cut where its integrand has lost all digits, then divided into
 # panels in which it is smooth enough for Gauss-Legendre nodes to be exact.
@@ -59,45 +59,14 @@ def largest_moment(alpha: tuple[float, ...], order: int) -> float:
 
 
 def fit_dirichlet(y_prob: Any, groups: Sequence[int] | None = None) -> FloatVector:
-    """Fit a Dirichlet distribution to a table of probabilities by maximum likelihood.
+    """Fit the parameters alpha to rows of probabilities by maximum likelihood.
 
-    Parameters
-    ----------
-    y_prob : array-like of shape (n, K)
-        Probabilities, one row per prediction, K at least 2.
-    groups : sequence of K ints, optional
-        Classes with the same number share one parameter; by default each has its own.
-
-    Returns
-    -------
-    ndarray of shape (K,)
-        The parameters alpha.
-
-    Raises
-    ------
-    ValueError
-        If all rows are equal (the likelihood has no maximum).
-    RuntimeError
-        If Newton's method did not converge.
-
-    Notes
-    -----
-    Newton's method with Minka's form of the Hessian, a diagonal plus a constant, on a concave
-    likelihood; steps are halved until they climb. Zeros have no finite likelihood. They are
-    lifted to the smallest positive number of the table first. Taught in lesson 03.
-
-    Examples
-    --------
-    >>> rows = np.random.default_rng(0).dirichlet([8, 4, 2], 20_000)
-    >>> fit_dirichlet(rows).round(1).tolist()
-    [8.0, 4.0, 2.0]
+    Classes with the same number in `groups` share one parameter. Newton's method with Minka's form
+    of the Hessian, a diagonal plus a constant, on a concave likelihood; steps are halved until
+    they climb. Zeros have no finite likelihood: they are lifted to the smallest positive number of
+    the table first.
     """
-    table = as_probabilities(y_prob).astype(np.float64)
-    if table.ndim != 2:
-        raise ValueError(
-            f"y_prob must have one column per class, got shape {table.shape}; for P(y = 1) pass "
-            "np.column_stack([1 - p, p])."
-        )
+    table = as_table(y_prob, "y_prob must have")
     members = np.arange(table.shape[1]) if groups is None else np.asarray(groups)
     if members.shape != (table.shape[1],):
         raise ValueError(f"groups needs {table.shape[1]} numbers, got {groups!r}.")
@@ -106,7 +75,10 @@ def fit_dirichlet(y_prob: Any, groups: Sequence[int] | None = None) -> FloatVect
     if np.all(table == table[0, first[member]]):
         raise ValueError(f"all rows of y_prob are equal{NO_MAXIMUM}")
     mean_log = np.bincount(member, np.log(table).mean(axis=0)) / np.bincount(member)
-    start = _moment_start(table)
+    # Start: match the means, and the concentration to the total variance.
+    mean, variance = table.mean(axis=0), table.var(axis=0)
+    total = (mean * (1 - mean)).sum() / max(variance.sum(), 1e-300) - 1
+    start = mean * np.clip(total, 1e-3, 1e12) + 1e-9
     alpha = np.bincount(member, start) / np.bincount(member)
     alpha = _newton(alpha, np.bincount(member), mean_log)[member]
     if alpha.sum() > LARGEST_TOTAL:
@@ -120,13 +92,6 @@ def without_zeros(table: FloatVector) -> FloatVector:
         return table
     lifted = np.maximum(table, table[table > 0].min())
     return np.asarray(lifted / lifted.sum(axis=1, keepdims=True))
-
-
-def _moment_start(table: FloatVector) -> FloatVector:
-    """Match the means, and the concentration to the total variance."""
-    mean, variance = table.mean(axis=0), table.var(axis=0)
-    total = (mean * (1 - mean)).sum() / max(variance.sum(), 1e-300) - 1
-    return np.asarray(mean * np.clip(total, 1e-3, 1e12) + 1e-9)
 
 
 def _newton(alpha: FloatVector, size: NDArray[np.intp], mean_log: FloatVector) -> FloatVector:

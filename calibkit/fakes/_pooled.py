@@ -26,23 +26,14 @@ SMALLEST_LOG, LARGEST_LOG = -1e300, 700.0
 
 @dataclass(frozen=True, slots=True)
 class PooledKnobs:
-    """Components whose confidences are pooled.
+    """Components whose confidences are pooled."""
 
-    Parameters
-    ----------
-    true : tuple of ScaledBeta
-        Distributions of the true confidence, all with the same lower end.
-    share, anchor : ndarray
-        Each confidence moves by `share`, below 1, of the way to `anchor`.
-    """
-
-    true: tuple[ScaledBeta, ...]
-    share: FloatVector
+    true: tuple[ScaledBeta, ...]  # laws of the true confidence, all with the same lower end
+    share: FloatVector  # each confidence moves by `share`, below 1, of the way to `anchor`
     anchor: FloatVector
 
     @property
-    def low(self) -> float:
-        """Smallest confidence."""
+    def _low(self) -> float:
         return self.true[0].low
 
     def _parameters(self) -> tuple[FloatVector, FloatVector]:
@@ -56,8 +47,8 @@ class PooledKnobs:
         """Integral of ``f_j (q_j - z)`` up to z, as (points, components)."""
         a, b = self._parameters()
         mean = np.array([true.mean for true in self.true])
-        u = to_unit(self._behind(z), self.low)
-        below = partial_mean(u, self.low, mean, a, b) - self.anchor * special.betainc(a, b, u)
+        u = to_unit(self._behind(z), self._low)
+        below = partial_mean(u, self._low, mean, a, b) - self.anchor * special.betainc(a, b, u)
         return np.asarray(self.share * below)
 
     def _gaps(self, z: FloatVector) -> tuple[FloatVector, FloatVector]:
@@ -67,13 +58,13 @@ class PooledKnobs:
         """
         a, b = self._parameters()
         q = self._behind(z)
-        u = to_unit(q, self.low)
+        u = to_unit(q, self._low)
         logs = special.xlogy(a - 1, u) + special.xlog1py(b - 1, -u) - special.betaln(a, b)
         logs = np.clip(logs - np.log1p(-self.share), SMALLEST_LOG, LARGEST_LOG)
-        said = (q >= self.low) & (q <= 1)
+        said = (q >= self._low) & (q <= 1)
         logs = np.where(said, logs, SMALLEST_LOG)
         relative = np.where(said, np.exp(logs - logs.max(axis=1, keepdims=True)), 0.0)
-        return relative, np.clip(q, self.low, 1) - z[:, None]
+        return relative, np.clip(q, self._low, 1) - z[:, None]
 
     def true_map(self, z: FloatVector, weights: FloatVector) -> FloatVector:
         """Return ``a(z)``, the mean true confidence of all who report z; NaN if nobody does."""

@@ -3,20 +3,20 @@
 Over-confidence for one class and under-confidence for another cancel where both report the same
 confidence. Then the error of the pooled confidence is smaller than the error given the class.
 
-Source 001 sections 1.4 and 2 (notions of calibration); the construction is our own. Lesson 03.
+The review of notions of calibration, sections 1.4 and 2; the construction is our own. Lesson 03.
 """
 
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 
 from calibkit.fakes import _dials
 from calibkit.fakes._pooled import PooledKnobs
-from calibkit.fakes._rows import RowPlan, true_rows
-from calibkit.fakes._sample import FakeSample, FakeTruth, FloatVector
-from calibkit.fakes.knob import KnobClassifier
+from calibkit.fakes._rows import true_rows
+from calibkit.fakes._sample import FakeSample, FakeTruth, FloatVector, Rng
+from calibkit.fakes.knob import KnobClassifier, draw_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,16 +30,6 @@ class ClassKnobs:
         no class weights of their own, and a `budget_share` below 1.
     class_weights : sequence of K floats, optional
         How often each class is predicted; equally often by default.
-
-    Raises
-    ------
-    ValueError
-        If the knobs do not fit together.
-
-    See Also
-    --------
-    KnobClassifier : the same dials for all classes.
-    ClassKnobs.with_directions : only direction and share differ.
 
     Notes
     -----
@@ -83,35 +73,19 @@ class ClassKnobs:
         class_weights: Sequence[float] | None = None,
         spread: str = "equal",
     ) -> Self:
-        """Build K knobs that differ in direction and share only.
+        """Build K knobs that differ in direction and share only, one of each per predicted class.
 
-        Parameters
-        ----------
-        accuracy, concentration, class_weights, spread
-            As in `KnobClassifier`, the same for every class.
-        directions : sequence of K str
-            ``"over"``, ``"under"`` or ``"pivot"`` (around the accuracy), per predicted class.
-        budget_shares : sequence of K floats
-            Share of the error budget per predicted class, from 0 up to but not including 1.
-
-        Returns
-        -------
-        ClassKnobs
+        A direction is ``"over"``, ``"under"`` or ``"pivot"`` (around the accuracy), a share of the
+        error budget below 1. The other dials are as in `KnobClassifier`, the same for every class.
         """
         if isinstance(directions, str) or len(directions) != len(budget_shares):
             raise ValueError(
                 "directions and budget_shares need one entry per class each, got "
                 f"{directions!r} and {budget_shares!r}."
             )
+        base = KnobClassifier(len(directions), accuracy, concentration=concentration, spread=spread)
         knobs = tuple(
-            KnobClassifier(
-                len(directions),
-                accuracy,
-                budget_share=share,
-                direction=direction,
-                concentration=concentration,
-                spread=spread,
-            )
+            replace(base, direction=direction, budget_share=share)
             for direction, share in zip(directions, budget_shares, strict=True)
         )
         weights = None if class_weights is None else tuple(class_weights)
@@ -195,32 +169,9 @@ class ClassKnobs:
             log_loss=mean("log_loss"),
         )
 
-    def sample(self, n: int, rng: int | np.random.Generator | None = None) -> FakeSample:
-        """Draw `n` predictions with labels and true probabilities.
-
-        Parameters
-        ----------
-        n : int
-            Number of predictions, at least 1.
-        rng : int, numpy.random.Generator or None
-            Seed or generator.
-
-        Returns
-        -------
-        FakeSample
-            With `y_prob` and `true_prob` of shape (n, K).
-        """
-        true = [knob._true for knob in self.knobs]
-        plan = RowPlan(
-            n_classes=self.n_classes,
-            class_weights=self.class_weights,
-            a=np.array([beta.a for beta in true]),
-            b=np.array([beta.b for beta in true]),
-            share=np.array([knob.budget_share for knob in self.knobs]),
-            anchor=np.array([knob.anchor for knob in self.knobs]),
-            spread=self.knobs[0].spread,
-        )
-        return plan.draw(n, rng)
+    def sample(self, n: int, rng: Rng = None) -> FakeSample:
+        """Draw `n` predictions with labels and true probabilities, shape (n, K)."""
+        return draw_rows(self.knobs, self.class_weights, n, rng)
 
     def describe(self) -> str:
         """Say in words how this classifier is wrong, class by class."""

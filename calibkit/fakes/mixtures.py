@@ -1,6 +1,6 @@
 """Mixtures of Dirichlet distributions, to clone what a real classifier says.
 
-Source 001 section 6 (fake classifiers from Dirichlet distributions). Lesson 03.
+The review of notions of calibration, section 6. Lesson 03.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from calibkit._result import spell
 from calibkit._validation import as_count, as_generator, as_probabilities
 from calibkit.fakes import _dials
 from calibkit.fakes._dirichlet import as_alpha, fit_dirichlet, largest_moment, without_zeros
-from calibkit.fakes._sample import FloatVector
+from calibkit.fakes._sample import FloatVector, Rng
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,19 +27,6 @@ class DirichletMixture:
         Share of each component; they sum to 1.
     alphas : sequence of M sequences of K floats
         Parameters of each component.
-
-    Raises
-    ------
-    ValueError
-        If weights or parameters are not valid.
-
-    See Also
-    --------
-    DirichletMixture.fit : learn it from the probabilities of a real classifier.
-
-    Notes
-    -----
-    Source 001 section 6. Taught in lesson 03.
 
     Examples
     --------
@@ -62,7 +49,7 @@ class DirichletMixture:
 
     @classmethod
     def fit(cls, y_prob: Any, *, per_class: bool = True, tied: bool = False) -> Self:
-        """Clone the distribution of a classifier's probabilities.
+        """Clone the distribution of a classifier's probabilities, of shape (n, K).
 
         Parameters
         ----------
@@ -73,16 +60,6 @@ class DirichletMixture:
         tied : bool
             Two parameters per component: one for the predicted class, one for all others.
             Steadier when a class is rarely predicted; needs `per_class`.
-
-        Returns
-        -------
-        DirichletMixture
-            Components of classes that are never predicted are left out.
-
-        Raises
-        ------
-        ValueError
-            If the rows of a predicted class are all equal.
 
         Notes
         -----
@@ -142,7 +119,7 @@ class DirichletMixture:
             weights = np.log(self.weights)
         return np.asarray(special.logsumexp(np.array(logs) + weights[:, None], axis=0))
 
-    def draw(self, n: int, rng: int | np.random.Generator | None = None) -> FloatVector:
+    def draw(self, n: int, rng: Rng = None) -> FloatVector:
         """Draw `n` probability vectors, shape (n, K)."""
         n, generator = as_count(n, "n"), as_generator(rng)
         if len(self.alphas) == 1:
@@ -174,11 +151,6 @@ def expected_maximum(alpha: "Sequence[float] | DirichletMixture", order: int = 1
     Returns
     -------
     float
-
-    Raises
-    ------
-    ValueError
-        If the parameters are not positive or the order is below 1.
 
     Notes
     -----
