@@ -21,7 +21,7 @@ from calibkit.fakes import (
     Temperature,
     expected_maximum,
 )
-from calibkit.fakes._dirichlet import fit_dirichlet
+from calibkit.fakes.mixtures import fit_dirichlet
 
 GOLDEN = golden("kyle_golden.json")
 MIXTURE = DirichletMixture((0.5, 0.3, 0.2), ((8, 1, 1), (1.5, 7.5, 1.5), (2, 2, 6)))

@@ -18,7 +18,6 @@ from calibkit.fakes import (
     SyntheticShape,
     vgg16_lookalike,
 )
-from calibkit.fakes.lookalike import last_bin_mass
 from calibkit.fakes.shapes import DERIVATE_ERRORS, SHAPES
 
 WEIGHTS = golden("shape_weights.json")
@@ -283,6 +282,11 @@ def test_bad_gaussians(build, message: str) -> None:
 
 
 # --- the look-alike ------------------------------------------------------------------------------
+
+
+def last_bin_mass(fake: KnobClassifier) -> float:
+    """Share of predictions whose confidence falls in the last of 15 bins."""
+    return 1 - float(fake.cdf(fake.true_map(14 / 15)))
 
 
 def test_the_lookalike_has_the_numbers_of_the_network() -> None:

@@ -66,10 +66,9 @@ class GamePlay(Result):
 
     Parameters
     ----------
-    value : float
-        Mean payoff, per patient or per round as the game counts.
-    standard_error : float
-        Of `value`, from the spread over rounds; NaN for one round.
+    value, standard_error : float
+        Mean payoff, per patient or per round as the game counts; its error from the spread over
+        rounds, NaN for one round.
     acted : float
         Share of patients who were treated.
     payoffs : ndarray of shape (rounds,)
@@ -118,14 +117,12 @@ class GameTruth(Result):
     oracle, trust, certain : float
         Value of acting on the true probabilities, on what the model says, and of taking every
         answer of the model for certain.
-    error : float
-        Mean distance of said and true confidence: the calibration error within each class.
-    bound : float
-        The most that a model with this error can lose in this game.
-    cutoff : float
-        Trusting treats from this score on: the threshold, or stake times confidence.
-    acted : float
-        Share of patients whom trusting treats.
+    error, bound : float
+        Mean distance of said and true confidence: the calibration error within each class. And
+        the most that a model with this error can lose in this game.
+    cutoff, acted : float
+        Trusting treats from this score on (the threshold, or stake times confidence): the share
+        `acted` of all patients.
     game, model : str
         In words.
     """
@@ -228,10 +225,8 @@ class Game(ABC):
             seen, of shape (n,) or (n, K), and returns probabilities of the same shape.
         classifier : fake classifier
             Has a method ``sample(n, rng)``, as those of `calibkit.fakes`.
-        rounds : int
-            Number of rounds, at least 1.
-        rng : int, numpy.random.Generator or None
-            Seed or generator. All policies meet the same patients for the same seed.
+        rounds, rng : int, seed or generator
+            All policies meet the same patients for the same seed.
         """
         return self.play(policy, self.deal(classifier, rounds, rng), model=said_of(classifier))
 

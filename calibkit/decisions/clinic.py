@@ -26,10 +26,8 @@ class Clinic(Game):
         ``gains[k, o]``: what option o gains for a patient with disease k.
     prices : sequence of int
         What each option takes from the budget: whole numbers, at least one of them 0.
-    budget : int
-        Budget of each round.
-    size : int
-        Patients per round.
+    budget, size : int
+        Budget and patients of each round.
 
     Notes
     -----

@@ -1,7 +1,6 @@
 """Costs in a table, and what follows from them: the best action, the threshold, the bill.
 
-A cost table has one row per action and one column per class: ``costs[a, k]`` is paid when action
-a meets class k. Gains are negative costs. Lesson 13.
+``costs[a, k]`` is paid when action a meets class k. Gains are negative costs. Lesson 13.
 """
 
 from collections.abc import Mapping
@@ -13,8 +12,7 @@ from numpy.typing import NDArray
 
 from calibkit._result import Result, read_only, spell
 from calibkit._validation import as_array, as_predictions, as_probabilities
-
-FloatVector = NDArray[np.float64]
+from calibkit.fakes._sample import FloatVector
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)

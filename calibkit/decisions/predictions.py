@@ -59,15 +59,8 @@ class PolicyValues(Result):
         )
 
     def _columns(self) -> Mapping[str, NDArray[Any]]:
-        return {
-            "policy": self.policy,
-            "value": self.value,
-            "low": self.low,
-            "high": self.high,
-            "gain": self.gain,
-            "gain low": self.gain_low,
-            "gain high": self.gain_high,
-        }
+        names = ("policy", "value", "low", "high", "gain", "gain_low", "gain_high")
+        return {name.replace("_", " "): getattr(self, name) for name in names}
 
 
 def play_predictions(

@@ -34,10 +34,8 @@ class _Family:
 
     def __post_init__(self) -> None:
         if not isinstance(self.game, Ward | Capacity):
-            raise ValueError(
-                f"{type(self.game).__name__} has no exact value; use Ward or Capacity, or simulate "
-                "it."
-            )
+            name = type(self.game).__name__
+            raise ValueError(f"{name} has no exact value; use Ward or Capacity, or simulate it.")
         if self.direction not in ("over", "under"):
             raise ValueError(f'direction must be "over" or "under", got {self.direction!r}.')
         as_count(self.n_classes, "n_classes", 2)
@@ -53,16 +51,13 @@ class _Family:
             return np.nan
         return float(self.game.trust_value(classifier))
 
-    def range_at(self, error: float) -> tuple[float, float]:
-        """Return the feasible accuracies for this error (Lemma 1)."""
-        guess = 1 / self.n_classes
-        if self.direction == "over":
-            return guess + MARGIN, min(1 - error, 1 - MARGIN)
-        return max(guess + error, guess + MARGIN), 1 - MARGIN
-
     def least(self, utility: float, error: float) -> float:
         """Return the accuracy from which on the utility is reached, NaN if there is none."""
-        low, high = self.range_at(error)
+        low, high = 1 / self.n_classes + MARGIN, 1 - MARGIN
+        if self.direction == "over":  # Lemma 1
+            high = min(high, 1 - error)
+        else:
+            low = max(low, 1 / self.n_classes + error)
         if low > high:
             return np.nan
         tried = np.linspace(low, high, SCANNED)

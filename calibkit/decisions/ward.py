@@ -30,14 +30,10 @@ class Ward(Game):
 
     Parameters
     ----------
-    benefit : float
-        Gain B of treating when the diagnosis is right, positive.
-    harm : float
-        Loss H of treating when it is wrong, positive.
-    size : int
-        Patients per round.
-    beds : int, optional
-        The most who can be treated in a round; no limit when left out.
+    benefit, harm : float
+        Gain B of treating when the diagnosis is right, loss H when it is wrong; positive.
+    size, beds : int
+        Patients per round, and the most who can be treated in one; no limit when left out.
 
     Notes
     -----
@@ -51,11 +47,9 @@ class Ward(Game):
     --------
     >>> from calibkit.fakes import KnobClassifier
     >>> model = KnobClassifier(5, 0.8, budget_share=0.5, concentration=3)
-    >>> truth = Ward(benefit=2, harm=6).truth(model)
-    >>> round(truth.trust, 4), round(truth.oracle, 4), round(truth.bound, 4)
-    (0.6073, 0.8216, 0.8)
-    >>> round(Ward().simulate("trust", model, 20_000, rng=0).value, 2)
-    0.62
+    >>> truth, play = Ward().truth(model), Ward().simulate("trust", model, 20_000, rng=0)
+    >>> round(truth.trust, 4), round(truth.oracle, 4), round(truth.bound, 4), round(play.value, 2)
+    (0.6073, 0.8216, 0.8, 0.62)
     """
 
     benefit: float = 2.0

@@ -70,17 +70,6 @@ def as_norm(value: Any) -> float:
     return float(value)
 
 
-def as_n_classes(value: Any) -> int:
-    """Check a number of classes: two at least."""
-    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if not whole or value < 2:
-        raise ValueError(
-            f"n_classes must be a whole number of at least 2, got {value!r}; with one class "
-            "every prediction is certain and right."
-        )
-    return int(value)
-
-
 def as_accuracy(value: Any, n_classes: int) -> float:
     """Check an accuracy that a confidence of at least 1/K can be calibrated to."""
     low = 1 / n_classes
@@ -123,14 +112,14 @@ def as_pivot(value: Any, direction: str, n_classes: int) -> float | None:
     return as_between(value, "pivot", feasible, low, 1)
 
 
-def as_weights(values: Any, size: int, name: str) -> tuple[float, ...]:
+def as_weights(values: Any, size: int, name: str, of: str = "class") -> tuple[float, ...]:
     """Check weights: as many as needed, none negative, summing to 1."""
     try:
-        weights = tuple(float(value) for value in values)
+        weights = tuple(float(value + 0.0) for value in values)  # refuses text
     except (TypeError, ValueError):
         raise ValueError(f"{name} must be {size} numbers from 0 to 1, got {values!r}.") from None
     if len(weights) != size:
-        raise ValueError(f"{name} must be {size} numbers, one per class, got {len(weights)}.")
+        raise ValueError(f"{name} must be {size} numbers, one per {of}, got {len(weights)}.")
     for place, weight in enumerate(weights):
         if not 0 <= weight <= 1:
             raise ValueError(f"{name}[{place}] = {weight!r} must lie between 0 and 1.")

@@ -1,8 +1,5 @@
 """Knob classifiers with other dials for each predicted class.
 
-Over-confidence for one class and under-confidence for another cancel where both report the same
-confidence. Then the error of the pooled confidence is smaller than the error given the class.
-
 The review of notions of calibration, sections 1.4 and 2; the construction is our own. Lesson 03.
 """
 
@@ -22,6 +19,9 @@ from calibkit.fakes.knob import KnobClassifier, draw_rows
 @dataclass(frozen=True, slots=True)
 class ClassKnobs:
     """A fake classifier that is wrong in another way for each class that it predicts.
+
+    Over-confidence for one class and under-confidence for another cancel where both report the
+    same confidence. Then the error of the pooled confidence is smaller than that given the class.
 
     Parameters
     ----------
@@ -175,12 +175,10 @@ class ClassKnobs:
 
     def describe(self) -> str:
         """Say in words how this classifier is wrong, class by class."""
-        kinds = [
-            f"{k}: calibrated"
-            if knob.budget_share == 0
-            else f"{k}: {knob._kind()} by {100 * knob.budget_share:.3g} % of the budget"
-            for k, knob in enumerate(self.knobs)
-        ]
+        kinds = []
+        for k, knob in enumerate(self.knobs):
+            how = f"{knob._kind()} by {100 * knob.budget_share:.3g} % of the budget"
+            kinds.append(f"{k}: {how if knob.budget_share else 'calibrated'}")
         shown = kinds if len(kinds) <= 4 else [*kinds[:3], "…", kinds[-1]]
         return f"knobs per class, {self.n_classes} classes ({'; '.join(shown)})"
 

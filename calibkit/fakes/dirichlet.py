@@ -1,16 +1,7 @@
 """Fake classifiers from Dirichlet distributions and distortions of the simplex.
 
-A distortion h connects what is true with what is said, and there are two ways to read it.
-
-===========================  ====================  ====================  =======================
-reading                      truth R               report C              so the exponent 2 is
-===========================  ====================  ====================  =======================
-``"truth-is-base"``          ``R ~ Dirichlet``     ``C = h(R)``          over-confident
-``"confidence-is-base"``     ``R = h(C)``          ``C ~ Dirichlet``     under-confident
-===========================  ====================  ====================  =======================
-
-The same distortion gives opposite classifiers. The published package for such fakes mixes the
-readings: its sampler follows the first, its integrals the second. Here the reading is explicit.
+The published package for such fakes mixes two readings of a distortion: its sampler follows the
+first, its integrals the second. Here the reading is explicit.
 
 The review of notions of calibration, section 6. Lesson 03.
 """
@@ -25,9 +16,8 @@ from scipy import optimize, special
 from calibkit._validation import as_count, as_generator
 from calibkit.fakes import _dials
 from calibkit.fakes._beta import ScaledBeta
-from calibkit.fakes._dirichlet import as_alpha
 from calibkit.fakes._sample import FakeSample, FakeTruth, FloatVector, Rng, fake_sample
-from calibkit.fakes.mixtures import DirichletMixture, expected_maximum
+from calibkit.fakes.mixtures import DirichletMixture, as_alpha, expected_maximum
 from calibkit.fakes.simplex import Distortion, Identity, Power, RestrictedPower, Temperature
 
 ONE_TO_ONE = (Power, Temperature, RestrictedPower)
@@ -41,6 +31,13 @@ LARGEST_LOGIT, SCAN_POINTS, SCAN_ROUNDING = 12.0, 1_000, 1e-12
 class DirichletFake:
     """A fake classifier whose true or reported probabilities follow a Dirichlet distribution.
 
+    ========================  ===================  ===================  ========================
+    reading                   truth R              report C             so the exponent 2 is
+    ========================  ===================  ===================  ========================
+    ``"truth-is-base"``       ``R ~ Dirichlet``    ``C = h(R)``         over-confident
+    ``"confidence-is-base"``  ``R = h(C)``         ``C ~ Dirichlet``    under-confident
+    ========================  ===================  ===================  ========================
+
     Parameters
     ----------
     alpha : sequence of K floats, or DirichletMixture
@@ -52,11 +49,10 @@ class DirichletFake:
 
     Notes
     -----
-    *Truth is the base*: the true vector R is drawn, the label is drawn from R, and ``C = h(R)``
-    is reported. If h keeps the order, accuracy is ``E max R`` for every h: the same accuracy
-    with another error. *Confidence is the base*: C is drawn and reported, and the label is drawn
-    from ``h(C)``. Mean confidence is then ``E max C``, and accuracy moves with h. This reading
-    can clone a network, whose confidences are known and whose truth is not. Taught in lesson 03.
+    Labels are drawn from R. *Truth is the base*: if h keeps the order, accuracy is ``E max R`` for
+    every h: the same accuracy with another error. *Confidence is the base*: mean confidence is
+    ``E max C``, and accuracy moves with h. This reading can clone a network, whose confidences are
+    known and whose truth is not. Taught in lesson 03.
 
     Examples
     --------

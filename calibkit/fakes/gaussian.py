@@ -1,9 +1,5 @@
 """Gaussian discriminant data: a model that is exactly right until the prevalence shifts.
 
-Each class has a normal feature with the same standard deviation. The correct model is then a
-logistic regression with known coefficients. If the share of positives changes after training,
-all true logits move by one constant. So the true map of the old model is known exactly.
-
 Section 4 (simulated data) of the paper on the test-based calibration error, with its formula
 corrected: the slope of the logit is ``(m_1 - m_0) / s^2``, here 1/4, and the exponent of the
 logistic function is negative. Lessons 03 and 07.
@@ -36,6 +32,9 @@ class GaussianSample(FakeSample):
 class GaussianDiscriminant:
     """A correct model for normal classes, used where the prevalence may have changed.
 
+    The feature is normal in each class, so the correct model is a logistic regression with known
+    coefficients. A shift of the prevalence moves all true logits by one constant.
+
     Parameters
     ----------
     prevalence : float
@@ -50,9 +49,8 @@ class GaussianDiscriminant:
     Notes
     -----
     ``logit P(y=1|x) = logit(prevalence) + (m1 - m0) x / s^2 - (m1^2 - m0^2) / (2 s^2)``. A shift
-    of the prevalence adds ``logit(deployed) - logit(prevalence)``. The error has one sign, so
-    its mean is ``|E p - deployed|``. The defaults are the setting of the paper. Taught in
-    lessons 03 and 07.
+    adds ``logit(deployed) - logit(prevalence)``. The error has one sign, so its mean is
+    ``|E p - deployed|``. The defaults are the setting of the paper. Taught in lessons 03 and 07.
 
     Examples
     --------

@@ -53,7 +53,7 @@ class KnobClassifier:
     direction : {"over", "under", "pivot"}
         Over-confident, under-confident, or drawn towards `pivot` from both sides.
     pivot : float, optional
-        The confidence that stays as it is, for ``direction="pivot"``; the accuracy by default.
+        The confidence that stays as it is; the accuracy by default.
     concentration : float
         How alike the true confidences are: large is nearly one value, small is nearly only
         1/K and 1. Changes sharpness, neither accuracy nor the error of over and under.
@@ -73,12 +73,9 @@ class KnobClassifier:
     Examples
     --------
     >>> fake = KnobClassifier(10, 0.9, budget_share=0.5, direction="over")
-    >>> truth = fake.truth()
-    >>> round(truth.accuracy, 4), round(truth.mean_confidence, 4), round(truth.expected, 4)
-    (0.9, 0.95, 0.05)
-    >>> sample = fake.sample(1000, rng=0)
-    >>> sample.y_prob.shape, round(float((sample.y_prob.argmax(1) == sample.y_true).mean()), 3)
-    ((1000, 10), 0.899)
+    >>> truth, sample = fake.truth(), fake.sample(1000, rng=0)
+    >>> round(truth.mean_confidence, 4), round(truth.expected, 4), sample.y_prob.shape
+    (0.95, 0.05, (1000, 10))
     """
 
     n_classes: int
@@ -92,7 +89,7 @@ class KnobClassifier:
     spread: str = "equal"
 
     def __post_init__(self) -> None:
-        n_classes = _dials.as_n_classes(self.n_classes)
+        n_classes = as_count(self.n_classes, "n_classes", 2)
         direction = _dials.as_choice(self.direction, "direction", _dials.DIRECTIONS)
         feasible = "between 0 (calibrated) and 1 (the whole error budget)"
         weights = self.class_weights

@@ -16,7 +16,8 @@ class LogitDistortion:
     """A binary fake classifier whose true map is a straight line between logits.
 
     Predictions come from a beta distribution; the event then happens with the true probability
-    ``c(p) = expit(slope * logit(p) + shift)``.
+    ``c(p) = expit(slope * logit(p) + shift)``: the inverse of temperature and bias scaling
+    (section 6 of the review of notions). Taught in lessons 03 and 04.
 
     Parameters
     ----------
@@ -27,11 +28,6 @@ class LogitDistortion:
         0 is fair to both classes; above 0 the event happens more often than predicted.
     scores : tuple of two floats
         Parameters of the beta distribution of the predictions; ``(1, 1)`` is uniform.
-
-    Notes
-    -----
-    The inverse of temperature and bias scaling (section 6 of the review of notions). Taught in
-    lessons 03 and 04.
 
     Examples
     --------

@@ -87,16 +87,14 @@ class Identity(Distortion):
 class Power(Distortion):
     """Raise each probability to a power and divide by the sum: ``p_k^e_k / sum_j p_j^e_j``.
 
+    A bijection of the simplex for any exponents; the inverse of unequal ones is found by
+    Newton's method, row by row at once. Lesson 03.
+
     Parameters
     ----------
     exponents : float or sequence of K floats
         Positive. Above 1 pushes to the corners of the simplex, below 1 to its centre. Equal
         exponents keep the order of the classes, unequal ones do not.
-
-    Notes
-    -----
-    A bijection of the simplex for any exponents; the inverse of unequal ones is found by
-    Newton's method, row by row at once. Taught in lesson 03.
 
     Examples
     --------
@@ -138,18 +136,13 @@ class Power(Distortion):
 
 @dataclass(frozen=True, slots=True)
 class Temperature(Distortion):
-    """Divide log-probabilities by a temperature: ``Power(1 / temperature)``.
+    """Divide log-probabilities by a temperature: ``Power(1 / temperature)``. Lessons 03 and 10.
 
     Parameters
     ----------
     temperature : float
         Positive. Above 1 cools down to the centre of the simplex (less confident), below 1
-        sharpens.
-
-    Notes
-    -----
-    The usual sense of the word, as in temperature scaling; some software multiplies by the
-    temperature instead. Taught in lessons 03 and 10.
+        sharpens, as in temperature scaling; some software multiplies instead.
 
     Examples
     --------
@@ -177,18 +170,15 @@ class Temperature(Distortion):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class MaxComponent(Distortion):
-    """Map the largest probability by a function and scale the others to fit.
+    """Map the largest probability by a function and scale the others to fit. Lesson 03.
+
+    The order of the classes can change, because the others are scaled together. It has no
+    inverse in general. A row with a single certain class divides what it loses equally.
 
     Parameters
     ----------
     function : callable
         Takes and returns arrays of probabilities, ``[0, 1] -> [0, 1]``.
-
-    Notes
-    -----
-    The order of the classes can change, because the others are scaled together. It has no
-    inverse in general. A row with a single certain class divides what it loses equally. Taught in
-    lesson 03.
 
     Examples
     --------
@@ -217,16 +207,13 @@ class MaxComponent(Distortion):
 class RestrictedPower(Distortion):
     """Raise all probabilities but the last to powers of at least 1; the last takes the rest.
 
+    One-to-one, but for three or more classes not onto: some rows are never reached. So it is no
+    automorphism of the simplex in the strict sense, and `inverse` refuses those rows. Lesson 03.
+
     Parameters
     ----------
     exponents : float or sequence of K - 1 floats
         At least 1 each.
-
-    Notes
-    -----
-    One-to-one, but for three or more classes not onto: some rows are never reached. So it is no
-    automorphism of the simplex in the strict sense, and `inverse` refuses those rows. Taught in
-    lesson 03.
 
     Examples
     --------
@@ -265,19 +252,17 @@ class RestrictedPower(Distortion):
 class LogLinear(Distortion):
     """Mix log-probabilities and normalise, ``softmax(W ln p + b)``: confusions between classes.
 
+    The family of Dirichlet calibration (section 5.2 of the review of notions) as a distortion: a
+    `DirichletCalibrator` can find the true map. Probabilities below 1e-300 count as 1e-300. No
+    inverse is known here, so a `DirichletFake` takes it with ``reading="confidence-is-base"``.
+    Lesson 12.
+
     Parameters
     ----------
     weights : sequence of K rows of K floats
         W. On the diagonal boldness per class, off the diagonal confusions.
     bias : sequence of K floats, optional
         b; 0 for all classes when left out.
-
-    Notes
-    -----
-    The family of Dirichlet calibration (section 5.2 of the review of notions) as a distortion: a
-    `DirichletCalibrator` can find the true map. Probabilities below 1e-300 count as 1e-300. No
-    inverse is known here, so a `DirichletFake` takes it with ``reading="confidence-is-base"``.
-    Taught in lesson 12.
 
     Examples
     --------
