@@ -6,7 +6,7 @@ import pickle
 import numpy as np
 import pytest
 from helpers import GOLDEN, golden
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
@@ -92,6 +92,7 @@ def test_true_errors(name: str, error: float, norm: float) -> None:
     assert SyntheticShape(name, 0.0).true_error(norm) == 0
 
 
+@settings(max_examples=50)
 @given(st.sampled_from(SHAPES), st.floats(0, 1), st.lists(st.floats(0, 1), min_size=1, max_size=8))
 def test_shapes_are_increasing_and_invertible(name: str, weight: float, points: list) -> None:
     shape = SyntheticShape(name, weight)
@@ -205,6 +206,7 @@ def test_the_slope_is_a_quarter() -> None:
     assert rare.intercept == pytest.approx(np.log(0.01 / 0.99)) and rare.slope == 0.25
 
 
+@settings(max_examples=50)
 @given(
     st.floats(0.01, 0.99),
     st.floats(0.01, 0.99),

@@ -1,7 +1,7 @@
-"""What trusting wrong probabilities costs, and the most that it can cost.
+"""What trusting wrong probabilities costs, and the most that it can cost. Lesson 13.
 
 Acting pays B if it was right and costs H if not; waiting pays nothing. Acting is worth it from
-the probability ``t = H / (B + H)`` on. Lesson 13.
+the probability ``t = H / (B + H)`` on.
 """
 
 from collections.abc import Mapping
@@ -132,10 +132,8 @@ def trust_regret(y_prob: Any, true_prob: Any, *, benefit: float, harm: float) ->
 
     Parameters
     ----------
-    y_prob : array-like of shape (n,)
-        Said probability that acting is right.
-    true_prob : array-like of shape (n,)
-        True probability of the same event.
+    y_prob, true_prob : array-like of shape (n,)
+        Said and true probability that acting is right.
     benefit, harm : float
         Gain B of acting rightly and cost H of acting in vain, positive.
 

@@ -267,16 +267,12 @@ def _newton(alpha: FloatVector, size: NDArray[np.intp], mean_log: FloatVector) -
         if np.all(np.abs(gradient) <= GRADIENT_TOLERANCE * scale):
             return alpha
         curve = special.polygamma(1, alpha)
-        ratio = (size * gradient / curve).sum() / (
-            1 / special.polygamma(1, total) - (size / curve).sum()
-        )
-        step = (gradient + ratio) / curve
-        length = 1.0
+        below = 1 / special.polygamma(1, total) - (size / curve).sum()
+        step = (gradient + (size * gradient / curve).sum() / below) / curve
+        length, enough = 1.0, current - 1e-12 * (1 + abs(current))
         while True:
             trial = alpha + length * step
-            if np.all(trial > 0) and (value := likelihood(trial)) >= current - 1e-12 * (
-                1 + abs(current)
-            ):
+            if np.all(trial > 0) and (value := likelihood(trial)) >= enough:
                 break
             length /= 2
             if length < 1e-12:
