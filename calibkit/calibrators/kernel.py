@@ -3,11 +3,8 @@
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from calibkit.calibrators._base import Calibrator
-
-FloatVector = NDArray[np.float64]
+from calibkit.calibrators._base import Calibrator, FloatVector
 
 # The triweight kernel with standard deviation 1 ends at 3.
 _REACH = 3
@@ -39,10 +36,8 @@ class KernelDensityCalibrator(Calibrator):
         The bandwidth used.
     grid_, height_ : ndarray of shape (G,)
         The map at the grid points that see any data; linear in between.
-    n_parameters_ : None
-        The family is non-parametric.
-    converged_, n_iter_
-        True and 0.
+    n_parameters_, converged_, n_iter_
+        None, True and 0.
 
     Raises
     ------
@@ -59,11 +54,9 @@ class KernelDensityCalibrator(Calibrator):
     bandwidth of 0.01 on the map differs from the sums over all pairs by less than 0.0001, at
     the narrowest by less than 0.002.
 
-    The authors' program sets the densities to 0 outside the *open* interval (0, 1). A
-    confident model has many predictions at 0 and 1 themselves, and there its map repeats the
-    value of the grid point before. Here 0 and 1 are points like any other.
-
-    Zhang, Kailkhura and Han (2020). Taught in lesson 10.
+    The authors' program sets the densities to 0 outside the *open* interval (0, 1), so for
+    predictions of 0 and 1 its map repeats the value of the grid point before. Here they are
+    points like any other. Zhang, Kailkhura and Han (2020). Taught in lesson 10.
 
     Examples
     --------
@@ -77,10 +70,6 @@ class KernelDensityCalibrator(Calibrator):
 
     family: ClassVar[str] = "kernel density"
     loss_name: ClassVar[str] = "none (rule of Bayes)"
-
-    bandwidth_: float
-    grid_: FloatVector
-    height_: FloatVector
 
     def __init__(self, bandwidth: float | str = "rule"):
         self.bandwidth = bandwidth

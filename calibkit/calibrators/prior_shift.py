@@ -5,7 +5,7 @@ all true logits move by one constant (*label shift*). No labels are needed to re
 these are functions and not calibrators.
 
 Source: Saerens, Latinne and Decaestecker (2002), *Adjusting the outputs of a classifier to new
-a priori probabilities*, equations 2.4 and 2.9; source 002 section 4.1 for the simulation.
+a priori probabilities*, equations 2.4 and 2.9.
 """
 
 from collections.abc import Mapping
@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from calibkit._result import Result, listed, read_only, spell
 from calibkit._validation import as_count, as_level, as_probability_array
-
-FloatVector = NDArray[np.float64]
+from calibkit.calibrators._base import FloatVector
 
 _MOST_STEPS = 200
 _TOLERANCE = 1e-13
@@ -35,29 +34,19 @@ def shift_prior(p: Any, *, train_prevalence: float, test_prevalence: float) -> F
         Share of events that the model was made for, strictly between 0 and 1. For a model that
         was trained with class weights it is the *weighted* share: 1/2 if they balance the classes.
     test_prevalence : float
-        Share of events where it is used, strictly between 0 and 1.
+        Share of events where it is used; `estimate_prevalence` finds it where nobody knows.
 
     Returns
     -------
     ndarray of shape (n,)
         Probabilities in [0, 1]; 0 and 1 stay what they are.
 
-    Raises
-    ------
-    ValueError
-        If a probability or a prevalence is out of range; the message names row and value.
-
-    See Also
-    --------
-    estimate_prevalence : where nobody knows the new prevalence.
-
     Notes
     -----
     ``logit p' = logit p + logit(test) - logit(train)``, or in odds: multiply by the ratio of the
-    prevalences' odds. Exact if the features within each class are distributed as before. The
-    order of the predictions stays, so AUC does too. It does not repair any other fault: if `p`
-    was not calibrated before, it is not afterwards. Saerens et al. (2002), equation 2.4. Taught
-    in lesson 09.
+    prevalences' odds. The order of the predictions stays, so AUC does too. No other fault is
+    repaired: if `p` was not calibrated before, it is not afterwards. Saerens et al. (2002),
+    equation 2.4. Taught in lesson 09.
 
     Examples
     --------
@@ -79,10 +68,8 @@ class PrevalenceEstimate(Result):
 
     Parameters
     ----------
-    value : float
-        The most likely prevalence, in [0, 1].
-    standard_error : float
-        From the curvature of the likelihood; NaN where the estimate is 0 or 1.
+    value, standard_error : float
+        The most likely prevalence, in [0, 1]; NaN for the error where it is 0 or 1.
     train_prevalence : float
         Share of events that the predictions were made for.
     n : int
@@ -147,9 +134,8 @@ def estimate_prevalence(
     EM (Saerens et al., 2002, equation 2.9) repeats two steps: move the predictions to the current
     prevalence, then take their mean as the next one. Each step raises the likelihood
     ``sum_i log(s p_i / t + (1 - s) (1 - p_i) / (1 - t))`` of the prevalence s, for a training
-    prevalence t. It is concave, so there is one summit. But EM creeps where classes overlap: for
-    rare events it can need thousands of steps. The value is therefore found by Newton's method in a
-    shrinking bracket, and is the point at which EM would end.
+    prevalence t. It is concave, so there is one summit. But for rare events EM can need thousands
+    of steps, so the value is found by Newton's method in a shrinking bracket: where EM would end.
 
     Nothing here can see whether the model *is* calibrated for `train_prevalence`, or whether
     features changed within a class. If so, the estimate is wrong, and its standard error does
