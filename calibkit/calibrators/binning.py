@@ -1,21 +1,20 @@
 """Maps made of bins: shift all predictions of a bin by one amount, or move them to one height."""
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from calibkit.bins import Binning, EqualMass, EqualWidth, as_bins
 from calibkit.calibrators._base import Calibrator, FloatVector, IntVector, drawn_apart
-from calibkit.reliability import BinTable, reliability_table
+from calibkit.reliability import reliability_table
 
 
+@dataclass(eq=False, repr=False)
 class BinnedCalibrator(Calibrator):
     """What the maps with bins share: a bin table, and a straight piece in each bin."""
 
-    table_: BinTable
-
-    def __init__(self, bins: Any = 15):
-        self.bins = bins
+    bins: Any = 15
 
     def _fit(self, prob: FloatVector, label: FloatVector) -> None:
         self._fit_bins(as_bins(self.bins), prob, label)
@@ -65,10 +64,8 @@ class SlopeOneBinning(BinnedCalibrator):
     ----------
     shift_ : ndarray of shape (B,)
         Frequency minus mean prediction of each bin; 0 where the bin is empty.
-    table_ : BinTable
-        Count, mean prediction and frequency of each bin.
-    edges_ : ndarray of shape (B + 1,)
-        Edges of the bins: ``[a, b)``, the last one closed.
+    table_, edges_ : BinTable, ndarray of shape (B + 1,)
+        Count, mean prediction and frequency of each bin; its edges, ``[a, b)``.
     n_parameters_, converged_, n_iter_
         Number of bins in use; True and 0: the fit is a formula.
 

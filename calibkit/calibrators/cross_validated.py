@@ -156,4 +156,5 @@ def _all_edges(binnings: Sequence[EqualMass | EqualWidth], fit: FloatVector) -> 
     # Edges with the same predictions below them are one edge: the lowest of them.
     below = np.searchsorted(fit, edges)
     again = np.concatenate(([False], below[1:] == below[:-1]))
-    return edges[np.maximum.accumulate(np.where(again, 0, np.arange(len(edges))))]
+    place = np.maximum.accumulate(np.where(again, 0, np.arange(len(edges))))
+    return np.asarray(edges[place])

@@ -1,6 +1,7 @@
 """Maps of one to three parameters, fitted by log loss: Platt and beta calibration."""
 
 import warnings
+from dataclasses import dataclass
 from itertools import product
 from typing import ClassVar
 
@@ -31,7 +32,7 @@ def _n_distinct(values: FloatVector, most: int) -> int:
 def _smoothed(label: FloatVector) -> FloatVector:
     """Return the targets of Platt (1999)."""
     ones = label.sum()
-    return np.where(label == 1, (ones + 1) / (ones + 2), 1 / (len(label) - ones + 2))
+    return np.asarray(np.where(label == 1, (ones + 1) / (ones + 2), 1 / (len(label) - ones + 2)))
 
 
 def _start(target: FloatVector) -> float:
@@ -48,6 +49,7 @@ def _warn_of_no_optimum(name: str, remedy: str) -> None:
     )
 
 
+@dataclass(eq=False, repr=False)
 class PlattCalibrator(Calibrator):
     """Logistic calibration: a straight line from logit to logit.
 
@@ -64,10 +66,9 @@ class PlattCalibrator(Calibrator):
     slope_, intercept_ : float
         The line. A slope below 1 pulls predictions towards the middle (they were
         over-confident); a negative slope says that the ranking is upside down.
-    n_parameters_ : int
-        2, or 1 if all predictions are equal: then the slope stays 1.
-    converged_, n_iter_
-        False if there is no finite optimum; number of Newton steps.
+    n_parameters_, converged_, n_iter_
+        2, or 1 if all predictions are equal (then the slope stays 1); False if there is no finite
+        optimum; number of Newton steps.
 
     Raises
     ------
@@ -100,8 +101,7 @@ class PlattCalibrator(Calibrator):
     family: ClassVar[str] = "Platt"
     loss_name: ClassVar[str] = "log loss"
 
-    def __init__(self, smoothing: bool = True):
-        self.smoothing = smoothing
+    smoothing: bool = True
 
     def _fit(self, prob: FloatVector, label: FloatVector) -> None:
         if not isinstance(self.smoothing, bool | np.bool_):
@@ -124,6 +124,7 @@ class PlattCalibrator(Calibrator):
         return expit(self.slope_ * logit(prob) + self.intercept_)
 
 
+@dataclass(eq=False, repr=False)
 class BetaCalibrator(Calibrator):
     """Beta calibration: Platt's line with a slope of its own at either end.
 
@@ -141,10 +142,9 @@ class BetaCalibrator(Calibrator):
     ----------
     a_, b_, intercept_ : float
         The parameters.
-    n_parameters_ : int
-        3, 2, 2 or 1; fewer if there are fewer distinct predictions.
-    converged_, n_iter_
-        False if there is no finite optimum; number of Newton steps, all trials together.
+    n_parameters_, converged_, n_iter_
+        3, 2, 2 or 1, fewer if there are fewer distinct predictions; False if there is no finite
+        optimum; number of Newton steps, all trials together.
 
     Raises
     ------
@@ -178,8 +178,7 @@ class BetaCalibrator(Calibrator):
     family: ClassVar[str] = "beta"
     loss_name: ClassVar[str] = "log loss"
 
-    def __init__(self, parameters: str = "abm"):
-        self.parameters = parameters
+    parameters: str = "abm"
 
     @property
     def m_(self) -> float:

@@ -1,11 +1,8 @@
 """Repair predictions after a change of prevalence, known or estimated. Lesson 09.
 
 If only the share of positives changes, and the features within each class stay as they were,
-all true logits move by one constant (*label shift*). No labels are needed to repair that, so
-these are functions and not calibrators.
-
-Source: Saerens, Latinne and Decaestecker (2002), *Adjusting the outputs of a classifier to new
-a priori probabilities*, equations 2.4 and 2.9.
+all true logits move by one constant (*label shift*). Source: Saerens, Latinne and Decaestecker
+(2002), *Adjusting the outputs of a classifier to new a priori probabilities*.
 """
 
 from collections.abc import Mapping
@@ -19,8 +16,7 @@ from calibkit._result import Result, listed, read_only, spell
 from calibkit._validation import as_count, as_level, as_probability_array
 from calibkit.calibrators._base import FloatVector
 
-_MOST_STEPS = 200
-_TOLERANCE = 1e-13
+_MOST_STEPS, _TOLERANCE = 200, 1e-13
 
 
 def shift_prior(p: Any, *, train_prevalence: float, test_prevalence: float) -> FloatVector:
@@ -30,11 +26,10 @@ def shift_prior(p: Any, *, train_prevalence: float, test_prevalence: float) -> F
     ----------
     p : array-like of shape (n,)
         Predicted probabilities of the event, right for `train_prevalence`.
-    train_prevalence : float
-        Share of events that the model was made for, strictly between 0 and 1. For a model that
-        was trained with class weights it is the *weighted* share: 1/2 if they balance the classes.
-    test_prevalence : float
-        Share of events where it is used; `estimate_prevalence` finds it where nobody knows.
+    train_prevalence, test_prevalence : float
+        Share of events that the model was made for, and where it is used (unknown? see
+        `estimate_prevalence`), strictly between 0 and 1. For a model that was trained with class
+        weights the first is the *weighted* share: 1/2 if they balance the classes.
 
     Returns
     -------
@@ -70,10 +65,8 @@ class PrevalenceEstimate(Result):
     ----------
     value, standard_error : float
         The most likely prevalence, in [0, 1]; NaN for the error where it is 0 or 1.
-    train_prevalence : float
-        Share of events that the predictions were made for.
-    n : int
-        Number of predictions.
+    train_prevalence, n : float, int
+        Share of events that the predictions were made for, and their number.
     path : ndarray
         The steps of EM from `train_prevalence` on.
     converged : bool
@@ -111,8 +104,7 @@ def estimate_prevalence(
     Parameters
     ----------
     p : array-like of shape (n,)
-        Predicted probabilities on the new data, by a model that was calibrated for
-        `train_prevalence`.
+        Predictions on the new data, by a model that was calibrated for `train_prevalence`.
     train_prevalence : float
         Share of events that the model was made for, strictly between 0 and 1.
     em_steps : int
@@ -132,14 +124,12 @@ def estimate_prevalence(
     Notes
     -----
     EM (Saerens et al., 2002, equation 2.9) repeats two steps: move the predictions to the current
-    prevalence, then take their mean as the next one. Each step raises the likelihood
+    prevalence, then take their mean as the next one. Each step raises the concave likelihood
     ``sum_i log(s p_i / t + (1 - s) (1 - p_i) / (1 - t))`` of the prevalence s, for a training
-    prevalence t. It is concave, so there is one summit. But for rare events EM can need thousands
-    of steps, so the value is found by Newton's method in a shrinking bracket: where EM would end.
-
-    Nothing here can see whether the model *is* calibrated for `train_prevalence`, or whether
-    features changed within a class. If so, the estimate is wrong, and its standard error does
-    not tell. Taught in lesson 09.
+    prevalence t. For rare events EM can need thousands of steps, so Newton's method finds where it
+    would end. Nothing here can see whether the model *is* calibrated for `train_prevalence`, or
+    whether features changed within a class: then the estimate is wrong, and its standard error
+    does not tell. Taught in lesson 09.
 
     Examples
     --------
@@ -159,8 +149,7 @@ def estimate_prevalence(
             "it. Pass the model's predictions, not the base rate."
         )
     value, converged = _most_likely(event, other, train)
-    inside = 0 < value < 1
-    error = 1 / np.sqrt(_curvature(event, other, value)) if inside else np.nan
+    error = 1 / np.sqrt(_curvature(event, other, value)) if 0 < value < 1 else np.nan
     return PrevalenceEstimate(
         value=value,
         standard_error=float(error),

@@ -1,5 +1,6 @@
 """Scaling-binning: fit a smooth map, then output its mean in each of a few bins."""
 
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -14,6 +15,7 @@ from calibkit.calibrators.parametric import PlattCalibrator
 _GRID, _HALVINGS = 2001, 60
 
 
+@dataclass(eq=False, repr=False)
 class ScalingBinning(Calibrator):
     """Scaling-binning calibration: the mean of a fitted map in equal-mass bins.
 
@@ -34,10 +36,8 @@ class ScalingBinning(Calibrator):
 
     Attributes
     ----------
-    scaler_ : Calibrator
-        The fitted scaler.
-    edges_ : ndarray of shape (B + 1,)
-        Edges of the bins of scaled predictions.
+    scaler_, edges_ : Calibrator, ndarray of shape (B + 1,)
+        The fitted scaler, and the edges of the bins of its outputs.
     value_, count_ : ndarray of shape (B,)
         Output of each bin, and the number of predictions from which it was averaged.
     n_parameters_, converged_, n_iter_
@@ -72,17 +72,10 @@ class ScalingBinning(Calibrator):
     family: ClassVar[str] = "scaling-binning"
     loss_name: ClassVar[str] = "log loss"
 
-    def __init__(
-        self,
-        n_bins: int = 10,
-        scaler: Calibrator | None = None,
-        split: str = "one-set",
-        rng: int | np.random.Generator | None = 0,
-    ):
-        self.n_bins = n_bins
-        self.scaler = scaler
-        self.split = split
-        self.rng = rng
+    n_bins: int = 10
+    scaler: Calibrator | None = None
+    split: str = "one-set"
+    rng: int | np.random.Generator | None = 0
 
     def _fit(self, prob: FloatVector, label: FloatVector) -> None:
         bins = EqualMass(as_count(self.n_bins, "n_bins"))
@@ -116,7 +109,8 @@ class ScalingBinning(Calibrator):
 
     def _sums(self, scaled: FloatVector) -> tuple[IntVector, FloatVector]:
         n_bins, index = len(self.edges_) - 1, assign(scaled, self.edges_)
-        return np.bincount(index, minlength=n_bins), np.bincount(index, scaled, n_bins)
+        sums = np.asarray(np.bincount(index, scaled, n_bins), dtype=np.float64)
+        return np.bincount(index, minlength=n_bins), sums
 
     def _bin_of(self, prob: FloatVector) -> IntVector:
         return assign(self.scaler_.calibrate(prob), self.edges_)

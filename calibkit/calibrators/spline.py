@@ -1,5 +1,6 @@
 """A smooth map without bins: a spline through the cumulative gaps (Gupta et al. 2021)."""
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -61,12 +62,13 @@ class _Pooled:
         return heights, self.value + np.diff(at) / np.diff(place)
 
 
+@dataclass(eq=False, repr=False)
 class SplineCalibrator(Calibrator):
     """Spline calibration: add the slope of the smoothed cumulative gap.
 
-    Sort the predictions. Draw the sum of ``y - p`` over the first k of them, divided by n,
-    against k / n: for a calibrated model it stays near 0. Fit a cubic spline S to this curve.
-    Its slope is the mean gap nearby, so ``c(p) = p + S'``.
+    Draw the sum of ``y - p`` over the k lowest predictions, divided by n, against k / n: for a
+    calibrated model it stays near 0. Fit a cubic spline S to this curve. Its slope is the mean
+    gap nearby, so ``c(p) = p + S'``.
 
     Parameters
     ----------
@@ -83,10 +85,8 @@ class SplineCalibrator(Calibrator):
     ----------
     candidates_, scores_ : ndarray
         Numbers of knots tried and their scores; one number and NaN if it was given.
-    value_, height_ : ndarray of shape (m,)
-        Distinct predictions and the map there.
-    knot_heights_ : ndarray of shape (n_knots_,)
-        The spline at its knots.
+    value_, height_, knot_heights_ : ndarray
+        Distinct predictions and the map there; the spline at its knots.
     n_knots_, n_parameters_, converged_, n_iter_
         Number of knots, twice; True and 0: least squares.
 
@@ -118,15 +118,9 @@ class SplineCalibrator(Calibrator):
     family: ClassVar[str] = "spline"
     loss_name: ClassVar[str] = "squared error of the cumulative gap"
 
-    def __init__(
-        self,
-        n_knots: int | None = 6,
-        ends: str = "natural",
-        rng: int | np.random.Generator | None = 0,
-    ):
-        self.n_knots = n_knots
-        self.ends = ends
-        self.rng = rng
+    n_knots: int | None = 6
+    ends: str = "natural"
+    rng: int | np.random.Generator | None = 0
 
     def _fit(self, prob: FloatVector, label: FloatVector) -> None:
         if not isinstance(self.ends, str) or self.ends not in _ENDS:
@@ -153,7 +147,7 @@ class SplineCalibrator(Calibrator):
         for out in (fold == k for k in range(n_folds)):
             train = _Pooled(prob[~out], label[~out])
             for place, n_knots in enumerate(self.candidates_):
-                _, height = train.fit(n_knots, self.ends)
+                _, height = train.fit(int(n_knots), self.ends)
                 guess = np.clip(np.interp(prob[out], train.value, height), 0, 1)
                 scores[place] += ((guess - label[out]) ** 2).mean() / n_folds
         self.scores_ = scores
