@@ -14,7 +14,7 @@ from calibkit.calibrators._base import FloatVector
 from calibkit.errors import calibration_error
 from calibkit.errors.debiased import debiased_absolute, debiased_square
 from calibkit.fit_on_test.estimator import as_calibrator
-from calibkit.significance import NullLevel, null_level
+from calibkit.significance import null_level
 from calibkit.views import View, binary_problem
 
 
@@ -160,17 +160,15 @@ def fit_on_test(
     >>> round(fit_on_test(y, p, evaluator=BetaCalibrator()).value, 4)
     0.1008
     """
-    as_count(null_draws, "null_draws", minimum=0)
     problem = binary_problem(y_true, y_prob, view=view)
     # Sorted, so that neither a stochastic fit nor the redraws depend on the order of the rows.
     order = np.lexsort((problem.label, problem.prob))
-    prob = problem.prob[order].astype(np.float64)
-    label = problem.label[order].astype(np.int64)
+    prob, label = problem.prob[order].astype(np.float64), problem.label[order].astype(np.int64)
     calibrator = as_calibrator(SlopeOneBinning(15) if evaluator is None else evaluator)
     fitted = calibrator.fit(prob, label).curve(prob)
-    line_x, line_y = calibrator.polyline()
-    null = _null(calibrator, prob, label, null_draws, rng)
     gap = np.abs(fitted - prob)
+    line_x, line_y = map(read_only, calibrator.polyline())
+    null = _null(calibrator, prob, label, null_draws, rng)
     # Only with slope-1 bins are they the errors of a bin table, which can be corrected.
     table = calibrator.table_ if isinstance(calibrator, SlopeOneBinning) else None
     return FitOnTest(
@@ -187,11 +185,11 @@ def fit_on_test(
         label=read_only(label),
         fitted=read_only(fitted),
         evaluator=calibrator,
-        line_x=read_only(line_x),
-        line_y=read_only(line_y),
-        null_mean=null.mean if null else np.nan,
-        null_sd=null.sd if null else np.nan,
-        p_value=null.p_value if null else np.nan,
+        line_x=line_x,
+        line_y=line_y,
+        null_mean=null[0],
+        null_sd=null[1],
+        p_value=null[2],
     )
 
 
@@ -201,17 +199,18 @@ def _null(
     label: NDArray[np.int64],
     n_draws: int,
     rng: int | np.random.Generator | None,
-) -> NullLevel | None:
-    """Fit the same kind of map to labels drawn from the predictions, again and again."""
-    if n_draws == 0:
-        return None
-    if type(calibrator) is SlopeOneBinning:  # the same number, and much faster to redraw
-        return null_level(
-            calibration_error, label, prob, n_draws=n_draws, rng=rng, bins=calibrator.bins
-        )
+) -> tuple[float, float, float]:
+    """Fit the same kind of map to labels drawn from the predictions; mean, sd and p-value."""
+    if as_count(n_draws, "null_draws", minimum=0) == 0:
+        return np.nan, np.nan, np.nan
     fresh = as_calibrator(calibrator)
 
     def distance(y_true: Any, y_prob: Any) -> float:
         return float(np.mean(np.abs(fresh.fit(y_prob, y_true).curve(y_prob) - y_prob)))
 
-    return null_level(distance, label, prob, n_draws=n_draws, rng=rng)
+    if type(calibrator) is SlopeOneBinning:  # the same number, and much faster to redraw
+        bins = {"bins": calibrator.bins}
+        null = null_level(calibration_error, label, prob, n_draws=n_draws, rng=rng, **bins)
+    else:
+        null = null_level(distance, label, prob, n_draws=n_draws, rng=rng)
+    return null.mean, null.sd, null.p_value
