@@ -12,7 +12,7 @@ import tracemalloc
 from functools import partial
 from importlib import import_module
 from types import FunctionType
-from typing import Any, get_origin, get_type_hints
+from typing import Any, get_origin
 
 import numpy as np
 
@@ -125,7 +125,7 @@ def _makes_an_explorer(function: Any) -> bool:
     """Tell whether a function returns something that a reader can set by hand."""
     if not isinstance(function, FunctionType):
         return False
-    kind = get_type_hints(function).get("return", object)
+    kind = function.__annotations__.get("return")
     kind = get_origin(kind) or kind
     return isinstance(kind, type) and issubclass(kind, Shown)
 
