@@ -4,8 +4,8 @@ The predictions are fixed, distinct and sorted; only the outcomes are drawn anew
 equal-mass bins are the same in all replicates, and sums over bins are differences of one running
 sum. Each estimate equals that of the package, replicate by replicate (tested).
 
-The estimates of the package would miss the 200 ms of an explorer, or most of them, as each method
-says for 200 data sets of 5,000 predictions.
+With the estimates of the package a redraw would miss its 200 ms: each method that repeats one says
+what both take, for 200 data sets of 5,000 predictions.
 
 Sources: Kängsepp, Valk and Kull (2022), sections 4.6, C.2 and C.5 (choice of bins, debiasing);
 Kumar, Liang and Ma (2019), section 4.

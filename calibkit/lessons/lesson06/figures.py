@@ -27,7 +27,6 @@ _MEANS: tuple[tuple[str, Any], ...] = (
     (look.UNDER, (0, (1.2, 1.2))),
     (look.OVER, "solid"),
 )
-
 _TRUTH: dict[str, Any] = {
     "color": look.TRUTH,
     "linestyle": "dashdot",
