@@ -26,12 +26,6 @@ GAPPED = ck.reliability_table(
 )
 
 
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
-
-
 def find(ax: Axes, gid: str) -> list:
     return [artist for artist in ax.findobj() if artist.get_gid() == gid]
 
