@@ -14,7 +14,7 @@ from calibkit.multiclass import undo_focal_loss, undo_label_smoothing
 
 torch = pytest.importorskip("torch")
 
-from calibkit.nets import _losses  # noqa: E402
+from calibkit.nets import _train as _losses  # noqa: E402
 
 RNG = np.random.default_rng(3)
 LOGITS, LABEL = RNG.normal(size=(6, 4)), np.array([0, 1, 2, 3, 3, 0])

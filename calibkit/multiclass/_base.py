@@ -53,10 +53,6 @@ class MulticlassCalibrator(BaseEstimator):  # type: ignore[misc]  # scikit-learn
         y : array-like of shape (n,)
             Labels ``0 .. K-1``.
 
-        Returns
-        -------
-        self
-
         Raises
         ------
         ValueError
@@ -96,20 +92,8 @@ class MulticlassCalibrator(BaseEstimator):  # type: ignore[misc]  # scikit-learn
     def calibrate(self, scores: Any) -> FloatMatrix:
         """Return calibrated probabilities, of the same shape as `scores`.
 
-        Parameters
-        ----------
-        scores : array-like of shape (n, K) or (n,)
-            Scores of the same kind and the same classes as those of `fit`.
-
-        Returns
-        -------
-        ndarray of float64
-            Rows in [0, 1] that sum to 1; for shape (n,) the probability of class 1.
-
-        Raises
-        ------
-        ValueError
-            If the calibrator is not fitted, or the scores are not as in `fit`.
+        Scores are of the same kind and the same classes as those of `fit`. Rows sum to 1; of
+        shape (n,) it is the probability of class 1.
         """
         return self._calibrate(self._ready(scores))
 

@@ -13,20 +13,11 @@ IntVector = NDArray[np.intp]
 
 @dataclass(frozen=True, slots=True)
 class Brackets:
-    """The two isotonic fits of every new score: with label 0 (lower) and with label 1 (upper).
+    """The two isotonic fits of every new score: with label 0 (lower) and with label 1 (upper)."""
 
-    Parameters
-    ----------
-    distinct : ndarray of shape (k,)
-        The distinct scores that were fitted to, in increasing order.
-    lower, upper : ndarray of shape (k + 1,)
-        Fit at a new score, by the number of distinct scores up to it (`lower`), or below it
-        (`upper`).
-    """
-
-    distinct: Scores
-    lower: FloatVector
-    upper: FloatVector
+    distinct: Scores  # those that were fitted to, in increasing order
+    lower: FloatVector  # by the number of distinct scores up to the new one
+    upper: FloatVector  # by the number of distinct scores below the new one
 
     @classmethod
     def fit(cls, score: Scores, event: NDArray[np.bool_]) -> Self:
@@ -60,6 +51,11 @@ def _with_a_hit(count: IntVector, hits: IntVector) -> FloatVector:
     """
     x = [0, *np.cumsum(count).tolist()]
     y = [0, *np.cumsum(hits).tolist()]
+
+    def slope(before: int, after: int) -> tuple[int, int]:
+        """Return run and rise from a lowered point to a point after the new one."""
+        return x[after] - x[before] + 1, y[after] - y[before] + 1
+
     follower = _hulls(x, y)
     last = len(x) - 1
     before = touch = 0
@@ -68,19 +64,14 @@ def _with_a_hit(count: IntVector, hits: IntVector) -> FloatVector:
     for i in range(last + 1):
         if i == 0 or (y[i] - y[before]) * run < rise * (x[i] - x[before]):
             before, touch = i, max(touch, i)
-            run, rise = _slope(x, y, before, touch)
+            run, rise = slope(before, touch)
             while touch < last:
-                further = _slope(x, y, before, follower[touch])
+                further = slope(before, follower[touch])
                 if further[1] * run >= rise * further[0]:
                     break
                 touch, (run, rise) = follower[touch], further
         values[i] = rise / run
     return values
-
-
-def _slope(x: list[int], y: list[int], before: int, after: int) -> tuple[int, int]:
-    """Return run and rise from a lowered point to a point after the new one."""
-    return x[after] - x[before] + 1, y[after] - y[before] + 1
 
 
 def _hulls(x: list[int], y: list[int]) -> list[int]:

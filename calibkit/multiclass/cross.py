@@ -27,19 +27,15 @@ class CrossVennAbers(OnFolds):
     ----------
     estimator : classifier or None
         Any scikit-learn classifier with ``predict_proba``; None: `LogisticRegression`.
-    cv : int or scikit-learn splitter
-        Number of stratified folds, or a splitter.
-    rng : int, numpy.random.Generator or None
-        Shuffles the rows into folds where `cv` is a number. Folds go by the position of rows.
+    cv, rng
+        As in `Calibrated`; not ``"prefit"``.
 
     Attributes
     ----------
     classes_ : ndarray of shape (K,)
         The labels, in the order of the columns.
-    estimators_ : list of classifier
-        The trained copies, one per fold.
-    calibrators_ : list of VennAbers
-        The calibrator of each fold.
+    estimators_, calibrators_ : list of classifier, list of VennAbers
+        The trained copy and the calibrator of each fold.
 
     Raises
     ------
@@ -75,19 +71,7 @@ class CrossVennAbers(OnFolds):
         self.rng = rng
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Fit a classifier and a calibrator per fold.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-            Features, as the classifier takes them.
-        y : array-like of shape (n,)
-            Class labels of any type.
-
-        Returns
-        -------
-        self
-        """
+        """Fit a classifier and a calibrator per fold; labels are of any type."""
         X, labels = self._checked(X, y)
         self.classes_ = np.unique(labels)
         folds = self._folds(labels)

@@ -1,10 +1,12 @@
 """Vector, matrix and Dirichlet scaling: linear maps from logits to logits."""
 
 import warnings
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import special
 
 from calibkit._validation import CalibrationWarning, FloatArray
 from calibkit.multiclass._base import FloatMatrix, MulticlassCalibrator
@@ -14,11 +16,8 @@ from calibkit.multiclass._linear_fit import (
     Penalty,
     check_weight,
     fit_linear,
-    given,
     held_out_losses,
-    towards_temperature,
 )
-from calibkit.multiclass._scores import log_softmax, softmax
 
 IntVector = NDArray[np.intp]
 FloatVector = NDArray[np.float64]
@@ -30,6 +29,7 @@ class _LinearCalibrator(MulticlassCalibrator):
     full: ClassVar[bool] = True
 
     penalty: Any
+    bias_penalty: float | None = None
     cv: Any
     rng: Any
 
@@ -40,9 +40,16 @@ class _LinearCalibrator(MulticlassCalibrator):
     multiple_: float | None
     scores_: FloatVector | None
 
-    def _rule(self, n: int, k: int, temperature: float, multiple: float | None) -> Penalty:
-        """Return the penalty: the number given, or a multiple of the rule without tuning."""
-        raise NotImplementedError
+    def _rule(self, multiple: float | None, n: int, k: int, temperature: float) -> Penalty:
+        """Return the penalty: a multiple of the rule without tuning, or the number given."""
+        if multiple is not None:  # K/n per weight of a class, K (K - 1)/n per pair
+            unit = multiple * k / n
+            return Penalty(unit * (k - 1) * temperature**2, unit * temperature**2, unit)
+        weight = float(self.penalty)
+        bias = weight
+        if self.bias_penalty is not None:
+            bias = check_weight(self.bias_penalty, "bias_penalty")
+        return Penalty(weight, 0.0 if self.full else weight, bias)
 
     def _features(self, logits: FloatArray) -> FloatMatrix:
         return logits.astype(np.float64)
@@ -73,23 +80,20 @@ class _LinearCalibrator(MulticlassCalibrator):
 
     def _strength(self, x: FloatMatrix, label: IntVector) -> tuple[float | None, Any]:
         """Return the multiple of the rule (None: a number is given), and how it was chosen."""
-        if isinstance(self.penalty, str):
-            if self.penalty == "auto":
-                return 1.0, None
-            if self.penalty == "cv":
-                losses = held_out_losses(x, label, self._fit_one, (self.cv, self.rng))
-                return MULTIPLES[int(losses.argmin())], losses
+        if isinstance(self.penalty, str) and self.penalty == "auto":
+            return 1.0, None
+        if isinstance(self.penalty, str) and self.penalty == "cv":
+            losses = held_out_losses(x, label, self._fit_one, (self.cv, self.rng))
+            return MULTIPLES[int(losses.argmin())], losses
         check_weight(self.penalty, "penalty", '"auto", "cv" or ')
         return None, None
 
     def _fit_one(self, x: FloatMatrix, label: IntVector, multiple: float | None) -> LinearFit:
-        def rule(n: int, k: int, temperature: float) -> Penalty:
-            return self._rule(n, k, temperature, multiple)
-
-        return fit_linear(x, label, rule, self.full)
+        return fit_linear(x, label, partial(self._rule, multiple), self.full)
 
     def _calibrate(self, logits: FloatArray) -> FloatMatrix:
-        return softmax(self._result.logits(self._features(logits)))
+        mapped = self._result.logits(self._features(logits))
+        return np.asarray(special.softmax(mapped, axis=1))
 
 
 class VectorScaling(_LinearCalibrator):
@@ -106,10 +110,8 @@ class VectorScaling(_LinearCalibrator):
         ``"auto"`` needs no tuning: ``P_b = K / n`` and ``P_w = T^2 K / n``. ``"cv"`` chooses a
         multiple of these, from 0.001 to 100, by held-out log loss. A number is both weights;
         0 is classical vector scaling.
-    cv : int or scikit-learn splitter
-        Folds for ``"cv"``.
-    rng : int, numpy.random.Generator or None
-        Draws the folds for ``"cv"``.
+    cv, rng : int or scikit-learn splitter, int or numpy.random.Generator or None
+        Folds for ``"cv"``, and what draws them.
 
     Attributes
     ----------
@@ -124,8 +126,7 @@ class VectorScaling(_LinearCalibrator):
     scores_ : ndarray or None
         Held-out log losses of the multiples 100, 10, 1, 0.1, 0.01, 0.001 for ``"cv"``.
     converged_ : bool
-        False if there is no finite optimum, which only happens without a penalty; then a
-        `CalibrationWarning` says so.
+        False, with a `CalibrationWarning`, if there is no finite optimum: only without a penalty.
 
     Raises
     ------
@@ -137,7 +138,8 @@ class VectorScaling(_LinearCalibrator):
     The constant that the logits of a row have in common matters here, unlike in temperature
     scaling. So log-probabilities and raw logits give different maps.
 
-    Taught in lesson 10. Guo, Pleiss, Sun and Weinberger (2017); source 001 section 4.
+    Taught in lesson 10. Guo, Pleiss, Sun and Weinberger (2017); the review of notions of
+    calibration, section 4.
 
     Examples
     --------
@@ -158,11 +160,6 @@ class VectorScaling(_LinearCalibrator):
         self.cv = cv
         self.rng = rng
 
-    def _rule(self, n: int, k: int, temperature: float, multiple: float | None) -> Penalty:
-        if multiple is None:
-            return Penalty(0.0, float(self.penalty), float(self.penalty))
-        return towards_temperature(n, k, temperature, multiple)
-
 
 class MatrixScaling(_LinearCalibrator):
     """Mix the logits of all classes, ``softmax(W z + b)``, with a penalty on mixing.
@@ -181,17 +178,13 @@ class MatrixScaling(_LinearCalibrator):
         scaling.
     bias_penalty : float or None
         Weight of the intercepts where `penalty` is a number; None: the same.
-    cv : int or scikit-learn splitter
-        Folds for ``"cv"``.
-    rng : int, numpy.random.Generator or None
-        Draws the folds for ``"cv"``.
+    cv, rng : int or scikit-learn splitter, int or numpy.random.Generator or None
+        Folds for ``"cv"``, and what draws them.
 
     Attributes
     ----------
-    weights_ : ndarray of shape (K, K)
-        W.
-    bias_ : ndarray of shape (K,)
-        b.
+    weights_, bias_ : ndarray of shape (K, K), and (K,)
+        W and b.
     training_loss_, gradient_norm_, multiple_, scores_, converged_
         As in `VectorScaling`.
 
@@ -210,7 +203,7 @@ class MatrixScaling(_LinearCalibrator):
     600 parameters are fitted with exact Newton steps, more with conjugate gradients.
 
     Taught in lesson 10. Guo, Pleiss, Sun and Weinberger (2017); Kull, Perello-Nieto, Kängsepp,
-    Silva Filho, Song and Flach (2019) for ODIR; source 001 section 4.
+    Silva Filho, Song and Flach (2019) for ODIR.
 
     Examples
     --------
@@ -239,12 +232,6 @@ class MatrixScaling(_LinearCalibrator):
         self.cv = cv
         self.rng = rng
 
-    def _rule(self, n: int, k: int, temperature: float, multiple: float | None) -> Penalty:
-        if multiple is not None:
-            return towards_temperature(n, k, temperature, multiple)
-        weight, bias = given(self.penalty, self.bias_penalty)
-        return Penalty(weight, 0.0, bias)
-
 
 class DirichletCalibrator(_LinearCalibrator):
     """Dirichlet calibration: matrix scaling of log-probabilities, ``softmax(W ln p + b)``.
@@ -253,25 +240,17 @@ class DirichletCalibrator(_LinearCalibrator):
     ----------
     input : {"logits", "probabilities"}
         What is passed as scores; it has no default. Logits become log-probabilities first.
-    penalty : "auto", "cv" or float
+    penalty, bias_penalty, cv, rng
         As in `MatrixScaling`.
     kind : {"odir", "l2"}
         ``"odir"``: penalise weights off the diagonal, and intercepts. ``"l2"``: penalise all
         weights and intercepts, ``penalty (sum W_ij^2 + sum b_j^2)``, which shrinks towards the
         uniform prediction; its ``"auto"`` is ``T^2 / 2n`` and ``1 / 2n``.
-    bias_penalty : float or None
-        Weight of the intercepts where `penalty` is a number; None: the same.
-    cv : int or scikit-learn splitter
-        Folds for ``"cv"``.
-    rng : int, numpy.random.Generator or None
-        Draws the folds for ``"cv"``.
 
     Attributes
     ----------
-    weights_ : ndarray of shape (K, K)
-        W.
-    bias_ : ndarray of shape (K,)
-        b.
+    weights_, bias_ : ndarray of shape (K, K), and (K,)
+        W and b.
     training_loss_, gradient_norm_, multiple_, scores_, converged_
         As in `VectorScaling`.
 
@@ -287,7 +266,7 @@ class DirichletCalibrator(_LinearCalibrator):
     last class before it penalises: its ODIR then depends on the order of the classes.
 
     Taught in lessons 10 and 12. Kull, Perello-Nieto, Kängsepp, Silva Filho, Song and Flach
-    (2019); source 001 section 4.
+    (2019); the review of notions of calibration, section 4.
 
     Examples
     --------
@@ -318,16 +297,16 @@ class DirichletCalibrator(_LinearCalibrator):
         self.rng = rng
 
     def _features(self, logits: FloatArray) -> FloatMatrix:
-        return log_softmax(logits) if self.input == "logits" else logits.astype(np.float64)
+        x = super()._features(logits)
+        return np.asarray(special.log_softmax(x, axis=1)) if self.input == "logits" else x
 
-    def _rule(self, n: int, k: int, temperature: float, multiple: float | None) -> Penalty:
+    def _rule(self, multiple: float | None, n: int, k: int, temperature: float) -> Penalty:
         if self.kind not in ("odir", "l2"):
             raise ValueError(f'kind must be "odir" or "l2", got {self.kind!r}.')
-        to_zero = self.kind == "l2"
-        if multiple is not None:
-            if not to_zero:
-                return towards_temperature(n, k, temperature, multiple)
-            unit = multiple / (2 * n)
-            return Penalty(unit * temperature**2, unit * temperature**2, unit, to_zero)
-        weight, bias = given(self.penalty, self.bias_penalty)
-        return Penalty(weight, weight if to_zero else 0.0, bias, to_zero)
+        rule = super()._rule(multiple, n, k, temperature)
+        if self.kind == "odir":
+            return rule
+        if multiple is None:
+            return Penalty(rule.off_diagonal, rule.off_diagonal, rule.bias, to_zero=True)
+        unit = multiple / (2 * n)
+        return Penalty(unit * temperature**2, unit * temperature**2, unit, to_zero=True)

@@ -162,25 +162,25 @@ class Calibrated(OnFolds):
         self.rng = rng
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Fit classifier and calibrator.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-            Features, as the classifier takes them.
-        y : array-like of shape (n,)
-            Class labels of any type.
-
-        Returns
-        -------
-        self
-        """
+        """Fit classifier and calibrator; labels are of any type."""
         X, labels = self._checked(X, y)
         estimator = self._inner()
-        calibrator = self._fresh_calibrator()
+        calibrator = TemperatureScaling("probabilities")
+        if self.calibrator is not None:
+            if not isinstance(self.calibrator, MulticlassCalibrator | Calibrator):
+                raise ValueError(
+                    "calibrator must be one of calibkit.multiclass or calibkit.calibrators, got "
+                    f"{self.calibrator!r}."
+                )
+            calibrator = clone(self.calibrator)
         method = _method(calibrator)
         if isinstance(self.cv, str):
-            self._take_fitted(estimator)
+            if self.cv != "prefit":
+                raise ValueError(
+                    f'cv must be a number of folds, a splitter or "prefit", got {self.cv!r}.'
+                )
+            check_is_fitted(estimator)
+            self.estimator_, self.classes_ = estimator, np.asarray(estimator.classes_)
             scores = ask(self.estimator_, X, method)
         else:
             self.classes_ = np.unique(labels)
@@ -189,25 +189,6 @@ class Calibrated(OnFolds):
             self.estimator_ = clone(estimator).fit(X, labels)
         self.calibrator_ = calibrator.fit(self._view(scores), self._coded(labels))
         return self
-
-    def _fresh_calibrator(self) -> MulticlassCalibrator | Calibrator:
-        if self.calibrator is None:
-            return TemperatureScaling("probabilities")
-        if not isinstance(self.calibrator, MulticlassCalibrator | Calibrator):
-            raise ValueError(
-                "calibrator must be one of calibkit.multiclass or calibkit.calibrators, got "
-                f"{self.calibrator!r}."
-            )
-        copy: MulticlassCalibrator | Calibrator = clone(self.calibrator)
-        return copy
-
-    def _take_fitted(self, estimator: Any) -> None:
-        if self.cv != "prefit":
-            raise ValueError(
-                f'cv must be a number of folds, a splitter or "prefit", got {self.cv!r}.'
-            )
-        check_is_fitted(estimator)
-        self.estimator_, self.classes_ = estimator, np.asarray(estimator.classes_)
 
     def _view(self, scores: NDArray[Any]) -> NDArray[Any]:
         """Return what the calibrator takes: one column where it is of one dimension."""

@@ -12,7 +12,6 @@ from calibkit.multiclass._venn import Brackets, merged
 from calibkit.multiclass.wrappers import Wrapper, normalised
 
 IntVector = NDArray[np.intp]
-SCHEMES = ("one-vs-rest", "pairwise")
 
 
 class VennAbers(Wrapper):
@@ -33,10 +32,8 @@ class VennAbers(Wrapper):
 
     Attributes
     ----------
-    n_classes_ : int
-        K.
-    n_parameters_ : None
-        The maps are not parametric.
+    n_classes_, n_parameters_ : int, None
+        K, and that the maps are not parametric.
 
     Raises
     ------
@@ -51,10 +48,9 @@ class VennAbers(Wrapper):
     class has it on its own, before rows are divided by their sum. The width shows how little
     data there are near a score: it falls as data grow.
 
-    Between two scores that were fitted to, the interval is the same: the fits are steps. All
-    slopes are compared as whole numbers, so ties cost no accuracy. The time is that of a sort,
-    and two passes. ``Calibrated(model, VennAbers("probabilities"), cv="prefit")`` is the
-    inductive form, `CrossVennAbers` the cross form.
+    Between two scores that were fitted to, the interval is the same: the fits are steps, in exact
+    arithmetic. ``Calibrated(model, VennAbers("probabilities"), cv="prefit")`` is the inductive
+    form, `CrossVennAbers` the cross form.
 
     Taught in lessons 10 and 11. Vovk, Petej and Fedorova (2015) sections 2 to 4; Price, Knerr,
     Personnaz and Dreyfus (1994) for pairs.
@@ -79,11 +75,11 @@ class VennAbers(Wrapper):
         self.input = input
         self.scheme = scheme
 
-    def _prepared(self, scores: FloatArray) -> FloatArray:
+    def _prepared(self, scores: FloatArray) -> FloatMatrix:
         return np.asarray(scores, np.float64) if scores.ndim == 1 else super()._prepared(scores)
 
     def _fit(self, prob: FloatArray, label: IntVector) -> None:
-        if not isinstance(self.scheme, str) or self.scheme not in SCHEMES:
+        if not isinstance(self.scheme, str) or self.scheme not in ("one-vs-rest", "pairwise"):
             raise ValueError(f'scheme must be "one-vs-rest" or "pairwise", got {self.scheme!r}.')
         self.n_parameters_ = None
         self._pairs = None
@@ -93,13 +89,23 @@ class VennAbers(Wrapper):
             self.brackets_ = [Brackets.fit(p, label == c) for c, p in enumerate(prob.T)]
         else:
             self._pairs = list(combinations(range(prob.shape[1]), 2))
-            self.brackets_ = [_fit_pair(prob, label, pair) for pair in self._pairs]
+            rows = [np.isin(label, pair) for pair in self._pairs]
+            self.brackets_ = [
+                Brackets.fit(_share(prob[mine], pair), label[mine] == pair[1])
+                for mine, pair in zip(rows, self._pairs, strict=True)
+            ]
 
     def _calibrate(self, prob: FloatArray) -> FloatMatrix:
-        if self._pairs is not None:
-            return _coupled(prob, self._pairs, self.brackets_)
-        new = merged(*self._ends(prob))
-        return new if prob.ndim == 1 else normalised(new)
+        if self._pairs is None:
+            new = merged(*self._ends(prob))
+            return new if prob.ndim == 1 else normalised(new)
+        # Join the probabilities of pairs: 1 / p_i = sum_j 1 / p_ij - (K - 2).
+        inverse = np.full(prob.shape, 2.0 - prob.shape[1])
+        for one, (first, second) in zip(self.brackets_, self._pairs, strict=True):
+            share = merged(*one.at(_share(prob, (first, second))))
+            inverse[:, first] += 1 / (1 - share)
+            inverse[:, second] += 1 / share
+        return normalised(1 / inverse)
 
     def _ends(self, prob: FloatArray) -> tuple[FloatMatrix, FloatMatrix]:
         if prob.ndim == 1:
@@ -111,20 +117,8 @@ class VennAbers(Wrapper):
     def interval(self, scores: Any) -> tuple[FloatMatrix, FloatMatrix]:
         """Return both fits: the probability if the label were 0, and if it were 1.
 
-        Parameters
-        ----------
-        scores : array-like of shape (n, K) or (n,)
-            As for `calibrate`.
-
-        Returns
-        -------
-        lower, upper : ndarray of float64, of the shape of `scores`
-            ``p0 <= p1`` of each class against the others, in [0, 1]; rows need not sum to 1.
-
-        Raises
-        ------
-        ValueError
-            As by `calibrate`, and for pairs of classes: they leave no interval per class.
+        They have the shape of `scores`, with ``p0 <= p1`` of each class against the others; rows
+        need not sum to 1. Pairs of classes leave no interval per class, a `ValueError`.
         """
         prob = self._ready(scores)
         if self._pairs is not None:
@@ -135,34 +129,9 @@ class VennAbers(Wrapper):
         return self._ends(prob)
 
     def width(self, scores: Any) -> FloatMatrix:
-        """Return ``p1 - p0``, in [0, 1]: how much one more label could change.
-
-        Parameters
-        ----------
-        scores : array-like of shape (n, K) or (n,)
-            As for `calibrate`.
-
-        Returns
-        -------
-        ndarray of float64, of the shape of `scores`
-        """
+        """Return ``p1 - p0``, of the shape of `scores`: how much one more label could change."""
         lower, upper = self.interval(scores)
         return np.asarray(upper - lower)
-
-
-def _coupled(prob: FloatArray, pairs: list[tuple[int, int]], fits: list[Brackets]) -> FloatMatrix:
-    """Join the probabilities of pairs, ``1 / p_i = sum_j 1 / p_ij - (K - 2)``."""
-    inverse = np.full(prob.shape, 2.0 - prob.shape[1])
-    for one, pair in zip(fits, pairs, strict=True):
-        second = merged(*one.at(_share(prob, pair)))
-        inverse[:, pair[0]] += 1 / (1 - second)
-        inverse[:, pair[1]] += 1 / second
-    return normalised(1 / inverse)
-
-
-def _fit_pair(prob: FloatArray, label: IntVector, pair: tuple[int, int]) -> Brackets:
-    mine = np.isin(label, pair)
-    return Brackets.fit(_share(prob[mine], pair), label[mine] == pair[1])
 
 
 def _share(prob: FloatArray, pair: tuple[int, int]) -> FloatMatrix:

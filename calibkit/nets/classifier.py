@@ -5,17 +5,32 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import special
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from calibkit._validation import as_generator
-from calibkit.multiclass._scores import softmax
 from calibkit.nets._checks import as_features, as_validation, coded, recipe_of
 from calibkit.nets._train import FloatMatrix, Rows, predict_logits, train
 from calibkit.nets.history import TrainingHistory
 
 
-class NetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # no types there
+class LogitClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # no types there
+    """What follows from logits and probabilities."""
+
+    classes_: NDArray[Any]
+
+    def decision_function(self, X: Any) -> NDArray[Any]:
+        """Return the logits; of two classes that of the second, minus that of the first."""
+        logits = self.logits(X)
+        return np.asarray(logits[:, 1] - logits[:, 0]) if logits.shape[1] == 2 else logits
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class of the largest probability."""
+        return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
+
+
+class NetClassifier(LogitClassifier):
     """A small neural network for features of shape (n, d), trained by Adam.
 
     Parameters
@@ -37,10 +52,8 @@ class NetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # no
         Decoupled weight decay, in units of the learning rate; 0.3 is much.
     epochs : int
         Passes through the data. All are made, also where an earlier epoch is kept.
-    batch_size : int
-        Rows per step.
-    learning_rate : float or None
-        Step size of Adam; None: 0.001, for ``"cnn"`` 0.003.
+    batch_size, learning_rate : int, float or None
+        Rows per step, and step size of Adam; None: 0.001, for ``"cnn"`` 0.003.
     stop : {"last", "loss", "refined"}
         Whose weights to keep: those of the last epoch, of the epoch with the least validation
         log loss, or of the one with the least validation log loss after temperature scaling.
@@ -53,10 +66,8 @@ class NetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # no
 
     Attributes
     ----------
-    classes_ : ndarray of shape (K,)
-        The labels, in the order of the columns.
-    n_features_in_ : int
-        Number of features d.
+    classes_, n_features_in_ : ndarray of shape (K,), int
+        The labels, in the order of the columns; number of features d.
     history_ : TrainingHistory
         Losses, accuracy, calibration error and temperature after every epoch.
     weights_ : list of ndarray of float32
@@ -81,7 +92,8 @@ class NetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # no
     data and far too sure about others, which is what lesson 10 is about: there temperature
     scaling is fitted to ``logits(X)`` of held-out data.
 
-    Guo, Pleiss, Sun and Weinberger (2017); source 004, training losses. Taught in lesson 10.
+    Guo, Pleiss, Sun and Weinberger (2017); the hands-on session of Galdran and Riera. Taught in
+    lesson 10.
 
     Examples
     --------
@@ -94,7 +106,6 @@ class NetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # no
     True
     """
 
-    classes_: NDArray[Any]
     history_: TrainingHistory
     weights_: list[FloatMatrix]
     n_features_in_: int
@@ -129,21 +140,10 @@ class NetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # no
         self.progress = progress
 
     def fit(self, X: Any, y: Any, *, validation: tuple[Any, Any] | None = None) -> Self:
-        """Train the network.
+        """Train the network; labels are of any type.
 
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-            Features.
-        y : array-like of shape (n,)
-            Class labels of any type.
-        validation : (array-like, array-like) or None
-            Features and labels of data kept apart, to follow the training and to choose the
-            epoch. What is chosen there must be judged on yet other data.
-
-        Returns
-        -------
-        self
+        `validation` holds features and labels of data kept apart, to follow the training and to
+        choose the epoch. What is chosen there must be judged on yet other data.
         """
         x = as_features(self, X, reset=True)
         self.classes_, label = coded(x, y)
@@ -154,26 +154,10 @@ class NetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # no
         return self
 
     def logits(self, X: Any) -> FloatMatrix:
-        """Return the unnormalised log-probabilities, float32 of shape (n, K).
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-            Features.
-        """
+        """Return the unnormalised log-probabilities, float32 of shape (n, K)."""
         check_is_fitted(self, "weights_")
         return predict_logits(self.weights_, as_features(self, X, reset=False))
 
-    def decision_function(self, X: Any) -> NDArray[Any]:
-        """Return the logits; of two classes that of the second, minus that of the first."""
-        logits = self.logits(X)
-        return np.asarray(logits[:, 1] - logits[:, 0]) if logits.shape[1] == 2 else logits
-
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the softmax of the logits, of shape (n, K)."""
-        return softmax(self.logits(X))
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class of the largest logit."""
-        column = self.logits(X).argmax(axis=1)
-        return np.asarray(self.classes_[column])
+        return np.asarray(special.softmax(self.logits(X).astype(np.float64), axis=1))

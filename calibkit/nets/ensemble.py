@@ -4,17 +4,17 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from scipy import special
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from calibkit._progress import track
 from calibkit._validation import as_count, as_generator
-from calibkit.multiclass._scores import log_softmax
 from calibkit.nets._train import FloatMatrix
-from calibkit.nets.classifier import NetClassifier
+from calibkit.nets.classifier import LogitClassifier, NetClassifier
 
 
-class DeepEnsemble(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # no types there
+class DeepEnsemble(LogitClassifier):
     """Train the same network several times, and average the probabilities.
 
     Parameters
@@ -23,17 +23,13 @@ class DeepEnsemble(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # no 
         The settings of every member, but for the seed; None: ``NetClassifier()``.
     members : int
         How many to train.
-    rng : int, numpy.random.Generator or None
-        Source of the seeds of the members.
-    progress : bool
-        Whether to show a progress bar over the members.
+    rng, progress
+        As in `NetClassifier`: the source of the seeds, and whether to show a progress bar.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (K,)
-        The labels, in the order of the columns.
-    members_ : list of NetClassifier
-        The fitted members.
+    classes_, members_ : ndarray of shape (K,), list of NetClassifier
+        The labels, in the order of the columns; the fitted members.
 
     Raises
     ------
@@ -62,7 +58,6 @@ class DeepEnsemble(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # no 
     (2, 797, 10)
     """
 
-    classes_: NDArray[Any]
     members_: list[NetClassifier]
 
     def __init__(
@@ -79,21 +74,7 @@ class DeepEnsemble(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # no 
         self.progress = progress
 
     def fit(self, X: Any, y: Any, *, validation: tuple[Any, Any] | None = None) -> Self:
-        """Train all members.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-            Features.
-        y : array-like of shape (n,)
-            Class labels of any type.
-        validation : (array-like, array-like) or None
-            Passed on to every member.
-
-        Returns
-        -------
-        self
-        """
+        """Train all members, each as `NetClassifier.fit` says."""
         member = NetClassifier() if self.member is None else self.member
         if not isinstance(member, NetClassifier):
             raise ValueError(f"member must be a NetClassifier, got {member!r}.")
@@ -122,20 +103,11 @@ class DeepEnsemble(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # no 
         It is taken without forming the probabilities, so that small ones do not become 0.
         """
         check_is_fitted(self, "members_")
-        log_prob = np.stack([log_softmax(net.logits(X)) for net in self.members_])
-        top = log_prob.max(axis=0)
-        mean: FloatMatrix = (top + np.log(np.exp(log_prob - top).mean(axis=0))).astype(np.float32)
-        return mean
-
-    def decision_function(self, X: Any) -> NDArray[Any]:
-        """Return the logits; of two classes that of the second, minus that of the first."""
-        logits = self.logits(X)
-        return np.asarray(logits[:, 1] - logits[:, 0]) if logits.shape[1] == 2 else logits
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class of the largest mean probability."""
-        column = self.predict_proba(X).argmax(axis=1)
-        return np.asarray(self.classes_[column])
+        log_prob = special.log_softmax(
+            [net.logits(X).astype(np.float64) for net in self.members_], axis=2
+        )
+        mean = special.logsumexp(log_prob, axis=0) - np.log(len(log_prob))
+        return np.asarray(mean, dtype=np.float32)
 
     @property
     def n_features_in_(self) -> int:

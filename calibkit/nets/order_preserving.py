@@ -5,11 +5,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import special
 from scipy.optimize import minimize
 
 from calibkit._validation import CalibrationWarning, FloatArray, as_count, as_generator
 from calibkit.multiclass import MulticlassCalibrator, TemperatureScaling
-from calibkit.multiclass._scores import log_softmax, softmax
 from calibkit.nets._checks import as_number
 from calibkit.nets._torch import need_torch, on_processor, one_thread
 
@@ -52,14 +52,10 @@ class OrderPreserving(MulticlassCalibrator):
         Weights and biases: (K, hidden), (hidden,), (hidden, K - 1), (K - 1,).
     scale_ : float
         Root mean square of the log-probabilities; the network sees them divided by it.
-    objective_ : float
-        Mean log loss plus penalty at the solution.
-    gradient_norm_ : float
-        Largest absolute slope of the objective there.
-    n_parameters_ : int
-        Number of weights and biases, and 1 for the temperature.
-    n_iter_, converged_ : int, bool
-        Steps of the optimiser, and whether it stopped at a minimum.
+    objective_, gradient_norm_ : float
+        Mean log loss plus penalty at the solution, and its largest absolute slope there.
+    n_parameters_, n_iter_, converged_ : int, int, bool
+        Weights, biases and temperature; steps of the optimiser; whether it found a minimum.
 
     Raises
     ------
@@ -75,8 +71,8 @@ class OrderPreserving(MulticlassCalibrator):
     rank, so accuracy and all top-k accuracies stay. The objective is not convex: the minimum
     found depends on `rng`, a little. It can never be above that of temperature scaling.
 
-    Rahimi, Shaban, Cheng, Hartley and Boots (2020), Theorem 1 and section 3; source 000
-    section C.4, where the variants are IOP-OP and IOP-OI. Taught in lesson 10.
+    Rahimi, Shaban, Cheng, Hartley and Boots (2020), Theorem 1 and section 3; Kängsepp, Valk and
+    Kull (2022), section C.4 (IOP-OP and IOP-OI). Taught in lesson 10.
 
     Examples
     --------
@@ -133,10 +129,7 @@ class OrderPreserving(MulticlassCalibrator):
             np.full(k - 1, _ONE),
         )
         problem = _Problem(seen / self.scale_, gaps, rank[rows], weights, spread)
-        self._solve(problem)
-        self.n_parameters_ = 1 + sum(weight.size for weight in weights)
-
-    def _solve(self, problem: "_Problem") -> None:
+        self.n_parameters_ = 1 + problem.start.size
         with one_thread() as torch, torch.enable_grad():
             found = minimize(
                 problem,
@@ -154,7 +147,7 @@ class OrderPreserving(MulticlassCalibrator):
                 f"OrderPreserving stopped after {self.n_iter_} steps before it was at a minimum "
                 f"(slope {self.gradient_norm_:.1e}). Use a smaller spread, or more data.",
                 CalibrationWarning,
-                stacklevel=4,
+                stacklevel=3,
             )
 
     def _features(self, logits: FloatArray) -> tuple[FloatMatrix, FloatMatrix, NDArray[np.intp]]:
@@ -162,7 +155,7 @@ class OrderPreserving(MulticlassCalibrator):
         table, order = _sorted(logits)
         table /= self.temperature_
         ordered = np.take_along_axis(table, order, axis=1)
-        log_prob = log_softmax(ordered if self.order_invariant else table)
+        log_prob = special.log_softmax(ordered if self.order_invariant else table, axis=1)
         return log_prob, ordered[:, :-1] - ordered[:, 1:], order
 
     def _calibrate(self, logits: FloatArray) -> FloatMatrix:
@@ -171,7 +164,7 @@ class OrderPreserving(MulticlassCalibrator):
             weights = [on_processor(weight) for weight in self.weights_]
             ordered = _below_top(weights, on_processor(seen / self.scale_), on_processor(gaps))
         result = np.empty_like(seen)
-        np.put_along_axis(result, order, softmax(ordered.numpy()), axis=1)
+        np.put_along_axis(result, order, special.softmax(ordered.numpy(), axis=1), axis=1)
         return result
 
 
