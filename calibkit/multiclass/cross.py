@@ -20,8 +20,8 @@ class CrossVennAbers(OnFolds):
     """A scikit-learn classifier with Venn-Abers calibration on every fold.
 
     A copy of the classifier is trained on all folds but one, and `VennAbers` is fitted to that
-    one. Each fold gives an interval ``[p0, p1]`` for a new row. The prediction joins them by
-    their geometric means G, ``G(p1) / (G(1 - p0) + G(p1))``.
+    one. The intervals ``[p0, p1]`` of the folds are joined by their geometric means G,
+    ``G(p1) / (G(1 - p0) + G(p1))``.
 
     Parameters
     ----------
@@ -40,16 +40,13 @@ class CrossVennAbers(OnFolds):
     Raises
     ------
     ValueError
-        By ``fit``, if the data are not valid, a class has fewer rows than there are folds, or
-        the training data of a fold lack a class.
+        By ``fit``, as in `Calibrated`, and if the training data of a fold lack a class.
 
     Notes
     -----
     Classes are calibrated one against the others, and rows are divided by their sum. The
-    guarantee of `VennAbers` holds for each fold, not for what is joined. It makes more of few
-    data than a single held-out set does, at the price of `cv` classifiers to ask.
-
-    Taught in lesson 11. Vovk, Petej and Fedorova (2015) section 4.
+    guarantee of `VennAbers` holds for each fold, not for what is joined. Taught in lesson 11.
+    Vovk, Petej and Fedorova (2015) section 4.
 
     Examples
     --------

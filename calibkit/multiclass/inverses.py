@@ -9,9 +9,7 @@ from scipy import special
 from calibkit._validation import as_probabilities
 
 FloatMatrix = NDArray[np.float64]
-# A network only comes close to the optimum of its loss: how far below the floor of a smoothed
-# label is a matter of rounding.
-_ROUNDING = 1e-6
+_ROUNDING = 1e-6  # a network only comes close to the optimum of its loss
 
 
 def undo_label_smoothing(y_prob: Any, *, amount: float) -> FloatMatrix:
@@ -35,13 +33,12 @@ def undo_label_smoothing(y_prob: Any, *, amount: float) -> FloatMatrix:
     Raises
     ------
     ValueError
-        If the input is not valid, or a prediction lies below the floor ``a / K``. No optimum
-        does: fit a calibrator instead. Distances up to 1e-6 count as rounding.
+        Also if a prediction lies more than 1e-6 below the floor ``a / K``. No optimum does.
 
     Notes
     -----
-    It is exact at the optimum of the loss. A network that overfits is not there: what is left
-    is for temperature scaling. Taught in lesson 10. The hands-on session of Galdran and Riera.
+    A network that overfits is not at the optimum: what is left is for temperature scaling. Taught
+    in lesson 10. The hands-on session of Galdran and Riera.
 
     Examples
     --------
@@ -68,7 +65,7 @@ def undo_focal_loss(y_prob: Any, *, gamma: float) -> FloatMatrix:
 
     The focal loss ``-(1 - p_y)^g ln p_y`` has an optimum less confident than the true
     probabilities r. There ``r_k`` is proportional to ``1 / w(p_k)`` with
-    ``w(p) = (1 - p)^g / p - g (1 - p)^(g - 1) ln p``.
+    ``w(p) = (1 - p)^g / p - g (1 - p)^(g - 1) ln p``. Taught in lesson 10.
 
     Parameters
     ----------
@@ -85,11 +82,7 @@ def undo_focal_loss(y_prob: Any, *, gamma: float) -> FloatMatrix:
     Raises
     ------
     ValueError
-        If the input is not valid, or gamma is below 0 or between 0 and 1.
-
-    Notes
-    -----
-    Exact at the optimum of the loss, as `undo_label_smoothing` is. Taught in lesson 10.
+        Also if gamma is below 0 or between 0 and 1.
 
     Examples
     --------

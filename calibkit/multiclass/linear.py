@@ -117,14 +117,12 @@ class VectorScaling(_LinearCalibrator):
     ----------
     weights_, bias_ : ndarray of shape (K,)
         The map.
-    training_loss_ : float
-        Mean log loss of the data fitted to, in nats, without the penalty.
-    gradient_norm_ : float
-        Norm of the gradient at the solution, for logits scaled to size 1.
-    multiple_ : float or None
-        The multiple of ``"auto"`` that was used; None if `penalty` is a number.
-    scores_ : ndarray or None
-        Held-out log losses of the multiples 100, 10, 1, 0.1, 0.01, 0.001 for ``"cv"``.
+    training_loss_, gradient_norm_ : float
+        Mean log loss of the data fitted to, in nats, without the penalty; norm of the gradient
+        at the solution, for logits scaled to size 1.
+    multiple_, scores_ : float or None, ndarray or None
+        The multiple of ``"auto"`` that was used; for ``"cv"`` the held-out log losses of the
+        multiples 100, 10, 1, 0.1, 0.01, 0.001.
     converged_ : bool
         False, with a `CalibrationWarning`, if there is no finite optimum: only without a penalty.
 
@@ -136,10 +134,8 @@ class VectorScaling(_LinearCalibrator):
     Notes
     -----
     The constant that the logits of a row have in common matters here, unlike in temperature
-    scaling. So log-probabilities and raw logits give different maps.
-
-    Taught in lesson 10. Guo, Pleiss, Sun and Weinberger (2017); the review of notions of
-    calibration, section 4.
+    scaling: log-probabilities and raw logits give different maps. Taught in lesson 10. Guo,
+    Pleiss, Sun and Weinberger (2017).
 
     Examples
     --------
@@ -169,17 +165,13 @@ class MatrixScaling(_LinearCalibrator):
 
     Parameters
     ----------
-    input : {"logits", "probabilities"}
-        What is passed as scores; it has no default. Of probabilities the logarithm is taken,
-        which makes it Dirichlet calibration.
+    input, cv, rng
+        As in `VectorScaling`. Of probabilities it is Dirichlet calibration.
     penalty : "auto", "cv" or float
-        ``"auto"`` needs no tuning, at any K; see Notes. ``"cv"`` chooses a multiple of it, from
-        0.001 to 100, by held-out log loss. A number is the weight above; 0 is classical matrix
-        scaling.
+        ``"auto"`` needs no tuning, at any K; see Notes. ``"cv"`` chooses a multiple of it. A
+        number is the weight above; 0 is classical matrix scaling.
     bias_penalty : float or None
         Weight of the intercepts where `penalty` is a number; None: the same.
-    cv, rng : int or scikit-learn splitter, int or numpy.random.Generator or None
-        Folds for ``"cv"``, and what draws them.
 
     Attributes
     ----------
@@ -196,11 +188,9 @@ class MatrixScaling(_LinearCalibrator):
     Notes
     -----
     ``"auto"`` shrinks towards temperature scaling, with its temperature T. The weight is
-    ``T^2 K (K - 1) / n`` off the diagonal. It is ``T^2 K / n`` for distances of the diagonal
-    from 1/T, and ``K / n`` for intercepts. The more data, the more freedom.
-
-    Like vector scaling it depends on the constant that the logits of a row have in common. Up to
-    600 parameters are fitted with exact Newton steps, more with conjugate gradients.
+    ``T^2 K (K - 1) / n`` off the diagonal, ``T^2 K / n`` for distances of the diagonal from 1/T,
+    and ``K / n`` for intercepts. Like vector scaling it depends on the constant that the logits
+    of a row have in common.
 
     Taught in lesson 10. Guo, Pleiss, Sun and Weinberger (2017); Kull, Perello-Nieto, Kängsepp,
     Silva Filho, Song and Flach (2019) for ODIR.
@@ -266,7 +256,7 @@ class DirichletCalibrator(_LinearCalibrator):
     last class before it penalises: its ODIR then depends on the order of the classes.
 
     Taught in lessons 10 and 12. Kull, Perello-Nieto, Kängsepp, Silva Filho, Song and Flach
-    (2019); the review of notions of calibration, section 4.
+    (2019).
 
     Examples
     --------

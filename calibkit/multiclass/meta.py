@@ -30,7 +30,6 @@ class OnFolds(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: igno
         return self.estimator_
 
     def _checked(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
-        """Return features and labels of equal length."""
         if y is None:
             raise ValueError("requires y to be passed, but the target y is None: pass the labels.")
         X, y = indexable(X, y)
@@ -98,19 +97,17 @@ class OnFolds(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: igno
 class Calibrated(OnFolds):
     """A scikit-learn classifier whose probabilities are calibrated on held-out data.
 
-    By default the data are cut into folds. Each fold is predicted by a copy of the classifier
-    that has not seen it; the calibrator is fitted to all these predictions. The classifier
-    itself is then fitted to all data.
+    Each fold is predicted by a copy of the classifier that has not seen it, and the calibrator is
+    fitted to all these predictions. The classifier itself is then fitted to all data.
 
     Parameters
     ----------
     estimator : classifier or None
         Any scikit-learn classifier; None: `LogisticRegression`.
     calibrator : MulticlassCalibrator, Calibrator or None
-        What to fit; None: ``TemperatureScaling("probabilities")``. Its ``input`` says which
-        method of the classifier is asked: ``"probabilities"`` is ``predict_proba``,
-        ``"logits"`` is ``decision_function``. A calibrator of one dimension gets the
-        probability of the second class, and needs two classes.
+        What to fit; None: ``TemperatureScaling("probabilities")``. It sees ``predict_proba`` or,
+        for ``input="logits"``, ``decision_function``. A calibrator of one dimension gets the
+        probability of the second of two classes.
     cv : int, scikit-learn splitter or "prefit"
         Number of stratified folds, a splitter that holds out every row once, or ``"prefit"``:
         the estimator is fitted already, and the data given to ``fit`` are held-out data.
@@ -121,25 +118,20 @@ class Calibrated(OnFolds):
     ----------
     classes_ : ndarray of shape (K,)
         The labels, in the order of the columns.
-    estimator_ : classifier
-        The classifier, fitted to all data; for ``"prefit"`` the one given.
-    calibrator_ : MulticlassCalibrator or Calibrator
-        The fitted calibrator.
+    estimator_, calibrator_
+        The classifier, fitted to all data (for ``"prefit"`` the one given), and the calibrator.
 
     Raises
     ------
     ValueError
-        By ``fit``, if the data are not valid, or a class has fewer rows than there are folds.
-        Also if the calibrator does not suit the classifier.
+        By ``fit``, if the data are not valid, a class has fewer rows than there are folds, or the
+        calibrator does not suit the classifier.
 
     Notes
     -----
     A calibrator fitted to the data that the classifier was trained on learns how well the
-    classifier remembers. Held-out predictions come from classifiers trained on somewhat fewer
-    data, which are slightly worse than the final one.
-
-    Taught in lesson 10. Platt (1999) section 2.1 for the folds; Niculescu-Mizil and Caruana
-    (2005).
+    classifier remembers. Taught in lesson 10. Platt (1999) section 2.1 for the folds;
+    Niculescu-Mizil and Caruana (2005).
 
     Examples
     --------
@@ -192,14 +184,13 @@ class Calibrated(OnFolds):
 
     def _view(self, scores: NDArray[Any]) -> NDArray[Any]:
         """Return what the calibrator takes: one column where it is of one dimension."""
-        calibrator = self.calibrator
-        if not isinstance(calibrator, Calibrator):
+        if not isinstance(self.calibrator, Calibrator):
             return scores
+        name = type(self.calibrator).__name__
         if len(self.classes_) != 2:
             raise ValueError(
-                f"{type(calibrator).__name__} calibrates the probability of one event, but there "
-                f"are {len(self.classes_)} classes. Use "
-                f'OneVsRest("probabilities", {type(calibrator).__name__}()).'
+                f"{name} calibrates the probability of one event, but there are "
+                f'{len(self.classes_)} classes. Use OneVsRest("probabilities", {name}()).'
             )
         return scores[:, 1]
 

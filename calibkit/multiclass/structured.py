@@ -32,19 +32,16 @@ class StructuredMatrixScaling(Wrapper):
     ----------
     model_ : probmetrics.calibrators.SMSCalibrator
         The fitted object of the other package.
-    gradient_norm_ : float
-        Norm of the gradient of its objective at its solution, measured by calibkit.
+    gradient_norm_, converged_ : float, bool
+        Norm of the gradient of its objective at its solution, measured by calibkit, and whether
+        it is below 0.01; otherwise a `CalibrationWarning` says so.
     n_parameters_ : int
         ``K^2 + K``: temperature, matrix and intercepts, less one constant per row.
-    converged_ : bool
-        Whether the gradient is below 0.01; otherwise a `CalibrationWarning` says so.
 
     Raises
     ------
-    ValueError
-        By ``fit``, as in `MulticlassCalibrator`.
-    ImportError
-        By ``fit``, if probmetrics is not installed.
+    ValueError, ImportError
+        By ``fit``, as in `MulticlassCalibrator`, and if probmetrics is not installed.
 
     Notes
     -----

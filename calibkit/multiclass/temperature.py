@@ -27,8 +27,7 @@ _MANY = 2_000_000
 class TemperatureScaling(MulticlassCalibrator):
     """Divide all logits by one temperature, ``softmax(z / T)``.
 
-    T is the minimiser of the log loss within `bounds`. The log loss is convex in 1/T, and
-    Newton steps in a bracket find its minimum from everywhere.
+    T is the minimiser of the log loss, which is convex in 1/T, within `bounds`.
 
     Parameters
     ----------
@@ -48,10 +47,8 @@ class TemperatureScaling(MulticlassCalibrator):
         scores are worth nothing, or less.
     gradient_norm_ : float
         Slope of the log loss in ln T at the solution, a pure number; 0 at a bound.
-    n_parameters_ : int
-        1; 0 if every row has equal scores throughout, and then T = 1.
-    n_iter_ : int
-        Sweeps through the data, short ones for a first value included.
+    n_parameters_, n_iter_ : int
+        1, or 0 if every row has equal scores throughout (then T = 1); sweeps through the data.
 
     Raises
     ------
@@ -62,11 +59,10 @@ class TemperatureScaling(MulticlassCalibrator):
     -----
     Logits and log-probabilities give the same map, and so do logits with another constant
     added to each row. The class of the largest score keeps the largest probability. Scores of
-    shape (n,) are logits or probabilities of class 1. More than two million float32 numbers are
-    summed in single precision within a row; T then has a relative error of about 1e-8.
+    shape (n,) are those of class 1. More than two million float32 numbers are summed in single
+    precision within a row; T then has a relative error of about 1e-8.
 
-    Taught in lesson 10. Guo, Pleiss, Sun and Weinberger (2017); the review of notions of
-    calibration, section 4.
+    Taught in lesson 10. Guo, Pleiss, Sun and Weinberger (2017).
 
     Examples
     --------

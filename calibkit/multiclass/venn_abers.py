@@ -17,9 +17,8 @@ IntVector = NDArray[np.intp]
 class VennAbers(Wrapper):
     """Fit an isotonic map twice for every new score: as if its label were 0, and as if it were 1.
 
-    One of the two fits contains the new point as it is. Which one is not known, so both are
-    given: an interval ``[p0, p1]``. The single probability that hedges best between them is
-    ``p1 / (1 - p0 + p1)``.
+    One of the two fits contains the new point as it is, so both are given: an interval
+    ``[p0, p1]``. The probability that hedges best between them is ``p1 / (1 - p0 + p1)``.
 
     Parameters
     ----------
@@ -44,9 +43,8 @@ class VennAbers(Wrapper):
     -----
     Validity: let P be that end of the interval which belongs to the true label. Then the event
     has probability P given P, exactly, for data in random order and any number of them. No
-    single map has such a guarantee. For one event the interval has it; for many classes each
-    class has it on its own, before rows are divided by their sum. The width shows how little
-    data there are near a score: it falls as data grow.
+    single map has such a guarantee. Of many classes each has it on its own, before rows are
+    divided by their sum. The width shows how little data there are near a score.
 
     Between two scores that were fitted to, the interval is the same: the fits are steps, in exact
     arithmetic. ``Calibrated(model, VennAbers("probabilities"), cv="prefit")`` is the inductive

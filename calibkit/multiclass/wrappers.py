@@ -57,8 +57,6 @@ class OneVsRest(Wrapper):
     ----------
     calibrators_ : list of Calibrator
         The fitted copies, one per class.
-    n_parameters_, converged_, n_iter_
-        All of them together.
 
     Raises
     ------
@@ -67,10 +65,8 @@ class OneVsRest(Wrapper):
 
     Notes
     -----
-    The division makes up for nothing that was learnt: it can spoil the calibration of the single
-    classes. A row in which every class got 0 becomes uniform.
-
-    Taught in lesson 10. Zadrozny and Elkan (2002).
+    The division can spoil the calibration of the single classes. A row in which every class got 0
+    becomes uniform. Taught in lesson 10. Zadrozny and Elkan (2002).
 
     Examples
     --------
@@ -121,8 +117,6 @@ class Reduced(Wrapper):
     ----------
     calibrators_ : list of one Calibrator
         The fitted copy.
-    n_parameters_, converged_, n_iter_
-        Those of the copy.
 
     Raises
     ------
@@ -132,10 +126,8 @@ class Reduced(Wrapper):
     Notes
     -----
     It repairs top-label calibration and promises nothing more. Where the calibrated confidence
-    falls below what another class receives, the predicted class changes.
-
-    Taught in lessons 10 and 12. The review of notions of calibration, section 2; Kumar, Liang
-    and Ma (2019), section 2.
+    falls below what another class receives, the predicted class changes. Taught in lessons 10 and
+    12. Kumar, Liang and Ma (2019), section 2.
 
     Examples
     --------
@@ -199,8 +191,6 @@ class ClassWise(Reduced):
         The fitted copies: that of all predictions first, then those of `own_`.
     own_ : list of int
         Classes with a map of their own.
-    n_parameters_, converged_, n_iter_
-        All of them together.
 
     Raises
     ------
@@ -209,9 +199,8 @@ class ClassWise(Reduced):
 
     Notes
     -----
-    It repairs the confidence given the predicted class, which may change as in `Reduced`.
-
-    Taught in lessons 10 and 12. The review of notions of calibration, section 2.
+    It repairs the confidence given the predicted class, which may change as in `Reduced`. Taught
+    in lessons 10 and 12. The review of notions of calibration, section 2.
 
     Examples
     --------

@@ -42,10 +42,9 @@ class NetClassifier(LogitClassifier):
     loss : {"cross-entropy", "label-smoothing", "focal", "mixup"}
         What is minimised.
     strength : float or None
-        How strong the loss differs from cross-entropy; 0 is cross-entropy, None the usual
-        value. Label smoothing: the share ``a`` of the label that is spread (0.1). Focal loss:
-        the exponent ``gamma``, 0 or at least 1 (3). MixUp: both parameters of the Beta
-        distribution of the mixing weight (0.4). Not used by ``"cross-entropy"``.
+        0 is cross-entropy, None the usual value. Label smoothing: the share ``a`` of the label
+        that is spread (0.1). Focal loss: the exponent ``gamma``, 0 or at least 1 (3). MixUp: both
+        parameters of the Beta distribution of the mixing weight (0.4).
     hidden : sequence of int or None
         Sizes of the hidden layers, or channels; None: (256, 256), or (64, 64, 64).
     weight_decay : float
@@ -57,12 +56,11 @@ class NetClassifier(LogitClassifier):
     stop : {"last", "loss", "refined"}
         Whose weights to keep: those of the last epoch, of the epoch with the least validation
         log loss, or of the one with the least validation log loss after temperature scaling.
-    keep_logits : bool
-        Whether the history stores the validation logits of every epoch.
+    keep_logits, progress : bool
+        Whether the history stores the validation logits of every epoch; whether to show a
+        progress bar with the time to go.
     rng : int, numpy.random.Generator or None
         Source of initial weights, of the order of rows and of mixing weights.
-    progress : bool
-        Whether to show a progress bar with the time to go.
 
     Attributes
     ----------
@@ -75,22 +73,19 @@ class NetClassifier(LogitClassifier):
 
     Raises
     ------
-    ValueError
-        By ``fit``, for settings or data that are not valid, and for a rule `stop` that needs
-        validation data where there are none.
-    ImportError
-        By ``fit``, where torch is not installed.
+    ValueError, ImportError
+        By ``fit``, for settings or data that are not valid, for a rule `stop` without the
+        validation data that it needs, and where torch is not installed.
 
     Notes
     -----
-    The features are used as they are: bring them to a spread of about 1 first. Computation is
-    in single precision with one thread, and the same seed gives the same weights on the same
-    machine, bit by bit. The number of threads and the global generator of torch are left as
-    they were. Rows are shuffled by position, so another order of the rows is another network.
+    Bring the features to a spread of about 1 first. Computation is in single precision with one
+    thread, and the same seed gives the same weights on the same machine, bit by bit. The number
+    of threads and the global generator of torch are left as they were. Another order of the rows
+    is another network.
 
-    A network this small has more weights than rows. It ends up right about all of its training
-    data and far too sure about others, which is what lesson 10 is about: there temperature
-    scaling is fitted to ``logits(X)`` of held-out data.
+    A network with more weights than rows ends up right about its training data and far too sure
+    about others: fit temperature scaling to ``logits(X)`` of held-out data.
 
     Guo, Pleiss, Sun and Weinberger (2017); the hands-on session of Galdran and Riera. Taught in
     lesson 10.

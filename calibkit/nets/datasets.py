@@ -66,8 +66,7 @@ def mnist1d(
 ) -> Split:
     """Make signals of 40 numbers that look like digits: small, quick and hard.
 
-    Each row is one of ten patterns, stretched, moved, sheared and with correlated noise. A
-    network with dense layers gets about two thirds of them right.
+    Each row is one of ten patterns, stretched, moved, sheared and with correlated noise.
 
     Parameters
     ----------

@@ -33,20 +33,15 @@ class DeepEnsemble(LogitClassifier):
 
     Raises
     ------
-    ValueError
-        By ``fit``, for settings or data that are not valid.
-    ImportError
-        By ``fit``, where torch is not installed.
+    ValueError, ImportError
+        By ``fit``, as in `NetClassifier`.
 
     Notes
     -----
-    A mean of predictions is less sure than the predictions are. Over-confident members give a
-    better calibrated ensemble, calibrated members one that is under-confident. So fit a
-    temperature to the logits of the ensemble, after averaging.
-
-    The log loss of the mean is never above the mean of the log losses of the members, for the
-    logarithm is concave. Lakshminarayanan, Pritzel and Blundell (2017); Rahaman and Thiery
-    (2021) for the order of averaging and scaling. Taught in lesson 10.
+    A mean of predictions is less sure than the predictions are: calibrated members give an
+    ensemble that is under-confident. So fit a temperature to its logits, after averaging. Its log
+    loss is never above the mean of those of the members, for the logarithm is concave. Taught in
+    lesson 10. Lakshminarayanan, Pritzel and Blundell (2017); Rahaman and Thiery (2021).
 
     Examples
     --------

@@ -22,27 +22,23 @@ _ONE = float(np.log(np.expm1(1.0)))
 class OrderPreserving(MulticlassCalibrator):
     """Stretch each gap between neighbouring logits by a factor that a small network chooses.
 
-    The logits of a row are divided by the best temperature and sorted from large to small.
-    Each gap between neighbours is multiplied by a positive number; the new logits are sums of
-    the new gaps, put back in their old places. One network with one hidden layer gives all
-    factors of a row from its log-probabilities.
+    The logits of a row are divided by the best temperature and sorted. Each gap between
+    neighbours is multiplied by a positive number; the new logits are sums of the new gaps, put
+    back in their places. A network with one hidden layer gives the factors of a row from its
+    log-probabilities.
 
     Parameters
     ----------
     input : {"logits", "probabilities"}
         What is passed as scores; it has no default.
     order_invariant : bool
-        True: the network sees the sorted row, so it cannot know which class is which, and
-        renaming the classes renames the result. False: it sees the row in the order of the
-        classes, and can treat classes differently.
-    hidden : int
-        Size of the hidden layer.
+        True: the network sees the sorted row, and renaming the classes renames the result.
+        False: it sees the row in the order of the classes, and can treat them differently.
+    hidden, rng : int, int or numpy.random.Generator or None
+        Size of the hidden layer, and what draws its initial weights.
     spread : float or None
         How far the weights may go from their start, where the map is temperature scaling:
-        standard deviation of a normal prior. None: ``1 / sqrt(K)``, as there are K - 1 factors
-        to choose.
-    rng : int, numpy.random.Generator or None
-        Draws the initial weights of the hidden layer.
+        standard deviation of a normal prior. None: ``1 / sqrt(K)``.
 
     Attributes
     ----------
@@ -59,10 +55,9 @@ class OrderPreserving(MulticlassCalibrator):
 
     Raises
     ------
-    ValueError
-        By ``fit``, as in `MulticlassCalibrator`, and for settings that are not valid.
-    ImportError
-        Where torch is not installed.
+    ValueError, ImportError
+        By ``fit``, as in `MulticlassCalibrator`, for settings that are not valid, and where torch
+        is not installed.
 
     Notes
     -----
