@@ -151,11 +151,9 @@ def gradient(model, x, y, penalty):
     return float(np.sqrt(np.square(of_weights / size).sum() + np.square(of_bias).sum()))
 
 
-LONG = (131, 193)  # conjugate gradients that give up, after which exact steps go on
-
-
 @pytest.mark.parametrize(
-    "seed", [*CHOSEN, *(pytest.param(seed, marks=pytest.mark.slow) for seed in LONG)]
+    "seed",
+    [*CHOSEN, pytest.param(49, marks=pytest.mark.slow)],  # 49: ties among 100 classes
 )
 def test_linear_maps(seed):
     _, z, y = problem(seed)

@@ -26,10 +26,9 @@ Lesson 10 compares all of them, lesson 12 asks which notion of calibration each 
 """
 
 from calibkit.multiclass._base import MulticlassCalibrator
-from calibkit.multiclass.cross import CrossVennAbers
 from calibkit.multiclass.inverses import undo_focal_loss, undo_label_smoothing
 from calibkit.multiclass.linear import DirichletCalibrator, MatrixScaling, VectorScaling
-from calibkit.multiclass.meta import Calibrated
+from calibkit.multiclass.meta import Calibrated, CrossVennAbers
 from calibkit.multiclass.structured import StructuredMatrixScaling
 from calibkit.multiclass.temperature import TemperatureScaling
 from calibkit.multiclass.venn_abers import VennAbers

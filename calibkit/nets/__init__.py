@@ -17,9 +17,8 @@ Networks are trained on the first part of a `Split`, calibrated on the second an
 third. Lesson 10.
 """
 
-from calibkit.nets.classifier import NetClassifier
+from calibkit.nets.classifier import DeepEnsemble, NetClassifier
 from calibkit.nets.datasets import Split, digits, mnist1d, mnist_digits
-from calibkit.nets.ensemble import DeepEnsemble
 from calibkit.nets.history import TrainingHistory
 from calibkit.nets.order_preserving import OrderPreserving
 
