@@ -70,10 +70,8 @@ def mnist1d(
 
     Parameters
     ----------
-    n_train, n_validation, n_test : int
-        Rows of each part, drawn in this order; at least 10 altogether.
-    seed : int
-        Seed of the generator of the data.
+    n_train, n_validation, n_test, seed : int
+        Rows of each part, drawn in this order, and seed of the generator of the data.
 
     Returns
     -------
@@ -123,10 +121,8 @@ def mnist_digits(
 
     Parameters
     ----------
-    n_train, n_validation, n_test : int
-        Rows of each part, at most 5,000 altogether.
-    seed : int
-        Seed of the order in which the 5,000 images are dealt out.
+    n_train, n_validation, n_test, seed : int
+        Rows of each part, at most 5,000 altogether, and seed of the order they are dealt out in.
 
     Returns
     -------

@@ -125,6 +125,9 @@ class OrderPreserving(MulticlassCalibrator):
         )
         problem = _Problem(seen / self.scale_, gaps, rank[rows], weights, spread)
         self.n_parameters_ = 1 + problem.start.size
+        self._solve(problem)
+
+    def _solve(self, problem: "_Problem") -> None:
         with one_thread() as torch, torch.enable_grad():
             found = minimize(
                 problem,
@@ -142,7 +145,7 @@ class OrderPreserving(MulticlassCalibrator):
                 f"OrderPreserving stopped after {self.n_iter_} steps before it was at a minimum "
                 f"(slope {self.gradient_norm_:.1e}). Use a smaller spread, or more data.",
                 CalibrationWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
 
     def _features(self, logits: FloatArray) -> tuple[FloatMatrix, FloatMatrix, NDArray[np.intp]]:
