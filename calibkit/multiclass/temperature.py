@@ -15,7 +15,8 @@ from calibkit.multiclass._base import FloatMatrix, MulticlassCalibrator
 _MOST_SWEEPS = 200
 _LARGEST_STEP = 2.3  # in ln T: a factor of 10
 # Error of ln T that is left alone: far below what sums in that precision make.
-_ROUNDING = {np.dtype(np.float64): 1e-13, np.dtype(np.float32): 1e-11}
+_ROUNDING = {np.dtype(np.float64): 1e-13, np.dtype(np.float32): 1e-9}
+_CLOSE = 0.1  # steps in ln T between which the curvature is all but a straight line
 _NARROW = 1e-7  # width of a bracket of ln T that is no longer halved
 _FEW_CLASSES = 64
 _BLOCK = 1 << 17  # numbers that stay inside the processor's cache
@@ -200,6 +201,7 @@ def _newton(loss: _LossInSlope, bounds: tuple[float, float], start: float, sweep
     least, most = np.log(bounds)
     low, high = least - _NARROW / 2, most + _NARROW / 2  # so that the bounds lie inside
     place = float(np.clip(np.log(start), least, most))
+    before, bent = np.inf, 0.0
     for n_iter in range(sweeps + 1, sweeps + _MOST_SWEEPS + 1):
         # The slope that is meant is the one that is used, in the precision of the data.
         slope = float(np.exp(place).astype(loss.dtype))
@@ -208,9 +210,15 @@ def _newton(loss: _LossInSlope, bounds: tuple[float, float], start: float, sweep
         low, high = (place, high) if first < 0 else (low, place)
         curvature = slope * second
         step = 0.0 if first == 0 else -first / curvature if curvature > 0 else -np.inf * first
-        if step**2 <= _ROUNDING[loss.dtype]:  # Newton's step leaves about its square
+        left = step**2  # about the error that Newton's step leaves
+        back = place - before
+        if abs(step) < abs(back) < _CLOSE:  # how the curvature changes is worth one more sweep
+            left *= abs(back)
+            step -= (curvature - bent) / back * step**2 / (2 * curvature)
+        before, bent = place, curvature
+        if left <= _ROUNDING[loss.dtype]:
             end = float(np.exp(np.clip(place + step, least, most)))
-            return Slope(end, 0, slope * curvature * step**2, n_iter, True)
+            return Slope(end, 0, slope * curvature * left, n_iter, True)
         if high - low <= _NARROW:
             side = 1 if first < 0 else -1
             return Slope(bounds[(side + 1) // 2], side, 0.0, n_iter, True)
