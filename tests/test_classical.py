@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize, special, stats
 
-from calibkit import null_level
+from calibkit import null_level, significance
 from calibkit.significance import (
     TestResult,
     adaptive_test,
@@ -199,7 +199,7 @@ def test_directions() -> None:
 @settings(max_examples=60, deadline=None)
 def test_counting_the_other_class_changes_signs_only(rows: list[tuple[float, int]]) -> None:
     prob, labels = np.array([p for p, _ in rows]), np.array([y for _, y in rows])
-    close = {"rel": 1e-6, "abs": 1e-6}
+    close: dict[str, Any] = {"rel": 1e-6, "abs": 1e-6}
     for test in (spiegelhalter, ALL["Cox"], ALL["Cox, slope"], ALL["kernel"]):
         one, other = test(labels, prob), test(1 - labels, 1 - prob)
         assert one.statistic == pytest.approx(other.statistic, **close)
@@ -361,34 +361,23 @@ def test_a_null_level_can_be_asked_for() -> None:
 # --- sizes --------------------------------------------------------------------------------------
 
 
-def stated(function: Any) -> dict[str, dict[tuple[str, int], float]]:
-    """Read the table of sizes in a docstring: law -> (scores, n) -> rate."""
+def stated() -> dict[str, dict[tuple[str, int], float]]:
+    """Read the table of sizes in the docstring of the room: law -> (scores, n) -> rate."""
     columns = [(scores, n) for scores in sizes.SCORES for n in (200, 2000)]
     found = {}
-    for line in (function.__doc__ or "").splitlines():
-        match = re.match(r"\s+(\S.*?)((?:\s+\d+\.\d){6})$", line)
+    for line in (significance.__doc__ or "").splitlines():
+        match = re.match(r"(\S.*?)((?:\s+\d+\.\d){6})$", line)
         if match:
             rates = [float(number) / 100 for number in match.group(2).split()]
             found[match.group(1)] = dict(zip(columns, rates, strict=True))
     return found
 
 
-STATED = {
-    law: rates
-    for function in (
-        hosmer_lemeshow,
-        spiegelhalter,
-        cox_test,
-        cumulative_differences,
-        kernel_calibration_error,
-        adaptive_test,
-    )
-    for law, rates in stated(function).items()
-}
+STATED = stated()
 
 
 def check_sizes(scores: str, n: int, models: int) -> None:
-    """Compare with the docstrings: four standard errors of both, and half a rounding."""
+    """Compare with the docstring: four standard errors of both, and half a rounding."""
     found = sizes.sizes(scores, n, models=models, labels=40, seed=77)
     for law, rates in STATED.items():
         rate = rates[scores, n]

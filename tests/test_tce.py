@@ -13,7 +13,7 @@ import calibkit as ck
 from calibkit import bins, significance
 from calibkit.significance import _binomial, binomial_p_values
 from calibkit.significance._binomial import BinomialTest
-from calibkit.significance.t_test import TTest
+from calibkit.significance._single_tests import TTest
 
 tce = significance.test_based_calibration_error
 
@@ -264,6 +264,8 @@ def test_class_wise_nulls_redraw_one_class_per_row() -> None:
     table = np.column_stack([1 - p, p])
     both = tce(label, table, view="class-wise", bins=10, null_draws=50, rng=0)
     one = tce(label, p, bins=10, null_draws=400, rng=1)
+    same = tce(label, p, view="class-wise", bins=10, null_draws=50, rng=0)
+    assert same.null_values.tolist() == both.null_values.tolist()
     spread = np.hypot(both.null_sd / np.sqrt(50), one.null_sd / 20)
     assert abs(both.null_mean - one.null_mean) < 4 * spread
 

@@ -1,6 +1,7 @@
 """Fast redraws of binned errors: with fixed edges, only sums per bin have to be drawn again."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,11 @@ def reusable(
     """
     if not isinstance(observed, CalibrationError) or uses_labels(observed.tables[0].binning):
         return None
-    view, binning = view_of(observed), observed.tables[0].binning
+    binning, words = observed.tables[0].binning, observed.tables[0].view
+    view: View | None = "class-wise"
+    if len(observed.tables) == 1:
+        named = {"top-label": "top-label", "positive class": None}
+        view = named[words] if words in named else int(words.removeprefix("class "))
     try:
         tables = reliability_tables(y_true, y_prob, view=view, bins=binning)
     except ValueError:  # a view of other columns, or predictions outside of these bins
@@ -39,25 +44,15 @@ def reusable(
 
 
 def _same_table(one: BinTable, other: BinTable) -> bool:
-    parts = ("edges", "count", "mean_prob", "frequency")
     return one.view == other.view and all(
-        np.array_equal(getattr(one, part), getattr(other, part), equal_nan=True) for part in parts
+        np.array_equal(getattr(one, part), getattr(other, part), equal_nan=True)
+        for part in ("edges", "count", "mean_prob", "frequency")
     )
 
 
 def uses_labels(binning: Binning) -> bool:
     """Tell whether a binning looks at the labels, so that it must be found anew each time."""
     return bool(getattr(binning, "uses_labels", False))
-
-
-def view_of(error: CalibrationError) -> View | None:
-    """Return the `view` argument that led to this error."""
-    if len(error.tables) > 1:
-        return "class-wise"
-    words = error.tables[0].view
-    if words == "top-label":
-        return words
-    return None if words == "positive class" else int(words.removeprefix("class "))
 
 
 def blocks(n_draws: int, n: int) -> Iterator[slice]:
@@ -122,13 +117,21 @@ def null_errors(
     generator: np.random.Generator,
 ) -> FloatVector:
     """Redraw all labels from the predictions and return the error of each redraw."""
+    gaps = []
     events = null_events(error, problems, prob, n_draws, generator)
-    per_view = []
     for table, hits in zip(error.tables, events, strict=True):
-        reference = table.mean_prob if error.gap == "mean" else table.centre
         with np.errstate(invalid="ignore"):  # empty bins stay NaN
-            gap = reference - hits / table.count
-        per_view.append(weighted_norm(gap, bin_weights(table.count, error.weights), error.norm))
+            gaps.append(
+                (table.mean_prob if error.gap == "mean" else table.centre) - hits / table.count
+            )
+    return error_of_gaps(error, gaps, [bin_weights(t.count, error.weights) for t in error.tables])
+
+
+def error_of_gaps(
+    error: CalibrationError, gaps: Sequence[FloatVector], weights: Sequence[FloatVector]
+) -> FloatVector:
+    """Return the error for gaps and weights of the bins, one array per table, bins last."""
+    per_view = [weighted_norm(*both, error.norm) for both in zip(gaps, weights, strict=True)]
     return combine_views(np.stack(per_view, axis=-1), error.norm)
 
 
@@ -144,17 +147,7 @@ def null_events(
     """Redraw all labels from the predictions; count events per table, shape (n_draws, B)."""
     if len(problems) == 1:
         return [draw_events(problems[0], error.tables[0], n_draws, generator, coarse=coarse)]
-    return _draw_events_of_classes(error, problems, prob, n_draws, generator)
-
-
-def _draw_events_of_classes(
-    error: CalibrationError,
-    problems: tuple[BinaryProblem, ...],
-    prob: FloatArray,
-    n_draws: int,
-    generator: np.random.Generator,
-) -> list[NDArray[np.intp]]:
-    """Count events per class and bin; the classes share one drawn label per row."""
+    # The classes share one drawn label per row.
     offset = np.concatenate(([0], np.cumsum([table.n_bins for table in error.tables])))
     cell = np.stack(
         [
@@ -196,48 +189,36 @@ def resampled_sums(
     Each block has one array per table, of shape (resamples, B, 3).
     """
     n = problems[0].n
-    sorted_rows = [_SortedRows(p, t) for p, t in zip(problems, error.tables, strict=True)]
+    parts = []  # the rows of each problem sorted by bin: order, bounds, what to add up
+    for problem, table in zip(problems, error.tables, strict=True):
+        order, bounds = sort_by_bin(problem, table)
+        columns = np.column_stack([np.ones(n), problem.prob, problem.label])
+        parts.append((order, bounds, columns[order]))
     for block in blocks(n_resamples, n):
         drawn = generator.integers(0, n, size=(block.stop - block.start, n))
         times = np.empty(drawn.shape)  # how often each row was drawn, as float for the products
         for row, indices in zip(times, drawn, strict=True):
             row[:] = np.bincount(indices, minlength=n)
-        yield (
-            block,
-            [
-                # One problem needs no reordering: its rows may be drawn in sorted order at once.
-                rows.sums(times if len(problems) == 1 else times[:, rows.order])
-                for rows in sorted_rows
-            ],
-        )
+        # One problem needs no reordering: its rows may be drawn in sorted order at once.
+        several = len(problems) > 1
+        yield block, [_sums(times[:, o] if several else times, b, c) for o, b, c in parts]
+
+
+def _sums(times: FloatVector, bounds: NDArray[np.intp], columns: FloatVector) -> FloatVector:
+    """Add up columns per resample and bin; `times` says how often each sorted row was drawn."""
+    sums = np.empty((len(times), len(bounds) - 1, columns.shape[1]))
+    for b, (start, stop) in enumerate(pairwise(bounds)):
+        sums[:, b] = times[:, start:stop] @ columns[start:stop]
+    return sums
 
 
 def errors_of_sums(error: CalibrationError, sums: list[FloatVector]) -> FloatVector:
     """Return the error of each resample from its sums per bin."""
-    per_view = []
+    gaps, weights = [], []
     for table, of_table in zip(error.tables, sums, strict=True):
         count, sum_prob, hits = np.moveaxis(of_table, -1, 0)
         with np.errstate(invalid="ignore"):
             reference = sum_prob / count if error.gap == "mean" else table.centre
-            gap = reference - hits / count
-        per_view.append(weighted_norm(gap, bin_weights(count, error.weights), error.norm))
-    return combine_views(np.stack(per_view, axis=-1), error.norm)
-
-
-class _SortedRows:
-    """The rows of one problem sorted by bin, ready to be counted several times each."""
-
-    def __init__(self, problem: BinaryProblem, table: BinTable) -> None:
-        self.table = table
-        self.order, self.bounds = sort_by_bin(problem, table)
-        prob = problem.prob[self.order].astype(np.float64)
-        label = problem.label[self.order].astype(np.float64)
-        self.columns = np.column_stack([np.ones_like(prob), prob, label])
-
-    def sums(self, times: FloatVector) -> FloatVector:
-        """Add up each resample per bin; `times` says how often each sorted row was drawn."""
-        sums = np.empty((len(times), self.table.n_bins, 3))
-        for b in range(self.table.n_bins):
-            inside = slice(self.bounds[b], self.bounds[b + 1])
-            sums[:, b] = times[:, inside] @ self.columns[inside]
-        return sums
+            gaps.append(reference - hits / count)
+        weights.append(bin_weights(count, error.weights))
+    return error_of_gaps(error, gaps, weights)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibkit._validation import FloatArray
-from calibkit.errors.general import CalibrationError, bin_weights, combine_views, weighted_norm
+from calibkit.errors.general import CalibrationError, bin_weights
 from calibkit.reliability import BinTable
 from calibkit.significance import _binned
 from calibkit.views import BinaryProblem
@@ -50,23 +50,9 @@ class _Chance:
 class Inversion:
     """The distribution of a binned error for any true error, and the interval that follows.
 
-    Parameters
-    ----------
-    error : CalibrationError
-        The measured error, of bins that do not depend on the labels.
-    problems : tuple of BinaryProblem
-        Predictions and events, one per table of the error.
-    prob : ndarray of shape (n,) or (n, K)
-        All predictions.
-    n_resamples : int
-        Number of draws of either kind.
-    generator : numpy.random.Generator
-        Draws the rows first, then the labels.
-
-    Attributes
-    ----------
-    draws : ndarray of shape (n_resamples,)
-        The error of each bootstrap resample.
+    The error is one of bins that ignore the labels; `problems` belong to its tables, `prob` are
+    all predictions. Rows are drawn first, then labels, `n_resamples` of either kind. `draws` are
+    the errors of the bootstrap resamples.
     """
 
     def __init__(
@@ -93,25 +79,18 @@ class Inversion:
         self.unit = self._of_the_data([part.gap for part in self.parts])
         self.largest = self._of_the_data([part.worst for part in self.parts])
 
-    def _size(self, gaps: list[FloatVector], weights: list[FloatVector]) -> FloatVector:
-        """Return the error of gaps, one array per table."""
-        norm = self.error.norm
-        per_view = [weighted_norm(*both, norm) for both in zip(gaps, weights, strict=True)]
-        return combine_views(np.stack(per_view, axis=-1), norm)
-
     def _of_the_data(self, gaps: list[FloatVector]) -> float:
         """Return the error of gaps under the weights of the data."""
-        tables = self.error.tables
-        return float(
-            self._size(gaps, [bin_weights(table.count, self.error.weights) for table in tables])
-        )
+        weights = [bin_weights(table.count, self.error.weights) for table in self.error.tables]
+        return float(_binned.error_of_gaps(self.error, gaps, weights))
 
     def at(self, true_error: float) -> FloatVector:
         """Return draws of the measured error for this true error."""
         scale = true_error / self.unit if self.unit > 0 else 0.0
         # The scatter passes from that of a calibrated model to that of the data, in variance.
         first, second = np.sqrt(max(1 - scale, 0.0)), np.sqrt(min(scale, 1.0))
-        return self._size(
+        return _binned.error_of_gaps(
+            self.error,
             [scale * p.gap + first * p.calibrated + second * p.observed for p in self.parts],
             [part.weight for part in self.parts],
         )
