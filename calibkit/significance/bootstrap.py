@@ -179,8 +179,8 @@ def bootstrap_interval(
     tests = _invert(observed, (labels, prob), method, n_resamples, generator)
     if tests is not None:
         draws = tests.draws
-    elif reusable := _binned.reusable(observed, labels, prob):
-        draws = _binned.bootstrap_errors(*reusable, n_resamples, generator)
+    elif redraws := _binned.redraws_of(observed, labels, prob):
+        draws = redraws.resampled_errors(n_resamples, generator)
     else:
         rows = (generator.integers(0, len(prob), size=len(prob)) for _ in range(n_resamples))
         draws = np.array([float(measure(labels[i], prob[i], **options)) for i in rows])
@@ -215,9 +215,9 @@ def _invert(
         return None
     if isinstance(observed, DebiasedError):  # the plain error of its bins
         observed = error_of_tables(observed.tables, norm=observed.norm)
-    reusable = _binned.reusable(observed, *data)
-    if reusable is not None and not too_large(reusable[0], n_resamples):
-        return Inversion(*reusable, data[1], n_resamples, generator)
+    redraws = _binned.redraws_of(observed, *data)
+    if redraws is not None and not too_large(redraws.error, n_resamples):
+        return Inversion(redraws, n_resamples, generator)
     if method is None:
         return None
     raise ValueError(

@@ -123,9 +123,8 @@ def null_level(
     n_draws, generator = as_count(n_draws, "n_draws"), as_generator(rng)
     _, prob = as_predictions(y_true, y_prob)
     observed, value, name = measured(measure, y_true, y_prob, options, "null level")
-    reusable = _binned.reusable(observed, y_true, y_prob)
-    if reusable is not None:
-        draws = _binned.null_errors(*reusable, prob, n_draws, generator)
+    if redraws := _binned.redraws_of(observed, y_true, y_prob):
+        draws = redraws.null_errors(n_draws, generator)
     else:
         labels = (_binned.draw_classes(prob, 1, generator)[0] for _ in range(n_draws))
         draws = np.array([float(measure(y, prob, **options)) for y in labels])

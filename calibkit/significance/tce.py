@@ -72,12 +72,8 @@ class TestBasedError(Result):
     ----------
     value : float
         Rejected share in [0, 1]; the mean over classes in the class-wise view.
-    view : str
-        Which event or events.
-    test : str
-        Name of the test.
-    alpha : float
-        Level of each single test.
+    view, test, alpha : str, str, float
+        Which event or events, the name of the test, the level of each single test.
     verdicts : tuple of ViewVerdict
         Bins, predictions and rejections; one per class in the class-wise view.
     null_values : ndarray
