@@ -37,12 +37,8 @@ class BootstrapInterval(Result):
     low, high : float
         Ends of the interval. The inverted form starts at 0 exactly where a calibrated model could
         have shown the value. The reflected form can reach below 0; then 0 is in the interval.
-    level : float
-        Nominal probability content.
-    method : {"inverted", "reflected", "percentile"}
-        How the interval was made.
-    name : str
-        What was measured.
+    level, method, name : float, str, str
+        Nominal probability content, how the interval was made, what was measured.
     draws : ndarray
         The value of each resample.
     """
@@ -86,10 +82,8 @@ def bootstrap_interval(
 
     Parameters
     ----------
-    measure : callable
-        Any ``measure(y_true, y_prob, **options)`` that returns a number or a calibkit result.
-    y_true, y_prob
-        Labels, and P(y = 1) or one column per class.
+    measure, y_true, y_prob
+        As in `null_level`.
     level : float
         Nominal probability content, in (0, 1).
     method : {"inverted", "reflected", "percentile"}, optional
@@ -99,10 +93,8 @@ def bootstrap_interval(
         ``"percentile"``: ``[q_low, q_high]``; for calibration errors it is badly off and is here
         to be compared. By default ``"inverted"`` where it exists, otherwise ``"reflected"``;
         the result says which.
-    n_resamples : int
-        Number of resamples.
-    rng : int, numpy.random.Generator or None
-        Seed or generator.
+    n_resamples, rng : int
+        Number of resamples; seed, generator or None.
     **options
         Passed to `measure`.
 
@@ -113,8 +105,7 @@ def bootstrap_interval(
     Raises
     ------
     ValueError
-        If labels, probabilities or options are not valid, the measure is not finite, or
-        ``"inverted"`` is asked of a measure for which it does not exist.
+        As in `null_level`, or if ``"inverted"`` does not exist for the measure.
 
     Notes
     -----

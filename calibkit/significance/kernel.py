@@ -75,15 +75,13 @@ class KernelRule(Rule):
         cube = float(((first @ first) * first).sum())
         # Triples of different rows: take out those with two or three equal ones.
         third = cube - 3 * float((first * second).sum()) + 2 * float((self.variance**3).sum())
-        return variance, 8 * third + 4 * self._cubes_of_pairs()
-
-    def _cubes_of_pairs(self) -> float:
-        """Return the sum over pairs of the cubed kernel times third moments."""
-        narrow = np.sqrt(3) * self.position  # the cube of a Gaussian kernel is a Gaussian kernel
+        # Pairs: the cubed kernel, again Gaussian but narrower, times third moments.
+        narrow = np.sqrt(3) * self.position
         sums = np.zeros(_terms(narrow))
         for rows, terms in _series(narrow):
             sums += self.skewness[rows] @ terms
-        return float(sums @ sums - self.skewness @ self.skewness)
+        pairs = float(sums @ sums - self.skewness @ self.skewness)
+        return variance, 8 * third + 4 * pairs
 
 
 def _terms(position: FloatVector) -> int:
@@ -163,19 +161,14 @@ def kernel_calibration_error(
     >>> round(result.statistic, 4), result.p_value < .001
     (0.0053, True)
     """
-    scale = _as_length_scale(length_scale)
+    number = isinstance(length_scale, int | float | np.number) and length_scale is not True
+    if not number or not SHORTEST <= length_scale < np.inf:
+        raise ValueError(
+            f"length_scale must be a finite number of at least {SHORTEST}, got {length_scale!r}. "
+            "The series has about 1 / (4 length_scale²) terms."
+        )
     sample = sample_of(binary_problem(y_true, y_prob, view=view))
     if len(sample.prob) < 2:
         raise ValueError("The kernel calibration error is a mean over pairs: pass two rows.")
-    rule = KernelRule(sample.prob, scale)
+    rule = KernelRule(sample.prob, float(length_scale))
     return run(sample, [rule], null_draws=null_draws, rng=rng)[0]
-
-
-def _as_length_scale(value: Any) -> float:
-    number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-    if not number or not SHORTEST <= value < np.inf:
-        raise ValueError(
-            f"length_scale must be a finite number of at least {SHORTEST}, got {value!r}. The "
-            "series has about 1 / (4 length_scale²) terms."
-        )
-    return float(value)

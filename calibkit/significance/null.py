@@ -235,10 +235,8 @@ def consistency_band(
         alone does, and with 15 bins one or two are outside by chance.
     resample_forecasts : bool
         If true, the predictions are redrawn too (Bröcker and Smith); by default they are fixed.
-    n_draws : int
-        Number of redraws.
-    rng : int, numpy.random.Generator or None
-        Seed or generator.
+    n_draws, rng : int
+        Number of redraws; seed, generator or None.
 
     Returns
     -------
