@@ -79,12 +79,8 @@ def corp_band(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels.
-    y_prob : array-like of shape (n,) or (n, K)
-        Probabilities.
-    view : {"top-label"} or int, optional
-        Which event; needed when `y_prob` has columns.
+    y_true, y_prob, view
+        As in `binary_problem`.
     at : array-like of shape (m,), optional
         Where to compute the band. The default is at the distinct predictions; of more than
         500, at 500 of them with equally spaced ranks.
@@ -98,11 +94,6 @@ def corp_band(
     Returns
     -------
     CorpBand
-
-    Raises
-    ------
-    ValueError
-        If labels, probabilities or options are not valid.
 
     Notes
     -----

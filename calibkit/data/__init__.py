@@ -28,12 +28,9 @@ class Predictions:
         Labels: 0 and 1, or ``0 .. K-1``.
     y_prob : ndarray of shape (n,) or (n, K)
         P(y = 1), or one column per class.
-    name, title : str
-        Name in the registry, and what it is.
-    note : str
-        Which rows were left out and why; empty if none.
-    origin, licence : str
-        Where it comes from, and its licence there.
+    name, title, note, origin, licence : str
+        Name in the registry, what it is, which rows were left out and why (empty if none),
+        where it comes from, and its licence there.
     """
 
     y_true: NDArray[np.int64]
@@ -118,11 +115,6 @@ def available(name: str | None = None) -> bool | tuple[str, ...]:
     Returns
     -------
     bool, or tuple of str if no name is given
-
-    Raises
-    ------
-    ValueError
-        If there is no such name.
 
     Examples
     --------

@@ -10,18 +10,12 @@ class Entry:
 
     Parameters
     ----------
-    name : str
-        What `load` calls it.
-    file : str
-        File name, in the folder ``CALIBKIT_DATA`` and in the cache.
+    name, file, title : str
+        What `load` calls it, the name of its file, and what it is, in one phrase.
     kind : {"games", "matches", "npz", "top-1", "pickle"}
         How it is read.
-    title : str
-        What it is, in one phrase.
-    repository, commit, path : str
-        Origin: a GitHub repository, a commit, and the folder in it.
-    licence : str
-        Licence of the origin.
+    repository, commit, path, licence : str
+        Origin: a GitHub repository, a commit, the folder in it, and the licence there.
     sha256 : str
         Checksum of the file.
     n, n_classes : int

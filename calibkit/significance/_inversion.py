@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibkit._validation import FloatArray
-from calibkit.errors.general import CalibrationError, bin_weights, combine_views, weighted_norm
+from calibkit.errors.family import CalibrationError, bin_weights, combine_views, weighted_norm
 from calibkit.reliability import BinTable
 from calibkit.significance import _binned
 from calibkit.views import BinaryProblem

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from calibkit._result import Result, listed, read_only
 from calibkit._validation import as_count, as_generator, as_level, as_predictions
 from calibkit.errors.debiased import DebiasedError
-from calibkit.errors.general import CalibrationError
+from calibkit.errors.family import CalibrationError
 from calibkit.significance import _binned
 from calibkit.significance._inversion import LARGEST, Inversion, too_large
 from calibkit.significance.null import Measure
