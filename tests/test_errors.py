@@ -72,7 +72,7 @@ class TestAgainstLoops:
     st.integers(1, 30),
     st.sampled_from(NORMS),
 )
-@settings(max_examples=150)
+@settings(max_examples=80)
 def test_any_data(rows: list[tuple[bool, float]], n_bins: int, norm: float) -> None:
     labels, prob = map(np.array, zip(*rows, strict=True))
     exact = exact_table(labels, prob, [k / n_bins for k in range(n_bins + 1)])

@@ -14,7 +14,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import isotonic_regression
 
 from calibkit._result import spell
 from calibkit._validation import FloatArray, IntArray, as_choice, as_count
@@ -219,6 +218,8 @@ def isotonic_blocks(hits: IntArray, counts: IntArray) -> NDArray[np.intp]:
     >>> isotonic_blocks(np.array([0, 1, 0, 1]), np.array([1, 1, 1, 1])).tolist()
     [0, 1, 3]
     """
+    from scipy.optimize import isotonic_regression  # slow to import, and rarely needed
+
     starts = isotonic_regression(hits / counts, weights=counts).blocks[:-1].astype(np.intp)
     hits, counts = hits.astype(np.int64), counts.astype(np.int64)
     while True:

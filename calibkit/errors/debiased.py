@@ -172,15 +172,11 @@ def debiased_calibration_error(
         per_view = np.array([debiased_absolute(table) for table in tables])
         value = float(per_view.mean())
     else:
-        problems = binary_problems(y_true, y_prob, view=view)
-        per_view = np.array(
-            [
-                debiased_square(table, singles)
-                if method == "frequency"
-                else _pairwise(problem, table, singles)
-                for problem, table in zip(problems, tables, strict=True)
-            ]
-        )
+        if method == "pairwise":
+            pairs = zip(binary_problems(y_true, y_prob, view=view), tables, strict=True)
+            per_view = np.array([_pairwise(*pair, singles) for pair in pairs])
+        else:
+            per_view = np.array([debiased_square(table, singles) for table in tables])
         value = float(np.sqrt(max(per_view.mean(), 0.0)))
     square = norm == 2 and method != "resampled"
     plain = float(combine_views(np.array([_plain(table, norm) for table in tables]), norm))
