@@ -32,10 +32,8 @@ class BinTable(Result):
         Edges from 0 (or the lower end) to 1; bins are ``[a, b)``, the last one closed.
     count : ndarray of int, shape (B,)
         Number of predictions in each bin.
-    mean_prob : ndarray of shape (B,)
-        Mean prediction of each bin; NaN where the bin is empty.
-    frequency : ndarray of shape (B,)
-        Share of predictions in the bin whose event happened; NaN where the bin is empty.
+    mean_prob, frequency : ndarray of shape (B,)
+        Mean prediction, and share of predictions whose event happened; NaN in an empty bin.
     view, bins : str
         Which event, and the binning, in words.
     binning : Binning
@@ -87,7 +85,7 @@ class BinTable(Result):
 
     def describe(self) -> str:
         """Say how many predictions and bins there are, and where the gap is largest."""
-        used = int(self.occupied.sum())
+        used = self.occupied.sum()
         worst = int(np.nanargmax(np.abs(self.gap)))
         side = "above" if self.gap[worst] > 0 else "below"
         text = (
@@ -119,23 +117,14 @@ def reliability_table(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels: 0 and 1, or ``0 .. K-1``.
-    y_prob : array-like of shape (n,) or (n, K)
-        P(y = 1), or one column per class with rows that sum to 1.
-    view : {"top-label"} or int, optional
-        Which event to look at; needed when `y_prob` has columns.
+    y_true, y_prob, view
+        As in `binary_problem`.
     bins : int or Binning
         A number of equal-width bins, or a binning such as `EqualMass`.
 
     Returns
     -------
     BinTable
-
-    Raises
-    ------
-    ValueError
-        If labels, probabilities, view or bins are not valid; the message names row and value.
 
     Notes
     -----

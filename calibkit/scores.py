@@ -1,7 +1,7 @@
 """Proper scores: the Brier score, the log loss, and what the Brier score is made of.
 
-A score rewards two virtues at once, honest probabilities and informative ones. The
-decomposition takes them apart. Lesson 02 teaches it, lesson 10 uses it.
+A score rewards honest probabilities and informative ones at once; the decomposition takes the
+two apart. Lesson 02 teaches it, lesson 10 uses it.
 """
 
 from collections.abc import Mapping
@@ -69,10 +69,8 @@ class BrierDecomposition(Result):
         ``f (1 - f)`` with the overall frequency f: what the problem brings along.
     within_bin : float
         What the bins hide: predictions that differ inside a bin. 0 for `Distinct` bins.
-    view, bins : str
-        The event and the binning in words.
-    n : int
-        Number of predictions.
+    view, bins, n
+        The event and the binning in words, and the number of predictions.
     """
 
     score: float
@@ -106,10 +104,8 @@ def brier_score(y_true: Any, y_prob: Any, *, classes: str = "sum") -> Score:
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels: 0 and 1, or ``0 .. K-1``.
-    y_prob : array-like of shape (n,) or (n, K)
-        P(y = 1), or one column per class with rows that sum to 1.
+    y_true, y_prob
+        As in `binary_problem`.
     classes : {"sum", "mean"}
         For K columns: sum the squares over classes (Brier's own form, 0 to 2) or average them
         (0 to 2/K). For one-dimensional `y_prob` only the event y = 1 counts (0 to 1): half of
@@ -118,11 +114,6 @@ def brier_score(y_true: Any, y_prob: Any, *, classes: str = "sum") -> Score:
     Returns
     -------
     Score
-
-    Raises
-    ------
-    ValueError
-        If labels, probabilities or `classes` are not valid.
 
     Notes
     -----

@@ -40,10 +40,8 @@ class BinaryProblem:
 
     Parameters
     ----------
-    prob : ndarray of shape (n,)
-        Predicted probability of the event, in [0, 1], in the type it was given.
-    label : ndarray of shape (n,)
-        1 where the event happened, else 0.
+    prob, label : ndarray of shape (n,)
+        Predicted probability of the event, in the type it was given; 1 where it happened, else 0.
     view : str
         Which event this is, in words, e.g. ``"top-label"`` or ``"class 3"``.
     n_classes : int

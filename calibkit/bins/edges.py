@@ -72,8 +72,7 @@ class EqualWidth:
     n_bins : int
         Number of bins, at least 1.
     low : float
-        Left end, 0 by default. For top-label confidences of K classes 1/K is possible; a
-        prediction below `low` is an error.
+        Left end, e.g. 1/K for top-label confidences; a prediction below it is an error.
 
     Notes
     -----
@@ -207,10 +206,10 @@ def run_ends(n: int, n_bins: ArrayLike, run: ArrayLike | None = None) -> NDArray
     >>> run_ends(10, [4, 5], [1, 1]).tolist()
     [3, 2]
     """
-    n_bins = np.minimum(n_bins, n)
-    run = np.arange(n_bins + 1) if run is None else np.asarray(run)
-    size, extra = np.divmod(n, n_bins)
-    return np.asarray(run * size + np.minimum(run, extra), dtype=np.intp)
+    number = np.minimum(n_bins, n)
+    before = np.arange(int(number) + 1) if run is None else np.asarray(run)
+    size, extra = np.divmod(n, number)
+    return np.asarray(before * size + np.minimum(before, extra), dtype=np.intp)
 
 
 def between(left: Edges1D, right: Edges1D) -> Edges1D:

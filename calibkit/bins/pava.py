@@ -220,7 +220,8 @@ def isotonic_blocks(hits: IntArray, counts: IntArray) -> NDArray[np.intp]:
     """
     from scipy.optimize import isotonic_regression  # slow to import, and rarely needed
 
-    starts = isotonic_regression(hits / counts, weights=counts).blocks[:-1].astype(np.intp)
+    blocks = isotonic_regression(hits / counts, weights=counts).blocks
+    starts: NDArray[np.intp] = blocks[:-1].astype(np.intp)
     hits, counts = hits.astype(np.int64), counts.astype(np.int64)
     while True:
         # Rounding can leave neighbours apart whose frequencies are equal: compare whole numbers.

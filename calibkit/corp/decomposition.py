@@ -198,10 +198,9 @@ def corp_decomposition(
     as_choice(score, "score", _SCORES)  # named before the data are looked at
     problem = binary_problem(y_true, y_prob, view=view)
     # Equal predictions are pooled: the distinct ones, their events and how often each occurs.
-    prediction, index, count = np.unique(problem.prob, return_inverse=True, return_counts=True)
+    found, index, count = np.unique(problem.prob, return_inverse=True, return_counts=True)
     hits = np.bincount(index[problem.label == 1], minlength=len(count))
-    prediction = prediction.astype(np.float64)
-    return decompose_counts(prediction, hits, count, view=problem.view, score=score)
+    return decompose_counts(found.astype(np.float64), hits, count, view=problem.view, score=score)
 
 
 def decompose_counts(

@@ -95,10 +95,7 @@ class CalibrationError(OfTables):
 
 
 def weighted_norm(gap: FloatVector, weight: FloatVector, norm: float) -> FloatVector:
-    """Return ``(sum_b w_b |gap_b|^norm)^(1/norm)`` along the last axis; NaN gaps count 0.
-
-    For ``norm=inf`` it is the largest gap among bins of positive weight.
-    """
+    """Return ``(sum_b w_b |gap_b|^norm)^(1/norm)`` along the last axis; NaN gaps count 0."""
     size = np.where(weight > 0, np.abs(gap), 0.0)
     if norm == 1:
         return np.asarray((weight * size).sum(axis=-1))
@@ -235,16 +232,9 @@ def error_of_tables(
     name: str | None = None,
 ) -> CalibrationError:
     """Do the work of `calibration_error` for bin tables that are there already."""
-    per_view = np.array(
-        [
-            weighted_norm(
-                (table.mean_prob if gap == "mean" else table.centre) - table.frequency,
-                bin_weights(table.count, weights),
-                norm,
-            )
-            for table in tables
-        ]
-    )
+    gaps = [t.gap if gap == "mean" else t.centre - t.frequency for t in tables]
+    weight = [bin_weights(table.count, weights) for table in tables]
+    per_view = np.array([weighted_norm(*pair, norm) for pair in zip(gaps, weight, strict=True)])
     null_mean, null_sd = _null_of_tables(tables, norm, gap, weights)
     return CalibrationError(
         value=float(combine_views(per_view, norm)),

@@ -14,7 +14,7 @@ from calibkit._validation import as_count, as_generator
 from calibkit.fakes import FakeSample
 from calibkit.finite._checks import as_fraction, as_vector, check_atoms, check_shapes
 from calibkit.finite._exact import Vector, conditional_gaps, cumulative, lens_gaps, weighted_norm
-from calibkit.finite.lenses import Lens
+from calibkit.finite.lenses import Lens, every_class
 
 LARGEST_POPULATION = 1_000_000
 
@@ -154,14 +154,7 @@ class FiniteClassifier(Result):
 
         0 for a strongly calibrated classifier, at most 2 with norm 1.
         """
-        return weighted_norm(
-            [
-                (mass, abs(c - r))
-                for mass, stated, true in self._atoms()
-                for c, r in zip(stated, true, strict=True)
-            ],
-            norm,
-        )
+        return self.lens_error(every_class, norm)
 
     def expected_error(self, norm: float = 1) -> Fraction | float:
         """Calibration error of the predicted class, given its confidence (ECE with norm 1)."""
