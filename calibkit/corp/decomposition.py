@@ -1,6 +1,6 @@
 """The CORP curve and the parts of a score."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,38 +15,24 @@ from calibkit.views import View, binary_problem
 
 FloatVector = NDArray[np.float64]
 IntVector = NDArray[np.intp]
-# What some predictions cost: (prediction, events, non-events) -> summed loss.
-Loss = Callable[[FloatVector, IntVector, IntVector], FloatVector]
-# What they cost more than other predictions: (prediction, better, events, non-events).
-Excess = Callable[[FloatVector, FloatVector, IntVector, IntVector], FloatVector]
+_SCORES = {"brier": "Brier score of the event", "log": "log loss in nats"}
 
 
-def _squared(prob: FloatVector, hits: IntVector, misses: IntVector) -> FloatVector:
-    return np.asarray(hits * (1 - prob) ** 2 + misses * prob**2)
-
-
-def _squared_excess(
-    prob: FloatVector, better: FloatVector, hits: IntVector, misses: IntVector
-) -> FloatVector:
-    # The difference of two `_squared`, without taking nearly equal numbers from each other.
-    return np.asarray((prob - better) * ((prob + better) * (hits + misses) - 2 * hits))
-
-
-def _logarithmic(prob: FloatVector, hits: IntVector, misses: IntVector) -> FloatVector:
+def _loss(score: str, prob: FloatVector, hits: IntVector, misses: IntVector) -> FloatVector:
+    """Return the summed loss of stating each probability, for its events and non-events."""
+    if score == "brier":
+        return np.asarray(hits * (1 - prob) ** 2 + misses * prob**2)
     # xlogy(0, 0) = 0: what never happened may have had probability 0. No clipping anywhere.
     return np.asarray(-xlogy(hits, prob) - xlog1py(misses, -prob))
 
 
-def _logarithmic_excess(
-    prob: FloatVector, better: FloatVector, hits: IntVector, misses: IntVector
+def _excess(
+    score: str, prob: FloatVector, better: FloatVector, hits: IntVector, misses: IntVector
 ) -> FloatVector:
-    return _logarithmic(prob, hits, misses) - _logarithmic(better, hits, misses)
-
-
-_SCORES: dict[str, tuple[str, Loss, Excess]] = {
-    "brier": ("Brier score of the event", _squared, _squared_excess),
-    "log": ("log loss in nats", _logarithmic, _logarithmic_excess),
-}
+    """Return what stating `prob` costs more than stating `better`."""
+    if score == "brier":  # without taking nearly equal numbers from each other
+        return np.asarray((prob - better) * ((prob + better) * (hits + misses) - 2 * hits))
+    return _loss(score, prob, hits, misses) - _loss(score, better, hits, misses)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -207,7 +193,7 @@ def decompose_counts(
     prediction: FloatVector, hits: IntVector, count: IntVector, *, view: str, score: str = "brier"
 ) -> CorpDecomposition:
     """Do the work of `corp_decomposition` for distinct predictions in order, counted."""
-    scoring, loss, excess = _SCORES[as_choice(score, "score", _SCORES)]
+    as_choice(score, "score", _SCORES)
     n = int(count.sum())
     starts = isotonic_blocks(hits, count)
     block_hits, block_count = np.add.reduceat(hits, starts), np.add.reduceat(count, starts)
@@ -216,11 +202,11 @@ def decompose_counts(
     overall = np.full(len(curve), hits.sum() / n)
     misses, block_misses = count - hits, block_count - block_hits
     return CorpDecomposition(
-        score=float(loss(prediction, hits, misses).sum() / n),
-        miscalibration=float(excess(prediction, height, hits, misses).sum() / n),
-        discrimination=float(excess(overall, curve, block_hits, block_misses).sum() / n),
-        uncertainty=float(loss(overall, block_hits, block_misses).sum() / n),
-        scoring=scoring,
+        score=float(_loss(score, prediction, hits, misses).sum() / n),
+        miscalibration=float(_excess(score, prediction, height, hits, misses).sum() / n),
+        discrimination=float(_excess(score, overall, curve, block_hits, block_misses).sum() / n),
+        uncertainty=float(_loss(score, overall, block_hits, block_misses).sum() / n),
+        scoring=_SCORES[score],
         low=read_only(prediction[starts]),
         high=read_only(prediction[np.append(starts[1:], len(count)) - 1]),
         mean_prob=read_only(np.add.reduceat(prediction * count, starts) / block_count),

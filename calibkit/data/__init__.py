@@ -72,15 +72,10 @@ def load(name: str) -> Predictions:
     Predictions
         Arrays are read-only.
 
-    Raises
-    ------
-    ValueError
-        If there is no such name, or a file of that name has other contents.
-    DataUnavailable
-        If the file is not on this machine and cannot be downloaded.
-
     Notes
     -----
+    A file that is neither on this machine nor to be downloaded raises `DataUnavailable`.
+
     Games and matches: ``y_prob`` is P(team 1 wins), or win, tie and loss of team 1. ImageNet
     files hold the confidence in the predicted class only, so they are binary: was it right?
     Used in lessons 01 and 04.

@@ -35,14 +35,9 @@ class FiniteClassifier(Result):
         An atom with two largest probabilities predicts no class: an error, unless
         ``"lowest"`` breaks the tie in favour of the class with the lowest number.
 
-    Raises
-    ------
-    ValueError
-        If a vector does not sum to exactly 1, two atoms state the same vector, or an atom has
-        a tie.
-
     Notes
     -----
+    Vectors that do not sum to exactly 1 are refused, as are two atoms with the same vector.
     Numbers may be fractions, whole numbers, text such as ``"2/3"``, or floats, which stand for
     the decimal that Python prints: 0.1 is 1/10. Everything is computed in exact fractions.
     Errors of norm 1 and infinity are fractions; other norms end with a root, which is a float.
