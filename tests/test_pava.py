@@ -12,7 +12,7 @@ from sklearn.isotonic import IsotonicRegression
 
 import calibkit as ck
 from calibkit import bins, corp
-from calibkit.bins import pava
+from calibkit.bins import _merge
 
 
 def blocks_by_definition(hits: list[int], counts: list[int], n_min: int, n_max: int) -> list[int]:
@@ -65,7 +65,7 @@ def item_lists(draw: Callable[..., Any]) -> tuple[list[int], list[int], int, int
 @given(item_lists())
 def test_blocks_are_those_of_the_definition(items: tuple[list[int], list[int], int, int]) -> None:
     hits, counts, n_min, n_max = items
-    found = pava.merge(np.array(hits), np.array(counts), n_min, n_max)
+    found = _merge.merge(np.array(hits), np.array(counts), n_min, n_max)
     assert found == blocks_by_definition(hits, counts, n_min, n_max)
 
 
@@ -77,14 +77,36 @@ def test_isotonic_blocks_are_those_of_the_definition(items: tuple[Any, ...]) -> 
     assert found.tolist() == blocks_by_definition(*items[:2], 0, sum(items[1]))
 
 
+@pytest.fixture
+def every_round(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pool in rounds even for few items."""
+    monkeypatch.setattr(_merge, "_FEW", 1)
+
+
+def test_the_quick_way_is_the_definition_on_many_random_cases(every_round: None) -> None:
+    rng = np.random.default_rng(0)
+    joined = 0
+    for _ in range(1500):
+        n = int(rng.integers(1, 250))
+        counts = np.ones(n, dtype=int) if rng.random() < 0.6 else rng.integers(1, 9, n)
+        rate = np.sort(rng.random(n)) if rng.random() < 0.5 else np.full(n, rng.random())
+        hits = rng.binomial(counts, rate)
+        n_min = int(rng.integers(0, n // int(rng.integers(1, 9)) + 1))
+        n_max = max(1, n_min + int(rng.integers(0, 3 * n)))
+        want = blocks_by_definition(hits.tolist(), counts.tolist(), n_min, n_max)
+        assert _merge.merge(hits, counts, n_min, n_max) == want
+        joined += len(want) < n
+    assert joined > 1000
+
+
 @pytest.mark.parametrize("exponent", [0.3, 1, 4])
 def test_the_blocks_of_many_predictions(exponent: float) -> None:
     rng = np.random.default_rng(1)
     hits = (rng.random(40_000) < np.sort(rng.random(40_000)) ** exponent).astype(int)
     ones = np.ones(40_000, dtype=int)
-    for sizes in ((0, 40_000), (2000, 8000), (6, 24)):
+    for sizes in ((0, 40_000), (2000, 8000), (300, 1200), (6, 24)):
         want = blocks_by_definition(hits.tolist(), ones.tolist(), *sizes)
-        assert pava.merge(hits, ones, *sizes) == want
+        assert _merge.merge(hits, ones, *sizes) == want
     found = np.diff(bins.Pava().bounds(np.arange(40_000) / 40_000, hits)).tolist()
     assert found == blocks_by_definition(hits.tolist(), ones.tolist(), 0, 40_000)
 
@@ -216,6 +238,26 @@ def test_default_sizes_are_a_twentieth_and_a_fifth() -> None:
     assert bins.PavaBC().sizes(6000) == (300, 1200)
     assert bins.PavaBC().sizes(19) == (0, 3)
     assert bins.PavaBC().sizes(1) == (0, 1)
+
+
+def test_the_work_grows_linearly(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Count how often a block is looked at, not the time it takes."""
+    calls = {"n": 0}
+    for name in ("take", "push"):
+        original = getattr(_merge._Stack, name)
+
+        def counted(self: Any, y: int, w: int, original: Any = original) -> Any:
+            calls["n"] += 1
+            return original(self, y, w)
+
+        monkeypatch.setattr(_merge._Stack, name, counted)
+    rng = np.random.default_rng(0)
+    for n in (1000, 16_000):
+        for labels in (rng.integers(0, 2, n), np.zeros(n, dtype=int), np.arange(n) % 2):
+            for binning in (bins.PavaBC(), bins.PavaBC(6, 24), bins.PavaBC(1, 1)):
+                calls["n"] = 0
+                binning.bounds(np.arange(n) / n, labels)
+                assert calls["n"] <= 3 * n
 
 
 # --- Ties, order, type, ends ----------------------------------------------------------------------

@@ -17,10 +17,9 @@ from numpy.typing import NDArray
 
 from calibkit._result import spell
 from calibkit._validation import FloatArray, IntArray, as_choice, as_count
+from calibkit.bins._merge import Counts, merge
 from calibkit.bins.edges import Assigned, Edges1D, assign, between
 
-# Events and predictions stay 64 bits wide everywhere: their products are compared exactly.
-Counts = NDArray[np.int64]
 Bounds = NDArray[np.intp]
 
 TIES = ("pooled", "as-given")
@@ -230,22 +229,6 @@ def isotonic_blocks(hits: IntArray, counts: IntArray) -> NDArray[np.intp]:
         if rises.all():
             return starts
         starts = starts[np.concatenate(([True], rises))]
-
-
-def merge(hits: Counts, counts: Counts, n_min: int, n_max: int) -> list[int]:
-    """Merge items from left to right under the rules of PAVA-BC, and return the block sizes.
-
-    >>> merge(np.array([0, 1, 0, 1]), np.ones(4, dtype=np.int64), 0, 4)
-    [1, 2, 1]
-    """
-    ys: list[int] = []  # events and predictions of the blocks so far
-    ws: list[int] = []
-    for y, w in zip(hits.tolist(), counts.tolist(), strict=True):
-        while ws and (ws[-1] < n_min or (ws[-1] + w <= n_max and ys[-1] * w >= y * ws[-1])):
-            y, w = y + ys.pop(), w + ws.pop()
-        ys.append(y)
-        ws.append(w)
-    return ws
 
 
 def _cumulated(sizes: Any) -> Bounds:
