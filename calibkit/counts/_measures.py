@@ -15,8 +15,16 @@ from calibkit.significance._tested import NULL, TestResult, ratio
 Borders = NDArray[np.intp]
 
 
-class CellMeans(NamedTuple):
-    """Mean prediction, events and rows of each cell that is not empty, in increasing order."""
+class Groups(NamedTuple):
+    """Predictions of the same cell, in increasing order; empty cells are left out.
+
+    Parameters
+    ----------
+    prediction : ndarray of shape (m,)
+        Mean prediction of each cell.
+    events, rows : ndarray of int, shape (m,)
+        Events and predictions in it.
+    """
 
     prediction: FloatVector
     events: Counts
@@ -24,17 +32,20 @@ class CellMeans(NamedTuple):
 
 
 def sum_of_predictions(count: Counts, steps: Counts, first: Counts, cells: int) -> FloatVector:
-    """Return sums of predictions, rounded once; `first`: the sum of the numbers of their cells."""
+    """Return sums of predictions from sums of whole numbers, rounded once.
+
+    `first` is the sum of the numbers of the cells, each as often as a row lies in it.
+    """
     return np.asarray((first + steps / STEPS) / cells)
 
 
-def groups_of(sums: Sums) -> CellMeans:
+def groups_of(sums: Sums) -> Groups:
     """Return the occupied cells."""
     cells = len(sums.count)
     count = sums.count.sum(axis=1)
     used = np.flatnonzero(count)
     total = sum_of_predictions(count[used], sums.steps.sum(axis=1)[used], used * count[used], cells)
-    return CellMeans(total / count[used], sums.count[used, 1], count[used])
+    return Groups(total / count[used], sums.count[used, 1], count[used])
 
 
 def borders_of(binning: Binning, cells: int) -> Borders:
@@ -46,10 +57,13 @@ def borders_of(binning: Binning, cells: int) -> Borders:
         raise ValueError(
             f"{binning}: the edge {float(edges[off[0]]):.6g} lies inside a cell of the table. "
             f"Edges must be multiples of 1/{cells}, so a number of bins must divide {cells:,}; "
-            f"of the numbers up to 100 these do: "
-            f"{', '.join(str(k) for k in range(1, 101) if cells % k == 0)}."
+            f"of the numbers up to 100 these do: {_divisors(cells)}."
         )
     return borders
+
+
+def _divisors(cells: int) -> str:
+    return ", ".join(str(number) for number in range(1, 101) if cells % number == 0)
 
 
 def equal_mass_borders(sums: Sums, n_bins: int) -> Borders:
@@ -81,10 +95,11 @@ def bin_table(sums: Sums, binning: Binning, view: str) -> BinTable:
     if isinstance(binning, EqualMass):
         borders = equal_mass_borders(sums, binning.n_bins)
         words = f"{spell(binning.n_bins, 'equal-mass bin')} (edges on a grid of {cells:,} cells)"
-        binning = FixedEdges(grid_edges(cells)[borders])
+        edges = grid_edges(cells)[borders]
+        binning = FixedEdges(edges)
     else:
         borders = borders_of(binning, cells)
-    edges = grid_edges(cells)[borders]
+        edges = grid_edges(cells)[borders]
     count, steps = sums.count.sum(axis=1), sums.steps.sum(axis=1)
     number = np.arange(cells) * count
 
