@@ -24,7 +24,7 @@ from calibkit.counts._measures import (
     groups_of,
     mean_square,
 )
-from calibkit.errors.general import CalibrationError, check_options, error_of_tables
+from calibkit.errors.family import CalibrationError, check_options, error_of_tables
 from calibkit.reliability import BinTable
 from calibkit.scores import Score
 from calibkit.significance import CumulativeDifferences
