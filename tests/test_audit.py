@@ -9,10 +9,10 @@ from audit_cases import CLASSES, Case, cases, make
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calibkit.audit import AuditReport, AuditSettings, _alignment, audit
-from calibkit.audit._alignment import alignment_of
-from calibkit.audit._rows import rows_of
-from calibkit.audit.report import CODES, LIGHTS
+from calibkit.auditing import AuditReport, AuditSettings, _alignment, audit
+from calibkit.auditing._alignment import alignment_of
+from calibkit.auditing._rows import rows_of
+from calibkit.auditing.report import CODES, LIGHTS
 from calibkit.calibrators import PlattCalibrator
 from calibkit.data import DataUnavailable, load
 from calibkit.fakes import LogitDistortion

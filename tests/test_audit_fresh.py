@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.special import expit, logit, softmax
 
-from calibkit.audit import AuditReport, AuditSettings, audit
+from calibkit.auditing import AuditReport, AuditSettings, audit
 
 QUICK = AuditSettings(n_resamples=50, repairs=[])
 VALUES = (0.02, 0.1, 0.25, 0.5, 0.6, 0.75, 0.9, 0.95, 0.99)

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from calibkit.audit import AuditSettings, audit
-from calibkit.audit._large import SAMPLE, _Sample, audit_stream
-from calibkit.audit._readers import (
+from calibkit.auditing import AuditSettings, audit
+from calibkit.auditing._large import SAMPLE, _Sample, audit_stream
+from calibkit.auditing._readers import (
     Predictions,
     TooLarge,
     columns_of,

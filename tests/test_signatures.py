@@ -29,7 +29,7 @@ ROOMS = (
     "counts",
     "study",
     "nets",
-    "audit",
+    "auditing",
     "fakes",
     "data",
 )

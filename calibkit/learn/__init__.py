@@ -42,7 +42,6 @@ How to add a lesson
 """
 
 from calibkit.learn import true_or_false
-from calibkit.learn._doctor import Diagnosis, doctor
 from calibkit.learn._feedback import Feedback, Message, Progress
 from calibkit.learn._lesson import Lesson, lesson, lessons
 from calibkit.learn.exercises import Check, Prediction
@@ -50,14 +49,12 @@ from calibkit.learn.messages import State
 
 __all__ = [
     "Check",
-    "Diagnosis",
     "Feedback",
     "Lesson",
     "Message",
     "Prediction",
     "Progress",
     "State",
-    "doctor",
     "lesson",
     "lessons",
     "true_or_false",

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from calibkit.audit._evidence import resamples
-from calibkit.audit._redraws import TOP
-from calibkit.audit._rows import FloatVector, IntVector, Rows
-from calibkit.audit.repairs import resampled_means
-from calibkit.audit.settings import AuditSettings
+from calibkit.auditing._evidence import resamples
+from calibkit.auditing._redraws import TOP
+from calibkit.auditing._rows import FloatVector, IntVector, Rows
+from calibkit.auditing.repairs import resampled_means
+from calibkit.auditing.settings import AuditSettings
 from calibkit.decisions import (
     MurphyCurve,
     PolicyCost,

@@ -10,17 +10,17 @@ import scipy
 import sklearn
 
 from calibkit._validation import as_generator
-from calibkit.audit import _advice as advice_of
-from calibkit.audit import _answers as words_of
-from calibkit.audit._alignment import Alignment, alignment_of
-from calibkit.audit._consequences import Consequences, consequences_of
-from calibkit.audit._evidence import Evidence, directions, evidence_of, given_view
-from calibkit.audit._redraws import TOP
-from calibkit.audit._rows import Rows, as_cost_table, rows_of
-from calibkit.audit.groups import groups_of
-from calibkit.audit.repairs import Repairs, repairs_of
-from calibkit.audit.report import Answer, AuditReport, ViewTable
-from calibkit.audit.settings import AuditSettings
+from calibkit.auditing import _advice as advice_of
+from calibkit.auditing import _answers as words_of
+from calibkit.auditing._alignment import Alignment, alignment_of
+from calibkit.auditing._consequences import Consequences, consequences_of
+from calibkit.auditing._evidence import Evidence, directions, evidence_of, given_view
+from calibkit.auditing._redraws import TOP
+from calibkit.auditing._rows import Rows, as_cost_table, rows_of
+from calibkit.auditing.groups import groups_of
+from calibkit.auditing.repairs import Repairs, repairs_of
+from calibkit.auditing.report import Answer, AuditReport, ViewTable
+from calibkit.auditing.settings import AuditSettings
 from calibkit.errors import expected_calibration_error
 from calibkit.views import View
 

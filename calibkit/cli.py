@@ -12,18 +12,18 @@ from pathlib import Path
 from typing import Any
 
 from calibkit import __version__
-from calibkit.audit import AuditReport, AuditSettings, audit
-from calibkit.audit._large import audit_stream
-from calibkit.audit._pages import is_free, plain, write_whole
-from calibkit.audit._readers import (
+from calibkit.auditing import AuditReport, AuditSettings, audit
+from calibkit.auditing._large import audit_stream
+from calibkit.auditing._pages import is_free, plain, write_whole
+from calibkit.auditing._readers import (
     Predictions,
     TooLarge,
     check_events,
     keep,
     rows_in_blocks,
 )
-from calibkit.audit.doctor import doctor, in_words
-from calibkit.audit.report import CODES
+from calibkit.doctor import doctor
+from calibkit.auditing.report import CODES
 from calibkit.counts import _sources
 from calibkit.counts._blocks import Dialect, Place, listed, quoted
 from calibkit.counts._columns import Columns, columns_of
@@ -176,9 +176,9 @@ def _codes() -> list[str]:
 
 
 def _doctor() -> int:
-    findings = doctor()
-    _say(in_words(findings))
-    return OK if all(finding.good for finding in findings) else BAD_INPUT
+    found = doctor("package")
+    _say(repr(found))
+    return OK if found.healthy else BAD_INPUT
 
 
 def _audit(options: argparse.Namespace) -> int:

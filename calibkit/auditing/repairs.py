@@ -12,9 +12,9 @@ from sklearn.base import clone
 from calibkit._links import EPS
 from calibkit._result import Result, read_only, spell
 from calibkit._validation import CalibrationWarning
-from calibkit.audit._evidence import resamples
-from calibkit.audit._rows import FloatVector, IntVector, Rows
-from calibkit.audit.settings import AuditSettings
+from calibkit.auditing._evidence import resamples
+from calibkit.auditing._rows import FloatVector, IntVector, Rows
+from calibkit.auditing.settings import AuditSettings
 from calibkit.calibrators import (
     BetaCalibrator,
     Calibrator,

@@ -1,12 +1,12 @@
 """The answers 1 to 4 in words: aligned, enough, beyond chance, where."""
 
 from calibkit._result import spell
-from calibkit.audit._alignment import CLEAR, Alignment
-from calibkit.audit._evidence import Evidence
-from calibkit.audit._redraws import TOP
-from calibkit.audit._rows import Rows
-from calibkit.audit.report import Answer
-from calibkit.audit.settings import AuditSettings
+from calibkit.auditing._alignment import CLEAR, Alignment
+from calibkit.auditing._evidence import Evidence
+from calibkit.auditing._redraws import TOP
+from calibkit.auditing._rows import Rows
+from calibkit.auditing.report import Answer
+from calibkit.auditing.settings import AuditSettings
 
 CAUSES = {
     "shuffled": "The labels look shuffled, or belong to other rows or another file.",

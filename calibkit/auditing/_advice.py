@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from calibkit.audit._consequences import Consequences, Paid
-from calibkit.audit.repairs import Repairs
-from calibkit.audit.report import Answer
+from calibkit.auditing._consequences import Consequences, Paid
+from calibkit.auditing.repairs import Repairs
+from calibkit.auditing.report import Answer
 
 REPAIRED = {
     "temperature": "temperature scaling",

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize, special
 
-from calibkit.audit._redraws import Drawer
-from calibkit.audit._rows import Rows
+from calibkit.auditing._redraws import Drawer
+from calibkit.auditing._rows import Rows
 
 FloatVector = NDArray[np.float64]
 IntVector = NDArray[np.int64]

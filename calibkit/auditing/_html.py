@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calibkit._result import spell
-from calibkit.audit._pages import cell, plain
+from calibkit.auditing._pages import cell, plain
 
 if TYPE_CHECKING:
-    from calibkit.audit.report import Answer, AuditReport
+    from calibkit.auditing.report import Answer, AuditReport
 
 # Nothing but what the page carries itself may be shown, and nothing may run.
 _POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'"
@@ -124,7 +124,7 @@ def _text(value: Any) -> str:
 
 
 def _symbol(report: "AuditReport") -> str:
-    from calibkit.audit.report import LIGHTS
+    from calibkit.auditing.report import LIGHTS
 
     return LIGHTS[report.light][0]
 
@@ -169,7 +169,7 @@ def _answers(report: "AuditReport") -> str:
 
 
 def _answer(number: int, answer: "Answer") -> str:
-    from calibkit.audit.report import LIGHTS
+    from calibkit.auditing.report import LIGHTS
 
     symbol, word = LIGHTS[answer.light]
     return (
@@ -181,7 +181,7 @@ def _answer(number: int, answer: "Answer") -> str:
 
 def _figures(report: "AuditReport") -> str:
     from calibkit import plot
-    from calibkit.audit._figures import as_data_uri
+    from calibkit.auditing._figures import as_data_uri
 
     parts = []
     for name, figure in report.figures().items():

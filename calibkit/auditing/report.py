@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibkit._result import Result, spell
-from calibkit.audit._consequences import Consequences
-from calibkit.audit._evidence import Evidence
-from calibkit.audit.groups import GroupTable
-from calibkit.audit.repairs import RepairTable
-from calibkit.audit.settings import AuditSettings
+from calibkit.auditing._consequences import Consequences
+from calibkit.auditing._evidence import Evidence
+from calibkit.auditing.groups import GroupTable
+from calibkit.auditing.repairs import RepairTable
+from calibkit.auditing.settings import AuditSettings
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -266,25 +266,25 @@ class AuditReport(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return verdicts, sentences and numbers in a form that JSON can hold."""
-        from calibkit.audit._pages import as_dict
+        from calibkit.auditing._pages import as_dict
 
         return as_dict(self)
 
     def to_markdown(self) -> str:
         """Return the report as Markdown; names from outside are escaped."""
-        from calibkit.audit._pages import as_markdown
+        from calibkit.auditing._pages import as_markdown
 
         return as_markdown(self)
 
     def figures(self) -> dict[str, "Figure"]:
         """Return fresh figures by name; their alt texts come from `calibkit.plot.alt_text`."""
-        from calibkit.audit._figures import draw
+        from calibkit.auditing._figures import draw
 
         return draw(self)
 
     def to_html(self) -> str:
         """Return one self-contained page, figures included."""
-        from calibkit.audit._html import page
+        from calibkit.auditing._html import page
 
         return page(self)
 
@@ -296,12 +296,12 @@ class AuditReport(Result):
         ValueError
             If the folder does not exist, or `path` is a folder.
         """
-        from calibkit.audit._pages import write_whole
+        from calibkit.auditing._pages import write_whole
 
         return write_whole(path, self.to_html())
 
     def _repr_html_(self) -> str:
-        from calibkit.audit._html import panel
+        from calibkit.auditing._html import panel
 
         return panel(self)
 

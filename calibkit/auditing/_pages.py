@@ -12,7 +12,7 @@ import numpy as np
 from calibkit._result import spell
 
 if TYPE_CHECKING:
-    from calibkit.audit.report import AuditReport
+    from calibkit.auditing.report import AuditReport
 
 # Everything that Markdown or the HTML inside it could read as more than text.
 _MARKS = re.compile(r"([\\`*_{}\[\]()#+!|<>&~$])")

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from calibkit.audit._consequences import Consequences
-    from calibkit.audit.report import AuditReport
+    from calibkit.auditing._consequences import Consequences
+    from calibkit.auditing.report import AuditReport
     from calibkit.decisions import MurphyCurve
 
 _WIDE, _HIGH, _TALL = 5.4, 3.7, 6.4

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from scipy import special
 
 from calibkit._result import Result, read_only, spell
-from calibkit.audit._evidence import given_view
-from calibkit.audit._rows import FloatVector, IntVector, Rows
-from calibkit.audit.settings import AuditSettings
+from calibkit.auditing._evidence import given_view
+from calibkit.auditing._rows import FloatVector, IntVector, Rows
+from calibkit.auditing.settings import AuditSettings
 from calibkit.significance import cox_test
 from calibkit.views import binary_problem
 

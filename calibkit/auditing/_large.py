@@ -15,12 +15,12 @@ from scipy import special
 
 from calibkit import _links
 from calibkit._result import spell
-from calibkit.audit._evidence import directions, power_of
-from calibkit.audit._readers import Predictions, join
-from calibkit.audit._redraws import TOP, ViewTest
-from calibkit.audit.questions import audit
-from calibkit.audit.report import Answer, AuditReport
-from calibkit.audit.settings import AuditSettings
+from calibkit.auditing._evidence import directions, power_of
+from calibkit.auditing._readers import Predictions, join
+from calibkit.auditing._redraws import TOP, ViewTest
+from calibkit.auditing.questions import audit
+from calibkit.auditing.report import Answer, AuditReport
+from calibkit.auditing.settings import AuditSettings
 from calibkit.counts import CountTable
 from calibkit.errors import CalibrationError
 from calibkit.views import BinaryProblem, View, binary_problems

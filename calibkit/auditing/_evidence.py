@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from calibkit.audit._redraws import TOP, JointTest, ViewTest, joint_test
-from calibkit.audit._rows import Rows
-from calibkit.audit.settings import AuditSettings
+from calibkit.auditing._redraws import TOP, JointTest, ViewTest, joint_test
+from calibkit.auditing._rows import Rows
+from calibkit.auditing.settings import AuditSettings
 from calibkit.errors import expected_calibration_error
 from calibkit.significance import (
     BootstrapInterval,
