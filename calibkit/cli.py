@@ -22,11 +22,11 @@ from calibkit.auditing._readers import (
     keep,
     rows_in_blocks,
 )
-from calibkit.doctor import doctor
 from calibkit.auditing.report import CODES
 from calibkit.counts import _sources
 from calibkit.counts._blocks import Dialect, Place, listed, quoted
 from calibkit.counts._columns import Columns, columns_of
+from calibkit.doctor import doctor
 from calibkit.views import View
 
 OK, CONDITION_MET, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130

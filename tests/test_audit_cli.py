@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from calibkit import cli, doctor
-from calibkit.cli import main
 from calibkit.auditing.report import CODES
+from calibkit.cli import main
 from calibkit.fakes import LogitDistortion
 from tests.helpers import class_data
 
