@@ -4,7 +4,7 @@ import numpy as np
 
 from calibkit.auditing._consequences import Consequences, Paid
 from calibkit.auditing.repairs import Repairs
-from calibkit.auditing.report import Answer
+from calibkit.auditing.report import Answer, answer_to
 
 REPAIRED = {
     "temperature": "temperature scaling",
@@ -43,14 +43,7 @@ def costs(found: Consequences, view: str, level: float, enough: bool) -> Answer:
             "threshold": paid.threshold,
         }
         verdict, light, text = _with_costs(paid, level, enough)
-    return Answer(
-        topic="costs",
-        question="Does it matter for the costs?",
-        verdict=verdict,
-        light=light,
-        sentence=text,
-        numbers=numbers,
-    )
+    return answer_to("costs", verdict, light, text, numbers)
 
 
 def _without_costs(found: Consequences, view: str, level: float) -> str:
@@ -128,14 +121,7 @@ def repair(
         if table.chosen >= 0:
             verdict, light = "repair", "caution"
         text = _gain(found, place, view, after)
-    return Answer(
-        topic="repair",
-        question="Which repair, and how much is gained?",
-        verdict=verdict,
-        light=light,
-        sentence=text.strip(),
-        numbers=numbers,
-    )
+    return answer_to("repair", verdict, light, text.strip(), numbers)
 
 
 def _gain(found: Repairs, place: int, view: str, after: float | None) -> str:

@@ -1,12 +1,13 @@
 """The answers 1 to 4 in words: aligned, enough, beyond chance, where."""
 
+from collections.abc import Mapping
+
 from calibkit._result import spell
 from calibkit.auditing._alignment import CLEAR, Alignment
-from calibkit.auditing._evidence import Evidence
+from calibkit.auditing._evidence import Seen, directions
 from calibkit.auditing._redraws import TOP
 from calibkit.auditing._rows import Rows
-from calibkit.auditing.report import Answer
-from calibkit.auditing.settings import AuditSettings
+from calibkit.auditing.report import Answer, answer_to
 
 CAUSES = {
     "shuffled": "The labels look shuffled, or belong to other rows or another file.",
@@ -49,19 +50,8 @@ def alignment(found: Alignment, rows: Rows) -> Answer:
             f"in random order; right ones would show about {found.expected_z:.1f}, and {CLEAR} "
             f"would be clear. {measured}"
         )
-    return Answer(
-        topic="alignment",
-        question="Do labels and predictions belong together?",
-        verdict=found.verdict,
-        light=light,
-        sentence=text,
-        numbers={
-            "z": found.z,
-            "expected_z": found.expected_z,
-            "accuracy": found.accuracy,
-            "majority": found.majority,
-        },
-    )
+    numbers = {name: getattr(found, name) for name in ("z", "expected_z", "accuracy", "majority")}
+    return answer_to("alignment", found.verdict, light, text, numbers)
 
 
 def _order(found: Alignment, rows: Rows) -> str:
@@ -83,14 +73,15 @@ def _chance(found: Alignment) -> str:
     )
 
 
-def data(found: Evidence, view: str) -> Answer:
+def data(seen: Seen) -> Answer:
     """Answer question 2."""
-    power, n = found.power, found.test.views[0].n
+    power, n = seen.power, seen.first.n
     if power.enough:
+        smallest, half = (f"{x:.{seen.digits}f}" for x in (power.smallest, power.half_width))
         text = (
-            f"Yes ({view}). {spell(n, 'prediction')} would show an average error of "
-            f"{power.smallest:.3f} with probability 90 %. The average error is known to "
-            f"±{power.half_width:.3f}; ±0.01 takes {power.needed_precise:,} rows."
+            f"Yes ({seen.words}). {spell(n, 'prediction')} would show an average error of "
+            f"{smallest} with probability 90 %. The average error is known to ±{half}; ±0.01 takes "
+            f"{power.needed_precise:,} rows."
         )
     else:
         shown = (
@@ -99,125 +90,88 @@ def data(found: Evidence, view: str) -> Answer:
             else "cannot show any average error"
         )
         text = (
-            f"Too little data to say ({view}). {spell(n, 'prediction')} {shown}. At least "
+            f"Too little data to say ({seen.words}). {spell(n, 'prediction')} {shown}. At least "
             f"{power.needed:,} rows are needed; {power.needed_precise:,} to know the average error "
             "to ±0.01."
         )
-    return Answer(
-        topic="data",
-        question="Is there enough data?",
-        verdict="enough data" if power.enough else "too little data",
-        light="good" if power.enough else "caution",
-        sentence=text,
-        numbers={
-            "n": float(n),
-            "smallest_error": power.smallest,
-            "half_width": power.half_width,
-            "needed": float(power.needed),
-            "needed_for_0.01": float(power.needed_precise),
-            "null_error": found.null.mean,
-        },
-    )
+    numbers = {
+        "n": float(n),
+        "smallest_error": power.smallest,
+        "half_width": power.half_width,
+        "needed": float(power.needed),
+        "needed_for_0.01": float(power.needed_precise),
+        "null_error": seen.numbers["null_error"],
+    }
+    verdict, light = ("enough data", "good") if power.enough else ("too little data", "caution")
+    return answer_to("data", verdict, light, text, numbers)
 
 
-def calibration(found: Evidence, words: tuple[str, ...], settings: AuditSettings) -> Answer:
+def calibration(seen: Seen) -> Answer:
     """Answer question 3."""
-    p_value, test = found.test.p_value, found.test
-    looked = words[0] if len(words) == 1 else f"{words[0]} and {len(words) - 1} more views"
-    p_words = "p = 0" if p_value == 0 else f"p = {p_value:.3f}"
-    if p_value <= settings.alpha:
+    p_words = f"{seen.p_value:.3f}" if seen.p_value >= 5e-4 else f"{seen.p_value:.3g}"
+    looked = f"({seen.looked}, p = {p_words})"
+    if seen.found:
         verdict, light = "miscalibrated", "bad"
-        start = f"Yes: the labels contradict the predictions ({looked}, {p_words})."
-        if not found.power.enough:
-            start += " With so few rows the size of the error stays open."
-    elif found.power.enough:
+        text = f"Yes: the labels contradict the predictions {looked}."
+        if not seen.power.enough:
+            text += " With so few rows the size of the error stays open."
+    elif seen.power.enough:
         verdict, light = "no evidence", "good"
-        start = (
-            f"No evidence: the labels are compatible with the predictions ({looked}, {p_words})."
-        )
+        text = f"No evidence: the labels are compatible with the predictions {looked}."
     else:
         verdict, light = "cannot say", "unknown"
-        start = (
-            f"Too little data to say: nothing contradicts the predictions ({looked}, {p_words}), "
-            f"but {found.power.needed:,} rows would be needed to find much."
+        text = (
+            f"Too little data to say: nothing contradicts the predictions {looked}, but "
+            f"{seen.power.needed:,} rows would be needed to find much."
         )
-    if test.impossible:
-        start += f" {spell(test.impossible, 'event')} had been given probability 0."
-    return Answer(
-        topic="calibration",
-        question="Is it miscalibrated beyond chance?",
-        verdict=verdict,
-        light=light,
-        sentence=f"{start} {_error(found, words[0])}",
-        numbers={
-            "p_value": p_value,
-            "error": found.error.value,
-            "error_low": max(found.error.low, 0.0),
-            "error_high": found.error.high,
-            "null_error": found.null.mean,
-            "null_high": found.null.high,
-            "impossible": float(test.impossible),
-        },
-    )
+    if seen.impossible:
+        text += f" {spell(seen.impossible, 'event')} had been given probability 0."
+    numbers = {"p_value": seen.p_value} | seen.numbers | {"impossible": float(seen.impossible)}
+    return answer_to("calibration", verdict, light, f"{text} {seen.error}", numbers)
 
 
-def _error(found: Evidence, view: str) -> str:
-    error, null = found.error, found.null
-    return (
-        f"Expected calibration error {error.value:.4f} ({view}); without its share of chance "
-        f"{max(error.low, 0.0):.4f} to {error.high:.4f} ({100 * error.level:g} % interval). "
-        f"A calibrated model would show {null.mean:.4f}; 95 % of such models stay below "
-        f"{null.high:.4f}."
-    )
-
-
-def direction(found: Evidence, focus: str, verdict: str) -> Answer:
+def direction(seen: Seen) -> Answer:
     """Answer question 4."""
-    view, region = found.focus, found.region
+    view, region, digits = seen.focus, seen.region, seen.digits
     numbers = {
-        "mean_prob": view.mean_prob,
-        "frequency": view.frequency,
-        "gap": view.gap,
-        "z_level": view.z_level,
-        "z_slope": view.z_slope,
-        "bins_outside": float(found.band.outside.sum()),
+        name: getattr(view, name)
+        for name in ("mean_prob", "frequency", "gap", "z_level", "z_slope")
     }
-    means = f"Mean prediction {view.mean_prob:.3f}, observed {view.frequency:.3f} ({focus})."
-    if verdict != "miscalibrated":
-        light = "good" if verdict == "no evidence" else "unknown"
+    numbers |= seen.more
+    means = (
+        f"Mean prediction {view.mean_prob:.{digits}f}, observed {view.frequency:.{digits}f} "
+        f"({seen.focus_words})."
+    )
+    if not seen.found:
         text = f"There is nothing to point at. {means}"
-    else:
-        light = "caution"
-        also = f", and {found.second}" if found.second else ""
-        names = {"mixed": "Mixed, with no single direction"}
-        name = names.get(found.direction, found.direction.capitalize())
-        meaning = TOP_MEANS if view.view == TOP else MEANS
-        text = f"{name}{also}{meaning.get(found.direction, '')}. {means} {_region(found)}"
-        if region is not None:
-            numbers |= {
-                "region_low": region.low,
-                "region_high": region.high,
-                "region_gap": region.mean_prob - region.frequency,
-                "region_n": float(region.n),
-            }
-    return Answer(
-        topic="direction",
-        question="Where is it wrong, and which way?",
-        verdict=found.direction,
-        light=light,
-        sentence=text,
-        numbers=numbers,
-    )
+        light = "good" if seen.power.enough else "unknown"
+        return answer_to("direction", "no direction", light, text, numbers)
+    way, second = directions(view)
+    also = f", and {second}" if second else ""
+    name = "Mixed, with no single direction" if way == "mixed" else way.capitalize()
+    meaning = TOP_MEANS if view.view == TOP else MEANS
+    text = f"{name}{also}{meaning.get(way, '')}. {means} "
+    if region is not None:
+        numbers |= {
+            "region_low": region.low,
+            "region_high": region.high,
+            "region_gap": region.mean_prob - region.frequency,
+            "region_n": float(region.n),
+        }
+        text += (
+            f"Most of it lies between {region.low:.2f} and {region.high:.2f}: there "
+            f"{spell(region.n, 'prediction')} say {region.mean_prob:.{digits}f}, observed "
+            f"{region.frequency:.{digits}f}. "
+        )
+    return answer_to("direction", way, "caution", (text + seen.spread).strip(), numbers)
 
 
-def _region(found: Evidence) -> str:
-    region, band = found.region, found.band
-    used, outside = int(band.table.occupied.sum()), int(band.outside.sum())
-    if region is None:
-        return f"No single bin leaves the band of {spell(used, 'bin')}: the error is spread out."
-    share = f"{outside} of {spell(used, 'bin')} leave the {100 * band.level:g} % band."
-    return (
-        f"Most of it lies between {region.low:.2f} and {region.high:.2f}: there "
-        f"{spell(region.n, 'prediction')} say {region.mean_prob:.3f}, observed "
-        f"{region.frequency:.3f}. {share}"
-    )
+def headline(verdicts: Mapping[str, str], focus: str) -> tuple[str, str]:
+    """Return the verdict in one line, and its light."""
+    if verdicts["alignment"] == "not aligned":
+        return "Labels and predictions do not belong together: check the data first.", "bad"
+    if verdicts["calibration"] == "miscalibrated":
+        return f"Miscalibrated beyond chance: {verdicts['direction']} ({focus}).", "bad"
+    if verdicts["calibration"] == "cannot say":
+        return "Too little data to say.", "unknown"
+    return "No evidence of miscalibration.", "good"

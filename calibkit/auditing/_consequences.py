@@ -24,57 +24,29 @@ _GRID = np.linspace(0.005, 0.995, 199)
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Paid:
-    """What trusting costs at the costs that were given.
-
-    Parameters
-    ----------
-    trust : PolicyCost
-        What trusting costs.
-    repaired : float
-        Mean cost with repaired predictions, held out; NaN without a repair.
-    regret, low, high : float
-        What trust costs more than the repaired predictions, with its interval.
-    over_ignoring, over_low, over_high : float
-        What trust costs more than the best single action for all, with its interval.
-    threshold : float
-        Where the best action changes; NaN unless two actions meet two classes.
-    """
+    """What trusting costs at the costs that were given."""
 
     trust: PolicyCost
-    repaired: float
-    regret: float
+    repaired: float  # mean cost with repaired predictions, held out; NaN without a repair
+    regret: float  # what trust costs more than the repaired predictions, with its interval
     low: float
     high: float
-    over_ignoring: float
+    over_ignoring: float  # what it costs more than the best single action for all
     over_low: float
     over_high: float
-    threshold: float
+    threshold: float  # where the best action changes; NaN unless two actions meet two classes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Consequences:
-    """Costs of trusting the predictions.
+    """Costs of trusting the predictions."""
 
-    Parameters
-    ----------
-    paid : Paid or None
-        At the given costs; None without costs.
-    curve : MurphyCurve
-        Trust, for all ratios of costs, in the first view.
-    repaired : MurphyCurve or None
-        The same for the repaired predictions.
-    worst, worst_at : float
-        Largest loss over all ratios of costs that sum to 1, and its threshold.
-    average, low, high : float
-        Mean loss over all thresholds, with its interval.
-    """
-
-    paid: Paid | None
-    curve: MurphyCurve
-    repaired: MurphyCurve | None
-    worst: float
+    paid: Paid | None  # at the given costs
+    curve: MurphyCurve  # trust, for all ratios of costs, in the first view
+    repaired: MurphyCurve | None  # the same for the repaired predictions
+    worst: float  # largest loss over all ratios of costs that sum to 1, and its threshold
     worst_at: float
-    average: float
+    average: float  # mean loss over all thresholds, with its interval
     low: float
     high: float
 
@@ -98,7 +70,9 @@ def consequences_of(
         loss = curve.cost(_GRID) - after.cost(_GRID)
         worst, worst_at = float(loss.max()), float(_GRID[loss.argmax()])
         average = curve.area - after.area
-        half = _half_width(event, before, after_prob, settings.level)
+        # Mean cost over all thresholds is half a Brier score per row.
+        gain = ((event - before) ** 2 - (event - after_prob) ** 2) / 2
+        half = float(special.ndtri((1 + settings.level) / 2) * gain.std() / np.sqrt(len(gain)))
     return Consequences(
         paid=None if costs is None else _paid(rows, repaired, costs, settings, rng),
         curve=curve,
@@ -109,12 +83,6 @@ def consequences_of(
         low=average - half,
         high=average + half,
     )
-
-
-def _half_width(event: IntVector, before: FloatVector, after: FloatVector, level: float) -> float:
-    """Return half the interval of the mean loss over all thresholds: half a Brier score per row."""
-    gain = ((event - before) ** 2 - (event - after) ** 2) / 2
-    return float(special.ndtri((1 + level) / 2) * gain.std() / np.sqrt(len(gain)))
 
 
 def _event(rows: Rows, prob: FloatVector, view: int) -> tuple[IntVector, FloatVector]:

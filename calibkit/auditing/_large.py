@@ -6,36 +6,26 @@ say so.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from calibkit import _links
-from calibkit._result import spell
-from calibkit.auditing._evidence import directions, power_of
+from calibkit.auditing import _answers as words_of
+from calibkit.auditing._evidence import Seen, largest_region, power_of
 from calibkit.auditing._readers import Predictions, join
 from calibkit.auditing._redraws import TOP, ViewTest
 from calibkit.auditing.questions import audit
-from calibkit.auditing.report import Answer, AuditReport
+from calibkit.auditing.report import AuditReport
 from calibkit.auditing.settings import AuditSettings
 from calibkit.counts import CountTable
-from calibkit.errors import CalibrationError
+from calibkit.significance.classical import cox_z
 from calibkit.views import BinaryProblem, View, binary_problems
 
 SAMPLE = 100_000
 _TESTS = 2  # of each view: Cox's score test, and the range of the cumulative differences
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Looked:
-    """One view of all rows."""
-
-    words: str
-    test: ViewTest
-    error: CalibrationError
 
 
 def audit_stream(
@@ -47,27 +37,11 @@ def audit_stream(
     rng: int = 0,
     **options: Any,
 ) -> AuditReport:
-    """Audit rows that come in blocks and are not kept.
+    """Audit rows that come in blocks of checked `Predictions` and are not kept.
 
-    Parameters
-    ----------
-    blocks : iterable of Predictions
-        The rows, checked.
-    view : {"top-label", "class-wise"} or int, optional
-        As in `audit`. None looks at the predicted class only where there are several columns.
-    settings : AuditSettings, optional
-        As in `audit`; its bins must have edges on the grid of the count table.
-    sample : int
-        Number of rows of the random sample.
-    rng : int
-        Seed of the sample and of the audit of the sample.
-    **options
-        ``costs``, ``title`` of `audit`.
-
-    Returns
-    -------
-    AuditReport
-        Its figures, and the answers 1, 5 and 6, are those of the sample.
+    `view`, `settings` and other options are those of `audit`; bins must have edges on the grid of
+    the count table. None as a view looks at the predicted class only where there are several
+    columns. The figures, and the answers 1, 5 and 6, are those of a random `sample` of rows.
     """
     settings = AuditSettings() if settings is None else settings
     # Bins that do not fit the grid are refused before hours of reading, not after.
@@ -81,7 +55,7 @@ def audit_stream(
     report = audit(**rows.arguments, view=view, settings=settings, rng=rng, **options)
     if table.n == rows.n:
         return report
-    return _with_all_rows(report, table, _look(table, settings, names), settings)
+    return _with_all_rows(report, table, _seen(table, settings, names), settings)
 
 
 class _Sample:
@@ -152,66 +126,83 @@ def _probabilities(block: Predictions) -> NDArray[np.float64]:
     return np.asarray(special.softmax(block.scores, axis=1))
 
 
-def _look(table: CountTable, settings: AuditSettings, names: dict[int, str]) -> list[_Looked]:
-    """Test each view of all rows."""
+def _seen(table: CountTable, settings: AuditSettings, names: dict[int, str]) -> Seen:
+    """Test each view of all rows, and return what the answers 2 to 4 say of them."""
     tables = [table]
     if table.view == "class-wise":
         tables = [table.one_class(k) for k in range(table.n_classes)]
-    looks = _TESTS * len(tables)
-    found = []
-    for one in tables:
-        kind = one.view
-        number = kind if isinstance(kind, int) else TOP if kind == "top-label" else 1
-        words = one.views[0]
-        if isinstance(kind, int) and kind in names:
-            words = f"class {names[kind]}"
-        error = one.calibration_error(settings.bins, name="expected calibration error")
-        found.append(_Looked(words, _test(one, number, looks), error))
-    return found
+    tests = [_test(one, _TESTS * len(tables)) for one in tables]
+    loudest = min(range(len(tests)), key=lambda place: tests[place].p_value)
+    found = tests[loudest].p_value <= settings.alpha
+    place = loudest if found else 0
+    focus, words = tables[place], _words(tables[place], names)
+    error = focus.calibration_error(settings.bins, name="expected calibration error")
+    bins = error.tables[0]
+    weight = np.where(bins.occupied, bins.count * np.abs(bins.gap), 0.0)
+    return Seen(
+        first=tests[0],
+        words=_words(tables[0], names),
+        focus=tests[place],
+        focus_words=words,
+        looked=words if len(tables) == 1 else f"{words}, one of {len(tables)} views",
+        p_value=tests[place].p_value,
+        impossible=int(focus.impossible[0]),
+        found=found,
+        power=power_of(tests[0], settings),
+        region=largest_region(bins, np.arange(len(weight)) == weight.argmax()),
+        spread="",
+        error=error.describe(),
+        numbers={"error": error.value, "null_error": error.null_mean, "null_sd": error.null_sd},
+        more={},
+        digits=4,
+    )
 
 
-def _test(table: CountTable, view: int, looks: int) -> ViewTest:
+def _words(table: CountTable, names: dict[int, str]) -> str:
+    named = isinstance(table.view, int) and table.view in names
+    return f"class {names[table.view]}" if named else table.views[0]  # type: ignore[index]
+
+
+def _test(table: CountTable, looks: int) -> ViewTest:
     """Return Cox's z of level and slope, and a p-value that pays for all looks."""
-    groups = table.groups()
-    prob, rows = groups.prediction, groups.rows
-    residual = groups.events - prob * rows
-    weight = rows * prob * (1 - prob)
-    logits = _links.logit(prob)
-    total = float(weight.sum())
-    lever = logits - (float(weight @ logits) / total if total > 0 else 0.0)
-    spread = float(weight @ lever**2)
-    z_level = float(residual.sum() / np.sqrt(total)) if total > 0 else 0.0
-    z_slope = float(residual @ lever / np.sqrt(spread)) if spread > 1e-12 * total > 0 else 0.0
-    sums = table.cumulative_differences()
+    view = table.view
+    prob, happened, rows = (part.astype(np.float64) for part in table.groups())
+    z_level, z_slope = cox_z(prob, rows, happened)
     cox = float(special.chdtrc(2, z_level**2 + z_slope**2))
-    n = table.n
+    p_value = min(cox, table.cumulative_differences().range_test.p_value)
+    n, events = table.n, int(happened.sum())
     return ViewTest(
-        view=view,
+        view=view if isinstance(view, int) else TOP if view == "top-label" else 1,
         n=n,
-        events=int(groups.events.sum()),
+        events=events,
         mean_prob=float(prob @ rows / n),
-        frequency=float(groups.events.sum() / n),
-        variance=total / n,
+        frequency=events / n,
+        variance=float((rows * prob * (1 - prob)).sum()) / n,
         z_level=z_level,
         z_slope=z_slope,
-        p_value=min(1.0, looks * min(cox, sums.range_test.p_value)),
+        p_value=min(1.0, looks * p_value),
     )
 
 
 def _with_all_rows(
-    report: AuditReport, table: CountTable, looked: list[_Looked], settings: AuditSettings
+    report: AuditReport, table: CountTable, seen: Seen, settings: AuditSettings
 ) -> AuditReport:
     """Put what all rows say in the place of what the sample says."""
-    first = looked[0]
-    loudest = min(looked, key=lambda one: one.test.p_value)
-    found = loudest.test.p_value <= settings.alpha
-    enough = power_of(first.test, settings).enough
-    focus = loudest if found else first
-    answers = {answer.topic: _of_sample(answer, report.n) for answer in report.answers}
-    answers["data"] = _data(first, settings)
-    answers["calibration"] = _calibration(focus, len(looked), found, enough)
-    answers["direction"] = _direction(focus, found, enough)
-    headline, light = _headline(answers, focus.words)
+    sampled = f"(Random sample of {report.n:,} rows.)"
+    answers = {
+        answer.topic: replace(answer, sentence=f"{answer.sentence} {sampled}")
+        for answer in report.answers
+    }
+    data = words_of.data(seen)
+    if seen.power.enough:
+        many = "So many rows show errors that matter to nobody: look at the size."
+        data = replace(data, sentence=f"{data.sentence} {many}")
+    answers |= {
+        answer.topic: answer
+        for answer in (data, words_of.calibration(seen), words_of.direction(seen))
+    }
+    verdicts = {topic: answer.verdict for topic, answer in answers.items()}
+    headline, light = words_of.headline(verdicts, seen.focus_words)
     notes = (
         f"All {table.n:,} rows: counted in {table.cells:,} cells. Test: Cox's score test and the "
         "range of the cumulative differences, p-values by limit laws, multiplied by the number "
@@ -225,101 +216,4 @@ def _with_all_rows(
         light=light,
         answers=tuple(answers.values()),
         notes=(*notes, *report.notes),
-    )
-
-
-def _of_sample(answer: Answer, n: int) -> Answer:
-    return replace(answer, sentence=f"{answer.sentence} (Random sample of {n:,} rows.)")
-
-
-def _headline(answers: dict[str, Answer], focus: str) -> tuple[str, str]:
-    if answers["alignment"].verdict == "not aligned":
-        return "Labels and predictions do not belong together: check the data first.", "bad"
-    verdict = answers["calibration"].verdict
-    if verdict == "miscalibrated":
-        way = answers["direction"].verdict
-        return f"Miscalibrated beyond chance: {way} ({focus}).", "bad"
-    if verdict == "cannot say":
-        return "Too little data to say.", "unknown"
-    return "No evidence of miscalibration.", "good"
-
-
-def _data(first: _Looked, settings: AuditSettings) -> Answer:
-    power = power_of(first.test, settings)
-    start = "Yes" if power.enough else "Too few surprises to say"
-    return Answer(
-        topic="data",
-        question="Is there enough data?",
-        verdict="enough data" if power.enough else "too little data",
-        light="good" if power.enough else "caution",
-        sentence=(
-            f"{start} ({first.words}). {spell(first.test.n, 'prediction')} would show an average "
-            f"error of {power.smallest:.2g} with probability 90 %. So many rows show errors that "
-            "matter to nobody: look at the size."
-        ),
-        numbers={
-            "n": float(first.test.n),
-            "smallest_error": power.smallest,
-            "half_width": power.half_width,
-        },
-    )
-
-
-def _calibration(focus: _Looked, n_views: int, found: bool, enough: bool) -> Answer:
-    test, error = focus.test, focus.error
-    words = focus.words if n_views == 1 else f"{focus.words}, one of {n_views} views"
-    p_words = f"p = {test.p_value:.3g}"
-    if found:
-        verdict, light = "miscalibrated", "bad"
-        start = f"Yes: the labels contradict the predictions ({words}, {p_words})."
-    elif enough:
-        verdict, light = "no evidence", "good"
-        start = f"No evidence: the labels are compatible with the predictions ({words}, {p_words})."
-    else:
-        verdict, light = "cannot say", "unknown"
-        start = f"Too little data to say: nothing contradicts the predictions ({words}, {p_words})."
-    return Answer(
-        topic="calibration",
-        question="Is it miscalibrated beyond chance?",
-        verdict=verdict,
-        light=light,
-        sentence=f"{start} {error.describe()}",
-        numbers={
-            "p_value": test.p_value,
-            "error": error.value,
-            "null_error": error.null_mean,
-            "null_sd": error.null_sd,
-        },
-    )
-
-
-def _direction(focus: _Looked, found: bool, enough: bool) -> Answer:
-    test, table = focus.test, focus.error.tables[0]
-    means = f"Mean prediction {test.mean_prob:.4f}, observed {test.frequency:.4f} ({focus.words})."
-    verdict, light = "no direction", "good" if enough else "unknown"
-    text = f"There is nothing to point at. {means}"
-    if found:
-        (verdict, second), light = directions(test), "caution"
-        also = f", and {second}" if second else ""
-        weight = np.where(table.occupied, table.count * np.abs(table.gap), 0.0)
-        worst = int(weight.argmax())
-        text = (
-            f"{verdict.capitalize()}{also}. {means} Most of it lies between "
-            f"{table.edges[worst]:.2f} and {table.edges[worst + 1]:.2f}: there "
-            f"{spell(int(table.count[worst]), 'prediction')} say {table.mean_prob[worst]:.4f}, "
-            f"observed {table.frequency[worst]:.4f}."
-        )
-    return Answer(
-        topic="direction",
-        question="Where is it wrong, and which way?",
-        verdict=verdict,
-        light=light,
-        sentence=text,
-        numbers={
-            "mean_prob": test.mean_prob,
-            "frequency": test.frequency,
-            "gap": test.gap,
-            "z_level": test.z_level,
-            "z_slope": test.z_slope,
-        },
     )

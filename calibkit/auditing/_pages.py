@@ -1,15 +1,14 @@
 """The report as Markdown, as a dictionary for JSON, and as a file that is whole or absent."""
 
 import math
-import os
 import re
-import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from calibkit._result import spell
+from calibkit.counts._store import whole_file
 
 if TYPE_CHECKING:
     from calibkit.auditing.report import AuditReport
@@ -20,27 +19,16 @@ _MARKS = re.compile(r"([\\`*_{}\[\]()#+!|<>&~$])")
 
 def as_dict(report: "AuditReport") -> dict[str, Any]:
     """Return verdicts, sentences and numbers; NaN and infinity become None."""
-    return {
-        "title": report.title,
-        "headline": report.headline,
-        "light": report.light,
-        "n": report.n,
-        "n_classes": report.n_classes,
+    plain = ("title", "headline", "light", "n", "n_classes", "view", "repair", "verdicts")
+    texts = ("topic", "question", "verdict", "light", "sentence")
+    answers = [
+        {name: getattr(answer, name) for name in texts}
+        | {"numbers": {name: _finite(value) for name, value in answer.numbers.items()}}
+        for answer in report.answers
+    ]
+    return {name: getattr(report, name) for name in plain} | {
         "class_names": list(report.class_names),
-        "view": report.view,
-        "repair": report.repair,
-        "verdicts": report.verdicts,
-        "answers": [
-            {
-                "topic": answer.topic,
-                "question": answer.question,
-                "verdict": answer.verdict,
-                "light": answer.light,
-                "sentence": answer.sentence,
-                "numbers": {name: _finite(value) for name, value in answer.numbers.items()},
-            }
-            for answer in report.answers
-        ],
+        "answers": answers,
         "views": _records(report.views),
         "repairs": _records(report.repairs),
         "groups": None if report.groups is None else _records(report.groups),
@@ -131,14 +119,6 @@ def write_whole(path: str | Path, text: str) -> Path:
         raise ValueError(f"{target} is a device or a pipe, which a report would replace.")
     if not target.parent.is_dir():
         raise ValueError(f"the folder {target.parent} does not exist; make it first.")
-    part = target.with_name(f".calibkit-{uuid.uuid4().hex}.part")
-    try:
-        with part.open("x", encoding="utf-8", newline="\n") as stream:
-            stream.write(text)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(part, target)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
+    with whole_file(target) as file:
+        file.write(text.encode("utf-8"))
     return target

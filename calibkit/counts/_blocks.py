@@ -108,7 +108,7 @@ def factorised(texts: Sequence[str | None]) -> Texts:
 def as_numbers(
     texts: Sequence[str | None], place: Place, name: str, decimal: str = "."
 ) -> FloatVector:
-    """Turn texts into numbers, one by one, and name the first that is none; missing ones are NaN."""
+    """Turn texts into numbers, and name the first that is none; missing ones are NaN."""
     # Python alone would read 1_0 as 10, and a point beside a decimal comma separates thousands.
     marks = str.maketrans({"_": "?"} if decimal == "." else {"_": "?", ".": "?", ",": "."})
     numbers = np.empty(len(texts))

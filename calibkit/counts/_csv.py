@@ -5,6 +5,7 @@ import gzip
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any
@@ -89,24 +90,7 @@ def _arrow_blocks(
             strings_can_be_null=True,
         ),
     }
-
-    @contextmanager
-    def lengths() -> Iterator[None]:
-        """Say in our own words that a row is too long or too short."""
-        try:
-            yield
-        except pa.ArrowInvalid as error:
-            if "straddling" in str(error):  # a row that does not fit into a block
-                raise place.error(_too_long("a row")) from error
-            found = _WRONG_LENGTH.search(str(error))
-            if not found:
-                raise
-            # Whether pyarrow knows the row depends on its threads; our own reader names it.
-            for _ in _plain_blocks(path, wanted, (), dialect):
-                pass
-            columns, values, text = found.groups()
-            raise place.error(_wrong_length(values, columns, text)) from error
-
+    lengths = partial(_lengths, path, wanted, dialect)
     with reading(place, pa.ArrowException), lengths():
         reader = arrow_csv.open_csv(path, **options)
     with reader:
@@ -127,6 +111,26 @@ def _arrow_blocks(
             if len(batch):
                 yield Block(here, columns)
             seen += len(batch)
+
+
+@contextmanager
+def _lengths(path: str, wanted: Sequence[str], dialect: Dialect) -> Iterator[None]:
+    """Say in our own words that a row is too long or too short."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except pa.ArrowInvalid as error:
+        if "straddling" in str(error):  # a row that does not fit into a block
+            raise Place(path).error(_too_long("a row")) from error
+        found = _WRONG_LENGTH.search(str(error))
+        if not found:
+            raise
+        # Whether pyarrow knows the row depends on its threads; our own reader names it.
+        for _ in _plain_blocks(path, wanted, (), dialect):
+            pass
+        columns, values, text = found.groups()
+        raise Place(path).error(_wrong_length(values, columns, text)) from error
 
 
 def _wrong_length(values: object, columns: object, text: str) -> str:
