@@ -97,4 +97,4 @@ def test_verdicts_on_a_few_fresh_cases() -> None:
 
 @pytest.mark.slow
 def test_verdicts_on_fresh_cases() -> None:
-    check(300, 120, 60)
+    check(150, 64, 30)

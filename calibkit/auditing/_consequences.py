@@ -29,11 +29,11 @@ class Paid:
     trust: PolicyCost
     repaired: float  # mean cost with repaired predictions, held out; NaN without a repair
     regret: float  # what trust costs more than the repaired predictions, with its interval
-    low: float
-    high: float
+    regret_low: float
+    regret_high: float
     over_ignoring: float  # what it costs more than the best single action for all
-    over_low: float
-    over_high: float
+    over_ignoring_low: float
+    over_ignoring_high: float
     threshold: float  # where the best action changes; NaN unless two actions meet two classes
 
 
@@ -45,10 +45,10 @@ class Consequences:
     curve: MurphyCurve  # trust, for all ratios of costs, in the first view
     repaired: MurphyCurve | None  # the same for the repaired predictions
     worst: float  # largest loss over all ratios of costs that sum to 1, and its threshold
-    worst_at: float
+    worst_threshold: float
     average: float  # mean loss over all thresholds, with its interval
-    low: float
-    high: float
+    average_low: float
+    average_high: float
 
 
 def consequences_of(
@@ -78,10 +78,10 @@ def consequences_of(
         curve=curve,
         repaired=after,
         worst=worst,
-        worst_at=worst_at,
+        worst_threshold=worst_at,
         average=average,
-        low=average - half,
-        high=average + half,
+        average_low=average - half,
+        average_high=average + half,
     )
 
 
@@ -114,11 +114,11 @@ def _paid(
         trust=policy_cost(rows.label, rows.prob, costs=costs),
         repaired=float("nan") if repaired is None else float(fixed.mean()),
         regret=float(differences[0].mean()),
-        low=float(low[0]),
-        high=float(high[0]),
+        regret_low=float(low[0]),
+        regret_high=float(high[0]),
         over_ignoring=float(differences[1].mean()),
-        over_low=float(low[1]),
-        over_high=float(high[1]),
+        over_ignoring_low=float(low[1]),
+        over_ignoring_high=float(high[1]),
         threshold=_threshold(costs),
     )
 

@@ -4,10 +4,9 @@ from html import escape
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from calibkit._result import spell
-from calibkit.auditing._pages import cell, plain
+from calibkit.auditing._figures import as_data_uri
+from calibkit.auditing._pages import as_rows, cell, plain
 
 if TYPE_CHECKING:
     from calibkit.auditing.report import Answer, AuditReport
@@ -58,7 +57,7 @@ def panel(report: "AuditReport") -> str:
         for name in ("question", "verdict", "answer")
     )
     return (
-        f"<p><b>{_symbol(report)} {_text(report.headline)}</b><br>{_text(report.title)}: "
+        f"<p><b>{report.symbol} {_text(report.headline)}</b><br>{_text(report.title)}: "
         f"{_text(_size(report))}</p><table><thead><tr>{head}</tr></thead>"
         f"<tbody>{rows}</tbody></table>"
     )
@@ -69,12 +68,6 @@ def _text(value: Any) -> str:
     return escape(plain(str(value))).replace(" %", "&nbsp;%")
 
 
-def _symbol(report: "AuditReport") -> str:
-    from calibkit.auditing.report import LIGHTS
-
-    return LIGHTS[report.light][0]
-
-
 def _size(report: "AuditReport") -> str:
     return (
         f"{spell(report.n, 'prediction')}, {report.n_classes} classes. First view: {report.view}."
@@ -82,18 +75,15 @@ def _size(report: "AuditReport") -> str:
 
 
 def _verdict(report: "AuditReport") -> str:
-    return (
-        f"<div class='verdict {report.light}' role='status'>"
-        f"<span class='light' aria-hidden='true'>{_symbol(report)}</span>"
-        f"<p>{_text(report.headline)}<small>{_text(_second(report))}</small></p></div>"
-    )
-
-
-def _second(report: "AuditReport") -> str:
     error, null = report.evidence.error, report.evidence.null
-    return (
+    second = (
         f"Expected calibration error {error.value:.4f}; a calibrated model would show "
         f"{null.mean:.4f}."
+    )
+    return (
+        f"<div class='verdict {report.light}' role='status'>"
+        f"<span class='light' aria-hidden='true'>{report.symbol}</span>"
+        f"<p>{_text(report.headline)}<small>{_text(second)}</small></p></div>"
     )
 
 
@@ -107,7 +97,7 @@ def _board(report: "AuditReport") -> str:
 
 
 def _answers(report: "AuditReport") -> str:
-    items = "".join(map(_answer, range(1, len(report.answers) + 1), report.answers))
+    items = "".join(_answer(*pair) for pair in enumerate(report.answers, start=1))
     groups = ""
     if report.groups is not None:
         groups = f"<p><b>Groups.</b> {_text(report.groups.describe())}</p>"
@@ -127,7 +117,6 @@ def _answer(number: int, answer: "Answer") -> str:
 
 def _figures(report: "AuditReport") -> str:
     from calibkit import plot
-    from calibkit.auditing._figures import as_data_uri
 
     parts = []
     for name, figure in report.figures().items():
@@ -153,12 +142,10 @@ def _shown(report: "AuditReport", name: str) -> str:
 
 
 def _tables(report: "AuditReport") -> str:
-    tables = [("Views", report.views), ("Repairs", report.repairs), ("Groups", report.groups)]
     parts = [
         f"<h3>{name}</h3><p class='soft'>{_text(table.describe())}</p><div class='scroll' "
         f"tabindex='0' role='region' aria-label='{name}'>{_table(table)}</div>"
-        for name, table in tables
-        if table is not None
+        for name, table in report.tables.items()
     ]
     return (
         f"<section aria-labelledby='tables'><h2 id='tables'>Tables</h2>{''.join(parts)}</section>"
@@ -166,9 +153,8 @@ def _tables(report: "AuditReport") -> str:
 
 
 def _table(table: Any) -> str:
-    columns = table._columns()
-    head = "".join(f"<th scope='col'>{_text(name.replace('_', ' '))}</th>" for name in columns)
-    rows = zip(*(np.asarray(column).tolist() for column in columns.values()), strict=True)
+    names, rows = as_rows(table)
+    head = "".join(f"<th scope='col'>{_text(name.replace('_', ' '))}</th>" for name in names)
     body = "".join(f"<tr>{''.join(f'<td>{_text(cell(v))}</td>' for v in row)}</tr>" for row in rows)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 

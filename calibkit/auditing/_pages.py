@@ -41,11 +41,15 @@ def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _records(table: Any) -> list[dict[str, Any]]:
-    """Return a table of results as one dictionary per row, with plain Python values."""
+def as_rows(table: Any) -> tuple[list[str], list[tuple[Any, ...]]]:
+    """Return names and rows of a table of results, with plain Python values."""
     columns = {name: np.asarray(column).tolist() for name, column in table._columns().items()}
-    rows = zip(*columns.values(), strict=True)
-    return [dict(zip(columns, map(_finite, row), strict=True)) for row in rows]
+    return list(columns), list(zip(*columns.values(), strict=True))
+
+
+def _records(table: Any) -> list[dict[str, Any]]:
+    names, rows = as_rows(table)
+    return [dict(zip(names, map(_finite, row), strict=True)) for row in rows]
 
 
 def plain(text: str) -> str:
@@ -72,20 +76,15 @@ def as_markdown(report: "AuditReport") -> str:
             f"{answer.symbol} **{answer.verdict}**: {_mark(answer.sentence)}",
             "",
         ]
-    tables = [("Views", report.views), ("Repairs", report.repairs), ("Groups", report.groups)]
-    for name, table in tables:
-        if table is not None:
-            lines += [f"## {name}", "", *_markdown_table(table), ""]
+    for name, table in report.tables.items():
+        names, rows = as_rows(table)
+        lines += [f"## {name}", "", f"| {' | '.join(map(_mark, names))} |"]
+        lines += [f"|{' --- |' * len(names)}"]
+        lines += [f"| {' | '.join(_mark(cell(value)) for value in row)} |" for row in rows]
+        lines += [""]
     lines += ["## Methods", "", *(f"- {_mark(note)}" for note in report.notes)]
     lines += [f"- {_mark(', '.join(f'{k} {v}' for k, v in report.versions.items()))}"]
     return "\n".join(lines) + "\n"
-
-
-def _markdown_table(table: Any) -> list[str]:
-    columns = table._columns()
-    rows = zip(*(np.asarray(column).tolist() for column in columns.values()), strict=True)
-    lines = [f"| {' | '.join(map(_mark, columns))} |", f"|{' --- |' * len(columns)}"]
-    return lines + [f"| {' | '.join(_mark(cell(value)) for value in row)} |" for row in rows]
 
 
 def cell(value: Any) -> str:

@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 from calibkit._result import Result, spell
 from calibkit.auditing._consequences import Consequences
 from calibkit.auditing._evidence import Evidence
+from calibkit.auditing._figures import draw
+from calibkit.auditing._html import page, panel
+from calibkit.auditing._pages import as_dict, as_markdown, write_whole
 from calibkit.auditing.groups import GroupTable
 from calibkit.auditing.repairs import RepairTable
 from calibkit.auditing.settings import AuditSettings
@@ -213,6 +216,17 @@ class AuditReport(Result):
     settings: AuditSettings
 
     @property
+    def symbol(self) -> str:
+        """The symbol of the light."""
+        return LIGHTS[self.light][0]
+
+    @property
+    def tables(self) -> dict[str, Result]:
+        """The tables behind the answers, by name; groups only where they were given."""
+        tables = {"Views": self.views, "Repairs": self.repairs}
+        return tables if self.groups is None else tables | {"Groups": self.groups}
+
+    @property
     def verdicts(self) -> dict[str, str]:
         """The verdict of each topic."""
         return {answer.topic: answer.verdict for answer in self.answers}
@@ -255,7 +269,7 @@ class AuditReport(Result):
             f"{spell(self.n, 'prediction')}, {spell(self.n_classes, 'class', 'classes')}, first "
             f"view: {self.view}"
         )
-        lines = [f"{LIGHTS[self.light][0]} {self.headline}", f"  {self.title}: {size}", ""]
+        lines = [f"{self.symbol} {self.headline}", f"  {self.title}: {size}", ""]
         for number, answer in enumerate(self.answers, start=1):
             lines += [f"{number}. {answer.question}", f"   {answer.symbol} {answer.verdict}"]
             lines += _wrapped(answer.sentence, _WIDTH - 3, **_INDENTED)
@@ -265,37 +279,25 @@ class AuditReport(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return verdicts, sentences and numbers in a form that JSON can hold."""
-        from calibkit.auditing._pages import as_dict
-
         return as_dict(self)
 
     def to_markdown(self) -> str:
         """Return the report as Markdown; names from outside are escaped."""
-        from calibkit.auditing._pages import as_markdown
-
         return as_markdown(self)
 
     def figures(self) -> dict[str, "Figure"]:
         """Return fresh figures by name; their alt texts come from `calibkit.plot.alt_text`."""
-        from calibkit.auditing._figures import draw
-
         return draw(self)
 
     def to_html(self) -> str:
         """Return one self-contained page, figures included."""
-        from calibkit.auditing._html import page
-
         return page(self)
 
     def save_html(self, path: str | Path) -> Path:
         """Write the page to a file, whole or not at all; the folder must exist."""
-        from calibkit.auditing._pages import write_whole
-
         return write_whole(path, self.to_html())
 
     def _repr_html_(self) -> str:
-        from calibkit.auditing._html import panel
-
         return panel(self)
 
     def _columns(self) -> Mapping[str, NDArray[Any]]:
