@@ -29,7 +29,7 @@ ROOMS = (
     "fit_on_test",
     "counts",
     "nets",
-    "audit",
+    "auditing",
     "fakes",
     "data",
 )
