@@ -13,12 +13,6 @@ from calibkit.fakes import KnobClassifier
 from calibkit.lessons.lesson03 import figures as figures03
 
 
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
-
-
 def find(ax: Axes, gid: str) -> list:
     return [artist for artist in ax.findobj() if artist.get_gid() == gid]
 
