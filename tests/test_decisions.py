@@ -45,6 +45,7 @@ def test_a_tie_goes_to_the_lowest_action() -> None:
     assert best_actions([0.5, 0.25], costs=[[0, 1], [1, 0], [0, 1]]).tolist() == [0, 0]
 
 
+@settings(max_examples=60)
 @given(p=PROBABILITY, harm=AMOUNT, benefit=AMOUNT, base=st.floats(-5, 5))
 def test_the_threshold_is_where_the_best_action_changes(
     p: float, harm: float, benefit: float, base: float

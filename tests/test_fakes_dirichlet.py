@@ -21,7 +21,7 @@ from calibkit.fakes import (
     Temperature,
     expected_maximum,
 )
-from calibkit.fakes._dirichlet import fit_dirichlet
+from calibkit.fakes.mixtures import fit_dirichlet
 
 GOLDEN = golden("kyle_golden.json")
 MIXTURE = DirichletMixture((0.5, 0.3, 0.2), ((8, 1, 1), (1.5, 7.5, 1.5), (2, 2, 6)))
@@ -103,6 +103,7 @@ def test_extreme_parameters(alpha: list[float], limit: float) -> None:
     assert expected_maximum(alpha, 2) == pytest.approx(limit**2, abs=5e-3)
 
 
+@settings(max_examples=40)
 @given(st.lists(st.floats(1e-2, 1e2), min_size=2, max_size=6))
 def test_bounds_of_the_maximum(alpha: list[float]) -> None:
     first, second = expected_maximum(alpha), expected_maximum(alpha, 2)
@@ -280,6 +281,7 @@ def distorted(draw: st.DrawFn):
     return table, kind
 
 
+@settings(max_examples=60)
 @given(distorted())
 def test_distortions_stay_on_the_simplex(case: tuple[np.ndarray, Distortion]) -> None:
     table, distortion = case

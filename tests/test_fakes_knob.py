@@ -101,7 +101,7 @@ def knobs(draw: st.DrawFn, shares=(0.0, 1.0), spread=("equal", "random"), larges
     )
 
 
-@settings(max_examples=150)
+@settings(max_examples=80)
 @given(knobs())
 def test_true_values_are_ordered(fake: KnobClassifier) -> None:
     truth, k = fake.truth(), fake.n_classes

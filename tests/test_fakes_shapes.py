@@ -6,7 +6,7 @@ import pickle
 import numpy as np
 import pytest
 from helpers import GOLDEN, golden
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
@@ -18,7 +18,6 @@ from calibkit.fakes import (
     SyntheticShape,
     vgg16_lookalike,
 )
-from calibkit.fakes.lookalike import last_bin_mass
 from calibkit.fakes.shapes import DERIVATE_ERRORS, SHAPES
 
 WEIGHTS = golden("shape_weights.json")
@@ -93,6 +92,7 @@ def test_true_errors(name: str, error: float, norm: float) -> None:
     assert SyntheticShape(name, 0.0).true_error(norm) == 0
 
 
+@settings(max_examples=50)
 @given(st.sampled_from(SHAPES), st.floats(0, 1), st.lists(st.floats(0, 1), min_size=1, max_size=8))
 def test_shapes_are_increasing_and_invertible(name: str, weight: float, points: list) -> None:
     shape = SyntheticShape(name, weight)
@@ -206,6 +206,7 @@ def test_the_slope_is_a_quarter() -> None:
     assert rare.intercept == pytest.approx(np.log(0.01 / 0.99)) and rare.slope == 0.25
 
 
+@settings(max_examples=50)
 @given(
     st.floats(0.01, 0.99),
     st.floats(0.01, 0.99),
@@ -283,6 +284,11 @@ def test_bad_gaussians(build, message: str) -> None:
 
 
 # --- the look-alike ------------------------------------------------------------------------------
+
+
+def last_bin_mass(fake: KnobClassifier) -> float:
+    """Share of predictions whose confidence falls in the last of 15 bins."""
+    return 1 - float(fake.cdf(fake.true_map(14 / 15)))
 
 
 def test_the_lookalike_has_the_numbers_of_the_network() -> None:

@@ -13,7 +13,8 @@ from scipy.special import softmax
 from calibkit import data, log_loss
 from calibkit.audit import AuditReport, AuditSettings, audit
 from calibkit.calibrators import PlattCalibrator
-from calibkit.fakes import LogitDistortion, VerbalModel, mended_file, sample_file
+from calibkit.fakes import LogitDistortion
+from calibkit.lessons.lesson14 import VerbalModel, mended_file, sample_file
 from calibkit.lessons.lesson14.checks import (
     PREDICTIONS,
     _gains,

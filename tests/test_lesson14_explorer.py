@@ -14,7 +14,6 @@ from calibkit.audit import AuditSettings, audit
 from calibkit.audit.report import CODES, LIGHTS
 from calibkit.explore._book import explorer_page
 from calibkit.explore._lab import explorer_box
-from calibkit.fakes import sample_file
 from calibkit.lessons import lesson14
 from calibkit.lessons.lesson14 import figures as figures14
 from calibkit.lessons.lesson14.explorer import (
@@ -29,6 +28,7 @@ from calibkit.lessons.lesson14.explorer import (
 )
 from calibkit.lessons.lesson14.figures import _FACES
 from calibkit.lessons.lesson14.files import MOST_BYTES, audit_bytes
+from calibkit.lessons.lesson14.sample_files import sample_file
 
 KILOBYTE = 1024
 SETTINGS = AuditSettings(n_draws=N_DRAWS, n_resamples=N_RESAMPLES)

@@ -189,47 +189,6 @@ class TestBadInput:
     def test_few_rows_may_look_like_probabilities(self, name):
         assert make(name, "logits").fit(Z, Y).calibrate([[1.0, 0.0, 0.0]]).shape == (1, 3)
 
-    def test_unfitted(self, name):
-        with pytest.raises(ValueError, match="not fitted"):
-            make(name).calibrate(P)
-
-    def test_shapes_differ_between_fit_and_calibrate(self, name):
-        model = make(name, "logits").fit(Z, Y)
-        for scores in (Z[:, :2], Z[:, 0], np.column_stack([Z, Z])):
-            with pytest.raises(ValueError, match=r"was fitted to \(n, 3\)"):
-                model.calibrate(scores)
-
-    @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 1e300])
-    def test_not_finite(self, name, value):
-        bad = Z.copy()
-        bad[4, 1] = value
-        with pytest.raises(ValueError, match=r"scores\[4, 1\] = .* not a finite logit"):
-            make(name, "logits").fit(bad, Y)
-        with pytest.raises(ValueError, match=r"y_prob\[4, 1\]"):
-            make(name).fit(np.where(np.abs(bad) < 1e200, P, value), Y)
-
-    @pytest.mark.parametrize(
-        ("labels", "message"),
-        [
-            (Y[:-1], "300 rows"),
-            (Y + 1, "start at 1"),
-            (np.where(np.arange(300) == 7, 3, Y), r"y_true\[7\]"),
-            (np.where(np.arange(300) == 7, np.nan, Y), r"y_true\[7\]"),
-            (np.eye(3)[Y], "one-hot"),
-        ],
-    )
-    def test_labels(self, name, labels, message):
-        for kind in ("logits", "probabilities"):
-            with pytest.raises(ValueError, match=message):
-                make(name, kind).fit(scores_of(kind), labels)
-
-    def test_other_shapes(self, name):
-        for scores in (Z[:, :1], Z[np.newaxis], np.empty((0, 3))):
-            with pytest.raises(ValueError, match=r"shape|empty"):
-                make(name, "logits").fit(scores, Y)
-        with pytest.raises(ValueError, match="transposed"):
-            make(name).fit(P.T, Y)
-
     def test_one_event(self, name):
         model = make(name, "logits")
         if model.takes_one_event:
@@ -243,16 +202,3 @@ class TestBadInput:
         else:
             with pytest.raises(ValueError, match=r"needs scores of shape \(n, K\)"):
                 model.fit(Z[:, 0], Y)
-
-
-@pytest.mark.parametrize("item", [getattr(multiclass, n) for n in multiclass.__all__])
-def test_docstrings(item):
-    text = inspect.getdoc(item) or ""
-    names = [n for n in inspect.signature(item).parameters if n != "self"]
-    if item is MulticlassCalibrator:
-        return
-    for section in ("Parameters", "Raises", "Notes", "Examples"):
-        assert f"\n{section}\n{'-' * len(section)}\n" in text, section
-    assert "lesson" in text.lower()
-    for name in names:
-        assert f"\n{name} : " in text or f"{name}_" in text, name

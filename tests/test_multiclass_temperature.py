@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from packaging.version import Version
 from scipy import optimize, special
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.calibration import CalibratedClassifierCV
 
 from calibkit import CalibrationWarning
@@ -87,7 +87,7 @@ class TestOptimum:
         best = optimize.minimize_scalar(at, bounds=(-5, 5), method="bounded")
         assert loss(z, y, 1 / model.temperature_) <= best.fun + 1e-12
 
-    @pytest.mark.parametrize("seed", range(40))
+    @pytest.mark.parametrize("seed", range(18))
     def test_random_problems(self, seed):
         rng = np.random.default_rng([7, seed])
         n, k = int(rng.integers(2, 300)), int(rng.integers(2, 100))
@@ -133,15 +133,15 @@ class TestOptimum:
         model = fitted(z, y)
         assert model.at_bound_ == "upper" or abs(slope_of_loss(z, y, 1 / model.temperature_)) < 1e-8
 
-    @pytest.mark.parametrize("k", [10, 100])
+    @pytest.mark.parametrize("k", [10, 1000])
     def test_single_precision_gives_the_same_fit(self, k):
         z, y = problem(5, n=2_200_000 // k, k=k)  # more than may be swept in single precision
         z = z.astype(np.float32)
-        single = TemperatureScaling("logits").fit(z, y).temperature_
-        assert single == pytest.approx(
-            TemperatureScaling("logits").fit(z.astype(np.float64), y).temperature_, rel=1e-6
-        )
-        assert abs(slope_of_loss(z, y, 1 / single)) <= 1e-8
+        model = TemperatureScaling("logits").fit(z, y)
+        double = TemperatureScaling("logits").fit(z.astype(np.float64), y)
+        assert model.temperature_ == pytest.approx(double.temperature_, rel=1e-7)
+        assert abs(slope_of_loss(z, y, 1 / model.temperature_)) <= 1e-8
+        assert model.gradient_norm_ <= 1e-8
 
     def test_one_event_is_beta_calibration_with_one_parameter(self):
         y, p = golden_data("binary")
@@ -224,16 +224,6 @@ class TestWhatDoesNotChange:
         assert first == pytest.approx(again, rel=1e-12)
         assert first == pytest.approx(renamed.temperature_, rel=1e-12)
 
-    def test_arguments_are_not_written_to(self):
-        z, y = problem(6)
-        before = z.copy(), y.copy()
-        TemperatureScaling("logits").fit(z, y).calibrate(z)
-        assert (z == before[0]).all() and (y == before[1]).all()
-
-    def test_it_is_an_estimator(self):
-        model = TemperatureScaling("logits", bounds=(0.5, 2.0))
-        assert clone(model).get_params() == {"input": "logits", "bounds": (0.5, 2.0)}
-
 
 def test_one_wrong_certainty_among_many_moves_little():
     """The limit of the logarithm decides what p = 0 for the truth costs."""
@@ -250,20 +240,21 @@ def test_one_wrong_certainty_among_many_moves_little():
     assert cost(dirty) - cost(clean) < 0.1
 
 
-class TestManyNumbers:
-    """Above two million numbers, sweeps over float32 are made in float32."""
+def test_a_start_from_some_rows_and_blocks_change_nothing():
+    z, y = problem(4, n=20_000, k=10)
+    model = fitted(z, y)
+    assert abs(slope_of_loss(z, y, 1 / model.temperature_)) <= 1e-12
+    rows = np.random.default_rng(0).permutation(len(y))
+    assert fitted(z[rows], y[rows]).temperature_ == pytest.approx(model.temperature_, rel=1e-12)
 
-    def test_single_precision_finds_the_same_temperature(self):
-        z, y = problem(3, n=2100, k=1000)
-        z = z.astype(np.float32)
-        single, double = fitted(z, y), fitted(z.astype(np.float64), y)
-        assert single.temperature_ == pytest.approx(double.temperature_, rel=1e-7)
-        assert abs(slope_of_loss(z, y, 1 / single.temperature_)) <= 1e-8
-        assert single.gradient_norm_ <= 1e-8
 
-    def test_a_start_from_some_rows_and_blocks_change_nothing(self):
-        z, y = problem(4, n=20_000, k=10)
-        model = fitted(z, y)
-        assert abs(slope_of_loss(z, y, 1 / model.temperature_)) <= 1e-12
-        rows = np.random.default_rng(0).permutation(len(y))
-        assert fitted(z[rows], y[rows]).temperature_ == pytest.approx(model.temperature_, rel=1e-12)
+def test_a_start_that_misleads():
+    """The rows looked at first are all right, or all wrong; the others are not."""
+    z, y = problem(4, n=60_000, k=5)
+    step = len(y) // 4000  # as fit_slope takes them
+    for picked in (z[::step].argmax(axis=1), z[::step].argmin(axis=1)):
+        labels = y.copy()
+        labels[::step] = picked
+        model = fitted(z, labels)
+        assert model.at_bound_ is None and model.n_iter_ < 40
+        assert abs(slope_of_loss(z, labels, 1 / model.temperature_)) <= 1e-12

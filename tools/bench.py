@@ -6,17 +6,20 @@ Inputs include validation; one thread. Exit code 1 if a promise is broken.
 """
 
 import argparse
+import subprocess
 import sys
 import tracemalloc
 from functools import partial
-from inspect import signature
+from importlib import import_module
 from types import FunctionType
+from typing import Any, get_origin
 
 import numpy as np
 
 import calibkit as ck
-from calibkit import explore
-from calibkit.explore._quiz import Quiz
+from calibkit import lessons
+from calibkit.explore import Quiz
+from calibkit.explore._base import Shown
 from calibkit.fakes import KnobClassifier
 from tools import bench_counts, bench_fits, bench_multiclass
 from tools.timing import Case, best_ms
@@ -101,9 +104,11 @@ def small_input(rng: np.random.Generator) -> Case:
 def redraws() -> list[Case]:
     """Time one redraw of each explorer, at its default and at the far end of each control."""
     cases = []
-    for name in explore.__all__:
-        make = getattr(explore, name)
-        if not isinstance(make, FunctionType) or name.endswith("_view") or _required(make):
+    rooms = [import_module(f"calibkit.lessons.lesson{number}") for number in lessons.lessons()]
+    for name, make in (
+        (n, getattr(room, n)) for room in rooms for n in getattr(room, "__all__", ())
+    ):
+        if not _makes_an_explorer(make):
             continue
         shown = make()
         if isinstance(shown, Quiz):
@@ -116,10 +121,25 @@ def redraws() -> list[Case]:
     return cases
 
 
-def _required(function: FunctionType) -> bool:
-    """Tell whether a function wants an argument, and so is no explorer by itself."""
-    items = signature(function).parameters.values()
-    return any(item.default is item.empty and item.kind is not item.VAR_KEYWORD for item in items)
+def _makes_an_explorer(function: Any) -> bool:
+    """Tell whether a function returns something that a reader can set by hand."""
+    if not isinstance(function, FunctionType):
+        return False
+    kind = function.__annotations__.get("return")
+    kind = get_origin(kind) or kind
+    return isinstance(kind, type) and issubclass(kind, Shown)
+
+
+def importing() -> Case:
+    """Time the import of the package against that of what it needs."""
+
+    def run(names: str) -> float:
+        command = [sys.executable, "-c", f"import {names}"]
+        return best_ms(partial(subprocess.run, command, check=True))
+
+    return Case(
+        "import calibkit", run("calibkit"), "numpy, special", run("numpy, scipy.special"), 2
+    )
 
 
 def peak_memory(n: int, rng: np.random.Generator) -> Case:
@@ -139,7 +159,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--quick", action="store_true", help="a tenth of the rows")
     n = 100_000 if parser.parse_args(arguments).quick else 1_000_000
     rng = np.random.default_rng(0)
-    cases = [*large_inputs(n, rng), resampling(10_000, 1000, rng), small_input(rng)]
+    cases = [importing(), *large_inputs(n, rng), resampling(10_000, 1000, rng), small_input(rng)]
     cases += [
         *fake_samples(n, rng),
         *bench_fits.cases(rng),

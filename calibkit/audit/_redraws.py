@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from calibkit.significance._classical import InterceptRule, SlopeRule
+from calibkit.significance.classical import InterceptRule, SlopeRule
 
 FloatVector = NDArray[np.float64]
 IntVector = NDArray[np.int64]

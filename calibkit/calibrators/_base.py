@@ -9,15 +9,13 @@ from sklearn.base import BaseEstimator
 from calibkit._validation import as_predictions, as_probability_array
 
 FloatVector = NDArray[np.float64]
-
-# Points at which a smooth map is drawn.
-_GRID = 501
+IntVector = NDArray[np.intp]
 
 
 class Calibrator(BaseEstimator):  # type: ignore[misc]  # scikit-learn carries no types
     """A family of maps from predictions to probabilities, and a way to fit one of them.
 
-    Subclasses implement `_fit` and `curve`; checks of the input are here.
+    Subclasses implement ``_fit`` and ``_curve``; checks of the input are here.
 
     Attributes
     ----------
@@ -37,18 +35,7 @@ class Calibrator(BaseEstimator):  # type: ignore[misc]  # scikit-learn carries n
     n_iter_: int
 
     def fit(self, p: Any, y: Any) -> Self:
-        """Fit the map.
-
-        Parameters
-        ----------
-        p : array-like of shape (n,)
-            Predicted probabilities of the event.
-        y : array-like of shape (n,)
-            Labels 0 and 1.
-
-        Returns
-        -------
-        self
+        """Fit the map to predictions `p` and labels `y`, both of shape (n,).
 
         Raises
         ------
@@ -71,10 +58,9 @@ class Calibrator(BaseEstimator):  # type: ignore[misc]  # scikit-learn carries n
         raise NotImplementedError
 
     def curve(self, p: Any) -> FloatVector:
-        """Return the fitted map itself at `p`, of the same shape.
+        """Return the fitted map itself at `p`, of the same shape; it may leave [0, 1].
 
-        It is the map whose distance from the diagonal a fit on the test set reports. The maps
-        of some families leave [0, 1] (slope-1 bins); `calibrate` cuts them.
+        A fit on the test set reports the distance of this map from the diagonal.
         """
         prob = np.asarray(as_probability_array(p), dtype=np.float64)
         self._check_fitted()
@@ -84,17 +70,23 @@ class Calibrator(BaseEstimator):  # type: ignore[misc]  # scikit-learn carries n
         raise NotImplementedError
 
     def calibrate(self, p: Any) -> FloatVector:
-        """Return the calibrated probabilities, of the same shape as `p`.
-
-        The fitted map, with values below 0 set to 0 and above 1 set to 1.
-        """
+        """Return the calibrated probabilities, of the same shape as `p`: the map cut to [0, 1]."""
         return np.clip(self.curve(p), 0.0, 1.0)
 
     def polyline(self) -> tuple[FloatVector, FloatVector]:
         """Return the map as points to draw, with NaN between separate pieces."""
-        x = np.linspace(0, 1, _GRID)
+        x = np.linspace(0, 1, 501)
         return x, self.curve(x)
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "converged_"):
             raise ValueError(f"{type(self).__name__} is not fitted yet; call fit(p, y) first.")
+
+
+def drawn_apart(
+    left: FloatVector, right: FloatVector, heights: tuple[FloatVector, FloatVector]
+) -> tuple[FloatVector, FloatVector]:
+    """Return straight pieces as one line to draw: the two ends of each, NaN between them."""
+    gap = np.full(len(left), np.nan)
+    x, y = (np.column_stack([*ends, gap]).ravel()[:-1] for ends in ((left, right), heights))
+    return x, y

@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibkit._validation import as_count, as_generator
-
-IntVector = NDArray[np.intp]
+from calibkit.calibrators._base import FloatVector, IntVector
 
 
 def assign_folds(
@@ -18,19 +17,8 @@ def assign_folds(
 ) -> tuple[IntVector, int]:
     """Return the number of the fold of each row, and how many folds there are.
 
-    Parameters
-    ----------
-    x, label : ndarray of shape (n,)
-        Predictions and labels, sorted by both: positions then carry no row order.
-    cv : int or scikit-learn splitter
-        A number of folds of (almost) equal size, shuffled, or an object with ``split``.
-    rng : int, numpy.random.Generator or None
-        Draws the folds where `cv` is a number.
-
-    Raises
-    ------
-    ValueError
-        If there are fewer predictions than folds, or a splitter leaves a row out.
+    `x` and `label` are sorted by both, so positions carry no row order. `cv` is a number of
+    folds of (almost) equal size, drawn by `rng`, or an object with ``split``.
     """
     n = len(x)
     n_folds = check_folds(cv)
@@ -56,11 +44,11 @@ def assign_folds(
     return fold, len(parts)
 
 
-def parsimonious(scores: NDArray[np.float64], tolerance: float) -> int:
+def parsimonious(scores: FloatVector, tolerance: float) -> int:
     """Return the first place whose score is at most ``(1 + tolerance)`` times the lowest.
 
-    The rule of source 000, appendix C.2: candidates are ordered from simple to complex, and a
-    complex one must be better by more than `tolerance` (0.1 % there).
+    The rule of Kängsepp, Valk and Kull (2022), appendix C.2: candidates are ordered from simple
+    to complex, and a complex one must be better by more than `tolerance` (0.1 % there).
 
     >>> parsimonious(np.array([0.2, 0.10005, 0.1]), 0.001)
     1

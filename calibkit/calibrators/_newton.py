@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatVector = NDArray[np.float64]
+from calibkit.calibrators._base import FloatVector
 
 MOST_STEPS = 100
 # A Newton step this small in every logit leaves an error of its square: rounding is all that is
@@ -70,23 +69,12 @@ def _newton_step(gradient: FloatVector, hessian: FloatVector) -> FloatVector:
 def fit_logistic(
     features: FloatVector, target: FloatVector, starts: list[list[float]]
 ) -> LogisticFit:
-    """Minimise the summed log loss of ``expit(theta @ features)``.
+    """Minimise the summed log loss of ``expit(theta @ features)``, from the best of the starts.
 
-    Parameters
-    ----------
-    features : ndarray of shape (d, n)
-        Linearly independent rows, in an order of the columns that does not depend on the order
-        in which the data came.
-    target : ndarray of shape (n,)
-        Labels, or smoothed labels, in [0, 1].
-    starts : list of d numbers each
-        Coefficients to begin with; the one of lowest loss is taken.
-
-    Returns
-    -------
-    LogisticFit
-        If a line through the features separates the labels, there is no finite optimum. The
-        steps then end where the loss can hardly fall.
+    The features are d linearly independent rows; their columns are in an order that does not
+    depend on that of the data. Targets are labels, or smoothed labels, in [0, 1]. If a line through
+    the features separates the labels, there is no finite optimum: the steps then end where the
+    loss can hardly fall.
     """
     point = min((_at(np.array(s), features, target) for s in starts), key=lambda p: p.loss)
     hard = bool(((target == 0) | (target == 1)).all())
@@ -112,11 +100,8 @@ def _line_search(
     point: _Point, step: FloatVector, slope: float, data: tuple[FloatVector, FloatVector]
 ) -> _Point | None:
     """Halve the step until the loss falls in proportion; far away a full one may overshoot."""
-    size = 1.0
-    slack = 1e-14 * point.loss
-    for _ in range(50):
+    for size in 0.5 ** np.arange(50):
         trial = _at(point.theta + size * step, *data)
-        if trial.loss <= point.loss + 1e-4 * size * slope + slack:
+        if trial.loss <= point.loss + 1e-4 * size * slope + 1e-14 * point.loss:
             return trial
-        size /= 2
     return None

@@ -1,70 +1,52 @@
 """Maps made of bins: shift all predictions of a bin by one amount, or move them to one height."""
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from calibkit.bins import Binning, as_bins
-from calibkit.calibrators._base import Calibrator
-from calibkit.reliability import BinTable, reliability_table
-
-FloatVector = NDArray[np.float64]
+from calibkit.bins import Binning, EqualMass, EqualWidth, as_bins
+from calibkit.calibrators._base import Calibrator, FloatVector, IntVector, drawn_apart
+from calibkit.reliability import reliability_table
 
 
+@dataclass(eq=False, repr=False)
 class BinnedCalibrator(Calibrator):
-    """What the maps with bins share: a bin table, and a straight piece in each bin.
+    """What the maps with bins share: a bin table, and a straight piece in each bin."""
 
-    Attributes
-    ----------
-    table_ : BinTable
-        Count, mean prediction and frequency of each bin.
-    edges_ : ndarray of shape (B + 1,)
-        Edges of the bins: ``[a, b)``, the last one closed.
-    """
+    bins: Any = 15
 
-    table_: BinTable
-    edges_: FloatVector
+    def _fit(self, prob: FloatVector, label: FloatVector) -> None:
+        self._fit_bins(as_bins(self.bins), prob, label)
 
     def _fit_bins(self, binning: Binning, prob: FloatVector, label: FloatVector) -> None:
-        """Fill the bin table; the subclass makes its map from it."""
         self.table_ = reliability_table(label, prob, bins=binning)
         self.edges_ = self.table_.edges
         self.n_parameters_ = int(self.table_.occupied.sum())
         self._make()
 
     def _make(self) -> None:
+        """Make the map from the bin table."""
         raise NotImplementedError
 
-    def _values(self, prob: FloatVector, index: NDArray[np.intp]) -> FloatVector:
+    def _values(self, prob: FloatVector, index: IntVector) -> FloatVector:
         """Return the map at predictions whose bins are known."""
         raise NotImplementedError
 
-    def _bin_of(self, prob: FloatVector) -> NDArray[np.intp]:
-        # The binning that filled the table also reads it: membership and evaluation agree.
-        return self.table_.binning.assign(prob, self.edges_)
-
     def _curve(self, prob: FloatVector) -> FloatVector:
-        return self._values(prob, self._bin_of(prob))
+        # The binning that filled the table also reads it: membership and evaluation agree.
+        return self._values(prob, self.table_.binning.assign(prob, self.edges_))
 
     def polyline(self) -> tuple[FloatVector, FloatVector]:
         """Return the two ends of the map in each bin, with NaN between bins.
 
-        Returns
-        -------
-        x, y : ndarray of shape (3B - 1,)
-            Bins that begin above 0 are drawn from 0 on: their first piece goes on to the left.
+        Bins that begin above 0 are drawn from 0 on: their first piece goes on to the left.
         """
         self._check_fitted()
         index = np.arange(len(self.edges_) - 1)
         left, right = self.edges_[:-1].copy(), self.edges_[1:]
         left[0] = 0.0
-        gap = np.full(len(index), np.nan)
-        ends = (self._values(left, index), self._values(right, index))
-        return (
-            np.column_stack([left, right, gap]).ravel()[:-1],
-            np.column_stack([*ends, gap]).ravel()[:-1],
-        )
+        return drawn_apart(left, right, (self._values(left, index), self._values(right, index)))
 
 
 class SlopeOneBinning(BinnedCalibrator):
@@ -82,16 +64,10 @@ class SlopeOneBinning(BinnedCalibrator):
     ----------
     shift_ : ndarray of shape (B,)
         Frequency minus mean prediction of each bin; 0 where the bin is empty.
-    table_ : BinTable
-        Count, mean prediction and frequency of each bin.
-    edges_ : ndarray of shape (B + 1,)
-        Edges of the bins.
-    n_parameters_ : int
-        Number of bins in use.
-    converged_ : bool
-        True: the fit is a formula.
-    n_iter_ : int
-        0.
+    table_, edges_ : BinTable, ndarray of shape (B + 1,)
+        Count, mean prediction and frequency of each bin; its edges, ``[a, b)``.
+    n_parameters_, converged_, n_iter_
+        Number of bins in use; True and 0: the fit is a formula.
 
     Raises
     ------
@@ -103,11 +79,8 @@ class SlopeOneBinning(BinnedCalibrator):
     ``g(p) = p + f_b - m_b`` for p in bin b, with frequency ``f_b`` and mean prediction ``m_b``.
     The objective splits over bins into ``sum_i (p_i + s - y_i)^2``, which ``s = f_b - m_b``
     minimises. So ``g(p_i) - p_i`` is constant in a bin, and for every a > 0
-    ``(1/n) sum_i |g(p_i) - p_i|^a = sum_b (n_b / n) |m_b - f_b|^a`` (source 000, Theorem 2).
-
-    ``curve`` may leave [0, 1]; ``calibrate`` cuts it. In an empty bin the map is the identity.
-
-    Taught in lesson 05.
+    ``(1/n) sum_i |g(p_i) - p_i|^a = sum_b (n_b / n) |m_b - f_b|^a`` (Kängsepp, Valk and Kull, 2022,
+    Theorem 2). In an empty bin the map is the identity. Taught in lesson 05.
 
     Examples
     --------
@@ -120,21 +93,12 @@ class SlopeOneBinning(BinnedCalibrator):
     """
 
     family: ClassVar[str] = "slope-1 bins"
-    loss_name: ClassVar[str] = "Brier"
-
-    shift_: FloatVector
-
-    def __init__(self, bins: Any = 15):
-        self.bins = bins
-
-    def _fit(self, prob: FloatVector, label: FloatVector) -> None:
-        self._fit_bins(as_bins(self.bins), prob, label)
 
     def _make(self) -> None:
         table = self.table_
         self.shift_ = np.where(table.occupied, table.frequency - table.mean_prob, 0.0)
 
-    def _values(self, prob: FloatVector, index: NDArray[np.intp]) -> FloatVector:
+    def _values(self, prob: FloatVector, index: IntVector) -> FloatVector:
         return np.asarray(prob + self.shift_[index])
 
 
@@ -153,16 +117,8 @@ class FlatBinning(BinnedCalibrator):
     ----------
     height_ : ndarray of shape (B,)
         Frequency of each bin; NaN where the bin is empty.
-    table_ : BinTable
-        Count, mean prediction and frequency of each bin.
-    edges_ : ndarray of shape (B + 1,)
-        Edges of the bins.
-    n_parameters_ : int
-        Number of bins in use.
-    converged_ : bool
-        True: the fit is a formula.
-    n_iter_ : int
-        0.
+    table_, edges_, n_parameters_, converged_, n_iter_
+        As in `SlopeOneBinning`.
 
     Raises
     ------
@@ -176,10 +132,11 @@ class FlatBinning(BinnedCalibrator):
 
     As an evaluator it reports at least the expected calibration error of the same bins, because
     ``(1/n) sum_i |f_b - p_i| >= sum_b (n_b / n) |f_b - m_b|`` (Jensen): it also counts how far the
-    predictions of a bin are apart. With the bins of isotonic regression, ``FlatBinning(Pava())``,
-    it is isotonic regression without the slopes between blocks.
+    predictions of a bin are apart. ``FlatBinning(Pava())`` is isotonic regression without the
+    slopes between blocks.
 
-    Zadrozny and Elkan (2001); source 000 section 4.3. Taught in lessons 05 and 10.
+    Zadrozny and Elkan (2001); Kängsepp, Valk and Kull (2022), section 4.3. Taught in lessons 05
+    and 10.
 
     Examples
     --------
@@ -192,22 +149,37 @@ class FlatBinning(BinnedCalibrator):
     """
 
     family: ClassVar[str] = "flat bins"
-    loss_name: ClassVar[str] = "Brier"
-
-    height_: FloatVector
-
-    def __init__(self, bins: Any = 15):
-        self.bins = bins
-
-    def _fit(self, prob: FloatVector, label: FloatVector) -> None:
-        self._fit_bins(as_bins(self.bins), prob, label)
 
     def _make(self) -> None:
         self.height_ = self.table_.frequency
 
-    def _values(self, prob: FloatVector, index: NDArray[np.intp]) -> FloatVector:
+    def _values(self, prob: FloatVector, index: IntVector) -> FloatVector:
         height = self.height_[index]
         return np.asarray(np.where(np.isnan(height), prob, height))
 
 
 HistogramBinning = FlatBinning
+
+
+class ChosenBinning(SlopeOneBinning):
+    """Slope-1 bins whose number is found from the data: by folds, or by the sweep."""
+
+    kind: str
+    rule: str
+
+    def _binning(self, n_bins: int) -> EqualMass | EqualWidth:
+        return EqualMass(n_bins, self.rule) if self.kind == "equal-mass" else EqualWidth(n_bins)
+
+    def _fit(self, prob: FloatVector, label: FloatVector) -> None:
+        kinds, rules = ("equal-mass", "equal-width"), ("midpoint", "first")
+        for name, options in (("kind", kinds), ("rule", rules)):
+            value = getattr(self, name)
+            if value not in options:
+                raise ValueError(f"{name} must be one of {options}, got {value!r}.")
+        # Positions among sorted rows carry no row order.
+        order = np.lexsort((label, prob))
+        self.n_bins_ = self._choose(prob[order], label[order])
+        self._fit_bins(self._binning(self.n_bins_), prob, label)
+
+    def _choose(self, prob: FloatVector, label: FloatVector) -> int:
+        raise NotImplementedError

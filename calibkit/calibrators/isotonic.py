@@ -4,11 +4,9 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import isotonic_regression
 
-from calibkit.calibrators._base import Calibrator
-
-FloatVector = NDArray[np.float64]
+from calibkit.bins._merge import merge
+from calibkit.calibrators._base import Calibrator, FloatVector
 
 
 class IsotonicCalibrator(Calibrator):
@@ -22,16 +20,10 @@ class IsotonicCalibrator(Calibrator):
     ----------
     low_, high_ : ndarray of shape (J,)
         Smallest and largest prediction of each block.
-    height_ : ndarray of shape (J,)
-        Frequency of the event in each block, strictly increasing.
-    count_ : ndarray of int, shape (J,)
-        Number of predictions in each block.
-    n_parameters_ : None
-        The family is non-parametric: the data choose the number of blocks.
-    converged_ : bool
-        True: the fit is exact.
-    n_iter_ : int
-        0.
+    height_, count_ : ndarray of shape (J,)
+        Frequency of the event in each block, strictly increasing, and number of predictions.
+    n_parameters_, converged_, n_iter_
+        None: the data choose the number of blocks; True and 0: the fit is exact.
 
     Raises
     ------
@@ -44,7 +36,6 @@ class IsotonicCalibrator(Calibrator):
     scikit-learn. Equal predictions are pooled first. The blocks are those of
     `calibkit.corp.corp_decomposition`. The map depends on the ranks of the predictions and on
     the labels only, so any increasing distortion of the predictions leaves the heights alone.
-
     Zadrozny and Elkan (2002). Taught in lessons 05 and 10; the blocks in lesson 04.
 
     Examples
@@ -57,28 +48,17 @@ class IsotonicCalibrator(Calibrator):
     """
 
     family: ClassVar[str] = "isotonic"
-    loss_name: ClassVar[str] = "Brier"
-
-    low_: FloatVector
-    high_: FloatVector
-    height_: FloatVector
-    count_: NDArray[np.intp]
 
     def _fit(self, prob: FloatVector, label: FloatVector) -> None:
         value, miss = _in_order(prob, label)
         # Labels that do not rise are one block in any case; equal predictions, too: see there.
         bounds = np.flatnonzero(np.concatenate(([True], miss[1:] < miss[:-1], [True])))
-        count = np.diff(bounds)
-        hits = count - np.diff(np.cumsum(miss)[bounds[1:] - 1], prepend=0)
-        block = isotonic_regression(hits / count, weights=count).blocks[:-1]
-        # Heights as ratios of whole numbers; blocks whose heights were equal but for rounding
-        # become one.
-        height = np.add.reduceat(hits, block) / np.add.reduceat(count, block)
-        block = block[np.concatenate(([True], height[1:] > height[:-1]))]
-        self.count_ = np.add.reduceat(count, block)
-        self.height_ = np.add.reduceat(hits, block) / self.count_
-        self.low_ = value[bounds[block]]
-        self.high_ = value[bounds[np.append(block[1:], len(count))] - 1]
+        hits_before = bounds - np.concatenate(([0], np.cumsum(miss)[bounds[1:] - 1]))
+        self.count_ = np.array(merge(np.diff(hits_before), np.diff(bounds), 0, len(value)))
+        ends = np.cumsum(self.count_)
+        self.low_, self.high_ = value[ends - self.count_], value[ends - 1]
+        hits = np.diff(hits_before[np.searchsorted(bounds, ends)], prepend=0)
+        self.height_ = hits / self.count_
         self.n_parameters_ = None
 
     def _curve(self, prob: FloatVector) -> FloatVector:

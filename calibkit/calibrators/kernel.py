@@ -1,31 +1,25 @@
 """A smooth map from two kernel densities (Zhang, Kailkhura and Han 2020)."""
 
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from calibkit.calibrators._base import Calibrator
+from calibkit.calibrators._base import Calibrator, FloatVector
 
-FloatVector = NDArray[np.float64]
-
-# The triweight kernel with standard deviation 1 ends at 3.
-_REACH = 3
-NARROWEST, WIDEST = 5e-4, 1 / 3
-_STEPS_PER_BANDWIDTH = 50
-_FEWEST_CELLS, _MOST_CELLS = 1024, 65_536
+_REACH = 3  # where the triweight kernel with standard deviation 1 ends
+_NARROWEST, _WIDEST = 5e-4, 1 / 3
+_STEPS_PER_BANDWIDTH, _FEWEST_CELLS, _MOST_CELLS = 50, 1024, 65_536
 
 
+@dataclass(eq=False, repr=False)
 class KernelDensityCalibrator(Calibrator):
     """Kernel-density calibration: the share of ones among the predictions nearby.
 
-    ``c(p) = pi_1 f_1(p) / (pi_1 f_1(p) + pi_0 f_0(p))``: the two classes' densities of
-    predictions, estimated with one kernel, put together by the rule of Bayes. That is a local
-    average of the labels,
-
-        ``c(p) = sum_i K((p - p_i) / h) y_i / sum_i K((p - p_i) / h)``,
-
-    with the triweight kernel ``K(u) ~ (1 - (u/3)^2)^3`` for ``|u| < 3``.
+    The two classes' densities of predictions, estimated with one kernel and put together by the
+    rule of Bayes. That is a local average of the labels,
+    ``c(p) = sum_i K((p - p_i) / h) y_i / sum_i K((p - p_i) / h)``, with the triweight kernel
+    ``K(u) ~ (1 - (u/3)^2)^3`` for ``|u| < 3``.
 
     Parameters
     ----------
@@ -35,14 +29,10 @@ class KernelDensityCalibrator(Calibrator):
 
     Attributes
     ----------
-    bandwidth_ : float
-        The bandwidth used.
-    grid_, height_ : ndarray of shape (G,)
-        The map at the grid points that see any data; linear in between.
-    n_parameters_ : None
-        The family is non-parametric.
-    converged_, n_iter_
-        True and 0.
+    bandwidth_, grid_, height_ : float, ndarray, ndarray
+        The bandwidth used; the map at the grid points that see any data, linear in between.
+    n_parameters_, converged_, n_iter_
+        None, True and 0.
 
     Raises
     ------
@@ -53,17 +43,13 @@ class KernelDensityCalibrator(Calibrator):
     -----
     The data are mirrored at 0 and at 1, else the densities would fall to half there. Where no
     prediction is within 3 h, the map goes straight from one side of the gap to the other. If
-    the rule finds no spread among the zeros it takes that of all predictions.
+    the rule finds no spread among the zeros it takes that of all predictions. Sums are taken on
+    a grid: from a bandwidth of 0.01 on the map differs from the sums over all pairs by less than
+    0.0001, at the narrowest by less than 0.002.
 
-    Sums are taken on a grid of at least 50 points per bandwidth (fewer below 0.0008). From a
-    bandwidth of 0.01 on the map differs from the sums over all pairs by less than 0.0001, at
-    the narrowest by less than 0.002.
-
-    The authors' program sets the densities to 0 outside the *open* interval (0, 1). A
-    confident model has many predictions at 0 and 1 themselves, and there its map repeats the
-    value of the grid point before. Here 0 and 1 are points like any other.
-
-    Zhang, Kailkhura and Han (2020). Taught in lesson 10.
+    The authors' program sets the densities to 0 outside the *open* interval (0, 1), so for
+    predictions of 0 and 1 its map repeats the value of the grid point before. Here they are
+    points like any other. Zhang, Kailkhura and Han (2020). Taught in lesson 10.
 
     Examples
     --------
@@ -78,12 +64,7 @@ class KernelDensityCalibrator(Calibrator):
     family: ClassVar[str] = "kernel density"
     loss_name: ClassVar[str] = "none (rule of Bayes)"
 
-    bandwidth_: float
-    grid_: FloatVector
-    height_: FloatVector
-
-    def __init__(self, bandwidth: float | str = "rule"):
-        self.bandwidth = bandwidth
+    bandwidth: float | str = "rule"
 
     def _fit(self, prob: FloatVector, label: FloatVector) -> None:
         zeros, ones = np.sort(prob[label == 0]), np.sort(prob[label == 1])
@@ -106,12 +87,12 @@ class KernelDensityCalibrator(Calibrator):
             spread = zeros.std() if len(zeros) else 0.0
             spread = spread or np.sort(np.concatenate([zeros, ones])).std()
             rule = spread * (2 * (len(zeros) + len(ones))) ** -0.2
-            return float(np.clip(rule, NARROWEST, WIDEST))
+            return float(np.clip(rule, _NARROWEST, _WIDEST))
         number = isinstance(self.bandwidth, int | float | np.number)
-        if not number or not NARROWEST <= self.bandwidth <= WIDEST:
+        if not number or not _NARROWEST <= self.bandwidth <= _WIDEST:
             raise ValueError(
-                f"bandwidth must be a number from {NARROWEST} to 1/3, or "
-                f'"rule", got {self.bandwidth!r}.'
+                f'bandwidth must be a number from {_NARROWEST} to 1/3, or "rule", '
+                f"got {self.bandwidth!r}."
             )
         return float(self.bandwidth)
 

@@ -1,19 +1,17 @@
 """Maps of one to three parameters, fitted by log loss: Platt and beta calibration."""
 
 import warnings
+from dataclasses import dataclass
 from itertools import product
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import brentq
 
 from calibkit._links import EPS, LOGIT_LIMIT, expit, logit
 from calibkit._validation import CalibrationWarning
-from calibkit.calibrators._base import Calibrator
+from calibkit.calibrators._base import Calibrator, FloatVector
 from calibkit.calibrators._newton import LogisticFit, fit_logistic
-
-FloatVector = NDArray[np.float64]
 
 
 def _by_label(prob: FloatVector, label: FloatVector) -> tuple[FloatVector, FloatVector]:
@@ -32,10 +30,9 @@ def _n_distinct(values: FloatVector, most: int) -> int:
 
 
 def _smoothed(label: FloatVector) -> FloatVector:
-    """Return the targets of Platt (1999): (N1 + 1) / (N1 + 2) for 1, 1 / (N0 + 2) for 0."""
+    """Return the targets of Platt (1999)."""
     ones = label.sum()
-    zeros = len(label) - ones
-    return np.asarray(np.where(label == 1, (ones + 1) / (ones + 2), 1 / (zeros + 2)))
+    return np.asarray(np.where(label == 1, (ones + 1) / (ones + 2), 1 / (len(label) - ones + 2)))
 
 
 def _start(target: FloatVector) -> float:
@@ -52,6 +49,7 @@ def _warn_of_no_optimum(name: str, remedy: str) -> None:
     )
 
 
+@dataclass(eq=False, repr=False)
 class PlattCalibrator(Calibrator):
     """Logistic calibration: a straight line from logit to logit.
 
@@ -68,12 +66,9 @@ class PlattCalibrator(Calibrator):
     slope_, intercept_ : float
         The line. A slope below 1 pulls predictions towards the middle (they were
         over-confident); a negative slope says that the ranking is upside down.
-    n_parameters_ : int
-        2, or 1 if all predictions are equal: then the slope stays 1.
-    converged_ : bool
-        False if there is no finite optimum; see Notes.
-    n_iter_ : int
-        Newton steps.
+    n_parameters_, converged_, n_iter_
+        2, or 1 if all predictions are equal (then the slope stays 1); False if there is no finite
+        optimum; number of Newton steps.
 
     Raises
     ------
@@ -84,12 +79,12 @@ class PlattCalibrator(Calibrator):
     -----
     Platt (1999) fitted the line to scores of a support vector machine. For probabilities the
     score is the logit, which is limited to ±36.84 (p = 0 and p = 1 are fine). With a slope of
-    1 / T and no intercept it is temperature scaling.
+    1 / T and no intercept it is temperature scaling. Without smoothing, labels that a threshold
+    separates (also: labels of one class) have no finite optimum. Then a `CalibrationWarning`
+    says so, and the map is close to a step.
 
-    Without smoothing, labels that a threshold separates (also: labels of one class) have no
-    finite optimum. Then a `CalibrationWarning` says so, and the map is close to a step.
-
-    Taught in lessons 05 and 10. Source 000 section 5, source 003 section 4.
+    Kängsepp, Valk and Kull (2022), section 5; Kumar, Liang and Ma (2019), section 4. Taught in
+    lessons 05 and 10.
 
     Examples
     --------
@@ -106,11 +101,7 @@ class PlattCalibrator(Calibrator):
     family: ClassVar[str] = "Platt"
     loss_name: ClassVar[str] = "log loss"
 
-    slope_: float
-    intercept_: float
-
-    def __init__(self, smoothing: bool = True):
-        self.smoothing = smoothing
+    smoothing: bool = True
 
     def _fit(self, prob: FloatVector, label: FloatVector) -> None:
         if not isinstance(self.smoothing, bool | np.bool_):
@@ -120,8 +111,7 @@ class PlattCalibrator(Calibrator):
         self.n_parameters_ = _n_distinct(x, 2)
         if self.n_parameters_ == 1:  # what is wrong with one logit is a shift, not a slope
             self.slope_, self.intercept_ = 1.0, _start(target) - float(x[0])
-            finite = bool(0 < target.mean() < 1)
-            self.converged_ = finite
+            self.converged_ = finite = bool(0 < target.mean() < 1)
         else:
             features = np.vstack([x, np.ones_like(x)])
             fit = fit_logistic(features, target, [[0.0, _start(target)], [1.0, 0.0]])
@@ -134,6 +124,7 @@ class PlattCalibrator(Calibrator):
         return expit(self.slope_ * logit(prob) + self.intercept_)
 
 
+@dataclass(eq=False, repr=False)
 class BetaCalibrator(Calibrator):
     """Beta calibration: Platt's line with a slope of its own at either end.
 
@@ -151,12 +142,9 @@ class BetaCalibrator(Calibrator):
     ----------
     a_, b_, intercept_ : float
         The parameters.
-    n_parameters_ : int
-        3, 2, 2 or 1; fewer if there are fewer distinct predictions.
-    converged_ : bool
-        False if there is no finite optimum; see Notes.
-    n_iter_ : int
-        Newton steps, all trials together.
+    n_parameters_, converged_, n_iter_
+        3, 2, 2 or 1, fewer if there are fewer distinct predictions; False if there is no finite
+        optimum; number of Newton steps, all trials together.
 
     Raises
     ------
@@ -172,9 +160,8 @@ class BetaCalibrator(Calibrator):
 
     Two distinct predictions cannot tell a from b, so a = b; one leaves a = b = 1 and shifts the
     logit. With labels that can be separated there is no finite optimum; a `CalibrationWarning`
-    says so. ln is limited to -36.84, at p = 1e-16.
-
-    Kull, Silva Filho and Flach (2017). Taught in lessons 05 and 10.
+    says so. ln is limited to -36.84, at p = 1e-16. Kull, Silva Filho and Flach (2017). Taught in
+    lessons 05 and 10.
 
     Examples
     --------
@@ -191,12 +178,7 @@ class BetaCalibrator(Calibrator):
     family: ClassVar[str] = "beta"
     loss_name: ClassVar[str] = "log loss"
 
-    a_: float
-    b_: float
-    intercept_: float
-
-    def __init__(self, parameters: str = "abm"):
-        self.parameters = parameters
+    parameters: str = "abm"
 
     @property
     def m_(self) -> float:

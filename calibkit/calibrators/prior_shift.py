@@ -1,11 +1,8 @@
 """Repair predictions after a change of prevalence, known or estimated. Lesson 09.
 
 If only the share of positives changes, and the features within each class stay as they were,
-all true logits move by one constant (*label shift*). No labels are needed to repair that, so
-these are functions and not calibrators.
-
-Source: Saerens, Latinne and Decaestecker (2002), *Adjusting the outputs of a classifier to new
-a priori probabilities*, equations 2.4 and 2.9; source 002 section 4.1 for the simulation.
+all true logits move by one constant (*label shift*). Source: Saerens, Latinne and Decaestecker
+(2002), *Adjusting the outputs of a classifier to new a priori probabilities*.
 """
 
 from collections.abc import Mapping
@@ -17,11 +14,9 @@ from numpy.typing import NDArray
 
 from calibkit._result import Result, listed, read_only, spell
 from calibkit._validation import as_count, as_level, as_probability_array
+from calibkit.calibrators._base import FloatVector
 
-FloatVector = NDArray[np.float64]
-
-_MOST_STEPS = 200
-_TOLERANCE = 1e-13
+_MOST_STEPS, _TOLERANCE = 200, 1e-13
 
 
 def shift_prior(p: Any, *, train_prevalence: float, test_prevalence: float) -> FloatVector:
@@ -31,33 +26,22 @@ def shift_prior(p: Any, *, train_prevalence: float, test_prevalence: float) -> F
     ----------
     p : array-like of shape (n,)
         Predicted probabilities of the event, right for `train_prevalence`.
-    train_prevalence : float
-        Share of events that the model was made for, strictly between 0 and 1. For a model that
-        was trained with class weights it is the *weighted* share: 1/2 if they balance the classes.
-    test_prevalence : float
-        Share of events where it is used, strictly between 0 and 1.
+    train_prevalence, test_prevalence : float
+        Share of events that the model was made for, and where it is used (unknown? see
+        `estimate_prevalence`), strictly between 0 and 1. For a model that was trained with class
+        weights the first is the *weighted* share: 1/2 if they balance the classes.
 
     Returns
     -------
     ndarray of shape (n,)
         Probabilities in [0, 1]; 0 and 1 stay what they are.
 
-    Raises
-    ------
-    ValueError
-        If a probability or a prevalence is out of range; the message names row and value.
-
-    See Also
-    --------
-    estimate_prevalence : where nobody knows the new prevalence.
-
     Notes
     -----
     ``logit p' = logit p + logit(test) - logit(train)``, or in odds: multiply by the ratio of the
-    prevalences' odds. Exact if the features within each class are distributed as before. The
-    order of the predictions stays, so AUC does too. It does not repair any other fault: if `p`
-    was not calibrated before, it is not afterwards. Saerens et al. (2002), equation 2.4. Taught
-    in lesson 09.
+    prevalences' odds. The order of the predictions stays, so AUC does too. No other fault is
+    repaired: if `p` was not calibrated before, it is not afterwards. Saerens et al. (2002),
+    equation 2.4. Taught in lesson 09.
 
     Examples
     --------
@@ -79,14 +63,10 @@ class PrevalenceEstimate(Result):
 
     Parameters
     ----------
-    value : float
-        The most likely prevalence, in [0, 1].
-    standard_error : float
-        From the curvature of the likelihood; NaN where the estimate is 0 or 1.
-    train_prevalence : float
-        Share of events that the predictions were made for.
-    n : int
-        Number of predictions.
+    value, standard_error : float
+        The most likely prevalence, in [0, 1]; NaN for the error where it is 0 or 1.
+    train_prevalence, n : float, int
+        Share of events that the predictions were made for, and their number.
     path : ndarray
         The steps of EM from `train_prevalence` on.
     converged : bool
@@ -124,8 +104,7 @@ def estimate_prevalence(
     Parameters
     ----------
     p : array-like of shape (n,)
-        Predicted probabilities on the new data, by a model that was calibrated for
-        `train_prevalence`.
+        Predictions on the new data, by a model that was calibrated for `train_prevalence`.
     train_prevalence : float
         Share of events that the model was made for, strictly between 0 and 1.
     em_steps : int
@@ -145,15 +124,12 @@ def estimate_prevalence(
     Notes
     -----
     EM (Saerens et al., 2002, equation 2.9) repeats two steps: move the predictions to the current
-    prevalence, then take their mean as the next one. Each step raises the likelihood
+    prevalence, then take their mean as the next one. Each step raises the concave likelihood
     ``sum_i log(s p_i / t + (1 - s) (1 - p_i) / (1 - t))`` of the prevalence s, for a training
-    prevalence t. It is concave, so there is one summit. But EM creeps where classes overlap: for
-    rare events it can need thousands of steps. The value is therefore found by Newton's method in a
-    shrinking bracket, and is the point at which EM would end.
-
-    Nothing here can see whether the model *is* calibrated for `train_prevalence`, or whether
-    features changed within a class. If so, the estimate is wrong, and its standard error does
-    not tell. Taught in lesson 09.
+    prevalence t. For rare events EM can need thousands of steps, so Newton's method finds where it
+    would end. Nothing here can see whether the model *is* calibrated for `train_prevalence`, or
+    whether features changed within a class: then the estimate is wrong, and its standard error
+    does not tell. Taught in lesson 09.
 
     Examples
     --------
@@ -173,8 +149,7 @@ def estimate_prevalence(
             "it. Pass the model's predictions, not the base rate."
         )
     value, converged = _most_likely(event, other, train)
-    inside = 0 < value < 1
-    error = 1 / np.sqrt(_curvature(event, other, value)) if inside else np.nan
+    error = 1 / np.sqrt(_curvature(event, other, value)) if 0 < value < 1 else np.nan
     return PrevalenceEstimate(
         value=value,
         standard_error=float(error),

@@ -1,22 +1,21 @@
 """Scaling-binning: fit a smooth map, then output its mean in each of a few bins."""
 
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 
 from calibkit._validation import as_count, as_generator
 from calibkit.bins import EqualMass, assign
-from calibkit.calibrators._base import Calibrator
+from calibkit.calibrators._base import Calibrator, FloatVector, IntVector, drawn_apart
 from calibkit.calibrators.parametric import PlattCalibrator
 
-FloatVector = NDArray[np.float64]
-
-_GRID = 2001
-_HALVINGS = 60
+# Steps are looked for on a grid, and found by halving.
+_GRID, _HALVINGS = 2001, 60
 
 
+@dataclass(eq=False, repr=False)
 class ScalingBinning(Calibrator):
     """Scaling-binning calibration: the mean of a fitted map in equal-mass bins.
 
@@ -37,18 +36,12 @@ class ScalingBinning(Calibrator):
 
     Attributes
     ----------
-    scaler_ : Calibrator
-        The fitted scaler.
-    edges_ : ndarray of shape (B + 1,)
-        Edges of the bins of scaled predictions.
-    value_ : ndarray of shape (B,)
-        Output of each bin.
-    count_ : ndarray of int, shape (B,)
-        Number of predictions from which each output was averaged.
-    n_parameters_ : int or None
-        That of the scaler: the bins do not look at labels.
-    converged_, n_iter_
-        As reported by the scaler.
+    scaler_, edges_ : Calibrator, ndarray of shape (B + 1,)
+        The fitted scaler, and the edges of the bins of its outputs.
+    value_, count_ : ndarray of shape (B,)
+        Output of each bin, and the number of predictions from which it was averaged.
+    n_parameters_, converged_, n_iter_
+        Those of the scaler: the bins do not look at labels.
 
     Raises
     ------
@@ -61,9 +54,8 @@ class ScalingBinning(Calibrator):
     The output takes finitely many values, so its calibration error can be measured without
     bias from binning; and it needs fewer labels than a histogram, about ``B + 1 / e^2`` against
     ``B + B / e^2`` for an error of e (up to constants and logarithms). A bin that the last
-    third does not reach outputs the mean of the second third.
-
-    Kumar, Liang and Ma (2019), source 003 section 4. Taught in lessons 06 and 10.
+    third does not reach outputs the mean of the second third. Kumar, Liang and Ma (2019),
+    section 4. Taught in lessons 06 and 10.
 
     Examples
     --------
@@ -80,22 +72,10 @@ class ScalingBinning(Calibrator):
     family: ClassVar[str] = "scaling-binning"
     loss_name: ClassVar[str] = "log loss"
 
-    scaler_: Calibrator
-    edges_: FloatVector
-    value_: FloatVector
-    count_: NDArray[np.intp]
-
-    def __init__(
-        self,
-        n_bins: int = 10,
-        scaler: Calibrator | None = None,
-        split: str = "one-set",
-        rng: int | np.random.Generator | None = 0,
-    ):
-        self.n_bins = n_bins
-        self.scaler = scaler
-        self.split = split
-        self.rng = rng
+    n_bins: int = 10
+    scaler: Calibrator | None = None
+    split: str = "one-set"
+    rng: int | np.random.Generator | None = 0
 
     def _fit(self, prob: FloatVector, label: FloatVector) -> None:
         bins = EqualMass(as_count(self.n_bins, "n_bins"))
@@ -114,7 +94,7 @@ class ScalingBinning(Calibrator):
         self.n_parameters_ = scaler.n_parameters_
         self.converged_, self.n_iter_ = scaler.converged_, scaler.n_iter_
 
-    def _parts(self, prob: FloatVector, label: FloatVector) -> list[NDArray[np.intp]]:
+    def _parts(self, prob: FloatVector, label: FloatVector) -> list[IntVector]:
         """Return which rows serve which step."""
         n = len(prob)
         if self.split == "one-set":
@@ -127,13 +107,12 @@ class ScalingBinning(Calibrator):
         order = np.lexsort((label, prob))[as_generator(self.rng).permutation(n)]
         return list(np.array_split(order, 3))
 
-    def _sums(self, scaled: FloatVector) -> tuple[NDArray[np.intp], FloatVector]:
-        n_bins = len(self.edges_) - 1
-        index = assign(scaled, self.edges_)
+    def _sums(self, scaled: FloatVector) -> tuple[IntVector, FloatVector]:
+        n_bins, index = len(self.edges_) - 1, assign(scaled, self.edges_)
         sums = np.asarray(np.bincount(index, scaled, n_bins), dtype=np.float64)
         return np.bincount(index, minlength=n_bins), sums
 
-    def _bin_of(self, prob: FloatVector) -> NDArray[np.intp]:
+    def _bin_of(self, prob: FloatVector) -> IntVector:
         return assign(self.scaler_.calibrate(prob), self.edges_)
 
     def _curve(self, prob: FloatVector) -> FloatVector:
@@ -151,8 +130,4 @@ class ScalingBinning(Calibrator):
             low, high = np.where(stays, middle, low), np.where(stays, high, middle)
         start, end = np.concatenate(([0.0], high)), np.concatenate((high, [1.0]))
         level = self.value_[np.concatenate((index[jump], index[-1:]))]
-        gap = np.full_like(level, np.nan)
-        return (
-            np.column_stack([start, end, gap]).ravel()[:-1],
-            np.column_stack([level, level, gap]).ravel()[:-1],
-        )
+        return drawn_apart(start, end, (level, level))

@@ -1,34 +1,29 @@
 """A smooth map without bins: a spline through the cumulative gaps (Gupta et al. 2021)."""
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calibkit._validation import as_count
-from calibkit.calibrators._base import Calibrator
+from calibkit.calibrators._base import Calibrator, FloatVector
 from calibkit.calibrators._folds import assign_folds
 
-FloatVector = NDArray[np.float64]
-
-_ENDS = ("natural", "parabolic", "linear")
-_CANDIDATES = range(4, 11)
+# The rule that the second derivatives at the three outer knots obey.
+_ENDS = {"natural": [1.0, 0, 0], "parabolic": [1.0, -1, 0], "linear": [1.0, -2, 1]}
 
 
 def _second_derivatives(n_knots: int, ends: str) -> FloatVector:
     """Return the matrix that turns heights at the knots of [0, 1] into second derivatives.
 
-    Inside, the slope is continuous. At the two ends the second derivative is 0 ("natural"),
-    the same at the two outer knots ("parabolic"), or on a line through its two neighbours
-    ("linear").
+    Inside, the slope is continuous.
     """
     step = 1 / (n_knots - 1)
     left, right = np.zeros((2, n_knots, n_knots))
     for i in range(1, n_knots - 1):
         left[i, i - 1 : i + 2] = np.array([1, 4, 1]) * step / 6
         right[i, i - 1 : i + 2] = np.array([1, -2, 1]) / step
-    rule = {"natural": [1.0, 0, 0], "parabolic": [1.0, -1, 0], "linear": [1.0, -2, 1]}[ends]
-    left[0, :3], left[-1, -3:] = rule, rule[::-1]
+    left[0, :3], left[-1, -3:] = _ENDS[ends], _ENDS[ends][::-1]
     return np.asarray(np.linalg.solve(left, right))
 
 
@@ -67,12 +62,13 @@ class _Pooled:
         return heights, self.value + np.diff(at) / np.diff(place)
 
 
+@dataclass(eq=False, repr=False)
 class SplineCalibrator(Calibrator):
     """Spline calibration: add the slope of the smoothed cumulative gap.
 
-    Sort the predictions. Draw the sum of ``y - p`` over the first k of them, divided by n,
-    against k / n: for a calibrated model it stays near 0. Fit a cubic spline S to this curve.
-    Its slope is the mean gap nearby, so ``c(p) = p + S'``.
+    Draw the sum of ``y - p`` over the k lowest predictions, divided by n, against k / n: for a
+    calibrated model it stays near 0. Fit a cubic spline S to this curve. Its slope is the mean
+    gap nearby, so ``c(p) = p + S'``.
 
     Parameters
     ----------
@@ -87,18 +83,12 @@ class SplineCalibrator(Calibrator):
 
     Attributes
     ----------
-    n_knots_ : int
-        Number of knots.
     candidates_, scores_ : ndarray
-        Numbers tried and their scores; one number and NaN if it was given.
-    value_, height_ : ndarray of shape (m,)
-        Distinct predictions and the map there.
-    knot_heights_ : ndarray of shape (m,), one per knot
-        The spline at its knots.
-    n_parameters_ : int
-        Number of knots.
-    converged_, n_iter_
-        True and 0: least squares.
+        Numbers of knots tried and their scores; one number and NaN if it was given.
+    value_, height_, knot_heights_ : ndarray
+        Distinct predictions and the map there; the spline at its knots.
+    n_knots_, n_parameters_, converged_, n_iter_
+        Number of knots, twice; True and 0: least squares.
 
     Raises
     ------
@@ -107,15 +97,14 @@ class SplineCalibrator(Calibrator):
 
     Notes
     -----
-    The map need be neither increasing nor within [0, 1] (`calibrate` cuts it). It is linear
-    between predictions and constant beyond them. For ties the slope is the mean over their
-    share of the axis. With fewer predictions than knots the smallest heights that fit are used.
+    The map need be neither increasing nor within [0, 1]. It is linear between predictions and
+    constant beyond them. For ties the slope is the mean over their share of the axis. With
+    fewer predictions than knots the smallest heights that fit are used.
 
     Differences from the authors' program: the curve starts at (0, 0) and ends at k / n = 1 (it
     spreads k = 1, ..., n over [0, 1]). And between two predictions it swaps the weights of the
-    two neighbours: it returns the left height at the right one, a map with n teeth.
-
-    Gupta et al. (2021). Taught in lesson 10.
+    two neighbours: it returns the left height at the right one, a map with n teeth. Gupta et al.
+    (2021). Taught in lesson 10.
 
     Examples
     --------
@@ -129,25 +118,12 @@ class SplineCalibrator(Calibrator):
     family: ClassVar[str] = "spline"
     loss_name: ClassVar[str] = "squared error of the cumulative gap"
 
-    n_knots_: int
-    candidates_: NDArray[np.intp]
-    scores_: FloatVector
-    value_: FloatVector
-    height_: FloatVector
-    knot_heights_: FloatVector
-
-    def __init__(
-        self,
-        n_knots: int | None = 6,
-        ends: str = "natural",
-        rng: int | np.random.Generator | None = 0,
-    ):
-        self.n_knots = n_knots
-        self.ends = ends
-        self.rng = rng
+    n_knots: int | None = 6
+    ends: str = "natural"
+    rng: int | np.random.Generator | None = 0
 
     def _fit(self, prob: FloatVector, label: FloatVector) -> None:
-        if self.ends not in _ENDS:
+        if not isinstance(self.ends, str) or self.ends not in _ENDS:
             raise ValueError(f'ends must be "natural", "parabolic" or "linear", got {self.ends!r}.')
         if self.n_knots is not None:
             fewest = 4 if self.ends == "linear" else 3
@@ -166,12 +142,12 @@ class SplineCalibrator(Calibrator):
         order = np.lexsort((label, prob))
         prob, label = prob[order], label[order]
         fold, n_folds = assign_folds(prob, label, min(10, len(prob)), self.rng)
-        self.candidates_ = np.array(_CANDIDATES)
+        self.candidates_ = np.arange(4, 11)
         scores = np.zeros(len(self.candidates_))
         for out in (fold == k for k in range(n_folds)):
             train = _Pooled(prob[~out], label[~out])
             for place, n_knots in enumerate(self.candidates_):
-                _, height = train.fit(n_knots, self.ends)
+                _, height = train.fit(int(n_knots), self.ends)
                 guess = np.clip(np.interp(prob[out], train.value, height), 0, 1)
                 scores[place] += ((guess - label[out]) ** 2).mean() / n_folds
         self.scores_ = scores
@@ -181,16 +157,10 @@ class SplineCalibrator(Calibrator):
         return np.interp(prob, self.value_, self.height_)
 
     def spline(self, t: Any) -> FloatVector:
-        """Return the fitted spline S at shares `t` of the sorted predictions, in [0, 1].
-
-        >>> model = SplineCalibrator(n_knots=3).fit([0.2, 0.4, 0.6, 0.8], [0, 1, 0, 1])
-        >>> bool(np.allclose(model.spline([0, 0.5, 1]), model.knot_heights_))
-        True
-        """
+        """Return the fitted spline S at shares `t` of the sorted predictions, in [0, 1]."""
         self._check_fitted()
         t = np.asarray(t, dtype=np.float64)
         if not ((t >= 0) & (t <= 1)).all():
             raise ValueError("t must lie in [0, 1]: the share of the sorted predictions.")
-        return (_spline_basis(t.ravel(), self.n_knots_, self.ends) @ self.knot_heights_).reshape(
-            t.shape
-        )
+        basis = _spline_basis(t.ravel(), self.n_knots_, self.ends)
+        return (basis @ self.knot_heights_).reshape(t.shape)

@@ -4,8 +4,7 @@ A probability is good for something if decisions that trust it are good. This ro
 they cost, what miscalibration loses, and how much accuracy would make up for it. Lesson 13.
 """
 
-from calibkit.decisions._exact import GameTruth
-from calibkit.decisions._games import Deal, Game, GamePlay
+from calibkit.decisions._games import Deal, Game, GamePlay, GameTruth
 from calibkit.decisions.abstaining import Abstention, abstention
 from calibkit.decisions.capacity import Capacity
 from calibkit.decisions.clinic import Clinic

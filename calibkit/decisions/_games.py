@@ -1,34 +1,29 @@
-"""What the three games share: deals, policies, plays. Lesson 13.
+"""What the three games share: deals, policies, plays, exact values. Lesson 13.
 
 A game deals rounds of patients. The player sees the model's probabilities and decides; then the
-outcomes show. A policy is what a player believes: the game acts best for that belief.
+outcomes show. A policy is what a player believes: the game acts best for that belief. On knob
+classifiers values are exact, by the beta distribution of the true confidence.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calibkit._result import Result, listed, read_only, spell
 from calibkit._validation import as_count, as_generator, as_predictions
-from calibkit.fakes import FakeSample
+from calibkit.fakes import ClassKnobs, KnobClassifier
+from calibkit.fakes._sample import FloatVector, Rng
 
-FloatVector = NDArray[np.float64]
-IntVector = NDArray[np.int64]
+IntVector = NDArray[np.signedinteger[Any]]
 # A name, or a function from what is seen to what is believed, of the same shape.
 Policy = str | Callable[[FloatVector], Any]
 POLICIES = ("trust", "oracle", "certain", "clairvoyant")
-
-
-class Classifier(Protocol):
-    """Anything that draws predictions with labels and true probabilities."""
-
-    def sample(self, n: int, rng: int | np.random.Generator | None = None) -> FakeSample:
-        """Draw `n` predictions."""
-        ...
+# Labels, probabilities and true probabilities of a whole number of rounds.
+Rows = tuple[IntVector, FloatVector, FloatVector | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -46,13 +41,8 @@ class Deal:
     stakes : ndarray of shape (rounds, patients), or None
         What a right treatment is worth, where the game has stakes.
 
-    Notes
-    -----
-    Taught in lesson 13.
-
     Examples
     --------
-    >>> from calibkit.fakes import KnobClassifier
     >>> from calibkit.decisions import Ward
     >>> deal = Ward().deal(KnobClassifier(5, 0.8), 20, rng=0)
     >>> deal.seen.shape, deal.outcome.shape
@@ -76,10 +66,9 @@ class GamePlay(Result):
 
     Parameters
     ----------
-    value : float
-        Mean payoff, per patient or per round as the game counts.
-    standard_error : float
-        Of `value`, from the spread over rounds; NaN for one round.
+    value, standard_error : float
+        Mean payoff, per patient or per round as the game counts; its error from the spread over
+        rounds, NaN for one round.
     acted : float
         Share of patients who were treated.
     payoffs : ndarray of shape (rounds,)
@@ -119,6 +108,52 @@ class GamePlay(Result):
         return listed(self, names, ("quantity", "number"))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class GameTruth(Result):
+    """Exact values of a game per patient, without any simulation.
+
+    Parameters
+    ----------
+    oracle, trust, certain : float
+        Value of acting on the true probabilities, on what the model says, and of taking every
+        answer of the model for certain.
+    error, bound : float
+        Mean distance of said and true confidence: the calibration error within each class. And
+        the most that a model with this error can lose in this game.
+    cutoff, acted : float
+        Trusting treats from this score on (the threshold, or stake times confidence): the share
+        `acted` of all patients.
+    game, model : str
+        In words.
+    """
+
+    oracle: float
+    trust: float
+    certain: float
+    error: float
+    bound: float
+    cutoff: float
+    acted: float
+    game: str
+    model: str
+
+    @property
+    def regret(self) -> float:
+        """What trusting loses against the oracle."""
+        return self.oracle - self.trust
+
+    def describe(self) -> str:
+        """Say what trusting is worth, and what it loses."""
+        return (
+            f"Trusting is worth {self.trust:.4f} per patient, {self.regret:.4f} less than knowing "
+            f"the truth (at most {self.bound:.4f} less). {self.game} {self.model}."
+        )
+
+    def _columns(self) -> Mapping[str, NDArray[Any]]:
+        names = ("oracle", "trust", "regret", "bound", "certain", "error", "cutoff", "acted")
+        return listed(self, names, ("quantity", "value"))
+
+
 class Game(ABC):
     """A game that is played in rounds; its three kinds are `Ward`, `Capacity` and `Clinic`."""
 
@@ -127,13 +162,7 @@ class Game(ABC):
     size: int
 
     @abstractmethod
-    def _deal(
-        self,
-        labels: IntVector,
-        prob: FloatVector,
-        true: FloatVector | None,
-        rng: np.random.Generator,
-    ) -> Deal:
+    def _deal(self, rows: Rows, rng: np.random.Generator) -> Deal:
         """Arrange checked rows, a whole number of rounds of them."""
 
     @abstractmethod
@@ -148,17 +177,13 @@ class Game(ABC):
     def describe(self) -> str:
         """Say the rules in one sentence."""
 
-    def deal(
-        self, classifier: Classifier, rounds: int, rng: int | np.random.Generator | None = None
-    ) -> Deal:
+    def deal(self, classifier: Any, rounds: int, rng: Rng = None) -> Deal:
         """Deal rounds of patients; arguments as in `simulate`."""
         rounds, generator = as_count(rounds, "rounds"), as_generator(rng)
         sample = classifier.sample(rounds * self.size, generator)
-        return self._deal(sample.y_true, sample.y_prob, sample.true_prob, generator)
+        return self._deal((sample.y_true, sample.y_prob, sample.true_prob), generator)
 
-    def deal_predictions(
-        self, y_true: Any, y_prob: Any, *, rng: int | np.random.Generator | None = None
-    ) -> Deal:
+    def deal_predictions(self, y_true: Any, y_prob: Any, *, rng: Rng = None) -> Deal:
         """Deal real predictions in random order; rows that fill no round are left out."""
         generator = as_generator(rng)
         labels, prob = as_predictions(y_true, y_prob)
@@ -170,9 +195,8 @@ class Game(ABC):
         columns = prob.T if prob.ndim == 2 else prob[None]
         order = generator.permutation(len(labels))[: len(labels) // self.size * self.size]
         rows = np.lexsort((labels, *columns[::-1]))[order]
-        return self._deal(
-            labels[rows].astype(np.int64), prob[rows].astype(np.float64), None, generator
-        )
+        dealt = labels[rows].astype(np.int64), prob[rows].astype(np.float64), None
+        return self._deal(dealt, generator)
 
     def play(self, policy: Policy, deal: Deal, *, model: str = "given predictions") -> GamePlay:
         """Play a deal: the same deal lets policies be compared without the luck of the draw."""
@@ -190,13 +214,7 @@ class Game(ABC):
             unit=self.unit,
         )
 
-    def simulate(
-        self,
-        policy: Policy,
-        classifier: Classifier,
-        rounds: int,
-        rng: int | np.random.Generator | None = None,
-    ) -> GamePlay:
+    def simulate(self, policy: Policy, classifier: Any, rounds: int, rng: Rng = None) -> GamePlay:
         """Play rounds against a fake classifier; the seed fixes everything.
 
         Parameters
@@ -207,26 +225,10 @@ class Game(ABC):
             seen, of shape (n,) or (n, K), and returns probabilities of the same shape.
         classifier : fake classifier
             Has a method ``sample(n, rng)``, as those of `calibkit.fakes`.
-        rounds : int
-            Number of rounds, at least 1.
-        rng : int, numpy.random.Generator or None
-            Seed or generator. All policies meet the same patients for the same seed.
-
-        Returns
-        -------
-        GamePlay
-
-        Raises
-        ------
-        ValueError
-            If the policy does not exist or its beliefs are no probabilities, or the classifier
-            does not fit the game.
+        rounds, rng : int, seed or generator
+            All policies meet the same patients for the same seed.
         """
-        describe = getattr(classifier, "describe", lambda: type(classifier).__name__)
-        said = str(describe())
-        return self.play(
-            policy, self.deal(classifier, rounds, rng), model=said[:1].upper() + said[1:]
-        )
+        return self.play(policy, self.deal(classifier, rounds, rng), model=said_of(classifier))
 
 
 def name_of(policy: Policy) -> str:
@@ -276,23 +278,51 @@ def _named_belief(policy: str, deal: Deal) -> FloatVector:
     return np.asarray(np.eye(deal.seen.shape[2])[chosen])
 
 
-def confidences(
-    labels: IntVector, prob: FloatVector, true: FloatVector | None, size: int
-) -> tuple[FloatVector, IntVector, FloatVector | None]:
-    """Return confidence, success and true confidence, one row per round.
+def confidences(rows: Rows, size: int) -> Deal:
+    """Deal confidence, success and true confidence, without stakes.
 
     P(y = 1) is the confidence that treating is right; of K columns it is the largest, for the
     predicted class.
     """
-    if prob.ndim == 1:
-        parts = prob, labels, true
-    else:
-        rows, predicted = np.arange(len(prob)), prob.argmax(axis=1)
-        known = None if true is None else true[rows, predicted]
-        parts = prob[rows, predicted], (labels == predicted).astype(np.int64), known
-    confidence, right, known = parts
-    return (
-        confidence.reshape(-1, size),
-        right.reshape(-1, size),
-        None if known is None else known.reshape(-1, size),
+    right, seen, true = rows
+    if seen.ndim == 2:
+        own = np.arange(len(seen)), seen.argmax(axis=1)
+        right, seen = (right == own[1]).astype(np.int64), seen[own]
+        true = None if true is None else true[own]
+    return Deal(
+        seen=seen.reshape(-1, size),
+        outcome=right.reshape(-1, size),
+        true=None if true is None else true.reshape(-1, size),
     )
+
+
+def knob_parts(classifier: Any) -> list[tuple[float, KnobClassifier]]:
+    """Return a classifier as weighted knob classifiers, or say that it has no closed form."""
+    if isinstance(classifier, KnobClassifier):
+        return [(1.0, classifier)]
+    if isinstance(classifier, ClassKnobs):
+        return list(zip(classifier.weights.tolist(), classifier.knobs, strict=True))
+    raise ValueError(
+        f"exact values exist for KnobClassifier and ClassKnobs, not for "
+        f"{type(classifier).__name__}; use simulate."
+    )
+
+
+def true_cut(knob: KnobClassifier, confidence: float) -> float:
+    """Return the true confidence from which on the model reports at least `confidence`."""
+    low = 1 / knob.n_classes
+    moved = confidence - knob.budget_share * knob.anchor
+    if knob.budget_share == 1:  # one value is reported for all
+        return low if moved <= 0 else 1.0
+    return float(np.clip(moved / (1 - knob.budget_share), low, 1))
+
+
+def treated(knob: KnobClassifier, cut: float) -> tuple[float, float]:
+    """Return the shares of patients, and of right ones among all, with ``Q >= cut``."""
+    return 1 - float(knob.cdf(cut)), knob.accuracy - float(knob.partial_mean(cut))
+
+
+def said_of(classifier: Any) -> str:
+    """Return the classifier's sentence, or else its class, with a capital letter."""
+    said = str(getattr(classifier, "describe", lambda: type(classifier).__name__)())
+    return said[:1].upper() + said[1:]

@@ -8,10 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibkit._result import Result, listed, spell
-from calibkit.decisions._checks import as_finite
+from calibkit.fakes._dials import as_finite
 from calibkit.views import View, binary_problem
-
-FloatVector = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -24,16 +22,12 @@ class Abstention(Result):
         Cost of handing a case on; a wrong answer costs 1, a right one nothing.
     threshold : float
         Confidence from which on the model answers.
-    coverage : float
-        Share of cases that are answered.
-    risk : float
-        Share of wrong answers among the answered; NaN if there are none.
-    promised_risk : float
-        The same as the confidences announce it.
-    value : float
-        Mean cost per case: wrong answers plus the price of those handed on.
-    answering, passing : float
-        Mean cost of answering every case, and of handing on every case.
+    coverage, risk, promised_risk : float
+        Share of cases that are answered, share of wrong answers among them (NaN if there are
+        none), and the same as the confidences announce it.
+    value, answering, passing : float
+        Mean cost per case: wrong answers plus the price of those handed on; that of answering
+        every case, and of handing on every case.
     n : int
         Number of cases.
     """

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibkit._validation import as_array, as_count
-from calibkit.decisions._games import Deal, FloatVector, Game, IntVector
+from calibkit.decisions._games import Deal, Game, IntVector, Rows
+from calibkit.fakes._sample import FloatVector
 
 # Rounds whose tables are held at the same time.
 BLOCK_ROUNDS = 8_192
@@ -25,15 +26,8 @@ class Clinic(Game):
         ``gains[k, o]``: what option o gains for a patient with disease k.
     prices : sequence of int
         What each option takes from the budget: whole numbers, at least one of them 0.
-    budget : int
-        Budget of each round.
-    size : int
-        Patients per round.
-
-    Raises
-    ------
-    ValueError
-        If gains, prices, budget or size are not valid.
+    budget, size : int
+        Budget and patients of each round.
 
     Notes
     -----
@@ -41,7 +35,7 @@ class Clinic(Game):
     multiple-choice knapsack, solved exactly by dynamic programming over the budget: ``best(i,
     b) = max_o best(i - 1, b - price_o) + gain_io`` with ``gain_io = sum_k p_ik gains[k, o]``.
     Ties go to the option with the lowest number, from the last patient on. Options with
-    numbers above 0 count as treatment. Source 001 section 4. Taught in lesson 13.
+    numbers above 0 count as treatment. Section 4 of the review of notions; lesson 13.
 
     Examples
     --------
@@ -76,13 +70,8 @@ class Clinic(Game):
         object.__setattr__(self, "budget", as_count(self.budget, "budget", 0))
         object.__setattr__(self, "size", as_count(self.size, "size"))
 
-    def _deal(
-        self,
-        labels: IntVector,
-        prob: FloatVector,
-        true: FloatVector | None,
-        rng: np.random.Generator,
-    ) -> Deal:
+    def _deal(self, rows: Rows, rng: np.random.Generator) -> Deal:
+        labels, prob, true = rows
         n_classes = len(self.gains)
         if prob.ndim != 2 or prob.shape[1] != n_classes:
             raise ValueError(
@@ -118,31 +107,17 @@ class Clinic(Game):
         )
 
 
-def knapsack(gain: FloatVector, prices: Sequence[int], budget: int) -> NDArray[np.int64]:
-    """Choose one option per patient with the largest total gain within the budget.
+def knapsack(gain: FloatVector, prices: Sequence[int], budget: int) -> NDArray[np.intp]:
+    """Choose the options with the largest total gain within the budget of each round.
 
-    Parameters
-    ----------
-    gain : ndarray of shape (rounds, patients, options)
-        Gain of each option.
-    prices : sequence of int
-        Price of each option; one of them 0.
-    budget : int
-        Budget of each round.
+    `gain` has the shape (rounds, patients, options), what is returned (rounds, patients).
 
-    Returns
-    -------
-    ndarray of shape (rounds, patients)
-        Numbers of options.
-
-    Examples
-    --------
     >>> knapsack(np.array([[[0, 5.0], [0, 4.0]]]), (0, 2), 3).tolist()
     [[1, 0]]
     """
     rounds, patients, _ = gain.shape
     best = np.zeros((rounds, budget + 1))  # largest gain of the patients so far, per budget
-    chosen = np.empty((patients, rounds, budget + 1), dtype=np.int64)
+    chosen = np.empty((patients, rounds, budget + 1), dtype=np.intp)
     for i in range(patients):
         offers = np.full((len(prices), rounds, budget + 1), -np.inf)
         for option, price in enumerate(prices):
@@ -150,7 +125,7 @@ def knapsack(gain: FloatVector, prices: Sequence[int], budget: int) -> NDArray[n
                 offers[option, :, price:] = best[:, : budget + 1 - price] + gain[:, i, option, None]
         chosen[i] = offers.argmax(axis=0)
         best = offers.max(axis=0)
-    actions = np.empty((rounds, patients), dtype=np.int64)
+    actions = np.empty((rounds, patients), dtype=np.intp)
     left = np.full(rounds, budget)
     price_of = np.array(prices)
     for i in reversed(range(patients)):

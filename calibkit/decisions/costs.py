@@ -1,7 +1,6 @@
 """Costs in a table, and what follows from them: the best action, the threshold, the bill.
 
-A cost table has one row per action and one column per class: ``costs[a, k]`` is paid when action
-a meets class k. Gains are negative costs. Lesson 13.
+``costs[a, k]`` is paid when action a meets class k. Gains are negative costs. Lesson 13.
 """
 
 from collections.abc import Mapping
@@ -13,8 +12,7 @@ from numpy.typing import NDArray
 
 from calibkit._result import Result, read_only, spell
 from calibkit._validation import as_array, as_predictions, as_probabilities
-
-FloatVector = NDArray[np.float64]
+from calibkit.fakes._sample import FloatVector
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -23,14 +21,11 @@ class PolicyCost(Result):
 
     Parameters
     ----------
-    value : float
-        Mean cost per prediction that was paid.
-    promised : float
-        Mean cost that the model's own probabilities announced for the same actions.
-    ignoring : float
-        Mean cost of the best single action for everybody, without looking at the model.
-    hindsight : float
-        Mean cost if every label had been known.
+    value, promised : float
+        Mean cost per prediction that was paid, and that the model's own probabilities announced
+        for the same actions.
+    ignoring, hindsight : float
+        Mean cost of the best single action for everybody, and if every label had been known.
     standard_error : float
         Of `value`: standard deviation of the costs over the root of n; NaN for n = 1.
     action, share, paid : ndarray of shape (A,)
@@ -44,7 +39,7 @@ class PolicyCost(Result):
     ignoring: float
     hindsight: float
     standard_error: float
-    action: NDArray[np.int64]
+    action: NDArray[np.intp]
     share: FloatVector
     paid: FloatVector
     n: int
@@ -107,14 +102,9 @@ def expected_costs(y_prob: Any, *, costs: Any) -> FloatVector:
     -------
     ndarray of shape (n, A)
 
-    Raises
-    ------
-    ValueError
-        If probabilities or costs are not valid, or their numbers of classes differ.
-
     Notes
     -----
-    ``sum_k p_k costs[a, k]``. Source 001 section 4 (decisions). Taught in lesson 13.
+    ``sum_k p_k costs[a, k]``. Section 4 (decisions) of the review of notions; lesson 13.
 
     Examples
     --------
@@ -125,8 +115,10 @@ def expected_costs(y_prob: Any, *, costs: Any) -> FloatVector:
     return np.asarray(rows @ as_costs(costs, rows.shape[1]).T)
 
 
-def best_actions(y_prob: Any, *, costs: Any) -> NDArray[np.int64]:
+def best_actions(y_prob: Any, *, costs: Any) -> NDArray[np.intp]:
     """Return the action of least expected cost for every prediction.
+
+    Best if the probabilities are calibrated; `trust_regret` says what it loses otherwise.
 
     Parameters
     ----------
@@ -137,16 +129,6 @@ def best_actions(y_prob: Any, *, costs: Any) -> NDArray[np.int64]:
     -------
     ndarray of shape (n,)
         Numbers of rows of `costs`; a tie goes to the lowest number.
-
-    Raises
-    ------
-    ValueError
-        As `expected_costs`.
-
-    Notes
-    -----
-    Best if the probabilities are calibrated; `trust_regret` says what it loses otherwise. Taught
-    in lesson 13.
 
     Examples
     --------
@@ -169,22 +151,14 @@ def decision_threshold(costs: Any) -> float:
     float
         In [0, 1]. At the threshold both actions cost the same.
 
-    Raises
-    ------
-    ValueError
-        If the table is not two by two, or action 1 is not the better one for class 1 and the
-        worse one for class 0: then no threshold exists.
-
     Notes
     -----
     With ``H = costs[1, 0] - costs[0, 0]`` (harm of acting in vain) and
-    ``B = costs[0, 1] - costs[1, 1]`` (benefit of acting rightly), ``t = H / (B + H)``. Source
-    001 section 4. Taught in lesson 13.
+    ``B = costs[0, 1] - costs[1, 1]`` (benefit of acting rightly), ``t = H / (B + H)``. It exists
+    if action 1 is the better one for class 1 and the worse one for class 0. Taught in lesson 13.
 
     Examples
     --------
-    >>> decision_threshold([[0, 0], [6, -2]])
-    0.75
     >>> decision_threshold([[0, 1], [0.05, 0.05]])
     0.05
     """
@@ -228,7 +202,7 @@ def policy_cost(y_true: Any, y_prob: Any, *, costs: Any, actions: Any = None) ->
     -----
     ``(1/n) sum_i costs[a_i, y_i]``, promised ``(1/n) sum_i sum_k p_ik costs[a_i, k]``. For
     calibrated probabilities both agree on average, and no model costs more than ignoring it.
-    Source 001 section 4. Taught in lesson 13.
+    Section 4 of the review of notions. Taught in lesson 13.
 
     Examples
     --------
@@ -244,7 +218,8 @@ def policy_cost(y_true: Any, y_prob: Any, *, costs: Any, actions: Any = None) ->
     paid = table[done, labels]
     n, n_actions = said.shape
     # Counts of (action, class) make the sums independent of the order of rows.
-    met = np.bincount(done * table.shape[1] + labels, minlength=table.size).reshape(table.shape)
+    cell = done * table.shape[1] + labels.astype(np.intp)
+    met = np.bincount(cell, minlength=table.size).reshape(table.shape)
     # Deviations from the first cost: equal costs then have variance 0 exactly.
     spread = float(np.std(np.sort(paid) - paid.min(), ddof=1)) if n > 1 else np.nan
     return PolicyCost(
@@ -260,7 +235,7 @@ def policy_cost(y_true: Any, y_prob: Any, *, costs: Any, actions: Any = None) ->
     )
 
 
-def _as_actions(actions: Any, shape: tuple[int, ...]) -> NDArray[np.int64]:
+def _as_actions(actions: Any, shape: tuple[int, ...]) -> NDArray[np.intp]:
     """Check actions: one row number of the cost table per prediction."""
     done = as_array(actions, "actions")
     n, n_actions = shape
@@ -272,4 +247,4 @@ def _as_actions(actions: Any, shape: tuple[int, ...]) -> NDArray[np.int64]:
             f"actions[{bad[0]}] = {done[bad[0]]} is not a row of costs; rows are 0 to "
             f"{n_actions - 1}."
         )
-    return done.astype(np.int64)
+    return done.astype(np.intp)

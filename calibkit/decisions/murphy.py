@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 
 from calibkit._result import Result, read_only, spell
 from calibkit._validation import as_array
+from calibkit.fakes._sample import FloatVector
 from calibkit.views import View, binary_problem
-
-FloatVector = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -22,16 +21,13 @@ class MurphyCurve(Result):
     ----------
     threshold : ndarray of shape (m + 2,)
         0, the m distinct predictions inside (0, 1), and 1: the ends of the pieces.
-    in_vain : ndarray of shape (m + 1,)
-        Share of all predictions acted on in vain, on each piece ``(left, right]``.
-    missed : ndarray of shape (m + 1,)
-        Share of all predictions not acted on where the event happened, on each piece.
+    in_vain, missed : ndarray of shape (m + 1,)
+        Shares of all predictions acted on in vain, and not acted on where the event happened, on
+        each piece ``(left, right]``.
     base_rate : float
         How often the event happened.
-    view : str
-        Which event.
-    n : int
-        Number of predictions.
+    view, n : str, int
+        Which event, and the number of predictions.
     """
 
     threshold: FloatVector
@@ -84,17 +80,11 @@ class MurphyCurve(Result):
         return float(((right - left) * (middle * self.in_vain + (1 - middle) * self.missed)).sum())
 
     def worse_than_ignoring(self) -> FloatVector:
-        """Return the ranges of thresholds where the model costs more than ignoring it.
-
-        Returns
-        -------
-        ndarray of shape (m, 2)
-            Ends of the ranges, in order.
-        """
+        """Return the ranges of thresholds, (m, 2), where the model costs more than ignoring it."""
         cuts = np.unique(np.concatenate([self.threshold, self._crossings()]))
         middle = (cuts[:-1] + cuts[1:]) / 2
         worse = self.cost(middle) > self.ignoring(middle) + 1e-12
-        turns = np.flatnonzero(np.diff(np.concatenate([[0], worse.astype(np.int64), [0]])))
+        turns = np.flatnonzero(np.diff(np.concatenate([[0], worse, [0]])))
         return np.asarray(cuts[turns].reshape(-1, 2))
 
     def _crossings(self) -> FloatVector:
@@ -120,11 +110,9 @@ class MurphyCurve(Result):
         ranges = self.worse_than_ignoring()
         spots = ", ".join(f"{low:.4g} to {high:.4g}" for low, high in ranges[:3])
         more = f" and {len(ranges) - 3} more" if len(ranges) > 3 else ""
-        where = (
-            f"worse than ignoring the model for thresholds {spots}{more}"
-            if spots
-            else ("nowhere worse than ignoring the model")
-        )
+        where = "nowhere worse than ignoring the model"
+        if spots:
+            where = f"worse than ignoring the model for thresholds {spots}{more}"
         return (
             f"Murphy curve: area {self.area:.4f} (half the Brier score), {where} "
             f"({self.view}, {spell(self.n, 'prediction')})."
@@ -171,10 +159,8 @@ def murphy_curve(y_true: Any, y_prob: Any, *, view: View | None = None) -> Murph
     Examples
     --------
     >>> curve = murphy_curve([0, 0, 1, 1], [.1, .4, .3, .8])
-    >>> curve.cost([0.2, 0.35]).round(4).tolist()
-    [0.05, 0.25]
-    >>> round(curve.area, 4)
-    0.0875
+    >>> curve.cost([0.2, 0.35]).round(4).tolist(), round(curve.area, 4)
+    ([0.05, 0.25], 0.0875)
     """
     problem = binary_problem(y_true, y_prob, view=view)
     prob, label = problem.prob.astype(np.float64), problem.label.astype(np.int64)

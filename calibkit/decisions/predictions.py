@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from calibkit._result import Result, read_only, spell
 from calibkit._validation import as_count, as_generator, as_level
-from calibkit.decisions._games import FloatVector, Game, Policy, name_of
+from calibkit.decisions._games import Game, Policy, name_of
+from calibkit.fakes._sample import FloatVector, Rng
 
 DEFAULT_POLICIES = ("trust", "certain", "clairvoyant")
 
@@ -50,27 +51,16 @@ class PolicyValues(Result):
 
     def describe(self) -> str:
         """Say every value with its interval."""
-        parts = [
-            f"{name} {value:.4f} ({low:.4f} to {high:.4f})"
-            for name, value, low, high in zip(
-                self.policy, self.value, self.low, self.high, strict=True
-            )
-        ]
+        rows = zip(self.policy, self.value, self.low, self.high, strict=True)
+        parts = [f"{name} {value:.4f} ({low:.4f} to {high:.4f})" for name, value, low, high in rows]
         return (
             f"Won per {self.unit}, with {100 * self.level:g} % intervals: {'; '.join(parts)}. "
             f"{self.game} {spell(self.rounds, 'round')} of {spell(self.n, 'prediction')}."
         )
 
     def _columns(self) -> Mapping[str, NDArray[Any]]:
-        return {
-            "policy": self.policy,
-            "value": self.value,
-            "low": self.low,
-            "high": self.high,
-            "gain": self.gain,
-            "gain low": self.gain_low,
-            "gain high": self.gain_high,
-        }
+        names = ("policy", "value", "low", "high", "gain", "gain_low", "gain_high")
+        return {name.replace("_", " "): getattr(self, name) for name in names}
 
 
 def play_predictions(
@@ -81,7 +71,7 @@ def play_predictions(
     policies: Sequence[Policy] | Mapping[str, Policy] = DEFAULT_POLICIES,
     level: float = 0.9,
     n_resamples: int = 1000,
-    rng: int | np.random.Generator | None = None,
+    rng: Rng = None,
 ) -> PolicyValues:
     """Play a game on real predictions with several policies, and say how sure the result is.
 
@@ -95,9 +85,8 @@ def play_predictions(
     game : Game
         `Ward`, `Capacity` or `Clinic`.
     policies : sequence or mapping from names
-        Names or callables as in ``game.simulate``; "oracle" needs a truth that real predictions
-        do not have. A fitted calibrator's method ``calibrate`` is a policy. All policies play
-        the same deal; the first is the one that others are compared with.
+        Names or callables as in ``game.simulate`` (not "oracle", which needs the truth), such as
+        a fitted calibrator's method ``calibrate``. Others are compared with the first.
     level : float
         Nominal probability content of each interval, in (0, 1).
     n_resamples : int
@@ -112,14 +101,13 @@ def play_predictions(
     Raises
     ------
     ValueError
-        If labels, probabilities or options are not valid, there are fewer predictions than a
-        round needs, or a policy cannot be played.
+        If the input is not valid or fills no round, or a policy cannot be played.
 
     Notes
     -----
     Rows are dealt in random order. Whole rounds are redrawn with replacement, and intervals are
     quantiles of their means (percentile bootstrap). They do not cover the luck of one deal's
-    grouping, nor a calibrator fitted on the same rows. Source 001 section 4. Taught in lesson 13.
+    grouping, nor a calibrator fitted on the same rows. Taught in lesson 13.
 
     Examples
     --------
@@ -128,10 +116,8 @@ def play_predictions(
     >>> fake = KnobClassifier(5, 0.8, budget_share=0.5, concentration=3)
     >>> data = fake.sample(4000, rng=0)
     >>> won = play_predictions(data.y_true, data.y_prob, game=Ward(), rng=0)
-    >>> won.policy.tolist(), won.value.round(2).tolist()
-    (['trust', 'certain', 'clairvoyant'], [0.68, 0.48, 1.62])
-    >>> (won.high - won.low).round(2).tolist()
-    [0.13, 0.15, 0.04]
+    >>> won.policy.tolist(), won.value.round(2).tolist(), (won.high - won.low).round(2).tolist()
+    (['trust', 'certain', 'clairvoyant'], [0.68, 0.48, 1.62], [0.13, 0.15, 0.04])
     """
     level, count = as_level(level), as_count(n_resamples, "n_resamples")
     if not isinstance(game, Game):

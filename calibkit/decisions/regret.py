@@ -1,7 +1,7 @@
-"""What trusting wrong probabilities costs, and the most that it can cost.
+"""What trusting wrong probabilities costs, and the most that it can cost. Lesson 13.
 
 Acting pays B if it was right and costs H if not; waiting pays nothing. Acting is worth it from
-the probability ``t = H / (B + H)`` on. Lesson 13.
+the probability ``t = H / (B + H)`` on.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from calibkit._result import Result, listed, read_only, spell
 from calibkit._validation import as_array, as_probabilities
-from calibkit.decisions._checks import as_amount, as_finite
+from calibkit.fakes._dials import as_amount, as_finite
+from calibkit.fakes._sample import FloatVector
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -22,10 +23,8 @@ class TrustRegret(Result):
 
     Parameters
     ----------
-    value : float
-        Mean loss per prediction, never negative.
-    bound : float
-        The most that predictions with this error can lose: ``(B + H) error``.
+    value, bound : float
+        Mean loss per prediction, never negative, and the most that it can be: ``(B + H) error``.
     error : float
         Mean distance between said and true probability.
     threshold : float
@@ -76,8 +75,8 @@ class RegretCurve(Result):
         Number of predictions.
     """
 
-    threshold: NDArray[np.float64]
-    regret: NDArray[np.float64]
+    threshold: FloatVector
+    regret: FloatVector
     error: float
     n: int
 
@@ -113,16 +112,11 @@ def regret_bound(error: float, *, benefit: float, harm: float) -> float:
     float
         In the unit of `benefit`, per prediction.
 
-    Raises
-    ------
-    ValueError
-        If a number is outside its range.
-
     Notes
     -----
     ``regret = (B + H) E[|Q - t|; Z and Q on different sides of t] <= (B + H) E|Z - Q|``, since
-    there ``|Q - t| <= |Z - Q|``. With ``Q = E[Y | Z]`` the last mean is the ECE. Source 001
-    section 4. Taught in lesson 13.
+    there ``|Q - t| <= |Z - Q|``. With ``Q = E[Y | Z]`` the last mean is the ECE. Section 4 of the
+    review of notions; lesson 13.
 
     Examples
     --------
@@ -138,10 +132,8 @@ def trust_regret(y_prob: Any, true_prob: Any, *, benefit: float, harm: float) ->
 
     Parameters
     ----------
-    y_prob : array-like of shape (n,)
-        Said probability that acting is right.
-    true_prob : array-like of shape (n,)
-        True probability of the same event.
+    y_prob, true_prob : array-like of shape (n,)
+        Said and true probability that acting is right.
     benefit, harm : float
         Gain B of acting rightly and cost H of acting in vain, positive.
 
@@ -149,15 +141,10 @@ def trust_regret(y_prob: Any, true_prob: Any, *, benefit: float, harm: float) ->
     -------
     TrustRegret
 
-    Raises
-    ------
-    ValueError
-        If the probabilities are not valid or differ in length, or a number is outside its range.
-
     Notes
     -----
     ``(B + H) (1/n) sum_i |q_i - t| [z_i and q_i on different sides of t]``, ``t = H/(B + H)``;
-    acting includes the threshold itself. Source 001 section 4. Taught in lesson 13.
+    acting includes the threshold itself. Taught in lesson 13.
 
     Examples
     --------
@@ -195,21 +182,11 @@ def regret_curve(y_prob: Any, true_prob: Any, *, thresholds: Any = None) -> Regr
     -------
     RegretCurve
 
-    Raises
-    ------
-    ValueError
-        As `trust_regret`, or if a threshold is not strictly between 0 and 1.
-
-    See Also
-    --------
-    trust_regret : the same for given benefit and harm.
-    murphy_curve : the costs themselves, from labels.
-
     Notes
     -----
     `trust_regret` with ``benefit = 1 - t`` and ``harm = t``. For other amounts multiply by
     ``B + H``. The area under the curve is half the mean of ``(z_i - q_i)^2``: the calibration
-    part of the Brier score, halved. Source 001 section 4. Taught in lesson 13.
+    part of the Brier score, halved. Taught in lesson 13.
 
     Examples
     --------
@@ -227,9 +204,7 @@ def regret_curve(y_prob: Any, true_prob: Any, *, thresholds: Any = None) -> Regr
     )
 
 
-def _lost(
-    said: NDArray[np.float64], true: NDArray[np.float64], threshold: float
-) -> tuple[float, float, float]:
+def _lost(said: FloatVector, true: FloatVector, threshold: float) -> tuple[float, float, float]:
     """Return the mean loss where B + H = 1, and the shares acted in vain and missed."""
     in_vain = (said >= threshold) & (true < threshold)
     missed = (said < threshold) & (true >= threshold)
@@ -237,9 +212,13 @@ def _lost(
     return float(lost.mean()), float(in_vain.mean()), float(missed.mean())
 
 
-def _as_pairs(y_prob: Any, true_prob: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _as_pairs(y_prob: Any, true_prob: Any) -> tuple[FloatVector, FloatVector]:
     """Check said and true probabilities: one of each per prediction."""
-    said, true = as_probabilities(y_prob).astype(np.float64), _as_true(true_prob)
+    said = as_probabilities(y_prob).astype(np.float64)
+    try:
+        true = as_probabilities(true_prob).astype(np.float64)
+    except ValueError as error:
+        raise ValueError(str(error).replace("y_prob", "true_prob")) from None
     if said.ndim != 1 or true.shape != said.shape:
         raise ValueError(
             f"y_prob has shape {said.shape} and true_prob {true.shape}; both must be (n,): the "
@@ -248,7 +227,7 @@ def _as_pairs(y_prob: Any, true_prob: Any) -> tuple[NDArray[np.float64], NDArray
     return said, true
 
 
-def _as_levels(thresholds: Any) -> NDArray[np.float64]:
+def _as_levels(thresholds: Any) -> FloatVector:
     levels = as_array(np.atleast_1d(thresholds), "thresholds").astype(np.float64)
     bad = np.flatnonzero(~((levels > 0) & (levels < 1)))
     if levels.ndim != 1 or len(bad) or not len(levels):
@@ -257,11 +236,3 @@ def _as_levels(thresholds: Any) -> NDArray[np.float64]:
             f"thresholds must be numbers strictly between 0 and 1 in one row ({shown})."
         )
     return levels
-
-
-def _as_true(true_prob: Any) -> NDArray[np.float64]:
-    """Check true probabilities, with messages that name them."""
-    try:
-        return as_probabilities(true_prob).astype(np.float64)
-    except ValueError as error:
-        raise ValueError(str(error).replace("y_prob", "true_prob")) from None

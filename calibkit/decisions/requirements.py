@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,10 +10,11 @@ from scipy import optimize
 
 from calibkit._result import Result, read_only
 from calibkit._validation import as_array, as_count
-from calibkit.decisions._checks import as_amount, as_finite
+from calibkit.decisions.capacity import Capacity
+from calibkit.decisions.ward import Ward
 from calibkit.fakes import InfeasibleTarget, KnobClassifier
-
-FloatVector = NDArray[np.float64]
+from calibkit.fakes._dials import as_amount, as_finite
+from calibkit.fakes._sample import FloatVector
 
 # Accuracies that are tried before the crossing is solved for.
 SCANNED = 401
@@ -22,33 +23,19 @@ MARGIN = 1e-9
 ROUNDING = 1e-12
 
 
-class ExactGame(Protocol):
-    """A game whose value is known without simulation: `Ward` or `Capacity`."""
-
-    def trust_value(self, classifier: KnobClassifier) -> float:
-        """Return the exact value of trusting."""
-        ...
-
-    def describe(self) -> str:
-        """Say the rules."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class _Family:
     """Knob classifiers that differ in accuracy and error only, and their value in a game."""
 
-    game: ExactGame
+    game: Ward | Capacity
     n_classes: int
     direction: str
     concentration: float
 
     def __post_init__(self) -> None:
-        if not hasattr(self.game, "trust_value"):
-            raise ValueError(
-                f"{type(self.game).__name__} has no exact value; use Ward or Capacity, or simulate "
-                "it."
-            )
+        if not isinstance(self.game, Ward | Capacity):
+            name = type(self.game).__name__
+            raise ValueError(f"{name} has no exact value; use Ward or Capacity, or simulate it.")
         if self.direction not in ("over", "under"):
             raise ValueError(f'direction must be "over" or "under", got {self.direction!r}.')
         as_count(self.n_classes, "n_classes", 2)
@@ -64,16 +51,13 @@ class _Family:
             return np.nan
         return float(self.game.trust_value(classifier))
 
-    def range_at(self, error: float) -> tuple[float, float]:
-        """Return the feasible accuracies for this error (Lemma 1)."""
-        guess = 1 / self.n_classes
-        if self.direction == "over":
-            return guess + MARGIN, min(1 - error, 1 - MARGIN)
-        return max(guess + error, guess + MARGIN), 1 - MARGIN
-
     def least(self, utility: float, error: float) -> float:
         """Return the accuracy from which on the utility is reached, NaN if there is none."""
-        low, high = self.range_at(error)
+        low, high = 1 / self.n_classes + MARGIN, 1 - MARGIN
+        if self.direction == "over":  # Lemma 1
+            high = min(high, 1 - error)
+        else:
+            low = max(low, 1 / self.n_classes + error)
         if low > high:
             return np.nan
         tried = np.linspace(low, high, SCANNED)
@@ -98,18 +82,14 @@ class RequirementSweep(Result):
 
     Parameters
     ----------
-    accuracy : ndarray of shape (a,)
-        Accuracies, one per row.
-    error : ndarray of shape (e,)
-        Calibration errors, one per column.
+    accuracy, error : ndarray of shape (a,) and (e,)
+        Accuracies, one per row, and calibration errors, one per column.
     value : ndarray of shape (a, e)
         Exact value per patient; NaN where Lemma 1 excludes the pair.
     game, direction : str
         The rules, and "over" or "under".
-    n_classes : int
-        Number of classes.
-    concentration : float
-        Sharpness of the fake classifiers.
+    n_classes, concentration : int, float
+        Number of classes and sharpness of the fake classifiers.
     """
 
     accuracy: FloatVector
@@ -147,7 +127,7 @@ class RequirementSweep(Result):
 
 
 def requirement_sweep(
-    game: ExactGame,
+    game: Ward | Capacity,
     *,
     accuracies: Any,
     errors: Any,
@@ -173,16 +153,11 @@ def requirement_sweep(
     -------
     RequirementSweep
 
-    Raises
-    ------
-    ValueError
-        If the game has no exact value, or a number is outside its range.
-
     Notes
     -----
     Lemma 1 excludes errors above ``1 - accuracy`` (over) or ``accuracy - 1/K`` (under). At a
     fixed error more accuracy need not be worth more: near its limit the error is a larger share
-    of what is possible. Source 001 sections 3 and 4. Taught in lesson 13.
+    of what is possible. Sections 3 and 4 of the review of notions; lesson 13.
 
     Examples
     --------
@@ -211,7 +186,7 @@ def requirement_sweep(
 
 
 def least_accuracy(
-    game: ExactGame,
+    game: Ward | Capacity,
     *,
     utility: float,
     error: float,
@@ -238,23 +213,15 @@ def least_accuracy(
         All larger feasible accuracies reach the utility too. NaN if the largest one does not;
         the least feasible accuracy if all do.
 
-    Raises
-    ------
-    ValueError
-        As `requirement_sweep`.
-
     Notes
     -----
-    401 feasible accuracies are tried, then the crossing is solved for. Source 001 section 4.
-    Taught in lesson 13.
+    401 feasible accuracies are tried, then the crossing is solved for. Taught in lesson 13.
 
     Examples
     --------
     >>> from calibkit.decisions import Ward
-    >>> calibrated = least_accuracy(Ward(), utility=1, error=0, concentration=3)
-    >>> wrong = least_accuracy(Ward(), utility=1, error=0.1, concentration=3)
-    >>> round(calibrated, 4), round(wrong, 4)
-    (0.8378, 0.875)
+    >>> round(least_accuracy(Ward(), utility=1, error=0.1, concentration=3), 4)
+    0.875
     """
     family = _Family(game, n_classes, direction, concentration)
     return family.least(as_finite(utility, "utility"), as_finite(error, "error", 0, 1))

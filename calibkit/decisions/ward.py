@@ -6,11 +6,22 @@ from typing import ClassVar
 import numpy as np
 
 from calibkit._validation import as_count
-from calibkit.decisions._checks import as_amount
-from calibkit.decisions._exact import GameTruth, knob_parts, said_of, treated, true_cut
-from calibkit.decisions._games import Deal, FloatVector, Game, IntVector, confidences
+from calibkit.decisions._games import (
+    Deal,
+    Game,
+    GameTruth,
+    IntVector,
+    Rows,
+    confidences,
+    knob_parts,
+    said_of,
+    treated,
+    true_cut,
+)
 from calibkit.decisions.regret import regret_bound
 from calibkit.fakes import ClassKnobs, KnobClassifier
+from calibkit.fakes._dials import as_amount
+from calibkit.fakes._sample import FloatVector
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,19 +30,10 @@ class Ward(Game):
 
     Parameters
     ----------
-    benefit : float
-        Gain B of treating when the diagnosis is right, positive.
-    harm : float
-        Loss H of treating when it is wrong, positive.
-    size : int
-        Patients per round.
-    beds : int, optional
-        The most who can be treated in a round; no limit when left out.
-
-    Raises
-    ------
-    ValueError
-        If an amount is not positive and finite, or there are more beds than patients.
+    benefit, harm : float
+        Gain B of treating when the diagnosis is right, loss H when it is wrong; positive.
+    size, beds : int
+        Patients per round, and the most who can be treated in one; no limit when left out.
 
     Notes
     -----
@@ -39,17 +41,15 @@ class Ward(Game):
     one-dimensional. Treat from ``t = H / (B + H)`` on; if beds are short, the most confident
     first. Without a limit, and with the distribution F and partial mean M of the true confidence
     Q, treating from ``Q >= c`` on is worth ``(B + H) [(acc - M(c)) - t (1 - F(c))]`` per patient.
-    With beds there is no closed form: simulate. Source 001 section 4. Taught in lesson 13.
+    With beds there is no closed form: simulate. Section 4 of the review of notions; lesson 13.
 
     Examples
     --------
     >>> from calibkit.fakes import KnobClassifier
     >>> model = KnobClassifier(5, 0.8, budget_share=0.5, concentration=3)
-    >>> truth = Ward(benefit=2, harm=6).truth(model)
-    >>> round(truth.trust, 4), round(truth.oracle, 4), round(truth.bound, 4)
-    (0.6073, 0.8216, 0.8)
-    >>> round(Ward().simulate("trust", model, 20_000, rng=0).value, 2)
-    0.62
+    >>> truth, play = Ward().truth(model), Ward().simulate("trust", model, 20_000, rng=0)
+    >>> round(truth.trust, 4), round(truth.oracle, 4), round(truth.bound, 4), round(play.value, 2)
+    (0.6073, 0.8216, 0.8, 0.62)
     """
 
     benefit: float = 2.0
@@ -75,15 +75,8 @@ class Ward(Game):
         """Probability from which on treating is worth it."""
         return self.harm / (self.benefit + self.harm)
 
-    def _deal(
-        self,
-        labels: IntVector,
-        prob: FloatVector,
-        true: FloatVector | None,
-        rng: np.random.Generator,
-    ) -> Deal:
-        seen, outcome, known = confidences(labels, prob, true, self.size)
-        return Deal(seen=seen, outcome=outcome, true=known)
+    def _deal(self, rows: Rows, rng: np.random.Generator) -> Deal:
+        return confidences(rows, self.size)
 
     def decide(self, belief: FloatVector, deal: Deal) -> IntVector:
         """Return 1 to treat, 0 to wait: treat from the threshold on, while beds last."""
@@ -112,16 +105,10 @@ class Ward(Game):
         return value
 
     def truth(self, classifier: KnobClassifier | ClassKnobs) -> GameTruth:
-        """Return the exact values for a knob classifier.
-
-        Raises
-        ------
-        ValueError
-            If the classifier or a ward with beds has no closed form.
-        """
-        total, parts = self.benefit + self.harm, knob_parts(classifier)
+        """Return the exact values for a knob classifier and a ward without beds."""
+        total = self.benefit + self.harm
         oracle, acted, accuracy, error = 0.0, 0.0, 0.0, 0.0
-        for weight, knob in parts:
+        for weight, knob in knob_parts(classifier):
             share, right = treated(knob, self.threshold)
             oracle += weight * total * (right - self.threshold * share)
             acted += weight * treated(knob, true_cut(knob, self.threshold))[0]

@@ -9,21 +9,19 @@ from calibkit.fakes.class_knobs import ClassKnobs
 from calibkit.fakes.dirichlet import DirichletFake
 from calibkit.fakes.gaussian import GaussianDiscriminant, GaussianSample
 from calibkit.fakes.knob import KnobClassifier
-from calibkit.fakes.log_linear import LogLinear
 from calibkit.fakes.logit import LogitDistortion
 from calibkit.fakes.lookalike import vgg16_lookalike
 from calibkit.fakes.mixtures import DirichletMixture, expected_maximum
-from calibkit.fakes.sample_files import SAMPLE_FILES, SampleFile, mended_file, sample_file
 from calibkit.fakes.shapes import SyntheticShape
 from calibkit.fakes.simplex import (
     Distortion,
     Identity,
+    LogLinear,
     MaxComponent,
     Power,
     RestrictedPower,
     Temperature,
 )
-from calibkit.fakes.verbal import VerbalModel
 
 __all__ = [
     "ClassKnobs",
@@ -42,13 +40,8 @@ __all__ = [
     "MaxComponent",
     "Power",
     "RestrictedPower",
-    "SAMPLE_FILES",
-    "SampleFile",
     "SyntheticShape",
     "Temperature",
-    "VerbalModel",
     "expected_maximum",
-    "mended_file",
-    "sample_file",
     "vgg16_lookalike",
 ]

@@ -27,21 +27,11 @@ def partial_mean(u: FloatVector, low: float, mean: Any, a: Any, b: Any) -> Float
 
 @dataclass(frozen=True, slots=True)
 class ScaledBeta:
-    """``Q = low + (1 - low) B`` with ``B ~ Beta(m s, (1 - m) s)`` and ``E Q = mean``.
-
-    Parameters
-    ----------
-    low : float
-        Smallest value; the largest is 1.
-    mean : float
-        Mean, strictly between `low` and 1.
-    concentration : float
-        The sum s of both beta parameters: large is narrow, small is spread to both ends.
-    """
+    """``Q = low + (1 - low) B`` with ``B ~ Beta(m s, (1 - m) s)`` and ``E Q = mean``."""
 
     low: float
-    mean: float
-    concentration: float
+    mean: float  # strictly between `low` and 1
+    concentration: float  # s: large is narrow, small is spread to both ends
 
     @property
     def a(self) -> float:
@@ -57,11 +47,6 @@ class ScaledBeta:
     def variance(self) -> float:
         """Variance of Q."""
         return (self.mean - self.low) * (1 - self.mean) / (self.concentration + 1)
-
-    @property
-    def second_moment(self) -> float:
-        """``E Q^2``."""
-        return self.variance + self.mean**2
 
     def cdf(self, q: Any) -> FloatVector:
         """``F(q) = P(Q <= q)``."""

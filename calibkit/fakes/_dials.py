@@ -1,4 +1,4 @@
-"""Checks of the dials of fake classifiers: every message states the feasible range."""
+"""Checks of the dials of fake classifiers and games: every message states the feasible range."""
 
 from typing import Any
 
@@ -19,6 +19,34 @@ def as_number(value: Any, name: str, feasible: str) -> float:
     return float(value)
 
 
+def as_between(value: Any, name: str, feasible: str, low: float, high: float) -> float:
+    """Check a number in [low, high]."""
+    number = as_number(value, name, feasible)
+    if not low <= number <= high:
+        raise ValueError(f"{name} must lie {feasible}, got {value!r}.")
+    return number
+
+
+def as_finite(
+    value: Any, name: str, low: float = -np.inf, high: float = np.inf, said: str = "a finite number"
+) -> float:
+    """Check a finite number in [low, high]; the message states the range."""
+    if low > -np.inf:
+        said += f" from {low:g} to {high:g}" if high < np.inf else f" of at least {low:g}"
+    number = as_number(value, name, said)
+    if not (np.isfinite(number) and low <= number <= high):
+        raise ValueError(f"{name} must be {said}, got {value!r}.")
+    return number
+
+
+def as_amount(value: Any, name: str) -> float:
+    """Check a positive finite number such as a stake."""
+    number = as_finite(value, name, 0)
+    if number == 0:
+        raise ValueError(f"{name} must be above 0, got {value!r}.")
+    return number
+
+
 def as_positive(value: Any, name: str) -> float:
     """Check a positive finite number such as a concentration."""
     number = as_number(value, name, "a positive finite number")
@@ -27,15 +55,19 @@ def as_positive(value: Any, name: str) -> float:
     return number
 
 
-def as_n_classes(value: Any) -> int:
-    """Check a number of classes: two at least."""
-    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if not whole or value < 2:
-        raise ValueError(
-            f"n_classes must be a whole number of at least 2, got {value!r}; with one class "
-            "every prediction is certain and right."
-        )
-    return int(value)
+def as_pair(values: Any, name: str) -> tuple[float, ...]:
+    """Check two positive finite numbers, such as the parameters of a beta distribution."""
+    if not isinstance(values, tuple | list) or len(values) != 2:
+        raise ValueError(f"{name} must be two positive numbers, got {values!r}.")
+    return tuple(as_positive(value, f"{name}[{i}]") for i, value in enumerate(values))
+
+
+def as_norm(value: Any) -> float:
+    """Check the norm of a calibration error."""
+    feasible = "a finite number from 1 on"
+    if not 1 <= as_number(value, "norm", feasible) < np.inf:
+        raise ValueError(f"norm must be {feasible}, got {value!r}.")
+    return float(value)
 
 
 def as_accuracy(value: Any, n_classes: int) -> float:
@@ -58,15 +90,6 @@ def legacy_generator(seed: int) -> np.random.RandomState:
     return np.random.RandomState(seed)
 
 
-def as_share(value: Any, name: str = "budget_share") -> float:
-    """Check a share of the error budget, from 0 (calibrated) to 1 (the limit of Lemma 1)."""
-    feasible = "between 0 (calibrated) and 1 (the whole error budget)"
-    number = as_number(value, name, feasible)
-    if not 0 <= number <= 1:
-        raise ValueError(f"{name} must lie {feasible}, got {value!r}.")
-    return number
-
-
 def as_choice(value: Any, name: str, options: tuple[str, ...]) -> str:
     """Check a word against the words that exist."""
     if not isinstance(value, str) or value not in options:
@@ -84,21 +107,19 @@ def as_pivot(value: Any, direction: str, n_classes: int) -> float | None:
             f'pivot={value!r} was given, but direction="{direction}" has its own fixed point; '
             'leave pivot out or set direction="pivot".'
         )
-    feasible = f"between 1/K = {1 / n_classes:.6g} and 1, the range of confidences"
-    number = as_number(value, "pivot", feasible)
-    if not 1 / n_classes <= number <= 1:
-        raise ValueError(f"pivot must lie {feasible}, got {value!r}.")
-    return number
+    low = 1 / n_classes
+    feasible = f"between 1/K = {low:.6g} and 1, the range of confidences"
+    return as_between(value, "pivot", feasible, low, 1)
 
 
-def as_weights(values: Any, size: int, name: str) -> tuple[float, ...]:
+def as_weights(values: Any, size: int, name: str, of: str = "class") -> tuple[float, ...]:
     """Check weights: as many as needed, none negative, summing to 1."""
     try:
-        weights = tuple(float(value) for value in values)
+        weights = tuple(float(value + 0.0) for value in values)  # refuses text
     except (TypeError, ValueError):
         raise ValueError(f"{name} must be {size} numbers from 0 to 1, got {values!r}.") from None
     if len(weights) != size:
-        raise ValueError(f"{name} must be {size} numbers, one per class, got {len(weights)}.")
+        raise ValueError(f"{name} must be {size} numbers, one per {of}, got {len(weights)}.")
     for place, weight in enumerate(weights):
         if not 0 <= weight <= 1:
             raise ValueError(f"{name}[{place}] = {weight!r} must lie between 0 and 1.")

@@ -1,99 +1,21 @@
-"""Draw the rows of a knob classifier: no loop over rows, every number a fixed order of draws.
-
-The order is predicted classes, true confidences, right or wrong, which wrong class. Neither the
-error budget nor the direction consumes randomness. So, with equal shares, the same seed gives the
-same labels for every strength of miscalibration.
-"""
-
-from dataclasses import dataclass
+"""Rows of a knob classifier: shares of the wrong classes, drawn without a loop over rows."""
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit._validation import BLOCK_ROWS, as_count, as_generator
-from calibkit.fakes._sample import FakeSample, FloatVector, fake_sample
+from calibkit.fakes._sample import FloatVector
 
-EPS = float(np.finfo(np.float64).eps)
-# The predicted class must be the only largest one, also after rounding: the confidence stays
-# this far above 1/K, and random shares stay this fraction away from a tie.
-CONFIDENCE_MARGIN = 4 * EPS
+# Random shares stay this fraction away from a tie with the predicted class.
 SHARE_MARGIN = 1e-9
 SMALLEST_EXCESS = 1e-6
 
 
-@dataclass(frozen=True, slots=True)
-class RowPlan:
-    """How to draw rows; the arrays hold one value, or one per predicted class.
-
-    Parameters
-    ----------
-    n_classes : int
-        Number of classes, K.
-    class_weights : tuple of float or None
-        How often each class is predicted; None is equally often.
-    a, b : ndarray
-        Beta parameters of the true confidence.
-    share, anchor : ndarray
-        The confidence moves by `share` of the way to `anchor`.
-    spread : {"equal", "random"}
-        How the rest of the probability is divided among the other classes.
-    """
-
-    n_classes: int
-    class_weights: tuple[float, ...] | None
-    a: FloatVector
-    b: FloatVector
-    share: FloatVector
-    anchor: FloatVector
-    spread: str
-
-    def draw(self, n: int, rng: int | np.random.Generator | None) -> FakeSample:
-        """Draw `n` rows."""
-        n, generator, k = as_count(n, "n"), as_generator(rng), self.n_classes
-        predicted = self._predicted(n, generator)
-        unit = generator.beta(self._own(self.a, predicted), self._own(self.b, predicted), n)
-        true = 1 / k + (1 - 1 / k) * unit
-        rest = (1 - 1 / k) * (1 - unit)
-        correct = generator.random(n) < true
-        share, anchor = self._own(self.share, predicted), self._own(self.anchor, predicted)
-        confidence = (1 - share) * true + share * anchor
-        confidence = np.clip(confidence, 1 / k + CONFIDENCE_MARGIN, 1)
-        said_rest = (1 - share) * rest + share * (1 - anchor)  # keeps digits near certainty
-        if self.spread == "random" and k > 2:
-            shares = generator.standard_exponential((k, n))
-            level = 1 - generator.random(n)  # in (0, 1]: never a class of probability 0
-            said, truth = np.empty((n, k)), np.empty((n, k))
-            wrong = np.empty(n, dtype=np.int64)
-            for start in range(0, n, BLOCK_ROWS):
-                rows = slice(start, start + BLOCK_ROWS)
-                own = limit_shares(shares[:, rows], predicted[rows], confidence[rows])
-                wrong[rows] = choose(own, level[rows])
-                fill(said[rows], predicted[rows], confidence[rows], (said_rest[rows] * own).T)
-                fill(truth[rows], predicted[rows], true[rows], (rest[rows] * own).T)
-        else:
-            wrong = (predicted + generator.integers(1, k, n)) % k
-            said = fill(np.empty((n, k)), predicted, confidence, said_rest[:, None] / (k - 1))
-            truth = fill(np.empty((n, k)), predicted, true, rest[:, None] / (k - 1))
-        return fake_sample(np.where(correct, predicted, wrong), said, truth)
-
-    def _predicted(self, n: int, generator: np.random.Generator) -> NDArray[np.int64]:
-        if self.class_weights is None:
-            return generator.integers(0, self.n_classes, n)
-        return np.asarray(generator.choice(self.n_classes, n, p=self.class_weights))
-
-    @staticmethod
-    def _own(values: FloatVector, predicted: NDArray[np.int64]) -> FloatVector:
-        """Return the value of each row's predicted class; a single value stays a scalar."""
-        return values[0] if len(values) == 1 else values[predicted]
-
-
 def fill(
     rows: FloatVector, predicted: NDArray[np.int64], top: FloatVector, others: FloatVector
-) -> FloatVector:
+) -> None:
     """Write `others` everywhere and `top` on the predicted class."""
     rows[:] = others
     rows[np.arange(len(rows)), predicted] = top
-    return rows
 
 
 def limit_shares(

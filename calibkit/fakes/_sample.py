@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 from calibkit._result import Result, read_only
 
 FloatVector = NDArray[np.float64]
+Rng = int | np.random.Generator | None  # a seed, a generator, or fresh entropy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class FakeSample:
-    """Labels, predictions and the true probabilities behind the labels.
+    """Labels, predictions and the true probabilities behind the labels. Lesson 03.
 
     Parameters
     ----------
@@ -24,17 +25,6 @@ class FakeSample:
         What the fake classifier says: P(y = 1), or one column per class.
     true_prob : ndarray, shaped as `y_prob`
         What it should have said.
-
-    Notes
-    -----
-    Taught in lesson 03.
-
-    Examples
-    --------
-    >>> from calibkit.fakes import KnobClassifier
-    >>> sample = KnobClassifier(3, 0.6, budget_share=0.5).sample(100, rng=0)
-    >>> sample.n, sample.y_prob.shape, sample.true_prob.shape
-    (100, (100, 3), (100, 3))
     """
 
     y_true: NDArray[np.int64]
@@ -49,11 +39,8 @@ class FakeSample:
 
 def fake_sample(y_true: NDArray[Any], y_prob: FloatVector, true_prob: FloatVector) -> FakeSample:
     """Seal three arrays as a sample."""
-    return FakeSample(
-        y_true=read_only(y_true.astype(np.int64, copy=False)),
-        y_prob=read_only(y_prob),
-        true_prob=read_only(true_prob),
-    )
+    labels = read_only(y_true.astype(np.int64, copy=False))
+    return FakeSample(y_true=labels, y_prob=read_only(y_prob), true_prob=read_only(true_prob))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -83,8 +70,8 @@ class FakeTruth(Result):
 
     Notes
     -----
-    The errors are those of source 001 sections 1 and 2, of the distribution and not of a sample.
-    Taught in lesson 03.
+    The errors of the distribution, not of a sample (the review of notions of calibration,
+    sections 1 and 2). Taught in lesson 03.
 
     Examples
     --------
@@ -126,19 +113,10 @@ class FakeTruth(Result):
 
 
 class InfeasibleTarget(ValueError):
-    """A wanted calibration error that no classifier of this kind can have.
+    """A wanted calibration error that no classifier of this kind can have: outside [low, high].
 
-    Parameters
-    ----------
-    message : str
-        What was asked for and what is possible.
-    low, high : float
-        The feasible interval.
-
-    Notes
-    -----
-    Lemma 1 of source 001 limits the error of an over- or under-confident classifier of given
-    accuracy. Taught in lesson 03.
+    Lemma 1 of the review of notions of calibration limits the error of an over- or under-confident
+    classifier of given accuracy. Lesson 03.
 
     Examples
     --------

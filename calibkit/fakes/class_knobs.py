@@ -1,27 +1,35 @@
 """Knob classifiers with other dials for each predicted class.
 
-Over-confidence for one class and under-confidence for another cancel where both report the same
-confidence. Then the error of the pooled confidence is smaller than the error given the class.
-
-Source 001 sections 1.4 and 2 (notions of calibration); the construction is our own. Lesson 03.
+The review of notions of calibration, sections 1.4 and 2; the construction is our own. Lesson 03.
 """
 
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Self
 
 import numpy as np
+from scipy import optimize, special
 
 from calibkit.fakes import _dials
-from calibkit.fakes._pooled import PooledKnobs
-from calibkit.fakes._rows import RowPlan, true_rows
-from calibkit.fakes._sample import FakeSample, FakeTruth, FloatVector
-from calibkit.fakes.knob import KnobClassifier
+from calibkit.fakes._beta import ScaledBeta, partial_mean, to_unit
+from calibkit.fakes._rows import true_rows
+from calibkit.fakes._sample import FakeSample, FakeTruth, FloatVector, Rng
+from calibkit.fakes.knob import KnobClassifier, draw_rows
+
+# The grid only has to separate the sign changes, and each is then found to rounding.
+GRID_POINTS = 4_096
+FEWEST_POINTS = 32
+TAIL_LEVELS = np.array([1e-12, 1e-9, 1e-6, 1e-4, 1e-3])
+# Densities are infinite or zero at the ends of a range; weights must stay finite.
+SMALLEST_LOG, LARGEST_LOG = -1e300, 700.0
 
 
 @dataclass(frozen=True, slots=True)
 class ClassKnobs:
     """A fake classifier that is wrong in another way for each class that it predicts.
+
+    Over-confidence for one class and under-confidence for another cancel where both report the
+    same confidence. Then the error of the pooled confidence is smaller than that given the class.
 
     Parameters
     ----------
@@ -30,16 +38,6 @@ class ClassKnobs:
         no class weights of their own, and a `budget_share` below 1.
     class_weights : sequence of K floats, optional
         How often each class is predicted; equally often by default.
-
-    Raises
-    ------
-    ValueError
-        If the knobs do not fit together.
-
-    See Also
-    --------
-    KnobClassifier : the same dials for all classes.
-    ClassKnobs.with_directions : only direction and share differ.
 
     Notes
     -----
@@ -83,35 +81,19 @@ class ClassKnobs:
         class_weights: Sequence[float] | None = None,
         spread: str = "equal",
     ) -> Self:
-        """Build K knobs that differ in direction and share only.
+        """Build K knobs that differ in direction and share only, one of each per predicted class.
 
-        Parameters
-        ----------
-        accuracy, concentration, class_weights, spread
-            As in `KnobClassifier`, the same for every class.
-        directions : sequence of K str
-            ``"over"``, ``"under"`` or ``"pivot"`` (around the accuracy), per predicted class.
-        budget_shares : sequence of K floats
-            Share of the error budget per predicted class, from 0 up to but not including 1.
-
-        Returns
-        -------
-        ClassKnobs
+        A direction is ``"over"``, ``"under"`` or ``"pivot"`` (around the accuracy), a share of the
+        error budget below 1. The other dials are as in `KnobClassifier`, the same for every class.
         """
         if isinstance(directions, str) or len(directions) != len(budget_shares):
             raise ValueError(
                 "directions and budget_shares need one entry per class each, got "
                 f"{directions!r} and {budget_shares!r}."
             )
+        base = KnobClassifier(len(directions), accuracy, concentration=concentration, spread=spread)
         knobs = tuple(
-            KnobClassifier(
-                len(directions),
-                accuracy,
-                budget_share=share,
-                direction=direction,
-                concentration=concentration,
-                spread=spread,
-            )
+            replace(base, direction=direction, budget_share=share)
             for direction, share in zip(directions, budget_shares, strict=True)
         )
         weights = None if class_weights is None else tuple(class_weights)
@@ -129,11 +111,11 @@ class ClassKnobs:
             return np.full(self.n_classes, 1 / self.n_classes)
         return np.array(self.class_weights)
 
-    def _pooled(self) -> tuple[PooledKnobs, FloatVector]:
+    def _pooled(self) -> "tuple[_PooledKnobs, FloatVector]":
         """Return the distinct knobs, and who uses which as a 0-1 table (classes, knobs)."""
         distinct = list(dict.fromkeys(self.knobs))
         member = np.array([[float(knob == other) for other in distinct] for knob in self.knobs])
-        pooled = PooledKnobs(
+        pooled = _PooledKnobs(
             true=tuple(knob._true for knob in distinct),
             share=np.array([knob.budget_share for knob in distinct]),
             anchor=np.array([knob.anchor for knob in distinct]),
@@ -195,41 +177,16 @@ class ClassKnobs:
             log_loss=mean("log_loss"),
         )
 
-    def sample(self, n: int, rng: int | np.random.Generator | None = None) -> FakeSample:
-        """Draw `n` predictions with labels and true probabilities.
-
-        Parameters
-        ----------
-        n : int
-            Number of predictions, at least 1.
-        rng : int, numpy.random.Generator or None
-            Seed or generator.
-
-        Returns
-        -------
-        FakeSample
-            With `y_prob` and `true_prob` of shape (n, K).
-        """
-        true = [knob._true for knob in self.knobs]
-        plan = RowPlan(
-            n_classes=self.n_classes,
-            class_weights=self.class_weights,
-            a=np.array([beta.a for beta in true]),
-            b=np.array([beta.b for beta in true]),
-            share=np.array([knob.budget_share for knob in self.knobs]),
-            anchor=np.array([knob.anchor for knob in self.knobs]),
-            spread=self.knobs[0].spread,
-        )
-        return plan.draw(n, rng)
+    def sample(self, n: int, rng: Rng = None) -> FakeSample:
+        """Draw `n` predictions with labels and true probabilities, shape (n, K)."""
+        return draw_rows(self.knobs, self.class_weights, n, rng)
 
     def describe(self) -> str:
         """Say in words how this classifier is wrong, class by class."""
-        kinds = [
-            f"{k}: calibrated"
-            if knob.budget_share == 0
-            else f"{k}: {knob._kind()} by {100 * knob.budget_share:.3g} % of the budget"
-            for k, knob in enumerate(self.knobs)
-        ]
+        kinds = []
+        for k, knob in enumerate(self.knobs):
+            how = f"{knob._kind()} by {100 * knob.budget_share:.3g} % of the budget"
+            kinds.append(f"{k}: {how if knob.budget_share else 'calibrated'}")
         shown = kinds if len(kinds) <= 4 else [*kinds[:3], "…", kinds[-1]]
         return f"knobs per class, {self.n_classes} classes ({'; '.join(shown)})"
 
@@ -250,3 +207,94 @@ def _check_member(k: int, knob: KnobClassifier, knobs: Sequence[KnobClassifier])
             f"knobs[{k}] has budget_share=1, where all its predictions coincide; choose 0 up to "
             "but not including 1, e.g. 0.999."
         )
+
+
+@dataclass(frozen=True, slots=True)
+class _PooledKnobs:
+    """What is left of several errors when only the confidence is looked at.
+
+    Component j reports ``Z = (1 - t) Q + t x``, with its own beta distribution of Q, share t and
+    anchor x. Pooled with weights w_j, the true confidence at z is ``a(z)``. The pooled error is
+    the integral of ``|sum_j w_j f_j(z) (q_j(z) - z)|``. Between two sign changes the integral is a
+    difference of the primitive, which F and M give exactly. So the error is the total variation
+    of the primitive.
+    """
+
+    true: tuple[ScaledBeta, ...]  # laws of the true confidence, all with the same lower end
+    share: FloatVector  # each confidence moves by `share`, below 1, of the way to `anchor`
+    anchor: FloatVector
+
+    @property
+    def _low(self) -> float:
+        return self.true[0].low
+
+    def _parameters(self) -> tuple[FloatVector, FloatVector]:
+        return np.array([t.a for t in self.true]), np.array([t.b for t in self.true])
+
+    def _behind(self, z: FloatVector) -> FloatVector:
+        """Return the q of each component that reports z, as (points, components)."""
+        return np.asarray((z[:, None] - self.share * self.anchor) / (1 - self.share))
+
+    def primitive(self, z: FloatVector) -> FloatVector:
+        """Integral of ``f_j (q_j - z)`` up to z, as (points, components)."""
+        a, b = self._parameters()
+        mean = np.array([true.mean for true in self.true])
+        u = to_unit(self._behind(z), self._low)
+        below = partial_mean(u, self._low, mean, a, b) - self.anchor * special.betainc(a, b, u)
+        return np.asarray(self.share * below)
+
+    def _gaps(self, z: FloatVector) -> tuple[FloatVector, FloatVector]:
+        """Return relative densities and ``q - z`` of each component, as (points, components).
+
+        Densities are scaled to a largest one of 1 at each point, 0 outside a component's range.
+        """
+        a, b = self._parameters()
+        q = self._behind(z)
+        u = to_unit(q, self._low)
+        logs = special.xlogy(a - 1, u) + special.xlog1py(b - 1, -u) - special.betaln(a, b)
+        logs = np.clip(logs - np.log1p(-self.share), SMALLEST_LOG, LARGEST_LOG)
+        said = (q >= self._low) & (q <= 1)
+        logs = np.where(said, logs, SMALLEST_LOG)
+        relative = np.where(said, np.exp(logs - logs.max(axis=1, keepdims=True)), 0.0)
+        return relative, np.clip(q, self._low, 1) - z[:, None]
+
+    def true_map(self, z: FloatVector, weights: FloatVector) -> FloatVector:
+        """Return ``a(z)``, the mean true confidence of all who report z; NaN if nobody does."""
+        relative, gap = self._gaps(z)
+        mass = relative @ weights
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(np.where(mass > 0, z + (relative * gap) @ weights / mass, np.nan))
+
+    def grid(self) -> FloatVector:
+        """Return points that follow every component's mass, with the ends of its range."""
+        inner = max(FEWEST_POINTS, GRID_POINTS // len(self.true))
+        levels = np.concatenate([TAIL_LEVELS, np.linspace(0, 1, inner), 1 - TAIL_LEVELS])
+        points = [
+            (1 - share) * true.quantile(levels) + share * anchor
+            for true, share, anchor in zip(self.true, self.share, self.anchor, strict=True)
+        ]
+        return np.unique(np.concatenate(points))
+
+    def _crossing(self, low: float, high: float, weights: FloatVector) -> float:
+        """Return the confidence between two points at which ``a(z) = z``."""
+
+        def gap(point: float) -> float:
+            relative, gap = self._gaps(np.array([point]))
+            return float((relative * gap)[0] @ weights)
+
+        return float(optimize.brentq(gap, low, high, xtol=1e-15))
+
+    def errors(self, weights: FloatVector) -> FloatVector:
+        """Return ``integral |sum_j w_j f_j (q_j - z)|`` for every row of `weights`."""
+        z = self.grid()
+        primitive = self.primitive(z)
+        relative, gap = self._gaps(z)
+        values = []
+        for row in weights:
+            signed = (relative * gap) @ row
+            changes = np.flatnonzero(signed[:-1] * signed[1:] < 0)
+            crossings = np.array([self._crossing(z[i], z[i + 1], row) for i in changes])
+            path = primitive @ row
+            extra = self.primitive(crossings) @ row if len(crossings) else crossings
+            values.append(np.abs(np.diff(np.insert(path, changes + 1, extra))).sum())
+        return np.array(values)

@@ -1,18 +1,9 @@
 """Fake classifiers from Dirichlet distributions and distortions of the simplex.
 
-A distortion h connects what is true with what is said, and there are two ways to read it.
+The published package for such fakes mixes two readings of a distortion: its sampler follows the
+first, its integrals the second. Here the reading is explicit.
 
-===========================  ====================  ====================  =======================
-reading                      truth R               report C              so the exponent 2 is
-===========================  ====================  ====================  =======================
-``"truth-is-base"``          ``R ~ Dirichlet``     ``C = h(R)``          over-confident
-``"confidence-is-base"``     ``R = h(C)``          ``C ~ Dirichlet``     under-confident
-===========================  ====================  ====================  =======================
-
-The same distortion gives opposite classifiers. The published package for such fakes mixes the
-readings: its sampler follows the first, its integrals the second. Here the reading is explicit.
-
-Source 001 section 6. Lesson 03.
+The review of notions of calibration, section 6. Lesson 03.
 """
 
 from collections.abc import Callable
@@ -25,9 +16,8 @@ from scipy import optimize, special
 from calibkit._validation import as_count, as_generator
 from calibkit.fakes import _dials
 from calibkit.fakes._beta import ScaledBeta
-from calibkit.fakes._dirichlet import as_alpha
-from calibkit.fakes._sample import FakeSample, FakeTruth, FloatVector, fake_sample
-from calibkit.fakes.mixtures import DirichletMixture, expected_maximum
+from calibkit.fakes._sample import FakeSample, FakeTruth, FloatVector, Rng, fake_sample
+from calibkit.fakes.mixtures import DirichletMixture, as_alpha, expected_maximum
 from calibkit.fakes.simplex import Distortion, Identity, Power, RestrictedPower, Temperature
 
 ONE_TO_ONE = (Power, Temperature, RestrictedPower)
@@ -41,6 +31,13 @@ LARGEST_LOGIT, SCAN_POINTS, SCAN_ROUNDING = 12.0, 1_000, 1e-12
 class DirichletFake:
     """A fake classifier whose true or reported probabilities follow a Dirichlet distribution.
 
+    ========================  ===================  ===================  ========================
+    reading                   truth R              report C             so the exponent 2 is
+    ========================  ===================  ===================  ========================
+    ``"truth-is-base"``       ``R ~ Dirichlet``    ``C = h(R)``         over-confident
+    ``"confidence-is-base"``  ``R = h(C)``         ``C ~ Dirichlet``    under-confident
+    ========================  ===================  ===================  ========================
+
     Parameters
     ----------
     alpha : sequence of K floats, or DirichletMixture
@@ -50,23 +47,12 @@ class DirichletFake:
     reading : {"truth-is-base", "confidence-is-base"}
         Which of the two is drawn from the base distribution.
 
-    Raises
-    ------
-    ValueError
-        If a parameter is not valid.
-
-    See Also
-    --------
-    DirichletMixture.fit : a base that imitates a real network.
-    KnobClassifier : exact errors for any number of classes.
-
     Notes
     -----
-    *Truth is the base*: the true vector R is drawn, the label is drawn from R, and ``C = h(R)``
-    is reported. If h keeps the order, accuracy is ``E max R`` for every h: the same accuracy
-    with another error. *Confidence is the base*: C is drawn and reported, and the label is drawn
-    from ``h(C)``. Mean confidence is then ``E max C``, and accuracy moves with h. This reading
-    can clone a network, whose confidences are known and whose truth is not. Taught in lesson 03.
+    Labels are drawn from R. *Truth is the base*: if h keeps the order, accuracy is ``E max R`` for
+    every h: the same accuracy with another error. *Confidence is the base*: mean confidence is
+    ``E max C``, and accuracy moves with h. This reading can clone a network, whose confidences are
+    known and whose truth is not. Taught in lesson 03.
 
     Examples
     --------
@@ -107,30 +93,14 @@ class DirichletFake:
     def true_vector(self, y_prob: Any) -> FloatVector:
         """Return the true probabilities behind predicted ones of shape (n, K).
 
-        Raises
-        ------
-        ValueError
-            If truth is the base and the distortion has no known inverse.
+        If truth is the base, this needs a distortion with a known inverse.
         """
         if self.reading == "truth-is-base":
             return self.distortion.inverse(y_prob)
         return self.distortion(y_prob)
 
-    def sample(self, n: int, rng: int | np.random.Generator | None = None) -> FakeSample:
-        """Draw `n` predictions with labels and true probabilities.
-
-        Parameters
-        ----------
-        n : int
-            Number of predictions, at least 1.
-        rng : int, numpy.random.Generator or None
-            Seed or generator.
-
-        Returns
-        -------
-        FakeSample
-            With `y_prob` and `true_prob` of shape (n, K).
-        """
+    def sample(self, n: int, rng: Rng = None) -> FakeSample:
+        """Draw `n` predictions with labels and true probabilities, shape (n, K)."""
         generator = as_generator(rng)
         true, said = self._pair(self.base.draw(as_count(n, "n"), generator))
         running = np.cumsum(true, axis=1)
@@ -163,9 +133,7 @@ class DirichletFake:
             sums += weight * float((alpha * (alpha + 1)).sum()) / (total * (total + 1))
             entropy = special.digamma(total + 1) - alpha @ special.digamma(alpha + 1) / total
             logs += weight * float(entropy)
-        zero = dict.fromkeys(
-            ("expected", "root_mean_square", "maximum", "label_conditional"), 0.0
-        ) | {"strong": 0.0, "class_wise": 0.0}
+        errors = "expected root_mean_square maximum label_conditional strong class_wise"
         return FakeTruth(
             model=self.describe(),
             accuracy=top,
@@ -173,7 +141,7 @@ class DirichletFake:
             brier=1 - sums,
             top_label_brier=top - square,
             log_loss=logs,
-            **zero,
+            **dict.fromkeys(errors.split(), 0.0),
         )
 
     def _binary(self) -> FakeTruth:
@@ -231,12 +199,10 @@ class DirichletFake:
 
     def describe(self) -> str:
         """Say in words what is drawn and what is distorted."""
-        base = self.alpha if isinstance(self.alpha, DirichletMixture) else None
-        kind = (
-            f"Dirichlet({', '.join(f'{a:.3g}' for a in self.base.alphas[0])})"
-            if base is None
-            else f"mixture of {len(base.alphas)} Dirichlets"
-        )
+        if isinstance(self.alpha, DirichletMixture):
+            kind = f"mixture of {len(self.alpha.alphas)} Dirichlets"
+        else:
+            kind = f"Dirichlet({', '.join(f'{a:.3g}' for a in self.alpha)})"
         if isinstance(self.distortion, Identity):
             return f"{kind} with {self.n_classes} classes, calibrated"
         drawn, made = ("truth", "report") if self.reading == READINGS[0] else ("report", "truth")

@@ -1,12 +1,8 @@
 """Gaussian discriminant data: a model that is exactly right until the prevalence shifts.
 
-Each class has a normal feature with the same standard deviation. The correct model is then a
-logistic regression with known coefficients. If the share of positives changes after training,
-all true logits move by one constant. So the true map of the old model is known exactly.
-
-Source 002 section 4 (simulated data), with its formula corrected: the slope of the logit is
-``(m_1 - m_0) / s^2``, here 1/4, and the exponent of the logistic function is negative. Lessons
-03 and 07.
+Section 4 (simulated data) of the paper on the test-based calibration error, with its formula
+corrected: the slope of the logit is ``(m_1 - m_0) / s^2``, here 1/4, and the exponent of the
+logistic function is negative. Lessons 03 and 07.
 """
 
 from dataclasses import dataclass
@@ -19,7 +15,7 @@ from scipy import integrate, special
 from calibkit._result import read_only
 from calibkit._validation import as_count, as_generator
 from calibkit.fakes import _dials
-from calibkit.fakes._sample import FakeSample, FloatVector
+from calibkit.fakes._sample import FakeSample, FloatVector, Rng
 
 # Standard normal tails beyond this hold no digit of double precision.
 LARGEST_NORMAL = 12.0
@@ -27,25 +23,7 @@ LARGEST_NORMAL = 12.0
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class GaussianSample(FakeSample):
-    """A `FakeSample` with the feature that the predictions were made from.
-
-    Parameters
-    ----------
-    y_true, y_prob, true_prob : ndarray of shape (n,)
-        As in `FakeSample`.
-    feature : ndarray of shape (n,)
-        The observed x.
-
-    Notes
-    -----
-    Taught in lesson 03.
-
-    Examples
-    --------
-    >>> sample = GaussianDiscriminant(0.5).sample(3, rng=0)
-    >>> sample.feature.shape, sample.y_prob.shape
-    ((3,), (3,))
-    """
+    """A `FakeSample` with the feature x that the predictions were made from, shape (n,)."""
 
     feature: FloatVector
 
@@ -53,6 +31,9 @@ class GaussianSample(FakeSample):
 @dataclass(frozen=True, slots=True)
 class GaussianDiscriminant:
     """A correct model for normal classes, used where the prevalence may have changed.
+
+    The feature is normal in each class, so the correct model is a logistic regression with known
+    coefficients. A shift of the prevalence moves all true logits by one constant.
 
     Parameters
     ----------
@@ -65,17 +46,11 @@ class GaussianDiscriminant:
     scale : float
         Standard deviation of the feature in both classes (not the variance).
 
-    Raises
-    ------
-    ValueError
-        If a prevalence or the scale is out of range, or the means are equal.
-
     Notes
     -----
     ``logit P(y=1|x) = logit(prevalence) + (m1 - m0) x / s^2 - (m1^2 - m0^2) / (2 s^2)``. A shift
-    of the prevalence adds ``logit(deployed) - logit(prevalence)``. The error has one sign, so
-    its mean is ``|E p - deployed|``. The defaults are the setting of source 002. Taught in
-    lessons 03 and 07.
+    adds ``logit(deployed) - logit(prevalence)``. The error has one sign, so its mean is
+    ``|E p - deployed|``. The defaults are the setting of the paper. Taught in lessons 03 and 07.
 
     Examples
     --------
@@ -95,9 +70,7 @@ class GaussianDiscriminant:
         if not 0 < prevalence < 1:
             raise ValueError(f"prevalence must lie {feasible}, got {self.prevalence!r}.")
         if self.deployed is not None:
-            share = _dials.as_number(self.deployed, "deployed", "between 0 and 1")
-            if not 0 <= share <= 1:
-                raise ValueError(f"deployed must lie between 0 and 1, got {self.deployed!r}.")
+            _dials.as_between(self.deployed, "deployed", "between 0 and 1", 0, 1)
         scale = _dials.as_positive(self.scale, "scale")
         if len(self.means) != 2 or not np.all(np.isfinite(self.means)):
             raise ValueError(f"means must be two finite numbers, got {self.means!r}.")
@@ -146,8 +119,7 @@ class GaussianDiscriminant:
 
     def true_error(self, norm: float = 1) -> float:
         """Return the true calibration error ``(E |p - c(p)|^norm)^(1/norm)``, without bins."""
-        if not 1 <= norm < np.inf:
-            raise ValueError(f"norm must be a finite number from 1 on, got {norm!r}.")
+        norm = _dials.as_norm(norm)
         if self.shift == 0:
             return 0.0
         value = 0.0
@@ -167,20 +139,8 @@ class GaussianDiscriminant:
                 value += weight * part
         return float(value ** (1 / norm))
 
-    def sample(self, n: int, rng: int | np.random.Generator | None = None) -> GaussianSample:
-        """Draw `n` predictions with labels, true probabilities and features.
-
-        Parameters
-        ----------
-        n : int
-            Number of predictions, at least 1.
-        rng : int, numpy.random.Generator or None
-            Seed or generator.
-
-        Returns
-        -------
-        GaussianSample
-        """
+    def sample(self, n: int, rng: Rng = None) -> GaussianSample:
+        """Draw `n` predictions with labels, true probabilities and features."""
         generator = as_generator(rng)
         y_true = (generator.random(as_count(n, "n")) < self.share).astype(np.int64)
         feature = generator.normal(np.asarray(self.means)[y_true], self.scale)
@@ -195,22 +155,10 @@ class GaussianDiscriminant:
     def source_data(
         self, seed: int = 0, n_train: int = 14_000, n_test: int = 6_000
     ) -> tuple[FloatVector, NDArray[np.int64], FloatVector, NDArray[np.int64]]:
-        """Draw source 002's training and test data for a model that is still to be fitted.
+        """Draw the paper's data for a model still to be fitted: training x and y, test x and y.
 
         Training data have the share `prevalence`, test data `deployed`. NumPy's legacy generator
         is used in the order of the source; the global one is left alone.
-
-        Parameters
-        ----------
-        seed : int
-            Seed, from 0 on.
-        n_train, n_test : int
-            Sizes, at least 1.
-
-        Returns
-        -------
-        tuple of four ndarray
-            Training features and labels, test features and labels.
         """
         generator = _dials.legacy_generator(as_count(seed, "seed", minimum=0))
         sizes = as_count(n_train, "n_train"), as_count(n_test, "n_test")

@@ -5,23 +5,37 @@ It predicts a class and knows the true chance Q of being right. It then reports 
 over-confident, 1/K under-confident, and a pivot in between both. Everything follows from the
 beta distribution of Q, in closed form.
 
-Source 001 sections 3 and 6 (fake classifiers, Lemma 1); the construction is our own. Lesson 03.
+The review of notions of calibration, sections 3 and 6 (fake classifiers, Lemma 1); the
+construction is our own. Lesson 03.
 """
 
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import special
 
+from calibkit._validation import BLOCK_ROWS, as_count, as_generator
 from calibkit.fakes import _dials
 from calibkit.fakes._beta import ScaledBeta
-from calibkit.fakes._rows import RowPlan, true_rows
-from calibkit.fakes._sample import FakeSample, FakeTruth, FloatVector, InfeasibleTarget
+from calibkit.fakes._rows import choose, fill, limit_shares, true_rows
+from calibkit.fakes._sample import (
+    FakeSample,
+    FakeTruth,
+    FloatVector,
+    InfeasibleTarget,
+    Rng,
+    fake_sample,
+)
 
 # A target may miss its limit, and a prediction the range of predictions, by rounding.
 ROUNDING = 1e-12
 MAP_ROUNDING = 1e-9
+# The predicted class must be the only largest one, also after rounding: the confidence stays
+# this far above 1/K.
+CONFIDENCE_MARGIN = 4 * float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +53,7 @@ class KnobClassifier:
     direction : {"over", "under", "pivot"}
         Over-confident, under-confident, or drawn towards `pivot` from both sides.
     pivot : float, optional
-        The confidence that stays as it is, for ``direction="pivot"``; the accuracy by default.
+        The confidence that stays as it is; the accuracy by default.
     concentration : float
         How alike the true confidences are: large is nearly one value, small is nearly only
         1/K and 1. Changes sharpness, neither accuracy nor the error of over and under.
@@ -48,33 +62,20 @@ class KnobClassifier:
     spread : {"equal", "random"}
         How the rest of the probability is divided among the other classes.
 
-    Raises
-    ------
-    ValueError
-        If a dial is outside its range; the message states the range.
-
-    See Also
-    --------
-    KnobClassifier.with_error : set the calibration error itself.
-    ClassKnobs : other dials for each predicted class.
-
     Notes
     -----
-    ``Q = 1/K + (1 - 1/K) B`` with ``B ~ Beta(m s, (1 - m) s)``. Lemma 1 (source 001 section 3)
-    bounds the error: at most ``1 - accuracy`` when over-confident, at most ``accuracy - 1/K``
-    when under-confident. At ``budget_share=1`` all predictions are equal, and `truth` gives the
-    limit. The mean errors of over and under attain it; larger norms and pivots jump. Taught in
-    lesson 03.
+    ``Q = 1/K + (1 - 1/K) B`` with ``B ~ Beta(m s, (1 - m) s)``. Lemma 1 (section 3 of the review
+    of notions) bounds the error: at most ``1 - accuracy`` when over-confident, at most ``accuracy
+    - 1/K`` when under-confident. At ``budget_share=1`` all predictions are equal, and `truth`
+    gives the limit. The mean errors of over and under attain it; larger norms and pivots jump.
+    Taught in lesson 03.
 
     Examples
     --------
     >>> fake = KnobClassifier(10, 0.9, budget_share=0.5, direction="over")
-    >>> truth = fake.truth()
-    >>> round(truth.accuracy, 4), round(truth.mean_confidence, 4), round(truth.expected, 4)
-    (0.9, 0.95, 0.05)
-    >>> sample = fake.sample(1000, rng=0)
-    >>> sample.y_prob.shape, round(float((sample.y_prob.argmax(1) == sample.y_true).mean()), 3)
-    ((1000, 10), 0.899)
+    >>> truth, sample = fake.truth(), fake.sample(1000, rng=0)
+    >>> round(truth.mean_confidence, 4), round(truth.expected, 4), sample.y_prob.shape
+    (0.95, 0.05, (1000, 10))
     """
 
     n_classes: int
@@ -88,18 +89,19 @@ class KnobClassifier:
     spread: str = "equal"
 
     def __post_init__(self) -> None:
-        n_classes = _dials.as_n_classes(self.n_classes)
+        n_classes = as_count(self.n_classes, "n_classes", 2)
         direction = _dials.as_choice(self.direction, "direction", _dials.DIRECTIONS)
+        feasible = "between 0 (calibrated) and 1 (the whole error budget)"
         weights = self.class_weights
+        if weights is not None:
+            weights = _dials.as_weights(weights, n_classes, "class_weights")
         checked = {
             "n_classes": n_classes,
             "accuracy": _dials.as_accuracy(self.accuracy, n_classes),
-            "budget_share": _dials.as_share(self.budget_share),
+            "budget_share": _dials.as_between(self.budget_share, "budget_share", feasible, 0, 1),
             "pivot": _dials.as_pivot(self.pivot, direction, n_classes),
             "concentration": _dials.as_positive(self.concentration, "concentration"),
-            "class_weights": None
-            if weights is None
-            else _dials.as_weights(weights, n_classes, "class_weights"),
+            "class_weights": weights,
             "spread": _dials.as_choice(self.spread, "spread", _dials.SPREADS),
         }
         for name, value in checked.items():
@@ -111,26 +113,9 @@ class KnobClassifier:
     ) -> Self:
         """Build the classifier that has this expected calibration error exactly.
 
-        Parameters
-        ----------
-        n_classes, accuracy, direction
-            As in `KnobClassifier`.
-        error : float
-            The wanted error, from 0 to the `room` of this direction.
-        **dials
-            Further dials of `KnobClassifier`.
+        `error` may go from 0 to the `room` of the direction, else `InfeasibleTarget` states what
+        is possible; `dials` are further dials of `KnobClassifier`.
 
-        Returns
-        -------
-        KnobClassifier
-
-        Raises
-        ------
-        InfeasibleTarget
-            If no such classifier exists; the message states the feasible interval.
-
-        Examples
-        --------
         >>> fake = KnobClassifier.with_error(5, 0.8, 0.18, "over", concentration=3)
         >>> round(fake.budget_share, 9), round(fake.truth().expected, 9)
         (0.9, 0.18)
@@ -141,10 +126,11 @@ class KnobClassifier:
         fake = cls(n_classes, accuracy, direction=direction, **dials)
         room = fake.room
         if not 0 <= wanted <= room + ROUNDING:
+            formulas = {"over": " = 1 - accuracy", "under": " = accuracy - 1/K"}
             raise InfeasibleTarget(
                 f"error={error!r} is impossible: a classifier that is {fake._kind()} with accuracy "
                 f"{accuracy:g} and {n_classes} classes can have an error from 0 to "
-                f"{room:.6g}{fake._reason()}.",
+                f"{room:.6g}{formulas.get(direction, '')}.",
                 high=room,
             )
         share = min(wanted / room, 1.0) if room > 0 else 0.0
@@ -205,7 +191,7 @@ class KnobClassifier:
         share, anchor, k, true = self.budget_share, self.anchor, self.n_classes, self._true
         error = share * self.room
         square = share**2 * (true.variance + (self.accuracy - anchor) ** 2)
-        sharp = true.second_moment
+        sharp = true.variance + true.mean**2  # E Q^2
         brier = k / (k - 1) * square + 1 - sharp - (1 - 2 * self.accuracy + sharp) / (k - 1)
         closed = 1.0 if self.spread == "equal" or k == 2 else np.nan
         return FakeTruth(
@@ -235,41 +221,11 @@ class KnobClassifier:
 
         return self._true.expectation(loss)
 
-    def _plan(self) -> RowPlan:
-        true = self._true
-        return RowPlan(
-            n_classes=self.n_classes,
-            class_weights=self.class_weights,
-            a=np.array([true.a]),
-            b=np.array([true.b]),
-            share=np.array([self.budget_share]),
-            anchor=np.array([self.anchor]),
-            spread=self.spread,
-        )
-
-    def sample(self, n: int, rng: int | np.random.Generator | None = None) -> FakeSample:
-        """Draw `n` predictions with labels and true probabilities.
+    def sample(self, n: int, rng: Rng = None) -> FakeSample:
+        """Draw `n` predictions with labels, and the true rows that the labels were drawn from.
 
         The same seed gives the same labels for every `budget_share` and `direction`, as long as
         shares are equal.
-
-        Parameters
-        ----------
-        n : int
-            Number of predictions, at least 1.
-        rng : int, numpy.random.Generator or None
-            Seed or generator.
-
-        Returns
-        -------
-        FakeSample
-            With `y_prob` and `true_prob` of shape (n, K). Each row of `true_prob` is what its
-            label was drawn from.
-
-        Raises
-        ------
-        ValueError
-            If every prediction would be 1/K for every class.
         """
         if self.budget_share == 1 and self.anchor == 1 / self.n_classes:
             raise ValueError(
@@ -277,17 +233,12 @@ class KnobClassifier:
                 "in every row: all rows are ties and no class is predicted. truth() gives the "
                 "limit; for a sample choose budget_share from 0 to 0.999999."
             )
-        return self._plan().draw(n, rng)
+        return draw_rows([self], self.class_weights, n, rng)
 
     def _kind(self) -> str:
         if self.direction != "pivot":
             return f"{self.direction}-confident"
         return f"drawn towards {self.anchor:.4g}"
-
-    def _reason(self) -> str:
-        """Say which formula the largest error is, where there is one."""
-        formulas = {"over": " = 1 - accuracy", "under": " = accuracy - 1/K"}
-        return formulas.get(self.direction, "")
 
     def describe(self) -> str:
         """Say in words how good, how wrong and how this classifier is."""
@@ -295,3 +246,49 @@ class KnobClassifier:
         if self.budget_share == 0:
             return base + ", calibrated"
         return f"{base}, {self._kind()} ({100 * self.budget_share:.3g} % of the error budget)"
+
+
+def draw_rows(
+    knobs: Sequence[KnobClassifier], class_weights: tuple[float, ...] | None, n: int, rng: Rng
+) -> FakeSample:
+    """Draw rows of one knob classifier, or of one per predicted class.
+
+    Every number has a fixed order of draws: predicted classes, true confidences, right or wrong,
+    which wrong class. Neither the error budget nor the direction consumes randomness.
+    """
+    n, generator, k = as_count(n, "n"), as_generator(rng), knobs[0].n_classes
+    predicted: NDArray[np.int64] = (
+        generator.integers(0, k, n)
+        if class_weights is None
+        else np.asarray(generator.choice(k, n, p=class_weights))
+    )
+
+    def own(values: list[float]) -> Any:
+        """Return the value of each row's predicted class; a single value stays a scalar."""
+        return values[0] if len(values) == 1 else np.array(values)[predicted]
+
+    laws = [knob._true for knob in knobs]
+    unit = generator.beta(own([law.a for law in laws]), own([law.b for law in laws]), n)
+    true = 1 / k + (1 - 1 / k) * unit
+    rest = (1 - 1 / k) * (1 - unit)
+    correct = generator.random(n) < true
+    share, anchor = own([knob.budget_share for knob in knobs]), own([knob.anchor for knob in knobs])
+    confidence = (1 - share) * true + share * anchor
+    confidence = np.clip(confidence, 1 / k + CONFIDENCE_MARGIN, 1)
+    said_rest = (1 - share) * rest + share * (1 - anchor)  # keeps digits near certainty
+    said, truth = np.empty((n, k)), np.empty((n, k))
+    if knobs[0].spread == "random" and k > 2:
+        shares = generator.standard_exponential((k, n))
+        level = 1 - generator.random(n)  # in (0, 1]: never a class of probability 0
+        wrong = np.empty(n, dtype=np.int64)
+        for start in range(0, n, BLOCK_ROWS):
+            rows = slice(start, start + BLOCK_ROWS)
+            parts = limit_shares(shares[:, rows], predicted[rows], confidence[rows])
+            wrong[rows] = choose(parts, level[rows])
+            fill(said[rows], predicted[rows], confidence[rows], (said_rest[rows] * parts).T)
+            fill(truth[rows], predicted[rows], true[rows], (rest[rows] * parts).T)
+    else:
+        wrong = (predicted + generator.integers(1, k, n)) % k
+        fill(said, predicted, confidence, said_rest[:, None] / (k - 1))
+        fill(truth, predicted, true, rest[:, None] / (k - 1))
+    return fake_sample(np.where(correct, predicted, wrong), said, truth)

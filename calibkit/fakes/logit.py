@@ -1,4 +1,4 @@
-"""A binary fake classifier whose true map is a straight line between logits."""
+"""A binary fake classifier with two dials: over- or under-confident, too high or too low."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -7,8 +7,8 @@ import numpy as np
 from scipy import integrate, special
 
 from calibkit._validation import as_count, as_generator, as_probabilities
-from calibkit.fakes._dials import as_number, as_positive
-from calibkit.fakes._sample import FakeSample, FloatVector, fake_sample
+from calibkit.fakes import _dials
+from calibkit.fakes._sample import FakeSample, FloatVector, Rng, fake_sample
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +16,8 @@ class LogitDistortion:
     """A binary fake classifier whose true map is a straight line between logits.
 
     Predictions come from a beta distribution; the event then happens with the true probability
-    ``c(p) = expit(slope * logit(p) + shift)``.
+    ``c(p) = expit(slope * logit(p) + shift)``: the inverse of temperature and bias scaling
+    (section 6 of the review of notions). Taught in lessons 03 and 04.
 
     Parameters
     ----------
@@ -27,16 +28,6 @@ class LogitDistortion:
         0 is fair to both classes; above 0 the event happens more often than predicted.
     scores : tuple of two floats
         Parameters of the beta distribution of the predictions; ``(1, 1)`` is uniform.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is not finite, the slope is negative, or `scores` are not positive.
-
-    Notes
-    -----
-    The inverse of temperature and bias scaling (source 001 section 6). Taught in lessons 03
-    and 04.
 
     Examples
     --------
@@ -50,15 +41,9 @@ class LogitDistortion:
     scores: tuple[float, float] = (1.0, 1.0)
 
     def __post_init__(self) -> None:
-        feasible = "a finite number of at least 0"
-        if not 0 <= as_number(self.slope, "slope", feasible) < np.inf:
-            raise ValueError(f"slope must be {feasible}, got {self.slope!r}.")
-        if np.isinf(as_number(self.shift, "shift", "finite")):
-            raise ValueError(f"shift must be finite, got {self.shift!r}.")
-        if not isinstance(self.scores, tuple | list) or len(self.scores) != 2:
-            raise ValueError(f"scores must be two positive numbers, got {self.scores!r}.")
-        scores = tuple(as_positive(score, f"scores[{i}]") for i, score in enumerate(self.scores))
-        object.__setattr__(self, "scores", scores)
+        _dials.as_finite(self.slope, "slope", 0)
+        _dials.as_finite(self.shift, "shift", said="finite")
+        object.__setattr__(self, "scores", _dials.as_pair(self.scores, "scores"))
 
     def true_map(self, prob: Any) -> FloatVector:
         """Return the true probability of the event for each prediction in [0, 1]."""
@@ -69,25 +54,13 @@ class LogitDistortion:
             return np.full_like(prob, special.expit(self.shift))
         return np.asarray(special.expit(self.slope * special.logit(prob) + self.shift))
 
-    def sample(self, n: int, rng: int | np.random.Generator | None = None) -> FakeSample:
-        """Draw `n` predictions with their labels and true probabilities.
-
-        Parameters
-        ----------
-        n : int
-            Number of predictions, at least 1.
-        rng : int, numpy.random.Generator or None
-            Seed or generator.
-
-        Returns
-        -------
-        FakeSample
-        """
+    def sample(self, n: int, rng: Rng = None) -> FakeSample:
+        """Draw `n` predictions with their labels and true probabilities."""
         generator = as_generator(rng)
         y_prob = generator.beta(*self.scores, size=as_count(n, "n"))
         return self.label(y_prob, generator)
 
-    def label(self, y_prob: Any, rng: int | np.random.Generator | None = None) -> FakeSample:
+    def label(self, y_prob: Any, rng: Rng = None) -> FakeSample:
         """Draw labels for predictions that are given."""
         y_prob = as_probabilities(y_prob).astype(np.float64)
         if y_prob.ndim != 1:
@@ -98,14 +71,12 @@ class LogitDistortion:
 
     def true_error(self, norm: float = 1) -> float:
         """Return the true calibration error ``(E |p - c(p)|^norm)^(1/norm)``, without bins."""
+        norm = _dials.as_norm(norm)
 
         def distance(u: float) -> float:
             prob = special.betaincinv(*self.scores, u)
             return float(np.abs(prob - self.true_map(prob)) ** norm)
 
-        feasible = "a finite number from 1 on"
-        if not 1 <= as_number(norm, "norm", feasible) < np.inf:
-            raise ValueError(f"norm must be {feasible}, got {norm!r}.")
         value, _ = integrate.quad(distance, 0, 1, limit=200, epsabs=1e-10, epsrel=1e-10)
         return float(value ** (1 / norm))
 

@@ -1,6 +1,6 @@
-"""Mixtures of Dirichlet distributions, to clone what a real classifier says.
+"""Dirichlet distributions: their mixtures, moments of the maximum, fits to what a classifier says.
 
-Source 001 section 6 (fake classifiers from Dirichlet distributions). Lesson 03.
+The review of notions of calibration, section 6. Lesson 03.
 """
 
 from collections.abc import Sequence
@@ -8,13 +8,26 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import special
 
 from calibkit._result import spell
 from calibkit._validation import as_count, as_generator, as_probabilities
 from calibkit.fakes import _dials
-from calibkit.fakes._dirichlet import as_alpha, fit_dirichlet, largest_moment, without_zeros
-from calibkit.fakes._sample import FloatVector
+from calibkit.fakes._sample import FloatVector, Rng
+from calibkit.fakes.simplex import as_table
+
+# The integral over log x is cut where its integrand has lost all digits, then divided into
+# panels in which it is smooth enough for Gauss-Legendre nodes to be exact.
+TAIL = 1e-18
+SMALLEST_LOG = float(np.log(1e-22))
+PANELS, NODES = 24, 32
+MOST_STEPS = 200
+GRADIENT_TOLERANCE = 1e-11
+LARGEST_TOTAL = 1e9
+NO_MAXIMUM = (
+    ", so the likelihood grows without limit; a Dirichlet fit needs at least two different rows."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,19 +40,6 @@ class DirichletMixture:
         Share of each component; they sum to 1.
     alphas : sequence of M sequences of K floats
         Parameters of each component.
-
-    Raises
-    ------
-    ValueError
-        If weights or parameters are not valid.
-
-    See Also
-    --------
-    DirichletMixture.fit : learn it from the probabilities of a real classifier.
-
-    Notes
-    -----
-    Source 001 section 6. Taught in lesson 03.
 
     Examples
     --------
@@ -56,13 +56,13 @@ class DirichletMixture:
         alphas = tuple(as_alpha(alpha, f"alphas[{m}]") for m, alpha in enumerate(self.alphas))
         if not alphas or len({len(alpha) for alpha in alphas}) != 1:
             raise ValueError("alphas must hold at least one component, all with as many classes.")
-        weights = _dials.as_weights(self.weights, len(alphas), "weights")
+        weights = _dials.as_weights(self.weights, len(alphas), "weights", "component")
         object.__setattr__(self, "alphas", alphas)
         object.__setattr__(self, "weights", weights)
 
     @classmethod
     def fit(cls, y_prob: Any, *, per_class: bool = True, tied: bool = False) -> Self:
-        """Clone the distribution of a classifier's probabilities.
+        """Clone the distribution of a classifier's probabilities, of shape (n, K).
 
         Parameters
         ----------
@@ -73,16 +73,6 @@ class DirichletMixture:
         tied : bool
             Two parameters per component: one for the predicted class, one for all others.
             Steadier when a class is rarely predicted; needs `per_class`.
-
-        Returns
-        -------
-        DirichletMixture
-            Components of classes that are never predicted are left out.
-
-        Raises
-        ------
-        ValueError
-            If the rows of a predicted class are all equal.
 
         Notes
         -----
@@ -98,8 +88,7 @@ class DirichletMixture:
             return cls((1.0,), (tuple(fit_dirichlet(table).tolist()),), _origin(table))
         if table.ndim != 2:
             fit_dirichlet(table)  # raises, with the remedy
-        predicted = table.argmax(axis=1)
-        rows = without_zeros(table)
+        predicted, rows = table.argmax(axis=1), without_zeros(table)
         weights, alphas = [], []
         for k in np.unique(predicted).tolist():
             groups = (np.arange(table.shape[1]) == k).astype(int).tolist() if tied else None
@@ -142,7 +131,7 @@ class DirichletMixture:
             weights = np.log(self.weights)
         return np.asarray(special.logsumexp(np.array(logs) + weights[:, None], axis=0))
 
-    def draw(self, n: int, rng: int | np.random.Generator | None = None) -> FloatVector:
+    def draw(self, n: int, rng: Rng = None) -> FloatVector:
         """Draw `n` probability vectors, shape (n, K)."""
         n, generator = as_count(n, "n"), as_generator(rng)
         if len(self.alphas) == 1:
@@ -167,18 +156,13 @@ def expected_maximum(alpha: "Sequence[float] | DirichletMixture", order: int = 1
     Parameters
     ----------
     alpha : sequence of floats, or DirichletMixture
-        Parameters of the distribution, any number from two on.
+        At least two parameters, or a mixture.
     order : int
         1 for the mean, 2 for the second moment, and so on.
 
     Returns
     -------
     float
-
-    Raises
-    ------
-    ValueError
-        If the parameters are not positive or the order is below 1.
 
     Notes
     -----
@@ -196,3 +180,105 @@ def expected_maximum(alpha: "Sequence[float] | DirichletMixture", order: int = 1
         parts = [largest_moment(part, order) for part in alpha.alphas]
         return float(np.dot(alpha.weights, parts))
     return largest_moment(as_alpha(alpha), order)
+
+
+def as_alpha(alpha: Any, name: str = "alpha") -> tuple[float, ...]:
+    """Check parameters of a Dirichlet distribution: at least two, positive and finite."""
+    try:
+        values = list(alpha)
+    except TypeError:
+        values = []
+    if len(values) < 2:
+        raise ValueError(
+            f"{name} must be a sequence of at least 2 positive numbers, got {alpha!r}."
+        )
+    return tuple(_dials.as_positive(value, f"{name}[{k}]") for k, value in enumerate(values))
+
+
+def largest_moment(alpha: tuple[float, ...], order: int) -> float:
+    """``E max R^m`` of one Dirichlet distribution: ``E max G^m / E S^m`` for gammas G, sum S."""
+    values, count = np.unique(alpha, return_counts=True)
+    total = float(values @ count)
+    tail = TAIL * min(1.0, total)
+    with np.errstate(divide="ignore"):
+        start = max(np.log(special.gammaincinv(values, TAIL).max()), SMALLEST_LOG + np.log(total))
+    end = np.log(special.gammainccinv(values, tail).max())
+    edges = np.linspace(start, end, PANELS + 1)
+    nodes, weights = np.polynomial.legendre.leggauss(NODES)
+    half = np.diff(edges)[:, None] / 2
+    x = np.exp((edges[:-1, None] + half + half * nodes).ravel())
+    below = special.gammainc(values[:, None], x)
+    above = special.gammaincc(values[:, None], x)
+    with np.errstate(divide="ignore"):
+        log_cdf = np.where(above < 0.5, np.log1p(-above), np.log(below))
+    survival = -np.expm1(count @ log_cdf)  # 1 - prod_k F_k(x)
+    integral = float(np.sum((half * weights).ravel() * order * x**order * survival))
+    return float((np.exp(order * start) + integral) / special.poch(total, order))
+
+
+def fit_dirichlet(y_prob: Any, groups: Sequence[int] | None = None) -> FloatVector:
+    """Fit the parameters alpha to rows of probabilities by maximum likelihood.
+
+    Classes with the same number in `groups` share one parameter. Newton's method with Minka's form
+    of the Hessian, a diagonal plus a constant, on a concave likelihood; steps are halved until
+    they climb. Zeros have no finite likelihood: they are lifted to the smallest positive number of
+    the table first.
+    """
+    table = as_table(y_prob, "y_prob must have")
+    members = np.arange(table.shape[1]) if groups is None else np.asarray(groups)
+    if members.shape != (table.shape[1],):
+        raise ValueError(f"groups needs {table.shape[1]} numbers, got {groups!r}.")
+    table = without_zeros(table)
+    _, first, member = np.unique(members, return_index=True, return_inverse=True)
+    if np.all(table == table[0, first[member]]):
+        raise ValueError(f"all rows of y_prob are equal{NO_MAXIMUM}")
+    mean_log = np.bincount(member, np.log(table).mean(axis=0)) / np.bincount(member)
+    # Start: match the means, and the concentration to the total variance.
+    mean, variance = table.mean(axis=0), table.var(axis=0)
+    total = (mean * (1 - mean)).sum() / max(variance.sum(), 1e-300) - 1
+    start = mean * np.clip(total, 1e-3, 1e12) + 1e-9
+    alpha = np.bincount(member, start) / np.bincount(member)
+    alpha = _newton(alpha, np.bincount(member), mean_log)[member]
+    if alpha.sum() > LARGEST_TOTAL:
+        raise ValueError(f"all rows of y_prob are equal up to rounding{NO_MAXIMUM}")
+    return np.asarray(alpha)
+
+
+def without_zeros(table: FloatVector) -> FloatVector:
+    """Lift zeros to the smallest positive number of the table; then rows sum to 1 again."""
+    if table.min() > 0:
+        return table
+    lifted = np.maximum(table, table[table > 0].min())
+    return np.asarray(lifted / lifted.sum(axis=1, keepdims=True))
+
+
+def _newton(alpha: FloatVector, size: NDArray[np.intp], mean_log: FloatVector) -> FloatVector:
+    """Maximise the likelihood over one parameter per group of `size` classes."""
+
+    def likelihood(value: FloatVector) -> float:
+        parts = size * ((value - 1) * mean_log - special.gammaln(value))
+        return float(special.gammaln(size @ value) + parts.sum())
+
+    current = likelihood(alpha)
+    for _ in range(MOST_STEPS):
+        total = size @ alpha
+        gradient = special.digamma(total) - special.digamma(alpha) + mean_log
+        scale = 1 + np.abs(mean_log) + np.abs(special.digamma(alpha))
+        if np.all(np.abs(gradient) <= GRADIENT_TOLERANCE * scale):
+            return alpha
+        curve = special.polygamma(1, alpha)
+        below = 1 / special.polygamma(1, total) - (size / curve).sum()
+        step = (gradient + (size * gradient / curve).sum() / below) / curve
+        length, enough = 1.0, current - 1e-12 * (1 + abs(current))
+        while True:
+            trial = alpha + length * step
+            if np.all(trial > 0) and (value := likelihood(trial)) >= enough:
+                break
+            length /= 2
+            if length < 1e-12:
+                raise RuntimeError("the Dirichlet fit found no step that climbs.")
+        alpha, current = trial, value
+    raise RuntimeError(
+        f"the Dirichlet fit did not converge in {MOST_STEPS} steps; nearly equal rows make the "
+        "likelihood flat."
+    )

@@ -1,10 +1,10 @@
-"""The five synthetic shapes of source 000, with the same data for the same seed.
+"""The five synthetic shapes of Kängsepp, Valk and Kull (2022): the same data for the same seed.
 
 The truth c is uniform, the label is drawn from c, and the classifier reports ``p = g(c)``. A
 weaker version of a shape, its *derivate*, is a mixture with the diagonal:
 ``g_w(c) = (1 - w) c + w f(c)``. Its true calibration error is w times that of the full shape.
 
-Source 000 section 4 (synthetic experiments). Lessons 03 and 06.
+Section 4 of the paper (synthetic experiments). Lessons 03 and 06.
 """
 
 from collections.abc import Callable
@@ -27,27 +27,11 @@ STAIR = 2 / 3  # height and width of a step
 FLAT_STEP = 1e-12  # truths this far apart may have the same prediction only on a step
 
 
-def _square(c: FloatVector) -> FloatVector:
-    return c**2
-
-
-def _root(c: FloatVector) -> FloatVector:
-    return np.asarray(c**0.5)
-
-
 def _beta(c: FloatVector, middle: float, a: float, b: float) -> FloatVector:
     """Beta calibration's curve through (middle, 1/2), in the order of operations of the source."""
     factor = np.exp(b * np.log(1 - middle) - a * np.log(middle))
     with np.errstate(divide="ignore"):  # 0 and 1 are mapped to themselves
         return np.asarray(1 / (1 + 1 / (factor * (c**a / (1 - c) ** b))))
-
-
-def _beta1(c: FloatVector) -> FloatVector:
-    return _beta(c, 0.4, 0.4, 0.45)
-
-
-def _beta2(c: FloatVector) -> FloatVector:
-    return _beta(c, 0.48, 2, 2.2)
 
 
 def _climb(x: FloatVector) -> FloatVector:
@@ -63,10 +47,10 @@ def _stairs(c: FloatVector) -> FloatVector:
 
 
 FORMULAS: dict[str, Callable[[FloatVector], FloatVector]] = {
-    "square": _square,
-    "sqrt": _root,
-    "beta1": _beta1,
-    "beta2": _beta2,
+    "square": lambda c: c**2,
+    "sqrt": lambda c: np.asarray(c**0.5),
+    "beta1": lambda c: _beta(c, 0.4, 0.4, 0.45),
+    "beta2": lambda c: _beta(c, 0.48, 2, 2.2),
     "stairs": _stairs,
 }
 SHAPES = tuple(FORMULAS)
@@ -74,7 +58,7 @@ SHAPES = tuple(FORMULAS)
 
 @dataclass(frozen=True, slots=True)
 class SyntheticShape:
-    """A binary fake classifier with one of the five shapes of source 000.
+    """A binary fake classifier with one of the five shapes.
 
     Parameters
     ----------
@@ -82,15 +66,6 @@ class SyntheticShape:
         The shape f. It maps truth to prediction, so it is the inverse of the true map.
     weight : float
         Strength, from 0 (calibrated) to 1 (the full shape).
-
-    Raises
-    ------
-    ValueError
-        If there is no such shape or the weight is outside [0, 1].
-
-    See Also
-    --------
-    SyntheticShape.with_error : the derivate with a wanted calibration error.
 
     Notes
     -----
@@ -100,11 +75,8 @@ class SyntheticShape:
     Examples
     --------
     >>> shape = SyntheticShape.with_error("beta2", 0.05)
-    >>> round(shape.weight, 6), round(shape.true_error(), 6)
-    (0.484039, 0.05)
-    >>> sample = shape.sample(1000, seed=0)
-    >>> round(float(np.abs(sample.y_prob - sample.true_prob).mean()), 4)
-    0.0496
+    >>> round(shape.weight, 6), round(shape.true_error(), 6), shape.sample(1000, seed=0).n
+    (0.484039, 0.05, 1000)
     """
 
     name: str
@@ -113,33 +85,15 @@ class SyntheticShape:
     def __post_init__(self) -> None:
         _dials.as_choice(self.name, "name", SHAPES)
         feasible = "between 0 (calibrated) and 1 (the full shape)"
-        weight = _dials.as_number(self.weight, "weight", feasible)
-        if not 0 <= weight <= 1:
-            raise ValueError(f"weight must lie {feasible}, got {self.weight!r}.")
+        weight = _dials.as_between(self.weight, "weight", feasible, 0, 1)
         object.__setattr__(self, "weight", weight)
 
     @classmethod
     def with_error(cls, name: str, error: float, *, exact: bool = False) -> Self:
-        """Return the derivate with this true calibration error.
+        """Return the derivate with this ``E |p - c|``, from 0 to that of the full shape.
 
-        Parameters
-        ----------
-        name : str
-            The shape.
-        error : float
-            Wanted ``E |p - c|``, from 0 to that of the full shape.
-        exact : bool
-            By default the weight is that of the source, so that data agree. It was found by
-            bisection to six digits of the error. ``True`` gives the exact weight.
-
-        Returns
-        -------
-        SyntheticShape
-
-        Raises
-        ------
-        InfeasibleTarget
-            If the error is larger than that of the full shape.
+        By default the weight is that of the source, so that data agree: it was found by bisection
+        to six digits of the error. ``exact=True`` gives the exact weight.
         """
         full = cls(name).true_error()
         wanted = _dials.as_number(error, "error", "a number from 0 on")
@@ -189,27 +143,13 @@ class SyntheticShape:
 
     def true_error(self, norm: float = 1) -> float:
         """Return the true calibration error ``(E |p - c|^norm)^(1/norm)``, without bins."""
-        if not 1 <= norm < np.inf:
-            raise ValueError(f"norm must be a finite number from 1 on, got {norm!r}.")
-        return self.weight * _full_error(self.name, float(norm))
+        return self.weight * _full_error(self.name, _dials.as_norm(norm))
 
     def sample(self, n: int, seed: int) -> FakeSample:
-        """Draw the data of source 000 for this size and seed, sorted by truth.
+        """Draw the paper's data for this size and seed (from 0 on), sorted by truth.
 
         Labels and truths are the same for every shape and weight. The legacy generator of NumPy
         is used, seeded with ``seed + n`` as in the source; the global one is left alone.
-
-        Parameters
-        ----------
-        n : int
-            Number of predictions, at least 1.
-        seed : int
-            Seed, from 0 on.
-
-        Returns
-        -------
-        FakeSample
-            With `y_prob` and `true_prob` of shape (n,).
         """
         n, seed = as_count(n, "n"), as_count(seed, "seed", minimum=0)
         generator = _dials.legacy_generator(seed + n)
@@ -225,28 +165,21 @@ class SyntheticShape:
 @cache
 def _full_error(name: str, norm: float) -> float:
     """Return the error of a full shape, by quadrature between its crossings of the diagonal."""
-    shape = FORMULAS[name]
-
-    def distance(c: float) -> float:
-        return float(np.abs(c - shape(np.array([c]))[0]) ** norm)
-
-    crossings = _crossings(shape)
-    pieces = (
-        integrate.quad(distance, low, high, limit=200, epsabs=1e-13, epsrel=1e-12)[0]
-        for low, high in zip(crossings[:-1], crossings[1:], strict=True)
-    )
-    return float(sum(pieces) ** (1 / norm))
-
-
-def _crossings(shape: Callable[[FloatVector], FloatVector]) -> list[float]:
-    """Return 0, 1 and where the shape crosses the diagonal."""
 
     def gap(c: Any) -> Any:
-        return shape(np.asarray(c)) - c
+        return FORMULAS[name](np.asarray(c)) - c
+
+    def distance(c: float) -> float:
+        return float(np.abs(gap(np.array([c]))[0]) ** norm)
 
     c = np.linspace(0, 1, 1_000)
     changes = np.flatnonzero(gap(c)[:-1] * gap(c)[1:] < 0)
-    return [0.0, *(float(optimize.brentq(gap, c[i], c[i + 1])) for i in changes), 1.0]
+    ends = [0.0, *(float(optimize.brentq(gap, c[i], c[i + 1])) for i in changes), 1.0]
+    pieces = (
+        integrate.quad(distance, low, high, limit=200, epsabs=1e-13, epsrel=1e-12)[0]
+        for low, high in zip(ends[:-1], ends[1:], strict=True)
+    )
+    return float(sum(pieces) ** (1 / norm))
 
 
 def _bisected_weight(error: float, full: float) -> float:

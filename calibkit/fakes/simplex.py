@@ -3,7 +3,7 @@
 A distortion turns true probabilities into reported ones, or the reverse: `DirichletFake` says
 which. All take and return arrays of shape (n, K) with rows that sum to 1.
 
-Source 001 section 6 (automorphisms of the simplex). Lesson 03.
+The review of notions of calibration, section 6 (automorphisms of the simplex). Lesson 03.
 """
 
 from collections.abc import Callable
@@ -11,39 +11,33 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import special
 
 from calibkit._validation import as_probabilities
 from calibkit.fakes import _dials
+from calibkit.fakes._rows import true_rows
 from calibkit.fakes._sample import FloatVector
 
 # Newton's method on a convex increasing function: a few steps, unless exponents are extreme.
 MOST_STEPS = 200
+# Weights times the logarithm of 0 may be 0 times infinity, so `LogLinear` limits it.
+SMALLEST = 1e-300
 
 
-def as_table(prob: Any) -> FloatVector:
+def as_table(prob: Any, who: str = "a distortion needs") -> FloatVector:
     """Check probabilities of shape (n, K) and return them in double precision."""
     table = as_probabilities(prob).astype(np.float64)
     if table.ndim != 2:
         raise ValueError(
-            f"a distortion needs one column per class, got shape {table.shape}; for P(y = 1) pass "
+            f"{who} one column per class, got shape {table.shape}; for P(y = 1) pass "
             "np.column_stack([1 - p, p])."
         )
     return table
 
 
-def log_of(prob: FloatVector) -> FloatVector:
-    """Logarithm with log 0 = minus infinity, silently."""
-    with np.errstate(divide="ignore"):
-        return np.asarray(np.log(prob))
-
-
 class Distortion:
-    """Base of all distortions of the simplex: callable on rows, some with an inverse.
-
-    Notes
-    -----
-    Taught in lesson 03.
+    """Base of all distortions of the simplex: callable on rows, some with an inverse. Lesson 03.
 
     Examples
     --------
@@ -75,21 +69,11 @@ class Distortion:
 
 @dataclass(frozen=True, slots=True)
 class Identity(Distortion):
-    """Change nothing: the calibrated case.
-
-    Notes
-    -----
-    Source 001 section 6. Taught in lesson 03.
-
-    Examples
-    --------
-    >>> Identity()([[0.7, 0.2, 0.1]]).tolist()
-    [[0.7, 0.2, 0.1]]
-    """
+    """Change nothing: the calibrated case. Lesson 03."""
 
     @property
     def keeps_order(self) -> bool:
-        """Whether the order of the classes in each row always stays the same."""
+        """Always true."""
         return True
 
     def _apply(self, prob: FloatVector) -> FloatVector:
@@ -103,26 +87,17 @@ class Identity(Distortion):
 class Power(Distortion):
     """Raise each probability to a power and divide by the sum: ``p_k^e_k / sum_j p_j^e_j``.
 
+    A bijection of the simplex for any exponents; the inverse of unequal ones is found by
+    Newton's method, row by row at once. Lesson 03.
+
     Parameters
     ----------
     exponents : float or sequence of K floats
         Positive. Above 1 pushes to the corners of the simplex, below 1 to its centre. Equal
         exponents keep the order of the classes, unequal ones do not.
 
-    Raises
-    ------
-    ValueError
-        If an exponent is not positive and finite.
-
-    Notes
-    -----
-    A bijection of the simplex for any exponents; the inverse of unequal ones is found by
-    Newton's method, row by row at once. Source 001 section 6. Taught in lesson 03.
-
     Examples
     --------
-    >>> Power(2)([[0.6, 0.3, 0.1]]).round(4).tolist()
-    [[0.7826, 0.1957, 0.0217]]
     >>> Power((2, 1, 1)).inverse(Power((2, 1, 1))([[0.6, 0.3, 0.1]])).round(12).tolist()
     [[0.6, 0.3, 0.1]]
     """
@@ -130,35 +105,20 @@ class Power(Distortion):
     exponents: float | tuple[float, ...]
 
     def __post_init__(self) -> None:
-        if np.ndim(self.exponents) == 0:
-            checked: float | tuple[float, ...] = _dials.as_positive(self.exponents, "exponents")
-        else:
-            checked = tuple(
-                _dials.as_positive(value, f"exponents[{k}]")
-                for k, value in enumerate(np.asarray(self.exponents).tolist())
-            )
-        object.__setattr__(self, "exponents", checked)
+        object.__setattr__(self, "exponents", _as_exponents(self.exponents))
 
     @property
     def keeps_order(self) -> bool:
-        """Whether the order of the classes in each row always stays the same."""
+        """Whether all exponents are equal."""
         return isinstance(self.exponents, float) or len(set(self.exponents)) == 1
 
-    def _for(self, n_classes: int) -> FloatVector:
-        values = np.atleast_1d(np.asarray(self.exponents, dtype=np.float64))
-        if len(values) not in (1, n_classes):
-            raise ValueError(
-                f"Power has {len(values)} exponents, but the probabilities have {n_classes} "
-                "classes; give one exponent, or one per class."
-            )
-        return values
-
     def _apply(self, prob: FloatVector) -> FloatVector:
-        return np.asarray(special.softmax(self._for(prob.shape[1]) * log_of(prob), axis=1))
+        exponents = _exponents_for(self.exponents, prob.shape[1])
+        return np.asarray(special.softmax(exponents * _log(prob), axis=1))
 
     def _undo(self, prob: FloatVector) -> FloatVector:
-        exponents = self._for(prob.shape[1])
-        logs = log_of(prob) / exponents
+        exponents = _exponents_for(self.exponents, prob.shape[1])
+        logs = _log(prob) / exponents
         if self.keeps_order:
             return np.asarray(special.softmax(logs, axis=1))
         # x_k = (m p_k)^(1/e_k), with m such that the row sums to 1: convex in log m.
@@ -176,22 +136,13 @@ class Power(Distortion):
 
 @dataclass(frozen=True, slots=True)
 class Temperature(Distortion):
-    """Divide log-probabilities by a temperature: ``Power(1 / temperature)``.
+    """Divide log-probabilities by a temperature: ``Power(1 / temperature)``. Lessons 03 and 10.
 
     Parameters
     ----------
     temperature : float
-        Above 1 cools down to the centre of the simplex (less confident), below 1 sharpens.
-
-    Raises
-    ------
-    ValueError
-        If the temperature is not positive and finite.
-
-    Notes
-    -----
-    The usual sense of the word, as in temperature scaling; some software multiplies by the
-    temperature instead. Source 001 sections 5 and 6. Taught in lessons 03 and 10.
+        Positive. Above 1 cools down to the centre of the simplex (less confident), below 1
+        sharpens, as in temperature scaling; some software multiplies instead.
 
     Examples
     --------
@@ -207,7 +158,7 @@ class Temperature(Distortion):
 
     @property
     def keeps_order(self) -> bool:
-        """Whether the order of the classes in each row always stays the same."""
+        """Always true."""
         return True
 
     def _apply(self, prob: FloatVector) -> FloatVector:
@@ -219,18 +170,15 @@ class Temperature(Distortion):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class MaxComponent(Distortion):
-    """Map the largest probability by a function and scale the others to fit.
+    """Map the largest probability by a function and scale the others to fit. Lesson 03.
+
+    The order of the classes can change, because the others are scaled together. It has no
+    inverse in general. A row with a single certain class divides what it loses equally.
 
     Parameters
     ----------
     function : callable
         Takes and returns arrays of probabilities, ``[0, 1] -> [0, 1]``.
-
-    Notes
-    -----
-    The order of the classes can change, because the others are scaled together. It has no
-    inverse in general. A row with a single certain class divides what it loses equally. Source
-    001 section 6. Taught in lesson 03.
 
     Examples
     --------
@@ -248,39 +196,24 @@ class MaxComponent(Distortion):
         return f"MaxComponent({getattr(self.function, '__name__', 'function')})"
 
     def _apply(self, prob: FloatVector) -> FloatVector:
-        own = np.arange(len(prob)), prob.argmax(axis=1)
-        top = np.asarray(self.function(prob[own]), dtype=np.float64)
-        if top.shape != prob[own].shape or not np.all((top >= 0) & (top <= 1)):
+        before = prob.max(axis=1)
+        top = np.asarray(self.function(before), dtype=np.float64)
+        if top.shape != before.shape or not np.all((top >= 0) & (top <= 1)):
             raise ValueError("the function of MaxComponent must map probabilities to [0, 1].")
-        others = prob.copy()
-        others[own] = 0
-        total = others.sum(axis=1, keepdims=True)
-        with np.errstate(invalid="ignore"):
-            others = np.where(total > 0, others / total, 1 / (prob.shape[1] - 1))
-        others *= (1 - top)[:, None]
-        others[own] = top
-        return np.asarray(others)
+        return true_rows(prob, top)
 
 
 @dataclass(frozen=True, slots=True)
 class RestrictedPower(Distortion):
     """Raise all probabilities but the last to powers of at least 1; the last takes the rest.
 
+    One-to-one, but for three or more classes not onto: some rows are never reached. So it is no
+    automorphism of the simplex in the strict sense, and `inverse` refuses those rows. Lesson 03.
+
     Parameters
     ----------
     exponents : float or sequence of K - 1 floats
         At least 1 each.
-
-    Raises
-    ------
-    ValueError
-        If an exponent is below 1 or not finite.
-
-    Notes
-    -----
-    One-to-one, but for three or more classes not onto: some rows are never reached. So it is no
-    automorphism of the simplex in the strict sense, and `inverse` refuses those rows. Source
-    001 section 6. Taught in lesson 03.
 
     Examples
     --------
@@ -291,25 +224,113 @@ class RestrictedPower(Distortion):
     exponents: float | tuple[float, ...]
 
     def __post_init__(self) -> None:
-        checked = Power(self.exponents).exponents
+        checked = _as_exponents(self.exponents)
         if min(np.atleast_1d(checked)) < 1:
             raise ValueError(f"exponents must be at least 1, got {self.exponents!r}.")
         object.__setattr__(self, "exponents", checked)
 
     @property
     def keeps_order(self) -> bool:
-        """Whether the order of the classes in each row always stays the same."""
+        """Whether all exponents are 1."""
         return set(np.atleast_1d(self.exponents).tolist()) == {1.0}
 
     def _apply(self, prob: FloatVector) -> FloatVector:
-        first = prob[:, :-1] ** Power(self.exponents)._for(prob.shape[1] - 1)
+        first = prob[:, :-1] ** _exponents_for(self.exponents, prob.shape[1] - 1)
         last = 1 - first.sum(axis=1, keepdims=True)
         return np.hstack([first, np.maximum(last, 0)])
 
     def _undo(self, prob: FloatVector) -> FloatVector:
-        first = prob[:, :-1] ** (1 / Power(self.exponents)._for(prob.shape[1] - 1))
+        first = prob[:, :-1] ** (1 / _exponents_for(self.exponents, prob.shape[1] - 1))
         last = 1 - first.sum(axis=1, keepdims=True)
         if np.any(last < -1e-9):
             row = int(np.flatnonzero(last[:, 0] < -1e-9)[0])
             raise ValueError(f"row {row} is never a result of {self!r}, so it has no inverse.")
         return np.hstack([first, np.maximum(last, 0)])
+
+
+@dataclass(frozen=True, slots=True)
+class LogLinear(Distortion):
+    """Mix log-probabilities and normalise, ``softmax(W ln p + b)``: confusions between classes.
+
+    The family of Dirichlet calibration (section 5.2 of the review of notions) as a distortion: a
+    `DirichletCalibrator` can find the true map. Probabilities below 1e-300 count as 1e-300. No
+    inverse is known here, so a `DirichletFake` takes it with ``reading="confidence-is-base"``.
+    Lesson 12.
+
+    Parameters
+    ----------
+    weights : sequence of K rows of K floats
+        W. On the diagonal boldness per class, off the diagonal confusions.
+    bias : sequence of K floats, optional
+        b; 0 for all classes when left out.
+
+    Examples
+    --------
+    >>> LogLinear([[0.5, 0.5, 0], [0.5, 0.5, 0], [0, 0, 1]])([[0.64, 0.16, 0.2]]).round(4).tolist()
+    [[0.381, 0.381, 0.2381]]
+    """
+
+    weights: tuple[tuple[float, ...], ...]
+    bias: tuple[float, ...] | None = None
+
+    def __post_init__(self) -> None:
+        weights = _finite(self.weights, "weights", 2)
+        k = len(weights)
+        if k < 2 or weights.shape != (k, k):
+            raise ValueError(
+                f"weights must be K rows of K numbers, K at least 2, got shape {weights.shape}."
+            )
+        object.__setattr__(self, "weights", tuple(map(tuple, weights.tolist())))
+        if self.bias is not None:
+            bias = _finite(self.bias, "bias", 1)
+            if len(bias) != k:
+                raise ValueError(f"bias must have {k} numbers, one per class, got {len(bias)}.")
+            object.__setattr__(self, "bias", tuple(bias.tolist()))
+
+    def _apply(self, prob: FloatVector) -> FloatVector:
+        weights = np.array(self.weights)
+        if prob.shape[1] != len(weights):
+            raise ValueError(
+                f"LogLinear has weights for {len(weights)} classes, but the probabilities have "
+                f"{prob.shape[1]}; give one row and one column per class."
+            )
+        logits = np.log(np.maximum(prob, SMALLEST)) @ weights.T
+        return np.asarray(special.softmax(logits + np.array(self.bias or 0.0), axis=1))
+
+
+def _log(prob: FloatVector) -> FloatVector:
+    """Logarithm with log 0 = minus infinity, silently."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(prob))
+
+
+def _as_exponents(exponents: Any) -> float | tuple[float, ...]:
+    """Check one exponent, or one per class."""
+    if np.ndim(exponents) == 0:
+        return _dials.as_positive(exponents, "exponents")
+    values = np.asarray(exponents).tolist()
+    return tuple(_dials.as_positive(value, f"exponents[{k}]") for k, value in enumerate(values))
+
+
+def _exponents_for(exponents: float | tuple[float, ...], n_classes: int) -> FloatVector:
+    """Return exponents as an array that fits this many classes."""
+    values = np.atleast_1d(np.asarray(exponents, dtype=np.float64))
+    if len(values) not in (1, n_classes):
+        raise ValueError(
+            f"Power has {len(values)} exponents, but the probabilities have {n_classes} "
+            "classes; give one exponent, or one per class."
+        )
+    return values
+
+
+def _finite(values: Any, name: str, ndim: int) -> NDArray[np.float64]:
+    """Return numbers as an array, or say what is wrong with them."""
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"{name} must be numbers in rows of equal length, got {values!r}."
+        ) from None
+    if array.ndim != ndim or not np.isfinite(array).all():
+        raise ValueError(f"{name} must be finite numbers of {ndim} dimensions, got {values!r}.")
+    return array

@@ -1,11 +1,10 @@
 """Calibration error as a fit on the test set: any calibrator is an evaluator.
 
 Fit a map to the test data; the mean distance between the map and the diagonal estimates the
-calibration error. With slope-1 bins this *is* the binned calibration error (source 000, Theorem
-2), so every binned error has a map behind it, and bins are one family among many.
+calibration error. With slope-1 bins this *is* the binned calibration error (Kängsepp, Valk and
+Kull, 2022, Theorem 2), so every binned error has a map behind it, and bins are one family of many.
 
-`fit_on_test` does it with one evaluator, `compare_evaluators` with several on the same data.
-Lessons 05 to 07.
+`fit_on_test` does it with one evaluator, `compare_evaluators` with several. Lessons 05 to 07.
 """
 
 from calibkit.fit_on_test.compare import (

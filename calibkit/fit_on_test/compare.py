@@ -19,11 +19,11 @@ from calibkit.calibrators import (
     SlopeOneBinning,
     SweepBinning,
 )
+from calibkit.calibrators._base import FloatVector
 from calibkit.fit_on_test.evaluate import FitOnTest, fit_on_test
 from calibkit.piecewise import PiecewiseLinear
 from calibkit.views import View, binary_problem
 
-FloatVector = NDArray[np.float64]
 Truth = Callable[[FloatVector], Any]
 
 
@@ -33,18 +33,13 @@ class EvaluatorComparison(Result):
 
     Parameters
     ----------
-    names : tuple of str
-        Names of the evaluators, in the order given.
-    results : tuple of FitOnTest
-        What each of them found.
-    map_error : ndarray
-        Mean distance of each map from the true one; NaN if the truth is not known.
-    true_error : float
-        The true calibration error of these predictions; NaN if it is not known.
-    view : str
-        Which event it is.
-    n : int
-        Number of predictions.
+    names, results : tuple of str, tuple of FitOnTest
+        Names of the evaluators, in the order given, and what each of them found.
+    map_error, true_error : ndarray, float
+        Mean distance of each map from the true one, and the true calibration error of these
+        predictions; NaN if the truth is not known.
+    view, n : str, int
+        Which event it is, and the number of predictions.
     """
 
     names: tuple[str, ...]
@@ -85,34 +80,31 @@ class EvaluatorComparison(Result):
         )
 
     def _columns(self) -> Mapping[str, NDArray[Any]]:
-        columns: dict[str, NDArray[Any]] = {
+        def each(name: str) -> NDArray[Any]:
+            return np.array([getattr(result, name) for result in self.results])
+
+        sizes = ["–" if size is None else str(size) for size in each("n_parameters")]
+        columns = {
             "evaluator": np.array(self.names),
-            "parameters": np.array(
-                ["–" if r.n_parameters is None else str(r.n_parameters) for r in self.results]
-            ),
-            "loss": np.array([result.loss for result in self.results]),
+            "parameters": np.array(sizes),
+            "loss": each("loss"),
             "estimate": self.value,
-            "debiased": np.array([result.debiased for result in self.results]),
+            "debiased": each("debiased"),
         }
-        if not all(np.isnan(result.null_mean) for result in self.results):
-            for name in ("null_mean", "null_sd", "p_value"):
-                columns[name] = np.array([getattr(result, name) for result in self.results])
+        if not np.isnan(each("null_mean")).all():
+            columns |= {name: each(name) for name in ("null_mean", "null_sd", "p_value")}
         if not np.isnan(self.true_error):
             columns["map_error"] = self.map_error
         return columns
 
 
 def standard_evaluators() -> dict[str, Calibrator]:
-    """Return the evaluators of source 000 that this package fits: bins, curves and pieces.
+    """Return the evaluators of Kängsepp, Valk and Kull (2022): bins, curves and pieces.
 
     Returns
     -------
     dict of str to Calibrator
-        Unfitted.
-
-    Notes
-    -----
-    Taught in lessons 05 and 07.
+        Unfitted. Taught in lessons 05 and 07.
 
     Examples
     --------
@@ -145,19 +137,12 @@ def compare_evaluators(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels: 0 and 1, or ``0 .. K-1``.
-    y_prob : array-like of shape (n,) or (n, K)
-        P(y = 1), or one column per class with rows that sum to 1.
+    y_true, y_prob, view, null_draws
+        As in `fit_on_test`.
     evaluators : mapping of str to Calibrator or estimator, optional
         What to compare, by name; `standard_evaluators` if not given.
-    view : {"top-label"} or int, optional
-        Which event; needed when `y_prob` has columns.
-    null_draws : int
-        Number of redraws for the null level of each evaluator.
     rng : int, numpy.random.Generator or None
-        Seed or generator of the redraws. All evaluators start from the same state, so one more
-        of them changes no number of the others.
+        Seed or generator of the redraws. All evaluators start from the same state.
     truth : callable or array-like of shape (n,), optional
         The true probability of the event: a map ``truth(p)``, or one value per row.
 
@@ -174,10 +159,10 @@ def compare_evaluators(
 
     Notes
     -----
-    `map_error` is ``(1/n) sum_i |g(p_i) - c(p_i)|``, the calibration-map estimation error of
-    source 000 section 4.7, on the data of the fit; `true_error` is ``(1/n) sum_i |p_i - c(p_i)|``.
-    A close estimate of the error does not imply a close map: errors of the map may cancel.
-    Taught in lesson 05.
+    `map_error` is ``(1/n) sum_i |g(p_i) - c(p_i)|`` on the data of the fit, the calibration-map
+    estimation error of Kängsepp, Valk and Kull (2022), section 4.7; `true_error` is
+    ``(1/n) sum_i |p_i - c(p_i)|``. A close estimate of the error does not imply a close map:
+    errors of the map may cancel. Taught in lesson 05.
 
     Examples
     --------

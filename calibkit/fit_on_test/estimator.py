@@ -1,16 +1,16 @@
 """Any scikit-learn estimator as a calibrator of one prediction."""
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 
 from calibkit.calibrators import Calibrator
+from calibkit.calibrators._base import FloatVector
 
-FloatVector = NDArray[np.float64]
 
-
+@dataclass(eq=False, repr=False)
 class EstimatorCalibrator(Calibrator):
     """Use an estimator with ``fit`` and ``predict`` or ``predict_proba`` as a calibrator.
 
@@ -23,14 +23,8 @@ class EstimatorCalibrator(Calibrator):
     ----------
     estimator_ : estimator
         The fitted clone.
-    loss_name : str
-        ``"its own"``.
-    n_parameters_ : None
-        Not known.
-    converged_ : bool
-        True: an estimator that has doubts warns by itself.
-    n_iter_ : int
-        What the estimator reports, or 0.
+    n_parameters_, converged_, n_iter_
+        None: not known; True: an estimator that has doubts warns by itself; what it reports, or 0.
 
     Raises
     ------
@@ -53,10 +47,7 @@ class EstimatorCalibrator(Calibrator):
 
     loss_name: ClassVar[str] = "its own"
 
-    estimator_: Any
-
-    def __init__(self, estimator: Any):
-        self.estimator = estimator
+    estimator: Any
 
     @property
     def family(self) -> str:  # type: ignore[override]

@@ -10,13 +10,12 @@ from numpy.typing import NDArray
 from calibkit._result import Result, listed, read_only, spell
 from calibkit._validation import as_count
 from calibkit.calibrators import Calibrator, SlopeOneBinning
+from calibkit.calibrators._base import FloatVector
 from calibkit.errors import calibration_error
 from calibkit.errors.debiased import debiased_absolute, debiased_square
 from calibkit.fit_on_test.estimator import as_calibrator
-from calibkit.significance import NullLevel, null_level
+from calibkit.significance import null_level
 from calibkit.views import View, binary_problem
-
-FloatVector = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -25,38 +24,27 @@ class FitOnTest(Result):
 
     Parameters
     ----------
-    value : float
-        Mean distance of the map from the diagonal: the estimate of the calibration error.
-    squared : float
-        Mean squared distance, without a root.
+    value, squared : float
+        Mean distance of the map from the diagonal, the estimate of the calibration error; mean
+        squared distance, without a root.
     debiased, debiased_squared : float
         The same with the surplus of chance taken off, for slope-1 bins; may be negative. NaN for
         other families.
-    family : str
-        The family of maps.
-    loss : str
-        What the fit minimised.
+    family, loss, view : str
+        The family of maps, what the fit minimised, and which event it is.
     n_parameters : int or None
         Number of free parameters; None for non-parametric families.
-    view : str
-        Which event it is.
     n : int
         Number of predictions.
-    prob : ndarray of shape (n,)
-        The predictions, sorted.
-    label : ndarray of shape (n,)
-        Their labels.
-    fitted : ndarray of shape (n,)
-        The map at `prob`. It may leave [0, 1] for slope-1 bins.
+    prob, label, fitted : ndarray of shape (n,)
+        The predictions, sorted; their labels; the map there, which may leave [0, 1].
     evaluator : Calibrator
         The fitted calibrator.
     line_x, line_y : ndarray
         The map as points to draw, with NaN between separate pieces.
-    null_mean, null_sd : float
-        Mean and standard deviation of `value` for a calibrated model with these predictions; NaN
-        without redraws.
-    p_value : float
-        Share of redraws at least as large as `value`, in (0, 1]; NaN without redraws.
+    null_mean, null_sd, p_value : float
+        Mean and standard deviation of `value` for a calibrated model with these predictions, and
+        share of redraws at least as large as `value`; NaN without redraws.
     """
 
     value: float
@@ -129,13 +117,13 @@ def fit_on_test(
         P(y = 1), or one column per class with rows that sum to 1.
     evaluator : Calibrator or scikit-learn estimator, optional
         The family of maps: any calibrator, or any estimator with ``fit`` and ``predict`` or
-        ``predict_proba`` on one column. It is cloned. By default ``SlopeOneBinning(15)``, which
-        gives the expected calibration error.
+        ``predict_proba`` on one column. By default ``SlopeOneBinning(15)``, which gives the
+        expected calibration error.
     view : {"top-label"} or int, optional
         Which event; needed when `y_prob` has columns.
     null_draws : int
-        Number of times that labels are redrawn from the predictions and the map is fitted again,
-        to see what a calibrated model would show.
+        How often labels are redrawn from the predictions and the map is fitted again, to see
+        what a calibrated model would show.
     rng : int, numpy.random.Generator or None
         Seed or generator of the redraws.
 
@@ -154,11 +142,10 @@ def fit_on_test(
     -----
     ``g = argmin over the family of (1/n) sum_i loss(g(p_i), y_i)``, then
     ``(1/n) sum_i |g(p_i) - p_i|^a`` for a = 1 (`value`) and a = 2 (`squared`); no root is taken
-    (source 000 section 4.1). With slope-1 bins it equals the binned calibration error for every a
-    (Theorem 2), and with flat bins it does not. The debiased values are those of
-    `calibkit.debiased_calibration_error` for the same bins. Other families have no correction:
+    (Kängsepp, Valk and Kull, 2022, section 4.1). With slope-1 bins it equals the binned calibration
+    error for every a (Theorem 2), and with flat bins it does not. The debiased values are those
+    of `calibkit.debiased_calibration_error` for the same bins. Other families have no correction:
     compare them with their null level. A rich family finds a distance even where there is none.
-
     Taught in lesson 05.
 
     Examples
@@ -173,18 +160,22 @@ def fit_on_test(
     >>> round(fit_on_test(y, p, evaluator=BetaCalibrator()).value, 4)
     0.1008
     """
-    as_count(null_draws, "null_draws", minimum=0)
     problem = binary_problem(y_true, y_prob, view=view)
     # Sorted, so that neither a stochastic fit nor the redraws depend on the order of the rows.
     order = np.lexsort((problem.label, problem.prob))
-    prob = problem.prob[order].astype(np.float64)
-    label = problem.label[order].astype(np.int64)
+    prob, label = problem.prob[order].astype(np.float64), problem.label[order].astype(np.int64)
     calibrator = as_calibrator(SlopeOneBinning(15) if evaluator is None else evaluator)
     fitted = calibrator.fit(prob, label).curve(prob)
-    line_x, line_y = calibrator.polyline()
+    gap = np.abs(fitted - prob)
+    line_x, line_y = map(read_only, calibrator.polyline())
     null = _null(calibrator, prob, label, null_draws, rng)
+    # Only with slope-1 bins are they the errors of a bin table, which can be corrected.
+    table = calibrator.table_ if isinstance(calibrator, SlopeOneBinning) else None
     return FitOnTest(
-        **_estimates(calibrator, np.abs(fitted - prob)),
+        value=float(gap.mean()),
+        squared=float(np.square(gap).mean()),
+        debiased=np.nan if table is None else debiased_absolute(table),
+        debiased_squared=np.nan if table is None else debiased_square(table),
         family=calibrator.family,
         loss=calibrator.loss_name,
         n_parameters=calibrator.n_parameters_,
@@ -194,24 +185,12 @@ def fit_on_test(
         label=read_only(label),
         fitted=read_only(fitted),
         evaluator=calibrator,
-        line_x=read_only(line_x),
-        line_y=read_only(line_y),
-        null_mean=null.mean if null else np.nan,
-        null_sd=null.sd if null else np.nan,
-        p_value=null.p_value if null else np.nan,
+        line_x=line_x,
+        line_y=line_y,
+        null_mean=null[0],
+        null_sd=null[1],
+        p_value=null[2],
     )
-
-
-def _estimates(calibrator: Calibrator, gap: FloatVector) -> dict[str, float]:
-    """Return the mean gap and the mean squared one, plain and debiased."""
-    # Only with slope-1 bins are they the errors of a bin table, which can be corrected.
-    table = calibrator.table_ if isinstance(calibrator, SlopeOneBinning) else None
-    return {
-        "value": float(gap.mean()),
-        "squared": float(np.square(gap).mean()),
-        "debiased": np.nan if table is None else debiased_absolute(table),
-        "debiased_squared": np.nan if table is None else debiased_square(table),
-    }
 
 
 def _null(
@@ -220,17 +199,18 @@ def _null(
     label: NDArray[np.int64],
     n_draws: int,
     rng: int | np.random.Generator | None,
-) -> NullLevel | None:
-    """Fit the same kind of map to labels drawn from the predictions, again and again."""
-    if n_draws == 0:
-        return None
-    if type(calibrator) is SlopeOneBinning:  # the same number, and much faster to redraw
-        return null_level(
-            calibration_error, label, prob, n_draws=n_draws, rng=rng, bins=calibrator.bins
-        )
+) -> tuple[float, float, float]:
+    """Fit the same kind of map to labels drawn from the predictions; mean, sd and p-value."""
+    if as_count(n_draws, "null_draws", minimum=0) == 0:
+        return np.nan, np.nan, np.nan
     fresh = as_calibrator(calibrator)
 
     def distance(y_true: Any, y_prob: Any) -> float:
         return float(np.mean(np.abs(fresh.fit(y_prob, y_true).curve(y_prob) - y_prob)))
 
-    return null_level(distance, label, prob, n_draws=n_draws, rng=rng)
+    if type(calibrator) is SlopeOneBinning:  # the same number, and much faster to redraw
+        bins = {"bins": calibrator.bins}
+        null = null_level(calibration_error, label, prob, n_draws=n_draws, rng=rng, **bins)
+    else:
+        null = null_level(distance, label, prob, n_draws=n_draws, rng=rng)
+    return null.mean, null.sd, null.p_value

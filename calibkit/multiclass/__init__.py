@@ -17,22 +17,18 @@ class                    parameters         keeps the argmax?   what it repairs
 `VennAbers`              K intervals        no                  each class, and says how surely
 =======================  =================  ==================  =============================
 
-The three linear maps have a penalty that needs no tuning, ``penalty="auto"``: it shrinks them
-towards temperature scaling, the more the fewer the data. `undo_label_smoothing` and
-`undo_focal_loss` invert what a training loss does; they fit nothing. `StructuredMatrixScaling` is
-the program of other authors, for comparison.
-
-`Calibrated` joins a scikit-learn classifier and a calibrator, and fits the calibrator on held-out
-folds; `CrossVennAbers` does the same with a Venn-Abers calibrator per fold.
+The three linear maps have a penalty without tuning, ``penalty="auto"``, towards temperature
+scaling. `undo_label_smoothing` and `undo_focal_loss` invert what a training loss does.
+`StructuredMatrixScaling` is the program of other authors. `Calibrated` joins a scikit-learn
+classifier and a calibrator fitted on held-out folds, `CrossVennAbers` a calibrator per fold.
 
 Lesson 10 compares all of them, lesson 12 asks which notion of calibration each one repairs.
 """
 
 from calibkit.multiclass._base import MulticlassCalibrator
-from calibkit.multiclass.cross import CrossVennAbers
 from calibkit.multiclass.inverses import undo_focal_loss, undo_label_smoothing
 from calibkit.multiclass.linear import DirichletCalibrator, MatrixScaling, VectorScaling
-from calibkit.multiclass.meta import Calibrated
+from calibkit.multiclass.meta import Calibrated, CrossVennAbers
 from calibkit.multiclass.structured import StructuredMatrixScaling
 from calibkit.multiclass.temperature import TemperatureScaling
 from calibkit.multiclass.venn_abers import VennAbers

@@ -13,10 +13,9 @@ FloatMatrix = NDArray[np.float64]
 
 
 class MulticlassCalibrator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """A family of maps from the scores of K classes to probabilities.
+    """A family of maps from the scores of K classes to probabilities. Taught in lesson 10.
 
-    Subclasses implement `_fit` and `_calibrate`; checks of the input are here. Taught in
-    lesson 10.
+    Subclasses implement `_fit` and `_calibrate`; checks of the input are here.
 
     Attributes
     ----------
@@ -24,10 +23,8 @@ class MulticlassCalibrator(BaseEstimator):  # type: ignore[misc]  # scikit-learn
         K, as seen by `fit`.
     n_parameters_ : int or None
         Number of free parameters of the fitted map; None for non-parametric families.
-    converged_ : bool
-        Whether the fit reached its optimum.
-    n_iter_ : int
-        Steps of the optimiser; 0 where the fit is a formula.
+    converged_, n_iter_ : bool, int
+        Whether the fit reached its optimum, and in how many steps; 0 for a formula.
     """
 
     family: ClassVar[str] = ""
@@ -48,20 +45,15 @@ class MulticlassCalibrator(BaseEstimator):  # type: ignore[misc]  # scikit-learn
         Parameters
         ----------
         scores : array-like of shape (n, K)
-            Logits or probabilities, as declared by ``input``, one column per class. Families
-            that say so also take shape (n,): the score of class 1.
+            Logits or probabilities, as declared by ``input``. Families that say so also take
+            shape (n,): the score of class 1.
         y : array-like of shape (n,)
             Labels ``0 .. K-1``.
-
-        Returns
-        -------
-        self
 
         Raises
         ------
         ValueError
-            If the input is not valid (the message names row and value), or not of the declared
-            kind.
+            If the input is not valid (the message names it), or not of the declared kind.
         """
         array, label = self._checked(scores, y)
         self.n_classes_ = array.shape[1] if array.ndim == 2 else 2
@@ -94,27 +86,10 @@ class MulticlassCalibrator(BaseEstimator):  # type: ignore[misc]  # scikit-learn
         raise NotImplementedError
 
     def calibrate(self, scores: Any) -> FloatMatrix:
-        """Return calibrated probabilities, of the same shape as `scores`.
-
-        Parameters
-        ----------
-        scores : array-like of shape (n, K) or (n,)
-            Scores of the same kind and the same classes as those of `fit`.
-
-        Returns
-        -------
-        ndarray of float64
-            Rows in [0, 1] that sum to 1; for shape (n,) the probability of class 1.
-
-        Raises
-        ------
-        ValueError
-            If the calibrator is not fitted, or the scores are not as in `fit`.
-        """
+        """Return calibrated probabilities of the shape of `scores`, which are as in `fit`."""
         return self._calibrate(self._ready(scores))
 
     def _ready(self, scores: Any) -> FloatArray:
-        """Check that the map is fitted and the scores are as in `fit`, and prepare them."""
         if not hasattr(self, "converged_"):
             raise ValueError(f"{type(self).__name__} is not fitted yet; call fit(scores, y) first.")
         array = as_scores(scores, self.input)

@@ -6,17 +6,18 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import special
 
 from calibkit.calibrators._folds import assign_folds
-from calibkit.multiclass._cooling import fit_slope
-from calibkit.multiclass._softmax_fit import AllPairs, PerClass, Problem, SoftmaxFit, minimise
+from calibkit.multiclass._softmax_fit import Features, Problem, SoftmaxFit, minimise
+from calibkit.multiclass.temperature import fit_slope
 
 FloatArray = NDArray[np.float64]
 IntVector = NDArray[np.intp]
 
 # Multiples of the rule that needs no tuning, from simple maps to complex ones.
 MULTIPLES = (100.0, 10.0, 1.0, 0.1, 0.01, 0.001)
-_SLOPES = (1e-6, 1e6)  # temperatures between which the centre is looked for
+_COOLEST, _WARMEST = 1e-6, 1e6  # temperatures between which the centre is looked for
 _STEEPEST = 100.0  # slope of the centre, in logits of size 1
 
 
@@ -34,34 +35,21 @@ class Penalty:
     to_zero: bool = False
 
 
-def check_weight(value: Any, name: str, besides: str = "") -> None:
+def check_weight(value: Any, name: str, besides: str = "") -> float:
     """Check the weight of a penalty."""
     number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
     if not number or not 0 <= value < np.inf:
         raise ValueError(f"{name} must be {besides}a finite number from 0 on, got {value!r}.")
-
-
-def given(penalty: float, bias_penalty: float | None) -> tuple[float, float]:
-    """Return the weights of matrix and intercepts where they are numbers."""
-    bias = penalty if bias_penalty is None else bias_penalty
-    check_weight(bias, "bias_penalty")
-    return float(penalty), float(bias)
-
-
-def towards_temperature(n: int, k: int, temperature: float, multiple: float) -> Penalty:
-    """Return the rule without tuning: K/n per weight of a class, K (K - 1)/n per pair."""
-    unit = multiple * k / n
-    return Penalty(unit * (k - 1) * temperature**2, unit * temperature**2, unit)
+    return float(value)
 
 
 @dataclass(frozen=True, slots=True)
 class LinearFit:
-    """Weights, (K,) or (K, K), and biases, with the fit and the penalty behind them."""
+    """Weights, (K,) or (K, K), and biases, with the fit behind them."""
 
     weights: FloatArray
     bias: FloatArray
     fit: SoftmaxFit
-    penalty: Penalty
 
     def logits(self, x: FloatArray) -> FloatArray:
         """Return the mapped logits."""
@@ -74,56 +62,38 @@ Rule = Callable[[int, int, float], Penalty]
 
 
 def fit_linear(x: FloatArray, label: IntVector, rule: Rule, full: bool) -> LinearFit:
-    """Fit ``softmax(W x + b)`` with `W` full or diagonal.
+    """Fit ``softmax(W x + b)``, with `W` diagonal unless `full`.
 
-    Parameters
-    ----------
-    x : ndarray of shape (n, K)
-        Logits.
-    label : ndarray of shape (n,)
-        Labels.
-    rule : callable
-        ``rule(n, K, T)`` gives the penalty; T is the temperature of temperature scaling.
-    full : bool
-        Whether all pairs of classes have a weight, or each class only its own.
+    ``rule(n, K, T)`` gives the penalty; T is the temperature of temperature scaling, or
+    the size of the scores where they are worth nothing or less.
     """
     n, k = x.shape
     size = float(np.sqrt(np.square(x).mean())) or 1.0
-    slope = min(_own_slope(x, label), _STEEPEST / size)
+    warm = fit_slope(x, label, 1 / _WARMEST, 1 / _COOLEST)
+    slope = 0.0 if warm.bound < 0 else min(warm.slope, _STEEPEST / size)
     penalty = rule(n, k, 1 / slope if slope > 0 else size)
-    middle = 0.0 if penalty.to_zero else slope * size
-    scaled = np.array([penalty.off_diagonal, penalty.diagonal]) / size**2
+    # Parameters of a class: weights of all scores or of its own, then the intercept.
+    idle, own = penalty.off_diagonal / size**2, penalty.diagonal / size**2
     if full:
-        weight = np.full((k, k + 1), scaled[0])
-        weight[np.arange(k), np.arange(k)] = scaled[1]
-        weight[:, k] = penalty.bias
-        centre, start = middle * np.eye(k, k + 1), slope * size * np.eye(k, k + 1)
+        unit = np.eye(k, k + 1)
+        weight = np.where(unit == 1, own, idle)
     else:
-        weight = np.stack([np.full(k, scaled[1]), np.full(k, penalty.bias)])
-        shape = np.array([[1.0], [0.0]]) * np.ones(k)
-        centre, start = middle * shape, slope * size * shape
-    features = AllPairs(x / size) if full else PerClass(x / size)
-    fit = minimise(Problem(features, label, weight, centre), start)
-    weights = fit.theta[:, :k] / size if full else fit.theta[0] / size
-    bias = fit.theta[:, k] if full else fit.theta[1]
-    return _without_idle(weights, bias, slope, fit, penalty)
-
-
-def _without_idle(
-    weights: FloatArray, bias: FloatArray, slope: float, fit: SoftmaxFit, penalty: Penalty
-) -> LinearFit:
-    """Fix what has no effect on the map, and no penalty: one constant for all classes."""
+        unit = np.tile([1.0, 0.0], (k, 1))
+        weight = np.full((k, 2), own)
+    weight[:, -1] = penalty.bias
+    start = slope * size * unit
+    problem = Problem(
+        Features(x / size, full), label, weight, 0 * unit if penalty.to_zero else start
+    )
+    fit = minimise(problem, start)
+    weights, bias = fit.theta[:, :-1] / size, fit.theta[:, -1]
+    weights = weights if full else weights[:, 0]
+    # One constant for all classes has no effect on the map: fix it where it has no penalty.
     if penalty.bias == 0:
         bias = bias - bias.mean()
-    if weights.ndim == 2 and penalty.off_diagonal == penalty.diagonal == 0:
-        weights = weights - weights.mean(axis=0) + slope / len(bias)
-    return LinearFit(weights, bias, fit, penalty)
-
-
-def _own_slope(x: FloatArray, label: IntVector) -> float:
-    """Return 1/T of temperature scaling; 0 where the scores are worth nothing or less."""
-    result = fit_slope(x, label, 1 / _SLOPES[1], 1 / _SLOPES[0])
-    return 0.0 if result.bound < 0 else result.slope
+    if full and penalty.off_diagonal == penalty.diagonal == 0:
+        weights = weights - weights.mean(axis=0) + slope / k
+    return LinearFit(weights, bias, fit)
 
 
 def held_out_losses(
@@ -144,7 +114,6 @@ def held_out_losses(
         out = fold == number
         for place, multiple in enumerate(MULTIPLES):
             logits = fit(x[~out], label[~out], multiple).logits(x[out])
-            logits -= logits.max(axis=1, keepdims=True)
-            mine = logits[np.arange(len(logits)), label[out]]
-            losses[place] += float((np.log(np.exp(logits).sum(axis=1)) - mine).sum())
+            log_prob = special.log_softmax(logits, axis=1)
+            losses[place] -= float(log_prob[np.arange(len(logits)), label[out]].sum())
     return losses / len(x)

@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calibkit._links import EPS, logit
 from calibkit._validation import FloatArray, as_array, as_probabilities
@@ -25,13 +24,7 @@ def check_kind(kind: Any) -> None:
 
 
 def as_scores(scores: Any, kind: str) -> FloatArray:
-    """Check scores of the declared kind; shape (n,) for one event, or (n, K).
-
-    Raises
-    ------
-    ValueError
-        For values that the kind cannot have, and for probabilities declared as logits.
-    """
+    """Check scores of the declared kind; shape (n,) for one event, or (n, K)."""
     check_kind(kind)
     if kind == "probabilities":
         return as_probabilities(scores)
@@ -53,12 +46,10 @@ def as_scores(scores: Any, kind: str) -> FloatArray:
 
 def _report_not_finite(array: FloatArray) -> None:
     place = tuple(int(i) for i in np.argwhere(~(np.abs(array) <= _LARGEST))[0])
-    where = ", ".join(map(str, place))
     raise ValueError(
-        f"scores[{where}] = {float(array[place])!r} is not a finite logit "
-        "(within ±1e30). Logarithms of "
-        'probabilities that contain 0 are infinite: pass the probabilities with input="probabilit'
-        'ies" instead. Drop or repair rows with NaN.'
+        f"scores[{', '.join(map(str, place))}] = {float(array[place])!r} is not a finite logit "
+        "(within ±1e30). Logarithms of probabilities that contain 0 are infinite: pass the "
+        'probabilities with input="probabilities" instead. Drop or repair rows with NaN.'
     )
 
 
@@ -82,25 +73,3 @@ def as_logits(scores: FloatArray, kind: str) -> FloatArray:
     if scores.ndim == 1:
         return logit(scores)
     return np.asarray(np.log(np.maximum(scores.astype(np.float64), EPS)))
-
-
-def softmax(logits: FloatArray) -> NDArray[np.float64]:
-    """Return probabilities; the largest logit has the largest one, also after rounding."""
-    shifted = np.asarray(logits, dtype=np.float64)
-    shifted = shifted - shifted.max(axis=1, keepdims=True)
-    np.exp(shifted, out=shifted)
-    return np.asarray(shifted / shifted.sum(axis=1, keepdims=True))
-
-
-def log_softmax(logits: FloatArray) -> NDArray[np.float64]:
-    """Return logarithms of probabilities: logits whose exponentials sum to 1."""
-    shifted = np.asarray(logits, dtype=np.float64)
-    shifted = shifted - shifted.max(axis=1, keepdims=True)
-    return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True)))
-
-
-def as_table(scores: FloatArray) -> FloatArray:
-    """Return logits of one event as two columns: 0 for class 0, the logit for class 1."""
-    if scores.ndim == 2:
-        return scores
-    return np.column_stack([np.zeros_like(scores), scores])

@@ -7,7 +7,6 @@ which need only its products with a vector.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,99 +30,59 @@ _SMALL_SHARE, _FIRST_DAMPING, _LEAST_DAMPING = 0.4, 1e-5, 1e-12
 _LARGE_STEP = 0.1
 
 
-Solver = Callable[[FloatArray], FloatArray]
+class Features:
+    """How parameters become logits.
 
+    Logit k is ``sum_j theta_kj f_kj``. For `full` the features f are all scores and a 1, the same
+    for all classes (matrix scaling); otherwise each class has its own score and a 1.
+    """
 
-class Features(Protocol):
-    """How parameters become logits; `theta` has one row per class, or per kind of parameter."""
-
-    n: int
+    def __init__(self, x: FloatArray, full: bool):
+        self.n, self.full = len(x), full
+        one = np.ones((len(x), 1))
+        columns = np.column_stack([x, one])[:, np.newaxis]
+        self.f = columns if full else np.stack([x, one + 0 * x], axis=2)  # (n, 1 or K, d)
 
     def logits(self, theta: FloatArray) -> FloatArray:
         """Return the logits, (n, K)."""
-        ...
+        if self.full:
+            return np.asarray(self.f[:, 0] @ theta.T)
+        return np.asarray((self.f * theta).sum(axis=2))
 
     def pull(self, residual: FloatArray) -> FloatArray:
-        """Return what `residual`, (n, K), sums to in each parameter: the transpose of `logits`."""
-        ...
+        """Return what residuals sum to in each parameter: the transpose of `logits`."""
+        if self.full:
+            return np.asarray(residual.T @ self.f[:, 0])
+        return np.asarray((residual[:, :, np.newaxis] * self.f).sum(axis=0))
+
+    def _own(self, spread: FloatArray, k: int) -> FloatArray:
+        """Return ``sum q (1 - q) f f'`` for each of the `k` classes."""
+        f = np.broadcast_to(self.f, (self.n, k, self.f.shape[2]))
+        return np.stack([(f[:, c].T * spread[:, c]) @ f[:, c] for c in range(k)])
 
     def hessian(self, prob: FloatArray, spread: FloatArray) -> FloatArray:
-        """Return the matrix of second derivatives of the summed loss; spread = q (1 - q)."""
-        ...
-
-    def nearly_inverse(self, spread: FloatArray, weight: FloatArray) -> Solver:
-        """Return a cheap approximate inverse of ``hessian / n + 2 weight``."""
-        ...
-
-
-class PerClass:
-    """Vector scaling: logit k is ``w_k x_k + b_k``; theta has shape (2, K)."""
-
-    def __init__(self, x: FloatArray):
-        self.x, self.n = x, len(x)
-
-    def logits(self, theta: FloatArray) -> FloatArray:
-        """Return ``w x + b``."""
-        return np.asarray(self.x * theta[0] + theta[1])
-
-    def pull(self, residual: FloatArray) -> FloatArray:
-        """Return sums of ``r x`` and of ``r``."""
-        return np.stack([np.einsum("ik,ik->k", residual, self.x), residual.sum(axis=0)])
-
-    def hessian(self, prob: FloatArray, spread: FloatArray) -> FloatArray:
-        """Return ``sum q_k (1[k = l] - q_l) f f'`` for the features f = x and 1."""
-        both = np.hstack([prob * self.x, prob])
-        k = prob.shape[1]
-        matrix = np.asarray(-(both.T @ both))
-        (first, last), mixed = self._diagonal(spread), np.einsum("ik,ik->k", spread, self.x)
-        own = np.arange(k)
-        matrix[own, own], matrix[own + k, own + k] = first, last
-        matrix[own, own + k] = matrix[own + k, own] = mixed
-        return matrix
-
-    def _diagonal(self, spread: FloatArray) -> FloatArray:
-        """Return sums of ``q (1 - q) f^2``."""
-        return np.stack([np.einsum("ik,ik->k", spread, self.x**2), spread.sum(axis=0)])
-
-    def nearly_inverse(self, spread: FloatArray, weight: FloatArray) -> Solver:
-        """Invert the diagonal."""
-        scale = 1 / np.maximum(self._diagonal(spread) / self.n + 2 * weight, 1e-200)
-        return lambda vector: scale * vector
-
-
-class AllPairs:
-    """Matrix scaling: logit k is ``sum_j W_kj x_j + b_k``; theta has shape (K, K + 1)."""
-
-    def __init__(self, x: FloatArray):
-        self.x, self.n = np.column_stack([x, np.ones(len(x))]), len(x)
-
-    def logits(self, theta: FloatArray) -> FloatArray:
-        """Return ``W x + b``."""
-        return np.asarray(self.x @ theta.T)
-
-    def pull(self, residual: FloatArray) -> FloatArray:
-        """Return sums of ``r_k x_j``."""
-        return np.asarray(residual.T @ self.x)
-
-    def hessian(self, prob: FloatArray, spread: FloatArray) -> FloatArray:
-        """Return blocks ``sum q_k (1[k = l] - q_l) x x'``."""
+        """Return the second derivatives of the summed loss: ``sum q_k (1[k = l] - q_l) f f'``."""
         n, k = prob.shape
-        d = self.x.shape[1]
-        both = (prob[:, :, np.newaxis] * self.x[:, np.newaxis]).reshape(n, k * d)
+        d = self.f.shape[2]
+        both = (prob[:, :, np.newaxis] * self.f).reshape(n, k * d)
         matrix = np.asarray(-(both.T @ both))
-        for c in range(k):
-            place = slice(c * d, (c + 1) * d)
-            # Not by adding `q x x'`: near certainty that would cancel to nothing but rounding.
-            matrix[place, place] = (self.x.T * spread[:, c]) @ self.x
+        # Not by adding `q f f'`: near certainty that would cancel to nothing but rounding.
+        for c, own in enumerate(self._own(spread, k)):
+            matrix[c * d : (c + 1) * d, c * d : (c + 1) * d] = own
         return matrix
 
-    def nearly_inverse(self, spread: FloatArray, weight: FloatArray) -> Solver:
-        """Invert the blocks of the single classes; where they are dear, with common features."""
+    def nearly_inverse(
+        self, spread: FloatArray, weight: FloatArray
+    ) -> Callable[[FloatArray], FloatArray]:
+        """Invert ``hessian / n + 2 weight`` without what links the classes.
+
+        Where the blocks of the single classes are dear, they share their features.
+        """
         k, d = weight.shape
-        if self.n * k * d * d <= _CHEAP:
-            blocks = np.stack([(self.x.T * spread[:, c]) @ self.x for c in range(k)]) / self.n
+        if not self.full or self.n * k * d * d <= _CHEAP:
+            blocks = self._own(spread, k) / self.n
         else:
-            common = (self.x.T * spread.mean(axis=1)) @ self.x / self.n
+            common = (self.f[:, 0].T * spread.mean(axis=1)) @ self.f[:, 0] / self.n
             share = spread.sum(axis=0) / max(spread.sum() / k, 1e-200)
             blocks = share[:, np.newaxis, np.newaxis] * common
         place = np.arange(d)
@@ -194,7 +153,6 @@ class Problem:
         return _Point(theta, loss + penalty, loss, logits, top, odds, others)
 
     def slopes(self, point: _Point) -> _Slopes:
-        """Return the gradient and what the second derivatives are made of."""
         row = np.arange(self.features.n)
         total = 1 + point.others
         prob = point.odds / total[:, np.newaxis]
@@ -218,13 +176,8 @@ class Problem:
 def minimise(problem: Problem, start: FloatArray) -> SoftmaxFit:
     """Return the minimiser of a problem.
 
-    Parameters
-    ----------
-    problem : Problem
-        Features of size 1 (root mean square), so that the norm of the gradient is a number
-        between 0 and about 1.
-    start : ndarray
-        Parameters to begin with.
+    Its features have size 1 (root mean square), so the norm of the gradient is between 0 and
+    about 1.
     """
     point, n_iter, damping = problem.at(start), 0, 0.0
     now = problem.slopes(point)
@@ -316,18 +269,9 @@ def _advance(
         trial = problem.at(point.theta + step)
         if linalg.norm(problem.slopes(trial).gradient) < linalg.norm(now.gradient):
             return trial, 1.0
-    return _line_search(problem, point, step, slope)
-
-
-def _line_search(
-    problem: Problem, point: _Point, step: FloatArray, slope: float
-) -> tuple[_Point | None, float]:
-    """Halve the step until the objective falls in proportion."""
-    size = 1.0
     slack = 1e-15 * point.objective
-    for _ in range(60):
-        trial = problem.at(point.theta + size * step)
-        if trial.objective <= point.objective + 1e-4 * size * slope + slack:
-            return trial, size
-        size /= 2
+    for share in 0.5 ** np.arange(60):
+        trial = problem.at(point.theta + share * step)
+        if trial.objective <= point.objective + 1e-4 * share * slope + slack:
+            return trial, float(share)
     return None, 0.0

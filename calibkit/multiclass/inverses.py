@@ -4,13 +4,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import special
 
-from calibkit._validation import FloatArray, as_probabilities
+from calibkit._validation import as_probabilities
 
 FloatMatrix = NDArray[np.float64]
-# A network only comes close to the optimum of its loss: how far below the floor of a smoothed
-# label is a matter of rounding.
-_ROUNDING = 1e-6
+_ROUNDING = 1e-6  # a network only comes close to the optimum of its loss
 
 
 def undo_label_smoothing(y_prob: Any, *, amount: float) -> FloatMatrix:
@@ -34,13 +33,12 @@ def undo_label_smoothing(y_prob: Any, *, amount: float) -> FloatMatrix:
     Raises
     ------
     ValueError
-        If the input is not valid, or a prediction lies below the floor ``a / K``. No optimum
-        does: fit a calibrator instead. Distances up to 1e-6 count as rounding.
+        Also if a prediction lies more than 1e-6 below the floor ``a / K``. No optimum does.
 
     Notes
     -----
-    It is exact at the optimum of the loss. A network that overfits is not there: what is left
-    is for temperature scaling. Taught in lesson 10. Source 004, training losses.
+    A network that overfits is not at the optimum: what is left is for temperature scaling. Taught
+    in lesson 10. The hands-on session of Galdran and Riera.
 
     Examples
     --------
@@ -48,9 +46,7 @@ def undo_label_smoothing(y_prob: Any, *, amount: float) -> FloatMatrix:
     [[0.719, 0.185, 0.096]]
     """
     prob = as_probabilities(y_prob).astype(np.float64)
-    share = _as_number(amount, "amount", "below 1, e.g. 0.1")
-    if share >= 1:
-        raise ValueError(f"amount must be a number from 0 to below 1, e.g. 0.1, got {amount!r}.")
+    share = _as_number(amount, "amount", "from 0 to below 1, e.g. 0.1", below=1.0)
     k = prob.shape[1] if prob.ndim == 2 else 2
     floor = share / k
     outside = (prob < floor - _ROUNDING) | (prob > 1 - (k - 1) * floor + _ROUNDING)
@@ -69,7 +65,7 @@ def undo_focal_loss(y_prob: Any, *, gamma: float) -> FloatMatrix:
 
     The focal loss ``-(1 - p_y)^g ln p_y`` has an optimum less confident than the true
     probabilities r. There ``r_k`` is proportional to ``1 / w(p_k)`` with
-    ``w(p) = (1 - p)^g / p - g (1 - p)^(g - 1) ln p``.
+    ``w(p) = (1 - p)^g / p - g (1 - p)^(g - 1) ln p``. Taught in lesson 10.
 
     Parameters
     ----------
@@ -86,12 +82,7 @@ def undo_focal_loss(y_prob: Any, *, gamma: float) -> FloatMatrix:
     Raises
     ------
     ValueError
-        If the input is not valid, or gamma is below 0 or between 0 and 1.
-
-    Notes
-    -----
-    It is exact at the optimum of the loss. A network that overfits is not there: what is left
-    is for temperature scaling. Taught in lesson 10. Source 004, training losses.
+        Also if gamma is below 0 or between 0 and 1.
 
     Examples
     --------
@@ -105,29 +96,19 @@ def undo_focal_loss(y_prob: Any, *, gamma: float) -> FloatMatrix:
     if g == 0:
         return prob
     table = prob if prob.ndim == 2 else np.column_stack([1 - prob, prob])
-    odds = _inverse_weight(table, g)
-    certain = np.isinf(odds)
+    # w = (1 - p)^(g - 1) ((1 - p)/p - g ln p), multiplied by p to stay finite near 0.
+    rest = 1 - table
+    weight = rest ** (g - 1) * (rest - g * special.xlogy(table, table))
+    certain = weight <= 0  # p = 1, but for rounding; it takes all of its row
+    odds = table / np.where(certain, 1.0, weight)
     rows = certain.any(axis=1)
     odds[rows] = certain[rows]
     result = odds / odds.sum(axis=1, keepdims=True)
     return np.asarray(result if prob.ndim == 2 else result[:, 1])
 
 
-def _inverse_weight(prob: FloatArray, g: float) -> FloatMatrix:
-    """Return 1 / w(p): 0 at p = 0, infinite at p = 1."""
-    inside = np.clip(prob, 1e-300, None)
-    rest = 1 - inside
-    # w = (1 - p)^(g - 1) ((1 - p)/p - g ln p), multiplied by p to stay finite near 0.
-    bracket = rest - g * inside * np.log(inside)
-    weight = rest ** (g - 1) * bracket
-    positive = weight > 0
-    odds = np.full(prob.shape, np.inf)
-    odds[positive] = inside[positive] / weight[positive]
-    return np.asarray(np.where(prob == 0, 0.0, odds))
-
-
-def _as_number(value: Any, name: str, wanted: str) -> float:
+def _as_number(value: Any, name: str, wanted: str, below: float = np.inf) -> float:
     number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-    if not number or not 0 <= value < np.inf:
+    if not number or not 0 <= value < below:
         raise ValueError(f"{name} must be a finite number {wanted}, got {value!r}.")
     return float(value)

@@ -1,10 +1,12 @@
 """Vector, matrix and Dirichlet scaling: linear maps from logits to logits."""
 
 import warnings
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import special
 
 from calibkit._validation import CalibrationWarning, FloatArray
 from calibkit.multiclass._base import FloatMatrix, MulticlassCalibrator
@@ -14,11 +16,8 @@ from calibkit.multiclass._linear_fit import (
     Penalty,
     check_weight,
     fit_linear,
-    given,
     held_out_losses,
-    towards_temperature,
 )
-from calibkit.multiclass._scores import log_softmax, softmax
 
 IntVector = NDArray[np.intp]
 FloatVector = NDArray[np.float64]
@@ -29,10 +28,6 @@ class _LinearCalibrator(MulticlassCalibrator):
 
     full: ClassVar[bool] = True
 
-    penalty: Any
-    cv: Any
-    rng: Any
-
     weights_: FloatMatrix
     bias_: FloatVector
     gradient_norm_: float
@@ -40,9 +35,30 @@ class _LinearCalibrator(MulticlassCalibrator):
     multiple_: float | None
     scores_: FloatVector | None
 
-    def _rule(self, n: int, k: int, temperature: float, multiple: float | None) -> Penalty:
-        """Return the penalty: the number given, or a multiple of the rule without tuning."""
-        raise NotImplementedError
+    def __init__(
+        self,
+        input: str,
+        penalty: Any = "auto",
+        bias_penalty: float | None = None,
+        cv: Any = 5,
+        rng: Any = 0,
+    ):
+        self.input = input
+        self.penalty = penalty
+        self.bias_penalty = bias_penalty
+        self.cv = cv
+        self.rng = rng
+
+    def _rule(self, multiple: float | None, n: int, k: int, temperature: float) -> Penalty:
+        """Return the penalty: a multiple of the rule without tuning, or the number given."""
+        if multiple is not None:  # K/n per weight of a class, K (K - 1)/n per pair
+            unit = multiple * k / n
+            return Penalty(unit * (k - 1) * temperature**2, unit * temperature**2, unit)
+        weight = float(self.penalty)
+        bias = weight
+        if self.bias_penalty is not None:
+            bias = check_weight(self.bias_penalty, "bias_penalty")
+        return Penalty(weight, 0.0 if self.full else weight, bias)
 
     def _features(self, logits: FloatArray) -> FloatMatrix:
         return logits.astype(np.float64)
@@ -73,23 +89,20 @@ class _LinearCalibrator(MulticlassCalibrator):
 
     def _strength(self, x: FloatMatrix, label: IntVector) -> tuple[float | None, Any]:
         """Return the multiple of the rule (None: a number is given), and how it was chosen."""
-        if isinstance(self.penalty, str):
-            if self.penalty == "auto":
-                return 1.0, None
-            if self.penalty == "cv":
-                losses = held_out_losses(x, label, self._fit_one, (self.cv, self.rng))
-                return MULTIPLES[int(losses.argmin())], losses
+        if isinstance(self.penalty, str) and self.penalty == "auto":
+            return 1.0, None
+        if isinstance(self.penalty, str) and self.penalty == "cv":
+            losses = held_out_losses(x, label, self._fit_one, (self.cv, self.rng))
+            return MULTIPLES[int(losses.argmin())], losses
         check_weight(self.penalty, "penalty", '"auto", "cv" or ')
         return None, None
 
     def _fit_one(self, x: FloatMatrix, label: IntVector, multiple: float | None) -> LinearFit:
-        def rule(n: int, k: int, temperature: float) -> Penalty:
-            return self._rule(n, k, temperature, multiple)
-
-        return fit_linear(x, label, rule, self.full)
+        return fit_linear(x, label, partial(self._rule, multiple), self.full)
 
     def _calibrate(self, logits: FloatArray) -> FloatMatrix:
-        return softmax(self._result.logits(self._features(logits)))
+        mapped = self._result.logits(self._features(logits))
+        return np.asarray(special.softmax(mapped, axis=1))
 
 
 class VectorScaling(_LinearCalibrator):
@@ -106,26 +119,21 @@ class VectorScaling(_LinearCalibrator):
         ``"auto"`` needs no tuning: ``P_b = K / n`` and ``P_w = T^2 K / n``. ``"cv"`` chooses a
         multiple of these, from 0.001 to 100, by held-out log loss. A number is both weights;
         0 is classical vector scaling.
-    cv : int or scikit-learn splitter
-        Folds for ``"cv"``.
-    rng : int, numpy.random.Generator or None
-        Draws the folds for ``"cv"``.
+    cv, rng : int or scikit-learn splitter, int or numpy.random.Generator or None
+        Folds for ``"cv"``, and what draws them.
 
     Attributes
     ----------
     weights_, bias_ : ndarray of shape (K,)
         The map.
-    training_loss_ : float
-        Mean log loss of the data fitted to, in nats, without the penalty.
-    gradient_norm_ : float
-        Norm of the gradient at the solution, for logits scaled to size 1.
-    multiple_ : float or None
-        The multiple of ``"auto"`` that was used; None if `penalty` is a number.
-    scores_ : ndarray or None
-        Held-out log losses of the multiples 100, 10, 1, 0.1, 0.01, 0.001 for ``"cv"``.
+    training_loss_, gradient_norm_ : float
+        Mean log loss of the data fitted to, in nats, without the penalty; norm of the gradient
+        at the solution, for logits scaled to size 1.
+    multiple_, scores_ : float or None, ndarray or None
+        The multiple of ``"auto"`` that was used; for ``"cv"`` the held-out log losses of the
+        multiples 100, 10, 1, 0.1, 0.01, 0.001.
     converged_ : bool
-        False if there is no finite optimum, which only happens without a penalty; then a
-        `CalibrationWarning` says so.
+        False, with a `CalibrationWarning`, if there is no finite optimum: only without a penalty.
 
     Raises
     ------
@@ -135,9 +143,8 @@ class VectorScaling(_LinearCalibrator):
     Notes
     -----
     The constant that the logits of a row have in common matters here, unlike in temperature
-    scaling. So log-probabilities and raw logits give different maps.
-
-    Taught in lesson 10. Guo, Pleiss, Sun and Weinberger (2017); source 001 section 4.
+    scaling: log-probabilities and raw logits give different maps. Taught in lesson 10. Guo,
+    Pleiss, Sun and Weinberger (2017).
 
     Examples
     --------
@@ -153,15 +160,7 @@ class VectorScaling(_LinearCalibrator):
     full: ClassVar[bool] = False
 
     def __init__(self, input: str, penalty: Any = "auto", cv: Any = 5, rng: Any = 0):
-        self.input = input
-        self.penalty = penalty
-        self.cv = cv
-        self.rng = rng
-
-    def _rule(self, n: int, k: int, temperature: float, multiple: float | None) -> Penalty:
-        if multiple is None:
-            return Penalty(0.0, float(self.penalty), float(self.penalty))
-        return towards_temperature(n, k, temperature, multiple)
+        super().__init__(input, penalty, None, cv, rng)
 
 
 class MatrixScaling(_LinearCalibrator):
@@ -172,26 +171,18 @@ class MatrixScaling(_LinearCalibrator):
 
     Parameters
     ----------
-    input : {"logits", "probabilities"}
-        What is passed as scores; it has no default. Of probabilities the logarithm is taken,
-        which makes it Dirichlet calibration.
+    input, cv, rng
+        As in `VectorScaling`. Of probabilities it is Dirichlet calibration.
     penalty : "auto", "cv" or float
-        ``"auto"`` needs no tuning, at any K; see Notes. ``"cv"`` chooses a multiple of it, from
-        0.001 to 100, by held-out log loss. A number is the weight above; 0 is classical matrix
-        scaling.
+        ``"auto"`` needs no tuning, at any K; see Notes. ``"cv"`` chooses a multiple of it. A
+        number is the weight above; 0 is classical matrix scaling.
     bias_penalty : float or None
         Weight of the intercepts where `penalty` is a number; None: the same.
-    cv : int or scikit-learn splitter
-        Folds for ``"cv"``.
-    rng : int, numpy.random.Generator or None
-        Draws the folds for ``"cv"``.
 
     Attributes
     ----------
-    weights_ : ndarray of shape (K, K)
-        W.
-    bias_ : ndarray of shape (K,)
-        b.
+    weights_, bias_ : ndarray of shape (K, K), and (K,)
+        W and b.
     training_loss_, gradient_norm_, multiple_, scores_, converged_
         As in `VectorScaling`.
 
@@ -203,47 +194,21 @@ class MatrixScaling(_LinearCalibrator):
     Notes
     -----
     ``"auto"`` shrinks towards temperature scaling, with its temperature T. The weight is
-    ``T^2 K (K - 1) / n`` off the diagonal. It is ``T^2 K / n`` for distances of the diagonal
-    from 1/T, and ``K / n`` for intercepts. The more data, the more freedom.
-
-    Like vector scaling it depends on the constant that the logits of a row have in common. Up to
-    600 parameters are fitted with exact Newton steps, more with conjugate gradients.
+    ``T^2 K (K - 1) / n`` off the diagonal, ``T^2 K / n`` for distances of the diagonal from 1/T,
+    and ``K / n`` for intercepts. Like vector scaling it depends on the constant that the logits
+    of a row have in common.
 
     Taught in lesson 10. Guo, Pleiss, Sun and Weinberger (2017); Kull, Perello-Nieto, Kängsepp,
-    Silva Filho, Song and Flach (2019) for ODIR; source 001 section 4.
+    Silva Filho, Song and Flach (2019) for ODIR.
 
     Examples
     --------
-    >>> rng = np.random.default_rng(0)
-    >>> truth = rng.normal(size=(5000, 3))
-    >>> y = (truth + rng.gumbel(size=truth.shape)).argmax(axis=1)
-    >>> mixed = truth @ np.linalg.inv([[1, 0.3, 0], [0, 1, 0], [0, 0, 1]])
-    >>> model = MatrixScaling("logits", penalty=1e-6).fit(mixed, y)
-    >>> bool(model.training_loss_ < VectorScaling("logits").fit(mixed, y).training_loss_)
-    True
+    >>> z, y = np.repeat(3 * np.eye(3), 40, axis=0), np.arange(120) % 4 % 3
+    >>> MatrixScaling("logits").fit(z, y).calibrate(z[:1]).round(2).tolist()
+    [[0.49, 0.26, 0.26]]
     """
 
     family: ClassVar[str] = "matrix"
-
-    def __init__(
-        self,
-        input: str,
-        penalty: Any = "auto",
-        bias_penalty: float | None = None,
-        cv: Any = 5,
-        rng: Any = 0,
-    ):
-        self.input = input
-        self.penalty = penalty
-        self.bias_penalty = bias_penalty
-        self.cv = cv
-        self.rng = rng
-
-    def _rule(self, n: int, k: int, temperature: float, multiple: float | None) -> Penalty:
-        if multiple is not None:
-            return towards_temperature(n, k, temperature, multiple)
-        weight, bias = given(self.penalty, self.bias_penalty)
-        return Penalty(weight, 0.0, bias)
 
 
 class DirichletCalibrator(_LinearCalibrator):
@@ -253,25 +218,17 @@ class DirichletCalibrator(_LinearCalibrator):
     ----------
     input : {"logits", "probabilities"}
         What is passed as scores; it has no default. Logits become log-probabilities first.
-    penalty : "auto", "cv" or float
+    penalty, bias_penalty, cv, rng
         As in `MatrixScaling`.
     kind : {"odir", "l2"}
         ``"odir"``: penalise weights off the diagonal, and intercepts. ``"l2"``: penalise all
         weights and intercepts, ``penalty (sum W_ij^2 + sum b_j^2)``, which shrinks towards the
         uniform prediction; its ``"auto"`` is ``T^2 / 2n`` and ``1 / 2n``.
-    bias_penalty : float or None
-        Weight of the intercepts where `penalty` is a number; None: the same.
-    cv : int or scikit-learn splitter
-        Folds for ``"cv"``.
-    rng : int, numpy.random.Generator or None
-        Draws the folds for ``"cv"``.
 
     Attributes
     ----------
-    weights_ : ndarray of shape (K, K)
-        W.
-    bias_ : ndarray of shape (K,)
-        b.
+    weights_, bias_ : ndarray of shape (K, K), and (K,)
+        W and b.
     training_loss_, gradient_norm_, multiple_, scores_, converged_
         As in `VectorScaling`.
 
@@ -287,7 +244,7 @@ class DirichletCalibrator(_LinearCalibrator):
     last class before it penalises: its ODIR then depends on the order of the classes.
 
     Taught in lessons 10 and 12. Kull, Perello-Nieto, Kängsepp, Silva Filho, Song and Flach
-    (2019); source 001 section 4.
+    (2019).
 
     Examples
     --------
@@ -310,24 +267,20 @@ class DirichletCalibrator(_LinearCalibrator):
         cv: Any = 5,
         rng: Any = 0,
     ):
-        self.input = input
-        self.penalty = penalty
+        super().__init__(input, penalty, bias_penalty, cv, rng)
         self.kind = kind
-        self.bias_penalty = bias_penalty
-        self.cv = cv
-        self.rng = rng
 
     def _features(self, logits: FloatArray) -> FloatMatrix:
-        return log_softmax(logits) if self.input == "logits" else logits.astype(np.float64)
+        x = super()._features(logits)
+        return np.asarray(special.log_softmax(x, axis=1)) if self.input == "logits" else x
 
-    def _rule(self, n: int, k: int, temperature: float, multiple: float | None) -> Penalty:
+    def _rule(self, multiple: float | None, n: int, k: int, temperature: float) -> Penalty:
         if self.kind not in ("odir", "l2"):
             raise ValueError(f'kind must be "odir" or "l2", got {self.kind!r}.')
-        to_zero = self.kind == "l2"
-        if multiple is not None:
-            if not to_zero:
-                return towards_temperature(n, k, temperature, multiple)
-            unit = multiple / (2 * n)
-            return Penalty(unit * temperature**2, unit * temperature**2, unit, to_zero)
-        weight, bias = given(self.penalty, self.bias_penalty)
-        return Penalty(weight, weight if to_zero else 0.0, bias, to_zero)
+        rule = super()._rule(multiple, n, k, temperature)
+        if self.kind == "odir":
+            return rule
+        if multiple is None:
+            return Penalty(rule.off_diagonal, rule.off_diagonal, rule.bias, to_zero=True)
+        unit = multiple / (2 * n)
+        return Penalty(unit * temperature**2, unit * temperature**2, unit, to_zero=True)

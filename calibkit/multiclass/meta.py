@@ -1,4 +1,4 @@
-"""A classifier with its calibrator: fitted together, on data kept apart."""
+"""A classifier with its calibrator: fitted together, on data kept apart or on folds."""
 
 from typing import Any, Self
 
@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
+from sklearn.utils import _safe_indexing
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, indexable
 
@@ -14,9 +15,13 @@ from calibkit._validation import as_count, as_generator
 from calibkit.calibrators import Calibrator
 from calibkit.multiclass._base import MulticlassCalibrator
 from calibkit.multiclass.temperature import TemperatureScaling
+from calibkit.multiclass.venn_abers import VennAbers, merged
+from calibkit.multiclass.wrappers import normalised
+
+FloatMatrix = NDArray[np.float64]
 
 
-class OnFolds(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class _OnFolds(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """What the classifiers share that are fitted on folds: checks, labels and folds."""
 
     estimator: Any
@@ -30,7 +35,6 @@ class OnFolds(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: igno
         return self.estimator_
 
     def _checked(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
-        """Return features and labels of equal length."""
         if y is None:
             raise ValueError("requires y to be passed, but the target y is None: pass the labels.")
         X, y = indexable(X, y)
@@ -72,7 +76,7 @@ class OnFolds(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: igno
             )
         return np.asarray(code)
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any) -> FloatMatrix:
         """Return calibrated probabilities, of shape (n, K)."""
         raise NotImplementedError
 
@@ -95,22 +99,20 @@ class OnFolds(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: igno
         return tags
 
 
-class Calibrated(OnFolds):
+class Calibrated(_OnFolds):
     """A scikit-learn classifier whose probabilities are calibrated on held-out data.
 
-    By default the data are cut into folds. Each fold is predicted by a copy of the classifier
-    that has not seen it; the calibrator is fitted to all these predictions. The classifier
-    itself is then fitted to all data.
+    Each fold is predicted by a copy of the classifier that has not seen it, and the calibrator is
+    fitted to all these predictions. The classifier itself is then fitted to all data.
 
     Parameters
     ----------
     estimator : classifier or None
         Any scikit-learn classifier; None: `LogisticRegression`.
     calibrator : MulticlassCalibrator, Calibrator or None
-        What to fit; None: ``TemperatureScaling("probabilities")``. Its ``input`` says which
-        method of the classifier is asked: ``"probabilities"`` is ``predict_proba``,
-        ``"logits"`` is ``decision_function``. A calibrator of one dimension gets the
-        probability of the second class, and needs two classes.
+        What to fit; None: ``TemperatureScaling("probabilities")``. It sees ``predict_proba`` or,
+        for ``input="logits"``, ``decision_function``. A calibrator of one dimension gets the
+        probability of the second of two classes.
     cv : int, scikit-learn splitter or "prefit"
         Number of stratified folds, a splitter that holds out every row once, or ``"prefit"``:
         the estimator is fitted already, and the data given to ``fit`` are held-out data.
@@ -121,25 +123,20 @@ class Calibrated(OnFolds):
     ----------
     classes_ : ndarray of shape (K,)
         The labels, in the order of the columns.
-    estimator_ : classifier
-        The classifier, fitted to all data; for ``"prefit"`` the one given.
-    calibrator_ : MulticlassCalibrator or Calibrator
-        The fitted calibrator.
+    estimator_, calibrator_
+        The classifier, fitted to all data (for ``"prefit"`` the one given), and the calibrator.
 
     Raises
     ------
     ValueError
-        By ``fit``, if the data are not valid, or a class has fewer rows than there are folds.
-        Also if the calibrator does not suit the classifier.
+        By ``fit``, if the data are not valid, a class has fewer rows than there are folds, or the
+        calibrator does not suit the classifier.
 
     Notes
     -----
     A calibrator fitted to the data that the classifier was trained on learns how well the
-    classifier remembers. Held-out predictions come from classifiers trained on somewhat fewer
-    data, which are slightly worse than the final one.
-
-    Taught in lesson 10. Platt (1999) section 2.1 for the folds; Niculescu-Mizil and Caruana
-    (2005).
+    classifier remembers. Taught in lesson 10. Platt (1999) section 2.1 for the folds;
+    Niculescu-Mizil and Caruana (2005).
 
     Examples
     --------
@@ -162,26 +159,26 @@ class Calibrated(OnFolds):
         self.rng = rng
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Fit classifier and calibrator.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-            Features, as the classifier takes them.
-        y : array-like of shape (n,)
-            Class labels of any type.
-
-        Returns
-        -------
-        self
-        """
+        """Fit classifier and calibrator; labels are of any type."""
         X, labels = self._checked(X, y)
         estimator = self._inner()
-        calibrator = self._fresh_calibrator()
+        calibrator = TemperatureScaling("probabilities")
+        if self.calibrator is not None:
+            if not isinstance(self.calibrator, MulticlassCalibrator | Calibrator):
+                raise ValueError(
+                    "calibrator must be one of calibkit.multiclass or calibkit.calibrators, got "
+                    f"{self.calibrator!r}."
+                )
+            calibrator = clone(self.calibrator)
         method = _method(calibrator)
         if isinstance(self.cv, str):
-            self._take_fitted(estimator)
-            scores = ask(self.estimator_, X, method)
+            if self.cv != "prefit":
+                raise ValueError(
+                    f'cv must be a number of folds, a splitter or "prefit", got {self.cv!r}.'
+                )
+            check_is_fitted(estimator)
+            self.estimator_, self.classes_ = estimator, np.asarray(estimator.classes_)
+            scores = _ask(self.estimator_, X, method)
         else:
             self.classes_ = np.unique(labels)
             folds = self._folds(labels)
@@ -190,42 +187,22 @@ class Calibrated(OnFolds):
         self.calibrator_ = calibrator.fit(self._view(scores), self._coded(labels))
         return self
 
-    def _fresh_calibrator(self) -> MulticlassCalibrator | Calibrator:
-        if self.calibrator is None:
-            return TemperatureScaling("probabilities")
-        if not isinstance(self.calibrator, MulticlassCalibrator | Calibrator):
-            raise ValueError(
-                "calibrator must be one of calibkit.multiclass or calibkit.calibrators, got "
-                f"{self.calibrator!r}."
-            )
-        copy: MulticlassCalibrator | Calibrator = clone(self.calibrator)
-        return copy
-
-    def _take_fitted(self, estimator: Any) -> None:
-        if self.cv != "prefit":
-            raise ValueError(
-                f'cv must be a number of folds, a splitter or "prefit", got {self.cv!r}.'
-            )
-        check_is_fitted(estimator)
-        self.estimator_, self.classes_ = estimator, np.asarray(estimator.classes_)
-
     def _view(self, scores: NDArray[Any]) -> NDArray[Any]:
         """Return what the calibrator takes: one column where it is of one dimension."""
-        calibrator = self.calibrator
-        if not isinstance(calibrator, Calibrator):
+        if not isinstance(self.calibrator, Calibrator):
             return scores
+        name = type(self.calibrator).__name__
         if len(self.classes_) != 2:
             raise ValueError(
-                f"{type(calibrator).__name__} calibrates the probability of one event, but there "
-                f"are {len(self.classes_)} classes. Use "
-                f'OneVsRest("probabilities", {type(calibrator).__name__}()).'
+                f"{name} calibrates the probability of one event, but there are "
+                f'{len(self.classes_)} classes. Use OneVsRest("probabilities", {name}()).'
             )
         return scores[:, 1]
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any) -> FloatMatrix:
         """Return calibrated probabilities, of shape (n, K)."""
         check_is_fitted(self)
-        scores = ask(self.estimator_, X, _method(self.calibrator_))
+        scores = _ask(self.estimator_, X, _method(self.calibrator_))
         prob = self.calibrator_.calibrate(self._view(scores))
         return np.column_stack([1 - prob, prob]) if prob.ndim == 1 else prob
 
@@ -235,7 +212,7 @@ def _method(calibrator: MulticlassCalibrator | Calibrator) -> str:
     return "decision_function" if getattr(calibrator, "input", "") == "logits" else "predict_proba"
 
 
-def ask(estimator: Any, X: Any, method: str) -> NDArray[Any]:
+def _ask(estimator: Any, X: Any, method: str) -> NDArray[Any]:
     """Return what a classifier says about `X`, or say that it lacks the method."""
     answer = getattr(estimator, method, None)
     if answer is None:
@@ -243,3 +220,103 @@ def ask(estimator: Any, X: Any, method: str) -> NDArray[Any]:
             f"{type(estimator).__name__} has no {method}, which the calibrator's input asks for."
         )
     return np.asarray(answer(X))
+
+
+class CrossVennAbers(_OnFolds):
+    """A scikit-learn classifier with Venn-Abers calibration on every fold.
+
+    A copy of the classifier is trained on all folds but one, and `VennAbers` is fitted to that
+    one. The intervals ``[p0, p1]`` of the folds are joined by their geometric means G,
+    ``G(p1) / (G(1 - p0) + G(p1))``.
+
+    Parameters
+    ----------
+    estimator : classifier or None
+        Any scikit-learn classifier with ``predict_proba``; None: `LogisticRegression`.
+    cv, rng
+        As in `Calibrated`; not ``"prefit"``.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (K,)
+        The labels, in the order of the columns.
+    estimators_, calibrators_ : list of classifier, list of VennAbers
+        The trained copy and the calibrator of each fold.
+
+    Raises
+    ------
+    ValueError
+        By ``fit``, as in `Calibrated`, and if the training data of a fold lack a class.
+
+    Notes
+    -----
+    Classes are calibrated one against the others, and rows are divided by their sum. The
+    guarantee of `VennAbers` holds for each fold, not for what is joined. Taught in lesson 11.
+    Vovk, Petej and Fedorova (2015) section 4.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = CrossVennAbers(GaussianNB()).fit(X, y)
+    >>> lower, upper = model.interval(X[:1])
+    >>> bool((lower <= upper).all()), model.predict_proba(X[:1]).shape
+    (True, (1, 3))
+    """
+
+    estimators_: list[Any]
+    calibrators_: list[VennAbers]
+
+    def __init__(self, estimator: Any = None, cv: Any = 5, rng: Any = 0):
+        self.estimator = estimator
+        self.cv = cv
+        self.rng = rng
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Fit a classifier and a calibrator per fold; labels are of any type."""
+        X, labels = self._checked(X, y)
+        self.classes_ = np.unique(labels)
+        folds = self._folds(labels)
+        code = self._coded(labels)
+        self.estimators_, self.calibrators_ = [], []
+        for number, (train, held_out) in enumerate(folds.split(X, labels)):
+            if len(np.unique(code[train])) < len(self.classes_):
+                raise ValueError(
+                    f"Fold {number}: its training rows lack a class. Use stratified folds, or "
+                    "fewer of them."
+                )
+            one = clone(self._inner()).fit(_safe_indexing(X, train), labels[train])
+            scores = _ask(one, _safe_indexing(X, held_out), "predict_proba")
+            self.estimators_.append(one)
+            self.calibrators_.append(VennAbers("probabilities").fit(scores, code[held_out]))
+        return self
+
+    def _fitted(self) -> Any:
+        return self.estimators_[0]
+
+    def _ends(self, X: Any) -> tuple[FloatMatrix, FloatMatrix]:
+        """Return lower and upper ends, of shape (folds, n, K)."""
+        check_is_fitted(self)
+        ends = [
+            calibrator.interval(_ask(one, X, "predict_proba"))
+            for one, calibrator in zip(self.estimators_, self.calibrators_, strict=True)
+        ]
+        lower, upper = zip(*ends, strict=True)
+        return np.stack(lower), np.stack(upper)
+
+    def predict_proba(self, X: Any) -> FloatMatrix:
+        """Return the probabilities that the intervals of all folds are joined to, (n, K)."""
+        lower, upper = self._ends(X)
+        rest = np.exp(np.log(1 - lower).mean(axis=0))
+        return normalised(merged(1 - rest, np.exp(np.log(upper).mean(axis=0))))
+
+    def interval(self, X: Any) -> tuple[FloatMatrix, FloatMatrix]:
+        """Return the means over folds of the lower and the upper ends, each (n, K)."""
+        lower, upper = self._ends(X)
+        return np.asarray(lower.mean(axis=0)), np.asarray(upper.mean(axis=0))
+
+    def width(self, X: Any) -> FloatMatrix:
+        """Return the mean width of the intervals over folds, (n, K)."""
+        lower, upper = self.interval(X)
+        return np.asarray(upper - lower)

@@ -7,21 +7,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibkit._validation import CalibrationWarning, FloatArray
-from calibkit.multiclass._base import FloatMatrix, MulticlassCalibrator
-from calibkit.multiclass._scores import softmax
-from calibkit.multiclass._softmax_fit import AllPairs, Problem
+from calibkit.multiclass._base import FloatMatrix
+from calibkit.multiclass._softmax_fit import Features, Problem
+from calibkit.multiclass.wrappers import Wrapper
 
 IntVector = NDArray[np.intp]
 # Norm of the gradient that counts as the end: that program stops early, in single precision.
 _ACCEPTED = 1e-2
 
 
-class StructuredMatrixScaling(MulticlassCalibrator):
+class StructuredMatrixScaling(Wrapper):
     """Structured matrix scaling: temperature first, then a matrix held close to it.
 
-    A thin wrapper around ``SMSCalibrator`` of the package probmetrics, with its default settings.
-    All numbers are that program's. What calibkit adds are its checks, and a measured gradient.
-    It needs the extra ``maps``: ``pip install "calibkit[maps]"``.
+    A thin wrapper around ``SMSCalibrator`` of the package probmetrics, with its default settings:
+    ``pip install "calibkit[maps]"``. All numbers are that program's. What calibkit adds are its
+    checks, and a measured gradient.
 
     Parameters
     ----------
@@ -32,28 +32,24 @@ class StructuredMatrixScaling(MulticlassCalibrator):
     ----------
     model_ : probmetrics.calibrators.SMSCalibrator
         The fitted object of the other package.
-    gradient_norm_ : float
-        Norm of the gradient of its objective at its solution, measured by calibkit.
+    gradient_norm_, converged_ : float, bool
+        Norm of the gradient of its objective at its solution, measured by calibkit, and whether
+        it is below 0.01; otherwise a `CalibrationWarning` says so.
     n_parameters_ : int
         ``K^2 + K``: temperature, matrix and intercepts, less one constant per row.
-    converged_ : bool
-        Whether the gradient is below 0.01; otherwise a `CalibrationWarning` says so.
 
     Raises
     ------
-    ValueError
-        By ``fit``, as in `MulticlassCalibrator`.
-    ImportError
-        By ``fit``, if probmetrics is not installed.
+    ValueError, ImportError
+        By ``fit``, as in `MulticlassCalibrator`, and if probmetrics is not installed.
 
     Notes
     -----
     The penalty of the matrix off the diagonal is ``K (K - 1) / n``; of the diagonal and the
-    intercepts ``K / n``. `MatrixScaling` with ``penalty="auto"`` follows the same rule, with two
-    differences. It needs no other package and computes in double precision. Here probabilities
-    are cut to single precision, rows are divided by their sum, and the temperature comes from a
-    mixture with the uniform prediction. So results agree to about 1e-3 only when rows are put
-    in another order.
+    intercepts ``K / n``. `MatrixScaling` with ``penalty="auto"`` follows the same rule, in double
+    precision and without another package. Here probabilities are cut to single precision, rows
+    are divided by their sum, and the temperature comes from a mixture with the uniform
+    prediction. So results agree to about 1e-3 only when rows are put in another order.
 
     Taught in lesson 11. Berta, Holzmüller, Jordan and Bach (2026).
 
@@ -72,11 +68,10 @@ class StructuredMatrixScaling(MulticlassCalibrator):
     def __init__(self, input: str):
         self.input = input
 
-    def _prepared(self, scores: FloatArray) -> FloatArray:
-        if self.input == "logits":
-            return softmax(scores)
-        prob = np.asarray(scores, dtype=np.float64)
-        return np.asarray(prob / prob.sum(axis=1, keepdims=True))
+    def _prepared(self, scores: FloatArray) -> FloatMatrix:
+        prob = super()._prepared(scores)
+        total = 1.0 if self.input == "logits" else prob.sum(axis=1, keepdims=True)
+        return np.asarray(prob / total)
 
     def _fit(self, prob: FloatArray, label: IntVector) -> None:
         self.model_ = _program().fit(prob, label.astype(np.int64))
@@ -114,6 +109,6 @@ def _gradient_norm(model: Any, prob: FloatArray, label: IntVector) -> float:
     x = np.asarray(model._get_logits(model.ts_.predict_proba(prob), append_bias=False))
     weight = np.full((k, k + 1), k * (k - 1) / n)
     weight[np.arange(k), np.arange(k)] = weight[:, k] = k / n
-    problem = Problem(AllPairs(x.astype(np.float64)), label, weight, np.eye(k, k + 1))
+    problem = Problem(Features(x.astype(np.float64), True), label, weight, np.eye(k, k + 1))
     at = problem.at(np.asarray(model.W_, dtype=np.float64))
     return float(np.linalg.norm(problem.slopes(at).gradient))

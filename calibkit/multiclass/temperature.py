@@ -1,23 +1,34 @@
 """Temperature scaling: one number that makes all predictions bolder or more careful."""
 
 import warnings
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import special
 
 from calibkit._links import expit
 from calibkit._validation import CalibrationWarning, FloatArray
 from calibkit.multiclass._base import FloatMatrix, MulticlassCalibrator
-from calibkit.multiclass._cooling import fit_slope
-from calibkit.multiclass._scores import as_table, softmax
+
+_MOST_SWEEPS = 200
+_LARGEST_STEP = 2.3  # in ln T: a factor of 10
+# Error of ln T that is left alone: far below what sums in that precision make.
+_ROUNDING = {np.dtype(np.float64): 1e-13, np.dtype(np.float32): 1e-9}
+_CLOSE = 0.1  # steps in ln T between which the curvature is all but a straight line
+_NARROW = 1e-7  # width of a bracket of ln T that is no longer halved
+_FEW_CLASSES = 64
+_BLOCK = 1 << 17  # numbers that stay inside the processor's cache
+# Sweeps over more numbers than these are made in the single precision of the input: rounding
+# errors of 1e-7 each average out.
+_MANY = 2_000_000
 
 
 class TemperatureScaling(MulticlassCalibrator):
     """Divide all logits by one temperature, ``softmax(z / T)``.
 
-    T is the minimiser of the log loss within `bounds`. The log loss is convex in 1/T, and
-    Newton steps in a bracket find its minimum from everywhere.
+    T is the minimiser of the log loss, which is convex in 1/T, within `bounds`.
 
     Parameters
     ----------
@@ -32,15 +43,13 @@ class TemperatureScaling(MulticlassCalibrator):
     temperature_ : float
         T. Above 1: the model was over-confident. Below 1: under-confident.
     at_bound_ : {"lower", "upper"} or None
-        The bound that the temperature stopped at. ``"lower"``: nothing is gained by caution,
-        e.g. because every prediction was right. ``"upper"``: the scores are worth nothing, or
-        less. A `CalibrationWarning` says so as well.
+        The bound that the temperature stopped at, with a `CalibrationWarning`. ``"lower"``:
+        nothing is gained by caution, e.g. because every prediction was right. ``"upper"``: the
+        scores are worth nothing, or less.
     gradient_norm_ : float
         Slope of the log loss in ln T at the solution, a pure number; 0 at a bound.
-    n_parameters_ : int
-        1; 0 if every row has equal scores throughout, and then T = 1.
-    n_iter_ : int
-        Sweeps through the data, short ones for a first value included.
+    n_parameters_, n_iter_ : int
+        1, or 0 if every row has equal scores throughout (then T = 1); sweeps through the data.
 
     Raises
     ------
@@ -51,10 +60,10 @@ class TemperatureScaling(MulticlassCalibrator):
     -----
     Logits and log-probabilities give the same map, and so do logits with another constant
     added to each row. The class of the largest score keeps the largest probability. Scores of
-    shape (n,) are logits or probabilities of class 1. More than two million float32 numbers are
-    summed in single precision within a row; T then has a relative error of about 1e-8.
+    shape (n,) are those of class 1. More than two million float32 numbers are summed in single
+    precision within a row; T then has a relative error of about 1e-8.
 
-    Taught in lesson 10. Guo, Pleiss, Sun and Weinberger (2017); source 001 section 4.
+    Taught in lesson 10. Guo, Pleiss, Sun and Weinberger (2017).
 
     Examples
     --------
@@ -82,16 +91,15 @@ class TemperatureScaling(MulticlassCalibrator):
 
     def _fit(self, logits: FloatArray, label: NDArray[np.intp]) -> None:
         low, high = _check_bounds(self.bounds)
-        result = fit_slope(as_table(logits), label, 1 / high, 1 / low)
-        self.temperature_ = 1 / result.slope
-        self.at_bound_ = {0: None, -1: "upper", 1: "lower"}[result.bound]
+        if logits.ndim == 1:  # one event: the logit of class 0 is 0
+            logits = np.column_stack([np.zeros_like(logits), logits])
+        found = fit_slope(logits, label, 1 / high, 1 / low)
+        self.at_bound_ = {0: None, -1: "upper", 1: "lower"}[found.bound]
+        self.temperature_ = {0: 1 / found.slope, -1: float(high), 1: float(low)}[found.bound]
+        self.gradient_norm_, self.n_parameters_ = found.gradient, int(found.determined)
+        self.n_iter_, self.converged_ = found.n_iter, found.converged
         if self.at_bound_ is not None:
-            self.temperature_ = float(high if result.bound < 0 else low)
-        self.gradient_norm_ = result.gradient
-        self.n_parameters_ = int(result.determined)
-        self.n_iter_, self.converged_ = result.n_iter, result.converged
-        if self.at_bound_ is not None:
-            reason = "the scores do not help" if result.bound < 0 else "no caution is needed"
+            reason = "the scores do not help" if found.bound < 0 else "no caution is needed"
             warnings.warn(
                 f"Temperature scaling: the log loss is lowest at the {self.at_bound_} bound, "
                 f"T = {self.temperature_:g}: {reason}. Look at the accuracy, use more data, or "
@@ -103,13 +111,9 @@ class TemperatureScaling(MulticlassCalibrator):
     def _calibrate(self, logits: FloatArray) -> FloatMatrix:
         if logits.ndim == 1:
             return expit(logits / np.float64(self.temperature_))
-        return softmax(_shifted(logits) / self.temperature_)
-
-
-def _shifted(logits: FloatArray) -> FloatMatrix:
-    """Subtract the largest logit first: a ratio could tie what a difference keeps apart."""
-    table = logits.astype(np.float64)
-    return np.asarray(table - table.max(axis=1, keepdims=True))
+        # Subtract the largest logit first: a ratio could tie what a difference keeps apart.
+        below = logits.astype(np.float64) - logits.max(axis=1, keepdims=True).astype(np.float64)
+        return np.asarray(special.softmax(below / self.temperature_, axis=1))
 
 
 def _check_bounds(bounds: object) -> tuple[float, float]:
@@ -122,3 +126,103 @@ def _check_bounds(bounds: object) -> tuple[float, float]:
             f"bounds must be two temperatures, 0 < lower < upper, e.g. (0.05, 20), got {bounds!r}."
         )
     return low, high
+
+
+@dataclass(frozen=True, slots=True)
+class Slope:
+    """The minimiser 1/T, where it lies (-1 lower bound, 1 upper bound of 1/T), and how found."""
+
+    slope: float
+    bound: int
+    gradient: float
+    n_iter: int
+    converged: bool
+    determined: bool = True
+
+
+class _LossInSlope:
+    """The mean log loss as a function of 1/T, in blocks of rows; `logits` are finite."""
+
+    def __init__(self, logits: FloatArray, label: NDArray[np.intp]):
+        precise = logits.dtype == np.float64 or logits.size <= _MANY
+        self.dtype = np.dtype(np.float64 if precise else np.float32)
+        # Of few classes, sums are several times as quick with each class in one piece.
+        few = logits.shape[1] <= _FEW_CLASSES
+        self.columns = np.ascontiguousarray(logits.T) if few else logits.T
+        self.top = self.columns.max(axis=0).astype(self.dtype)
+        mine = logits[np.arange(len(label)), label].astype(self.dtype) - self.top
+        self.at_label = float(mine.mean(dtype=np.float64))
+
+    def derivatives(self, slope: float) -> tuple[float, float]:
+        """Return first and second derivative at 1/T = `slope`."""
+        k, n = self.columns.shape
+        first = second = 0.0
+        factor, ones = self.dtype.type(slope), np.ones(k, self.dtype)
+        step = max(1, _BLOCK // k)
+        for start in range(0, n, step):
+            rows = slice(start, start + step)
+            below = self.columns[:, rows] - self.top[rows]
+            weight = below * factor
+            np.exp(weight, out=weight)
+            total = ones @ weight  # quicker than `sum`
+            weight *= below
+            mean = (ones @ weight / total).astype(np.float64)
+            weight *= below
+            first += float(mean.sum())
+            second += float((ones @ weight / total - mean**2).sum())
+        return first / n - self.at_label, second / n
+
+
+def fit_slope(logits: FloatArray, label: NDArray[np.intp], low: float, high: float) -> Slope:
+    """Minimise the log loss over 1/T in [low, high].
+
+    The derivative increases in 1/T. Newton steps towards its zero are taken in ln(1/T); a step
+    out of the bracket becomes a bisection. Where there are many rows, the optimum of some of them
+    is the start.
+    """
+    n, k = logits.shape
+    loss = _LossInSlope(logits, label)
+    if loss.at_label == 0:  # the label has the largest logit in every row
+        if (loss.columns == loss.top).all():  # all logits have: the temperature is without effect
+            return Slope(min(max(1.0, low), high), 0, 0.0, 0, True, determined=False)
+        return Slope(high, 1, 0.0, 0, True)
+    some = max(500, 20_000 // k, n // 25)
+    if n >= 4 * some:
+        first = fit_slope(logits[:: n // some], label[:: n // some], low, high)
+        return _newton(loss, (low, high), first.slope, first.n_iter)
+    middle = float((loss.columns - loss.top).mean())
+    if middle >= loss.at_label:  # the derivative at 1/T = 0 is not below 0
+        return Slope(low, -1, 0.0, 0, True)
+    return _newton(loss, (low, high), -1 / middle, 0)
+
+
+def _newton(loss: _LossInSlope, bounds: tuple[float, float], start: float, sweeps: int) -> Slope:
+    """Find the zero of the derivative in ln(1/T), from a start and the sweeps it took."""
+    least, most = np.log(bounds)
+    low, high = least - _NARROW / 2, most + _NARROW / 2  # so that the bounds lie inside
+    place = float(np.clip(np.log(start), least, most))
+    before, bent = np.inf, 0.0
+    for n_iter in range(sweeps + 1, sweeps + _MOST_SWEEPS + 1):
+        # The slope that is meant is the one that is used, in the precision of the data.
+        slope = float(np.exp(place).astype(loss.dtype))
+        place = float(np.log(slope))
+        first, second = loss.derivatives(slope)
+        low, high = (place, high) if first < 0 else (low, place)
+        curvature = slope * second
+        step = 0.0 if first == 0 else -first / curvature if curvature > 0 else -np.inf * first
+        left = step**2  # about the error that Newton's step leaves
+        back = place - before
+        if abs(step) < abs(back) < _CLOSE:  # how the curvature changes is worth one more sweep
+            left *= abs(back)
+            step -= (curvature - bent) / back * step**2 / (2 * curvature)
+        before, bent = place, curvature
+        if left <= _ROUNDING[loss.dtype]:
+            end = float(np.exp(np.clip(place + step, least, most)))
+            return Slope(end, 0, slope * curvature * left, n_iter, True)
+        if high - low <= _NARROW:
+            side = 1 if first < 0 else -1
+            return Slope(bounds[(side + 1) // 2], side, 0.0, n_iter, True)
+        place = float(np.clip(place + np.clip(step, -_LARGEST_STEP, _LARGEST_STEP), least, most))
+        if not low < place < high:
+            place = (low + high) / 2
+    return Slope(slope, 0, abs(first) * slope, n_iter, False)

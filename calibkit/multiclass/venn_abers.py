@@ -1,26 +1,25 @@
 """Venn-Abers: two probabilities in place of one, and how far they are apart."""
 
+from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calibkit._validation import FloatArray
 from calibkit.multiclass._base import FloatMatrix
-from calibkit.multiclass._venn import Brackets, merged
 from calibkit.multiclass.wrappers import Wrapper, normalised
 
 IntVector = NDArray[np.intp]
-SCHEMES = ("one-vs-rest", "pairwise")
+Scores = NDArray[np.floating]
 
 
 class VennAbers(Wrapper):
     """Fit an isotonic map twice for every new score: as if its label were 0, and as if it were 1.
 
-    One of the two fits contains the new point as it is. Which one is not known, so both are
-    given: an interval ``[p0, p1]``. The single probability that hedges best between them is
-    ``p1 / (1 - p0 + p1)``.
+    One of the two fits contains the new point as it is, so both are given: an interval
+    ``[p0, p1]``. The probability that hedges best between them is ``p1 / (1 - p0 + p1)``.
 
     Parameters
     ----------
@@ -33,10 +32,8 @@ class VennAbers(Wrapper):
 
     Attributes
     ----------
-    n_classes_ : int
-        K.
-    n_parameters_ : None
-        The maps are not parametric.
+    n_classes_, n_parameters_ : int, None
+        K, and that the maps are not parametric.
 
     Raises
     ------
@@ -47,14 +44,12 @@ class VennAbers(Wrapper):
     -----
     Validity: let P be that end of the interval which belongs to the true label. Then the event
     has probability P given P, exactly, for data in random order and any number of them. No
-    single map has such a guarantee. For one event the interval has it; for many classes each
-    class has it on its own, before rows are divided by their sum. The width shows how little
-    data there are near a score: it falls as data grow.
+    single map has such a guarantee. Of many classes each has it on its own, before rows are
+    divided by their sum. The width shows how little data there are near a score.
 
-    Between two scores that were fitted to, the interval is the same: the fits are steps. All
-    slopes are compared as whole numbers, so ties cost no accuracy. The time is that of a sort,
-    and two passes. ``Calibrated(model, VennAbers("probabilities"), cv="prefit")`` is the
-    inductive form, `CrossVennAbers` the cross form.
+    Between two scores that were fitted to, the interval is the same: the fits are steps, in exact
+    arithmetic. ``Calibrated(model, VennAbers("probabilities"), cv="prefit")`` is the inductive
+    form, `CrossVennAbers` the cross form.
 
     Taught in lessons 10 and 11. Vovk, Petej and Fedorova (2015) sections 2 to 4; Price, Knerr,
     Personnaz and Dreyfus (1994) for pairs.
@@ -72,18 +67,18 @@ class VennAbers(Wrapper):
     family: ClassVar[str] = "Venn-Abers"
     takes_one_event: ClassVar[bool] = True
 
-    brackets_: list[Brackets]
+    brackets_: list["Brackets"]
     _pairs: list[tuple[int, int]] | None
 
     def __init__(self, input: str, scheme: str = "one-vs-rest"):
         self.input = input
         self.scheme = scheme
 
-    def _prepared(self, scores: FloatArray) -> FloatArray:
+    def _prepared(self, scores: FloatArray) -> FloatMatrix:
         return np.asarray(scores, np.float64) if scores.ndim == 1 else super()._prepared(scores)
 
     def _fit(self, prob: FloatArray, label: IntVector) -> None:
-        if not isinstance(self.scheme, str) or self.scheme not in SCHEMES:
+        if not isinstance(self.scheme, str) or self.scheme not in ("one-vs-rest", "pairwise"):
             raise ValueError(f'scheme must be "one-vs-rest" or "pairwise", got {self.scheme!r}.')
         self.n_parameters_ = None
         self._pairs = None
@@ -93,13 +88,23 @@ class VennAbers(Wrapper):
             self.brackets_ = [Brackets.fit(p, label == c) for c, p in enumerate(prob.T)]
         else:
             self._pairs = list(combinations(range(prob.shape[1]), 2))
-            self.brackets_ = [_fit_pair(prob, label, pair) for pair in self._pairs]
+            rows = [np.isin(label, pair) for pair in self._pairs]
+            self.brackets_ = [
+                Brackets.fit(_share(prob[mine], pair), label[mine] == pair[1])
+                for mine, pair in zip(rows, self._pairs, strict=True)
+            ]
 
     def _calibrate(self, prob: FloatArray) -> FloatMatrix:
-        if self._pairs is not None:
-            return _coupled(prob, self._pairs, self.brackets_)
-        new = merged(*self._ends(prob))
-        return new if prob.ndim == 1 else normalised(new)
+        if self._pairs is None:
+            new = merged(*self._ends(prob))
+            return new if prob.ndim == 1 else normalised(new)
+        # Join the probabilities of pairs: 1 / p_i = sum_j 1 / p_ij - (K - 2).
+        inverse = np.full(prob.shape, 2.0 - prob.shape[1])
+        for one, (first, second) in zip(self.brackets_, self._pairs, strict=True):
+            share = merged(*one.at(_share(prob, (first, second))))
+            inverse[:, first] += 1 / (1 - share)
+            inverse[:, second] += 1 / share
+        return normalised(1 / inverse)
 
     def _ends(self, prob: FloatArray) -> tuple[FloatMatrix, FloatMatrix]:
         if prob.ndim == 1:
@@ -111,20 +116,8 @@ class VennAbers(Wrapper):
     def interval(self, scores: Any) -> tuple[FloatMatrix, FloatMatrix]:
         """Return both fits: the probability if the label were 0, and if it were 1.
 
-        Parameters
-        ----------
-        scores : array-like of shape (n, K) or (n,)
-            As for `calibrate`.
-
-        Returns
-        -------
-        lower, upper : ndarray of float64, of the shape of `scores`
-            ``p0 <= p1`` of each class against the others, in [0, 1]; rows need not sum to 1.
-
-        Raises
-        ------
-        ValueError
-            As by `calibrate`, and for pairs of classes: they leave no interval per class.
+        They have the shape of `scores`, with ``p0 <= p1`` of each class against the others; rows
+        need not sum to 1. Pairs of classes leave no interval per class, a `ValueError`.
         """
         prob = self._ready(scores)
         if self._pairs is not None:
@@ -135,34 +128,9 @@ class VennAbers(Wrapper):
         return self._ends(prob)
 
     def width(self, scores: Any) -> FloatMatrix:
-        """Return ``p1 - p0``, in [0, 1]: how much one more label could change.
-
-        Parameters
-        ----------
-        scores : array-like of shape (n, K) or (n,)
-            As for `calibrate`.
-
-        Returns
-        -------
-        ndarray of float64, of the shape of `scores`
-        """
+        """Return ``p1 - p0``, of the shape of `scores`: how much one more label could change."""
         lower, upper = self.interval(scores)
         return np.asarray(upper - lower)
-
-
-def _coupled(prob: FloatArray, pairs: list[tuple[int, int]], fits: list[Brackets]) -> FloatMatrix:
-    """Join the probabilities of pairs, ``1 / p_i = sum_j 1 / p_ij - (K - 2)``."""
-    inverse = np.full(prob.shape, 2.0 - prob.shape[1])
-    for one, pair in zip(fits, pairs, strict=True):
-        second = merged(*one.at(_share(prob, pair)))
-        inverse[:, pair[0]] += 1 / (1 - second)
-        inverse[:, pair[1]] += 1 / second
-    return normalised(1 / inverse)
-
-
-def _fit_pair(prob: FloatArray, label: IntVector, pair: tuple[int, int]) -> Brackets:
-    mine = np.isin(label, pair)
-    return Brackets.fit(_share(prob[mine], pair), label[mine] == pair[1])
 
 
 def _share(prob: FloatArray, pair: tuple[int, int]) -> FloatMatrix:
@@ -172,3 +140,81 @@ def _share(prob: FloatArray, pair: tuple[int, int]) -> FloatMatrix:
     share = np.full(len(prob), 0.5)
     np.divide(second, total, out=share, where=total > 0)
     return share
+
+
+@dataclass(frozen=True, slots=True)
+class Brackets:
+    """The two isotonic fits of every new score: with label 0 (lower) and with label 1 (upper)."""
+
+    distinct: Scores  # those that were fitted to, in increasing order
+    lower: FloatMatrix  # by the number of distinct scores up to the new one
+    upper: FloatMatrix  # by the number of distinct scores below the new one
+
+    @classmethod
+    def fit(cls, score: Scores, event: NDArray[np.bool_]) -> Self:
+        """Fit to scores and whether the event happened."""
+        distinct, group = np.unique(score, return_inverse=True)
+        count = np.bincount(group, minlength=len(distinct))
+        hits = np.bincount(group[event], minlength=len(distinct))
+        # With label 0 everything is as with label 1, seen from the other end.
+        lower = 1 - _with_a_hit(count[::-1], (count - hits)[::-1])[::-1]
+        return cls(distinct, lower, _with_a_hit(count, hits))
+
+    def at(self, score: Scores) -> tuple[FloatMatrix, FloatMatrix]:
+        """Return both fits at new scores."""
+        lower = self.lower[np.searchsorted(self.distinct, score, "right")]
+        upper = self.upper[np.searchsorted(self.distinct, score, "left")]
+        return lower, upper
+
+
+def merged(lower: FloatMatrix, upper: FloatMatrix) -> FloatMatrix:
+    """Return the probability between the two whose largest regret of log loss is smallest."""
+    return np.asarray(upper / (1 - lower + upper))
+
+
+def _with_a_hit(count: IntVector, hits: IntVector) -> FloatMatrix:
+    """Return the isotonic fit at a new point with label 1, just before each group and at the end.
+
+    The fit is the slope of the greatest convex minorant of the sums of labels against counts.
+    The new point lifts all sums after it by (1, 1). So the slope is that of the common tangent of
+    the sums before, lowered by (1, 1), and the sums after. Whole numbers: all comparisons are
+    exact.
+    """
+    x = [0, *np.cumsum(count).tolist()]
+    y = [0, *np.cumsum(hits).tolist()]
+
+    def slope(before: int, after: int) -> tuple[int, int]:
+        """Return run and rise from a lowered point to a point after the new one."""
+        return x[after] - x[before] + 1, y[after] - y[before] + 1
+
+    follower = _hulls(x, y)
+    last = len(x) - 1
+    before = touch = 0
+    run, rise = 1, 1
+    values = np.empty(last + 1)
+    for i in range(last + 1):
+        if i == 0 or (y[i] - y[before]) * run < rise * (x[i] - x[before]):
+            before, touch = i, max(touch, i)
+            run, rise = slope(before, touch)
+            while touch < last:
+                further = slope(before, follower[touch])
+                if further[1] * run >= rise * further[0]:
+                    break
+                touch, (run, rise) = follower[touch], further
+        values[i] = rise / run
+    return values
+
+
+def _hulls(x: list[int], y: list[int]) -> list[int]:
+    """Return for each point the next corner of the convex minorant of it and all points after."""
+    last = len(x) - 1
+    follower = [last] * (last + 1)
+    for i in range(last - 1, -1, -1):
+        j = i + 1
+        while j < last:
+            k = follower[j]
+            if (y[j] - y[i]) * (x[k] - x[i]) < (y[k] - y[i]) * (x[j] - x[i]):
+                break
+            j = k
+        follower[i] = j
+    return follower

@@ -1,8 +1,7 @@
 """Small networks, to see over-confidence arise and to repair it.
 
-This is the only room that uses torch, and it imports torch on first use: ``pip install
-"calibkit[nets]"``. Everything is computed with one thread and with generators of its own, so
-the same seed gives the same numbers, and nothing of the caller's is changed.
+This is the only room that uses torch, on first use: ``pip install "calibkit[nets]"``. Computed
+with one thread and its own generators, the same seed gives the same numbers.
 
 ==========================  ==================================================================
 `NetClassifier`             a network with dense layers or convolutions, four losses, weight
@@ -18,9 +17,8 @@ Networks are trained on the first part of a `Split`, calibrated on the second an
 third. Lesson 10.
 """
 
-from calibkit.nets.classifier import NetClassifier
+from calibkit.nets.classifier import DeepEnsemble, NetClassifier
 from calibkit.nets.datasets import Split, digits, mnist1d, mnist_digits
-from calibkit.nets.ensemble import DeepEnsemble
 from calibkit.nets.history import TrainingHistory
 from calibkit.nets.order_preserving import OrderPreserving
 

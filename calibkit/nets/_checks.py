@@ -8,9 +8,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from calibkit._validation import as_count
-from calibkit.nets._layers import ARCHITECTURES, shapes
-from calibkit.nets._losses import LOSSES
-from calibkit.nets._train import FloatMatrix, Recipe, Rows
+from calibkit.nets._train import ARCHITECTURES, LOSSES, FloatMatrix, Recipe, Rows, shapes
 
 STOPS = ("last", "loss", "refined")
 
@@ -82,9 +80,11 @@ def as_validation(estimator: Any, validation: Any) -> Rows | None:
 
 def recipe_of(estimator: Any, n_features: int, n_classes: int) -> Recipe:
     """Check the settings of a classifier."""
-    _one_of(estimator.architecture, "architecture", ARCHITECTURES)
-    _one_of(estimator.loss, "loss", tuple(LOSSES))
-    _one_of(estimator.stop, "stop", STOPS)
+    choices = {"architecture": ARCHITECTURES, "loss": tuple(LOSSES), "stop": STOPS}
+    for name, known in choices.items():
+        value = getattr(estimator, name)
+        if not isinstance(value, str) or value not in known:
+            raise ValueError(f"{name} must be one of {', '.join(known)}, got {value!r}.")
     cnn = estimator.architecture == "cnn"
     usual_hidden, usual_rate = ((64, 64, 64), 3e-3) if cnn else ((256, 256), 1e-3)
     rate = usual_rate if estimator.learning_rate is None else estimator.learning_rate
@@ -104,11 +104,6 @@ def recipe_of(estimator: Any, n_features: int, n_classes: int) -> Recipe:
         keep_logits=bool(estimator.keep_logits),
         progress=bool(estimator.progress),
     )
-
-
-def _one_of(value: Any, name: str, choices: tuple[str, ...]) -> None:
-    if not isinstance(value, str) or value not in choices:
-        raise ValueError(f"{name} must be one of {', '.join(choices)}, got {value!r}.")
 
 
 def as_number(value: Any, name: str, least: float) -> float:

@@ -30,25 +30,13 @@ def one_thread() -> Iterator[Any]:
     The networks are so small that a second thread makes them slower, many times so on a busy
     machine. With one thread the same numbers come out twice, bit by bit.
     """
+    global _users, _outside
     torch = need_torch()
     if getattr(_here, "inside", False):
         yield torch
         return
-    mine = _enter(torch)
-    try:
-        torch.set_num_threads(1)
-        yield torch
-    finally:
-        _leave(torch, mine)
-
-
-def _enter(torch: Any) -> int:
-    """Return the caller's number of threads.
-
-    The setting belongs to the Python thread that made it, but a new Python thread starts with
-    the latest one of all. If that 1 is ours, the number from before is meant.
-    """
-    global _users, _outside
+    # The setting belongs to the Python thread that made it, but a new Python thread starts with
+    # the latest one of all. If that 1 is ours, the number from before is meant.
     with _lock:
         mine = int(torch.get_num_threads())
         if _users == 0:
@@ -57,25 +45,14 @@ def _enter(torch: Any) -> int:
             mine = _outside
         _users += 1
         _here.inside = True
-        return mine
-
-
-def _leave(torch: Any, mine: int) -> None:
-    global _users
-    with _lock:
-        _users -= 1
-        _here.inside = False
-        torch.set_num_threads(mine)
-
-
-def torch_generator(seed: int) -> Any:
-    """Return a generator of torch with a seed of its own; the global one is left alone."""
-    return need_torch().Generator(device="cpu").manual_seed(seed)
-
-
-def shuffled(n: int, generator: Any) -> Any:
-    """Return the numbers 0 to n - 1 in random order."""
-    return need_torch().randperm(n, generator=generator, device="cpu")
+    try:
+        torch.set_num_threads(1)
+        yield torch
+    finally:
+        with _lock:
+            _users -= 1
+            _here.inside = False
+            torch.set_num_threads(mine)
 
 
 def on_processor(values: Any) -> Any:

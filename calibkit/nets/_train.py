@@ -1,22 +1,102 @@
-"""The training loop: batches, losses, Adam, and the choice of the epoch whose weights are kept."""
+"""The training loop: layers, losses, Adam, and the choice of the epoch whose weights are kept."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calibkit._progress import track
 from calibkit._result import read_only
-from calibkit.nets import _losses
-from calibkit.nets._layers import draw_weights, forward
-from calibkit.nets._torch import on_processor, one_thread, shuffled, torch_generator
-from calibkit.nets.history import TrainingHistory, measure
+from calibkit.nets._torch import need_torch, on_processor, one_thread
+from calibkit.nets.history import MEASURED, TrainingHistory, measure
 
 FloatMatrix = NDArray[np.float32]
 # Rows at a time for predictions: the working set stays small.
 _ROWS = 2048
+ARCHITECTURES = ("mlp", "cnn")
+_KERNEL, _STRIDE = 5, 2
+# The usual strength of each loss, and the value that it must stay below.
+LOSSES = {
+    "cross-entropy": (0.0, float("inf")),
+    "label-smoothing": (0.1, 1.0),
+    "focal": (3.0, float("inf")),
+    "mixup": (0.4, float("inf")),
+}
+
+
+def shapes(architecture: str, n_inputs: int, hidden: Sequence[int], n_classes: int) -> list[Any]:
+    """Return the shape of the weights of every layer; the last layer is dense.
+
+    A dense layer is (outputs, inputs), a convolution (channels out, channels in, kernel).
+    """
+    if architecture == "mlp":
+        sizes = [n_inputs, *hidden, n_classes]
+        return [(out, inputs) for inputs, out in zip(sizes[:-1], sizes[1:], strict=True)]
+    channels, length = [1, *hidden], n_inputs
+    for _ in hidden:
+        length = (length + _STRIDE - 1) // _STRIDE
+    layers: list[Any] = [
+        (out, inputs, _KERNEL) for inputs, out in zip(channels[:-1], channels[1:], strict=True)
+    ]
+    return [*layers, (n_classes, channels[-1] * length)]
+
+
+def draw_weights(layers: Sequence[Any], generator: Any) -> list[Any]:
+    """Draw weights and biases uniformly within 1 / sqrt(number of inputs), layer by layer."""
+    torch = need_torch()
+    weights = []
+    for shape in layers:
+        bound = math.prod(shape[1:]) ** -0.5
+        for part in (shape, shape[:1]):
+            weight = torch.empty(part, dtype=torch.float32, device="cpu")
+            weights.append(weight.uniform_(-bound, bound, generator=generator))
+    return weights
+
+
+def forward(weights: Sequence[Any], x: Any) -> Any:
+    """Return the logits of a batch of shape (n, d): layers with the positive part in between."""
+    torch = need_torch()
+    functional = torch.nn.functional
+    if weights[0].ndim == 3:
+        x = x[:, None, :]
+    for weight, bias in zip(weights[0:-2:2], weights[1:-2:2], strict=True):
+        if weight.ndim == 3:
+            x = functional.conv1d(x, weight, bias, stride=_STRIDE, padding=_KERNEL // 2)
+        else:
+            x = functional.linear(x, weight, bias)
+        x = torch.relu(x)
+    return functional.linear(x.flatten(1), weights[-2], weights[-1])
+
+
+def one_hot(label: Any, n_classes: int) -> Any:
+    """Return targets of shape (n, K): 1 in the column of the label."""
+    return need_torch().nn.functional.one_hot(label, n_classes).float()
+
+
+def smooth(target: Any, share: float) -> Any:
+    """Spread a share of each label over all classes, ``(1 - a) target + a / K``."""
+    return (1 - share) * target + share / target.shape[1]
+
+
+def mix(x: Any, target: Any, weight: float, order: Any) -> tuple[Any, Any]:
+    """Return ``weight`` times each row plus the rest of another row; of targets the same."""
+    rest = 1 - weight
+    return weight * x + rest * x[order], weight * target + rest * target[order]
+
+
+def cross_entropy(logits: Any, target: Any) -> Any:
+    """Return the mean of ``-sum_k target_k ln p_k``."""
+    return -(target * logits.log_softmax(1)).sum(1).mean()
+
+
+def focal(logits: Any, target: Any, gamma: float) -> Any:
+    """Return the mean of ``-sum_k target_k (1 - p_k)^gamma ln p_k``."""
+    log_p = logits.log_softmax(1)
+    rest = -need_torch().expm1(log_p)
+    return -(target * rest**gamma * log_p).sum(1).mean()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,11 +128,10 @@ def train(
 ) -> tuple[list[FloatMatrix], TrainingHistory]:
     """Return the weights of the chosen epoch, and what happened on the way.
 
-    Every random number comes from `rng`: initial weights and the order of rows through a
-    generator of torch that is seeded by it, the weights of MixUp directly.
+    Every random number comes from `rng`; torch's through a generator that is seeded by it.
     """
     with one_thread() as torch, torch.enable_grad():
-        generator = torch_generator(int(rng.integers(2**62)))
+        generator = torch.Generator("cpu").manual_seed(int(rng.integers(2**62)))
         weights = draw_weights(recipe.layers, generator)
         for weight in weights:
             weight.requires_grad_()
@@ -61,14 +140,14 @@ def train(
             weights, lr=recipe.learning_rate, weight_decay=recipe.weight_decay
         )
         x = on_processor(rows.x)
-        target = _losses.one_hot(on_processor(rows.label), recipe.layers[-1][0])
+        target = one_hot(on_processor(rows.label), recipe.layers[-1][0])
         if recipe.loss == "label-smoothing":
-            target = _losses.smooth(target, recipe.strength)
+            target = smooth(target, recipe.strength)
         log = _Log(recipe, validation)
         epochs = range(1, recipe.epochs + 1)
         for epoch in track(epochs, recipe.epochs, show=recipe.progress, label="epochs"):
             losses = []
-            order = shuffled(len(x), generator)
+            order = torch.randperm(len(x), generator=generator, device="cpu")
             for part in order.split(recipe.batch_size):
                 loss = _loss(recipe, weights, (x[part], target[part]), (generator, rng))
                 optimiser.zero_grad()
@@ -77,28 +156,24 @@ def train(
                 losses.append((loss.detach(), len(part)))
             train_loss = sum(float(value) * count for value, count in losses) / len(x)
             if not all(bool(torch.isfinite(weight).all()) for weight in weights):
-                _report_divergence(epoch)
+                raise ValueError(
+                    f"Training diverged: in epoch {epoch} a weight is no finite number any more. "
+                    "Use a smaller learning_rate, and bring the features to a spread of about 1."
+                )
             log.note(epoch, train_loss, weights)
         return log.result()
-
-
-def _report_divergence(epoch: int) -> NoReturn:
-    raise ValueError(
-        f"Training diverged: in epoch {epoch} a weight is no finite number any more. Use a smaller "
-        "learning_rate, and bring the features to a spread of about 1."
-    )
 
 
 def _loss(recipe: Recipe, weights: list[Any], batch: tuple[Any, Any], source: Any) -> Any:
     x, target = batch
     generator, rng = source
     if recipe.loss == "mixup" and recipe.strength > 0:
-        order = shuffled(len(x), generator)
-        x, target = _losses.mix(x, target, rng.beta(recipe.strength, recipe.strength), order)
+        order = need_torch().randperm(len(x), generator=generator, device="cpu")
+        x, target = mix(x, target, rng.beta(recipe.strength, recipe.strength), order)
     logits = forward(weights, x)
     if recipe.loss == "focal":
-        return _losses.focal(logits, target, recipe.strength)
-    return _losses.cross_entropy(logits, target)
+        return focal(logits, target, recipe.strength)
+    return cross_entropy(logits, target)
 
 
 class _Log:
@@ -113,7 +188,6 @@ class _Log:
         self.kept: list[FloatMatrix] = []
 
     def note(self, epoch: int, train_loss: float, weights: list[Any]) -> None:
-        """Measure, and keep the weights if they are the best ones or the last."""
         found: tuple[float, ...] = (np.nan,) * 5
         if self.validation is not None:
             logits = predict_logits(weights, self.validation.x, precise=False)
@@ -127,17 +201,11 @@ class _Log:
             self.kept = [weight.detach().numpy().copy() for weight in weights]
 
     def result(self) -> tuple[list[FloatMatrix], TrainingHistory]:
-        """Return the kept weights and the history."""
-        columns = [read_only(column) for column in np.array(self.table, dtype=np.float64).T]
+        columns = np.array(self.table, dtype=np.float64).T
         kept = bool(self.logits) and self.validation is not None
         return self.kept, TrainingHistory(
             epoch=read_only(np.arange(1, len(self.table) + 1)),
-            train_loss=columns[0],
-            accuracy=columns[1],
-            log_loss=columns[2],
-            calibration_error=columns[3],
-            temperature=columns[4],
-            refined_log_loss=columns[5],
+            **{name: read_only(column) for name, column in zip(MEASURED, columns, strict=True)},
             stop=self.recipe.stop,
             chosen_epoch=self.chosen,
             n_validation=0 if self.validation is None else len(self.validation.x),

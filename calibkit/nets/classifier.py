@@ -1,21 +1,38 @@
-"""A small network as a scikit-learn classifier, with its logits."""
+"""A small network as a scikit-learn classifier with logits, and the mean of several."""
 
 from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from scipy import special
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from calibkit._validation import as_generator
-from calibkit.multiclass._scores import softmax
+from calibkit._progress import track
+from calibkit._validation import as_count, as_generator
 from calibkit.nets._checks import as_features, as_validation, coded, recipe_of
 from calibkit.nets._train import FloatMatrix, Rows, predict_logits, train
 from calibkit.nets.history import TrainingHistory
 
 
-class NetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # no types there
+class _LogitClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # no types there
+    """What follows from logits and probabilities."""
+
+    classes_: NDArray[Any]
+
+    def decision_function(self, X: Any) -> NDArray[Any]:
+        """Return the logits; of two classes that of the second, minus that of the first."""
+        logits = self.logits(X)
+        return np.asarray(logits[:, 1] - logits[:, 0]) if logits.shape[1] == 2 else logits
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class of the largest probability."""
+        column = self.predict_proba(X).argmax(axis=1)
+        return np.asarray(self.classes_[column])
+
+
+class NetClassifier(_LogitClassifier):
     """A small neural network for features of shape (n, d), trained by Adam.
 
     Parameters
@@ -27,36 +44,30 @@ class NetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # no
     loss : {"cross-entropy", "label-smoothing", "focal", "mixup"}
         What is minimised.
     strength : float or None
-        How strong the loss differs from cross-entropy; 0 is cross-entropy, None the usual
-        value. Label smoothing: the share ``a`` of the label that is spread (0.1). Focal loss:
-        the exponent ``gamma``, 0 or at least 1 (3). MixUp: both parameters of the Beta
-        distribution of the mixing weight (0.4). Not used by ``"cross-entropy"``.
+        0 is cross-entropy, None the usual value. Label smoothing: the share ``a`` of the label
+        that is spread (0.1). Focal loss: the exponent ``gamma``, 0 or at least 1 (3). MixUp: both
+        parameters of the Beta distribution of the mixing weight (0.4).
     hidden : sequence of int or None
         Sizes of the hidden layers, or channels; None: (256, 256), or (64, 64, 64).
     weight_decay : float
         Decoupled weight decay, in units of the learning rate; 0.3 is much.
     epochs : int
         Passes through the data. All are made, also where an earlier epoch is kept.
-    batch_size : int
-        Rows per step.
-    learning_rate : float or None
-        Step size of Adam; None: 0.001, for ``"cnn"`` 0.003.
+    batch_size, learning_rate : int, float or None
+        Rows per step, and step size of Adam; None: 0.001, for ``"cnn"`` 0.003.
     stop : {"last", "loss", "refined"}
         Whose weights to keep: those of the last epoch, of the epoch with the least validation
         log loss, or of the one with the least validation log loss after temperature scaling.
-    keep_logits : bool
-        Whether the history stores the validation logits of every epoch.
+    keep_logits, progress : bool
+        Whether the history stores the validation logits of every epoch; whether to show a
+        progress bar with the time to go.
     rng : int, numpy.random.Generator or None
         Source of initial weights, of the order of rows and of mixing weights.
-    progress : bool
-        Whether to show a progress bar with the time to go.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (K,)
-        The labels, in the order of the columns.
-    n_features_in_ : int
-        Number of features d.
+    classes_, n_features_in_ : ndarray of shape (K,), int
+        The labels, in the order of the columns; number of features d.
     history_ : TrainingHistory
         Losses, accuracy, calibration error and temperature after every epoch.
     weights_ : list of ndarray of float32
@@ -64,24 +75,22 @@ class NetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # no
 
     Raises
     ------
-    ValueError
-        By ``fit``, for settings or data that are not valid, and for a rule `stop` that needs
-        validation data where there are none.
-    ImportError
-        By ``fit``, where torch is not installed.
+    ValueError, ImportError
+        By ``fit``, for settings or data that are not valid, for a rule `stop` without the
+        validation data that it needs, and where torch is not installed.
 
     Notes
     -----
-    The features are used as they are: bring them to a spread of about 1 first. Computation is
-    in single precision with one thread, and the same seed gives the same weights on the same
-    machine, bit by bit. The number of threads and the global generator of torch are left as
-    they were. Rows are shuffled by position, so another order of the rows is another network.
+    Bring the features to a spread of about 1 first. Computation is in single precision with one
+    thread, and the same seed gives the same weights on the same machine, bit by bit. The number
+    of threads and the global generator of torch are left as they were. Another order of the rows
+    is another network.
 
-    A network this small has more weights than rows. It ends up right about all of its training
-    data and far too sure about others, which is what lesson 10 is about: there temperature
-    scaling is fitted to ``logits(X)`` of held-out data.
+    A network with more weights than rows ends up right about its training data and far too sure
+    about others: fit temperature scaling to ``logits(X)`` of held-out data.
 
-    Guo, Pleiss, Sun and Weinberger (2017); source 004, training losses. Taught in lesson 10.
+    Guo, Pleiss, Sun and Weinberger (2017); the hands-on session of Galdran and Riera. Taught in
+    lesson 10.
 
     Examples
     --------
@@ -94,7 +103,6 @@ class NetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # no
     True
     """
 
-    classes_: NDArray[Any]
     history_: TrainingHistory
     weights_: list[FloatMatrix]
     n_features_in_: int
@@ -129,21 +137,10 @@ class NetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # no
         self.progress = progress
 
     def fit(self, X: Any, y: Any, *, validation: tuple[Any, Any] | None = None) -> Self:
-        """Train the network.
+        """Train the network; labels are of any type.
 
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-            Features.
-        y : array-like of shape (n,)
-            Class labels of any type.
-        validation : (array-like, array-like) or None
-            Features and labels of data kept apart, to follow the training and to choose the
-            epoch. What is chosen there must be judged on yet other data.
-
-        Returns
-        -------
-        self
+        `validation` holds features and labels of data kept apart, to follow the training and to
+        choose the epoch. What is chosen there must be judged on yet other data.
         """
         x = as_features(self, X, reset=True)
         self.classes_, label = coded(x, y)
@@ -154,26 +151,107 @@ class NetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # no
         return self
 
     def logits(self, X: Any) -> FloatMatrix:
-        """Return the unnormalised log-probabilities, float32 of shape (n, K).
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-            Features.
-        """
+        """Return the unnormalised log-probabilities, float32 of shape (n, K)."""
         check_is_fitted(self, "weights_")
         return predict_logits(self.weights_, as_features(self, X, reset=False))
 
-    def decision_function(self, X: Any) -> NDArray[Any]:
-        """Return the logits; of two classes that of the second, minus that of the first."""
-        logits = self.logits(X)
-        return np.asarray(logits[:, 1] - logits[:, 0]) if logits.shape[1] == 2 else logits
-
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the softmax of the logits, of shape (n, K)."""
-        return softmax(self.logits(X))
+        return np.asarray(special.softmax(self.logits(X).astype(np.float64), axis=1))
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class of the largest logit."""
-        column = self.logits(X).argmax(axis=1)
-        return np.asarray(self.classes_[column])
+
+class DeepEnsemble(_LogitClassifier):
+    """Train the same network several times, and average the probabilities.
+
+    Parameters
+    ----------
+    member : NetClassifier or None
+        The settings of every member, but for the seed; None: ``NetClassifier()``.
+    members : int
+        How many to train.
+    rng, progress
+        As in `NetClassifier`: the source of the seeds, and whether to show a progress bar.
+
+    Attributes
+    ----------
+    classes_, members_ : ndarray of shape (K,), list of NetClassifier
+        The labels, in the order of the columns; the fitted members.
+
+    Raises
+    ------
+    ValueError, ImportError
+        By ``fit``, as in `NetClassifier`.
+
+    Notes
+    -----
+    A mean of predictions is less sure than the predictions are: calibrated members give an
+    ensemble that is under-confident. So fit a temperature to its logits, after averaging. Its log
+    loss is never above the mean of those of the members, for the logarithm is concave. Taught in
+    lesson 10. Lakshminarayanan, Pritzel and Blundell (2017); Rahaman and Thiery (2021).
+
+    Examples
+    --------
+    >>> from calibkit import nets
+    >>> data = nets.digits()
+    >>> member = nets.NetClassifier(hidden=(32,), epochs=4)
+    >>> model = nets.DeepEnsemble(member, members=2).fit(data.train_x, data.train_y)
+    >>> model.member_proba(data.test_x).shape
+    (2, 797, 10)
+    """
+
+    members_: list[NetClassifier]
+
+    def __init__(
+        self,
+        member: Any = None,
+        members: int = 5,
+        *,
+        rng: int | np.random.Generator | None = 0,
+        progress: bool = False,
+    ):
+        self.member = member
+        self.members = members
+        self.rng = rng
+        self.progress = progress
+
+    def fit(self, X: Any, y: Any, *, validation: tuple[Any, Any] | None = None) -> Self:
+        """Train all members, each as `NetClassifier.fit` says."""
+        member = NetClassifier() if self.member is None else self.member
+        if not isinstance(member, NetClassifier):
+            raise ValueError(f"member must be a NetClassifier, got {member!r}.")
+        count = as_count(self.members, "members")
+        # Distinct whole numbers: no two members are the same network.
+        seeds = as_generator(self.rng).choice(2**31, size=count, replace=False, shuffle=False)
+        fitted = []
+        for seed in track(seeds.tolist(), count, show=self.progress, label="members"):
+            net = clone(member).set_params(rng=seed)
+            fitted.append(net.fit(X, y, validation=validation))
+        self.members_, self.classes_ = fitted, fitted[0].classes_
+        return self
+
+    def member_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the probabilities of each member, of shape (members, n, K)."""
+        check_is_fitted(self, "members_")
+        return np.stack([net.predict_proba(X) for net in self.members_])
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the mean of the members' probabilities, of shape (n, K)."""
+        return np.asarray(self.member_proba(X).mean(axis=0))
+
+    def logits(self, X: Any) -> FloatMatrix:
+        """Return the logarithm of the mean probabilities, float32 of shape (n, K).
+
+        It is taken without forming the probabilities, so that small ones do not become 0.
+        """
+        check_is_fitted(self, "members_")
+        log_prob = special.log_softmax(
+            [net.logits(X).astype(np.float64) for net in self.members_], axis=2
+        )
+        mean = special.logsumexp(log_prob, axis=0) - np.log(len(log_prob))
+        return np.asarray(mean, dtype=np.float32)
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of features seen by the members."""
+        check_is_fitted(self, "members_")
+        return int(self.members_[0].n_features_in_)

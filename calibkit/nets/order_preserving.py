@@ -5,11 +5,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import special
 from scipy.optimize import minimize
 
 from calibkit._validation import CalibrationWarning, FloatArray, as_count, as_generator
 from calibkit.multiclass import MulticlassCalibrator, TemperatureScaling
-from calibkit.multiclass._scores import log_softmax, softmax
 from calibkit.nets._checks import as_number
 from calibkit.nets._torch import need_torch, on_processor, one_thread
 
@@ -22,27 +22,23 @@ _ONE = float(np.log(np.expm1(1.0)))
 class OrderPreserving(MulticlassCalibrator):
     """Stretch each gap between neighbouring logits by a factor that a small network chooses.
 
-    The logits of a row are divided by the best temperature and sorted from large to small.
-    Each gap between neighbours is multiplied by a positive number; the new logits are sums of
-    the new gaps, put back in their old places. One network with one hidden layer gives all
-    factors of a row from its log-probabilities.
+    The logits of a row are divided by the best temperature and sorted. Each gap between
+    neighbours is multiplied by a positive number; the new logits are sums of the new gaps, put
+    back in their places. A network with one hidden layer gives the factors of a row from its
+    log-probabilities.
 
     Parameters
     ----------
     input : {"logits", "probabilities"}
         What is passed as scores; it has no default.
     order_invariant : bool
-        True: the network sees the sorted row, so it cannot know which class is which, and
-        renaming the classes renames the result. False: it sees the row in the order of the
-        classes, and can treat classes differently.
-    hidden : int
-        Size of the hidden layer.
+        True: the network sees the sorted row, and renaming the classes renames the result.
+        False: it sees the row in the order of the classes, and can treat them differently.
+    hidden, rng : int, int or numpy.random.Generator or None
+        Size of the hidden layer, and what draws its initial weights.
     spread : float or None
         How far the weights may go from their start, where the map is temperature scaling:
-        standard deviation of a normal prior. None: ``1 / sqrt(K)``, as there are K - 1 factors
-        to choose.
-    rng : int, numpy.random.Generator or None
-        Draws the initial weights of the hidden layer.
+        standard deviation of a normal prior. None: ``1 / sqrt(K)``.
 
     Attributes
     ----------
@@ -52,21 +48,16 @@ class OrderPreserving(MulticlassCalibrator):
         Weights and biases: (K, hidden), (hidden,), (hidden, K - 1), (K - 1,).
     scale_ : float
         Root mean square of the log-probabilities; the network sees them divided by it.
-    objective_ : float
-        Mean log loss plus penalty at the solution.
-    gradient_norm_ : float
-        Largest absolute slope of the objective there.
-    n_parameters_ : int
-        Number of weights and biases, and 1 for the temperature.
-    n_iter_, converged_ : int, bool
-        Steps of the optimiser, and whether it stopped at a minimum.
+    objective_, gradient_norm_ : float
+        Mean log loss plus penalty at the solution, and its largest absolute slope there.
+    n_parameters_, n_iter_, converged_ : int, int, bool
+        Weights, biases and temperature; steps of the optimiser; whether it found a minimum.
 
     Raises
     ------
-    ValueError
-        By ``fit``, as in `MulticlassCalibrator`, and for settings that are not valid.
-    ImportError
-        Where torch is not installed.
+    ValueError, ImportError
+        By ``fit``, as in `MulticlassCalibrator`, for settings that are not valid, and where torch
+        is not installed.
 
     Notes
     -----
@@ -75,8 +66,8 @@ class OrderPreserving(MulticlassCalibrator):
     rank, so accuracy and all top-k accuracies stay. The objective is not convex: the minimum
     found depends on `rng`, a little. It can never be above that of temperature scaling.
 
-    Rahimi, Shaban, Cheng, Hartley and Boots (2020), Theorem 1 and section 3; source 000
-    section C.4, where the variants are IOP-OP and IOP-OI. Taught in lesson 10.
+    Rahimi, Shaban, Cheng, Hartley and Boots (2020), Theorem 1 and section 3; Kängsepp, Valk and
+    Kull (2022), section C.4 (IOP-OP and IOP-OI). Taught in lesson 10.
 
     Examples
     --------
@@ -133,8 +124,8 @@ class OrderPreserving(MulticlassCalibrator):
             np.full(k - 1, _ONE),
         )
         problem = _Problem(seen / self.scale_, gaps, rank[rows], weights, spread)
+        self.n_parameters_ = 1 + problem.start.size
         self._solve(problem)
-        self.n_parameters_ = 1 + sum(weight.size for weight in weights)
 
     def _solve(self, problem: "_Problem") -> None:
         with one_thread() as torch, torch.enable_grad():
@@ -162,7 +153,7 @@ class OrderPreserving(MulticlassCalibrator):
         table, order = _sorted(logits)
         table /= self.temperature_
         ordered = np.take_along_axis(table, order, axis=1)
-        log_prob = log_softmax(ordered if self.order_invariant else table)
+        log_prob = special.log_softmax(ordered if self.order_invariant else table, axis=1)
         return log_prob, ordered[:, :-1] - ordered[:, 1:], order
 
     def _calibrate(self, logits: FloatArray) -> FloatMatrix:
@@ -171,7 +162,7 @@ class OrderPreserving(MulticlassCalibrator):
             weights = [on_processor(weight) for weight in self.weights_]
             ordered = _below_top(weights, on_processor(seen / self.scale_), on_processor(gaps))
         result = np.empty_like(seen)
-        np.put_along_axis(result, order, softmax(ordered.numpy()), axis=1)
+        np.put_along_axis(result, order, special.softmax(ordered.numpy(), axis=1), axis=1)
         return result
 
 

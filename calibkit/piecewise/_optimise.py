@@ -6,15 +6,23 @@ on nothing but its start.
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calibkit._links import expit
-from calibkit.piecewise._grid import FloatTable, FloatVector, Grid, IntVector
-from calibkit.piecewise._losses import MARGIN, Loss
-from calibkit.piecewise._moments import Maps, Moments, gradient_and_curvature, moments
+from calibkit.calibrators._base import FloatVector, IntVector
+from calibkit.piecewise._formulas import (
+    MARGIN,
+    FloatTable,
+    Grid,
+    Loss,
+    Maps,
+    Moments,
+    gradient_and_curvature,
+    moments,
+)
 
 # A piece holds at least this share of the predictions. Without a limit, pieces shrink onto single
 # predictions, and the maps of neighbouring folds no longer agree.
@@ -27,31 +35,18 @@ _FIRST_DAMPING, _MOST_DAMPING = 1e-2, 1e6
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Family:
-    """Which maps are allowed, and by what they are judged.
-
-    Parameters
-    ----------
-    loss : callable
-        One of `calibkit.piecewise._losses.LOSSES`.
-    low, high : float
-        Limits of the heights.
-    monotone : bool
-        Whether heights may not fall.
-    through_origin : bool
-        One piece in logit space without intercept: the heights are multiples of the knots.
-    """
+    """Which maps are allowed (limits of the heights, no fall), and by what they are judged."""
 
     loss: Loss
     low: float
     high: float
     monotone: bool = False
+    # One piece in logit space without intercept: the heights are multiples of the knots.
     through_origin: bool = False
 
     def as_prob(self, heights: FloatVector) -> FloatVector:
         """Return heights as probabilities."""
-        if self.high == 1.0:
-            return np.clip(heights, MARGIN, 1 - MARGIN)
-        return expit(heights)
+        return np.clip(heights, MARGIN, 1 - MARGIN) if self.high == 1.0 else expit(heights)
 
     def comfortable(self, heights: FloatTable) -> FloatTable:
         """Return heights at which no outcome is a great surprise.
@@ -79,6 +74,9 @@ class Family:
         return np.clip(heights, self.low, self.high)
 
 
+Batch = Maps | Moments
+
+
 class Fits(NamedTuple):
     """The fitted maps, their mean loss, the steps taken, and whether they converged."""
 
@@ -96,65 +94,43 @@ def fit_maps(
     A fit has converged when a step that is taken lowers the mean loss by less than `tolerance`,
     or promises to, or when even the smallest steps lower it no more.
     """
-    batch = _Batch(grid, start, family)
+    maps = Maps(spaced(grid, start.knots), family.allowed(start.heights), start.problem)
+    parts = moments(grid, maps, family.loss)
+    active, damping = np.arange(len(maps.knots)), np.full(len(maps.knots), _FIRST_DAMPING)
     fits = Fits(
-        Maps(batch.maps.knots.copy(), batch.maps.heights.copy(), start.problem),
-        batch.parts.loss.copy(),
-        np.zeros(len(start.knots), dtype=np.intp),
-        np.zeros(len(start.knots), dtype=np.bool_),
+        Maps(maps.knots.copy(), maps.heights.copy(), start.problem),
+        parts.loss.copy(),
+        np.zeros(len(active), dtype=np.intp),
+        np.zeros(len(active), dtype=np.bool_),
     )
-    active = np.arange(len(start.knots))
     for _ in range(most_steps):
-        done = batch.advance(tolerance)
-        fits.maps.knots[active], fits.maps.heights[active] = batch.maps.knots, batch.maps.heights
-        fits.loss[active], fits.converged[active] = batch.parts.loss, done
+        step, promise = _step(maps, gradient_and_curvature(parts), damping, family)
+        trial = _moved(grid, maps, step, family)
+        there = moments(grid, trial, family.loss)
+        gain = parts.loss - there.loss
+        taken = gain >= 0
+        damping *= np.where(taken, np.where(gain > promise / 8, _GENTLE, 1.0), _HARSH)
+        maps = Maps(*_chosen(taken, trial, maps))
+        parts = Moments(*_chosen(taken, there, parts))
+        small = (taken & (gain < tolerance)) | (promise < tolerance)
+        done = small | (damping > _MOST_DAMPING)
+        fits.maps.knots[active], fits.maps.heights[active] = maps.knots, maps.heights
+        fits.loss[active], fits.converged[active] = parts.loss, done
         fits.n_iter[active] += 1
         if done.all():
             break
         if 4 * done.sum() >= len(done):  # to leave finished maps out pays when they are many
-            active = active[~done]
-            batch.keep(~done)
+            active, damping, maps = active[~done], damping[~done], maps.only(~done)
+            parts = Moments(*(part[~done] for part in parts))
     return fits
 
 
-class _Batch:
-    """Maps under way: where they are, the loss and its derivatives there, and the damping."""
-
-    def __init__(self, grid: Grid, start: Maps, family: Family) -> None:
-        self.grid, self.family = grid, family
-        knots = spaced(grid, start.knots)
-        self.maps = Maps(knots, family.allowed(start.heights), start.problem)
-        self.parts = moments(grid, self.maps, family.loss)
-        self.damping = np.full(len(knots), _FIRST_DAMPING)
-
-    def advance(self, tolerance: float) -> NDArray[np.bool_]:
-        """Try one step with each map, take those that do not raise the loss; tell who is done."""
-        derivatives = gradient_and_curvature(self.parts)
-        step, promise = _step(self.maps, derivatives, self.damping, self.family)
-        trial = _moved(self.grid, self.maps, step, self.family)
-        there = moments(self.grid, trial, self.family.loss)
-        gain = self.parts.loss - there.loss
-        taken = gain >= 0
-        kept_promise = gain > promise / 8
-        self.damping *= np.where(taken, np.where(kept_promise, _GENTLE, 1.0), _HARSH)
-        self.maps = Maps(
-            _chosen(taken, trial.knots, self.maps.knots),
-            _chosen(taken, trial.heights, self.maps.heights),
-            self.maps.problem,
-        )
-        parts = zip(there, self.parts, strict=True)
-        self.parts = Moments(*(_chosen(taken, new, old) for new, old in parts))
-        small = (taken & (gain < tolerance)) | (promise < tolerance)
-        return np.asarray(small | (self.damping > _MOST_DAMPING))
-
-    def keep(self, rows: NDArray[np.bool_]) -> None:
-        """Go on with some of the maps."""
-        self.maps, self.parts = self.maps.only(rows), self.parts.only(rows)
-        self.damping = self.damping[rows]
-
-
-def _chosen(taken: NDArray[np.bool_], new: FloatTable, old: FloatTable) -> FloatTable:
-    return np.where(taken if new.ndim == 1 else taken[:, np.newaxis], new, old)
+def _chosen(
+    taken: NDArray[np.bool_], new: Maps | Moments, old: Maps | Moments
+) -> list[NDArray[Any]]:
+    """Return the new values of the maps whose step is taken, and the old ones of the others."""
+    pairs = zip(new, old, strict=True)
+    return [np.where(taken if a.ndim == 1 else taken[:, np.newaxis], a, b) for a, b in pairs]
 
 
 def _step(
@@ -213,8 +189,7 @@ def _without(
     if not stuck.any():
         return gradient, matrix
     free = ~stuck
-    matrix = matrix * (free[:, :, np.newaxis] & free[:, np.newaxis, :])
-    return gradient * free, matrix
+    return gradient * free, matrix * (free[:, :, np.newaxis] & free[:, np.newaxis, :])
 
 
 def _solve(gradient: FloatTable, matrix: NDArray[np.float64], damping: FloatVector) -> FloatTable:
@@ -234,11 +209,6 @@ def _moved(grid: Grid, maps: Maps, step: FloatTable, family: Family) -> Maps:
     return Maps(spaced(grid, knots), heights, maps.problem)
 
 
-def least_share(n_pieces: int) -> float:
-    """Return the smallest share of the predictions that a piece may hold."""
-    return min(LEAST_SHARE, 0.5 / n_pieces)
-
-
 def spaced(grid: Grid, knots: FloatTable) -> FloatTable:
     """Return the knots, moved so far apart that each piece holds its least share.
 
@@ -248,8 +218,7 @@ def spaced(grid: Grid, knots: FloatTable) -> FloatTable:
     k = knots.shape[1] - 1
     if k == 1:
         return knots
-    rank = grid.rank
-    share = least_share(k)
+    rank, share = grid.rank, min(LEAST_SHARE, 0.5 / k)
     steps = np.arange(1, k) * share
     wanted = np.interp(knots[:, 1:-1], grid.x, rank)
     # Push up from the left, then down from the right.
@@ -270,7 +239,6 @@ def _increasing(knots: FloatTable) -> FloatTable:
         return knots
     j = np.arange(knots.shape[1])
     up = np.maximum.accumulate(knots - j * apart, axis=1) + j * apart
-    limit = knots[:, -1:] - (knots.shape[1] - 1 - j) * apart
-    out = np.minimum(up, limit)
+    out = np.minimum(up, knots[:, -1:] - (knots.shape[1] - 1 - j) * apart)
     out[:, 0], out[:, -1] = knots[:, 0], knots[:, -1]
     return np.asarray(out)

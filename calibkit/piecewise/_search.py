@@ -1,63 +1,45 @@
 """Fit maps with a given number of pieces, and score numbers of pieces by cross-validation."""
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit._links import LOGIT_LIMIT, expit
-from calibkit.piecewise._grid import FloatVector, Grid, IntVector, grid_of, training_grids
-from calibkit.piecewise._losses import LOSSES
-from calibkit.piecewise._moments import Maps
+from calibkit._links import expit
+from calibkit.calibrators._base import FloatVector, IntVector
+from calibkit.piecewise._formulas import Grid, Maps, grid_of, training_grids
 from calibkit.piecewise._optimise import Family, Fits, fit_maps
 from calibkit.piecewise._starts import Starts
 
 # Fits start on this many runs of predictions and finish on all of them.
 _PLACES = 400
 # A step that gains less mean loss than this ends a fit.
-_SETTLED = 5e-7
-_EXACT = 1e-14
+_SETTLED, _EXACT = 5e-7, 1e-14
 _ROUGH_STEPS, _FINE_STEPS = 40, 100
-# Logits of the map may go beyond those of predictions, but not to infinity on separable data.
-_STEEPEST = 4 * LOGIT_LIMIT
 
 
-class Sorted(NamedTuple):
-    """Predictions in the space of the map, sorted, with their labels and the outer knots."""
+class Problem(NamedTuple):
+    """Sorted predictions in the space of the map, labels, outer knots; the family to be fitted."""
 
     x: FloatVector
     label: FloatVector
     ends: tuple[float, float]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Problem:
-    """A data set together with the family of maps that is fitted to it."""
-
-    data: Sorted
     family: Family
     space: str
 
 
-def family_of(space: str, loss: str, *, monotone: bool, intercept: bool) -> Family:
-    """Return the family of maps: heights are probabilities, or logits within their limits."""
-    low, high = (0.0, 1.0) if space == "probability" else (-_STEEPEST, _STEEPEST)
-    return Family(LOSSES[space, loss], low, high, monotone, through_origin=not intercept)
-
-
-def outer_knots(space: str, x: FloatVector) -> tuple[float, float]:
-    """Return 0 and 1, or the smallest and largest logit (a little apart if they are one)."""
-    if space == "probability":
-        return 0.0, 1.0
-    low, high = float(x[0]), float(x[-1])
-    return (low, high) if high > low else (low - 1.0, high + 1.0)
-
-
 def fit_all(problem: Problem, n_pieces: int) -> Fits:
-    """Fit one map to all predictions: the best of the starts."""
-    x, label, _ = problem.data
-    return _fit_well(grid_of(x, label, _PLACES), grid_of(x, label), problem, n_pieces)
+    """Fit one map to all predictions: the best of the starts, then of knots around it."""
+    x, label, ends, family, _ = problem
+    rough = grid_of(x, label, _PLACES)
+    starts = Starts(rough, ends, family, n_pieces)
+    best = _best_fit(rough, starts, n_pieces, family)
+    if n_pieces > 1:
+        more = _fit_roughly(rough, starts.around(best.maps, family), family)
+        maps = Maps(*(np.concatenate(pair) for pair in zip(best.maps, more.maps, strict=True)))
+        both = (np.concatenate(pair) for pair in zip(best[1:], more[1:], strict=True))
+        best = _best_of(Fits(maps, *both), rough.n_problems)
+    return _finish(grid_of(x, label), best, family)
 
 
 def fit_folds(problem: Problem, fold: IntVector, n_folds: int, n_pieces: int) -> Fits:
@@ -66,40 +48,30 @@ def fit_folds(problem: Problem, fold: IntVector, n_folds: int, n_pieces: int) ->
     The local optima that different starts lead to are nearly equally good, and far enough apart
     for their mean to be closer to the truth than the best of them.
     """
-    x, label, ends = problem.data
+    x, label, ends, family, _ = problem
     rough = training_grids(x, label, fold, n_folds, _PLACES)
-    starts = Starts(rough, ends, problem.family, n_pieces)
-    fits = _fit_roughly(rough, starts.maps(n_pieces), problem.family)
-    return _finish(training_grids(x, label, fold, n_folds), fits, problem.family)
+    starts = Starts(rough, ends, family, n_pieces)
+    fits = _fit_roughly(rough, starts.maps(n_pieces), family)
+    return _finish(training_grids(x, label, fold, n_folds), fits, family)
 
 
 def scores_by_pieces(
     problem: Problem, fold: IntVector, n_folds: int, candidates: list[int]
 ) -> NDArray[np.float64]:
     """Return the mean held-out Brier score of each number of pieces."""
-    x, label, ends = problem.data
+    x, label, ends, family, space = problem
     grid = training_grids(x, label, fold, n_folds, _PLACES)
-    starts = Starts(grid, ends, problem.family, max(candidates))
+    starts = Starts(grid, ends, family, max(candidates))
     held_out = [np.flatnonzero(fold == f) for f in range(n_folds)]
     scores = []
     for n_pieces in candidates:
-        maps = _best_fit(grid, starts, n_pieces, problem.family).maps
+        maps = _best_fit(grid, starts, n_pieces, family).maps
         errors = []
         for rows, knots, heights in zip(held_out, maps.knots, maps.heights, strict=True):
-            prob = evaluate(x[rows], knots, heights, problem.space)
+            prob = evaluate(x[rows], knots, heights, space)
             errors.append(np.mean((prob - label[rows]) ** 2))
         scores.append(np.mean(errors))
     return np.array(scores)
-
-
-def _fit_well(rough: Grid, exact: Grid, problem: Problem, n_pieces: int) -> Fits:
-    """Fit from all starts, look for better knots around the best fit, finish on all places."""
-    starts = Starts(rough, problem.data.ends, problem.family, n_pieces)
-    best = _best_fit(rough, starts, n_pieces, problem.family)
-    if n_pieces > 1:
-        more = _fit_roughly(rough, starts.around(best.maps, problem.family), problem.family)
-        best = _best_of(_joined(best, more), rough.n_problems)
-    return _finish(exact, best, problem.family)
 
 
 def _finish(exact: Grid, rough: Fits, family: Family) -> Fits:
@@ -117,20 +89,6 @@ def _best_fit(grid: Grid, starts: Starts, n_pieces: int, family: Family) -> Fits
 
 def _fit_roughly(grid: Grid, start: Maps, family: Family) -> Fits:
     return fit_maps(grid, start, family, tolerance=_SETTLED, most_steps=_ROUGH_STEPS)
-
-
-def _joined(one: Fits, other: Fits) -> Fits:
-    maps = Maps(
-        np.concatenate([one.maps.knots, other.maps.knots]),
-        np.concatenate([one.maps.heights, other.maps.heights]),
-        np.concatenate([one.maps.problem, other.maps.problem]),
-    )
-    return Fits(
-        maps,
-        np.concatenate([one.loss, other.loss]),
-        np.concatenate([one.n_iter, other.n_iter]),
-        np.concatenate([one.converged, other.converged]),
-    )
 
 
 def _best_of(fits: Fits, n_problems: int) -> Fits:

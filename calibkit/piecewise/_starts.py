@@ -11,8 +11,8 @@ is done for all problems of the grid at once.
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit.piecewise._grid import FloatTable, FloatVector, Grid, IntVector
-from calibkit.piecewise._moments import Maps
+from calibkit.calibrators._base import FloatVector, IntVector
+from calibkit.piecewise._formulas import FloatTable, Grid, Maps
 from calibkit.piecewise._optimise import Family, fit_maps
 
 IntTable = NDArray[np.intp]
@@ -21,7 +21,6 @@ _BY_RANK, _BY_WIDTH = 36, 16  # candidates for knots
 _NEARBY = np.array([-24, -12, -6, -3, -1, 0, 1, 3, 6, 12, 24])
 _SKIPPED = 0.01  # share of the predictions at each end without equally distant candidates
 _LINE_STEPS, _PILOT_PIECES, _PILOT_STEPS = 10, 6, 5
-_EXCHANGES = 1
 # A hinge whose share outside the span of the others is smaller than this brings nothing new.
 _NEW = 1e-9
 
@@ -97,10 +96,8 @@ class Starts:
             place = np.searchsorted(self.grid.x, inner)[:, np.newaxis] + _NEARBY
             near = self.grid.x[np.clip(place, 1, len(self.grid.x) - 2).ravel()]
             candidates = np.union1d(self._candidates(), near)
-            one = slice(row, row + 1)
-            chosen = choose_hinges(
-                self.grid.x, candidates, weight[one], response[one], n_pieces - 1
-            )
+            one = weight[row : row + 1], response[row : row + 1]
+            chosen = choose_hinges(self.grid.x, candidates, *one, n_pieces - 1)
             if len(chosen) == n_pieces:
                 knots[row, 1:-1] = candidates[chosen[-1][0]]
         return Maps(knots, self._at(maps, knots), maps.problem)
@@ -124,30 +121,13 @@ class Starts:
 
 
 def choose_hinges(
-    x: FloatVector,
-    candidates: FloatVector,
-    weight: FloatTable,
-    response: FloatTable,
-    most: int,
+    x: FloatVector, candidates: FloatVector, weight: FloatTable, response: FloatTable, most: int
 ) -> list[IntTable]:
     """Choose 0, 1, ..., `most` hinges by weighted least squares, for F problems.
 
-    Parameters
-    ----------
-    x : ndarray of shape (m,)
-        Places.
-    candidates : ndarray of shape (c,)
-        Where a hinge may be.
-    weight, response : ndarray of shape (F, m)
-        Weights, and weights times the values to be fitted.
-    most : int
-        Largest number of hinges.
-
-    Returns
-    -------
-    list of ndarray of int
-        Entry k has shape (F, k): numbers of the candidates, increasing. Fewer than asked for
-        where there are not enough candidates.
+    `weight` and `response` (weights times the values to be fitted) have shape (F, m). Entry k of
+    the result has shape (F, k): numbers of the candidates, increasing. There are fewer entries
+    where there are not enough candidates.
     """
     system = _products(x, candidates, weight, response)
     straight = np.zeros(len(weight), dtype=np.intp)
@@ -157,14 +137,10 @@ def choose_hinges(
     for _ in range(min(most, len(candidates))):
         new = _best(system, chosen)
         system, chosen = _sweep(system, new + 2), np.column_stack([chosen, new])
-        for _ in range(_EXCHANGES if chosen.shape[1] > 1 else 0):
-            before = chosen.copy()
-            for place in range(chosen.shape[1]):
-                system = _sweep(system, chosen[:, place] + 2, back=True)
-                chosen[:, place] = _best(system, np.delete(chosen, place, axis=1))
-                system = _sweep(system, chosen[:, place] + 2)
-            if np.array_equal(before, chosen):
-                break
+        for place in range(chosen.shape[1] if chosen.shape[1] > 1 else 0):  # exchange each once
+            system = _sweep(system, chosen[:, place] + 2, back=True)
+            chosen[:, place] = _best(system, np.delete(chosen, place, axis=1))
+            system = _sweep(system, chosen[:, place] + 2)
         found.append(np.sort(chosen, axis=1))
     return found
 
@@ -173,8 +149,8 @@ def _products(
     x: FloatVector, candidates: FloatVector, weight: FloatTable, response: FloatTable
 ) -> NDArray[np.float64]:
     """Return all products of the hinges and the response, scaled to a unit diagonal."""
-    columns = [np.ones_like(x), x - x.mean(), *np.maximum(x - candidates[:, np.newaxis], 0)]
-    hinges = np.stack(columns)
+    hinges = np.maximum(x - candidates[:, np.newaxis], 0)
+    hinges = np.stack([np.ones_like(x), x - x.mean(), *hinges])
     size = len(hinges)
     system = np.zeros((len(weight), size + 1, size + 1))
     for row, (w, r) in enumerate(zip(weight, response, strict=True)):

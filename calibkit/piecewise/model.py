@@ -1,33 +1,30 @@
 """The estimator: continuous piecewise-linear maps with a number of pieces found by folds."""
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from calibkit._links import expit, logit
+from calibkit._links import LOGIT_LIMIT, expit, logit
 from calibkit._validation import as_count
-from calibkit.calibrators._base import Calibrator, FloatVector
+from calibkit.calibrators._base import Calibrator, FloatVector, IntVector
 from calibkit.calibrators._folds import assign_folds, check_folds, check_tolerance, parsimonious
-from calibkit.piecewise._search import (
-    Problem,
-    Sorted,
-    evaluate,
-    family_of,
-    fit_all,
-    fit_folds,
-    outer_knots,
-    scores_by_pieces,
-)
+from calibkit.piecewise._formulas import LOSSES
+from calibkit.piecewise._optimise import Family
+from calibkit.piecewise._search import Problem, evaluate, fit_all, fit_folds, scores_by_pieces
 
-SPACES = ("probability", "logit")
-FIT_LOSSES = ("log-loss", "brier")
-OUTCOMES = ("refit", "fold-ensemble")
+_OPTIONS = {
+    "space": ("probability", "logit"),
+    "loss": ("log-loss", "brier"),
+    "outcome": ("refit", "fold-ensemble"),
+}
 # The source tries one more piece per 200 predictions, and 16 at most.
 _ROWS_PER_PIECE, _MOST_PIECES = 200, 16
-_DRAWN_BETWEEN_KNOTS = 40
+# Logits of the map may go beyond those of predictions, but not to infinity on separable data.
+_STEEPEST = 4 * LOGIT_LIMIT
 
 
+@dataclass(eq=False, repr=False)
 class PiecewiseLinear(Calibrator):
     """Continuous piecewise-linear calibration map, in probability space (PL) or logits (PL3).
 
@@ -41,8 +38,7 @@ class PiecewiseLinear(Calibrator):
     loss : {"log-loss", "brier"}
         What the fit minimises. Numbers of pieces are compared by the held-out Brier score.
     outcome : {"refit", "fold-ensemble"}
-        Fit the chosen number of pieces to all data, or average the maps of the folds: for each
-        fold the fits from all starts.
+        Fit to all data, or average the maps of the folds: for each the fits from all starts.
     cv : int or scikit-learn splitter
         Folds. They are drawn over the sorted predictions, so row order plays no part.
     max_pieces : int, optional
@@ -62,18 +58,14 @@ class PiecewiseLinear(Calibrator):
     knots_, heights_ : ndarray of shape (K + 1,)
         Knots of the map and its values there, both as probabilities. In logit space the outer
         pieces go on beyond the outer knots. For an ensemble: those of the refit.
-    n_pieces_ : int
-        Number of pieces.
+    n_pieces_, best_n_pieces_ : int
+        Number of pieces; the number with the best score, before `tolerance`.
     candidates_, scores_ : ndarray
         Numbers tried and their mean held-out Brier scores (empty if `n_pieces` was given).
-    best_n_pieces_ : int
-        The number with the best score, before `tolerance`.
-    training_loss_ : float
-        Mean loss of the refit.
-    members_ : list of (knots, heights)
-        The maps that are averaged; one for a refit, one per fold and start for an ensemble.
-    n_parameters_ : int
-        2K, or 1 without intercept.
+    training_loss_, members_ : float, list of (knots, heights)
+        Mean loss of the refit; the maps that are averaged, one for a refit.
+    n_parameters_, converged_, n_iter_
+        2K, or 1 without intercept; whether all fits settled; steps of the longest.
 
     Raises
     ------
@@ -82,11 +74,11 @@ class PiecewiseLinear(Calibrator):
 
     Notes
     -----
-    ``g(x) = H_j + (H_{j+1} - H_j) (x - B_j) / (B_{j+1} - B_j)`` for x in piece j (source 000
-    section 5). Knots and heights are fitted together by damped Gauss-Newton steps from three
-    starts; `converged_` tells whether all fits settled. A piece holds at least 1 % of the
-    predictions. With one piece, the logit form is Platt's map without
-    smoothing. Constant predictions move to their frequency. Taught in lesson 07.
+    ``g(x) = H_j + (H_{j+1} - H_j) (x - B_j) / (B_{j+1} - B_j)`` for x in piece j (Kängsepp, Valk
+    and Kull, 2022, section 5). Knots and heights are fitted together by damped Gauss-Newton steps
+    from three starts. A piece holds at least 1 % of the predictions. With one piece, the logit
+    form is Platt's map without smoothing. Constant predictions move to their frequency. Taught
+    in lesson 07.
 
     Examples
     --------
@@ -99,30 +91,17 @@ class PiecewiseLinear(Calibrator):
 
     family: ClassVar[str] = "continuous piecewise linear"
 
-    def __init__(
-        self,
-        space: str = "probability",
-        n_pieces: int | None = None,
-        *,
-        loss: str = "log-loss",
-        outcome: str = "refit",
-        cv: Any = 10,
-        max_pieces: int | None = None,
-        tolerance: float = 0.001,
-        monotone: bool = False,
-        intercept: bool = True,
-        rng: int | np.random.Generator | None = 0,
-    ) -> None:
-        self.space = space
-        self.n_pieces = n_pieces
-        self.loss = loss
-        self.outcome = outcome
-        self.cv = cv
-        self.max_pieces = max_pieces
-        self.tolerance = tolerance
-        self.monotone = monotone
-        self.intercept = intercept
-        self.rng = rng
+    space: str = "probability"
+    n_pieces: int | None = None
+    _: KW_ONLY
+    loss: str = "log-loss"
+    outcome: str = "refit"
+    cv: Any = 10
+    max_pieces: int | None = None
+    tolerance: float = 0.001
+    monotone: bool = False
+    intercept: bool = True
+    rng: int | np.random.Generator | None = 0
 
     @property
     def loss_name(self) -> str:  # type: ignore[override]  # here it is an option
@@ -133,13 +112,12 @@ class PiecewiseLinear(Calibrator):
         self._check_options(len(prob))
         problem = self._problem(prob, label)
         candidates = self._candidates(len(prob))
-        folds: tuple[NDArray[np.intp], int] | None = None
+        folds: tuple[IntVector, int] | None = None
         if len(candidates) > 1 or self.outcome == "fold-ensemble":
-            folds = assign_folds(problem.data.x, problem.data.label, self.cv, self.rng)
+            folds = assign_folds(problem.x, problem.label, self.cv, self.rng)
         self._choose(problem, folds, candidates)
         fits = fit_all(problem, self.n_pieces_)
-        self.knots_ = self._as_prob(fits.maps.knots[0])
-        self.heights_ = self._as_prob(fits.maps.heights[0])
+        self.knots_, self.heights_ = (self._as_prob(part[0]) for part in fits.maps[:2])
         self.training_loss_ = float(fits.loss[0])
         if self.outcome == "fold-ensemble" and folds is not None:
             fits = fit_folds(problem, *folds, self.n_pieces_)
@@ -149,7 +127,7 @@ class PiecewiseLinear(Calibrator):
         self.n_parameters_ = 2 * self.n_pieces_ if self.intercept else 1
 
     def _choose(
-        self, problem: Problem, folds: tuple[NDArray[np.intp], int] | None, candidates: list[int]
+        self, problem: Problem, folds: tuple[IntVector, int] | None, candidates: list[int]
     ) -> None:
         """Set the number of pieces, by the scores of the folds where there is a choice."""
         self.candidates_, self.scores_ = np.array([], dtype=np.intp), np.array([])
@@ -161,11 +139,17 @@ class PiecewiseLinear(Calibrator):
             self.n_pieces_ = candidates[parsimonious(self.scores_, self.tolerance)]
 
     def _problem(self, prob: FloatVector, label: FloatVector) -> Problem:
-        x = prob if self.space == "probability" else logit(prob)
+        in_logits = self.space == "logit"
+        x = logit(prob) if in_logits else prob
         order = np.lexsort((label, x))
         x = x[order]
-        family = family_of(self.space, self.loss, monotone=self.monotone, intercept=self.intercept)
-        return Problem(Sorted(x, label[order], outer_knots(self.space, x)), family, self.space)
+        limits = (-_STEEPEST, _STEEPEST) if in_logits else (0.0, 1.0)
+        ends = (float(x[0]), float(x[-1])) if in_logits else (0.0, 1.0)
+        if ends[0] == ends[1]:
+            ends = (ends[0] - 1.0, ends[1] + 1.0)
+        loss = LOSSES[self.space, self.loss]
+        family = Family(loss, *limits, self.monotone, through_origin=not self.intercept)
+        return Problem(x, label[order], ends, family, self.space)
 
     def _candidates(self, n: int) -> list[int]:
         if self.n_pieces is not None:
@@ -178,7 +162,7 @@ class PiecewiseLinear(Calibrator):
         return list(range(1, most + 1))
 
     def _check_options(self, n: int) -> None:
-        for name, options in (("space", SPACES), ("loss", FIT_LOSSES), ("outcome", OUTCOMES)):
+        for name, options in _OPTIONS.items():
             if getattr(self, name) not in options:
                 raise ValueError(f"{name} must be one of {options}, got {getattr(self, name)!r}.")
         for name in ("n_pieces", "max_pieces"):
@@ -214,6 +198,6 @@ class PiecewiseLinear(Calibrator):
         """Return the map as points to draw: its knots, and a fine grid where it bends."""
         knots = np.unique(np.concatenate([member[0] for member in self.members_]))
         if self.space == "logit":
-            knots = np.union1d(knots, np.linspace(0, 1, 8 * _DRAWN_BETWEEN_KNOTS + 1))
+            knots = np.union1d(knots, np.linspace(0, 1, 321))
         x = np.union1d(knots, [0.0, 1.0])
         return x, self.curve(x)

@@ -7,5 +7,16 @@ from calibkit.lessons.lesson14.explorer import (
     audit_board_view,
     board_of,
 )
+from calibkit.lessons.lesson14.sample_files import mended_file, sample_file
+from calibkit.lessons.lesson14.verbal import VerbalModel
 
-__all__ = ["AuditBoard", "BoardExplorer", "audit_board", "audit_board_view", "board_of"]
+__all__ = [
+    "VerbalModel",
+    "mended_file",
+    "sample_file",
+    "AuditBoard",
+    "BoardExplorer",
+    "audit_board",
+    "audit_board_view",
+    "board_of",
+]

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from calibkit import expected_calibration_error, log_loss
 from calibkit.audit import AuditReport, audit
-from calibkit.fakes import mended_file, sample_file
 from calibkit.learn import answers
 from calibkit.learn.answers import Almost, same
 from calibkit.learn.exercises import Check, Prediction
+from calibkit.lessons.lesson14.sample_files import mended_file, sample_file
 
 FloatVector = NDArray[np.float64]
 

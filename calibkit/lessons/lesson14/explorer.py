@@ -12,8 +12,8 @@ from calibkit import plot
 from calibkit._result import Result
 from calibkit.audit import Answer, AuditReport, AuditSettings, audit
 from calibkit.explore import Choice, Explorer, Preset, Slider
-from calibkit.fakes import sample_file
 from calibkit.lessons.lesson14 import figures
+from calibkit.lessons.lesson14.sample_files import sample_file
 from calibkit.plot.look import AnyFigure
 
 FILES = (

@@ -1,4 +1,4 @@
-"""A simulated language model that says how sure it is, in a few favourite numbers. Lesson 14."""
+"""A simulated language model that says how sure it is, in a few favourite numbers."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -7,8 +7,9 @@ import numpy as np
 from scipy import special
 
 from calibkit._validation import as_count, as_generator
-from calibkit.fakes._dials import as_number, as_positive
-from calibkit.fakes._sample import FakeSample, FakeTruth, FloatVector, fake_sample
+from calibkit.fakes import FakeSample, FakeTruth
+from calibkit.fakes._dials import as_finite, as_pair, as_positive
+from calibkit.fakes._sample import FloatVector, Rng, fake_sample
 
 FAVOURITES = (0.5, 0.7, 0.8, 0.9, 0.95, 0.99)
 
@@ -22,25 +23,6 @@ class VerbalModel:
     its favourite numbers. So it is wrong in two ways: what it feels is bent, and what it says is
     clumped. The prediction is "my answer is right", and the label tells whether it was.
 
-    Parameters
-    ----------
-    skill : tuple of two floats
-        Parameters of the beta distribution of Q, positive. The accuracy is their first divided
-        by their sum.
-    slope : float
-        Above 1 the feelings are too extreme, below 1 too careful. Positive.
-    shift : float
-        Above 0 the model feels surer than it should.
-    words : sequence of float
-        The numbers that it says, increasing, strictly between 0 and 1; at least one.
-
-    Raises
-    ------
-    ValueError
-        If a number is outside its range, or the words do not increase.
-
-    Notes
-    -----
     With the words w, a question belongs to the word whose neighbours' midpoints enclose the
     feeling. Given the word, Q lies in an interval (l, u), and with the beta distribution function
     F of parameters a and b
@@ -50,31 +32,18 @@ class VerbalModel:
 
     So all true values are exact. The defaults follow what is reported of verbal confidences:
     few numbers, mostly of 80 % and more, and too high (Tian et al. 2023; Xiong et al. 2024). They
-    are not fitted to any model. Taught in lesson 14.
-
-    Examples
-    --------
-    >>> model = VerbalModel()
-    >>> model.true_map([0.9, 0.99]).round(3).tolist()
-    [0.648, 0.935]
-    >>> truth = model.truth()
-    >>> round(truth.accuracy, 3), round(truth.mean_confidence, 3), round(truth.expected, 3)
-    (0.625, 0.853, 0.228)
+    are not fitted to any model.
     """
 
-    skill: tuple[float, float] = (2.0, 1.2)
-    slope: float = 1.0
-    shift: float = 1.5
-    words: tuple[float, ...] = FAVOURITES
+    skill: tuple[float, float] = (2.0, 1.2)  # of the beta distribution of Q
+    slope: float = 1.0  # above 1 the feelings are too extreme, below 1 too careful
+    shift: float = 1.5  # above 0 the model feels surer than it should
+    words: tuple[float, ...] = FAVOURITES  # increasing, strictly between 0 and 1
 
     def __post_init__(self) -> None:
-        if not isinstance(self.skill, tuple | list) or len(self.skill) != 2:
-            raise ValueError(f"skill must be two positive numbers, got {self.skill!r}.")
-        skill = tuple(as_positive(value, f"skill[{i}]") for i, value in enumerate(self.skill))
         as_positive(self.slope, "slope")
-        if not np.isfinite(as_number(self.shift, "shift", "finite")):
-            raise ValueError(f"shift must be finite, got {self.shift!r}.")
-        object.__setattr__(self, "skill", skill)
+        as_finite(self.shift, "shift", said="finite")
+        object.__setattr__(self, "skill", as_pair(self.skill, "skill"))
         object.__setattr__(self, "words", _as_words(self.words))
 
     @property
@@ -93,23 +62,7 @@ class VerbalModel:
         return float(second[used].sum() - (first[used] ** 2 / share[used]).sum())
 
     def true_map(self, prob: Any) -> FloatVector:
-        """Return P(right) for stated confidences.
-
-        Parameters
-        ----------
-        prob : array-like
-            Words of this model.
-
-        Returns
-        -------
-        ndarray
-            Shaped as `prob`.
-
-        Raises
-        ------
-        ValueError
-            If a number is no word of this model, or a word that it never says.
-        """
+        """Return P(right) for stated confidences, words that this model says."""
         said, words = np.asarray(prob, dtype=np.float64), np.array(self.words)
         place = np.searchsorted(words, said).clip(0, len(words) - 1)
         share, first = self._mass(0), self._mass(1)
@@ -119,21 +72,8 @@ class VerbalModel:
             raise ValueError(f"prob holds {first_bad!r}, which this model never says: {words}.")
         return np.asarray(first[place] / share[place])
 
-    def sample(self, n: int, rng: int | np.random.Generator | None = None) -> FakeSample:
-        """Draw `n` questions: what was said, whether the answer was right, and Q.
-
-        Parameters
-        ----------
-        n : int
-            Number of questions, at least 1.
-        rng : int, numpy.random.Generator or None
-            Seed or generator.
-
-        Returns
-        -------
-        FakeSample
-            ``y_true`` is 1 where the answer was right, ``true_prob`` is Q.
-        """
+    def sample(self, n: int, rng: Rng = None) -> FakeSample:
+        """Draw `n` questions: what was said, whether the answer was right (1), and Q."""
         generator, n = as_generator(rng), as_count(n, "n")
         chance = generator.beta(*self.skill, size=n)
         said = np.array(self.words)[np.searchsorted(self._borders()[1:-1], chance)]

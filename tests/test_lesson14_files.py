@@ -4,15 +4,15 @@ import csv
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import integrate
 from scipy.special import expit, logit
 from scipy.stats import beta
 
 from calibkit import brier_score, log_loss
-from calibkit.fakes import SAMPLE_FILES, VerbalModel, mended_file, sample_file
-from calibkit.fakes.verbal import FAVOURITES
+from calibkit.lessons.lesson14.sample_files import SAMPLE_FILES, mended_file, sample_file
+from calibkit.lessons.lesson14.verbal import FAVOURITES, VerbalModel
 
 MODELS = {
     "default": VerbalModel(),
@@ -102,6 +102,7 @@ def test_clumping_is_the_refinement_that_no_map_wins_back():
     assert model.lost_by_clumping > 10 * VerbalModel().lost_by_clumping
 
 
+@settings(max_examples=50)
 @given(
     a=st.floats(0.3, 20),
     b=st.floats(0.3, 20),
@@ -115,6 +116,7 @@ def test_surer_words_are_right_more_often(a, b, slope, shift):
     assert -1e-12 <= model.lost_by_clumping <= 0.25
 
 
+@settings(max_examples=30)
 @given(n=st.integers(1, 300), seed=st.integers(0, 99))
 def test_a_seed_gives_the_same_rows(n, seed):
     one, other = (VerbalModel().sample(n, rng=seed) for _ in range(2))

@@ -1,0 +1,160 @@
+"""The number of bins by cross-validation: every number at once, fold by fold."""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from calibkit._validation import as_count
+from calibkit.bins import EqualMass, EqualWidth
+from calibkit.calibrators._base import FloatVector, IntVector
+from calibkit.calibrators._folds import assign_folds, check_tolerance, parsimonious
+from calibkit.calibrators.binning import ChosenBinning
+
+
+class CrossValidatedBinning(ChosenBinning):
+    """Slope-1 bins whose number is chosen by the Brier score on held-out folds.
+
+    Parameters
+    ----------
+    kind : {"equal-mass", "equal-width"}
+        Kind of bins.
+    max_bins : int
+        Largest number tried; all from 1 on are.
+    cv : int or scikit-learn splitter
+        Folds. They are drawn over the sorted predictions, so row order plays no part. A splitter
+        gets the sorted data.
+    tolerance : float
+        The smallest number whose score exceeds the best one by no more than this part wins.
+    rng : int, numpy.random.Generator or None
+        Draws the folds if `cv` is a number.
+    rule : {"midpoint", "first"}
+        Where the edges of equal-mass bins are: see `calibkit.EqualMass`.
+
+    Attributes
+    ----------
+    n_bins_ : int
+        Chosen number of bins. Ties can make fewer bins of it.
+    candidates_, scores_ : ndarray of shape (max_bins,)
+        Numbers tried, and the mean over the folds of the held-out Brier score of each.
+    best_n_bins_ : int
+        The number with the best score, before `tolerance`.
+    shift_, table_, edges_, n_parameters_, converged_, n_iter_
+        As in `SlopeOneBinning`, of the fit to all data.
+
+    Raises
+    ------
+    ValueError
+        By ``fit``, as in `Calibrator`; if an option does not exist, or there are fewer
+        predictions than folds.
+
+    Notes
+    -----
+    For each fold, bins and shifts come from the other folds; the score of B bins is the plain
+    mean of ``(1/m) sum_i (p_i + s_b(i) - y_i)^2`` over folds. Let s be the best score: the smallest
+    B with score at most ``1.001 s`` is chosen (Kängsepp, Valk and Kull, 2022, sections 4.6 and
+    C.2), and fitted to all data. Why it works: a drop of an expected proper score *is* the drop
+    of the distance to the true map (their Theorem 1). Taught in lesson 06.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> p = rng.random(1000)
+    >>> y = rng.random(1000) < p ** 2
+    >>> model = CrossValidatedBinning().fit(p, y)
+    >>> model.n_bins_, model.best_n_bins_, len(model.scores_)
+    (6, 6, 40)
+    """
+
+    family: ClassVar[str] = "slope-1 bins, number by cross-validation"
+
+    def __init__(
+        self,
+        kind: str = "equal-mass",
+        max_bins: int = 40,
+        cv: Any = 10,
+        tolerance: float = 0.001,
+        rng: int | np.random.Generator | None = 0,
+        rule: str = "midpoint",
+    ):
+        self.kind = kind
+        self.max_bins = max_bins
+        self.cv = cv
+        self.tolerance = tolerance
+        self.rng = rng
+        self.rule = rule
+
+    def _choose(self, prob: FloatVector, label: FloatVector) -> int:
+        self.candidates_ = np.arange(1, as_count(self.max_bins, "max_bins") + 1)
+        check_tolerance(self.tolerance)  # before the work
+        folds = assign_folds(prob, label, self.cv, self.rng)
+        binnings = [self._binning(int(number)) for number in self.candidates_]
+        self.scores_ = held_out_scores(prob, label - prob, folds, binnings)
+        self.best_n_bins_ = int(self.candidates_[self.scores_.argmin()])
+        return int(self.candidates_[parsimonious(self.scores_, self.tolerance)])
+
+
+def held_out_scores(
+    prob: FloatVector,
+    residual: FloatVector,
+    folds: tuple[IntVector, int],
+    binnings: Sequence[EqualMass | EqualWidth],
+) -> FloatVector:
+    """Return the mean held-out Brier score of slope-1 bins, for each binning.
+
+    Predictions are sorted; `residual` is label minus prediction. `folds` has the fold of each
+    prediction and the number of folds. All binnings are of one kind and rule.
+    """
+    fold, n_folds = folds
+    starts = np.cumsum([0] + [binning.n_bins + 1 for binning in binnings])[:-1]
+    scores = np.zeros(len(binnings))
+    for part in range(n_folds):
+        held = fold == part
+        if held.all():
+            raise ValueError(
+                "One fold holds out all predictions, so nothing is left to fit to. Use at least "
+                "two folds."
+            )
+        fit, left = prob[~held], residual[held]
+        edges = _all_edges(binnings, fit)
+        low, low_held = np.searchsorted(fit, edges), np.searchsorted(prob[held], edges)
+        # From the last edge of one binning to the first of the next is no bin: its count is
+        # negative. There, and in empty bins, the shift is 0.
+        sums, count, here = _sums(residual[~held], low), np.diff(low), np.diff(low_held)
+        shift = np.divide(sums, count, out=np.zeros_like(sums), where=count > 0)
+        # sum (r - s)^2 over a bin, for its shift s, is sum r^2 - s (2 sum r - n s).
+        gain = shift * (2 * _sums(left, low_held) - here * shift)
+        total = np.square(left).sum() - np.add.reduceat(gain, starts)
+        scores += total / len(left)
+    return scores / n_folds
+
+
+def _sums(values: FloatVector, cuts: IntVector) -> FloatVector:
+    """Return the sums of the values between the cuts."""
+    return np.diff(np.concatenate(([0.0], np.cumsum(values)))[cuts])
+
+
+def _all_edges(binnings: Sequence[EqualMass | EqualWidth], fit: FloatVector) -> FloatVector:
+    """Return the edges that all binnings put into sorted predictions, one after the other.
+
+    The last edge of each binning is infinite. `EqualMass` by itself would take forty times as
+    long for 40 numbers of bins, 60 ms for 3000 predictions in 10 folds; here its repeated edges
+    stay.
+    """
+    if not isinstance(binnings[0], EqualMass):
+        return np.concatenate([np.append(item.edges(fit)[:-1], np.inf) for item in binnings])
+    n, rule = len(fit), binnings[0].rule
+    rank = np.concatenate([np.arange(item.n_bins + 1) for item in binnings])
+    number = np.repeat([item.n_bins for item in binnings], [item.n_bins + 1 for item in binnings])
+    size, extra = np.divmod(n, number)
+    cut = rank * size + np.minimum(rank, extra)
+    left, right = fit[cut - 1], fit[np.minimum(cut, n - 1)]
+    middle = right if rule == "first" else (left + right) / 2
+    edges = np.where((middle <= left) & (left < right), right, middle)
+    edges[cut == 0] = 0.0
+    edges[(cut >= n) | (edges >= 1)] = np.inf
+    # Edges with the same predictions below them are one edge: the lowest of them.
+    below = np.searchsorted(fit, edges)
+    again = np.concatenate(([False], below[1:] == below[:-1]))
+    place = np.maximum.accumulate(np.where(again, 0, np.arange(len(edges))))
+    return np.asarray(edges[place])

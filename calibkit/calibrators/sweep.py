@@ -1,0 +1,81 @@
+"""The monotone sweep: as many bins as keep the frequencies in rising order."""
+
+from typing import ClassVar
+
+import numpy as np
+
+from calibkit._validation import as_count
+from calibkit.calibrators._base import FloatVector, IntVector
+from calibkit.calibrators.binning import ChosenBinning
+
+
+class SweepBinning(ChosenBinning):
+    """Slope-1 bins, as many as keep the frequencies in rising order: the monotone sweep.
+
+    Parameters
+    ----------
+    max_bins : int, optional
+        Largest number tried; by default the number of predictions.
+    kind : {"equal-mass", "equal-width"}
+        Kind of bins.
+    rule : {"midpoint", "first"}
+        Where the edges of equal-mass bins are: see `calibkit.EqualMass`.
+
+    Attributes
+    ----------
+    n_bins_ : int
+        Chosen number of bins. Ties can make fewer bins of it.
+    shift_, table_, edges_, n_parameters_, converged_, n_iter_
+        As in `SlopeOneBinning`.
+
+    Raises
+    ------
+    ValueError
+        By ``fit``, as in `Calibrator`; if an option does not exist.
+
+    Notes
+    -----
+    B = 1, 2, 3, … while no frequency is below that of the bin before it; the last such B is
+    chosen, so all smaller numbers are in order, too. Empty bins are passed over. The choice
+    depends on labels and ranks only (equal mass): any increasing distortion of the predictions
+    has the same number of bins. Roelofs et al. (2022); Kängsepp, Valk and Kull (2022), section 4.6.
+    Taught in lesson 06.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> p = rng.random(1000)
+    >>> y = rng.random(1000) < p ** 2
+    >>> SweepBinning().fit(p, y).n_bins_
+    13
+    """
+
+    family: ClassVar[str] = "slope-1 bins, number by the sweep"
+
+    def __init__(
+        self, max_bins: int | None = None, kind: str = "equal-mass", rule: str = "midpoint"
+    ):
+        self.max_bins = max_bins
+        self.kind = kind
+        self.rule = rule
+
+    def _choose(self, prob: FloatVector, label: FloatVector) -> int:
+        most = len(prob) if self.max_bins is None else as_count(self.max_bins, "max_bins")
+        events = np.concatenate(([0], np.cumsum(label.astype(np.intp))))
+        # If even single predictions are in order, every number of bins is.
+        if _rising(events, np.flatnonzero(prob[1:] != prob[:-1]) + 1):
+            return most
+        for n_bins in range(2, most + 1):
+            inner = self._binning(n_bins).edges(prob)[1:-1]
+            if not _rising(events, np.searchsorted(prob, inner)):
+                return n_bins - 1
+        return most
+
+
+def _rising(events: IntVector, cuts: IntVector) -> bool:
+    """Tell whether the frequencies between the cuts never fall; empty bins are passed over."""
+    bounds = np.concatenate(([0], cuts, [len(events) - 1]))
+    count, hits = np.diff(bounds), np.diff(events[bounds])
+    used = count > 0
+    # A quotient of whole numbers is rounded correctly, so equal frequencies compare equal.
+    return bool((np.diff(hits[used] / count[used]) >= 0).all())
