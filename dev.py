@@ -170,6 +170,7 @@ STAGES: dict[str, tuple[str, Callable[[], int]]] = {
     "solved": ("solved notebooks, every check correct", lambda: tool("notebooks", "solved")),
     "book": ("book, warnings as errors, and its pages", check_book),
     "browser": ("browser tests", browser_tests),
+    "portable": ("a sample of lessons as other processors compute", lambda: tool("portable")),
 }
 FAST_STAGES = ("lint", "pairs", "unit")
 
@@ -291,6 +292,12 @@ def command_solved(arguments: list[str]) -> int:
     return tool("notebooks", "solved", *arguments)
 
 
+def command_portable(arguments: list[str]) -> int:
+    """Execute lessons as other processors would; `portable --all` takes an hour."""
+    prepare(LAB, TORCH)
+    return tool("portable", *arguments)
+
+
 def command_run(arguments: list[str]) -> int:
     """Execute lessons (all, or the named ones) and write their .ipynb files."""
     prepare(LAB, TORCH)
@@ -348,6 +355,7 @@ COMMANDS: dict[str, Callable[[list[str]], int]] = {
     "bench": command_bench,
     "study": command_study,
     "solved": command_solved,
+    "portable": command_portable,
     "run": command_run,
     "check": command_check,
     "lint": command_lint,
