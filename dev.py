@@ -236,10 +236,8 @@ def settle_jupyterlab() -> None:
 
 
 def command_lab(arguments: list[str]) -> int:
-    """Open JupyterLab on the lessons; arguments go to JupyterLab, but --no-torch stays here."""
-    torch = () if "--no-torch" in arguments else TORCH
-    arguments = [word for word in arguments if word != "--no-torch"]
-    prepare(LAB, torch)
+    """Open JupyterLab on the lessons; arguments go to JupyterLab."""
+    prepare(LAB)
     notebooks = ROOT / "notebooks"
     settle_jupyterlab()
     options = [f"--LabApp.default_url=/lab/tree/{FIRST_LESSON}"]
@@ -251,6 +249,14 @@ def command_lab(arguments: list[str]) -> int:
         os.chdir(notebooks)
         os.execve(command[0], command, environment())
     return call(*command, cwd=notebooks)
+
+
+def command_torch(arguments: list[str]) -> int:
+    """Install torch, which lesson 10 needs and no other."""
+    no_arguments(arguments)
+    prepare((*LAB, *TORCH))
+    print("Lesson 10 can run: open it, or restart its kernel.")
+    return 0
 
 
 def command_test(arguments: list[str]) -> int:
@@ -351,6 +357,7 @@ def no_arguments(arguments: list[str]) -> None:
 COMMANDS: dict[str, Callable[[list[str]], int]] = {
     "lab": command_lab,
     "test": command_test,
+    "torch": command_torch,
     "book": command_book,
     "bench": command_bench,
     "study": command_study,
