@@ -8,31 +8,25 @@ off with it.
 """
 
 import argparse
-import configparser
-import difflib
 import itertools
 import os
 import platform
-import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 
-from nbformat import NotebookNode
-
 from tools import notebook_files as files
 from tools.lesson_needs import missing
+from tools.notebook_compare import differences
 from tools.notebooks import execute
-from tools.virtual_environment import ROOT, environment
+from tools.virtual_environment import environment
 
 KERNELS = ("Nehalem", "Sandybridge", "Haswell", "Zen", "SkylakeX")
 BEFORE_AVX2 = ("Nehalem", "Sandybridge")
 # Much linear algebra, little time.
 SAMPLE = ("02", "11", "12")
-SANITISER = ROOT / "tests" / "nbval_sanitize.cfg"
 
 # A machine that lacks a kernel's instructions stops here, with an illegal one.
 PROBE = """
@@ -87,40 +81,6 @@ def processor(kernel: str, threads: int) -> dict[str, str]:
 def is_avx512(name: str) -> bool:
     """Tell whether an instruction set of numpy is one that Haswell and Zen lack."""
     return name.startswith(("AVX512", "X86_V4"))
-
-
-@cache
-def patterns() -> list[tuple[str, str]]:
-    """Return the expressions that nbval replaces before it compares, and with what."""
-    parser = configparser.RawConfigParser()
-    parser.read(SANITISER, encoding="utf-8")
-    return [(parser[name]["regex"], parser[name]["replace"]) for name in parser.sections()]
-
-
-def compared(cell: NotebookNode) -> list[str]:
-    """Return the lines of a cell's outputs that nbval compares."""
-    texts: list[str] = []
-    for output in cell.outputs:
-        shown = output.get("data", {"text": output.get("text", output.get("evalue", ""))})
-        texts += (str(shown[kind]) for kind in sorted(shown) if kind not in files.UNCOMPARED)
-    text = "\n".join(texts)
-    for regex, replacement in patterns():
-        text = re.sub(regex, replacement, text)
-    return text.splitlines()
-
-
-def differences(stored: NotebookNode, executed: NotebookNode) -> Iterator[str]:
-    """Yield what another processor prints differently, cell by cell."""
-    cells = zip(stored.cells, files.normalise(executed).cells, strict=True)
-    for position, (old, new) in enumerate(cells, start=1):
-        if old.cell_type != "code" or files.IGNORED_BY_NBVAL in files.tags(old):
-            continue
-        lines = difflib.unified_diff(compared(old), compared(new), "stored", "here", "", "", 0, "")
-        changed = [line for line in lines if not line.startswith("@@")]
-        if changed:
-            yield "\n    ".join(
-                [f"cell {position}: {old.source.strip().splitlines()[0]}", *changed]
-            )
 
 
 def compare(path: Path, kernel: str, threads: int) -> str:

@@ -121,7 +121,7 @@ def make_venv() -> None:
 def uv() -> Path | None:
     """Return the quick installer in this environment, or None where it cannot be had.
 
-    It reads no settings of pip; `installing_environment` hands on where packages lie.
+    It reads no settings of pip; `uv_environment` hands on where packages lie.
     """
     program = venv_python().with_name("uv.exe" if os.name == "nt" else "uv")
     if not program.exists():
@@ -130,15 +130,12 @@ def uv() -> Path | None:
     return program if program.exists() else None
 
 
-def installing_environment() -> dict[str, str]:
-    """Return the variables for uv and pip; uv is told what it would not read from those of pip."""
+def uv_environment() -> dict[str, str]:
+    """Return the variables for uv, with what it would not read from those of pip."""
     env = environment()
-    for theirs, ours in (
-        ("UV_DEFAULT_INDEX", "PIP_INDEX_URL"),
-        ("UV_FIND_LINKS", "PIP_FIND_LINKS"),
-    ):
-        if ours in env:
-            env.setdefault(theirs, ",".join(env[ours].split()))
+    for ours, theirs in (("UV_DEFAULT_INDEX", "INDEX_URL"), ("UV_FIND_LINKS", "FIND_LINKS")):
+        if f"PIP_{theirs}" in env:
+            env.setdefault(ours, ",".join(env[f"PIP_{theirs}"].split()))
     return env
 
 
@@ -146,7 +143,7 @@ def run(command: list[Path | str], *, shown: bool) -> bool:
     """Run uv or pip, with or without showing what it says; tell whether it worked."""
     sys.stdout.flush()
     words = [str(word) for word in command]
-    env = installing_environment()
+    env = uv_environment()
     return not subprocess.run(words, cwd=ROOT, env=env, capture_output=not shown).returncode
 
 
