@@ -32,9 +32,9 @@ COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def execute(
-    notebook: NotebookNode, folder: Path, *, data: bool = False, **variables: str
+    notebook: NotebookNode, folder: Path, env: dict[str, str] | None = None
 ) -> NotebookNode:
-    """Run all cells in a fresh kernel, in the lesson's folder; the optional data on request."""
+    """Run all cells in a fresh kernel, in the lesson's folder, normally without optional data."""
     client = NotebookClient(
         notebook,
         timeout=CELL_TIMEOUT,
@@ -43,7 +43,7 @@ def execute(
         record_timing=False,
     )
     try:
-        executed: NotebookNode = client.execute(env=kernel_environment(data=data) | variables)
+        executed: NotebookNode = client.execute(env=env or kernel_environment(data=False))
     except CellExecutionError as error:
         raise files.NotebookProblem(COLOUR.sub("", str(error))) from None
     except (CellTimeoutError, DeadKernelError) as error:
@@ -100,7 +100,8 @@ def for_the_book(path: Path) -> str:
     try:
         _, executed = cache.merge_match_into_notebook(notebook)
     except KeyError:
-        executed = execute(notebook, path.parent, data=True, CALIBKIT_BOOK="1")
+        env = kernel_environment(data=True) | {"CALIBKIT_BOOK": "1"}
+        executed = execute(notebook, path.parent, env)
         seconds = {"execution_seconds": time.monotonic() - started}
         bundle = CacheBundleIn(executed, record.uri, data=seconds)
         cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)

@@ -21,7 +21,7 @@ from tools import notebook_files as files
 from tools.lesson_needs import missing
 from tools.notebook_compare import differences
 from tools.notebooks import execute
-from tools.virtual_environment import environment
+from tools.virtual_environment import environment, kernel_environment
 
 KERNELS = ("Nehalem", "Sandybridge", "Haswell", "Zen", "SkylakeX")
 BEFORE_AVX2 = ("Nehalem", "Sandybridge")
@@ -86,7 +86,8 @@ def is_avx512(name: str) -> bool:
 def compare(path: Path, kernel: str, threads: int) -> str:
     """Execute one lesson as another processor would; return what it printed differently."""
     try:
-        executed = execute(files.read_source(path), path.parent, **processor(kernel, threads))
+        env = kernel_environment(data=False) | processor(kernel, threads)
+        executed = execute(files.read_source(path), path.parent, env)
         return "\n  ".join(differences(files.read_stored(path), executed))
     except files.NotebookProblem as problem:
         return str(problem)

@@ -20,6 +20,8 @@ SETTINGS = VENV / "calibkit-settings"
 WITH_TORCH = ("nets", "maps")
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 
+Command = list[Path | str]
+
 
 class Failure(Exception):
     """A task that could not be done; the message is for the user."""
@@ -125,7 +127,7 @@ def uv() -> Path | None:
     """
     program = venv_python().with_name("uv.exe" if os.name == "nt" else "uv")
     if not program.exists():
-        pip: list[Path | str] = [venv_python(), "-m", "pip", "install", "-qq"]
+        pip: Command = [venv_python(), "-m", "pip", "install", "-qq"]
         run([*pip, "-c", "constraints.txt", "uv"], shown=False)
     return program if program.exists() else None
 
@@ -139,7 +141,7 @@ def uv_environment() -> dict[str, str]:
     return env
 
 
-def run(command: list[Path | str], *, shown: bool) -> bool:
+def run(command: Command, *, shown: bool) -> bool:
     """Run uv or pip, with or without showing what it says; tell whether it worked."""
     sys.stdout.flush()
     words = [str(word) for word in command]
@@ -153,13 +155,13 @@ def install(extras: Iterable[str], *, quiet: bool = False) -> bool:
     uv does it in seconds. Where it is not to be had, or fails, pip does it, with its own settings.
     torch is asked for as the build without graphics cards; the others have several gigabytes.
     """
-    target = ["-c", "constraints.txt", f"-e.[{','.join(extras)}]"]
+    target: Command = ["-c", "constraints.txt", f"-e.[{','.join(extras)}]"]
     # A person watching wants progress; a log wants errors only.
     watched = sys.stdout.isatty() and not quiet
     program = uv()
     if program:
         torch = ["--torch-backend", "cpu"] if set(extras) & set(WITH_TORCH) else []
-        asked = [program, "pip", "install", "--python", venv_python(), *torch, *target]
+        asked: Command = [program, "pip", "install", "--python", venv_python(), *torch, *target]
         if run(asked, shown=watched):
             return True
         if watched:
