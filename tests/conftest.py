@@ -23,7 +23,9 @@ BROWSER_OPTIONS = (
     "--disable-component-update",
     "--disable-sync",
 )
-# What the room `nets` needs; `dev.py --no-torch` leaves it out.
+# Milliseconds. Only what never comes meets this limit: how quick a machine is decides nothing.
+PATIENCE = 600_000
+# What the room `nets` needs; `dev.py test --no-torch` leaves it out.
 NETS = ("torch", "mnist1d", "mlxtend")
 
 os.environ.pop("CALIBKIT_BOOK", None)  # a book build in the same shell must not leak in
@@ -102,6 +104,14 @@ def browser(chromium: str) -> Iterator[Any]:
 
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=[*BROWSER_OPTIONS])
+        new_context = browser.new_context
+
+        def patient(**options: Any) -> Any:
+            context = new_context(**options)
+            context.set_default_timeout(PATIENCE)
+            return context
+
+        browser.new_context = patient
         yield browser
         browser.close()
 
