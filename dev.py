@@ -58,7 +58,7 @@ def tool(name: str, *arguments: str) -> int:
 def lint(fix: bool = False, fast: bool = False) -> int:
     """Run ruff (rules and format) and mypy; repairs leave out notebooks, whose source is .md.
 
-    In a hurry mypy runs only where an earlier run has left its notes: the first takes half a minute.
+    In a hurry mypy runs only where an earlier run has left its notes; the first is slow.
     """
     python = venv_python()
     rules, layout, paths = [], ["--check"], ["."]
