@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from calibkit._validation import FloatArray, as_predictions
 from calibkit.bins import Binning
-from calibkit.errors.general import CalibrationError, bin_weights, combine_views, weighted_norm
+from calibkit.errors.family import CalibrationError, bin_weights, combine_views, weighted_norm
 from calibkit.reliability import BinTable, reliability_tables
 from calibkit.views import BinaryProblem, View, binary_problems
 

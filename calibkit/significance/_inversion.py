@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit.errors.general import CalibrationError, bin_weights
+from calibkit.errors.family import CalibrationError, bin_weights
 from calibkit.reliability import BinTable
 from calibkit.significance._binned import Redraws
 

@@ -17,7 +17,7 @@ from calibkit._validation import (
     as_predictions,
 )
 from calibkit.errors.debiased import DebiasedError
-from calibkit.errors.general import error_of_tables
+from calibkit.errors.family import error_of_tables
 from calibkit.significance import _binned
 from calibkit.significance._inversion import LARGEST, Inversion, too_large
 from calibkit.significance.null import Measure, measured
@@ -97,10 +97,6 @@ def bootstrap_interval(
         Number of resamples; seed, generator or None.
     **options
         Passed to `measure`.
-
-    Returns
-    -------
-    BootstrapInterval
 
     Raises
     ------

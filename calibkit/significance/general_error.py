@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from calibkit._result import Result, read_only, spell
 from calibkit._validation import IntArray
 from calibkit.bins import Binning, as_bins
-from calibkit.errors.general import bin_weights, check_options, combine_views, weighted_norm
+from calibkit.errors.family import bin_weights, check_options, combine_views, weighted_norm
 from calibkit.reliability import BinTable
 from calibkit.significance._single_tests import SingleTest, single_test
 from calibkit.significance._sorted import IndexVector, SortedProblem, hits_of
