@@ -4,7 +4,6 @@ import dataclasses
 import importlib
 import inspect
 import re
-import re
 from typing import Any
 
 import pytest
