@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from calibkit._result import Result, read_only, spell
+from calibkit.bins import run_ends
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
@@ -204,11 +205,3 @@ class OutcomeDraws:
         gain[starts[1:] - 1] = 0.0  # from the last cut of one candidate to the first of the next
         base = np.square(prob).sum() + (1 - 2 * prob) @ events
         return np.asarray((base + np.add.reduceat(gain, starts, axis=0)) / len(held))
-
-
-def run_ends(n: int, n_bins: int) -> IntArray:
-    """Return the ends 0, …, n of `n_bins` runs whose sizes differ by at most one, larger first."""
-    n_bins = min(n_bins, n)
-    size, extra = divmod(n, n_bins)
-    steps = np.arange(n_bins + 1)
-    return np.asarray(steps * size + np.minimum(steps, extra), dtype=np.intp)

@@ -14,6 +14,7 @@ from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 from numpy.typing import ArrayLike, NDArray
 
 from calibkit._links import expit, logit
+from calibkit._validation import as_choice
 from calibkit.plot import _scale, look
 from calibkit.reliability import BinTable
 from calibkit.significance import ConsistencyBand
@@ -45,8 +46,7 @@ def rare_events(
     legend: bool | None = None,
 ) -> Axes:
     """Draw a reliability diagram on axes on which equal distances are equal factors."""
-    if scale not in SCALES:
-        raise ValueError(f"scale={scale!r} does not exist; choose one of {SCALES}.")
+    as_choice(scale, "scale", SCALES)
     if band is not None and not np.array_equal(band.table.edges, table.edges):
         raise ValueError("The band belongs to other bins; pass the band of the same table.")
     ends = _checked(scale, ends) or _log_ends(table, band)
