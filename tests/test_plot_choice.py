@@ -62,37 +62,37 @@ def assert_nothing_is_cut_off(ax: Axes) -> None:
 
 class TestBinChoice:
     def test_the_line_holds_the_scores(self):
-        ax = plot.bin_choice(Toy())
+        ax = plot.choice(Toy())
         across, up = one(ax, "scores").get_data()
         assert list(across) == [1, 2, 3, 4, 5]
         assert list(up) == list(Toy.scores_)
 
     def test_lowest_and_chosen_are_marked_in_two_ways(self):
-        ax = plot.bin_choice(Toy())
-        assert one(ax, "best").get_xydata().tolist() == [[4, 0.2000]]
+        ax = plot.choice(Toy())
+        assert one(ax, "lowest").get_xydata().tolist() == [[4, 0.2000]]
         assert one(ax, "chosen").get_xydata().tolist() == [[2, 0.2018]]
-        assert one(ax, "best").get_marker() != one(ax, "chosen").get_marker()
+        assert one(ax, "lowest").get_marker() != one(ax, "chosen").get_marker()
         assert {"lowest: 4", "chosen: 2", "within 1 % of the lowest"} <= set(labels(ax))
 
     def test_the_strip_holds_the_scores_that_are_as_good(self):
-        box = one(plot.bin_choice(Toy()), "tolerance").get_bbox()
+        box = one(plot.choice(Toy()), "strip").get_bbox()
         assert (box.y0, box.y1) == pytest.approx((0.2, 0.202))
 
     def test_without_a_tolerance_the_lowest_is_chosen(self):
-        ax = plot.bin_choice(replace(Toy(), n_bins_=4, tolerance=0.0))
-        assert one(ax, "best").get_xydata().tolist() == one(ax, "chosen").get_xydata().tolist()
+        ax = plot.choice(replace(Toy(), n_bins_=4, tolerance=0.0))
+        assert one(ax, "lowest").get_xydata().tolist() == one(ax, "chosen").get_xydata().tolist()
 
     def test_its_words(self):
-        words = plot.alt_text(plot.bin_choice(Toy()))
+        words = plot.alt_text(plot.choice(Toy()))
         assert words == (
-            "Mean held-out Brier score for 1 to 5 bins. The lowest is 0.20000 at 4 bins; chosen: "
-            "2 bins with 0.20180."
+            "Mean held-out Brier score for 1 to 5 bins. Lowest: 0.20000 with 4 bins. "
+            "Chosen: 0.20180 with 2 bins."
         )
 
     def test_a_fitted_binning_can_be_drawn(self):
         sample = SyntheticShape.with_error("stairs", 0.1).sample(500, seed=1)
         choice = CrossValidatedBinning(max_bins=20).fit(sample.y_prob, sample.y_true)
-        ax = plot.bin_choice(choice)
+        ax = plot.choice(choice)
         assert one(ax, "chosen").get_xdata()[0] == choice.n_bins_
         assert np.array_equal(one(ax, "scores").get_ydata(), choice.scores_)
         assert_nothing_is_cut_off(ax)
@@ -183,7 +183,7 @@ class TestPage:
     @pytest.mark.parametrize(
         "draw",
         [
-            lambda ax: plot.bin_choice(Toy(), ax),
+            lambda ax: plot.choice(Toy(), ax),
             lambda ax: figures06.replicates(PLAIN, ax),
             lambda ax: figures06.bin_drift(lesson06.bin_tuner_view(n=100), ax),
         ],

@@ -165,7 +165,7 @@ class TestPiecewise:
         assert words.startswith("Fitted map of 1 piece on logit axes") and "knots" not in words
 
     def test_what_does_not_exist_is_named(self):
-        with pytest.raises(ValueError, match="show='bars' does not exist"):
+        with pytest.raises(ValueError, match="show has no element 'bars'"):
             plot.piecewise(fitted(n_pieces=1), show={"bars"})
         with pytest.raises(ValueError, match="scale='log' does not exist"):
             plot.piecewise(fitted(n_pieces=1), scale="log")
@@ -173,7 +173,7 @@ class TestPiecewise:
 
 class TestPieceChoice:
     def test_scores_strip_lowest_and_chosen(self):
-        ax = plot.piece_choice(Toy(), mark=3)
+        ax = plot.choice(Toy(), mark=3)
         np.testing.assert_allclose(one(ax, "scores").get_ydata(), Toy().scores_)
         strip = one(ax, "strip").get_extents().transformed(ax.transData.inverted())
         assert (strip.y0, strip.y1) == pytest.approx((0.2, 0.202))
@@ -190,32 +190,32 @@ class TestPieceChoice:
         assert_nothing_is_cut_off(ax)
 
     def test_what_is_not_shown_is_not_told_either(self):
-        ax = plot.piece_choice(Toy(), show={"strip"})
+        ax = plot.choice(Toy(), show={"strip"})
         assert find(ax, "lowest") == find(ax, "chosen") == []
         assert plot.alt_text(ax) == "Mean held-out Brier score for 1 to 5 pieces."
-        assert "0.20000 at 4. Chosen: 2" in plot.alt_text(plot.piece_choice(Toy()))
+        assert "0.20000 with 4 pieces. Chosen: 0.20180 with 2" in plot.alt_text(plot.choice(Toy()))
 
     def test_it_draws_a_fitted_model(self):
         model = fitted(max_pieces=3, cv=3)
-        ax = plot.piece_choice(model)
+        ax = plot.choice(model)
         np.testing.assert_allclose(one(ax, "scores").get_ydata(), model.scores_)
         assert one(ax, "chosen").get_xdata() == [model.n_pieces_]
 
     def test_one_candidate_is_drawn(self):
         toy = Toy(candidates_=(1,), scores_=(0.2,), best_n_pieces_=1, n_pieces_=1)
-        assert_nothing_is_cut_off(plot.piece_choice(toy))
+        assert_nothing_is_cut_off(plot.choice(toy))
 
     def test_errors_say_what_to_do(self):
         with pytest.raises(ValueError, match="Fit it with n_pieces=None"):
-            plot.piece_choice(fitted(n_pieces=2))
-        with pytest.raises(ValueError, match="show='best' does not exist"):
-            plot.piece_choice(Toy(), show={"best"})
+            plot.choice(fitted(n_pieces=2))
+        with pytest.raises(ValueError, match="show has no element 'best'"):
+            plot.choice(Toy(), show={"best"})
 
 
 def test_rcparams_stay_as_they_are() -> None:
     before = dict(mpl.rcParams)
     plot.piecewise(fitted(n_pieces=2), truth=FAKE.true_map, show=EVERYTHING, scale="logit")
-    plot.piece_choice(replace(Toy(), n_pieces_=3))
+    plot.choice(replace(Toy(), n_pieces_=3))
     assert dict(mpl.rcParams) == before
 
 

@@ -8,14 +8,14 @@ Import it explicitly, ``from calibkit import plot``: it needs matplotlib.
 """
 
 from calibkit.plot._audit import audit_gaps, audit_groups, audit_repairs
-from calibkit.plot._bin_choice import bin_choice
+from calibkit.plot._choice import choice
+from calibkit.plot._compare_maps import compare_maps
 from calibkit.plot._corp import corp
 from calibkit.plot._cumulative import cumulative_differences
 from calibkit.plot._decisions import murphy, regret
-from calibkit.plot._fit_on_test import compare_maps, fit_on_test
+from calibkit.plot._fit_on_test import fit_on_test
 from calibkit.plot._intervals import intervals, venn_abers
 from calibkit.plot._null import null_level
-from calibkit.plot._piece_choice import piece_choice
 from calibkit.plot._piecewise import piecewise
 from calibkit.plot._reliability import reliability
 from calibkit.plot._simplex import simplex
@@ -27,7 +27,7 @@ __all__ = [
     "audit_gaps",
     "audit_groups",
     "audit_repairs",
-    "bin_choice",
+    "choice",
     "compare_maps",
     "corp",
     "cumulative_differences",
@@ -36,7 +36,6 @@ __all__ = [
     "legend",
     "murphy",
     "null_level",
-    "piece_choice",
     "piecewise",
     "regret",
     "reliability",

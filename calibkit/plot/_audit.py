@@ -1,54 +1,20 @@
 """The figures of an audit: gaps with their band, repairs, groups. Lesson 14."""
 
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from numpy.typing import NDArray
 
 from calibkit.plot import look
 from calibkit.significance import ConsistencyBand
 
-FloatVector = NDArray[np.float64]
+if TYPE_CHECKING:
+    from calibkit.audit import GroupTable, RepairTable
 
 _SIZE = (5.4, 3.6)
 _ROW = 0.34  # inches per row of a dot plot
 _MOST_ROWS = 30
 _CHANCE = "what chance allows"
-
-
-class RepairsLike(Protocol):
-    """What `audit_repairs` looks at; a `calibkit.audit.RepairTable` has it."""
-
-    @property
-    def name(self) -> NDArray[np.str_]: ...  # noqa: D102
-    @property
-    def gain(self) -> FloatVector: ...  # noqa: D102
-    @property
-    def low(self) -> FloatVector: ...  # noqa: D102
-    @property
-    def high(self) -> FloatVector: ...  # noqa: D102
-    @property
-    def chosen(self) -> int: ...  # noqa: D102
-    def describe(self) -> str: ...  # noqa: D102
-
-
-class GroupsLike(Protocol):
-    """What `audit_groups` looks at; a `calibkit.audit.GroupTable` has it."""
-
-    @property
-    def group(self) -> NDArray[np.str_]: ...  # noqa: D102
-    @property
-    def mean_prob(self) -> FloatVector: ...  # noqa: D102
-    @property
-    def frequency(self) -> FloatVector: ...  # noqa: D102
-    @property
-    def error(self) -> FloatVector: ...  # noqa: D102
-    @property
-    def p_value(self) -> FloatVector: ...  # noqa: D102
-    @property
-    def alpha(self) -> float: ...  # noqa: D102
-    def describe(self) -> str: ...  # noqa: D102
 
 
 def audit_gaps(
@@ -64,12 +30,8 @@ def audit_gaps(
     ----------
     band : ConsistencyBand
         From `calibkit.consistency_band`.
-    ax : matplotlib Axes, optional
-        Where to draw; a fresh figure when left out.
-    title : str, optional
-        Title of the diagram.
-    legend : bool
-        Whether to draw a legend inside the Axes.
+    ax, title, legend : optional
+        Where to draw (left out: a fresh figure), its title, and whether with a legend inside.
 
     Returns
     -------
@@ -93,31 +55,27 @@ def audit_gaps(
     table, seen = band.table, band.table.occupied
     x, gap = table.mean_prob[seen], -table.gap[seen]
     low, high = band.lower[seen] - x, band.upper[seen] - x
-    with look.style():
-        ax, _ = look.axes_or_new(ax, _SIZE)
-        look.dress(ax)
+    words = ("mean prediction of the bin", "observed minus predicted")
+    with look.drawing(ax, _SIZE, words=words, legend=False) as ax:
         ax.axhline(0, color=look.GREY, linewidth=1.0)
         ax.vlines(x, low, high, color="#C9CED3", linewidth=6, label=_CHANCE, gid="band")
         inside = ~band.outside[seen]
-        _marks(ax, (x[inside], gap[inside]), look.INK, "o", "within chance")
-        over, under = ~inside & (gap < 0), ~inside & (gap > 0)
-        _marks(ax, (x[over], gap[over]), look.OVER, "v", "predicted too high")
-        _marks(ax, (x[under], gap[under]), look.UNDER, "^", "predicted too low")
+        for rows, colour, marker, label in (
+            (inside, look.INK, "o", "within chance"),
+            (~inside & (gap < 0), look.OVER, "v", "predicted too high"),
+            (~inside & (gap > 0), look.UNDER, "^", "predicted too low"),
+        ):
+            _marks(ax, (x[rows], gap[rows]), colour, marker, label)
         ax.set_xlim(-0.02, 1.02)
-        ax.set_xlabel("mean prediction of the bin", fontsize=look.FONT_SIZE)
-        ax.set_ylabel("observed minus predicted", fontsize=look.FONT_SIZE)
         _finish(ax, title, legend=legend)
     look.remember(ax, ["Gap of each bin beside the band of chance.", band.describe()])
     return ax
 
 
-def _marks(
-    ax: Axes, points: tuple[FloatVector, FloatVector], colour: str, marker: str, label: str
-) -> None:
+def _marks(ax: Axes, points: look.Points, colour: str, marker: str, label: str) -> None:
     if len(points[0]):
-        ax.plot(
-            *points, linestyle="", marker=marker, markersize=6, color=colour, label=label, gid=label
-        )
+        code: dict[str, Any] = {"linestyle": "", "marker": marker, "markersize": 6, "color": colour}
+        ax.plot(*points, label=label, gid=label, **code)
 
 
 def _finish(ax: Axes, title: str | None, *, legend: bool = True) -> None:
@@ -128,7 +86,7 @@ def _finish(ax: Axes, title: str | None, *, legend: bool = True) -> None:
 
 
 def audit_repairs(
-    repairs: RepairsLike, ax: Axes | None = None, *, title: str | None = None
+    repairs: "RepairTable", ax: Axes | None = None, *, title: str | None = None
 ) -> Axes:
     """Draw what each repair gains on held-out rows, with its interval.
 
@@ -136,10 +94,8 @@ def audit_repairs(
     ----------
     repairs : RepairTable
         From ``audit(...).repairs``.
-    ax : matplotlib Axes, optional
-        Where to draw; a fresh figure when left out.
-    title : str, optional
-        Title of the diagram.
+    ax, title : optional
+        Where to draw (left out: a fresh figure), and its title.
 
     Returns
     -------
@@ -162,9 +118,9 @@ def audit_repairs(
     >>> plt.close(ax.figure)
     """
     place = np.arange(len(repairs.name))
-    with look.style():
-        ax, _ = look.axes_or_new(ax, (_SIZE[0], 1.2 + _ROW * max(len(place), 1)))
-        look.dress(ax, grid="x")
+    words = ("gain in log loss on held-out rows (nats)", "")
+    size = (_SIZE[0], 1.2 + _ROW * max(len(place), 1))
+    with look.drawing(ax, size, words=words, legend=False, grid="x") as ax:
         ax.axvline(0, color=look.GREY, linewidth=1.0)
         ax.hlines(place, repairs.low, repairs.high, color=look.UNDER, linewidth=2, gid="interval")
         for i in place:
@@ -178,14 +134,13 @@ def audit_repairs(
                 gid="chosen" if i == repairs.chosen else "candidate",
             )
         _rows(ax, repairs.name.tolist())
-        ax.set_xlabel("gain in log loss on held-out rows (nats)", fontsize=look.FONT_SIZE)
         _finish(ax, title)
     look.remember(ax, ["Gain of each repair with its interval.", repairs.describe()])
     return ax
 
 
 def audit_groups(
-    groups: GroupsLike,
+    groups: "GroupTable",
     ax: Axes | None = None,
     *,
     title: str | None = None,
@@ -197,12 +152,8 @@ def audit_groups(
     ----------
     groups : GroupTable
         From ``audit(..., groups=...).groups``.
-    ax : matplotlib Axes, optional
-        Where to draw; a fresh figure when left out.
-    title : str, optional
-        Title of the diagram.
-    legend : bool
-        Whether to draw a legend inside the Axes.
+    ax, title, legend : optional
+        Where to draw (left out: a fresh figure), its title, and whether with a legend inside.
 
     Returns
     -------
@@ -230,9 +181,8 @@ def audit_groups(
     gap = (groups.frequency - groups.mean_prob)[shown]
     error, place = groups.error[shown], np.arange(len(shown))
     found = groups.p_value[shown] <= groups.alpha
-    with look.style():
-        ax, _ = look.axes_or_new(ax, (_SIZE[0], 1.2 + _ROW * len(place)))
-        look.dress(ax, grid="x")
+    words, size = ("observed minus predicted", ""), (_SIZE[0], 1.2 + _ROW * len(place))
+    with look.drawing(ax, size, words=words, legend=False, grid="x") as ax:
         ax.axvline(0, color=look.GREY, linewidth=1.0)
         ax.barh(place, 4 * error, left=-2 * error, height=0.5, color="#D9DEE3", label=_CHANCE)
         for chosen, colour, marker, label in (
@@ -241,7 +191,6 @@ def audit_groups(
         ):
             _marks(ax, (gap[chosen], place[chosen].astype(np.float64)), colour, marker, label)
         _rows(ax, groups.group[shown].tolist())
-        ax.set_xlabel("observed minus predicted", fontsize=look.FONT_SIZE)
         _finish(ax, title, legend=legend)
     look.remember(ax, ["Error of each group beside chance.", groups.describe()])
     return ax

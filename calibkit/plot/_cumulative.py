@@ -28,12 +28,9 @@ def cumulative_differences(
     ----------
     curve : CumulativeDifferences
         From `calibkit.significance.cumulative_differences`.
-    ax : matplotlib Axes, optional
-        Where to draw; a fresh figure when left out.
-    title : str, optional
-        Title of the figure.
-    legend : bool, optional
-        Whether to draw a legend to the right. The default is yes for a fresh figure.
+    ax, title, legend : optional
+        Where to draw, its title, and whether with a legend; the default is a fresh figure with
+        one.
 
     Returns
     -------
@@ -57,10 +54,9 @@ def cumulative_differences(
     'cumulative difference'
     >>> plt.close(ax.figure)
     """
-    with look.style():
-        ax, fresh = look.axes_or_new(ax, (7.0 if legend is not False else 5.0, 3.6))
-        look.dress(ax)
-        strip = _CRITICAL * curve.scale
+    words = ("share of the predictions, in rising order", "cumulative difference")
+    strip = _CRITICAL * curve.scale
+    with look.drawing(ax, (5.0, 3.6), words=words, title=title, legend=legend) as ax:
         ax.axhspan(
             -strip,
             strip,
@@ -76,12 +72,6 @@ def cumulative_differences(
         _draw_ticks(ax, curve)
         reach = 1.15 * max(strip, float(np.abs(curve.difference).max()))
         ax.set_ylim(-reach, reach)
-        if look.is_first_column(ax):
-            ax.set_ylabel("cumulative difference", fontsize=look.FONT_SIZE)
-        if title is not None:
-            ax.set_title(title)
-        if legend or (legend is None and fresh):
-            look.outside_legend(ax)
     look.remember(ax, [curve.describe()])
     return ax
 
@@ -119,11 +109,6 @@ def _draw_ticks(ax: Axes, curve: "CumulativeDifferences") -> None:
         f"{100 * tick:.0f} %\np ≤ {prob:.2g}" if tick else "0 %"
         for tick, prob in zip(_TICKS, curve.prob[at], strict=True)
     ]
-    if look.width_in_points(ax) < 170:
-        keep = (0, 2, 4)
-        ax.set_xticks([_TICKS[k] for k in keep], [texts[k] for k in keep])
-    else:
-        ax.set_xticks(_TICKS, texts)
+    step = 2 if look.width_in_points(ax) < look.SMALL else 1
+    ax.set_xticks(_TICKS[::step], texts[::step])
     ax.set_xlim(0, 1)
-    if look.is_last_row(ax):
-        ax.set_xlabel("share of the predictions, in rising order", fontsize=look.FONT_SIZE)

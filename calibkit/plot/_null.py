@@ -18,12 +18,9 @@ def null_level(
     ----------
     null : NullLevel
         From `calibkit.null_level`.
-    ax : matplotlib Axes, optional
-        Where to draw; a fresh figure when left out.
-    title : str, optional
-        Title; the default says the p-value in words.
-    legend : bool, optional
-        Whether to draw a legend to the right. The default is yes for a fresh figure.
+    ax, title, legend : optional
+        Where to draw, its title, and whether with a legend; the default is a fresh figure with
+        one, and the p-value in words as its title.
 
     Returns
     -------
@@ -45,22 +42,17 @@ def null_level(
     'draws of a calibrated model'
     >>> plt.close(ax.figure)
     """
-    with look.style():
-        ax, fresh = look.axes_or_new(ax, (6.6, 3.4))
-        look.dress(ax, grid="y")
+    words, size = ("", "draws of a calibrated model"), (6.6, 3.4)
+    with look.drawing(ax, size, words=words, legend=legend, grid="y", room=0) as ax:
         _draw_columns(ax, null)
         _draw_lines(ax, null)
         ax.set_xlabel(null.name, fontsize=look.FONT_SIZE)
-        if look.is_first_column(ax):
-            ax.set_ylabel("draws of a calibrated model", fontsize=look.FONT_SIZE)
-        ax.set_title(p_value_in_words(null) if title is None else title, loc="left")
-        if legend or (legend is None and fresh):
-            look.outside_legend(ax)
+        ax.set_title(_p_value_in_words(null) if title is None else title, loc="left")
     look.remember(ax, ["Histogram of the values of a calibrated model.", null.describe()])
     return ax
 
 
-def p_value_in_words(null: NullLevel) -> str:
+def _p_value_in_words(null: NullLevel) -> str:
     """Say how often a calibrated model does at least as badly."""
     percent = 100 * null.p_value
     often = f"{percent:.0f} %" if percent >= 1 else "fewer than 1 %"

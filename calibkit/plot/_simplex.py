@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.collections import LineCollection
 from numpy.typing import NDArray
 
 from calibkit._result import spell
@@ -18,7 +17,6 @@ from calibkit.fakes import FakeSample
 from calibkit.finite import FiniteClassifier
 from calibkit.plot import look
 
-ELEMENTS = ("grid", "regions", "points", "arrows")
 _MOST_ARROWS = 150  # by default; more of them hide each other
 _MANY_POINTS = 200
 _HEIGHT = np.sqrt(3) / 2
@@ -67,17 +65,14 @@ def simplex(
         `FiniteClassifier` are drawn with an area in proportion to their mass.
     truth : array-like of shape (n, 3), optional
         The true probabilities, for a plain array.
-    ax : matplotlib Axes, optional
-        Where to draw; a fresh figure when left out.
     show : iterable of str, optional
         Elements to draw, out of ``"points"``, ``"arrows"``, ``"regions"``, ``"grid"``. The
         default is all; arrows only where the truth is known and up to 150 of them.
     classes : sequence of 3 str
         Names of the classes.
-    title : str, optional
-        Title of the figure.
-    legend : bool, optional
-        Whether to draw a legend to the right. The default is yes for a fresh figure.
+    ax, title, legend : optional
+        Where to draw, its title, and whether with a legend; the default is a fresh figure with
+        one.
 
     Returns
     -------
@@ -104,24 +99,28 @@ def simplex(
     >>> plt.close(ax.figure)
     """
     cloud = _cloud(source, truth)
-    names = _chosen(show, cloud)
+    hidden = cloud.true is None or len(cloud.stated) > _MOST_ARROWS
+    names = look.chosen(
+        show, _WORDS, [name for name in _WORDS if name != "arrows" or not hidden], {}
+    )
+    if "arrows" in names and cloud.true is None:
+        raise ValueError('show asks for "arrows", but the truth is not known; pass truth=….')
     if len(classes) != 3:
         raise ValueError(f"classes must name 3 classes, got {len(classes)}.")
-    with look.style():
-        ax, fresh = look.axes_or_new(ax, (6.4 if legend is not False else 4.6, 4.3))
+    with look.drawing(ax, (4.6, 4.3), legend=legend, room=1.8) as ax:
         _frame(ax, classes)
-        for name in ELEMENTS:
-            if name in names:
-                _DRAW[name](ax, cloud, classes)
         if title is not None:
             ax.set_title(title, pad=18)
-        wanted = fresh if legend is None else legend
-        if wanted and ax.get_legend_handles_labels()[0]:
-            look.outside_legend(ax)
-    drawn = ", ".join(_WORDS[name] for name in ELEMENTS if name in names)
-    look.remember(
-        ax, [f"Simplex of three classes{f' with {drawn}' if drawn else ''}.", cloud.words]
-    )
+        if "grid" in names:
+            _draw_grid(ax)
+        if "regions" in names:
+            _draw_regions(ax)
+        if "points" in names:
+            _draw_points(ax, cloud, classes)
+        if "arrows" in names and cloud.true is not None:
+            _draw_arrows(ax, _place(cloud.stated), _place(cloud.true))
+    drawn = ", ".join(words for name, words in _WORDS.items() if name in names)
+    look.remember(ax, [f"Simplex of three classes{' with ' if drawn else ''}{drawn}.", cloud.words])
     return ax
 
 
@@ -153,20 +152,6 @@ def _table(values: Any) -> Table:
     return table
 
 
-def _chosen(show: Iterable[str] | None, cloud: _Cloud) -> frozenset[str]:
-    if show is None:
-        hidden = cloud.true is None or len(cloud.stated) > _MOST_ARROWS
-        return frozenset(ELEMENTS) - ({"arrows"} if hidden else set())
-    names = frozenset([show] if isinstance(show, str) else show)
-    unknown = sorted(map(str, names.difference(ELEMENTS)))
-    if unknown:
-        options = ", ".join(sorted(ELEMENTS))
-        raise ValueError(f"show has no element {', '.join(map(repr, unknown))}; choose: {options}.")
-    if "arrows" in names and cloud.true is None:
-        raise ValueError('show asks for "arrows", but the truth is not known; pass truth=….')
-    return names
-
-
 def _place(vectors: Table) -> Table:
     """Return the points of the triangle, shape (n, 2), for probability vectors."""
     return np.asarray(vectors @ _CORNERS)
@@ -195,44 +180,26 @@ def _frame(ax: Axes, classes: Sequence[str]) -> None:
         )
 
 
-def _draw_grid(ax: Axes, cloud: _Cloud, classes: Sequence[str]) -> None:
+def _draw_grid(ax: Axes) -> None:
     """Draw the lines on which one probability is .2, .4, .6 or .8."""
-    segments = []
-    for k in range(3):
-        for level in _LEVELS:
-            ends = np.zeros((2, 3))
-            ends[:, k] = level
-            ends[0, (k + 1) % 3] = ends[1, (k + 2) % 3] = 1 - level
-            segments.append(_place(ends))
-    ax.add_collection(
-        LineCollection(
-            segments, colors="#DADADA", linewidths=0.8, zorder=1, label="steps of 0.2", gid="grid"
-        ),
-        autolim=False,
-    )
+    level = np.tile(_LEVELS, 3)[:, None]
+    here, left, right = (np.repeat(np.roll(_CORNERS, k, axis=0), 4, axis=0) for k in range(3))
+    start, end = (level * here + (1 - level) * other for other in (left, right))
+    code: dict[str, Any] = {"colors": "#DADADA", "linewidths": 0.8, "zorder": 1}
+    look.lines(ax, tuple(start.T), tuple(end.T), label="steps of 0.2", gid="grid", **code)
 
 
-def _draw_regions(ax: Axes, cloud: _Cloud, classes: Sequence[str]) -> None:
+def _draw_regions(ax: Axes) -> None:
     """Draw from the centre to the middle of each side: there two classes are tied."""
-    middles = _place(0.5 * (1 - np.eye(3)))
-    centre = _place(np.full((1, 3), 1 / 3))[0]
-    ax.add_collection(
-        LineCollection(
-            [np.stack([centre, middle]) for middle in middles],
-            colors=look.GREY,
-            linewidths=1.1,
-            linestyles=[(0, (4, 3))],
-            zorder=1.5,
-            label="two classes tied",
-            gid="regions",
-        ),
-        autolim=False,
-    )
+    start, end = _place(np.full((3, 3), 1 / 3)), _place(0.5 * (1 - np.eye(3)))
+    code: dict[str, Any] = {"colors": look.GREY, "linewidths": 1.1, "zorder": 1.5}
+    code |= {"linestyles": [(0, (4, 3))], "label": "two classes tied", "gid": "regions"}
+    look.lines(ax, tuple(start.T), tuple(end.T), **code)
 
 
 def _draw_points(ax: Axes, cloud: _Cloud, classes: Sequence[str]) -> None:
     many = len(cloud.stated) > _MANY_POINTS
-    plain = 9.0 if many else 36.0 if look.width_in_points(ax) > 170 else 18.0
+    plain = 9.0 if many else 36.0 if look.width_in_points(ax) > look.SMALL else 18.0
     size = np.where(np.isnan(cloud.weight), plain, 30 + 150 * cloud.weight)
     across, up = _place(cloud.stated).T
     for k, (colour, marker) in enumerate(_CLASSES):
@@ -256,9 +223,7 @@ def _draw_points(ax: Axes, cloud: _Cloud, classes: Sequence[str]) -> None:
         ax.plot([], [], linestyle="none", marker=marker, markersize=7, color=colour, label=label)
 
 
-def _draw_arrows(ax: Axes, cloud: _Cloud, classes: Sequence[str]) -> None:
-    assert cloud.true is not None  # `_chosen` has refused arrows without a truth
-    start, end = _place(cloud.stated), _place(cloud.true)
+def _draw_arrows(ax: Axes, start: Table, end: Table) -> None:
     step = end - start
     moved = np.abs(step).max(axis=1) > 1e-9
     if not moved.any():
@@ -291,11 +256,3 @@ def _draw_arrows(ax: Axes, cloud: _Cloud, classes: Sequence[str]) -> None:
         color=look.INK,
         label="to the true\nprobabilities",
     )
-
-
-_DRAW = {
-    "grid": _draw_grid,
-    "regions": _draw_regions,
-    "points": _draw_points,
-    "arrows": _draw_arrows,
-}

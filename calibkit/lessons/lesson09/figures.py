@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from calibkit._links import expit, logit
 from calibkit.plot import _scale, look
-from calibkit.plot._elements import Truth
+from calibkit.plot.look import Truth
 from calibkit.reliability import BinTable
 
 if TYPE_CHECKING:
