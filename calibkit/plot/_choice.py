@@ -19,18 +19,8 @@ if TYPE_CHECKING:
 
 ELEMENTS = ("strip", "lowest", "chosen")
 _CODES: dict[str, dict[str, Any]] = {
-    "lowest": {
-        "marker": "o",
-        "markersize": 11,
-        "markerfacecolor": "none",
-        "markeredgecolor": look.UNDER,
-    },
-    "chosen": {
-        "marker": "D",
-        "markersize": 6,
-        "markerfacecolor": look.OVER,
-        "markeredgecolor": look.OVER,
-    },
+    "lowest": {"face": "none", "edge": look.UNDER, "marker": "o", "markersize": 11},
+    "chosen": {"face": look.OVER, "edge": look.OVER, "marker": "D", "markersize": 6},
 }
 
 
@@ -45,6 +35,8 @@ def choice(
 ) -> Axes:
     """Draw held-out scores against the number of bins or pieces, the lowest and the chosen one.
 
+    Taught in lessons 06 and 07.
+
     Parameters
     ----------
     model : CrossValidatedBinning or PiecewiseLinear
@@ -55,8 +47,7 @@ def choice(
         What to draw besides the scores. ``"strip"``: the scores that count as good as the lowest;
         the smallest number in it is chosen.
     ax, title, legend : optional
-        Where to draw, its title, and whether with a legend; the default is a fresh figure with
-        one.
+        Where to draw (default: a fresh figure with a legend), title, whether with a legend.
 
     Returns
     -------
@@ -66,10 +57,6 @@ def choice(
     ------
     ValueError
         If the model holds no scores, or an element does not exist.
-
-    Notes
-    -----
-    Taught in lessons 06 and 07.
 
     Examples
     --------
@@ -111,15 +98,10 @@ def choice(
         if mark is not None:
             code = {"color": look.GREY, "linestyle": ":", "linewidth": 1.4}
             ax.axvline(mark, label=f"drawn: {mark}", gid="mark", **code)
-        for name in (name for name in found if name in names):
-            code = {
-                "linestyle": "none",
-                "markeredgewidth": 1.6,
-                "zorder": 4,
-                **_CODES[name],
-            }
-            number = found[name]
-            ax.plot(number, at[number], label=f"{name}: {number}", gid=name, **code)
+        for name, number in found.items():
+            if name in names:
+                code = {"label": f"{name}: {number}", "gid": name, "markeredgewidth": 1.6}
+                look.points(ax, number, at[number], **code, **_CODES[name])
     said = [
         f"{name.capitalize()}: {at[number]:.5f} with {number} {unit}{'' if number == 1 else 's'}."
         for name, number in found.items()

@@ -44,8 +44,7 @@ def compare_maps(
     scale : {"linear", "logit"}
         Axes in probabilities, or stretched so that logits have equal distances.
     ax, title, legend : optional
-        Where to draw, its title, and whether with a legend; the default is a fresh figure with
-        one.
+        Where to draw (default: a fresh figure with a legend), title, whether with a legend.
 
     Returns
     -------

@@ -47,8 +47,7 @@ def corp(
         Elements to draw, out of ``"curve"``, ``"parts"``, ``"counts"``, ``"band"``,
         ``"truth"``. The default is the first three, and band and true map where given.
     ax, title, legend : optional
-        Where to draw, its title, and whether with a legend; the default is a fresh figure with
-        one.
+        Where to draw (default: a fresh figure with a legend), title, whether with a legend.
 
     Returns
     -------
@@ -152,20 +151,9 @@ def _draw_curve(ax: Axes, parts: CorpDecomposition) -> None:
         gid="blocks",
     )
     if len(parts.prediction) <= _FEW:
-        ax.plot(
-            parts.prediction,
-            parts.recalibrate(parts.prediction),
-            linestyle="none",
-            marker="o",
-            markersize=5.5,
-            markerfacecolor=look.UNDER,
-            markeredgecolor="white",
-            markeredgewidth=0.7,
-            clip_on=False,
-            zorder=3.3,
-            label="distinct prediction",
-            gid="predictions",
-        )
+        at = parts.prediction, parts.recalibrate(parts.prediction)
+        code = {"markersize": 5.5, "zorder": 3.3, "label": "distinct prediction"}
+        look.points(ax, *at, look.UNDER, gid="predictions", **code)
 
 
 def _print_parts(ax: Axes, parts: CorpDecomposition) -> None:

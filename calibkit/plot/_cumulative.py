@@ -29,8 +29,7 @@ def cumulative_differences(
     curve : CumulativeDifferences
         From `calibkit.significance.cumulative_differences`.
     ax, title, legend : optional
-        Where to draw, its title, and whether with a legend; the default is a fresh figure with
-        one.
+        Where to draw (default: a fresh figure with a legend), title, whether with a legend.
 
     Returns
     -------
@@ -87,20 +86,9 @@ def _draw_line(ax: Axes, curve: "CumulativeDifferences") -> None:
         gid="differences",
     )
     ends = sorted((int(curve.difference.argmin()), int(curve.difference.argmax())))
-    ax.plot(
-        curve.share[ends],
-        curve.difference[ends],
-        linestyle="none",
-        marker="o",
-        markersize=6,
-        markerfacecolor="white",
-        markeredgecolor=look.OVER,
-        markeredgewidth=1.8,
-        zorder=4,
-        clip_on=False,
-        label="lowest and highest point",
-        gid="extremes",
-    )
+    code = {"markersize": 6, "markeredgewidth": 1.8, "label": "lowest and highest point"}
+    at = curve.share[ends], curve.difference[ends]
+    look.points(ax, *at, "white", look.OVER, gid="extremes", **code)
 
 
 def _draw_ticks(ax: Axes, curve: "CumulativeDifferences") -> None:

@@ -44,8 +44,7 @@ def murphy(
     marks : sequence of float
         Thresholds to mark by upright lines, in [0, 1].
     ax, title, legend : optional
-        Where to draw, its title, and whether with a legend; the default is a fresh figure with
-        one.
+        Where to draw (default: a fresh figure with a legend), title, whether with a legend.
 
     Returns
     -------

@@ -5,7 +5,7 @@ filling, see `_filling`) and 5 (filling under any map). Each artist carries its 
 """
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -66,8 +66,7 @@ def fit_on_test(
         Axes in probabilities, or stretched so that logits have equal distances. Stretched axes
         end at .00075 and .99925, have no counts, and draw what lies beyond on their frame.
     ax, title, legend : optional
-        Where to draw, its title, and whether with a legend; the default is a fresh figure with
-        one.
+        Where to draw (default: a fresh figure with a legend), title, whether with a legend.
 
     Returns
     -------
@@ -201,20 +200,11 @@ def _draw_lines(
 def _draw_labels(ax: Axes, result: "FitOnTest", scale: str) -> None:
     rows = _picked(result.n)
     few = len(rows) <= _FEW
-    ax.plot(
-        _scale.inside(np.asarray(result.prob)[rows], scale),
-        _scale.inside(np.asarray(result.label)[rows], scale),
-        linestyle="none",
-        marker="D" if few else "|",
-        markersize=6.5 if few else 7,
-        markerfacecolor="white",
-        markeredgecolor=look.INK,
-        markeredgewidth=1.3 if few else 0.8,
-        clip_on=False,
-        zorder=3.8,
-        label="label",
-        gid="labels",
-    )
+    at = (_scale.inside(np.asarray(x)[rows], scale) for x in (result.prob, result.label))
+    code: dict[str, Any] = {"marker": "|", "markersize": 7}
+    if few:
+        code = {"marker": "D", "markersize": 6.5, "markeredgewidth": 1.3}
+    look.points(ax, *at, "white", look.INK, zorder=3.8, label="label", gid="labels", **code)
 
 
 def _draw_counts(ax: Axes, result: "FitOnTest", table: BinTable | None) -> None:

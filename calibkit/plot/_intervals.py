@@ -30,8 +30,7 @@ def intervals(
     truths : float or sequence of float
         What each should hold.
     ax, title, legend : optional
-        Where to draw, its title, and whether with a legend; the default is a fresh figure with
-        one.
+        Where to draw (default: a fresh figure with a legend), title, whether with a legend.
 
     Returns
     -------
@@ -120,6 +119,8 @@ def venn_abers(
 ) -> Axes:
     """Draw the two probabilities that Venn-Abers gives for each prediction.
 
+    Taught in lesson 11.
+
     Parameters
     ----------
     prob : array-like of shape (n,)
@@ -129,8 +130,7 @@ def venn_abers(
     truth : array-like of shape (n,), optional
         True probabilities.
     ax, title, legend : optional
-        Where to draw, its title, and whether with a legend; the default is a fresh figure with
-        one.
+        Where to draw (default: a fresh figure with a legend), title, whether with a legend.
 
     Returns
     -------
@@ -140,10 +140,6 @@ def venn_abers(
     ------
     ValueError
         If lengths differ, or the predictions do not rise.
-
-    Notes
-    -----
-    Taught in lesson 11.
 
     Examples
     --------

@@ -14,6 +14,8 @@ def null_level(
 ) -> Axes:
     """Draw the values that a calibrated model would show, and the observed one.
 
+    Taught in lesson 04.
+
     Parameters
     ----------
     null : NullLevel
@@ -25,10 +27,6 @@ def null_level(
     Returns
     -------
     matplotlib Axes
-
-    Notes
-    -----
-    Taught in lesson 04.
 
     Examples
     --------

@@ -32,6 +32,8 @@ def piecewise(
 ) -> Axes:
     """Draw a fitted map: its line, its knots with dotted verticals, and the diagonal.
 
+    Taught in lesson 07.
+
     Parameters
     ----------
     model : PiecewiseLinear
@@ -55,10 +57,6 @@ def piecewise(
     ------
     ValueError
         If an element or scale does not exist.
-
-    Notes
-    -----
-    Taught in lesson 07.
 
     Examples
     --------
@@ -104,20 +102,8 @@ def _draw_knots(ax: Axes, knots: FloatVector, heights: FloatVector, scale: str) 
         ax.vlines(knots[inner], low, heights[inner], gid="verticals", **code)
     if not seen.any():  # a line without points would spoil the layout
         return
-    ax.plot(
-        knots[seen],
-        heights[seen],
-        linestyle="none",
-        marker="o",
-        markersize=6,
-        markerfacecolor="white",
-        markeredgecolor=look.INK,
-        markeredgewidth=1.6,
-        zorder=4,
-        clip_on=False,
-        label="knot",
-        gid="knots",
-    )
+    code = {"markersize": 6, "markeredgewidth": 1.6, "label": "knot", "gid": "knots"}
+    look.points(ax, knots[seen], heights[seen], "white", look.INK, **code)
 
 
 def _draw_members(ax: Axes, model: "Calibrator", scale: str) -> None:

@@ -131,20 +131,9 @@ def draw_bars(ax: Axes, table: BinTable, face: str = "none", zorder: float = 1.5
 def draw_means(ax: Axes, table: BinTable) -> None:
     """Draw points at mean prediction and observed frequency."""
     size = 6.0 if look.width_in_points(ax) > look.SMALL else 4.5
-    ax.plot(
-        table.mean_prob[table.occupied],
-        table.frequency[table.occupied],
-        linestyle="none",
-        marker="o",
-        markersize=size if table.n_bins <= look.MANY_BINS else 3.0,
-        markerfacecolor=look.INK,
-        markeredgecolor="white",
-        markeredgewidth=0.8,
-        clip_on=False,
-        zorder=4,
-        label="bin mean",
-        gid="means",
-    )
+    code = {"markersize": size if table.n_bins <= look.MANY_BINS else 3.0, "label": "bin mean"}
+    seen = table.occupied
+    look.points(ax, table.mean_prob[seen], table.frequency[seen], gid="means", **code)
 
 
 def _draw_gaps(ax: Axes, table: BinTable) -> None:
@@ -174,17 +163,7 @@ def _draw_band(ax: Axes, band: ConsistencyBand) -> None:
         gid="band",
     )
     if outside.any():
-        ax.plot(
-            table.mean_prob[outside],
-            table.frequency[outside],
-            linestyle="none",
-            marker="s",
-            markersize=11,
-            markerfacecolor="none",
-            markeredgecolor=look.INK,
-            markeredgewidth=1.4,
-            clip_on=False,
-            zorder=4.2,
-            label="outside the band",
-            gid="outside",
-        )
+        code = {"marker": "s", "markersize": 11, "markeredgewidth": 1.4, "zorder": 4.2}
+        code |= {"label": "outside the band", "gid": "outside"}
+        at = table.mean_prob[outside], table.frequency[outside]
+        look.points(ax, *at, "none", look.INK, **code)

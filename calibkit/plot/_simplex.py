@@ -71,8 +71,7 @@ def simplex(
     classes : sequence of 3 str
         Names of the classes.
     ax, title, legend : optional
-        Where to draw, its title, and whether with a legend; the default is a fresh figure with
-        one.
+        Where to draw (default: a fresh figure with a legend), title, whether with a legend.
 
     Returns
     -------

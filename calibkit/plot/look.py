@@ -179,6 +179,15 @@ def chosen(
     return names
 
 
+def points(
+    ax: Axes, across: Any, up: Any, face: str = INK, edge: str = "white", **code: Any
+) -> None:
+    """Draw points that are not cut off at the frame."""
+    look = {"linestyle": "none", "marker": "o", "clip_on": False, "zorder": 4}
+    colours = {"markerfacecolor": face, "markeredgecolor": edge, "markeredgewidth": 0.8}
+    ax.plot(across, up, **{**look, **colours, **code})
+
+
 def draw_truth(ax: Axes, across: Any, up: Any, *, label: str = "true map") -> None:
     """Draw what is true (values, or a map of `across`) in the one code that all figures give it."""
     ax.plot(
@@ -304,7 +313,10 @@ def _proxy(handle: Any) -> Any:
     face: Any = handle.get_facecolor()
     edge: Any = handle.get_edgecolor()
     width: Any = handle.get_linewidth()
-    colours: dict[str, Any] = {"facecolor": next(iter(face), "none"), "edgecolor": next(iter(edge), "none")}
+    colours: dict[str, Any] = {
+        "facecolor": next(iter(face), "none"),
+        "edgecolor": next(iter(edge), "none"),
+    }
     return Patch(linewidth=float(width[0]), hatch=handle.get_hatch(), **colours)
 
 
