@@ -3,6 +3,7 @@
 import importlib.util
 import os
 import shutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -69,6 +70,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:  # examples in docstrings
         if absent and "calibkit/nets/" in item.path.as_posix():
             item.add_marker(pytest.mark.skip(reason=f"not installed: {', '.join(absent)}"))
+
+
+@pytest.fixture(autouse=True)
+def close_figures() -> Iterator[None]:
+    """Close what a test has drawn; a test that draws nothing does not pay for matplotlib."""
+    yield
+    pyplot = sys.modules.get("matplotlib.pyplot")
+    if pyplot is not None:
+        pyplot.close("all")
 
 
 @pytest.fixture(scope="session")

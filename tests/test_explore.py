@@ -31,12 +31,6 @@ by_explorer = pytest.mark.parametrize("name", EXPLORERS)
 KILOBYTE = 1024
 
 
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
-
-
 @pytest.fixture(scope="module")
 def pages():
     """The twins, rendered once: fewer states, the same machinery."""

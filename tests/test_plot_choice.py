@@ -6,8 +6,7 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from matplotlib.axes import Axes
-from matplotlib.text import Text
+from drawn import assert_nothing_is_cut_off, find, labels, one
 
 from calibkit import plot
 from calibkit.calibrators import CrossValidatedBinning
@@ -30,34 +29,6 @@ class Toy:
 
 PLAIN = Replicates(name="plain", values=np.array([0.1, 0.2, 0.3, 0.3]), truth=0.15)
 OTHER = Replicates(name="debiased", values=np.array([-0.1, 0.1, 0.2, 0.3]), truth=0.15)
-
-
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
-
-
-def find(ax: Axes, gid: str) -> list:
-    return [artist for artist in ax.findobj() if artist.get_gid() == gid]
-
-
-def one(ax: Axes, gid: str):
-    (artist,) = find(ax, gid)
-    return artist
-
-
-def labels(ax: Axes) -> list[str]:
-    return [text.get_text() for text in ax.get_legend().get_texts()]
-
-
-def assert_nothing_is_cut_off(ax: Axes) -> None:
-    figure = ax.figure
-    figure.canvas.draw()
-    box, (width, height) = figure.get_tightbbox(), figure.get_size_inches()
-    assert box.x0 >= 0 and box.y0 >= 0 and box.x1 <= width and box.y1 <= height
-    visible = [text for text in figure.findobj(Text) if text.get_text().strip()]
-    assert min(text.get_fontsize() for text in visible) >= 9
 
 
 class TestBinChoice:

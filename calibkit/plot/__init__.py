@@ -20,7 +20,8 @@ from calibkit.plot._piecewise import piecewise
 from calibkit.plot._reliability import reliability
 from calibkit.plot._simplex import simplex
 from calibkit.plot._tested import test_based
-from calibkit.plot.look import alt_text, legend, style
+from calibkit.plot._words import alt_text
+from calibkit.plot.look import legend, style
 
 __all__ = [
     "alt_text",

@@ -24,7 +24,9 @@ def audit_gaps(
     title: str | None = None,
     legend: bool = True,
 ) -> Axes:
-    """Draw by how much each bin is off, beside what chance would do.
+    """Draw by how much each bin is off, beside what chance would do. Lesson 14.
+
+    Triangles point where the frequency lies: down, the predictions were too high.
 
     Parameters
     ----------
@@ -36,11 +38,6 @@ def audit_gaps(
     Returns
     -------
     matplotlib Axes
-
-    Notes
-    -----
-    Triangles point where the frequency lies: down, the predictions were too high. Taught in
-    lesson 14.
 
     Examples
     --------
@@ -88,7 +85,9 @@ def _finish(ax: Axes, title: str | None, *, legend: bool = True) -> None:
 def audit_repairs(
     repairs: "RepairTable", ax: Axes | None = None, *, title: str | None = None
 ) -> Axes:
-    """Draw what each repair gains on held-out rows, with its interval.
+    """Draw what each repair gains on held-out rows, with its interval. Lesson 14.
+
+    A filled point is the recommended repair.
 
     Parameters
     ----------
@@ -100,10 +99,6 @@ def audit_repairs(
     Returns
     -------
     matplotlib Axes
-
-    Notes
-    -----
-    A filled point is the recommended repair. Taught in lesson 14.
 
     Examples
     --------
@@ -124,15 +119,8 @@ def audit_repairs(
         ax.axvline(0, color=look.GREY, linewidth=1.0)
         ax.hlines(place, repairs.low, repairs.high, color=look.UNDER, linewidth=2, gid="interval")
         for i in place:
-            ax.plot(
-                repairs.gain[i],
-                i,
-                marker="o",
-                markersize=7,
-                color=look.UNDER,
-                markerfacecolor=look.UNDER if i == repairs.chosen else "white",
-                gid="chosen" if i == repairs.chosen else "candidate",
-            )
+            gid, face = ("candidate", "white") if i != repairs.chosen else ("chosen", look.UNDER)
+            look.points(ax, repairs.gain[i], i, face, look.UNDER, markersize=7, gid=gid)
         _rows(ax, repairs.name.tolist())
         _finish(ax, title)
     look.remember(ax, ["Gain of each repair with its interval.", repairs.describe()])
@@ -146,7 +134,10 @@ def audit_groups(
     title: str | None = None,
     legend: bool = True,
 ) -> Axes:
-    """Draw by how much the predictions of each group are off.
+    """Draw by how much the predictions of each group are off. Lesson 14.
+
+    Bars reach two standard deviations of chance to either side. Of more than 30 groups those with
+    the smallest p-values are shown.
 
     Parameters
     ----------
@@ -158,11 +149,6 @@ def audit_groups(
     Returns
     -------
     matplotlib Axes
-
-    Notes
-    -----
-    Bars reach two standard deviations of chance to either side. Of more than 30 groups those with
-    the smallest p-values are shown. Taught in lesson 14.
 
     Examples
     --------

@@ -87,7 +87,8 @@ def choice(
     with look.drawing(ax, (5.0, 3.6), words=words, title=title, legend=legend) as ax:
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
         if "strip" in names:
-            _draw_strip(ax, at[found["lowest"]], model.tolerance)
+            lowest, label = at[found["lowest"]], f"within {100 * model.tolerance:g} % of the lowest"
+            look.strip(ax, lowest, lowest * (1 + model.tolerance), label=label)
         code: dict[str, Any] = {
             "color": look.GREY,
             "linewidth": 1.2,
@@ -110,16 +111,3 @@ def choice(
     span = f"{candidates.min()} to {candidates.max()} {unit}s"
     look.remember(ax, [f"Mean held-out Brier score for {span}.", *said])
     return ax
-
-
-def _draw_strip(ax: Axes, lowest: float, tolerance: float) -> None:
-    ax.axhspan(
-        lowest,
-        lowest * (1 + tolerance),
-        facecolor=look.PALE,
-        edgecolor=look.SKY,
-        linewidth=0.8,
-        zorder=1,
-        label=f"within {100 * tolerance:g} % of the lowest",
-        gid="strip",
-    )

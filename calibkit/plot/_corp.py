@@ -4,6 +4,7 @@ Source: Dimitriadis, Gneiting and Jordan (2021).
 """
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -122,16 +123,9 @@ def _draw_counts(ax: Axes, parts: CorpDecomposition) -> None:
 
 
 def _draw_band(ax: Axes, band: CorpBand) -> None:
-    ax.fill_between(
-        band.at,
-        band.lower,
-        band.upper,
-        color="#DADADA",
-        linewidth=0,
-        zorder=1.5,
-        label=f"{100 * band.level:g} % consistency band\n(pointwise)",
-        gid="band",
-    )
+    label = f"{100 * band.level:g} % consistency band\n(pointwise)"
+    code: dict[str, Any] = {"color": "#DADADA", "linewidth": 0, "zorder": 1.5, "label": label}
+    ax.fill_between(band.at, band.lower, band.upper, gid="band", **code)
     for edge in (band.lower, band.upper):
         ax.plot(band.at, edge, color="#9A9A9A", linewidth=0.8, zorder=1.6, gid="band-edge")
 
@@ -178,16 +172,8 @@ def _print_parts(ax: Axes, parts: CorpDecomposition) -> None:
     corner = (0.0, 1.0) if left else (1.0, float(ax.transLimits.transform((0, 0))[1]))
     first = 5 if left else -5 - reach
     for offset, text, side in ((first, names, "left"), (first + reach, numbers, "right")):
-        ax.annotate(
-            text,
-            corner,
-            xycoords="axes fraction",
-            xytext=(offset, -4 if left else 4),
-            textcoords="offset points",
-            ha=side,
-            va="top" if left else "bottom",
-            fontsize=look.FONT_SIZE - 0.5,
-            linespacing=1.25,
-            zorder=4,
-            gid="parts",
-        )
+        code: dict[str, Any] = {"ha": side, "va": "top" if left else "bottom", "zorder": 4}
+        code |= {"xycoords": "axes fraction", "textcoords": "offset points", "linespacing": 1.25}
+        shift = (offset, -4 if left else 4)
+        size = look.FONT_SIZE - 0.5
+        ax.annotate(text, corner, xytext=shift, fontsize=size, gid="parts", **code)

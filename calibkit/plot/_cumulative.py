@@ -1,6 +1,6 @@
 """Cumulative differences: calibration without bins. Lesson 08."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -56,16 +56,7 @@ def cumulative_differences(
     words = ("share of the predictions, in rising order", "cumulative difference")
     strip = _CRITICAL * curve.scale
     with look.drawing(ax, (5.0, 3.6), words=words, title=title, legend=legend) as ax:
-        ax.axhspan(
-            -strip,
-            strip,
-            facecolor=look.PALE,
-            edgecolor="#8FA9BF",
-            linewidth=0.8,
-            zorder=1,
-            label="strip for 95 % of\ncalibrated models",
-            gid="strip",
-        )
+        look.strip(ax, -strip, strip, label="strip for 95 % of\ncalibrated models")
         ax.axhline(0, color=look.GREY, linestyle=(0, (5, 3)), linewidth=1.0, zorder=1.5)
         _draw_line(ax, curve)
         _draw_ticks(ax, curve)
@@ -76,15 +67,9 @@ def cumulative_differences(
 
 
 def _draw_line(ax: Axes, curve: "CumulativeDifferences") -> None:
-    ax.plot(
-        curve.share,
-        curve.difference,
-        color=look.UNDER,
-        linewidth=1.5,
-        zorder=3,
-        label="events minus predictions,\nsummed from the lowest",
-        gid="differences",
-    )
+    code: dict[str, Any] = {"color": look.UNDER, "linewidth": 1.5, "zorder": 3}
+    label = "events minus predictions,\nsummed from the lowest"
+    ax.plot(curve.share, curve.difference, label=label, gid="differences", **code)
     ends = sorted((int(curve.difference.argmin()), int(curve.difference.argmax())))
     code = {"markersize": 6, "markeredgewidth": 1.8, "label": "lowest and highest point"}
     at = curve.share[ends], curve.difference[ends]

@@ -79,18 +79,11 @@ def murphy(
         )
     first = next(iter(named.values()))
     with _over_thresholds(ax, "mean cost", marks, title, legend) as ax:
-        ax.plot(
-            _GRID,
-            first.ignoring(_GRID),
-            color=look.GREY,
-            linestyle=(0, (1, 2)),
-            linewidth=1.6,
-            zorder=2.2,
-            label="ignoring the model",
-            gid="ignoring",
-        )
-        for (name, curve), code in zip(named.items(), _CODES, strict=False):
-            _draw_line(ax, curve.line(), code, name)
+        code: dict[str, Any] = {"color": look.GREY, "linestyle": (0, (1, 2)), "linewidth": 1.6}
+        label = "ignoring the model"
+        ax.plot(_GRID, first.ignoring(_GRID), zorder=2.2, label=label, gid="ignoring", **code)
+        for (name, curve), colours in zip(named.items(), _CODES, strict=False):
+            _draw_line(ax, curve.line(), colours, name)
         ax.set_ylim(bottom=0)
     words = [f"{name}: {curve.describe()}" for name, curve in named.items()]
     look.remember(ax, ["Mean cost of trusting a model, for every ratio of costs.", *words])
@@ -145,14 +138,9 @@ def regret(
         for (name, curve), code in zip(named.items(), _CODES, strict=False):
             _draw_line(ax, (curve.threshold, curve.regret), code, name)
             if bounds:
-                ax.axhline(
-                    curve.error,
-                    color=code[0],
-                    linestyle=(0, (1, 2)),
-                    linewidth=1.4,
-                    label=f"{name}: calibration error",
-                    gid="bound",
-                )
+                label = f"{name}: calibration error"
+                dots = {"color": code[0], "linestyle": (0, (1, 2)), "linewidth": 1.4}
+                ax.axhline(curve.error, label=label, gid="bound", **dots)
         ax.set_ylim(0, max(ax.get_ylim()[1], 0.01))
     words = [f"{name}: {curve.describe()}" for name, curve in named.items()]
     look.remember(ax, ["What trusting loses, for every ratio of costs.", *words])

@@ -23,6 +23,8 @@ def intervals(
 ) -> Axes:
     """Draw the intervals of many data sets beside each other, and whether they hold the truth.
 
+    Thick blue bars hold it, thin red ones miss it. Lesson 11.
+
     Parameters
     ----------
     found : sequence of BootstrapInterval
@@ -40,10 +42,6 @@ def intervals(
     ------
     ValueError
         If there are no intervals, or not one truth for each.
-
-    Notes
-    -----
-    Thick blue bars hold their truth, thin red ones miss it. Taught in lesson 11.
 
     Examples
     --------
@@ -95,17 +93,10 @@ def _draw_intervals(ax: Axes, found: "Sequence[BootstrapInterval]", wanted: Floa
 
 
 def _draw_truths(ax: Axes, wanted: FloatVector) -> None:
-    ax.step(
-        np.concatenate([[0.4], np.arange(1, len(wanted) + 1) + 0.5]),
-        np.concatenate([wanted[:1], wanted]),
-        where="pre",
-        color=look.TRUTH,
-        linewidth=2,
-        linestyle="dashdot",
-        label="truth",
-        gid="truth",
-        zorder=3.5,
-    )
+    across = np.concatenate([[0.4], np.arange(1, len(wanted) + 1) + 0.5])
+    up = np.concatenate([wanted[:1], wanted])
+    code: dict[str, Any] = {"where": "pre", "color": look.TRUTH, "linestyle": "dashdot"}
+    ax.step(across, up, linewidth=2, label="truth", gid="truth", zorder=3.5, **code)
 
 
 def venn_abers(
@@ -117,9 +108,7 @@ def venn_abers(
     title: str | None = None,
     legend: bool | None = None,
 ) -> Axes:
-    """Draw the two probabilities that Venn-Abers gives for each prediction.
-
-    Taught in lesson 11.
+    """Draw the two probabilities that Venn-Abers gives for each prediction. Lesson 11.
 
     Parameters
     ----------

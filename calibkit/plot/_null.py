@@ -1,5 +1,7 @@
 """What a measure shows for a calibrated model, beside what was observed. Lessons 04 and 08."""
 
+from typing import Any
+
 import numpy as np
 from matplotlib.axes import Axes
 
@@ -12,9 +14,7 @@ _N_COLUMNS = 30
 def null_level(
     null: NullLevel, ax: Axes | None = None, *, title: str | None = None, legend: bool | None = None
 ) -> Axes:
-    """Draw the values that a calibrated model would show, and the observed one.
-
-    Taught in lesson 04.
+    """Draw the values that a calibrated model would show, and the observed one. Lesson 04.
 
     Parameters
     ----------
@@ -66,34 +66,22 @@ def _draw_columns(ax: Axes, null: NullLevel) -> None:
     edges = null.value + width * np.arange(first, last + 1)
     height, _ = np.histogram(draws, edges)
     beyond = np.arange(first, last) >= 0
-    codes = {
-        False: {"facecolor": "#C9CED3", "label": "below the observed value"},
-        True: {"facecolor": "#F6D3BD", "hatch": "////", "label": "at least the observed value"},
-    }
-    for side, code in codes.items():
-        rows = beyond == side
+    below = {"facecolor": "#C9CED3", "edgecolor": look.GREY, "gid": "null"}
+    codes: tuple[tuple[Any, dict[str, Any]], ...] = (
+        (~beyond, {"label": "below the observed value", **below}),
+        (
+            beyond,
+            {"label": "at least the observed value", "gid": "null-beyond"} | look.AREAS["over"],
+        ),
+    )
+    for rows, code in codes:
         if rows.any():
-            ax.bar(
-                edges[:-1][rows],
-                height[rows],
-                width=np.diff(edges)[rows],
-                align="edge",
-                edgecolor=look.OVER if side else look.GREY,
-                linewidth=0.6,
-                gid="null-beyond" if side else "null",
-                **code,  # type: ignore[arg-type]
-            )
+            code |= {"width": np.diff(edges)[rows], "align": "edge", "linewidth": 0.6}
+            ax.bar(edges[:-1][rows], height[rows], **code)
 
 
 def _draw_lines(ax: Axes, null: NullLevel) -> None:
-    ax.axvline(
-        null.mean,
-        color=look.UNDER,
-        linestyle=(0, (4, 2)),
-        linewidth=1.8,
-        label=f"null level {null.mean:.3f}",
-        gid="null-mean",
-    )
-    ax.axvline(
-        null.value, color=look.INK, linewidth=2.2, label=f"observed {null.value:.3f}", gid="value"
-    )
+    code: dict[str, Any] = {"color": look.UNDER, "linestyle": (0, (4, 2)), "linewidth": 1.8}
+    ax.axvline(null.mean, label=f"null level {null.mean:.3f}", gid="null-mean", **code)
+    code = {"color": look.INK, "linewidth": 2.2}
+    ax.axvline(null.value, label=f"observed {null.value:.3f}", gid="value", **code)

@@ -30,9 +30,7 @@ def piecewise(
     scale: str = "linear",
     title: str | None = None,
 ) -> Axes:
-    """Draw a fitted map: its line, its knots with dotted verticals, and the diagonal.
-
-    Taught in lesson 07.
+    """Draw a fitted map: its line, its knots with dotted verticals, and the diagonal. Lesson 07.
 
     Parameters
     ----------

@@ -99,9 +99,7 @@ def simplex(
     """
     cloud = _cloud(source, truth)
     hidden = cloud.true is None or len(cloud.stated) > _MOST_ARROWS
-    names = look.chosen(
-        show, _WORDS, [name for name in _WORDS if name != "arrows" or not hidden], {}
-    )
+    names = look.chosen(show, _WORDS, set(_WORDS) - ({"arrows"} if hidden else set()), {})
     if "arrows" in names and cloud.true is None:
         raise ValueError('show asks for "arrows", but the truth is not known; pass truth=….')
     if len(classes) != 3:
@@ -162,21 +160,10 @@ def _frame(ax: Axes, classes: Sequence[str]) -> None:
     ax.set_anchor("NW")
     ring = np.vstack([_CORNERS, _CORNERS[:1]])
     ax.plot(*ring.T, color=look.GREY, linewidth=1.2, zorder=2, gid="triangle")
-    for corner, name, colour, side in zip(
-        _CORNERS, classes, _LETTERS, ("top", "top", "bottom"), strict=True
-    ):
-        lift = -0.035 if side == "top" else 0.03
-        ax.text(
-            corner[0],
-            corner[1] + lift,
-            name,
-            ha="center",
-            va=side,
-            color=colour,
-            fontsize=look.FONT_SIZE + 0.5,
-            fontweight="bold",
-            gid="corner",
-        )
+    sides = ("top", -0.035), ("top", -0.035), ("bottom", 0.03)
+    code: dict[str, Any] = {"fontsize": look.FONT_SIZE + 0.5, "fontweight": "bold", "ha": "center"}
+    for (x, y), name, colour, (side, lift) in zip(_CORNERS, classes, _LETTERS, sides, strict=True):
+        ax.text(x, y + lift, name, va=side, color=colour, gid="corner", **code)
 
 
 def _draw_grid(ax: Axes) -> None:
@@ -200,24 +187,15 @@ def _draw_points(ax: Axes, cloud: _Cloud, classes: Sequence[str]) -> None:
     many = len(cloud.stated) > _MANY_POINTS
     plain = 9.0 if many else 36.0 if look.width_in_points(ax) > look.SMALL else 18.0
     size = np.where(np.isnan(cloud.weight), plain, 30 + 150 * cloud.weight)
-    across, up = _place(cloud.stated).T
+    at = _place(cloud.stated)
+    code: dict[str, Any] = {"linewidth": 0.7, "clip_on": False, "zorder": 4}
+    code |= {"edgecolor": "none", "alpha": 0.45} if many else {"edgecolor": "white"}
     for k, (colour, marker) in enumerate(_CLASSES):
         rows = cloud.predicted == k
         if not rows.any():
             continue
-        ax.scatter(
-            across[rows],
-            up[rows],
-            s=size[rows],
-            marker=marker,
-            facecolor=colour,
-            edgecolor="none" if many else "white",
-            linewidth=0.7,
-            alpha=0.45 if many else 1.0,
-            clip_on=False,
-            zorder=4,
-            gid=f"points-{k}",
-        )
+        form = {"marker": marker, "facecolor": colour, "gid": f"points-{k}"}
+        ax.scatter(*at[rows].T, s=size[rows], **form, **code)
         label = f"predicts {classes[k]}"
         ax.plot([], [], linestyle="none", marker=marker, markersize=7, color=colour, label=label)
 
@@ -227,31 +205,11 @@ def _draw_arrows(ax: Axes, start: Table, end: Table) -> None:
     moved = np.abs(step).max(axis=1) > 1e-9
     if not moved.any():
         return
-    arrows = ax.quiver(
-        *start[moved].T,
-        *step[moved].T,
-        angles="xy",
-        scale_units="xy",
-        scale=1,
-        units="dots",
-        width=1.7 if len(start) <= 20 else 1.1,
-        headwidth=5,
-        headlength=6,
-        headaxislength=5.2,
-        minlength=0,
-        minshaft=1.2,
-        color=look.INK,
-        clip_on=False,
-        zorder=3.5,
-        gid="arrows",
-    )
+    code: dict[str, Any] = {"angles": "xy", "scale_units": "xy", "scale": 1, "units": "dots"}
+    code |= {"headwidth": 5, "headlength": 6, "headaxislength": 5.2, "minlength": 0}
+    code |= {"minshaft": 1.2, "color": look.INK, "clip_on": False, "zorder": 3.5, "gid": "arrows"}
+    width = 1.7 if len(start) <= 20 else 1.1
+    arrows = ax.quiver(*start[moved].T, *step[moved].T, width=width, **code)
     arrows.set_in_layout(False)  # its extent is not known before it is drawn
-    ax.plot(
-        [],
-        [],
-        linestyle="none",
-        marker=r"$\rightarrow$",
-        markersize=15,
-        color=look.INK,
-        label="to the true\nprobabilities",
-    )
+    code = {"linestyle": "none", "marker": r"$\rightarrow$", "markersize": 15, "color": look.INK}
+    ax.plot([], [], label="to the true\nprobabilities", **code)

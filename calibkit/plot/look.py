@@ -7,16 +7,17 @@ Axes shows when it is drawn later (ticks, grid, frame) is set on that Axes.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection, PolyCollection
-from matplotlib.figure import Figure, SubFigure
 from matplotlib.patches import Patch
 from numpy.typing import ArrayLike, NDArray
+
+from calibkit.plot._words import AnyFigure as AnyFigure
+from calibkit.plot._words import remember as remember
 
 # Okabe and Ito's colour-blind-safe palette. Each colour also has a second code, stated here.
 OVER = "#D55E00"  # vermilion, solid, hatched ////: predictions above the frequency
@@ -41,7 +42,6 @@ ROUNDING = 1e-12  # a smaller gap is rounding, not an over- or under-estimate
 SMALL = 170  # width in points up to which a panel shows less
 MANY_BINS = 40  # from here on, lines and points get thinner
 
-AnyFigure = Figure | SubFigure
 FloatVector = NDArray[np.float64]
 Line = tuple[FloatVector, FloatVector]  # across and up
 Points = Sequence[NDArray[Any]]
@@ -75,8 +75,6 @@ _STYLE: dict[Any, Any] = {
     "lines.solid_capstyle": "butt",
     "lines.dash_capstyle": "butt",
 }
-
-_words: WeakKeyDictionary[Axes, str] = WeakKeyDictionary()
 
 
 @contextmanager
@@ -186,6 +184,12 @@ def points(
     look = {"linestyle": "none", "marker": "o", "clip_on": False, "zorder": 4}
     colours = {"markerfacecolor": face, "markeredgecolor": edge, "markeredgewidth": 0.8}
     ax.plot(across, up, **{**look, **colours, **code})
+
+
+def strip(ax: Axes, low: float, high: float, label: str) -> None:
+    """Shade what counts as good."""
+    code: dict[str, Any] = {"facecolor": PALE, "edgecolor": "#8FA9BF", "linewidth": 0.8}
+    ax.axhspan(low, high, zorder=1, label=label, gid="strip", **code)
 
 
 def draw_truth(ax: Axes, across: Any, up: Any, *, label: str = "true map") -> None:
@@ -326,46 +330,3 @@ def _columns_that_fit(figure: AnyFigure, labels: Iterable[str]) -> int:
     column = longest * 0.56 * FONT_SIZE + 4.5 * FONT_SIZE
     width = figure.bbox.width / figure.dpi * 72
     return max(1, int(width // column))
-
-
-def remember(ax: Axes, sentences: Iterable[str]) -> None:
-    """Keep the words that say what an Axes shows, for `alt_text`."""
-    _words[ax] = " ".join(sentence.strip() for sentence in sentences if sentence)
-
-
-def alt_text(drawn: Axes | AnyFigure | Sequence[Axes]) -> str:
-    """Say in words what a drawn figure shows: the text for readers who do not see it.
-
-    Parameters
-    ----------
-    drawn : matplotlib Axes, Figure, SubFigure, or sequence of Axes
-        Drawn by functions of `calibkit.plot`; ValueError if nothing there was.
-
-    Returns
-    -------
-    str
-        One paragraph, built from the ``describe()`` of the results that were drawn.
-
-    Examples
-    --------
-    >>> from calibkit import plot, reliability_table
-    >>> ax = plot.reliability(reliability_table([0, 1, 1, 1], [.2, .3, .8, .9], bins=2))
-    >>> plot.alt_text(ax).startswith("Reliability diagram")
-    True
-    >>> plt.close(ax.figure)
-    """
-    if isinstance(drawn, Axes):
-        axes: Sequence[Axes] = [drawn]
-    elif isinstance(drawn, Figure | SubFigure):
-        axes = drawn.get_axes()
-    else:
-        axes = list(drawn)
-    known = [(ax.get_title().replace("\n", " "), _words[ax]) for ax in axes if ax in _words]
-    if not known:
-        raise ValueError("nothing here was drawn by calibkit.plot, so there are no words for it.")
-    if len(known) == 1:
-        return known[0][1]
-    return " ".join(
-        f"Panel {number}{f' ({title})' if title else ''}: {words}"
-        for number, (title, words) in enumerate(known, start=1)
-    )
