@@ -23,6 +23,12 @@ def labels(ax: Axes) -> list[str]:
     return [text.get_text() for text in ax.get_legend().get_texts()]
 
 
+def heights(ax: Axes, gid: str) -> tuple[float, float]:
+    """Return where a strip across the figure begins and ends (a polygon before matplotlib 3.9)."""
+    box = one(ax, gid).get_extents().transformed(ax.transData.inverted())
+    return box.y0, box.y1
+
+
 def area(ax: Axes, gid: str) -> float:
     """Return the area of all polygons of an element."""
     shapes = [path.vertices.T for artist in find(ax, gid) for path in artist.get_paths()]

@@ -682,7 +682,8 @@ class TestNotebook:
         nbformat = pytest.importorskip("nbformat")
         nbclient = pytest.importorskip("nbclient")
         cells = [
-            "from calibkit import explore, plot",
+            "from calibkit.lessons import lesson01, lesson04\n"
+            "from calibkit.lessons.lesson01 import figures as figures01",
             "ax = figures01.forecaster(lesson01.forecaster_view(days=5))",
             "fig = lesson04.which_is_perfect().static()",
             "lesson01.forecaster()",

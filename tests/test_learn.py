@@ -462,7 +462,7 @@ def test_the_doctor_sees_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> Non
     found = learn.doctor()
     assert not found.healthy and messages.DOCTOR_BAD in repr(found)
     assert "too old, >= 1.26" in repr(found) and "missing" in repr(found)
-    assert "not installed (lesson 10 only)" in repr(found)
+    assert "not installed (training networks)" in repr(found)
 
 
 # --- lessons by number -------------------------------------------------------------------------

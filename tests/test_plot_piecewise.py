@@ -7,7 +7,7 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from drawn import assert_nothing_is_cut_off, find, labels, one
+from drawn import assert_nothing_is_cut_off, find, heights, labels, one
 
 from calibkit import plot
 from calibkit._links import expit, logit
@@ -145,8 +145,7 @@ class TestPieceChoice:
     def test_scores_strip_lowest_and_chosen(self):
         ax = plot.choice(Toy(), mark=3)
         np.testing.assert_allclose(one(ax, "scores").get_ydata(), Toy().scores_)
-        strip = one(ax, "strip").get_extents().transformed(ax.transData.inverted())
-        assert (strip.y0, strip.y1) == pytest.approx((0.2, 0.202))
+        assert heights(ax, "strip") == pytest.approx((0.2, 0.202))
         assert one(ax, "lowest").get_xydata().tolist() == [[4, 0.2]]
         assert one(ax, "chosen").get_xydata().tolist() == [[2, 0.2018]]
         assert one(ax, "mark").get_xdata() == [3, 3]

@@ -4,7 +4,7 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from drawn import assert_nothing_is_cut_off, find, one
+from drawn import assert_nothing_is_cut_off, find, heights, one
 from matplotlib.axes import Axes
 
 from calibkit import plot
@@ -215,10 +215,8 @@ class TestCumulativeDifferences:
         line = one(ax, "differences")
         assert np.array_equal(line.get_ydata(), curve.difference)
         assert np.array_equal(line.get_xdata(), curve.share)
-        box = one(ax, "strip").get_bbox()
-        assert (box.y0, box.y1) == pytest.approx(
-            (-_CRITICAL * curve.scale, _CRITICAL * curve.scale)
-        )
+        reach = _CRITICAL * curve.scale
+        assert heights(ax, "strip") == pytest.approx((-reach, reach))
         assert np.ptp(one(ax, "extremes").get_ydata()) == pytest.approx(curve.ecce_r)
         assert plot.alt_text(ax) == curve.describe()
         assert_nothing_is_cut_off(ax)
@@ -231,7 +229,7 @@ class TestCumulativeDifferences:
             sample = LogitDistortion(slope=slope, shift=slope - 1).sample(500, rng=1)
             curve = cumulative_differences(sample.y_true, sample.y_prob)
             ax = plot.cumulative_differences(curve)
-            top = one(ax, "strip").get_bbox().y1
+            top = heights(ax, "strip")[1]
             leaves = np.abs(one(ax, "differences").get_ydata()).max() > top
             assert leaves == (curve.mad_test.p_value < 0.05)
 

@@ -4,7 +4,6 @@ import re
 import textwrap
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import partial
 from html import escape
 from typing import Any
 
@@ -53,9 +52,11 @@ class Message:
     def __repr__(self) -> str:
         first, *others = self.paragraphs
         whole: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
-        fill = partial(textwrap.fill, width=_WIDTH, subsequent_indent="  ", **whole)
-        said = [fill(part, initial_indent="  ") for part in others]
-        return "\n".join([fill(f"{self.heading}: {first}"), *said])
+        parts = [(f"{self.heading}: {first}", ""), *((part, "  ") for part in others)]
+        return "\n".join(
+            textwrap.fill(part, _WIDTH, initial_indent=indent, subsequent_indent="  ", **whole)
+            for part, indent in parts
+        )
 
     def _repr_html_(self) -> str:
         return _box(self.symbol, self.heading, self.paragraphs, _NOTE_BORDER, "note")

@@ -1,15 +1,12 @@
 """The figures of an audit: gaps with their band, repairs, groups. Lesson 14."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 
 from calibkit.plot import look
 from calibkit.significance import ConsistencyBand
-
-if TYPE_CHECKING:
-    from calibkit.audit import GroupTable, RepairTable
 
 _SIZE = (5.4, 3.6)
 _ROW = 0.34  # inches per row of a dot plot
@@ -82,9 +79,7 @@ def _finish(ax: Axes, title: str | None, *, legend: bool = True) -> None:
         ax.legend(frameon=False, fontsize=look.FONT_SIZE - 1, loc="best", labelcolor=look.INK)
 
 
-def audit_repairs(
-    repairs: "RepairTable", ax: Axes | None = None, *, title: str | None = None
-) -> Axes:
+def audit_repairs(repairs: Any, ax: Axes | None = None, *, title: str | None = None) -> Axes:
     """Draw what each repair gains on held-out rows, with its interval. Lesson 14.
 
     A filled point is the recommended repair.
@@ -128,7 +123,7 @@ def audit_repairs(
 
 
 def audit_groups(
-    groups: "GroupTable",
+    groups: Any,
     ax: Axes | None = None,
     *,
     title: str | None = None,

@@ -11,6 +11,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
+from calibkit._result import spell
 from calibkit.plot import look
 
 if TYPE_CHECKING:
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
     from calibkit.piecewise import PiecewiseLinear
 
 ELEMENTS = ("strip", "lowest", "chosen")
+_NO_SCORES = (
+    "the model holds no scores, because n_pieces was given (or only one number was tried). "
+    "Fit it with n_pieces=None."
+)
 _CODES: dict[str, dict[str, Any]] = {
     "lowest": {"face": "none", "edge": look.UNDER, "marker": "o", "markersize": 11},
     "chosen": {"face": look.OVER, "edge": look.OVER, "marker": "D", "markersize": 6},
@@ -73,41 +78,30 @@ def choice(
     names = look.chosen(show, ELEMENTS, ELEMENTS, {})
     candidates, scores = np.asarray(model.candidates_), np.asarray(model.scores_, dtype=np.float64)
     if not len(scores):
-        raise ValueError(
-            "the model holds no scores, because n_pieces was given (or only one number was "
-            "tried). Fit it with n_pieces=None."
-        )
+        raise ValueError(_NO_SCORES)
     unit = "bin" if hasattr(model, "n_bins_") else "piece"
-    found = {
-        "lowest": getattr(model, f"best_n_{unit}s_"),
-        "chosen": getattr(model, f"n_{unit}s_"),
-    }
+    best, chosen = getattr(model, f"best_n_{unit}s_"), getattr(model, f"n_{unit}s_")
+    marked = {"lowest": best, "chosen": chosen}
+    found = {name: number for name, number in marked.items() if name in names}
     at = dict(zip(candidates.tolist(), scores.tolist(), strict=True))
     words = (f"number of {unit}s", "mean held-out Brier score")
     with look.drawing(ax, (5.0, 3.6), words=words, title=title, legend=legend) as ax:
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
         if "strip" in names:
-            lowest, label = at[found["lowest"]], f"within {100 * model.tolerance:g} % of the lowest"
-            look.strip(ax, lowest, lowest * (1 + model.tolerance), label=label)
-        code: dict[str, Any] = {
-            "color": look.GREY,
-            "linewidth": 1.2,
-            "marker": ".",
-            "markersize": 5,
-        }
+            label = f"within {100 * model.tolerance:g} % of the lowest"
+            look.strip(ax, at[best], at[best] * (1 + model.tolerance), label=label)
+        code: dict[str, Any] = {"color": look.GREY, "linewidth": 1.2, "marker": "."}
         ax.plot(candidates, scores, label="held-out score", gid="scores", **code)
         if mark is not None:
             code = {"color": look.GREY, "linestyle": ":", "linewidth": 1.4}
             ax.axvline(mark, label=f"drawn: {mark}", gid="mark", **code)
         for name, number in found.items():
-            if name in names:
-                code = {"label": f"{name}: {number}", "gid": name, "markeredgewidth": 1.6}
-                look.points(ax, number, at[number], **code, **_CODES[name])
-    said = [
-        f"{name.capitalize()}: {at[number]:.5f} with {number} {unit}{'' if number == 1 else 's'}."
-        for name, number in found.items()
-        if name in names
-    ]
+            code = {"label": f"{name}: {number}", "gid": name, "markeredgewidth": 1.6}
+            look.points(ax, number, at[number], **code, **_CODES[name])
     span = f"{candidates.min()} to {candidates.max()} {unit}s"
+    said = [
+        f"{name.capitalize()}: {at[number]:.5f} with {spell(number, unit)}."
+        for name, number in found.items()
+    ]
     look.remember(ax, [f"Mean held-out Brier score for {span}.", *said])
     return ax

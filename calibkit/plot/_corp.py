@@ -146,7 +146,7 @@ def _draw_curve(ax: Axes, parts: CorpDecomposition) -> None:
     )
     if len(parts.prediction) <= _FEW:
         at = parts.prediction, parts.recalibrate(parts.prediction)
-        code = {"markersize": 5.5, "zorder": 3.3, "label": "distinct prediction"}
+        code: dict[str, Any] = {"markersize": 5.5, "zorder": 3.3, "label": "distinct prediction"}
         look.points(ax, *at, look.UNDER, gid="predictions", **code)
 
 

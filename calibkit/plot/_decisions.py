@@ -139,7 +139,11 @@ def regret(
             _draw_line(ax, (curve.threshold, curve.regret), code, name)
             if bounds:
                 label = f"{name}: calibration error"
-                dots = {"color": code[0], "linestyle": (0, (1, 2)), "linewidth": 1.4}
+                dots: dict[str, Any] = {
+                    "color": code[0],
+                    "linestyle": (0, (1, 2)),
+                    "linewidth": 1.4,
+                }
                 ax.axhline(curve.error, label=label, gid="bound", **dots)
         ax.set_ylim(0, max(ax.get_ylim()[1], 0.01))
     words = [f"{name}: {curve.describe()}" for name, curve in named.items()]

@@ -200,11 +200,11 @@ def _draw_lines(
 def _draw_labels(ax: Axes, result: "FitOnTest", scale: str) -> None:
     rows = _picked(result.n)
     few = len(rows) <= _FEW
-    at = (_scale.inside(np.asarray(x)[rows], scale) for x in (result.prob, result.label))
+    x, y = (_scale.inside(np.asarray(all_)[rows], scale) for all_ in (result.prob, result.label))
     code: dict[str, Any] = {"marker": "|", "markersize": 7}
     if few:
         code = {"marker": "D", "markersize": 6.5, "markeredgewidth": 1.3}
-    look.points(ax, *at, "white", look.INK, zorder=3.8, label="label", gid="labels", **code)
+    look.points(ax, x, y, "white", look.INK, zorder=3.8, label="label", gid="labels", **code)
 
 
 def _draw_counts(ax: Axes, result: "FitOnTest", table: BinTable | None) -> None:

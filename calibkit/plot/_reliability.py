@@ -131,9 +131,9 @@ def draw_bars(ax: Axes, table: BinTable, face: str = "none", zorder: float = 1.5
 def draw_means(ax: Axes, table: BinTable) -> None:
     """Draw points at mean prediction and observed frequency."""
     size = 6.0 if look.width_in_points(ax) > look.SMALL else 4.5
-    code = {"markersize": size if table.n_bins <= look.MANY_BINS else 3.0, "label": "bin mean"}
-    seen = table.occupied
-    look.points(ax, table.mean_prob[seen], table.frequency[seen], gid="means", **code)
+    size, seen = size if table.n_bins <= look.MANY_BINS else 3.0, table.occupied
+    across, up = table.mean_prob[seen], table.frequency[seen]
+    look.points(ax, across, up, markersize=size, label="bin mean", gid="means")
 
 
 def _draw_gaps(ax: Axes, table: BinTable) -> None:
@@ -163,7 +163,12 @@ def _draw_band(ax: Axes, band: ConsistencyBand) -> None:
         gid="band",
     )
     if outside.any():
-        code = {"marker": "s", "markersize": 11, "markeredgewidth": 1.4, "zorder": 4.2}
+        code: dict[str, Any] = {
+            "marker": "s",
+            "markersize": 11,
+            "markeredgewidth": 1.4,
+            "zorder": 4.2,
+        }
         code |= {"label": "outside the band", "gid": "outside"}
         at = table.mean_prob[outside], table.frequency[outside]
         look.points(ax, *at, "none", look.INK, **code)

@@ -195,7 +195,7 @@ def _draw_points(ax: Axes, cloud: _Cloud, classes: Sequence[str]) -> None:
         if not rows.any():
             continue
         form = {"marker": marker, "facecolor": colour, "gid": f"points-{k}"}
-        ax.scatter(*at[rows].T, s=size[rows], **form, **code)
+        ax.scatter(at[rows, 0], at[rows, 1], s=size[rows], **{**form, **code})
         label = f"predicts {classes[k]}"
         ax.plot([], [], linestyle="none", marker=marker, markersize=7, color=colour, label=label)
 
