@@ -102,7 +102,7 @@ def _draw_knots(view: KnotsView, figure: AnyFigure, compact: bool) -> None:
     shown = {"filling", "knots", "truth"}
     plot.piecewise(view.model, ax=axes[0], truth=view.fake.true_map, show=shown)
     if not compact:
-        plot.piece_choice(view.search, ax=axes[1], mark=view.model.n_pieces_)
+        plot.choice(view.search, ax=axes[1], mark=view.model.n_pieces_)
         plot.legend(figure)
 
 

@@ -49,7 +49,7 @@ def requirements(
         if title is not None:
             ax.set_title(title)
         if legend or (legend is None and fresh):
-            figure = ax.get_figure(root=True)
+            figure = ax.get_figure()
             assert figure is not None  # an Axes that is drawn on belongs to a figure
             look.legend(figure, columns=3)
     look.remember(ax, _sentences(sweep, wanted))
@@ -83,7 +83,7 @@ def _draw_values(ax: Axes, sweep: RequirementSweep) -> None:
         shading="nearest",
         gid="values",
     )
-    figure = ax.get_figure(root=True)
+    figure = ax.get_figure()
     assert figure is not None  # an Axes that is drawn on belongs to a figure
     bar = figure.colorbar(mesh, ax=ax, pad=0.02)
     bar.set_label("value per patient", fontsize=look.FONT_SIZE)
