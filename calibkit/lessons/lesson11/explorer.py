@@ -1,7 +1,7 @@
 """The calibrator race: who comes closest to the truth, with how many rows? Lesson 11.
 
-Sources: 003 sections 3 and 4 (scaling-binning), 000 sections 3.4 and 6.1 (distances of maps),
-001 section 5 (calibrators).
+Sources: Kumar, Liang and Ma (2019) sections 3 and 4 (scaling-binning); Kängsepp, Valk and Kull
+(2022) sections 3.4 and 6.1 (distances of maps); the review of calibration notions, section 5.
 """
 
 from collections.abc import Mapping
@@ -54,39 +54,19 @@ _SCALES = {"map": (2e-3, 0.3), "left": (2e-3, 0.3), "loss": (3e-5, 0.3)}
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class RaceView(Result):
-    """One state of the calibrator race.
+    """One state of the calibrator race."""
 
-    Parameters
-    ----------
-    methods : tuple of str
-        The M calibrators.
-    sizes : ndarray of int, shape (S,)
-        Rows of the calibration sets, rising.
-    measure : str
-        What was measured, in words.
-    low, middle, high : ndarray of shape (M, S)
-        10 %, 50 % and 90 % quantile over the runs; infinite where so many losses are.
-    untouched : float
-        The same measure of the predictions as they are.
-    n : int
-        The size that is looked at.
-    prob, truth : ndarray of shape (G,)
-        Predictions of a grid, and their true probabilities.
-    maps : ndarray of shape (M, G)
-        The calibrators' maps on the grid, fitted to one set of `n` rows.
-    """
-
-    methods: tuple[str, ...]
-    sizes: NDArray[np.intp]
-    measure: str
-    low: FloatArray
-    middle: FloatArray
+    methods: tuple[str, ...]  # M calibrators
+    sizes: NDArray[np.intp]  # rows of the calibration sets, rising: (S,)
+    measure: str  # in words
+    low: FloatArray  # 10 %, 50 % and 90 % quantile over the runs: (M, S)
+    middle: FloatArray  # infinite where so many losses are
     high: FloatArray
-    untouched: float
-    n: int
-    prob: FloatArray
-    truth: FloatArray
-    maps: FloatArray
+    untouched: float  # the same measure of the predictions as they are
+    n: int  # the size that is looked at
+    prob: FloatArray  # predictions of a grid: (G,)
+    truth: FloatArray  # their true probabilities
+    maps: FloatArray  # fitted to one set of n rows, on the grid: (M, G)
 
     def at(self, method: str, n: int | None = None) -> float:
         """Return the median of one calibrator over the runs, at `n` rows."""

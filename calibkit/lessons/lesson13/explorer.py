@@ -118,13 +118,7 @@ def _draw(hospital: Hospital, figure: AnyFigure, compact: bool) -> None:
 
 
 _CONTROLS = (
-    Choice(
-        name="model",
-        label="Model",
-        values=MODELS,
-        default="over-confident",
-        book=MODELS,
-    ),
+    Choice(name="model", label="Model", values=MODELS, default="over-confident", book=MODELS),
     Slider(
         name="harm",
         label="Harm of a wrong treatment",

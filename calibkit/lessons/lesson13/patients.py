@@ -34,11 +34,7 @@ class Patients(Protocol):
 
 
 def patients(
-    dealt: Patients,
-    ax: Axes | None = None,
-    *,
-    revealed: bool = True,
-    title: str | None = None,
+    dealt: Patients, ax: Axes | None = None, *, revealed: bool = True, title: str | None = None
 ) -> Axes:
     """Draw the confidence in each patient's diagnosis, and whether it was right."""
     places, right = np.arange(len(dealt.names)), np.asarray(dealt.right)

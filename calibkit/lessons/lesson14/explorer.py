@@ -90,11 +90,7 @@ def board_of(report: AuditReport) -> AuditBoard:
 
 
 def audit_board_view(
-    *,
-    file: str = "small clinic",
-    view: str = EVERY,
-    bins: int = 15,
-    costs: str = UNKNOWN,
+    *, file: str = "small clinic", view: str = EVERY, bins: int = 15, costs: str = UNKNOWN
 ) -> AuditBoard:
     """Audit a bundled file."""
     if file not in FILES:
@@ -208,12 +204,7 @@ _CONTROLS = (
     Choice(name="file", label="File", values=FILES, default=FILES[0], book=FILES),
     Choice(name="view", label="View", values=VIEWS, default=EVERY),
     Slider(
-        name="bins",
-        label="Bins",
-        values=(5, 8, 15, 25, 50),
-        default=15,
-        book=(5, 15),
-        unit="bins",
+        name="bins", label="Bins", values=(5, 8, 15, 25, 50), default=15, book=(5, 15), unit="bins"
     ),
     Choice(
         name="costs",

@@ -45,11 +45,7 @@ class Board(Protocol):
 
 
 def audit_board(
-    board: Board,
-    ax: Axes | None = None,
-    *,
-    numbers: bool = True,
-    title: str | None = None,
+    board: Board, ax: Axes | None = None, *, numbers: bool = True, title: str | None = None
 ) -> Axes:
     """Draw the lights of an audit, one row per question."""
     with look.style():
