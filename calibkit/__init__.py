@@ -2,9 +2,12 @@
 
 calibkit is the package behind a course on the calibration of classifiers. Measures are
 functions ``f(y_true, y_prob, *, view=..., bins=...)`` that return frozen results with a
-plain-words ``describe()``. Plots, explorers and exercises are imported on purpose:
+plain-words ``describe()``; ``audit(y_true, y_prob)`` puts the most important of them into one
+report. Plots, explorers and exercises are imported on purpose:
 ``from calibkit import plot, explore, learn``.
 """
+
+from typing import TYPE_CHECKING, Any
 
 from calibkit._validation import CalibrationWarning
 from calibkit.bins import Distinct, EqualMass, EqualWidth, FixedEdges, Pava, PavaBC
@@ -40,6 +43,9 @@ from calibkit.significance import (
 )
 from calibkit.views import binary_problem, binary_problems
 
+if TYPE_CHECKING:
+    from calibkit.auditing import audit
+
 __version__ = "0.1.0"
 
 __all__ = [
@@ -55,6 +61,7 @@ __all__ = [
     "PavaBC",
     "adaptive_calibration_error",
     "adaptive_test",
+    "audit",
     "average_calibration_error",
     "binary_problem",
     "binary_problems",
@@ -83,3 +90,12 @@ __all__ = [
     "test_based_calibration_error",
     "top_label_calibration_error",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    # The audit needs rooms from every floor: they are imported when it is first asked for.
+    if name == "audit":
+        from calibkit.auditing import audit
+
+        return audit
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""``python -m calibkit`` is the command ``calibkit``."""
+"""The command ``calibkit``, also as ``python -m calibkit``."""
 
 import sys
 
@@ -6,7 +6,7 @@ import sys
 def run() -> int:
     """Import and run the command; Ctrl-C while it is imported ends it without a traceback."""
     try:
-        from calibkit.audit.cli import main
+        from calibkit.cli import main
     except KeyboardInterrupt:
         print("calibkit: interrupted", file=sys.stderr)
         return 130

@@ -6,6 +6,7 @@ argument is ever written to. The functions return NumPy views or copies, never t
 that was handed in.
 """
 
+from collections.abc import Callable, Iterable
 from typing import Any, NoReturn
 
 import numpy as np
@@ -30,13 +31,7 @@ class CalibrationWarning(UserWarning):
 
 
 def as_array(values: Any, name: str) -> NDArray[Any]:
-    """Turn lists, pandas, polars or torch input into a NumPy array (by position).
-
-    Raises
-    ------
-    ValueError
-        If the input is ragged, has missing entries, or holds text or other non-numbers.
-    """
+    """Turn lists, pandas, polars or torch input into a NumPy array of numbers (by position)."""
     if hasattr(values, "detach"):  # torch, also with gradients attached
         values = values.detach().cpu()
         # NumPy has no bfloat16.
@@ -99,10 +94,42 @@ def as_count(value: Any, name: str, minimum: int = 1) -> int:
     return int(value)
 
 
+def is_number(value: Any) -> bool:
+    """Tell whether this is one real number, NaN and infinity included; True and False are none."""
+    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+
+
+def as_number(
+    value: Any, name: str, wanted: str, allowed: Callable[[float], Any] = np.isfinite
+) -> float:
+    """Check a real number; `wanted` says in words what `allowed` tests.
+
+    >>> as_number(-1, "alpha", "a number from 0 on", lambda alpha: alpha >= 0)
+    Traceback (most recent call last):
+    ValueError: alpha must be a number from 0 on, got -1.
+    """
+    if is_number(value) and allowed(value):
+        return float(value)
+    raise ValueError(f"{name} must be {wanted}, got {value!r}.")
+
+
+def as_choice(value: Any, name: str, options: Iterable[str]) -> str:
+    """Check a word against the words that exist.
+
+    >>> as_choice("median", "gap", ("mean", "centre", "low"))
+    Traceback (most recent call last):
+    ValueError: gap must be "mean", "centre" or "low", got 'median'.
+    """
+    words = tuple(options)
+    if isinstance(value, str) and value in words:
+        return value
+    *others, last = (f'"{word}"' for word in words)
+    raise ValueError(f"{name} must be {', '.join(others)} or {last}, got {value!r}.")
+
+
 def as_level(level: Any, name: str = "level") -> float:
     """Check a probability that must lie strictly between 0 and 1."""
-    if isinstance(level, bool) or not isinstance(level, int | float | np.number):
-        raise ValueError(f"{name} must be a number between 0 and 1, got {level!r}.")
+    as_number(level, name, "a number between 0 and 1", lambda value: True)
     if not 0.0 < level < 1.0:
         raise ValueError(f"{name} must lie strictly between 0 and 1 (e.g. 0.9), got {level!r}.")
     return float(level)
@@ -112,13 +139,8 @@ def as_probabilities(y_prob: Any) -> FloatArray:
     """Check probabilities: ``(n,)`` for P(y = 1), or ``(n, K)`` with rows that sum to 1.
 
     Integer and boolean input becomes float64; floating types are kept, so that large float32
-    arrays are not copied. All later sums accumulate in float64.
-
-    Raises
-    ------
-    ValueError
-        For NaN or infinity, values outside [0, 1], rows that do not sum to 1 within
-        ``1e-5 + 4 * eps * sqrt(K)`` (``eps`` of the given type), and other shapes.
+    arrays are not copied. All later sums accumulate in float64. `row_sum_tolerance` says how
+    far a sum may be off.
     """
     prob = as_probability_array(y_prob)
     _check_rows(prob)
@@ -151,8 +173,7 @@ def as_probability_array(y_prob: Any) -> FloatArray:
 def check_probability_rows(by_class: FloatArray, start: int, largest: float | None = None) -> None:
     """Check one block of rows of an ``(n, K)`` table, handed over as ``(K, rows)``.
 
-    `start` is the number of the first row. A caller that knows the largest value of the block
-    can pass it and save one sweep.
+    `start` is the number of the first row; a `largest` value that is known saves one sweep.
     """
     if not by_class.min() >= 0 or not (by_class.max() if largest is None else largest) <= 1:
         _report_bad_value(by_class.T, start)
@@ -206,11 +227,7 @@ def as_predictions(y_true: Any, y_prob: Any) -> tuple[IntArray, FloatArray]:
 def as_labels(y_true: Any, prob: FloatArray) -> IntArray:
     """Check labels against the probabilities: 0 and 1, or ``0 .. K-1`` for K columns.
 
-    Raises
-    ------
-    ValueError
-        For a wrong length, missing values, soft or one-hot labels, and labels outside the
-        range. The message says how to convert the usual other codings.
+    The message for other codings (one-hot, from 1, -1 and 1) says how to convert them.
     """
     n_classes = prob.shape[1] if prob.ndim == 2 else 2
     labels = as_array(y_true, "y_true")
@@ -231,9 +248,9 @@ def as_labels(y_true: Any, prob: FloatArray) -> IntArray:
         _check_whole_numbers(labels)
     if labels.min() < 0 or labels.max() >= n_classes:
         _report_label_range(labels, n_classes, binary=prob.ndim == 1)
-    # Sums of unsigned 64-bit labels and signed indices would be floating-point numbers.
+    # Labels serve as indices. Sums of unsigned 64-bit labels and indices would be floats.
     large = labels.dtype.kind == "f" or labels.dtype.itemsize == 8
-    return labels.astype(np.int64, copy=False) if large else labels
+    return labels.astype(np.intp, copy=False) if large else labels
 
 
 def _check_whole_numbers(labels: FloatArray) -> None:

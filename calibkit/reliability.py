@@ -19,6 +19,8 @@ from calibkit.views import BinaryProblem, View, binary_problem, binary_problems
 # over large arrays, and the rounding error grows with the number of blocks only.
 _BLOCK = 65_536
 
+__all__ = ["BinTable", "reliability_table", "reliability_tables"]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class BinTable(Result):
@@ -30,14 +32,10 @@ class BinTable(Result):
         Edges from 0 (or the lower end) to 1; bins are ``[a, b)``, the last one closed.
     count : ndarray of int, shape (B,)
         Number of predictions in each bin.
-    mean_prob : ndarray of shape (B,)
-        Mean prediction of each bin; NaN where the bin is empty.
-    frequency : ndarray of shape (B,)
-        Share of predictions in the bin whose event happened; NaN where the bin is empty.
-    view : str
-        Which event it is, e.g. ``"positive class"`` or ``"top-label"``.
-    bins : str
-        The binning in words.
+    mean_prob, frequency : ndarray of shape (B,)
+        Mean prediction, and share of predictions whose event happened; NaN in an empty bin.
+    view, bins : str
+        Which event, and the binning, in words.
     binning : Binning
         The binning itself.
     """
@@ -87,7 +85,7 @@ class BinTable(Result):
 
     def describe(self) -> str:
         """Say how many predictions and bins there are, and where the gap is largest."""
-        used = int(self.occupied.sum())
+        used = self.occupied.sum()
         worst = int(np.nanargmax(np.abs(self.gap)))
         side = "above" if self.gap[worst] > 0 else "below"
         text = (
@@ -119,12 +117,8 @@ def reliability_table(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels: 0 and 1, or ``0 .. K-1``.
-    y_prob : array-like of shape (n,) or (n, K)
-        P(y = 1), or one column per class with rows that sum to 1.
-    view : {"top-label"} or int, optional
-        Which event to look at; needed when `y_prob` has columns.
+    y_true, y_prob, view
+        As in `binary_problem`.
     bins : int or Binning
         A number of equal-width bins, or a binning such as `EqualMass`.
 
@@ -132,16 +126,10 @@ def reliability_table(
     -------
     BinTable
 
-    Raises
-    ------
-    ValueError
-        If labels, probabilities, view or bins are not valid; the message names row and value.
-
     Notes
     -----
     For bin b with the ``n_b`` predictions ``p_i``: ``mean_prob = (1/n_b) sum p_i`` and
-    ``frequency = (1/n_b) sum y_i`` (source 001 section 3; source 000 section 3.2).
-    Taught in lesson 04.
+    ``frequency = (1/n_b) sum y_i`` (Kängsepp et al. 2022, section 3.2). Taught in lesson 04.
 
     Examples
     --------
@@ -159,19 +147,12 @@ def reliability_tables(
 
     Parameters
     ----------
-    y_true, y_prob, bins
-        As in `reliability_table`.
-    view : {"top-label", "class-wise"} or int, optional
-        Which event or events to look at.
+    y_true, y_prob, view, bins
+        As in `reliability_table`; the view may also be ``"class-wise"``.
 
     Returns
     -------
     tuple of BinTable
-
-    Raises
-    ------
-    ValueError
-        As `reliability_table`.
 
     Notes
     -----
@@ -199,33 +180,7 @@ def table_of_sums(
     view: str,
     bins: str | None = None,
 ) -> BinTable:
-    """Make a bin table of sums per bin, as `bin_sums` returns them.
-
-    Parameters
-    ----------
-    edges : ndarray of shape (B + 1,)
-        Edges of the bins.
-    sums : tuple of ndarray of shape (B,)
-        Number of predictions, sum of the predictions, number of events.
-    binning : Binning
-        The binning.
-    view : str
-        Which event, in words.
-    bins : str, optional
-        The binning in words; its own name by default.
-
-    Returns
-    -------
-    BinTable
-
-    Examples
-    --------
-    >>> from calibkit import EqualWidth
-    >>> bins = EqualWidth(1)
-    >>> sums = (np.array([4]), np.array([1.0]), np.array([2]))
-    >>> table_of_sums(np.array([0.0, 1.0]), sums, bins, view="positive class").gap.tolist()
-    [-0.25]
-    """
+    """Make a bin table of count, sum of predictions and events per bin."""
     count, sum_prob, hits = sums
     with np.errstate(invalid="ignore"):  # 0 / 0 is NaN: the mark of an empty bin
         mean_prob, frequency = sum_prob / count, hits / count
@@ -243,33 +198,12 @@ def table_of_sums(
 def bin_sums(
     problem: BinaryProblem, binning: Binning, edges: NDArray[np.float64]
 ) -> tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.intp]]:
-    """Add up per bin: the step below every bin table and every decomposition.
+    """Return count, sum of predictions and events per bin: the step below every bin table.
 
-    Parameters
-    ----------
-    problem : BinaryProblem
-        Predictions and events.
-    binning : Binning
-        Assigns predictions to bins.
-    edges : ndarray of shape (B + 1,)
-        Edges of the bins.
-
-    Returns
-    -------
-    count : ndarray of int, shape (B,)
-        Number of predictions.
-    sum_prob : ndarray of shape (B,)
-        Sum of the predictions, in float64.
-    hits : ndarray of int, shape (B,)
-        Number of events.
-
-    Examples
-    --------
     >>> from calibkit import EqualWidth, binary_problem
     >>> problem, bins = binary_problem([0, 1, 1], [.25, .5, 1.0]), EqualWidth(2)
-    >>> count, sum_prob, hits = bin_sums(problem, bins, bins.edges(problem.prob))
-    >>> count.tolist(), sum_prob.tolist(), hits.tolist()
-    ([1, 2], [0.25, 1.5], [0, 2])
+    >>> [column.tolist() for column in bin_sums(problem, bins, bins.edges(problem.prob))]
+    [[1, 2], [0.25, 1.5], [0, 2]]
     """
     n_bins = len(edges) - 1
     counts = np.zeros(2 * n_bins, dtype=np.intp)
@@ -279,6 +213,6 @@ def bin_sums(
         index = binning.assign(prob, edges)
         sum_prob += np.bincount(index, weights=prob, minlength=n_bins)
         # Events are counted in a second row of bins: one pass gives both counts.
-        index += problem.label[start : start + _BLOCK] * np.intp(n_bins)
+        index += problem.label[start : start + _BLOCK].astype(np.intp) * n_bins
         counts += np.bincount(index, minlength=2 * n_bins)
     return counts[:n_bins] + counts[n_bins:], sum_prob, counts[n_bins:]

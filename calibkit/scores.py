@@ -1,7 +1,7 @@
 """Proper scores: the Brier score, the log loss, and what the Brier score is made of.
 
-A score rewards two virtues at once, honest probabilities and informative ones. The
-decomposition takes them apart. Lesson 02 teaches it, lesson 10 uses it.
+A score rewards honest probabilities and informative ones at once; the decomposition takes the
+two apart. Lesson 02 teaches it, lesson 10 uses it.
 """
 
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibkit._result import Result, listed, spell
-from calibkit._validation import FloatArray, IntArray, as_predictions
+from calibkit._validation import FloatArray, IntArray, as_choice, as_predictions
 from calibkit.bins import Binning, Distinct, as_bins
 from calibkit.reliability import bin_sums
 from calibkit.views import View, binary_problem
@@ -28,10 +28,8 @@ class Score(Result):
         The mean score over all predictions.
     name : str
         Its name, with the convention or the unit.
-    n : int
-        Number of predictions.
-    impossible : int
-        Number of predictions that gave probability 0 to what happened.
+    n, impossible : int
+        Number of predictions, and of those that gave probability 0 to what happened.
     """
 
     value: float
@@ -71,10 +69,8 @@ class BrierDecomposition(Result):
         ``f (1 - f)`` with the overall frequency f: what the problem brings along.
     within_bin : float
         What the bins hide: predictions that differ inside a bin. 0 for `Distinct` bins.
-    view, bins : str
-        The event and the binning in words.
-    n : int
-        Number of predictions.
+    view, bins, n
+        The event and the binning in words, and the number of predictions.
     """
 
     score: float
@@ -108,10 +104,8 @@ def brier_score(y_true: Any, y_prob: Any, *, classes: str = "sum") -> Score:
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels: 0 and 1, or ``0 .. K-1``.
-    y_prob : array-like of shape (n,) or (n, K)
-        P(y = 1), or one column per class with rows that sum to 1.
+    y_true, y_prob
+        As in `binary_problem`.
     classes : {"sum", "mean"}
         For K columns: sum the squares over classes (Brier's own form, 0 to 2) or average them
         (0 to 2/K). For one-dimensional `y_prob` only the event y = 1 counts (0 to 1): half of
@@ -121,25 +115,17 @@ def brier_score(y_true: Any, y_prob: Any, *, classes: str = "sum") -> Score:
     -------
     Score
 
-    Raises
-    ------
-    ValueError
-        If labels, probabilities or `classes` are not valid.
-
     Notes
     -----
-    ``(1/n) sum_i sum_k (p_ik - [y_i = k])^2``, or ``(1/n) sum_i (p_i - y_i)^2`` (sources 001
-    section 1.3, 004 section 2). Taught in lesson 02.
+    ``(1/n) sum_i sum_k (p_ik - [y_i = k])^2``, or ``(1/n) sum_i (p_i - y_i)^2`` (Panchenko 2021,
+    section 1.3). Taught in lesson 02.
 
     Examples
     --------
-    >>> float(brier_score([1, 0], [1.0, 0.5]))
-    0.125
-    >>> float(brier_score([1, 0], [[0.0, 1.0], [0.5, 0.5]]))
-    0.25
+    >>> float(brier_score([1, 0], [1.0, 0.5])), float(brier_score([1, 0], [[0, 1], [.5, .5]]))
+    (0.125, 0.25)
     """
-    if classes not in ("sum", "mean"):
-        raise ValueError(f'classes must be "sum" or "mean", got {classes!r}.')
+    as_choice(classes, "classes", ("sum", "mean"))
     labels, prob = as_predictions(y_true, y_prob)
     own = _probability_of_label(prob, labels)
     if prob.ndim == 1:
@@ -157,10 +143,8 @@ def log_loss(y_true: Any, y_prob: Any) -> Score:
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels: 0 and 1, or ``0 .. K-1``.
-    y_prob : array-like of shape (n,) or (n, K)
-        P(y = 1), or one column per class with rows that sum to 1.
+    y_true, y_prob
+        As in `brier_score`.
 
     Returns
     -------
@@ -168,15 +152,10 @@ def log_loss(y_true: Any, y_prob: Any) -> Score:
         Infinite if any event had been given probability 0. Nothing is clipped; the result's
         ``impossible`` counts such events.
 
-    Raises
-    ------
-    ValueError
-        If labels or probabilities are not valid.
-
     Notes
     -----
-    ``-(1/n) sum_i ln p_i[y_i]``; also called cross-entropy or negative log-likelihood (sources
-    001 section 1.3, 004 section 2, where an example is printed in base 10). Taught in lesson 02.
+    ``-(1/n) sum_i ln p_i[y_i]``; also called cross-entropy or negative log-likelihood (Panchenko
+    2021, section 1.3). Taught in lesson 02.
 
     Examples
     --------
@@ -197,24 +176,13 @@ def brier_decomposition(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels: 0 and 1, or ``0 .. K-1``.
-    y_prob : array-like of shape (n,) or (n, K)
-        P(y = 1), or one column per class with rows that sum to 1.
-    view : {"top-label"} or int, optional
-        Which event; needed when `y_prob` has columns.
-    bins : int or Binning, optional
-        By default one bin per distinct prediction (Murphy's own form). For continuous
-        predictions choose a number of bins.
+    y_true, y_prob, view, bins
+        As in `reliability_table`; by default one bin per distinct prediction (Murphy's own
+        form). For continuous predictions choose a number of bins.
 
     Returns
     -------
     BrierDecomposition
-
-    Raises
-    ------
-    ValueError
-        If labels, probabilities, view or bins are not valid.
 
     Notes
     -----

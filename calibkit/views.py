@@ -12,14 +12,13 @@ view                probability                            event
 ``"class-wise"``    each ``p_k`` in turn                   the class was ``k``
 ==================  =====================================  ============================
 
-Source: review of calibration notions, source 001 section 1.4 and 2.1. Lessons 04 and 12.
+Source: the review of notions of calibration (001), sections 1.4 and 2.1. Lessons 04 and 12.
 """
 
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calibkit._result import read_only
 from calibkit._validation import (
@@ -41,10 +40,8 @@ class BinaryProblem:
 
     Parameters
     ----------
-    prob : ndarray of shape (n,)
-        Predicted probability of the event, in [0, 1], in the type it was given.
-    label : ndarray of shape (n,)
-        1 where the event happened, else 0.
+    prob, label : ndarray of shape (n,)
+        Predicted probability of the event, in the type it was given; 1 where it happened, else 0.
     view : str
         Which event this is, in words, e.g. ``"top-label"`` or ``"class 3"``.
     n_classes : int
@@ -72,8 +69,8 @@ def binary_problem(y_true: Any, y_prob: Any, *, view: View | None = None) -> Bin
     y_prob : array-like of shape (n,) or (n, K)
         P(y = 1), or one column per class with rows that sum to 1.
     view : {"top-label"} or int, optional
-        Which event to look at. May be left out for one-dimensional `y_prob`, where it is the
-        event y = 1. A tie for the largest probability goes to the class with the lowest number.
+        Which event; by default y = 1, which only one-dimensional `y_prob` has. A tie for the
+        largest probability goes to the class with the lowest number.
 
     Returns
     -------
@@ -84,10 +81,6 @@ def binary_problem(y_true: Any, y_prob: Any, *, view: View | None = None) -> Bin
     ValueError
         If the input is not valid (the message names row and value), if `view` is missing for
         K columns, or if it is ``"class-wise"``, which gives K problems: `binary_problems`.
-
-    See Also
-    --------
-    binary_problems : the same, also for the class-wise view.
 
     Notes
     -----
@@ -120,11 +113,6 @@ def binary_problems(
     Returns
     -------
     tuple of BinaryProblem
-
-    Raises
-    ------
-    ValueError
-        If the input is not valid or `view` does not exist.
 
     Notes
     -----
@@ -190,28 +178,14 @@ def _top_label(prob: FloatArray, labels: IntArray) -> tuple[FloatArray, IntArray
     correct = np.empty(len(prob), dtype=np.bool_)
     for start in range(0, len(prob), BLOCK_ROWS):
         rows = slice(start, start + BLOCK_ROWS)
+        # One contiguous row per class makes the maximum a sweep over long vectors: on ten
+        # classes four times faster than `max(axis=1)` of the table.
         by_class = np.ascontiguousarray(prob[rows].T)
-        _top_label_block(by_class, labels[rows], confidence[rows], correct[rows])
-        check_probability_rows(by_class, start, largest=confidence[rows].max())
+        label, n_rows = labels[rows].astype(np.intp), by_class.shape[1]
+        top = confidence[rows] = by_class.max(axis=0)
+        correct[rows] = by_class.ravel().take(label * n_rows + np.arange(n_rows)) == top
+        is_top = by_class == top
+        if np.count_nonzero(is_top) > n_rows:  # a tie somewhere: the lowest class wins
+            correct[rows] = is_top.argmax(axis=0) == label
+        check_probability_rows(by_class, start, largest=top.max())
     return confidence, correct.view(np.uint8)
-
-
-def _top_label_block(
-    by_class: FloatArray,
-    labels: IntArray,
-    confidence: NDArray[np.float64],
-    correct: NDArray[np.bool_],
-) -> None:
-    """Fill `confidence` and `correct` for one block of rows, given as ``(K, rows)``.
-
-    One contiguous row per class makes the maximum a sweep over long vectors: on ten classes
-    four times faster than ``max(axis=1)`` of the table.
-    """
-    top = by_class.max(axis=0)
-    confidence[:] = top
-    n_rows = by_class.shape[1]
-    own = by_class.ravel().take(labels * np.intp(n_rows) + np.arange(n_rows))
-    np.equal(own, top, out=correct)
-    is_top = by_class == top
-    if np.count_nonzero(is_top) > n_rows:  # a tie somewhere: the lowest class wins
-        correct[:] = is_top.argmax(axis=0) == labels

@@ -8,12 +8,12 @@ import numpy as np
 from scipy.special import expit, logit, softmax
 
 KINDS = {
-    "calibrated": 80,
-    "over-confident": 30,
-    "under-confident": 30,
-    "over-forecast": 20,
-    "under-forecast": 20,
-    "shuffled": 20,
+    "calibrated": 36,
+    "over-confident": 12,
+    "under-confident": 12,
+    "over-forecast": 12,
+    "under-forecast": 12,
+    "shuffled": 12,
 }
 SIZES = (500, 1000, 2000, 5000)
 CLASSES = (2, 3, 10)
@@ -32,7 +32,7 @@ class Case:
 
 
 def cases() -> Iterator[Case]:
-    """Yield 200 cases: sizes and numbers of classes take turns within each kind."""
+    """Yield 96 cases: sizes and numbers of classes take turns within each kind."""
     for first, (kind, number) in enumerate(KINDS.items()):
         for i in range(number):
             seed = 1000 * first + i

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.special import expit, logit, softmax
 
-from calibkit.audit import AuditReport, AuditSettings, audit
+from calibkit.auditing import AuditReport, AuditSettings, audit
 
 QUICK = AuditSettings(n_resamples=50, repairs=[])
 VALUES = (0.02, 0.1, 0.25, 0.5, 0.6, 0.75, 0.9, 0.95, 0.99)
@@ -97,4 +97,4 @@ def test_verdicts_on_a_few_fresh_cases() -> None:
 
 @pytest.mark.slow
 def test_verdicts_on_fresh_cases() -> None:
-    check(300, 120, 60)
+    check(150, 64, 30)

@@ -15,9 +15,9 @@ import pytest
 from audit_cases import make
 
 from calibkit import plot
-from calibkit.audit import AuditReport, AuditSettings, audit
-from calibkit.audit._pages import write_whole
-from calibkit.audit.report import LIGHTS
+from calibkit.auditing import AuditReport, AuditSettings, audit
+from calibkit.auditing._pages import write_whole
+from calibkit.auditing.report import LIGHTS
 
 QUICK = AuditSettings(n_draws=99, n_resamples=50)
 HOSTILE = [
@@ -211,7 +211,7 @@ import sys
 for name in ("matplotlib", "pandas", "pyarrow"):
     sys.modules[name] = None
 import numpy as np
-from calibkit.audit import audit
+from calibkit.auditing import audit
 p = np.linspace(.02, .98, 300)
 report = audit(np.random.default_rng(0).random(300) < p, p)
 report.text(), report.to_markdown(), report.to_dict(), report._repr_html_()

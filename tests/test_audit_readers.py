@@ -7,18 +7,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from calibkit.audit import AuditSettings, audit
-from calibkit.audit._large import SAMPLE, _Sample, audit_stream
-from calibkit.audit._readers import (
+from calibkit.auditing import AuditSettings, audit
+from calibkit.auditing._large import SAMPLE, _Sample, audit_stream
+from calibkit.auditing._readers import (
     Predictions,
     TooLarge,
-    columns_of,
     keep,
     read_predictions,
     rows_in_blocks,
 )
 from calibkit.counts import PredictionFileError
 from calibkit.counts._blocks import Place
+from calibkit.counts._columns import columns_of
 from calibkit.fakes import LogitDistortion
 from tests.helpers import class_data
 

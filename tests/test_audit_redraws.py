@@ -8,12 +8,12 @@ from audit_cases import make
 from scipy import stats
 
 from calibkit import cox_test
-from calibkit.audit._alignment import _random_order
-from calibkit.audit._evidence import power_of
-from calibkit.audit._redraws import TOP, Drawer, JointTest, _Tables, _View, joint_test
-from calibkit.audit.groups import holm
-from calibkit.audit.repairs import resampled_means
-from calibkit.audit.settings import AuditSettings
+from calibkit.auditing._alignment import _random_order
+from calibkit.auditing._evidence import power_of
+from calibkit.auditing._redraws import TOP, Drawer, JointTest, _Tables, _View, joint_test
+from calibkit.auditing.groups import holm
+from calibkit.auditing.repairs import resampled_means
+from calibkit.auditing.settings import AuditSettings
 
 
 def run(table: Any, label: Any, views: Any, seed: int = 0, n_draws: int = 199) -> JointTest:
@@ -119,7 +119,7 @@ def test_nothing_can_be_said_about_certain_predictions() -> None:
 
 
 def test_very_large_data_get_fewer_redraws(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("calibkit.audit._redraws._NUMBERS", 1000)
+    monkeypatch.setattr("calibkit.auditing._redraws._NUMBERS", 1000)
     case = make("calibrated", 3, 100, 2)
     assert run(case.y_prob, case.y_true, (TOP,), n_draws=999).n_draws == 199
 

@@ -104,7 +104,7 @@ class TestEqualWidth:
         assert 49 in wrong
 
     @given(st.integers(1, 10_000), st.data())
-    @settings(max_examples=200)
+    @settings(max_examples=100)
     def test_k_over_b_is_in_bin_k(self, n_bins: int, data: st.DataObject) -> None:
         k = data.draw(st.integers(0, n_bins - 1))
         assert bin_of([k / n_bins], ck.EqualWidth(n_bins))[0] == k
@@ -122,7 +122,7 @@ class TestEqualWidth:
 
 class TestEqualMass:
     @given(samples, st.integers(1, 70))
-    @settings(max_examples=200)
+    @settings(max_examples=100)
     def test_sizes_differ_by_at_most_one_without_ties(self, prob: Any, n_bins: int) -> None:
         prob = np.unique(prob)
         sizes = np.bincount(bin_of(prob, ck.EqualMass(n_bins)))
@@ -131,14 +131,14 @@ class TestEqualMass:
         assert np.array_equal(sizes, sorted(sizes)[::-1])  # as numpy.array_split: long ones first
 
     @given(coarse, st.integers(1, 70), st.sampled_from(["midpoint", "quantile"]))
-    @settings(max_examples=200)
+    @settings(max_examples=100)
     def test_ties_are_never_split(self, prob: Any, n_bins: int, rule: str) -> None:
         index = bin_of(prob, ck.EqualMass(n_bins, rule))
         for value in np.unique(prob):
             assert len(set(index[prob == value])) == 1
 
     @given(st.one_of(coarse, samples), st.integers(1, 70))
-    @settings(max_examples=200)
+    @settings(max_examples=100)
     def test_no_bin_is_empty(self, prob: Any, n_bins: int) -> None:
         binning = ck.EqualMass(n_bins)
         count = np.bincount(bin_of(prob, binning), minlength=len(binning.edges(prob)) - 1)
@@ -146,7 +146,7 @@ class TestEqualMass:
         assert len(count) <= min(n_bins, len(np.unique(prob)))
 
     @given(st.one_of(coarse, samples), st.integers(1, 70))
-    @settings(max_examples=200)
+    @settings(max_examples=100)
     def test_it_agrees_with_exact_cuts(self, prob: Any, n_bins: int) -> None:
         edges = exact_equal_mass_edges(prob, n_bins)
         exact = [sum(edge <= Fraction(float(p)) for edge in edges[1:-1]) for p in prob]
@@ -183,7 +183,7 @@ class TestEqualMass:
 
 class TestDistinct:
     @given(st.one_of(coarse, samples))
-    @settings(max_examples=200)
+    @settings(max_examples=100)
     def test_one_bin_per_value(self, prob: Any) -> None:
         values, inverse = np.unique(prob, return_inverse=True)
         assert np.array_equal(bin_of(prob, ck.Distinct()), inverse)
@@ -209,7 +209,7 @@ class TestFixedEdges:
 
 
 @given(binnings, st.one_of(samples, coarse))
-@settings(max_examples=300)
+@settings(max_examples=100)
 def test_every_prediction_belongs_to_exactly_one_bin(binning: Any, prob: Any) -> None:
     edges = binning.edges(prob)
     index = binning.assign(prob, edges)

@@ -11,7 +11,6 @@ from scipy.stats import norm as normal
 
 import calibkit as ck
 from calibkit.significance import _binned, _inversion, bootstrap
-from calibkit.views import binary_problems
 from tools import coverage
 
 ECE = ck.expected_calibration_error
@@ -19,10 +18,9 @@ ECE = ck.expected_calibration_error
 
 def inversion(data: Any, n_resamples: int = 500, **options: Any) -> _inversion.Inversion:
     """Return what inverts the tests of an error."""
-    error = ck.calibration_error(*data, **options)
-    problems = binary_problems(*data, view=options.get("view"))
-    generator = np.random.default_rng(0)
-    return _inversion.Inversion(error, problems, data[1], n_resamples, generator)
+    redraws = _binned.redraws_of(ck.calibration_error(*data, **options), *data)
+    assert redraws is not None
+    return _inversion.Inversion(redraws, n_resamples, np.random.default_rng(0))
 
 
 # --- what the interval is ------------------------------------------------------------------------
@@ -207,8 +205,9 @@ def test_a_debiased_error_gets_the_interval_of_its_bins(norm: int) -> None:
 def test_sums_give_the_errors_of_the_resamples() -> None:
     labels, prob = class_data(200)
     error = ck.class_wise_calibration_error(labels, prob, bins=4)
-    problems = binary_problems(labels, prob, view="class-wise")
-    drawn = _binned.bootstrap_errors(error, problems, 30, np.random.default_rng(5))
+    redraws = _binned.redraws_of(error, labels, prob)
+    assert redraws is not None
+    drawn = redraws.resampled_errors(30, np.random.default_rng(5))
     rows = np.random.default_rng(5).integers(0, 200, size=(30, 200))
     wanted = [float(ck.class_wise_calibration_error(labels[i], prob[i], bins=4)) for i in rows]
     np.testing.assert_allclose(drawn, wanted, rtol=0, atol=1e-12)
@@ -262,8 +261,8 @@ def test_coverage_of_small_samples(model: str) -> None:
 @pytest.mark.parametrize("n", coverage.SIZES)
 @pytest.mark.parametrize("model", ["calibrated", "over-confident", "10 classes, look-alike"])
 def test_coverage_is_what_the_docstring_says(model: str, n: int, case: tuple[str, float]) -> None:
-    found = coverage.coverage(model, n, case, n_sets=100, n_resamples=200, seed=2)
-    assert_covers(found, model, n, 100)
+    found = coverage.coverage(model, n, case, n_sets=50, n_resamples=200, seed=2)
+    assert_covers(found, model, n, 50)
 
 
 def test_true_errors_of_known_bins() -> None:

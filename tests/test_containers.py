@@ -110,20 +110,28 @@ CLASS_MEASURES = measures_without_view() | {
 }
 
 
-@pytest.mark.parametrize("container", CONTAINERS)
-def test_containers_of_binary_predictions(container: str) -> None:
-    convert = CONTAINERS[container]
-    labels, prob = convert(LABELS), convert(PROB)
-    for measure in measures().values():
-        assert_same(measure(labels, prob), measure(LABELS, PROB))
+# Every measure reads its input in one place (tests/test_bad_input.py). So all measures meet some
+# containers and types, and a few measures meet all of them.
+FEW = {
+    "brier_score": ck.brier_score,
+    "table": lambda y, p: ck.reliability_table(y, p, view=1, bins=5),
+    "top-label": lambda y, p: ck.expected_calibration_error(y, p, view="top-label", bins=5),
+}
+
+
+def assert_equal_results(
+    found: dict[str, Any], labels: Any, prob: Any, wanted: tuple[Any, Any]
+) -> None:
+    for measure in found.values():
+        assert_same(measure(labels, prob), measure(*wanted))
 
 
 @pytest.mark.parametrize("container", CONTAINERS)
-def test_containers_of_tables(container: str) -> None:
-    convert = CONTAINERS[container]
-    labels, prob = convert(CLASSES), convert(ROWS)
-    for measure in CLASS_MEASURES.values():
-        assert_same(measure(labels, prob), measure(CLASSES, ROWS))
+def test_containers(container: str) -> None:
+    convert, every = CONTAINERS[container], container in ("list", "objects", "pandas, nullable")
+    binary, classes = (measures(), CLASS_MEASURES) if every else (FEW, FEW)
+    assert_equal_results(binary, convert(LABELS), convert(PROB), (LABELS, PROB))
+    assert_equal_results(classes, convert(CLASSES), convert(ROWS), (CLASSES, ROWS))
 
 
 LABEL_TYPES = ["?", "u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8", "f2", "f4", "f8", "g", "O"]
@@ -131,20 +139,18 @@ LABEL_TYPES = ["?", "u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8", "f2", "f4", 
 
 @pytest.mark.parametrize("dtype", LABEL_TYPES)
 def test_types_of_labels(dtype: str) -> None:
-    for measure in measures().values():
-        assert_same(measure(LABELS.astype(dtype), PROB), measure(LABELS, PROB))
-    if dtype == "?":
-        return
-    for measure in CLASS_MEASURES.values():
-        assert_same(measure(CLASSES.astype(dtype), ROWS), measure(CLASSES, ROWS))
+    every = dtype in ("u1", "u8")  # bytes, and what sums with indices would turn into floats
+    binary, classes = (measures(), CLASS_MEASURES) if every or dtype == "?" else (FEW, FEW)
+    assert_equal_results(binary, LABELS.astype(dtype), PROB, (LABELS, PROB))
+    if dtype != "?":
+        assert_equal_results(classes, CLASSES.astype(dtype), ROWS, (CLASSES, ROWS))
 
 
 @pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "g", "O"])
 def test_types_of_probabilities(dtype: str) -> None:
-    for measure in measures().values():
-        assert_same(measure(LABELS, PROB.astype(dtype)), measure(LABELS, PROB))
-    for measure in CLASS_MEASURES.values():
-        assert_same(measure(CLASSES, ROWS.astype(dtype)), measure(CLASSES, ROWS))
+    binary, classes = (measures(), CLASS_MEASURES) if dtype == "f4" else (FEW, FEW)
+    assert_equal_results(binary, LABELS, PROB.astype(dtype), (LABELS, PROB))
+    assert_equal_results(classes, CLASSES, ROWS.astype(dtype), (CLASSES, ROWS))
 
 
 @pytest.mark.parametrize("dtype", ["?", "u1", "i4", "i8"])
@@ -192,7 +198,7 @@ def deterministic(found: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_the_order_of_rows_never_matters(seed: int) -> None:
     order = np.random.default_rng(seed).permutation(3000)
     for labels, prob, found in (
@@ -218,7 +224,7 @@ def test_the_order_of_rows_does_not_move_a_measured_value(seed: int) -> None:
 
 
 def test_single_precision_is_summed_in_double_precision() -> None:
-    labels, prob = binary_data(100_000)
+    labels, prob = binary_data(30_000)
     prob = prob.astype(np.float32)
     for measure in deterministic(measures()).values():
         assert_same(measure(labels, prob), measure(labels, prob.astype(np.float64)))
@@ -226,7 +232,7 @@ def test_single_precision_is_summed_in_double_precision() -> None:
 
 
 def test_single_precision_tables_are_summed_in_double_precision() -> None:
-    labels, prob = class_data(100_000, 3)
+    labels, prob = class_data(30_000, 3)
     prob = prob.astype(np.float32)
     for measure in deterministic(CLASS_MEASURES).values():
         assert_same(measure(labels, prob), measure(labels, prob.astype(np.float64)))

@@ -26,7 +26,7 @@ pytestmark = [
 ]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def client() -> Iterator[Any]:
     """Start two worker processes, without a dashboard."""
     with (

@@ -149,10 +149,8 @@ def test_lines_without_an_end_and_wrong_lengths_in_later_blocks(
     with pytest.raises(PredictionFileError, match=r"more than 4,096 characters. Is a quote not"):
         count_file(endless, label="y", prob="p")
     longer = write_csv(tmp_path / "longer.csv", start + "1,.5,.7\n")
-    with pytest.raises(PredictionFileError, match="a row has 3 values") as caught:
+    with pytest.raises(PredictionFileError, match="row 3,001: a row has 3 values"):
         count_file(longer, label="y", prob="p")
-    # pyarrow does not always know the row; where a row is named, it must be the right one.
-    assert "row 3,001: a row" in str(caught.value) or "csv': a row" in str(caught.value)
 
 
 FORTY = [f"column {k}" for k in range(38)]
@@ -244,8 +242,8 @@ BAD_CSV = {
     "positive never": ("y,p\nno,.5\n", {"positive": "Yes"}, "'Yes' never occurs"),
     "unknown column": ("a,b\n1,.5\n", {}, "column 'y' is not there. The columns are 'a', 'b'"),
     "twice": ("y,p,p\n1,.5,.5\n", {}, "'p' is there more than once"),
-    "short row": ("y,p\n1,.5\n0\n", {}, "row has 1 values, but there are 2 columns: '0'"),
-    "long row": ("y,p\n1,.5\n0,.2,.3\n", {}, "row has 3 values, .* '0,.2,.3'. Put quotes"),
+    "short row": ("y,p\n1,.5\n0\n", {}, "row 2: a row has 1 values, but there are 2 columns: '0'"),
+    "long row": ("y,p\n1,.5\n0,.2,.3\n", {}, "row 2: a row has 3 values, .* '0,.2,.3'. Put quotes"),
     "late long row": ("y,p\n" + "1,.5\n" * 50 + "0,.2,.3\n", {}, "row 51: a row has 3 values"),
     "per cent": ("y,p\n1,50%\n", {}, "'50%' in column 'p' is no number. .*per ?cent sign"),
     "of 100": ("y,p\n1,50\n", {}, "'p' = 50 is not a probability .* Divide percentages by 100"),

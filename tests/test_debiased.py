@@ -402,7 +402,7 @@ def test_it_has_a_null_level():
         ({"norm": True}, "norm must be a number from 1 on"),
         ({"norm": "2"}, "norm must be a number from 1 on"),
         ({"norm": 0.5, "method": "resampled"}, "norm must be a number from 1 on"),
-        ({"method": "best"}, 'method must be "frequency" or "pairwise" or "resampled"'),
+        ({"method": "best"}, 'method must be "frequency", "pairwise" or "resampled"'),
         ({"method": "resampled", "rng": -1}, "rng"),
         ({"singles": None}, "singles must be"),
         ({"method": "pairwise", "norm": 1}, "use norm=2"),

@@ -384,7 +384,7 @@ def test_declarations_are_checked() -> None:
         Prediction(question="q", options=("a", "b"), outcome="c", why="w")
 
 
-# --- hints, progress, doctor -------------------------------------------------------------------
+# --- hints and progress ------------------------------------------------------------------------
 
 
 def test_hints_go_up_in_levels() -> None:
@@ -414,26 +414,6 @@ def test_two_lessons_do_not_share_their_progress() -> None:
     first.check("0.1", 1 / 6)
     first.predict("0a", "7")
     assert "0 of 1 exercises correct, 0 of 1" in repr(second.progress())
-
-
-def test_the_doctor_finds_this_machine_well() -> None:
-    found = learn.doctor()
-    assert found.healthy and messages.DOCTOR_GOOD in repr(found)
-    assert "numpy" in found._repr_html_()
-    assert re.search(r"[/\\]", repr(found)) is None  # no path of this machine
-
-
-def test_the_doctor_sees_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    from calibkit.learn import _doctor
-
-    versions = {"scipy": "", "numpy": "1.2.3", "torch": ""}
-    real = _doctor._version
-    monkeypatch.setattr(_doctor, "_version", lambda name: versions.get(name, real(name)))
-    monkeypatch.setattr(_doctor, "_lowest", lambda name: "1.26" if name == "numpy" else "")
-    found = learn.doctor()
-    assert not found.healthy and messages.DOCTOR_BAD in repr(found)
-    assert "too old, >= 1.26" in repr(found) and "missing" in repr(found)
-    assert "not installed (training networks)" in repr(found)
 
 
 # --- lessons by number -------------------------------------------------------------------------

@@ -112,13 +112,10 @@ def test_one_more_dry_day_repairs_the_group() -> None:
 
 
 def exposed(n: int, stated: float = 0.7, truth: float = 0.6) -> float:
-    """Add up the binomial chances one by one, unlike the lesson."""
-    chance = 0.0
-    for hits in range(n + 1):
-        as_low, as_high = binom.cdf(hits, n, stated), 1 - binom.cdf(hits - 1, n, stated)
-        if min(as_low, as_high) <= 0.025:
-            chance += binom.pmf(hits, n, truth)
-    return chance
+    """Add up the binomial chances of all records that expose the forecaster, unlike the lesson."""
+    hits = np.arange(n + 1)
+    as_low, as_high = binom.cdf(hits, n, stated), 1 - binom.cdf(hits - 1, n, stated)
+    return float(binom.pmf(hits, n, truth)[np.minimum(as_low, as_high) <= 0.025].sum())
 
 
 def test_the_days_that_expose_a_wrong_forecast() -> None:

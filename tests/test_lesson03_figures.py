@@ -13,12 +13,6 @@ from calibkit.fakes import KnobClassifier
 from calibkit.lessons.lesson03 import figures as figures03
 
 
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
-
-
 def find(ax: Axes, gid: str) -> list:
     return [artist for artist in ax.findobj() if artist.get_gid() == gid]
 
@@ -89,9 +83,10 @@ class TestPoints:
 
     @pytest.mark.parametrize("point", [0.5, (0.5,), (0.5, "x"), (0.5, 0.1, 0.2), None, object()])
     def test_what_is_no_pair_is_refused(self, point):
+        before = plt.get_fignums()
         with pytest.raises(ValueError, match="Point 'p' must be a pair"):
             figures03.accuracy_error({"p": point}, n_classes=3)
-        assert not plt.get_fignums()
+        assert plt.get_fignums() == before
 
     @pytest.mark.parametrize("point", [(1.2, 0.1), (0.5, -0.1), (float("nan"), 0.1)])
     def test_what_is_outside_the_unit_square_is_refused(self, point):
@@ -125,10 +120,11 @@ class TestPage:
 
     def test_a_given_axes_is_used_and_labels_are_on_the_outside(self):
         _, axes = plt.subplots(1, 2, layout="constrained")
+        before = plt.get_fignums()
         for ax in axes:
             assert figures03.accuracy_error(n_classes=3, ax=ax) is ax
         assert [bool(ax.get_ylabel()) for ax in axes] == [True, False]
-        assert len(plt.get_fignums()) == 1 and axes[0].get_legend() is None
+        assert plt.get_fignums() == before and axes[0].get_legend() is None
 
     def test_rc_params_are_unchanged(self):
         with mpl.rc_context({"font.size": 17, "hatch.linewidth": 5}):

@@ -11,25 +11,21 @@ import calibkit as ck
 from calibkit import plot
 from calibkit.bins import FixedEdges
 from calibkit.explore._book import explorer_page
-from calibkit.explore._lab import explorer_box
 from calibkit.lessons import lesson05
 
 KILOBYTE = 1024
 CONTROLS = {control.name: control for control in lesson05.two_families().controls}
 
 
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
-
-
-def states() -> list[dict]:
+@pytest.fixture(scope="module")
+def views():
+    """Return each state of data and edges with its view."""
     names = ("data", "n_bins", "moved")
-    return [
+    states = [
         dict(zip(names, values, strict=True))
         for values in product(*(CONTROLS[name].values for name in names))
     ]
+    return [(state, lesson05.two_families_view(**state)) for state in states]
 
 
 class TestView:
@@ -40,22 +36,19 @@ class TestView:
         assert view.ece == pytest.approx(1 / 6, abs=1e-12)
         assert view.crossed == 1
 
-    def test_slanted_tops_give_the_ece_wherever_the_edges_stand(self):
-        for state in states():
-            view = lesson05.two_families_view(**state)
+    def test_slanted_tops_give_the_ece_wherever_the_edges_stand(self, views):
+        for state, view in views:
             assert abs(view.slanted.value - view.ece) < 1e-12, state
 
-    def test_flat_tops_report_more_exactly_where_one_is_crossed(self):
+    def test_flat_tops_report_more_exactly_where_one_is_crossed(self, views):
         """By the triangle inequality: equality if and only if no bin has both signs."""
-        for state in states():
-            view = lesson05.two_families_view(**state)
+        for state, view in views:
             surplus = view.flat.value - view.slanted.value
             assert (surplus > 1e-12) == (view.crossed > 0), state
             assert surplus > -1e-12, state
 
-    def test_squared_the_surplus_is_the_variance_inside_the_bins(self):
-        for state in states():
-            view = lesson05.two_families_view(**state)
+    def test_squared_the_surplus_is_the_variance_inside_the_bins(self, views):
+        for _, view in views:
             prob, edges = view.flat.prob, np.array(view.flat.evaluator.edges_)
             index = np.searchsorted(edges[1:-1], prob, side="right")
             inside = sum(
@@ -108,21 +101,14 @@ class TestView:
 
 
 class TestExplorer:
-    def test_it_fits_the_book(self):
-        families = lesson05.two_families()
-        assert len(families.controls) <= 5
-        assert families.n_states <= 64
-
-    @pytest.mark.parametrize("tops", ["flat", "slanted"])
-    @pytest.mark.parametrize("n_bins", [1, 20])
     @pytest.mark.parametrize("data", CONTROLS["data"].values)
-    def test_pictures_at_the_ends(self, data, n_bins, tops):
-        picture, words = lesson05.two_families().show(
-            data=data, n_bins=n_bins, moved=0.4, tops=tops
-        )
-        assert picture.png.startswith(b"\x89PNG")
-        assert "Fit-on-test diagram" in picture.alt
-        assert words.startswith("Mean distance")
+    def test_pictures_at_the_ends(self, data):
+        for n_bins, moved, tops in ((1, -0.4, "flat"), (20, 0.4, "slanted")):
+            state = {"data": data, "n_bins": n_bins, "moved": moved, "tops": tops}
+            picture, words = lesson05.two_families().show(**state)
+            assert picture.png.startswith(b"\x89PNG")
+            assert "Fit-on-test diagram" in picture.alt
+            assert words == lesson05.two_families_view(**state).describe()
 
     def test_the_frame_stays_while_the_tops_change(self):
         views = [lesson05.two_families_view(tops=tops) for tops in ("flat", "slanted")]
@@ -133,9 +119,9 @@ class TestExplorer:
             limits.append(figure.axes[0].get_ylim())
         assert limits[0] == limits[1] == (-0.2, 1.2)
 
-    def test_no_fitted_value_leaves_the_frame(self):
-        for state in states():
-            fitted = lesson05.two_families_view(**state).slanted.fitted
+    def test_no_fitted_value_leaves_the_frame(self, views):
+        for state, view in views:
+            fitted = view.slanted.fitted
             assert fitted.min() > -0.2 and fitted.max() < 1.2, state
 
     def test_the_pictures_of_the_page_are_light(self):
@@ -151,18 +137,6 @@ class TestExplorer:
 
     def test_the_static_figure_shows_four_states(self):
         assert plot.alt_text(lesson05.two_families().static()).count("Fit-on-test diagram") == 4
-
-    def test_the_widgets_reach_both_ends_of_every_control(self):
-        families = lesson05.two_families()
-        row, figure, sentence = explorer_box(families).children
-        start = figure.value, sentence.value
-        for control, widget in zip(families.controls, row.children, strict=False):
-            for value in (control.values[0], control.values[-1]):
-                widget.value = value
-                said = families.view(**families.state(**{control.name: value})).describe()
-                assert said in sentence.value
-            widget.value = control.default
-        assert (figure.value, sentence.value) == start
 
     def test_the_page_without_a_kernel_holds_its_states(self):
         families = lesson05.two_families()

@@ -11,7 +11,7 @@ import pytest
 from scipy.special import softmax
 
 from calibkit import data, log_loss
-from calibkit.audit import AuditReport, AuditSettings, audit
+from calibkit.auditing import AuditReport, AuditSettings, audit
 from calibkit.calibrators import PlattCalibrator
 from calibkit.fakes import LogitDistortion
 from calibkit.lessons.lesson14 import VerbalModel, mended_file, sample_file

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from calibkit import plot
-from calibkit.audit import AuditSettings, audit
-from calibkit.audit.report import CODES, LIGHTS
+from calibkit.auditing import AuditSettings, audit
+from calibkit.auditing.report import CODES, LIGHTS
 from calibkit.explore._book import explorer_page
 from calibkit.explore._lab import explorer_box
 from calibkit.lessons import lesson14

@@ -61,24 +61,32 @@ def item_lists(draw: Callable[..., Any]) -> tuple[list[int], list[int], int, int
     return hits, counts, n_min, draw(st.integers(max(n_min, 1), 90))
 
 
+@settings(max_examples=100, deadline=None)
+@given(item_lists())
+def test_blocks_are_those_of_the_definition(items: tuple[list[int], list[int], int, int]) -> None:
+    hits, counts, n_min, n_max = items
+    found = _merge.merge(np.array(hits), np.array(counts), n_min, n_max)
+    assert found == blocks_by_definition(hits, counts, n_min, n_max)
+
+
+@settings(max_examples=100, deadline=None)
+@given(item_lists())
+def test_isotonic_blocks_are_those_of_the_definition(items: tuple[Any, ...]) -> None:
+    hits, counts = map(np.array, items[:2])
+    found = np.add.reduceat(counts, bins.isotonic_blocks(hits, counts))
+    assert found.tolist() == blocks_by_definition(*items[:2], 0, sum(items[1]))
+
+
 @pytest.fixture
 def every_round(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pool in rounds even for few items."""
     monkeypatch.setattr(_merge, "_FEW", 1)
 
 
-@settings(max_examples=300, deadline=None)
-@given(item_lists())
-def test_the_quick_way_is_the_definition(items: tuple[list[int], list[int], int, int]) -> None:
-    hits, counts, n_min, n_max = items
-    found = _merge.merge(np.array(hits), np.array(counts), n_min, n_max)
-    assert found == blocks_by_definition(hits, counts, n_min, n_max)
-
-
 def test_the_quick_way_is_the_definition_on_many_random_cases(every_round: None) -> None:
     rng = np.random.default_rng(0)
     joined = 0
-    for _ in range(3000):
+    for _ in range(1500):
         n = int(rng.integers(1, 250))
         counts = np.ones(n, dtype=int) if rng.random() < 0.6 else rng.integers(1, 9, n)
         rate = np.sort(rng.random(n)) if rng.random() < 0.5 else np.full(n, rng.random())
@@ -88,22 +96,22 @@ def test_the_quick_way_is_the_definition_on_many_random_cases(every_round: None)
         want = blocks_by_definition(hits.tolist(), counts.tolist(), n_min, n_max)
         assert _merge.merge(hits, counts, n_min, n_max) == want
         joined += len(want) < n
-    assert joined > 2000
+    assert joined > 1000
 
 
-@pytest.mark.parametrize("sizes", [(0, 40_000), (2000, 8000), (300, 1200), (6, 24)])
 @pytest.mark.parametrize("exponent", [0.3, 1, 4])
-def test_the_quick_way_is_the_definition_at_full_size(
-    sizes: tuple[int, int], exponent: float
-) -> None:
+def test_the_blocks_of_many_predictions(exponent: float) -> None:
     rng = np.random.default_rng(1)
     hits = (rng.random(40_000) < np.sort(rng.random(40_000)) ** exponent).astype(int)
     ones = np.ones(40_000, dtype=int)
-    want = blocks_by_definition(hits.tolist(), ones.tolist(), *sizes)
-    assert _merge.merge(hits, ones, *sizes) == want
+    for sizes in ((0, 40_000), (2000, 8000), (300, 1200), (6, 24)):
+        want = blocks_by_definition(hits.tolist(), ones.tolist(), *sizes)
+        assert _merge.merge(hits, ones, *sizes) == want
+    found = np.diff(bins.Pava().bounds(np.arange(40_000) / 40_000, hits)).tolist()
+    assert found == blocks_by_definition(hits.tolist(), ones.tolist(), 0, 40_000)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     st.lists(st.integers(0, 1), min_size=2, max_size=90),
     st.integers(0, 20),
@@ -186,7 +194,7 @@ def test_pava_has_the_least_variance_among_increasing_cuts() -> None:
 # --- The bounds on sizes --------------------------------------------------------------------------
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.data())
 def test_sizes_stay_within_the_stated_bounds(data: Any) -> None:
     n_min = data.draw(st.integers(0, 12))
@@ -244,9 +252,9 @@ def test_the_work_grows_linearly(monkeypatch: pytest.MonkeyPatch) -> None:
 
         monkeypatch.setattr(_merge._Stack, name, counted)
     rng = np.random.default_rng(0)
-    for n in (1000, 4000, 16_000, 64_000):
+    for n in (1000, 16_000):
         for labels in (rng.integers(0, 2, n), np.zeros(n, dtype=int), np.arange(n) % 2):
-            for binning in (bins.PavaBC(), bins.Pava(), bins.PavaBC(6, 24), bins.PavaBC(1, 1)):
+            for binning in (bins.PavaBC(), bins.PavaBC(6, 24), bins.PavaBC(1, 1)):
                 calls["n"] = 0
                 binning.bounds(np.arange(n) / n, labels)
                 assert calls["n"] <= 3 * n

@@ -20,9 +20,9 @@ from calibkit import (
     log_loss,
     reliability_table,
 )
-from calibkit.audit.cli import _parser
-from calibkit.audit.report import CODES
+from calibkit.auditing.report import CODES
 from calibkit.calibrators import FlatBinning, IsotonicCalibrator, SlopeOneBinning, shift_prior
+from calibkit.cli import _parser
 from calibkit.decisions import decision_threshold, policy_cost, regret_bound
 from calibkit.fakes import LogitDistortion
 from calibkit.finite import FiniteClassifier

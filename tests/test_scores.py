@@ -132,7 +132,7 @@ def test_the_parts_add_up_for_any_bins(data: Any, bins: Any) -> None:
     st.lists(st.tuples(st.booleans(), st.floats(0, 1)), min_size=1, max_size=60),
     st.one_of(st.integers(1, 40), st.builds(ck.EqualMass, st.integers(1, 40))),
 )
-@settings(max_examples=200)
+@settings(max_examples=100)
 def test_the_parts_add_up_for_any_data(rows: list[tuple[bool, float]], bins: Any) -> None:
     labels, prob = map(np.array, zip(*rows, strict=True))
     assert identity(ck.brier_decomposition(labels, prob, bins=bins)) == pytest.approx(0, abs=1e-12)

@@ -13,7 +13,7 @@ import calibkit as ck
 from calibkit import bins, significance
 from calibkit.significance import _binomial, binomial_p_values
 from calibkit.significance._binomial import BinomialTest
-from calibkit.significance.t_test import TTest
+from calibkit.significance._single_tests import TTest
 
 tce = significance.test_based_calibration_error
 
@@ -48,14 +48,6 @@ def test_p_values_are_those_of_scipy() -> None:
     assert np.abs(binomial_p_values(k, n, p) - by_scipy(k, n, p)).max() < 1e-300
 
 
-@pytest.mark.slow
-def test_decisions_are_those_of_scipy_on_many() -> None:
-    k, n, p = random_tests(40_000, 20_000, seed=1)
-    ours, theirs = binomial_p_values(k, n, p), by_scipy(k, n, p)
-    for alpha in (0.001, 0.01, 0.05, 0.1):
-        assert ((ours <= alpha) == (theirs <= alpha)).all()
-
-
 def test_p_values_at_the_ends() -> None:
     k, n = np.repeat([0, 1, 4, 5], 3), np.full(12, 5)
     p = np.tile([0.0, 0.5, 1.0], 4)
@@ -86,7 +78,7 @@ def gaps_in_acceptance(n: int) -> list[int]:
 
 
 @pytest.mark.parametrize(
-    "n", [35, *(pytest.param(n, marks=pytest.mark.slow) for n in range(40, 151, 5))]
+    "n", [35, *(pytest.param(n, marks=pytest.mark.slow) for n in range(40, 151, 10))]
 )
 def test_acceptance_sets_that_are_not_intervals(n: int) -> None:
     found = gaps_in_acceptance(n)
@@ -264,6 +256,8 @@ def test_class_wise_nulls_redraw_one_class_per_row() -> None:
     table = np.column_stack([1 - p, p])
     both = tce(label, table, view="class-wise", bins=10, null_draws=50, rng=0)
     one = tce(label, p, bins=10, null_draws=400, rng=1)
+    same = tce(label, p, view="class-wise", bins=10, null_draws=50, rng=0)
+    assert same.null_values.tolist() == both.null_values.tolist()
     spread = np.hypot(both.null_sd / np.sqrt(50), one.null_sd / 20)
     assert abs(both.null_mean - one.null_mean) < 4 * spread
 
@@ -293,12 +287,12 @@ def test_null_level_gives_the_same_distribution() -> None:
 
 @pytest.mark.slow
 def test_calibrated_models_are_found_significant_as_often_as_stated() -> None:
-    """P-values of the null level: 5 % of 400 calibrated samples, within 3 standard errors."""
+    """P-values of the null level: 5 % of 250 calibrated samples, within 3 standard errors."""
     hits = 0
-    for seed in range(400):
+    for seed in range(250):
         label, prob = binary(150, seed)
         hits += tce(label, prob, bins=5, null_draws=39, rng=seed).p_value <= 0.05
-    assert hits / 400 <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 400)
+    assert hits / 250 <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 250)
 
 
 def test_without_redraws_there_is_no_null_level() -> None:

@@ -48,7 +48,7 @@ def error(data: Any, bins: Any, norm: float = 1, **options: Any) -> float:
 
 class TestNorms:
     @given(binary(), binnings, st.sampled_from(["mass", "equal"]))
-    @settings(max_examples=150)
+    @settings(max_examples=80)
     def test_they_rise_up_to_the_maximum(self, data: Any, bins: Any, weights: str) -> None:
         """Jensen: l1 <= l2 <= ... <= maximum, for any weights that sum to 1."""
         values = [error(data, bins, norm, weights=weights) for norm in NORMS]
@@ -57,7 +57,7 @@ class TestNorms:
         assert values[-1] <= 1 + EPS
 
     @given(binary(), binnings)
-    @settings(max_examples=150)
+    @settings(max_examples=80)
     def test_the_expected_error_is_at_least_its_heaviest_bin(self, data: Any, bins: Any) -> None:
         table = ck.reliability_table(*data, bins=bins)
         used = table.occupied
@@ -74,7 +74,7 @@ class TestNorms:
 
 class TestBounds:
     @given(binary(), binnings)
-    @settings(max_examples=150)
+    @settings(max_examples=80)
     def test_the_signed_gap_is_a_floor(self, data: Any, bins: Any) -> None:
         """|mean p - mean y| <= expected error, for every binning; equality for one bin."""
         labels, prob = data
@@ -83,20 +83,20 @@ class TestBounds:
         assert error(data, 1) == pytest.approx(floor, abs=EPS)
 
     @given(binary(), st.sampled_from([1, 2, 3, 5]), st.sampled_from([2, 3, 4]))
-    @settings(max_examples=150)
+    @settings(max_examples=80)
     def test_refining_never_lowers_an_error(self, data: Any, n_bins: int, factor: int) -> None:
         """Every edge of the coarse bins is an edge of the fine ones."""
         for norm in (1, 2, inf):
             assert error(data, n_bins, norm) <= error(data, n_bins * factor, norm) + EPS
 
     @given(binary(), binnings)
-    @settings(max_examples=150)
+    @settings(max_examples=80)
     def test_distinct_predictions_are_the_finest_bins(self, data: Any, bins: Any) -> None:
         for norm in (1, 2, inf):
             assert error(data, bins, norm) <= error(data, ck.Distinct(), norm) + EPS
 
     @given(binary(), binnings)
-    @settings(max_examples=150)
+    @settings(max_examples=80)
     def test_it_is_at_most_the_mean_distance_to_the_labels(self, data: Any, bins: Any) -> None:
         labels, prob = data
         assert error(data, bins) <= np.abs(prob - labels).mean() + EPS

@@ -181,7 +181,7 @@ def test_calibration_warnings_can_be_made_errors() -> None:
 
 
 @given(st.lists(st.floats(allow_nan=True, allow_infinity=True), min_size=1, max_size=20))
-@settings(max_examples=200)
+@settings(max_examples=100)
 def test_a_list_passes_exactly_if_all_are_probabilities(values: list[float]) -> None:
     if all(0 <= value <= 1 for value in values):
         assert as_probabilities(values).tolist() == values
@@ -192,7 +192,7 @@ def test_a_list_passes_exactly_if_all_are_probabilities(values: list[float]) -> 
 
 
 @given(st.lists(st.integers(-3, 6), min_size=1, max_size=20), st.integers(2, 5))
-@settings(max_examples=200)
+@settings(max_examples=100)
 def test_labels_pass_exactly_if_all_are_classes(values: list[int], n_classes: int) -> None:
     prob = np.full((len(values), n_classes), 1 / n_classes)
     if all(0 <= value < n_classes for value in values):

@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 from scipy import special
 
 from calibkit.significance import _tested
-from calibkit.significance._classical import (
+from calibkit.significance.adaptive import AdaptiveRule
+from calibkit.significance.classical import (
     BinnedRule,
     BrierRule,
     CoxRule,
     InterceptRule,
     SlopeRule,
 )
-from calibkit.significance.adaptive import AdaptiveRule
 from calibkit.significance.cumulative import RangeRule, SupremumRule
 from calibkit.significance.kernel import KernelRule
 

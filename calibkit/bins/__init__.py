@@ -17,7 +17,9 @@ from calibkit.bins.edges import (
     assign,
 )
 from calibkit.bins.edges import Edges1D as Edges1D
+from calibkit.bins.edges import run_ends as run_ends
 from calibkit.bins.pava import Pava, PavaBC
+from calibkit.bins.pava import isotonic_blocks as isotonic_blocks
 
 __all__ = [
     "Binning",

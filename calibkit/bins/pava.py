@@ -5,8 +5,8 @@ neighbours are pooled until the event frequency of the blocks increases. PAVA-BC
 block between a smallest and a largest number of predictions.
 
 Equal predictions are pooled first, so that the order of the rows cannot matter. The reference
-code of source 002 instead takes them in the order in which they come; ``ties="as-given"``
-reproduces that. Lessons 06 and 08.
+code of Matsubara et al. (2023) instead takes them in the order in which they come;
+``ties="as-given"`` reproduces that. Lessons 06 and 08.
 """
 
 from dataclasses import dataclass
@@ -16,11 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibkit._result import spell
-from calibkit._validation import FloatArray, IntArray, as_count
+from calibkit._validation import FloatArray, IntArray, as_choice, as_count
 from calibkit.bins._merge import Counts, merge
-from calibkit.bins.edges import Assigned, Edges1D, assign
+from calibkit.bins.edges import Assigned, Edges1D, assign, between
 
-Bounds = NDArray[np.int64]
+Bounds = NDArray[np.intp]
+
+TIES = ("pooled", "as-given")
 
 
 class _Blocks:
@@ -57,6 +59,18 @@ class _Blocks:
             )
         return assign(prob, edges)
 
+    def _items(self, prob: FloatArray, label: IntArray) -> tuple[Counts, Counts]:
+        """Return events and number of predictions for each distinct value, or for each row."""
+        events: Counts = label.astype(np.int64)
+        starts = np.arange(len(prob))
+        if self.ties == "pooled":
+            starts = np.flatnonzero(np.concatenate(([True], prob[1:] != prob[:-1])))
+        counts = np.diff(starts, append=len(prob)).astype(np.int64)
+        return np.add.reduceat(events, starts), counts
+
+    def _told(self) -> str:
+        return "" if self.ties == "pooled" else ", ties as given"
+
 
 @dataclass(frozen=True, slots=True)
 class Pava(_Blocks):
@@ -70,8 +84,8 @@ class Pava(_Blocks):
     Notes
     -----
     The blocks minimise ``sum_b (n_b / n) var_b`` of the labels among all cuts with increasing
-    frequencies (source 002, Proposition 1). Labels are needed, so the bins of a redraw differ.
-    Time O(n) after sorting; comparisons are exact, in integers. Taught in lessons 06 and 08.
+    frequencies (Matsubara et al. 2023, Proposition 1). Labels are needed, so the bins of a
+    redraw differ. Time O(n) after sorting. Taught in lessons 06 and 08.
 
     Examples
     --------
@@ -82,15 +96,15 @@ class Pava(_Blocks):
     ties: str = "pooled"
 
     def __post_init__(self) -> None:
-        _check_choice("ties", self.ties, ("pooled", "as-given"))
+        as_choice(self.ties, "ties", TIES)
 
     def bounds(self, prob: FloatArray, label: IntArray) -> Bounds:
         """Return where blocks begin and end in predictions that are sorted already."""
-        hits, counts = tie_groups(prob, label, pooled=self.ties == "pooled")
-        return _cumulated(merge(hits, counts, 0, len(prob)))
+        hits, counts = self._items(prob, label)
+        return _cumulated(np.add.reduceat(counts, isotonic_blocks(hits, counts)))
 
     def __str__(self) -> str:
-        return f"PAVA bins{_told(self.ties)}"
+        return f"PAVA bins{self._told()}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,10 +126,10 @@ class PavaBC(_Blocks):
 
     Notes
     -----
-    Source 002, Algorithm 2. Predictions join one by one; the last two blocks merge while the
-    earlier is smaller than `n_min`, or while its frequency is not below that of the later and
-    both together fit into `n_max`. With ``n_max >= 2 n_min`` and n of at least `n_min`, each bin
-    holds
+    Matsubara et al. (2023), Algorithm 2. Predictions join one by one; the last two blocks merge
+    while the earlier is smaller than `n_min`, or while its frequency is not below that of the
+    later and both together fit into `n_max`. With ``n_max >= 2 n_min`` and n of at least
+    `n_min`, each bin holds
 
     ==============  ===========  ===================  ==================================
     tail            at least     at most, no ties     at most, with ties of up to t
@@ -148,8 +162,8 @@ class PavaBC(_Blocks):
             as_count(self.n_max, "n_max")
         if self.n_min is not None and self.n_max is not None and self.n_min > self.n_max:
             raise ValueError(f"n_min = {self.n_min} is larger than n_max = {self.n_max}.")
-        _check_choice("tail", self.tail, ("paper", "reference"))
-        _check_choice("ties", self.ties, ("pooled", "as-given"))
+        as_choice(self.tail, "tail", ("paper", "reference"))
+        as_choice(self.ties, "ties", TIES)
 
     def sizes(self, n: int) -> tuple[int, int]:
         """Return the smallest and the largest size for `n` predictions."""
@@ -165,47 +179,60 @@ class PavaBC(_Blocks):
     def bounds(self, prob: FloatArray, label: IntArray) -> Bounds:
         """Return where blocks begin and end in predictions that are sorted already."""
         n_min, n_max = self.sizes(len(prob))
-        hits, counts = tie_groups(prob, label, pooled=self.ties == "pooled")
+        hits, counts = self._items(prob, label)
         body = len(counts)
         if n_min > 0:
             body = int(np.searchsorted(np.cumsum(counts), len(prob) - n_min, side="right"))
         sizes = merge(hits[:body], counts[:body], n_min, n_max)
         if body < len(counts):
-            _add_tail(sizes, int(counts[body:].sum()), n_min, n_max, self.tail)
+            self._add_tail(sizes, int(counts[body:].sum()), n_min, n_max)
         return _cumulated(sizes)
+
+    def _add_tail(self, sizes: list[int], tail: int, n_min: int, n_max: int) -> None:
+        """Join the last predictions to the last block, or append them as a block."""
+        roomy = 2 * n_min <= n_max
+        if self.tail == "reference":
+            joins = roomy
+        else:
+            # The second case arises from ties only: the smallest size outranks the largest.
+            joins = bool(sizes) and (sizes[-1] + tail <= n_max or (roomy and sizes[-1] < n_min))
+        if sizes and joins:
+            sizes[-1] += tail
+        else:
+            sizes.append(tail)
 
     def __str__(self) -> str:
         low = "n // 20" if self.n_min is None else f"{self.n_min}"
         high = "n // 5" if self.n_max is None else f"{self.n_max}"
         tail = "" if self.tail == "paper" else " (reference tail)"
-        return f"PAVA-BC bins of {low} to {high} predictions{tail}{_told(self.ties)}"
+        return f"PAVA-BC bins of {low} to {high} predictions{tail}{self._told()}"
 
 
-def _told(ties: str) -> str:
-    return "" if ties == "pooled" else ", ties as given"
+def isotonic_blocks(hits: IntArray, counts: IntArray) -> NDArray[np.intp]:
+    """Return the first item of each block of isotonic regression.
+
+    Items are given by their events and their number of predictions, in order. The frequencies
+    of the blocks increase strictly.
+
+    >>> isotonic_blocks(np.array([0, 1, 0, 1]), np.array([1, 1, 1, 1])).tolist()
+    [0, 1, 3]
+    """
+    from scipy.optimize import isotonic_regression  # slow to import, and rarely needed
+
+    blocks = isotonic_regression(hits / counts, weights=counts).blocks
+    starts: NDArray[np.intp] = blocks[:-1].astype(np.intp)
+    hits, counts = hits.astype(np.int64), counts.astype(np.int64)
+    while True:
+        # Rounding can leave neighbours apart whose frequencies are equal: compare whole numbers.
+        y, w = np.add.reduceat(hits, starts), np.add.reduceat(counts, starts)
+        rises = y[1:] * w[:-1] > y[:-1] * w[1:]
+        if rises.all():
+            return starts
+        starts = starts[np.concatenate(([True], rises))]
 
 
-def _check_choice(name: str, value: Any, allowed: tuple[str, str]) -> None:
-    if value not in allowed:
-        raise ValueError(f'{name} must be "{allowed[0]}" or "{allowed[1]}", got {value!r}.')
-
-
-def _cumulated(sizes: list[int]) -> Bounds:
-    return np.concatenate(([0], np.cumsum(sizes, dtype=np.int64)))
-
-
-def _add_tail(sizes: list[int], tail: int, n_min: int, n_max: int, rule: str) -> None:
-    """Join the last predictions to the last block, or append them as a block."""
-    roomy = 2 * n_min <= n_max
-    if rule == "reference":
-        joins = roomy
-    else:
-        # The second case arises from ties only: the smallest size outranks the largest.
-        joins = bool(sizes) and (sizes[-1] + tail <= n_max or (roomy and sizes[-1] < n_min))
-    if sizes and joins:
-        sizes[-1] += tail
-    else:
-        sizes.append(tail)
+def _cumulated(sizes: Any) -> Bounds:
+    return np.concatenate(([0], np.cumsum(sizes, dtype=np.intp)))
 
 
 def edges_between(ordered: FloatArray, bounds: Bounds) -> Edges1D:
@@ -216,23 +243,4 @@ def edges_between(ordered: FloatArray, bounds: Bounds) -> Edges1D:
     """
     cuts = bounds[1:-1]
     left, right = ordered[cuts - 1].astype(np.float64), ordered[cuts].astype(np.float64)
-    middle = (left + right) / 2
-    # Between neighbouring floats the middle rounds to one of them; keep `left` below it.
-    middle = np.where(middle <= left, right, middle)
-    return np.concatenate(([0.0], middle, [1.0]))
-
-
-def tie_groups(prob: FloatArray, label: IntArray, *, pooled: bool) -> tuple[Counts, Counts]:
-    """Return events and number of predictions for each distinct value (or each row).
-
-    >>> hits, counts = tie_groups(np.array([.1, .1, .4]), np.array([1, 0, 1]), pooled=True)
-    >>> hits.tolist(), counts.tolist()
-    ([1, 1], [2, 1])
-    """
-    events: Counts = label.astype(np.int64)
-    if pooled:
-        starts = np.flatnonzero(np.concatenate(([True], prob[1:] != prob[:-1])))
-        if len(starts) < len(prob):
-            counts = np.diff(np.append(starts, len(prob)))
-            return np.add.reduceat(events, starts), counts.astype(np.int64)
-    return events, np.ones(len(label), dtype=np.int64)
+    return np.concatenate(([0.0], between(left, right), [1.0]))

@@ -26,10 +26,8 @@ class CorpBand(Result):
     ----------
     parts : CorpDecomposition
         The observed curve.
-    at : ndarray of shape (m,)
-        The predictions at which the band was computed.
-    lower, upper : ndarray of shape (m,)
-        Ends of the band.
+    at, lower, upper : ndarray of shape (m,)
+        The predictions at which the band was computed, and its ends there.
     level : float
         Probability that the curve of a calibrated model lies inside, at each point alone.
     """
@@ -79,30 +77,19 @@ def corp_band(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels.
-    y_prob : array-like of shape (n,) or (n, K)
-        Probabilities.
-    view : {"top-label"} or int, optional
-        Which event; needed when `y_prob` has columns.
+    y_true, y_prob, view
+        As in `binary_problem`.
     at : array-like of shape (m,), optional
         Where to compute the band. The default is at the distinct predictions; of more than
         500, at 500 of them with equally spaced ranks.
     level : float
         Probability content at each point, in (0, 1).
-    n_draws : int
-        Number of redraws.
-    rng : int, numpy.random.Generator or None
-        Seed or generator.
+    n_draws, rng
+        Number of redraws, and seed or generator.
 
     Returns
     -------
     CorpBand
-
-    Raises
-    ------
-    ValueError
-        If labels, probabilities or options are not valid.
 
     Notes
     -----
@@ -130,13 +117,8 @@ def corp_band(
         frequency = generator.binomial(count, prediction) / count
         draw[:] = np.interp(points, prediction, isotonic_regression(frequency, weights=count).x)
     lower, upper = np.quantile(height, [(1 - level) / 2, (1 + level) / 2], axis=0)
-    return CorpBand(
-        parts=parts,
-        at=read_only(points),
-        lower=read_only(lower),
-        upper=read_only(upper),
-        level=level,
-    )
+    at, lower, upper = map(read_only, (points, lower, upper))
+    return CorpBand(parts=parts, at=at, lower=lower, upper=upper, level=level)
 
 
 def _points(at: Any, prediction: FloatVector) -> FloatVector:

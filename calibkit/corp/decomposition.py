@@ -1,51 +1,38 @@
 """The CORP curve and the parts of a score."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import isotonic_regression
 from scipy.special import xlog1py, xlogy
 
 from calibkit._result import Result, read_only, spell
-from calibkit.views import BinaryProblem, View, binary_problem
+from calibkit._validation import as_choice
+from calibkit.bins import isotonic_blocks
+from calibkit.views import View, binary_problem
 
 FloatVector = NDArray[np.float64]
 IntVector = NDArray[np.intp]
-# What some predictions cost: (prediction, events, non-events) -> summed loss.
-Loss = Callable[[FloatVector, IntVector, IntVector], FloatVector]
-# What they cost more than other predictions: (prediction, better, events, non-events).
-Excess = Callable[[FloatVector, FloatVector, IntVector, IntVector], FloatVector]
+_SCORES = {"brier": "Brier score of the event", "log": "log loss in nats"}
 
 
-def _squared(prob: FloatVector, hits: IntVector, misses: IntVector) -> FloatVector:
-    return np.asarray(hits * (1 - prob) ** 2 + misses * prob**2)
-
-
-def _squared_excess(
-    prob: FloatVector, better: FloatVector, hits: IntVector, misses: IntVector
-) -> FloatVector:
-    # The difference of two `_squared`, without taking nearly equal numbers from each other.
-    return np.asarray((prob - better) * ((prob + better) * (hits + misses) - 2 * hits))
-
-
-def _logarithmic(prob: FloatVector, hits: IntVector, misses: IntVector) -> FloatVector:
+def _loss(score: str, prob: FloatVector, hits: IntVector, misses: IntVector) -> FloatVector:
+    """Return the summed loss of stating each probability, for its events and non-events."""
+    if score == "brier":
+        return np.asarray(hits * (1 - prob) ** 2 + misses * prob**2)
     # xlogy(0, 0) = 0: what never happened may have had probability 0. No clipping anywhere.
     return np.asarray(-xlogy(hits, prob) - xlog1py(misses, -prob))
 
 
-def _logarithmic_excess(
-    prob: FloatVector, better: FloatVector, hits: IntVector, misses: IntVector
+def _excess(
+    score: str, prob: FloatVector, better: FloatVector, hits: IntVector, misses: IntVector
 ) -> FloatVector:
-    return _logarithmic(prob, hits, misses) - _logarithmic(better, hits, misses)
-
-
-_SCORES: dict[str, tuple[str, Loss, Excess]] = {
-    "brier": ("Brier score of the event", _squared, _squared_excess),
-    "log": ("log loss in nats", _logarithmic, _logarithmic_excess),
-}
+    """Return what stating `prob` costs more than stating `better`."""
+    if score == "brier":  # without taking nearly equal numbers from each other
+        return np.asarray((prob - better) * ((prob + better) * (hits + misses) - 2 * hits))
+    return _loss(score, prob, hits, misses) - _loss(score, better, hits, misses)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -64,20 +51,16 @@ class CorpDecomposition(Result):
         What the recalibrated predictions win over always stating the overall frequency (DSC).
     uncertainty : float
         Score of always stating the overall frequency (UNC).
-    scoring : str
-        The score in words, with its convention.
-    low, high : ndarray of shape (J,)
-        Smallest and largest prediction of each block.
-    mean_prob : ndarray of shape (J,)
-        Mean prediction of each block.
+    scoring, view : str
+        The score with its convention, and which event, in words.
+    low, high, mean_prob : ndarray of shape (J,)
+        Smallest, largest and mean prediction of each block.
     recalibrated : ndarray of shape (J,)
         Frequency of the event in each block: the height of the curve, strictly increasing.
     count : ndarray of int, shape (J,)
         Number of predictions in each block.
     prediction, prediction_count : ndarray of shape (m,)
         The distinct predictions, in order, and how often each occurs.
-    view : str
-        Which event it is.
     """
 
     score: float
@@ -142,10 +125,8 @@ class Miscalibration(Result):
     ----------
     value : float
         What recalibration by the best increasing curve wins on these labels.
-    name : str
-        The part and its score in words.
-    view : str
-        Which event it is.
+    name, view : str
+        The part with its score, and which event, in words.
     n : int
         Number of predictions.
     """
@@ -173,12 +154,8 @@ def corp_decomposition(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels: 0 and 1, or ``0 .. K-1``.
-    y_prob : array-like of shape (n,) or (n, K)
-        P(y = 1), or one column per class with rows that sum to 1.
-    view : {"top-label"} or int, optional
-        Which event; needed when `y_prob` has columns.
+    y_true, y_prob, view
+        As in `binary_problem`.
     score : {"brier", "log"}
         Brier score of the event, ``(p - y)^2`` (half of the sum over both classes), or log
         loss in nats.
@@ -186,16 +163,6 @@ def corp_decomposition(
     Returns
     -------
     CorpDecomposition
-
-    Raises
-    ------
-    ValueError
-        If labels, probabilities, view or score are not valid.
-
-    See Also
-    --------
-    brier_decomposition : the same split with bins of your own.
-    corp_band : where the curve of a calibrated model would lie.
 
     Notes
     -----
@@ -214,53 +181,32 @@ def corp_decomposition(
     >>> round(parts.miscalibration, 4), round(parts.discrimination, 4)
     (0.0489, 0.1111)
     """
-    _chosen(score)  # a wrong score is named before the data are looked at
+    as_choice(score, "score", _SCORES)  # named before the data are looked at
     problem = binary_problem(y_true, y_prob, view=view)
-    return decompose_counts(*_pool_ties(problem), view=problem.view, score=score)
+    # Equal predictions are pooled: the distinct ones, their events and how often each occurs.
+    found, index, count = np.unique(problem.prob, return_inverse=True, return_counts=True)
+    hits = np.bincount(index[problem.label == 1], minlength=len(count))
+    return decompose_counts(found.astype(np.float64), hits, count, view=problem.view, score=score)
 
 
 def decompose_counts(
     prediction: FloatVector, hits: IntVector, count: IntVector, *, view: str, score: str = "brier"
 ) -> CorpDecomposition:
-    """Do the work of `corp_decomposition` for predictions that are counted already.
-
-    Parameters
-    ----------
-    prediction : ndarray of shape (m,)
-        Distinct predictions in increasing order, in [0, 1].
-    hits, count : ndarray of int, shape (m,)
-        Events, and predictions, of each.
-    view : str
-        Which event, in words.
-    score : {"brier", "log"}
-        As in `corp_decomposition`.
-
-    Returns
-    -------
-    CorpDecomposition
-
-    Examples
-    --------
-    >>> prediction = np.array([.2, .3, .7, .9])
-    >>> hits, count = np.array([1, 0, 2, 1]), np.array([2, 1, 2, 1])
-    >>> parts = decompose_counts(prediction, hits, count, view="positive class")
-    >>> parts.count.tolist(), round(parts.miscalibration, 4)
-    ([3, 3], 0.0489)
-    """
-    scoring, loss, excess = _chosen(score)
+    """Do the work of `corp_decomposition` for distinct predictions in order, counted."""
+    as_choice(score, "score", _SCORES)
     n = int(count.sum())
-    starts = _block_starts(hits, count)
+    starts = isotonic_blocks(hits, count)
     block_hits, block_count = np.add.reduceat(hits, starts), np.add.reduceat(count, starts)
     curve = block_hits / block_count
     height = curve.repeat(np.diff(starts, append=len(count)))
     overall = np.full(len(curve), hits.sum() / n)
     misses, block_misses = count - hits, block_count - block_hits
     return CorpDecomposition(
-        score=float(loss(prediction, hits, misses).sum() / n),
-        miscalibration=float(excess(prediction, height, hits, misses).sum() / n),
-        discrimination=float(excess(overall, curve, block_hits, block_misses).sum() / n),
-        uncertainty=float(loss(overall, block_hits, block_misses).sum() / n),
-        scoring=scoring,
+        score=float(_loss(score, prediction, hits, misses).sum() / n),
+        miscalibration=float(_excess(score, prediction, height, hits, misses).sum() / n),
+        discrimination=float(_excess(score, overall, curve, block_hits, block_misses).sum() / n),
+        uncertainty=float(_loss(score, overall, block_hits, block_misses).sum() / n),
+        scoring=_SCORES[score],
         low=read_only(prediction[starts]),
         high=read_only(prediction[np.append(starts[1:], len(count)) - 1]),
         mean_prob=read_only(np.add.reduceat(prediction * count, starts) / block_count),
@@ -286,23 +232,14 @@ def miscalibration(
     -------
     Miscalibration
 
-    Raises
-    ------
-    ValueError
-        As `corp_decomposition`.
-
-    See Also
-    --------
-    null_level : ``null_level(miscalibration, y_true, y_prob)`` puts it into proportion.
-
     Notes
     -----
-    A calibrated model does not have 0. With predictions of density g its Brier part is about
-    ``1.9 n^(-2/3)`` times the integral of ``(p (1 - p))^(2/3) g(p)^(1/3)``. For uniform
-    predictions that is ``3.3 v n^(-2/3)`` with v the mean of ``p (1 - p)``; narrow predictions
-    have less, down to half. Both constants are measured, good to 8 % for n from 300 to 100,000.
-    A log loss with an event of stated probability 0 is infinite and has no null level. Taught
-    in lesson 02.
+    A calibrated model does not have 0: `null_level` puts the value into proportion. With
+    predictions of density g the Brier part of a calibrated model is about ``1.9 n^(-2/3)`` times
+    the integral of ``(p (1 - p))^(2/3) g(p)^(1/3)``. For uniform predictions that is
+    ``3.3 v n^(-2/3)`` with v the mean of ``p (1 - p)``; narrow predictions have less, down to
+    half. Both constants are measured, good to 8 % for n from 300 to 100,000. A log loss with an
+    event of stated probability 0 is infinite and has no null level. Taught in lesson 02.
 
     Examples
     --------
@@ -316,25 +253,3 @@ def miscalibration(
     parts = corp_decomposition(y_true, y_prob, view=view, score=score)
     name = f"CORP miscalibration ({parts.scoring})"
     return Miscalibration(value=parts.miscalibration, name=name, view=parts.view, n=parts.n)
-
-
-def _chosen(score: str) -> tuple[str, Loss, Excess]:
-    if score not in _SCORES:
-        raise ValueError(f'score must be "brier" or "log", got {score!r}.')
-    return _SCORES[score]
-
-
-def _pool_ties(problem: BinaryProblem) -> tuple[FloatVector, IntVector, IntVector]:
-    """Return the distinct predictions in order, their events and how often each occurs."""
-    prediction, index, count = np.unique(problem.prob, return_inverse=True, return_counts=True)
-    hits = np.bincount(index[problem.label == 1], minlength=len(count))
-    return prediction.astype(np.float64), hits, count
-
-
-def _block_starts(hits: IntVector, count: IntVector) -> IntVector:
-    """Return the first place of each block; the frequencies of the blocks strictly increase."""
-    starts = isotonic_regression(hits / count, weights=count).blocks[:-1].astype(np.intp)
-    # Rounding can leave neighbours apart whose frequencies are equal: compare whole numbers.
-    hits, count = np.add.reduceat(hits, starts), np.add.reduceat(count, starts)
-    rises = hits[1:] * count[:-1] > hits[:-1] * count[1:]
-    return np.asarray(starts[np.concatenate(([True], rises))])

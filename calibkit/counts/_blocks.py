@@ -36,15 +36,7 @@ class PredictionFileError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """A column of texts with few different values.
-
-    Parameters
-    ----------
-    values : tuple of str
-        The different texts.
-    codes : ndarray of int, shape (n,)
-        Place of each row's text in `values`; -1 where it is missing.
-    """
+    """A column of texts: the different ones, and for each row its place there; -1: missing."""
 
     values: tuple[str, ...]
     codes: NDArray[np.intp]
@@ -59,17 +51,7 @@ Column = Texts | NDArray[Any]
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a block comes from.
-
-    Parameters
-    ----------
-    path : str
-        The file.
-    first_row : int
-        Number of rows of the file before the block.
-    part : str
-        A part of the file in words, e.g. ``"row group 3"``; empty if it has none.
-    """
+    """Where a block comes from: file, rows before it, part of the file in words if it has any."""
 
     path: str
     first_row: int = 0
@@ -85,26 +67,14 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Some rows of a file, by columns.
-
-    Parameters
-    ----------
-    place : Place
-        Where they come from.
-    columns : dict
-        Name to column.
-    """
+    """Some rows of a file, by columns."""
 
     place: Place
     columns: dict[str, Column]
 
 
 def rows_of_a_block(n_columns: int) -> int:
-    """Return how many rows to read at a time: some megabytes.
-
-    >>> rows_of_a_block(2), rows_of_a_block(100)
-    (1048576, 20971)
-    """
+    """Return how many rows to read at a time: some megabytes."""
     return max(2**14, 2**21 // n_columns)
 
 
@@ -119,11 +89,7 @@ def quoted(text: object) -> str:
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return names for a message, at most 50 of them.
-
-    >>> listed(["a", "b"])
-    "'a', 'b'"
-    """
+    """Return names for a message, at most 50 of them."""
     more = f" and {len(names) - 50} more" if len(names) > 50 else ""
     return ", ".join(map(quoted, names[:50])) + more
 
@@ -142,11 +108,7 @@ def factorised(texts: Sequence[str | None]) -> Texts:
 def as_numbers(
     texts: Sequence[str | None], place: Place, name: str, decimal: str = "."
 ) -> FloatVector:
-    """Turn texts into numbers, one by one, and name the first that is none; missing ones are NaN.
-
-    >>> as_numbers([" .5", None], Place("log.csv"), "p")
-    array([0.5, nan])
-    """
+    """Turn texts into numbers, and name the first that is none; missing ones are NaN."""
     # Python alone would read 1_0 as 10, and a point beside a decimal comma separates thousands.
     marks = str.maketrans({"_": "?"} if decimal == "." else {"_": "?", ".": "?", ",": "."})
     numbers = np.empty(len(texts))
@@ -173,11 +135,7 @@ class Dialect(NamedTuple):
 
     @classmethod
     def checked(cls, delimiter: str | None, decimal: str) -> "Dialect":
-        """Return the dialect, or say what is not possible.
-
-        >>> Dialect.checked(";", ",").of("log.csv")
-        ';'
-        """
+        """Return the dialect, or say what is not possible."""
         if decimal not in (".", ","):
             raise ValueError(f"decimal must be '.' or ',', got {decimal!r}.")
         delimiter = "\t" if delimiter == "tab" else delimiter

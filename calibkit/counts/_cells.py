@@ -31,36 +31,17 @@ BLOCK = 131_072
 
 @dataclass(frozen=True, slots=True)
 class Sums:
-    """What a table keeps of some rows of one binary problem.
+    """What a table keeps of some rows of one binary problem."""
 
-    Parameters
-    ----------
-    count : ndarray of int64, shape (G, 2)
-        Rows in each cell, without and with the event.
-    steps : ndarray of int64, shape (G, 2)
-        Sum of what is left of their predictions, in steps of 1 / (2³⁰ G).
-    square : float
-        Sum over all rows of what is left, in cells, squared.
-    impossible : int
-        Rows whose prediction was exactly 0 or 1, and wrong.
-    """
-
-    count: Counts
-    steps: Counts
-    square: float
-    impossible: int
+    count: Counts  # (G, 2): rows in each cell, without and with the event
+    steps: Counts  # (G, 2): sums of what is left of their predictions, in steps of 1 / (2³⁰ G)
+    square: float  # sum over all rows of what is left, in cells, squared
+    impossible: int  # rows whose prediction was exactly 0 or 1, and wrong
 
 
 class Adder:
     """Adds up rows of a binary problem that have been checked; its work arrays are used again.
 
-    Parameters
-    ----------
-    cells : int
-        Number of cells G.
-
-    Examples
-    --------
     >>> adder = Adder(2)
     >>> adder.add(np.array([0.1, 0.3, 1.0]), np.array([0, 1, 1]))
     >>> sums = adder.sums()
@@ -131,9 +112,5 @@ def _move_to_edges(prob: FloatArray, cells: int, cell: NDArray[np.int32]) -> Non
 
 
 def grid_edges(cells: int) -> FloatVector:
-    """Return the ``G + 1`` edges of the cells.
-
-    >>> grid_edges(4).tolist()
-    [0.0, 0.25, 0.5, 0.75, 1.0]
-    """
+    """Return the ``G + 1`` edges of the cells."""
     return EqualWidth(cells).edges(np.empty(0))

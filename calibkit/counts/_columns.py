@@ -17,32 +17,14 @@ _TRUTH = {"true": 1, "false": 0}
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Which columns hold what.
-
-    Parameters
-    ----------
-    label : str
-        Column of the labels.
-    prob : tuple of str
-        One column, P(y = 1), or one per class; ``"p_*"`` stands for all that begin with ``p_``.
-    positive : str, optional
-        The label, as text, that means y = 1. Needed where labels are not 0 and 1.
-    classes : tuple of str, optional
-        The label, as text, that belongs to each column of `prob`.
-    group : str, optional
-        Column of the groups.
-    logits : bool
-        Whether `prob` names logits: any finite numbers.
-    dialect : Dialect
-        How CSV files are written.
-    """
+    """Which columns hold what; the words are those of `calibkit.counts.count_files`."""
 
     label: str
     prob: tuple[str, ...]
     positive: str | None = None
     classes: tuple[str, ...] | None = None
-    group: str | None = None
-    logits: bool = False
+    group: str | None = None  # column of the groups
+    logits: bool = False  # `prob` names logits: any finite numbers
     dialect: Dialect = _USUAL
 
     @property
@@ -110,9 +92,10 @@ def columns_of(
     classes: Sequence[str] | None = None,
     group: str | None = None,
     logits: bool = False,
-    dialect: Dialect = _USUAL,
+    delimiter: str | None = None,
+    decimal: str = ".",
 ) -> Columns:
-    """Return which columns hold what."""
+    """Return which columns hold what, and how CSV files are written."""
     return Columns(
         label=label,
         prob=(prob,) if isinstance(prob, str) else tuple(prob),
@@ -120,7 +103,7 @@ def columns_of(
         classes=None if classes is None else tuple(classes),
         group=group,
         logits=logits,
-        dialect=dialect,
+        dialect=Dialect.checked(delimiter, decimal),
     )
 
 
@@ -141,14 +124,7 @@ def _fits(name: str, head: str, tail: str) -> bool:
 
 
 def predictions_of(block: Block, columns: Columns) -> tuple[NDArray[Any], FloatArray]:
-    """Return checked labels and probabilities of a block.
-
-    Raises
-    ------
-    PredictionFileError
-        For a missing value, a number that is no probability, a row that does not sum to 1, and a
-        label that means nothing.
-    """
+    """Return checked labels and probabilities (or logits) of a block."""
     place = block.place
     logits = columns.logits
     prob = [_numbers(block.columns[name], place, name, logits) for name in columns.prob]
@@ -170,6 +146,15 @@ def predictions_of(block: Block, columns: Columns) -> tuple[NDArray[Any], FloatA
         row = int(bad[0])
         raise place.error(_unknown_label(value_at(column, row), columns), row)
     return labels, table
+
+
+def refuse_unknown_positive(columns: Columns, place: Place) -> None:
+    """Refuse a positive label that never occurs: it is probably misspelt."""
+    if columns.positive is not None:
+        raise place.error(
+            f"the positive label {quoted(columns.positive)} never occurs in column "
+            f"{quoted(columns.label)}."
+        )
 
 
 def groups_of_rows(block: Block, columns: Columns) -> NDArray[np.str_]:

@@ -5,6 +5,7 @@ import gzip
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any
@@ -25,7 +26,7 @@ from calibkit.counts._blocks import (
 from calibkit.counts._parquet import texts
 
 _ROWS = 20_000  # of a block without pyarrow
-_WRONG_LENGTH = re.compile(r"(?:Row #(\d+): )?Expected (\d+) columns, got (\d+): ?(.*)", re.DOTALL)
+_WRONG_LENGTH = re.compile(r"Expected (\d+) columns, got (\d+): ?(.*)", re.DOTALL)
 
 
 def _lines(file: IO[str], place: Place) -> Iterator[str]:
@@ -62,19 +63,7 @@ def names(path: str, dialect: Dialect) -> list[str]:
 def blocks(
     path: str, wanted: Sequence[str], numeric: Sequence[str], dialect: Dialect
 ) -> Iterator[Block]:
-    """Yield the rows, a block at a time.
-
-    Parameters
-    ----------
-    path : str
-        The file.
-    wanted : sequence of str
-        Columns to read.
-    numeric : sequence of str
-        Those of them that hold numbers; the others are texts.
-    dialect : Dialect
-        How the file is written.
-    """
+    """Yield the rows of the wanted columns, a block at a time; not numeric ones are texts."""
     try:
         import pyarrow  # noqa: F401
     except ImportError:
@@ -101,14 +90,15 @@ def _arrow_blocks(
             strings_can_be_null=True,
         ),
     }
-    with reading(place, pa.ArrowException), _lengths(place, pa.ArrowInvalid):
+    lengths = partial(_lengths, path, wanted, dialect)
+    with reading(place, pa.ArrowException), lengths():
         reader = arrow_csv.open_csv(path, **options)
     with reader:
         seen = 0
         while True:
             here = Place(path, seen)
             after = Place(path, 0, f"after row {seen:,}")
-            with reading(after, pa.ArrowException, KeyError), _lengths(place, pa.ArrowInvalid):
+            with reading(after, pa.ArrowException, KeyError), lengths():
                 batch = next(reader, None)
             if batch is None:
                 return
@@ -124,21 +114,23 @@ def _arrow_blocks(
 
 
 @contextmanager
-def _lengths(place: Place, problem: type[Exception]) -> Iterator[None]:
+def _lengths(path: str, wanted: Sequence[str], dialect: Dialect) -> Iterator[None]:
     """Say in our own words that a row is too long or too short."""
+    import pyarrow as pa
+
     try:
         yield
-    except problem as error:
+    except pa.ArrowInvalid as error:
         if "straddling" in str(error):  # a row that does not fit into a block
-            raise place.error(_too_long("a row")) from error
+            raise Place(path).error(_too_long("a row")) from error
         found = _WRONG_LENGTH.search(str(error))
         if not found:
             raise
-        number, columns, values, text = found.groups()
-        # The first row of the file, with the names, counts for pyarrow.
-        raise place.error(
-            _wrong_length(values, columns, text), None if number is None else int(number) - 2
-        ) from error
+        # Whether pyarrow knows the row depends on its threads; our own reader names it.
+        for _ in _plain_blocks(path, wanted, (), dialect):
+            pass
+        columns, values, text = found.groups()
+        raise Place(path).error(_wrong_length(values, columns, text)) from error
 
 
 def _wrong_length(values: object, columns: object, text: str) -> str:

@@ -1,5 +1,6 @@
 """What can be read off the sums of one binary problem: bins, curves, tests, scores."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -7,24 +8,18 @@ from numpy.typing import NDArray
 
 from calibkit._result import read_only, spell
 from calibkit.bins import Binning, EqualMass, FixedEdges
+from calibkit.bins.edges import run_ends
 from calibkit.counts._cells import STEPS, Counts, FloatVector, Sums, grid_edges
 from calibkit.reliability import BinTable, table_of_sums
 from calibkit.significance import cumulative
-from calibkit.significance._tested import NULL, TestResult, ratio
+from calibkit.significance._tested import TestResult, ratio, result_of
 
 Borders = NDArray[np.intp]
+Tail = Callable[[FloatVector], FloatVector]
 
 
-class Groups(NamedTuple):
-    """Predictions of the same cell, in increasing order; empty cells are left out.
-
-    Parameters
-    ----------
-    prediction : ndarray of shape (m,)
-        Mean prediction of each cell.
-    events, rows : ndarray of int, shape (m,)
-        Events and predictions in it.
-    """
+class CellMeans(NamedTuple):
+    """Mean prediction, events and rows of each cell that is not empty, in increasing order."""
 
     prediction: FloatVector
     events: Counts
@@ -32,20 +27,17 @@ class Groups(NamedTuple):
 
 
 def sum_of_predictions(count: Counts, steps: Counts, first: Counts, cells: int) -> FloatVector:
-    """Return sums of predictions from sums of whole numbers, rounded once.
-
-    `first` is the sum of the numbers of the cells, each as often as a row lies in it.
-    """
+    """Return sums of predictions, rounded once; `first`: the sum of the numbers of their cells."""
     return np.asarray((first + steps / STEPS) / cells)
 
 
-def groups_of(sums: Sums) -> Groups:
+def groups_of(sums: Sums) -> CellMeans:
     """Return the occupied cells."""
     cells = len(sums.count)
     count = sums.count.sum(axis=1)
     used = np.flatnonzero(count)
     total = sum_of_predictions(count[used], sums.steps.sum(axis=1)[used], used * count[used], cells)
-    return Groups(total / count[used], sums.count[used, 1], count[used])
+    return CellMeans(total / count[used], sums.count[used, 1], count[used])
 
 
 def borders_of(binning: Binning, cells: int) -> Borders:
@@ -57,13 +49,10 @@ def borders_of(binning: Binning, cells: int) -> Borders:
         raise ValueError(
             f"{binning}: the edge {float(edges[off[0]]):.6g} lies inside a cell of the table. "
             f"Edges must be multiples of 1/{cells}, so a number of bins must divide {cells:,}; "
-            f"of the numbers up to 100 these do: {_divisors(cells)}."
+            f"of the numbers up to 100 these do: "
+            f"{', '.join(str(k) for k in range(1, 101) if cells % k == 0)}."
         )
     return borders
-
-
-def _divisors(cells: int) -> str:
-    return ", ".join(str(number) for number in range(1, 101) if cells % number == 0)
 
 
 def equal_mass_borders(sums: Sums, n_bins: int) -> Borders:
@@ -73,10 +62,7 @@ def equal_mass_borders(sums: Sums, n_bins: int) -> Borders:
     by at most one, an edge in the middle between neighbours, a cut inside a cell moved below it.
     """
     cumulated = sums.count.sum(axis=1).cumsum()
-    n = int(cumulated[-1])
-    n_bins = min(n_bins, n)
-    size, extra = divmod(n, n_bins)
-    cuts = np.arange(1, n_bins) * size + np.minimum(np.arange(1, n_bins), extra)
+    cuts = run_ends(int(cumulated[-1]), n_bins)[1:-1]
     left = np.searchsorted(cumulated, cuts - 1, side="right")
     right = np.searchsorted(cumulated, cuts, side="right")
     apart = left < right
@@ -95,11 +81,10 @@ def bin_table(sums: Sums, binning: Binning, view: str) -> BinTable:
     if isinstance(binning, EqualMass):
         borders = equal_mass_borders(sums, binning.n_bins)
         words = f"{spell(binning.n_bins, 'equal-mass bin')} (edges on a grid of {cells:,} cells)"
-        edges = grid_edges(cells)[borders]
-        binning = FixedEdges(edges)
+        binning = FixedEdges(grid_edges(cells)[borders])
     else:
         borders = borders_of(binning, cells)
-        edges = grid_edges(cells)[borders]
+    edges = grid_edges(cells)[borders]
     count, steps = sums.count.sum(axis=1), sums.steps.sum(axis=1)
     number = np.arange(cells) * count
 
@@ -130,41 +115,26 @@ def cumulative_sums(sums: Sums, view: str) -> cumulative.CumulativeDifferences:
     """Return the running sum of events minus predictions at the ends of cells, and its tests."""
     groups = groups_of(sums)
     n = int(groups.rows.sum())
-    steps = np.cumsum(groups.events - groups.prediction * groups.rows)
-    path = np.concatenate(([0.0], steps / n))
+    path = np.concatenate(([0.0], np.cumsum(groups.events - groups.prediction * groups.rows) / n))
     mean, square, _ = mean_square(sums)
     # A spread of nothing but rounding is none.
     scale = float(np.sqrt(max(mean - square, 0.0) / n)) if mean - square > 1e-15 else 0.0
-    size = ratio(np.array([np.abs(path).max(), np.ptp(path)]), scale)
-    p_values = (
-        cumulative.brownian_supremum_tail(size[:1]),
-        cumulative.brownian_range_tail(size[1:]),
-    )
-    if sums.impossible:
-        size, p_values = np.full(2, np.inf), (np.zeros(1), np.zeros(1))
-    rules = (cumulative.SupremumRule, cumulative.RangeRule)
-    mad_test, range_test = (
-        TestResult(
-            statistic=float(value),
-            p_value=float(p_value[0]),
-            name=rule.name,
-            symbol=rule.symbol,
-            null=NULL,
-            law=rule.law,
-            direction="",
-            view=view,
-            n=n,
-        )
-        for value, p_value, rule in zip(size, p_values, rules, strict=True)
-    )
+
+    def tested(rule: type[cumulative.SupremumRule], size: float, tail: Tail) -> TestResult:
+        value = ratio(np.array([size]), scale)
+        if sums.impossible:
+            return result_of(rule, np.inf, 0.0, view=view, n=n)
+        return result_of(rule, float(value[0]), float(tail(value)[0]), view=view, n=n)
+
+    largest, span = float(np.abs(path).max()), float(np.ptp(path))
     share = np.concatenate(([0.0], np.cumsum(groups.rows) / n))
     return cumulative.CumulativeDifferences(
         share=read_only(share),
         prob=read_only(np.concatenate(([0.0], groups.prediction))),
         difference=read_only(path),
         scale=scale,
-        mad_test=mad_test,
-        range_test=range_test,
+        mad_test=tested(cumulative.SupremumRule, largest, cumulative.brownian_supremum_tail),
+        range_test=tested(cumulative.RangeRule, span, cumulative.brownian_range_tail),
     )
 
 

@@ -1,11 +1,13 @@
 """Keep a count table in a file: one .npz, read without pickle and checked before it is believed."""
 
 import os
-import tempfile
+import uuid
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
@@ -15,39 +17,33 @@ _FIELDS = {"format", "cells", "view", "n_classes", "counts", "steps", "squares",
 _LARGEST = 2**30
 
 
-def write(path: str | PathLike[str], content: dict[str, Any]) -> Path:
-    """Write the file under another name first: it is there completely or not at all.
+@contextmanager
+def whole_file(target: Path) -> Iterator[IO[bytes]]:
+    """Give a file under another name and move it in the end: `target` is there whole or not."""
+    part = target.with_name(f".calibkit-{uuid.uuid4().hex}.part")
+    try:
+        with part.open("xb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(part, target)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
 
-    Returns
-    -------
-    Path
-        The file; ``.npz`` is added to a name without it.
-    """
+
+def write(path: str | PathLike[str], content: dict[str, Any]) -> Path:
+    """Write a file, whole or not at all; ``.npz`` is added to a name without it."""
     target = Path(path)
     if target.suffix != ".npz":
         target = target.with_name(target.name + ".npz")
-    with tempfile.NamedTemporaryFile(
-        dir=target.parent, prefix=".counts-", suffix=".npz", delete=False
-    ) as file:
-        try:
-            np.savez_compressed(file, format=_FORMAT, **content)
-            file.close()
-            os.replace(file.name, target)
-        except BaseException:
-            file.close()
-            Path(file.name).unlink(missing_ok=True)
-            raise
+    with whole_file(target) as file:
+        np.savez_compressed(file, format=_FORMAT, **content)
     return target
 
 
 def read(path: str | PathLike[str]) -> dict[str, Any]:
-    """Read what `write` has written.
-
-    Raises
-    ------
-    ValueError
-        If the file is no count table, was cut short or holds Python objects (never unpickled).
-    """
+    """Read what `write` has written; Python objects in it are never unpickled."""
     name = repr(str(path))
     if not Path(path).is_file():
         raise ValueError(f"There is no file {name}.")

@@ -3,15 +3,16 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from os import PathLike
+from typing import Any, Required, TypedDict, Unpack
 
 import joblib
 import numpy as np
 
 from calibkit._progress import track
 from calibkit.counts import _parquet, _sources
-from calibkit.counts._blocks import Block, Dialect, Place, quoted
+from calibkit.counts._blocks import Block, Place
 from calibkit.counts._cells import CELLS
-from calibkit.counts._columns import Columns, columns_of, predictions_of
+from calibkit.counts._columns import Columns, columns_of, predictions_of, refuse_unknown_positive
 from calibkit.counts.table import CountTable
 from calibkit.views import BinaryProblem, View, binary_problems
 
@@ -31,73 +32,39 @@ class _Piece:
     empty: CountTable
 
 
-def count_file(
-    path: FilePath,
-    *,
-    label: str,
-    prob: str | Sequence[str],
-    positive: str | None = None,
-    classes: Sequence[str] | None = None,
-    view: View | None = None,
-    cells: int = CELLS,
-    delimiter: str | None = None,
-    decimal: str = ".",
-    n_jobs: int | None = None,
-    progress: bool = False,
-) -> CountTable:
+class Options(TypedDict, total=False):
+    """The options of `count_files`, for type checkers."""
+
+    label: Required[str]
+    prob: Required[str | Sequence[str]]
+    positive: str | None
+    classes: Sequence[str] | None
+    view: View | None
+    cells: int
+    delimiter: str | None
+    decimal: str
+    n_jobs: int | None
+    progress: bool
+
+
+def count_file(path: FilePath, **options: Unpack[Options]) -> CountTable:
     r"""Count the predictions of one file.
 
     Parameters
     ----------
     path : path
         A file whose name ends in .parquet, .csv, .csv.gz, .tsv, .npz or .npy.
-    label : str
-        Column of the labels.
-    prob : str or sequence of str
-        Column of P(y = 1), or one column per class. ``"p_*"`` stands for all columns that begin
-        with ``p_``; the rest of their names are then the names of the classes.
-    positive : str, optional
-        The label that means y = 1. Needed unless labels are 0 and 1 (or true and false).
-    classes : sequence of str, optional
-        The label that belongs to each column of `prob`. Needed unless labels are the numbers of
-        the columns, from 0, or their names.
-    view : {"top-label", "class-wise"} or int, optional
-        Which event or events; needed for one column per class.
-    cells : int
-        Number of cells of the table.
-    delimiter : str, optional
-        What separates the columns of a CSV file: one character, such as ``";"``. By default a
-        comma, and a tab where the name ends in .tsv.
-    decimal : {".", ","}
-        The decimal mark of a CSV file.
-    n_jobs : int, optional
-        Number of workers, as in joblib; -1 for one per core. ``None`` means one, or what
-        ``joblib.parallel_config`` says, e.g. the machines of a Dask cluster. Only Parquet files
-        are shared, by row groups; another file is one piece.
-    progress : bool
-        Show a progress bar on standard error, with the time to go.
+    **options
+        ``label``, ``prob`` and the others of `count_files`.
 
     Returns
     -------
     CountTable
-        The same, bit for bit, for any number of workers, and after the loss of some of them.
 
     Raises
     ------
-    PredictionFileError
-        If the file cannot be read to its end, a column is missing, or a value is not valid. The
-        message names the file, the row group and the row. No table of a part is returned.
-    ValueError
-        If view, cells or classes are not valid.
-
-    See Also
-    --------
-    count_files : the same for several files.
-
-    Notes
-    -----
-    Memory does not depend on the size of the file: a block of at most a million rows (Parquet) or
-    of 4 MB (CSV) is in memory at a time, per worker. Taught in lesson 14.
+    PredictionFileError, ValueError
+        As `count_files`.
 
     Examples
     --------
@@ -110,19 +77,7 @@ def count_file(
     >>> table.n, round(float(table.expected_calibration_error(bins=2)), 3)
     (3, 0.233)
     """
-    return count_files(
-        [path],
-        label=label,
-        prob=prob,
-        positive=positive,
-        classes=classes,
-        view=view,
-        cells=cells,
-        delimiter=delimiter,
-        decimal=decimal,
-        n_jobs=n_jobs,
-        progress=progress,
-    )
+    return count_files([path], **options)
 
 
 def count_files(
@@ -145,21 +100,49 @@ def count_files(
     ----------
     paths : iterable of path
         The files; they may be of different kinds.
-    label, prob, positive, classes, view, cells, delimiter, decimal, n_jobs, progress
-        As in `count_file`.
+    label : str
+        Column of the labels.
+    prob : str or sequence of str
+        Column of P(y = 1), or one column per class. ``"p_*"`` stands for all columns that begin
+        with ``p_``; the rest of their names are then the names of the classes.
+    positive : str, optional
+        The label that means y = 1. Needed unless labels are 0 and 1 (or true and false).
+    classes : sequence of str, optional
+        The label that belongs to each column of `prob`. Needed unless labels are the numbers of
+        the columns, from 0, or their names.
+    view : {"top-label", "class-wise"} or int, optional
+        Which event or events; needed for one column per class.
+    cells : int
+        Number of cells of the table.
+    delimiter : str, optional
+        What separates the columns of a CSV file, such as ``";"``; by default a comma, in .tsv
+        files a tab.
+    decimal : {".", ","}
+        The decimal mark of a CSV file.
+    n_jobs : int, optional
+        Number of workers, as in joblib; -1 for one per core. None means one, or what
+        ``joblib.parallel_config`` says, e.g. the machines of a Dask cluster. Only Parquet files
+        are shared, by row groups; another file is one piece.
+    progress : bool
+        Show a progress bar on standard error, with the time to go.
 
     Returns
     -------
     CountTable
+        The same, bit for bit, for any number of workers, and after the loss of some of them.
 
     Raises
     ------
-    PredictionFileError, ValueError
-        As `count_file`.
+    PredictionFileError
+        If a file cannot be read to its end, a column is missing, or a value is not valid: the
+        message names file, row group and row. No table of a part is returned.
+    ValueError
+        If view, cells or marks are not valid.
 
     Notes
     -----
-    Taught in lesson 14.
+    Memory does not depend on the size of the files: a block of at most a million rows (Parquet)
+    or of 4 MB (CSV) is in memory at a time, per worker. Taught in lesson 14.
 
     Examples
     --------
@@ -173,8 +156,8 @@ def count_files(
     4
     """
     empty = CountTable(cells=cells, view=view)
-    dialect = Dialect.checked(delimiter, decimal)
-    wanted = columns_of(label, prob, positive=positive, classes=classes, dialect=dialect)
+    marks: dict[str, Any] = {"delimiter": delimiter, "decimal": decimal}
+    wanted = columns_of(label, prob, positive=positive, classes=classes, **marks)
     found = [(str(path), _sources.resolve(path, wanted)) for path in paths]
     if not found:
         raise ValueError("There are no files to count.")
@@ -191,10 +174,8 @@ def count_files(
         table, events = table + part, events + happened
     if not table.n:
         raise Place(found[0][0]).error("there are no rows.")
-    if positive is not None and not events:
-        raise Place(found[0][0]).error(
-            f"the positive label {quoted(positive)} never occurs in column {quoted(label)}."
-        )
+    if not events:
+        refuse_unknown_positive(found[0][1], Place(found[0][0]))
     return table
 
 

@@ -17,24 +17,25 @@ from calibkit.corp.decomposition import decompose_counts
 from calibkit.counts import _store
 from calibkit.counts._cells import CELLS, MOST_CELLS, MOST_ROWS, Adder, Counts, Sums
 from calibkit.counts._measures import (
-    Groups,
+    CellMeans,
     bin_table,
     cumulative_sums,
     draw_rows,
     groups_of,
     mean_square,
 )
-from calibkit.errors.general import CalibrationError, check_options, error_of_tables
+from calibkit.errors.family import CalibrationError, check_options, error_of_tables
 from calibkit.reliability import BinTable
 from calibkit.scores import Score
 from calibkit.significance import CumulativeDifferences
 from calibkit.views import BinaryProblem, View, binary_problems
 
 MOST_CLASSES = 100
+_ARRAYS = ("counts", "steps", "squares", "impossible")
 
 
-def _no_counts() -> Counts:
-    return np.zeros((0, 0, 2), dtype=np.int64)
+def _nothing(*shape: int, dtype: Any = np.int64) -> Any:
+    return field(default_factory=lambda: np.zeros(shape, dtype=dtype))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -86,10 +87,10 @@ class CountTable(Result):
     cells: int = CELLS
     view: View | None = None
     n_classes: int = 0
-    counts: Counts = field(default_factory=_no_counts)
-    steps: Counts = field(default_factory=_no_counts)
-    squares: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
-    impossible: Counts = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    counts: Counts = _nothing(0, 0, 2)
+    steps: Counts = _nothing(0, 0, 2)
+    squares: NDArray[np.float64] = _nothing(0, dtype=np.float64)
+    impossible: Counts = _nothing(0)
 
     def __post_init__(self) -> None:
         if as_count(self.cells, "cells") > MOST_CELLS:
@@ -114,33 +115,21 @@ class CountTable(Result):
     def update(self, y_true: Any, y_prob: Any) -> "CountTable":
         """Return a table that has counted these rows too.
 
-        Parameters
-        ----------
-        y_true : array-like of shape (n,)
-            Labels: 0 and 1, or ``0 .. K-1``.
-        y_prob : array-like of shape (n,) or (n, K)
-            P(y = 1), or one column per class with rows that sum to 1.
-
-        Returns
-        -------
-        CountTable
-
-        Raises
-        ------
-        ValueError
-            If labels or probabilities are not valid; the message names row and value.
+        Labels are 0 and 1, or ``0 .. K-1``; predictions P(y = 1), or one column per class with
+        rows that sum to 1. A message about a value that is not valid names row and value.
         """
         return self + self.of([binary_problems(y_true, y_prob, view=self.view)])
 
     def of(self, problems: Iterable[tuple[BinaryProblem, ...]]) -> "CountTable":
-        """Return a table of blocks of rows alone, with the grid and the view of this one.
-
-        Each block is what `calibkit.views.binary_problems` returns for the view.
-        """
+        """Return a table of blocks alone (from `binary_problems`), with this grid and view."""
         adders: list[Adder] = []
         n_classes = 0
         for block in problems:
-            _check_number(len(block))
+            if len(block) > MOST_CLASSES:
+                raise ValueError(
+                    f'view="class-wise" keeps a grid per class, for at most {MOST_CLASSES} '
+                    f'classes; here are {len(block)}. Use view="top-label".'
+                )
             n_classes = block[0].n_classes
             adders = adders or [Adder(self.cells) for _ in block]
             for adder, problem in zip(adders, block, strict=True):
@@ -192,20 +181,9 @@ class CountTable(Result):
     def tables(self, bins: Binning | int = 15) -> tuple[BinTable, ...]:
         """Return the bin table of each event: K of them for the class-wise view.
 
-        Parameters
-        ----------
-        bins : int or Binning
-            A number of equal-width bins that divides `cells`, a binning whose edges are multiples
-            of 1/`cells`, or `EqualMass` (whose edges are moved to the grid).
-
-        Returns
-        -------
-        tuple of BinTable
-
-        Raises
-        ------
-        ValueError
-            If nothing was counted, or an edge lies inside a cell.
+        `bins` is a number of equal-width bins that divides `cells`, a binning whose edges are
+        multiples of 1/`cells`, or `EqualMass` (whose edges are moved to the grid). An edge inside
+        a cell is refused, and so is an empty table.
         """
         binning = as_bins(bins)
         return tuple(
@@ -240,22 +218,12 @@ class CountTable(Result):
         """Return the mean gap over equal-mass bins, with edges on the grid."""
         return self.calibration_error(EqualMass(n_bins), name="adaptive calibration error")
 
-    def groups(self) -> Groups:
+    def groups(self) -> CellMeans:
         """Return mean prediction, events and rows of each occupied cell, in increasing order."""
         return groups_of(self._only())
 
     def corp(self, score: str = "brier") -> CorpDecomposition:
-        """Return the CORP curve and the parts of the score, of predictions rounded to cells.
-
-        Parameters
-        ----------
-        score : {"brier", "log"}
-            As in `calibkit.corp.corp_decomposition`.
-
-        Returns
-        -------
-        CorpDecomposition
-        """
+        """Return the CORP curve and the parts of the score, of predictions rounded to cells."""
         return decompose_counts(*self.groups(), view=self.views[0], score=score)
 
     def cumulative_differences(self) -> CumulativeDifferences:
@@ -276,17 +244,7 @@ class CountTable(Result):
     ) -> tuple[NDArray[np.uint8], NDArray[np.float64]]:
         """Draw rows without replacement: labels, and predictions rounded to the mean of the cell.
 
-        Parameters
-        ----------
-        n : int
-            Number of rows; all of them where there are fewer.
-        rng : int, numpy.random.Generator or None
-            Seed or generator.
-
-        Returns
-        -------
-        label, prob : ndarray of shape (n,)
-            In the order of the predictions.
+        They come in the order of the predictions; all of them where there are fewer than n.
         """
         sums = self._only()
         size = min(as_count(n, "n"), self.n)
@@ -332,19 +290,8 @@ class CountTable(Result):
 
     def _columns(self) -> Mapping[str, NDArray[Any]]:
         if not self.n:
-            return {name: np.empty(0) for name in ("view", *Groups._fields)}
+            return {name: np.empty(0) for name in ("view", *CellMeans._fields)}
         groups = [groups_of(sums) for sums in self._sums()]
         views = [np.repeat(v, len(g.rows)) for v, g in zip(self.views, groups, strict=True)]
-        parts = {name: [getattr(g, name) for g in groups] for name in Groups._fields}
+        parts = {name: [getattr(g, name) for g in groups] for name in CellMeans._fields}
         return {"view": np.concatenate(views)} | {k: np.concatenate(v) for k, v in parts.items()}
-
-
-_ARRAYS = ("counts", "steps", "squares", "impossible")
-
-
-def _check_number(n_problems: int) -> None:
-    if n_problems > MOST_CLASSES:
-        raise ValueError(
-            f'view="class-wise" keeps a grid per class, for at most {MOST_CLASSES} classes; here '
-            f'are {n_problems}. Use view="top-label".'
-        )

@@ -28,12 +28,9 @@ class Predictions:
         Labels: 0 and 1, or ``0 .. K-1``.
     y_prob : ndarray of shape (n,) or (n, K)
         P(y = 1), or one column per class.
-    name, title : str
-        Name in the registry, and what it is.
-    note : str
-        Which rows were left out and why; empty if none.
-    origin, licence : str
-        Where it comes from, and its licence there.
+    name, title, note, origin, licence : str
+        Name in the registry, what it is, which rows were left out and why (empty if none),
+        where it comes from, and its licence there.
     """
 
     y_true: NDArray[np.int64]
@@ -75,15 +72,10 @@ def load(name: str) -> Predictions:
     Predictions
         Arrays are read-only.
 
-    Raises
-    ------
-    ValueError
-        If there is no such name, or a file of that name has other contents.
-    DataUnavailable
-        If the file is not on this machine and cannot be downloaded.
-
     Notes
     -----
+    A file that is neither on this machine nor to be downloaded raises `DataUnavailable`.
+
     Games and matches: ``y_prob`` is P(team 1 wins), or win, tie and loss of team 1. ImageNet
     files hold the confidence in the predicted class only, so they are binary: was it right?
     Used in lessons 01 and 04.
@@ -118,11 +110,6 @@ def available(name: str | None = None) -> bool | tuple[str, ...]:
     Returns
     -------
     bool, or tuple of str if no name is given
-
-    Raises
-    ------
-    ValueError
-        If there is no such name.
 
     Examples
     --------

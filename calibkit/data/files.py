@@ -28,7 +28,13 @@ def find(entry: Entry) -> Path | None:
     for folder in folders():
         path = folder / entry.file
         if path.is_file():
-            _check(path, entry)
+            digest = hashlib.sha256(path.read_bytes()).hexdigest()
+            if digest != entry.sha256:
+                raise ValueError(
+                    f"{path} is not the file that the registry knows as {entry.name!r}: its "
+                    f"SHA-256 is {digest[:16]}…, expected {entry.sha256[:16]}…. Delete it and "
+                    "load again."
+                )
             return path
     return None
 
@@ -46,26 +52,8 @@ def cache() -> Path:
 
 
 def fetch(entry: Entry) -> Path:
-    """Return the file, downloading it from its origin where it is not on this machine.
-
-    Raises
-    ------
-    DataUnavailable
-        If it can neither be found nor downloaded.
-    ValueError
-        If a file of that name has other contents than the registry says.
-    """
-    path = find(entry)
-    return _download(entry) if path is None else path
-
-
-def _check(path: Path, entry: Entry) -> None:
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    if digest != entry.sha256:
-        raise ValueError(
-            f"{path} is not the file that the registry knows as {entry.name!r}: its SHA-256 is "
-            f"{digest[:16]}…, expected {entry.sha256[:16]}…. Delete it and load again."
-        )
+    """Return the file, downloading it from its origin where it is not on this machine."""
+    return find(entry) or _download(entry)
 
 
 def _download(entry: Entry) -> Path:
@@ -99,14 +87,7 @@ def _download(entry: Entry) -> Path:
 
 def read(path: Path, kind: str) -> Arrays:
     """Return labels, probabilities and a note on rows that were left out."""
-    readers = {
-        "games": _read_games,
-        "matches": _read_matches,
-        "npz": _read_npz,
-        "top-1": _read_top1,
-        "pickle": _read_pickle,
-    }
-    return readers[kind](path)
+    return _READERS[kind](path)
 
 
 def _rows(path: Path) -> Iterator[dict[str, str]]:
@@ -140,18 +121,24 @@ def _read_npz(path: Path) -> Arrays:
 
 def _read_top1(path: Path) -> Arrays:
     """Read the confidence in the predicted class, and whether that class was right."""
-    rows = [(row["true_label"] == row["pred_label"], row["confidence"]) for row in _rows(path)]
-    return (
-        np.array([right for right, _ in rows], dtype=np.int64),
-        np.array([float(confidence) for _, confidence in rows]),
-        "",
-    )
+    rows = list(_rows(path))
+    right = np.array([row["true_label"] == row["pred_label"] for row in rows], dtype=np.int64)
+    return right, np.array([float(row["confidence"]) for row in rows]), ""
 
 
 def _read_pickle(path: Path) -> Arrays:
     with path.open("rb") as stream:
         prob, labels = _ArraysOnly(stream).load()
     return labels.reshape(-1).astype(np.int64), prob, ""
+
+
+_READERS = {
+    "games": _read_games,
+    "matches": _read_matches,
+    "npz": _read_npz,
+    "top-1": _read_top1,
+    "pickle": _read_pickle,
+}
 
 
 class _ArraysOnly(pickle.Unpickler):

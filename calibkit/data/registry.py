@@ -10,18 +10,12 @@ class Entry:
 
     Parameters
     ----------
-    name : str
-        What `load` calls it.
-    file : str
-        File name, in the folder ``CALIBKIT_DATA`` and in the cache.
+    name, file, title : str
+        What `load` calls it, the name of its file, and what it is, in one phrase.
     kind : {"games", "matches", "npz", "top-1", "pickle"}
         How it is read.
-    title : str
-        What it is, in one phrase.
-    repository, commit, path : str
-        Origin: a GitHub repository, a commit, and the folder in it.
-    licence : str
-        Licence of the origin.
+    repository, commit, path, licence : str
+        Origin: a GitHub repository, a commit, the folder in it, and the licence there.
     sha256 : str
         Checksum of the file.
     n, n_classes : int
@@ -63,12 +57,14 @@ _NETWORKS: dict[str, Any] = {
     "commit": "2a3db8d7cb2a557f3b563c98ce00954f43dfe927",
     "licence": "Apache-2.0",
     "kind": "npz",
+    "n": 10000,
 }
 _IMAGENET: dict[str, Any] = {
     "repository": "hollance/reliability-diagrams",
     "commit": "e133f3d3a63356920c7d5cb7b032c3e03b38afb5",
     "licence": "MIT",
     "kind": "top-1",
+    "n": 50000,
 }
 _CIFAR10 = "examples/classification/records/cifar10/"
 _CIFAR100 = "examples/classification/records/cifar100/"
@@ -117,7 +113,6 @@ _ENTRIES = (
         path=_CIFAR10,
         title="a wide residual network on the CIFAR-10 test images",
         sha256="ce2bafe1fa22e8da7b132cb45556b5d154bd50bbec5d91913bba2e04fbd76182",
-        n=10000,
         n_classes=10,
         **_NETWORKS,
     ),
@@ -127,7 +122,6 @@ _ENTRIES = (
         path=_CIFAR10,
         title="a small LeNet on the CIFAR-10 test images",
         sha256="2fea8ab231920142ebf1fb90ec07677681f0ea64aef1a328e1d45898978e3c90",
-        n=10000,
         n_classes=10,
         **_NETWORKS,
     ),
@@ -137,7 +131,6 @@ _ENTRIES = (
         path=_CIFAR100,
         title="a DenseNet on the CIFAR-100 test images",
         sha256="6b8c33de93bdf1ae7de335f485c73c9f7198b359f85de6b1f21066a7e7c6379e",
-        n=10000,
         n_classes=100,
         **_NETWORKS,
     ),
@@ -160,7 +153,6 @@ _ENTRIES = (
         path="results/ImageNet_torchvision/",
         title="top-1 confidence of a ResNeXt-101 on the ImageNet validation images",
         sha256="fb3c23fc7e9b9765df2f14a062f7615186962309e3b583e49b94fb5470d6c267",
-        n=50000,
         **_IMAGENET,
     ),
     Entry(
@@ -169,7 +161,6 @@ _ENTRIES = (
         path="results/ImageNet_pytorch-image-models/",
         title="top-1 confidence of an EfficientNet-B3a on the ImageNet validation images",
         sha256="c8402811815716aef8e8312f4e1a9f71516c8f99d9102374d3da6a5cd1704ef9",
-        n=50000,
         **_IMAGENET,
     ),
 )

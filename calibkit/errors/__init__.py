@@ -25,7 +25,7 @@ any norm.
 """
 
 from calibkit.errors.debiased import DebiasedError, debiased_calibration_error
-from calibkit.errors.general import CalibrationError, calibration_error, null_moments
+from calibkit.errors.family import CalibrationError, calibration_error, null_moments
 from calibkit.errors.named import (
     adaptive_calibration_error,
     average_calibration_error,

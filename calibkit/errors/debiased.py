@@ -1,9 +1,9 @@
 """Debiased calibration errors: what chance adds to the gaps is estimated and taken off.
 
-Source 003 section 4 and equation 8 (squares), source 000 appendix C.5 (absolute values).
+Kumar et al. (2019), section 4 and equation 8 (squares); Kängsepp et al. (2022), appendix C.5
+(absolute values).
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,23 +11,27 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from calibkit._result import Result, read_only, spell
-from calibkit._validation import as_generator
+from calibkit._result import read_only, spell
+from calibkit._validation import as_choice, as_generator
 from calibkit.bins import Binning
-from calibkit.errors.general import check_options, combine_views, weighted_norm
+from calibkit.errors.family import (
+    OfTables,
+    check_options,
+    combine_views,
+    view_of,
+    weighted_norm,
+)
 from calibkit.errors.named import FIFTEEN_EQUAL_MASS
 from calibkit.reliability import BinTable, reliability_tables
 from calibkit.views import BinaryProblem, View, binary_problems
 
 FloatVector = NDArray[np.float64]
 
-METHODS = ("frequency", "pairwise", "resampled")
-SINGLES = ("zero", "plain")
 N_DRAWS = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class DebiasedError(Result):
+class DebiasedError(OfTables):
     """A debiased calibration error, beside the plain one of the same bins.
 
     Parameters
@@ -39,18 +43,12 @@ class DebiasedError(Result):
         The debiased squared error as it is, below 0 where chance alone makes larger gaps; NaN
         for other norms than 2, and if chance was resampled. Average this one over data sets, not
         `value`.
-    plain : float
-        The error without correction.
-    plain_squared : float
-        Its square; NaN where `squared` is.
-    name : str
-        Its name in words.
-    norm : float
-        The order of the norm, from 1 on.
-    method : {"frequency", "pairwise", "resampled"}
-        How chance was estimated.
-    view : str
-        Which event or events.
+    plain, plain_squared : float
+        The error without correction, and its square; NaN where `squared` is.
+    name, view : str
+        Its name, and which event or events, in words.
+    norm, method
+        As given to `debiased_calibration_error`.
     tables : tuple of BinTable
         The bin table, one per class for the class-wise view.
     per_view : ndarray
@@ -67,19 +65,6 @@ class DebiasedError(Result):
     view: str
     tables: tuple[BinTable, ...]
     per_view: FloatVector
-
-    def __float__(self) -> float:
-        return self.value
-
-    @property
-    def n(self) -> int:
-        """Number of predictions."""
-        return self.tables[0].n
-
-    @property
-    def bins(self) -> str:
-        """The binning in words."""
-        return self.tables[0].bins
 
     @property
     def n_single(self) -> int:
@@ -102,12 +87,9 @@ class DebiasedError(Result):
             text += f" {spell(self.n_single, 'bin')} {verb} one prediction only."
         return text
 
-    def _columns(self) -> Mapping[str, NDArray[Any]]:
-        return {
-            "view": np.array([table.view for table in self.tables]),
-            "bins in use": np.array([int(table.occupied.sum()) for table in self.tables]),
-            "debiased" if np.isnan(self.squared) else "debiased square": self.per_view,
-        }
+    def _columns(self) -> dict[str, NDArray[Any]]:
+        name = "debiased" if np.isnan(self.squared) else "debiased square"
+        return {**OfTables._columns(self), name: self.per_view}
 
 
 def debiased_calibration_error(
@@ -129,14 +111,8 @@ def debiased_calibration_error(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels: 0 and 1, or ``0 .. K-1``.
-    y_prob : array-like of shape (n,) or (n, K)
-        P(y = 1), or one column per class with rows that sum to 1.
-    view : {"top-label", "class-wise"} or int, optional
-        Which event; needed when `y_prob` has columns.
-    bins : int or Binning
-        A number of equal-width bins, or a binning; 15 equal-mass bins as in source 003.
+    y_true, y_prob, view, bins
+        As in `calibration_error`; 15 equal-mass bins by default, as in Kumar et al. (2019).
     norm : float
         1: mean gap; 2: root mean square gap; with ``"resampled"`` any number from 1 on, or
         ``numpy.inf``.
@@ -145,8 +121,8 @@ def debiased_calibration_error(
         formula. ``"pairwise"``, for norm 2: from pairs of predictions (U-statistic).
         ``"resampled"``, for any norm: from 1000 draws of the frequencies.
     singles : {"zero", "plain"}
-        For norm 2: what a bin with a single prediction contributes. Nothing, as in source 003, or
-        its plain square, as in source 000.
+        For norm 2: what a bin with a single prediction contributes. Nothing, as in Kumar et al.
+        (2019), or its plain square, as in Kängsepp et al. (2022).
     rng : int, numpy.random.Generator or None
         For ``"resampled"``: seed or generator.
 
@@ -156,31 +132,25 @@ def debiased_calibration_error(
         ``float(result)`` is the number. ``squared`` is never cut at 0, nor is the number where
         there is no square.
 
-    Raises
-    ------
-    ValueError
-        If labels, probabilities or options are not valid; the message names row and value.
-
     Notes
     -----
     With mean prediction ``m``, frequency ``f`` and ``n_b`` predictions in bin b:
 
-    - norm 2: ``sum_b (n_b / n) [(m - f)^2 - f (1 - f) / (n_b - 1)]`` (source 003 equation 8;
-      source 000 C.5 has the same formula, except for bins with one prediction). Unbiased if the
-      predictions of a bin are equal. Otherwise each bin is off by ``(Var p - 2 Cov(p, y)) / n_b``
-      on average: too low by ``Var p / n_b`` for a calibrated model.
+    - norm 2: ``sum_b (n_b / n) [(m - f)^2 - f (1 - f) / (n_b - 1)]`` (Kumar et al., equation 8).
+      Unbiased if the predictions of a bin are equal. Otherwise each bin is off by
+      ``(Var p - 2 Cov(p, y)) / n_b`` on average: too low by ``Var p / n_b`` for a calibrated
+      model.
     - norm 2, pairwise: ``sum_b (n_b / n) U_b`` with ``d_i = p_i - y_i`` and
       ``U_b = ((sum d)^2 - sum d^2) / (n_b (n_b - 1))``, the mean of ``d_i d_j`` over pairs.
       Unbiased whatever the predictions; equal to the first if they are equal in a bin.
     - norm 1: ``2 E - sum_b (n_b / n) E|m - R_b|`` with the plain error ``E`` and a normal
       ``R_b`` of mean f and variance ``s^2 = f (1 - f) / n_b``. With ``g = f - m``,
       ``E|m - R| = s sqrt(2/pi) exp(-g^2 / 2s^2) + g (1 - 2 Phi(-g / s))``, and ``|g|`` for
-      ``s = 0`` (source 000 C.5). Less biased than the plain error, not unbiased: for a
+      ``s = 0`` (Kängsepp et al., C.5). Less biased than the plain error, not unbiased: for a
       calibrated model about ``2 - sqrt(2)``, 59 %, of the plain error is left.
-
     - resampled: ``2 E - mean E*``, where the frequencies of ``E*`` are drawn from the normal
-      distribution above (the rule of source 003's library for norms other than 2). For norm 1
-      its mean is the formula. Like that, it leaves part of the bias.
+      distribution above (the rule of Kumar's library for norms other than 2). For norm 1 its
+      mean is the formula. Like that, it leaves part of the bias.
 
     All this holds for rows drawn alike and independently, and edges that are given beforehand.
     Over classes, squares are averaged first, then one root is taken. Taught in lesson 06.
@@ -202,7 +172,11 @@ def debiased_calibration_error(
         per_view = np.array([debiased_absolute(table) for table in tables])
         value = float(per_view.mean())
     else:
-        per_view = _squares(tables, binary_problems(y_true, y_prob, view=view), method, singles)
+        if method == "pairwise":
+            pairs = zip(binary_problems(y_true, y_prob, view=view), tables, strict=True)
+            per_view = np.array([_pairwise(*pair, singles) for pair in pairs])
+        else:
+            per_view = np.array([debiased_square(table, singles) for table in tables])
         value = float(np.sqrt(max(per_view.mean(), 0.0)))
     square = norm == 2 and method != "resampled"
     plain = float(combine_views(np.array([_plain(table, norm) for table in tables]), norm))
@@ -214,17 +188,15 @@ def debiased_calibration_error(
         name=_name(norm, method),
         norm=float(norm),
         method=method,
-        view=tables[0].view if len(tables) == 1 else f"class-wise, {len(tables)} classes",
+        view=view_of(tables),
         tables=tables,
         per_view=read_only(per_view),
     )
 
 
 def _check(norm: float, method: str, singles: str) -> None:
-    for name, value, options in (("method", method, METHODS), ("singles", singles, SINGLES)):
-        if value not in options:
-            allowed = " or ".join(f'"{option}"' for option in options)
-            raise ValueError(f"{name} must be {allowed}, got {value!r}.")
+    as_choice(method, "method", ("frequency", "pairwise", "resampled"))
+    as_choice(singles, "singles", ("zero", "plain"))
     check_options(norm)
     if method != "resampled" and norm not in (1, 2):
         raise ValueError(
@@ -267,16 +239,6 @@ def _resampled(
         drawn[:, k] = weighted_norm(gaps, count / table.n, norm)
     together = 2 * combine_views(plain, norm) - combine_views(drawn, norm).mean()
     return float(together), 2 * plain - drawn.mean(axis=0)
-
-
-def _squares(
-    tables: tuple[BinTable, ...], problems: tuple[BinaryProblem, ...], method: str, singles: str
-) -> FloatVector:
-    """Return the debiased square of each table."""
-    if method == "frequency":
-        return np.array([debiased_square(table, singles) for table in tables])
-    pairs = zip(problems, tables, strict=True)
-    return np.array([_pairwise(problem, table, singles) for problem, table in pairs])
 
 
 def debiased_absolute(table: BinTable) -> float:

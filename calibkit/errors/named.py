@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from calibkit.bins import Binning, EqualMass
-from calibkit.errors.general import CalibrationError, calibration_error, check_options
+from calibkit.errors.family import CalibrationError, calibration_error, check_options
 from calibkit.views import View
 
 FIFTEEN_EQUAL_MASS = EqualMass(15)
@@ -28,16 +28,11 @@ def expected_calibration_error(
     -------
     CalibrationError
 
-    Raises
-    ------
-    ValueError
-        As `calibration_error`.
-
     Notes
     -----
     ``sum_b (n_b / n) |m_b - f_b|``. With ``view="top-label"`` it is what the literature on
-    networks calls ECE or confidence calibration error (sources 000 section 3.2, 001 section 3,
-    004 section 2). A calibrated model does not score 0: see `null_moments`. Taught in lesson 04.
+    networks calls ECE or confidence calibration error (Kängsepp et al. 2022, section 3.2). A
+    calibrated model does not score 0: see `null_moments`. Taught in lesson 04.
 
     Examples
     --------
@@ -63,15 +58,10 @@ def adaptive_calibration_error(
     -------
     CalibrationError
 
-    Raises
-    ------
-    ValueError
-        As `calibration_error`.
-
     Notes
     -----
-    ``sum_b (n_b / n) |m_b - f_b|`` over `EqualMass` bins (source 002 section 2). Not to be
-    confused with the *average* error, which is also abbreviated ACE. Taught in lesson 04.
+    ``sum_b (n_b / n) |m_b - f_b|`` over `EqualMass` bins (Matsubara et al. 2023, section 2). Not
+    the *average* error, which is also abbreviated ACE. Taught in lesson 04.
 
     Examples
     --------
@@ -96,11 +86,6 @@ def average_calibration_error(
     Returns
     -------
     CalibrationError
-
-    Raises
-    ------
-    ValueError
-        As `calibration_error`.
 
     Notes
     -----
@@ -129,15 +114,10 @@ def maximum_calibration_error(
     -------
     CalibrationError
 
-    Raises
-    ------
-    ValueError
-        As `calibration_error`.
-
     Notes
     -----
-    ``max_b |m_b - f_b|`` (source 001 section 3). One thin bin decides it, so it is the noisiest
-    of all. Not to be confused with the *marginal* error. Taught in lesson 04.
+    ``max_b |m_b - f_b|`` (Panchenko 2021, section 3). One thin bin decides it, so it is the
+    noisiest of all. Not to be confused with the *marginal* error. Taught in lesson 04.
 
     Examples
     --------
@@ -161,11 +141,6 @@ def root_mean_square_calibration_error(
     -------
     CalibrationError
 
-    Raises
-    ------
-    ValueError
-        As `calibration_error`.
-
     Notes
     -----
     ``(sum_b (n_b / n) (m_b - f_b)^2)^(1/2)``. Some papers report it without the root. Never
@@ -187,23 +162,17 @@ def lp_calibration_error(
 
     Parameters
     ----------
-    y_true, y_prob, view, bins
-        As in `calibration_error`.
-    norm : float
-        The order p.
+    y_true, y_prob, norm, view, bins
+        As in `calibration_error`; the norm p must be given.
 
     Returns
     -------
     CalibrationError
 
-    Raises
-    ------
-    ValueError
-        As `calibration_error`.
-
     Notes
     -----
-    ``(sum_b (n_b / n) |m_b - f_b|^p)^(1/p)`` (source 003 section 2). Taught in lesson 06.
+    ``(sum_b (n_b / n) |m_b - f_b|^p)^(1/p)`` (Kumar et al. 2019, section 2). Taught in
+    lesson 06.
 
     Examples
     --------
@@ -231,16 +200,10 @@ def class_wise_calibration_error(
     CalibrationError
         ``per_view`` has one error per class.
 
-    Raises
-    ------
-    ValueError
-        As `calibration_error`.
-
     Notes
     -----
-    ``(1/K) sum_k ECE_k`` with the view "class k" for each k (sources 001 section 3, 004
-    section 2); also called static calibration error. Some authors sum instead of averaging.
-    Taught in lesson 12.
+    ``(1/K) sum_k ECE_k`` with the view "class k" for each k (Panchenko 2021, section 3); also
+    called static calibration error. Some authors sum instead of averaging. Taught in lesson 12.
 
     Examples
     --------
@@ -256,28 +219,21 @@ def class_wise_calibration_error(
 def marginal_calibration_error(
     y_true: Any, y_prob: Any, *, norm: float = 2, bins: Binning | int = FIFTEEN_EQUAL_MASS
 ) -> CalibrationError:
-    """Marginal calibration error of source 003: an l_p norm over classes and bins.
+    """Marginal calibration error of Kumar et al. (2019): an l_p norm over classes and bins.
 
     Parameters
     ----------
-    y_true, y_prob, bins
-        As in `calibration_error`; equal-mass bins by default, as in the source.
-    norm : float
-        The order p, 2 in the source.
+    y_true, y_prob, norm, bins
+        As in `calibration_error`; norm 2 and equal-mass bins by default, as in the source.
 
     Returns
     -------
     CalibrationError
 
-    Raises
-    ------
-    ValueError
-        As `calibration_error`.
-
     Notes
     -----
-    ``((1/K) sum_k sum_b (n_kb / n) |m_kb - f_kb|^p)^(1/p)`` (source 003 equation 3). For p = 1
-    it is the class-wise error of the same bins. Taught in lessons 06 and 12.
+    ``((1/K) sum_k sum_b (n_kb / n) |m_kb - f_kb|^p)^(1/p)`` (their equation 3). For p = 1 it is
+    the class-wise error of the same bins. Taught in lessons 06 and 12.
 
     Examples
     --------
@@ -285,42 +241,29 @@ def marginal_calibration_error(
     >>> round(float(error), 4)
     0.255
     """
-    return calibration_error(
-        y_true,
-        y_prob,
-        view="class-wise",
-        bins=bins,
-        norm=norm,
-        name="marginal calibration error",
-    )
+    name = "marginal calibration error"
+    return calibration_error(y_true, y_prob, view="class-wise", bins=bins, norm=norm, name=name)
 
 
 def top_label_calibration_error(
     y_true: Any, y_prob: Any, *, norm: float = 2, bins: Binning | int = FIFTEEN_EQUAL_MASS
 ) -> CalibrationError:
-    """Top-label calibration error of source 003: an l_p norm of the confidence gaps.
+    """Top-label calibration error of Kumar et al. (2019): an l_p norm of the confidence gaps.
 
     Parameters
     ----------
-    y_true, y_prob, bins
-        As in `calibration_error`; equal-mass bins by default, as in the source.
-    norm : float
-        The order p, 2 in the source.
+    y_true, y_prob, norm, bins
+        As in `calibration_error`; norm 2 and equal-mass bins by default, as in the source.
 
     Returns
     -------
     CalibrationError
 
-    Raises
-    ------
-    ValueError
-        As `calibration_error`.
-
     Notes
     -----
-    ``(sum_b (n_b / n) |m_b - f_b|^p)^(1/p)`` for the confidence in the predicted class (source
-    003 equation 2). Not the *test-based* error, which shares the acronym TCE. Taught in lessons
-    06 and 12.
+    ``(sum_b (n_b / n) |m_b - f_b|^p)^(1/p)`` for the confidence in the predicted class (their
+    equation 2). Not the *test-based* error, which shares the acronym TCE. Taught in lessons 06
+    and 12.
 
     Examples
     --------
@@ -328,11 +271,5 @@ def top_label_calibration_error(
     >>> round(float(top_label_calibration_error([0, 1, 1], y_prob, bins=1)), 4)
     0.0333
     """
-    return calibration_error(
-        y_true,
-        y_prob,
-        view="top-label",
-        bins=bins,
-        norm=norm,
-        name="top-label calibration error",
-    )
+    name = "top-label calibration error"
+    return calibration_error(y_true, y_prob, view="top-label", bins=bins, norm=norm, name=name)

@@ -4,7 +4,8 @@ How far can a classifier be calibrated in one sense and miscalibrated in another
 many outputs the answer is exact, without bins, samples or rounding. `example` has the small
 classifiers that tell the notions apart, `FiniteClassifier` takes your own.
 
-Source 001 sections 1 and 2 (notions of calibration), source 004 (the tables of the slides).
+Panchenko (2021), sections 1 and 2 (notions of calibration); the tutorial of Galdran and Riera
+(the tables of the slides).
 Lesson 02 shows one of them, lesson 12 builds them.
 """
 

@@ -4,9 +4,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
-TIES = ("reject", "lowest")
+from calibkit._validation import as_choice
 
 
 def as_fraction(value: Any, where: str) -> Fraction:
@@ -42,14 +40,6 @@ def as_vector(values: Any, where: str) -> tuple[Fraction, ...]:
     return vector
 
 
-def as_norm(norm: Any) -> float:
-    """Check the norm of an error: a number of at least 1, or infinity."""
-    number = isinstance(norm, int | float | np.integer | np.floating)
-    if not number or isinstance(norm, bool) or not norm >= 1:
-        raise ValueError(f"norm must be a number of at least 1, or inf, got {norm!r}.")
-    return float(norm)
-
-
 def check_shapes(
     mass: Sequence[Fraction],
     confidence: Sequence[Sequence[Fraction]],
@@ -77,8 +67,7 @@ def check_shapes(
 
 def check_atoms(confidence: Sequence[tuple[Fraction, ...]], ties: str) -> None:
     """Check that no two atoms look the same and that each predicts one class."""
-    if ties not in TIES:
-        raise ValueError(f'ties must be "reject" or "lowest", got {ties!r}.')
+    as_choice(ties, "ties", ("reject", "lowest"))
     seen: dict[tuple[Fraction, ...], int] = {}
     for i, row in enumerate(confidence):
         if row in seen:

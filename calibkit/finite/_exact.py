@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit.finite._checks import as_norm
+from calibkit._validation import as_number
 
 Vector = tuple[Fraction, ...]
 Weighted = tuple[Fraction, Fraction]
@@ -17,7 +17,7 @@ def weighted_norm(gaps: Sequence[Weighted], norm: float) -> Fraction | float:
 
     Exact for norms 1 and infinity. Other norms take a root, which is a float.
     """
-    norm = as_norm(norm)
+    as_number(norm, "norm", "a number of at least 1, or inf", lambda norm: norm >= 1)
     if norm == np.inf:
         return max(gap for _, gap in gaps)
     if norm == 1:

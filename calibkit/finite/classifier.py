@@ -14,7 +14,7 @@ from calibkit._validation import as_count, as_generator
 from calibkit.fakes import FakeSample
 from calibkit.finite._checks import as_fraction, as_vector, check_atoms, check_shapes
 from calibkit.finite._exact import Vector, conditional_gaps, cumulative, lens_gaps, weighted_norm
-from calibkit.finite.lenses import Lens
+from calibkit.finite.lenses import Lens, every_class
 
 LARGEST_POPULATION = 1_000_000
 
@@ -35,18 +35,9 @@ class FiniteClassifier(Result):
         An atom with two largest probabilities predicts no class: an error, unless
         ``"lowest"`` breaks the tie in favour of the class with the lowest number.
 
-    Raises
-    ------
-    ValueError
-        If a vector does not sum to exactly 1, two atoms state the same vector, or an atom has
-        a tie.
-
-    See Also
-    --------
-    calibkit.finite.example : the small classifiers that tell the notions apart.
-
     Notes
     -----
+    Vectors that do not sum to exactly 1 are refused, as are two atoms with the same vector.
     Numbers may be fractions, whole numbers, text such as ``"2/3"``, or floats, which stand for
     the decimal that Python prints: 0.1 is 1/10. Everything is computed in exact fractions.
     Errors of norm 1 and infinity are fractions; other norms end with a root, which is a float.
@@ -54,7 +45,7 @@ class FiniteClassifier(Result):
     With the stated vector C, its largest entry Z, the true vector r(C), the predicted class and
     the event A that it is right, these hold for every classifier (Jensen's inequality):
     ``|E Z - accuracy| <= expected <= label-conditional <= vector-conditional <= strong / 2``.
-    Sources: 001 sections 1 and 2. Taught in lessons 02 and 12.
+    Source: Panchenko (2021), sections 1 and 2. Taught in lessons 02 and 12.
 
     Examples
     --------
@@ -70,38 +61,23 @@ class FiniteClassifier(Result):
     ties: str = "reject"
 
     def __post_init__(self) -> None:
-        confidence = tuple(
-            as_vector(row, f"confidence[{i}]") for i, row in enumerate(self.confidence)
-        )
-        truth = tuple(as_vector(row, f"truth[{i}]") for i, row in enumerate(self.truth))
-        n_atoms = len(confidence)
+        for name in ("confidence", "truth"):
+            rows = enumerate(getattr(self, name))
+            exact = tuple(as_vector(row, f"{name}[{i}]") for i, row in rows)
+            object.__setattr__(self, name, exact)
+        n_atoms = len(self.confidence)
         given = [Fraction(1, max(n_atoms, 1))] * n_atoms if self.mass is None else self.mass
         mass = tuple(as_fraction(value, f"mass[{i}]") for i, value in enumerate(given))
-        checked = {"mass": mass, "confidence": confidence, "truth": truth}
-        for name, value in checked.items():
-            object.__setattr__(self, name, value)
-        check_shapes(mass, confidence, truth)
-        check_atoms(confidence, self.ties)
+        object.__setattr__(self, "mass", mass)
+        check_shapes(mass, self.confidence, self.truth)
+        check_atoms(self.confidence, self.ties)
 
     @classmethod
     def from_rows(cls, y_true: Any, y_prob: Any, *, ties: str = "reject") -> Self:
-        """Build the classifier that a table of predictions and labels describes.
+        """Build the classifier that a table of labels and probability vectors describes.
 
-        Parameters
-        ----------
-        y_true : sequence of int
-            Labels ``0 .. K-1``.
-        y_prob : sequence of probability vectors
-            One per label; equal ones become one atom. Exact numbers as in the constructor.
-        ties : {"reject", "lowest"}
-            As in the constructor.
+        Equal vectors become one atom; numbers and `ties` as in the constructor.
 
-        Returns
-        -------
-        FiniteClassifier
-
-        Examples
-        --------
         >>> table = [["2/3", "1/3"]] * 3
         >>> FiniteClassifier.from_rows([0, 0, 1], table).accuracy
         Fraction(2, 3)
@@ -173,14 +149,7 @@ class FiniteClassifier(Result):
 
         0 for a strongly calibrated classifier, at most 2 with norm 1.
         """
-        return weighted_norm(
-            [
-                (mass, abs(c - r))
-                for mass, stated, true in self._atoms()
-                for c, r in zip(stated, true, strict=True)
-            ],
-            norm,
-        )
+        return self.lens_error(every_class, norm)
 
     def expected_error(self, norm: float = 1) -> Fraction | float:
         """Calibration error of the predicted class, given its confidence (ECE with norm 1)."""
@@ -216,22 +185,10 @@ class FiniteClassifier(Result):
     def lens_error(self, lens: Lens, norm: float = 1) -> Fraction | float:
         """Distance of the stated from the true vectors as seen through a lens.
 
-        Parameters
-        ----------
-        lens : callable
-            ``lens(confidence)`` gives the group of each class; see `calibkit.finite.lenses`.
-        norm : float
-            At least 1, or inf.
+        ``(E sum_j |s_j - P(group j | s)|^p)^(1/p)`` with the stated probabilities s of the
+        groups. With two groups and norm 1 that is twice the error of either group, because both
+        sides of a mistake count. The lenses are in `calibkit.finite.lenses`.
 
-        Returns
-        -------
-        Fraction or float
-            ``(E sum_j |s_j - P(group j | s)|^p)^(1/p)`` with the stated probabilities s of the
-            groups. With two groups and norm 1 that is twice the error of either group, because
-            both sides of a mistake count.
-
-        Examples
-        --------
         >>> from calibkit import finite
         >>> fake = finite.example("three atoms")
         >>> print(fake.lens_error(finite.top_label), fake.lens_error(finite.every_class))
@@ -253,10 +210,7 @@ class FiniteClassifier(Result):
     def population(self) -> FakeSample:
         """Return the smallest table of rows in which every outcome is as frequent as it should be.
 
-        Raises
-        ------
-        ValueError
-            If that takes more than a million rows.
+        More than a million rows are refused.
         """
         shares = [[m * r for r in true] for m, _, true in self._atoms()]
         size = lcm(*(share.denominator for row in shares for share in row))
@@ -270,19 +224,6 @@ class FiniteClassifier(Result):
     def sample(self, n: int, rng: int | np.random.Generator | None = None) -> FakeSample:
         """Draw `n` predictions with their labels and true probabilities.
 
-        Parameters
-        ----------
-        n : int
-            Number of rows.
-        rng : int, numpy.random.Generator or None
-            Seed or generator.
-
-        Returns
-        -------
-        FakeSample
-
-        Examples
-        --------
         >>> from calibkit import finite
         >>> finite.example("three atoms").sample(4, rng=1).y_prob.tolist()[0]
         [0.3, 0.4, 0.3]

@@ -33,11 +33,8 @@ def _permutations(stated: str, shift: str) -> Atoms:
 
 
 def _listed(*atoms: str) -> Atoms:
-    return [(_vector(stated), _vector(true)) for stated, _, true in map(_halves, atoms)]
-
-
-def _halves(atom: str) -> tuple[str, str, str]:
-    return atom.partition("->")
+    halves = (atom.split("->") for atom in atoms)
+    return [(_vector(stated), _vector(true)) for stated, true in halves]
 
 
 _EXAMPLES: dict[str, tuple[str, Callable[[], Atoms]]] = {
@@ -123,17 +120,12 @@ def example(name: str) -> FiniteClassifier:
     -------
     FiniteClassifier
 
-    Raises
-    ------
-    ValueError
-        If there is no such example; the message lists the names.
-
     Notes
     -----
-    Six permutations as in Vaicenavicius et al. (2019); the slides are source 004; the others
-    are our own. With three classes, a classifier that is calibrated for every class but not
-    strongly has at least three atoms; with four classes two are enough. Taught in lessons 02
-    and 12.
+    Six permutations as in Vaicenavicius et al. (2019); the slides are those of Galdran and
+    Riera; the others are our own. With three classes, a classifier that is calibrated for every
+    class but not strongly has at least three atoms; with four classes two are enough. Taught in
+    lessons 02 and 12.
 
     Examples
     --------

@@ -27,8 +27,6 @@ Lens = Callable[[Vector], Sequence[Hashable]]
 def every_class(confidence: Vector) -> Sequence[Hashable]:
     """Lens that merges nothing.
 
-    Examples
-    --------
     >>> list(every_class((0.5, 0.3, 0.2)))
     [0, 1, 2]
     """
@@ -40,8 +38,6 @@ def top_label(confidence: Vector) -> Sequence[Hashable]:
 
     A tie goes to the class with the lowest number.
 
-    Examples
-    --------
     >>> top_label((0.2, 0.5, 0.3))
     [False, True, False]
     """
@@ -51,8 +47,6 @@ def top_label(confidence: Vector) -> Sequence[Hashable]:
 def one_class(k: int) -> Lens:
     """Return the lens that keeps class `k` and merges the others.
 
-    Examples
-    --------
     >>> one_class(0)((0.2, 0.5, 0.3))
     [True, False, False]
     """
@@ -71,8 +65,6 @@ def top_classes(m: int) -> Lens:
 
     A tie goes to the class with the lowest number.
 
-    Examples
-    --------
     >>> top_classes(2)((0.2, 0.5, 0.3))
     [False, True, True]
     """
@@ -88,8 +80,6 @@ def top_classes(m: int) -> Lens:
 def merged_classes(groups: Sequence[Any]) -> Lens:
     """Return the lens of fixed super-classes, given as one group per class.
 
-    Examples
-    --------
     >>> merged_classes(["animal", "animal", "vehicle"])((0.2, 0.5, 0.3))
     ['animal', 'animal', 'vehicle']
     """

@@ -17,7 +17,6 @@ pointed hint) or *Correct*. Whatever the answer is, it never raises. Messages sh
 text and as HTML; both depend on the answer only, so notebooks store and compare both strictly.
 """
 
-from calibkit.learn._doctor import Diagnosis, doctor
 from calibkit.learn._feedback import Feedback, Message, Progress
 from calibkit.learn._lesson import Lesson
 from calibkit.learn.exercises import Check, Prediction
@@ -25,12 +24,10 @@ from calibkit.learn.messages import State
 
 __all__ = [
     "Check",
-    "Diagnosis",
     "Feedback",
     "Lesson",
     "Message",
     "Prediction",
     "Progress",
     "State",
-    "doctor",
 ]

@@ -98,25 +98,6 @@ PROGRESS_COUNT = "{correct} of {count} exercises correct, {guesses} of {predicti
 PROGRESS_HEADINGS = ("exercise", "state", "task")
 NO_LESSON = "there is no lesson {id!r}; there are {ids}."
 
-# --- doctor ------------------------------------------------------------------------------------
-
-DOCTOR_FOUND = "ok"
-DOCTOR_MISSING = "missing"
-DOCTOR_OLD = "too old, {bound} is needed"
-DOCTOR_OPTIONAL = "not installed ({use})"
-DOCTOR_GOOD = "All is well: every lesson listed here can run."
-DOCTOR_BAD = "Something is missing. Run the set-up command again (see the README)."
-DOCTOR_DATA = "optional real data"
-DOCTOR_DATA_SET = "CALIBKIT_DATA names a folder"
-DOCTOR_DATA_UNSET = "CALIBKIT_DATA is not set; boxes that need it say so"
-DOCTOR_USES = {
-    "matplotlib": "figures",
-    "ipywidgets": "explorers",
-    "jupyterlab": "the lab",
-    "torch": "training networks",
-}
-DOCTOR_LESSONS = "lessons"
-
 # --- the true-or-false sheet -------------------------------------------------------------------
 
 SHEET_YOURS = "your answers"

@@ -18,7 +18,7 @@ _CHANCE = "what chance allows"
 
 
 class RepairsLike(Protocol):
-    """What `audit_repairs` looks at; a `calibkit.audit.RepairTable` has it."""
+    """What `audit_repairs` looks at; a `calibkit.auditing.RepairTable` has it."""
 
     @property
     def name(self) -> NDArray[np.str_]: ...  # noqa: D102
@@ -34,7 +34,7 @@ class RepairsLike(Protocol):
 
 
 class GroupsLike(Protocol):
-    """What `audit_groups` looks at; a `calibkit.audit.GroupTable` has it."""
+    """What `audit_groups` looks at; a `calibkit.auditing.GroupTable` has it."""
 
     @property
     def group(self) -> NDArray[np.str_]: ...  # noqa: D102
@@ -153,7 +153,7 @@ def audit_repairs(
     --------
     >>> import matplotlib.pyplot as plt
     >>> from calibkit import plot
-    >>> from calibkit.audit import audit
+    >>> from calibkit.auditing import audit
     >>> p = np.linspace(.02, .98, 300)
     >>> report = audit(np.random.default_rng(0).random(300) < p, p)
     >>> ax = plot.audit_repairs(report.repairs)
@@ -217,7 +217,7 @@ def audit_groups(
     --------
     >>> import matplotlib.pyplot as plt
     >>> from calibkit import plot
-    >>> from calibkit.audit import audit
+    >>> from calibkit.auditing import audit
     >>> p = np.linspace(.02, .98, 300)
     >>> y = np.random.default_rng(0).random(300) < p
     >>> report = audit(y, p, groups=np.repeat(["a", "b"], 150))

@@ -16,8 +16,7 @@ from calibkit.plot import look
 from calibkit.plot._violins import Place, draw_violins
 
 if TYPE_CHECKING:  # a result is only looked at, so that importing `plot` stays light
-    from calibkit.significance import TestBasedError
-    from calibkit.significance.verdicts import ViewVerdict
+    from calibkit.significance import TestBasedError, ViewVerdict
 
 FloatVector = NDArray[np.float64]
 

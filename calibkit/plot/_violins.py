@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from calibkit.plot import look
 
 if TYPE_CHECKING:
-    from calibkit.significance.verdicts import ViewVerdict
+    from calibkit.significance import ViewVerdict
 
 FloatVector = NDArray[np.float64]
 

@@ -19,8 +19,30 @@ diagonal. Here are the tools that put a measured number into proportion:
 `cumulative_differences`, `kernel_calibration_error`, `adaptive_test`
     tests without a choice of bins: running sums, near pairs, all numbers of bins at once.
 
-Sources: Bröcker and Smith (2007), source 001 section 3.3, source 003
-section 4; source 002 for the test-based error. Lessons 04 and 08.
+How often the limit laws of the tests reject a calibrated model at the 5 % level, in per cent, for
+n = 200 and n = 2000. There were 10 000 seeded cases each, standard error 0.2; "sharp" predictions
+are Beta(0.3, 0.3), "rare" events Beta(1, 49). The page of each test says where to redraw.
+
+============================  =====  =====  =====  =====  =====  =====
+scores                        uniform       sharp         rare
+----------------------------  ------------  ------------  ------------
+law, n =                      200    2000   200    2000   200    2000
+============================  =====  =====  =====  =====  =====  =====
+Hosmer-Lemeshow, bin-mean     5.2    4.5    7.8    6.9    11.7   6.8
+Hosmer-Lemeshow, predictions  5.3    4.7    7.9    7.1    11.7   6.8
+Spiegelhalter                 4.8    4.7    5.2    5.3    4.8    4.8
+Cox, both                     5.0    5.0    4.9    5.2    5.2    5.2
+Cox, intercept                5.1    5.3    4.6    4.9    4.9    4.9
+Cox, slope                    5.0    4.7    4.8    5.3    5.4    5.2
+ECCE-MAD                      4.7    5.2    4.2    4.9    3.4    4.6
+ECCE-R                        4.4    5.1    3.6    4.7    3.4    4.3
+kernel 0.1                    4.9    5.0    4.7    5.1    4.0    4.9
+kernel 0.05                   4.8    4.8    5.2    5.0    4.2    4.9
+adaptive, Bonferroni          3.9    4.4    8.7    9.1    5.4    5.5
+============================  =====  =====  =====  =====  =====  =====
+
+Sources: Bröcker and Smith (2007); Panchenko (2021), section 3.3; Li's reproduction of Kumar, Liang
+and Ma (2019), section 4; Matsubara and others (2023). Lessons 04 and 08.
 """
 
 from calibkit.significance._binomial import binomial_p_values
@@ -34,7 +56,7 @@ from calibkit.significance.cumulative import (
     brownian_supremum_tail,
     cumulative_differences,
 )
-from calibkit.significance.general import GeneralError, general_calibration_error
+from calibkit.significance.general_error import GeneralError, general_calibration_error
 from calibkit.significance.kernel import kernel_calibration_error
 from calibkit.significance.null import (
     ConsistencyBand,
@@ -42,8 +64,11 @@ from calibkit.significance.null import (
     consistency_band,
     null_level,
 )
-from calibkit.significance.tce import test_based_calibration_error
-from calibkit.significance.verdicts import TestBasedError, ViewVerdict
+from calibkit.significance.tce import (
+    TestBasedError,
+    ViewVerdict,
+    test_based_calibration_error,
+)
 
 __all__ = [
     "AdaptiveResult",

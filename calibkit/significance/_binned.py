@@ -1,48 +1,23 @@
 """Fast redraws of binned errors: with fixed edges, only sums per bin have to be drawn again."""
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit._validation import FloatArray
+from calibkit._validation import FloatArray, as_predictions
 from calibkit.bins import Binning
-from calibkit.errors.general import CalibrationError, bin_weights, combine_views, weighted_norm
+from calibkit.errors.family import CalibrationError, bin_weights, combine_views, weighted_norm
 from calibkit.reliability import BinTable, reliability_tables
 from calibkit.views import BinaryProblem, View, binary_problems
 
 FloatVector = NDArray[np.float64]
+IndexVector = NDArray[np.intp]
 
 # Redraws are made in blocks of about this many random numbers (8 MB of float64).
 _BLOCK_DRAWS = 1_000_000
-
-
-def reusable(
-    observed: Any, y_true: Any, y_prob: Any
-) -> tuple[CalibrationError, tuple[BinaryProblem, ...]] | None:
-    """Return a binned error and its problems if its bins can be reused for redraws, else None.
-
-    They cannot if they depend on the labels, or if the measure changed or selected rows before
-    it measured: then its tables are not those of the rows that are redrawn.
-    """
-    if not isinstance(observed, CalibrationError) or uses_labels(observed.tables[0].binning):
-        return None
-    view, binning = view_of(observed), observed.tables[0].binning
-    try:
-        tables = reliability_tables(y_true, y_prob, view=view, bins=binning)
-    except ValueError:  # a view of other columns, or predictions outside of these bins
-        return None
-    if not all(map(_same_table, tables, observed.tables)):
-        return None
-    return observed, binary_problems(y_true, y_prob, view=view)
-
-
-def _same_table(one: BinTable, other: BinTable) -> bool:
-    parts = ("edges", "count", "mean_prob", "frequency")
-    return one.view == other.view and all(
-        np.array_equal(getattr(one, part), getattr(other, part), equal_nan=True) for part in parts
-    )
 
 
 def uses_labels(binning: Binning) -> bool:
@@ -50,30 +25,11 @@ def uses_labels(binning: Binning) -> bool:
     return bool(getattr(binning, "uses_labels", False))
 
 
-def view_of(error: CalibrationError) -> View | None:
-    """Return the `view` argument that led to this error."""
-    if len(error.tables) > 1:
-        return "class-wise"
-    words = error.tables[0].view
-    if words == "top-label":
-        return words
-    return None if words == "positive class" else int(words.removeprefix("class "))
-
-
 def blocks(n_draws: int, n: int) -> Iterator[slice]:
     """Cut the draws into blocks that fit into memory."""
     size = max(1, _BLOCK_DRAWS // n)
     for start in range(0, n_draws, size):
         yield slice(start, min(start + size, n_draws))
-
-
-def sort_by_bin(
-    problem: BinaryProblem, table: BinTable
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the row order that puts bins side by side, and the bounds of the bins in it."""
-    index = table.binning.assign(problem.prob, table.edges)
-    bounds = np.concatenate(([0], np.cumsum(table.count)))
-    return np.argsort(index, kind="stable"), bounds
 
 
 def draw_classes(
@@ -97,147 +53,150 @@ def draw_events(
     generator: np.random.Generator,
     *,
     coarse: bool = False,
-) -> NDArray[np.intp]:
+) -> IndexVector:
     """Draw events from the predictions and count them per bin: shape (n_draws, B).
 
     Coarse draws take less time. They meet the predictions to 1e-7 only.
     """
-    order, bounds = sort_by_bin(problem, table)
+    order, bounds = _sort_by_bin(problem, table)
     kind: type[np.float32 | np.float64] = np.float32 if coarse else np.float64
     prob = problem.prob[order].astype(kind)
     events = np.empty((n_draws, table.n_bins), dtype=np.intp)
     for rows in blocks(n_draws, problem.n):
         uniform = generator.random((rows.stop - rows.start, problem.n), dtype=kind)
         happened = np.less(uniform, prob)
-        for b in range(table.n_bins):
-            events[rows, b] = np.count_nonzero(happened[:, bounds[b] : bounds[b + 1]], axis=1)
+        for b, (start, stop) in enumerate(pairwise(bounds)):
+            events[rows, b] = np.count_nonzero(happened[:, start:stop], axis=1)
     return events
 
 
-def null_errors(
-    error: CalibrationError,
-    problems: tuple[BinaryProblem, ...],
-    prob: FloatArray,
-    n_draws: int,
-    generator: np.random.Generator,
-) -> FloatVector:
-    """Redraw all labels from the predictions and return the error of each redraw."""
-    events = null_events(error, problems, prob, n_draws, generator)
-    per_view = []
-    for table, hits in zip(error.tables, events, strict=True):
-        reference = table.mean_prob if error.gap == "mean" else table.centre
-        with np.errstate(invalid="ignore"):  # empty bins stay NaN
-            gap = reference - hits / table.count
-        per_view.append(weighted_norm(gap, bin_weights(table.count, error.weights), error.norm))
-    return combine_views(np.stack(per_view, axis=-1), error.norm)
+def _sort_by_bin(problem: BinaryProblem, table: BinTable) -> tuple[IndexVector, IndexVector]:
+    """Return the row order that puts bins side by side, and the bounds of the bins in it."""
+    index = table.binning.assign(problem.prob, table.edges)
+    bounds = np.concatenate(([0], np.cumsum(table.count)))
+    return np.argsort(index, kind="stable"), bounds
 
 
-def null_events(
-    error: CalibrationError,
-    problems: tuple[BinaryProblem, ...],
-    prob: FloatArray,
-    n_draws: int,
-    generator: np.random.Generator,
-    *,
-    coarse: bool = False,
-) -> list[NDArray[np.intp]]:
-    """Redraw all labels from the predictions; count events per table, shape (n_draws, B)."""
-    if len(problems) == 1:
-        return [draw_events(problems[0], error.tables[0], n_draws, generator, coarse=coarse)]
-    return _draw_events_of_classes(error, problems, prob, n_draws, generator)
+class Redraws(NamedTuple):
+    """A binned error whose bins stay when labels or rows are drawn anew.
 
-
-def _draw_events_of_classes(
-    error: CalibrationError,
-    problems: tuple[BinaryProblem, ...],
-    prob: FloatArray,
-    n_draws: int,
-    generator: np.random.Generator,
-) -> list[NDArray[np.intp]]:
-    """Count events per class and bin; the classes share one drawn label per row."""
-    offset = np.concatenate(([0], np.cumsum([table.n_bins for table in error.tables])))
-    cell = np.stack(
-        [
-            table.binning.assign(problem.prob, table.edges) + start
-            for problem, table, start in zip(problems, error.tables, offset[:-1], strict=True)
-        ],
-        axis=1,
-    )
-    rows = np.arange(len(cell))
-    counts = np.empty((n_draws, offset[-1]), dtype=np.intp)
-    for block in blocks(n_draws, cell.size):
-        drawn = draw_classes(prob, block.stop - block.start, generator)
-        for row, labels in zip(range(block.start, block.stop), drawn, strict=True):
-            counts[row] = np.bincount(cell[rows, labels], minlength=offset[-1])
-    return [counts[:, a:b] for a, b in zip(offset[:-1], offset[1:], strict=True)]
-
-
-def bootstrap_errors(
-    error: CalibrationError,
-    problems: tuple[BinaryProblem, ...],
-    n_resamples: int,
-    generator: np.random.Generator,
-) -> FloatVector:
-    """Redraw the rows with replacement, edges fixed, and return the error of each resample."""
-    values = np.empty(n_resamples)
-    for block, sums in resampled_sums(error, problems, n_resamples, generator):
-        values[block] = errors_of_sums(error, sums)
-    return values
-
-
-def resampled_sums(
-    error: CalibrationError,
-    problems: tuple[BinaryProblem, ...],
-    n_resamples: int,
-    generator: np.random.Generator,
-) -> Iterator[tuple[slice, list[FloatVector]]]:
-    """Redraw the rows with replacement; yield count, sum of predictions and events per bin.
-
-    Each block has one array per table, of shape (resamples, B, 3).
+    `problems` belong to the tables of the error; `prob` are all predictions.
     """
-    n = problems[0].n
-    sorted_rows = [_SortedRows(p, t) for p, t in zip(problems, error.tables, strict=True)]
-    for block in blocks(n_resamples, n):
-        drawn = generator.integers(0, n, size=(block.stop - block.start, n))
-        times = np.empty(drawn.shape)  # how often each row was drawn, as float for the products
-        for row, indices in zip(times, drawn, strict=True):
-            row[:] = np.bincount(indices, minlength=n)
-        yield (
-            block,
-            [
-                # One problem needs no reordering: its rows may be drawn in sorted order at once.
-                rows.sums(times if len(problems) == 1 else times[:, rows.order])
-                for rows in sorted_rows
-            ],
-        )
+
+    error: CalibrationError
+    problems: tuple[BinaryProblem, ...]
+    prob: FloatArray
+
+    def null_errors(self, n_draws: int, generator: np.random.Generator) -> FloatVector:
+        """Redraw all labels from the predictions and return the error of each redraw."""
+        gaps, tables = [], self.error.tables
+        for table, hits in zip(tables, self.null_events(n_draws, generator), strict=True):
+            reference = table.mean_prob if self.error.gap == "mean" else table.centre
+            with np.errstate(invalid="ignore"):  # empty bins stay NaN
+                gaps.append(reference - hits / table.count)
+        return self.errors(gaps, [bin_weights(t.count, self.error.weights) for t in tables])
+
+    def errors(self, gaps: Sequence[FloatVector], weights: Sequence[FloatVector]) -> FloatVector:
+        """Return the error for gaps and weights of the bins, one array per table, bins last."""
+        norm = self.error.norm
+        per_view = [weighted_norm(*both, norm) for both in zip(gaps, weights, strict=True)]
+        return combine_views(np.stack(per_view, axis=-1), norm)
+
+    def null_events(
+        self, n_draws: int, generator: np.random.Generator, *, coarse: bool = False
+    ) -> list[IndexVector]:
+        """Redraw all labels from the predictions; count events per table, shape (n_draws, B)."""
+        tables, problems = self.error.tables, self.problems
+        if len(problems) == 1:
+            return [draw_events(problems[0], tables[0], n_draws, generator, coarse=coarse)]
+        # The classes share one drawn label per row.
+        offset = np.concatenate(([0], np.cumsum([table.n_bins for table in tables])))
+        cells = [
+            table.binning.assign(problem.prob, table.edges) + start
+            for problem, table, start in zip(problems, tables, offset[:-1], strict=True)
+        ]
+        cell, rows = np.stack(cells, axis=1), np.arange(len(self.prob))
+        counts = np.empty((n_draws, offset[-1]), dtype=np.intp)
+        for block in blocks(n_draws, cell.size):
+            drawn = draw_classes(self.prob, block.stop - block.start, generator)
+            for row, labels in zip(counts[block], drawn, strict=True):
+                row[:] = np.bincount(cell[rows, labels], minlength=offset[-1])
+        return [counts[:, a:b] for a, b in pairwise(offset)]
+
+    def resampled_errors(self, n_resamples: int, generator: np.random.Generator) -> FloatVector:
+        """Redraw the rows with replacement, edges fixed, and return the error of each resample."""
+        values = np.empty(n_resamples)
+        for block, sums in self.resampled_sums(n_resamples, generator):
+            values[block] = self.errors_of_sums(sums)
+        return values
+
+    def resampled_sums(
+        self, n_resamples: int, generator: np.random.Generator
+    ) -> Iterator[tuple[slice, list[FloatVector]]]:
+        """Redraw the rows with replacement; yield count, sum of predictions and events per bin.
+
+        Each block has one array per table, of shape (resamples, B, 3).
+        """
+        n = len(self.prob)
+        parts = []  # the rows of each problem sorted by bin: order, bounds, what to add up
+        for problem, table in zip(self.problems, self.error.tables, strict=True):
+            order, bounds = _sort_by_bin(problem, table)
+            columns = np.column_stack([np.ones(n), problem.prob, problem.label])
+            parts.append((order, bounds, columns[order]))
+        for block in blocks(n_resamples, n):
+            drawn = generator.integers(0, n, size=(block.stop - block.start, n))
+            times = np.empty(drawn.shape)  # how often each row was drawn, as float for products
+            for row, indices in zip(times, drawn, strict=True):
+                row[:] = np.bincount(indices, minlength=n)
+            # One problem needs no reordering: its rows may be drawn in sorted order at once.
+            several = len(parts) > 1
+            yield block, [_sums(times[:, o] if several else times, b, c) for o, b, c in parts]
+
+    def errors_of_sums(self, sums: list[FloatVector]) -> FloatVector:
+        """Return the error of each resample from its sums per bin."""
+        gaps, weights = [], []
+        for table, of_table in zip(self.error.tables, sums, strict=True):
+            count, sum_prob, hits = np.moveaxis(of_table, -1, 0)
+            with np.errstate(invalid="ignore"):
+                reference = sum_prob / count if self.error.gap == "mean" else table.centre
+                gaps.append(reference - hits / count)
+            weights.append(bin_weights(count, self.error.weights))
+        return self.errors(gaps, weights)
 
 
-def errors_of_sums(error: CalibrationError, sums: list[FloatVector]) -> FloatVector:
-    """Return the error of each resample from its sums per bin."""
-    per_view = []
-    for table, of_table in zip(error.tables, sums, strict=True):
-        count, sum_prob, hits = np.moveaxis(of_table, -1, 0)
-        with np.errstate(invalid="ignore"):
-            reference = sum_prob / count if error.gap == "mean" else table.centre
-            gap = reference - hits / count
-        per_view.append(weighted_norm(gap, bin_weights(count, error.weights), error.norm))
-    return combine_views(np.stack(per_view, axis=-1), error.norm)
+def _sums(times: FloatVector, bounds: IndexVector, columns: FloatVector) -> FloatVector:
+    """Add up columns per resample and bin; `times` says how often each sorted row was drawn."""
+    sums = np.empty((len(times), len(bounds) - 1, columns.shape[1]))
+    for b, (start, stop) in enumerate(pairwise(bounds)):
+        sums[:, b] = times[:, start:stop] @ columns[start:stop]
+    return sums
 
 
-class _SortedRows:
-    """The rows of one problem sorted by bin, ready to be counted several times each."""
+def redraws_of(observed: Any, y_true: Any, y_prob: Any) -> Redraws | None:
+    """Return what redraws a binned error if its bins can be reused, else None.
 
-    def __init__(self, problem: BinaryProblem, table: BinTable) -> None:
-        self.table = table
-        self.order, self.bounds = sort_by_bin(problem, table)
-        prob = problem.prob[self.order].astype(np.float64)
-        label = problem.label[self.order].astype(np.float64)
-        self.columns = np.column_stack([np.ones_like(prob), prob, label])
+    They cannot if they depend on the labels, or if the measure changed or selected rows before
+    it measured: then its tables are not those of the rows that are redrawn.
+    """
+    if not isinstance(observed, CalibrationError) or uses_labels(observed.tables[0].binning):
+        return None
+    binning, words = observed.tables[0].binning, observed.tables[0].view
+    view: View | None = "class-wise"
+    if len(observed.tables) == 1:
+        named: dict[str, View | None] = {"top-label": "top-label", "positive class": None}
+        view = named[words] if words in named else int(words.removeprefix("class "))
+    try:
+        tables = reliability_tables(y_true, y_prob, view=view, bins=binning)
+    except ValueError:  # a view of other columns, or predictions outside of these bins
+        return None
+    if not all(map(_same_table, tables, observed.tables)):
+        return None
+    problems = binary_problems(y_true, y_prob, view=view)
+    return Redraws(observed, problems, as_predictions(y_true, y_prob)[1])
 
-    def sums(self, times: FloatVector) -> FloatVector:
-        """Add up each resample per bin; `times` says how often each sorted row was drawn."""
-        sums = np.empty((len(times), self.table.n_bins, 3))
-        for b in range(self.table.n_bins):
-            inside = slice(self.bounds[b], self.bounds[b + 1])
-            sums[:, b] = times[:, inside] @ self.columns[inside]
-        return sums
+
+def _same_table(one: BinTable, other: BinTable) -> bool:
+    return one.view == other.view and all(
+        np.array_equal(getattr(one, part), getattr(other, part), equal_nan=True)
+        for part in ("edges", "count", "mean_prob", "frequency")
+    )

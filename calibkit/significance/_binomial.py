@@ -12,9 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from calibkit.significance._sorted import hits_of
+
 FloatVector = NDArray[np.float64]
 BoolVector = NDArray[np.bool_]
 IntVector = NDArray[np.int64]
+IndexVector = NDArray[np.intp]
 
 # scipy counts an outcome as no more likely than the observed one up to this relative error.
 _TOLERANCE = 1 + 1e-7
@@ -39,10 +42,8 @@ def binomial_p_values(hits: Any, count: Any, prob: Any, *, mid: bool = False) ->
 
     Parameters
     ----------
-    hits : array-like of int
-        Number of events k, from 0 to `count`.
-    count : array-like of int
-        Number of trials N, at least 1.
+    hits, count : array-like of int
+        Number of events k of N trials, at least one.
     prob : array-like of float
         Probabilities under test, in [0, 1]. All three broadcast.
     mid : bool
@@ -64,9 +65,9 @@ def binomial_p_values(hits: Any, count: Any, prob: Any, *, mid: bool = False) ->
     distribution (N, prob): the method of minimum likelihood. It equals
     ``scipy.stats.binomtest(k, N, prob).pvalue`` to the last bit, p-values below 1e-300 apart.
 
-    The set of probabilities that are not rejected need not be an interval. The test rejects
-    less often than its level says, because outcomes are whole numbers. Mid-p is near the level
-    on average and may exceed it. Source 002, section 2.3. Taught in lesson 08.
+    The set of probabilities that are not rejected need not be an interval. The test rejects less
+    often than its level says, because outcomes are whole numbers. Mid-p is near the level on
+    average and may exceed it. Matsubara and others (2023), section 2.3. Taught in lesson 08.
 
     Examples
     --------
@@ -76,12 +77,6 @@ def binomial_p_values(hits: Any, count: Any, prob: Any, *, mid: bool = False) ->
     parts = np.broadcast_arrays(hits, count, prob)
     k, n = (np.atleast_1d(part).ravel() for part in parts[:2])
     p = np.atleast_1d(parts[2]).ravel().astype(np.float64)
-    _check(k, n, p)
-    values = _p_values(k.astype(np.int64), n.astype(np.int64), p, mid=mid)
-    return values.reshape(parts[0].shape)
-
-
-def _check(k: NDArray[Any], n: NDArray[Any], p: FloatVector) -> None:
     for name, values in (("hits", k), ("count", n)):
         bad = np.flatnonzero(~(values == np.rint(values)))
         if len(bad):
@@ -95,6 +90,8 @@ def _check(k: NDArray[Any], n: NDArray[Any], p: FloatVector) -> None:
     bad = np.flatnonzero(~((p >= 0) & (p <= 1)))
     if len(bad):
         raise ValueError(f"prob[{bad[0]}] = {p[bad[0]]} is not a probability in [0, 1].")
+    values = _p_values(k.astype(np.int64), n.astype(np.int64), p, mid=mid)
+    return values.reshape(parts[0].shape)
 
 
 class _Tails(NamedTuple):
@@ -103,6 +100,11 @@ class _Tails(NamedTuple):
     own: FloatVector
     across: FloatVector
     other: IntVector
+
+    @property
+    def p_value(self) -> FloatVector:
+        """Their sum."""
+        return np.minimum(1.0, self.own + self.across)
 
 
 def _tails(k: IntVector, n: IntVector, p: FloatVector, *, below: bool, mid: bool) -> _Tails:
@@ -129,8 +131,7 @@ def _p_values(k: IntVector, n: IntVector, p: FloatVector, *, mid: bool) -> Float
     for below in (True, False):
         rows = np.flatnonzero(k < p * n if below else k > p * n)
         if len(rows):
-            tails = _tails(k[rows], n[rows], p[rows], below=below, mid=mid)
-            value[rows] = np.minimum(1.0, tails.own + tails.across)
+            value[rows] = _tails(k[rows], n[rows], p[rows], below=below, mid=mid).p_value
     return value
 
 
@@ -148,77 +149,48 @@ def _other_tail(
     inner = start.astype(np.int64) - step
     outer = n + 1 if below else np.full(len(n), -1, dtype=np.int64)
     opposite = np.rint(2 * p * n).astype(np.int64) - k
+
+    def narrow(rows: IndexVector, trial: IntVector) -> None:
+        """Move one end of the bracket of each row to its trial."""
+        rare = _binom().pmf(trial, n[rows], p[rows]) <= limit[rows]
+        outer[rows[rare]] = trial[rare]
+        inner[rows[~rare]] = trial[~rare]
+
     for shift in (_NEAR, -_NEAR):
         trial = opposite + shift
         rows = np.flatnonzero(((trial - inner) * step > 0) & ((outer - trial) * step > 0))
-        _narrow(rows, trial[rows], (n, p, limit), inner, outer)
-    while True:
-        rows = np.flatnonzero(np.abs(outer - inner) > 1)
-        if len(rows) == 0:
-            return outer
-        _narrow(rows, (inner[rows] + outer[rows]) // 2, (n, p, limit), inner, outer)
-
-
-def _narrow(
-    rows: IntVector,
-    trial: IntVector,
-    given: tuple[IntVector, FloatVector, FloatVector],
-    inner: IntVector,
-    outer: IntVector,
-) -> None:
-    """Move one end of the bracket of each row to its trial (in place)."""
-    n, p, limit = given
-    rare = _binom().pmf(trial, n[rows], p[rows]) <= limit[rows]
-    outer[rows[rare]] = trial[rare]
-    inner[rows[~rare]] = trial[~rare]
+        narrow(rows, trial[rows])
+    while len(rows := np.flatnonzero(np.abs(outer - inner) > 1)):
+        narrow(rows, (inner[rows] + outer[rows]) // 2)
+    return outer
 
 
 class BinomialTest(NamedTuple):
-    """The exact test as a rule that rejects predictions.
-
-    Parameters
-    ----------
-    alpha : float
-        Level in (0, 1).
-    mid : bool
-        Use mid-p.
-    """
+    """The exact test, or its mid-p form, as a rule that rejects predictions at a level."""
 
     alpha: float
     mid: bool = False
 
-    def rejections(self, hits: IntVector, bounds: IntVector, prob: FloatVector) -> BoolVector:
+    def rejections(self, hits: IntVector, bounds: IndexVector, prob: FloatVector) -> BoolVector:
         """Test every prediction against the events of its bin.
 
-        Parameters
-        ----------
-        hits : ndarray of int, shape (B,)
-            Events of each bin.
-        bounds : ndarray of int, shape (B + 1,)
-            Bin b holds the predictions ``bounds[b]`` to ``bounds[b + 1] - 1``.
-        prob : ndarray of shape (n,)
-            Predictions, not decreasing within each bin.
-
-        Returns
-        -------
-        ndarray of bool, shape (n,)
+        Bin b has ``hits[b]`` events and holds the predictions ``bounds[b]`` to
+        ``bounds[b + 1] - 1``, which do not decrease within it.
         """
         counts = np.diff(bounds)
-        k, n = np.repeat(hits, counts), np.repeat(counts, counts)
+        k, n = np.repeat(hits, counts), np.repeat(counts.astype(np.int64), counts)
         mean = prob * n
         rejected = np.zeros(len(prob), dtype=bool)
         if self.mid:
             rows = np.flatnonzero(mean == k)
             rejected[rows] = _p_values(k[rows], n[rows], prob[rows], mid=True) <= self.alpha
-        cumulated = np.concatenate(([0], np.cumsum(mean < k)))
-        above = bounds[:-1] + np.diff(cumulated[bounds])  # up to here p lies below k / n
-        cumulated = np.concatenate(([0], np.cumsum(mean <= k)))
-        below = bounds[:-1] + np.diff(cumulated[bounds])  # from here on above
+        above = bounds[:-1] + hits_of(mean < k, bounds).astype(np.intp)  # p < k / n up to here
+        below = bounds[:-1] + hits_of(mean <= k, bounds).astype(np.intp)  # p > k / n from here
         self._search(rejected, (k, n, prob), bounds[:-1], above, below=False)
         self._search(rejected, (k, n, prob), below, bounds[1:], below=True)
         return rejected
 
-    def acceptance(self, hits: IntVector, counts: IntVector) -> tuple[FloatVector, FloatVector]:
+    def acceptance(self, hits: IntVector, counts: IndexVector) -> tuple[FloatVector, FloatVector]:
         """Return the lowest and the highest probability that each bin accepts.
 
         Accurate to 1e-9. A gap or an island of the acceptance set that is narrower than 1/256 of
@@ -256,8 +228,8 @@ class BinomialTest(NamedTuple):
         self,
         rejected: BoolVector,
         data: tuple[IntVector, IntVector, FloatVector],
-        start: IntVector,
-        stop: IntVector,
+        start: IndexVector,
+        stop: IndexVector,
         *,
         below: bool,
     ) -> None:
@@ -268,7 +240,7 @@ class BinomialTest(NamedTuple):
             short = stop - start <= 2 * _PARTS
             rows = _ranges(start[short], stop[short])
             tails = _tails(k[rows], n[rows], p[rows], below=below, mid=self.mid)
-            rejected[rows] = np.minimum(1.0, tails.own + tails.across) <= self.alpha
+            rejected[rows] = tails.p_value <= self.alpha
             start, stop = start[~short], stop[~short]
             # Both ends of each stretch are among its knots.
             share = np.arange(_PARTS + 1) * (stop - 1 - start)[:, np.newaxis] // _PARTS
@@ -277,7 +249,7 @@ class BinomialTest(NamedTuple):
                 return
             at = knots.ravel()
             tails = _tails(k[at], n[at], p[at], below=below, mid=self.mid)
-            rejected[at] = np.minimum(1.0, tails.own + tails.across) <= self.alpha
+            rejected[at] = tails.p_value <= self.alpha
             largest, smallest = _between(tails, n[at], p[at], below=below, mid=self.mid)
             left, right = knots[:, :-1].ravel(), knots[:, 1:].ravel()
             out = largest <= self.alpha * (1 - _MARGIN)
@@ -312,12 +284,8 @@ def _between(
     return largest, smallest
 
 
-def _ranges(start: IntVector, stop: IntVector) -> IntVector:
-    """Return all whole numbers of the ranges [start, stop), one after the other.
-
-    >>> _ranges(np.array([3, 9]), np.array([5, 10])).tolist()
-    [3, 4, 9]
-    """
+def _ranges(start: IndexVector, stop: IndexVector) -> IndexVector:
+    """Return all whole numbers of the ranges [start, stop), one after the other."""
     size = stop - start
     offset = np.repeat(start - np.cumsum(size) + size, size)
     return np.asarray(np.arange(int(size.sum())) + offset)

@@ -10,11 +10,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit._validation import FloatArray
-from calibkit.errors.general import CalibrationError, bin_weights, combine_views, weighted_norm
+from calibkit.errors.family import CalibrationError, bin_weights
 from calibkit.reliability import BinTable
-from calibkit.significance import _binned
-from calibkit.views import BinaryProblem
+from calibkit.significance._binned import Redraws
 
 FloatVector = NDArray[np.float64]
 
@@ -50,68 +48,37 @@ class _Chance:
 class Inversion:
     """The distribution of a binned error for any true error, and the interval that follows.
 
-    Parameters
-    ----------
-    error : CalibrationError
-        The measured error, of bins that do not depend on the labels.
-    problems : tuple of BinaryProblem
-        Predictions and events, one per table of the error.
-    prob : ndarray of shape (n,) or (n, K)
-        All predictions.
-    n_resamples : int
-        Number of draws of either kind.
-    generator : numpy.random.Generator
-        Draws the rows first, then the labels.
-
-    Attributes
-    ----------
-    draws : ndarray of shape (n_resamples,)
-        The error of each bootstrap resample.
+    Rows are drawn first, then labels, `n_resamples` of either kind. `draws` are the errors of
+    the bootstrap resamples.
     """
 
-    def __init__(
-        self,
-        error: CalibrationError,
-        problems: tuple[BinaryProblem, ...],
-        prob: FloatArray,
-        n_resamples: int,
-        generator: np.random.Generator,
-    ) -> None:
-        self.error = error
+    def __init__(self, redraws: Redraws, n_resamples: int, generator: np.random.Generator) -> None:
+        self.redraws, self.error = redraws, redraws.error
         self.draws = np.empty(n_resamples)
-        sums = [np.empty((n_resamples, table.n_bins, 3)) for table in error.tables]
-        for block, found in _binned.resampled_sums(error, problems, n_resamples, generator):
-            self.draws[block] = _binned.errors_of_sums(error, found)
+        tables = self.error.tables
+        sums = [np.empty((n_resamples, table.n_bins, 3)) for table in tables]
+        for block, found in redraws.resampled_sums(n_resamples, generator):
+            self.draws[block] = redraws.errors_of_sums(found)
             for whole, part in zip(sums, found, strict=True):
                 whole[block] = part
-        events = _binned.null_events(error, problems, prob, n_resamples, generator, coarse=True)
-        self.parts = [
-            _chance(error, *of_table) for of_table in zip(error.tables, sums, events, strict=True)
-        ]
-        if error.value <= _TIE:  # no gap to scale: imagine gaps in proportion to the scatter
+        events = redraws.null_events(n_resamples, generator, coarse=True)
+        self.parts = [_chance(self.error, *each) for each in zip(tables, sums, events, strict=True)]
+        if self.error.value <= _TIE:  # no gap to scale: imagine gaps in proportion to the scatter
             self.parts = [replace(part, gap=part.calibrated.std(axis=0)) for part in self.parts]
         self.unit = self._of_the_data([part.gap for part in self.parts])
         self.largest = self._of_the_data([part.worst for part in self.parts])
 
-    def _size(self, gaps: list[FloatVector], weights: list[FloatVector]) -> FloatVector:
-        """Return the error of gaps, one array per table."""
-        norm = self.error.norm
-        per_view = [weighted_norm(*both, norm) for both in zip(gaps, weights, strict=True)]
-        return combine_views(np.stack(per_view, axis=-1), norm)
-
     def _of_the_data(self, gaps: list[FloatVector]) -> float:
         """Return the error of gaps under the weights of the data."""
-        tables = self.error.tables
-        return float(
-            self._size(gaps, [bin_weights(table.count, self.error.weights) for table in tables])
-        )
+        weights = [bin_weights(table.count, self.error.weights) for table in self.error.tables]
+        return float(self.redraws.errors(gaps, weights))
 
     def at(self, true_error: float) -> FloatVector:
         """Return draws of the measured error for this true error."""
         scale = true_error / self.unit if self.unit > 0 else 0.0
         # The scatter passes from that of a calibrated model to that of the data, in variance.
         first, second = np.sqrt(max(1 - scale, 0.0)), np.sqrt(min(scale, 1.0))
-        return self._size(
+        return self.redraws.errors(
             [scale * p.gap + first * p.calibrated + second * p.observed for p in self.parts],
             [part.weight for part in self.parts],
         )

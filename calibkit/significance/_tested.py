@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,6 @@ FloatVector = NDArray[np.float64]
 FloatMatrix = NDArray[np.float64]
 
 NULL = "each event has the probability that was predicted"
-NORMAL = "standard normal law"
 
 # Two computations of the same number may differ in the last digits; such draws are ties.
 _RELATIVE_TIE, _TIE = 1e-9, 1e-13
@@ -33,12 +32,8 @@ class TestResult(Result):
         How far the labels are from it. Infinite where a prediction of exactly 0 or 1 was wrong.
     p_value : float
         Probability of a statistic at least as extreme if the hypothesis holds, in [0, 1].
-    name : str
-        Which test.
-    symbol : str
-        What the statistic is called.
-    null : str
-        The hypothesis in words.
+    name, symbol, null : str
+        Which test, what its statistic is called, the hypothesis in words.
     law : str
         Where the p-value comes from: a limit law, or redraws of the labels.
     direction : str
@@ -85,45 +80,71 @@ class TestResult(Result):
         return listed(self, ("statistic", "p_value", "n"), ("quantity", "number"))
 
 
-class Rule(Protocol):
+class Rule:
     """A statistic of sorted predictions, computed for many sets of labels at once."""
 
     name: str
     symbol: str
     law: str
-    signs: tuple[str, str]  # what a negative and a positive statistic mean; empty: one-sided
+    signs: tuple[str, str] = ("", "")  # what below 0 and above 0 mean; empty: one-sided
 
     def statistic(self, residual: FloatMatrix) -> FloatVector:
         """Return one number per row of residuals ``label - prob``; (R, n) in, (R,) out."""
-        ...
+        raise NotImplementedError
 
     def p_value(self, statistic: FloatVector) -> FloatVector:
         """Return the p-values of the limit law."""
-        ...
+        raise NotImplementedError
+
+    def size(self, statistic: FloatVector) -> FloatVector:
+        """Return what is large where the hypothesis is wrong: no sign if there are two sides."""
+        return np.abs(statistic) if self.signs[0] else statistic
+
+
+class LinearRule(Rule):
+    """A weighted sum of residuals in its standard deviations, by the normal law."""
+
+    symbol = "z"
+    law = "standard normal law"
+    lever: FloatVector
+    sd: float
+
+    def statistic(self, residual: FloatMatrix) -> FloatVector:
+        """Return z of each row."""
+        return ratio(residual @ self.lever, self.sd)
+
+    def p_value(self, statistic: FloatVector) -> FloatVector:
+        """Return two-sided p-values."""
+        return np.asarray(special.erfc(np.abs(statistic) / np.sqrt(2)))
+
+
+class ChiSquaredRule(Rule):
+    """A sum of squares, by the chi-squared law; without degrees of freedom it says nothing."""
+
+    symbol = "X²"
+    df: int
+
+    def __init__(self, df: int) -> None:
+        self.df = df
+        self.law = f"chi-squared law, {spell(df, 'degree')} of freedom"
+
+    def p_value(self, statistic: FloatVector) -> FloatVector:
+        """Return upper tails of the chi-squared law."""
+        return special.chdtrc(self.df, statistic) if self.df else np.ones(len(statistic))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
-    """Predictions in sorted order, with their events.
-
-    Parameters
-    ----------
-    prob : ndarray of shape (n,)
-        Sorted predictions in float64.
-    label : ndarray of shape (n,)
-        Their events; equal predictions are sorted by event, so that row order cannot matter.
-    view : str
-        Which event.
-    """
+    """Predictions in sorted order, with their events; ties by event, so row order cannot matter."""
 
     prob: FloatVector
     label: FloatVector
     view: str
 
     @property
-    def contradicted(self) -> bool:
-        """Whether a prediction of exactly 0 or 1 was wrong: impossible under the hypothesis."""
-        return bool((np.abs(self.label - self.prob) == 1).any())
+    def residual(self) -> FloatMatrix:
+        """Events minus predictions, as the single row of a matrix."""
+        return (self.label - self.prob)[np.newaxis]
 
 
 def sample_of(problem: BinaryProblem) -> Sample:
@@ -146,48 +167,65 @@ def run(
     """Apply tests to a sample; with redraws, all tests see the same ones."""
     null_draws = as_count(null_draws, "null_draws", minimum=0)
     generator = as_generator(rng)
-    residual = (sample.label - sample.prob)[np.newaxis]
-    values = np.array([float(rule.statistic(residual)[0]) for rule in rules])
+    values = [rule.statistic(sample.residual) for rule in rules]
+    law = None
     if null_draws:
+        law = f"{spell(null_draws, 'redraw')} of the labels"
         drawn = null_statistics(rules, sample.prob, null_draws, generator)
-        sizes = [abs(v) if rule.signs[0] else v for rule, v in zip(rules, values, strict=True)]
-        p_values = [_share_beyond(*pair) for pair in zip(sizes, drawn, strict=True)]
+        found = zip(rules, values, drawn, strict=True)
+        p_values = [_share_beyond(float(rule.size(value)[0]), null) for rule, value, null in found]
     else:
         pairs = zip(rules, values, strict=True)
-        p_values = [float(rule.p_value(np.array([value]))[0]) for rule, value in pairs]
-    if sample.contradicted:
-        values, p_values = np.full(len(rules), np.inf), [0.0] * len(rules)
-    law = f"{spell(null_draws, 'redraw')} of the labels" if null_draws else ""
+        p_values = [float(rule.p_value(value)[0]) for rule, value in pairs]
+    # A prediction of exactly 0 or 1 that was wrong is impossible under the hypothesis.
+    impossible = bool((np.abs(sample.residual) == 1).any())
     return tuple(
-        TestResult(
-            statistic=float(value),
-            p_value=p_value,
-            name=rule.name,
-            symbol=rule.symbol,
-            null=NULL,
-            law=law or rule.law,
-            direction=_direction(rule, float(value)),
+        result_of(
+            rule,
+            np.inf if impossible else float(value[0]),
+            0.0 if impossible else p_value,
             view=sample.view,
             n=len(sample.prob),
+            law=law,
         )
         for rule, value, p_value in zip(rules, values, p_values, strict=True)
+    )
+
+
+def result_of(
+    rule: Rule | type[Rule],
+    statistic: float,
+    p_value: float,
+    *,
+    view: str,
+    n: int,
+    law: str | None = None,
+) -> TestResult:
+    """Put a statistic and its p-value into words; `law` replaces the limit law of the rule."""
+    one_sided = not rule.signs[0] or statistic == 0 or not np.isfinite(statistic)
+    return TestResult(
+        statistic=statistic,
+        p_value=p_value,
+        name=rule.name,
+        symbol=rule.symbol,
+        null=NULL,
+        law=law or rule.law,
+        direction="" if one_sided else rule.signs[int(statistic > 0)],
+        view=view,
+        n=n,
     )
 
 
 def null_statistics(
     rules: Sequence[Rule], prob: FloatVector, n_draws: int, generator: np.random.Generator
 ) -> FloatMatrix:
-    """Redraw the labels of sorted predictions and return (tests, draws) statistics.
-
-    Of a two-sided test the size is returned, without its sign.
-    """
+    """Redraw the labels of sorted predictions and return (tests, draws) sizes of statistics."""
     values = np.empty((len(rules), n_draws))
     for rows in blocks(n_draws, len(prob)):
         happened = generator.random((rows.stop - rows.start, len(prob))) < prob
         residual = happened - prob
         for row, rule in zip(values, rules, strict=True):
-            drawn = rule.statistic(residual)
-            row[rows] = np.abs(drawn) if rule.signs[0] else drawn
+            row[rows] = rule.size(rule.statistic(residual))
     return values
 
 
@@ -195,21 +233,6 @@ def _share_beyond(value: float, drawn: FloatVector) -> float:
     """Return the p-value ``(1 + #{redraws as extreme}) / (R + 1)``, which is never 0."""
     limit = value - _RELATIVE_TIE * abs(value) - _TIE
     return float((1 + (drawn >= limit).sum()) / (len(drawn) + 1))
-
-
-def _direction(rule: Rule, value: float) -> str:
-    if not rule.signs[0] or value == 0 or not np.isfinite(value):
-        return ""
-    return rule.signs[int(value > 0)]
-
-
-def two_sided(z: FloatVector) -> FloatVector:
-    """Return two-sided p-values of standard normal numbers.
-
-    >>> two_sided(np.array([0.0, -1.959964])).round(4).tolist()
-    [1.0, 0.05]
-    """
-    return np.asarray(special.erfc(np.abs(z) / np.sqrt(2)))
 
 
 def ratio(total: FloatVector, spread: float) -> FloatVector:

@@ -2,19 +2,25 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calibkit._result import Result, listed, read_only
-from calibkit._validation import as_count, as_generator, as_level, as_predictions
+from calibkit._validation import (
+    FloatArray,
+    IntArray,
+    as_count,
+    as_generator,
+    as_level,
+    as_predictions,
+)
 from calibkit.errors.debiased import DebiasedError
-from calibkit.errors.general import CalibrationError
+from calibkit.errors.family import error_of_tables
 from calibkit.significance import _binned
 from calibkit.significance._inversion import LARGEST, Inversion, too_large
-from calibkit.significance.null import Measure
+from calibkit.significance.null import Measure, measured
 
 FloatVector = NDArray[np.float64]
 METHODS = ("inverted", "reflected", "percentile")
@@ -31,12 +37,8 @@ class BootstrapInterval(Result):
     low, high : float
         Ends of the interval. The inverted form starts at 0 exactly where a calibrated model could
         have shown the value. The reflected form can reach below 0; then 0 is in the interval.
-    level : float
-        Nominal probability content.
-    method : {"inverted", "reflected", "percentile"}
-        How the interval was made.
-    name : str
-        What was measured.
+    level, method, name : float, str, str
+        Nominal probability content, how the interval was made, what was measured.
     draws : ndarray
         The value of each resample.
     """
@@ -80,12 +82,8 @@ def bootstrap_interval(
 
     Parameters
     ----------
-    measure : callable
-        Any ``measure(y_true, y_prob, **options)`` that returns a number or a calibkit result.
-    y_true : array-like of shape (n,)
-        Labels.
-    y_prob : array-like of shape (n,) or (n, K)
-        Probabilities.
+    measure, y_true, y_prob
+        As in `null_level`.
     level : float
         Nominal probability content, in (0, 1).
     method : {"inverted", "reflected", "percentile"}, optional
@@ -95,10 +93,8 @@ def bootstrap_interval(
         ``"percentile"``: ``[q_low, q_high]``; for calibration errors it is badly off and is here
         to be compared. By default ``"inverted"`` where it exists, otherwise ``"reflected"``;
         the result says which.
-    n_resamples : int
-        Number of resamples.
-    rng : int, numpy.random.Generator or None
-        Seed or generator.
+    n_resamples, rng : int
+        Number of resamples; seed, generator or None.
     **options
         Passed to `measure`.
 
@@ -109,8 +105,7 @@ def bootstrap_interval(
     Raises
     ------
     ValueError
-        If labels, probabilities or options are not valid, the measure is not finite, or
-        ``"inverted"`` is asked of a measure for which it does not exist.
+        As in `null_level`, or if ``"inverted"`` does not exist for the measure.
 
     Notes
     -----
@@ -153,8 +148,9 @@ def bootstrap_interval(
     ==========================  ====  ========  =========  ==========
 
     Bins in which every event happened, or none, show no scatter for t = 1. With a handful of
-    rows per bin the upper end can be too low there. `bins` stay those of the full data. Source
-    003 section 4; the inversion is our own. Taught in lessons 04 and 11.
+    rows per bin the upper end can be too low there. `bins` stay those of the full data. Source:
+    Li's reproduction of Kumar, Liang and Ma (2019), section 4; the inversion is our own. Taught
+    in lessons 04 and 11.
 
     Examples
     --------
@@ -169,26 +165,25 @@ def bootstrap_interval(
     n_resamples, generator = as_count(n_resamples, "n_resamples"), as_generator(rng)
     if method not in (None, *METHODS):
         raise ValueError(f'method must be "inverted", "reflected" or "percentile", got {method!r}.')
-    as_predictions(y_true, y_prob)
-    bound, data = partial(measure, **options), (y_true, y_prob)
-    observed = bound(*data)
-    value = float(observed)
-    if not np.isfinite(value):
-        raise ValueError(f"The measure is {value} on these predictions, so it has no interval.")
-    tests = None
-    if method in (None, "inverted"):
-        tests = _invert(observed, data, n_resamples, generator, demanded=method is not None)
+    labels, prob = as_predictions(y_true, y_prob)
+    observed, value, name = measured(measure, y_true, y_prob, options, "interval")
+    tests = _invert(observed, (labels, prob), method, n_resamples, generator)
+    if tests is not None:
+        draws = tests.draws
+    elif redraws := _binned.redraws_of(observed, labels, prob):
+        draws = redraws.resampled_errors(n_resamples, generator)
+    else:
+        rows = (generator.integers(0, len(prob), size=len(prob)) for _ in range(n_resamples))
+        draws = np.array([float(measure(labels[i], prob[i], **options)) for i in rows])
     how = "inverted" if tests else method or "reflected"
-    draws = tests.draws if tests else _resample(bound, observed, data, n_resamples, generator)
     low, high = tests.interval(level) if tests else _quantiles(value, draws, level, how)
-    name = getattr(observed, "name", getattr(measure, "__name__", "measure").replace("_", " "))
     return BootstrapInterval(
         value=value,
         low=float(low),
         high=float(high),
         level=level,
         method=how,
-        name=str(name),
+        name=name,
         draws=read_only(draws),
     )
 
@@ -201,54 +196,22 @@ def _quantiles(value: float, draws: FloatVector, level: float, how: str) -> tupl
 
 def _invert(
     observed: Any,
-    data: tuple[Any, Any],
+    data: tuple[IntArray, FloatArray],
+    method: str | None,
     n_resamples: int,
     generator: np.random.Generator,
-    *,
-    demanded: bool,
 ) -> Inversion | None:
     """Return what inverts the tests of a binned error, or None where its bins do not allow it."""
-    if isinstance(observed, DebiasedError):
-        observed = _plain(observed)
-    reusable = _binned.reusable(observed, *data)
-    if reusable is None or too_large(reusable[0], n_resamples):
-        if demanded:
-            raise ValueError(
-                "Tests can be inverted only for binned calibration errors whose bins ignore the "
-                f'labels, and up to {LARGEST:,} resampled bins. Use method="reflected".'
-            )
+    if method not in (None, "inverted"):
         return None
-    _, prob = as_predictions(*data)
-    return Inversion(*reusable, prob, n_resamples, generator)
-
-
-def _plain(error: DebiasedError) -> CalibrationError:
-    """Return the error of the same bins without correction."""
-    return CalibrationError(
-        value=error.plain,
-        name=error.name,
-        norm=error.norm,
-        gap="mean",
-        weights="mass",
-        view=error.view,
-        tables=error.tables,
-        per_view=error.per_view,
-        null_mean=float("nan"),
-        null_sd=float("nan"),
+    if isinstance(observed, DebiasedError):  # the plain error of its bins
+        observed = error_of_tables(observed.tables, norm=observed.norm)
+    redraws = _binned.redraws_of(observed, *data)
+    if redraws is not None and not too_large(redraws.error, n_resamples):
+        return Inversion(redraws, n_resamples, generator)
+    if method is None:
+        return None
+    raise ValueError(
+        "Tests can be inverted only for binned calibration errors whose bins ignore the "
+        f'labels, and up to {LARGEST:,} resampled bins. Use method="reflected".'
     )
-
-
-def _resample(
-    measure: Measure,
-    observed: Any,
-    data: tuple[Any, Any],
-    n_resamples: int,
-    generator: np.random.Generator,
-) -> FloatVector:
-    """Return the measure of each resample, by sums per bin where that is the same."""
-    reusable = _binned.reusable(observed, *data)
-    if reusable is not None:
-        return _binned.bootstrap_errors(*reusable, n_resamples, generator)
-    labels, prob = as_predictions(*data)
-    rows = (generator.integers(0, len(prob), size=len(prob)) for _ in range(n_resamples))
-    return np.array([float(measure(labels[i], prob[i])) for i in rows])

@@ -31,10 +31,8 @@ class NullLevel(Result):
         The value measured on the real labels.
     name : str
         What was measured.
-    mean, sd : float
-        Mean and standard deviation over the redraws.
-    low, median, high : float
-        5 %, 50 % and 95 % quantile of the redraws.
+    mean, sd, low, median, high : float
+        Of the redraws: mean, standard deviation, 5 %, 50 % and 95 % quantile.
     p_value : float
         Share of redraws at least as large as `value`, in (0, 1].
     draws : ndarray
@@ -56,11 +54,9 @@ class NullLevel(Result):
 
     def describe(self) -> str:
         """Say the value, its null level, the p-value and the verdict at 5 %."""
-        verdict = (
-            "more than chance explains (5 % level)"
-            if self.p_value <= 0.05
-            else "no evidence of miscalibration"
-        )
+        verdict = "no evidence of miscalibration"
+        if self.p_value <= 0.05:
+            verdict = "more than chance explains (5 % level)"
         return (
             f"{self.name[0].upper()}{self.name[1:]} {self.value:.4f}; a calibrated model with "
             f"these predictions would show {self.mean:.4f} ± {self.sd:.4f} (95 % below "
@@ -88,16 +84,14 @@ def null_level(
     measure : callable
         Any ``measure(y_true, y_prob, **options)`` that returns a number or a calibkit result,
         where larger means worse.
-    y_true : array-like of shape (n,)
-        Labels.
-    y_prob : array-like of shape (n,) or (n, K)
-        Probabilities.
+    y_true, y_prob
+        Labels, and P(y = 1) or one column per class.
     n_draws : int
         Number of redraws R; the smallest possible p-value is 1 / (R + 1).
     rng : int, numpy.random.Generator or None
         Seed or generator.
     **options
-        Passed to `measure`, e.g. ``view="top-label"``, ``bins=10``.
+        Passed to `measure`, e.g. ``view="top-label"``.
 
     Returns
     -------
@@ -113,8 +107,9 @@ def null_level(
     -----
     The predictions stay fixed; ``y*_i`` is drawn with the probabilities of row i, so that the
     model is calibrated by construction. ``p = (1 + #{redraws >= value}) / (R + 1)``, which is
-    never 0 and is valid for any R. Sources: Bröcker and Smith (2007); 001 section 3.3.
-    Redraws of binned errors reuse the bins, which makes them fast. Taught in lesson 04.
+    never 0 and is valid for any R. Redraws of binned errors
+    reuse the bins, which makes them fast. Sources: Bröcker and Smith (2007); Panchenko (2021),
+    section 3.3. Taught in lesson 04.
 
     Examples
     --------
@@ -127,33 +122,41 @@ def null_level(
     """
     n_draws, generator = as_count(n_draws, "n_draws"), as_generator(rng)
     _, prob = as_predictions(y_true, y_prob)
-    observed = measure(y_true, y_prob, **options)
-    value = float(observed)
-    if not np.isfinite(value):
-        raise ValueError(f"The measure is {value} on these predictions, so it has no null level.")
-    reusable = _binned.reusable(observed, y_true, y_prob)
-    if reusable is not None:
-        draws = _binned.null_errors(*reusable, prob, n_draws, generator)
+    observed, value, name = measured(measure, y_true, y_prob, options, "null level")
+    if redraws := _binned.redraws_of(observed, y_true, y_prob):
+        draws = redraws.null_errors(n_draws, generator)
     else:
         labels = (_binned.draw_classes(prob, 1, generator)[0] for _ in range(n_draws))
         draws = np.array([float(measure(y, prob, **options)) for y in labels])
-    name = getattr(observed, "name", getattr(measure, "__name__", "measure").replace("_", " "))
-    return _null_level(value, str(name), draws)
-
-
-def _null_level(value: float, name: str, draws: FloatVector) -> NullLevel:
-    low, median, high = np.quantile(draws, [0.05, 0.5, 0.95])
+    low, median, high = map(float, np.quantile(draws, [0.05, 0.5, 0.95]))
     return NullLevel(
         value=value,
         name=name,
         mean=float(draws.mean()),
         sd=float(draws.std(ddof=1)) if len(draws) > 1 else float("nan"),
-        low=float(low),
-        median=float(median),
-        high=float(high),
-        p_value=float((1 + (draws >= value - _TIE).sum()) / (len(draws) + 1)),
+        low=low,
+        median=median,
+        high=high,
+        p_value=p_value_of(value, draws),
         draws=read_only(draws),
     )
+
+
+def measured(
+    measure: Measure, y_true: Any, y_prob: Any, options: Mapping[str, Any], wanted: str
+) -> tuple[Any, float, str]:
+    """Return what a measure finds on the data, as it is and as a number, and its name."""
+    observed = measure(y_true, y_prob, **options)
+    value = float(observed)
+    if not np.isfinite(value):
+        raise ValueError(f"The measure is {value} on these predictions, so it has no {wanted}.")
+    name = getattr(observed, "name", getattr(measure, "__name__", "measure").replace("_", " "))
+    return observed, value, str(name)
+
+
+def p_value_of(value: float, draws: FloatVector) -> float:
+    """Return ``(1 + #{redraws >= value}) / (R + 1)``."""
+    return float((1 + (draws >= value - _TIE).sum()) / (len(draws) + 1))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -166,10 +169,8 @@ class ConsistencyBand(Result):
         The bins with the observed frequencies.
     lower, upper : ndarray of shape (B,)
         Ends of the band, in [0, 1]; NaN where the bin is empty.
-    level : float
+    level, simultaneous : float, bool
         Probability that a frequency (or all of them, if simultaneous) lies inside.
-    simultaneous : bool
-        Whether `level` holds for all bins together or for each bin alone.
     """
 
     table: BinTable
@@ -201,13 +202,8 @@ class ConsistencyBand(Result):
         )
 
     def _columns(self) -> Mapping[str, NDArray[Any]]:
-        return {
-            "mean_prob": self.table.mean_prob,
-            "frequency": self.table.frequency,
-            "lower": self.lower,
-            "upper": self.upper,
-            "outside": self.outside,
-        }
+        named = {name: getattr(self.table, name) for name in ("mean_prob", "frequency")}
+        return named | {name: getattr(self, name) for name in ("lower", "upper", "outside")}
 
 
 def consistency_band(
@@ -226,10 +222,8 @@ def consistency_band(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels.
-    y_prob : array-like of shape (n,) or (n, K)
-        Probabilities.
+    y_true, y_prob
+        Labels, and P(y = 1) or one column per class.
     view : {"top-label"} or int, optional
         Which event; needed when `y_prob` has columns.
     bins : int or Binning
@@ -241,10 +235,8 @@ def consistency_band(
         alone does, and with 15 bins one or two are outside by chance.
     resample_forecasts : bool
         If true, the predictions are redrawn too (Bröcker and Smith); by default they are fixed.
-    n_draws : int
-        Number of redraws.
-    rng : int, numpy.random.Generator or None
-        Seed or generator.
+    n_draws, rng : int
+        Number of redraws; seed, generator or None.
 
     Returns
     -------
@@ -260,7 +252,7 @@ def consistency_band(
     Pointwise: the ``(1 - level)/2`` quantiles of the redrawn frequencies. Simultaneous: the
     mean prediction ± c standard deviations ``sqrt(sum p(1-p)) / n_b``, with c the `level`
     quantile of the largest standardised deviation over all bins (maximum statistic).
-    Sources: Bröcker and Smith (2007); 001 section 3.3. Taught in lesson 04.
+    Sources as for `null_level`. Taught in lesson 04.
 
     Examples
     --------
@@ -274,11 +266,16 @@ def consistency_band(
     table = reliability_table(y_true, y_prob, view=view, bins=bins)
     if _binned.uses_labels(table.binning):
         raise ValueError(f"A consistency band needs bins that ignore the labels, not {table.bins}.")
-    problem = binary_problem(y_true, y_prob, view=view)
-    redraw = _resampled_frequencies if resample_forecasts else _redrawn_frequencies
-    frequency = redraw(problem, table, n_draws, as_generator(rng))
-    limits = _simultaneous_limits if simultaneous else _pointwise_limits
-    lower, upper = limits(frequency, table, problem, level)
+    problem, generator = binary_problem(y_true, y_prob, view=view), as_generator(rng)
+    if resample_forecasts:
+        frequency = _resampled_frequencies(problem, table, n_draws, generator)
+    else:
+        with np.errstate(invalid="ignore"):  # empty bins stay NaN
+            frequency = _binned.draw_events(problem, table, n_draws, generator) / table.count
+    if simultaneous:
+        lower, upper = _simultaneous_limits(frequency, table, problem, level)
+    else:
+        lower, upper = _pointwise_limits(frequency, level)
     return ConsistencyBand(
         table=table,
         lower=read_only(lower),
@@ -286,13 +283,6 @@ def consistency_band(
         level=level,
         simultaneous=simultaneous,
     )
-
-
-def _redrawn_frequencies(
-    problem: BinaryProblem, table: BinTable, n_draws: int, generator: np.random.Generator
-) -> FloatVector:
-    with np.errstate(invalid="ignore"):  # empty bins stay NaN
-        return _binned.draw_events(problem, table, n_draws, generator) / table.count
 
 
 def _resampled_frequencies(
@@ -311,16 +301,12 @@ def _resampled_frequencies(
     return frequency
 
 
-def _pointwise_limits(
-    frequency: FloatVector, table: BinTable, problem: BinaryProblem, level: float
-) -> tuple[FloatVector, FloatVector]:
-    lower, upper = np.full(table.n_bins, np.nan), np.full(table.n_bins, np.nan)
-    tail = (1 - level) / 2
-    for b in np.flatnonzero(table.occupied):
-        drawn = frequency[:, b]
-        drawn = drawn[~np.isnan(drawn)]  # a resampled bin can be empty; such draws say nothing
-        if len(drawn):
-            lower[b], upper[b] = np.quantile(drawn, [tail, 1 - tail])
+def _pointwise_limits(frequency: FloatVector, level: float) -> tuple[FloatVector, FloatVector]:
+    lower, upper = np.full((2, frequency.shape[1]), np.nan)
+    for b, drawn in enumerate(frequency.T):
+        used = drawn[~np.isnan(drawn)]  # a resampled bin can be empty; such draws say nothing
+        if len(used):
+            lower[b], upper[b] = np.quantile(used, [(1 - level) / 2, 1 - (1 - level) / 2])
     return lower, upper
 
 
@@ -337,6 +323,4 @@ def _simultaneous_limits(
     largest = np.nan_to_num(deviation, nan=0.0).max(axis=1)
     reach = np.quantile(largest, level, method="higher") * sd
     # A frequency cannot leave [0, 1], and neither does the band.
-    lower = np.clip(table.mean_prob - reach, 0, 1)
-    upper = np.clip(table.mean_prob + reach, 0, 1)
-    return lower, upper
+    return np.clip(table.mean_prob - reach, 0, 1), np.clip(table.mean_prob + reach, 0, 1)

@@ -1,22 +1,199 @@
 """The test-based calibration error: the share of the predictions that the labels contradict."""
 
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit._result import read_only
-from calibkit._validation import as_array, as_count, as_generator
+from calibkit._result import Result, read_only, spell
+from calibkit._validation import FloatArray, as_count, as_generator, as_predictions
 from calibkit.bins import Binning, PavaBC, as_bins
+from calibkit.reliability import BinTable
 from calibkit.significance._binned import draw_classes
-from calibkit.significance._groups import Groups, group, hits_of
-from calibkit.significance.verdicts import Rule, TestBasedError, ViewVerdict, rule_of
+from calibkit.significance._single_tests import TESTS, SingleTest, single_test
+from calibkit.significance._sorted import SortedProblem, hits_of, owners
+from calibkit.significance.null import p_value_of
 from calibkit.views import View, binary_problems
 
 FloatVector = NDArray[np.float64]
-
+IndexVector = NDArray[np.intp]
+BoolVector = NDArray[np.bool_]
 # Redraws are tested together, about so many predictions at a time.
 _BLOCK = 400_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ViewVerdict:
+    """What the tests said in one view, prediction by prediction.
+
+    Parameters
+    ----------
+    table : BinTable
+        The bins.
+    prob, bin, rejected : ndarray of shape (n,)
+        Predictions in the order of the rows, their bins, and whether the events of their bin
+        contradict them.
+    """
+
+    table: BinTable
+    prob: FloatVector
+    bin: IndexVector
+    rejected: BoolVector
+
+    @property
+    def hits(self) -> NDArray[np.int64]:
+        """Number of events in each bin."""
+        return np.rint(np.nan_to_num(self.table.frequency) * self.table.count).astype(np.int64)
+
+    @property
+    def rejected_count(self) -> IndexVector:
+        """Number of rejected predictions in each bin."""
+        return np.bincount(self.bin[self.rejected], minlength=self.table.n_bins)
+
+    @property
+    def share(self) -> FloatVector:
+        """Rejected share of each bin, in [0, 1]; NaN where the bin is empty."""
+        with np.errstate(invalid="ignore"):
+            return np.asarray(self.rejected_count / self.table.count)
+
+    @property
+    def value(self) -> float:
+        """Rejected share of all predictions."""
+        return float(self.rejected.mean())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class TestBasedError(Result):
+    """The share of rejected predictions, and everything that it was made from.
+
+    Parameters
+    ----------
+    value : float
+        Rejected share in [0, 1]; the mean over classes in the class-wise view.
+    view, test, alpha : str, str, float
+        Which event or events, the name of the test, the level of each single test.
+    verdicts : tuple of ViewVerdict
+        Bins, predictions and rejections; one per class in the class-wise view.
+    null_values : ndarray
+        The value for labels redrawn from the predictions, one per redraw.
+    """
+
+    __test__: ClassVar[bool] = False  # not a test case, whatever pytest thinks of the name
+
+    value: float
+    view: str
+    test: str
+    alpha: float
+    verdicts: tuple[ViewVerdict, ...]
+    null_values: FloatVector
+
+    def __float__(self) -> float:
+        return self.value
+
+    @property
+    def name(self) -> str:
+        """What the number is called."""
+        return "test-based calibration error"
+
+    @property
+    def n(self) -> int:
+        """Number of predictions."""
+        return self.tables[0].n
+
+    @property
+    def bins(self) -> str:
+        """The binning in words."""
+        return self.tables[0].bins
+
+    @property
+    def tables(self) -> tuple[BinTable, ...]:
+        """The bin table of each view."""
+        return tuple(verdict.table for verdict in self.verdicts)
+
+    @property
+    def table(self) -> BinTable:
+        """The bin table of a single view."""
+        return self._single().table
+
+    @property
+    def rejected(self) -> BoolVector:
+        """Rejections in the order of the rows: shape (n,), or (n, K) in the class-wise view."""
+        columns = [verdict.rejected for verdict in self.verdicts]
+        return columns[0] if len(columns) == 1 else np.stack(columns, axis=1)
+
+    @property
+    def share(self) -> FloatVector:
+        """Rejected share of each bin of a single view."""
+        return self._single().share
+
+    @property
+    def per_view(self) -> FloatVector:
+        """The rejected share of each view."""
+        return np.array([verdict.value for verdict in self.verdicts])
+
+    @property
+    def null_mean(self) -> float:
+        """Mean over the redraws; NaN without redraws."""
+        return float(self.null_values.mean()) if len(self.null_values) else float("nan")
+
+    @property
+    def null_sd(self) -> float:
+        """Standard deviation over the redraws; NaN for fewer than two."""
+        return float(self.null_values.std(ddof=1)) if len(self.null_values) > 1 else float("nan")
+
+    @property
+    def p_value(self) -> float:
+        """Share of redraws at least as large as the value, in (0, 1]; NaN without redraws."""
+        return p_value_of(self.value, self.null_values) if len(self.null_values) else float("nan")
+
+    def acceptance(self, view: int = 0) -> tuple[FloatVector, FloatVector]:
+        """Return the lowest and the highest probability that each bin accepts; NaN if empty.
+
+        Between them there may be small gaps: the acceptance set of the exact test need not be
+        an interval. The ends are cut to [0, 1].
+        """
+        verdict = self.verdicts[view]
+        used = verdict.table.occupied
+        low, high = np.full(len(used), np.nan), np.full(len(used), np.nan)
+        test = single_test(self.test, self.alpha)
+        ends = test.acceptance(verdict.hits[used], verdict.table.count[used])
+        low[used], high[used] = (np.clip(end, 0.0, 1.0) for end in ends)
+        return low, high
+
+    def describe(self) -> str:
+        """Say the share in per cent, its view, bins and test, and the null level."""
+        text = (
+            f"Test-based calibration error {100 * self.value:.1f} %: so many of "
+            f"{spell(self.n, 'prediction')} ({self.view}) are rejected by the "
+            f"{TESTS[self.test]} at the {100 * self.alpha:g} % level in {self.bins}"
+        )
+        if len(self.null_values) == 0:
+            return text + "."
+        spread = "" if np.isnan(self.null_sd) else f" ± {100 * self.null_sd:.1f} %"
+        return text + (
+            f"; a calibrated model with these predictions would show "
+            f"{100 * self.null_mean:.1f} %{spread} (p = {self.p_value:.3f})."
+        )
+
+    def _columns(self) -> Mapping[str, NDArray[Any]]:
+        tables = self.tables
+        return {
+            "view": np.concatenate([[table.view] * table.n_bins for table in tables]),
+            "from": np.concatenate([table.edges[:-1] for table in tables]),
+            "to": np.concatenate([table.edges[1:] for table in tables]),
+            "count": np.concatenate([table.count for table in tables]),
+            "mean_prob": np.concatenate([table.mean_prob for table in tables]),
+            "frequency": np.concatenate([table.frequency for table in tables]),
+            "rejected": np.concatenate([verdict.rejected_count for verdict in self.verdicts]),
+            "share": np.concatenate([verdict.share for verdict in self.verdicts]),
+        }
+
+    def _single(self) -> ViewVerdict:
+        if len(self.verdicts) > 1:
+            raise ValueError("The class-wise view has one table per class: see verdicts.")
+        return self.verdicts[0]
 
 
 def test_based_calibration_error(
@@ -34,10 +211,8 @@ def test_based_calibration_error(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels: 0 and 1, or ``0 .. K-1``.
-    y_prob : array-like of shape (n,) or (n, K)
-        P(y = 1), or one column per class with rows that sum to 1.
+    y_true, y_prob
+        As in `hosmer_lemeshow`.
     view : {"top-label", "class-wise"} or int, optional
         Which event; needed when `y_prob` has columns. Class-wise is the mean over classes.
     bins : int or Binning, optional
@@ -47,7 +222,7 @@ def test_based_calibration_error(
     test : {"binomial", "mid-p", "t", "t-as-published"}
         The exact test, its mid-p form, or a t-test with and without its square root.
     null_draws : int
-        Number of label redraws for the null level; 0 leaves it out.
+        Number of label redraws for the null level; 0 leaves it out (for `null_level`, say).
     rng : int, numpy.random.Generator or None
         Seed or generator of the redraws. They do not change the value.
 
@@ -61,15 +236,11 @@ def test_based_calibration_error(
     ValueError
         If labels, probabilities or options are not valid; the message names row and value.
 
-    See Also
-    --------
-    null_level : the same redraws for any measure; pass ``null_draws=0`` there.
-
     Notes
     -----
     ``(1/n) sum_b sum_{i in b} R(k_b, n_b, p_i)``: R is 1 if the test of "the events of bin b
-    have probability p_i" rejects, that is if its p-value is at most alpha (source 002,
-    Definition 2). Every prediction of a bin is tested with the same labels.
+    have probability p_i" rejects, that is if its p-value is at most alpha (Matsubara and others,
+    2023, Definition 2). Every prediction of a bin is tested with the same labels.
 
     The value of a calibrated model is *not* alpha, and does not stay where it is. Predictions
     inside a bin differ, the labels tell only their mean, and the test grows sharper with n.
@@ -98,15 +269,15 @@ def test_based_calibration_error(
     (0.84, 0.048)
     """
     draws, generator = as_count(null_draws, "null_draws", minimum=0), as_generator(rng)
-    rule = rule_of(test, alpha)
+    rule = single_test(test, alpha)
     binning = PavaBC() if bins is None else as_bins(bins)
     problems = binary_problems(y_true, y_prob, view=view)
-    groups = tuple(group(problem, binning) for problem in problems)
-    verdicts = tuple(_verdict(part, rule) for part in groups)
-    if len(groups) == 1:
-        null = _null_values(groups[0], rule, draws, generator)
-    else:
-        null = _null_of_classes(groups, rule, as_array(y_prob, "y_prob"), draws, generator)
+    parts = [SortedProblem(problem, binning) for problem in problems]
+    verdicts = tuple(_verdict(part, rule) for part in parts)
+    null = [np.empty(0)]
+    for labels in _redraws(parts, as_predictions(y_true, y_prob)[1], draws, generator):
+        shares = [_rejected_shares(*each, rule) for each in zip(parts, labels, strict=True)]
+        null.append(np.mean(shares, axis=0))
     several = len(problems) > 1
     return TestBasedError(
         value=float(np.mean([verdict.value for verdict in verdicts])),
@@ -114,7 +285,7 @@ def test_based_calibration_error(
         test=test,
         alpha=float(alpha),
         verdicts=verdicts,
-        null_values=read_only(null),
+        null_values=read_only(np.concatenate(null)),
     )
 
 
@@ -122,22 +293,45 @@ def test_based_calibration_error(
 vars(test_based_calibration_error)["__test__"] = False
 
 
-def _verdict(part: Groups, rule: Rule) -> ViewVerdict:
-    label = part.label
-    bounds = part.cut(label)
-    counts = np.diff(bounds)
-    rejected = rule.rejections(hits_of(label, bounds), bounds, part.prob)
+def _verdict(part: SortedProblem, rule: SingleTest) -> ViewVerdict:
+    bounds = part.cut(part.label)
+    rejected = rule.rejections(hits_of(part.label, bounds), bounds, part.prob)
     return ViewVerdict(
-        table=part.table(label, bounds),
+        table=part.table(bounds),
         prob=read_only(part.as_given(part.prob)),
-        bin=read_only(part.as_given(np.repeat(np.arange(len(counts)), counts))),
+        bin=read_only(part.as_given(owners(bounds))),
         rejected=read_only(part.as_given(rejected)),
     )
 
 
-def rejected_shares(part: Groups, rule: Rule, labels: NDArray[Any]) -> FloatVector:
+def _redraws(
+    parts: Sequence[SortedProblem], prob: FloatArray, draws: int, generator: np.random.Generator
+) -> Iterator[list[NDArray[np.int64]]]:
+    """Yield blocks of redrawn labels, (draws, n) in sorted order for each view.
+
+    They are drawn in sorted order, so that the order of the rows does not matter here either.
+    """
+    n = len(prob)
+    size = max(1, _BLOCK // n)
+    sizes = [min(size, draws - start) for start in range(0, draws, size)]
+    if len(parts) == 1:
+        for size in sizes:
+            yield [(generator.random((size, n)) < parts[0].prob).astype(np.int64)]
+        return
+    # One class is drawn per row, which all views share.
+    by_class = np.column_stack((1 - prob, prob)) if prob.ndim == 1 else prob
+    rows = np.lexsort(by_class.T)
+    place = np.argsort(rows)
+    for size in sizes:
+        drawn = draw_classes(by_class[rows], size, generator)
+        yield [(drawn[:, place[part.order]] == k).astype(np.int64) for k, part in enumerate(parts)]
+
+
+def _rejected_shares(
+    part: SortedProblem, labels: NDArray[np.int64], rule: SingleTest
+) -> FloatVector:
     """Return the rejected share for each row of labels, of shape (draws, n) in sorted order."""
-    n, hits, bounds = len(part.prob), [], [np.zeros(1, dtype=np.int64)]
+    n, hits, bounds = len(part.prob), [], [np.zeros(1, dtype=np.intp)]
     for draw, label in enumerate(labels):
         cut = part.cut(label)
         hits.append(hits_of(label, cut))
@@ -145,42 +339,3 @@ def rejected_shares(part: Groups, rule: Rule, labels: NDArray[Any]) -> FloatVect
     prob = np.tile(part.prob, len(labels))
     rejected = rule.rejections(np.concatenate(hits), np.concatenate(bounds), prob)
     return np.asarray(rejected.reshape(len(labels), n).mean(axis=1))
-
-
-def _blocks(draws: int, n: int) -> list[int]:
-    size = max(1, _BLOCK // n)
-    return [min(size, draws - start) for start in range(0, draws, size)]
-
-
-def _null_values(
-    part: Groups, rule: Rule, draws: int, generator: np.random.Generator
-) -> FloatVector:
-    # Drawn in sorted order, so that the order of the rows does not matter here either.
-    n = len(part.prob)
-    values = [
-        rejected_shares(part, rule, (generator.random((size, n)) < part.prob).astype(np.int64))
-        for size in _blocks(draws, n)
-    ]
-    return np.concatenate([np.empty(0), *values])
-
-
-def _null_of_classes(
-    groups: tuple[Groups, ...],
-    rule: Rule,
-    table: NDArray[Any],
-    draws: int,
-    generator: np.random.Generator,
-) -> FloatVector:
-    """Redraw one class per row, which all class-wise problems share."""
-    rows = np.lexsort(table.T)  # sorted, so that the order of the rows does not matter
-    place = np.empty_like(rows)
-    place[rows] = np.arange(len(rows))
-    values = [np.empty(0)]
-    for size in _blocks(draws, len(table)):
-        drawn = draw_classes(table[rows], size, generator)
-        shares = [
-            rejected_shares(part, rule, (drawn[:, place[part.order]] == k).astype(np.int64))
-            for k, part in enumerate(groups)
-        ]
-        values.append(np.mean(shares, axis=0))
-    return np.concatenate(values)

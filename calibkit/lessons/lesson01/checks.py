@@ -66,45 +66,9 @@ SAY = {
     "all or none": "with {hits} rainy days of 6, only a stated {share:g} would be calibrated.",
 }
 
-PRAISE = {
-    "1.1": "a frequency needs a group. One forecast alone has none.",
-    "1.2": "1 rainy day of 5 is 0.200, and 0.167 was stated. The other groups match exactly.",
-    "1.3": "3 of 6 rows agree, so the accuracy is 0.5. The claimed 1/3 is wrong.",
-    "1.4": "the six forecasts are calibrated, though they do not tell the days apart.",
-}
-
-HINTS = {
-    "1.1": (
-        "For each stated probability, collect the outcomes of its forecasts only.",
-        "The frequency of a group is the sum of its outcomes divided by their number.",
-        "Loop over `sorted(set(stated))`. In the loop, "
-        "`group = [y for p, y in zip(stated, rained) if p == value]`; "
-        "then store `sum(group) / len(group)`.",
-    ),
-    "1.2": (
-        "Put each frequency beside the stated probability of its group.",
-        "Four groups agree exactly. In the odd one it rained in 1 of 5 days.",
-        "A frequency of 1/5 stands beside a stated 1/6. Name the stated one: `odd_one = F(1, 6)`.",
-    ),
-    "1.3": (
-        "A row is right where the predicted class equals the actual class.",
-        "Rows 1, 4 and 6 are right. The other three are not.",
-        "`accuracy = sum(p == a for p, a in zip(predicted, actual)) / len(actual)`.",
-    ),
-    "1.4": (
-        "Choose first in how many of the six days it rains.",
-        "If it rains in k of six days, the frequency is k / 6. State just that.",
-        "For k = 3: state 0.5 each time, with three days of rain and three dry ones.",
-    ),
-}
-
-
-def _name(prob: Fraction) -> str:
-    return str(prob)
-
 
 def _all_names() -> str:
-    return ", ".join(map(_name, GROUPS))
+    return ", ".join(map(str, GROUPS))
 
 
 def _group_of(key: Any) -> Fraction | None:
@@ -121,11 +85,11 @@ def judge_frequencies(answer: Any) -> str | None:
         if group is None:
             return SAY["no such group"].format(key=key, groups=_all_names())
         if group in given:
-            return SAY["group twice"].format(key=_name(group))
+            return SAY["group twice"].format(key=group)
         given[group] = as_number(value, WANTED["1.1"])
     for group in GROUPS:
         if group not in given:
-            return SAY["group missing"].format(key=_name(group))
+            return SAY["group missing"].format(key=group)
     return _frequency_mistake(np.array([given[group] for group in GROUPS]))
 
 
@@ -146,7 +110,7 @@ def _frequency_mistake(given: NDArray[np.float64]) -> str | None:
             return SAY[key]
     group = list(GROUPS)[int(np.argmin(right))]
     size, rainy = GROUPS[group]
-    return SAY["one group"].format(key=_name(group), hits=rainy, count=size)
+    return SAY["one group"].format(key=group, hits=rainy, count=size)
 
 
 def judge_odd_one(answer: Any) -> str | None:
@@ -157,7 +121,7 @@ def judge_odd_one(answer: Any) -> str | None:
         count, hits = GROUPS[group]
         if Fraction(hits, count) != group:
             return None
-        return SAY["sound group"].format(key=_name(group), hits=hits, count=count)
+        return SAY["sound group"].format(key=group, hits=hits, count=count)
     if same(value, 0.2, TOLERANCE):
         return SAY["frequency"]
     return SAY["not a group"].format(key=f"{value:g}", groups=_all_names())
@@ -215,32 +179,51 @@ CHECKS = {
         variable="frequencies",
         judge=judge_frequencies,
         tolerance=TOLERANCE,
-        praise=PRAISE["1.1"],
-        hints=HINTS["1.1"],
+        praise="a frequency needs a group. One forecast alone has none.",
+        hints=(
+            "For each stated probability, collect the outcomes of its forecasts only.",
+            "The frequency of a group is the sum of its outcomes divided by their number.",
+            "Loop over `sorted(set(stated))`. In the loop, "
+            "`group = [y for p, y in zip(stated, rained) if p == value]`; "
+            "then store `sum(group) / len(group)`.",
+        ),
     ),
     "1.2": Check(
         task="The group that does not keep its promise",
         variable="odd_one",
         judge=judge_odd_one,
         tolerance=TOLERANCE,
-        praise=PRAISE["1.2"],
-        hints=HINTS["1.2"],
+        praise="1 rainy day of 5 is 0.200, and 0.167 was stated. The other groups match exactly.",
+        hints=(
+            "Put each frequency beside the stated probability of its group.",
+            "Four groups agree exactly. In the odd one it rained in 1 of 5 days.",
+            "A frequency of 1/5 stands beside a stated 1/6. Name the stated one: "
+            "`odd_one = F(1, 6)`.",
+        ),
     ),
     "1.3": Check(
         task="The accuracy behind a published claim",
         variable="accuracy",
         judge=judge_accuracy,
         tolerance=TOLERANCE,
-        praise=PRAISE["1.3"],
-        hints=HINTS["1.3"],
+        praise="3 of 6 rows agree, so the accuracy is 0.5. The claimed 1/3 is wrong.",
+        hints=(
+            "A row is right where the predicted class equals the actual class.",
+            "Rows 1, 4 and 6 are right. The other three are not.",
+            "`accuracy = sum(p == a for p, a in zip(predicted, actual)) / len(actual)`.",
+        ),
     ),
     "1.4": Check(
         task="Six calibrated forecasts with one stated probability",
         variable="six",
         judge=judge_six,
         tolerance=TOLERANCE,
-        praise=PRAISE["1.4"],
-        hints=HINTS["1.4"],
+        praise="the six forecasts are calibrated, though they do not tell the days apart.",
+        hints=(
+            "Choose first in how many of the six days it rains.",
+            "If it rains in k of six days, the frequency is k / 6. State just that.",
+            "For k = 3: state 0.5 each time, with three days of rain and three dry ones.",
+        ),
     ),
 }
 

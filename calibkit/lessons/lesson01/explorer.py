@@ -23,28 +23,18 @@ _DAYS = (1, 2, 5, 10, 20, 30, 50, 100, 200, 300, 500, 1000)
 class ForecastRecord(Result):
     """The days after a forecaster has stated the same probability each morning.
 
-    Parameters
-    ----------
-    stated, truth : float
-        The stated probability, and the one with which it rains.
-    outcome : ndarray of shape (days,)
-        1 for each rainy day.
-    share, low, high : ndarray of shape (days,)
-        Share of rainy days up to each day, and its interval.
-    level : float
-        Confidence level of the interval.
-    method : str
-        Name of the interval.
+    The outcome is 1 for each rainy day; `share`, `low` and `high` are the share of rainy days up to
+    each day and its interval.
     """
 
     stated: float
-    truth: float
+    truth: float  # the probability with which it rains
     outcome: NDArray[np.uint8]
     share: NDArray[np.float64]
     low: NDArray[np.float64]
     high: NDArray[np.float64]
     level: float
-    method: str
+    method: str  # name of the interval
 
     @property
     def contains_stated(self) -> bool:

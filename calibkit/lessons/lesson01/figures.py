@@ -1,88 +1,38 @@
 """One stated probability against the days that follow. Lesson 01."""
 
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.axes import Axes
-from numpy.typing import NDArray
 
 from calibkit.plot import look
 
-
-class Record(Protocol):
-    """What `forecaster` draws; `calibkit.explore.forecaster_view` returns one."""
-
-    @property
-    def stated(self) -> float:
-        """The probability that the forecaster states every day."""
-
-    @property
-    def truth(self) -> float:
-        """The probability with which it happens."""
-
-    @property
-    def outcome(self) -> NDArray[np.uint8]:
-        """1 for each day on which it happened, else 0."""
-
-    @property
-    def share(self) -> NDArray[np.float64]:
-        """Share of such days, up to each day."""
-
-    @property
-    def low(self) -> NDArray[np.float64]:
-        """Lower end of the interval around `share`."""
-
-    @property
-    def high(self) -> NDArray[np.float64]:
-        """Upper end of the interval around `share`."""
-
-    @property
-    def level(self) -> float:
-        """Confidence level of the interval."""
-
-    @property
-    def method(self) -> str:
-        """Name of the interval."""
-
-    def describe(self) -> str:
-        """Say what the days show."""
+if TYPE_CHECKING:
+    from calibkit.lessons.lesson01.explorer import ForecastRecord
 
 
 def forecaster(
-    record: Record, ax: Axes | None = None, *, title: str | None = None, legend: bool | None = None
+    record: "ForecastRecord",
+    ax: Axes | None = None,
+    *,
+    title: str | None = None,
+    legend: bool | None = None,
 ) -> Axes:
     """Draw the days one by one, with the running share and its interval."""
-    with look.style():
-        ax, fresh = look.axes_or_new(ax, (6.8, 3.6))
-        look.dress(ax, grid="y")
-        _frame(ax, len(record.outcome))
+    words = ("days", "share of rainy days")
+    with look.drawing(ax, (4.8, 3.6), words=words, title=title, legend=legend, grid="y") as ax:
+        n_days, ticks = len(record.outcome), np.linspace(0, 1, 6)
+        ax.set(xlim=(0, n_days + 0.02 * n_days + 0.5), ylim=(-0.09, 1.09))
+        ax.set_yticks(ticks, [f"{tick:.1g}" for tick in ticks])
         _draw_interval(ax, record)
         _draw_days(ax, record)
         _draw_levels(ax, record)
-        if title is not None:
-            ax.set_title(title)
-        if legend or (legend is None and fresh):
-            look.outside_legend(ax)
-    look.remember(
-        ax,
-        [
-            "One dot per day, and the share of rainy days so far with its interval.",
-            record.describe(),
-        ],
-    )
+    dots = "One dot per day, and the share of rainy days so far with its interval."
+    look.remember(ax, [dots, record.describe()])
     return ax
 
 
-def _frame(ax: Axes, n_days: int) -> None:
-    ax.set(xlim=(0, n_days + 0.02 * n_days + 0.5), ylim=(-0.09, 1.09))
-    ax.set_yticks(np.linspace(0, 1, 6), [f"{tick:.1g}" for tick in np.linspace(0, 1, 6)])
-    if look.is_last_row(ax):
-        ax.set_xlabel("days", fontsize=look.FONT_SIZE)
-    if look.is_first_column(ax):
-        ax.set_ylabel("share of rainy days", fontsize=look.FONT_SIZE)
-
-
-def _draw_interval(ax: Axes, record: Record) -> None:
+def _draw_interval(ax: Axes, record: "ForecastRecord") -> None:
     days = np.arange(1, len(record.outcome) + 1)
     ax.fill_between(
         days,
@@ -104,11 +54,12 @@ def _draw_interval(ax: Axes, record: Record) -> None:
         gid="share",
         zorder=3,
     )
-    last = slice(-1, None)
+    share = record.share[-1]
     ax.errorbar(
-        days[last],
-        record.share[last],
-        yerr=np.abs(np.stack([record.share - record.low, record.high - record.share])[:, last]),
+        days[-1],
+        share,
+        # Rounding may put an end of the interval 1e-18 beyond a share of 0 or 1.
+        yerr=[[abs(share - record.low[-1])], [abs(record.high[-1] - share)]],
         fmt="o",
         markersize=5,
         color=look.INK,
@@ -119,7 +70,7 @@ def _draw_interval(ax: Axes, record: Record) -> None:
     )
 
 
-def _draw_days(ax: Axes, record: Record) -> None:
+def _draw_days(ax: Axes, record: "ForecastRecord") -> None:
     days = np.arange(1, len(record.outcome) + 1)
     rained = np.asarray(record.outcome, dtype=bool)
     room = look.width_in_points(ax) / len(days)
@@ -145,22 +96,18 @@ def _draw_days(ax: Axes, record: Record) -> None:
         )
 
 
-def _draw_levels(ax: Axes, record: Record) -> None:
-    ax.axhline(
-        record.stated,
-        color=look.OVER,
-        linestyle=(0, (5, 2)),
-        linewidth=1.8,
-        label=f"stated {record.stated:.2f}",
-        gid="stated",
-        zorder=2.5,
-    )
-    ax.axhline(
-        record.truth,
-        color=look.TRUTH,
-        linestyle=(0, (1.2, 1.2)),
-        linewidth=1.8,
-        label=f"true {record.truth:.2f}",
-        gid="truth",
-        zorder=2.4,
-    )
+def _draw_levels(ax: Axes, record: "ForecastRecord") -> None:
+    levels = [
+        ("stated", record.stated, look.OVER, (5, 2), 2.5),
+        ("true", record.truth, look.TRUTH, (1.2, 1.2), 2.4),
+    ]
+    for name, level, color, dashes, zorder in levels:
+        ax.axhline(
+            level,
+            color=color,
+            linestyle=(0, dashes),
+            linewidth=1.8,
+            label=f"{name} {level:.2f}",
+            gid="truth" if name == "true" else name,
+            zorder=zorder,
+        )

@@ -42,17 +42,7 @@ SAMPLE: NDArray[np.float64] = read_only(np.array([said for _, _, said in _SHEET]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Sheet:
-    """Answered statements: probabilities and truth.
-
-    Parameters
-    ----------
-    who : str
-        Whose answers these are.
-    y_true : ndarray of shape (n,)
-        1 where the statement is true.
-    y_prob : ndarray of shape (n,)
-        The stated probability that it is true.
-    """
+    """Answered statements: whose, 1 where each is true, and the stated probability of it."""
 
     who: str
     y_true: NDArray[np.int64]
@@ -78,9 +68,7 @@ def statements() -> str:
 
 def sheet(mine: Any = ...) -> Sheet:
     """Put probabilities beside the truth."""
-    if mine is ...:
-        return Sheet(who=messages.SHEET_SAMPLE, y_true=TRUTH, y_prob=SAMPLE)
-    stated = _stated(mine)
+    stated = np.array([]) if mine is ... else _stated(mine)
     rows = np.flatnonzero(~np.isnan(stated))
     if len(rows) == 0:
         return Sheet(who=messages.SHEET_SAMPLE, y_true=TRUTH, y_prob=SAMPLE)

@@ -64,36 +64,6 @@ SAY = {
     "{number} again.",
 }
 
-PRAISE = {
-    "2.1": "your score is that of `calibkit.brier_score`.",
-    "2.2": "the loss is flat near its minimum. So the slider comes close to it by eye.",
-    "2.3": "C knows most, though its numbers are dishonest and its log loss is the worst.",
-    "2.4": "the accuracy rises from 2/5 to 3/5. Nothing new was learnt about the cases.",
-}
-
-HINTS = {
-    "2.1": (
-        "Turn each label into a row of zeros with a single 1: `np.eye(K)[labels]`.",
-        "Subtract that row from the stated one, square, and add up along the row.",
-        "`np.mean(np.sum((rows - np.eye(rows.shape[1])[labels]) ** 2, axis=1))`.",
-    ),
-    "2.2": (
-        "In the explorer, set *Start* to over-confident. Watch the log loss in the line below.",
-        "Write `def loss(t): return ck.log_loss(net.y_true, distort(net.y_prob, t)).value`.",
-        '`minimize_scalar(loss, bounds=(0.2, 10), method="bounded").x` is the temperature.',
-    ),
-    "2.3": (
-        "Accuracy and log loss mix the two virtues. Split the score of each classifier.",
-        "`corp.corp_decomposition(one.y_true, one.y_prob).discrimination` is one number each.",
-        "C has about 0.075 and B about 0.043. Where does A belong?",
-    ),
-    "2.4": (
-        "For each stated vector, find the class with the largest true probability.",
-        "Stated (2/5, 3/10, 3/10) has the truth (2/5, 0, 3/5). Class 2 is the best name for it.",
-        "The other two vectors are rotations of the first: 2, then 0, then 1.",
-    ),
-}
-
 
 THREE_ATOMS = "three atoms"
 
@@ -242,30 +212,47 @@ CHECKS = {
         task="Write the Brier score",
         variable="my_brier",
         judge=judge_brier,
-        praise=PRAISE["2.1"],
-        hints=HINTS["2.1"],
+        praise="your score is that of `calibkit.brier_score`.",
+        hints=(
+            "Turn each label into a row of zeros with a single 1: `np.eye(K)[labels]`.",
+            "Subtract that row from the stated one, square, and add up along the row.",
+            "`np.mean(np.sum((rows - np.eye(rows.shape[1])[labels]) ** 2, axis=1))`.",
+        ),
     ),
     "2.2": Check(
         task="The temperature with the smallest log loss",
         variable="best_temperature",
         judge=judge_temperature,
         tolerance=0.01,
-        praise=PRAISE["2.2"],
-        hints=HINTS["2.2"],
+        praise="the loss is flat near its minimum. So the slider comes close to it by eye.",
+        hints=(
+            "In the explorer, set *Start* to over-confident. Watch the log loss in the line below.",
+            "Write `def loss(t): return ck.log_loss(net.y_true, distort(net.y_prob, t)).value`.",
+            '`minimize_scalar(loss, bounds=(0.2, 10), method="bounded").x` is the temperature.',
+        ),
     ),
     "2.3": Check(
         task="Three classifiers in the order of their discrimination",
         variable="order",
         judge=judge_order,
-        praise=PRAISE["2.3"],
-        hints=HINTS["2.3"],
+        praise="C knows most, though its numbers are dishonest and its log loss is the worst.",
+        hints=(
+            "Accuracy and log loss mix the two virtues. Split the score of each classifier.",
+            "`corp.corp_decomposition(one.y_true, one.y_prob).discrimination` is one number each.",
+            "C has about 0.075 and B about 0.043. Where does A belong?",
+        ),
     ),
     "2.4": Check(
         task="A better name for each stated vector",
         variable="renamed",
         judge=judge_renaming,
-        praise=PRAISE["2.4"],
-        hints=HINTS["2.4"],
+        praise="the accuracy rises from 2/5 to 3/5. Nothing new was learnt about the cases.",
+        hints=(
+            "For each stated vector, find the class with the largest true probability.",
+            "Stated (2/5, 3/10, 3/10) has the truth (2/5, 0, 3/5). Class 2 is the best name for "
+            "it.",
+            "The other two vectors are rotations of the first: 2, then 0, then 1.",
+        ),
     ),
 }
 

@@ -12,7 +12,7 @@ from sklearn.metrics import roc_auc_score, roc_curve
 from calibkit import plot
 from calibkit._result import Result, read_only
 from calibkit.corp import CorpDecomposition, corp_decomposition, miscalibration
-from calibkit.explore import Choice, Control, Explorer, Slider
+from calibkit.explore import Choice, Explorer, Slider
 from calibkit.fakes import LogitDistortion
 from calibkit.lessons.lesson02 import figures
 from calibkit.plot.look import AnyFigure
@@ -27,38 +27,16 @@ _BINS, _DRAWS = 10, 50
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Virtues(Result):
-    """Both virtues of a forecaster whose numbers have been renamed.
-
-    Parameters
-    ----------
-    temperature, bias : float
-        The renaming: ``expit(logit(p) / temperature + bias)``.
-    false_alarms, hits : ndarray
-        The ROC curve, one point per threshold.
-    at_half : tuple of float
-        False alarms and hits of the threshold 0.5.
-    area : float
-        Area under the ROC curve.
-    accuracy : float
-        Share of right answers with the threshold 0.5.
-    log_loss : float
-        In nats.
-    table : BinTable
-        What the reliability diagram shows.
-    parts : CorpDecomposition
-        The parts of the Brier score.
-    null : NullLevel
-        The miscalibration that a calibrated model with these predictions would show.
-    """
+    """Both virtues of a forecaster after ``expit(logit(p) / temperature + bias)``."""
 
     temperature: float
     bias: float
-    false_alarms: NDArray[np.float64]
+    false_alarms: NDArray[np.float64]  # the ROC curve, one point per threshold
     hits: NDArray[np.float64]
-    at_half: tuple[float, float]
-    area: float
-    accuracy: float
-    log_loss: float
+    at_half: tuple[float, float]  # false alarms and hits of the threshold 0.5
+    area: float  # under the curve
+    accuracy: float  # of the threshold 0.5
+    log_loss: float  # in nats
     table: BinTable
     parts: CorpDecomposition
     null: NullLevel
@@ -124,33 +102,32 @@ def _draw(view: Virtues, figure: AnyFigure, compact: bool) -> None:
         plot.legend(figure)
 
 
-def _controls() -> list[Control]:
-    return [
-        Slider(
-            name="temperature",
-            label="Temperature",
-            values=(0.25, 0.33, 0.5, 0.75, *(round(1 + 0.25 * k, 2) for k in range(13)), 5.0),
-            default=1.0,
-            book=(0.33, 0.5, 1.0, 1.5, 2.0, 2.5),
-            form="{:.2f}",
-        ),
-        Slider(
-            name="bias",
-            label="Bias",
-            values=tuple(round(-2 + 0.25 * k, 2) for k in range(17)),
-            default=0.0,
-            book=(-1.0, 0.0, 1.0),
-            unit="on the logit scale",
-            form="{:+.2f}",
-        ),
-        Choice(
-            name="start",
-            label="Start",
-            values=tuple(STARTS),
-            default="calibrated",
-            book=tuple(STARTS),
-        ),
-    ]
+_CONTROLS = (
+    Slider(
+        name="temperature",
+        label="Temperature",
+        values=(0.25, 0.33, 0.5, 0.75, *(round(1 + 0.25 * k, 2) for k in range(13)), 5.0),
+        default=1.0,
+        book=(0.33, 0.5, 1.0, 1.5, 2.0, 2.5),
+        form="{:.2f}",
+    ),
+    Slider(
+        name="bias",
+        label="Bias",
+        values=tuple(round(-2 + 0.25 * k, 2) for k in range(17)),
+        default=0.0,
+        book=(-1.0, 0.0, 1.0),
+        unit="on the logit scale",
+        form="{:+.2f}",
+    ),
+    Choice(
+        name="start",
+        label="Start",
+        values=tuple(STARTS),
+        default="calibrated",
+        book=tuple(STARTS),
+    ),
+)
 
 
 def distort_me(**defaults: Any) -> Explorer[Virtues]:
@@ -158,7 +135,7 @@ def distort_me(**defaults: Any) -> Explorer[Virtues]:
     return Explorer(
         name="distort-me",
         title="Distort me",
-        controls=_controls(),
+        controls=_CONTROLS,
         view=distort_me_view,
         draw=_draw,
         presets=[

@@ -1,6 +1,6 @@
 """The fake-classifier factory: five dials, a diagram, and the plane of what is possible. Lesson 03.
 
-Source: review of calibration notions, source 001 sections 6 and 7 (fake classifiers, Lemma 1).
+Source: the review of notions of calibration, sections 6 and 7 (fake classifiers, Lemma 1).
 """
 
 from collections.abc import Mapping
@@ -30,27 +30,13 @@ _BINS = 15
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class FactoryView(Result):
-    """One fake classifier of the factory, and a sample of it.
-
-    Parameters
-    ----------
-    fake : KnobClassifier
-        The classifier, whose true map is known.
-    truth : FakeTruth
-        Its true values.
-    bound : float
-        The largest error that the theorem allows for its direction.
-    sample_accuracy : float
-        Share of right predictions in the sample.
-    error : CalibrationError
-        Plug-in estimate of the expected calibration error, from the sample.
-    """
+    """One fake classifier of the factory, and a sample of it."""
 
     fake: KnobClassifier
     truth: FakeTruth
-    bound: float
+    bound: float  # the largest error that the theorem allows for its direction
     sample_accuracy: float
-    error: CalibrationError
+    error: CalibrationError  # from the sample
 
     def describe(self) -> str:
         """Give accuracy, true error, bound, and the estimate beside its null level."""

@@ -1,6 +1,6 @@
 """Accuracy against calibration error, and where no classifier can be. Lesson 03.
 
-Source: review of calibration notions, source 001 section 3 (Lemma 1); the sharper bound for
+Source: the review of notions of calibration, section 3 (Lemma 1); the sharper bound for
 under-confidence is our own.
 """
 
@@ -38,17 +38,13 @@ def accuracy_error(
         raise ValueError(f"direction={direction!r} does not exist; choose one of {options}.")
     places = {name: _place(name, point) for name, point in (points or {}).items()}
     sides = ("over", "under") if direction == "both" else (direction,)
-    with look.style():
-        ax, fresh = look.axes_or_new(ax, (6.8 if legend is not False else 4.6, 4.2))
+    words = ("accuracy", "expected calibration error")
+    with look.drawing(ax, (4.8, 4.2), words=words, title=title, legend=legend) as ax:
         _frame(ax, n_classes)
         for side in sides:
             _draw_wedge(ax, n_classes, side)
         _draw_general_bound(ax, n_classes)
         _draw_points(ax, places, n_classes)
-        if title is not None:
-            ax.set_title(title)
-        if legend or (legend is None and fresh):
-            look.outside_legend(ax)
     look.remember(ax, _sentences(places, n_classes, sides))
     return ax
 
@@ -69,27 +65,22 @@ def _place(name: str, point: Any) -> tuple[float, float]:
 
 
 def _frame(ax: Axes, n_classes: int) -> None:
-    look.dress(ax)
     ax.set(xlim=(1 / n_classes - 0.02, 1.02), ylim=(-0.02, 1.02))
     ax.set_yticks(np.linspace(0, 1, 6), [f"{tick:.2g}" for tick in np.linspace(0, 1, 6)])
     inner = [tick / 10 for tick in range(2, 11, 2) if tick / 10 > 1 / n_classes + 0.07]
     ax.set_xticks([1 / n_classes, *inner], [f"1/{n_classes}", *(f"{t:.2g}" for t in inner)])
-    if look.is_last_row(ax):
-        ax.set_xlabel("accuracy", fontsize=look.FONT_SIZE)
-    if look.is_first_column(ax):
-        ax.set_ylabel("expected calibration error", fontsize=look.FONT_SIZE)
 
 
 def _draw_wedge(ax: Axes, n_classes: int, side: str) -> None:
-    low, room = 1 / n_classes, 1 - 1 / n_classes
+    low, room, top = 1 / n_classes, 1 - 1 / n_classes, 1.02
     is_over = side == "over"
     left, right = (room, 0.0) if is_over else (0.0, room)
-    top = 1.02
+    color = look.OVER if is_over else look.UNDER
     ax.add_collection(
         PolyCollection(
             [np.array([(low, left), (1, right), (1, top), (low, top)])],
             facecolors="#F6D3BD66" if is_over else "#C4DDEE66",
-            edgecolors=look.OVER if is_over else look.UNDER,
+            edgecolors=color,
             hatch="///" if is_over else "...",
             linewidths=0.0,
             zorder=1.0,
@@ -101,7 +92,7 @@ def _draw_wedge(ax: Axes, n_classes: int, side: str) -> None:
     ax.plot(
         [low, 1],
         [left, right],
-        color=look.OVER if is_over else look.UNDER,
+        color=color,
         linestyle="solid" if is_over else (0, (5, 2)),
         linewidth=2.0,
         zorder=3,

@@ -38,21 +38,7 @@ _SHOW_TEXTS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class DiagramView(Result):
-    """One state of the diagram lab.
-
-    Parameters
-    ----------
-    table : BinTable
-        What the diagram shows.
-    error : CalibrationError
-        Expected calibration error of the same bins.
-    band : ConsistencyBand
-        Where a calibrated model's points would lie.
-    model : LogitDistortion
-        The fake classifier, whose true map is known.
-    elements : frozenset of str
-        Elements to draw.
-    """
+    """One state of the diagram lab: what it shows, and the elements to draw."""
 
     table: BinTable
     error: CalibrationError

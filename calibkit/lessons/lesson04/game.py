@@ -19,15 +19,7 @@ PANELS = "ABCDEF"
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class PerfectGame(Result):
-    """Some diagrams, a few of them from a calibrated model.
-
-    Parameters
-    ----------
-    errors : tuple of CalibrationError
-        One per panel, with its bin table.
-    kinds : tuple of str
-        The model behind each panel.
-    """
+    """Some diagrams with their errors, and the model behind each; a few are calibrated."""
 
     errors: tuple[CalibrationError, ...]
     kinds: tuple[str, ...]

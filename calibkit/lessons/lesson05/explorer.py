@@ -1,6 +1,7 @@
 """Two families: flat and slanted tops, fitted to the same test labels. Lesson 05.
 
-Source 000, section 4.4: the constant pieces that one might guess, and the pieces of slope 1.
+Source: Kängsepp, Valk and Kull (2022), section 4.4: the constant pieces that one might guess, and
+the pieces of slope 1.
 """
 
 from collections.abc import Mapping
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 
 from calibkit import plot
 from calibkit._result import Result, spell
+from calibkit._validation import as_count
 from calibkit.bins import FixedEdges
 from calibkit.calibrators import FlatBinning, SlopeOneBinning
 from calibkit.errors import expected_calibration_error
@@ -28,24 +30,13 @@ _SEED = 5
 DATA = ("six", "spread", "clumped", "calibrated")
 _TOPS = ("flat", "slanted")
 
-Data = tuple[NDArray[np.float64], NDArray[np.int64]]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class TwoFamilies(Result):
-    """Both families on the same data and bins.
+    """Both families on the same data and bins, each with the smallest Brier score on these labels.
 
-    Parameters
-    ----------
-    flat, slanted : FitOnTest
-        One constant per bin, and one piece of slope 1 per bin, both with the smallest Brier
-        score on these labels.
-    ece : float
-        Expected calibration error of the bins.
-    tops : {"flat", "slanted"}
-        Which of the two is drawn.
-    crossed : int
-        Number of bins whose flat top has predictions strictly on both sides of it.
+    `ece` is the error of the bins, `tops` the family that is drawn; a crossed bin has predictions
+    strictly on both sides of its flat top.
     """
 
     flat: FitOnTest
@@ -80,7 +71,7 @@ class TwoFamilies(Result):
 
 
 @cache
-def _sample(data: str) -> Data:
+def _sample(data: str) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Return the data of one name: six by hand, or sixty of an over-confident model."""
     if data == "six":
         return np.array(_SIX[0]), np.array(_SIX[1])
@@ -101,8 +92,7 @@ def two_families_view(
     for name, value, options in (("data", data, DATA), ("tops", tops, _TOPS)):
         if value not in options:
             raise ValueError(f"{name}={value!r} does not exist; choose one of {options}.")
-    if isinstance(n_bins, bool) or not isinstance(n_bins, int) or n_bins < 1:
-        raise ValueError(f"n_bins={n_bins!r} must be a whole number from 1 on.")
+    n_bins = as_count(n_bins, "n_bins")
     if not -0.5 <= moved <= 0.5:
         raise ValueError(f"moved={moved!r} must lie between -0.5 and 0.5.")
     # Rounded: an edge at 0.3 is 0.3, not 0.30000000000000004, and a prediction of 0.3 is on it.

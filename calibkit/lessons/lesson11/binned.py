@@ -12,7 +12,7 @@ from calibkit._validation import as_count, as_generator
 from calibkit.bins import EqualMass, FixedEdges, assign
 from calibkit.calibrators import PlattCalibrator
 from calibkit.errors.debiased import debiased_square
-from calibkit.errors.general import weighted_norm
+from calibkit.errors.family import weighted_norm
 from calibkit.lessons.lesson11.population import Population, top
 from calibkit.reliability import reliability_table
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibkit import expected_calibration_error, log_loss
-from calibkit.audit import AuditReport, audit
+from calibkit.auditing import AuditReport, audit
 from calibkit.learn import answers
 from calibkit.learn.answers import Almost, same
 from calibkit.learn.exercises import Check, Prediction

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from calibkit import plot
 from calibkit._result import Result
-from calibkit.audit import Answer, AuditReport, AuditSettings, audit
+from calibkit.auditing import Answer, AuditReport, AuditSettings, audit
 from calibkit.explore import Choice, Explorer, Preset, Slider
 from calibkit.lessons.lesson14 import figures
 from calibkit.lessons.lesson14.sample_files import sample_file

@@ -4,8 +4,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from calibkit.audit import AuditReport, audit
-from calibkit.audit._readers import read_predictions
+from calibkit.auditing import AuditReport, audit
+from calibkit.auditing._readers import read_predictions
 
 KINDS = (".csv", ".tsv", ".parquet", ".npz")
 MOST_BYTES = 50_000_000

@@ -1,5 +1,6 @@
 """Enough data, something wrong beyond chance, where, and which way."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -7,10 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from calibkit.audit._redraws import TOP, JointTest, ViewTest, joint_test
-from calibkit.audit._rows import Rows
-from calibkit.audit.settings import AuditSettings
+from calibkit._result import spell
+from calibkit.auditing._redraws import TOP, JointTest, ViewTest, joint_test
+from calibkit.auditing._rows import Rows
+from calibkit.auditing.settings import AuditSettings
 from calibkit.errors import expected_calibration_error
+from calibkit.reliability import BinTable
 from calibkit.significance import (
     BootstrapInterval,
     ConsistencyBand,
@@ -31,27 +34,13 @@ _SIDE = 2.0  # a z beyond which a side is named
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Power:
-    """What these rows can show.
+    """What these rows can show."""
 
-    Parameters
-    ----------
-    enough : bool
-        Whether the smallest average error that would be found is small enough.
-    smallest : float
-        Average error that would be found with probability 90 %.
-    half_width : float
-        Half the interval of the average error.
-    needed : int
-        Rows needed to find the error that the settings name.
-    needed_precise : int
-        Rows needed to know the average error to 0.01 on either side.
-    """
-
-    enough: bool
-    smallest: float
-    half_width: float
-    needed: int
-    needed_precise: int
+    enough: bool  # whether the smallest average error that would be found is small enough
+    smallest: float  # average error that would be found with probability 90 %
+    half_width: float  # half the interval of the average error
+    needed: int  # rows needed to find the error that the settings name
+    needed_precise: int  # rows needed to know the average error to 0.01 on either side
 
 
 def power_of(view: ViewTest, settings: AuditSettings) -> Power:
@@ -73,17 +62,7 @@ def power_of(view: ViewTest, settings: AuditSettings) -> Power:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Region:
-    """Neighbouring bins outside the band, all on one side.
-
-    Parameters
-    ----------
-    low, high : float
-        Ends of the range of predictions.
-    mean_prob, frequency : float
-        Mean prediction and frequency there.
-    n : int
-        Predictions there.
-    """
+    """Neighbouring bins that are off to one side: the range, and what n predictions say there."""
 
     low: float
     high: float
@@ -94,44 +73,74 @@ class Region:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Evidence:
-    """Everything that questions 2, 3 and 4 are answered from.
+    """What was measured for the questions 2, 3 and 4, in rows that are kept."""
 
-    Parameters
-    ----------
-    test : JointTest
-        All views together.
-    focus : ViewTest
-        The view that is described.
-    power : Power
-        What the first view can show.
-    error : BootstrapInterval
-        Expected calibration error in the first view, with its interval.
-    null : NullLevel
-        What a calibrated model would show.
-    band : ConsistencyBand
-        Diagram of the view in focus, with a simultaneous band.
-    region : Region or None
-        Where the largest excess is.
-    direction : str
-        Which way, as a code.
-    second : str
-        A second direction, weaker but clear; empty if there is none.
-    """
+    test: JointTest  # all views together
+    focus: ViewTest  # the view that is described
+    error: BootstrapInterval  # expected calibration error in the first view, with its interval
+    null: NullLevel  # what a calibrated model would show
+    band: ConsistencyBand  # diagram of the view in focus, with a simultaneous band
 
-    test: JointTest
-    focus: ViewTest
-    power: Power
-    error: BootstrapInterval
-    null: NullLevel
-    band: ConsistencyBand
-    region: Region | None
-    direction: str
-    second: str
+    def seen(self, names: Sequence[str], focus: str, settings: AuditSettings) -> "Seen":
+        """Return what the answers say of it; `names` are the views in words."""
+        test, error, null, band = self.test, self.error, self.null, self.band
+        region = largest_region(band.table, band.outside)
+        used, outside = int(band.table.occupied.sum()), int(band.outside.sum())
+        spread = f"{outside} of {spell(used, 'bin')} leave the {100 * band.level:g} % band."
+        if region is None:
+            spread = (
+                f"No single bin leaves the band of {spell(used, 'bin')}: the error is spread out."
+            )
+        low = max(error.low, 0.0)
+        return Seen(
+            first=test.views[0],
+            words=names[0],
+            focus=self.focus,
+            focus_words=focus,
+            looked=names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more views",
+            p_value=test.p_value,
+            impossible=test.impossible,
+            found=test.p_value <= settings.alpha,
+            power=power_of(test.views[0], settings),
+            region=region,
+            spread=spread,
+            error=(
+                f"Expected calibration error {error.value:.4f} ({names[0]}); without its share of "
+                f"chance {low:.4f} to {error.high:.4f} ({100 * error.level:g} % interval). A "
+                f"calibrated model would show {null.mean:.4f}; 95 % of such models stay below "
+                f"{null.high:.4f}."
+            ),
+            numbers={
+                "error": error.value,
+                "error_low": low,
+                "error_high": error.high,
+                "null_error": null.mean,
+                "null_high": null.high,
+            },
+            more={"bins_outside": float(outside)},
+            digits=3,
+        )
 
-    @property
-    def bins(self) -> str:
-        """The bins of the error, in words."""
-        return self.band.table.bins
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Seen:
+    """What the answers 2, 3 and 4 say: the same of rows that are kept and of rows only counted."""
+
+    first: ViewTest
+    words: str  # the first view
+    focus: ViewTest  # the view that is described
+    focus_words: str
+    looked: str  # all that was looked at for the p-value
+    p_value: float
+    impossible: int  # events that had been given probability 0
+    found: bool  # miscalibrated beyond chance
+    power: Power  # of the first view
+    region: Region | None  # where the largest excess is
+    spread: str  # a sentence on the rest of the range
+    error: str  # a sentence on the calibration error
+    numbers: dict[str, float]  # the numbers in it
+    more: dict[str, float]  # numbers of the direction
+    digits: int  # of means and frequencies
 
 
 def evidence_of(
@@ -160,18 +169,7 @@ def evidence_of(
         n_draws=resamples(settings, rows.n),
         rng=np.random.default_rng(seeds[3]),
     )
-    direction, second = directions(focus) if found else ("no direction", "")
-    return Evidence(
-        test=test,
-        focus=focus,
-        power=power_of(first, settings),
-        error=error,
-        null=null,
-        band=band,
-        region=_largest_region(band),
-        direction=direction,
-        second=second,
-    )
+    return Evidence(test=test, focus=focus, error=error, null=null, band=band)
 
 
 def _error(
@@ -221,9 +219,8 @@ def directions(view: ViewTest) -> tuple[str, str]:
     return name, second if other >= max(_SIDE + 1, size / 2) else ""
 
 
-def _largest_region(band: ConsistencyBand) -> Region | None:
-    """Join neighbouring bins outside the band on one side; return the weightiest range."""
-    table, outside = band.table, band.outside
+def largest_region(table: BinTable, outside: NDArray[np.bool_]) -> Region | None:
+    """Join neighbouring bins that are outside on one side; return the weightiest range."""
     side = np.where(outside, np.sign(table.gap), 0.0)
     used = np.flatnonzero(table.occupied)
     best, heaviest = None, 0.0

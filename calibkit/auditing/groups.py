@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from scipy import special
 
 from calibkit._result import Result, read_only, spell
-from calibkit.audit._evidence import given_view
-from calibkit.audit._rows import FloatVector, IntVector, Rows
-from calibkit.audit.settings import AuditSettings
+from calibkit.auditing._evidence import given_view
+from calibkit.auditing._rows import FloatVector, Rows
+from calibkit.auditing.settings import AuditSettings
 from calibkit.significance import cox_test
 from calibkit.views import binary_problem
 
@@ -22,17 +22,14 @@ class GroupTable(Result):
 
     Parameters
     ----------
-    group : ndarray of str, shape (G,)
-        Names.
-    count : ndarray of int, shape (G,)
-        Number of predictions.
+    group, count : ndarray of shape (G,)
+        Names, and numbers of predictions.
     mean_prob, frequency, error : ndarray of shape (G,)
         Mean prediction, share of events, and the standard deviation of the frequency if the
         predictions were right.
-    p_value : ndarray of shape (G,)
-        Of Cox's test of level and slope in each group, corrected by Holm.
-    p_differs : ndarray of shape (G,)
-        Of the hypothesis that the group is off by as much as all others, corrected by Holm.
+    p_value, p_differs : ndarray of shape (G,)
+        Of Cox's test of level and slope in each group, and of the hypothesis that the group is
+        off by as much as all others; both corrected by Holm.
     view : str
         Which event.
     alpha : float
@@ -78,15 +75,8 @@ class GroupTable(Result):
         )
 
     def _columns(self) -> Mapping[str, NDArray[Any]]:
-        return {
-            "group": self.group,
-            "count": self.count,
-            "mean_prob": self.mean_prob,
-            "frequency": self.frequency,
-            "gap": self.gap,
-            "p_value": self.p_value,
-            "p_differs": self.p_differs,
-        }
+        numbers = ("mean_prob", "frequency", "gap", "p_value", "p_differs")
+        return {name: getattr(self, name) for name in ("group", "count", *numbers)}
 
 
 def groups_of(rows: Rows, view: int, words: str, settings: AuditSettings) -> GroupTable | None:
@@ -102,9 +92,9 @@ def groups_of(rows: Rows, view: int, words: str, settings: AuditSettings) -> Gro
         for weights in (prob, label, prob * (1 - prob))
     )
     count = np.bincount(rows.group, minlength=size).astype(np.int64)
-    p_values = np.array(
-        [cox_test(label[inside], prob[inside]).p_value for inside in _members(rows.group, size)]
-    )
+    order = np.argsort(rows.group, kind="stable")
+    members = np.split(order, np.cumsum(count)[:-1])
+    p_values = np.array([cox_test(label[inside], prob[inside]).p_value for inside in members])
     return GroupTable(
         group=read_only(np.array(rows.groups, dtype=np.str_)),
         count=read_only(count),
@@ -116,12 +106,6 @@ def groups_of(rows: Rows, view: int, words: str, settings: AuditSettings) -> Gro
         view=words,
         alpha=settings.alpha,
     )
-
-
-def _members(group: IntVector, size: int) -> list[IntVector]:
-    """Return the rows of each group."""
-    order = np.argsort(group, kind="stable")
-    return np.split(order, np.cumsum(np.bincount(group, minlength=size))[:-1])
 
 
 def _apart(residual: FloatVector, variance: FloatVector, count: NDArray[np.int64]) -> FloatVector:

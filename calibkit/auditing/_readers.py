@@ -13,29 +13,21 @@ from numpy.typing import NDArray
 
 from calibkit._progress import track
 from calibkit.counts import _sources
-from calibkit.counts._blocks import Dialect, Place, quoted
-from calibkit.counts._columns import Columns, columns_of, groups_of_rows, predictions_of
+from calibkit.counts._blocks import Place
+from calibkit.counts._columns import (
+    Columns,
+    columns_of,
+    groups_of_rows,
+    predictions_of,
+    refuse_unknown_positive,
+)
 
 FilePath = str | PathLike[str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Predictions:
-    """Labels and predictions of a file.
-
-    Parameters
-    ----------
-    y_true : ndarray of int, shape (n,)
-        Labels.
-    scores : ndarray of shape (n,) or (n, K)
-        Probabilities or logits.
-    logits : bool
-        Which of them.
-    groups : ndarray of str, shape (n,), or None
-        Group of each row.
-    class_names : tuple of str or None
-        Names of the classes, where the file or the caller has names.
-    """
+    """Labels and predictions (or logits) of a file, with names where file or caller has some."""
 
     y_true: NDArray[np.int64]
     scores: NDArray[np.float64]
@@ -47,6 +39,12 @@ class Predictions:
     def n(self) -> int:
         """Number of rows."""
         return len(self.y_true)
+
+    @property
+    def nbytes(self) -> int:
+        """Memory that the rows take."""
+        arrays = (self.y_true, self.scores, self.groups)
+        return sum(array.nbytes for array in arrays if array is not None)
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -64,57 +62,14 @@ class TooLarge(Exception):
 
 
 def read_predictions(
-    path: FilePath,
-    *,
-    label: str,
-    prob: str | Sequence[str],
-    positive: str | None = None,
-    classes: Sequence[str] | None = None,
-    group: str | None = None,
-    logits: bool = False,
-    delimiter: str | None = None,
-    decimal: str = ".",
-    memory_limit: int | None = None,
+    path: FilePath, *, memory_limit: int | None = None, **columns: Any
 ) -> Predictions:
     r"""Read labels and predictions from a CSV, Parquet or NumPy file.
 
-    Parameters
-    ----------
-    path : path
-        A file whose name ends in .csv, .csv.gz, .tsv, .parquet, .npz or .npy.
-    label : str
-        Column of the labels.
-    prob : str or sequence of str
-        Column of P(y = 1), or one column per class; ``"p_*"`` for all that begin with ``p_``.
-    positive : str, optional
-        The label that means y = 1.
-    classes : sequence of str, optional
-        The label that belongs to each column of `prob`.
-    group : str, optional
-        Column of the groups.
-    logits : bool
-        Whether `prob` names logits instead of probabilities.
-    delimiter : str, optional
-        What separates the columns of a CSV file; by default a comma, in .tsv files a tab.
-    decimal : {".", ","}
-        The decimal mark of a CSV file.
-    memory_limit : int, optional
-        Bytes that the rows may take.
+    `columns` are ``label``, ``prob`` and the other options of `calibkit.counts.count_files` that
+    say what the file holds, and also ``group`` and ``logits``. More than `memory_limit` bytes of
+    rows are refused with `TooLarge`.
 
-    Returns
-    -------
-    Predictions
-
-    Raises
-    ------
-    PredictionFileError
-        If the file cannot be read, a column is missing, or a value is not valid; the message
-        names file, row group and row.
-    TooLarge
-        If the rows take more than `memory_limit`.
-
-    Examples
-    --------
     >>> import tempfile
     >>> from pathlib import Path
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -124,18 +79,10 @@ def read_predictions(
     >>> rows.y_true.tolist(), rows.scores.tolist()
     ([1, 0], [0.9, 0.2])
     """
-    wanted = columns_of(
-        label,
-        prob,
-        positive=positive,
-        classes=classes,
-        group=group,
-        logits=logits,
-        dialect=Dialect.checked(delimiter, decimal),
-    )
-    columns = _sources.resolve(path, wanted)
-    rows = keep(rows_in_blocks(path, columns), Place(str(path)), memory_limit)
-    check_events(rows, Place(str(path)), columns)
+    place, found = Place(str(path)), _sources.resolve(path, columns_of(**columns))
+    rows = keep(rows_in_blocks(path, found), place, memory_limit)
+    if not rows.y_true.any():
+        refuse_unknown_positive(found, place)
     return rows
 
 
@@ -144,21 +91,12 @@ def keep(blocks: Iterable[Predictions], place: Place, limit: int | None) -> Pred
     kept, taken = [], 0
     for block in blocks:
         kept.append(block)
-        taken += bytes_of(block)
+        taken += block.nbytes
         if limit is not None and taken > limit:
             raise TooLarge
     if not kept:
         raise place.error("there are no rows.")
     return join(kept)
-
-
-def check_events(rows: Predictions, place: Place, columns: Columns) -> None:
-    """Refuse a positive label that never occurs: it is probably misspelt."""
-    if columns.positive is not None and not rows.y_true.any():
-        raise place.error(
-            f"the positive label {quoted(columns.positive)} never occurs in column "
-            f"{quoted(columns.label)}."
-        )
 
 
 def rows_in_blocks(
@@ -178,13 +116,6 @@ def rows_in_blocks(
             groups=groups_of_rows(block, columns) if columns.group else None,
             class_names=columns.classes,
         )
-
-
-def bytes_of(rows: Predictions) -> int:
-    """Return the memory that rows take."""
-    return (
-        rows.y_true.nbytes + rows.scores.nbytes + (0 if rows.groups is None else rows.groups.nbytes)
-    )
 
 
 def join(blocks: Sequence[Predictions]) -> Predictions:

@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from calibkit.audit._consequences import Consequences
-    from calibkit.audit.report import AuditReport
-    from calibkit.decisions import MurphyCurve
+    from calibkit.auditing.report import AuditReport
 
 _WIDE, _HIGH, _TALL = 5.4, 3.7, 6.4
 _ROW = 0.34
@@ -31,7 +29,11 @@ def draw(report: "AuditReport") -> dict[str, "Figure"]:
     axes = {name: figure.subplots() for name, figure in figures.items()}
     plot.reliability(evidence.band.table, band=evidence.band, ax=axes["reliability"])
     plot.audit_gaps(evidence.band, axes["gaps"], legend=False)
-    plot.murphy(_curves(costs), axes["costs"], marks=_marks(costs))
+    curves = {"as it is": costs.curve}
+    if costs.repaired is not None:
+        curves["repaired (held out)"] = costs.repaired
+    threshold = math.nan if costs.paid is None else costs.paid.threshold
+    plot.murphy(curves, axes["costs"], marks=[threshold] if math.isfinite(threshold) else [])
     if len(report.repairs.name):
         figures["repairs"] = _figure(1.1 + _ROW * len(report.repairs.name))
         plot.audit_repairs(report.repairs, figures["repairs"].subplots())
@@ -43,17 +45,6 @@ def draw(report: "AuditReport") -> dict[str, "Figure"]:
         if name in figures:
             plot.legend(figures[name])
     return figures
-
-
-def _curves(costs: "Consequences") -> dict[str, "MurphyCurve"]:
-    named = {"as it is": costs.curve}
-    return named if costs.repaired is None else named | {"repaired (held out)": costs.repaired}
-
-
-def _marks(costs: "Consequences") -> list[float]:
-    """Return the threshold of the costs that were given, if there is one."""
-    threshold = math.nan if costs.paid is None else costs.paid.threshold
-    return [threshold] if math.isfinite(threshold) else []
 
 
 def _figure(height: float) -> "Figure":

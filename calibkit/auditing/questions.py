@@ -10,17 +10,17 @@ import scipy
 import sklearn
 
 from calibkit._validation import as_generator
-from calibkit.audit import _advice as advice_of
-from calibkit.audit import _answers as words_of
-from calibkit.audit._alignment import Alignment, alignment_of
-from calibkit.audit._consequences import Consequences, consequences_of
-from calibkit.audit._evidence import Evidence, directions, evidence_of, given_view
-from calibkit.audit._redraws import TOP
-from calibkit.audit._rows import Rows, as_cost_table, rows_of
-from calibkit.audit.groups import groups_of
-from calibkit.audit.repairs import Repairs, repairs_of
-from calibkit.audit.report import Answer, AuditReport, ViewTable
-from calibkit.audit.settings import AuditSettings
+from calibkit.auditing import _advice as advice_of
+from calibkit.auditing import _answers as words_of
+from calibkit.auditing._alignment import Alignment, alignment_of
+from calibkit.auditing._consequences import Consequences, consequences_of
+from calibkit.auditing._evidence import Evidence, Seen, directions, evidence_of, given_view
+from calibkit.auditing._redraws import TOP
+from calibkit.auditing._rows import Rows, as_cost_table, rows_of
+from calibkit.auditing.groups import groups_of
+from calibkit.auditing.repairs import Repairs, repairs_of
+from calibkit.auditing.report import Answer, AuditReport, ViewTable
+from calibkit.auditing.settings import AuditSettings
 from calibkit.errors import expected_calibration_error
 from calibkit.views import View
 
@@ -162,10 +162,12 @@ def _report(
     """Put the findings into words."""
     _, evidence, repairs, consequences = found
     names = tuple(_words(rows, one) for one in views)
-    answers = _six(rows, found, (views, names), settings)
+    focus = _words(rows, evidence.focus.view)
+    seen = evidence.seen(names, focus, settings)
+    answers = _answers(rows, views[0], found, seen, settings)
     verdicts = {answer.topic: answer.verdict for answer in answers}
+    headline, light = words_of.headline(verdicts, focus)
     wanted = verdicts["repair"] == "repair"
-    headline, light = _headline(verdicts, _words(rows, evidence.focus.view))
     return AuditReport(
         title=title,
         headline=headline,
@@ -184,6 +186,26 @@ def _report(
         notes=_notes(evidence, repairs, names, settings),
         versions=_versions(),
         settings=settings,
+    )
+
+
+def _answers(
+    rows: Rows, view: int, found: Findings, seen: Seen, settings: AuditSettings
+) -> tuple[Answer, ...]:
+    """Answer the six questions in order."""
+    aligned, _, repairs, consequences = found
+    after, enough = None, seen.power.enough
+    if repairs.repaired is not None and repairs.table.chosen >= 0:
+        options: Any = {"view": given_view(rows, view), "bins": settings.bins}
+        after = float(expected_calibration_error(rows.label, repairs.repaired, **options))
+    may_repair = aligned.verdict != "not aligned"
+    return (
+        words_of.alignment(aligned, rows),
+        words_of.data(seen),
+        words_of.calibration(seen),
+        words_of.direction(seen),
+        advice_of.costs(consequences, seen.words, settings.level, enough),
+        advice_of.repair(repairs, may_repair, seen.words, after, enough=enough),
     )
 
 
@@ -211,51 +233,6 @@ def _words(rows: Rows, view: int) -> str:
     if view == TOP:
         return "top-label"
     return "positive class" if rows.binary and view == 1 else f"class {rows.class_names[view]}"
-
-
-def _six(
-    rows: Rows,
-    found: Findings,
-    looked: tuple[tuple[int, ...], tuple[str, ...]],
-    settings: AuditSettings,
-) -> tuple[Answer, ...]:
-    aligned, evidence, repairs, consequences = found
-    views, names = looked
-    after = None
-    if repairs.repaired is not None and repairs.table.chosen >= 0:
-        after = float(
-            expected_calibration_error(
-                rows.label,
-                repairs.repaired,
-                view=given_view(rows, views[0]),
-                bins=settings.bins,
-            )
-        )
-    calibration = words_of.calibration(evidence, names, settings)
-    return (
-        words_of.alignment(aligned, rows),
-        words_of.data(evidence, names[0]),
-        calibration,
-        words_of.direction(evidence, _words(rows, evidence.focus.view), calibration.verdict),
-        advice_of.costs(consequences, names[0], settings.level, evidence.power.enough),
-        advice_of.repair(
-            repairs,
-            aligned.verdict != "not aligned",
-            names[0],
-            after,
-            enough=evidence.power.enough,
-        ),
-    )
-
-
-def _headline(verdicts: dict[str, str], focus: str) -> tuple[str, str]:
-    if verdicts["alignment"] == "not aligned":
-        return "Labels and predictions do not belong together: check the data first.", "bad"
-    if verdicts["calibration"] == "miscalibrated":
-        return f"Miscalibrated beyond chance: {verdicts['direction']} ({focus}).", "bad"
-    if verdicts["calibration"] == "cannot say":
-        return "Too little data to say.", "unknown"
-    return "No evidence of miscalibration.", "good"
 
 
 def _view_table(evidence: Evidence, names: tuple[str, ...], settings: AuditSettings) -> ViewTable:
@@ -288,7 +265,7 @@ def _notes(
         f"Test: Cox's score test and a test over bins of equal variance, the larger of both; "
         f"level {100 * settings.alpha:g} % for all views together, by "
         f"{evidence.test.n_draws:,} redraws of the labels from the predictions.",
-        f"Error: expected calibration error in {evidence.bins}, "
+        f"Error: expected calibration error in {evidence.band.table.bins}, "
         f"{100 * settings.level:g} % bootstrap interval ({evidence.error.method}, "
         f"{len(evidence.error.draws):,} resamples).",
         f"Band: simultaneous, {100 * evidence.band.level:g} %, from redraws of the labels.",

@@ -1,7 +1,7 @@
-"""The general calibration error: a norm of the gaps between prediction and frequency."""
+"""The family of binned calibration errors: a norm of the gaps between prediction and frequency."""
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibkit._result import Result, read_only, spell
-from calibkit._validation import CalibrationWarning
+from calibkit._validation import CalibrationWarning, as_choice, as_number
 from calibkit.bins import Binning
 from calibkit.reliability import BinTable, reliability_tables
 from calibkit.views import View
@@ -17,24 +17,45 @@ from calibkit.views import View
 FloatVector = NDArray[np.float64]
 
 
+class OfTables(Result):
+    """What all errors of bin tables share."""
+
+    __slots__ = ()
+    tables: tuple[BinTable, ...]
+    value: float
+
+    def __float__(self) -> float:
+        return self.value
+
+    @property
+    def n(self) -> int:
+        """Number of predictions."""
+        return self.tables[0].n
+
+    @property
+    def bins(self) -> str:
+        """The binning in words."""
+        return self.tables[0].bins
+
+    def _columns(self) -> dict[str, NDArray[Any]]:
+        return {
+            "view": np.array([table.view for table in self.tables]),
+            "bins in use": np.array([int(table.occupied.sum()) for table in self.tables]),
+        }
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class CalibrationError(Result):
+class CalibrationError(OfTables):
     """A calibration error together with everything that it depends on.
 
     Parameters
     ----------
     value : float
         The error, in [0, 1].
-    name : str
-        Its name in words.
-    norm : float
-        The order of the norm, 1 to infinity.
-    gap : {"mean", "centre"}
-        What the frequency was compared with.
-    weights : {"mass", "equal"}
-        How bins were weighted.
-    view : str
-        Which event or events.
+    name, view : str
+        Its name, and which event or events, in words.
+    norm, gap, weights
+        As given to `calibration_error`.
     tables : tuple of BinTable
         The bin table, one per class for the class-wise view.
     per_view : ndarray
@@ -55,19 +76,6 @@ class CalibrationError(Result):
     null_mean: float
     null_sd: float
 
-    def __float__(self) -> float:
-        return self.value
-
-    @property
-    def n(self) -> int:
-        """Number of predictions."""
-        return self.tables[0].n
-
-    @property
-    def bins(self) -> str:
-        """The binning in words."""
-        return self.tables[0].bins
-
     def describe(self) -> str:
         """Say the error, its view and bins, and what a calibrated model would show."""
         text = (
@@ -82,19 +90,12 @@ class CalibrationError(Result):
             f"{self.null_mean:.4f}{spread}."
         )
 
-    def _columns(self) -> Mapping[str, NDArray[Any]]:
-        return {
-            "view": np.array([table.view for table in self.tables]),
-            "bins in use": np.array([int(table.occupied.sum()) for table in self.tables]),
-            "error": self.per_view,
-        }
+    def _columns(self) -> dict[str, NDArray[Any]]:
+        return {**OfTables._columns(self), "error": self.per_view}
 
 
 def weighted_norm(gap: FloatVector, weight: FloatVector, norm: float) -> FloatVector:
-    """Return ``(sum_b w_b |gap_b|^norm)^(1/norm)`` along the last axis; NaN gaps count 0.
-
-    For ``norm=inf`` it is the largest gap among bins of positive weight.
-    """
+    """Return ``(sum_b w_b |gap_b|^norm)^(1/norm)`` along the last axis; NaN gaps count 0."""
     size = np.where(weight > 0, np.abs(gap), 0.0)
     if norm == 1:
         return np.asarray((weight * size).sum(axis=-1))
@@ -131,7 +132,6 @@ def null_moments(table: BinTable) -> tuple[float, float]:
     Returns
     -------
     mean, sd : float
-        Both in [0, 1].
 
     Notes
     -----
@@ -208,7 +208,8 @@ def calibration_error(
     -----
     ``error = (sum_b w_b |m_b - f_b|^p)^(1/p)`` with mean prediction ``m_b``, frequency ``f_b``
     and ``w_b = n_b / n``; over classes ``(mean_k error_k^p)^(1/p)``. Empty bins count nothing.
-    Sources: 002 Definition 1, 003 section 2, 001 section 3. Taught in lessons 04 to 06.
+    Matsubara et al. (2023), Definition 1; Kumar et al. (2019), section 2; Panchenko (2021),
+    section 3. Taught in lessons 04 to 06.
 
     Examples
     --------
@@ -230,27 +231,10 @@ def error_of_tables(
     weights: str = "mass",
     name: str | None = None,
 ) -> CalibrationError:
-    """Take the norm of `calibration_error` of bin tables that are there already.
-
-    Parameters
-    ----------
-    tables : tuple of BinTable
-        One table, or one per class for the class-wise view.
-    norm, gap, weights, name
-        As in `calibration_error`.
-
-    Returns
-    -------
-    CalibrationError
-
-    Examples
-    --------
-    >>> from calibkit import reliability_table
-    >>> table = reliability_table([0, 1, 1, 1], [.1, .4, .8, .9], bins=2)
-    >>> round(float(error_of_tables((table,))), 4)
-    0.2
-    """
-    per_view = np.array([_table_error(table, norm, gap, weights) for table in tables])
+    """Do the work of `calibration_error` for bin tables that are there already."""
+    gaps = [t.gap if gap == "mean" else t.centre - t.frequency for t in tables]
+    weight = [bin_weights(table.count, weights) for table in tables]
+    per_view = np.array([weighted_norm(*pair, norm) for pair in zip(gaps, weight, strict=True)])
     null_mean, null_sd = _null_of_tables(tables, norm, gap, weights)
     return CalibrationError(
         value=float(combine_views(per_view, norm)),
@@ -258,12 +242,17 @@ def error_of_tables(
         norm=float(norm),
         gap=gap,
         weights=weights,
-        view=tables[0].view if len(tables) == 1 else f"class-wise, {len(tables)} classes",
+        view=view_of(tables),
         tables=tables,
         per_view=read_only(per_view),
         null_mean=null_mean,
         null_sd=null_sd,
     )
+
+
+def view_of(tables: Sequence[BinTable]) -> str:
+    """Say which event or events the tables are about."""
+    return tables[0].view if len(tables) == 1 else f"class-wise, {len(tables)} classes"
 
 
 def _warn_of_absent_classes(tables: Sequence[BinTable]) -> None:
@@ -276,12 +265,6 @@ def _warn_of_absent_classes(tables: Sequence[BinTable]) -> None:
             CalibrationWarning,
             stacklevel=4,
         )
-
-
-def _table_error(table: BinTable, norm: float, gap: str, weights: str) -> float:
-    reference = table.mean_prob if gap == "mean" else table.centre
-    weight = bin_weights(table.count, weights)
-    return float(weighted_norm(reference - table.frequency, weight, norm))
 
 
 def _null_of_tables(
@@ -298,13 +281,9 @@ def _null_of_tables(
 
 def check_options(norm: float, gap: str = "mean", weights: str = "mass") -> None:
     """Check the choices that make a calibration error."""
-    number = isinstance(norm, int | float | np.number) and not isinstance(norm, bool)
-    if not number or not norm >= 1:
-        raise ValueError(f"norm must be a number from 1 on, or numpy.inf, got {norm!r}.")
-    if gap not in ("mean", "centre"):
-        raise ValueError(f'gap must be "mean" or "centre", got {gap!r}.')
-    if weights not in ("mass", "equal"):
-        raise ValueError(f'weights must be "mass" or "equal", got {weights!r}.')
+    as_number(norm, "norm", "a number from 1 on, or numpy.inf", lambda norm: norm >= 1)
+    as_choice(gap, "gap", ("mean", "centre"))
+    as_choice(weights, "weights", ("mass", "equal"))
 
 
 def _general_name(norm: float, weights: str) -> str:
@@ -312,8 +291,5 @@ def _general_name(norm: float, weights: str) -> str:
         return "maximum calibration error"
     if weights == "equal":
         return "average calibration error" if norm == 1 else f"unweighted l{norm:g} error"
-    names: dict[float, str] = {
-        1: "expected calibration error",
-        2: "root mean square calibration error",
-    }
-    return names.get(norm, f"l{norm:g} calibration error")
+    kinds: dict[float, str] = {1: "expected", 2: "root mean square"}
+    return f"{kinds.get(norm, f'l{norm:g}')} calibration error"

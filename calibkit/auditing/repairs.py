@@ -12,9 +12,9 @@ from sklearn.base import clone
 from calibkit._links import EPS
 from calibkit._result import Result, read_only, spell
 from calibkit._validation import CalibrationWarning
-from calibkit.audit._evidence import resamples
-from calibkit.audit._rows import FloatVector, IntVector, Rows
-from calibkit.audit.settings import AuditSettings
+from calibkit.auditing._evidence import resamples
+from calibkit.auditing._rows import FloatVector, IntVector, Rows
+from calibkit.auditing.settings import AuditSettings
 from calibkit.calibrators import (
     BetaCalibrator,
     Calibrator,
@@ -41,10 +41,9 @@ class RepairTable(Result):
 
     Parameters
     ----------
-    name : ndarray of str, shape (m,)
-        Candidates, from simple to complex.
-    log_loss : ndarray of shape (m,)
-        Held-out log loss in nats; probabilities below 1e-16 count as 1e-16.
+    name, log_loss : ndarray of shape (m,)
+        Candidates, from simple to complex, and their held-out log loss in nats; probabilities
+        below 1e-16 count as 1e-16.
     gain, low, high : ndarray of shape (m,)
         Log loss before minus after, with its bootstrap interval.
     clear : ndarray of bool, shape (m,)
@@ -53,10 +52,8 @@ class RepairTable(Result):
         Log loss without a repair.
     chosen : int
         Place of the recommended candidate; -1: none.
-    level : float
-        Nominal probability content of each interval.
-    folds, n : int
-        Number of folds and of rows.
+    level, folds, n : float and int
+        Nominal probability content of each interval, number of folds and of rows.
     notes : tuple of str
         What went wrong in fits, in words.
     """
@@ -93,33 +90,17 @@ class RepairTable(Result):
         )
 
     def _columns(self) -> Mapping[str, NDArray[Any]]:
-        return {
-            "repair": self.name,
-            "log_loss": self.log_loss,
-            "gain": self.gain,
-            "low": self.low,
-            "high": self.high,
-            "beyond chance": self.clear,
-        }
+        numbers = {name: getattr(self, name) for name in ("log_loss", "gain", "low", "high")}
+        return {"repair": self.name} | numbers | {"beyond chance": self.clear}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Repairs:
-    """The table, and what later questions need.
-
-    Parameters
-    ----------
-    table : RepairTable
-        Candidates.
-    repaired : ndarray of the shape of the predictions, or None
-        Held-out predictions of the best candidate.
-    calibrator : estimator or None
-        The recommended candidate, fitted to all rows.
-    """
+    """The table, and what later questions need."""
 
     table: RepairTable
-    repaired: FloatVector | None
-    calibrator: Any
+    repaired: FloatVector | None  # held-out predictions of the best candidate
+    calibrator: Any  # the recommended candidate, fitted to all rows
 
 
 def repairs_of(rows: Rows, settings: AuditSettings, rng: np.random.Generator) -> Repairs:
@@ -221,11 +202,10 @@ def _cross_fitted(model: Any, rows: Rows, fold: IntVector, n_folds: int) -> Floa
 
 def losses(prob: FloatVector, label: IntVector) -> FloatVector:
     """Return the log loss of each row; probabilities below 1e-16 count as 1e-16."""
-    own = (
-        np.where(label == 1, prob, 1 - prob)
-        if prob.ndim == 1
-        else prob[np.arange(len(label)), label]
-    )
+    if prob.ndim == 1:
+        own = np.where(label == 1, prob, 1 - prob)
+    else:
+        own = prob[np.arange(len(label)), label]
     return np.asarray(-np.log(np.maximum(own, EPS)))
 
 
@@ -235,7 +215,8 @@ def resampled_means(values: FloatVector, n_resamples: int, rng: np.random.Genera
     means = np.empty((n_resamples, len(values)))
     for start in range(0, n_resamples, max(1, _BLOCK // n)):
         rows = slice(start, min(start + max(1, _BLOCK // n), n_resamples))
-        drawn = rng.integers(0, n, size=(rows.stop - rows.start, n))
+        # Another dtype in the call might change the draws.
+        drawn = rng.integers(0, n, size=(rows.stop - rows.start, n)).astype(np.intp, copy=False)
         times = np.stack([np.bincount(one, minlength=n) for one in drawn])
         means[rows] = times @ values.T / n
     return means

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize, special
 
-from calibkit.audit._redraws import Drawer
-from calibkit.audit._rows import Rows
+from calibkit.auditing._redraws import Drawer
+from calibkit.auditing._rows import Rows
 
 FloatVector = NDArray[np.float64]
-IntVector = NDArray[np.int64]
+IntVector = NDArray[np.intp]
 
 # One chance in 4 000 that shuffled labels reach it.
 CLEAR = 3.5
@@ -32,30 +32,15 @@ _PART = 0.3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alignment:
-    """What the comparison with random order says.
-
-    Parameters
-    ----------
-    verdict : {"aligned", "not aligned", "alignment unclear"}
-        The answer.
-    cause : str
-        ``"shuffled"``, ``"inverted"``, ``"swapped"``, ``"off by one class"``, ``"rows shifted"``
-        or empty.
-    order : tuple of int
-        The better order of the classes, if classes are swapped: label k goes with this column.
-    z, expected_z : float
-        The statistic in standard deviations of random order, and what right predictions show.
-    accuracy, majority : float
-        Share of right predicted classes, and that of always naming the commonest class.
-    """
+    """What the comparison with random order says."""
 
     verdict: str
-    cause: str
-    order: tuple[int, ...]
-    z: float
-    expected_z: float
+    cause: str  # a key of `_answers.CAUSES`, or empty
+    order: tuple[int, ...]  # if classes are swapped: label k goes with this column
+    z: float  # the statistic in standard deviations of random order
+    expected_z: float  # what right predictions show
     accuracy: float
-    majority: float
+    majority: float  # accuracy of always naming the commonest class
 
 
 def alignment_of(rows: Rows, rng: np.random.Generator) -> Alignment:
@@ -141,7 +126,7 @@ def _better_order(
     spread = float(gain.std()) / np.sqrt(n)
     clear = _ratio(float(gain.mean()), spread) > least
     if clear and surplus / sd > least and surplus > _PART * promise:
-        return np.asarray(order, dtype=np.int64)
+        return np.asarray(order)
     return None
 
 

@@ -36,11 +36,6 @@ class AuditSettings:
         Candidates, from simple to complex. None: those that suit the problem. An empty sequence
         leaves the question of repairs out.
 
-    Raises
-    ------
-    ValueError
-        If a number is outside its range.
-
     Examples
     --------
     >>> AuditSettings(level=0.95).level

@@ -10,11 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibkit._result import Result, spell
-from calibkit.audit._consequences import Consequences
-from calibkit.audit._evidence import Evidence
-from calibkit.audit.groups import GroupTable
-from calibkit.audit.repairs import RepairTable
-from calibkit.audit.settings import AuditSettings
+from calibkit.auditing._consequences import Consequences
+from calibkit.auditing._evidence import Evidence
+from calibkit.auditing._figures import draw
+from calibkit.auditing._html import page, panel
+from calibkit.auditing._pages import as_dict, as_markdown, write_whole
+from calibkit.auditing.groups import GroupTable
+from calibkit.auditing.repairs import RepairTable
+from calibkit.auditing.settings import AuditSettings
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -31,6 +34,14 @@ _WIDTH = 88  # of a line in a terminal
 _INDENTED: Any = {"initial_indent": "   ", "subsequent_indent": "   "}
 _NAMED = 6  # views that a sentence names; the table has all
 
+QUESTIONS = {
+    "alignment": "Do labels and predictions belong together?",
+    "data": "Is there enough data?",
+    "calibration": "Is it miscalibrated beyond chance?",
+    "direction": "Where is it wrong, and which way?",
+    "costs": "Does it matter for the costs?",
+    "repair": "Which repair, and how much is gained?",
+}
 # Every verdict that an answer can have. No code belongs to two topics.
 CODES = {
     "alignment": ("aligned", "not aligned", "alignment unclear"),
@@ -55,11 +66,8 @@ class Answer:
 
     Parameters
     ----------
-    topic : str
-        Short name: ``"alignment"``, ``"data"``, ``"calibration"``, ``"direction"``, ``"costs"``
-        or ``"repair"``.
-    question : str
-        The question in words.
+    topic, question : str
+        The question, e.g. ``"data"``, and in words.
     verdict : str
         The answer as a code, e.g. ``"miscalibrated"``.
     light : {"good", "caution", "bad", "unknown"}
@@ -94,28 +102,35 @@ class Answer:
         return f"{self.symbol} {self.verdict}: {self.sentence}"
 
 
+def answer_to(
+    topic: str, verdict: str, light: str, sentence: str, numbers: Mapping[str, float]
+) -> Answer:
+    """Return the answer to the question of a topic."""
+    return Answer(
+        topic=topic,
+        question=QUESTIONS[topic],
+        verdict=verdict,
+        light=light,
+        sentence=sentence,
+        numbers=numbers,
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class ViewTable(Result):
     """All views that were tested together.
 
     Parameters
     ----------
-    view : ndarray of str, shape (V,)
-        Which event, in words.
+    view, direction : ndarray of str, shape (V,)
+        Which event, in words, and which way it is off where its p-value is below `alpha`.
     events : ndarray of int, shape (V,)
         How often it happened.
-    mean_prob, frequency : ndarray of shape (V,)
-        Mean prediction and share of events.
-    z_level, z_slope : ndarray of shape (V,)
-        Cox's z: below 0 too high, and over-confident.
-    p_value : ndarray of shape (V,)
-        Adjusted for all views together.
-    direction : ndarray of str, shape (V,)
-        Which way each view is off, where its p-value is below `alpha`; else empty.
-    n : int
-        Number of predictions.
-    alpha : float
-        Level of the test.
+    mean_prob, frequency, z_level, z_slope, p_value : ndarray of shape (V,)
+        Mean prediction, share of events, Cox's z (below 0: too high, over-confident), and the
+        p-value, adjusted for all views together.
+    n, alpha : int and float
+        Number of predictions, level of the test.
     """
 
     view: NDArray[np.str_]
@@ -143,16 +158,8 @@ class ViewTable(Result):
         return f"The labels contradict {number}: {', '.join(found[:_NAMED])}{more}."
 
     def _columns(self) -> Mapping[str, NDArray[Any]]:
-        return {
-            "view": self.view,
-            "events": self.events,
-            "mean_prob": self.mean_prob,
-            "frequency": self.frequency,
-            "z_level": self.z_level,
-            "z_slope": self.z_slope,
-            "p_value": self.p_value,
-            "direction": self.direction,
-        }
+        numbers = ("events", "mean_prob", "frequency", "z_level", "z_slope", "p_value")
+        return {name: getattr(self, name) for name in ("view", *numbers, "direction")}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -161,10 +168,8 @@ class AuditReport(Result):
 
     Parameters
     ----------
-    title : str
-        What was audited.
-    headline : str
-        The verdict in one line.
+    title, headline : str
+        What was audited, and the verdict in one line.
     light : {"good", "caution", "bad", "unknown"}
         The light of the headline.
     answers : tuple of Answer
@@ -172,7 +177,7 @@ class AuditReport(Result):
     n, n_classes : int
         Number of predictions and of classes.
     class_names : tuple of str
-        Their names.
+        Names of the classes.
     views : ViewTable
         All views that were tested.
     evidence : Evidence
@@ -190,7 +195,7 @@ class AuditReport(Result):
     versions : mapping from str to str
         Of the packages used.
     settings : AuditSettings
-        Levels, bins, redraws.
+        As they were given.
     """
 
     title: str
@@ -209,6 +214,17 @@ class AuditReport(Result):
     notes: tuple[str, ...]
     versions: Mapping[str, str]
     settings: AuditSettings
+
+    @property
+    def symbol(self) -> str:
+        """The symbol of the light."""
+        return LIGHTS[self.light][0]
+
+    @property
+    def tables(self) -> dict[str, Result]:
+        """The tables behind the answers, by name; groups only where they were given."""
+        tables = {"Views": self.views, "Repairs": self.repairs}
+        return tables if self.groups is None else tables | {"Groups": self.groups}
 
     @property
     def verdicts(self) -> dict[str, str]:
@@ -249,8 +265,11 @@ class AuditReport(Result):
 
     def text(self) -> str:
         """Return all six answers for a terminal."""
-        symbol, _ = LIGHTS[self.light]
-        lines = [f"{symbol} {self.headline}", f"  {self.title}: {self._size()}", ""]
+        size = (
+            f"{spell(self.n, 'prediction')}, {spell(self.n_classes, 'class', 'classes')}, first "
+            f"view: {self.view}"
+        )
+        lines = [f"{self.symbol} {self.headline}", f"  {self.title}: {size}", ""]
         for number, answer in enumerate(self.answers, start=1):
             lines += [f"{number}. {answer.question}", f"   {answer.symbol} {answer.verdict}"]
             lines += _wrapped(answer.sentence, _WIDTH - 3, **_INDENTED)
@@ -258,59 +277,34 @@ class AuditReport(Result):
             lines += ["", *_wrapped(f"Groups: {self.groups.describe()}", _WIDTH)]
         return "\n".join(lines)
 
-    def _size(self) -> str:
-        return (
-            f"{spell(self.n, 'prediction')}, {spell(self.n_classes, 'class', 'classes')}, first "
-            f"view: {self.view}"
-        )
-
     def to_dict(self) -> dict[str, Any]:
         """Return verdicts, sentences and numbers in a form that JSON can hold."""
-        from calibkit.audit._pages import as_dict
-
         return as_dict(self)
 
     def to_markdown(self) -> str:
         """Return the report as Markdown; names from outside are escaped."""
-        from calibkit.audit._pages import as_markdown
-
         return as_markdown(self)
 
     def figures(self) -> dict[str, "Figure"]:
         """Return fresh figures by name; their alt texts come from `calibkit.plot.alt_text`."""
-        from calibkit.audit._figures import draw
-
         return draw(self)
 
     def to_html(self) -> str:
         """Return one self-contained page, figures included."""
-        from calibkit.audit._html import page
-
         return page(self)
 
     def save_html(self, path: str | Path) -> Path:
-        """Write the page to a file, whole or not at all.
-
-        Raises
-        ------
-        ValueError
-            If the folder does not exist, or `path` is a folder.
-        """
-        from calibkit.audit._pages import write_whole
-
+        """Write the page to a file, whole or not at all; the folder must exist."""
         return write_whole(path, self.to_html())
 
     def _repr_html_(self) -> str:
-        from calibkit.audit._html import panel
-
         return panel(self)
 
     def _columns(self) -> Mapping[str, NDArray[Any]]:
+        names = {"topic": "topic", "question": "question", "verdict": "verdict"}
         return {
-            "topic": np.array([answer.topic for answer in self.answers]),
-            "question": np.array([answer.question for answer in self.answers]),
-            "verdict": np.array([answer.verdict for answer in self.answers]),
-            "answer": np.array([answer.sentence for answer in self.answers]),
+            column: np.array([getattr(answer, field) for answer in self.answers])
+            for column, field in (names | {"answer": "sentence"}).items()
         }
 
 

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from calibkit.audit._evidence import resamples
-from calibkit.audit._redraws import TOP
-from calibkit.audit._rows import FloatVector, IntVector, Rows
-from calibkit.audit.repairs import resampled_means
-from calibkit.audit.settings import AuditSettings
+from calibkit.auditing._evidence import resamples
+from calibkit.auditing._redraws import TOP
+from calibkit.auditing._rows import FloatVector, IntVector, Rows
+from calibkit.auditing.repairs import resampled_means
+from calibkit.auditing.settings import AuditSettings
 from calibkit.decisions import (
     MurphyCurve,
     PolicyCost,
@@ -24,59 +24,31 @@ _GRID = np.linspace(0.005, 0.995, 199)
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Paid:
-    """What trusting costs at the costs that were given.
-
-    Parameters
-    ----------
-    trust : PolicyCost
-        What trusting costs.
-    repaired : float
-        Mean cost with repaired predictions, held out; NaN without a repair.
-    regret, low, high : float
-        What trust costs more than the repaired predictions, with its interval.
-    over_ignoring, over_low, over_high : float
-        What trust costs more than the best single action for all, with its interval.
-    threshold : float
-        Where the best action changes; NaN unless two actions meet two classes.
-    """
+    """What trusting costs at the costs that were given."""
 
     trust: PolicyCost
-    repaired: float
-    regret: float
-    low: float
-    high: float
-    over_ignoring: float
-    over_low: float
-    over_high: float
-    threshold: float
+    repaired: float  # mean cost with repaired predictions, held out; NaN without a repair
+    regret: float  # what trust costs more than the repaired predictions, with its interval
+    regret_low: float
+    regret_high: float
+    over_ignoring: float  # what it costs more than the best single action for all
+    over_ignoring_low: float
+    over_ignoring_high: float
+    threshold: float  # where the best action changes; NaN unless two actions meet two classes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Consequences:
-    """Costs of trusting the predictions.
+    """Costs of trusting the predictions."""
 
-    Parameters
-    ----------
-    paid : Paid or None
-        At the given costs; None without costs.
-    curve : MurphyCurve
-        Trust, for all ratios of costs, in the first view.
-    repaired : MurphyCurve or None
-        The same for the repaired predictions.
-    worst, worst_at : float
-        Largest loss over all ratios of costs that sum to 1, and its threshold.
-    average, low, high : float
-        Mean loss over all thresholds, with its interval.
-    """
-
-    paid: Paid | None
-    curve: MurphyCurve
-    repaired: MurphyCurve | None
-    worst: float
-    worst_at: float
-    average: float
-    low: float
-    high: float
+    paid: Paid | None  # at the given costs
+    curve: MurphyCurve  # trust, for all ratios of costs, in the first view
+    repaired: MurphyCurve | None  # the same for the repaired predictions
+    worst: float  # largest loss over all ratios of costs that sum to 1, and its threshold
+    worst_threshold: float
+    average: float  # mean loss over all thresholds, with its interval
+    average_low: float
+    average_high: float
 
 
 def consequences_of(
@@ -98,23 +70,19 @@ def consequences_of(
         loss = curve.cost(_GRID) - after.cost(_GRID)
         worst, worst_at = float(loss.max()), float(_GRID[loss.argmax()])
         average = curve.area - after.area
-        half = _half_width(event, before, after_prob, settings.level)
+        # Mean cost over all thresholds is half a Brier score per row.
+        gain = ((event - before) ** 2 - (event - after_prob) ** 2) / 2
+        half = float(special.ndtri((1 + settings.level) / 2) * gain.std() / np.sqrt(len(gain)))
     return Consequences(
         paid=None if costs is None else _paid(rows, repaired, costs, settings, rng),
         curve=curve,
         repaired=after,
         worst=worst,
-        worst_at=worst_at,
+        worst_threshold=worst_at,
         average=average,
-        low=average - half,
-        high=average + half,
+        average_low=average - half,
+        average_high=average + half,
     )
-
-
-def _half_width(event: IntVector, before: FloatVector, after: FloatVector, level: float) -> float:
-    """Return half the interval of the mean loss over all thresholds: half a Brier score per row."""
-    gain = ((event - before) ** 2 - (event - after) ** 2) / 2
-    return float(special.ndtri((1 + level) / 2) * gain.std() / np.sqrt(len(gain)))
 
 
 def _event(rows: Rows, prob: FloatVector, view: int) -> tuple[IntVector, FloatVector]:
@@ -146,11 +114,11 @@ def _paid(
         trust=policy_cost(rows.label, rows.prob, costs=costs),
         repaired=float("nan") if repaired is None else float(fixed.mean()),
         regret=float(differences[0].mean()),
-        low=float(low[0]),
-        high=float(high[0]),
+        regret_low=float(low[0]),
+        regret_high=float(high[0]),
         over_ignoring=float(differences[1].mean()),
-        over_low=float(low[1]),
-        over_high=float(high[1]),
+        over_ignoring_low=float(low[1]),
+        over_ignoring_high=float(high[1]),
         threshold=_threshold(costs),
     )
 

@@ -12,21 +12,20 @@ from pathlib import Path
 from typing import Any
 
 from calibkit import __version__
-from calibkit.audit import AuditReport, AuditSettings, audit
-from calibkit.audit._large import audit_stream
-from calibkit.audit._pages import is_free, plain, write_whole
-from calibkit.audit._readers import (
+from calibkit.auditing import AuditReport, AuditSettings, audit
+from calibkit.auditing._large import audit_stream
+from calibkit.auditing._pages import is_free, plain, write_whole
+from calibkit.auditing._readers import (
     Predictions,
     TooLarge,
-    check_events,
     keep,
     rows_in_blocks,
 )
-from calibkit.audit.doctor import doctor, in_words
-from calibkit.audit.report import CODES
+from calibkit.auditing.report import CODES
 from calibkit.counts import _sources
 from calibkit.counts._blocks import Dialect, Place, listed, quoted
-from calibkit.counts._columns import Columns, columns_of
+from calibkit.counts._columns import Columns, columns_of, refuse_unknown_positive
+from calibkit.doctor import doctor
 from calibkit.views import View
 
 OK, CONDITION_MET, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
@@ -176,9 +175,9 @@ def _codes() -> list[str]:
 
 
 def _doctor() -> int:
-    findings = doctor()
-    _say(in_words(findings))
-    return OK if all(finding.good for finding in findings) else BAD_INPUT
+    found = doctor("package")
+    _say(repr(found))
+    return OK if found.healthy else BAD_INPUT
 
 
 def _audit(options: argparse.Namespace) -> int:
@@ -260,14 +259,16 @@ def _report(options: argparse.Namespace) -> AuditReport:
                 error=True,
             )
         else:
-            check_events(rows, place, columns)
+            if not rows.y_true.any():
+                refuse_unknown_positive(columns, place)
             return audit(**rows.arguments, **shared)
     return audit_stream(blocks(), **shared)
 
 
 def _columns(options: argparse.Namespace) -> Columns:
     """Return which columns hold what; without a choice, list what there is."""
-    dialect = Dialect.checked(options.delimiter, options.decimal)
+    marks = {"delimiter": options.delimiter, "decimal": options.decimal}
+    dialect = Dialect.checked(**marks)
     if options.prob and options.logits:
         raise Refused("give --prob or --logits, not both.")
     if not options.label or not (options.prob or options.logits):
@@ -284,7 +285,7 @@ def _columns(options: argparse.Namespace) -> Columns:
         classes=None if options.classes is None else _parts(options.classes),
         group=options.group,
         logits=bool(options.logits),
-        dialect=dialect,
+        **marks,
     )
 
 

@@ -1,8 +1,7 @@
-"""The general calibration error of source 002: a loss per bin, bins, and a norm."""
+"""The general calibration error of Matsubara and others (2023): a loss, bins, and a norm."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,10 +10,10 @@ from numpy.typing import NDArray
 from calibkit._result import Result, read_only, spell
 from calibkit._validation import IntArray
 from calibkit.bins import Binning, as_bins
-from calibkit.errors.general import bin_weights, check_options, combine_views, weighted_norm
+from calibkit.errors.family import bin_weights, check_options, combine_views, weighted_norm
 from calibkit.reliability import BinTable
-from calibkit.significance._groups import Groups, group, hits_of
-from calibkit.significance.verdicts import rule_of
+from calibkit.significance._single_tests import SingleTest, single_test
+from calibkit.significance._sorted import IndexVector, SortedProblem, hits_of
 from calibkit.views import View, binary_problems
 
 FloatVector = NDArray[np.float64]
@@ -29,12 +28,10 @@ class GeneralError(Result):
     ----------
     value : float
         The norm of the losses.
-    loss : str
-        Name of the loss.
+    loss, view : str
+        Name of the loss; which event or events.
     norm : float
         Order of the norm, 1 to infinity.
-    view : str
-        Which event or events.
     tables : tuple of BinTable
         The bins, one table per class in the class-wise view.
     losses : tuple of ndarray
@@ -99,10 +96,8 @@ def general_calibration_error(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels: 0 and 1, or ``0 .. K-1``.
-    y_prob : array-like of shape (n,) or (n, K)
-        P(y = 1), or one column per class with rows that sum to 1.
+    y_true, y_prob
+        As in `hosmer_lemeshow`.
     loss : {"gap", "rejected"} or callable
         ``"gap"``: frequency against mean prediction. ``"rejected"``: share of predictions that a
         test rejects. A callable gets the labels and the predictions of one bin, sorted by
@@ -128,8 +123,8 @@ def general_calibration_error(
 
     Notes
     -----
-    ``(sum_b (n_b / n) |L_b|^p)^(1/p)`` with the loss ``L_b`` of bin b (source 002,
-    Definition 1). Empty bins count nothing.
+    ``(sum_b (n_b / n) |L_b|^p)^(1/p)`` with the loss ``L_b`` of bin b (Matsubara and
+    others, 2023, Definition 1). Empty bins count nothing.
 
     ==========================  ==============  ==================  ========
     member                      loss            bins                norm
@@ -153,15 +148,14 @@ def general_calibration_error(
     0.105
     """
     check_options(norm)
-    binning = as_bins(bins)
-    per_bin = _bin_losses(loss, test, alpha)
+    binning, rule = as_bins(bins), single_test(test, alpha)
     problems = binary_problems(y_true, y_prob, view=view)
     tables, losses = [], []
     for problem in problems:
-        part = group(problem, binning)
+        part = SortedProblem(problem, binning)
         bounds = part.cut(part.label)
-        tables.append(part.table(part.label, bounds))
-        losses.append(per_bin(part, tables[-1], bounds))
+        tables.append(part.table(bounds))
+        losses.append(_losses(loss, rule, part, tables[-1], bounds))
     per_view = np.array(
         [
             weighted_norm(values, bin_weights(table.count, "mass"), norm)
@@ -180,36 +174,22 @@ def general_calibration_error(
     )
 
 
-BinLosses = Callable[[Groups, BinTable, NDArray[np.int64]], FloatVector]
-
-
-def _bin_losses(loss: str | Loss, test: str, alpha: float) -> BinLosses:
-    """Return the function that measures the loss of every bin of a view."""
-    rule = rule_of(test, alpha)
-
-    def gap(part: Groups, table: BinTable, bounds: NDArray[np.int64]) -> FloatVector:
+def _losses(
+    loss: str | Loss, test: SingleTest, part: SortedProblem, table: BinTable, bounds: IndexVector
+) -> FloatVector:
+    """Return the loss of every bin of a view."""
+    if loss == "gap":
         return np.abs(table.gap)
-
-    def rejected(part: Groups, table: BinTable, bounds: NDArray[np.int64]) -> FloatVector:
-        verdict = rule.rejections(hits_of(part.label, bounds), bounds, part.prob)
+    if loss == "rejected":
+        verdict = test.rejections(hits_of(part.label, bounds), bounds, part.prob)
         with np.errstate(invalid="ignore"):  # NaN marks an empty bin
             return np.asarray(hits_of(verdict.astype(np.int64), bounds) / table.count)
-
-    if callable(loss):
-        return partial(_own_losses, loss)
-    if loss not in ("gap", "rejected"):
+    if not callable(loss):
         raise ValueError(f'loss must be "gap", "rejected" or a function, got {loss!r}.')
-    return gap if loss == "gap" else rejected
-
-
-def _own_losses(
-    loss: Loss, part: Groups, table: BinTable, bounds: NDArray[np.int64]
-) -> FloatVector:
-    """Call the user's loss on a copy of each bin in use."""
     label, values = part.label.astype(np.int64), np.full(table.n_bins, np.nan)
     for b in np.flatnonzero(table.occupied):
         rows = slice(bounds[b], bounds[b + 1])
-        values[b] = float(loss(label[rows].copy(), part.prob[rows].copy()))
+        values[b] = float(loss(label[rows].copy(), part.prob[rows].copy()))  # theirs to change
         if not np.isfinite(values[b]):
             raise ValueError(f"The loss of bin {b} is {values[b]}; it must be finite.")
     return values

@@ -1,10 +1,12 @@
 """The answers 5 and 6 in words: what it costs, and which repair."""
 
+from dataclasses import fields
+
 import numpy as np
 
-from calibkit.audit._consequences import Consequences, Paid
-from calibkit.audit.repairs import Repairs
-from calibkit.audit.report import Answer
+from calibkit.auditing._consequences import Consequences, Paid
+from calibkit.auditing.repairs import Repairs
+from calibkit.auditing.report import Answer, answer_to
 
 REPAIRED = {
     "temperature": "temperature scaling",
@@ -18,39 +20,18 @@ REPAIRED = {
 
 def costs(found: Consequences, view: str, level: float, enough: bool) -> Answer:
     """Answer question 5."""
-    numbers = {
-        "worst": found.worst,
-        "worst_threshold": found.worst_at,
-        "average": found.average,
-        "average_low": found.low,
-        "average_high": found.high,
-    }
+    names = ("worst", "worst_threshold", "average", "average_low", "average_high")
+    numbers = {name: getattr(found, name) for name in names}
     paid = found.paid
     if paid is None:
         verdict, light, text = "costs unknown", "unknown", _without_costs(found, view, level)
     else:
-        numbers |= {
-            "cost": paid.trust.value,
-            "promised": paid.trust.promised,
-            "ignoring": paid.trust.ignoring,
-            "repaired": paid.repaired,
-            "regret": paid.regret,
-            "regret_low": paid.low,
-            "regret_high": paid.high,
-            "over_ignoring": paid.over_ignoring,
-            "over_ignoring_low": paid.over_low,
-            "over_ignoring_high": paid.over_high,
-            "threshold": paid.threshold,
-        }
+        trust = paid.trust
+        numbers |= {"cost": trust.value, "promised": trust.promised, "ignoring": trust.ignoring}
+        others = (field.name for field in fields(paid) if field.name != "trust")
+        numbers |= {name: getattr(paid, name) for name in others}
         verdict, light, text = _with_costs(paid, level, enough)
-    return Answer(
-        topic="costs",
-        question="Does it matter for the costs?",
-        verdict=verdict,
-        light=light,
-        sentence=text,
-        numbers=numbers,
-    )
+    return answer_to("costs", verdict, light, text, numbers)
 
 
 def _without_costs(found: Consequences, view: str, level: float) -> str:
@@ -58,18 +39,18 @@ def _without_costs(found: Consequences, view: str, level: float) -> str:
     if found.repaired is None:
         return text
     mean = (
-        f"{_number(found.average)} ({100 * level:g} % interval {_number(found.low)} to "
-        f"{_number(found.high)})"
+        f"{_number(found.average)} ({100 * level:g} % interval {_number(found.average_low)} to "
+        f"{_number(found.average_high)})"
     )
     text += f" Say a false alarm costs t and a miss 1 - t ({view})."
-    if found.low <= 0:
+    if found.average_low <= 0:
         return (
             f"{text} Repaired predictions save nothing beyond chance: on average over t {mean} "
             "per prediction."
         )
     return (
         f"{text} On average over t, trust costs {mean} more per prediction than repaired "
-        f"predictions; at worst, t = {found.worst_at:.2f}, about {found.worst:.4f}."
+        f"predictions; at worst, t = {found.worst_threshold:.2f}, about {found.worst:.4f}."
     )
 
 
@@ -81,7 +62,7 @@ def _number(value: float) -> str:
 def _with_costs(paid: Paid, level: float, enough: bool) -> tuple[str, str, str]:
     trust = paid.trust
     saves = paid.over_ignoring <= 0
-    extra, low, high = paid.over_ignoring, paid.over_low, paid.over_high
+    extra, low, high = paid.over_ignoring, paid.over_ignoring_low, paid.over_ignoring_high
     if saves:
         extra, low, high = -extra, -high, -low
     text = (
@@ -91,12 +72,12 @@ def _with_costs(paid: Paid, level: float, enough: bool) -> tuple[str, str, str]:
     )
     if not np.isnan(paid.repaired):
         text += (
-            f" Repaired predictions cost {paid.repaired:.4f}: a difference of "
-            f"{paid.regret:.4f} ({100 * level:g} % interval {paid.low:.4f} to {paid.high:.4f})."
+            f" Repaired predictions cost {paid.repaired:.4f}: a difference of {paid.regret:.4f} "
+            f"({100 * level:g} % interval {paid.regret_low:.4f} to {paid.regret_high:.4f})."
         )
-    if paid.over_low > 0:
+    if paid.over_ignoring_low > 0:
         return "worse than ignoring", "bad", f"Yes, trust is worse than no model. {text}"
-    if paid.low > 0:
+    if paid.regret_low > 0:
         return "costly", "caution", f"Yes. {text}"
     if not enough:
         return "costs unknown", "unknown", f"Too little data to say. {text}"
@@ -128,14 +109,7 @@ def repair(
         if table.chosen >= 0:
             verdict, light = "repair", "caution"
         text = _gain(found, place, view, after)
-    return Answer(
-        topic="repair",
-        question="Which repair, and how much is gained?",
-        verdict=verdict,
-        light=light,
-        sentence=text.strip(),
-        numbers=numbers,
-    )
+    return answer_to("repair", verdict, light, text.strip(), numbers)
 
 
 def _gain(found: Repairs, place: int, view: str, after: float | None) -> str:

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from calibkit.significance._classical import InterceptRule, SlopeRule
+from calibkit.significance.classical import InterceptRule, SlopeRule
 
 FloatVector = NDArray[np.float64]
-IntVector = NDArray[np.int64]
+IntVector = NDArray[np.intp]
 
 TOP = -1  # the view of the predicted class; other views are numbers of classes
 _LEAST_VARIANCE = 4.0  # bins are halved while each holds at least this much variance
@@ -30,31 +30,17 @@ _FEWEST_DRAWS = 199
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ViewTest:
-    """One view: its sums and how loudly it speaks.
+    """One view: its sums and how loudly it speaks."""
 
-    Parameters
-    ----------
-    view : int
-        `TOP` or the number of a class.
-    n, events : int
-        Number of predictions, and how often the event happened.
-    mean_prob, frequency, variance : float
-        Mean prediction, share of events, and the mean of ``p (1 - p)``.
-    z_level, z_slope : float
-        Cox's z of intercept and slope: below 0 too high, over-confident.
-    p_value : float
-        Adjusted for all views that were looked at together.
-    """
-
-    view: int
+    view: int  # `TOP` or the number of a class
     n: int
-    events: int
+    events: int  # how often the event happened
     mean_prob: float
     frequency: float
-    variance: float
-    z_level: float
+    variance: float  # mean of p (1 - p)
+    z_level: float  # Cox's z of intercept and slope: below 0 too high, over-confident
     z_slope: float
-    p_value: float
+    p_value: float  # adjusted for all views that were looked at together
 
     @property
     def gap(self) -> float:
@@ -64,24 +50,12 @@ class ViewTest:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class JointTest:
-    """The test of all views together.
+    """The test of all views together."""
 
-    Parameters
-    ----------
-    views : tuple of ViewTest
-        In the order asked for.
-    p_value : float
-        Of the largest statistic over all views; 0 if something impossible happened.
-    n_draws : int
-        Redraws of the labels.
-    impossible : int
-        Events that had been given probability 0.
-    """
-
-    views: tuple[ViewTest, ...]
-    p_value: float
+    views: tuple[ViewTest, ...]  # in the order asked for
+    p_value: float  # of the largest statistic over all views; 0 if something impossible happened
     n_draws: int
-    impossible: int
+    impossible: int  # events that had been given probability 0
 
 
 class _View:
@@ -144,9 +118,9 @@ def _cells(prob: FloatVector, variance: FloatVector) -> tuple[IntVector, int]:
     most = min(total / _LEAST_VARIANCE, len(prob) ** _FINEST)
     n_cells = 2 ** int(np.log2(max(1.0, most)))
     if total <= 0:
-        return np.zeros(len(prob), dtype=np.int64), 1
+        return np.zeros(len(prob), dtype=np.intp), 1
     middle = (np.cumsum(own) - own / 2) / total
-    cell = np.minimum((middle * n_cells).astype(np.int64), n_cells - 1)
+    cell = np.minimum((middle * n_cells).astype(np.intp), n_cells - 1)
     return cell[where], n_cells
 
 
@@ -155,7 +129,7 @@ class _Tables:
 
     def __init__(self, table: FloatVector, views: Sequence[int]) -> None:
         n, k = table.shape
-        self.k, self.start = k, np.arange(n, dtype=np.int64) * k
+        self.k, self.start = k, np.arange(n, dtype=np.intp) * k
         predicted = table.argmax(axis=1)
         self.views = [_View(table.max(axis=1) if v == TOP else table[:, v]) for v in views]
         self.offset = np.concatenate(([0], np.cumsum([view.n_cells for view in self.views])))
@@ -165,7 +139,7 @@ class _Tables:
         if not self.classes:
             return  # tables of n times K cells would be for nothing
         # Classes that nobody looks at share one cell behind all others.
-        cell = np.full((n, k), self.offset[-1], dtype=np.int64)
+        cell = np.full((n, k), self.offset[-1], dtype=np.intp)
         lever = np.zeros((n, k))
         for i, v in self.classes:
             cell[:, v] = self.views[i].cell + self.offset[i]
@@ -204,15 +178,15 @@ class Drawer:
             upper[:, -1] = 1.0
             # Row i occupies [i, i + 1): one sorted array, one binary search per row.
             self.flat = (upper + np.arange(self.n)[:, np.newaxis]).ravel()
-            self.start = np.arange(self.n, dtype=np.int64) * self.k
+            self.start = np.arange(self.n, dtype=np.intp) * self.k
 
     def draw(self, rng: np.random.Generator) -> IntVector:
         """Return one set of labels."""
         uniform = rng.random(self.n)
         if self.k == 2:
-            return np.asarray(uniform >= self.first, dtype=np.int64)
+            return np.asarray(uniform >= self.first, dtype=np.intp)
         place = np.searchsorted(self.flat, uniform + np.arange(self.n), side="right")
-        return np.asarray(np.clip(place - self.start, 0, self.k - 1), dtype=np.int64)
+        return np.asarray(np.clip(place - self.start, 0, self.k - 1), dtype=np.intp)
 
 
 def joint_test(
@@ -223,20 +197,9 @@ def joint_test(
     n_draws: int,
     rng: np.random.Generator,
 ) -> JointTest:
-    """Test several views of the same predictions with the same redraws.
+    """Test several views (`TOP` and numbers of classes) of (n, K) probabilities together.
 
-    Parameters
-    ----------
-    table : ndarray of shape (n, K)
-        Probabilities.
-    label : ndarray of int, shape (n,)
-        Labels.
-    views : sequence of int
-        `TOP` and numbers of classes.
-    n_draws : int
-        Redraws wanted; very large data get fewer, at least 199.
-    rng : numpy.random.Generator
-        Draws the labels.
+    All views see the same redraws; very large data get fewer than are wanted, at least 199.
     """
     n_draws = min(n_draws, max(_FEWEST_DRAWS, _NUMBERS // len(label)))
     tables, drawer = _Tables(table, views), Drawer(table)

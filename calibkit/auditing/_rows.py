@@ -19,7 +19,7 @@ from calibkit._validation import (
 from calibkit.multiclass._scores import as_scores
 
 FloatVector = NDArray[np.float64]
-IntVector = NDArray[np.int64]
+IntVector = NDArray[np.intp]
 
 # Rows that agree in the label, the largest probability, its class and so many columns are equal
 # for all purposes; sorting by every column of a thousand would take seconds.
@@ -28,32 +28,14 @@ _SORTED_COLUMNS = 16
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Rows:
-    """Labels and predictions, sorted by their own values.
-
-    Parameters
-    ----------
-    label : ndarray of int, shape (n,)
-        Labels.
-    prob : ndarray of shape (n,) or (n, K)
-        Probabilities in float64.
-    logits : ndarray of the shape of `prob`, or None
-        Where logits were given.
-    group : ndarray of int, shape (n,), or None
-        Number of the group of each row.
-    groups : tuple of str
-        Names of the groups.
-    position : ndarray of int, shape (n,)
-        Where each row stood in the input.
-    class_names : tuple of str
-        One name per class.
-    """
+    """Labels and predictions, sorted by their own values."""
 
     label: IntVector
-    prob: FloatVector
-    logits: FloatVector | None
-    group: IntVector | None
-    groups: tuple[str, ...]
-    position: IntVector
+    prob: FloatVector  # (n,) or (n, K), in float64
+    logits: FloatVector | None  # where logits were given
+    group: IntVector | None  # number of the group of each row
+    groups: tuple[str, ...]  # names of the groups
+    position: IntVector  # where each row stood in the input
     class_names: tuple[str, ...]
 
     @property
@@ -90,13 +72,7 @@ def rows_of(
     groups: Any = None,
     class_names: Sequence[str] | None = None,
 ) -> Rows:
-    """Check the input of an audit and put it into canonical order.
-
-    Raises
-    ------
-    ValueError
-        If not exactly one of probabilities and logits is given, or something is not valid.
-    """
+    """Check the input of an audit and put it into canonical order."""
     if (y_prob is None) == (logits is None):
         given = "both" if y_prob is not None else "neither"
         raise ValueError(f"pass either y_prob or logits=, got {given}; calibkit does not guess.")
@@ -106,7 +82,7 @@ def rows_of(
     else:
         scores = as_scores(logits, "logits").astype(np.float64)
         prob = special.expit(scores) if scores.ndim == 1 else special.softmax(scores, axis=1)
-        label = as_labels(y_true, prob).astype(np.int64)
+        label = as_labels(y_true, prob).astype(np.intp)
     codes, names = _groups(groups, len(label))
     order = _canonical(label, prob, scores, codes)
     return Rows(
@@ -125,7 +101,7 @@ def _checked(y_true: Any, y_prob: Any) -> tuple[IntVector, FloatVector]:
         label, prob = as_predictions(y_true, y_prob)
     except ValueError as error:
         raise ValueError(f"{error}{_how_many(y_prob)}") from None
-    return label.astype(np.int64), prob.astype(np.float64)
+    return label.astype(np.intp), prob.astype(np.float64)
 
 
 def _how_many(y_prob: Any) -> str:
@@ -167,7 +143,7 @@ def _groups(groups: Any, n: int) -> tuple[IntVector | None, tuple[str, ...]]:
         )
     text = np.array([str(value) for value in array.tolist()])
     names, codes = np.unique(text, return_inverse=True)
-    return codes.astype(np.int64), tuple(names.tolist())
+    return codes.astype(np.intp), tuple(names.tolist())
 
 
 def _canonical(
@@ -181,7 +157,7 @@ def _canonical(
         table = prob if logits is None else logits
         keys += [table[:, k] for k in range(min(table.shape[1], _SORTED_COLUMNS))]
         keys += [label, table.argmax(axis=1), table.max(axis=1)]
-    return np.lexsort(keys).astype(np.int64)
+    return np.lexsort(keys)
 
 
 def _class_names(names: Sequence[str] | None, n_classes: int) -> tuple[str, ...]:
@@ -193,13 +169,7 @@ def _class_names(names: Sequence[str] | None, n_classes: int) -> tuple[str, ...]
 
 
 def as_cost_table(costs: Any, n_classes: int) -> FloatVector:
-    """Return a table of costs; a pair is (false positive, false negative) of two classes.
-
-    Raises
-    ------
-    ValueError
-        If the costs are not finite, not positive (pair), or of another number of classes.
-    """
+    """Return a table of costs; a pair is (false positive, false negative) of two classes."""
     from calibkit.decisions.costs import as_costs
 
     array = as_array(costs, "costs").astype(np.float64)

@@ -25,11 +25,11 @@ repair        repair, no repair, align first
 ============  ==================================================================
 """
 
-from calibkit.audit.groups import GroupTable
-from calibkit.audit.questions import audit
-from calibkit.audit.repairs import RepairTable
-from calibkit.audit.report import Answer, AuditReport, ViewTable
-from calibkit.audit.settings import AuditSettings
+from calibkit.auditing.groups import GroupTable
+from calibkit.auditing.questions import audit
+from calibkit.auditing.repairs import RepairTable
+from calibkit.auditing.report import Answer, AuditReport, ViewTable
+from calibkit.auditing.settings import AuditSettings
 
 __all__ = [
     "Answer",

@@ -1,18 +1,17 @@
 """The report as Markdown, as a dictionary for JSON, and as a file that is whole or absent."""
 
 import math
-import os
 import re
-import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from calibkit._result import spell
+from calibkit.counts._store import whole_file
 
 if TYPE_CHECKING:
-    from calibkit.audit.report import AuditReport
+    from calibkit.auditing.report import AuditReport
 
 # Everything that Markdown or the HTML inside it could read as more than text.
 _MARKS = re.compile(r"([\\`*_{}\[\]()#+!|<>&~$])")
@@ -20,27 +19,16 @@ _MARKS = re.compile(r"([\\`*_{}\[\]()#+!|<>&~$])")
 
 def as_dict(report: "AuditReport") -> dict[str, Any]:
     """Return verdicts, sentences and numbers; NaN and infinity become None."""
-    return {
-        "title": report.title,
-        "headline": report.headline,
-        "light": report.light,
-        "n": report.n,
-        "n_classes": report.n_classes,
+    plain = ("title", "headline", "light", "n", "n_classes", "view", "repair", "verdicts")
+    texts = ("topic", "question", "verdict", "light", "sentence")
+    answers = [
+        {name: getattr(answer, name) for name in texts}
+        | {"numbers": {name: _finite(value) for name, value in answer.numbers.items()}}
+        for answer in report.answers
+    ]
+    return {name: getattr(report, name) for name in plain} | {
         "class_names": list(report.class_names),
-        "view": report.view,
-        "repair": report.repair,
-        "verdicts": report.verdicts,
-        "answers": [
-            {
-                "topic": answer.topic,
-                "question": answer.question,
-                "verdict": answer.verdict,
-                "light": answer.light,
-                "sentence": answer.sentence,
-                "numbers": {name: _finite(value) for name, value in answer.numbers.items()},
-            }
-            for answer in report.answers
-        ],
+        "answers": answers,
         "views": _records(report.views),
         "repairs": _records(report.repairs),
         "groups": None if report.groups is None else _records(report.groups),
@@ -53,11 +41,15 @@ def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _records(table: Any) -> list[dict[str, Any]]:
-    """Return a table of results as one dictionary per row, with plain Python values."""
+def as_rows(table: Any) -> tuple[list[str], list[tuple[Any, ...]]]:
+    """Return names and rows of a table of results, with plain Python values."""
     columns = {name: np.asarray(column).tolist() for name, column in table._columns().items()}
-    rows = zip(*columns.values(), strict=True)
-    return [dict(zip(columns, map(_finite, row), strict=True)) for row in rows]
+    return list(columns), list(zip(*columns.values(), strict=True))
+
+
+def _records(table: Any) -> list[dict[str, Any]]:
+    names, rows = as_rows(table)
+    return [dict(zip(names, map(_finite, row), strict=True)) for row in rows]
 
 
 def plain(text: str) -> str:
@@ -84,20 +76,15 @@ def as_markdown(report: "AuditReport") -> str:
             f"{answer.symbol} **{answer.verdict}**: {_mark(answer.sentence)}",
             "",
         ]
-    tables = [("Views", report.views), ("Repairs", report.repairs), ("Groups", report.groups)]
-    for name, table in tables:
-        if table is not None:
-            lines += [f"## {name}", "", *_markdown_table(table), ""]
+    for name, table in report.tables.items():
+        names, rows = as_rows(table)
+        lines += [f"## {name}", "", f"| {' | '.join(map(_mark, names))} |"]
+        lines += [f"|{' --- |' * len(names)}"]
+        lines += [f"| {' | '.join(_mark(cell(value)) for value in row)} |" for row in rows]
+        lines += [""]
     lines += ["## Methods", "", *(f"- {_mark(note)}" for note in report.notes)]
     lines += [f"- {_mark(', '.join(f'{k} {v}' for k, v in report.versions.items()))}"]
     return "\n".join(lines) + "\n"
-
-
-def _markdown_table(table: Any) -> list[str]:
-    columns = table._columns()
-    rows = zip(*(np.asarray(column).tolist() for column in columns.values()), strict=True)
-    lines = [f"| {' | '.join(map(_mark, columns))} |", f"|{' --- |' * len(columns)}"]
-    return lines + [f"| {' | '.join(_mark(cell(value)) for value in row)} |" for row in rows]
 
 
 def cell(value: Any) -> str:
@@ -131,14 +118,6 @@ def write_whole(path: str | Path, text: str) -> Path:
         raise ValueError(f"{target} is a device or a pipe, which a report would replace.")
     if not target.parent.is_dir():
         raise ValueError(f"the folder {target.parent} does not exist; make it first.")
-    part = target.with_name(f".calibkit-{uuid.uuid4().hex}.part")
-    try:
-        with part.open("x", encoding="utf-8", newline="\n") as stream:
-            stream.write(text)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(part, target)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
+    with whole_file(target) as file:
+        file.write(text.encode("utf-8"))
     return target

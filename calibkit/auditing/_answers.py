@@ -1,0 +1,177 @@
+"""The answers 1 to 4 in words: aligned, enough, beyond chance, where."""
+
+from collections.abc import Mapping
+
+from calibkit._result import spell
+from calibkit.auditing._alignment import CLEAR, Alignment
+from calibkit.auditing._evidence import Seen, directions
+from calibkit.auditing._redraws import TOP
+from calibkit.auditing._rows import Rows
+from calibkit.auditing.report import Answer, answer_to
+
+CAUSES = {
+    "shuffled": "The labels look shuffled, or belong to other rows or another file.",
+    "inverted": "The probabilities look inverted: 1 - p fits the labels.",
+    "swapped": "Columns look swapped.",
+    "off by one class": "The labels look off by one class.",
+    "rows shifted": "The labels fit the neighbouring row: the rows look shifted by one.",
+}
+MEANS = {
+    "over-confident": ": low predictions are too low, high ones too high",
+    "under-confident": ": low predictions are too high, high ones too low",
+    "over-forecast": ": predictions are too high",
+    "under-forecast": ": predictions are too low",
+}
+TOP_MEANS = {
+    "over-confident": ": confidence is above accuracy",
+    "under-confident": ": confidence is below accuracy",
+}
+
+
+def alignment(found: Alignment, rows: Rows) -> Answer:
+    """Answer question 1."""
+    measured = (
+        f"Accuracy {found.accuracy:.3f}; always naming the commonest class gives "
+        f"{found.majority:.3f}."
+    )
+    if found.verdict == "aligned":
+        light = "good"
+        text = (
+            f"Yes. Labels in random order would not do: the predictions fit {found.z:.0f} standard "
+            f"deviations better. {measured}"
+        )
+    elif found.verdict == "not aligned":
+        light = "bad"
+        text = f"No. {CAUSES[found.cause]} {_order(found, rows)}{_chance(found)}{measured}"
+    else:
+        light = "unknown"
+        text = (
+            f"Unclear. The predictions fit {found.z:.1f} standard deviations better than labels "
+            f"in random order; right ones would show about {found.expected_z:.1f}, and {CLEAR} "
+            f"would be clear. {measured}"
+        )
+    numbers = {name: getattr(found, name) for name in ("z", "expected_z", "accuracy", "majority")}
+    return answer_to("alignment", found.verdict, light, text, numbers)
+
+
+def _order(found: Alignment, rows: Rows) -> str:
+    moved = [(k, c) for k, c in enumerate(found.order) if k != c]
+    if not moved or found.cause == "inverted":
+        return ""
+    names = rows.class_names
+    pairs = "; ".join(f"label {names[k]} fits column {names[c]}" for k, c in moved[:4])
+    more = f"; and {len(moved) - 4} more" if len(moved) > 4 else ""
+    return f"Best match: {pairs}{more}. "
+
+
+def _chance(found: Alignment) -> str:
+    if found.cause not in ("shuffled", "rows shifted"):
+        return ""
+    return (
+        f"They fit no better than labels in random order ({found.z:.1f} standard deviations, "
+        f"expected {found.expected_z:.0f}). "
+    )
+
+
+def data(seen: Seen) -> Answer:
+    """Answer question 2."""
+    power, n = seen.power, seen.first.n
+    if power.enough:
+        smallest, half = (f"{x:.{seen.digits}f}" for x in (power.smallest, power.half_width))
+        text = (
+            f"Yes ({seen.words}). {spell(n, 'prediction')} would show an average error of "
+            f"{smallest} with probability 90 %. The average error is known to ±{half}; ±0.01 takes "
+            f"{power.needed_precise:,} rows."
+        )
+    else:
+        shown = (
+            f"would only show an average error of {power.smallest:.2f} or more"
+            if power.smallest < 1
+            else "cannot show any average error"
+        )
+        text = (
+            f"Too little data to say ({seen.words}). {spell(n, 'prediction')} {shown}. At least "
+            f"{power.needed:,} rows are needed; {power.needed_precise:,} to know the average error "
+            "to ±0.01."
+        )
+    numbers = {
+        "n": float(n),
+        "smallest_error": power.smallest,
+        "half_width": power.half_width,
+        "needed": float(power.needed),
+        "needed_for_0.01": float(power.needed_precise),
+        "null_error": seen.numbers["null_error"],
+    }
+    verdict, light = ("enough data", "good") if power.enough else ("too little data", "caution")
+    return answer_to("data", verdict, light, text, numbers)
+
+
+def calibration(seen: Seen) -> Answer:
+    """Answer question 3."""
+    p_words = f"{seen.p_value:.3f}" if seen.p_value >= 5e-4 else f"{seen.p_value:.3g}"
+    looked = f"({seen.looked}, p = {p_words})"
+    if seen.found:
+        verdict, light = "miscalibrated", "bad"
+        text = f"Yes: the labels contradict the predictions {looked}."
+        if not seen.power.enough:
+            text += " With so few rows the size of the error stays open."
+    elif seen.power.enough:
+        verdict, light = "no evidence", "good"
+        text = f"No evidence: the labels are compatible with the predictions {looked}."
+    else:
+        verdict, light = "cannot say", "unknown"
+        text = (
+            f"Too little data to say: nothing contradicts the predictions {looked}, but "
+            f"{seen.power.needed:,} rows would be needed to find much."
+        )
+    if seen.impossible:
+        text += f" {spell(seen.impossible, 'event')} had been given probability 0."
+    numbers = {"p_value": seen.p_value} | seen.numbers | {"impossible": float(seen.impossible)}
+    return answer_to("calibration", verdict, light, f"{text} {seen.error}", numbers)
+
+
+def direction(seen: Seen) -> Answer:
+    """Answer question 4."""
+    view, region, digits = seen.focus, seen.region, seen.digits
+    numbers = {
+        name: getattr(view, name)
+        for name in ("mean_prob", "frequency", "gap", "z_level", "z_slope")
+    }
+    numbers |= seen.more
+    means = (
+        f"Mean prediction {view.mean_prob:.{digits}f}, observed {view.frequency:.{digits}f} "
+        f"({seen.focus_words})."
+    )
+    if not seen.found:
+        text = f"There is nothing to point at. {means}"
+        light = "good" if seen.power.enough else "unknown"
+        return answer_to("direction", "no direction", light, text, numbers)
+    way, second = directions(view)
+    also = f", and {second}" if second else ""
+    name = "Mixed, with no single direction" if way == "mixed" else way.capitalize()
+    meaning = TOP_MEANS if view.view == TOP else MEANS
+    text = f"{name}{also}{meaning.get(way, '')}. {means} "
+    if region is not None:
+        numbers |= {
+            "region_low": region.low,
+            "region_high": region.high,
+            "region_gap": region.mean_prob - region.frequency,
+            "region_n": float(region.n),
+        }
+        text += (
+            f"Most of it lies between {region.low:.2f} and {region.high:.2f}: there "
+            f"{spell(region.n, 'prediction')} say {region.mean_prob:.{digits}f}, observed "
+            f"{region.frequency:.{digits}f}. "
+        )
+    return answer_to("direction", way, "caution", (text + seen.spread).strip(), numbers)
+
+
+def headline(verdicts: Mapping[str, str], focus: str) -> tuple[str, str]:
+    """Return the verdict in one line, and its light."""
+    if verdicts["alignment"] == "not aligned":
+        return "Labels and predictions do not belong together: check the data first.", "bad"
+    if verdicts["calibration"] == "miscalibrated":
+        return f"Miscalibrated beyond chance: {verdicts['direction']} ({focus}).", "bad"
+    if verdicts["calibration"] == "cannot say":
+        return "Too little data to say.", "unknown"
+    return "No evidence of miscalibration.", "good"

@@ -1,0 +1,219 @@
+"""The audit of a file whose rows are not kept: counted in a stream, and sampled on the way.
+
+What all rows can answer is answered from the count table: enough data, miscalibrated or not,
+where and which way. Alignment, costs and repairs are answered from a random sample of rows, and
+say so.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from calibkit.auditing import _answers as words_of
+from calibkit.auditing._evidence import Seen, largest_region, power_of
+from calibkit.auditing._readers import Predictions, join
+from calibkit.auditing._redraws import TOP, ViewTest
+from calibkit.auditing.questions import audit
+from calibkit.auditing.report import AuditReport
+from calibkit.auditing.settings import AuditSettings
+from calibkit.counts import CountTable
+from calibkit.significance.classical import cox_z
+from calibkit.views import BinaryProblem, View, binary_problems
+
+SAMPLE = 100_000
+_TESTS = 2  # of each view: Cox's score test, and the range of the cumulative differences
+
+
+def audit_stream(
+    blocks: Iterable[Predictions],
+    *,
+    view: View | None = None,
+    settings: AuditSettings | None = None,
+    sample: int = SAMPLE,
+    rng: int = 0,
+    **options: Any,
+) -> AuditReport:
+    """Audit rows that come in blocks of checked `Predictions` and are not kept.
+
+    `view`, `settings` and other options are those of `audit`; bins must have edges on the grid of
+    the count table. None as a view looks at the predicted class only where there are several
+    columns. The figures, and the answers 1, 5 and 6, are those of a random `sample` of rows.
+    """
+    settings = AuditSettings() if settings is None else settings
+    # Bins that do not fit the grid are refused before hours of reading, not after.
+    CountTable().update([0, 1], [0.25, 0.75]).tables(settings.bins)
+    keeper = _Sample(sample, rng)
+    table, events = _count(blocks, view, keeper)
+    rows = keeper.rows()
+    if table.view is None and events == 0:
+        raise ValueError("y = 1 never occurs. Is the positive label the right one?")
+    names = dict(enumerate(rows.class_names or ()))
+    report = audit(**rows.arguments, view=view, settings=settings, rng=rng, **options)
+    if table.n == rows.n:
+        return report
+    return _with_all_rows(report, table, _seen(table, settings, names), settings)
+
+
+class _Sample:
+    """A random sample without replacement: the rows with the smallest random keys."""
+
+    def __init__(self, size: int, seed: int) -> None:
+        self.size, self.generator = size, np.random.default_rng([seed, size])
+        self.kept: list[Predictions] = []
+        self.keys = np.empty(0)
+
+    def add(self, block: Predictions) -> None:
+        """Draw a key for each row of a block and keep the smallest."""
+        keys = self.generator.random(block.n)
+        bound = self.keys.max() if len(self.keys) == self.size else 1.0
+        small = np.flatnonzero(keys < bound)
+        if not len(small):
+            return
+        self.kept.append(_take(block, small))
+        self.keys = np.concatenate([self.keys, keys[small]])
+        if len(self.keys) > self.size:
+            smallest = np.sort(np.argpartition(self.keys, self.size)[: self.size])
+            self.kept = [_take(join(self.kept), smallest)]
+            self.keys = self.keys[smallest]
+
+    def rows(self) -> Predictions:
+        """Return the sample in the order of the file."""
+        return join(self.kept)
+
+
+def _take(block: Predictions, rows: NDArray[np.intp]) -> Predictions:
+    return replace(
+        block,
+        y_true=block.y_true[rows],
+        scores=block.scores[rows],
+        groups=None if block.groups is None else block.groups[rows],
+    )
+
+
+def _count(
+    blocks: Iterable[Predictions], view: View | None, keeper: _Sample
+) -> tuple[CountTable, int]:
+    """Count all rows, and keep a sample."""
+    events = 0
+    stream = iter(blocks)
+    first = next(stream, None)
+    if first is None:
+        raise ValueError("There are no rows.")
+    if view is None and first.scores.ndim == 2:
+        view = "top-label"
+
+    def problems() -> Iterator[tuple[BinaryProblem, ...]]:
+        nonlocal events
+        block: Predictions | None = first
+        while block is not None:
+            keeper.add(block)
+            events += int(np.count_nonzero(block.y_true))
+            yield binary_problems(block.y_true, _probabilities(block), view=view)
+            block = next(stream, None)
+
+    return CountTable(view=view).of(problems()), events
+
+
+def _probabilities(block: Predictions) -> NDArray[np.float64]:
+    if not block.logits:
+        return block.scores
+    if block.scores.ndim == 1:
+        return np.asarray(special.expit(block.scores))
+    return np.asarray(special.softmax(block.scores, axis=1))
+
+
+def _seen(table: CountTable, settings: AuditSettings, names: dict[int, str]) -> Seen:
+    """Test each view of all rows, and return what the answers 2 to 4 say of them."""
+    tables = [table]
+    if table.view == "class-wise":
+        tables = [table.one_class(k) for k in range(table.n_classes)]
+    tests = [_test(one, _TESTS * len(tables)) for one in tables]
+    loudest = min(range(len(tests)), key=lambda place: tests[place].p_value)
+    found = tests[loudest].p_value <= settings.alpha
+    place = loudest if found else 0
+    focus, words = tables[place], _words(tables[place], names)
+    error = focus.calibration_error(settings.bins, name="expected calibration error")
+    bins = error.tables[0]
+    weight = np.where(bins.occupied, bins.count * np.abs(bins.gap), 0.0)
+    return Seen(
+        first=tests[0],
+        words=_words(tables[0], names),
+        focus=tests[place],
+        focus_words=words,
+        looked=words if len(tables) == 1 else f"{words}, one of {len(tables)} views",
+        p_value=tests[place].p_value,
+        impossible=int(focus.impossible[0]),
+        found=found,
+        power=power_of(tests[0], settings),
+        region=largest_region(bins, np.arange(len(weight)) == weight.argmax()),
+        spread="",
+        error=error.describe(),
+        numbers={"error": error.value, "null_error": error.null_mean, "null_sd": error.null_sd},
+        more={},
+        digits=4,
+    )
+
+
+def _words(table: CountTable, names: dict[int, str]) -> str:
+    named = isinstance(table.view, int) and table.view in names
+    return f"class {names[table.view]}" if named else table.views[0]  # type: ignore[index]
+
+
+def _test(table: CountTable, looks: int) -> ViewTest:
+    """Return Cox's z of level and slope, and a p-value that pays for all looks."""
+    view = table.view
+    prob, happened, rows = (part.astype(np.float64) for part in table.groups())
+    z_level, z_slope = cox_z(prob, rows, happened)
+    cox = float(special.chdtrc(2, z_level**2 + z_slope**2))
+    p_value = min(cox, table.cumulative_differences().range_test.p_value)
+    n, events = table.n, int(happened.sum())
+    return ViewTest(
+        view=view if isinstance(view, int) else TOP if view == "top-label" else 1,
+        n=n,
+        events=events,
+        mean_prob=float(prob @ rows / n),
+        frequency=events / n,
+        variance=float((rows * prob * (1 - prob)).sum()) / n,
+        z_level=z_level,
+        z_slope=z_slope,
+        p_value=min(1.0, looks * p_value),
+    )
+
+
+def _with_all_rows(
+    report: AuditReport, table: CountTable, seen: Seen, settings: AuditSettings
+) -> AuditReport:
+    """Put what all rows say in the place of what the sample says."""
+    sampled = f"(Random sample of {report.n:,} rows.)"
+    answers = {
+        answer.topic: replace(answer, sentence=f"{answer.sentence} {sampled}")
+        for answer in report.answers
+    }
+    data = words_of.data(seen)
+    if seen.power.enough:
+        many = "So many rows show errors that matter to nobody: look at the size."
+        data = replace(data, sentence=f"{data.sentence} {many}")
+    answers |= {
+        answer.topic: answer
+        for answer in (data, words_of.calibration(seen), words_of.direction(seen))
+    }
+    verdicts = {topic: answer.verdict for topic, answer in answers.items()}
+    headline, light = words_of.headline(verdicts, seen.focus_words)
+    notes = (
+        f"All {table.n:,} rows: counted in {table.cells:,} cells. Test: Cox's score test and the "
+        "range of the cumulative differences, p-values by limit laws, multiplied by the number "
+        f"of tests; level {100 * settings.alpha:g} %.",
+        f"Answers 1, 5 and 6, the groups and the figures: a random sample of {report.n:,} rows.",
+    )
+    return replace(
+        report,
+        n=table.n,
+        headline=headline,
+        light=light,
+        answers=tuple(answers.values()),
+        notes=(*notes, *report.notes),
+    )

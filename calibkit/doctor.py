@@ -1,0 +1,251 @@
+"""Look whether everything is here, and works: ``calibkit doctor``, and the first cell of a course.
+
+Every word that the doctor says stands in `SAY`.
+"""
+
+import os
+import platform
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, requires, version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibkit import __version__, expected_calibration_error
+from calibkit._result import Result
+
+CORE = ("numpy", "scipy", "scikit-learn", "joblib")
+# Other front ends than JupyterLab will do, and torch serves one lesson.
+LAB = {"matplotlib": True, "ipywidgets": True, "jupyterlab": False, "torch": False}
+SAY = {
+    "ok": "ok",
+    "missing": "missing; run: pip install {name}",
+    "old": "too old; {bound} or later is needed",
+    "optional": "not installed ({use})",
+    "data": "optional real data",
+    "data set": "CALIBKIT_DATA names a folder",
+    "data unset": "CALIBKIT_DATA is not set; boxes that need it say so",
+    "lessons": "lessons",
+    "extra": "extra {extra}",
+    "complete": "installed ({use})",
+    "incomplete": "without {missing}; run: pip install 'calibkit[{extra}]' ({use})",
+    "failed": "failed: {kind}: {error}",
+    "wrong": "gives {value!r}, but {known!r} is right",
+    "right": "{value:.6f}, as it must be",
+    "lessons good": "All is well: every lesson listed here can run.",
+    "lessons bad": "Something is missing. Run the set-up command again (see the README).",
+    "package good": "All is well.",
+    "package bad": "Something is wrong: see the lines with ✗.",
+}
+USES = {
+    "matplotlib": "figures",
+    "ipywidgets": "explorers",
+    "jupyterlab": "the lab",
+    "torch": "lesson 10 only",
+    "lab": "lessons, figures, HTML reports",
+    "parquet": "Parquet files, fast CSV",
+    "nets": "small networks (lesson 10)",
+    "maps": "structured matrix scaling",
+    "cluster": "counting on a cluster",
+    "book": "building the book",
+    "test": "running the tests",
+    "browser": "tests in a browser",
+    "compare": "comparisons with other packages",
+}
+_DIGITS = 1e-12
+_NAME = re.compile(r"[\w.-]+")
+_BOUND = re.compile(r">=\s*([\w.]+)")
+_EXTRA = re.compile(r"extra\s*==\s*[\"']([\w.-]+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One line: package, extra or check; its version; what was found; whether that is well."""
+
+    what: str
+    number: str
+    state: str
+    good: bool = True
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Diagnosis(Result):
+    """What was found, as a short table.
+
+    Parameters
+    ----------
+    findings : tuple of Finding
+        One per line.
+    about : {"lessons", "package"}
+        What was looked at.
+    """
+
+    findings: tuple[Finding, ...]
+    about: str
+
+    @property
+    def healthy(self) -> bool:
+        """Whether all that is needed is there; optional parts may be missing."""
+        return all(finding.good for finding in self.findings)
+
+    def describe(self) -> str:
+        """Return the verdict in one sentence."""
+        return SAY[f"{self.about} {'good' if self.healthy else 'bad'}"]
+
+    def __repr__(self) -> str:
+        marks = ("✗", "✓")
+        lines = [f"{marks[f.good]} {f.what:<20}{f.number:<12}{f.state}" for f in self.findings]
+        return "\n".join([*map(str.rstrip, lines), self.describe()])
+
+    def _columns(self) -> Mapping[str, NDArray[Any]]:
+        names = ("what", "number", "state")
+        return {name: np.array([getattr(f, name) for f in self.findings]) for name in names}
+
+
+def doctor(about: str = "lessons") -> Diagnosis:
+    """Look at the versions, the optional parts, and at numbers that are known.
+
+    Parameters
+    ----------
+    about : {"lessons", "package"}
+        What has to work: every lesson, or the package alone, whose extras are then listed and
+        whose numbers are computed afresh.
+
+    Returns
+    -------
+    Diagnosis
+        It shows versions, so it differs from machine to machine.
+
+    Examples
+    --------
+    >>> doctor().healthy
+    True
+    """
+    own = (("Python", platform.python_version()), ("calibkit", __version__))
+    findings = [Finding(name, number, SAY["ok"]) for name, number in own]
+    findings += [_package(name) for name in CORE]
+    if about == "package":
+        return Diagnosis((*findings, *_extras(), *(_check(*one) for one in CHECKS.items())), about)
+    findings += [_package(name, needed=needed) for name, needed in LAB.items()]
+    folder = os.environ.get("CALIBKIT_DATA", "")
+    is_set = bool(folder) and Path(folder).is_dir()
+    findings.append(Finding(SAY["data"], "", SAY["data set" if is_set else "data unset"]))
+    from calibkit.lessons import lessons
+
+    findings.append(Finding(SAY["lessons"], "", ", ".join(lessons())))
+    return Diagnosis(tuple(findings), about)
+
+
+def _package(name: str, *, needed: bool = True) -> Finding:
+    number, bound = installed_version(name), lowest_version(name)
+    if not number:
+        state = SAY["missing"] if name in CORE else SAY["optional"]
+        return Finding(name, "", state.format(name=name, use=USES.get(name)), good=not needed)
+    if bound and version_parts(number) < version_parts(bound):
+        return Finding(name, number, SAY["old"].format(bound=bound), good=not needed)
+    return Finding(name, number, SAY["ok"])
+
+
+def _extras() -> Iterator[Finding]:
+    """Say of each extra whether it is complete, and otherwise how to install it."""
+    wanted: dict[str, list[str]] = {}
+    for package, _, extra in requirements():
+        if extra in USES and package.partition("[")[0] != "calibkit":
+            wanted.setdefault(extra, []).append(package)
+    for extra, packages in wanted.items():
+        missing = ", ".join(package for package in packages if not installed_version(package))
+        state = SAY["incomplete" if missing else "complete"]
+        words = state.format(missing=missing, extra=extra, use=USES[extra])
+        yield Finding(SAY["extra"].format(extra=extra), "", words)
+
+
+def installed_version(name: str) -> str:
+    """Return the version of a package, or an empty text where it is not installed."""
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return ""
+
+
+def lowest_version(name: str) -> str:
+    """Return the lowest version that calibkit's own metadata ask for."""
+    return next((bound for package, bound, _ in requirements() if package == name and bound), "")
+
+
+def requirements() -> Iterator[tuple[str, str, str]]:
+    """Yield package, lowest version and extra (empty for the core) of each requirement."""
+    try:
+        lines = requires("calibkit") or []
+    except PackageNotFoundError:  # run from the sources, not installed
+        return
+    for line in lines:
+        needed, _, marker = line.partition(";")
+        name, bound = _NAME.match(needed.strip()), _BOUND.search(needed)
+        extra = _EXTRA.search(marker)
+        yield (name[0] if name else "", bound[1] if bound else "", extra[1] if extra else "")
+
+
+def version_parts(number: str) -> tuple[int, ...]:
+    """Return the leading whole numbers of a version, for comparison.
+
+    >>> version_parts("2.13.0+cpu"), version_parts("1.0rc1")
+    ((2, 13, 0), (1, 0))
+    """
+    parts = []
+    for part in number.split(".")[:3]:
+        digits = re.match(r"\d+", part)
+        if not digits:
+            break
+        parts.append(int(digits[0]))
+    return tuple(parts)
+
+
+# --- numbers that are known ----------------------------------------------------------------------
+
+# Predictions .01 to .99, of which those from .5 on come true and the others never: in ten bins
+# the gaps add up to .01 + ... + .49 below and .50 + ... + .01 above.
+_LABEL, _PROB = np.arange(1, 100) >= 50, np.arange(1, 100) / 100
+_KNOWN = (12.25 + 12.75) / 99
+
+
+def _check(name: str, compute: Callable[[], tuple[float, float]]) -> Finding:
+    try:
+        value, known = compute()
+    except Exception as error:  # whatever a broken installation does
+        return Finding(
+            name, "", SAY["failed"].format(kind=type(error).__name__, error=error), good=False
+        )
+    good = abs(value - known) <= _DIGITS
+    words = SAY["right" if good else "wrong"].format(value=value, known=known)
+    return Finding(name, "", words, good=good)
+
+
+def _error() -> tuple[float, float]:
+    return float(expected_calibration_error(_LABEL, _PROB, bins=10)), _KNOWN
+
+
+def _counted() -> tuple[float, float]:
+    from calibkit.counts import CountTable
+
+    return float(CountTable().update(_LABEL, _PROB).expected_calibration_error(10)), _KNOWN
+
+
+def _verdict() -> tuple[float, float]:
+    from calibkit.auditing import AuditSettings, audit
+    from calibkit.fakes import LogitDistortion
+
+    data = LogitDistortion(slope=0.5).sample(600, rng=0)
+    settings = AuditSettings(n_draws=99, n_resamples=50, repairs=())
+    report = audit(data.y_true, data.y_prob, settings=settings)
+    return float(report.verdicts["calibration"] == "miscalibrated"), 1.0
+
+
+CHECKS: dict[str, Callable[[], tuple[float, float]]] = {
+    "calibration error": _error,
+    "count table": _counted,
+    "audit": _verdict,
+}

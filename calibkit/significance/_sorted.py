@@ -1,0 +1,84 @@
+"""Sorted predictions with the bounds of their bins: what tests and general losses work on."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibkit._validation import IntArray
+from calibkit.bins import Binning
+from calibkit.bins.pava import edges_between
+from calibkit.reliability import BinTable, table_of_sums
+from calibkit.significance._binned import uses_labels
+from calibkit.views import BinaryProblem
+
+FloatVector = NDArray[np.float64]
+IndexVector = NDArray[np.intp]
+
+
+class SortedProblem:
+    """The predictions of a problem, sorted, ready to be cut into bins for any labels.
+
+    `order` sorts the rows; `prob` and `label` are predictions (float64) and events in that order.
+    """
+
+    def __init__(self, problem: BinaryProblem, binning: Binning) -> None:
+        prob = problem.prob
+        self.view, self.binning = problem.view, binning
+        self.order: IndexVector = (
+            binning.order(prob) if hasattr(binning, "order") else np.argsort(prob)
+        )
+        self.prob = prob[self.order].astype(np.float64)
+        self.label = problem.label[self.order]
+        # Bins that ignore the labels are cut once.
+        self._fixed: tuple[FloatVector, IndexVector] | None = None
+        if not uses_labels(binning):
+            edges = binning.edges(prob, problem.label)
+            self._fixed = edges, self._bounds(edges)
+
+    def cut(self, label: IntArray) -> IndexVector:
+        """Return the bounds of the bins for labels in sorted order, B + 1 numbers."""
+        if self._fixed is not None:
+            return self._fixed[1]
+        if hasattr(self.binning, "bounds"):
+            return np.asarray(self.binning.bounds(self.prob, label), dtype=np.intp)
+        return self._bounds(self.binning.edges(self.prob, label))
+
+    def _bounds(self, edges: FloatVector) -> IndexVector:
+        index = self.binning.assign(self.prob, edges)
+        if (np.diff(index) < 0).any():
+            raise ValueError(f"{self.binning} must number bins from low to high predictions.")
+        return np.searchsorted(index, np.arange(len(edges)))
+
+    def table(self, bounds: IndexVector) -> BinTable:
+        """Return the bin table of the events, cut at these bounds."""
+        if self._fixed is not None:
+            edges = self._fixed[0]
+        elif hasattr(self.binning, "bounds"):
+            edges = edges_between(self.prob, bounds)
+        else:
+            edges = self.binning.edges(self.prob, self.label)
+        weighted = np.bincount(owners(bounds), weights=self.prob, minlength=len(bounds) - 1)
+        sums = np.diff(bounds), weighted.astype(np.float64), hits_of(self.label, bounds)
+        return table_of_sums(edges, sums, self.binning, view=self.view)
+
+    def as_given(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Return values of the sorted predictions in the order the rows were given."""
+        back = np.empty_like(values)
+        back[self.order] = values
+        return back
+
+
+def owners(bounds: IndexVector) -> IndexVector:
+    """Return the bin of each sorted prediction."""
+    return np.repeat(np.arange(len(bounds) - 1, dtype=np.intp), np.diff(bounds))
+
+
+def hits_of(label: NDArray[Any], bounds: IndexVector) -> NDArray[np.int64]:
+    """Return the number of events in each bin of sorted labels.
+
+    >>> hits_of(np.array([1, 0, 1, 1]), np.array([0, 2, 2, 4])).tolist()
+    [1, 0, 2]
+    """
+    cumulated = np.concatenate(([0], np.cumsum(label, dtype=np.int64)))
+    return np.asarray(np.diff(cumulated[bounds]))
