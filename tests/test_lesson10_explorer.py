@@ -9,6 +9,7 @@ from importlib.util import find_spec
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from scipy.special import softmax
 
 import calibkit as ck
 from calibkit import plot
@@ -16,7 +17,7 @@ from calibkit.explore._book import explorer_page
 from calibkit.explore._lab import explorer_box
 from calibkit.lessons.lesson10 import explorer as lesson10
 from calibkit.lessons.lesson10 import runs
-from calibkit.lessons.lesson10.problems import made_logits, softmax
+from calibkit.lessons.lesson10.problems import made_logits
 from calibkit.multiclass import TemperatureScaling
 
 KILOBYTE = 1024
@@ -51,7 +52,7 @@ class TestView:
     def test_it_is_what_the_package_measures(self, network, epoch, temperature, n):
         view = lesson10.thermostat_view(epoch=epoch, temperature=temperature, n=n)
         logits, y = network.logits[epoch - 1, :n], network.labels[:n]
-        prob = softmax(logits.astype(float) / temperature)
+        prob = softmax(logits.astype(float) / temperature, axis=1)
         error = ck.expected_calibration_error(y, prob, view="top-label")
         assert view.error.value == error.value
         assert view.log_loss == pytest.approx(ck.log_loss(y, prob).value, abs=1e-9)
@@ -67,7 +68,7 @@ class TestView:
         view = lesson10.thermostat_view(n=200)
         logits, y = network.logits[-1, :200].astype(float), network.labels[:200]
         for k in (0, 40, 120):
-            prob = softmax(logits / view.temperatures[k])
+            prob = softmax(logits / view.temperatures[k], axis=1)
             assert view.log_losses[k] == pytest.approx(ck.log_loss(y, prob).value, abs=1e-9)
             wanted = ck.expected_calibration_error(y, prob, view="top-label").value
             assert view.errors[k] == pytest.approx(wanted, abs=1e-12)

@@ -144,9 +144,9 @@ class TestView:
         ("bad", "words"),
         [
             ({"n": 200}, "n=200 does not exist"),
-            ({"distortion": "x"}, "distortion='x'"),
-            ({"measure": "ece"}, "measure='ece'"),
-            ({"methods": "Platt"}, "methods='Platt'"),
+            ({"distortion": "x"}, "distortion must be .*, got 'x'"),
+            ({"measure": "ece"}, "measure must be .*, got 'ece'"),
+            ({"methods": "Platt"}, "methods must be .*, got 'Platt'"),
             ({"n_bins": 0}, "n_bins"),
             ({"n_bins": 51}, "n_bins=51 is too many"),
         ],

@@ -113,10 +113,10 @@ class TestBoard:
     @pytest.mark.parametrize(
         ("bad", "words"),
         [
-            ({"file": "x"}, "file='x' does not exist"),
-            ({"file": "broken file"}, "does not exist"),
-            ({"view": "x"}, "view='x' does not exist"),
-            ({"costs": "x"}, "costs='x' does not exist"),
+            ({"file": "x"}, "file must be .*, got 'x'"),
+            ({"file": "broken file"}, "file must be"),
+            ({"view": "x"}, "view must be .*, got 'x'"),
+            ({"costs": "x"}, "costs must be .*, got 'x'"),
             ({"bins": 0}, "bins"),
         ],
     )

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from calibkit import plot
 from calibkit._result import Result, read_only, spell
-from calibkit._validation import as_count
+from calibkit._validation import as_choice, as_count
 from calibkit.explore import Choice, Explorer, Preset, Slider
 from calibkit.lessons.lesson11 import figures
 from calibkit.lessons.lesson11.race import (
@@ -108,8 +108,11 @@ def calibrator_race_view(
     n_bins: int = 15,
 ) -> RaceView:
     """Fit calibrators to calibration sets of five sizes, and measure them against the truth."""
-    _check(n=(n, SIZES), distortion=(distortion, DISTORTIONS), measure=(measure, MEASURES))
-    _check(methods=(methods, tuple(_GROUPS)))
+    if n not in SIZES:
+        raise ValueError(f"n={n!r} does not exist; choose one of {SIZES}.")
+    as_choice(distortion, "distortion", DISTORTIONS)
+    as_choice(measure, "measure", MEASURES)
+    as_choice(methods, "methods", _GROUPS)
     n_bins = as_count(n_bins, "n_bins")
     if n_bins > SIZES[0] // 2:
         raise ValueError(f"n_bins={n_bins} is too many for {SIZES[0]} rows; take at most 50.")
@@ -132,12 +135,6 @@ def calibrator_race_view(
         truth=read_only(truth),
         maps=read_only(np.stack([one.maps[SIZES.index(n)] for one in runs])),
     )
-
-
-def _check(**given: tuple[Any, tuple[Any, ...]]) -> None:
-    for name, (value, options) in given.items():
-        if value not in options:
-            raise ValueError(f"{name}={value!r} does not exist; choose one of {options}.")
 
 
 def _draw(view: RaceView, figure: AnyFigure, compact: bool) -> None:

@@ -87,16 +87,8 @@ def _draw_curve(ax: Axes, race: "RaceView", m: int, code: dict[str, Any]) -> Non
             linewidth=0,
             gid=f"strip-{m}",
         )
-    ax.plot(
-        race.sizes,
-        np.where(finite, race.middle[m], np.nan),
-        label=race.methods[m],
-        linewidth=1.8,
-        markersize=5,
-        gid=f"curve-{m}",
-        zorder=3,
-        **code,
-    )
+    line = {"label": race.methods[m], "linewidth": 1.8, "markersize": 5, "zorder": 3, **code}
+    ax.plot(race.sizes, np.where(finite, race.middle[m], np.nan), gid=f"curve-{m}", **line)
 
 
 def _draw_infinite(ax: Axes, race: "RaceView", m: int, line: int) -> int:
@@ -127,15 +119,7 @@ def race_maps(
     """Draw the maps that were fitted to one calibration set, and the true map."""
     words = ("prediction", "")
     with look.drawing(ax, (4.2, 3.8), words=words, title=title, legend=legend) as ax:
-        ax.plot(  # wide and pale, below maps that may hide it
-            race.prob,
-            race.truth,
-            color=look.TRUTH,
-            linewidth=5,
-            alpha=0.45,
-            label="true map",
-            gid="truth",
-        )
+        look.draw_truth(ax, race.prob, race.truth)
         for m, method in enumerate(race.methods):
             code = code_of(method, m) | {"marker": None, "linewidth": 1.6, "zorder": 3}
             ax.plot(race.prob, race.maps[m], label=method, gid=f"map-{m}", **code)

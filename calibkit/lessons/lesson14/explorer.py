@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from calibkit import plot
 from calibkit._result import Result
+from calibkit._validation import as_choice
 from calibkit.auditing import Answer, AuditReport, AuditSettings, audit
 from calibkit.explore import Choice, Explorer, Preset, Slider
 from calibkit.lessons.lesson14 import figures
@@ -33,21 +34,11 @@ N_DRAWS, N_RESAMPLES = 199, 100
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class AuditBoard(Result):
-    """One state of the audit board.
-
-    Parameters
-    ----------
-    report : AuditReport
-        The audit of the chosen file.
-    details : tuple of str
-        The main numbers behind each of the six answers, in a few words.
-    title : str
-        What the file claims to be.
-    """
+    """One state of the audit board."""
 
     report: AuditReport
-    details: tuple[str, ...]
-    title: str
+    details: tuple[str, ...]  # the main numbers behind each of the six answers
+    title: str  # what the file claims to be
 
     @property
     def lights(self) -> tuple[str, ...]:
@@ -93,11 +84,9 @@ def audit_board_view(
     *, file: str = "small clinic", view: str = EVERY, bins: int = 15, costs: str = UNKNOWN
 ) -> AuditBoard:
     """Audit a bundled file."""
-    if file not in FILES:
-        raise ValueError(f"file={file!r} does not exist; choose one of {', '.join(FILES)}.")
-    for name, value, offered in (("view", view, VIEWS), ("costs", costs, tuple(COSTS))):
-        if value not in offered:
-            raise ValueError(f"{name}={value!r} does not exist; choose one of {offered}.")
+    as_choice(file, "file", FILES)
+    as_choice(view, "view", VIEWS)
+    as_choice(costs, "costs", COSTS)
     report = _report(file, view, bins, costs)
     board = board_of(report)
     if costs == UNKNOWN or len(report.class_names) == 2:
