@@ -122,10 +122,6 @@ def reliability_table(
     bins : int or Binning
         A number of equal-width bins, or a binning such as `EqualMass`.
 
-    Returns
-    -------
-    BinTable
-
     Notes
     -----
     For bin b with the ``n_b`` predictions ``p_i``: ``mean_prob = (1/n_b) sum p_i`` and
@@ -149,10 +145,6 @@ def reliability_tables(
     ----------
     y_true, y_prob, view, bins
         As in `reliability_table`; the view may also be ``"class-wise"``.
-
-    Returns
-    -------
-    tuple of BinTable
 
     Notes
     -----

@@ -111,10 +111,6 @@ def brier_score(y_true: Any, y_prob: Any, *, classes: str = "sum") -> Score:
         (0 to 2/K). For one-dimensional `y_prob` only the event y = 1 counts (0 to 1): half of
         the sum over both classes.
 
-    Returns
-    -------
-    Score
-
     Notes
     -----
     ``(1/n) sum_i sum_k (p_ik - [y_i = k])^2``, or ``(1/n) sum_i (p_i - y_i)^2`` (Panchenko 2021,
@@ -179,10 +175,6 @@ def brier_decomposition(
     y_true, y_prob, view, bins
         As in `reliability_table`; by default one bin per distinct prediction (Murphy's own
         form). For continuous predictions choose a number of bins.
-
-    Returns
-    -------
-    BrierDecomposition
 
     Notes
     -----

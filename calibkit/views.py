@@ -72,10 +72,6 @@ def binary_problem(y_true: Any, y_prob: Any, *, view: View | None = None) -> Bin
         Which event; by default y = 1, which only one-dimensional `y_prob` has. A tie for the
         largest probability goes to the class with the lowest number.
 
-    Returns
-    -------
-    BinaryProblem
-
     Raises
     ------
     ValueError
@@ -109,10 +105,6 @@ def binary_problems(
     ----------
     y_true, y_prob, view
         As in `binary_problem`; `view` may also be ``"class-wise"``.
-
-    Returns
-    -------
-    tuple of BinaryProblem
 
     Notes
     -----

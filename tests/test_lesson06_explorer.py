@@ -1,16 +1,12 @@
 """The bin tuner: its arithmetic against the package, its view, its words and its redraws."""
 
-from dataclasses import replace
-
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from explorers import assert_page_holds, turn_every_dial
 
 import calibkit as ck
 from calibkit import plot
 from calibkit.calibrators import CrossValidatedBinning, SweepBinning
-from calibkit.explore._book import explorer_page
-from calibkit.explore._lab import explorer_box
 from calibkit.fakes import SyntheticShape
 from calibkit.lessons import lesson06
 from calibkit.lessons.lesson06 import Replicates
@@ -18,12 +14,6 @@ from calibkit.lessons.lesson06.draws import OutcomeDraws, run_ends
 from calibkit.lessons.lesson06.explorer import _folds
 
 KILOBYTE = 1024
-
-
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
 
 
 def draws_of(n: int, shape: str = "stairs", n_replicates: int = 12, seed: int = 0) -> OutcomeDraws:
@@ -245,7 +235,7 @@ class TestBinTuner:
     def test_the_pictures_of_the_page_are_light(self):
         """At most 15 kB a picture, and all states in base64 under 1 MB."""
         tuner = lesson06.bin_tuner()
-        states = [{"n": n, "n_bins": b} for n in (250, 5000) for b in (2, 50)]
+        states = [{"n": n, "n_bins": b} for n, b in ((250, 50), (5000, 2))]
         sizes = [len(tuner.show(**state)[0].small().source) for state in states]
         assert max(sizes) * 3 / 4 <= 15 * KILOBYTE
         assert np.mean(sizes) * tuner.n_states <= 970 * KILOBYTE
@@ -259,23 +249,7 @@ class TestBinTuner:
         assert len(figure.legends) == 1
 
     def test_the_widgets_reach_both_ends_of_every_dial(self):
-        tuner = lesson06.bin_tuner()
-        row, figure, sentence = explorer_box(tuner).children
-        start = figure.value, sentence.value
-        for control, widget in zip(tuner.controls, row.children, strict=False):
-            for value in (control.values[0], control.values[-1]):
-                widget.value = value
-                said = tuner.view(**tuner.state(**{control.name: value})).describe()
-                assert said in sentence.value
-            widget.value = control.default
-        assert (figure.value, sentence.value) == start
+        turn_every_dial(lesson06.bin_tuner())
 
     def test_the_page_without_a_kernel_holds_its_states(self):
-        tuner = lesson06.bin_tuner()
-        small = [
-            control if control.name == "estimator" else replace(control, book=(control.default,))
-            for control in tuner.controls
-        ]
-        html = explorer_page(replace(tuner, controls=small))
-        for estimator in ("plain", "debiased"):
-            assert lesson06.bin_tuner_view(estimator=estimator).describe() in html
+        assert_page_holds(lesson06.bin_tuner(), "estimator", "plain", "debiased")

@@ -188,7 +188,7 @@ def test_two_pieces_beat_fifteen_bins() -> None:
 
 
 def test_a_better_map_and_a_worse_number() -> None:
-    """Prediction 7d and its numbers: figure 5 of source 000, measured anew."""
+    """Prediction 7d and its numbers: figure 5 of Kängsepp, Valk and Kull (2022), anew."""
     shape = fakes.SyntheticShape("beta2")
     sample = shape.sample(3000, seed=1)
     c = (np.arange(2000) + 0.5) / 2000

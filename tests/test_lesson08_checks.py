@@ -160,7 +160,7 @@ def tce(y_true: Any, y_prob: Any, **options: Any) -> significance.TestBasedError
     return significance.test_based_calibration_error(y_true, y_prob, **options)
 
 
-def mean_tce(rule: Any, n: int, slope: float = 1.0, times: int = 12) -> tuple[float, float]:
+def mean_tce(rule: Any, n: int, slope: float = 1.0, times: int = 8) -> tuple[float, float]:
     """Return the mean over fresh samples, and its standard error, in per cent."""
     rng = np.random.default_rng(80)
     samples = [LogitDistortion(slope=slope).sample(n, rng) for _ in range(times)]

@@ -17,7 +17,6 @@ from calibkit.calibrators import shift_prior
 from calibkit.fakes import GaussianDiscriminant
 from calibkit.lessons import lesson09
 from calibkit.lessons.lesson09 import figures as figures09
-from calibkit.lessons.lesson09 import measures as measures09
 
 SAMPLE = GaussianDiscriminant(0.01, deployed=0.02, scale=1).sample(20_000, 4)
 BAND = ck.consistency_band(SAMPLE.y_true, SAMPLE.y_prob, bins=ck.EqualMass(10), rng=9, n_draws=200)
@@ -25,12 +24,6 @@ BAND = ck.consistency_band(SAMPLE.y_true, SAMPLE.y_prob, bins=ck.EqualMass(10), 
 GAPPED = ck.reliability_table(
     [0, 1, 0, 0, 0, 1], [0.01, 0.02, 0.12, 0.14, 0.9, 0.95], bins=FixedEdges((0, 0.1, 0.2, 0.8, 1))
 )
-
-
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
 
 
 def find(ax: Axes, gid: str) -> list:
@@ -159,7 +152,7 @@ class Found:
 
 class TestMeasures:
     def test_marks_stand_at_the_values_and_tell_chance_from_fault(self):
-        ax = measures09.measures(Found())
+        ax = figures09.measures(Found())
         above, within = one(ax, "measured, above chance"), one(ax, "measured, within chance")
         assert above.get_xdata().tolist() == [50.0]
         assert above.get_ydata().tolist() == [1]
@@ -168,21 +161,21 @@ class TestMeasures:
         assert_nothing_is_cut_off(ax)
 
     def test_grey_lines_are_the_null_levels(self):
-        ax = measures09.measures(Found())
+        ax = figures09.measures(Found())
         ends = [segment[:, 0].tolist() for segment in one(ax, "null").get_segments()]
         assert ends == [[0.005, 2.0], [0.1, 10.0], [0.005, 0.005]]
 
     def test_numbers_are_written_and_told(self):
-        ax = measures09.measures(Found(), title="three")
+        ax = figures09.measures(Found(), title="three")
         written = [text.get_text() for text in ax.texts]
         assert written == ["1 %", "50 %", "0 %"]
         assert "B 50 % (by chance 0.1 to 10 %)" in plot.alt_text(ax)
 
     def test_the_dial_fits_and_tiny_values_stay_on_the_axis(self):
         view = lesson09.prevalence_dial_view(made_for=0.5, used_at=0.5, n=1000)
-        ax = measures09.measures(view)
+        ax = figures09.measures(view)
         assert [label.get_text() for label in ax.get_yticklabels()] == list(view.names)
         assert_nothing_is_cut_off(ax)
         tiny = Found(values=np.array([1e-7, 0.5, 20.0]))
-        written = [text.get_text() for text in measures09.measures(tiny).texts]
+        written = [text.get_text() for text in figures09.measures(tiny).texts]
         assert written == ["1e-05 %", "50 %", "2,000 %"]

@@ -68,10 +68,6 @@ def audit(
     rng : int, numpy.random.Generator or None
         Seed or generator, for redraws, resamples and folds.
 
-    Returns
-    -------
-    AuditReport
-
     Raises
     ------
     ValueError

@@ -291,10 +291,6 @@ def as_bins(bins: Binning | int) -> Binning:
         A whole number of at least 1, or an object with ``edges`` and ``assign``; anything else
         is refused.
 
-    Returns
-    -------
-    Binning
-
     Examples
     --------
     >>> str(as_bins(10))

@@ -87,10 +87,6 @@ def corp_band(
     n_draws, rng
         Number of redraws, and seed or generator.
 
-    Returns
-    -------
-    CorpBand
-
     Notes
     -----
     The predictions stay fixed, the labels are redrawn from them, and the curve is fitted again;

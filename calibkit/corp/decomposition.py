@@ -160,10 +160,6 @@ def corp_decomposition(
         Brier score of the event, ``(p - y)^2`` (half of the sum over both classes), or log
         loss in nats.
 
-    Returns
-    -------
-    CorpDecomposition
-
     Notes
     -----
     Equal predictions are pooled first, so the order of rows never matters. With the curve f,
@@ -227,10 +223,6 @@ def miscalibration(
     ----------
     y_true, y_prob, view, score
         As in `corp_decomposition`.
-
-    Returns
-    -------
-    Miscalibration
 
     Notes
     -----

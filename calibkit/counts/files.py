@@ -57,10 +57,6 @@ def count_file(path: FilePath, **options: Unpack[Options]) -> CountTable:
     **options
         ``label``, ``prob`` and the others of `count_files`.
 
-    Returns
-    -------
-    CountTable
-
     Raises
     ------
     PredictionFileError, ValueError

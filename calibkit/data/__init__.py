@@ -107,10 +107,6 @@ def available(name: str | None = None) -> bool | tuple[str, ...]:
     name : str, optional
         A name of the registry.
 
-    Returns
-    -------
-    bool, or tuple of str if no name is given
-
     Examples
     --------
     >>> isinstance(available("mlb"), bool)

@@ -87,10 +87,6 @@ def abstention(
     view : {"top-label"} or int
         The answer: the predicted class, or always the class with this number.
 
-    Returns
-    -------
-    Abstention
-
     Raises
     ------
     ValueError

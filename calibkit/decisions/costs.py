@@ -189,10 +189,6 @@ def policy_cost(y_true: Any, y_prob: Any, *, costs: Any, actions: Any = None) ->
     actions : array-like of shape (n,), optional
         What was done, as numbers of rows of `costs`; by default `best_actions`.
 
-    Returns
-    -------
-    PolicyCost
-
     Raises
     ------
     ValueError

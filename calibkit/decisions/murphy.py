@@ -139,10 +139,6 @@ def murphy_curve(y_true: Any, y_prob: Any, *, view: View | None = None) -> Murph
     view : {"top-label"} or int, optional
         Which event; needed when `y_prob` has columns.
 
-    Returns
-    -------
-    MurphyCurve
-
     Raises
     ------
     ValueError

@@ -94,10 +94,6 @@ def play_predictions(
     rng : int, numpy.random.Generator or None
         Seed or generator, for the deal and the resamples.
 
-    Returns
-    -------
-    PolicyValues
-
     Raises
     ------
     ValueError

@@ -137,10 +137,6 @@ def trust_regret(y_prob: Any, true_prob: Any, *, benefit: float, harm: float) ->
     benefit, harm : float
         Gain B of acting rightly and cost H of acting in vain, positive.
 
-    Returns
-    -------
-    TrustRegret
-
     Notes
     -----
     ``(B + H) (1/n) sum_i |q_i - t| [z_i and q_i on different sides of t]``, ``t = H/(B + H)``;
@@ -177,10 +173,6 @@ def regret_curve(y_prob: Any, true_prob: Any, *, thresholds: Any = None) -> Regr
         As in `trust_regret`.
     thresholds : array-like of shape (m,), optional
         Strictly between 0 and 1; by default .01, .02, ..., .99.
-
-    Returns
-    -------
-    RegretCurve
 
     Notes
     -----

@@ -149,10 +149,6 @@ def requirement_sweep(
     n_classes, direction, concentration
         As in `KnobClassifier`; `direction` is "over" or "under".
 
-    Returns
-    -------
-    RequirementSweep
-
     Notes
     -----
     Lemma 1 excludes errors above ``1 - accuracy`` (over) or ``accuracy - 1/K`` (under). At a

@@ -24,10 +24,6 @@ def expected_calibration_error(
     y_true, y_prob, view, bins
         As in `calibration_error`.
 
-    Returns
-    -------
-    CalibrationError
-
     Notes
     -----
     ``sum_b (n_b / n) |m_b - f_b|``. With ``view="top-label"`` it is what the literature on
@@ -54,10 +50,6 @@ def adaptive_calibration_error(
     n_bins : int
         Number of equal-mass bins wanted; ties can make it fewer.
 
-    Returns
-    -------
-    CalibrationError
-
     Notes
     -----
     ``sum_b (n_b / n) |m_b - f_b|`` over `EqualMass` bins (Matsubara et al. 2023, section 2). Not
@@ -83,10 +75,6 @@ def average_calibration_error(
     y_true, y_prob, view, bins
         As in `calibration_error`.
 
-    Returns
-    -------
-    CalibrationError
-
     Notes
     -----
     ``(1/M) sum_b |m_b - f_b|`` over the M occupied bins. Some libraries call this ACE. Thinly
@@ -109,10 +97,6 @@ def maximum_calibration_error(
     ----------
     y_true, y_prob, view, bins
         As in `calibration_error`.
-
-    Returns
-    -------
-    CalibrationError
 
     Notes
     -----
@@ -137,10 +121,6 @@ def root_mean_square_calibration_error(
     y_true, y_prob, view, bins
         As in `calibration_error`.
 
-    Returns
-    -------
-    CalibrationError
-
     Notes
     -----
     ``(sum_b (n_b / n) (m_b - f_b)^2)^(1/2)``. Some papers report it without the root. Never
@@ -164,10 +144,6 @@ def lp_calibration_error(
     ----------
     y_true, y_prob, norm, view, bins
         As in `calibration_error`; the norm p must be given.
-
-    Returns
-    -------
-    CalibrationError
 
     Notes
     -----
@@ -226,10 +202,6 @@ def marginal_calibration_error(
     y_true, y_prob, norm, bins
         As in `calibration_error`; norm 2 and equal-mass bins by default, as in the source.
 
-    Returns
-    -------
-    CalibrationError
-
     Notes
     -----
     ``((1/K) sum_k sum_b (n_kb / n) |m_kb - f_kb|^p)^(1/p)`` (their equation 3). For p = 1 it is
@@ -254,10 +226,6 @@ def top_label_calibration_error(
     ----------
     y_true, y_prob, norm, bins
         As in `calibration_error`; norm 2 and equal-mass bins by default, as in the source.
-
-    Returns
-    -------
-    CalibrationError
 
     Notes
     -----

@@ -143,10 +143,6 @@ class Explorer(Shown, Generic[R]):
         columns : int, default 2
             Panels per row.
 
-        Returns
-        -------
-        matplotlib Figure
-
         Raises
         ------
         ValueError

@@ -160,10 +160,6 @@ def expected_maximum(alpha: "Sequence[float] | DirichletMixture", order: int = 1
     order : int
         1 for the mean, 2 for the second moment, and so on.
 
-    Returns
-    -------
-    float
-
     Notes
     -----
     R is a vector of gammas G divided by their sum S, and S is independent of R. So

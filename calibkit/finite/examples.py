@@ -116,10 +116,6 @@ def example(name: str) -> FiniteClassifier:
     name : str
         A name out of `examples`.
 
-    Returns
-    -------
-    FiniteClassifier
-
     Notes
     -----
     Six permutations as in Vaicenavicius et al. (2019); the slides are those of Galdran and

@@ -73,10 +73,6 @@ def mnist1d(
     n_train, n_validation, n_test, seed : int
         Rows of each part, drawn in this order, and seed of the generator of the data.
 
-    Returns
-    -------
-    Split
-
     Notes
     -----
     The package makes 12,000 rows in two to eight seconds; the set is kept in memory. The global

@@ -98,10 +98,6 @@ def bootstrap_interval(
     **options
         Passed to `measure`.
 
-    Returns
-    -------
-    BootstrapInterval
-
     Raises
     ------
     ValueError

@@ -238,10 +238,6 @@ def consistency_band(
     n_draws, rng : int
         Number of redraws; seed, generator or None.
 
-    Returns
-    -------
-    ConsistencyBand
-
     Raises
     ------
     ValueError

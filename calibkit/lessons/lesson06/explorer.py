@@ -1,6 +1,7 @@
 """The bin tuner: two hundred data sets, four estimates, one truth. Lesson 06.
 
-Source: the fit-on-test view, source 000 sections 4.6, C.2 and C.5; source 003 sections 2 and 4.
+Sources: Kängsepp, Valk and Kull (2022), sections 4.6, C.2 and C.5 (the fit-on-test view); Kumar,
+Liang and Ma (2019), sections 2 and 4.
 """
 
 from collections.abc import Mapping
@@ -44,36 +45,16 @@ _ESTIMATORS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class BinTuner(Result):
-    """One state of the bin tuner.
+    """One state of the bin tuner."""
 
-    Parameters
-    ----------
-    replicates : Replicates
-        The chosen estimate on every data set.
-    n_bins : ndarray of int, shape (R,)
-        Bins that each of them used.
-    n : int
-        Predictions in a data set.
-    estimator : str
-        Name of the estimate.
-    truth : float
-        The true error of the predictions.
-    grid : ndarray of int
-        Numbers of bins for the columns `plain_mean` and `limit`.
-    plain_mean : ndarray
-        Mean plain estimate over the data sets.
-    limit : ndarray
-        The error that endless data would show in these bins.
-    """
-
-    replicates: Replicates
-    n_bins: IntArray
-    n: int
+    replicates: Replicates  # the chosen estimate on every data set
+    n_bins: IntArray  # that each of them used
+    n: int  # predictions in a data set
     estimator: str
-    truth: float
-    grid: IntArray
-    plain_mean: FloatArray
-    limit: FloatArray
+    truth: float  # the true error of the predictions
+    grid: IntArray  # numbers of bins for the two columns below
+    plain_mean: FloatArray  # mean plain estimate over the data sets
+    limit: FloatArray  # the error that endless data would show in these bins
 
     def describe(self) -> str:
         """Give mean, spread, bias and typical error of the estimate, beside the truth."""
@@ -161,19 +142,11 @@ def _limit(shape: str, error: float) -> FloatArray:
 
 def _draw(view: BinTuner, figure: AnyFigure, compact: bool) -> None:
     axes = figure.subplots(1, 2)
-    figures.replicates(
-        view.replicates,
-        ax=axes[0],
-        title=None if compact else f"Estimates of {len(view.n_bins)} data sets",
-        legend=False,
-    )
-    figures.bin_drift(
-        view,
-        ax=axes[1],
-        points=(view.n_bins, view.replicates.values),
-        title=None if compact else "The same against the bins",
-        legend=False,
-    )
+    titles = f"Estimates of {len(view.n_bins)} data sets", "The same against the bins"
+    first, second = (None, None) if compact else titles
+    points = view.n_bins, view.replicates.values
+    figures.replicates(view.replicates, ax=axes[0], title=first, legend=False)
+    figures.bin_drift(view, ax=axes[1], points=points, title=second, legend=False)
     # The same scale in all states, so that a dial moves the picture and not the axis.
     axes[0].set_xlim(_SCALE)
     axes[0].set_xticks(_TICKS)

@@ -1,14 +1,18 @@
 """The spread of an estimate over many data sets, with the truth marked. Lesson 06."""
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator, NullLocator
-from numpy.typing import NDArray
 
+from calibkit._result import spell
+from calibkit.lessons.lesson06.draws import Replicates
 from calibkit.plot import look
+
+if TYPE_CHECKING:  # the explorer draws with this file
+    from calibkit.lessons.lesson06.explorer import BinTuner
 
 _COLUMNS = 20
 _TICKS = (1, 2, 5, 10, 20, 50, 100)
@@ -23,33 +27,18 @@ _MEANS: tuple[tuple[str, Any], ...] = (
     (look.UNDER, (0, (1.2, 1.2))),
     (look.OVER, "solid"),
 )
-
-
-class Estimates(Protocol):
-    """What `replicates` draws; `calibkit.explore.Replicates` is one."""
-
-    @property
-    def name(self) -> str:
-        """What estimates."""
-
-    @property
-    def values(self) -> NDArray[np.float64]:
-        """One estimate per data set."""
-
-    @property
-    def truth(self) -> float:
-        """What they estimate."""
-
-    @property
-    def mean(self) -> float:
-        """Mean of the estimates."""
-
-    def describe(self) -> str:
-        """Give truth, mean and spread."""
+_TRUTH: dict[str, Any] = {
+    "color": look.TRUTH,
+    "linestyle": "dashdot",
+    "linewidth": 2.4,
+    "zorder": 3.5,
+    "label": "truth",
+    "gid": "truth",
+}
 
 
 def replicates(
-    estimates: Estimates | Sequence[Estimates],
+    estimates: Replicates | Sequence[Replicates],
     ax: Axes | None = None,
     *,
     title: str | None = None,
@@ -62,26 +51,17 @@ def replicates(
             f"replicates takes 1 to {_MOST_SETS} sets of estimates of the same truth, got "
             f"{len(sets)} with the truths {[one.truth for one in sets]}."
         )
-    with look.style():
-        ax, fresh = look.axes_or_new(ax, (7.0 if legend is not False else 5.0, 3.4))
-        look.dress(ax, grid="y")
+    frame: dict[str, Any] = {"words": ("estimate", "replicates"), "grid": "y"}
+    with look.drawing(ax, (5.0, 3.4), title=title, legend=legend, **frame) as ax:
         _draw_histograms(ax, sets)
         ax.yaxis.set_major_locator(MaxNLocator(4, integer=True))
-        draw_truth(ax, sets[0].truth, upright=True)
-        if look.is_last_row(ax):
-            ax.set_xlabel("estimate", fontsize=look.FONT_SIZE)
-        if look.is_first_column(ax):
-            ax.set_ylabel("replicates", fontsize=look.FONT_SIZE)
-        if title is not None:
-            ax.set_title(title)
-        if legend or (legend is None and fresh):
-            look.outside_legend(ax)
+        ax.axvline(sets[0].truth, **_TRUTH)
     words = "Histogram of estimates." if len(sets) == 1 else f"{len(sets)} histograms of estimates."
     look.remember(ax, [words, *(one.describe() for one in sets)])
     return ax
 
 
-def _draw_histograms(ax: Axes, sets: Sequence[Estimates]) -> None:
+def _draw_histograms(ax: Axes, sets: Sequence[Replicates]) -> None:
     everything = np.concatenate([one.values for one in sets])
     low, high = float(everything.min()), float(everything.max())
     if high - low < 1e-9:
@@ -111,42 +91,8 @@ def _draw_histograms(ax: Axes, sets: Sequence[Estimates]) -> None:
         )
 
 
-def draw_truth(ax: Axes, truth: float, *, upright: bool) -> None:
-    """Draw the true value, as a line across or upright."""
-    draw = ax.axvline if upright else ax.axhline
-    draw(
-        truth,
-        color=look.TRUTH,
-        linestyle="dashdot",
-        linewidth=2.4,
-        zorder=3.5,
-        label="truth",
-        gid="truth",
-    )
-
-
-class Drift(Protocol):
-    """What `bin_drift` draws; `calibkit.explore.bin_tuner_view` returns one."""
-
-    @property
-    def grid(self) -> NDArray[np.intp]:
-        """Numbers of bins, rising."""
-
-    @property
-    def plain_mean(self) -> NDArray[np.float64]:
-        """Mean plain estimate for each of them."""
-
-    @property
-    def limit(self) -> NDArray[np.float64]:
-        """What endless data would show for each of them."""
-
-    @property
-    def truth(self) -> float:
-        """The true error."""
-
-
 def bin_drift(
-    drift: Drift,
+    drift: "BinTuner",
     ax: Axes | None = None,
     *,
     points: tuple[Any, Any] | None = None,
@@ -154,37 +100,21 @@ def bin_drift(
     legend: bool | None = None,
 ) -> Axes:
     """Draw how the plain estimate drifts with the number of bins: hidden below, inflated above."""
-    with look.style():
-        ax, fresh = look.axes_or_new(ax, (7.0 if legend is not False else 5.0, 3.8))
-        look.dress(ax)
+    words = "number of bins (log scale)", ""
+    with look.drawing(ax, (5.0, 3.8), words=words, title=title, legend=legend) as ax:
         _draw_drift(ax, drift, points)
-        if look.is_last_row(ax):
-            ax.set_xlabel("number of bins (log scale)", fontsize=look.FONT_SIZE)
-        ax.set_ylabel("estimate", fontsize=look.FONT_SIZE)
-        if title is not None:
-            ax.set_title(title)
-        if legend or (legend is None and fresh):
-            look.outside_legend(ax)
-    few, many = 0, len(drift.grid) - 1
-    look.remember(
-        ax,
-        [
-            f"Mean plain estimate against the number of bins, truth {drift.truth:.4f}.",
-            *(
-                f"With {_bins(int(drift.grid[k]))}: mean {drift.plain_mean[k]:.4f}, endless "
-                f"data {drift.limit[k]:.4f}."
-                for k in (few, many)
-            ),
-        ],
+        ax.set_ylabel("estimate", fontsize=look.FONT_SIZE)  # of its own beside other panels, too
+    ends = (
+        f"With {spell(int(drift.grid[k]), 'bin')}: mean {drift.plain_mean[k]:.4f}, endless data "
+        f"{drift.limit[k]:.4f}."
+        for k in (0, -1)
     )
+    first = f"Mean plain estimate against the number of bins, truth {drift.truth:.4f}."
+    look.remember(ax, [first, *ends])
     return ax
 
 
-def _bins(number: int) -> str:
-    return f"{number} bin{'' if number == 1 else 's'}"
-
-
-def _draw_drift(ax: Axes, drift: Drift, points: tuple[Any, Any] | None) -> None:
+def _draw_drift(ax: Axes, drift: "BinTuner", points: tuple[Any, Any] | None) -> None:
     ax.set_xscale("log")
     ax.xaxis.set_minor_locator(NullLocator())
     highest = max(drift.grid[-1], 1 if points is None else np.max(points[0]))
@@ -213,6 +143,6 @@ def _draw_drift(ax: Axes, drift: Drift, points: tuple[Any, Any] | None) -> None:
         label="endless data",
         gid="limit",
     )
-    draw_truth(ax, drift.truth, upright=False)
+    ax.axhline(drift.truth, **_TRUTH)
     ax.set_xlim(0.9, highest * 1.1)
     ax.set_ylim(bottom=min(0.0, ax.get_ylim()[0]))

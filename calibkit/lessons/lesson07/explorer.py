@@ -12,8 +12,7 @@ from calibkit import plot
 from calibkit._result import Result, spell
 from calibkit._validation import as_count
 from calibkit.explore import Choice, Explorer, Preset, Slider
-from calibkit.fakes import LogitDistortion, SyntheticShape
-from calibkit.fakes._sample import FakeSample
+from calibkit.fakes import FakeSample, LogitDistortion, SyntheticShape
 from calibkit.piecewise import PiecewiseLinear
 from calibkit.plot.look import AnyFigure
 
@@ -32,31 +31,15 @@ _GRID = (np.arange(1000) + 0.5) / 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class KnotsView(Result):
-    """One state of the knots explorer.
+    """One state of the knots explorer."""
 
-    Parameters
-    ----------
-    model : PiecewiseLinear
-        The map with the wanted number of pieces.
-    search : PiecewiseLinear
-        The map whose number of pieces five folds chose from one to six, with all scores.
-    fake : LogitDistortion or SyntheticShape
-        The fake classifier, whose true map is known.
-    n : int
-        Number of predictions.
-    map_error : float
-        Mean distance between fitted and true map, on new predictions.
-    error, true_error : float
-        Mean distance of the fitted map, and of the true one, from the diagonal on the data.
-    """
-
-    model: PiecewiseLinear
-    search: PiecewiseLinear
+    model: PiecewiseLinear  # the map with the wanted number of pieces
+    search: PiecewiseLinear  # the one whose number of pieces five folds chose, with all scores
     fake: Fake
-    n: int
-    map_error: float
-    error: float
-    true_error: float
+    n: int  # predictions
+    map_error: float  # mean distance between fitted and true map, on new predictions
+    error: float  # mean distance of the fitted map from the diagonal, on the data
+    true_error: float  # the same for the true map
 
     def describe(self) -> str:
         """Give the error of the map, the error of its number, and the choice of the folds."""

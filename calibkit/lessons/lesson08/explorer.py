@@ -24,15 +24,7 @@ _DRAWS = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Hunt(Result):
-    """One state of the outlier hunter.
-
-    Parameters
-    ----------
-    error : TestBasedError
-        What was rejected, with its null level.
-    model : str
-        The fake classifier.
-    """
+    """One state of the outlier hunter: what was rejected of which fake classifier."""
 
     error: TestBasedError
     model: str

@@ -1,7 +1,6 @@
 """Several binnings of the same predictions, tested side by side. Lesson 08."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -9,19 +8,20 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection, PolyCollection
 from numpy.typing import ArrayLike, NDArray
 
+from calibkit._result import spell
 from calibkit.plot import look
+from calibkit.significance import TestBasedError
 
-if TYPE_CHECKING:
-    from calibkit.significance import TestBasedError
+Truth = Callable[[NDArray[np.float64]], ArrayLike]
 
 _GRID = 201
 
 
 def compare_bins(
-    errors: "Mapping[str, TestBasedError]",
+    errors: Mapping[str, TestBasedError],
     axes: Sequence[Axes] | None = None,
     *,
-    truth: Callable[[NDArray[np.float64]], ArrayLike] | None = None,
+    truth: Truth | None = None,
     legend: bool | None = None,
 ) -> tuple[Axes, ...]:
     """Draw what several binnings accept and reject, in panels side by side."""
@@ -41,40 +41,30 @@ def compare_bins(
         if len(axes) != len(errors):
             raise ValueError(f"{len(errors)} errors need as many axes, got {len(axes)}.")
         for ax, (name, error) in zip(axes, errors.items(), strict=True):
-            _draw(ax, error, truth)
-            ax.set_title(name)
+            _draw_panel(ax, name, error, truth)
         if legend or (legend is None and fresh):
             look.legend(axes[0].figure)
     return tuple(axes)
 
 
-def _draw(
-    ax: Axes,
-    error: "TestBasedError",
-    truth: Callable[[NDArray[np.float64]], ArrayLike] | None,
-) -> None:
-    look.dress(ax)
-    ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
-    ticks = [0, 0.5, 1]
-    ax.set_xticks(ticks, ["0", "0.5", "1"])
-    ax.set_yticks(ticks, ["0", "0.5", "1"])
-    if look.is_last_row(ax):
-        ax.set_xlabel("predicted probability", fontsize=look.FONT_SIZE)
-    if look.is_first_column(ax):
-        ax.set_ylabel("probability", fontsize=look.FONT_SIZE)
-    _draw_boxes(ax, error)
-    _draw_predictions(ax, error)
-    if truth is not None:
-        grid = np.linspace(0, 1, _GRID)
-        code: dict[str, Any] = {"color": look.TRUTH, "linestyle": "-.", "linewidth": 1.6}
-        ax.plot(grid, np.asarray(truth(grid)), label="true map", gid="truth", zorder=2.4, **code)
+def _draw_panel(ax: Axes, name: str, error: TestBasedError, truth: Truth | None) -> None:
+    labels = "predicted probability", "probability"
+    with look.drawing(ax, (0, 0), words=labels, title=name):
+        ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
+        for axis in (ax.xaxis, ax.yaxis):
+            axis.set_ticks((0, 0.5, 1), ("0", "0.5", "1"))
+        _draw_boxes(ax, error)
+        _draw_predictions(ax, error)
+        if truth is not None:
+            grid = np.linspace(0, 1, _GRID)
+            look.draw_truth(ax, grid, truth(grid))
     used = int(error.table.occupied.sum())
-    words = f"{used} bin{'' if used == 1 else 's'}, {100 * error.value:.1f} % rejected"
+    words = f"{spell(used, 'bin')}, {100 * error.value:.1f} % rejected"
     ax.text(0.03, 0.97, words.replace(", ", "\n"), transform=ax.transAxes, va="top", gid="words")
     look.remember(ax, [f"{words}.", error.describe()])
 
 
-def _draw_boxes(ax: Axes, error: "TestBasedError") -> None:
+def _draw_boxes(ax: Axes, error: TestBasedError) -> None:
     table, (low, high) = error.table, error.acceptance()
     seen = table.occupied
     left, right = table.edges[:-1][seen], table.edges[1:][seen]
@@ -104,7 +94,7 @@ def _draw_boxes(ax: Axes, error: "TestBasedError") -> None:
     )
 
 
-def _draw_predictions(ax: Axes, error: "TestBasedError") -> None:
+def _draw_predictions(ax: Axes, error: TestBasedError) -> None:
     verdict = error.verdicts[0]
     kinds = (
         (~verdict.rejected, look.UNDER, 3.0, "prediction, accepted", "accepted"),

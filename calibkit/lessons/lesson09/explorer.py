@@ -1,7 +1,7 @@
 """The prevalence dial: one model, made for one share of events and used at another. Lesson 09.
 
-Source 002 sections 2.2 and 4.1 (the simulation, in the form that its tables used); Saerens and
-others (2002) for the repair.
+Matsubara and others (2023), sections 2.2 and 4.1, for the simulation, in the form that its tables
+used; Saerens and others (2002) for the repair.
 """
 
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ from calibkit.calibrators import estimate_prevalence, shift_prior
 from calibkit.errors import expected_calibration_error
 from calibkit.explore import Choice, Explorer, Preset, Slider
 from calibkit.fakes import GaussianDiscriminant
-from calibkit.lessons.lesson09 import figures, measures
+from calibkit.lessons.lesson09 import figures
 from calibkit.plot.look import AnyFigure
 from calibkit.reliability import BinTable
 from calibkit.significance import (
@@ -46,37 +46,17 @@ _REPAIRS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class PrevalenceView(Result):
-    """One state of the prevalence dial.
+    """One state of the prevalence dial."""
 
-    Parameters
-    ----------
-    model : GaussianDiscriminant
-        The model, with the share that it was made for and the share where it is used.
-    repair : str
-        What was done to its predictions.
-    moved_to : float
-        The prevalence that they now stand for.
-    names : tuple of str
-        What the numbers are called.
-    values, null_low, null_high : ndarray of shape (4,)
-        Each number, and 5 % and 95 % quantiles of what a calibrated model would show.
-    ratio : float
-        Observed over expected number of events.
-    table : BinTable
-        Ten equal-mass bins.
-    band : ConsistencyBand
-        Where the points of a calibrated model would lie.
-    """
-
-    model: GaussianDiscriminant
+    model: GaussianDiscriminant  # with the share that it was made for, and that where it is used
     repair: str
-    moved_to: float
-    names: tuple[str, ...]
+    moved_to: float  # the prevalence that its predictions now stand for
+    names: tuple[str, ...]  # of the four measures
     values: FloatVector
-    null_low: FloatVector
+    null_low: FloatVector  # 5 % and 95 % quantiles of what a calibrated model would show
     null_high: FloatVector
-    ratio: float
-    table: BinTable
+    ratio: float  # observed over expected number of events
+    table: BinTable  # ten equal-mass bins
     band: ConsistencyBand
 
     @property
@@ -185,18 +165,11 @@ def _measured(
 
 def _draw(view: PrevalenceView, figure: AnyFigure, compact: bool) -> None:
     axes = figure.subplots(1, 2, width_ratios=(1, 1.15))
-    figures.rare_events(
-        view.table,
-        ax=axes[0],
-        ends=_ENDS,
-        band=view.band,
-        truth=view.true_map,
-        title=None if compact else "Ten equal-mass bins",
-        legend=False,
-    )
-    measures.measures(
-        view, ax=axes[1], title=None if compact else "Four measures of the same", legend=False
-    )
+    titles = "Ten equal-mass bins", "Four measures of the same"
+    first, second = (None, None) if compact else titles
+    shown: dict[str, Any] = {"ends": _ENDS, "band": view.band, "truth": view.true_map}
+    figures.rare_events(view.table, ax=axes[0], title=first, legend=False, **shown)
+    figures.measures(view, ax=axes[1], title=second, legend=False)
     if not compact:
         plot.legend(figure)
 

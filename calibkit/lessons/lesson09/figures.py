@@ -1,29 +1,36 @@
-"""Rare events: reliability diagrams on stretched axes. Lesson 09.
+"""Rare events: diagrams on stretched axes, and measures beside their null levels. Lesson 09.
 
 Near zero a plain diagram shows one clump of points. On logarithmic axes equal distances are equal
 factors, on logit axes equal factors of the odds.
 """
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from calibkit._links import expit, logit
 from calibkit.plot import _scale, look
-from calibkit.plot._elements import Truth
 from calibkit.reliability import BinTable
+from calibkit.significance import ConsistencyBand
 
-if TYPE_CHECKING:
-    from calibkit.significance import ConsistencyBand
+if TYPE_CHECKING:  # the explorer draws with this file
+    from calibkit.lessons.lesson09.explorer import PrevalenceView
 
 FloatVector = NDArray[np.float64]
+Ends = tuple[float, float]
+Truth = Callable[[FloatVector], ArrayLike]
 
 SCALES = ("log", "logit")
 _FACTOR = 2.0  # the guides left and right of the diagonal
+_PERCENT_ENDS = (0.005, 1000.0)
+_PERCENT_TICKS = (0.01, 0.1, 1, 10, 100)
+
+# --- diagrams ------------------------------------------------------------------------------------
 
 
 def rare_events(
@@ -31,8 +38,8 @@ def rare_events(
     ax: Axes | None = None,
     *,
     scale: str = "log",
-    ends: tuple[float, float] | None = None,
-    band: "ConsistencyBand | None" = None,
+    ends: Ends | None = None,
+    band: ConsistencyBand | None = None,
     truth: Truth | None = None,
     title: str | None = None,
     legend: bool | None = None,
@@ -43,9 +50,8 @@ def rare_events(
     if band is not None and not np.array_equal(band.table.edges, table.edges):
         raise ValueError("The band belongs to other bins; pass the band of the same table.")
     ends = _checked(scale, ends) or _log_ends(table, band)
-    with look.style():
-        ax, fresh = look.axes_or_new(ax, (7.0 if legend is not False else 4.4, 4.4))
-        words = "predicted probability", "observed frequency"
+    words = "predicted probability", "observed frequency"
+    with look.drawing(ax, (5.0, 4.4), title=title, legend=legend) as ax:
         if scale == "logit":
             _scale.frame(ax, words, scale)
         else:
@@ -54,17 +60,15 @@ def rare_events(
         if band is not None:
             _draw_band(ax, band, ends)
         if truth is not None:
-            _draw_truth(ax, truth, scale, ends)
+            across = _along(scale, ends)
+            up = np.asarray(truth(across), dtype=np.float64)
+            look.draw_truth(ax, across, np.where((up >= ends[0]) & (up <= ends[1]), up, np.nan))
         _draw_points(ax, table, ends)
-        if title is not None:
-            ax.set_title(title)
-        if legend or (legend is None and fresh):
-            look.outside_legend(ax)
     look.remember(ax, _sentences(table, scale, band, truth))
     return ax
 
 
-def _checked(scale: str, ends: tuple[float, float] | None) -> tuple[float, float] | None:
+def _checked(scale: str, ends: Ends | None) -> Ends | None:
     """Return the ends that are not up to the data."""
     if scale == "logit":
         if ends is not None:
@@ -76,7 +80,7 @@ def _checked(scale: str, ends: tuple[float, float] | None) -> tuple[float, float
 
 
 def _sentences(
-    table: BinTable, scale: str, band: "ConsistencyBand | None", truth: Truth | None
+    table: BinTable, scale: str, band: ConsistencyBand | None, truth: Truth | None
 ) -> list[str]:
     extra = [name for name, given in (("the true map", truth), ("a band", band)) if given]
     drawn = f" and {' and '.join(extra)}" if extra else ""
@@ -86,7 +90,7 @@ def _sentences(
     return [f"Reliability diagram on {scale} axes with bin means{drawn}. {none}{words}"]
 
 
-def _log_ends(table: BinTable, band: "ConsistencyBand | None") -> tuple[float, float]:
+def _log_ends(table: BinTable, band: ConsistencyBand | None) -> Ends:
     """Return ends that leave room around all positive values."""
     used = table.occupied
     values = [table.mean_prob[used], table.frequency[used]]
@@ -99,8 +103,7 @@ def _log_ends(table: BinTable, band: "ConsistencyBand | None") -> tuple[float, f
     return float(shown.min()) / 1.8, min(float(shown.max()) * 1.8, 1.0)
 
 
-def _log_frame(ax: Axes, words: tuple[str, str], ends: tuple[float, float]) -> None:
-    look.dress(ax)
+def _log_frame(ax: Axes, words: tuple[str, str], ends: Ends) -> None:
     ax.set_xscale("log")
     ax.set_yscale("log")
     ax.set(xlim=ends, ylim=ends)
@@ -118,13 +121,13 @@ def _log_frame(ax: Axes, words: tuple[str, str], ends: tuple[float, float]) -> N
     _scale.diagonal(ax, ends)
 
 
-def _log_ticks(ends: tuple[float, float]) -> list[float]:
+def _log_ticks(ends: Ends) -> list[float]:
     low, high = (int(np.floor(np.log10(end))) for end in ends)
     digits = (1, 2, 5) if high - low <= 2 else (1,)
     return [float(f"{d}e{power}") for power in range(low, high + 1) for d in digits]
 
 
-def _draw_guides(ax: Axes, scale: str, ends: tuple[float, float]) -> None:
+def _draw_guides(ax: Axes, scale: str, ends: Ends) -> None:
     across = _along(scale, ends)
     label = "twice and half the odds" if scale == "logit" else "twice and half as many"
     for factor in (_FACTOR, 1 / _FACTOR):
@@ -142,11 +145,11 @@ def _draw_guides(ax: Axes, scale: str, ends: tuple[float, float]) -> None:
         label = "_"  # one entry in the legend
 
 
-def _along(scale: str, ends: tuple[float, float]) -> FloatVector:
+def _along(scale: str, ends: Ends) -> FloatVector:
     return _scale.grid("logit") if scale == "logit" else np.geomspace(*ends, 201)
 
 
-def _draw_band(ax: Axes, band: "ConsistencyBand", ends: tuple[float, float]) -> None:
+def _draw_band(ax: Axes, band: ConsistencyBand, ends: Ends) -> None:
     used = band.table.occupied
     across = np.clip(band.table.mean_prob[used], *ends)
     low, high = (np.clip(end[used], *ends) for end in (band.lower, band.upper))
@@ -164,22 +167,7 @@ def _draw_band(ax: Axes, band: "ConsistencyBand", ends: tuple[float, float]) -> 
     )
 
 
-def _draw_truth(ax: Axes, truth: Truth, scale: str, ends: tuple[float, float]) -> None:
-    across = _along(scale, ends)
-    up = np.asarray(truth(across), dtype=np.float64)
-    ax.plot(
-        across,
-        np.where((up >= ends[0]) & (up <= ends[1]), up, np.nan),
-        color=look.TRUTH,
-        linewidth=2.0,
-        linestyle=(0, (6, 1.5, 1.2, 1.5)),
-        zorder=3.0,
-        label="true map",
-        gid="truth",
-    )
-
-
-def _draw_points(ax: Axes, table: BinTable, ends: tuple[float, float]) -> None:
+def _draw_points(ax: Axes, table: BinTable, ends: Ends) -> None:
     used = table.occupied
     x, y = table.mean_prob[used], table.frequency[used]
     across, up = np.clip(x, *ends), np.clip(y, *ends)
@@ -202,3 +190,91 @@ def _draw_points(ax: Axes, table: BinTable, ends: tuple[float, float]) -> None:
                 label=label,
                 gid="means" if marker == "o" else "none",
             )
+
+
+# --- measures ------------------------------------------------------------------------------------
+
+
+def measures(
+    found: "PrevalenceView",
+    ax: Axes | None = None,
+    *,
+    title: str | None = None,
+    legend: bool | None = None,
+) -> Axes:
+    """Draw several measures of one model in per cent, each beside its null level."""
+    value, low, high = (
+        100 * np.asarray(v) for v in (found.values, found.null_low, found.null_high)
+    )
+    words = "per cent (log scale)", ""
+    with look.drawing(ax, (4.4, 2.8), words=words, title=title, legend=legend, grid="x") as ax:
+        _percent_frame(ax, found.names)
+        _draw_null(ax, low, high)
+        _draw_marks(ax, value, high)
+        _write_numbers(ax, value)
+    pairs = zip(found.names, value, low, high, strict=True)
+    told = "; ".join(f"{n} {v:.4g} % (by chance {a:.2g} to {b:.2g} %)" for n, v, a, b in pairs)
+    look.remember(ax, [f"Measures in per cent on a log axis, beside their null levels: {told}."])
+    return ax
+
+
+def _percent_frame(ax: Axes, names: tuple[str, ...]) -> None:
+    ax.set_xscale("log")
+    ax.set(xlim=_PERCENT_ENDS, ylim=(len(names) - 0.4, -0.6))
+    ax.set_yticks(range(len(names)), names, fontsize=look.FONT_SIZE)
+    ax.xaxis.set_major_locator(FixedLocator(_PERCENT_TICKS))
+    ax.xaxis.set_major_formatter(FixedFormatter([f"{tick:g}" for tick in _PERCENT_TICKS]))
+    ax.xaxis.set_minor_locator(NullLocator())
+
+
+def _draw_null(ax: Axes, low: FloatVector, high: FloatVector) -> None:
+    ax.hlines(
+        np.arange(len(low)),
+        np.clip(low, *_PERCENT_ENDS),
+        np.clip(high, *_PERCENT_ENDS),
+        color=look.BAND,
+        alpha=0.55,
+        linewidth=9,
+        zorder=2.5,
+        label="90 % of calibrated models",
+        gid="null",
+    )
+
+
+def _draw_marks(ax: Axes, value: FloatVector, high: FloatVector) -> None:
+    places = np.arange(len(value))
+    for rows, face, label in (
+        (value > high, look.OVER, "measured, above chance"),
+        (value <= high, "white", "measured, within chance"),
+    ):
+        if rows.any():
+            ax.plot(
+                np.clip(value[rows], *_PERCENT_ENDS),
+                places[rows],
+                linestyle="none",
+                marker="D" if face != "white" else "o",
+                markersize=8,
+                markerfacecolor=face,
+                markeredgecolor=look.INK,
+                clip_on=False,
+                zorder=4,
+                label=label,
+                gid=label,
+            )
+
+
+def _write_numbers(ax: Axes, value: FloatVector) -> None:
+    """Write each number above its mark, inside the frame."""
+    for place, number in enumerate(value):
+        at = min(max(float(number), 2.2 * _PERCENT_ENDS[0]), _PERCENT_ENDS[1] / 2.2)
+        ax.annotate(
+            f"{number:,.0f} %" if number >= 1000 else f"{number:.3g} %",
+            (at, place),
+            xytext=(0, 6.5),
+            textcoords="offset points",
+            ha="center",
+            va="bottom",
+            fontsize=look.FONT_SIZE,
+            color=look.INK,
+            zorder=5,
+        )
