@@ -37,12 +37,6 @@ class History:
 CHANCES = [[0.7, 0.2, 0.1], [0.1, 0.0, 0.9]]
 
 
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
-
-
 def find(ax: Axes, gid: str) -> list[Any]:
     return [artist for artist in ax.findobj() if artist.get_gid() == gid]
 

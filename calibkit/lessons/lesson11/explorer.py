@@ -152,12 +152,7 @@ def _draw(view: RaceView, figure: AnyFigure, compact: bool) -> None:
 
 _CONTROLS = (
     Slider(
-        name="n",
-        label="Calibration set",
-        values=SIZES,
-        default=100,
-        book=(100, 10_000),
-        unit="rows",
+        name="n", label="Calibration set", values=SIZES, default=100, book=SIZES[::4], unit="rows"
     ),
     Choice(
         name="distortion",
