@@ -121,16 +121,14 @@ def one_split(
     platt = PlattCalibrator(smoothing=False).fit(confidence[first], right[first])
     said = platt.calibrate(confidence)
     chance = population.true_prob[np.arange(population.n), winner]
-    if not population.known:
-        chance = np.full(population.n, np.nan)
-    same = np.full(population.n, 1 / population.n)
+    chance = chance if population.known else np.full(population.n, np.nan)
+    whole = _norms(said - chance, np.full(population.n, 1 / population.n))
     columns = []
     for number in numbers:
         edges = EqualMass(number).edges(said[second])
         table = reliability_table(right[third], said[third], bins=FixedEdges(edges))
         plain = _norms(table.gap, table.weight)
         true = _norms(*_true_gaps(said, chance, edges))
-        whole = _norms(said - chance, same)
         columns.append([*plain, debiased_square(table), *true, *whole])
     return np.array(columns).T
 

@@ -1,8 +1,4 @@
-"""The calibrator race: who comes closest to the truth, with how many rows? Lesson 11.
-
-Sources: Kumar, Liang and Ma (2019) sections 3 and 4 (scaling-binning); Kängsepp, Valk and Kull
-(2022) sections 3.4 and 6.1 (distances of maps); the review of calibration notions, section 5.
-"""
+"""The calibrator race: who comes closest to the truth, with how many rows? Lesson 11."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,18 +11,8 @@ from calibkit import plot
 from calibkit._result import Result, read_only, spell
 from calibkit._validation import as_choice, as_count
 from calibkit.explore import Choice, Explorer, Preset, Slider
-from calibkit.lessons.lesson11 import figures
-from calibkit.lessons.lesson11.race import (
-    DISTORTIONS,
-    MEASURES,
-    METHODS,
-    RUNS,
-    SIZES,
-    FloatArray,
-    grid_of,
-    measured,
-    runs_of,
-)
+from calibkit.lessons.lesson11 import figures, race
+from calibkit.lessons.lesson11.race import DISTORTIONS, MEASURES, RUNS, SIZES, FloatArray
 from calibkit.plot.look import AnyFigure
 
 _GROUPS: dict[str, tuple[str, ...]] = {
@@ -34,7 +20,7 @@ _GROUPS: dict[str, tuple[str, ...]] = {
     "rigid": ("Platt", "beta"),
     "free": ("isotonic", "Venn-Abers"),
     "binned": ("histogram", "scaling-binning"),
-    "all": tuple(METHODS),
+    "all": tuple(race.METHODS),
 }
 _GROUP_TEXTS = {name: " and ".join(group) for name, group in _GROUPS.items()} | {"all": "all six"}
 _DISTORTION_TEXTS = {
@@ -48,7 +34,6 @@ _MEASURE_TEXTS = {
     "left": "calibration error left",
     "loss": "excess log loss",
 }
-_LOW, _HIGH = 0.1, 0.9
 _SCALES = {"map": (2e-3, 0.3), "left": (2e-3, 0.3), "loss": (3e-5, 0.3)}
 
 
@@ -73,8 +58,7 @@ class RaceView(Result):
         n = self.n if n is None else n
         if method not in self.methods or n not in self.sizes:
             raise ValueError(f"there is no {method!r} with {n} rows in this race.")
-        place = int(np.flatnonzero(self.sizes == n)[0])
-        return float(self.middle[self.methods.index(method), place])
+        return float(self.middle[self.methods.index(method), self.sizes.tolist().index(n)])
 
     def describe(self) -> str:
         """Give the median of each calibrator at the size that is looked at, lowest first."""
@@ -117,11 +101,11 @@ def calibrator_race_view(
     if n_bins > SIZES[0] // 2:
         raise ValueError(f"n_bins={n_bins} is too many for {SIZES[0]} rows; take at most 50.")
     group, place = _GROUPS[methods], MEASURES.index(measure)
-    runs = [runs_of(distortion, name, n_bins) for name in group]
-    prob, truth = grid_of(distortion)
+    runs = [race.runs_of(distortion, name, n_bins) for name in group]
+    prob, truth = race.grid_of(distortion)
     values = np.stack([one.values[place] for one in runs])
     # A quantile that is one of the values: between infinite ones there is nothing to average.
-    low, middle, high = np.quantile(values, [_LOW, 0.5, _HIGH], axis=-1, method="inverted_cdf")
+    low, middle, high = np.quantile(values, [0.1, 0.5, 0.9], axis=-1, method="inverted_cdf")
     return RaceView(
         methods=group,
         sizes=read_only(np.array(SIZES)),
@@ -129,7 +113,7 @@ def calibrator_race_view(
         low=read_only(low),
         middle=read_only(middle),
         high=read_only(high),
-        untouched=measured(prob, truth)[place],
+        untouched=race.measured(prob, truth)[place],
         n=n,
         prob=read_only(prob),
         truth=read_only(truth),
@@ -152,7 +136,12 @@ def _draw(view: RaceView, figure: AnyFigure, compact: bool) -> None:
 
 _CONTROLS = (
     Slider(
-        name="n", label="Calibration set", values=SIZES, default=100, book=SIZES[::4], unit="rows"
+        name="n",
+        label="Calibration set",
+        values=SIZES,
+        default=100,
+        book=(100, 10_000),
+        unit="rows",
     ),
     Choice(
         name="distortion",

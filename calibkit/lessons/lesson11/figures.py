@@ -35,8 +35,7 @@ def learning_curves(
     words = ("rows of the calibration set (log scale)", race.measure)
     with look.drawing(ax, (5.4, 3.8), words=words, title=title, legend=legend) as ax:
         ax.set(xscale="log", yscale="log")
-        for axis in (ax.xaxis, ax.yaxis):
-            axis.set_minor_locator(NullLocator())
+        ax.minorticks_off()
         # Plain numbers, not powers of ten: easier to read, and much faster to draw.
         ax.yaxis.set_major_locator(LogLocator(subs=(1, 3)))
         ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: _plain(value)))
@@ -74,21 +73,20 @@ def _plain(value: float) -> str:
 
 
 def _draw_curve(ax: Axes, race: "RaceView", m: int, code: dict[str, Any]) -> None:
-    finite = np.isfinite(race.middle[m])
     if len(race.methods) <= _MOST_BANDS:
-        shown = finite & np.isfinite(race.high[m])
         ax.fill_between(
             race.sizes,
             race.low[m],
             race.high[m],
-            where=shown.tolist(),
+            where=np.isfinite(race.high[m]).tolist(),  # then the median is finite, too
             color=code["color"],
             alpha=0.15,
             linewidth=0,
             gid=f"strip-{m}",
         )
     line = {"label": race.methods[m], "linewidth": 1.8, "markersize": 5, "zorder": 3, **code}
-    ax.plot(race.sizes, np.where(finite, race.middle[m], np.nan), gid=f"curve-{m}", **line)
+    middle = np.where(np.isfinite(race.middle[m]), race.middle[m], np.nan)
+    ax.plot(race.sizes, middle, gid=f"curve-{m}", **line)
 
 
 def _draw_infinite(ax: Axes, race: "RaceView", m: int, line: int) -> int:

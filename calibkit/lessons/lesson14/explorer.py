@@ -165,8 +165,7 @@ _DETAILS = {
 
 def _draw(board: AuditBoard, figure: AnyFigure, compact: bool) -> None:
     if compact:
-        ax = figure.subplots()
-        figures.audit_board(board, ax)
+        figures.audit_board(board, figure.subplots())
         return
     left, right = figure.subplots(1, 2, width_ratios=[1, 1.1])
     band = board.report.evidence.band
