@@ -225,6 +225,7 @@ if find_spec("torch"):
 # --- what the lesson says ----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_recipe_of_fifty_small_steps_stops_too_early() -> None:
     """Exercise 10.2: at 1.77 instead of 3.03."""
     torch = pytest.importorskip("torch")

@@ -35,12 +35,6 @@ class Race:
         return "Two racers."
 
 
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
-
-
 def find(ax: Axes, gid: str) -> list[Any]:
     return [artist for artist in ax.findobj() if artist.get_gid() == gid]
 

@@ -15,12 +15,6 @@ from calibkit.lessons.lesson12.figures import light
 SIX = finite.example("six atoms")
 
 
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
-
-
 def points(ax: Axes, k: int) -> np.ndarray:
     (artist,) = [a for a in ax.collections if a.get_gid() == f"entries-{k}"]
     return np.asarray(artist.get_offsets())

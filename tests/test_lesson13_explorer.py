@@ -8,14 +8,13 @@ from dataclasses import replace
 from importlib import resources
 from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
 from calibkit import plot
 from calibkit.decisions import Ward, regret_curve, trust_regret
 from calibkit.explore._book import explorer_page, quiz_page
-from calibkit.explore._lab import explorer_box, quiz_box
+from calibkit.explore._lab import quiz_box
 from calibkit.fakes import KnobClassifier
 from calibkit.lessons import lesson04, lesson13
 from calibkit.lessons.lesson13.explorer import IGNORE, TRUST, TRUTH
@@ -23,12 +22,6 @@ from calibkit.lessons.lesson13.game import NAMES, PLAYERS, WARD, WARM_UP
 from calibkit.lessons.lesson13.models import CLASSIFIERS, MODELS, belief_of
 
 KILOBYTE = 1024
-
-
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
 
 
 # --- what the explorers stand on: beds and the regret curve ------------------------------------
@@ -177,7 +170,7 @@ class TestHospital:
     @pytest.mark.parametrize(
         ("bad", "words"),
         [
-            ({"model": "x"}, "model='x' does not exist"),
+            ({"model": "x"}, "model must be .*, got 'x'"),
             ({"harm": 0}, "harm"),
             ({"beds": 11}, "beds"),
             ({"rounds": 0}, "rounds"),
@@ -199,17 +192,17 @@ class TestHospital:
 
     def test_the_pictures_of_the_page_are_light(self):
         hospital = lesson13.hospital()
-        states = [{"model": model, "beds": beds} for model in MODELS[:2] for beds in (4, 10)]
+        states = [{"model": MODELS[0]}, {}, {"beds": 4}]
         sizes = [len(hospital.show(**state)[0].small().source) for state in states]
         assert np.mean(sizes) * hospital.n_states <= 970 * KILOBYTE
 
     @pytest.mark.parametrize("model", MODELS)
     def test_the_ends_of_all_dials_together(self, model):
-        for harm, beds, rounds in ((0.5, 1, 2), (18, 10, 2)):
-            picture, words = lesson13.hospital().show(
-                model=model, harm=harm, beds=beds, rounds=rounds, week=12
-            )
-            assert picture.png.startswith(b"\x89PNG") and "nan" not in words
+        low = {"model": model, "harm": 0.5, "beds": 1, "rounds": 2}
+        picture, words = lesson13.hospital().show(**low)
+        assert picture.png.startswith(b"\x89PNG") and "nan" not in words
+        high = {"model": model, "harm": 18, "beds": 10, "rounds": 500, "week": 12}
+        assert "nan" not in lesson13.hospital_view(**high).describe()
 
     def test_the_static_figure_shows_four_states(self):
         hospital = lesson13.hospital()
@@ -217,24 +210,14 @@ class TestHospital:
         assert words.count("Reliability diagram") == 4
         assert all(caption in words for caption, _ in hospital.presets)
 
-    def test_the_widgets_reach_both_ends_of_every_dial(self):
-        hospital = lesson13.hospital(rounds=2)
-        row, figure, sentence = explorer_box(hospital).children
-        start = figure.value, sentence.value
-        for control, widget in zip(hospital.controls, row.children, strict=False):
-            for value in (control.values[0], control.values[-1]):
-                widget.value = value
-            widget.value = control.default
-        assert (figure.value, sentence.value) == start
-
     def test_the_page_without_a_kernel_holds_its_states(self):
         hospital = lesson13.hospital(rounds=2)
         small = [
-            control if control.name == "model" else replace(control, book=(control.default,))
+            replace(control, book=MODELS[:2] if control.name == "model" else (control.default,))
             for control in hospital.controls
         ]
         html = explorer_page(replace(hospital, controls=small))
-        for model in MODELS:
+        for model in MODELS[:2]:
             assert lesson13.hospital_view(model=model, rounds=2).describe() in html
 
 
@@ -304,9 +287,9 @@ class TestGame:
     def test_bad_values_are_named(self):
         with pytest.raises(ValueError, match="draw=0"):
             lesson13.ward_round_view(draw=0)
-        with pytest.raises(ValueError, match="model='x'"):
+        with pytest.raises(ValueError, match="model must be .*, got 'x'"):
             lesson13.ward_rounds(model="x")
-        with pytest.raises(ValueError, match="model='x'"):
+        with pytest.raises(ValueError, match="model must be .*, got 'x'"):
             lesson13.ward_round_view(model="x")
 
     def test_words_and_table_of_a_round(self):

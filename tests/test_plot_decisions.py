@@ -17,7 +17,6 @@ from calibkit.decisions import (
 from calibkit.fakes import KnobClassifier, LogitDistortion
 from calibkit.lessons import lesson13
 from calibkit.lessons.lesson13 import figures as figures13
-from calibkit.lessons.lesson13 import patients as patients13
 
 SAMPLE = LogitDistortion(slope=0.5).sample(300, 13)
 CURVE = murphy_curve(SAMPLE.y_true, SAMPLE.y_prob)
@@ -139,10 +138,10 @@ class TestRequirements:
 class TestPatients:
     def test_hidden_before_shown_after(self):
         dealt = lesson13.ward_round_view(draw=1)
-        ax = patients13.patients(dealt, revealed=False)
+        ax = figures13.patients(dealt, revealed=False)
         assert np.array_equal(one(ax, "hidden").get_xdata(), dealt.said)
         assert not find(ax, "right") and "wrong" not in plot.alt_text(ax)
-        ax = patients13.patients(dealt)
+        ax = figures13.patients(dealt)
         marks = {gid: one(ax, gid).get_xdata().tolist() for gid in ("right", "wrong")}
         assert marks["right"] == dealt.said[dealt.right].tolist()
         assert marks["wrong"] == dealt.said[~dealt.right].tolist()
@@ -158,7 +157,7 @@ class TestPatients:
         lambda ax: plot.regret(REGRET, ax),
         lambda ax: figures13.game_scores(PLAYS, ax),
         lambda ax: figures13.requirements(SWEEP, ax),
-        lambda ax: patients13.patients(lesson13.ward_round_view(), ax),
+        lambda ax: figures13.patients(lesson13.ward_round_view(), ax),
     ],
 )
 def test_given_axes_are_used_and_parameters_kept(draw):

@@ -7,16 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from book.experiments.verified.events import check_size, check_view, events
 from calibkit._result import Result, read_only, spell
 from calibkit._validation import as_count, as_generator
 from calibkit.bins import EqualMass, assign
 from calibkit.calibrators import PlattCalibrator
-from calibkit.lessons.lesson11.population import (
-    Population,
-    check_size,
-    check_view,
-    events,
-)
+from calibkit.lessons.lesson11.population import Population
 from calibkit.multiclass import DirichletCalibrator, TemperatureScaling
 from calibkit.reliability import reliability_table
 

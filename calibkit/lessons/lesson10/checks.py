@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
+from scipy.special import softmax
 
 from calibkit.learn import answers
 from calibkit.learn.answers import same
 from calibkit.learn.exercises import Check, Prediction
 from calibkit.lessons.lesson10 import problems as problems
-from calibkit.lessons.lesson10.problems import Floats, Pair, softmax
+from calibkit.lessons.lesson10.problems import Floats, Pair
 from calibkit.multiclass import TemperatureScaling, undo_label_smoothing
 from calibkit.scores import log_loss
 
@@ -143,7 +144,8 @@ def _brier_temperature(logits: Floats, label: NDArray[np.intp]) -> float:
     happened = np.eye(logits.shape[1])[label]
 
     def score(temperature: float) -> float:
-        return float(((softmax(logits / temperature) - happened) ** 2).sum(axis=1).mean())
+        said = softmax(logits / temperature, axis=1)
+        return float(((said - happened) ** 2).sum(axis=1).mean())
 
     return float(minimize_scalar(score, bounds=(0.05, 20), method="bounded").x)
 
@@ -249,7 +251,7 @@ def judge_report(answer: Any) -> str | None:
 
 def _report_slip(found: float, splits: dict[str, Pair], case: str) -> str:
     logits, label = splits["test"]
-    if same(found, log_loss(label, softmax(logits)).value, 1e-4):
+    if same(found, log_loss(label, softmax(logits, axis=1)).value, 1e-4):
         return SAY["no scaling"]
     pooled = splits | {"pooled": _pool(splits["train"], splits["validation"])}
     for slip in ("test", "train", "pooled"):
@@ -268,7 +270,8 @@ def _pool(one: Pair, other: Pair) -> Pair:
 
 def _loss_after(splits: dict[str, Pair], fitted_to: str, reported_on: str) -> float:
     logits, label = splits[reported_on]
-    return log_loss(label, softmax(logits / _temperature(*splits[fitted_to]))).value
+    prob = softmax(logits / _temperature(*splits[fitted_to]), axis=1)
+    return log_loss(label, prob).value
 
 
 # --- what the lesson asks ----------------------------------------------------------------------

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import softmax
 
 from calibkit import plot
 from calibkit._result import Result, read_only
@@ -28,44 +29,20 @@ _SURE, _UNSURE = 0.9, 0.6
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Thermostat(Result):
-    """One network at one epoch, with its logits divided by one temperature.
+    """One network at one epoch, with its logits divided by one temperature."""
 
-    Parameters
-    ----------
-    epoch : int
-        Passes through the training data so far.
-    temperature : float
-        What the logits are divided by.
-    best_temperature, best_log_loss : float
-        Where the log loss is lowest, and how low it is.
-    accuracy : float
-        Share of right answers; no temperature changes it.
-    log_loss : float
-        Log loss at `temperature`, in nats.
-    error : CalibrationError
-        Expected calibration error of the confidence at `temperature`, with its null level.
-    table : BinTable
-        What the reliability diagram shows.
-    chances : ndarray of shape (3, K)
-        Probabilities of three examples: right and sure, wrong and sure, unsure.
-    labels : ndarray of shape (3,)
-        Their true classes.
-    temperatures, log_losses, errors : ndarray of shape (121,)
-        Log loss and expected calibration error over a range of temperatures.
-    """
-
-    epoch: int
+    epoch: int  # passes through the training data so far
     temperature: float
-    best_temperature: float
+    best_temperature: float  # where the log loss is lowest
     best_log_loss: float
-    accuracy: float
-    log_loss: float
-    error: CalibrationError
-    table: BinTable
-    chances: FloatMatrix
-    labels: NDArray[np.intp]
-    temperatures: FloatVector
-    log_losses: FloatVector
+    accuracy: float  # no temperature changes it
+    log_loss: float  # at `temperature`, in nats
+    error: CalibrationError  # of the confidence at `temperature`, with its null level
+    table: BinTable  # what the reliability diagram shows
+    chances: FloatMatrix  # of three examples, right and sure, wrong and sure, unsure: (3, K)
+    labels: NDArray[np.intp]  # their true classes
+    temperatures: FloatVector  # a range of them: (121,)
+    log_losses: FloatVector  # at each of them
     errors: FloatVector
 
     def describe(self) -> str:
@@ -94,7 +71,7 @@ def thermostat_view(*, epoch: int = 60, temperature: float = 1.0, n: int = 500) 
         raise ValueError(f"epoch must be a whole number from 1 to {training.EPOCHS}, got {epoch}.")
     logits, labels = _rows(n)
     now = logits[epoch - 1]
-    chances = _softmax(now / temperature)
+    chances = softmax(now / temperature, axis=1)
     best, losses, errors = _curves(epoch, n)
     chosen = _examples(n)
     return Thermostat(
@@ -137,16 +114,11 @@ def _curves(epoch: int, n: int) -> tuple[float, FloatVector, FloatVector]:
 def _examples(n: int) -> NDArray[np.intp]:
     """Return three rows: right and sure at the end of the training, wrong and sure, unsure."""
     logits, labels = _rows(n)
-    last = _softmax(logits[-1])
+    last = softmax(logits[-1], axis=1)
     confidence, hit = last.max(axis=1), last.argmax(axis=1) == labels
     kinds = (hit & (confidence > _SURE), ~hit & (confidence > _SURE), confidence < _UNSURE)
     # Each mask has a True row in any real training; if not, row 0 stands in.
     return np.array([int(np.argmax(kind)) for kind in kinds], dtype=np.intp)
-
-
-def _softmax(logits: FloatMatrix) -> FloatMatrix:
-    powers = np.exp(logits - logits.max(axis=1, keepdims=True))
-    return np.asarray(powers / powers.sum(axis=1, keepdims=True))
 
 
 def _loss_and_confidence(

@@ -1,10 +1,10 @@
-"""What a temperature does: probabilities of one example, and two curves. Lesson 10.
+"""What a temperature does: probabilities of one example, two curves, and a training. Lesson 10.
 
-Source: Guo, Pleiss, Sun and Weinberger (2017); tutorial slides, source 004 section 3.
+Sources: Guo, Pleiss, Sun and Weinberger (2017); tutorial slides, Galdran and Riera, section 3.
 """
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -12,35 +12,25 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 from numpy.typing import NDArray
 
+from calibkit._validation import as_choice
 from calibkit.plot import look
 
-QUANTITIES = ("log loss", "calibration error")
+if TYPE_CHECKING:
+    from calibkit.lessons.lesson10.explorer import Thermostat
+    from calibkit.nets import TrainingHistory
+
 _STEP = 1.3  # from one example to the next; a full bar has the height 1
 _TICKS = (0.25, 0.5, 1, 2, 4, 8)
+# What an axis says of each quantity of a training.
+_LABELS = {
+    "accuracy": "accuracy",
+    "log loss": "log loss",
+    "calibration error": "ECE",
+    "temperature": "best temperature",
+}
 
 
-class Cooling(Protocol):
-    """What `cooling` draws; `calibkit.explore.thermostat_view` returns one."""
-
-    @property
-    def temperatures(self) -> NDArray[np.float64]:
-        """Temperatures, rising."""
-
-    @property
-    def log_losses(self) -> NDArray[np.float64]:
-        """Log loss at each of them."""
-
-    @property
-    def errors(self) -> NDArray[np.float64]:
-        """Calibration error at each of them."""
-
-    @property
-    def temperature(self) -> float:
-        """The temperature that is set."""
-
-    @property
-    def best_temperature(self) -> float:
-        """Where the log loss is lowest."""
+# --- examples ------------------------------------------------------------------------------------
 
 
 def class_chances(
@@ -55,9 +45,9 @@ def class_chances(
     rows = np.asarray(chances, dtype=np.float64)
     called = [str(k) for k in range(1, len(rows) + 1)] if names is None else list(names)
     _check_examples(rows, labels, called)
-    with look.style():
-        ax, _ = look.axes_or_new(ax, (4.0, 0.9 + 0.9 * len(rows)))
-        look.dress(ax, grid=None)
+    size = (4.0, 0.9 + 0.9 * len(rows))
+    words = ("class", "")
+    with look.drawing(ax, size, words=words, title=title, legend=False, grid=None) as ax:
         for place, (row, label) in enumerate(zip(rows, labels, strict=True)):
             _draw_chances(ax, row, int(label), -_STEP * place)
         k = rows.shape[1]
@@ -66,9 +56,6 @@ def class_chances(
         ax.set_yticks([0.5 - _STEP * place for place in range(len(rows))], called)
         ax.tick_params(axis="y", length=0)
         ax.spines["left"].set_visible(False)
-        ax.set_xlabel("class", fontsize=look.FONT_SIZE)
-        if title is not None:
-            ax.set_title(title)
     look.remember(ax, _words_of_examples(rows, labels, called))
     return ax
 
@@ -124,8 +111,11 @@ def _draw_chances(ax: Axes, heights: NDArray[np.float64], label: int, foot: floa
     ax.axhline(foot, color=look.GREY, linewidth=0.8, gid="foot")
 
 
+# --- curves --------------------------------------------------------------------------------------
+
+
 def cooling(
-    curve: Cooling,
+    curve: "Thermostat",
     ax: Axes | None = None,
     *,
     quantity: str = "log loss",
@@ -133,21 +123,14 @@ def cooling(
     legend: bool | None = None,
 ) -> Axes:
     """Draw log loss or calibration error against the temperature, on a logarithmic axis."""
-    if quantity not in QUANTITIES:
-        raise ValueError(f"quantity={quantity!r} does not exist; choose one of {QUANTITIES}.")
-    across = np.asarray(curve.temperatures, dtype=np.float64)
-    up = np.asarray(curve.log_losses if quantity == "log loss" else curve.errors, dtype=np.float64)
-    with look.style():
-        ax, fresh = look.axes_or_new(ax, (6.6 if legend is not False else 4.6, 3.2))
-        look.dress(ax)
+    as_choice(quantity, "quantity", ("log loss", "calibration error"))
+    across = curve.temperatures
+    up = curve.log_losses if quantity == "log loss" else curve.errors
+    with look.drawing(ax, (4.6, 3.2), title=title, legend=legend) as ax:
         _draw_curve(ax, across, up, quantity)
         _draw_marks(ax, curve, float(np.interp(np.log(curve.temperature), np.log(across), up)))
         ax.set_xlabel("temperature T (log scale)", fontsize=look.FONT_SIZE)
-        ax.set_ylabel("log loss" if quantity == "log loss" else "ECE", fontsize=look.FONT_SIZE)
-        if title is not None:
-            ax.set_title(title)
-        if legend or (legend is None and fresh):
-            look.outside_legend(ax)
+        ax.set_ylabel(_LABELS[quantity], fontsize=look.FONT_SIZE)
     name = quantity[0].upper() + quantity[1:]
     least = int(up.argmin())
     words = (
@@ -183,7 +166,7 @@ def _draw_curve(
     ax.set_ylim(float(up.min()) - room if smooth else 0.0, top + room)
 
 
-def _draw_marks(ax: Axes, curve: Cooling, height: float) -> None:
+def _draw_marks(ax: Axes, curve: "Thermostat", height: float) -> None:
     ax.axvline(
         curve.best_temperature,
         color=look.TRUTH,
@@ -206,3 +189,66 @@ def _draw_marks(ax: Axes, curve: Cooling, height: float) -> None:
         gid="set",
         zorder=4,
     )
+
+
+# --- a training ----------------------------------------------------------------------------------
+
+
+def training(
+    history: "TrainingHistory",
+    ax: Axes | None = None,
+    *,
+    quantity: str = "log loss",
+    title: str | None = None,
+    legend: bool | None = None,
+) -> Axes:
+    """Draw one quantity of a training against the epochs, measured on validation data."""
+    as_choice(quantity, "quantity", _LABELS)
+    if not history.n_validation:
+        raise ValueError("the history holds no validation data; call fit(…, validation=(X, y)).")
+    pair = quantity == "log loss"  # the others come in one line, without a legend
+    names = ("log_loss", "refined_log_loss") if pair else (quantity.replace(" ", "_"),)
+    values = [np.asarray(getattr(history, name), dtype=np.float64) for name in names]
+    epoch = np.asarray(history.epoch)
+    with look.drawing(ax, (4.6, 3.2), title=title, legend=legend if pair else False) as ax:
+        if pair:
+            _draw_losses(ax, epoch, values)
+        else:
+            ax.plot(epoch, values[0], color=look.INK, linewidth=2.0, gid="values")
+        if quantity == "temperature":
+            ax.axhline(1, color=look.GREY, linestyle=":", linewidth=1.4, gid="neutral")
+            ax.text(epoch[-1], 1.04, "T = 1", ha="right", va="bottom", fontsize=look.FONT_SIZE)
+        elif not pair:
+            ax.set_ylim(bottom=0)
+        ax.set_xlabel("epoch", fontsize=look.FONT_SIZE)
+        ax.set_ylabel(_LABELS[quantity], fontsize=look.FONT_SIZE)
+    said = [f"{_LABELS[quantity]} on validation data against the epochs.".capitalize()]
+    for kind, line in zip(("", " after temperature scaling"), values, strict=False):
+        said.append(
+            f"It goes from {line[0]:.2f} to {line[-1]:.2f}{kind}, between {line.min():.2f} and "
+            f"{line.max():.2f}."
+        )
+    look.remember(ax, said)
+    return ax
+
+
+def _draw_losses(ax: Axes, epoch: NDArray[np.int64], losses: list[NDArray[np.float64]]) -> None:
+    codes = (
+        ("as trained", look.OVER, "-", "raw"),
+        ("after temperature scaling", look.UNDER, "--", "refined"),
+    )
+    for (label, color, dashes, gid), up in zip(codes, losses, strict=True):
+        least = int(up.argmin())
+        ax.plot(epoch, up, color=color, linestyle=dashes, linewidth=2.0, label=label, gid=gid)
+        ax.plot(
+            epoch[least],
+            up[least],
+            marker="o",
+            markersize=8,
+            markerfacecolor="white",
+            markeredgecolor=color,
+            markeredgewidth=1.8,
+            linestyle="none",
+            label=f"its lowest point: epoch {epoch[least]}",
+            gid=f"least-{gid}",
+        )

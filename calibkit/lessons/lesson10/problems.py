@@ -4,6 +4,7 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import softmax
 
 from calibkit.multiclass import TemperatureScaling
 from calibkit.scores import log_loss
@@ -14,12 +15,6 @@ Pair = tuple[Floats, NDArray[np.intp]]
 CULPRIT = "B"
 AMOUNT = 0.1
 _NOT_BY_HEART = 6  # training rows that the network gets wrong
-
-
-def softmax(logits: Floats) -> Floats:
-    """Return probabilities; each row's largest logit is subtracted first, so none overflows."""
-    powers = np.exp(logits - logits.max(axis=1, keepdims=True))
-    return np.asarray(powers / powers.sum(axis=1, keepdims=True))
 
 
 def made_logits(n: int, factor: float, seed: int, n_classes: int = 10) -> Pair:
@@ -47,7 +42,7 @@ def three_files(n: int = 4000) -> dict[str, Pair]:
     logits, label = made_logits(n, 1.0, seed=104)
     return {
         "A": (4.0 * logits, label),
-        CULPRIT: (softmax(logits), label),
+        CULPRIT: (softmax(logits, axis=1), label),
         "C": (logits / 6.0, label),
     }
 
@@ -62,7 +57,7 @@ def losses_of_files() -> dict[str, tuple[float, float, float]]:
     found = {}
     for name, (scores, label) in three_files().items():
         t = TemperatureScaling("logits").fit(scores + 1.0, label).temperature_
-        before, after = (log_loss(label, softmax(scores / each)).value for each in (1.0, t))
+        before, after = (log_loss(label, softmax(scores / s, axis=1)).value for s in (1.0, t))
         found[name] = (t, before, after)
     return found
 
@@ -70,7 +65,7 @@ def losses_of_files() -> dict[str, tuple[float, float, float]]:
 def smoothed_model(n: int = 4000) -> tuple[Pair, Pair]:
     """Return predictions at the optimum of label smoothing, in two halves: fit and test."""
     logits, label = made_logits(2 * n, 1.0, seed=109)
-    prob = (1 - AMOUNT) * softmax(logits) + AMOUNT / logits.shape[1]
+    prob = (1 - AMOUNT) * softmax(logits, axis=1) + AMOUNT / logits.shape[1]
     return (prob[:n], label[:n]), (prob[n:], label[n:])
 
 

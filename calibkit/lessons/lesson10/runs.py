@@ -13,18 +13,10 @@ _SEED = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Followed:
-    """Logits of held-out rows after each epoch of a training.
+    """Logits of held-out rows after each epoch of a training."""
 
-    Parameters
-    ----------
-    logits : ndarray of float32, shape (E, n, K)
-        Logits after epoch 1 to E.
-    labels : ndarray of int, shape (n,)
-        Labels ``0 .. K-1``.
-    """
-
-    logits: NDArray[np.float32]
-    labels: NDArray[np.int64]
+    logits: NDArray[np.float32]  # after epoch 1 to E: (E, n, K)
+    labels: NDArray[np.int64]  # 0 .. K-1
 
 
 @lru_cache(maxsize=1)

@@ -22,44 +22,25 @@ DOUBLED = (2, 4, 8, 16, 32, 64, 128, 256, 512)
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class BinnedErrors(Result):
-    """Errors of the predicted label after Platt scaling, by number of bins.
+    """Errors of the predicted label after Platt scaling, by number of bins: shape (B,) each.
 
-    Parameters
-    ----------
-    n_bins : ndarray of int, shape (B,)
-        Numbers of equal-mass bins.
-    plain_1, plain_2 : ndarray of shape (B,)
-        Means over splits of the plain error with norm 1 and 2.
-    debiased_2 : ndarray of shape (B,)
-        Root of the mean debiased square, norm 2; 0 where that mean is negative.
-    low_2, high_2 : ndarray of shape (B,)
-        5 % and 95 % quantile over splits of the plain error with norm 2.
-    true_1, true_2 : ndarray of shape (B,)
-        True errors of the same bins, as a mean over splits and as the root of a mean of squares;
-        NaN where they are not known.
-    continuous_1, continuous_2 : float
-        The same without bins.
-    sizes : tuple of three int
-        Rows for the map, for the edges, and for the error.
-    n_splits : int
-        Number of splits.
-    name : str
-        The population.
+    Norm 1: means over splits. Norm 2, debiased and true: roots of mean squares. True errors are
+    NaN where the truth is not known.
     """
 
     n_bins: NDArray[np.int64]
     plain_1: FloatVector
-    plain_2: FloatVector
-    debiased_2: FloatVector
-    low_2: FloatVector
+    plain_2: FloatVector  # mean over splits, too
+    debiased_2: FloatVector  # 0 where the mean of the debiased squares is negative
+    low_2: FloatVector  # 5 % and 95 % quantile over splits of the plain error
     high_2: FloatVector
-    true_1: FloatVector
+    true_1: FloatVector  # of the same bins
     true_2: FloatVector
-    continuous_1: float
+    continuous_1: float  # true errors without bins
     continuous_2: float
-    sizes: tuple[int, int, int]
+    sizes: tuple[int, int, int]  # rows for the map, for the edges, and for the error
     n_splits: int
-    name: str
+    name: str  # of the population
 
     def describe(self) -> str:
         """Say how the plain and the debiased error change with the number of bins."""
@@ -97,16 +78,13 @@ def binned_errors(
         raise ValueError(
             f"sizes need {sum(parts):,} rows, but the population has {population.n:,}."
         )
-    generator = as_generator(rng)
-    found = np.array(
-        [
-            one_split(population, population.labels(generator), order, numbers, parts)
-            for order in (
-                generator.permutation(population.n) for _ in range(as_count(n_splits, "n_splits"))
-            )
-        ]
-    )
-    plain_1, plain_2, squared, true_1, true_2, continuous_1, continuous_2 = np.moveaxis(found, 1, 0)
+    generator, n_splits = as_generator(rng), as_count(n_splits, "n_splits")
+    splits = []
+    for _ in range(n_splits):
+        order = generator.permutation(population.n)
+        splits.append(one_split(population, population.labels(generator), order, numbers, parts))
+    found = np.moveaxis(np.array(splits), 1, 0)
+    plain_1, plain_2, squared, true_1, true_2, continuous_1, continuous_2 = found
     low, high = np.quantile(plain_2, [0.05, 0.95], axis=0)
     return BinnedErrors(
         n_bins=read_only(np.array(numbers)),
@@ -120,7 +98,7 @@ def binned_errors(
         continuous_1=float(continuous_1.mean()),
         continuous_2=float(np.sqrt((continuous_2**2).mean())),
         sizes=parts,
-        n_splits=len(found),
+        n_splits=n_splits,
         name=population.name,
     )
 
@@ -143,25 +121,28 @@ def one_split(
     platt = PlattCalibrator(smoothing=False).fit(confidence[first], right[first])
     said = platt.calibrate(confidence)
     chance = population.true_prob[np.arange(population.n), winner]
-    if not population.known:
-        chance = np.full(population.n, np.nan)
-    distance = np.abs(said - chance)
+    chance = chance if population.known else np.full(population.n, np.nan)
+    whole = _norms(said - chance, np.full(population.n, 1 / population.n))
     columns = []
     for number in numbers:
         edges = EqualMass(number).edges(said[second])
         table = reliability_table(right[third], said[third], bins=FixedEdges(edges))
-        plain = [float(weighted_norm(table.gap, table.weight, norm)) for norm in (1, 2)]
-        true = [_true_error(said, chance, edges, norm) for norm in (1, 2)]
-        whole = [float((distance**norm).mean() ** (1 / norm)) for norm in (1, 2)]
+        plain = _norms(table.gap, table.weight)
+        true = _norms(*_true_gaps(said, chance, edges))
         columns.append([*plain, debiased_square(table), *true, *whole])
     return np.array(columns).T
 
 
-def _true_error(said: FloatVector, chance: FloatVector, edges: FloatVector, norm: float) -> float:
-    """Return the error of these bins if every row shows its true chance."""
+def _norms(gap: FloatVector, weight: FloatVector) -> list[float]:
+    return [float(weighted_norm(gap, weight, norm)) for norm in (1, 2)]
+
+
+def _true_gaps(
+    said: FloatVector, chance: FloatVector, edges: FloatVector
+) -> tuple[FloatVector, FloatVector]:
+    """Return gap and weight of these bins if every row shows its true chance."""
     index, n_bins = assign(said, edges), len(edges) - 1
     count = np.bincount(index, minlength=n_bins)
     surplus = np.bincount(index, said - chance, n_bins)
     used = count > 0
-    gap, weight = surplus[used] / count[used], count[used] / len(said)
-    return float((weight * np.abs(gap) ** norm).sum() ** (1 / norm))
+    return surplus[used] / count[used], count[used] / len(said)

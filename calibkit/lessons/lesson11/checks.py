@@ -17,6 +17,8 @@ from calibkit.learn.exercises import Check, Prediction
 from calibkit.multiclass import VennAbers
 from calibkit.scores import log_loss
 
+Floats = NDArray[np.float64]
+
 SAY = {
     # 11.1
     "repair": "a pair: the number of the line, and the name of the part that it should use",
@@ -174,45 +176,36 @@ def judge_discretise(answer: Any) -> str | None:
         found = answers.as_numbers(answers.call(function, scaled, n_bins, shown=shown))
         if len(found) != n:
             raise Almost(SAY["length"].format(call=shown, n=n, found=len(found)))
-        problem = _discretised(scaled, n_bins, found)
+        problem = _discretised(scaled, n_bins, found, shown)
         if problem is not None:
-            return problem.format(call=shown)
+            return problem
     return None
 
 
-def _discretised(
-    scaled: NDArray[np.float64], n_bins: int, found: NDArray[np.float64]
-) -> str | None:
-    """Return what is wrong with the outputs, with the call left to be named."""
+def _discretised(scaled: Floats, n_bins: int, found: Floats, call: str) -> str | None:
+    """Return what is wrong with the outputs of a call."""
     index = assign(scaled, EqualMass(n_bins).edges(scaled))
     wanted = _means(scaled, index, n_bins)[index]
     if np.allclose(found, wanted, rtol=0, atol=1e-4):
         return None
     if np.allclose(found, np.sort(wanted), rtol=0, atol=1e-4):
-        return SAY["in order"]
+        return SAY["in order"].format(call=call)
     for slip, value in _slips(scaled, index, n_bins).items():
         if np.allclose(found, value, rtol=0, atol=1e-4):
-            return SAY[slip]
+            return SAY[slip].format(call=call)
     different = len(np.unique(found.round(9)))
     if different != n_bins:
-        return SAY["distinct"].replace("{found}", str(different)).replace("{bins}", str(n_bins))
+        return SAY["distinct"].format(call=call, bins=n_bins, found=different)
     row = int(np.abs(found - wanted).argmax())
-    said = SAY["output off"].replace("{row}", str(row))
-    return said.replace("{wanted:.4g}", f"{wanted[row]:.4g}").replace(
-        "{found:.4g}", f"{found[row]:.4g}"
-    )
+    return SAY["output off"].format(call=call, row=row, wanted=wanted[row], found=found[row])
 
 
-def _means(
-    scaled: NDArray[np.float64], index: NDArray[np.intp], n_bins: int
-) -> NDArray[np.float64]:
+def _means(scaled: Floats, index: NDArray[np.intp], n_bins: int) -> Floats:
     count = np.maximum(np.bincount(index, minlength=n_bins), 1)
     return np.asarray(np.bincount(index, scaled, n_bins) / count)
 
 
-def _slips(
-    scaled: NDArray[np.float64], index: NDArray[np.intp], n_bins: int
-) -> dict[str, NDArray[np.float64]]:
+def _slips(scaled: Floats, index: NDArray[np.intp], n_bins: int) -> dict[str, Floats]:
     """Return what usual slips would give."""
     parts = [scaled[index == b] for b in range(n_bins)]
     column = np.minimum((scaled * n_bins).astype(np.intp), n_bins - 1)

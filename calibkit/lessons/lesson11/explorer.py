@@ -1,8 +1,4 @@
-"""The calibrator race: who comes closest to the truth, with how many rows? Lesson 11.
-
-Sources: 003 sections 3 and 4 (scaling-binning), 000 sections 3.4 and 6.1 (distances of maps),
-001 section 5 (calibrators).
-"""
+"""The calibrator race: who comes closest to the truth, with how many rows? Lesson 11."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,20 +9,10 @@ from numpy.typing import NDArray
 
 from calibkit import plot
 from calibkit._result import Result, read_only, spell
-from calibkit._validation import as_count
+from calibkit._validation import as_choice, as_count
 from calibkit.explore import Choice, Explorer, Preset, Slider
-from calibkit.lessons.lesson11 import figures
-from calibkit.lessons.lesson11.race import (
-    DISTORTIONS,
-    MEASURES,
-    METHODS,
-    RUNS,
-    SIZES,
-    FloatArray,
-    grid_of,
-    measured,
-    runs_of,
-)
+from calibkit.lessons.lesson11 import figures, race
+from calibkit.lessons.lesson11.race import DISTORTIONS, MEASURES, RUNS, SIZES, FloatArray
 from calibkit.plot.look import AnyFigure
 
 _GROUPS: dict[str, tuple[str, ...]] = {
@@ -34,7 +20,7 @@ _GROUPS: dict[str, tuple[str, ...]] = {
     "rigid": ("Platt", "beta"),
     "free": ("isotonic", "Venn-Abers"),
     "binned": ("histogram", "scaling-binning"),
-    "all": tuple(METHODS),
+    "all": tuple(race.METHODS),
 }
 _GROUP_TEXTS = {name: " and ".join(group) for name, group in _GROUPS.items()} | {"all": "all six"}
 _DISTORTION_TEXTS = {
@@ -48,53 +34,31 @@ _MEASURE_TEXTS = {
     "left": "calibration error left",
     "loss": "excess log loss",
 }
-_LOW, _HIGH = 0.1, 0.9
 _SCALES = {"map": (2e-3, 0.3), "left": (2e-3, 0.3), "loss": (3e-5, 0.3)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class RaceView(Result):
-    """One state of the calibrator race.
+    """One state of the calibrator race."""
 
-    Parameters
-    ----------
-    methods : tuple of str
-        The M calibrators.
-    sizes : ndarray of int, shape (S,)
-        Rows of the calibration sets, rising.
-    measure : str
-        What was measured, in words.
-    low, middle, high : ndarray of shape (M, S)
-        10 %, 50 % and 90 % quantile over the runs; infinite where so many losses are.
-    untouched : float
-        The same measure of the predictions as they are.
-    n : int
-        The size that is looked at.
-    prob, truth : ndarray of shape (G,)
-        Predictions of a grid, and their true probabilities.
-    maps : ndarray of shape (M, G)
-        The calibrators' maps on the grid, fitted to one set of `n` rows.
-    """
-
-    methods: tuple[str, ...]
-    sizes: NDArray[np.intp]
-    measure: str
-    low: FloatArray
-    middle: FloatArray
+    methods: tuple[str, ...]  # M calibrators
+    sizes: NDArray[np.intp]  # rows of the calibration sets, rising: (S,)
+    measure: str  # in words
+    low: FloatArray  # 10 %, 50 % and 90 % quantile over the runs: (M, S)
+    middle: FloatArray  # infinite where so many losses are
     high: FloatArray
-    untouched: float
-    n: int
-    prob: FloatArray
-    truth: FloatArray
-    maps: FloatArray
+    untouched: float  # the same measure of the predictions as they are
+    n: int  # the size that is looked at
+    prob: FloatArray  # predictions of a grid: (G,)
+    truth: FloatArray  # their true probabilities
+    maps: FloatArray  # fitted to one set of n rows, on the grid: (M, G)
 
     def at(self, method: str, n: int | None = None) -> float:
         """Return the median of one calibrator over the runs, at `n` rows."""
         n = self.n if n is None else n
         if method not in self.methods or n not in self.sizes:
             raise ValueError(f"there is no {method!r} with {n} rows in this race.")
-        place = int(np.flatnonzero(self.sizes == n)[0])
-        return float(self.middle[self.methods.index(method), place])
+        return float(self.middle[self.methods.index(method), self.sizes.tolist().index(n)])
 
     def describe(self) -> str:
         """Give the median of each calibrator at the size that is looked at, lowest first."""
@@ -128,17 +92,20 @@ def calibrator_race_view(
     n_bins: int = 15,
 ) -> RaceView:
     """Fit calibrators to calibration sets of five sizes, and measure them against the truth."""
-    _check(n=(n, SIZES), distortion=(distortion, DISTORTIONS), measure=(measure, MEASURES))
-    _check(methods=(methods, tuple(_GROUPS)))
+    if n not in SIZES:
+        raise ValueError(f"n={n!r} does not exist; choose one of {SIZES}.")
+    as_choice(distortion, "distortion", DISTORTIONS)
+    as_choice(measure, "measure", MEASURES)
+    as_choice(methods, "methods", _GROUPS)
     n_bins = as_count(n_bins, "n_bins")
     if n_bins > SIZES[0] // 2:
         raise ValueError(f"n_bins={n_bins} is too many for {SIZES[0]} rows; take at most 50.")
     group, place = _GROUPS[methods], MEASURES.index(measure)
-    runs = [runs_of(distortion, name, n_bins) for name in group]
-    prob, truth = grid_of(distortion)
+    runs = [race.runs_of(distortion, name, n_bins) for name in group]
+    prob, truth = race.grid_of(distortion)
     values = np.stack([one.values[place] for one in runs])
     # A quantile that is one of the values: between infinite ones there is nothing to average.
-    low, middle, high = np.quantile(values, [_LOW, 0.5, _HIGH], axis=-1, method="inverted_cdf")
+    low, middle, high = np.quantile(values, [0.1, 0.5, 0.9], axis=-1, method="inverted_cdf")
     return RaceView(
         methods=group,
         sizes=read_only(np.array(SIZES)),
@@ -146,18 +113,12 @@ def calibrator_race_view(
         low=read_only(low),
         middle=read_only(middle),
         high=read_only(high),
-        untouched=measured(prob, truth)[place],
+        untouched=race.measured(prob, truth)[place],
         n=n,
         prob=read_only(prob),
         truth=read_only(truth),
         maps=read_only(np.stack([one.maps[SIZES.index(n)] for one in runs])),
     )
-
-
-def _check(**given: tuple[Any, tuple[Any, ...]]) -> None:
-    for name, (value, options) in given.items():
-        if value not in options:
-            raise ValueError(f"{name}={value!r} does not exist; choose one of {options}.")
 
 
 def _draw(view: RaceView, figure: AnyFigure, compact: bool) -> None:

@@ -1,14 +1,16 @@
 """The calibrator race: learning curves, and the maps of one calibration set. Lesson 11."""
 
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
-from numpy.typing import NDArray
 
 from calibkit.lessons.lesson11.binned import BinnedErrors
 from calibkit.plot import look
+
+if TYPE_CHECKING:
+    from calibkit.lessons.lesson11.explorer import RaceView
 
 _MOST_BANDS = 3
 # Colour, line and marker: each calibrator can be told by any of them.
@@ -16,99 +18,42 @@ _CODES: dict[str, dict[str, Any]] = {
     "Platt": {"color": look.OVER, "marker": "o", "linestyle": "solid"},
     "isotonic": {"color": look.UNDER, "marker": "s", "linestyle": (0, (5, 2))},
     "histogram": {"color": look.INK, "marker": "^", "linestyle": (0, (1.2, 1.2))},
-    "scaling-binning": {
-        "color": "#A0527A",
-        "marker": "D",
-        "linestyle": (0, (7, 1.5, 1.2, 1.5)),
-    },
+    "scaling-binning": {"color": "#A0527A", "marker": "D", "linestyle": (0, (7, 1.5, 1.2, 1.5))},
     "Venn-Abers": {"color": "#4B3F99", "marker": "P", "linestyle": (0, (3, 1))},
     "beta": {"color": "#8A6100", "marker": "v", "linestyle": (0, (9, 2))},
 }
 
 
-class Race(Protocol):
-    """What is drawn; `calibkit.explore.calibrator_race_view` returns one."""
-
-    @property
-    def methods(self) -> tuple[str, ...]:
-        """Names of the calibrators."""
-
-    @property
-    def sizes(self) -> NDArray[np.intp]:
-        """Rows of the calibration sets."""
-
-    @property
-    def measure(self) -> str:
-        """What was measured, in words."""
-
-    @property
-    def low(self) -> NDArray[np.float64]:
-        """Lower ends of the strips, one row per calibrator."""
-
-    @property
-    def middle(self) -> NDArray[np.float64]:
-        """Medians, one row per calibrator."""
-
-    @property
-    def high(self) -> NDArray[np.float64]:
-        """Upper ends of the strips, one row per calibrator."""
-
-    @property
-    def untouched(self) -> float:
-        """The same of the predictions as they are."""
-
-    @property
-    def n(self) -> int:
-        """The size that is looked at."""
-
-    @property
-    def prob(self) -> NDArray[np.float64]:
-        """Predictions of a grid."""
-
-    @property
-    def truth(self) -> NDArray[np.float64]:
-        """Their true probabilities."""
-
-    @property
-    def maps(self) -> NDArray[np.float64]:
-        """Maps on the grid, one row per calibrator."""
-
-    def describe(self) -> str:
-        """Give the medians at the size that is looked at."""
-
-
 def learning_curves(
-    race: Race,
+    race: "RaceView",
     ax: Axes | None = None,
     *,
     title: str | None = None,
     legend: bool | None = None,
 ) -> Axes:
     """Draw what calibrators achieve against the rows that they are fitted to."""
-    with look.style():
-        ax, fresh = look.axes_or_new(ax, (7.4 if legend is not False else 5.4, 3.8))
-        look.dress(ax)
+    words = ("rows of the calibration set (log scale)", race.measure)
+    with look.drawing(ax, (5.4, 3.8), words=words, title=title, legend=legend) as ax:
         ax.set(xscale="log", yscale="log")
-        for axis in (ax.xaxis, ax.yaxis):
-            axis.set_minor_locator(NullLocator())
+        ax.minorticks_off()
         # Plain numbers, not powers of ten: easier to read, and much faster to draw.
         ax.yaxis.set_major_locator(LogLocator(subs=(1, 3)))
         ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: _plain(value)))
         ax.set_xticks(race.sizes.tolist(), [_short(int(size)) for size in race.sizes])
         ax.axvline(race.n, color=look.BAND, linewidth=6, alpha=0.3, zorder=1, gid="chosen")
-        _draw_untouched(ax, race.untouched)
+        if 0 < race.untouched < np.inf:  # a logarithmic axis has no zero
+            ax.axhline(
+                race.untouched,
+                color=look.GREY,
+                linestyle="dashed",
+                linewidth=1.2,
+                label="left as it is",
+                gid="untouched",
+            )
         lines = 0
         for m, method in enumerate(race.methods):
             _draw_curve(ax, race, m, code_of(method, m))
             lines += _draw_infinite(ax, race, m, lines)
-        if look.is_last_row(ax):
-            ax.set_xlabel("rows of the calibration set (log scale)", fontsize=look.FONT_SIZE)
-        if look.is_first_column(ax):
-            ax.set_ylabel(race.measure, fontsize=look.FONT_SIZE)
-        if title is not None:
-            ax.set_title(title)
-        if legend or (legend is None and fresh):
-            look.outside_legend(ax)
     look.remember(ax, [f"Learning curves from {race.sizes[0]:,} rows on.", race.describe()])
     return ax
 
@@ -127,45 +72,24 @@ def _plain(value: float) -> str:
     return np.format_float_positional(value, precision=1, fractional=False, trim="-").lstrip("0")
 
 
-def _draw_untouched(ax: Axes, value: float) -> None:
-    if 0 < value < np.inf:  # a logarithmic axis has no zero
-        ax.axhline(
-            value,
-            color=look.GREY,
-            linestyle="dashed",
-            linewidth=1.2,
-            label="left as it is",
-            gid="untouched",
-        )
-
-
-def _draw_curve(ax: Axes, race: Race, m: int, code: dict[str, Any]) -> None:
-    finite = np.isfinite(race.middle[m])
+def _draw_curve(ax: Axes, race: "RaceView", m: int, code: dict[str, Any]) -> None:
     if len(race.methods) <= _MOST_BANDS:
-        shown = finite & np.isfinite(race.high[m])
         ax.fill_between(
             race.sizes,
             race.low[m],
             race.high[m],
-            where=shown.tolist(),
+            where=np.isfinite(race.high[m]).tolist(),  # then the median is finite, too
             color=code["color"],
             alpha=0.15,
             linewidth=0,
             gid=f"strip-{m}",
         )
-    ax.plot(
-        race.sizes,
-        np.where(finite, race.middle[m], np.nan),
-        label=race.methods[m],
-        linewidth=1.8,
-        markersize=5,
-        gid=f"curve-{m}",
-        zorder=3,
-        **code,
-    )
+    line = {"label": race.methods[m], "linewidth": 1.8, "markersize": 5, "zorder": 3, **code}
+    middle = np.where(np.isfinite(race.middle[m]), race.middle[m], np.nan)
+    ax.plot(race.sizes, middle, gid=f"curve-{m}", **line)
 
 
-def _draw_infinite(ax: Axes, race: Race, m: int, line: int) -> int:
+def _draw_infinite(ax: Axes, race: "RaceView", m: int, line: int) -> int:
     """Write ∞ where a median is infinite, in a line of its own; return the lines used."""
     infinite = ~np.isfinite(race.middle[m])
     for size in race.sizes[infinite]:
@@ -184,71 +108,34 @@ def _draw_infinite(ax: Axes, race: Race, m: int, line: int) -> int:
 
 
 def race_maps(
-    race: Race,
+    race: "RaceView",
     ax: Axes | None = None,
     *,
     title: str | None = None,
     legend: bool | None = None,
 ) -> Axes:
     """Draw the maps that were fitted to one calibration set, and the true map."""
-    with look.style():
-        ax, fresh = look.axes_or_new(ax, (6.0 if legend is not False else 4.2, 3.8))
-        look.dress(ax)
-        ax.plot(
-            race.prob,
-            race.truth,
-            color=look.TRUTH,
-            linewidth=5,
-            alpha=0.45,
-            label="true map",
-            gid="truth",
-        )
+    words = ("prediction", "")
+    with look.drawing(ax, (4.2, 3.8), words=words, title=title, legend=legend) as ax:
+        look.draw_truth(ax, race.prob, race.truth)
         for m, method in enumerate(race.methods):
-            _draw_map(ax, race, m, code_of(method, m) | {"marker": None})
+            code = code_of(method, m) | {"marker": None, "linewidth": 1.6, "zorder": 3}
+            ax.plot(race.prob, race.maps[m], label=method, gid=f"map-{m}", **code)
         ax.set(xlim=(0, 1), ylim=(-0.02, 1.02))
         for axis in (ax.xaxis, ax.yaxis):
             axis.set_ticks([0, 0.25, 0.5, 0.75, 1], ["0", ".25", ".5", ".75", "1"])
-        if look.is_last_row(ax):
-            ax.set_xlabel("prediction", fontsize=look.FONT_SIZE)
-        ax.set_ylabel("calibrated", fontsize=look.FONT_SIZE)
-        if title is not None:
-            ax.set_title(title)
-        if legend or (legend is None and fresh):
-            look.outside_legend(ax)
+        ax.set_ylabel("calibrated", fontsize=look.FONT_SIZE)  # beside another panel, too
     far = np.abs(race.maps - race.truth).mean(axis=1)
     listed = ", ".join(f"{name} {d:.3f}" for name, d in zip(race.methods, far, strict=True))
     look.remember(ax, [f"Maps fitted to {race.n:,} rows. Distance from the true map: {listed}."])
     return ax
 
 
-def _draw_map(ax: Axes, race: Race, m: int, code: dict[str, Any]) -> None:
-    ax.plot(
-        race.prob,
-        race.maps[m],
-        label=race.methods[m],
-        linewidth=1.6,
-        gid=f"map-{m}",
-        zorder=3,
-        **code,
-    )
-
-
 # Plain, debiased and true errors look alike here and on the page of the rerun.
+_WIDE: dict[str, Any] = {"markersize": 4, "linewidth": 1.8}
 ESTIMATE_CODES: dict[str, dict[str, Any]] = {
-    "plain": {
-        "color": look.OVER,
-        "marker": "o",
-        "markersize": 4,
-        "linewidth": 1.8,
-        "linestyle": "solid",
-    },
-    "debiased": {
-        "color": look.UNDER,
-        "marker": "s",
-        "markersize": 4,
-        "linewidth": 1.8,
-        "linestyle": (0, (5, 2)),
-    },
+    "plain": {"color": look.OVER, "marker": "o", "linestyle": "solid", **_WIDE},
+    "debiased": {"color": look.UNDER, "marker": "s", "linestyle": (0, (5, 2)), **_WIDE},
     "truth": {"color": look.TRUTH, "linewidth": 1.6, "linestyle": (0, (7, 1.5, 1.2, 1.5))},
 }
 

@@ -16,20 +16,17 @@ FloatVector = NDArray[np.float64]
 class Population:
     """Predictions with the true probabilities behind their labels: what samples are drawn from.
 
-    Parameters
-    ----------
-    y_prob : ndarray of shape (n, K)
-        What the model says.
-    true_prob : ndarray of shape (n, K)
-        The chance of each class for each row; 0 and 1 where the rows themselves are the
-        population.
-    name : str
-        What it is.
+    Both arrays have the shape (n, K). `true_prob` holds 0 and 1 where the rows themselves are the
+    population.
     """
 
     y_prob: FloatVector
     true_prob: FloatVector
     name: str
+
+    def __post_init__(self) -> None:
+        for name in ("y_prob", "true_prob"):
+            object.__setattr__(self, name, read_only(getattr(self, name)))
 
     @classmethod
     def of_rows(cls, y_true: Any, y_prob: Any, *, name: str = "rows") -> Self:
@@ -42,7 +39,7 @@ class Population:
             )
         true = np.zeros(prob.shape)
         true[np.arange(len(label)), label] = 1.0
-        return cls(y_prob=read_only(prob.astype(np.float64)), true_prob=read_only(true), name=name)
+        return cls(y_prob=prob.astype(np.float64), true_prob=true, name=name)
 
     @classmethod
     def of_fake(
@@ -52,9 +49,7 @@ class Population:
         sample = fake.sample(n, rng)
         if sample.y_prob.ndim != 2:
             raise ValueError("The fake classifier must have one column per class.")
-        return cls(
-            y_prob=read_only(sample.y_prob), true_prob=read_only(sample.true_prob), name=name
-        )
+        return cls(y_prob=sample.y_prob, true_prob=sample.true_prob, name=name)
 
     @property
     def n(self) -> int:
@@ -73,42 +68,10 @@ class Population:
 
     def select(self, rows: NDArray[np.intp]) -> Self:
         """Return the population of some rows."""
-        return type(self)(
-            y_prob=read_only(self.y_prob[rows]),
-            true_prob=read_only(self.true_prob[rows]),
-            name=self.name,
-        )
+        return type(self)(y_prob=self.y_prob[rows], true_prob=self.true_prob[rows], name=self.name)
 
 
 def top(prob: FloatVector) -> tuple[NDArray[np.intp], FloatVector]:
     """Return the predicted class and its probability."""
     winner = prob.argmax(axis=1)
     return winner, prob[np.arange(len(prob)), winner]
-
-
-def events(
-    population: Population, scores: FloatVector, view: str
-) -> tuple[FloatVector, FloatVector]:
-    """Return what scores say about each event, and its true chance: shape (n, views).
-
-    The scores may be others than the population's own, e.g. calibrated ones.
-    """
-    if view == "class-wise":
-        return scores, population.true_prob
-    winner, confidence = top(scores)
-    chance = population.true_prob[np.arange(population.n), winner]
-    return confidence[:, np.newaxis], chance[:, np.newaxis]
-
-
-def check_view(view: str) -> None:
-    """Check the choice of events."""
-    if view not in ("top-label", "class-wise"):
-        raise ValueError(f'view must be "top-label" or "class-wise", got {view!r}.')
-
-
-def check_size(population: Population, size: int, name: str) -> None:
-    """Check that a sample leaves rows to evaluate on."""
-    if size >= population.n:
-        raise ValueError(
-            f"{name} = {size:,} must be smaller than the population of {population.n:,} rows."
-        )

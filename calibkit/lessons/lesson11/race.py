@@ -3,7 +3,8 @@
 Each run draws a calibration set, fits every method to it, and measures the fitted maps on a grid
 of predictions whose true probabilities are known. So no test set adds noise of its own.
 
-Sources: 003 sections 3 and 4, 000 sections 3.4 and 6.1, 001 section 5.
+Sources: Kumar, Liang and Ma (2019) sections 3 and 4; Kängsepp, Valk and Kull (2022) sections 3.4
+and 6.1; the review of calibration notions, section 5.
 """
 
 from collections.abc import Callable
@@ -52,18 +53,10 @@ DISTORTIONS = ("line", "bent", "square", "none")
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Runs:
-    """What all runs of one method on one distortion have found.
+    """What all runs of one method on one distortion have found."""
 
-    Parameters
-    ----------
-    values : ndarray of shape (3, S, R)
-        Per measure, size and run; some losses are infinite.
-    maps : ndarray of shape (S, G)
-        The maps of the first run of each size, on the grid.
-    """
-
-    values: FloatArray
-    maps: FloatArray
+    values: FloatArray  # per measure, size and run: (3, S, R); some losses are infinite
+    maps: FloatArray  # of the first run of each size, on the grid: (S, G)
 
 
 def grid_of(distortion: str) -> tuple[FloatArray, FloatArray]:

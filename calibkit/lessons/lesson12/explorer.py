@@ -1,6 +1,6 @@
 """The simplex lens: three notions of calibration of one classifier, before and after repair.
 
-Lesson 12. Source 001 sections 1.1 and 1.4 (notions), 5 (calibrators).
+Lesson 12. Source: the review of calibration notions, sections 1.1, 1.4 (notions), 5 (calibrators).
 """
 
 from collections.abc import Mapping
@@ -13,13 +13,12 @@ from numpy.typing import NDArray
 
 from calibkit import plot
 from calibkit._result import Result
-from calibkit._validation import as_count
+from calibkit._validation import as_choice, as_count
 from calibkit.bins import Binning, EqualMass, EqualWidth
 from calibkit.errors import CalibrationError, expected_calibration_error
 from calibkit.explore import Choice, Explorer, Preset, Slider
 from calibkit.fakes import FakeSample
 from calibkit.lessons.lesson12 import figures
-from calibkit.lessons.lesson12.figures import light
 from calibkit.lessons.lesson12.models import CALIBRATORS, FAKES, Table, calibrated
 from calibkit.plot.look import AnyFigure
 
@@ -31,34 +30,15 @@ NEAR = {"strong": 0.05, "top-label": 0.02, "class": 0.02}
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class LensView(Result):
-    """One state of the simplex lens.
+    """One state of the simplex lens."""
 
-    Parameters
-    ----------
-    points : (ndarray, ndarray), each of shape (m, 3)
-        Stated and true vectors to draw: different ones among the first 150 of the sample.
-    arrows : (ndarray, ndarray), each of shape (m, 3)
-        Stated vectors on a grid, and where the view moves them.
-    view : {"strong", "top-label", "class"}
-        What the reader looks at.
-    k : int
-        The class of the view "class".
-    errors : mapping of str to float
-        The error of each notion: mean L1 distance to the truth for "strong", otherwise the
-        expected calibration error of the sample.
-    measured : tuple of two CalibrationError
-        The errors of "top-label" and "class" with their tables and null levels.
-    words : (str, str)
-        Names of the fake and of the calibrator.
-    """
-
-    points: tuple[Table, Table]
-    arrows: tuple[Table, Table]
-    view: str
-    k: int
-    errors: Mapping[str, float]
-    measured: tuple[CalibrationError, CalibrationError]
-    words: tuple[str, str]
+    points: tuple[Table, Table]  # stated and true: different ones among the first 150 rows
+    arrows: tuple[Table, Table]  # stated vectors on a grid, and where the view moves them
+    view: str  # what the reader looks at
+    k: int  # the class of the view "class"
+    errors: Mapping[str, float]  # mean L1 distance to the truth for "strong", otherwise the ECE
+    measured: tuple[CalibrationError, CalibrationError]  # of "top-label" and "class"
+    words: tuple[str, str]  # names of the fake and of the calibrator
 
     @property
     def straight(self) -> dict[str, bool]:
@@ -106,14 +86,11 @@ def simplex_lens_view(
     seed: int = 12,
 ) -> LensView:
     """Calibrate a fake classifier of three classes, and look at it in three ways."""
-    for name, value, options in (
-        ("view", view, VIEWS),
-        ("k", k, (0, 1, 2)),
-        ("model", model, tuple(FAKES)),
-        ("calibrator", calibrator, CALIBRATORS),
-    ):
-        if value not in options:
-            raise ValueError(f"{name}={value!r} does not exist; choose one of {options}.")
+    as_choice(view, "view", VIEWS)
+    as_choice(model, "model", FAKES)
+    as_choice(calibrator, "calibrator", CALIBRATORS)
+    if k not in (0, 1, 2):
+        raise ValueError(f"k={k!r} is no class; choose 0, 1 or 2.")
     bins = _bins(model)
     sample, stated, true = calibrated(model, calibrator, as_count(n_fit, "n_fit"), seed)
     measured = (
@@ -180,7 +157,7 @@ def _draw(lens: LensView, figure: AnyFigure, compact: bool) -> None:
         verdict = "straight" if lens.straight[name] else f"off by {lens.errors[name]:.3f}"
         # With a given height, matplotlib does not search for one, which takes 30 ms.
         ax.set_title(f"{lens._name(name)}: {verdict}", y=1.0)
-        light(ax, lens.straight[name], name == lens.view)
+        figures.light(ax, lens.straight[name], name == lens.view)
     if compact:  # room between the upper corner and the caption
         axes[0].set_ylim(-0.11, 1.1)
     else:

@@ -1,6 +1,6 @@
 """Stated against true numbers of all classes, and the frame that lights a panel up. Lesson 12.
 
-Source 001 section 1.4 (the reduced notions of calibration), methods of our own.
+Source: the review of calibration notions, section 1.4 (reduced notions); methods of our own.
 """
 
 from collections.abc import Sequence
@@ -33,8 +33,7 @@ def stated_and_true(
         raise ValueError("the true probabilities are not known; pass truth=….")
     if len(classes) != 3:
         raise ValueError(f"classes must name 3 classes, got {len(classes)}.")
-    with look.style():
-        ax, fresh = look.axes_or_new(ax, (6.4 if legend is not False else 4.4, 4.2))
+    with look.drawing(ax, (4.4, 4.2), title=title, legend=legend) as ax:
         _frame(ax)
         rows = slice(None, None, -(-len(cloud.stated) // _MOST_POINTS))
         small = len(cloud.stated) > 60
@@ -52,17 +51,12 @@ def stated_and_true(
                 gid=f"entries-{k}",
             )
             ax.plot([], [], linestyle="none", marker=marker, color=colour, label=classes[k])
-        if title is not None:
-            ax.set_title(title)
-        if legend or (legend is None and fresh):
-            look.outside_legend(ax)
     n = spell(len(cloud.stated), "stated vector")
     look.remember(ax, [f"{_WORDS}: {n} of three classes."])
     return ax
 
 
 def _frame(ax: Axes) -> None:
-    look.dress(ax)
     ax.set(xlim=(-_MARGIN, 1 + _MARGIN), ylim=(-_MARGIN, 1 + _MARGIN), aspect="equal")
     ax.set_anchor("NW")
     ticks = np.linspace(0, 1, 6 if look.width_in_points(ax) > 170 else 3)
@@ -70,13 +64,16 @@ def _frame(ax: Axes) -> None:
     ax.set_yticks(ticks, [f"{tick:.2g}" for tick in ticks])
     ax.set_xlabel("stated probability", fontsize=look.FONT_SIZE)
     ax.set_ylabel("true probability", fontsize=look.FONT_SIZE)
-    diagonal: dict[str, Any] = {
-        "color": look.INK,
-        "linewidth": 1.0,
-        "linestyle": (0, (5, 3)),
-        "zorder": 2.2,
-    }
-    ax.plot([0, 1], [0, 1], label="perfect calibration", gid="diagonal", **diagonal)
+    ax.plot(
+        [0, 1],
+        [0, 1],
+        color=look.INK,
+        linewidth=1.0,
+        linestyle=(0, (5, 3)),
+        zorder=2.2,
+        label="perfect calibration",
+        gid="diagonal",
+    )
 
 
 def light(ax: Axes, straight: bool, chosen: bool) -> Axes:

@@ -1,6 +1,6 @@
 """The fake classifiers of the simplex lens, and what their calibrators make of them. Lesson 12.
 
-Source 001 sections 1.1 and 1.4 (notions of calibration), 5 (calibrators).
+Source: the review of calibration notions, sections 1.1, 1.4 (notions) and 5 (calibrators).
 """
 
 from functools import lru_cache

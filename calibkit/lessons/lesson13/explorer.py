@@ -12,7 +12,6 @@ from calibkit import plot
 from calibkit._result import Result, spell
 from calibkit.bins import EqualWidth
 from calibkit.decisions import GamePlay, RegretCurve, Ward, regret_curve
-from calibkit.decisions._games import Policy
 from calibkit.explore import Choice, Explorer, Preset, Slider
 from calibkit.lessons.lesson13 import figures
 from calibkit.lessons.lesson13.models import CLASSIFIERS, MODELS, FloatVector, belief_of
@@ -26,25 +25,11 @@ IGNORE, TRUST, TRUTH = "ignore the model", "trust the machine", "know the truth"
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Hospital(Result):
-    """One state of the hospital.
+    """One state of the hospital."""
 
-    Parameters
-    ----------
-    table : BinTable
-        Reliability of what the model said in the rounds that were played.
-    plays : dict from str to GamePlay
-        What ignoring the model, trusting it and knowing the truth won on the same patients.
-    curve : RegretCurve
-        What trusting loses for all ratios of costs, without a limit of beds.
-    game : Ward
-        Benefit, harm and beds.
-    model : str
-        The fake classifier.
-    """
-
-    table: BinTable
-    plays: dict[str, GamePlay]
-    curve: RegretCurve
+    table: BinTable  # what the model said in the rounds that were played
+    plays: dict[str, GamePlay]  # by policy, on the same patients
+    curve: RegretCurve  # what trusting loses for all ratios of costs, without a limit of beds
     game: Ward
     model: str
 
@@ -85,7 +70,7 @@ def hospital_view(
     def ignore(seen: FloatVector) -> FloatVector:
         return np.full(seen.shape, rate)
 
-    policies: dict[str, Policy] = {IGNORE: ignore, TRUST: belief, TRUTH: "oracle"}
+    policies: dict[str, Any] = {IGNORE: ignore, TRUST: belief, TRUTH: "oracle"}
     return Hospital(
         table=reliability_table(
             deal.outcome.ravel(), belief(deal.seen.ravel()), bins=EqualWidth(N_BINS)
@@ -118,13 +103,7 @@ def _draw(hospital: Hospital, figure: AnyFigure, compact: bool) -> None:
 
 
 _CONTROLS = (
-    Choice(
-        name="model",
-        label="Model",
-        values=MODELS,
-        default="over-confident",
-        book=MODELS,
-    ),
+    Choice(name="model", label="Model", values=MODELS, default="over-confident", book=MODELS),
     Slider(
         name="harm",
         label="Harm of a wrong treatment",

@@ -1,19 +1,23 @@
-"""What a model must be able to do: value by accuracy and calibration error. Lesson 13.
+"""A round of patients, what policies won, and what a model must be able to do. Lesson 13.
 
-Source: review of calibration notions, source 001 section 4 (requirements engineering).
+Source: the review of calibration notions, section 4 (requirements engineering).
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.patheffects import withStroke
 from numpy.typing import NDArray
 
 from calibkit.decisions import GamePlay, PolicyValues, RequirementSweep
 from calibkit.plot import look
+
+if TYPE_CHECKING:
+    from calibkit.lessons.lesson13.game import WardRound
 
 FloatVector = NDArray[np.float64]
 
@@ -38,30 +42,24 @@ def requirements(
             f"a map needs at least two accuracies and two errors, got {sweep.value.shape}, and at "
             f"most {len(_STYLES)} utilities, got {len(wanted)}."
         )
-    with look.style():
-        ax, fresh = look.axes_or_new(ax, (6.2, 4.6 if legend is not False else 4.0))
-        _frame(ax)
+    fresh, size = ax is None, (6.2, 4.6 if legend is not False else 4.0)
+    words = ("calibration error", "accuracy")
+    with look.drawing(ax, size, words=words, title=title, legend=False, grid=None) as ax:
         _draw_values(ax, sweep)
         for utility, line in zip(wanted, _STYLES, strict=False):
             _draw_iso_line(ax, sweep, utility, line)
         ax.set_xlim(*_ends(sweep.error))
         ax.set_ylim(*_ends(sweep.accuracy))
-        if title is not None:
-            ax.set_title(title)
-        if legend or (legend is None and fresh):
-            figure = ax.get_figure()
-            assert figure is not None  # an Axes that is drawn on belongs to a figure
-            look.legend(figure, columns=3)
+    if legend or (legend is None and fresh):
+        look.legend(_figure_of(ax), columns=3)
     look.remember(ax, _sentences(sweep, wanted))
     return ax
 
 
-def _frame(ax: Axes) -> None:
-    look.dress(ax, grid=None)
-    if look.is_last_row(ax):
-        ax.set_xlabel("calibration error", fontsize=look.FONT_SIZE)
-    if look.is_first_column(ax):
-        ax.set_ylabel("accuracy", fontsize=look.FONT_SIZE)
+def _figure_of(ax: Axes) -> Figure:
+    figure = ax.get_figure(root=True)
+    assert figure is not None  # an Axes that is drawn on belongs to a figure
+    return figure
 
 
 def _ends(axis: Any) -> tuple[float, float]:
@@ -83,9 +81,7 @@ def _draw_values(ax: Axes, sweep: RequirementSweep) -> None:
         shading="nearest",
         gid="values",
     )
-    figure = ax.get_figure()
-    assert figure is not None  # an Axes that is drawn on belongs to a figure
-    bar = figure.colorbar(mesh, ax=ax, pad=0.02)
+    bar = _figure_of(ax).colorbar(mesh, ax=ax, pad=0.02)
     bar.set_label("value per patient", fontsize=look.FONT_SIZE)
     bar.ax.tick_params(labelsize=look.FONT_SIZE, color=look.GREY, labelcolor=look.INK)
     if not sweep.feasible.all():  # an entry for the legend; the frame itself is hatched
@@ -139,9 +135,8 @@ def game_scores(
     """Draw what policies won as bars, with intervals where they are given."""
     names, values, ends, unit, words = _scores(scores)
     places = np.arange(len(names))
-    with look.style():
-        ax, _ = look.axes_or_new(ax, (5.6, 0.7 + 0.42 * len(names)))
-        look.dress(ax, grid="x")
+    size, axis = (5.6, 0.7 + 0.42 * len(names)), (f"won per {unit}", "")
+    with look.drawing(ax, size, words=axis, title=title, legend=False, grid="x") as ax:
         for place, value in zip(places, values, strict=True):
             ax.barh(
                 place,
@@ -160,10 +155,6 @@ def game_scores(
         ax.axvline(0, color=look.GREY, linewidth=1.0, zorder=2.5)
         ax.set_yticks(places, names, fontsize=look.FONT_SIZE)
         ax.set_ylim(len(names) - 0.5, -0.5)
-        if look.is_last_row(ax):
-            ax.set_xlabel(f"won per {unit}", fontsize=look.FONT_SIZE)
-        if title is not None:
-            ax.set_title(title)
     look.remember(ax, ["Bars of what each policy won.", words])
     return ax
 
@@ -204,3 +195,93 @@ def _write_scores(
         )
     below = min(float(np.min(low)), 0.0)
     ax.set_xlim(below - (0.2 * span if below < 0 else 0), max(float(np.max(high)), 0) + 0.2 * span)
+
+
+def patients(
+    dealt: "WardRound", ax: Axes | None = None, *, revealed: bool = True, title: str | None = None
+) -> Axes:
+    """Draw the confidence in each patient's diagnosis, and whether it was right."""
+    places, right = np.arange(len(dealt.names)), np.asarray(dealt.right)
+    size, axis = (4.6, 0.8 + 0.32 * len(places)), ("confidence of the model", "")
+    with look.drawing(ax, size, words=axis, title=title, legend=False, grid="x") as ax:
+        ax.set_xlim(0, 1.17)
+        ax.set_xticks(np.linspace(0, 1, 6), [f"{tick:.2g}" for tick in np.linspace(0, 1, 6)])
+        ax.set_yticks(places, dealt.names, fontsize=look.FONT_SIZE)
+        ax.set_ylim(len(places) - 0.5, -0.5)
+        ax.hlines(places, 0, dealt.said, color=look.BAND, linewidth=1.4, zorder=2, gid="stem")
+        ax.axvline(
+            dealt.threshold,
+            color=look.INK,
+            linestyle=(0, (4, 3)),
+            linewidth=1.0,
+            label=f"worth it from {dealt.threshold:.2g} on",
+            gid="threshold",
+        )
+        if revealed:
+            _draw_marks(ax, dealt.said, places, right, True)
+            _draw_marks(ax, dealt.said, places, ~right, False)
+        else:
+            _draw_hidden(ax, dealt.said, places)
+        _write_numbers(ax, dealt.said)
+    look.remember(ax, [_words(dealt, revealed)])
+    return ax
+
+
+def _write_numbers(ax: Axes, confidence: FloatVector) -> None:
+    for place, said in enumerate(confidence.tolist()):
+        ax.annotate(
+            f"{100 * said:.0f} %",
+            (said, place),
+            xytext=(7, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize=look.FONT_SIZE,
+            color=look.INK,
+            path_effects=[withStroke(linewidth=3.0, foreground="white")],
+            gid="number",
+        )
+
+
+def _words(dealt: "WardRound", revealed: bool) -> str:
+    parts = []
+    for name, said, right in zip(dealt.names, dealt.said, dealt.right, strict=True):
+        outcome = f", {'right' if right else 'wrong'}" if revealed else ""
+        parts.append(f"{name} {100 * said:.0f} %{outcome}")
+    return (
+        f"Confidence of the model in each diagnosis: {'; '.join(parts)}. Treating is worth it "
+        f"from {100 * dealt.threshold:.3g} % on."
+    )
+
+
+def _draw_hidden(ax: Axes, said: FloatVector, places: NDArray[np.int64]) -> None:
+    ax.plot(
+        said,
+        places,
+        linestyle="none",
+        marker="o",
+        markersize=8,
+        markerfacecolor="white",
+        markeredgecolor=look.INK,
+        zorder=3,
+        label="not yet known",
+        gid="hidden",
+    )
+
+
+def _draw_marks(
+    ax: Axes, said: FloatVector, places: NDArray[np.int64], rows: NDArray[np.bool_], right: bool
+) -> None:
+    if not rows.any():
+        return
+    ax.plot(
+        said[rows],
+        places[rows],
+        linestyle="none",
+        marker="o" if right else "X",
+        markersize=8,
+        markerfacecolor=look.UNDER if right else look.OVER,
+        markeredgecolor="white",
+        zorder=3,
+        label="diagnosis was right" if right else "diagnosis was wrong",
+        gid="right" if right else "wrong",
+    )

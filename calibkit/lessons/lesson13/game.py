@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from calibkit import plot
 from calibkit._result import Result, spell
+from calibkit._validation import as_choice
 from calibkit.bins import EqualWidth
 from calibkit.decisions import Ward
 from calibkit.explore import Quiz
-from calibkit.lessons.lesson13 import patients
+from calibkit.lessons.lesson13 import figures
 from calibkit.lessons.lesson13.models import CLASSIFIERS, MODELS, FloatVector, belief_of
 from calibkit.plot.look import AnyFigure
 from calibkit.reliability import BinTable, reliability_table
@@ -39,30 +40,16 @@ class _Patients:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class WardRound(Result):
-    """One round of the calibration game.
+    """One round of the calibration game: eight patients."""
 
-    Parameters
-    ----------
-    said, true : ndarray of shape (8,)
-        Confidence of the model in each diagnosis, and the true probability.
-    gain : ndarray of shape (8,)
-        What treating each patient wins: 2 if the diagnosis was right, else -6.
-    trust, oracle : ndarray of shape (8,)
-        What the two other players won with each patient.
-    before, after : BinTable
-        Reliability of what the model said, without and with this round.
-    number : int
-        Number of the round.
-    """
-
-    said: FloatVector
-    true: FloatVector
-    gain: FloatVector
-    trust: FloatVector
+    said: FloatVector  # confidence of the model in each diagnosis
+    true: FloatVector  # its true probability
+    gain: FloatVector  # what treating wins: 2 if the diagnosis was right, else -6
+    trust: FloatVector  # what the two other players won
     oracle: FloatVector
-    before: BinTable
+    before: BinTable  # reliability of what the model said, without and with this round
     after: BinTable
-    number: int
+    number: int  # of the round
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -182,7 +169,7 @@ class WardGame(Quiz[WardRound]):
 
 def _draw_round(dealt: WardRound, figure: AnyFigure, revealed: bool) -> None:
     left, right = figure.subplots(1, 2, width_ratios=[1.15, 1.0])
-    patients.patients(dealt, left, revealed=revealed, title=f"Round {dealt.number}")
+    figures.patients(dealt, left, revealed=revealed, title=f"Round {dealt.number}")
     table = dealt.after if revealed else dealt.before
     plot.reliability(
         table,
@@ -195,8 +182,7 @@ def _draw_round(dealt: WardRound, figure: AnyFigure, revealed: bool) -> None:
 
 def ward_rounds(*, model: str = "over-confident", week: int = 1, first: int = 1) -> WardGame:
     """Return the calibration game: treat or wait by hand, and watch the record grow."""
-    if model not in MODELS:
-        raise ValueError(f"model={model!r} does not exist; choose one of {MODELS}.")
+    as_choice(model, "model", MODELS)
 
     def view(*, draw: int = 1) -> WardRound:
         return ward_round_view(draw=draw, model=model, week=week)

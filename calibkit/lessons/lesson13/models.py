@@ -6,6 +6,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from calibkit._validation import as_choice
 from calibkit.calibrators import BetaCalibrator
 from calibkit.decisions import Ward
 from calibkit.fakes import KnobClassifier
@@ -27,8 +28,7 @@ N_EARLIER, _SEED = 400, 1313
 
 def belief_of(model: str) -> Callable[[FloatVector], FloatVector]:
     """Return what a model makes of the raw confidence: a repaired one, or the same."""
-    if model not in CLASSIFIERS:
-        raise ValueError(f"model={model!r} does not exist; choose one of {MODELS}.")
+    as_choice(model, "model", MODELS)
     return _repair() if model == "recalibrated" else np.asarray
 
 

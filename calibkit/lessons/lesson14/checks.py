@@ -184,7 +184,8 @@ def _gains() -> dict[str, float]:
     rows = sample_file(SPOKEN)
     y, p = rows.y_true, rows.y_prob
     first, whole = audit(y[:_FIT], p[:_FIT]), audit(y, p)
-    repaired, leaked = (_repair(report).calibrate(p) for report in (first, whole))
+    repairs: list[Any] = [first.calibrator, whole.calibrator]
+    repaired, leaked = (repair.calibrate(p) for repair in repairs)
 
     def gain(after: Any, part: slice) -> float:
         return log_loss(y[part], p[part]).value - log_loss(y[part], after[part]).value
@@ -205,11 +206,6 @@ def _gains() -> dict[str, float]:
         "other measure": error[0] - error[1],
         "sum": wanted * (len(y) - _FIT),
     }
-
-
-def _repair(report: AuditReport) -> Any:
-    """Return the repair that an audit recommends."""
-    return report.calibrator
 
 
 def judge_gain(answer: Any) -> str | None:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from calibkit import plot
 from calibkit._result import Result
+from calibkit._validation import as_choice
 from calibkit.auditing import Answer, AuditReport, AuditSettings, audit
 from calibkit.explore import Choice, Explorer, Preset, Slider
 from calibkit.lessons.lesson14 import figures
@@ -33,21 +34,11 @@ N_DRAWS, N_RESAMPLES = 199, 100
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class AuditBoard(Result):
-    """One state of the audit board.
-
-    Parameters
-    ----------
-    report : AuditReport
-        The audit of the chosen file.
-    details : tuple of str
-        The main numbers behind each of the six answers, in a few words.
-    title : str
-        What the file claims to be.
-    """
+    """One state of the audit board."""
 
     report: AuditReport
-    details: tuple[str, ...]
-    title: str
+    details: tuple[str, ...]  # the main numbers behind each of the six answers
+    title: str  # what the file claims to be
 
     @property
     def lights(self) -> tuple[str, ...]:
@@ -90,18 +81,12 @@ def board_of(report: AuditReport) -> AuditBoard:
 
 
 def audit_board_view(
-    *,
-    file: str = "small clinic",
-    view: str = EVERY,
-    bins: int = 15,
-    costs: str = UNKNOWN,
+    *, file: str = "small clinic", view: str = EVERY, bins: int = 15, costs: str = UNKNOWN
 ) -> AuditBoard:
     """Audit a bundled file."""
-    if file not in FILES:
-        raise ValueError(f"file={file!r} does not exist; choose one of {', '.join(FILES)}.")
-    for name, value, offered in (("view", view, VIEWS), ("costs", costs, tuple(COSTS))):
-        if value not in offered:
-            raise ValueError(f"{name}={value!r} does not exist; choose one of {offered}.")
+    as_choice(file, "file", FILES)
+    as_choice(view, "view", VIEWS)
+    as_choice(costs, "costs", COSTS)
     report = _report(file, view, bins, costs)
     board = board_of(report)
     if costs == UNKNOWN or len(report.class_names) == 2:
@@ -180,8 +165,7 @@ _DETAILS = {
 
 def _draw(board: AuditBoard, figure: AnyFigure, compact: bool) -> None:
     if compact:
-        ax = figure.subplots()
-        figures.audit_board(board, ax)
+        figures.audit_board(board, figure.subplots())
         return
     left, right = figure.subplots(1, 2, width_ratios=[1, 1.1])
     band = board.report.evidence.band
@@ -208,12 +192,7 @@ _CONTROLS = (
     Choice(name="file", label="File", values=FILES, default=FILES[0], book=FILES),
     Choice(name="view", label="View", values=VIEWS, default=EVERY),
     Slider(
-        name="bins",
-        label="Bins",
-        values=(5, 8, 15, 25, 50),
-        default=15,
-        book=(5, 15),
-        unit="bins",
+        name="bins", label="Bins", values=(5, 8, 15, 25, 50), default=15, book=(5, 15), unit="bins"
     ),
     Choice(
         name="costs",

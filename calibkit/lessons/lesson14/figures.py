@@ -1,11 +1,13 @@
 """Six lights of an audit with their numbers. Lesson 14."""
 
-from collections.abc import Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from matplotlib.axes import Axes
 
 from calibkit.plot import look
+
+if TYPE_CHECKING:
+    from calibkit.lessons.lesson14.explorer import AuditBoard
 
 # Face and ink of each light; the symbol inside says the same.
 _FACES = {
@@ -17,35 +19,8 @@ _FACES = {
 _SIZE = (5.4, 3.4)
 
 
-class Board(Protocol):
-    """What `audit_board` draws; `calibkit.explore.audit_board_view` returns one."""
-
-    @property
-    def topics(self) -> Sequence[str]:
-        """What each answer is about."""
-
-    @property
-    def verdicts(self) -> Sequence[str]:
-        """The verdict of each answer."""
-
-    @property
-    def details(self) -> Sequence[str]:
-        """The numbers behind each answer."""
-
-    @property
-    def lights(self) -> Sequence[str]:
-        """The light of each answer: "good", "caution", "bad" or "unknown"."""
-
-    @property
-    def symbols(self) -> Sequence[str]:
-        """The symbol inside each light."""
-
-    def describe(self) -> str:
-        """Say the verdicts in words."""
-
-
 def audit_board(
-    board: Board,
+    board: "AuditBoard",
     ax: Axes | None = None,
     *,
     numbers: bool = True,
@@ -67,7 +42,7 @@ def audit_board(
     return ax
 
 
-def _draw_row(ax: Axes, board: Board, row: int, numbers: bool) -> None:
+def _draw_row(ax: Axes, board: "AuditBoard", row: int, numbers: bool) -> None:
     face, ink = _FACES[board.lights[row]]
     x_light, x_topic, x_verdict = 0.045, 0.11, 0.33
     ax.plot(
