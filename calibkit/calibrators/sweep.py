@@ -16,10 +16,8 @@ class SweepBinning(ChosenBinning):
     ----------
     max_bins : int, optional
         Largest number tried; by default the number of predictions.
-    kind : {"equal-mass", "equal-width"}
-        Kind of bins.
-    rule : {"midpoint", "first"}
-        Where the edges of equal-mass bins are: see `calibkit.EqualMass`.
+    kind, rule
+        As in `CrossValidatedBinning`.
 
     Attributes
     ----------
@@ -35,18 +33,15 @@ class SweepBinning(ChosenBinning):
 
     Notes
     -----
-    B = 1, 2, 3, … while no frequency is below that of the bin before it; the last such B is
-    chosen, so all smaller numbers are in order, too. Empty bins are passed over. The choice
-    depends on labels and ranks only (equal mass): any increasing distortion of the predictions
-    has the same number of bins. Roelofs et al. (2022); Kängsepp, Valk and Kull (2022), section 4.6.
-    Taught in lesson 06.
+    B = 1, 2, 3, … while no frequency is below that of the (not empty) bin before it; the last such
+    B is chosen, so all smaller numbers are in order, too. The choice depends on labels and ranks
+    only (equal mass): any increasing distortion of the predictions has the same number of bins.
+    Roelofs et al. (2022); Kängsepp, Valk and Kull (2022), section 4.6. Taught in lesson 06.
 
     Examples
     --------
-    >>> rng = np.random.default_rng(0)
-    >>> p = rng.random(1000)
-    >>> y = rng.random(1000) < p ** 2
-    >>> SweepBinning().fit(p, y).n_bins_
+    >>> p, u = np.random.default_rng(0).random((2, 1000))
+    >>> SweepBinning().fit(p, u < p**2).n_bins_
     13
     """
 

@@ -21,10 +21,8 @@ class PolicyValues(Result):
 
     Parameters
     ----------
-    policy : ndarray of shape (m,)
-        Names.
-    value, low, high : ndarray of shape (m,)
-        Mean payoff with its interval.
+    policy, value, low, high : ndarray of shape (m,)
+        Names, and mean payoffs with their intervals.
     gain, gain_low, gain_high : ndarray of shape (m,)
         The same for the difference to the first policy, played on the same deal.
     level : float
@@ -77,22 +75,18 @@ def play_predictions(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels: 0 and 1, or ``0 .. K-1``.
-    y_prob : array-like of shape (n,) or (n, K)
-        P(y = 1), the probability that treating is right; or one column per class with rows that
-        sum to 1, of which `Ward` and `Capacity` show the largest.
+    y_true, y_prob : array-like of shape (n,); (n,) or (n, K)
+        Labels 0 and 1, or ``0 .. K-1``; the probability that treating is right, or one column per
+        class with rows that sum to 1, of which `Ward` and `Capacity` show the largest.
     game : Game
         `Ward`, `Capacity` or `Clinic`.
     policies : sequence or mapping from names
-        Names or callables as in ``game.simulate`` (not "oracle", which needs the truth), such as
-        a fitted calibrator's method ``calibrate``. Others are compared with the first.
-    level : float
-        Nominal probability content of each interval, in (0, 1).
-    n_resamples : int
-        Number of resamples.
+        Names or callables as in ``game.simulate`` (not "oracle", which needs the truth), such as a
+        fitted calibrator's method ``calibrate``. Others are compared with the first.
+    level, n_resamples : float, int
+        Nominal probability content of each interval, in (0, 1), and number of resamples.
     rng : int, numpy.random.Generator or None
-        Seed or generator, for the deal and the resamples.
+        For the deal and the resamples.
 
     Raises
     ------
@@ -109,8 +103,7 @@ def play_predictions(
     --------
     >>> from calibkit.decisions import Ward
     >>> from calibkit.fakes import KnobClassifier
-    >>> fake = KnobClassifier(5, 0.8, budget_share=0.5, concentration=3)
-    >>> data = fake.sample(4000, rng=0)
+    >>> data = KnobClassifier(5, 0.8, budget_share=0.5, concentration=3).sample(4000, rng=0)
     >>> won = play_predictions(data.y_true, data.y_prob, game=Ward(), rng=0)
     >>> won.policy.tolist(), won.value.round(2).tolist(), (won.high - won.low).round(2).tolist()
     (['trust', 'certain', 'clairvoyant'], [0.68, 0.48, 1.62], [0.13, 0.15, 0.04])
@@ -143,7 +136,6 @@ def play_predictions(
 
 
 def _named(policies: Sequence[Policy] | Mapping[str, Policy]) -> dict[str, Policy]:
-    """Return policies by name, at least one and each name once."""
     if isinstance(policies, str) or callable(policies):
         raise ValueError(f"policies must be a sequence or mapping; pass [{policies!r}].")
     if isinstance(policies, Mapping):

@@ -35,17 +35,14 @@ class ScaledBeta:
 
     @property
     def a(self) -> float:
-        """First parameter of the beta distribution."""
         return self.concentration * (self.mean - self.low) / (1 - self.low)
 
     @property
     def b(self) -> float:
-        """Second parameter of the beta distribution."""
         return self.concentration * (1 - self.mean) / (1 - self.low)
 
     @property
     def variance(self) -> float:
-        """Variance of Q."""
         return (self.mean - self.low) * (1 - self.mean) / (self.concentration + 1)
 
     def cdf(self, q: Any) -> FloatVector:
@@ -72,10 +69,9 @@ class ScaledBeta:
     def expectation(
         self, function: Callable[[float, float], float], kinks: Sequence[float] = ()
     ) -> float:
-        """``E function(Q, 1 - Q)`` by quadrature over the quantiles, for a bounded function.
+        """``E function(Q, 1 - Q)`` by quadrature, for a bounded function, smooth but for `kinks`.
 
-        The function is smooth but for `kinks`, given as values of Q. It gets both Q and 1 - Q
-        because the difference would lose its digits where Q is nearly 1.
+        It gets both Q and 1 - Q because the difference would lose its digits where Q is nearly 1.
         """
 
         def at_level(level: float) -> float:

@@ -24,13 +24,13 @@ class EstimatorCalibrator(Calibrator):
     estimator_ : estimator
         The fitted clone.
     n_parameters_, converged_, n_iter_
-        None: not known; True: an estimator that has doubts warns by itself; what it reports, or 0.
+        None; True: an estimator that has doubts warns by itself; what it reports, or 0.
 
     Raises
     ------
     ValueError
-        By ``fit``, as in `Calibrator`, and if there is no ``fit`` and ``predict``; by ``curve``
-        if the estimator returns something that is no finite number for a prediction.
+        By ``fit``, as in `Calibrator`, and if a method is missing; by ``curve`` if the estimator
+        returns something that is no finite number for a prediction.
 
     Notes
     -----

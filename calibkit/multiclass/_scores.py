@@ -15,7 +15,6 @@ _LARGEST = 1e30  # larger logits are mistakes of some kind
 
 
 def check_kind(kind: Any) -> None:
-    """Check the declared kind of scores."""
     if not isinstance(kind, str) or kind not in KINDS:
         raise ValueError(
             f'input must be "logits" or "probabilities", got {kind!r}. It says what you will '
