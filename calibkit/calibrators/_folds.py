@@ -56,7 +56,6 @@ def parsimonious(scores: FloatVector, tolerance: float) -> int:
 
 
 def check_folds(cv: Any) -> int | None:
-    """Return the number of folds that `cv` asks for, or None for a splitter."""
     if hasattr(cv, "split") and not isinstance(cv, str):  # text has a `split` of its own
         return None
     return as_count(cv, "cv", minimum=2)

@@ -60,8 +60,6 @@ class SlopeOneBinning(BinnedCalibrator):
         Frequency minus mean prediction of each bin; 0 where the bin is empty.
     table_, edges_ : BinTable, ndarray of shape (B + 1,)
         Count, mean prediction and frequency of each bin; its edges, ``[a, b)``.
-    n_parameters_, converged_, n_iter_
-        Number of bins in use; True and 0.
 
     Raises
     ------
@@ -106,9 +104,7 @@ class FlatBinning(BinnedCalibrator):
     Attributes
     ----------
     height_ : ndarray of shape (B,)
-        Frequency of each bin; NaN where the bin is empty.
-    table_, edges_, n_parameters_, converged_, n_iter_
-        As in `SlopeOneBinning`.
+        Frequency of each bin; NaN where the bin is empty. Others as in `SlopeOneBinning`.
 
     Raises
     ------

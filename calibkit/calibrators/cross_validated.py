@@ -19,8 +19,7 @@ class CrossValidatedBinning(ChosenBinning):
     ----------
     kind, rule : {"equal-mass", "equal-width"}, {"midpoint", "first"}
         Kind of bins, and where the edges of equal-mass bins are: see `calibkit.EqualMass`.
-    max_bins : int
-        Largest number tried; all from 1 on are.
+    max_bins : int, the largest number tried; all from 1 on are
     cv, rng : int or scikit-learn splitter, int, numpy.random.Generator or None
         Folds over the sorted predictions, so row order plays no part; what draws a number of them.
     tolerance : float
@@ -31,9 +30,7 @@ class CrossValidatedBinning(ChosenBinning):
     n_bins_, best_n_bins_ : int
         Chosen number of bins (ties can make fewer of it), and the one with the best score.
     candidates_, scores_ : ndarray of shape (max_bins,)
-        Numbers tried, and the mean over the folds of the held-out Brier score of each.
-    shift_, table_, edges_, n_parameters_, converged_, n_iter_
-        As in `SlopeOneBinning`, of the fit to all data.
+        Numbers tried, and their mean held-out Brier scores. Others as in `SlopeOneBinning`.
 
     Raises
     ------

@@ -19,8 +19,6 @@ class IsotonicCalibrator(Calibrator):
     ----------
     low_, high_, height_, count_ : ndarray of shape (J,)
         Smallest and largest prediction of each block; its frequency, strictly increasing; its size.
-    n_parameters_, converged_, n_iter_
-        None: the data choose the number of blocks; True and 0: the fit is exact.
 
     Raises
     ------

@@ -30,8 +30,6 @@ class KernelDensityCalibrator(Calibrator):
     ----------
     bandwidth_, grid_, height_ : float, ndarray, ndarray
         The bandwidth used; the map at the grid points that see any data, linear in between.
-    n_parameters_, converged_, n_iter_
-        None, True and 0.
 
     Raises
     ------

@@ -204,7 +204,6 @@ class BetaCalibrator(Calibrator):
             _warn_of_no_optimum("beta calibration", "Use PlattCalibrator(), or more data.")
 
     def _rows(self, prob: FloatVector) -> dict[str, FloatVector]:
-        """Return the features of the parameters that these predictions can determine."""
         middle = self.parameters in ("ab", "a")
         n_distinct = _n_distinct(prob[prob != 0.5] if middle else prob, 3)
         ln_p, ln_q = _logarithms(prob)

@@ -157,7 +157,6 @@ def _as_vector(p: Any) -> FloatVector:
 
 
 def _score(event: FloatVector, other: FloatVector, at: float) -> float:
-    """Return the slope of the mean log likelihood; infinite where a prediction rules `at` out."""
     with np.errstate(divide="ignore", over="ignore"):
         return float(np.mean((event - other) / (at * event + (1 - at) * other)))
 

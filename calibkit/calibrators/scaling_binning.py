@@ -24,10 +24,8 @@ class ScalingBinning(Calibrator):
 
     Parameters
     ----------
-    n_bins : int
-        Number of equal-mass bins. Ties of scaled predictions stay together.
-    scaler : Calibrator or None
-        The smooth map; it is cloned. None means ``PlattCalibrator()``.
+    n_bins, scaler : int, Calibrator or None
+        Equal-mass bins, in which ties stay together; the map to clone, None: `PlattCalibrator`.
     split, rng : {"one-set", "three-way"}, int, Generator or None
         ``"three-way"``: each step has a third of the data of its own, chosen by `rng`, as the
         theory asks. ``"one-set"``: all data serve all steps, as the authors' program does.

@@ -14,7 +14,6 @@ _ENDS = {"natural": [1.0, 0, 0], "parabolic": [1.0, -1, 0], "linear": [1.0, -2, 
 
 
 def _second_derivatives(n_knots: int, ends: str) -> FloatVector:
-    """Return the matrix from heights at the knots of [0, 1] to second derivatives."""
     step = 1 / (n_knots - 1)
     left, right = np.zeros((2, n_knots, n_knots))
     for i in range(1, n_knots - 1):
@@ -72,8 +71,7 @@ class SplineCalibrator(Calibrator):
         by the mean held-out Brier score of 10 folds (as many folds as predictions, if fewer).
     ends : {"natural", "parabolic", "linear"}
         The second derivative at either end: 0, that of the neighbour, or on a line through two.
-    rng : int, Generator or None
-        Draws the folds.
+    rng : int, Generator or None, draws the folds
 
     Attributes
     ----------

@@ -14,17 +14,13 @@ class SweepBinning(ChosenBinning):
 
     Parameters
     ----------
-    max_bins : int, optional
-        Largest number tried; by default the number of predictions.
-    kind, rule
-        As in `CrossValidatedBinning`.
+    max_bins, kind, rule
+        As in `CrossValidatedBinning`; `max_bins` is by default the number of predictions.
 
     Attributes
     ----------
     n_bins_ : int
-        Chosen number of bins. Ties can make fewer bins of it.
-    shift_, table_, edges_, n_parameters_, converged_, n_iter_
-        As in `SlopeOneBinning`.
+        Chosen number of bins (ties can make fewer of it). Others as in `SlopeOneBinning`.
 
     Raises
     ------
@@ -68,7 +64,6 @@ class SweepBinning(ChosenBinning):
 
 
 def _rising(events: IntVector, cuts: IntVector) -> bool:
-    """Tell whether the frequencies between the cuts never fall; empty bins are passed over."""
     bounds = np.concatenate(([0], cuts, [len(events) - 1]))
     count, hits = np.diff(bounds), np.diff(events[bounds])
     used = count > 0

@@ -31,14 +31,12 @@ class Deal:
 
     Parameters
     ----------
-    seen : ndarray of shape (rounds, patients) or (rounds, patients, K)
-        What the player sees: the confidence that treating is right, or all probabilities.
-    outcome : ndarray of shape (rounds, patients)
-        Hidden until the end: 1 if treating is right, else 0; or the class.
-    true : ndarray, shaped as `seen`, or None
-        What a calibrated model would show; None for real predictions.
-    stakes : ndarray of shape (rounds, patients), or None
-        What a right treatment is worth, where the game has stakes.
+    seen, true : ndarray of shape (rounds, patients) or (rounds, patients, K)
+        What the player sees: the confidence that treating is right, or all probabilities; what a
+        calibrated model would show, None for real predictions.
+    outcome, stakes : ndarray of shape (rounds, patients)
+        Hidden until the end: 1 if treating is right, else 0; or the class. What a right treatment
+        is worth, None where the game has no stakes.
 
     Examples
     --------
@@ -227,7 +225,6 @@ def name_of(policy: Policy) -> str:
 
 
 def believe(policy: Policy, deal: Deal) -> FloatVector:
-    """Return what a policy believes about a deal, shaped as ``deal.seen``."""
     if isinstance(policy, str):
         return _named_belief(policy, deal)
     if not callable(policy):
@@ -283,7 +280,6 @@ def confidences(rows: Rows, size: int) -> Deal:
 
 
 def knob_parts(classifier: Any) -> list[tuple[float, KnobClassifier]]:
-    """Return a classifier as weighted knob classifiers, or say that it has no closed form."""
     if isinstance(classifier, KnobClassifier):
         return [(1.0, classifier)]
     if isinstance(classifier, ClassKnobs):

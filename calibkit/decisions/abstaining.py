@@ -72,8 +72,8 @@ def abstention(
 
     Parameters
     ----------
-    y_true, y_prob : array-like of shape (n,); (n,) or (n, K)
-        Labels 0 and 1, or ``0 .. K-1``; P(y = 1), or one column per class with rows that sum to 1.
+    y_true, y_prob
+        As in `policy_cost`.
     price : float
         Cost of handing a case on, from 0 to 1; a wrong answer costs 1.
     threshold : float, optional
@@ -81,11 +81,6 @@ def abstention(
         calibrated confidences.
     view : {"top-label"} or int
         The answer: the predicted class, or always the class with this number.
-
-    Raises
-    ------
-    ValueError
-        If labels, probabilities, price or threshold are not valid.
 
     Notes
     -----

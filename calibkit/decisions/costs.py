@@ -175,7 +175,7 @@ def policy_cost(y_true: Any, y_prob: Any, *, costs: Any, actions: Any = None) ->
     Raises
     ------
     ValueError
-        If labels, probabilities, costs or actions are not valid.
+        If labels, probabilities, costs, actions or options are not valid.
 
     Notes
     -----

@@ -24,9 +24,7 @@ class MurphyCurve(Result):
     in_vain, missed : ndarray of shape (m + 1,)
         On each piece ``(left, right]`` the shares acted on in vain, and not acted on though it
         happened.
-    base_rate : float
-        How often the event happened.
-    view, n : str, int
+    base_rate, view, n : float, str, int; base rate: how often the event happened
     """
 
     threshold: FloatVector
@@ -126,15 +124,10 @@ def murphy_curve(y_true: Any, y_prob: Any, *, view: View | None = None) -> Murph
 
     Parameters
     ----------
-    y_true, y_prob : array-like of shape (n,); (n,) or (n, K)
-        Labels 0 and 1, or ``0 .. K-1``; P(y = 1), or one column per class with rows that sum to 1.
+    y_true, y_prob
+        As in `policy_cost`.
     view : {"top-label"} or int, optional
         Which event; needed when `y_prob` has columns.
-
-    Raises
-    ------
-    ValueError
-        If labels, probabilities or view are not valid.
 
     Notes
     -----

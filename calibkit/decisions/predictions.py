@@ -25,12 +25,10 @@ class PolicyValues(Result):
         Names, and mean payoffs with their intervals.
     gain, gain_low, gain_high : ndarray of shape (m,)
         The same for the difference to the first policy, played on the same deal.
-    level : float
-        Nominal probability content of each interval.
+    level : float, nominal probability content of each interval
     rounds, n, left_out : int
         Rounds played, predictions given, and those that filled no round.
-    game, unit : str
-        The rules, and what `value` is per.
+    game, unit : str, the rules, and what `value` is per
     """
 
     policy: NDArray[np.str_]
@@ -75,29 +73,23 @@ def play_predictions(
 
     Parameters
     ----------
-    y_true, y_prob : array-like of shape (n,); (n,) or (n, K)
-        Labels 0 and 1, or ``0 .. K-1``; the probability that treating is right, or one column per
-        class with rows that sum to 1, of which `Ward` and `Capacity` show the largest.
-    game : Game
-        `Ward`, `Capacity` or `Clinic`.
+    y_true, y_prob
+        As in `policy_cost`; P(y = 1) is that treating is right, of columns `Ward` and `Capacity`
+        show the largest.
+    game : Ward, Capacity or Clinic
     policies : sequence or mapping from names
         Names or callables as in ``game.simulate`` (not "oracle", which needs the truth), such as a
         fitted calibrator's method ``calibrate``. Others are compared with the first.
     level, n_resamples : float, int
         Nominal probability content of each interval, in (0, 1), and number of resamples.
-    rng : int, numpy.random.Generator or None
-        For the deal and the resamples.
-
-    Raises
-    ------
-    ValueError
-        If the input is not valid or fills no round, or a policy cannot be played.
+    rng : int, numpy.random.Generator or None, for the deal and the resamples
 
     Notes
     -----
-    Rows are dealt in random order. Whole rounds are redrawn with replacement, and intervals are
-    quantiles of their means (percentile bootstrap). They do not cover the luck of one deal's
-    grouping, nor a calibrator fitted on the same rows. Taught in lesson 13.
+    Rows are dealt in random order; those that fill no round are left out. Whole rounds are redrawn
+    with replacement, and intervals are quantiles of their means (percentile bootstrap). They do not
+    cover the luck of one deal's grouping, nor a calibrator fitted on the same rows. Taught in
+    lesson 13.
 
     Examples
     --------
@@ -152,7 +144,6 @@ def _named(policies: Sequence[Policy] | Mapping[str, Policy]) -> dict[str, Polic
 def _interval(
     payoffs: FloatVector, level: float, count: int, rng: np.random.Generator
 ) -> tuple[FloatVector, FloatVector]:
-    """Return quantiles of the means over redrawn rounds, for each row of `payoffs`."""
     # Rounds with the same payoffs are interchangeable: only how often each kind is drawn counts.
     kinds, often = np.unique(payoffs, axis=1, return_counts=True)
     rounds = payoffs.shape[1]

@@ -186,7 +186,6 @@ def regret_curve(y_prob: Any, true_prob: Any, *, thresholds: Any = None) -> Regr
 
 
 def _lost(said: FloatVector, true: FloatVector, threshold: float) -> tuple[float, float, float]:
-    """Return the mean loss where B + H = 1, and the shares acted in vain and missed."""
     in_vain = (said >= threshold) & (true < threshold)
     missed = (said < threshold) & (true >= threshold)
     lost = np.sort(np.abs(true - threshold) * (in_vain | missed))

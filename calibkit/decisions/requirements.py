@@ -42,7 +42,6 @@ class _Family:
         as_amount(self.concentration, "concentration")
 
     def value(self, accuracy: float, error: float) -> float:
-        """Return the value of trusting, NaN where no such classifier exists."""
         try:
             classifier = KnobClassifier.with_error(
                 self.n_classes, accuracy, error, self.direction, concentration=self.concentration
@@ -52,7 +51,6 @@ class _Family:
         return float(self.game.trust_value(classifier))
 
     def least(self, utility: float, error: float) -> float:
-        """Return the accuracy from which on the utility is reached, NaN if there is none."""
         low, high = 1 / self.n_classes + MARGIN, 1 - MARGIN
         if self.direction == "over":  # Lemma 1
             high = min(high, 1 - error)
@@ -136,11 +134,8 @@ def requirement_sweep(
     Parameters
     ----------
     game : Ward or Capacity
-    accuracies : array-like of shape (a,)
-        Strictly between 1/K and 1.
-    errors : array-like of shape (e,)
-        Expected calibration errors from 0 to 1. Pairs that no classifier has give NaN; the limit
-        itself counts as feasible.
+    accuracies, errors : array-like of shape (a,) in (1/K, 1), and (e,) in [0, 1]
+        Pairs that no classifier has give NaN; the limit itself counts as feasible.
     n_classes, direction, concentration
         As in `KnobClassifier`; `direction` is "over" or "under".
 

@@ -46,7 +46,6 @@ class ScaledBeta:
         return (self.mean - self.low) * (1 - self.mean) / (self.concentration + 1)
 
     def cdf(self, q: Any) -> FloatVector:
-        """``F(q) = P(Q <= q)``."""
         return np.asarray(special.betainc(self.a, self.b, to_unit(q, self.low)))
 
     def partial_mean(self, q: Any) -> FloatVector:
@@ -54,7 +53,6 @@ class ScaledBeta:
         return partial_mean(to_unit(q, self.low), self.low, self.mean, self.a, self.b)
 
     def quantile(self, level: Any) -> FloatVector:
-        """Return the q with ``F(q) = level``."""
         return np.asarray(self.low + (1 - self.low) * special.betaincinv(self.a, self.b, level))
 
     def mean_distance(self, point: float) -> float:

@@ -45,7 +45,6 @@ def as_amount(value: Any, name: str) -> float:
 
 
 def as_positive(value: Any, name: str) -> float:
-    """Check a positive finite number such as a concentration."""
     number = as_number(value, name, "a positive finite number")
     if not 0 < number < np.inf:
         raise ValueError(f"{name} must be a positive finite number, got {value!r}.")
@@ -53,7 +52,6 @@ def as_positive(value: Any, name: str) -> float:
 
 
 def as_pair(values: Any, name: str) -> tuple[float, ...]:
-    """Check two positive finite numbers, such as the parameters of a beta distribution."""
     if not isinstance(values, tuple | list) or len(values) != 2:
         raise ValueError(f"{name} must be two positive numbers, got {values!r}.")
     return tuple(as_positive(value, f"{name}[{i}]") for i, value in enumerate(values))
@@ -67,7 +65,6 @@ def as_norm(value: Any) -> float:
 
 
 def as_accuracy(value: Any, n_classes: int) -> float:
-    """Check an accuracy that a confidence of at least 1/K can be calibrated to."""
     low = 1 / n_classes
     feasible = (
         f"strictly between 1/K = {low:.6g} (guessing) and 1 (never wrong) for {n_classes} classes"

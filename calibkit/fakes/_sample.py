@@ -36,7 +36,6 @@ class FakeSample:
 
 
 def fake_sample(y_true: NDArray[Any], y_prob: FloatVector, true_prob: FloatVector) -> FakeSample:
-    """Seal three arrays as a sample."""
     labels = read_only(y_true.astype(np.int64, copy=False))
     return FakeSample(y_true=labels, y_prob=read_only(y_prob), true_prob=read_only(true_prob))
 
@@ -50,8 +49,7 @@ class FakeTruth(Result):
 
     Parameters
     ----------
-    model : str
-        The classifier in words.
+    model : str, the classifier in words
     accuracy, mean_confidence : float
         Chance that the predicted label is right, and its mean predicted probability.
     expected, root_mean_square, maximum : float

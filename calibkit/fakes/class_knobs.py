@@ -204,10 +204,9 @@ def _check_member(k: int, knob: KnobClassifier, knobs: Sequence[KnobClassifier])
 class _PooledKnobs:
     """What is left of several errors when only the confidence is looked at.
 
-    Component j reports ``Z = (1 - t) Q + t x``. Pooled with weights w_j, the true confidence at z
-    is ``a(z)``, the error ``integral |sum_j w_j f_j(z) (q_j(z) - z)|``. Between two sign changes
-    this is a difference of the primitive, which F and M give exactly: the error is its total
-    variation.
+    Component j reports ``Z = (1 - t) Q + t x`` with weight w_j. The error
+    ``integral |sum_j w_j f_j(z) (q_j(z) - z)|`` is the total variation of its primitive, which F
+    and M give exactly.
     """
 
     true: tuple[ScaledBeta, ...]  # laws of the true confidence, all with the same lower end
@@ -252,7 +251,6 @@ class _PooledKnobs:
             return np.asarray(np.where(mass > 0, z + (relative * gap) @ weights / mass, np.nan))
 
     def grid(self) -> FloatVector:
-        """Return points that follow every component's mass, with the ends of its range."""
         inner = max(FEWEST_POINTS, GRID_POINTS // len(self.true))
         levels = np.concatenate([TAIL_LEVELS, np.linspace(0, 1, inner), 1 - TAIL_LEVELS])
         points = [

@@ -105,9 +105,8 @@ class DirichletFake:
     def truth(self) -> FakeTruth:
         """Return the true values that are exact; NaN for the others.
 
-        Without distortion all; with two classes and an invertible one nearly all, by quadrature.
-        Else what `reading` leaves unchanged: accuracy (truth is the base, order kept), or mean
-        confidence.
+        All without distortion; nearly all for two classes and an invertible one; else accuracy
+        (truth is the base, order kept) or mean confidence.
         """
         if isinstance(self.distortion, Identity):
             return self._calibrated()

@@ -29,10 +29,9 @@ class GaussianDiscriminant:
 
     Parameters
     ----------
-    prevalence : float
-        Share of positives that the model was made for, strictly between 0 and 1.
-    deployed : float, optional
-        Share of positives where it is used, from 0 to 1; by default unchanged.
+    prevalence, deployed : float
+        Share of positives that the model was made for, in (0, 1), and where it is used, in [0, 1];
+        by default unchanged.
     means, scale : tuple of two floats, float
         Mean of the feature for class 0 and class 1; its standard deviation in both (not the
         variance).

@@ -40,10 +40,8 @@ class KnobClassifier:
 
     Parameters
     ----------
-    n_classes : int
-        Number of classes K, at least 2.
-    accuracy : float
-        Chance that the predicted class is right, strictly between 1/K and 1.
+    n_classes, accuracy : int, float
+        K, at least 2; chance that the predicted class is right, strictly between 1/K and 1.
     budget_share : float
         Share of the largest possible calibration error, from 0 (calibrated) to 1.
     direction, pivot : {"over", "under", "pivot"}, float, optional
@@ -54,8 +52,7 @@ class KnobClassifier:
         1. Changes sharpness, neither accuracy nor the error of over and under.
     class_weights : sequence of K floats, optional
         How often each class is predicted; equally often by default.
-    spread : {"equal", "random"}
-        How the rest of the probability is divided among the other classes.
+    spread : {"equal", "random"}, how the other classes divide the rest
 
     Notes
     -----

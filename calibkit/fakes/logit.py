@@ -24,10 +24,8 @@ class LogitDistortion:
     slope : float
         1 is calibrated; below 1 predictions are too extreme (over-confident), above 1
         under-confident. Not negative.
-    shift : float
-        0 is fair to both classes; above 0 the event happens more often than predicted.
-    scores : tuple of two floats
-        Parameters of the beta distribution of the predictions; ``(1, 1)`` is uniform.
+    shift, scores : float, tuple of two floats
+        Above 0 the event happens more often than predicted; parameters of the beta distribution.
 
     Examples
     --------

@@ -57,15 +57,14 @@ class DirichletMixture:
 
     @classmethod
     def fit(cls, y_prob: Any, *, per_class: bool = True, tied: bool = False) -> Self:
-        """Clone the distribution of a classifier's probabilities, of shape (n, K).
+        """Clone the distribution of a classifier's probabilities `y_prob`, of shape (n, K).
 
-        The clone's mean confidence (`expected_maximum`) need not equal that of the data: compare
-        them. A component can put its maximum on another class than its own.
+        A component can put its maximum on another class than its own: compare the clone's mean
+        confidence (`expected_maximum`) with that of the data.
 
         Parameters
         ----------
-        y_prob : array-like of shape (n, K)
-        per_class : bool
+        y_prob, per_class : array-like, bool
             One component per predicted class, or one for all rows.
         tied : bool
             Two parameters per component: one for the predicted class, one for all others. Steadier

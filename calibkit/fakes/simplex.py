@@ -292,7 +292,6 @@ class LogLinear(Distortion):
 
 
 def _log(prob: FloatVector) -> FloatVector:
-    """Logarithm with log 0 = minus infinity, silently."""
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(prob))
 

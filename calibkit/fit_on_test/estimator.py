@@ -21,10 +21,8 @@ class EstimatorCalibrator(Calibrator):
 
     Attributes
     ----------
-    estimator_ : estimator
-        The fitted clone.
-    n_parameters_, converged_, n_iter_
-        None; True: an estimator that has doubts warns by itself; what it reports, or 0.
+    estimator_, converged_ : estimator, bool
+        The fitted clone; always True: an estimator that has doubts warns by itself.
 
     Raises
     ------

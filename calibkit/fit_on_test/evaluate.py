@@ -30,8 +30,7 @@ class FitOnTest(Result):
     debiased, debiased_squared : float
         The same with the surplus of chance taken off, for slope-1 bins; may be negative. NaN for
         other families.
-    family, loss, view : str
-        The family of maps, what the fit minimised, and which event it is.
+    family, loss, view : str; family of maps, what the fit minimised, which event
     n_parameters, n : int
         Free parameters (None for non-parametric families), and number of predictions.
     prob, label, fitted : ndarray of shape (n,)

@@ -15,6 +15,8 @@ FloatMatrix = NDArray[np.float64]
 class MulticlassCalibrator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """A family of maps from the scores of K classes to probabilities. Taught in lesson 10.
 
+    What is passed as scores is declared by ``input``, which has no default.
+
     Attributes
     ----------
     n_classes_, n_parameters_ : int, int or None

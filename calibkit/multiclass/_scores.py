@@ -53,7 +53,6 @@ def _report_not_finite(array: FloatArray) -> None:
 
 
 def _refuse_probabilities(array: FloatArray) -> None:
-    """Raise if these "logits" are probabilities to all appearances."""
     if array.ndim == 2 and np.abs(array.sum(axis=1, dtype=np.float64) - 1).max() > _SUM_TOLERANCE:
         return
     what = "all rows sum to 1" if array.ndim == 2 else "all values lie in [0, 1]"

@@ -59,10 +59,8 @@ def undo_focal_loss(y_prob: Any, *, gamma: float) -> FloatMatrix:
 
     Parameters
     ----------
-    y_prob : array-like of shape (n,) or (n, K)
-        Predictions of a model trained with focal loss; (n,) are those of class 1 of two.
-    gamma : float
-        The exponent ``g``, 0 or at least 1; 0 is the log loss, which needs no repair.
+    y_prob, gamma : array-like as in `undo_label_smoothing`, float
+        The exponent ``g`` is 0 or at least 1; 0 is the log loss, which needs no repair.
 
     Notes
     -----

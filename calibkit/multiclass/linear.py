@@ -87,7 +87,6 @@ class _LinearCalibrator(MulticlassCalibrator):
             )
 
     def _strength(self, x: FloatMatrix, label: IntVector) -> tuple[float | None, Any]:
-        """Return the multiple of the rule (None: a number is given), and how it was chosen."""
         if isinstance(self.penalty, str) and self.penalty == "auto":
             return 1.0, None
         if isinstance(self.penalty, str) and self.penalty == "cv":
@@ -109,14 +108,12 @@ class VectorScaling(_LinearCalibrator):
 
     Parameters
     ----------
-    input : {"logits", "probabilities"}
-        What is passed as scores; it has no default. Of probabilities the logarithm is taken.
+    input : {"logits", "probabilities"}, whose logarithm is taken
     penalty : "auto", "cv" or float
         ``"auto"`` needs no tuning: ``P_b = K / n`` and ``P_w = T^2 K / n``. ``"cv"`` chooses a
         multiple of these, from 0.001 to 100, by held-out log loss. A number is both weights; 0 is
         classical vector scaling.
-    cv, rng : int or scikit-learn splitter, int or numpy.random.Generator or None
-        Folds for ``"cv"``, and what draws them.
+    cv, rng : int or splitter, int, Generator or None; folds for ``"cv"``, what draws them
 
     Attributes
     ----------
@@ -173,8 +170,7 @@ class MatrixScaling(_LinearCalibrator):
     Attributes
     ----------
     weights_, bias_ : ndarray of shape (K, K), and (K,)
-    training_loss_, gradient_norm_, multiple_, scores_, converged_
-        As in `VectorScaling`.
+        Others as in `VectorScaling`.
 
     Raises
     ------
@@ -205,8 +201,7 @@ class DirichletCalibrator(_LinearCalibrator):
 
     Parameters
     ----------
-    input : {"logits", "probabilities"}
-        What is passed as scores; it has no default. Logits become log-probabilities first.
+    input : {"logits", "probabilities"}, logits become log-probabilities first
     penalty, bias_penalty, cv, rng
         As in `MatrixScaling`.
     kind : {"odir", "l2"}
@@ -216,8 +211,8 @@ class DirichletCalibrator(_LinearCalibrator):
 
     Attributes
     ----------
-    weights_, bias_, training_loss_, gradient_norm_, multiple_, scores_, converged_
-        As in `MatrixScaling`.
+    weights_, bias_ : ndarray of shape (K, K), and (K,)
+        Others as in `VectorScaling`.
 
     Raises
     ------

@@ -22,8 +22,6 @@ FloatMatrix = NDArray[np.float64]
 
 
 class _OnFolds(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
-    """What the classifiers share that are fitted on folds: checks, labels and folds."""
-
     estimator: Any
     cv: Any
     rng: Any
@@ -105,8 +103,7 @@ class Calibrated(_OnFolds):
 
     Parameters
     ----------
-    estimator : classifier or None
-        Any scikit-learn classifier; None: `LogisticRegression`.
+    estimator : scikit-learn classifier, or None for `LogisticRegression`
     calibrator : MulticlassCalibrator, Calibrator or None
         None: ``TemperatureScaling("probabilities")``. It sees ``predict_proba`` or, for
         ``input="logits"``, ``decision_function``; one of one dimension that of the second of two
@@ -119,10 +116,9 @@ class Calibrated(_OnFolds):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (K,)
-        The labels, in the order of the columns.
-    estimator_, calibrator_
-        The classifier, fitted to all data (for ``"prefit"`` the one given), and the calibrator.
+    classes_, estimator_, calibrator_
+        The labels, in the order of the columns; the classifier, fitted to all data (for
+        ``"prefit"`` the one given), and the calibrator.
 
     Raises
     ------
@@ -201,12 +197,10 @@ class Calibrated(_OnFolds):
 
 
 def _method(calibrator: MulticlassCalibrator | Calibrator) -> str:
-    """Return the method of the classifier that gives the declared kind of scores."""
     return "decision_function" if getattr(calibrator, "input", "") == "logits" else "predict_proba"
 
 
 def _ask(estimator: Any, X: Any, method: str) -> NDArray[Any]:
-    """Return what a classifier says about `X`, or say that it lacks the method."""
     answer = getattr(estimator, method, None)
     if answer is None:
         raise ValueError(
@@ -223,10 +217,8 @@ class CrossVennAbers(_OnFolds):
 
     Parameters
     ----------
-    estimator : classifier or None
-        Any scikit-learn classifier with ``predict_proba``; None: `LogisticRegression`.
-    cv, rng
-        As in `Calibrated`; not ``"prefit"``.
+    estimator, cv, rng
+        As in `Calibrated`; needs ``predict_proba``, and not ``"prefit"``.
 
     Attributes
     ----------

@@ -24,8 +24,7 @@ class StructuredMatrixScaling(Wrapper):
 
     Parameters
     ----------
-    input : {"logits", "probabilities"}
-        What is passed as scores; it has no default. Of logits the softmax is passed on.
+    input : {"logits", "probabilities"}, of logits the softmax is passed on
 
     Attributes
     ----------
@@ -101,7 +100,6 @@ def _program() -> Any:
 
 
 def _gradient_norm(model: Any, prob: FloatArray, label: IntVector) -> float:
-    """Return the norm of the gradient of the program's objective, in double precision."""
     n, k = prob.shape
     x = np.asarray(model._get_logits(model.ts_.predict_proba(prob), append_bias=False))
     weight = np.full((k, k + 1), k * (k - 1) / n)

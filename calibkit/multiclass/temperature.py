@@ -30,11 +30,8 @@ class TemperatureScaling(MulticlassCalibrator):
 
     Parameters
     ----------
-    input : {"logits", "probabilities"}
-        What is passed as scores; it has no default. Of probabilities the logarithm is taken, that
-        of 0 limited to ln(1e-16).
-    bounds : (float, float)
-        Smallest and largest temperature allowed.
+    input : {"logits", "probabilities"}, whose logarithm is taken, at least ln(1e-16)
+    bounds : (float, float), the smallest and largest temperature allowed
 
     Attributes
     ----------

@@ -24,8 +24,7 @@ class VennAbers(Wrapper):
     Parameters
     ----------
     input : {"logits", "probabilities"}
-        What is passed as scores; it has no default. Of logits of shape (n, K) the softmax is used;
-        of shape (n,) only the order matters.
+        Of logits of shape (n, K) the softmax is used; of shape (n,) only the order matters.
     scheme : {"one-vs-rest", "pairwise"}
         How many classes become binary problems: each class against all others, or each pair of
         classes among its own rows. Rows are then divided by their sum.

@@ -44,8 +44,7 @@ class OneVsRest(Wrapper):
 
     Parameters
     ----------
-    input : {"logits", "probabilities"}
-        What is passed as scores; it has no default. Of logits the softmax is calibrated.
+    input : {"logits", "probabilities"}, of logits the softmax is calibrated
     calibrator : Calibrator or None
         Any calibrator of one dimension; None: `PlattCalibrator`. It is copied, not fitted.
     normalise : bool
@@ -53,8 +52,7 @@ class OneVsRest(Wrapper):
 
     Attributes
     ----------
-    calibrators_ : list of Calibrator
-        The fitted copies, one per class.
+    calibrators_ : list of Calibrator, the fitted copies, one per class
 
     Raises
     ------

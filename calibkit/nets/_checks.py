@@ -34,7 +34,6 @@ def as_features(estimator: Any, X: Any, *, reset: bool) -> FloatMatrix:
 
 
 def coded(x: FloatMatrix, y: Any) -> tuple[NDArray[Any], NDArray[np.intp]]:
-    """Return the classes, and the labels as numbers of classes."""
     label = as_label_array(x, y, "y")
     classes, number = np.unique(label, return_inverse=True)
     if len(classes) < 2:

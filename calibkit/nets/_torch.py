@@ -12,7 +12,6 @@ _outside = 1
 
 
 def need_torch() -> Any:
-    """Import torch, or say how to install it."""
     try:
         import torch
     except ImportError as error:

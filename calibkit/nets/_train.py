@@ -54,7 +54,6 @@ def draw_weights(layers: Sequence[Any], generator: Any) -> list[Any]:
 
 
 def forward(weights: Sequence[Any], x: Any) -> Any:
-    """Return the logits of a batch of shape (n, d): layers with the positive part in between."""
     torch = need_torch()
     functional = torch.nn.functional
     if weights[0].ndim == 3:
@@ -73,7 +72,6 @@ def one_hot(label: Any, n_classes: int) -> Any:
 
 
 def smooth(target: Any, share: float) -> Any:
-    """Spread a share of each label over all classes, ``(1 - a) target + a / K``."""
     return (1 - share) * target + share / target.shape[1]
 
 

@@ -17,8 +17,6 @@ from calibkit.nets.history import TrainingHistory
 
 
 class _LogitClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # no types there
-    """What follows from logits and probabilities."""
-
     classes_: NDArray[Any]
 
     def decision_function(self, X: Any) -> NDArray[Any]:
@@ -27,7 +25,6 @@ class _LogitClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         return np.asarray(logits[:, 1] - logits[:, 0]) if logits.shape[1] == 2 else logits
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class of the largest probability."""
         column = self.predict_proba(X).argmax(axis=1)
         return np.asarray(self.classes_[column])
 

@@ -22,10 +22,8 @@ class Split:
     Parameters
     ----------
     train_x, validation_x, test_x : ndarray of float32, shape (n, d)
-    train_y, validation_y, test_y : ndarray of int, shape (n,)
-        Labels ``0 .. K-1``.
-    title, origin : str
-        What it is, and where it comes from.
+    train_y, validation_y, test_y : ndarray of int, shape (n,), ``0 .. K-1``
+    title, origin : str, what it is, and where it comes from
     """
 
     train_x: FloatMatrix

@@ -29,7 +29,6 @@ class OrderPreserving(MulticlassCalibrator):
     Parameters
     ----------
     input : {"logits", "probabilities"}
-        What is passed as scores; it has no default.
     order_invariant : bool
         True: the network sees the sorted row, and renaming the classes renames the result. False:
         it sees the row in the order of the classes, and can treat them differently.
@@ -169,8 +168,6 @@ def _sorted(logits: FloatArray) -> tuple[FloatMatrix, NDArray[np.intp]]:
 
 
 class _Problem:
-    """Mean log loss plus penalty, as a function of all weights in one vector, with its slope."""
-
     def __init__(
         self,
         seen: FloatMatrix,

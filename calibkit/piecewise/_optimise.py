@@ -161,7 +161,6 @@ def _step_along(
     damping: FloatVector,
     family: Family,
 ) -> FloatTable:
-    """Solve in the free coordinates of the heights, and return the step in heights and knots."""
     gradient, matrix = derivatives
     n_maps, n_nodes, n_free = directions.shape
     inner = gradient.shape[1] - n_nodes

@@ -57,7 +57,6 @@ def fit_folds(problem: Problem, fold: IntVector, n_folds: int, n_pieces: int) ->
 def scores_by_pieces(
     problem: Problem, fold: IntVector, n_folds: int, candidates: list[int]
 ) -> NDArray[np.float64]:
-    """Return the mean held-out Brier score of each number of pieces."""
     x, label, ends, family, space = problem
     grid = training_grids(x, label, fold, n_folds, _PLACES)
     starts = Starts(grid, ends, family, max(candidates))
@@ -89,7 +88,6 @@ def _fit_roughly(grid: Grid, start: Maps, family: Family) -> Fits:
 
 
 def _best_of(fits: Fits, n_problems: int) -> Fits:
-    """Keep the best fit of each problem; fits come problem by problem, start after start."""
     by_start = fits.loss.reshape(-1, n_problems)
     best = by_start.argmin(axis=0) * n_problems + np.arange(n_problems)
     return Fits(fits.maps.only(best), fits.loss[best], fits.n_iter[best], fits.converged[best])

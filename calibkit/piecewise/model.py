@@ -37,8 +37,7 @@ class PiecewiseLinear(Calibrator):
         default ``min(n // 200, 15) + 1`` as in the source.
     loss : {"log-loss", "brier"}
         What the fit minimises. Numbers of pieces are compared by the held-out Brier score.
-    outcome : {"refit", "fold-ensemble"}
-        Fit to all data, or average the maps of the folds: for each the fits from all starts.
+    outcome : {"refit", "fold-ensemble"}: fit to all data, or average all maps of the folds
     cv, rng : int or scikit-learn splitter, int, numpy.random.Generator or None
         Folds over the sorted predictions, so row order plays no part, and what draws them.
     tolerance : float
