@@ -229,7 +229,7 @@ import sys
 
 class Blocked:
     def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in {HEAVY!r}:
+        if name.partition(".")[0] in {set(HEAVY) - CORE_DEPENDENCIES!r}:
             raise ImportError(name)
 
 sys.meta_path.insert(0, Blocked())

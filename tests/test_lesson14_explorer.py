@@ -193,10 +193,11 @@ class TestExplorer:
     def test_the_page_without_a_kernel_holds_its_states_and_no_file_picker(self):
         board = lesson14.audit_board()
         small = [
-            replace(control, book=FILES[3:5] if control.name == "file" else (control.default,))
+            replace(control, default=FILES[3], book=FILES[3:5])
+            if control.name == "file"
+            else replace(control, book=(control.default,))
             for control in board.controls
         ]
-        board = board.starting_at(file=FILES[3])
         html = explorer_page(replace(board, controls=small))
         for file in FILES[3:5]:
             assert lesson14.audit_board_view(file=file).report.headline in html
