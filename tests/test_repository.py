@@ -137,7 +137,8 @@ def test_the_extra_all_names_every_other_extra() -> None:
 @pytest.mark.parametrize("folder", ["calibkit", "tools", "tests"])
 def test_every_imported_package_is_declared(folder: str) -> None:
     declared = requirements(*(extra for extra in EXTRAS if extra != "all"))
-    ours = {"calibkit", "tools", "dev", "tests", "book"} | {p.stem for p in (ROOT / "tests").rglob("*.py")}
+    modules = {path.stem for path in (ROOT / "tests").rglob("*.py")}
+    ours = {"calibkit", "tools", "dev", "tests", "book"} | modules
     for path in (ROOT / folder).rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
