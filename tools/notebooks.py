@@ -8,6 +8,7 @@ import argparse
 import os
 import re
 import sys
+import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -28,6 +29,7 @@ from tools.virtual_environment import ROOT, kernel_environment
 SOLVED = ROOT / "build" / "solved"
 EXECUTED = ROOT / "book" / "_build" / ".jupyter_cache"
 READER = {"type": "plugin", "name": "myst_nb_md"}
+CACHE = threading.Lock()
 CELL_TIMEOUT = 1200  # no verdict: only a lesson that hangs meets it
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -95,17 +97,22 @@ def for_the_book(path: Path) -> str:
     from jupyter_cache import get_cache
     from jupyter_cache.base import CacheBundleIn
 
-    started, cache = time.monotonic(), get_cache(str(EXECUTED))
-    record = cache.add_nb_to_project(str(path), read_data=READER)
-    notebook = cache.get_project_notebook(record.pk).nb
-    try:
-        _, executed = cache.merge_match_into_notebook(notebook)
-    except KeyError:
+    started = time.monotonic()
+    with CACHE:  # the first to come makes its tables
+        cache = get_cache(str(EXECUTED))
+        record = cache.add_nb_to_project(str(path), read_data=READER)
+        notebook = cache.get_project_notebook(record.pk).nb
+        try:
+            executed = cache.merge_match_into_notebook(notebook)[1]
+        except KeyError:
+            executed = None
+    if executed is None:
         env = kernel_environment(data=True) | {"CALIBKIT_BOOK": "1"}
         executed = execute(notebook, path.parent, env)
         seconds = {"execution_seconds": time.monotonic() - started}
         bundle = CacheBundleIn(executed, record.uri, data=seconds)
-        cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
+        with CACHE:
+            cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
     problems = list(differences(files.read_stored(path), executed))
     if problems:
         raise files.NotebookProblem("\n  ".join(problems))
