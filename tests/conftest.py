@@ -3,6 +3,7 @@
 import importlib.util
 import os
 import shutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,9 @@ BROWSER_OPTIONS = (
     "--disable-component-update",
     "--disable-sync",
 )
-# What the room `nets` needs; `dev.py --no-torch` leaves it out.
+# Milliseconds. Only what never comes meets this limit: how quick a machine is decides nothing.
+PATIENCE = 600_000
+# What the room `nets` needs; `dev.py test --no-torch` leaves it out.
 NETS = ("torch", "mnist1d", "mlxtend")
 
 os.environ.pop("CALIBKIT_BOOK", None)  # a book build in the same shell must not leak in
@@ -71,6 +74,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.skip(reason=f"not installed: {', '.join(absent)}"))
 
 
+@pytest.fixture(autouse=True)
+def close_figures() -> Iterator[None]:
+    """Close what a test has drawn; a test that draws nothing does not pay for matplotlib."""
+    yield
+    pyplot = sys.modules.get("matplotlib.pyplot")
+    if pyplot is not None:
+        pyplot.close("all")
+
+
 @pytest.fixture(scope="session")
 def root() -> Path:
     """Return the folder of the repository."""
@@ -92,6 +104,14 @@ def browser(chromium: str) -> Iterator[Any]:
 
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=[*BROWSER_OPTIONS])
+        new_context = browser.new_context
+
+        def patient(**options: Any) -> Any:
+            context = new_context(**options)
+            context.set_default_timeout(PATIENCE)
+            return context
+
+        browser.new_context = patient
         yield browser
         browser.close()
 

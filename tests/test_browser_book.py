@@ -104,7 +104,7 @@ def test_every_page_is_complete_without_any_other_host(
 
 def test_the_lesson_shows_figures_and_formulas(browser: Any, site: str) -> None:
     page = Visit(browser, site).open(LESSON)
-    page.wait_for_selector("mjx-container", timeout=20_000)
+    page.wait_for_selector("mjx-container")
     assert page.locator("mjx-container").count() >= 4
     assert page.locator(".cell_output img").count() >= 8
 
@@ -202,7 +202,7 @@ def test_a_solution_is_folded_and_opens_by_keyboard(browser: Any, site: str) -> 
 def test_the_search_finds_a_lesson_without_any_other_host(browser: Any, site: str) -> None:
     visit = Visit(browser, site)
     page = visit.open("search.html?q=consistency+band")
-    page.wait_for_selector("#search-results a[href*='04_read']", timeout=20_000)
+    page.wait_for_selector("#search-results a[href*='04_read']")
     assert visit.blocked == []
     assert visit.messages == []
 

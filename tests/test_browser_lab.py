@@ -65,11 +65,11 @@ def _command(root: Path, folder: Path) -> list[str]:
 
 def _address(log: Path, server: subprocess.Popen[bytes]) -> str:
     """Wait until the server answers and return its address."""
-    for _ in range(240):
+    for _ in range(2400):
         found = re.search(r"http://127\.0\.0\.1:\d+", log.read_text(errors="replace"))
         if found and server.poll() is None:
             try:
-                urllib.request.urlopen(f"{found[0]}/api/status?token={TOKEN}", timeout=2).close()
+                urllib.request.urlopen(f"{found[0]}/api/status?token={TOKEN}", timeout=60).close()
                 return found[0]
             except OSError:
                 pass
@@ -84,7 +84,7 @@ def _run_all(page: Any) -> None:
     order is repeated, and the question answered.
     """
     running = ".jp-Notebook .jp-InputPrompt:has-text('[*]')"
-    for _ in range(20):
+    for _ in range(100):
         if page.locator("dialog.jp-Dialog").count():
             page.locator("dialog.jp-Dialog .jp-mod-accept").click()
         page.get_by_role("menuitem", name="Run", exact=True).click()
@@ -94,12 +94,12 @@ def _run_all(page: Any) -> None:
             break
         except Exception:  # lost: once more
             continue
-    page.wait_for_selector(running, state="detached", timeout=180_000)
+    page.wait_for_selector(running, state="detached")
 
 
 def _wait_for(condition: Callable[[], bool]) -> None:
-    """Wait up to twenty seconds for something to become true."""
-    deadline = time.monotonic() + 20
+    """Wait for something to become true; the limit is for what never does."""
+    deadline = time.monotonic() + 600
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.1)
@@ -128,8 +128,8 @@ def _scroll_to(page: Any, selector: str) -> Any:
 def test_the_first_lesson_opens_by_itself(browser: Any, lab: tuple[str, Path]) -> None:
     page = browser.new_context().new_page()
     page.goto(f"{lab[0]}/?token={TOKEN}")
-    page.wait_for_url(f"**/lab/tree/{FIRST_LESSON}*", timeout=60_000)
-    page.wait_for_selector(".jp-Notebook", timeout=60_000)
+    page.wait_for_url(f"**/lab/tree/{FIRST_LESSON}*")
+    page.wait_for_selector(".jp-Notebook")
 
 
 def test_the_lesson_runs_and_its_slider_moves_the_figure(
@@ -141,7 +141,7 @@ def test_the_lesson_runs_and_its_slider_moves_the_figure(
     page.on("request", lambda r: None if r.url.startswith((address, "data:", "blob:", "ws://127"))
             else outside.append(r.url))  # fmt: skip
     page.goto(f"{address}/lab/tree/{LESSON}?token={TOKEN}&reset")
-    page.wait_for_selector(".jp-Notebook", timeout=60_000)
+    page.wait_for_selector(".jp-Notebook")
     _run_all(page)
     slider = _scroll_to(page, ".jp-OutputArea .widget-slider .noUi-handle")
     slider.scroll_into_view_if_needed()
@@ -150,7 +150,7 @@ def test_the_lesson_runs_and_its_slider_moves_the_figure(
     before = figure.get_attribute("src"), figure.get_attribute("alt")
     slider.focus()
     page.keyboard.press("ArrowRight")
-    for _ in range(200):  # the widget replaces its image, so the place is asked anew
+    for _ in range(6000):  # the widget replaces its image, so the place is asked anew
         if figure.get_attribute("src") != before[0]:
             break
         page.wait_for_timeout(100)

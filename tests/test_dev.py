@@ -17,10 +17,10 @@ ROOT = Path(__file__).resolve().parent.parent
 
 @pytest.fixture
 def installs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[list[str]]:
-    """Replace pip and the environment; return the extras of each installation."""
+    """Replace the installers and the environment; return the extras of each installation."""
     asked: list[list[str]] = []
 
-    def pip_install(extras: list[str], *, quiet: bool = False) -> bool:
+    def install(extras: list[str], *, quiet: bool = False) -> bool:
         asked.append(list(extras))
         return "impossible" not in extras
 
@@ -33,7 +33,7 @@ def installs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[list[str]]
     monkeypatch.setattr(venv, "STAMP", tmp_path / "stamp.json")
     monkeypatch.setattr(venv, "venv_python", lambda: python)
     monkeypatch.setattr(venv, "make_venv", make_venv)
-    monkeypatch.setattr(venv, "pip_install", pip_install)
+    monkeypatch.setattr(venv, "install", install)
     monkeypatch.setattr(venv, "call", lambda *command: 0)
     return asked
 
@@ -69,9 +69,81 @@ def test_an_optional_extra_may_fail_once(
 
 
 def test_a_failed_installation_leaves_no_stamp(installs: list[list[str]]) -> None:
-    with pytest.raises(venv.Failure, match="pip could not install"):
+    with pytest.raises(venv.Failure, match="could not be installed"):
         venv.prepare(("impossible",))
     assert not venv.STAMP.exists()
+
+
+def test_torch_comes_last_and_its_failure_is_one_when_it_was_asked_for(
+    installs: list[list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    venv.prepare(("lab",))
+    venv.prepare(("nets", "parquet"))
+    assert installs == [["lab"], ["lab", "parquet"], ["nets"]]
+    monkeypatch.setattr(venv, "WITH_TORCH", ("impossible",))
+    with pytest.raises(venv.Failure, match=r"calibkit\[impossible\] could not be installed"):
+        venv.prepare(("impossible",))
+
+
+@pytest.fixture
+def commands(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[list[str]]:
+    """Note what is run to install."""
+    noted: list[list[str]] = []
+
+    def run(command: list[str], *, shown: bool) -> bool:
+        noted.append([Path(command[0]).name, *map(str, command[1:])])
+        return True
+
+    monkeypatch.setattr(venv, "run", run)
+    monkeypatch.setattr(venv, "uv", lambda: tmp_path / "uv")
+    return noted
+
+
+def test_uv_installs_and_pip_is_not_asked(commands: list[list[str]]) -> None:
+    assert venv.install(["lab", "parquet"])
+    (command,) = commands
+    assert command[:3] == ["uv", "pip", "install"]
+    assert command[-3:] == ["-c", "constraints.txt", "-e.[lab,parquet]"]
+    assert str(venv.venv_python()) in command
+    assert "--torch-backend" not in command
+
+
+def test_torch_is_asked_for_without_graphics_cards(commands: list[list[str]]) -> None:
+    assert venv.install(["nets"])
+    assert commands[0][commands[0].index("--torch-backend") + 1] == "cpu"
+
+
+@pytest.mark.parametrize("there", [True, False], ids=["uv fails", "no uv"])
+def test_pip_does_what_uv_cannot(
+    there: bool, commands: list[list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(venv, "run", lambda command, shown: commands.append(command) or False)
+    if not there:
+        monkeypatch.setattr(venv, "uv", lambda: None)
+    assert not venv.install(["lab"])
+    assert len(commands) == 1 + there
+    assert list(commands[-1][1:4]) == ["-m", "pip", "install"]
+
+
+def test_uv_hears_where_pip_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PIP_FIND_LINKS", "one two")
+    monkeypatch.delenv("UV_FIND_LINKS", raising=False)
+    assert venv.uv_environment()["UV_FIND_LINKS"] == "one,two"
+    monkeypatch.setenv("UV_FIND_LINKS", "three")
+    assert venv.uv_environment()["UV_FIND_LINKS"] == "three"
+
+
+def test_the_lab_comes_without_torch(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(dev, "prepare", lambda extras, optional=(): asked.extend(extras + optional))
+    monkeypatch.setattr(dev, "settle_jupyterlab", lambda: None)
+    monkeypatch.setattr(dev.os, "chdir", lambda folder: None)
+    monkeypatch.setattr(dev.os, "execve", lambda *command: None)
+    monkeypatch.setattr(dev, "call", lambda *command, cwd: 0)
+    assert dev.main(["lab"]) == 0
+    assert asked == ["lab", "parquet"]
+    assert dev.main(["torch"]) == 0
+    assert asked[2:] == ["lab", "parquet", "nets"]
 
 
 def test_paths_of_each_platform() -> None:
@@ -135,7 +207,7 @@ def test_a_failing_stage_fails_the_whole(
 
 def test_no_notebooks_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dev, "notebook_paths", list)
-    assert dev.validate_notebooks(data=False) == 1
+    assert dev.validate_notebooks() == 1
 
 
 def test_the_book_is_built_anew_when_the_package_changes(

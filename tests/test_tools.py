@@ -1,4 +1,4 @@
-"""The notebook tool: what it writes, what it refuses, and that a solved build can fail."""
+"""The notebook tools: what they write, what they refuse, and that their checks can fail."""
 
 import shutil
 from pathlib import Path
@@ -7,8 +7,9 @@ import nbformat
 import pytest
 from nbformat import NotebookNode
 
-from tools import notebooks
+from tools import notebook_files, notebooks, portable
 from tools.notebook_check import pair_problems
+from tools.notebook_compare import differences
 from tools.notebook_files import (
     NotebookProblem,
     normalise,
@@ -348,3 +349,89 @@ def test_a_check_without_solution_is_refused(tmp_path: Path) -> None:
     text = LESSON.replace(":tags: [check]\n", "")
     with pytest.raises(NotebookProblem, match="a solution without a check above"):
         with_solutions(read_source(write_lesson(tmp_path, text)))
+
+
+def test_what_is_printed_differently_is_seen_cell_by_cell(pair: Path) -> None:
+    assert list(differences(stored(pair), stored(pair))) == []
+    changed = stored(pair)
+    code = [cell for cell in changed.cells if cell.cell_type == "code"]
+    code[3].outputs[0].text = "one\n2\n"
+    code[3].outputs.append(nbformat.from_dict(ADDRESS))
+    (difference,) = differences(stored(pair), changed)
+    lines = [line.strip() for line in difference.splitlines()]
+    assert lines[0] == 'code cell 4: for word in ("one", "two"):'
+    assert lines[3:] == ["-two", "+2", "+<Thing at ADDRESS>"]
+    code[3].metadata["tags"] = ["nbval-ignore-output"]
+    (before := stored(pair)).cells[4].metadata["tags"] = ["nbval-ignore-output"]
+    assert list(differences(before, changed)) == []
+
+
+ADDRESS = {
+    "output_type": "display_data",
+    "data": {"text/plain": "<Thing at 0x7f3a5c2b10>", "image/png": "AAAA"},
+    "metadata": {},
+}
+
+
+def test_the_book_executes_a_lesson_once_and_compares_it(
+    executed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("jupyter_cache")
+    monkeypatch.setattr(notebooks, "EXECUTED", tmp_path / "executed")
+    monkeypatch.setattr(notebooks, "TASKS", {"book": notebooks.for_the_book})
+    assert notebooks.attempt("book", executed)[1].startswith("prints what is stored")
+    monkeypatch.setattr(notebooks, "execute", lambda *_, **__: pytest.fail("once more"))
+    assert not notebooks.attempt("book", executed)[0]
+    other = stored(executed)
+    other.cells[4].outputs[0].text = "else\n"
+    monkeypatch.setattr(notebook_files, "read_stored", lambda path: other)
+    failed, words = notebooks.attempt("book", executed)
+    assert failed
+    assert "-else" in words
+
+
+def test_other_processors_are_asked_for_by_variables(monkeypatch: pytest.MonkeyPatch) -> None:
+    sets = ["X86_V3", "X86_V4", "AVX512_SPR"]
+    monkeypatch.setattr(portable, "numpy_code", lambda: sets)
+    assert portable.processor("Nehalem", 2) == {
+        "OPENBLAS_CORETYPE": "Nehalem",
+        "OMP_NUM_THREADS": "2",
+        "OPENBLAS_NUM_THREADS": "2",
+        "NPY_DISABLE_CPU_FEATURES": "X86_V3 X86_V4 AVX512_SPR",
+    }
+    assert portable.processor("Haswell", 1)["NPY_DISABLE_CPU_FEATURES"] == "X86_V4 AVX512_SPR"
+    assert "NPY_DISABLE_CPU_FEATURES" not in portable.processor("SkylakeX", 1)
+
+
+def test_kernels_are_those_that_openblas_takes_the_own_one_last(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    taken = {"Zen": "Haswell", "Sandybridge": "", "": "Haswell"}
+    monkeypatch.setattr(portable.platform, "machine", lambda: "AMD64")
+    monkeypatch.setattr(
+        portable, "answer", lambda code, OPENBLAS_CORETYPE: taken.get(*[OPENBLAS_CORETYPE] * 2)
+    )
+    assert portable.kernels() == ["Nehalem", "SkylakeX", "Haswell"]
+    assert portable.sample(portable.kernels()) == {"Nehalem", "SkylakeX"}
+    monkeypatch.setattr(portable.platform, "machine", lambda: "arm64")
+    assert portable.kernels() == []
+
+
+def test_a_machine_without_such_kernels_says_so_and_passes(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(portable, "kernels", list)
+    assert portable.main([]) == 0
+    assert capsys.readouterr().out.startswith("skipped: numpy uses no OpenBLAS")
+
+
+@pytest.mark.parametrize(("problem", "code"), [("cell 3 differs", 1), ("", 0)])
+def test_a_number_of_another_processor_fails_the_stage(
+    problem: str, code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(portable, "kernels", lambda: ["Nehalem", "Haswell"])
+    monkeypatch.setattr(portable, "compare", lambda path, kernel, threads: problem)
+    assert portable.main(["04", "--threads", "1", "--threads", "2"]) == code
+    shown = capsys.readouterr().out
+    assert f"{4 * (1 - code)} of 4 runs print what is stored" in shown
+    assert (problem or "same text") in shown

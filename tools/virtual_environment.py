@@ -16,7 +16,11 @@ ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 STAMP = VENV / "calibkit-installed.json"
 SETTINGS = VENV / "calibkit-settings"
+# The extras that torch comes with.
+WITH_TORCH = ("nets", "maps")
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
+
+Command = list[Path | str]
 
 
 class Failure(Exception):
@@ -41,6 +45,7 @@ def environment() -> dict[str, str]:
     env["PYTHONUTF8"] = "1"
     env["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"
     env["PIP_DISABLE_PIP_VERSION_CHECK"] = "1"
+    env.pop("PYTHONDONTWRITEBYTECODE", None)  # uv leaves compiling to the first import
     return env
 
 
@@ -115,17 +120,54 @@ def make_venv() -> None:
         )
 
 
-def pip_install(extras: Iterable[str], *, quiet: bool = False) -> bool:
-    """Install the package with some extras under the constraints; say whether it worked."""
-    target = f"-e.[{','.join(extras)}]"
-    # A person watching wants progress; a log wants errors only.
-    loudness = [] if sys.stdout.isatty() else ["-qq"]
-    command = [venv_python(), "-m", "pip", "install", *loudness, "-c", "constraints.txt", target]
-    if not quiet:
-        return call(*command) == 0
+def uv() -> Path | None:
+    """Return the quick installer in this environment, or None where it cannot be had.
+
+    It reads no settings of pip; `uv_environment` hands on where packages lie.
+    """
+    program = venv_python().with_name("uv.exe" if os.name == "nt" else "uv")
+    if not program.exists():
+        pip: Command = [venv_python(), "-m", "pip", "install", "-qq"]
+        run([*pip, "-c", "constraints.txt", "uv"], shown=False)
+    return program if program.exists() else None
+
+
+def uv_environment() -> dict[str, str]:
+    """Return the variables for uv, with what it would not read from those of pip."""
+    env = environment()
+    for ours, theirs in (("UV_DEFAULT_INDEX", "INDEX_URL"), ("UV_FIND_LINKS", "FIND_LINKS")):
+        if f"PIP_{theirs}" in env:
+            env.setdefault(ours, ",".join(env[f"PIP_{theirs}"].split()))
+    return env
+
+
+def run(command: Command, *, shown: bool) -> bool:
+    """Run uv or pip, with or without showing what it says; tell whether it worked."""
+    sys.stdout.flush()
     words = [str(word) for word in command]
-    done = subprocess.run(words, cwd=ROOT, env=environment(), capture_output=True, check=False)
-    return done.returncode == 0
+    env = uv_environment()
+    return not subprocess.run(words, cwd=ROOT, env=env, capture_output=not shown).returncode
+
+
+def install(extras: Iterable[str], *, quiet: bool = False) -> bool:
+    """Install the package with some extras under the constraints; say whether it worked.
+
+    uv does it in seconds. Where it is not to be had, or fails, pip does it, with its own settings.
+    torch is asked for as the build without graphics cards; the others have several gigabytes.
+    """
+    target: Command = ["-c", "constraints.txt", f"-e.[{','.join(extras)}]"]
+    # A person watching wants progress; a log wants errors only.
+    watched = sys.stdout.isatty() and not quiet
+    program = uv()
+    if program:
+        torch = ["--torch-backend", "cpu"] if set(extras) & set(WITH_TORCH) else []
+        asked: Command = [program, "pip", "install", "--python", venv_python(), *torch, *target]
+        if run(asked, shown=watched):
+            return True
+        if watched:
+            print("uv could not; pip tries ...")
+    loudness = [] if watched else ["-qq"]
+    return run([venv_python(), "-m", "pip", "install", *loudness, *target], shown=not quiet)
 
 
 def prepare(extras: tuple[str, ...], optional: tuple[str, ...] = ()) -> None:
@@ -139,18 +181,24 @@ def prepare(extras: tuple[str, ...], optional: tuple[str, ...] = ()) -> None:
     make_venv()
     STAMP.unlink(missing_ok=True)
     started = time.monotonic()
-    print(f"Installing calibkit[{','.join(sorted(wanted))}] (once; a few minutes) ...")
-    if not pip_install(sorted(wanted)):
-        raise Failure("pip could not install the packages; its message stands above.")
+    quick = sorted(wanted - set(WITH_TORCH))
+    print(f"Installing calibkit[{','.join(quick)}] (once; about a minute) ...")
+    if not install(quick):
+        raise Failure("The packages could not be installed; the message stands above.")
+    for extra in sorted(wanted & set(WITH_TORCH)):
+        print(f"Installing calibkit[{extra}] (once; torch is large) ...")
+        if not install([extra]):
+            raise Failure(f"calibkit[{extra}] could not be installed; the message stands above.")
     for extra in sorted(new_optional):
         print(f"Installing calibkit[{extra}] (optional) ...")
-        if pip_install([extra], quiet=True):
+        if install([extra], quiet=True):
             wanted.add(extra)
         else:
             refused.add(extra)
             print(f"  not installable here; tests that need [{extra}] are skipped")
     # The first import lists the fonts, slowly and with a message that must not enter a lesson.
     call(venv_python(), "-c", "import matplotlib.font_manager")
+    refused -= wanted
     stamp = {"fingerprint": fingerprint(), "extras": sorted(wanted), "refused": sorted(refused)}
     STAMP.write_text(json.dumps(stamp), encoding="utf-8")
     print(f"Installed in {time.monotonic() - started:.0f} s.")

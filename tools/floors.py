@@ -1,0 +1,38 @@
+"""The oldest packages that pyproject.toml allows: `python dev.py floors`.
+
+Makes an environment with the lowest allowed version of each direct requirement in `build/floors`
+and runs the quick unit tests in it. Only uv can choose versions that way; without it, nothing runs.
+"""
+
+import subprocess
+import sys
+
+from tools.virtual_environment import ROOT, environment, uv, uv_environment, venv_python
+
+FLOORS = ROOT / "build" / "floors"
+EXTRAS = "lab,parquet,test"
+# Old packages warn about older Pythons and about each other; that is not ours to mend.
+TESTS = ["-m", "not browser and not slow", "-o", "filterwarnings=default"]
+
+
+def main(arguments: list[str]) -> int:
+    """Install and test; arguments go to pytest."""
+    program, python = uv(), venv_python(FLOORS)
+    if program is None:
+        print("skipped: uv, which can choose the oldest versions, cannot be had here")
+        return 0
+    install = [program, "pip", "install", "-q", "--python", python, "--resolution"]
+    commands: list[tuple[list[object], dict[str, str]]] = [
+        ([program, "venv", "-q", "--clear", "--python", sys.executable, FLOORS], uv_environment()),
+        ([*install, "lowest-direct", "-e", f".[{EXTRAS}]"], uv_environment()),
+        ([python, "-m", "pytest", "-q", *TESTS, *(arguments or ["tests"])], environment()),
+    ]
+    for command, env in commands:
+        done = subprocess.run([str(word) for word in command], cwd=ROOT, env=env, check=False)
+        if done.returncode:
+            return done.returncode
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

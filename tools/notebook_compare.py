@@ -1,0 +1,57 @@
+"""What an executed lesson prints against what is stored, compared the way nbval does."""
+
+import configparser
+import difflib
+import re
+from collections.abc import Iterator
+from functools import cache
+
+from nbformat import NotebookNode
+
+from tools import notebook_files as files
+from tools.virtual_environment import ROOT
+
+SANITISER = ROOT / "tests" / "nbval_sanitize.cfg"
+HTML = "text/html"
+
+
+@cache
+def patterns() -> list[tuple[str, str]]:
+    """Return the expressions that nbval replaces before it compares, and with what."""
+    parser = configparser.RawConfigParser()
+    parser.read(SANITISER, encoding="utf-8")
+    return [(parser[name]["regex"], parser[name]["replace"]) for name in parser.sections()]
+
+
+def compared(cell: NotebookNode) -> list[str]:
+    """Return the lines of a cell's outputs that are compared.
+
+    The HTML of an explorer is left out: only a page of the book has it.
+    """
+    ignored = {*files.UNCOMPARED, *([HTML] if "widget" in files.tags(cell) else [])}
+    texts: list[str] = []
+    for output in cell.outputs:
+        shown = output.get("data", {"text": output.get("text", output.get("evalue", ""))})
+        texts += (str(shown[kind]) for kind in sorted(shown) if kind not in ignored)
+    text = "\n".join(texts)
+    for regex, replacement in patterns():
+        text = re.sub(regex, replacement, text)
+    return text.splitlines()
+
+
+def code_cells(notebook: NotebookNode) -> list[NotebookNode]:
+    """Return the code cells of a notebook."""
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def differences(stored: NotebookNode, executed: NotebookNode) -> Iterator[str]:
+    """Yield what was printed differently, code cell by code cell."""
+    cells = zip(code_cells(stored), code_cells(files.normalise(executed)), strict=True)
+    for position, (old, new) in enumerate(cells, start=1):
+        if files.IGNORED_BY_NBVAL in files.tags(old):
+            continue
+        lines = difflib.unified_diff(compared(old), compared(new), "stored", "here", "", "", 0, "")
+        changed = [line for line in lines if not line.startswith("@@")]
+        if changed:
+            first = old.source.strip().splitlines()[0]
+            yield "\n    ".join([f"code cell {position}: {first}", *changed])
