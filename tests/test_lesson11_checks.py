@@ -307,9 +307,10 @@ def test_prose_and_printed_numbers_agree(root: Path) -> None:
     assert len(maps) == 5
     assert max(maps, key=lambda name: maps[name][1]) == "histogram"
     assert min(maps, key=lambda name: maps[name][1]) == "Venn-Abers"
-    assert maps["histogram"][0] == pytest.approx(maps["Platt"][0] / 2, rel=0.1)
+    assert min(maps, key=lambda name: maps[name][0]) == "histogram"
     assert maps["Venn-Abers"][0] == pytest.approx(maps["histogram"][0] * 2, rel=0.15)
-    assert min(maps, key=lambda name: maps[name][0]) == "isotonic" and maps["isotonic"][2] == 13
+    assert sorted(maps, key=lambda name: maps[name][0])[1] == "isotonic"
+    assert maps["isotonic"][2] == 14
     assert all(row[i] < wild["as it is"][i] for row in maps.values() for i in (0, 1))
     surprises = [float(v) for v in re.findall(r"on average\): happened ([\d.]+)", stored)]
     assert np.mean([surprises[0], 1 - surprises[1]]) == pytest.approx(0.18, abs=0.005)

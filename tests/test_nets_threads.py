@@ -73,7 +73,7 @@ def test_after_an_error():
 
 def test_two_python_threads_at_once():
     """Each gets the same numbers; neither leaves its 1 behind, not for new threads either."""
-    alone, both = train(), Barrier(2, timeout=30)
+    alone, both = train(), Barrier(2, timeout=600)  # ends a hang, no verdict
 
     def work():
         both.wait()
