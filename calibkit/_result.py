@@ -20,11 +20,7 @@ def read_only(array: Any) -> NDArray[Any]:
 
 
 def spell(count: int, singular: str, plural: str | None = None) -> str:
-    """Return ``"1 bin"`` or ``"15 bins"``, with a thin thousands separator.
-
-    >>> spell(1, "bin"), spell(12000, "prediction")
-    ('1 bin', '12,000 predictions')
-    """
+    """Return ``"1 bin"``, ``"15 bins"`` or ``"12,000 bins"``."""
     return f"{count:,} {singular if count == 1 else plural or singular + 's'}"
 
 

@@ -1,9 +1,8 @@
 """Checks on what comes in: say what is wrong, where, and how to repair it.
 
-Every public function of calibkit passes its input through this module. Nothing here
-guesses (probabilities or logits? labels from 0 or from 1?), clips or renormalises, and no
-argument is ever written to. The functions return NumPy views or copies, never the object
-that was handed in.
+Every public function of calibkit passes its input through this module. Nothing here guesses
+(probabilities or logits? labels from 0 or from 1?), clips or renormalises; no argument is written
+to. The functions return NumPy views or copies, never the object that was handed in.
 """
 
 from collections.abc import Callable, Iterable
@@ -23,9 +22,8 @@ BLOCK_ROWS = 8_192
 
 
 class CalibrationWarning(UserWarning):
-    """Valid input whose result should be read with care.
+    """Valid input whose result should be read with care, such as a class that never occurs.
 
-    Example: a class that never occurs in the labels, in a class-wise error.
     Turn it into an error with ``warnings.simplefilter("error", calibkit.CalibrationWarning)``.
     """
 
@@ -102,12 +100,7 @@ def is_number(value: Any) -> bool:
 def as_number(
     value: Any, name: str, wanted: str, allowed: Callable[[float], Any] = np.isfinite
 ) -> float:
-    """Check a real number; `wanted` says in words what `allowed` tests.
-
-    >>> as_number(-1, "alpha", "a number from 0 on", lambda alpha: alpha >= 0)
-    Traceback (most recent call last):
-    ValueError: alpha must be a number from 0 on, got -1.
-    """
+    """Check a real number; `wanted` says in words what `allowed` tests."""
     if is_number(value) and allowed(value):
         return float(value)
     raise ValueError(f"{name} must be {wanted}, got {value!r}.")
@@ -138,9 +131,8 @@ def as_level(level: Any, name: str = "level") -> float:
 def as_probabilities(y_prob: Any) -> FloatArray:
     """Check probabilities: ``(n,)`` for P(y = 1), or ``(n, K)`` with rows that sum to 1.
 
-    Integer and boolean input becomes float64; floating types are kept, so that large float32
-    arrays are not copied. All later sums accumulate in float64. `row_sum_tolerance` says how
-    far a sum may be off.
+    Integers and booleans become float64; floating types are kept, so that large float32 arrays
+    are not copied. All later sums accumulate in float64.
     """
     prob = as_probability_array(y_prob)
     _check_rows(prob)
@@ -171,9 +163,9 @@ def as_probability_array(y_prob: Any) -> FloatArray:
 
 
 def check_probability_rows(by_class: FloatArray, start: int, largest: float | None = None) -> None:
-    """Check one block of rows of an ``(n, K)`` table, handed over as ``(K, rows)``.
+    """Check rows of an ``(n, K)`` table from row `start` on, given as ``(K, rows)``.
 
-    `start` is the number of the first row; a `largest` value that is known saves one sweep.
+    A `largest` value that is known saves one sweep.
     """
     if not by_class.min() >= 0 or not (by_class.max() if largest is None else largest) <= 1:
         _report_bad_value(by_class.T, start)
@@ -195,7 +187,6 @@ def row_sum_tolerance(dtype: np.dtype[Any], n_classes: int) -> float:
 
 
 def _report_bad_value(prob: FloatArray, start: int) -> NoReturn:
-    """Raise for the first value that is not a probability, with its place."""
     bad = ~((prob >= 0) & (prob <= 1))
     place = tuple(int(i) for i in np.argwhere(bad)[0])
     value = float(prob[place])
@@ -214,10 +205,7 @@ def _report_bad_value(prob: FloatArray, start: int) -> NoReturn:
 
 
 def as_predictions(y_true: Any, y_prob: Any) -> tuple[IntArray, FloatArray]:
-    """Check labels and probabilities together.
-
-    Shapes come first: a transposed table is called transposed, not a table of odd sums.
-    """
+    """Check labels and probabilities; shapes first, so that a transposed table is called that."""
     prob = as_probability_array(y_prob)
     labels = as_labels(y_true, prob)
     _check_rows(prob)
@@ -225,10 +213,7 @@ def as_predictions(y_true: Any, y_prob: Any) -> tuple[IntArray, FloatArray]:
 
 
 def as_labels(y_true: Any, prob: FloatArray) -> IntArray:
-    """Check labels against the probabilities: 0 and 1, or ``0 .. K-1`` for K columns.
-
-    The message for other codings (one-hot, from 1, -1 and 1) says how to convert them.
-    """
+    """Check labels: 0 and 1, or ``0 .. K-1``; messages say how to convert other codings."""
     n_classes = prob.shape[1] if prob.ndim == 2 else 2
     labels = as_array(y_true, "y_true")
     if labels.ndim == 2:

@@ -1,8 +1,4 @@
-"""The bin table: per bin, how many predictions, their mean, and how often the event happened.
-
-Every reliability diagram and every binned error in calibkit is computed from this one table.
-Lesson 04 builds it from scratch.
-"""
+"""The bin table, from which every reliability diagram and every binned error is computed."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -29,15 +25,11 @@ class BinTable(Result):
     Parameters
     ----------
     edges : ndarray of shape (B + 1,)
-        Edges from 0 (or the lower end) to 1; bins are ``[a, b)``, the last one closed.
-    count : ndarray of int, shape (B,)
-        Number of predictions in each bin.
-    mean_prob, frequency : ndarray of shape (B,)
-        Mean prediction, and share of predictions whose event happened; NaN in an empty bin.
-    view, bins : str
-        Which event, and the binning, in words.
-    binning : Binning
-        The binning itself.
+        From 0 (or the lower end) to 1; bins are ``[a, b)``, the last one closed.
+    count, mean_prob, frequency : ndarray of shape (B,)
+        Number and mean of the predictions, and share whose event happened; NaN in an empty bin.
+    view, bins, binning
+        Which event, and the binning, in words; the binning itself.
     """
 
     edges: NDArray[np.float64]
@@ -115,17 +107,14 @@ def reliability_table(
 ) -> BinTable:
     """Count, mean prediction and frequency per bin, for one binary problem.
 
-    Parameters
-    ----------
-    y_true, y_prob, view
-        As in `binary_problem`.
-    bins : int or Binning
-        A number of equal-width bins, or a binning such as `EqualMass`.
-
-    Notes
-    -----
     For bin b with the ``n_b`` predictions ``p_i``: ``mean_prob = (1/n_b) sum p_i`` and
     ``frequency = (1/n_b) sum y_i`` (Kängsepp et al. 2022, section 3.2). Taught in lesson 04.
+
+    Parameters
+    ----------
+    y_true, y_prob, view : As in `binary_problem`
+    bins : int or Binning
+        A number of equal-width bins, or a binning such as `EqualMass`.
 
     Examples
     --------
@@ -139,16 +128,12 @@ def reliability_table(
 def reliability_tables(
     y_true: Any, y_prob: Any, *, view: View | None = None, bins: Binning | int = 15
 ) -> tuple[BinTable, ...]:
-    """Like `reliability_table`, but for every problem of the view: K tables for class-wise.
+    """Like `reliability_table`, but for every problem of the view. Taught in lesson 04.
 
     Parameters
     ----------
-    y_true, y_prob, view, bins
-        As in `reliability_table`; the view may also be ``"class-wise"``.
-
-    Notes
-    -----
-    Taught in lesson 04.
+    y_true, y_prob, view, bins : As in `reliability_table`
+        The view may also be ``"class-wise"``.
 
     Examples
     --------
@@ -190,13 +175,7 @@ def table_of_sums(
 def bin_sums(
     problem: BinaryProblem, binning: Binning, edges: NDArray[np.float64]
 ) -> tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.intp]]:
-    """Return count, sum of predictions and events per bin: the step below every bin table.
-
-    >>> from calibkit import EqualWidth, binary_problem
-    >>> problem, bins = binary_problem([0, 1, 1], [.25, .5, 1.0]), EqualWidth(2)
-    >>> [column.tolist() for column in bin_sums(problem, bins, bins.edges(problem.prob))]
-    [[1, 2], [0.25, 1.5], [0, 2]]
-    """
+    """Return count, sum of predictions and events per bin: the step below every bin table."""
     n_bins = len(edges) - 1
     counts = np.zeros(2 * n_bins, dtype=np.intp)
     sum_prob = np.zeros(n_bins)

@@ -1,7 +1,7 @@
 """Proper scores: the Brier score, the log loss, and what the Brier score is made of.
 
-A score rewards honest probabilities and informative ones at once; the decomposition takes the
-two apart. Lesson 02 teaches it, lesson 10 uses it.
+They reward honest and informative probabilities at once; the decomposition takes the two apart.
+Lessons 02 and 10.
 """
 
 from collections.abc import Mapping
@@ -24,12 +24,9 @@ class Score(Result):
 
     Parameters
     ----------
-    value : float
-        The mean score over all predictions.
-    name : str
-        Its name, with the convention or the unit.
-    n, impossible : int
-        Number of predictions, and of those that gave probability 0 to what happened.
+    value, name, n, impossible
+        The mean, its name with convention or unit, the number of predictions, and of those that
+        gave probability 0 to what happened.
     """
 
     value: float
@@ -60,7 +57,6 @@ class BrierDecomposition(Result):
     Parameters
     ----------
     score : float
-        Brier score of the binary problem.
     miscalibration : float
         ``sum_b w_b (m_b - f_b)^2``: what recalibrating the bins would win. 0 is best.
     discrimination : float
@@ -70,7 +66,6 @@ class BrierDecomposition(Result):
     within_bin : float
         What the bins hide: predictions that differ inside a bin. 0 for `Distinct` bins.
     view, bins, n
-        The event and the binning in words, and the number of predictions.
     """
 
     score: float
@@ -102,19 +97,16 @@ class BrierDecomposition(Result):
 def brier_score(y_true: Any, y_prob: Any, *, classes: str = "sum") -> Score:
     """Mean squared distance between the probabilities and what happened.
 
+    ``(1/n) sum_i sum_k (p_ik - [y_i = k])^2``, or ``(1/n) sum_i (p_i - y_i)^2`` (Panchenko 2021,
+    section 1.3). Taught in lesson 02.
+
     Parameters
     ----------
-    y_true, y_prob
-        As in `binary_problem`.
+    y_true, y_prob : As in `binary_problem`
     classes : {"sum", "mean"}
         For K columns: sum the squares over classes (Brier's own form, 0 to 2) or average them
         (0 to 2/K). For one-dimensional `y_prob` only the event y = 1 counts (0 to 1): half of
         the sum over both classes.
-
-    Notes
-    -----
-    ``(1/n) sum_i sum_k (p_ik - [y_i = k])^2``, or ``(1/n) sum_i (p_i - y_i)^2`` (Panchenko 2021,
-    section 1.3). Taught in lesson 02.
 
     Examples
     --------
@@ -137,21 +129,13 @@ def brier_score(y_true: Any, y_prob: Any, *, classes: str = "sum") -> Score:
 def log_loss(y_true: Any, y_prob: Any) -> Score:
     """Mean negative logarithm of the probability that was given to what happened, in nats.
 
+    ``-(1/n) sum_i ln p_i[y_i]``; also called cross-entropy or negative log-likelihood (Panchenko
+    2021, section 1.3). Nothing is clipped: infinite if any event had been given probability 0;
+    the result's ``impossible`` counts such events. Taught in lesson 02.
+
     Parameters
     ----------
-    y_true, y_prob
-        As in `brier_score`.
-
-    Returns
-    -------
-    Score
-        Infinite if any event had been given probability 0. Nothing is clipped; the result's
-        ``impossible`` counts such events.
-
-    Notes
-    -----
-    ``-(1/n) sum_i ln p_i[y_i]``; also called cross-entropy or negative log-likelihood (Panchenko
-    2021, section 1.3). Taught in lesson 02.
+    y_true, y_prob : As in `brier_score`
 
     Examples
     --------
@@ -170,17 +154,15 @@ def brier_decomposition(
 ) -> BrierDecomposition:
     """Split the Brier score of a binary problem into miscalibration and discrimination.
 
-    Parameters
-    ----------
-    y_true, y_prob, view, bins
-        As in `reliability_table`; by default one bin per distinct prediction (Murphy's own
-        form). For continuous predictions choose a number of bins.
-
-    Notes
-    -----
     ``score = sum_b w_b (m_b - f_b)^2 - sum_b w_b (f_b - f)^2 + f (1 - f) + within_bin`` with
     ``within_bin = (1/n) sum_i (p_i - m_b)^2 - (2/n) sum_i (p_i - m_b) y_i``. Murphy (1973) has
     it for distinct values; the last term makes it exact for any bins. Taught in lesson 02.
+
+    Parameters
+    ----------
+    y_true, y_prob, view, bins : As in `reliability_table`
+        By default one bin per distinct prediction (Murphy's own form); choose a number of bins
+        for continuous predictions.
 
     Examples
     --------

@@ -1,8 +1,8 @@
 """How a problem with K classes becomes a binary one.
 
 Calibration compares a probability with a frequency, so every measure needs a pair (probability,
-did it happen?). For K classes there are several ways to get one. The choice changes the
-number and its meaning, so it is always explicit and always printed.
+did it happen?). For K classes there are several. The choice changes the number and its meaning,
+so it is always explicit and always printed.
 
 ==================  =====================================  ============================
 view                probability                            event
@@ -12,7 +12,7 @@ view                probability                            event
 ``"class-wise"``    each ``p_k`` in turn                   the class was ``k``
 ==================  =====================================  ============================
 
-Source: the review of notions of calibration (001), sections 1.4 and 2.1. Lessons 04 and 12.
+Source: Panchenko (2021), sections 1.4 and 2.1. Lessons 04 and 12.
 """
 
 from dataclasses import dataclass
@@ -42,10 +42,8 @@ class BinaryProblem:
     ----------
     prob, label : ndarray of shape (n,)
         Predicted probability of the event, in the type it was given; 1 where it happened, else 0.
-    view : str
-        Which event this is, in words, e.g. ``"top-label"`` or ``"class 3"``.
-    n_classes : int
-        Number of classes of the problem it was made from.
+    view, n_classes
+        Which event this is, in words, and the number of classes of the problem it was made from.
     """
 
     prob: FloatArray
@@ -60,7 +58,7 @@ class BinaryProblem:
 
 
 def binary_problem(y_true: Any, y_prob: Any, *, view: View | None = None) -> BinaryProblem:
-    """Reduce labels and probabilities to one binary problem.
+    """Reduce labels and probabilities to one binary problem. Taught in lesson 04.
 
     Parameters
     ----------
@@ -75,12 +73,7 @@ def binary_problem(y_true: Any, y_prob: Any, *, view: View | None = None) -> Bin
     Raises
     ------
     ValueError
-        If the input is not valid (the message names row and value), if `view` is missing for
-        K columns, or if it is ``"class-wise"``, which gives K problems: `binary_problems`.
-
-    Notes
-    -----
-    Taught in lesson 04.
+        If labels, probabilities (the message names row and value), view or options are not valid.
 
     Examples
     --------
@@ -99,16 +92,12 @@ def binary_problem(y_true: Any, y_prob: Any, *, view: View | None = None) -> Bin
 def binary_problems(
     y_true: Any, y_prob: Any, *, view: View | None = None
 ) -> tuple[BinaryProblem, ...]:
-    """Reduce labels and probabilities to binary problems: K for ``"class-wise"``, else one.
+    """Reduce to binary problems: K for ``"class-wise"``, else one. Taught in lesson 04.
 
     Parameters
     ----------
-    y_true, y_prob, view
-        As in `binary_problem`; `view` may also be ``"class-wise"``.
-
-    Notes
-    -----
-    Taught in lesson 04.
+    y_true, y_prob, view : As in `binary_problem`
+        The view may also be ``"class-wise"``.
 
     Examples
     --------

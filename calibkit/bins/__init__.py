@@ -1,9 +1,7 @@
 """Partitions of [0, 1]: where the edges are and into which bin a prediction falls.
 
-One rule holds in every function: bins are closed on the left and open on the right,
-``[a, b)``, and the last one is closed, so that 0 and 1 always have a home. "10 bins" are ten.
-
-Lessons 04 and 06 teach what the choice of bins does to a calibration error.
+One rule holds in every function: bins are closed on the left and open on the right, ``[a, b)``,
+and the last one is closed, so that 0 and 1 always have a home. Lessons 04 and 06.
 """
 
 from calibkit.bins.edges import Assigned as Assigned

@@ -20,9 +20,6 @@ def merge(hits: Counts, counts: Counts, n_min: int, n_max: int) -> list[int]:
 
     Runs of items that isotonic regression pools are taken as one unit where it can be proved
     that the result is the same, and in halves elsewhere, down to single items: see `_Stack.take`.
-
-    >>> merge(np.array([0, 1, 0, 1]), np.ones(4, dtype=np.int64), 0, 4)
-    [1, 2, 1]
     """
     if len(counts) == 0:
         return []
@@ -109,8 +106,8 @@ class _Stack:
     def take(self, unit_y: int, unit_w: int) -> bool:
         """Add a run of items that isotonic regression pools, if the rules lead there too.
 
-        Such a run has one property: none of its beginnings has a lower frequency than all of
-        it, none of its ends a higher one. Three cases are safe.
+        None of its beginnings has a lower frequency than all of it, none of its ends a higher one.
+        Three cases are safe.
 
         1. The last block is full enough and has a lower frequency than the run. So it has
            against each beginning, and stays apart. Blocks within the run cannot have increasing
@@ -121,8 +118,8 @@ class _Stack:
 
         In 2 and 3 the grown block may go on to merge with those before it. If it does so during
         the run, the rest of the run has a frequency no higher than theirs and joins as well; so
-        the state at the end of the run decides. The exception is room for a part of the run
-        that is no room for all of it: then, as elsewhere, nothing is done.
+        the state at the end of the run decides, unless there is room for a part of the run but
+        not for all of it: then, as elsewhere, nothing is done.
         """
         hits, counts, n_min, n_max = self.hits, self.counts, self.n_min, self.n_max
         apart = not counts or (counts[-1] >= n_min and hits[-1] * unit_w < unit_y * counts[-1])

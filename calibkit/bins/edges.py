@@ -1,8 +1,4 @@
-"""The partitions that look at predictions only: equal width, equal mass, distinct, fixed.
-
-The edges of equal-width bins are the numbers ``k / B`` themselves: .3 is in the bin that starts
-at .3, which ``numpy.linspace`` and multiplication by ``0.1`` get wrong.
-"""
+"""The partitions that look at predictions only: equal width, equal mass, distinct, fixed."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -31,19 +27,12 @@ class Binning(Protocol):
 
 
 def assign(prob: FloatArray, edges: Edges1D) -> Assigned:
-    """Return the bin of each prediction: ``[a, b)``, the last one closed.
+    """Return the bin of each prediction, 0 to B - 1: ``[a, b)``, the last one closed.
 
     Parameters
     ----------
-    prob : array-like of shape (n,)
-        Predictions in [0, 1].
-    edges : ndarray of shape (B + 1,)
-        Increasing edges from 0 to 1.
-
-    Returns
-    -------
-    ndarray of int, shape (n,)
-        Numbers 0 to B - 1.
+    prob, edges : ndarray
+        Predictions in [0, 1], and B + 1 increasing edges from 0 to 1.
 
     Examples
     --------
@@ -65,18 +54,16 @@ class AssignedByEdges:
 
 @dataclass(frozen=True, slots=True)
 class EqualWidth:
-    """`n_bins` bins of the same width.
+    """`n_bins` bins of the same width. Taught in lesson 04.
+
+    The edges are the numbers ``low + (1 - low) * k / B`` themselves: .3 is in the bin that starts
+    at .3, which ``numpy.linspace`` and multiplication by ``0.1`` get wrong.
 
     Parameters
     ----------
     n_bins : int
-        Number of bins, at least 1.
     low : float
         Left end, e.g. 1/K for top-label confidences; a prediction below it is an error.
-
-    Notes
-    -----
-    Edges are ``low + (1 - low) * k / B``. Taught in lesson 04.
 
     Examples
     --------
@@ -135,22 +122,19 @@ def _product_rule_is_exact(n_bins: int) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class EqualMass(AssignedByEdges):
-    """`n_bins` bins with (almost) the same number of predictions in each.
+    """`n_bins` bins with (almost) the same number of predictions in each. Taught in lesson 04.
+
+    Equal predictions stay together, in the bin above the edge.
 
     Parameters
     ----------
     n_bins : int
-        Number of bins wanted, at least 1. With many ties, or fewer predictions than bins, there
-        are fewer: a tie is never split.
+        Wanted; with many ties, or fewer predictions than bins, there are fewer.
     rule : {"midpoint", "first", "quantile"}
         ``"midpoint"``: sort, cut into B runs whose sizes differ by at most one, put the edge
         half-way between neighbours (Kumar et al. 2019). ``"first"``: the same runs, with the
         edge at the first prediction of the upper one (program of Kängsepp et al. 2022).
         ``"quantile"``: the edges are ``numpy.quantile(p, k / B)``.
-
-    Notes
-    -----
-    Equal predictions stay together, in the bin above the edge. Taught in lesson 04.
 
     Examples
     --------
@@ -202,10 +186,8 @@ def run_ends(n: int, n_bins: ArrayLike, run: ArrayLike | None = None) -> NDArray
     runs than predictions. Without `run` it gives all ends from 0 to n; `run` asks for the end
     of that many runs only, with one `n_bins` for each if that is an array.
 
-    >>> run_ends(10, 4).tolist(), run_ends(2, 4).tolist()
-    ([0, 3, 6, 8, 10], [0, 1, 2])
-    >>> run_ends(10, [4, 5], [1, 1]).tolist()
-    [3, 2]
+    >>> run_ends(10, 4).tolist(), run_ends(10, [4, 5], [1, 1]).tolist()
+    ([0, 3, 6, 8, 10], [3, 2])
     """
     number = np.minimum(n_bins, n)
     before = np.arange(int(number) + 1) if run is None else np.asarray(run)
@@ -214,11 +196,7 @@ def run_ends(n: int, n_bins: ArrayLike, run: ArrayLike | None = None) -> NDArray
 
 
 def between(left: Edges1D, right: Edges1D) -> Edges1D:
-    """Return an edge half-way between two predictions that differ.
-
-    Between neighbouring floats the middle rounds to one of them: the edge is then `right`, so
-    that `left` stays below it.
-    """
+    """Return an edge half-way between two floats: `right` where the middle rounds to `left`."""
     middle = (left + right) / 2
     return np.where(middle <= left, right, middle)
 
@@ -227,8 +205,8 @@ def between(left: Edges1D, right: Edges1D) -> Edges1D:
 class Distinct(AssignedByEdges):
     """One bin per distinct prediction, with edges half-way between neighbours.
 
-    The natural choice for forecasters who use a few round numbers, and for models with finitely
-    many outputs, where the binned error is exact (lesson 01; Kumar et al. 2019, section 4).
+    The natural choice for a few round numbers, and for models with finitely many outputs, where
+    the binned error is exact (lesson 01; Kumar et al. 2019, section 4).
 
     Examples
     --------
@@ -288,8 +266,7 @@ def as_bins(bins: Binning | int) -> Binning:
     Parameters
     ----------
     bins : int or binning
-        A whole number of at least 1, or an object with ``edges`` and ``assign``; anything else
-        is refused.
+        An object with ``edges`` and ``assign``; anything else is refused.
 
     Examples
     --------

@@ -1,12 +1,7 @@
 """Bins that follow the labels: PAVA, and PAVA with bounds on the size of a bin.
 
 PAVA (pool adjacent violators) cuts the sorted predictions into the blocks of isotonic regression:
-neighbours are pooled until the event frequency of the blocks increases. PAVA-BC also keeps each
-block between a smallest and a largest number of predictions.
-
-Equal predictions are pooled first, so that the order of the rows cannot matter. The reference
-code of Matsubara et al. (2023) instead takes them in the order in which they come;
-``ties="as-given"`` reproduces that. Lessons 06 and 08.
+neighbours are pooled until the event frequency of the blocks increases. Lessons 06 and 08.
 """
 
 from dataclasses import dataclass
@@ -76,16 +71,15 @@ class _Blocks:
 class Pava(_Blocks):
     """The blocks of isotonic regression: frequencies increase strictly from bin to bin.
 
-    Parameters
-    ----------
-    ties : {"pooled", "as-given"}
-        Pool equal predictions first, or take them in the order of the rows.
-
-    Notes
-    -----
     The blocks minimise ``sum_b (n_b / n) var_b`` of the labels among all cuts with increasing
     frequencies (Matsubara et al. 2023, Proposition 1). Labels are needed, so the bins of a
     redraw differ. Time O(n) after sorting. Taught in lessons 06 and 08.
+
+    Parameters
+    ----------
+    ties : {"pooled", "as-given"}
+        Pool equal predictions first, so that the order of the rows cannot matter, or take them in
+        that order, as the reference code of Matsubara et al. (2023) does.
 
     Examples
     --------
@@ -121,8 +115,7 @@ class PavaBC(_Blocks):
         they join the last block if the bound allows it, and are a bin of their own otherwise.
         ``"reference"``: the published code joins them whenever ``2 n_min <= n_max``, so that
         the last bin may hold ``n_max + n_min``.
-    ties : {"pooled", "as-given"}
-        Pool equal predictions first, or take them in the order of the rows.
+    ties : As in `Pava`
 
     Notes
     -----
@@ -209,10 +202,7 @@ class PavaBC(_Blocks):
 
 
 def isotonic_blocks(hits: IntArray, counts: IntArray) -> NDArray[np.intp]:
-    """Return the first item of each block of isotonic regression.
-
-    Items are given by their events and their number of predictions, in order. The frequencies
-    of the blocks increase strictly.
+    """Return the first item of each block of isotonic regression, from events and counts in order.
 
     >>> isotonic_blocks(np.array([0, 1, 0, 1]), np.array([1, 1, 1, 1])).tolist()
     [0, 1, 3]
@@ -236,11 +226,7 @@ def _cumulated(sizes: Any) -> Bounds:
 
 
 def edges_between(ordered: FloatArray, bounds: Bounds) -> Edges1D:
-    """Return edges from 0 to 1 half-way between the blocks of sorted predictions.
-
-    >>> edges_between(np.array([0.1, 0.3, 0.8]), np.array([0, 1, 3])).tolist()
-    [0.0, 0.2, 1.0]
-    """
+    """Return edges from 0 to 1 half-way between the blocks of sorted predictions."""
     cuts = bounds[1:-1]
     left, right = ordered[cuts - 1].astype(np.float64), ordered[cuts].astype(np.float64)
     return np.concatenate(([0.0], between(left, right), [1.0]))

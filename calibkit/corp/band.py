@@ -24,12 +24,9 @@ class CorpBand(Result):
 
     Parameters
     ----------
-    parts : CorpDecomposition
-        The observed curve.
-    at, lower, upper : ndarray of shape (m,)
-        The predictions at which the band was computed, and its ends there.
-    level : float
-        Probability that the curve of a calibrated model lies inside, at each point alone.
+    parts, at, lower, upper, level
+        The observed curve; the predictions at which the band was computed, its ends there, and the
+        probability that the curve of a calibrated model lies inside, at each point alone.
     """
 
     parts: CorpDecomposition
@@ -77,15 +74,13 @@ def corp_band(
 
     Parameters
     ----------
-    y_true, y_prob, view
-        As in `binary_problem`.
+    y_true, y_prob, view : As in `binary_problem`
     at : array-like of shape (m,), optional
         Where to compute the band. The default is at the distinct predictions; of more than
         500, at 500 of them with equally spaced ranks.
     level : float
         Probability content at each point, in (0, 1).
-    n_draws, rng
-        Number of redraws, and seed or generator.
+    n_draws, rng : As in `null_level`
 
     Notes
     -----
@@ -99,8 +94,7 @@ def corp_band(
     --------
     >>> y_prob = np.linspace(.05, .95, 300)
     >>> y_true = np.random.default_rng(1).random(300) < y_prob
-    >>> band = corp_band(y_true, y_prob, at=[.2, .5, .8], n_draws=200, rng=0)
-    >>> band.outside.tolist()
+    >>> corp_band(y_true, y_prob, at=[.2, .5, .8], n_draws=200, rng=0).outside.tolist()
     [False, False, False]
     """
     level, n_draws = as_level(level), as_count(n_draws, "n_draws")

@@ -1,8 +1,7 @@
-"""Real predictions with outcomes, each with origin, licence and checksum.
+"""Real predictions with outcomes, each with origin, licence and checksum; none is in the package.
 
-Nothing of this is shipped with the package. `load` looks in the folder that the environment
-variable ``CALIBKIT_DATA`` names, then in the user's cache, then downloads the file from its
-origin. In every case the SHA-256 must be right. Lessons 01, 04 and later use it.
+`load` looks in the folder that the environment variable ``CALIBKIT_DATA`` names, then in the
+user's cache, then downloads the file; its SHA-256 must be right. Used from lesson 01 on.
 """
 
 from dataclasses import dataclass
@@ -24,10 +23,8 @@ class Predictions:
 
     Parameters
     ----------
-    y_true : ndarray of int, shape (n,)
-        Labels: 0 and 1, or ``0 .. K-1``.
-    y_prob : ndarray of shape (n,) or (n, K)
-        P(y = 1), or one column per class.
+    y_true, y_prob : ndarray
+        As in `binary_problem`; read-only.
     name, title, note, origin, licence : str
         Name in the registry, what it is, which rows were left out and why (empty if none),
         where it comes from, and its licence there.
@@ -62,23 +59,14 @@ class Predictions:
 def load(name: str) -> Predictions:
     """Load a data set of the registry.
 
+    Games and matches: ``y_prob`` is P(team 1 wins), or win, tie and loss of team 1. ImageNet
+    files hold the confidence in the predicted class only, so they are binary: was it right?
+    A file that is neither on this machine nor to be downloaded raises `DataUnavailable`.
+
     Parameters
     ----------
     name : str
         One of ``REGISTRY``, e.g. ``"mlb"``, ``"nba"``, ``"world_cup"``, ``"cifar10-vgg16"``.
-
-    Returns
-    -------
-    Predictions
-        Arrays are read-only.
-
-    Notes
-    -----
-    A file that is neither on this machine nor to be downloaded raises `DataUnavailable`.
-
-    Games and matches: ``y_prob`` is P(team 1 wins), or win, tie and loss of team 1. ImageNet
-    files hold the confidence in the predicted class only, so they are binary: was it right?
-    Used in lessons 01 and 04.
 
     Examples
     --------
@@ -105,7 +93,6 @@ def available(name: str | None = None) -> bool | tuple[str, ...]:
     Parameters
     ----------
     name : str, optional
-        A name of the registry.
 
     Examples
     --------

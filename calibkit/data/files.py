@@ -142,10 +142,7 @@ _READERS = {
 
 
 class _ArraysOnly(pickle.Unpickler):
-    """A reader of pickles that can build NumPy arrays and nothing else.
-
-    An ordinary unpickler runs whatever code the file names.
-    """
+    """A reader of pickles that builds NumPy arrays only; an ordinary one runs any code."""
 
     _ALLOWED = frozenset({("multiarray", "_reconstruct"), ("numpy", "ndarray"), ("numpy", "dtype")})
 

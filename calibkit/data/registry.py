@@ -10,14 +10,10 @@ class Entry:
 
     Parameters
     ----------
-    name, file, title : str
-        What `load` calls it, the name of its file, and what it is, in one phrase.
-    kind : {"games", "matches", "npz", "top-1", "pickle"}
-        How it is read.
-    repository, commit, path, licence : str
-        Origin: a GitHub repository, a commit, the folder in it, and the licence there.
-    sha256 : str
-        Checksum of the file.
+    name, file, title, kind : str
+        What `load` calls it, the name of its file, what it is in one phrase, how it is read.
+    repository, commit, path, licence, sha256 : str
+        Origin: a GitHub repository, a commit, the folder in it, the licence there; checksum.
     n, n_classes : int
         Number of predictions that `load` returns, and of classes; 2 for a binary problem.
     """

@@ -1,8 +1,8 @@
 """Calibration errors: one function of (gap, bins, norm), and its named members.
 
-All binned calibration errors of the literature are the same sentence. *Per bin, measure the gap
-between what was predicted and what happened; then take a norm of the gaps, weighted by the
-share of predictions.* They differ in three choices, and in the view (`calibkit.views`):
+All binned calibration errors are the same sentence. *Per bin, measure the gap between what was
+predicted and what happened; then take a norm of the gaps, weighted by the share of predictions.*
+They differ in three choices, and in the view (`calibkit.views`):
 
 =======================================  ============  ============  =====================
 member                                   bins          norm          weights
@@ -17,11 +17,8 @@ member                                   bins          norm          weights
 `top_label_calibration_error`            equal mass    2             share of predictions
 =======================================  ============  ============  =====================
 
-The acronyms ECE, ACE, MCE, TCE each have two meanings in the literature, so public names are
-spelled out; the book's notation page has the table. Lessons 04 to 06.
-
-`debiased_calibration_error` takes off what chance adds, by formula for norms 1 and 2, by draws for
-any norm.
+ECE, ACE, MCE, TCE each have two meanings in the literature, so public names are spelled out; the
+book's notation page has the table. Lessons 04 to 06.
 """
 
 from calibkit.errors.debiased import DebiasedError, debiased_calibration_error

@@ -1,8 +1,4 @@
-"""Debiased calibration errors: what chance adds to the gaps is estimated and taken off.
-
-Kumar et al. (2019), section 4 and equation 8 (squares); Kängsepp et al. (2022), appendix C.5
-(absolute values).
-"""
+"""Debiased calibration errors: what chance adds to the gaps is estimated and taken off."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -45,12 +41,8 @@ class DebiasedError(OfTables):
         `value`.
     plain, plain_squared : float
         The error without correction, and its square; NaN where `squared` is.
-    name, view : str
-        Its name, and which event or events, in words.
-    norm, method
-        As given to `debiased_calibration_error`.
-    tables : tuple of BinTable
-        The bin table, one per class for the class-wise view.
+    name, norm, method, view, tables
+        As in `CalibrationError`, and the method.
     per_view : ndarray
         The debiased square of each table where there is one, otherwise the debiased error.
     """
@@ -111,26 +103,19 @@ def debiased_calibration_error(
 
     Parameters
     ----------
-    y_true, y_prob, view, bins
-        As in `calibration_error`; 15 equal-mass bins by default, as in Kumar et al. (2019).
+    y_true, y_prob, view, bins : As in `calibration_error`
+        By default 15 equal-mass bins, as in Kumar et al. (2019).
     norm : float
         1: mean gap; 2: root mean square gap; with ``"resampled"`` any number from 1 on, or
         ``numpy.inf``.
     method : {"frequency", "pairwise", "resampled"}
-        ``"frequency"``, for norms 1 and 2: chance is estimated from the frequency of the bin, by
-        formula. ``"pairwise"``, for norm 2: from pairs of predictions (U-statistic).
-        ``"resampled"``, for any norm: from 1000 draws of the frequencies.
+        Chance is estimated by formula from the frequency of the bin (norms 1 and 2), from pairs
+        of predictions (U-statistic; norm 2), or from 1000 draws of the frequencies (any norm).
     singles : {"zero", "plain"}
-        For norm 2: what a bin with a single prediction contributes. Nothing, as in Kumar et al.
+        For norm 2, what a bin with one prediction contributes: nothing, as in Kumar et al.
         (2019), or its plain square, as in Kängsepp et al. (2022).
     rng : int, numpy.random.Generator or None
         For ``"resampled"``: seed or generator.
-
-    Returns
-    -------
-    DebiasedError
-        ``float(result)`` is the number. ``squared`` is never cut at 0, nor is the number where
-        there is no square.
 
     Notes
     -----
@@ -157,9 +142,7 @@ def debiased_calibration_error(
 
     Examples
     --------
-    >>> y_prob = np.repeat([.2, .7], 50)
-    >>> y_true = np.tile([0, 0, 0, 1, 0], 20)
-    >>> y_true[50:] = np.tile([1, 1, 0, 1, 1], 10)
+    >>> y_prob, y_true = np.repeat([.2, .7], 50), np.repeat([0, 1, 0, 1], [40, 10, 10, 40])
     >>> error = debiased_calibration_error(y_true, y_prob, bins=2)
     >>> round(error.plain, 4), round(float(error), 4), round(error.squared, 6)
     (0.0707, 0.0416, 0.001735)
@@ -242,12 +225,7 @@ def _resampled(
 
 
 def debiased_absolute(table: BinTable) -> float:
-    """Return the debiased expected calibration error of a bin table; it may be negative.
-
-    >>> from calibkit import reliability_table
-    >>> round(debiased_absolute(reliability_table([0, 1, 1, 1], [.6, .6, .6, .6])), 4)
-    0.0874
-    """
+    """Return the debiased expected calibration error of a bin table; it may be negative."""
     count, gap, frequency = _used(table)
     chance = _mean_distance(gap, np.sqrt(frequency * (1 - frequency) / count))
     return float((count * (2 * np.abs(gap) - chance)).sum() / table.n)
@@ -261,12 +239,7 @@ def _mean_distance(gap: FloatVector, sd: FloatVector) -> FloatVector:
 
 
 def debiased_square(table: BinTable, singles: str = "zero") -> float:
-    """Return the debiased squared calibration error of a bin table; it may be negative.
-
-    >>> from calibkit import reliability_table
-    >>> round(debiased_square(reliability_table([0, 1, 1, 1], [.6, .6, .6, .6])), 4)
-    -0.04
-    """
+    """Return the debiased squared calibration error of a bin table; it may be negative."""
     count, gap, frequency = _used(table)
     several = count > 1
     chance = frequency * (1 - frequency) / np.where(several, count - 1, 1.0)

@@ -50,19 +50,12 @@ class CalibrationError(OfTables):
 
     Parameters
     ----------
-    value : float
-        The error, in [0, 1].
-    name, view : str
-        Its name, and which event or events, in words.
-    norm, gap, weights
-        As given to `calibration_error`.
-    tables : tuple of BinTable
-        The bin table, one per class for the class-wise view.
-    per_view : ndarray
-        The error of each table.
+    value, name, norm, gap, weights, view
+        The error, in [0, 1], its name and choices, and which event or events, in words.
+    tables, per_view
+        The bin tables, one per class for the class-wise view, and the error of each.
     null_mean, null_sd : float
-        Mean and standard deviation that a calibrated model with these predictions would show,
-        by the closed form of `null_moments`; NaN where there is none.
+        Of a calibrated model with these predictions, by `null_moments`; NaN where that has none.
     """
 
     value: float
@@ -127,11 +120,6 @@ def null_moments(table: BinTable) -> tuple[float, float]:
     Parameters
     ----------
     table : BinTable
-        Gives the counts and the mean predictions.
-
-    Returns
-    -------
-    mean, sd : float
 
     Notes
     -----
@@ -171,14 +159,7 @@ def calibration_error(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels: 0 and 1, or ``0 .. K-1``.
-    y_prob : array-like of shape (n,) or (n, K)
-        P(y = 1), or one column per class with rows that sum to 1.
-    view : {"top-label", "class-wise"} or int, optional
-        Which event; needed when `y_prob` has columns.
-    bins : int or Binning
-        A number of equal-width bins, or a binning such as `EqualMass`.
+    y_true, y_prob, view, bins : As in `reliability_tables`
     norm : float
         1 (mean), 2 (root mean square), any number from 1 on, or ``numpy.inf`` (maximum).
     gap : {"mean", "centre"}
@@ -189,27 +170,13 @@ def calibration_error(
     name : str, optional
         What the result calls itself.
 
-    Returns
-    -------
-    CalibrationError
-        ``float(result)`` is the number, in [0, 1].
-
-    Raises
-    ------
-    ValueError
-        If labels, probabilities or options are not valid; the message names row and value.
-
-    Warns
-    -----
-    CalibrationWarning
-        If a class of the class-wise view never occurs in the labels.
-
     Notes
     -----
-    ``error = (sum_b w_b |m_b - f_b|^p)^(1/p)`` with mean prediction ``m_b``, frequency ``f_b``
-    and ``w_b = n_b / n``; over classes ``(mean_k error_k^p)^(1/p)``. Empty bins count nothing.
-    Matsubara et al. (2023), Definition 1; Kumar et al. (2019), section 2; Panchenko (2021),
-    section 3. Taught in lessons 04 to 06.
+    ``error = (sum_b w_b |m_b - f_b|^p)^(1/p)``, in [0, 1], with mean prediction ``m_b``, frequency
+    ``f_b`` and ``w_b = n_b / n``; over classes ``(mean_k error_k^p)^(1/p)``. Empty bins count
+    nothing; a class that never occurs gives a `CalibrationWarning`. Matsubara et al. (2023),
+    Definition 1; Kumar et al. (2019), section 2; Panchenko (2021), section 3. Taught in lessons
+    04 to 06.
 
     Examples
     --------

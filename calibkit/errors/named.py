@@ -1,7 +1,4 @@
-"""The named members of the family: each one fixes bins, norm, weights or view.
-
-All of them call `calibkit.errors.calibration_error`; nothing is computed here.
-"""
+"""The named members of the family: each one fixes bins, norm, weights or view."""
 
 from typing import Any
 
@@ -19,16 +16,13 @@ def expected_calibration_error(
 ) -> CalibrationError:
     """Mean gap between prediction and frequency (ECE): norm 1, equal-width bins.
 
-    Parameters
-    ----------
-    y_true, y_prob, view, bins
-        As in `calibration_error`.
-
-    Notes
-    -----
     ``sum_b (n_b / n) |m_b - f_b|``. With ``view="top-label"`` it is what the literature on
     networks calls ECE or confidence calibration error (Kängsepp et al. 2022, section 3.2). A
     calibrated model does not score 0: see `null_moments`. Taught in lesson 04.
+
+    Parameters
+    ----------
+    y_true, y_prob, view, bins : As in `calibration_error`
 
     Examples
     --------
@@ -43,17 +37,13 @@ def adaptive_calibration_error(
 ) -> CalibrationError:
     """Mean gap over equal-mass bins: every bin holds the same number of predictions.
 
+    ``sum_b (n_b / n) |m_b - f_b|`` over `EqualMass` bins, fewer where there are ties (Matsubara
+    et al. 2023, section 2). Not the *average* error, also called ACE. Taught in lesson 04.
+
     Parameters
     ----------
-    y_true, y_prob, view
-        As in `calibration_error`.
+    y_true, y_prob, view : As in `calibration_error`
     n_bins : int
-        Number of equal-mass bins wanted; ties can make it fewer.
-
-    Notes
-    -----
-    ``sum_b (n_b / n) |m_b - f_b|`` over `EqualMass` bins (Matsubara et al. 2023, section 2). Not
-    the *average* error, which is also abbreviated ACE. Taught in lesson 04.
 
     Examples
     --------
@@ -70,15 +60,12 @@ def average_calibration_error(
 ) -> CalibrationError:
     """Unweighted mean gap over the bins in use, however few predictions they hold.
 
-    Parameters
-    ----------
-    y_true, y_prob, view, bins
-        As in `calibration_error`.
-
-    Notes
-    -----
     ``(1/M) sum_b |m_b - f_b|`` over the M occupied bins. Some libraries call this ACE. Thinly
     filled bins count as much as full ones, which makes it noisy. Taught in lesson 04.
+
+    Parameters
+    ----------
+    y_true, y_prob, view, bins : As in `calibration_error`
 
     Examples
     --------
@@ -93,15 +80,12 @@ def maximum_calibration_error(
 ) -> CalibrationError:
     """Largest gap of any bin (often MCE): norm infinity.
 
-    Parameters
-    ----------
-    y_true, y_prob, view, bins
-        As in `calibration_error`.
-
-    Notes
-    -----
     ``max_b |m_b - f_b|`` (Panchenko 2021, section 3). One thin bin decides it, so it is the
     noisiest of all. Not to be confused with the *marginal* error. Taught in lesson 04.
+
+    Parameters
+    ----------
+    y_true, y_prob, view, bins : As in `calibration_error`
 
     Examples
     --------
@@ -116,21 +100,17 @@ def root_mean_square_calibration_error(
 ) -> CalibrationError:
     """Root of the weighted mean squared gap: norm 2, equal-width bins.
 
-    Parameters
-    ----------
-    y_true, y_prob, view, bins
-        As in `calibration_error`.
-
-    Notes
-    -----
     ``(sum_b (n_b / n) (m_b - f_b)^2)^(1/2)``. Some papers report it without the root. Never
     smaller than the expected error of the same bins (Jensen). Taught in lesson 06.
 
+    Parameters
+    ----------
+    y_true, y_prob, view, bins : As in `calibration_error`
+
     Examples
     --------
-    >>> error = root_mean_square_calibration_error([0, 1, 1, 1], [.1, .4, .8, .9], bins=2)
-    >>> round(float(error), 4)
-    0.2062
+    >>> round(root_mean_square_calibration_error([0, 1, 1], [.4, .8, .9], bins=2).value, 4)
+    0.2614
     """
     return calibration_error(y_true, y_prob, view=view, bins=bins, norm=2)
 
@@ -140,15 +120,11 @@ def lp_calibration_error(
 ) -> CalibrationError:
     """Weighted l_p norm of the gaps, for any p from 1 to infinity.
 
+    ``(sum_b (n_b / n) |m_b - f_b|^p)^(1/p)`` (Kumar et al. 2019, section 2). Taught in lesson 06.
+
     Parameters
     ----------
-    y_true, y_prob, norm, view, bins
-        As in `calibration_error`; the norm p must be given.
-
-    Notes
-    -----
-    ``(sum_b (n_b / n) |m_b - f_b|^p)^(1/p)`` (Kumar et al. 2019, section 2). Taught in
-    lesson 06.
+    y_true, y_prob, norm, view, bins : As in `calibration_error`
 
     Examples
     --------
@@ -164,27 +140,18 @@ def lp_calibration_error(
 def class_wise_calibration_error(
     y_true: Any, y_prob: Any, *, bins: Binning | int = 15
 ) -> CalibrationError:
-    """Mean over classes of the expected calibration error of each class.
+    """Mean over classes of the expected calibration error of each class, which is in ``per_view``.
 
-    Parameters
-    ----------
-    y_true, y_prob, bins
-        As in `calibration_error`.
-
-    Returns
-    -------
-    CalibrationError
-        ``per_view`` has one error per class.
-
-    Notes
-    -----
     ``(1/K) sum_k ECE_k`` with the view "class k" for each k (Panchenko 2021, section 3); also
     called static calibration error. Some authors sum instead of averaging. Taught in lesson 12.
 
+    Parameters
+    ----------
+    y_true, y_prob, bins : As in `calibration_error`
+
     Examples
     --------
-    >>> error = class_wise_calibration_error([0, 1], [[.8, .2], [.3, .7]], bins=2)
-    >>> error.per_view.round(3).tolist()
+    >>> class_wise_calibration_error([0, 1], [[.8, .2], [.3, .7]]).per_view.round(3).tolist()
     [0.25, 0.25]
     """
     return calibration_error(
@@ -197,20 +164,17 @@ def marginal_calibration_error(
 ) -> CalibrationError:
     """Marginal calibration error of Kumar et al. (2019): an l_p norm over classes and bins.
 
-    Parameters
-    ----------
-    y_true, y_prob, norm, bins
-        As in `calibration_error`; norm 2 and equal-mass bins by default, as in the source.
-
-    Notes
-    -----
     ``((1/K) sum_k sum_b (n_kb / n) |m_kb - f_kb|^p)^(1/p)`` (their equation 3). For p = 1 it is
     the class-wise error of the same bins. Taught in lessons 06 and 12.
 
+    Parameters
+    ----------
+    y_true, y_prob, norm, bins : As in `calibration_error`
+        Norm 2 and equal-mass bins by default, as in the source.
+
     Examples
     --------
-    >>> error = marginal_calibration_error([0, 1], [[.8, .2], [.3, .7]], bins=2)
-    >>> round(float(error), 4)
+    >>> round(float(marginal_calibration_error([0, 1], [[.8, .2], [.3, .7]], bins=2)), 4)
     0.255
     """
     name = "marginal calibration error"
@@ -222,22 +186,17 @@ def top_label_calibration_error(
 ) -> CalibrationError:
     """Top-label calibration error of Kumar et al. (2019): an l_p norm of the confidence gaps.
 
+    ``(sum_b (n_b / n) |m_b - f_b|^p)^(1/p)`` for the confidence in the predicted class (their
+    equation 2). Not the *test-based* error, also called TCE. Taught in lessons 06 and 12.
+
     Parameters
     ----------
-    y_true, y_prob, norm, bins
-        As in `calibration_error`; norm 2 and equal-mass bins by default, as in the source.
-
-    Notes
-    -----
-    ``(sum_b (n_b / n) |m_b - f_b|^p)^(1/p)`` for the confidence in the predicted class (their
-    equation 2). Not the *test-based* error, which shares the acronym TCE. Taught in lessons 06
-    and 12.
+    y_true, y_prob, norm, bins : As in `marginal_calibration_error`
 
     Examples
     --------
-    >>> y_prob = [[.8, .2], [.3, .7], [.6, .4]]
-    >>> round(float(top_label_calibration_error([0, 1, 1], y_prob, bins=1)), 4)
-    0.0333
+    >>> round(float(top_label_calibration_error([0, 1], [[.8, .2], [.3, .7]], bins=1)), 4)
+    0.25
     """
     name = "top-label calibration error"
     return calibration_error(y_true, y_prob, view="top-label", bins=bins, norm=norm, name=name)

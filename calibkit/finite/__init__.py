@@ -1,12 +1,9 @@
 """Classifiers with finitely many outputs, where every notion of calibration is a fraction.
 
-How far can a classifier be calibrated in one sense and miscalibrated in another? With finitely
-many outputs the answer is exact, without bins, samples or rounding. `example` has the small
-classifiers that tell the notions apart, `FiniteClassifier` takes your own.
-
-Panchenko (2021), sections 1 and 2 (notions of calibration); the tutorial of Galdran and Riera
-(the tables of the slides).
-Lesson 02 shows one of them, lesson 12 builds them.
+How far can a classifier be calibrated in one sense and miscalibrated in another? Here the answer
+is exact. `example` has the small classifiers that tell the notions apart, `FiniteClassifier`
+takes your own. Panchenko (2021), sections 1 and 2; tables of the slides of Galdran and Riera.
+Lessons 02 and 12.
 """
 
 from calibkit.finite.classifier import FiniteClassifier

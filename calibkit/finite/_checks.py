@@ -8,10 +8,7 @@ from calibkit._validation import as_choice
 
 
 def as_fraction(value: Any, where: str) -> Fraction:
-    """Read a fraction, whole number, text such as ``"2/3"``, or float.
-
-    A float stands for the decimal number that Python prints for it: 0.1 is 1/10.
-    """
+    """Read a fraction, whole number, text such as ``"2/3"``, or float (0.1 is 1/10, as printed)."""
     try:
         return Fraction(str(value))
     except (ValueError, ZeroDivisionError):

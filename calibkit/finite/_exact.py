@@ -13,10 +13,7 @@ Weighted = tuple[Fraction, Fraction]
 
 
 def weighted_norm(gaps: Sequence[Weighted], norm: float) -> Fraction | float:
-    """Return ``(sum_i m_i g_i^norm)^(1/norm)`` of pairs (mass, gap); the largest gap for inf.
-
-    Exact for norms 1 and infinity. Other norms take a root, which is a float.
-    """
+    """Return ``(sum_i m_i g_i^norm)^(1/norm)`` of pairs (mass, gap): exact for norm 1 and inf."""
     as_number(norm, "norm", "a number of at least 1, or inf", lambda norm: norm >= 1)
     if norm == np.inf:
         return max(gap for _, gap in gaps)
@@ -28,10 +25,7 @@ def weighted_norm(gaps: Sequence[Weighted], norm: float) -> Fraction | float:
 def conditional_gaps(
     rows: Iterable[tuple[Hashable, Fraction, Fraction, Fraction]],
 ) -> list[Weighted]:
-    """Return mass and ``|E[stated - true | key]|`` of each key.
-
-    The rows are (key, mass, stated, true); those with equal keys cannot be told apart.
-    """
+    """Return mass and ``|E[stated - true | key]|`` per key of rows (key, mass, stated, true)."""
     sums: dict[Hashable, list[Fraction]] = {}
     for key, mass, stated, true in rows:
         entry = sums.setdefault(key, [Fraction(0), Fraction(0)])

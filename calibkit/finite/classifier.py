@@ -27,20 +27,19 @@ class FiniteClassifier(Result):
     ----------
     mass : sequence of numbers, or None
         How often each atom occurs; positive, with sum 1. None gives all atoms the same mass.
-    confidence : sequence of probability vectors
-        What the classifier states; one vector of K probabilities per atom, no two equal.
-    truth : sequence of probability vectors
-        The true probabilities of the classes wherever this vector is stated.
+    confidence, truth : sequence of probability vectors
+        What the classifier states, no two equal, and the true probabilities of the K classes
+        wherever it states this.
     ties : {"reject", "lowest"}
         An atom with two largest probabilities predicts no class: an error, unless
         ``"lowest"`` breaks the tie in favour of the class with the lowest number.
 
     Notes
     -----
-    Vectors that do not sum to exactly 1 are refused, as are two atoms with the same vector.
     Numbers may be fractions, whole numbers, text such as ``"2/3"``, or floats, which stand for
-    the decimal that Python prints: 0.1 is 1/10. Everything is computed in exact fractions.
-    Errors of norm 1 and infinity are fractions; other norms end with a root, which is a float.
+    the decimal that Python prints: 0.1 is 1/10. Everything is computed in exact fractions, so
+    vectors must sum to exactly 1. Errors of other norms than 1 and infinity end with a root,
+    which is a float.
 
     With the stated vector C, its largest entry Z, the true vector r(C), the predicted class and
     the event A that it is right, these hold for every classifier (Jensen's inequality):
@@ -74,12 +73,9 @@ class FiniteClassifier(Result):
 
     @classmethod
     def from_rows(cls, y_true: Any, y_prob: Any, *, ties: str = "reject") -> Self:
-        """Build the classifier that a table of labels and probability vectors describes.
+        """Build the classifier that labels and probability vectors describe, an atom per vector.
 
-        Equal vectors become one atom; numbers and `ties` as in the constructor.
-
-        >>> table = [["2/3", "1/3"]] * 3
-        >>> FiniteClassifier.from_rows([0, 0, 1], table).accuracy
+        >>> FiniteClassifier.from_rows([0, 0, 1], [["2/3", "1/3"]] * 3).accuracy
         Fraction(2, 3)
         """
         rows = [as_vector(row, f"y_prob[{i}]") for i, row in enumerate(y_prob)]
@@ -145,10 +141,7 @@ class FiniteClassifier(Result):
         return zip(self.mass, self.confidence, self.truth, strict=True)
 
     def strong_error(self, norm: float = 1) -> Fraction | float:
-        """Distance of the stated from the true vectors: ``(E sum_k |c_k - r_k|^p)^(1/p)``.
-
-        0 for a strongly calibrated classifier, at most 2 with norm 1.
-        """
+        """Distance of stated from true vectors, at most 2: ``(E sum_k |c_k - r_k|^p)^(1/p)``."""
         return self.lens_error(every_class, norm)
 
     def expected_error(self, norm: float = 1) -> Fraction | float:
@@ -183,24 +176,18 @@ class FiniteClassifier(Result):
         )
 
     def lens_error(self, lens: Lens, norm: float = 1) -> Fraction | float:
-        """Distance of the stated from the true vectors as seen through a lens.
+        """Distance of the stated from the true vectors as seen through a lens of `finite.lenses`.
 
         ``(E sum_j |s_j - P(group j | s)|^p)^(1/p)`` with the stated probabilities s of the
         groups. With two groups and norm 1 that is twice the error of either group, because both
-        sides of a mistake count. The lenses are in `calibkit.finite.lenses`.
-
-        >>> from calibkit import finite
-        >>> fake = finite.example("three atoms")
-        >>> print(fake.lens_error(finite.top_label), fake.lens_error(finite.every_class))
-        0 3/5
+        sides of a mistake count.
         """
         return weighted_norm(lens_gaps(self._atoms(), lens), norm)
 
     def best_postprocessing(self) -> "FiniteClassifier":
         """Return the classifier that states the true vector instead: no map of it can be better.
 
-        Its scores are the best that any recalibration can reach. Atoms with the same truth
-        become one, and ties go to the lowest class.
+        Atoms with the same truth become one, and ties go to the lowest class.
         """
         mass: dict[Vector, Fraction] = {}
         for m, _, true in self._atoms():
@@ -208,10 +195,7 @@ class FiniteClassifier(Result):
         return FiniteClassifier(tuple(mass.values()), tuple(mass), tuple(mass), ties="lowest")
 
     def population(self) -> FakeSample:
-        """Return the smallest table of rows in which every outcome is as frequent as it should be.
-
-        More than a million rows are refused.
-        """
+        """Return the smallest table, up to a million rows, with exactly these frequencies."""
         shares = [[m * r for r in true] for m, _, true in self._atoms()]
         size = lcm(*(share.denominator for row in shares for share in row))
         if size > LARGEST_POPULATION:
@@ -222,12 +206,7 @@ class FiniteClassifier(Result):
         return self._sample_of(atom, label)
 
     def sample(self, n: int, rng: int | np.random.Generator | None = None) -> FakeSample:
-        """Draw `n` predictions with their labels and true probabilities.
-
-        >>> from calibkit import finite
-        >>> finite.example("three atoms").sample(4, rng=1).y_prob.tolist()[0]
-        [0.3, 0.4, 0.3]
-        """
+        """Draw `n` predictions with their labels and true probabilities."""
         n, generator = as_count(n, "n"), as_generator(rng)
         atom = np.searchsorted(cumulative(self.mass), generator.random(n), side="right")
         upper = np.array([cumulative(row) for row in self.truth])

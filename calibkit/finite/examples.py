@@ -100,8 +100,6 @@ _EXAMPLES: dict[str, tuple[str, Callable[[], Atoms]]] = {
 def examples() -> dict[str, str]:
     """Return the names of the examples, each with what it shows.
 
-    Examples
-    --------
     >>> list(examples())[:2]
     ['three atoms', 'three atoms, right winner']
     """
@@ -111,25 +109,21 @@ def examples() -> dict[str, str]:
 def example(name: str) -> FiniteClassifier:
     """Return one of the small classifiers that tell the notions of calibration apart.
 
-    Parameters
-    ----------
-    name : str
-        A name out of `examples`.
-
-    Notes
-    -----
     Six permutations as in Vaicenavicius et al. (2019); the slides are those of Galdran and
     Riera; the others are our own. With three classes, a classifier that is calibrated for every
     class but not strongly has at least three atoms; with four classes two are enough. Taught in
     lessons 02 and 12.
+
+    Parameters
+    ----------
+    name : str
+        A name out of `examples`.
 
     Examples
     --------
     >>> fake = example("three atoms")
     >>> print(fake.expected_error(), *fake.class_wise_errors(), fake.strong_error())
     0 0 0 0 3/5
-    >>> print(fake.accuracy, fake.best_postprocessing().accuracy)
-    2/5 3/5
     """
     if name not in _EXAMPLES:
         raise ValueError(f"There is no example {name!r}; choose one of: {'; '.join(_EXAMPLES)}.")

@@ -1,8 +1,8 @@
 """Lenses: what part of a probability vector somebody looks at.
 
-A lens merges the classes into groups and forgets which class of a group it was. It is a
-function from the probability vector to one group per class, so the groups may depend on what
-was predicted. Every notion of calibration here is "calibrated through some lens".
+A lens merges the classes into groups and forgets which class of a group it was. It maps the
+probability vector to one group per class, so the groups may depend on what was predicted. Every
+notion of calibration here is "calibrated through some lens".
 
 =======================  =================================================
 lens                     calibrated through it means
@@ -25,31 +25,17 @@ Lens = Callable[[Vector], Sequence[Hashable]]
 
 
 def every_class(confidence: Vector) -> Sequence[Hashable]:
-    """Lens that merges nothing.
-
-    >>> list(every_class((0.5, 0.3, 0.2)))
-    [0, 1, 2]
-    """
+    """Lens that merges nothing."""
     return range(len(confidence))
 
 
 def top_label(confidence: Vector) -> Sequence[Hashable]:
-    """Lens that keeps the predicted class and merges the others.
-
-    A tie goes to the class with the lowest number.
-
-    >>> top_label((0.2, 0.5, 0.3))
-    [False, True, False]
-    """
+    """Lens that keeps the predicted class (of equals the lowest) and merges the others."""
     return top_classes(1)(confidence)
 
 
 def one_class(k: int) -> Lens:
-    """Return the lens that keeps class `k` and merges the others.
-
-    >>> one_class(0)((0.2, 0.5, 0.3))
-    [True, False, False]
-    """
+    """Return the lens that keeps class `k` and merges the others."""
     as_count(k, "k", minimum=0)
 
     def lens(confidence: Vector) -> Sequence[Hashable]:
@@ -61,9 +47,7 @@ def one_class(k: int) -> Lens:
 
 
 def top_classes(m: int) -> Lens:
-    """Return the lens that asks whether the label is among the `m` most likely classes.
-
-    A tie goes to the class with the lowest number.
+    """Return the lens "is the label among the `m` most likely classes?"; the lowest wins a tie.
 
     >>> top_classes(2)((0.2, 0.5, 0.3))
     [False, True, True]

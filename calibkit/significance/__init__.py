@@ -1,23 +1,8 @@
-"""How large would it be by chance? Null levels, consistency bands, bootstrap intervals.
+"""How large would it be by chance? Null levels, consistency bands, bootstrap intervals, tests.
 
-A calibrated model does not score 0, and a diagram of a perfect model does not lie on the
-diagonal. Here are the tools that put a measured number into proportion:
-
-`null_level`
-    redraws the labels from the predictions themselves, so that the model is calibrated by
-    construction, and measures again. Works for *any* measure.
-`consistency_band`
-    the same for a reliability diagram: where the frequencies of a calibrated model would lie.
-`bootstrap_interval`
-    redraws the rows: which true values the measured one allows.
-`test_based_calibration_error`
-    tests each prediction against the events of its bin: what share is contradicted?
-`general_calibration_error`
-    bins, a loss per bin, a norm: the form that contains all binned errors and the test-based one.
-`hosmer_lemeshow`, `spiegelhalter`, `cox_test`
-    classical tests: bins, the Brier score, a line in logits.
-`cumulative_differences`, `kernel_calibration_error`, `adaptive_test`
-    tests without a choice of bins: running sums, near pairs, all numbers of bins at once.
+A calibrated model does not score 0, and its diagram does not lie on the diagonal. `null_level`
+(any measure) and `consistency_band` redraw the labels from the predictions, `bootstrap_interval`
+redraws the rows; the others are tests.
 
 How often the limit laws of the tests reject a calibrated model at the 5 % level, in per cent, for
 n = 200 and n = 2000. There were 10 000 seeded cases each, standard error 0.2; "sharp" predictions

@@ -54,10 +54,7 @@ def draw_events(
     *,
     coarse: bool = False,
 ) -> IndexVector:
-    """Draw events from the predictions and count them per bin: shape (n_draws, B).
-
-    Coarse draws take less time. They meet the predictions to 1e-7 only.
-    """
+    """Draw events and count them, (n_draws, B); `coarse` draws meet predictions to 1e-7, faster."""
     order, bounds = _sort_by_bin(problem, table)
     kind: type[np.float32 | np.float64] = np.float32 if coarse else np.float64
     prob = problem.prob[order].astype(kind)
@@ -78,10 +75,7 @@ def _sort_by_bin(problem: BinaryProblem, table: BinTable) -> tuple[IndexVector, 
 
 
 class Redraws(NamedTuple):
-    """A binned error whose bins stay when labels or rows are drawn anew.
-
-    `problems` belong to the tables of the error; `prob` are all predictions.
-    """
+    """A binned error, its `problems`, and all predictions: its bins stay in a redraw."""
 
     error: CalibrationError
     problems: tuple[BinaryProblem, ...]
@@ -133,10 +127,7 @@ class Redraws(NamedTuple):
     def resampled_sums(
         self, n_resamples: int, generator: np.random.Generator
     ) -> Iterator[tuple[slice, list[FloatVector]]]:
-        """Redraw the rows with replacement; yield count, sum of predictions and events per bin.
-
-        Each block has one array per table, of shape (resamples, B, 3).
-        """
+        """Redraw rows; yield count, sum of predictions and events per bin, (resamples, B, 3)."""
         n = len(self.prob)
         parts = []  # the rows of each problem sorted by bin: order, bounds, what to add up
         for problem, table in zip(self.problems, self.error.tables, strict=True):

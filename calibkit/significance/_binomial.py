@@ -1,8 +1,6 @@
 """Exact two-sided binomial tests of many probabilities at once, decided as scipy decides them.
 
-`scipy.stats.binomtest` takes one probability per call. Here the same p-value is computed for
-arrays, from the same functions. In long sorted bins most predictions are decided without a
-p-value of their own, by the bounds of `_between`.
+In long sorted bins most predictions need no p-value of their own: see `_between`.
 """
 
 from functools import cache
@@ -42,29 +40,16 @@ def binomial_p_values(hits: Any, count: Any, prob: Any, *, mid: bool = False) ->
 
     Parameters
     ----------
-    hits, count : array-like of int
-        Number of events k of N trials, at least one.
-    prob : array-like of float
-        Probabilities under test, in [0, 1]. All three broadcast.
+    hits, count, prob : array-like
+        k events of N >= 1 trials, and probabilities under test in [0, 1]; they broadcast.
     mid : bool
         Count outcomes that are exactly as likely as the observed one by half (mid-p).
-
-    Returns
-    -------
-    ndarray
-        In [0, 1].
-
-    Raises
-    ------
-    ValueError
-        If an entry is out of range.
 
     Notes
     -----
     ``p = sum of P(j) over all outcomes j with P(j) <= P(k)``, where P is the binomial
     distribution (N, prob): the method of minimum likelihood. It equals
     ``scipy.stats.binomtest(k, N, prob).pvalue`` to the last bit, p-values below 1e-300 apart.
-
     The set of probabilities that are not rejected need not be an interval. The test rejects less
     often than its level says, because outcomes are whole numbers. Mid-p is near the level on
     average and may exceed it. Matsubara and others (2023), section 2.3. Taught in lesson 08.
@@ -103,7 +88,6 @@ class _Tails(NamedTuple):
 
     @property
     def p_value(self) -> FloatVector:
-        """Their sum."""
         return np.minimum(1.0, self.own + self.across)
 
 
@@ -138,11 +122,7 @@ def _p_values(k: IntVector, n: IntVector, p: FloatVector, *, mid: bool) -> Float
 def _other_tail(
     k: IntVector, n: IntVector, p: FloatVector, limit: FloatVector, *, below: bool
 ) -> IntVector:
-    """Return the outcome nearest to the mean, across from k, that is no more likely than k.
-
-    Above the mean the probabilities fall, below they rise, so that halving finds it. It is
-    ``n + 1`` or -1 if there is none.
-    """
+    """Return the outcome nearest to the mean, across it, as unlikely as k; n + 1 or -1 if none."""
     step = 1 if below else -1
     # Outcomes are counted from the mean outward: `inner` is too likely, `outer` is not.
     start = np.ceil(p * n) if below else np.floor(p * n)
@@ -172,11 +152,7 @@ class BinomialTest(NamedTuple):
     mid: bool = False
 
     def rejections(self, hits: IntVector, bounds: IndexVector, prob: FloatVector) -> BoolVector:
-        """Test every prediction against the events of its bin.
-
-        Bin b has ``hits[b]`` events and holds the predictions ``bounds[b]`` to
-        ``bounds[b + 1] - 1``, which do not decrease within it.
-        """
+        """Test predictions ``bounds[b] : bounds[b + 1]``, in order, against ``hits[b]`` events."""
         counts = np.diff(bounds)
         k, n = np.repeat(hits, counts), np.repeat(counts.astype(np.int64), counts)
         mean = prob * n
@@ -191,10 +167,10 @@ class BinomialTest(NamedTuple):
         return rejected
 
     def acceptance(self, hits: IntVector, counts: IndexVector) -> tuple[FloatVector, FloatVector]:
-        """Return the lowest and the highest probability that each bin accepts.
+        """Return the lowest and the highest probability that each bin accepts, accurate to 1e-9.
 
-        Accurate to 1e-9. A gap or an island of the acceptance set that is narrower than 1/256 of
-        its distance from the frequency may be overlooked.
+        A gap or an island of the acceptance set that is narrower than 1/256 of its distance from
+        the frequency may be overlooked.
         """
         k, n = hits.astype(np.int64), counts.astype(np.int64)
         # Beyond these ends the tail that holds k is so improbable that nothing is accepted.
@@ -270,8 +246,7 @@ def _between(
 
         P(X <= k | p'') + P(X >= i'' | p')  <=  p-value  <=  P(X <= k | p') + P(X >= i' | p'')
 
-    Mid-p halves one outcome of each part. The first part stays monotone; the second is at
-    least ``P(X >= i + 1)``.
+    Mid-p halves one outcome of each part: the second is at least ``P(X >= i + 1)``.
     """
     width = _PARTS + 1
     own, p = tails.own.reshape(-1, width), p.reshape(-1, width)

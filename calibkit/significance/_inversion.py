@@ -1,8 +1,4 @@
-"""Intervals for a binned error by inverting tests: which true errors could have shown it.
-
-A true error of ``a`` is imagined by scaling the measured gaps, and chance is added again. The
-interval holds every ``a`` for which the measured error is not an unlikely outcome.
-"""
+"""Intervals for a binned error by inverting tests: which true errors could have shown it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -33,9 +29,8 @@ def too_large(error: CalibrationError, n_resamples: int) -> bool:
 class _Chance:
     """What chance does to the gaps of one table: arrays of shape (n_resamples, B).
 
-    `calibrated` is the scatter of labels drawn from the predictions, `observed` that of rows
-    drawn with replacement; `weight` are the weights of the bins in the latter. `worst` is the
-    largest gap that a frequency can make.
+    `calibrated` is the scatter of labels drawn from the predictions, `observed` and `weight` that
+    of rows drawn with replacement; `worst` is the largest gap that a frequency can make.
     """
 
     gap: FloatVector
@@ -48,8 +43,7 @@ class _Chance:
 class Inversion:
     """The distribution of a binned error for any true error, and the interval that follows.
 
-    Rows are drawn first, then labels, `n_resamples` of either kind. `draws` are the errors of
-    the bootstrap resamples.
+    Rows are drawn first (`draws` are their errors), then labels, `n_resamples` of either kind.
     """
 
     def __init__(self, redraws: Redraws, n_resamples: int, generator: np.random.Generator) -> None:

@@ -1,7 +1,4 @@
-"""What decides about one prediction: the exact test, and the t-test of Matsubara and others (2023).
-
-The latter comes with the square root that it forgot, and as it was published.
-"""
+"""What decides about one prediction: the exact test, and the t-test of Matsubara and others."""
 
 from typing import NamedTuple
 
@@ -25,15 +22,10 @@ TESTS = {
 class TTest(NamedTuple):
     """A t-test of the frequency of a bin against each prediction in it.
 
-    ``t = sqrt(N) |f - p| / s`` with N - 1 degrees of freedom and ``s = sqrt(f (1 - f))``. The
-    `published` code has ``s = f (1 - f)``, which is at most half as large: its many rejections
-    (Table 11) are an artefact of the missing root. Where all labels of a bin agree, s is 0 and
-    nothing but ``p = f`` passes (as published, not even that). Taught in lesson 08.
-
-    >>> hits, bounds, prob = np.array([50]), np.array([0, 100]), np.linspace(0.3, 0.7, 100)
-    >>> tests = TTest(0.05), TTest(0.05, published=True)
-    >>> [int(test.rejections(hits, bounds, prob).sum()) for test in tests]
-    [50, 76]
+    ``t = sqrt(N) |f - p| / s`` with N - 1 degrees of freedom and ``s = sqrt(f (1 - f))``. The code
+    of Matsubara and others (2023) has ``s = f (1 - f)``, at most half as large: their many
+    rejections (Table 11) are an artefact of the missing root. Where all labels of a bin agree, s
+    is 0 and nothing but ``p = f`` passes (as `published`, not even that). Taught in lesson 08.
     """
 
     alpha: float

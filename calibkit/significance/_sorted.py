@@ -17,10 +17,7 @@ IndexVector = NDArray[np.intp]
 
 
 class SortedProblem:
-    """The predictions of a problem, sorted, ready to be cut into bins for any labels.
-
-    `order` sorts the rows; `prob` and `label` are predictions (float64) and events in that order.
-    """
+    """Predictions (float64) and events, sorted by `order`, ready to be cut into bins."""
 
     def __init__(self, problem: BinaryProblem, binning: Binning) -> None:
         prob = problem.prob
@@ -75,10 +72,6 @@ def owners(bounds: IndexVector) -> IndexVector:
 
 
 def hits_of(label: NDArray[Any], bounds: IndexVector) -> NDArray[np.int64]:
-    """Return the number of events in each bin of sorted labels.
-
-    >>> hits_of(np.array([1, 0, 1, 1]), np.array([0, 2, 2, 4])).tolist()
-    [1, 0, 2]
-    """
+    """Return the number of events in each bin of sorted labels."""
     cumulated = np.concatenate(([0], np.cumsum(label, dtype=np.int64)))
     return np.asarray(np.diff(cumulated[bounds]))

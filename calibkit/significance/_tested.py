@@ -28,20 +28,13 @@ class TestResult(Result):
 
     Parameters
     ----------
-    statistic : float
-        How far the labels are from it. Infinite where a prediction of exactly 0 or 1 was wrong.
-    p_value : float
-        Probability of a statistic at least as extreme if the hypothesis holds, in [0, 1].
-    name, symbol, null : str
-        Which test, what its statistic is called, the hypothesis in words.
-    law : str
-        Where the p-value comes from: a limit law, or redraws of the labels.
-    direction : str
-        Where the sign of the statistic points, e.g. ``"over-confident"``; empty if it has none.
-    view : str
-        Which event.
+    statistic, p_value : float
+        And the probability of one at least as extreme if the hypothesis holds; infinite and 0
+        where a prediction of exactly 0 or 1 was wrong.
+    name, symbol, null, law, direction, view : str
+        The test, its statistic, the hypothesis, where the p-value comes from, where the sign
+        points (e.g. ``"over-confident"``, or empty), and which event.
     n : int
-        Number of predictions.
     """
 
     __test__: ClassVar[bool] = False  # not a test case, whatever pytest thinks of the name

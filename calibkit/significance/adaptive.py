@@ -65,16 +65,12 @@ class AdaptiveRule(Rule):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class AdaptiveResult(TestResult):
-    """An adaptive test, with the statistic of every number of bins that it looked at.
+    """An adaptive test, with what it found for every number of bins; the rest as in `TestResult`.
 
     Parameters
     ----------
-    statistic, p_value, name, symbol, null, law, direction, view, n
-        As in `TestResult`.
-    bins : ndarray of int
-        Numbers of bins whose events can vary.
-    z : ndarray of float
-        The statistic for each of them, on the scale of a standard normal variable.
+    bins, z : ndarray
+        Numbers of bins whose events can vary, and the statistic of each as a standard normal z.
     """
 
     bins: NDArray[np.int64]
@@ -110,24 +106,12 @@ def adaptive_test(
 
     Parameters
     ----------
-    y_true, y_prob, view, rng
-        As in `hosmer_lemeshow`.
+    y_true, y_prob, view, rng : As in `hosmer_lemeshow`
     max_bins : int, optional
         Largest number of bins. By default bins are halved while they hold, on average, a
         variance ``sum p (1 - p)`` of at least 2.
     null_draws : int
-        Redraws of the labels that give the p-value, looks at all bins included. 0:
-        Bonferroni's bound, which needs no redraws.
-
-    Returns
-    -------
-    AdaptiveResult
-        ``float(result)`` is the largest z.
-
-    Raises
-    ------
-    ValueError
-        If labels, probabilities or options are not valid.
+        Redraws of the labels that give the p-value; 0: Bonferroni's bound.
 
     Notes
     -----
@@ -137,8 +121,8 @@ def adaptive_test(
     the whole search, so that looking often is paid for. Their level is exact for any n and any
     predictions: p-values up to 5 % come in at most 5 % of the cases (measured: 3.9 to 5.2).
     Bonferroni's bound gave up three points of power on average. For sharp predictions it is no
-    bound at all, as the chi-squared law fails in bins of nearly certain predictions: 4 points
-    too many.
+    bound at all (4 points too many), as the chi-squared law fails in bins of nearly certain
+    predictions.
 
     Power with redraws in per cent, beside Hosmer and Lemeshow's ten bins, also with redraws. There
     are 2000 seeded cases, standard error 1.1; logits are normal with standard deviation 1.5:

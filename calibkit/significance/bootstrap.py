@@ -32,15 +32,13 @@ class BootstrapInterval(Result):
 
     Parameters
     ----------
-    value : float
-        The value measured on all rows.
+    value, name : float, str
+        What was measured, on all rows.
     low, high : float
-        Ends of the interval. The inverted form starts at 0 exactly where a calibrated model could
-        have shown the value. The reflected form can reach below 0; then 0 is in the interval.
-    level, method, name : float, str, str
-        Nominal probability content, how the interval was made, what was measured.
-    draws : ndarray
-        The value of each resample.
+        The inverted form starts at 0 exactly where a calibrated model could have shown the value.
+        The reflected form can reach below 0; then 0 is in the interval.
+    level, method, draws
+        Nominal probability content, how it was made, and the value of each resample.
     """
 
     value: float
@@ -82,26 +80,17 @@ def bootstrap_interval(
 
     Parameters
     ----------
-    measure, y_true, y_prob
-        As in `null_level`.
+    measure, y_true, y_prob : As in `null_level`
     level : float
         Nominal probability content, in (0, 1).
     method : {"inverted", "reflected", "percentile"}, optional
-        ``"inverted"``: all true errors that would not be rejected, see below; for binned errors
-        whose bins ignore the labels. ``"reflected"``: ``[2T - q_high, 2T - q_low]`` with the
-        measured value T and the quantiles q of the resamples, also called basic.
-        ``"percentile"``: ``[q_low, q_high]``; for calibration errors it is badly off and is here
-        to be compared. By default ``"inverted"`` where it exists, otherwise ``"reflected"``;
-        the result says which.
-    n_resamples, rng : int
-        Number of resamples; seed, generator or None.
-    **options
-        Passed to `measure`.
-
-    Raises
-    ------
-    ValueError
-        As in `null_level`, or if ``"inverted"`` does not exist for the measure.
+        ``"inverted"``: all true errors that would not be rejected, for binned errors whose bins
+        ignore the labels (the default there, an error elsewhere). ``"reflected"``, the default
+        elsewhere, also called basic: ``[2T - q_high, 2T - q_low]`` with the measured value T and
+        the quantiles q of the resamples. ``"percentile"``: ``[q_low, q_high]``, badly off for
+        calibration errors and here to be compared.
+    n_resamples : int
+    rng, **options : As in `null_level`
 
     Notes
     -----
@@ -114,13 +103,12 @@ def bootstrap_interval(
     ``a = t T`` are the measured ones times t. Chance adds the scatter of labels drawn from the
     predictions for t = 0, that of resampled rows for t = 1, a mixture in between. The interval
     holds each a that puts more than ``(1 - level) / 2`` of its draws at T or above, and as many
-    at T or below. It starts at 0 exactly if a calibrated model could have shown T. For the upper
-    end, a T below the median of a calibrated model counts as that median. A debiased error gets
-    the interval of the plain error of its bins: both estimate the same number.
+    at T or below; for the upper end, a T below the median of a calibrated model counts as that
+    median. A debiased error gets the interval of the plain error of its bins: both estimate the
+    same number.
 
-    The true value is that of the same bins, without chance. So the measured value, which has
-    chance in it, can lie above the interval. The error without bins is never smaller than that
-    of the bins, and an interval says nothing about what bins hide.
+    The true value is that of the same bins, without chance, so the measured value can lie above
+    the interval. The error without bins is never smaller; an interval says nothing about it.
 
     Measured coverage in per cent of the 90 % interval, with 1000 data sets of 500 resamples
     each, standard error 1. There were 15 bins of equal width or equal mass, and norms 1 and 2;

@@ -1,8 +1,4 @@
-"""Classical tests of calibration: Hosmer-Lemeshow, Spiegelhalter, Cox.
-
-All of them test the same hypothesis: each event has the probability that was predicted. They
-differ in what they look at: bins, the Brier score, or the line in logits.
-"""
+"""Classical tests: Hosmer-Lemeshow (bins), Spiegelhalter (Brier score) and Cox (logits)."""
 
 from collections.abc import Callable
 from typing import Any
@@ -62,10 +58,7 @@ class BrierRule(LinearRule):
 
 
 class InterceptRule(LinearRule):
-    """Calibration in the large: more events than predicted, or fewer.
-
-    Here and in `SlopeRule`, `rows` says how many rows share each prediction.
-    """
+    """Calibration in the large; here and in `SlopeRule`, `rows` of them share each prediction."""
 
     name = "Cox's test of the intercept"
     signs = ("too high", "too low")
@@ -138,35 +131,19 @@ def hosmer_lemeshow(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels: 0 and 1, or ``0 .. K-1``.
-    y_prob : array-like of shape (n,) or (n, K)
-        P(y = 1), or one column per class with rows that sum to 1.
-    view : {"top-label"} or int, optional
-        Which event; needed when `y_prob` has columns.
+    y_true, y_prob, view : As in `binary_problem`
     n_bins : int
         Number of equal-mass bins; ties are never split, so there may be fewer.
     variance : {"bin-mean", "predictions"}
-        Variance of the events of a bin. The original: ``n m (1 - m)`` with the mean prediction m.
-        ``"predictions"``: the sum of ``p (1 - p)``, which is exact and a little smaller.
+        Of the events of a bin: the original ``n m (1 - m)`` with the mean prediction m, or the
+        sum of ``p (1 - p)``, which is exact and a little smaller.
     predictions : {"given", "fitted"}
-        ``"given"``: they were made without these labels; one degree of freedom per bin.
-        ``"fitted"``: a logistic model was fitted to these labels; two fewer.
+        Made without these labels: one degree of freedom per bin. By a logistic model that was
+        fitted to them: two fewer, and no redraws.
     null_draws : int
-        0: the limit law. Otherwise this many redraws of the labels from the predictions give
-        the p-value; not for fitted predictions.
+        0: the limit law. Otherwise this many redraws of the labels give the p-value.
     rng : int, numpy.random.Generator or None
         Seed or generator of the redraws.
-
-    Returns
-    -------
-    TestResult
-        ``float(result)`` is the statistic.
-
-    Raises
-    ------
-    ValueError
-        If labels, probabilities or options are not valid.
 
     Notes
     -----
@@ -174,11 +151,9 @@ def hosmer_lemeshow(
     its mean under the hypothesis is exactly the number of bins. Bins whose predictions are all 0
     or all 1 do not count. A prediction of exactly 0 or 1 that was wrong gives the p-value 0.
 
-    For sharp predictions and rare events the law rejects up to 7 points too often (the page of
-    `calibkit.significance` has the sizes of all tests): bins of nearly certain predictions hold
-    less than one expected event, and the chi-squared law needs several. Take redraws there; 199
-    of them kept between 4.7 and 5.0 per cent in all six cases.
-
+    For sharp predictions and rare events the law rejects up to 7 points too often (sizes of all
+    tests: `calibkit.significance`), as bins of nearly certain predictions hold less than one
+    expected event. Take redraws there; 199 of them kept 4.7 to 5.0 per cent in all six cases.
     Source: Hosmer and Lemeshow (1980). Taught in lesson 08.
 
     Examples
@@ -218,26 +193,16 @@ def spiegelhalter(
 
     Parameters
     ----------
-    y_true, y_prob, view, null_draws, rng
-        As in `hosmer_lemeshow`.
-
-    Returns
-    -------
-    TestResult
-        ``float(result)`` is z: above 0 over-confident, below 0 under-confident.
-
-    Raises
-    ------
-    ValueError
-        If labels, probabilities or options are not valid.
+    y_true, y_prob, view, null_draws, rng : As in `hosmer_lemeshow`
 
     Notes
     -----
     ``z = sum (y - p)(1 - 2p) / sqrt(sum (1 - 2p)² p (1 - p))``: the Brier score minus its
-    expected value, in standard deviations. Errors that leave the Brier score as promised are
-    not seen, such as a shift of all logits when predictions lie evenly about 1/2. Predictions of
-    1/2 do not count; if there are no others, z is 0 and the p-value 1. The measured sizes are
-    within 0.4 points of the level. Source: Spiegelhalter (1986). Taught in lesson 08.
+    expected value, in standard deviations; above 0 over-confident, below 0 under-confident.
+    Errors that leave the Brier score as promised are not seen, such as a shift of all logits when
+    predictions lie evenly about 1/2. Predictions of 1/2 do not count; if there are no others, z
+    is 0 and the p-value 1. The measured sizes are within 0.4 points of the level.
+    Source: Spiegelhalter (1986). Taught in lesson 08.
 
     Examples
     --------
@@ -264,42 +229,28 @@ def cox_test(
 
     Parameters
     ----------
-    y_true, y_prob, view, null_draws, rng
-        As in `hosmer_lemeshow`.
+    y_true, y_prob, view, null_draws, rng : As in `hosmer_lemeshow`
     part : {"both", "intercept", "slope"}
-        ``"intercept"`` asks for too many or too few events, "calibration in the large".
-        ``"slope"`` asks whether logits should be stretched or shrunk. ``"both"`` adds them.
-
-    Returns
-    -------
-    TestResult
-        ``float(result)`` is z for one part, and the sum of both squares for ``"both"``.
-
-    Raises
-    ------
-    ValueError
-        If labels, probabilities or options are not valid.
+        ``"intercept"``: too many or too few events, "calibration in the large"? ``"slope"``:
+        should logits be stretched or shrunk? Both are z; ``"both"`` adds their squares.
 
     Notes
     -----
     Model: ``logit P(event) = a + b logit p``; hypothesis: a = 0 and b = 1. With ``w = p (1 - p)``
-    and the w-weighted mean m of the logits,
-    ``z_intercept = sum (y - p) / sqrt(sum w)`` and
+    and the w-weighted mean m of the logits, ``z_intercept = sum (y - p) / sqrt(sum w)`` and
     ``z_slope = sum (y - p)(logit p - m) / sqrt(sum w (logit p - m)²)``.
     They are uncorrelated, and the sum of their squares is Rao's score test with 2 degrees of
     freedom. Nothing is fitted. A small shift of all logits moves ``z_slope`` to second order
     only. Equal predictions have no slope: z is then 0 and the joint test has 1 degree of freedom.
     The measured sizes are within 0.4 points of the level.
-
     Source: Cox (1958), Miller and others (1991). Taught in lesson 08.
 
     Examples
     --------
     >>> y_prob = np.linspace(.02, .98, 300)
     >>> y_true = np.random.default_rng(0).random(300) < .5 + .7 * (y_prob - .5)
-    >>> both = cox_test(y_true, y_prob)
-    >>> parts = [cox_test(y_true, y_prob, part=part) for part in ("intercept", "slope")]
-    >>> [round(result.statistic, 2) for result in (both, *parts)]
+    >>> parts = [cox_test(y_true, y_prob, part=part) for part in ("both", "intercept", "slope")]
+    >>> [round(result.statistic, 2) for result in parts]
     [36.55, -1.53, -5.85]
     """
     if part not in COX:

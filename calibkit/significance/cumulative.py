@@ -27,23 +27,15 @@ _TERMS = 12
 
 
 def brownian_supremum_tail(x: Any) -> FloatVector:
-    """Return ``P(largest |B(t)| > x)`` for Brownian motion B on [0, 1].
+    """Return ``P(largest |B(t)| > x)`` for Brownian motion B on [0, 1]: 1 for x up to 0.
+
+    ``4 sum (-1)^k Q((2k+1) x)`` with the normal tail Q; for small x the equivalent
+    ``1 - (4/pi) sum (-1)^k / (2k+1) exp(-(2k+1)² pi² / (8 x²))``. The mean is sqrt(pi/2) = 1.2533.
+    Source: Feller, volume II, X.5. Taught in lesson 08.
 
     Parameters
     ----------
     x : array-like of float
-        Levels; 1 is returned for levels up to 0.
-
-    Returns
-    -------
-    ndarray
-        Probabilities in [0, 1].
-
-    Notes
-    -----
-    ``4 sum (-1)^k Q((2k+1) x)`` with the normal tail Q; for small x the equivalent
-    ``1 - (4/pi) sum (-1)^k / (2k+1) exp(-(2k+1)² pi² / (8 x²))``. The mean is sqrt(pi/2) = 1.2533.
-    Source: Feller, volume II, X.5. Taught in lesson 08.
 
     Examples
     --------
@@ -61,23 +53,15 @@ def brownian_supremum_tail(x: Any) -> FloatVector:
 
 
 def brownian_range_tail(x: Any) -> FloatVector:
-    """Return P(highest B(t) - lowest B(t) > x) for Brownian motion B on [0, 1].
+    """Return P(highest B(t) - lowest B(t) > x) for Brownian motion B on [0, 1]: 1 for x up to 0.
+
+    ``8 sum (-1)^(k-1) k Q(k x)``, k = 1, 2, ..., with the normal tail Q; for small x the
+    equivalent ``1 - 8 sum (1/x² + 1/((2k+1)² pi²)) exp(-(2k+1)² pi² / (2 x²))``, k = 0, 1, ....
+    The mean is 2 sqrt(2/pi) = 1.5958. Source: Feller (1951). Taught in lesson 08.
 
     Parameters
     ----------
     x : array-like of float
-        As in `brownian_supremum_tail`.
-
-    Returns
-    -------
-    ndarray
-        Probabilities in [0, 1].
-
-    Notes
-    -----
-    ``8 sum (-1)^(k-1) k Q(k x)``, k = 1, 2, ..., with the normal tail Q; for small x the
-    equivalent ``1 - 8 sum (1/x² + 1/((2k+1)² pi²)) exp(-(2k+1)² pi² / (2 x²))``, k = 0, 1, ....
-    The mean is 2 sqrt(2/pi) = 1.5958. Source: Feller (1951). Taught in lesson 08.
 
     Examples
     --------
@@ -141,16 +125,13 @@ class CumulativeDifferences(Result):
 
     Parameters
     ----------
-    share : ndarray of shape (m + 1,)
-        Share of predictions summed so far: 0, then one entry per distinct prediction, up to 1.
-    prob : ndarray of shape (m + 1,)
-        The largest prediction summed so far; 0 at the start.
-    difference : ndarray of shape (m + 1,)
-        ``(sum of y - sum of p) / n`` over them; its slope is the local miscalibration.
-    scale : float
-        Standard deviation of the last entry if the predictions are right, sqrt(sum p(1-p)) / n.
-    mad_test, range_test : TestResult
-        Tests of the largest absolute difference and of the range, both in units of `scale`.
+    share, prob, difference : ndarray of shape (m + 1,)
+        0 at the start, then one entry per distinct prediction: share of the predictions summed so
+        far, the largest of them, and ``(sum of y - sum of p) / n``, whose slope is the local
+        miscalibration.
+    scale, mad_test, range_test
+        Standard deviation of the last entry if the predictions are right, and tests of the largest
+        absolute difference and of the range in units of it.
     """
 
     share: FloatVector
@@ -175,10 +156,7 @@ class CumulativeDifferences(Result):
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The predictions with the largest imbalance: above the first number, up to the second.
-
-        Over no other interval do the sums of events and predictions differ by more.
-        """
+        """The predictions with the largest imbalance: above the first number, up to the second."""
         ends = sorted((int(self.difference.argmin()), int(self.difference.argmax())))
         return float(self.prob[ends[0]]), float(self.prob[ends[1]])
 
@@ -218,34 +196,22 @@ def cumulative_differences(
 
     Parameters
     ----------
-    y_true, y_prob, view, null_draws, rng
-        As in `hosmer_lemeshow`.
-
-    Returns
-    -------
-    CumulativeDifferences
-        ``float(result)`` is ECCE-MAD.
-
-    Raises
-    ------
-    ValueError
-        If labels, probabilities or options are not valid.
+    y_true, y_prob, view, null_draws, rng : As in `hosmer_lemeshow`
 
     Notes
     -----
-    ``C_k = (1/n) sum over the k lowest predictions of (y - p)``. It is taken where a group of
-    equal predictions ends, so that the order of rows cannot matter. ECCE-MAD is max abs(C),
-    ECCE-R is max C - min C, with C_0 = 0. Their unit is ``sqrt(sum p (1 - p)) / n``. In it they
-    follow the largest absolute value and the range of Brownian motion; means 1.2533 and 1.5958.
-    Finite sums stay a little below Brownian motion, and many ties make the tests careful.
-    One-sided errors are seen well; opposite errors of neighbours cancel.
+    ``C_k = (1/n) sum over the k lowest predictions of (y - p)``, taken where a group of equal
+    predictions ends, so that the order of rows cannot matter. ECCE-MAD is max abs(C), ECCE-R is
+    max C - min C, with C_0 = 0: n times the latter is the largest imbalance over all intervals of
+    predictions. In units of ``sqrt(sum p (1 - p)) / n`` they follow the largest absolute value and
+    the range of Brownian motion; means 1.2533 and 1.5958. Finite sums stay a little below, and
+    many ties make the tests careful. One-sided errors are seen well; opposite errors of
+    neighbours cancel.
 
     The laws are careful where few labels are open. At n = 200 they miss the 5 % level by 0.8 and
     1.4 points for sharp predictions, and by 1.6 for rare events. There ECCE-R misses it by 0.7 at
     n = 2000. Redraws kept 4.7 to 5.4 in all cases.
-
-    Sources: Arrieta-Ibarra and others (2022); Gupta and others (2021). The range is n times the
-    largest imbalance over all intervals of predictions. Taught in lesson 08.
+    Sources: Arrieta-Ibarra and others (2022); Gupta and others (2021). Taught in lesson 08.
 
     Examples
     --------

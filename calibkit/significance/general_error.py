@@ -26,18 +26,10 @@ class GeneralError(Result):
 
     Parameters
     ----------
-    value : float
-        The norm of the losses.
-    loss, view : str
-        Name of the loss; which event or events.
-    norm : float
-        Order of the norm, 1 to infinity.
-    tables : tuple of BinTable
-        The bins, one table per class in the class-wise view.
-    losses : tuple of ndarray
-        The loss of each bin, NaN where a bin is empty.
-    per_view : ndarray
-        The norm in each view.
+    value, loss, norm, view
+        The number, the name of its loss, the order of the norm, and which event or events.
+    tables, losses, per_view
+        Bins, losses (NaN where a bin is empty) and norm of each view.
     """
 
     value: float
@@ -96,30 +88,13 @@ def general_calibration_error(
 
     Parameters
     ----------
-    y_true, y_prob
-        As in `hosmer_lemeshow`.
+    y_true, y_prob, view, bins, norm : As in `calibration_error`
     loss : {"gap", "rejected"} or callable
-        ``"gap"``: frequency against mean prediction. ``"rejected"``: share of predictions that a
-        test rejects. A callable gets the labels and the predictions of one bin, sorted by
-        prediction, and returns a finite number.
-    bins : int or Binning
-        A number of equal-width bins, or a binning such as `PavaBC`.
-    norm : float
-        1 (mean), any number from 1 on, or ``numpy.inf`` (maximum).
-    view : {"top-label", "class-wise"} or int, optional
-        Which event; needed when `y_prob` has columns.
-    alpha, test
-        As in `test_based_calibration_error`; for the loss ``"rejected"`` only.
-
-    Returns
-    -------
-    GeneralError
-        ``float(result)`` is the number.
-
-    Raises
-    ------
-    ValueError
-        If labels, probabilities or options are not valid, or a loss is not a finite number.
+        Frequency against mean prediction; share of predictions that a test rejects; or a function
+        of the labels and predictions of one bin, sorted by prediction, that returns a finite
+        number.
+    alpha, test : As in `test_based_calibration_error`
+        For the loss ``"rejected"``.
 
     Notes
     -----
@@ -139,12 +114,10 @@ def general_calibration_error(
 
     Examples
     --------
-    >>> y_true, y_prob = [0, 1, 1, 1], [.1, .4, .8, .9]
-    >>> round(float(general_calibration_error(y_true, y_prob, bins=2)), 4)
-    0.2
     >>> def brier(label, prob):
     ...     return float(np.mean((label - prob) ** 2))
-    >>> round(float(general_calibration_error(y_true, y_prob, loss=brier, bins=2)), 4)
+    >>> error = general_calibration_error([0, 1, 1, 1], [.1, .4, .8, .9], loss=brier, bins=2)
+    >>> round(float(error), 4)
     0.105
     """
     check_options(norm)

@@ -118,36 +118,28 @@ def kernel_calibration_error(
 
     Parameters
     ----------
-    y_true, y_prob, view, rng
-        As in `hosmer_lemeshow`, for at least two rows.
+    y_true, y_prob, view, rng : As in `hosmer_lemeshow`
+        At least two rows.
     length_scale : float
         Standard deviation of the kernel, at least 0.02: how near is near. Errors that change
         sign over a shorter distance cancel.
     null_draws : int
-        0: a gamma law with the mean, variance and third moment of the null distribution.
-        Otherwise this many redraws of the labels give the p-value.
-
-    Returns
-    -------
-    TestResult
-        ``float(result)`` is the squared error (SKCE), in squared probability; unbiased, hence
-        below 0 about half of the time if the predictions are right. Take no root.
-
-    Raises
-    ------
-    ValueError
-        If labels, probabilities or options are not valid, or there is a single row.
+        Redraws of the labels that give the p-value; 0: a gamma law with the mean, variance and
+        third moment of the null distribution.
 
     Notes
     -----
     ``SKCE = 2 / (n (n - 1)) sum over pairs i < j of k(p_i, p_j) (y_i - p_i)(y_j - p_j)`` with
-    ``k(p, q) = exp(-(p - q)² / (2 length_scale²))``. The kernel is a sum of products,
-    ``sum over m of t_m(p) t_m(q)`` with ``t_m(p) = exp(-a²/2) a^m / sqrt(m!)``; a is the centred p
-    over the length scale. One sum over rows per term is enough: time grows like n, not n².
-    Terms are dropped where they cannot change the last digit. If no two predictions are near each
-    other, the limit law returns the p-value 1. The number is at most the mean squared
-    miscalibration, and not on its scale; a second kernel, on labels, ``exp(-d²/2)``, as in the
-    table of Kängsepp, Valk and Kull (2022), multiplies it by ``2 (1 - exp(-1/2)) = 0.787``.
+    ``k(p, q) = exp(-(p - q)² / (2 length_scale²))``: a squared error in squared probability,
+    unbiased, hence below 0 about half of the time if the predictions are right. Take no root.
+    It is at most the mean squared miscalibration, and not on its scale; a second kernel, on
+    labels, ``exp(-d²/2)``, as in the table of Kängsepp, Valk and Kull (2022), multiplies it by
+    ``2 (1 - exp(-1/2)) = 0.787``.
+
+    The kernel is ``sum over m of t_m(p) t_m(q)`` with ``t_m(p) = exp(-a²/2) a^m / sqrt(m!)``; a is
+    the centred p over the length scale. One sum over rows per term is enough: time grows like n,
+    not n². Terms are dropped where they cannot change the last digit. If no two predictions are
+    near each other, the limit law returns the p-value 1.
 
     The law is careful for rare events with n = 200: it misses the 5 % level by 1.0 point, and by
     0.8 with a scale of 0.05. Redraws kept 4.7 to 5.5 in all cases. Sources: Widmann and others

@@ -27,16 +27,12 @@ class NullLevel(Result):
 
     Parameters
     ----------
-    value : float
-        The value measured on the real labels.
-    name : str
-        What was measured.
+    value, name
+        What was measured on the real labels.
     mean, sd, low, median, high : float
         Of the redraws: mean, standard deviation, 5 %, 50 % and 95 % quantile.
-    p_value : float
-        Share of redraws at least as large as `value`, in (0, 1].
-    draws : ndarray
-        The value of each redraw.
+    p_value, draws
+        Share of redraws at least as large as `value`, in (0, 1], and the value of each.
     """
 
     value: float
@@ -83,9 +79,8 @@ def null_level(
     ----------
     measure : callable
         Any ``measure(y_true, y_prob, **options)`` that returns a number or a calibkit result,
-        where larger means worse.
-    y_true, y_prob
-        Labels, and P(y = 1) or one column per class.
+        where larger means worse. A value that is not finite is refused.
+    y_true, y_prob : As in `brier_score`
     n_draws : int
         Number of redraws R; the smallest possible p-value is 1 / (R + 1).
     rng : int, numpy.random.Generator or None
@@ -93,22 +88,12 @@ def null_level(
     **options
         Passed to `measure`, e.g. ``view="top-label"``.
 
-    Returns
-    -------
-    NullLevel
-        ``float(result)`` is the mean over the redraws.
-
-    Raises
-    ------
-    ValueError
-        If labels, probabilities or options are not valid, or the measure is not finite.
-
     Notes
     -----
     The predictions stay fixed; ``y*_i`` is drawn with the probabilities of row i, so that the
     model is calibrated by construction. ``p = (1 + #{redraws >= value}) / (R + 1)``, which is
-    never 0 and is valid for any R. Redraws of binned errors
-    reuse the bins, which makes them fast. Sources: Bröcker and Smith (2007); Panchenko (2021),
+    never 0 and is valid for any R. ``float(result)`` is the mean over the redraws. Binned errors
+    reuse their bins, which is fast. Sources: Bröcker and Smith (2007); Panchenko (2021),
     section 3.3. Taught in lesson 04.
 
     Examples
@@ -169,7 +154,7 @@ class ConsistencyBand(Result):
         The bins with the observed frequencies.
     lower, upper : ndarray of shape (B,)
         Ends of the band, in [0, 1]; NaN where the bin is empty.
-    level, simultaneous : float, bool
+    level, simultaneous
         Probability that a frequency (or all of them, if simultaneous) lies inside.
     """
 
@@ -222,12 +207,8 @@ def consistency_band(
 
     Parameters
     ----------
-    y_true, y_prob
-        Labels, and P(y = 1) or one column per class.
-    view : {"top-label"} or int, optional
-        Which event; needed when `y_prob` has columns.
-    bins : int or Binning
-        A number of equal-width bins, or a binning.
+    y_true, y_prob, view, bins : As in `reliability_table`
+        Bins that look at the labels are refused.
     level : float
         Probability content, in (0, 1).
     simultaneous : bool
@@ -235,13 +216,7 @@ def consistency_band(
         alone does, and with 15 bins one or two are outside by chance.
     resample_forecasts : bool
         If true, the predictions are redrawn too (Bröcker and Smith); by default they are fixed.
-    n_draws, rng : int
-        Number of redraws; seed, generator or None.
-
-    Raises
-    ------
-    ValueError
-        If labels, probabilities or options are not valid; also if `bins` look at the labels.
+    n_draws, rng : As in `null_level`
 
     Notes
     -----
@@ -254,8 +229,7 @@ def consistency_band(
     --------
     >>> y_prob = np.linspace(.05, .95, 300)
     >>> y_true = np.random.default_rng(0).random(300) < y_prob
-    >>> band = consistency_band(y_true, y_prob, bins=5, rng=0)
-    >>> band.outside.tolist()
+    >>> consistency_band(y_true, y_prob, bins=5, rng=0).outside.tolist()
     [False, False, False, False, False]
     """
     level, n_draws = as_level(level), as_count(n_draws, "n_draws")

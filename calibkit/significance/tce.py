@@ -26,15 +26,12 @@ _BLOCK = 400_000
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ViewVerdict:
-    """What the tests said in one view, prediction by prediction.
+    """What the tests said in one view.
 
     Parameters
     ----------
-    table : BinTable
-        The bins.
-    prob, bin, rejected : ndarray of shape (n,)
-        Predictions in the order of the rows, their bins, and whether the events of their bin
-        contradict them.
+    table, prob, bin, rejected
+        The bins; of each row its prediction, its bin, and whether the bin's events contradict it.
     """
 
     table: BinTable
@@ -70,14 +67,12 @@ class TestBasedError(Result):
 
     Parameters
     ----------
-    value : float
-        Rejected share in [0, 1]; the mean over classes in the class-wise view.
-    view, test, alpha : str, str, float
-        Which event or events, the name of the test, the level of each single test.
+    value, null_values
+        Rejected share in [0, 1], and the same for each redraw of the labels.
+    view, test, alpha
+        Which event or events, the name and the level of each single test.
     verdicts : tuple of ViewVerdict
-        Bins, predictions and rejections; one per class in the class-wise view.
-    null_values : ndarray
-        The value for labels redrawn from the predictions, one per redraw.
+        One per class in the class-wise view.
     """
 
     __test__: ClassVar[bool] = False  # not a test case, whatever pytest thinks of the name
@@ -149,10 +144,9 @@ class TestBasedError(Result):
         return p_value_of(self.value, self.null_values) if len(self.null_values) else float("nan")
 
     def acceptance(self, view: int = 0) -> tuple[FloatVector, FloatVector]:
-        """Return the lowest and the highest probability that each bin accepts; NaN if empty.
+        """Return the ends of the probabilities that each bin accepts, in [0, 1]; NaN if empty.
 
-        Between them there may be small gaps: the acceptance set of the exact test need not be
-        an interval. The ends are cut to [0, 1].
+        Between them the exact test may have small gaps.
         """
         verdict = self.verdicts[view]
         used = verdict.table.occupied
@@ -211,10 +205,8 @@ def test_based_calibration_error(
 
     Parameters
     ----------
-    y_true, y_prob
-        As in `hosmer_lemeshow`.
-    view : {"top-label", "class-wise"} or int, optional
-        Which event; needed when `y_prob` has columns. Class-wise is the mean over classes.
+    y_true, y_prob, view : As in `binary_problems`
+        The class-wise view is the mean over classes.
     bins : int or Binning, optional
         `PavaBC` by default; an int means equal-width bins.
     alpha : float
@@ -222,25 +214,16 @@ def test_based_calibration_error(
     test : {"binomial", "mid-p", "t", "t-as-published"}
         The exact test, its mid-p form, or a t-test with and without its square root.
     null_draws : int
-        Number of label redraws for the null level; 0 leaves it out (for `null_level`, say).
+        Label redraws for the null level; 0 leaves it out (for `null_level`, say).
     rng : int, numpy.random.Generator or None
-        Seed or generator of the redraws. They do not change the value.
-
-    Returns
-    -------
-    TestBasedError
-        ``float(result)`` is the share in [0, 1]; the source prints per cent.
-
-    Raises
-    ------
-    ValueError
-        If labels, probabilities or options are not valid; the message names row and value.
+        Seed or generator of the redraws, which do not change the value.
 
     Notes
     -----
-    ``(1/n) sum_b sum_{i in b} R(k_b, n_b, p_i)``: R is 1 if the test of "the events of bin b
-    have probability p_i" rejects, that is if its p-value is at most alpha (Matsubara and others,
-    2023, Definition 2). Every prediction of a bin is tested with the same labels.
+    ``(1/n) sum_b sum_{i in b} R(k_b, n_b, p_i)`` in [0, 1] (the source prints per cent): R is 1 if
+    the test of "the events of bin b have probability p_i" has a p-value of at most alpha
+    (Matsubara and others, 2023, Definition 2). Every prediction of a bin is tested with the same
+    labels.
 
     The value of a calibrated model is *not* alpha, and does not stay where it is. Predictions
     inside a bin differ, the labels tell only their mean, and the test grows sharper with n.
@@ -255,16 +238,14 @@ def test_based_calibration_error(
     `Pava`                     6.3      5.6       6.9         6.9
     =========================  =======  ========  ==========  ===========
 
-    So read the value beside its null level, for which labels are redrawn from the predictions
-    and the bins found anew. A second remedy is bins that shrink as n grows, as those of `Pava` do.
-    Taught in lesson 08.
+    So read the value beside its null level (labels redrawn from the predictions, bins found
+    anew), or take bins that shrink as n grows, as those of `Pava` do. Taught in lesson 08.
 
     Examples
     --------
-    >>> from calibkit import significance
     >>> y_prob = np.linspace(.05, .95, 300)
     >>> y_true = np.random.default_rng(0).random(300) < y_prob ** 2
-    >>> error = significance.test_based_calibration_error(y_true, y_prob, rng=0)
+    >>> error = test_based_calibration_error(y_true, y_prob, rng=0)
     >>> round(error.value, 3), round(error.null_mean, 3)
     (0.84, 0.048)
     """
@@ -307,10 +288,7 @@ def _verdict(part: SortedProblem, rule: SingleTest) -> ViewVerdict:
 def _redraws(
     parts: Sequence[SortedProblem], prob: FloatArray, draws: int, generator: np.random.Generator
 ) -> Iterator[list[NDArray[np.int64]]]:
-    """Yield blocks of redrawn labels, (draws, n) in sorted order for each view.
-
-    They are drawn in sorted order, so that the order of the rows does not matter here either.
-    """
+    """Yield blocks of labels, (draws, n) per view, in sorted order: that of rows cannot matter."""
     n = len(prob)
     size = max(1, _BLOCK // n)
     sizes = [min(size, draws - start) for start in range(0, draws, size)]
