@@ -30,6 +30,7 @@ from tools.virtual_environment import (  # noqa: E402
     environment,
     kernel_environment,
     prepare,
+    side_by_side,
     venv_python,
 )
 
@@ -79,12 +80,6 @@ def pytest(stage: str, *arguments: object, env: dict[str, str] | None = None) ->
     """Run pytest and leave a report, so that the summary can count the tests."""
     report = f"--junitxml={REPORTS / stage}.xml"
     return call(venv_python(), "-m", "pytest", "-q", report, *arguments, env=env)
-
-
-def side_by_side(how: str) -> list[str]:
-    """Return the options with which pytest uses the processors, up to four of them."""
-    workers = min(os.cpu_count() or 1, 4)
-    return ["-n", str(workers), "--dist", how] if workers > 1 else []
 
 
 def unit_tests(fast: bool = False) -> int:

@@ -31,12 +31,6 @@ by_explorer = pytest.mark.parametrize("name", EXPLORERS)
 KILOBYTE = 1024
 
 
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
-
-
 @pytest.fixture(scope="module")
 def pages():
     """The twins, rendered once: fewer states, the same machinery."""
@@ -688,8 +682,9 @@ class TestNotebook:
         nbformat = pytest.importorskip("nbformat")
         nbclient = pytest.importorskip("nbclient")
         cells = [
-            "from calibkit.lessons import lesson01, lesson04",
-            "ax = lesson01.figures.forecaster(lesson01.forecaster_view(days=5))",
+            "from calibkit.lessons import lesson01, lesson04\n"
+            "from calibkit.lessons.lesson01 import figures as figures01",
+            "ax = figures01.forecaster(lesson01.forecaster_view(days=5))",
             "fig = lesson04.which_is_perfect().static()",
             "lesson01.forecaster()",
             "lesson04.which_is_perfect()",

@@ -11,6 +11,7 @@ import pytest
 from calibkit import plot
 from calibkit.lessons import open_lesson
 from tools import notebook_files as files
+from tools.notebook_hints import BLOCK, hint_problems, with_hints
 
 LESSONS = files.sources()
 NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?")
@@ -24,13 +25,46 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-@lessons([path for path in LESSONS if path.stem[:2] in ("00", "01")])
+@lessons(LESSONS)
 def test_the_page_shows_the_hints_of_the_package(path: Path) -> None:
-    cells = files.read_source(path).cells
-    prose = one_line(" ".join(cell.source for cell in cells if cell.cell_type == "markdown"))
-    for cid, check in open_lesson(path.stem[:2]).checks.items():
-        for hint in check.hints:
-            assert one_line(hint) in prose, f"{cid}: {hint}"
+    """No more and no less, each once, below its exercise and in order."""
+    assert list(hint_problems(path)) == []
+    shown = [one_line(words) for words in BLOCK.findall(path.read_text(encoding="utf-8"))]
+    checks = open_lesson(path.stem[:2]).checks.values()
+    assert shown == [one_line(hint) for check in checks for hint in check.hints]
+
+
+PAGE = """\
+# A page
+
+### Exercise 0.1 Count
+
+Do it.
+
+{hints}```{{code-cell}} ipython3
+# a comment
+```
+
+### Exercise 9.9 Of another package
+
+Do it too.
+"""
+
+
+def test_hints_are_written_where_they_lack_and_where_they_differ(tmp_path: Path) -> None:
+    path = tmp_path / "00_page.md"
+    path.write_text(PAGE.format(hints=""), encoding="utf-8")
+    assert list(hint_problems(path)) == ["the hints of exercise 0.1 are not those of the package"]
+    filled = with_hints(path, PAGE.format(hints=""))
+    wanted = list(open_lesson("00").checks["0.1"].hints)
+    assert [one_line(words) for words in BLOCK.findall(filled)] == wanted
+    folded = "".join(found[0] + "\n" for found in BLOCK.finditer(filled))
+    assert filled == PAGE.format(hints=folded) == with_hints(path, filled)
+    worse = filled.replace(BLOCK.findall(filled)[0], "Another hint.")
+    assert with_hints(path, worse) == filled
+    broken = filled.replace(wanted[0], wanted[0].replace(" ", "\n", 1))
+    assert with_hints(path, broken) == broken  # line breaks are the page's
+    assert with_hints(tmp_path / "77_page.md", worse) == worse
 
 
 @lessons(LESSONS)

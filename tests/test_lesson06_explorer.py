@@ -6,11 +6,12 @@ from explorers import assert_page_holds, turn_every_dial
 
 import calibkit as ck
 from calibkit import plot
+from calibkit.bins import run_ends
 from calibkit.calibrators import CrossValidatedBinning, SweepBinning
 from calibkit.fakes import SyntheticShape
 from calibkit.lessons import lesson06
 from calibkit.lessons.lesson06 import Replicates
-from calibkit.lessons.lesson06.draws import OutcomeDraws, run_ends
+from calibkit.lessons.lesson06.draws import OutcomeDraws
 from calibkit.lessons.lesson06.explorer import _folds
 
 KILOBYTE = 1024

@@ -94,7 +94,7 @@ class TestView:
     @pytest.mark.parametrize(
         ("options", "words"),
         [
-            ({"repair": "magic"}, "repair='magic' does not exist"),
+            ({"repair": "magic"}, 'repair must be "none", "known" or "estimated", got'),
             ({"used_at": 0.0}, "used_at"),
             ({"made_for": 1.0}, "prevalence"),
             ({"signal": 0}, "signal"),

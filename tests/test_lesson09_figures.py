@@ -118,7 +118,7 @@ class TestRareEvents:
     @pytest.mark.parametrize(
         ("options", "words"),
         [
-            ({"scale": "linear"}, "does not exist"),
+            ({"scale": "linear"}, 'scale must be "log" or "logit"'),
             ({"scale": "logit", "ends": (0.1, 0.5)}, "fixed ends"),
             ({"ends": (0.0, 1.0)}, "0 < low < high"),
             ({"ends": (0.5, 0.1)}, "0 < low < high"),

@@ -8,8 +8,8 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from drawn import area, assert_nothing_is_cut_off, find, one
 from matplotlib.axes import Axes
-from matplotlib.text import Text
 
 import calibkit as ck
 from calibkit import plot
@@ -28,12 +28,6 @@ GIDS = {
     "band": ["band"],
     "truth": ["truth"],
 }
-
-
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
 
 
 @pytest.fixture(scope="module")
@@ -55,15 +49,6 @@ def gappy():
 @pytest.fixture(scope="module")
 def band(sample):
     return ck.consistency_band(sample.y_true, sample.y_prob, bins=10, rng=1)
-
-
-def find(ax: Axes, gid: str) -> list:
-    return [artist for artist in ax.findobj() if artist.get_gid() == gid]
-
-
-def one(ax: Axes, gid: str):
-    (artist,) = find(ax, gid)
-    return artist
 
 
 def corners(collection) -> np.ndarray:
@@ -158,11 +143,8 @@ class TestGeometry:
         y_true = np.random.default_rng(0).random(500) < y_prob**2
         error = ck.expected_calibration_error(y_true, y_prob, bins=10)
         ax = plot.reliability(error.tables[0], show="filling")
-        area = 0.0
-        for gid in ("filling-over", "filling-under"):
-            for x, y in (shape.T for part in find(ax, gid) for shape in corners(part)):
-                area += 0.5 * abs(np.dot(x, np.roll(y, 1)) - np.dot(y, np.roll(x, 1)))
-        assert area == pytest.approx(float(error), abs=1e-12)
+        shaded = area(ax, "filling-over") + area(ax, "filling-under")
+        assert shaded == pytest.approx(float(error), abs=1e-12)
 
     def test_the_band_stands_at_the_bin_means(self, table, band):
         segments = np.array(one(plot.reliability(table, band=band), "band").get_segments())
@@ -286,19 +268,14 @@ class TestPageFit:
     @pytest.mark.parametrize("show", [None, {"means"}, {"filling", "counts"}])
     def test_a_fresh_figure_cuts_nothing_off(self, table, show):
         ax = plot.reliability(table, show=show, title="A title")
-        figure = ax.figure
-        figure.canvas.draw()
-        box = figure.get_tightbbox()
-        width, height = figure.get_size_inches()
-        assert box.x0 >= 0 and box.y0 >= 0 and box.x1 <= width and box.y1 <= height
+        assert_nothing_is_cut_off(ax)
 
     def test_size_resolution_and_letters_suit_a_page(self, table, band):
         ax = plot.reliability(table, band=band, title="t")
         assert ax.figure.dpi <= 100
         assert ax.figure.get_size_inches()[0] <= 7
         assert ax.figure.get_facecolor() == (1, 1, 1, 1)
-        visible = [text for text in ax.figure.findobj(Text) if text.get_text().strip()]
-        assert min(text.get_fontsize() for text in visible) >= 9
+        assert_nothing_is_cut_off(ax)
 
     def test_the_legend_lies_outside_the_data(self, table):
         ax = plot.reliability(table)

@@ -6,8 +6,7 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from matplotlib.axes import Axes
-from matplotlib.text import Text
+from drawn import assert_nothing_is_cut_off, find, heights, labels, one
 
 from calibkit import plot
 from calibkit.calibrators import CrossValidatedBinning
@@ -32,67 +31,38 @@ PLAIN = Replicates(name="plain", values=np.array([0.1, 0.2, 0.3, 0.3]), truth=0.
 OTHER = Replicates(name="debiased", values=np.array([-0.1, 0.1, 0.2, 0.3]), truth=0.15)
 
 
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
-
-
-def find(ax: Axes, gid: str) -> list:
-    return [artist for artist in ax.findobj() if artist.get_gid() == gid]
-
-
-def one(ax: Axes, gid: str):
-    (artist,) = find(ax, gid)
-    return artist
-
-
-def labels(ax: Axes) -> list[str]:
-    return [text.get_text() for text in ax.get_legend().get_texts()]
-
-
-def assert_nothing_is_cut_off(ax: Axes) -> None:
-    figure = ax.figure
-    figure.canvas.draw()
-    box, (width, height) = figure.get_tightbbox(), figure.get_size_inches()
-    assert box.x0 >= 0 and box.y0 >= 0 and box.x1 <= width and box.y1 <= height
-    visible = [text for text in figure.findobj(Text) if text.get_text().strip()]
-    assert min(text.get_fontsize() for text in visible) >= 9
-
-
 class TestBinChoice:
     def test_the_line_holds_the_scores(self):
-        ax = plot.bin_choice(Toy())
+        ax = plot.choice(Toy())
         across, up = one(ax, "scores").get_data()
         assert list(across) == [1, 2, 3, 4, 5]
         assert list(up) == list(Toy.scores_)
 
     def test_lowest_and_chosen_are_marked_in_two_ways(self):
-        ax = plot.bin_choice(Toy())
-        assert one(ax, "best").get_xydata().tolist() == [[4, 0.2000]]
+        ax = plot.choice(Toy())
+        assert one(ax, "lowest").get_xydata().tolist() == [[4, 0.2000]]
         assert one(ax, "chosen").get_xydata().tolist() == [[2, 0.2018]]
-        assert one(ax, "best").get_marker() != one(ax, "chosen").get_marker()
+        assert one(ax, "lowest").get_marker() != one(ax, "chosen").get_marker()
         assert {"lowest: 4", "chosen: 2", "within 1 % of the lowest"} <= set(labels(ax))
 
     def test_the_strip_holds_the_scores_that_are_as_good(self):
-        box = one(plot.bin_choice(Toy()), "tolerance").get_bbox()
-        assert (box.y0, box.y1) == pytest.approx((0.2, 0.202))
+        assert heights(plot.choice(Toy()), "strip") == pytest.approx((0.2, 0.202))
 
     def test_without_a_tolerance_the_lowest_is_chosen(self):
-        ax = plot.bin_choice(replace(Toy(), n_bins_=4, tolerance=0.0))
-        assert one(ax, "best").get_xydata().tolist() == one(ax, "chosen").get_xydata().tolist()
+        ax = plot.choice(replace(Toy(), n_bins_=4, tolerance=0.0))
+        assert one(ax, "lowest").get_xydata().tolist() == one(ax, "chosen").get_xydata().tolist()
 
     def test_its_words(self):
-        words = plot.alt_text(plot.bin_choice(Toy()))
+        words = plot.alt_text(plot.choice(Toy()))
         assert words == (
-            "Mean held-out Brier score for 1 to 5 bins. The lowest is 0.20000 at 4 bins; chosen: "
-            "2 bins with 0.20180."
+            "Mean held-out Brier score for 1 to 5 bins. Lowest: 0.20000 with 4 bins. "
+            "Chosen: 0.20180 with 2 bins."
         )
 
     def test_a_fitted_binning_can_be_drawn(self):
         sample = SyntheticShape.with_error("stairs", 0.1).sample(500, seed=1)
         choice = CrossValidatedBinning(max_bins=20).fit(sample.y_prob, sample.y_true)
-        ax = plot.bin_choice(choice)
+        ax = plot.choice(choice)
         assert one(ax, "chosen").get_xdata()[0] == choice.n_bins_
         assert np.array_equal(one(ax, "scores").get_ydata(), choice.scores_)
         assert_nothing_is_cut_off(ax)
@@ -183,7 +153,7 @@ class TestPage:
     @pytest.mark.parametrize(
         "draw",
         [
-            lambda ax: plot.bin_choice(Toy(), ax),
+            lambda ax: plot.choice(Toy(), ax),
             lambda ax: figures06.replicates(PLAIN, ax),
             lambda ax: figures06.bin_drift(lesson06.bin_tuner_view(n=100), ax),
         ],

@@ -6,8 +6,7 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from matplotlib.axes import Axes
-from matplotlib.text import Text
+from drawn import assert_nothing_is_cut_off, find, one
 
 from calibkit import plot
 from calibkit.corp import corp_band, corp_decomposition
@@ -15,12 +14,6 @@ from calibkit.fakes import LogitDistortion
 
 ALL = {"curve", "parts", "counts", "band", "truth"}
 GIDS = {"curve": "blocks", "parts": "parts", "counts": "counts", "band": "band", "truth": "truth"}
-
-
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
 
 
 @pytest.fixture(scope="module")
@@ -41,15 +34,6 @@ def band(sample):
 @pytest.fixture(scope="module")
 def few():
     return corp_decomposition([0, 1, 0, 1, 1, 1], [0.2, 0.2, 0.3, 0.7, 0.7, 0.9])
-
-
-def find(ax: Axes, gid: str) -> list:
-    return [artist for artist in ax.findobj() if artist.get_gid() == gid]
-
-
-def one(ax: Axes, gid: str):
-    (artist,) = find(ax, gid)
-    return artist
 
 
 class TestElements:
@@ -163,13 +147,7 @@ class TestPage:
 
     def test_nothing_is_cut_off_and_letters_are_readable(self, parts, band):
         ax = plot.corp(parts, band=band, truth=np.sqrt, title="t")
-        figure = ax.figure
-        figure.canvas.draw()
-        box = figure.get_tightbbox()
-        width, height = figure.get_size_inches()
-        assert box.x0 >= 0 and box.y0 >= 0 and box.x1 <= width and box.y1 <= height
-        visible = [text for text in figure.findobj(Text) if text.get_text().strip()]
-        assert min(text.get_fontsize() for text in visible) >= 9
+        assert_nothing_is_cut_off(ax)
         assert ax.get_legend().get_window_extent().x0 > ax.get_window_extent().x1
 
     @pytest.mark.parametrize(

@@ -4,8 +4,7 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from matplotlib.axes import Axes
-from matplotlib.text import Text
+from drawn import assert_nothing_is_cut_off, find, one
 
 from calibkit import plot
 from calibkit.decisions import (
@@ -29,30 +28,6 @@ PLAYS = {policy: Ward().play(policy, DEAL) for policy in ("trust", "certain", "o
 SWEEP = requirement_sweep(
     Ward(), accuracies=np.linspace(0.6, 0.9, 7), errors=np.linspace(0, 0.3, 7), concentration=3
 )
-
-
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
-
-
-def find(ax: Axes, gid: str) -> list:
-    return [artist for artist in ax.findobj() if artist.get_gid() == gid]
-
-
-def one(ax: Axes, gid: str):
-    (artist,) = find(ax, gid)
-    return artist
-
-
-def assert_nothing_is_cut_off(ax: Axes) -> None:
-    figure = ax.figure
-    figure.canvas.draw()
-    box, (width, height) = figure.get_tightbbox(), figure.get_size_inches()
-    assert box.x0 >= 0 and box.y0 >= 0 and box.x1 <= width and box.y1 <= height
-    visible = [text for text in figure.findobj(Text) if text.get_text().strip()]
-    assert min(text.get_fontsize() for text in visible) >= 9
 
 
 class TestMurphy:

@@ -6,8 +6,7 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from matplotlib.axes import Axes
-from matplotlib.text import Text
+from drawn import assert_nothing_is_cut_off, find, one
 
 from calibkit import finite, plot
 from calibkit.fakes import KnobClassifier
@@ -17,12 +16,6 @@ GIDS = {"points": "points-0", "arrows": "arrows", "regions": "regions", "grid": 
 CORNERS = np.array([[0, 0], [1, 0], [0.5, math.sqrt(3) / 2]])
 
 
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
-
-
 @pytest.fixture(scope="module")
 def fake():
     return finite.example("three atoms")
@@ -30,15 +23,6 @@ def fake():
 
 def sample(n: int):
     return KnobClassifier(3, 0.7, budget_share=0.5, spread="random").sample(n, 0)
-
-
-def find(ax: Axes, gid: str) -> list:
-    return [artist for artist in ax.findobj() if artist.get_gid() == gid]
-
-
-def one(ax: Axes, gid: str):
-    (artist,) = find(ax, gid)
-    return artist
 
 
 class TestGeometry:
@@ -156,14 +140,7 @@ class TestPage:
 
     def test_nothing_is_cut_off_and_letters_are_readable(self, fake):
         for source in (fake, sample(60), sample(1000)):
-            ax = plot.simplex(source, title="t")
-            figure = ax.figure
-            figure.canvas.draw()
-            box = figure.get_tightbbox()
-            width, height = figure.get_size_inches()
-            assert box.x0 >= 0 and box.y0 >= 0 and box.x1 <= width and box.y1 <= height
-            visible = [text for text in figure.findobj(Text) if text.get_text().strip()]
-            assert min(text.get_fontsize() for text in visible) >= 9
+            assert_nothing_is_cut_off(plot.simplex(source, title="t"))
 
     def test_small_multiples_with_one_legend(self, fake):
         figure, axes = plt.subplots(1, 3, layout="constrained", figsize=(8, 3.3))

@@ -1,13 +1,14 @@
 """The notebook tools: what they write, what they refuse, and that their checks can fail."""
 
 import shutil
+import subprocess
 from pathlib import Path
 
 import nbformat
 import pytest
 from nbformat import NotebookNode
 
-from tools import notebook_files, notebooks, portable
+from tools import floors, notebook_files, notebooks, portable
 from tools.notebook_check import pair_problems
 from tools.notebook_compare import differences
 from tools.notebook_files import (
@@ -435,3 +436,31 @@ def test_a_number_of_another_processor_fails_the_stage(
     shown = capsys.readouterr().out
     assert f"{4 * (1 - code)} of 4 runs print what is stored" in shown
     assert (problem or "same text") in shown
+
+
+@pytest.mark.parametrize("code", [0, 3])
+def test_the_oldest_packages_are_installed_and_tested(
+    code: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    commands: list[list[str]] = []
+
+    def run(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
+        commands.append(command)
+        return subprocess.CompletedProcess(command, code)
+
+    monkeypatch.setattr(floors, "uv", lambda: tmp_path / "uv")
+    monkeypatch.setattr(floors.subprocess, "run", run)
+    assert floors.main(["tests/test_bins.py"]) == code
+    assert len(commands) == (1 if code else 3)
+    if not code:
+        assert commands[1][commands[1].index("--resolution") + 1] == "lowest-direct"
+        assert commands[2][-1] == "tests/test_bins.py"
+        assert str(floors.FLOORS) in commands[2][0]
+
+
+def test_without_uv_the_oldest_packages_are_left_out(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(floors, "uv", lambda: None)
+    assert floors.main([]) == 0
+    assert capsys.readouterr().out.startswith("skipped: uv")

@@ -7,10 +7,19 @@ and runs the quick unit tests in it. Only uv can choose versions that way; witho
 import subprocess
 import sys
 
-from tools.virtual_environment import ROOT, environment, uv, uv_environment, venv_python
+from tools.virtual_environment import (
+    ROOT,
+    environment,
+    side_by_side,
+    uv,
+    uv_environment,
+    venv_python,
+)
 
 FLOORS = ROOT / "build" / "floors"
 EXTRAS = "lab,parquet,test"
+# What the oldest matplotlib reads its settings with has since begun to warn at that.
+CONTEMPORARIES = ("pyparsing<3.3",)
 # Old packages warn about older Pythons and about each other; that is not ours to mend.
 TESTS = ["-m", "not browser and not slow", "-o", "filterwarnings=default"]
 
@@ -21,11 +30,13 @@ def main(arguments: list[str]) -> int:
     if program is None:
         print("skipped: uv, which can choose the oldest versions, cannot be had here")
         return 0
-    install = [program, "pip", "install", "-q", "--python", python, "--resolution"]
+    install = [program, "pip", "install", "-q", "--python", python]
+    tests = [*TESTS, *side_by_side("worksteal"), *(arguments or ["tests"])]
+    packages = ["-e", f".[{EXTRAS}]", *CONTEMPORARIES]
     commands: list[tuple[list[object], dict[str, str]]] = [
         ([program, "venv", "-q", "--clear", "--python", sys.executable, FLOORS], uv_environment()),
-        ([*install, "lowest-direct", "-e", f".[{EXTRAS}]"], uv_environment()),
-        ([python, "-m", "pytest", "-q", *TESTS, *(arguments or ["tests"])], environment()),
+        ([*install, "--resolution", "lowest-direct", *packages], uv_environment()),
+        ([python, "-m", "pytest", "-q", *tests], environment()),
     ]
     for command, env in commands:
         done = subprocess.run([str(word) for word in command], cwd=ROOT, env=env, check=False)

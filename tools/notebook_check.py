@@ -11,6 +11,7 @@ from pathlib import Path
 from nbformat import NotebookNode
 
 from tools import notebook_files as files
+from tools.notebook_hints import hint_problems
 
 HINT = "run `python dev.py run {stem}`"
 
@@ -26,7 +27,7 @@ def pair_problems(path: Path) -> list[str]:
         return [*drift, "the .md and .ipynb differ: " + HINT.format(stem=path.stem)]
     found = [*source_problems(source), *run_problems(stored), *output_problems(stored)]
     if not found:
-        untidy = canonical_problems(path, stored)
+        untidy = [*hint_problems(path), *canonical_problems(path, stored)]
         found += [f"{problem}: {HINT.format(stem=path.stem)}" for problem in untidy]
     return found
 

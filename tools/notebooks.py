@@ -21,6 +21,7 @@ from tools import notebook_files as files
 from tools.lesson_needs import missing
 from tools.notebook_check import pair_problems
 from tools.notebook_compare import differences
+from tools.notebook_hints import with_hints
 from tools.notebook_solved import count_checks, state_problems, with_solutions, write_solved
 from tools.virtual_environment import ROOT, kernel_environment
 
@@ -52,9 +53,9 @@ def execute(
 
 
 def run(path: Path) -> str:
-    """Bring one source into its canonical form, execute it and write its `.ipynb`."""
+    """Bring one source into its canonical form with its hints, execute it, write its `.ipynb`."""
     started = time.monotonic()
-    tidied = write_if_new(path, files.source_text(path))
+    tidied = write_if_new(path, with_hints(path, files.source_text(path)))
     executed = execute(files.read_source(path), path.parent)
     stored = write_if_new(path.with_suffix(".ipynb"), files.text_of(files.normalise(executed)))
     written = [suffix for suffix, new in ((".md", tidied), (".ipynb", stored)) if new]

@@ -78,6 +78,12 @@ def call(*command: object, cwd: Path = ROOT, env: dict[str, str] | None = None) 
     return subprocess.run(words, cwd=cwd, env=env or environment(), check=False).returncode
 
 
+def side_by_side(how: str) -> list[str]:
+    """Return the options with which pytest uses the processors, up to four of them."""
+    workers = min(os.cpu_count() or 1, 4)
+    return ["-n", str(workers), "--dist", how] if workers > 1 else []
+
+
 def fingerprint() -> str:
     """Return a hash of what the installation depends on."""
     digest = hashlib.sha256(repr(sys.version_info[:3]).encode())

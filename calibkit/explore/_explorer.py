@@ -62,8 +62,8 @@ class Explorer(Shown, Generic[R]):
 
     Examples
     --------
-    >>> from calibkit import explore
-    >>> lab = explore.diagram_lab()
+    >>> from calibkit.lessons import lesson04
+    >>> lab = lesson04.diagram_lab()
     >>> lab.state(n=1000)["n"]
     1000
     """

@@ -103,8 +103,8 @@ class Quiz(Shown, Generic[Q]):
 
         Examples
         --------
-        >>> from calibkit import explore
-        >>> game = explore.which_is_perfect()
+        >>> from calibkit.lessons import lesson04
+        >>> game = lesson04.which_is_perfect()
         >>> game.answer(1, game.view(draw=1).perfect).right
         6
         """

@@ -5,6 +5,7 @@ import textwrap
 from collections.abc import Iterable
 from dataclasses import dataclass
 from html import escape
+from typing import Any
 
 from calibkit.learn import messages
 from calibkit.learn.messages import State
@@ -33,12 +34,10 @@ class Message:
 
     Parameters
     ----------
-    heading : str
-        Who speaks, e.g. ``"Prediction 1a"``.
+    heading, symbol : str
+        Who speaks, e.g. ``"Prediction 1a"``, and what HTML shows before it.
     paragraphs : tuple of str
         What is said; text in backticks is code.
-    symbol : str
-        Shown before the heading where there is HTML.
     """
 
     heading: str
@@ -52,16 +51,11 @@ class Message:
 
     def __repr__(self) -> str:
         first, *others = self.paragraphs
+        whole: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
+        parts = [(f"{self.heading}: {first}", ""), *((part, "  ") for part in others)]
         return "\n".join(
-            textwrap.fill(
-                part,
-                _WIDTH,
-                subsequent_indent="  ",
-                initial_indent=indent,
-                break_long_words=False,
-                break_on_hyphens=False,
-            )
-            for part, indent in [(f"{self.heading}: {first}", ""), *((p, "  ") for p in others)]
+            textwrap.fill(part, _WIDTH, initial_indent=indent, subsequent_indent="  ", **whole)
+            for part, indent in parts
         )
 
     def _repr_html_(self) -> str:
@@ -70,22 +64,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Feedback(Message):
-    """What a check says about an answer.
-
-    Parameters
-    ----------
-    heading, paragraphs, symbol
-        As in `Message`; the heading is the state in words.
-    state : State
-        One of the five states.
-
-    Examples
-    --------
-    >>> from calibkit import learn
-    >>> answer = learn.lesson("00").check("0.1", ...)
-    >>> answer.state == "Not attempted", str(answer)[:13]
-    (True, 'Not attempted')
-    """
+    """What a check says about an answer: a message with one of the five states as its heading."""
 
     state: State
 
@@ -114,15 +93,7 @@ def html_rows(rows: Iterable[tuple[str, ...]]) -> str:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Progress:
-    """The exercises of a lesson with their states.
-
-    Parameters
-    ----------
-    title, summary : str
-        The lesson, and how much of it is done.
-    rows : tuple of (id, State, task)
-        One per exercise.
-    """
+    """The exercises of a lesson with their states: one row of id, state and task each."""
 
     title: str
     summary: str

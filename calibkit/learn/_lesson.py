@@ -3,12 +3,14 @@
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from calibkit.learn import answers, messages
 from calibkit.learn._feedback import Feedback, Message, Progress, feedback
 from calibkit.learn.exercises import MISSING, Check, Prediction
 from calibkit.learn.messages import State
+
+_E = TypeVar("_E")
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -17,15 +19,12 @@ class Lesson:
 
     Parameters
     ----------
-    id : str
-        Two digits, e.g. ``"04"``.
-    title : str
-        Title of the lesson.
+    id, title : str
+        Two digits, e.g. ``"04"``, and what the lesson is called.
     checks : mapping of str to Check
-        The checks by exercise, e.g. ``"4.1"``.
+        By exercise, e.g. ``"4.1"``.
     predictions : mapping of str to Prediction
-        The predictions, e.g. ``"4a"``.
-
+        By name, e.g. ``"4a"``.
     """
 
     id: str
@@ -43,12 +42,7 @@ class Lesson:
         pid : str
             Name of the prediction, e.g. ``"1a"``.
         guess : object
-            One of the options, or a number; ``...`` means no guess yet.
-
-        Returns
-        -------
-        Message
-            The question, and what became of the guess. Never raises.
+            One of the options, or a number; ``...`` means no guess yet. Never raises.
 
         Examples
         --------
@@ -57,7 +51,7 @@ class Lesson:
         'Noted: "7". Run the next cells and compare.'
         """
         heading = messages.PREDICTION.format(id=pid)
-        prediction = self.predictions.get(pid) if isinstance(pid, str) else None
+        prediction = _entry(self.predictions, pid)
         if prediction is None:
             return _note(heading, "guess", self._no_prediction(pid))
         if guess is ...:
@@ -71,7 +65,7 @@ class Lesson:
         return _note(heading, "guess", prediction.question, noted)
 
     def reveal(self, pid: str, outcome: Any = None) -> Message:
-        """Show the guess beside what happened, and say why.
+        """Show the guess beside what happened, and say why. Never raises.
 
         Parameters
         ----------
@@ -80,11 +74,6 @@ class Lesson:
         outcome : str or number, optional
             What the experiment above has just shown; the lesson's own outcome when left out.
 
-        Returns
-        -------
-        Message
-            Never raises.
-
         Examples
         --------
         >>> from calibkit.lessons import open_lesson
@@ -92,7 +81,7 @@ class Lesson:
         '"7".'
         """
         heading = messages.OUTCOME.format(id=pid)
-        prediction = self.predictions.get(pid) if isinstance(pid, str) else None
+        prediction = _entry(self.predictions, pid)
         if prediction is None:
             return _note(heading, "outcome", self._no_prediction(pid))
         seen = None if outcome is None else prediction.read(outcome)
@@ -129,10 +118,9 @@ class Lesson:
         Not defined: there is no variable `share` yet. Run the cell of exercise 0.1 above, then
           this one again.
         """
-        check = self.checks.get(cid) if isinstance(cid, str) else None
+        check = _entry(self.checks, cid)
         if check is None:
-            words = messages.NO_EXERCISE.format(id=_name(cid), ids=_listed(self.checks))
-            return feedback(State.NOT_DEFINED, words)
+            return feedback(State.NOT_DEFINED, self._no_exercise(cid))
         if answer is MISSING:
             frame = sys._getframe(1)
             answer = {**frame.f_globals, **frame.f_locals}.get(check.variable, MISSING)
@@ -141,7 +129,7 @@ class Lesson:
         return said
 
     def hint(self, cid: str, level: int = 1) -> Message:
-        """Give a hint; higher levels say more.
+        """Give a hint; higher levels say more. Never raises.
 
         Parameters
         ----------
@@ -150,24 +138,17 @@ class Lesson:
         level : int
             1 for a nudge; the last one nearly gives the answer away.
 
-        Returns
-        -------
-        Message
-            Never raises.
-
         Examples
         --------
         >>> from calibkit.lessons import open_lesson
         >>> open_lesson("00").hint("0.1", 3)
         Hint 3 of 3 for 0.1: It is 6 / 36. Type `share = 6 / 36`.
         """
-        check = self.checks.get(cid) if isinstance(cid, str) else None
+        check = _entry(self.checks, cid)
         if check is None:
-            words = messages.NO_EXERCISE.format(id=_name(cid), ids=_listed(self.checks))
-            return _note(State.NOT_DEFINED.value, "hint", words)
+            return _note(State.NOT_DEFINED.value, "hint", self._no_exercise(cid))
         count = len(check.hints)
-        whole = isinstance(level, int)
-        nearest = min(max(level, 1), count) if whole else 1
+        nearest = min(max(level, 1), count) if isinstance(level, int) else 1
         note = () if nearest == level else (messages.NO_SUCH_LEVEL.format(count=count),)
         heading = messages.HINT.format(level=nearest, count=count, id=cid)
         return _note(heading, "hint", check.hints[nearest - 1], *note)
@@ -201,8 +182,15 @@ class Lesson:
     def __repr__(self) -> str:
         return f"<{messages.PROGRESS.format(id=self.id, title=self.title)}>"
 
+    def _no_exercise(self, cid: Any) -> str:
+        return messages.NO_EXERCISE.format(id=_name(cid), ids=_listed(self.checks))
+
     def _no_prediction(self, pid: Any) -> str:
         return messages.NO_PREDICTION.format(id=_name(pid), ids=_listed(self.predictions))
+
+
+def _entry(entries: Mapping[str, _E], name: Any) -> _E | None:
+    return entries.get(name) if isinstance(name, str) else None
 
 
 def _note(heading: str, kind: str, *paragraphs: str) -> Message:

@@ -175,19 +175,7 @@ def as_function(answer: Any, wanted: str = messages.FUNCTION) -> Callable[..., A
 def call(function: Callable[..., Any], *arguments: Any, shown: str) -> Any:
     """Call a learner's function on copies, and see that it leaves them as they were.
 
-    Parameters
-    ----------
-    function : callable
-        What the learner wrote.
-    *arguments
-        Small known inputs.
-    shown : str
-        How the call is named in a message, e.g. ``"`f([0.2, 0.7])`"``.
-
-    Returns
-    -------
-    object
-        What the function returned.
+    A message names the call as `shown`, e.g. ``"`f([0.2, 0.7])`"``.
     """
     given = copy.deepcopy(arguments)
     try:

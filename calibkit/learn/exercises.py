@@ -19,10 +19,8 @@ class Check:
 
     Parameters
     ----------
-    task : str
-        The exercise in a few words, for the table of progress.
-    variable : str
-        Name of the variable that the exercise cell assigns.
+    task, variable : str
+        The exercise in a few words, and the variable that its cell assigns.
     judge : callable
         ``judge(answer)`` returns None for a right answer and a pointed hint otherwise. It may
         also raise `Almost` or `WrongKind`; whatever else it raises becomes "wrong kind".
@@ -32,11 +30,6 @@ class Check:
         Said after "Correct".
     tolerance : float, optional
         Named in the feedback where numbers are compared.
-
-    Raises
-    ------
-    ValueError
-        If there are fewer than two hints.
 
     Examples
     --------
@@ -95,21 +88,12 @@ class Prediction:
 
     Parameters
     ----------
-    question : str
-        What is asked.
-    why : str
-        The explanation, shown with the outcome.
+    question, why : str
+        What is asked, and the explanation that is shown with the outcome.
     outcome : str or float
         What happens: one of the options, or a number.
     options : tuple of str
-        The answers to choose from; empty where a number is asked.
-    unit : str
-        Unit of the number.
-
-    Raises
-    ------
-    ValueError
-        If the outcome is not among the options.
+        The answers to choose from; empty where a number is asked, in `unit`.
 
     Examples
     --------

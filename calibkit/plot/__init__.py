@@ -8,26 +8,27 @@ Import it explicitly, ``from calibkit import plot``: it needs matplotlib.
 """
 
 from calibkit.plot._audit import audit_gaps, audit_groups, audit_repairs
-from calibkit.plot._bin_choice import bin_choice
+from calibkit.plot._choice import choice
+from calibkit.plot._compare_maps import compare_maps
 from calibkit.plot._corp import corp
 from calibkit.plot._cumulative import cumulative_differences
 from calibkit.plot._decisions import murphy, regret
-from calibkit.plot._fit_on_test import compare_maps, fit_on_test
+from calibkit.plot._fit_on_test import fit_on_test
 from calibkit.plot._intervals import intervals, venn_abers
 from calibkit.plot._null import null_level
-from calibkit.plot._piece_choice import piece_choice
 from calibkit.plot._piecewise import piecewise
 from calibkit.plot._reliability import reliability
 from calibkit.plot._simplex import simplex
 from calibkit.plot._tested import test_based
-from calibkit.plot.look import alt_text, legend, style
+from calibkit.plot._words import alt_text
+from calibkit.plot.look import legend, style
 
 __all__ = [
     "alt_text",
     "audit_gaps",
     "audit_groups",
     "audit_repairs",
-    "bin_choice",
+    "choice",
     "compare_maps",
     "corp",
     "cumulative_differences",
@@ -36,7 +37,6 @@ __all__ = [
     "legend",
     "murphy",
     "null_level",
-    "piece_choice",
     "piecewise",
     "regret",
     "reliability",

@@ -1,54 +1,17 @@
 """The figures of an audit: gaps with their band, repairs, groups. Lesson 14."""
 
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from numpy.typing import NDArray
 
 from calibkit.plot import look
 from calibkit.significance import ConsistencyBand
-
-FloatVector = NDArray[np.float64]
 
 _SIZE = (5.4, 3.6)
 _ROW = 0.34  # inches per row of a dot plot
 _MOST_ROWS = 30
 _CHANCE = "what chance allows"
-
-
-class RepairsLike(Protocol):
-    """What `audit_repairs` looks at; a `calibkit.auditing.RepairTable` has it."""
-
-    @property
-    def name(self) -> NDArray[np.str_]: ...  # noqa: D102
-    @property
-    def gain(self) -> FloatVector: ...  # noqa: D102
-    @property
-    def low(self) -> FloatVector: ...  # noqa: D102
-    @property
-    def high(self) -> FloatVector: ...  # noqa: D102
-    @property
-    def chosen(self) -> int: ...  # noqa: D102
-    def describe(self) -> str: ...  # noqa: D102
-
-
-class GroupsLike(Protocol):
-    """What `audit_groups` looks at; a `calibkit.auditing.GroupTable` has it."""
-
-    @property
-    def group(self) -> NDArray[np.str_]: ...  # noqa: D102
-    @property
-    def mean_prob(self) -> FloatVector: ...  # noqa: D102
-    @property
-    def frequency(self) -> FloatVector: ...  # noqa: D102
-    @property
-    def error(self) -> FloatVector: ...  # noqa: D102
-    @property
-    def p_value(self) -> FloatVector: ...  # noqa: D102
-    @property
-    def alpha(self) -> float: ...  # noqa: D102
-    def describe(self) -> str: ...  # noqa: D102
 
 
 def audit_gaps(
@@ -58,27 +21,20 @@ def audit_gaps(
     title: str | None = None,
     legend: bool = True,
 ) -> Axes:
-    """Draw by how much each bin is off, beside what chance would do.
+    """Draw by how much each bin is off, beside what chance would do. Lesson 14.
+
+    Triangles point where the frequency lies: down, the predictions were too high.
 
     Parameters
     ----------
     band : ConsistencyBand
         From `calibkit.consistency_band`.
-    ax : matplotlib Axes, optional
-        Where to draw; a fresh figure when left out.
-    title : str, optional
-        Title of the diagram.
-    legend : bool
-        Whether to draw a legend inside the Axes.
+    ax, title, legend : optional
+        Where to draw (left out: a fresh figure), its title, and whether with a legend inside.
 
     Returns
     -------
     matplotlib Axes
-
-    Notes
-    -----
-    Triangles point where the frequency lies: down, the predictions were too high. Taught in
-    lesson 14.
 
     Examples
     --------
@@ -93,31 +49,27 @@ def audit_gaps(
     table, seen = band.table, band.table.occupied
     x, gap = table.mean_prob[seen], -table.gap[seen]
     low, high = band.lower[seen] - x, band.upper[seen] - x
-    with look.style():
-        ax, _ = look.axes_or_new(ax, _SIZE)
-        look.dress(ax)
+    words = ("mean prediction of the bin", "observed minus predicted")
+    with look.drawing(ax, _SIZE, words=words, legend=False) as ax:
         ax.axhline(0, color=look.GREY, linewidth=1.0)
         ax.vlines(x, low, high, color="#C9CED3", linewidth=6, label=_CHANCE, gid="band")
         inside = ~band.outside[seen]
-        _marks(ax, (x[inside], gap[inside]), look.INK, "o", "within chance")
-        over, under = ~inside & (gap < 0), ~inside & (gap > 0)
-        _marks(ax, (x[over], gap[over]), look.OVER, "v", "predicted too high")
-        _marks(ax, (x[under], gap[under]), look.UNDER, "^", "predicted too low")
+        for rows, colour, marker, label in (
+            (inside, look.INK, "o", "within chance"),
+            (~inside & (gap < 0), look.OVER, "v", "predicted too high"),
+            (~inside & (gap > 0), look.UNDER, "^", "predicted too low"),
+        ):
+            _marks(ax, (x[rows], gap[rows]), colour, marker, label)
         ax.set_xlim(-0.02, 1.02)
-        ax.set_xlabel("mean prediction of the bin", fontsize=look.FONT_SIZE)
-        ax.set_ylabel("observed minus predicted", fontsize=look.FONT_SIZE)
         _finish(ax, title, legend=legend)
     look.remember(ax, ["Gap of each bin beside the band of chance.", band.describe()])
     return ax
 
 
-def _marks(
-    ax: Axes, points: tuple[FloatVector, FloatVector], colour: str, marker: str, label: str
-) -> None:
+def _marks(ax: Axes, points: look.Points, colour: str, marker: str, label: str) -> None:
     if len(points[0]):
-        ax.plot(
-            *points, linestyle="", marker=marker, markersize=6, color=colour, label=label, gid=label
-        )
+        code: dict[str, Any] = {"linestyle": "", "marker": marker, "markersize": 6, "color": colour}
+        ax.plot(*points, label=label, gid=label, **code)
 
 
 def _finish(ax: Axes, title: str | None, *, legend: bool = True) -> None:
@@ -127,27 +79,21 @@ def _finish(ax: Axes, title: str | None, *, legend: bool = True) -> None:
         ax.legend(frameon=False, fontsize=look.FONT_SIZE - 1, loc="best", labelcolor=look.INK)
 
 
-def audit_repairs(
-    repairs: RepairsLike, ax: Axes | None = None, *, title: str | None = None
-) -> Axes:
-    """Draw what each repair gains on held-out rows, with its interval.
+def audit_repairs(repairs: Any, ax: Axes | None = None, *, title: str | None = None) -> Axes:
+    """Draw what each repair gains on held-out rows, with its interval. Lesson 14.
+
+    A filled point is the recommended repair.
 
     Parameters
     ----------
     repairs : RepairTable
         From ``audit(...).repairs``.
-    ax : matplotlib Axes, optional
-        Where to draw; a fresh figure when left out.
-    title : str, optional
-        Title of the diagram.
+    ax, title : optional
+        Where to draw (left out: a fresh figure), and its title.
 
     Returns
     -------
     matplotlib Axes
-
-    Notes
-    -----
-    A filled point is the recommended repair. Taught in lesson 14.
 
     Examples
     --------
@@ -162,56 +108,42 @@ def audit_repairs(
     >>> plt.close(ax.figure)
     """
     place = np.arange(len(repairs.name))
-    with look.style():
-        ax, _ = look.axes_or_new(ax, (_SIZE[0], 1.2 + _ROW * max(len(place), 1)))
-        look.dress(ax, grid="x")
+    words = ("gain in log loss on held-out rows (nats)", "")
+    size = (_SIZE[0], 1.2 + _ROW * max(len(place), 1))
+    with look.drawing(ax, size, words=words, legend=False, grid="x") as ax:
         ax.axvline(0, color=look.GREY, linewidth=1.0)
         ax.hlines(place, repairs.low, repairs.high, color=look.UNDER, linewidth=2, gid="interval")
         for i in place:
-            ax.plot(
-                repairs.gain[i],
-                i,
-                marker="o",
-                markersize=7,
-                color=look.UNDER,
-                markerfacecolor=look.UNDER if i == repairs.chosen else "white",
-                gid="chosen" if i == repairs.chosen else "candidate",
-            )
+            gid, face = ("candidate", "white") if i != repairs.chosen else ("chosen", look.UNDER)
+            look.points(ax, repairs.gain[i], i, face, look.UNDER, markersize=7, gid=gid)
         _rows(ax, repairs.name.tolist())
-        ax.set_xlabel("gain in log loss on held-out rows (nats)", fontsize=look.FONT_SIZE)
         _finish(ax, title)
     look.remember(ax, ["Gain of each repair with its interval.", repairs.describe()])
     return ax
 
 
 def audit_groups(
-    groups: GroupsLike,
+    groups: Any,
     ax: Axes | None = None,
     *,
     title: str | None = None,
     legend: bool = True,
 ) -> Axes:
-    """Draw by how much the predictions of each group are off.
+    """Draw by how much the predictions of each group are off. Lesson 14.
+
+    Bars reach two standard deviations of chance to either side. Of more than 30 groups those with
+    the smallest p-values are shown.
 
     Parameters
     ----------
     groups : GroupTable
         From ``audit(..., groups=...).groups``.
-    ax : matplotlib Axes, optional
-        Where to draw; a fresh figure when left out.
-    title : str, optional
-        Title of the diagram.
-    legend : bool
-        Whether to draw a legend inside the Axes.
+    ax, title, legend : optional
+        Where to draw (left out: a fresh figure), its title, and whether with a legend inside.
 
     Returns
     -------
     matplotlib Axes
-
-    Notes
-    -----
-    Bars reach two standard deviations of chance to either side. Of more than 30 groups those with
-    the smallest p-values are shown. Taught in lesson 14.
 
     Examples
     --------
@@ -230,9 +162,8 @@ def audit_groups(
     gap = (groups.frequency - groups.mean_prob)[shown]
     error, place = groups.error[shown], np.arange(len(shown))
     found = groups.p_value[shown] <= groups.alpha
-    with look.style():
-        ax, _ = look.axes_or_new(ax, (_SIZE[0], 1.2 + _ROW * len(place)))
-        look.dress(ax, grid="x")
+    words, size = ("observed minus predicted", ""), (_SIZE[0], 1.2 + _ROW * len(place))
+    with look.drawing(ax, size, words=words, legend=False, grid="x") as ax:
         ax.axvline(0, color=look.GREY, linewidth=1.0)
         ax.barh(place, 4 * error, left=-2 * error, height=0.5, color="#D9DEE3", label=_CHANCE)
         for chosen, colour, marker, label in (
@@ -241,7 +172,6 @@ def audit_groups(
         ):
             _marks(ax, (gap[chosen], place[chosen].astype(np.float64)), colour, marker, label)
         _rows(ax, groups.group[shown].tolist())
-        ax.set_xlabel("observed minus predicted", fontsize=look.FONT_SIZE)
         _finish(ax, title, legend=legend)
     look.remember(ax, ["Error of each group beside chance.", groups.describe()])
     return ax

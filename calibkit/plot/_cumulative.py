@@ -1,6 +1,6 @@
 """Cumulative differences: calibration without bins. Lesson 08."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -28,12 +28,8 @@ def cumulative_differences(
     ----------
     curve : CumulativeDifferences
         From `calibkit.significance.cumulative_differences`.
-    ax : matplotlib Axes, optional
-        Where to draw; a fresh figure when left out.
-    title : str, optional
-        Title of the figure.
-    legend : bool, optional
-        Whether to draw a legend to the right. The default is yes for a fresh figure.
+    ax, title, legend : optional
+        Where to draw (default: a fresh figure with a legend), title, whether with a legend.
 
     Returns
     -------
@@ -57,60 +53,27 @@ def cumulative_differences(
     'cumulative difference'
     >>> plt.close(ax.figure)
     """
-    with look.style():
-        ax, fresh = look.axes_or_new(ax, (7.0 if legend is not False else 5.0, 3.6))
-        look.dress(ax)
-        strip = _CRITICAL * curve.scale
-        ax.axhspan(
-            -strip,
-            strip,
-            facecolor=look.PALE,
-            edgecolor="#8FA9BF",
-            linewidth=0.8,
-            zorder=1,
-            label="strip for 95 % of\ncalibrated models",
-            gid="strip",
-        )
+    words = ("share of the predictions, in rising order", "cumulative difference")
+    strip = _CRITICAL * curve.scale
+    with look.drawing(ax, (5.0, 3.6), words=words, title=title, legend=legend) as ax:
+        look.strip(ax, -strip, strip, label="strip for 95 % of\ncalibrated models")
         ax.axhline(0, color=look.GREY, linestyle=(0, (5, 3)), linewidth=1.0, zorder=1.5)
         _draw_line(ax, curve)
         _draw_ticks(ax, curve)
         reach = 1.15 * max(strip, float(np.abs(curve.difference).max()))
         ax.set_ylim(-reach, reach)
-        if look.is_first_column(ax):
-            ax.set_ylabel("cumulative difference", fontsize=look.FONT_SIZE)
-        if title is not None:
-            ax.set_title(title)
-        if legend or (legend is None and fresh):
-            look.outside_legend(ax)
     look.remember(ax, [curve.describe()])
     return ax
 
 
 def _draw_line(ax: Axes, curve: "CumulativeDifferences") -> None:
-    ax.plot(
-        curve.share,
-        curve.difference,
-        color=look.UNDER,
-        linewidth=1.5,
-        zorder=3,
-        label="events minus predictions,\nsummed from the lowest",
-        gid="differences",
-    )
+    code: dict[str, Any] = {"color": look.UNDER, "linewidth": 1.5, "zorder": 3}
+    label = "events minus predictions,\nsummed from the lowest"
+    ax.plot(curve.share, curve.difference, label=label, gid="differences", **code)
     ends = sorted((int(curve.difference.argmin()), int(curve.difference.argmax())))
-    ax.plot(
-        curve.share[ends],
-        curve.difference[ends],
-        linestyle="none",
-        marker="o",
-        markersize=6,
-        markerfacecolor="white",
-        markeredgecolor=look.OVER,
-        markeredgewidth=1.8,
-        zorder=4,
-        clip_on=False,
-        label="lowest and highest point",
-        gid="extremes",
-    )
+    code = {"markersize": 6, "markeredgewidth": 1.8, "label": "lowest and highest point"}
+    at = curve.share[ends], curve.difference[ends]
+    look.points(ax, *at, "white", look.OVER, gid="extremes", **code)
 
 
 def _draw_ticks(ax: Axes, curve: "CumulativeDifferences") -> None:
@@ -119,11 +82,6 @@ def _draw_ticks(ax: Axes, curve: "CumulativeDifferences") -> None:
         f"{100 * tick:.0f} %\np ≤ {prob:.2g}" if tick else "0 %"
         for tick, prob in zip(_TICKS, curve.prob[at], strict=True)
     ]
-    if look.width_in_points(ax) < 170:
-        keep = (0, 2, 4)
-        ax.set_xticks([_TICKS[k] for k in keep], [texts[k] for k in keep])
-    else:
-        ax.set_xticks(_TICKS, texts)
+    step = 2 if look.width_in_points(ax) < look.SMALL else 1
+    ax.set_xticks(_TICKS[::step], texts[::step])
     ax.set_xlim(0, 1)
-    if look.is_last_row(ax):
-        ax.set_xlabel("share of the predictions, in rising order", fontsize=look.FONT_SIZE)

@@ -1,22 +1,20 @@
 """Costs and regret over all cost ratios. Lesson 13.
 
-Sources: review of calibration notions, source 001 section 4; Murphy curves after Ehm, Gneiting,
-Jordan and Krüger (2016).
+Review of notions of calibration, section 4; Murphy curves after Ehm, Gneiting, Jordan and
+Krüger (2016).
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from numpy.typing import NDArray
 
 from calibkit.plot import look
 
 if TYPE_CHECKING:
     from calibkit.decisions import MurphyCurve, RegretCurve
-
-FloatVector = NDArray[np.float64]
 
 # Colour and line style of the first, second, ... curve.
 _CODES: tuple[tuple[str, Any], ...] = (
@@ -43,14 +41,10 @@ def murphy(
     ----------
     curves : MurphyCurve, or mapping from name to MurphyCurve
         At most five models on the same labels.
-    ax : matplotlib Axes, optional
-        Where to draw; a fresh figure when left out.
     marks : sequence of float
         Thresholds to mark by upright lines, in [0, 1].
-    title : str, optional
-        Title of the figure.
-    legend : bool, optional
-        Whether to draw a legend to the right. The default is yes for a fresh figure.
+    ax, title, legend : optional
+        Where to draw (default: a fresh figure with a legend), title, whether with a legend.
 
     Returns
     -------
@@ -84,24 +78,13 @@ def murphy(
             "not of the same labels; draw them in two figures."
         )
     first = next(iter(named.values()))
-    with look.style():
-        ax, fresh = look.axes_or_new(ax, (7.0 if legend is not False else 4.8, 4.0))
-        _threshold_frame(ax, "mean cost")
-        ax.plot(
-            _GRID,
-            first.ignoring(_GRID),
-            color=look.GREY,
-            linestyle=(0, (1, 2)),
-            linewidth=1.6,
-            zorder=2.2,
-            label="ignoring the model",
-            gid="ignoring",
-        )
-        for (name, curve), code in zip(named.items(), _CODES, strict=False):
-            x, y = curve.line()
-            _draw_line(ax, x, y, code, name)
+    with _over_thresholds(ax, "mean cost", marks, title, legend) as ax:
+        code: dict[str, Any] = {"color": look.GREY, "linestyle": (0, (1, 2)), "linewidth": 1.6}
+        label = "ignoring the model"
+        ax.plot(_GRID, first.ignoring(_GRID), zorder=2.2, label=label, gid="ignoring", **code)
+        for (name, curve), colours in zip(named.items(), _CODES, strict=False):
+            _draw_line(ax, curve.line(), colours, name)
         ax.set_ylim(bottom=0)
-        _finish(ax, marks, title, legend, fresh)
     words = [f"{name}: {curve.describe()}" for name, curve in named.items()]
     look.remember(ax, ["Mean cost of trusting a model, for every ratio of costs.", *words])
     return ax
@@ -122,10 +105,10 @@ def regret(
     ----------
     curves : RegretCurve, or mapping from name to RegretCurve
         At most five models.
-    ax, marks, title, legend
-        As in `murphy`.
     bounds : bool, default False
         Whether to draw the calibration error of each model, the bound on its regret.
+    ax, marks, title, legend : optional
+        As in `murphy`.
 
     Returns
     -------
@@ -151,22 +134,18 @@ def regret(
     >>> plt.close(ax.figure)
     """
     named = _named(curves, "trusting")
-    with look.style():
-        ax, fresh = look.axes_or_new(ax, (7.0 if legend is not False else 4.8, 4.0))
-        _threshold_frame(ax, "regret per prediction")
+    with _over_thresholds(ax, "regret per prediction", marks, title, legend) as ax:
         for (name, curve), code in zip(named.items(), _CODES, strict=False):
-            _draw_line(ax, curve.threshold, curve.regret, code, name)
+            _draw_line(ax, (curve.threshold, curve.regret), code, name)
             if bounds:
-                ax.axhline(
-                    curve.error,
-                    color=code[0],
-                    linestyle=(0, (1, 2)),
-                    linewidth=1.4,
-                    label=f"{name}: calibration error",
-                    gid="bound",
-                )
+                label = f"{name}: calibration error"
+                dots: dict[str, Any] = {
+                    "color": code[0],
+                    "linestyle": (0, (1, 2)),
+                    "linewidth": 1.4,
+                }
+                ax.axhline(curve.error, label=label, gid="bound", **dots)
         ax.set_ylim(0, max(ax.get_ylim()[1], 0.01))
-        _finish(ax, marks, title, legend, fresh)
     words = [f"{name}: {curve.describe()}" for name, curve in named.items()]
     look.remember(ax, ["What trusting loses, for every ratio of costs.", *words])
     return ax
@@ -180,26 +159,21 @@ def _named(curves: Any, single: str) -> dict[str, Any]:
     return named
 
 
-def _threshold_frame(ax: Axes, label: str) -> None:
-    look.dress(ax)
-    ax.set_xlim(0, 1)
-    ax.set_xticks(np.linspace(0, 1, 6), [f"{tick:.2g}" for tick in np.linspace(0, 1, 6)])
-    if look.is_last_row(ax):
-        ax.set_xlabel("best threshold t for the costs", fontsize=look.FONT_SIZE)
-    if look.is_first_column(ax):
-        ax.set_ylabel(label, fontsize=look.FONT_SIZE)
+@contextmanager
+def _over_thresholds(
+    ax: Axes | None, label: str, marks: Any, title: str | None, legend: bool | None
+) -> Iterator[Axes]:
+    """Hold a figure over all thresholds, some of them marked."""
+    words, ticks = ("best threshold t for the costs", label), np.linspace(0, 1, 6)
+    with look.drawing(ax, (4.8, 4.0), words=words, title=title, legend=legend, room=2.2) as ax:
+        ax.set_xlim(0, 1)
+        ax.set_xticks(ticks, [f"{tick:.2g}" for tick in ticks])
+        yield ax
+        for mark in marks:
+            ax.axvline(mark, color=look.INK, linestyle=(0, (4, 3)), linewidth=1.0, gid="mark")
 
 
-def _draw_line(ax: Axes, x: FloatVector, y: FloatVector, code: tuple[str, Any], name: str) -> None:
-    ax.plot(
-        x, y, color=code[0], linestyle=code[1], linewidth=2.0, zorder=3, label=name, gid="curve"
-    )
-
-
-def _finish(ax: Axes, marks: Any, title: str | None, legend: bool | None, fresh: bool) -> None:
-    for mark in marks:
-        ax.axvline(mark, color=look.INK, linestyle=(0, (4, 3)), linewidth=1.0, gid="mark")
-    if title is not None:
-        ax.set_title(title)
-    if legend or (legend is None and fresh):
-        look.outside_legend(ax)
+def _draw_line(ax: Axes, line: look.Points, code: tuple[str, Any], name: str) -> None:
+    color, dashes = code
+    options: dict[str, Any] = {"color": color, "linestyle": dashes, "linewidth": 2.0, "zorder": 3}
+    ax.plot(*line, label=name, gid="curve", **options)

@@ -1,55 +1,47 @@
 """Diagrams of maps that were fitted to the test set. Lesson 05.
 
-Source: the fit-on-test view, source 000 section 4.5 (diagonal filling and its generalisation to
-any fitted map) and figures 1, 3, 4 and 5.
+Kängsepp, Valk and Kull (2022), section 4.5: figures 1 and 3 (lines to the diagonal), 4 (diagonal
+filling, see `_filling`) and 5 (filling under any map). Each artist carries its element as gid.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from matplotlib.axes import Axes
+from numpy.typing import NDArray
 
 from calibkit.plot import _scale, look
-from calibkit.plot._elements import Truth
-from calibkit.plot._map_elements import DRAW, MOST_LINES, Drawn
+from calibkit.plot._counts import add_counts
+from calibkit.plot._filling import fill_map
+from calibkit.plot._reliability import draw_bars, draw_means
+from calibkit.plot.look import FloatVector
+from calibkit.reliability import BinTable
 
 if TYPE_CHECKING:
-    from calibkit.fit_on_test import EvaluatorComparison, FitOnTest
+    from calibkit.fit_on_test import FitOnTest
 
-ELEMENTS = tuple(DRAW)
-DEFAULT = frozenset({"filling", "map", "counts"})
-_OF_BINS = ("bars", "means")
-_OF_TRUTH = ("truth", "violations")
-_OF_FIT = frozenset({"filling", "map", "distances"})
+MOST_LINES = 120  # of more predictions, so many are picked, evenly by rank
+_COLUMNS = 20  # of the strip below a map without bins
+_FEW = 40  # predictions that are drawn one by one with thick lines
 _WORDS = {
     "filling": "the area between map and diagonal",
     "bars": "flat bars up to the observed frequency",
     "truth": "true map",
     "violations": "lines from the diagonal to the true map",
     "distances": "lines from the diagonal to the map",
-    "labels": "the labels at 0 and 1",
     "map": "the fitted map",
+    "labels": "the labels at 0 and 1",
     "means": "points at the mean prediction",
     "counts": "counts below",
 }
-# Colour and line style: each map can be told by either.
-_CODES: tuple[tuple[str, Any], ...] = (
-    (look.UNDER, "solid"),
-    (look.OVER, (0, (5, 2))),
-    (look.INK, (0, (1.2, 1.2))),
-    ("#A0527A", (0, (7, 1.5, 1.2, 1.5, 1.2, 1.5))),
-    ("#8A6D00", (0, (3, 1))),
-    (look.SKY, "solid"),
-    (look.GREY, (0, (2.5, 1, 1, 1))),
-    ("#6B4C9A", (0, (9, 2))),
-)
 
 
 def fit_on_test(
     result: "FitOnTest",
     ax: Axes | None = None,
     *,
-    truth: Truth | None = None,
+    truth: look.Truth | None = None,
     show: Iterable[str] | None = None,
     scale: str = "linear",
     title: str | None = None,
@@ -61,8 +53,6 @@ def fit_on_test(
     ----------
     result : FitOnTest
         From `calibkit.fit_on_test.fit_on_test`.
-    ax : matplotlib Axes, optional
-        Where to draw; a fresh figure when left out.
     truth : callable, optional
         The true map, from predictions to true probabilities (known for fake classifiers).
     show : iterable of str, optional
@@ -75,10 +65,8 @@ def fit_on_test(
     scale : {"linear", "logit"}
         Axes in probabilities, or stretched so that logits have equal distances. Stretched axes
         end at .00075 and .99925, have no counts, and draw what lies beyond on their frame.
-    title : str, optional
-        Title of the diagram.
-    legend : bool, optional
-        Whether to draw a legend to the right. The default is yes for a fresh figure.
+    ax, title, legend : optional
+        Where to draw (default: a fresh figure with a legend), title, whether with a legend.
 
     Returns
     -------
@@ -89,11 +77,6 @@ def fit_on_test(
     ValueError
         If `show` names something else, or an element that needs bins, `truth` or plain axes
         where there are none, or if there is no such scale.
-
-    See Also
-    --------
-    compare_maps : several fitted maps on one Axes.
-    reliability : the diagram of a bin table.
 
     Notes
     -----
@@ -115,150 +98,118 @@ def fit_on_test(
     >>> plt.close(ax.figure)
     """
     _scale.check_scale(scale)
-    drawn = Drawn(result, truth, scale)
-    names = _chosen(show, drawn)
-    with look.style():
-        size = (6.8 if legend is not False else 4.6, 5.0 if "counts" in names else 4.2)
-        ax, fresh = look.axes_or_new(ax, size)
+    table: BinTable | None = getattr(result.evaluator, "table_", None)
+    names = _chosen(show, result, truth is not None, scale)
+    size = (4.6, 5.0 if "counts" in names else 4.2)
+    with look.drawing(ax, size, title=title, legend=legend, room=2.2) as ax:
         _scale.frame(ax, _scale.axis_words(result.view), scale)
-        for name in ELEMENTS:
-            if name in names:
-                DRAW[name](ax, drawn)
-        _scale.make_room(ax, result.fitted if names & {"map", "distances"} else [], scale)
-        if title is not None:
-            ax.set_title(title)
-        if legend or (legend is None and fresh):
-            look.outside_legend(ax)
-    look.remember(ax, _sentences(drawn, names))
+        if "filling" in names:
+            fill_map(ax, *line_of(result, scale), _scale.ends(scale)[0])
+        if "bars" in names and table is not None:
+            draw_bars(ax, table, zorder=2.0)
+        if truth is not None:
+            _draw_true(ax, result, truth, names, scale)
+        if "distances" in names:
+            _draw_lines(ax, result, result.fitted, scale, ("distances", "to the fitted map"))
+        if "map" in names:
+            line = line_of(result, scale)
+            ax.plot(*line, color=look.INK, linewidth=1.9, zorder=3.5, label="fitted map", gid="map")
+        if "labels" in names:
+            _draw_labels(ax, result, scale)
+        if "means" in names and table is not None:
+            draw_means(ax, table)
+        if "counts" in names:
+            _draw_counts(ax, result, table)
+        if scale == "linear" and names & {"map", "distances"}:
+            _scale.make_room(ax, result.fitted)
+    look.remember(ax, _sentences(result, names, scale))
     return ax
 
 
-def _chosen(show: Iterable[str] | None, drawn: Drawn) -> frozenset[str]:
+def _chosen(
+    show: Iterable[str] | None, result: "FitOnTest", has_truth: bool, scale: str
+) -> frozenset[str]:
+    default = {"filling", "map", "counts"} if scale == "linear" else {"filling", "map"}
     if show is None:
-        counts = frozenset() if drawn.scale == "linear" else frozenset({"counts"})
-        return (DEFAULT | {"truth"} if drawn.truth is not None else DEFAULT) - counts
-    names = frozenset([show] if isinstance(show, str) else show)
-    unknown = sorted(map(str, names.difference(ELEMENTS)))
-    if unknown:
-        options = ", ".join(sorted(ELEMENTS))
-        raise ValueError(f"show has no element {', '.join(map(repr, unknown))}; choose: {options}.")
-    for name in _OF_TRUTH:
-        if name in names and drawn.truth is None:
-            raise ValueError(f'show asks for "{name}", but truth= was not given; pass truth=….')
-    for name in _OF_BINS:
-        if name in names and drawn.table is None:
+        return frozenset(default | {"truth"} if has_truth else default)
+    names = look.chosen(show, _WORDS, default, {"truth": has_truth})
+    if "violations" in names and not has_truth:
+        raise ValueError('show asks for "violations", but truth= was not given; pass truth=….')
+    for name in sorted(names & {"bars", "means"}):
+        if not hasattr(result.evaluator, "table_"):
             raise ValueError(
-                f'show asks for "{name}", but the family "{drawn.result.family}" has no bins; '
+                f'show asks for "{name}", but the family "{result.family}" has no bins; '
                 "leave it out, or fit SlopeOneBinning or FlatBinning."
             )
-    if "counts" in names and drawn.scale != "linear":
+    if "counts" in names and scale != "linear":
         raise ValueError('show asks for "counts", which need scale="linear".')
     return names
 
 
-def _sentences(drawn: Drawn, names: frozenset[str]) -> list[str]:
-    words = [_WORDS[name] for name in ELEMENTS if name in names]
-    axes = "" if drawn.scale == "linear" else " on logit axes"
-    shown = f"Fit-on-test diagram{axes}{' with ' if words else ''}{', '.join(words)}."
-    few = names & {"distances", "violations"} and drawn.result.n > MOST_LINES
-    picked = f"Lines stand at {MOST_LINES} of {drawn.result.n:,} predictions." if few else ""
-    if not names & _OF_FIT:  # only the truth is drawn: nothing to say about the fit
-        return [shown, picked, f"{drawn.result.n:,} predictions."]
-    return [shown, picked, drawn.result.describe()]
-
-
-def compare_maps(
-    results: "Mapping[str, FitOnTest] | EvaluatorComparison",
-    ax: Axes | None = None,
-    *,
-    truth: Truth | None = None,
-    scale: str = "linear",
-    title: str | None = None,
-    legend: bool | None = None,
-) -> Axes:
-    """Draw the maps that several families fitted to the same test set, with the true map.
-
-    Parameters
-    ----------
-    results : mapping of str to FitOnTest, or EvaluatorComparison
-        At most eight. The names stand in the legend, each with its estimate.
-    ax : matplotlib Axes, optional
-        Where to draw; a fresh figure when left out.
-    truth : callable, optional
-        The true map, where it is known.
-    scale : {"linear", "logit"}
-        Axes in probabilities, or stretched so that logits have equal distances.
-    title : str, optional
-        Title of the diagram.
-    legend : bool, optional
-        Whether to draw a legend to the right. The default is yes for a fresh figure.
-
-    Returns
-    -------
-    matplotlib Axes
-
-    Raises
-    ------
-    ValueError
-        If there is no result or more than eight, or no such scale.
-
-    Notes
-    -----
-    Each map has its own colour and its own line style. Taught in lesson 05.
-
-    Examples
-    --------
-    >>> import matplotlib.pyplot as plt
-    >>> from calibkit import plot
-    >>> from calibkit.calibrators import IsotonicCalibrator, PlattCalibrator
-    >>> from calibkit.fakes import LogitDistortion
-    >>> from calibkit.fit_on_test import fit_on_test
-    >>> s = LogitDistortion(slope=0.5).sample(500, rng=0)
-    >>> families = {"Platt": PlattCalibrator(), "isotonic": IsotonicCalibrator()}
-    >>> results = {k: fit_on_test(s.y_true, s.y_prob, evaluator=v) for k, v in families.items()}
-    >>> ax = plot.compare_maps(results)
-    >>> len(ax.get_lines())
-    3
-    >>> plt.close(ax.figure)
-    """
-    _scale.check_scale(scale)
-    named = _by_name(results)
-    if not 1 <= len(named) <= len(_CODES):
-        raise ValueError(f"{len(named)} maps cannot be told apart; pass 1 to {len(_CODES)}.")
-    with look.style():
-        ax, fresh = look.axes_or_new(ax, (7.4 if legend is not False else 4.6, 4.4))
-        view = next(iter(named.values())).view
-        _scale.frame(ax, _scale.axis_words(view), scale)
-        for (name, result), (color, dashes) in zip(named.items(), _CODES, strict=False):
-            ax.plot(
-                *Drawn(result, None, scale).line(),
-                color=color,
-                linestyle=dashes,
-                linewidth=1.8,
-                zorder=3,
-                label=f"{name}: {result.value:.3f}",
-                gid=f"map {name}",
-            )
-        if truth is not None:
-            DRAW["truth"](ax, Drawn(next(iter(named.values())), truth, scale))
-        if title is not None:
-            ax.set_title(title)
-        if legend or (legend is None and fresh):
-            look.outside_legend(ax)
-    look.remember(ax, _comparison_words(named, truth, scale))
-    return ax
-
-
-def _by_name(results: "Mapping[str, FitOnTest] | EvaluatorComparison") -> "dict[str, FitOnTest]":
-    if isinstance(results, Mapping):
-        return dict(results)
-    return dict(zip(results.names, results.results, strict=True))
-
-
-def _comparison_words(
-    named: "Mapping[str, FitOnTest]", truth: Truth | None, scale: str
-) -> list[str]:
+def _sentences(result: "FitOnTest", names: frozenset[str], scale: str) -> list[str]:
+    words = [words for name, words in _WORDS.items() if name in names]
     axes = "" if scale == "linear" else " on logit axes"
-    values = ", ".join(f"{name} {result.value:.3f}" for name, result in named.items())
-    drawn = " and the true map" if truth is not None else ""
-    return [f"Maps of {len(named)} families{drawn}{axes}, with their estimates: {values}."]
+    shown = f"Fit-on-test diagram{axes}{' with ' if words else ''}{', '.join(words)}."
+    few = names & {"distances", "violations"} and result.n > MOST_LINES
+    picked = f"Lines stand at {MOST_LINES} of {result.n:,} predictions." if few else ""
+    if not names & {"filling", "map", "distances"}:  # nothing to say about the fit
+        return [shown, picked, f"{result.n:,} predictions."]
+    return [shown, picked, result.describe()]
+
+
+def line_of(result: "FitOnTest", scale: str) -> look.Line:
+    """Return the fitted map as points to draw."""
+    x, y = np.asarray(result.line_x), np.asarray(result.line_y)
+    return _scale.fitted_line(x, y, getattr(result.evaluator, "curve", None), scale)
+
+
+def _draw_true(
+    ax: Axes, result: "FitOnTest", truth: look.Truth, names: frozenset[str], scale: str
+) -> None:
+    if "truth" in names:
+        _scale.draw_truth(ax, truth, scale)
+    if "violations" in names:
+        true = np.asarray(truth(np.asarray(result.prob)), dtype=np.float64)
+        _draw_lines(ax, result, true, scale, ("violations", "to the true map"))
+
+
+def _picked(n: int) -> NDArray[np.intp]:
+    """Return which predictions get a line: all, or some that are evenly spaced by rank."""
+    return np.linspace(0, n - 1, min(n, MOST_LINES)).round().astype(np.intp)
+
+
+def _draw_lines(
+    ax: Axes, result: "FitOnTest", end: FloatVector, scale: str, words: tuple[str, str]
+) -> None:
+    """Draw lines from the diagonal, in two codes for the two signs."""
+    prob, end = (np.asarray(values)[_picked(result.n)] for values in (result.prob, end))
+    across, up = _scale.inside(prob, scale), _scale.inside(end, scale)
+    for sign, rows in look.signs(end - prob):
+        look.lines(
+            ax,
+            (across[rows], across[rows]),
+            (across[rows], up[rows]),
+            linewidths=2.6 if len(prob) <= _FEW else 1.1,
+            zorder=3,
+            label=f"{'down' if sign == 'over' else 'up'} {words[1]}",
+            gid=f"{words[0]}-{sign}",
+            **look.SIGNS[sign],
+        )
+
+
+def _draw_labels(ax: Axes, result: "FitOnTest", scale: str) -> None:
+    rows = _picked(result.n)
+    few = len(rows) <= _FEW
+    x, y = (_scale.inside(np.asarray(all_)[rows], scale) for all_ in (result.prob, result.label))
+    code: dict[str, Any] = {"marker": "|", "markersize": 7}
+    if few:
+        code = {"marker": "D", "markersize": 6.5, "markeredgewidth": 1.3}
+    look.points(ax, x, y, "white", look.INK, zorder=3.8, label="label", gid="labels", **code)
+
+
+def _draw_counts(ax: Axes, result: "FitOnTest", table: BinTable | None) -> None:
+    if table is not None:
+        add_counts(ax, table.edges, table.count)
+    else:
+        count, edges = np.histogram(result.prob, bins=_COLUMNS, range=(0, 1))
+        add_counts(ax, edges, count)

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from numpy.typing import NDArray
 
 from calibkit.plot import look
+from calibkit.plot.look import FloatVector
 
 if TYPE_CHECKING:
     from calibkit.significance import BootstrapInterval
@@ -23,18 +23,16 @@ def intervals(
 ) -> Axes:
     """Draw the intervals of many data sets beside each other, and whether they hold the truth.
 
+    Thick blue bars hold it, thin red ones miss it. Lesson 11.
+
     Parameters
     ----------
     found : sequence of BootstrapInterval
         One per data set.
     truths : float or sequence of float
         What each should hold.
-    ax : matplotlib Axes, optional
-        Where to draw; a fresh figure when left out.
-    title : str, optional
-        Title of the figure.
-    legend : bool, optional
-        Whether to draw a legend to the right. The default is yes for a fresh figure.
+    ax, title, legend : optional
+        Where to draw (default: a fresh figure with a legend), title, whether with a legend.
 
     Returns
     -------
@@ -44,10 +42,6 @@ def intervals(
     ------
     ValueError
         If there are no intervals, or not one truth for each.
-
-    Notes
-    -----
-    Thick blue bars hold their truth, thin red ones miss it. Taught in lesson 11.
 
     Examples
     --------
@@ -65,27 +59,16 @@ def intervals(
             f"intervals and truths of shape {np.shape(truths)}."
         )
     wanted = np.broadcast_to(np.asarray(truths, dtype=np.float64), len(found))
-    with look.style():
-        ax, fresh = look.axes_or_new(ax, (7.0 if legend is not False else 5.0, 3.2))
-        look.dress(ax, grid="y")
+    labels, size = ("data set", "calibration error"), (5.0, 3.2)
+    with look.drawing(ax, size, words=labels, title=title, legend=legend, grid="y") as ax:
         hits = _draw_intervals(ax, found, wanted)
         _draw_truths(ax, wanted)
-        if look.is_last_row(ax):
-            ax.set_xlabel("data set", fontsize=look.FONT_SIZE)
-        if look.is_first_column(ax):
-            ax.set_ylabel("calibration error", fontsize=look.FONT_SIZE)
-        if title is not None:
-            ax.set_title(title)
-        if legend or (legend is None and fresh):
-            look.outside_legend(ax)
     words = f"{len(found)} intervals, {found[0].method}, nominal {100 * found[0].level:g} %."
     look.remember(ax, [words, f"{hits} of them hold the truth."])
     return ax
 
 
-def _draw_intervals(
-    ax: Axes, found: "Sequence[BootstrapInterval]", wanted: NDArray[np.float64]
-) -> int:
+def _draw_intervals(ax: Axes, found: "Sequence[BootstrapInterval]", wanted: FloatVector) -> int:
     """Draw the intervals and what was measured; return how many hold their truth."""
     low, high, value = (
         np.array([getattr(one, name) for one in found]) for name in ("low", "high", "value")
@@ -98,32 +81,22 @@ def _draw_intervals(
     ):
         ends = (place[kept], low[kept], high[kept])
         ax.vlines(*ends, color=color, linewidth=width, label=label, gid=label, zorder=2)
-    ax.plot(
-        place,
-        value,
-        linestyle="none",
-        marker="o",
-        markersize=2.6,
-        color=look.INK,
-        label="measured",
-        gid="measured",
-        zorder=3,
-    )
+    code: dict[str, Any] = {
+        "linestyle": "none",
+        "marker": "o",
+        "markersize": 2.6,
+        "color": look.INK,
+        "zorder": 3,
+    }
+    ax.plot(place, value, label="measured", gid="measured", **code)
     return int(hit.sum())
 
 
-def _draw_truths(ax: Axes, wanted: NDArray[np.float64]) -> None:
-    ax.step(
-        np.concatenate([[0.4], np.arange(1, len(wanted) + 1) + 0.5]),
-        np.concatenate([wanted[:1], wanted]),
-        where="pre",
-        color=look.TRUTH,
-        linewidth=2,
-        linestyle="dashdot",
-        label="truth",
-        gid="truth",
-        zorder=3.5,
-    )
+def _draw_truths(ax: Axes, wanted: FloatVector) -> None:
+    across = np.concatenate([[0.4], np.arange(1, len(wanted) + 1) + 0.5])
+    up = np.concatenate([wanted[:1], wanted])
+    code: dict[str, Any] = {"where": "pre", "color": look.TRUTH, "linestyle": "dashdot"}
+    ax.step(across, up, linewidth=2, label="truth", gid="truth", zorder=3.5, **code)
 
 
 def venn_abers(
@@ -135,7 +108,7 @@ def venn_abers(
     title: str | None = None,
     legend: bool | None = None,
 ) -> Axes:
-    """Draw the two probabilities that Venn-Abers gives for each prediction.
+    """Draw the two probabilities that Venn-Abers gives for each prediction. Lesson 11.
 
     Parameters
     ----------
@@ -143,14 +116,10 @@ def venn_abers(
         Predictions, rising.
     interval : pair of array-like of shape (n,)
         Lower and upper ends, from `calibkit.multiclass.VennAbers`.
-    ax : matplotlib Axes, optional
-        Where to draw; a fresh figure when left out.
     truth : array-like of shape (n,), optional
         True probabilities.
-    title : str, optional
-        Title of the figure.
-    legend : bool, optional
-        Whether to draw a legend to the right. The default is yes for a fresh figure.
+    ax, title, legend : optional
+        Where to draw (default: a fresh figure with a legend), title, whether with a legend.
 
     Returns
     -------
@@ -160,10 +129,6 @@ def venn_abers(
     ------
     ValueError
         If lengths differ, or the predictions do not rise.
-
-    Notes
-    -----
-    Taught in lesson 11.
 
     Examples
     --------
@@ -178,41 +143,19 @@ def venn_abers(
     lower, upper = (np.asarray(end, dtype=np.float64) for end in interval)
     if not len(across) == len(lower) == len(upper) or not (np.diff(across) >= 0).all():
         raise ValueError("prob must rise, and both ends of the interval must have its length.")
-    with look.style():
-        ax, fresh = look.axes_or_new(ax, (6.2 if legend is not False else 4.2, 3.6))
-        look.dress(ax)
+    labels = ("prediction", "probability")
+    with look.drawing(ax, (4.2, 3.6), words=labels, title=title, legend=legend) as ax:
         _draw_band(ax, across, lower, upper)
         if truth is not None:
-            ax.plot(
-                across,
-                np.asarray(truth, dtype=np.float64),
-                color=look.TRUTH,
-                linewidth=2,
-                linestyle="dashdot",
-                label="true map",
-                gid="truth",
-            )
+            look.draw_truth(ax, across, truth)
         ax.set(xlim=(0, 1), ylim=(-0.02, 1.02))
-        if look.is_last_row(ax):
-            ax.set_xlabel("prediction", fontsize=look.FONT_SIZE)
-        if look.is_first_column(ax):
-            ax.set_ylabel("probability", fontsize=look.FONT_SIZE)
-        if title is not None:
-            ax.set_title(title)
-        if legend or (legend is None and fresh):
-            look.outside_legend(ax)
     width = upper - lower
     words = f"Two probabilities for each prediction, {width.mean():.3f} apart on average"
     look.remember(ax, [f"{words} and at most {width.max():.3f}."])
     return ax
 
 
-def _draw_band(
-    ax: Axes,
-    across: NDArray[np.float64],
-    lower: NDArray[np.float64],
-    upper: NDArray[np.float64],
-) -> None:
+def _draw_band(ax: Axes, across: FloatVector, lower: FloatVector, upper: FloatVector) -> None:
     ax.fill_between(
         across, lower, upper, facecolor=look.PALE, edgecolor="none", label="between", gid="between"
     )
@@ -220,6 +163,5 @@ def _draw_band(
         (upper, "if its label were 1", look.OVER, "solid"),
         (lower, "if its label were 0", look.UNDER, "dashed"),
     ):
-        ax.plot(
-            across, end, color=color, linewidth=1.4, linestyle=dashes, label=label, gid=label[-1]
-        )
+        code: dict[str, Any] = {"color": color, "linewidth": 1.4, "linestyle": dashes}
+        ax.plot(across, end, label=label, gid=label[-1], **code)

@@ -1,5 +1,7 @@
 """What a measure shows for a calibrated model, beside what was observed. Lessons 04 and 08."""
 
+from typing import Any
+
 import numpy as np
 from matplotlib.axes import Axes
 
@@ -12,26 +14,19 @@ _N_COLUMNS = 30
 def null_level(
     null: NullLevel, ax: Axes | None = None, *, title: str | None = None, legend: bool | None = None
 ) -> Axes:
-    """Draw the values that a calibrated model would show, and the observed one.
+    """Draw the values that a calibrated model would show, and the observed one. Lesson 04.
 
     Parameters
     ----------
     null : NullLevel
         From `calibkit.null_level`.
-    ax : matplotlib Axes, optional
-        Where to draw; a fresh figure when left out.
-    title : str, optional
-        Title; the default says the p-value in words.
-    legend : bool, optional
-        Whether to draw a legend to the right. The default is yes for a fresh figure.
+    ax, title, legend : optional
+        Where to draw, its title, and whether with a legend; the default is a fresh figure with
+        one, and the p-value in words as its title.
 
     Returns
     -------
     matplotlib Axes
-
-    Notes
-    -----
-    Taught in lesson 04.
 
     Examples
     --------
@@ -45,22 +40,17 @@ def null_level(
     'draws of a calibrated model'
     >>> plt.close(ax.figure)
     """
-    with look.style():
-        ax, fresh = look.axes_or_new(ax, (6.6, 3.4))
-        look.dress(ax, grid="y")
+    words, size = ("", "draws of a calibrated model"), (6.6, 3.4)
+    with look.drawing(ax, size, words=words, legend=legend, grid="y", room=0) as ax:
         _draw_columns(ax, null)
         _draw_lines(ax, null)
         ax.set_xlabel(null.name, fontsize=look.FONT_SIZE)
-        if look.is_first_column(ax):
-            ax.set_ylabel("draws of a calibrated model", fontsize=look.FONT_SIZE)
-        ax.set_title(p_value_in_words(null) if title is None else title, loc="left")
-        if legend or (legend is None and fresh):
-            look.outside_legend(ax)
+        ax.set_title(_p_value_in_words(null) if title is None else title, loc="left")
     look.remember(ax, ["Histogram of the values of a calibrated model.", null.describe()])
     return ax
 
 
-def p_value_in_words(null: NullLevel) -> str:
+def _p_value_in_words(null: NullLevel) -> str:
     """Say how often a calibrated model does at least as badly."""
     percent = 100 * null.p_value
     often = f"{percent:.0f} %" if percent >= 1 else "fewer than 1 %"
@@ -76,34 +66,22 @@ def _draw_columns(ax: Axes, null: NullLevel) -> None:
     edges = null.value + width * np.arange(first, last + 1)
     height, _ = np.histogram(draws, edges)
     beyond = np.arange(first, last) >= 0
-    codes = {
-        False: {"facecolor": "#C9CED3", "label": "below the observed value"},
-        True: {"facecolor": "#F6D3BD", "hatch": "////", "label": "at least the observed value"},
-    }
-    for side, code in codes.items():
-        rows = beyond == side
+    below = {"facecolor": "#C9CED3", "edgecolor": look.GREY, "gid": "null"}
+    codes: tuple[tuple[Any, dict[str, Any]], ...] = (
+        (~beyond, {"label": "below the observed value", **below}),
+        (
+            beyond,
+            {"label": "at least the observed value", "gid": "null-beyond"} | look.AREAS["over"],
+        ),
+    )
+    for rows, code in codes:
         if rows.any():
-            ax.bar(
-                edges[:-1][rows],
-                height[rows],
-                width=np.diff(edges)[rows],
-                align="edge",
-                edgecolor=look.OVER if side else look.GREY,
-                linewidth=0.6,
-                gid="null-beyond" if side else "null",
-                **code,  # type: ignore[arg-type]
-            )
+            code |= {"width": np.diff(edges)[rows], "align": "edge", "linewidth": 0.6}
+            ax.bar(edges[:-1][rows], height[rows], **code)
 
 
 def _draw_lines(ax: Axes, null: NullLevel) -> None:
-    ax.axvline(
-        null.mean,
-        color=look.UNDER,
-        linestyle=(0, (4, 2)),
-        linewidth=1.8,
-        label=f"null level {null.mean:.3f}",
-        gid="null-mean",
-    )
-    ax.axvline(
-        null.value, color=look.INK, linewidth=2.2, label=f"observed {null.value:.3f}", gid="value"
-    )
+    code: dict[str, Any] = {"color": look.UNDER, "linestyle": (0, (4, 2)), "linewidth": 1.8}
+    ax.axvline(null.mean, label=f"null level {null.mean:.3f}", gid="null-mean", **code)
+    code = {"color": look.INK, "linewidth": 2.2}
+    ax.axvline(null.value, label=f"observed {null.value:.3f}", gid="value", **code)

@@ -1,28 +1,30 @@
-"""The reliability diagram. Lesson 04.
+"""The reliability diagram: one function, with one small function per element. Lesson 04.
 
-Sources: review of calibration notions, source 001 section 3; fit-on-test, source 000 section 4.5.
+Each artist carries the name of its element as gid, so that a test (or a curious reader) finds
+it. Consistency bars after Bröcker and Smith (2007); for the diagonal filling see `_filling`.
 """
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 
 from calibkit.plot import _scale, look
-from calibkit.plot._elements import DRAW, Parts, Truth
+from calibkit.plot._counts import add_counts
+from calibkit.plot._filling import fill_bins
 from calibkit.reliability import BinTable
 from calibkit.significance import ConsistencyBand
 
-ELEMENTS = ("filling", "bars", "band", "truth", "gaps", "means", "counts")
-DEFAULT = frozenset({"bars", "means", "gaps", "counts"})
+DEFAULT = ("bars", "means", "gaps", "counts")
 _WORDS = {
-    "bars": "bars up to the observed frequency",
-    "means": "points at the mean prediction",
-    "gaps": "gaps to the diagonal",
-    "counts": "counts per bin below",
     "filling": "diagonal filling",
+    "bars": "bars up to the observed frequency",
     "band": "consistency band",
     "truth": "true map",
+    "gaps": "gaps to the diagonal",
+    "means": "points at the mean prediction",
+    "counts": "counts per bin below",
 }
 
 
@@ -31,7 +33,7 @@ def reliability(
     *,
     ax: Axes | None = None,
     band: ConsistencyBand | None = None,
-    truth: Truth | None = None,
+    truth: look.Truth | None = None,
     show: Iterable[str] | None = None,
     title: str | None = None,
     legend: bool | None = None,
@@ -42,8 +44,6 @@ def reliability(
     ----------
     table : BinTable
         From `reliability_table`.
-    ax : matplotlib Axes, optional
-        Where to draw; a fresh figure when left out.
     band : ConsistencyBand, optional
         Where the points of a calibrated model would lie, from `consistency_band`.
     truth : callable, optional
@@ -52,11 +52,9 @@ def reliability(
         Elements to draw, out of ``"bars"``, ``"means"``, ``"gaps"``, ``"counts"``,
         ``"filling"``, ``"band"``, ``"truth"``. The default is bars, means, gaps and counts,
         and band and true map where they are given.
-    title : str, optional
-        Title of the diagram.
-    legend : bool, optional
-        Whether to draw a legend to the right. The default is yes for a fresh figure, no for
-        a given `ax` (`plot.legend` draws one legend for many diagrams).
+    ax, title, legend : optional
+        Where to draw, its title, and whether with a legend; the default is a fresh figure with
+        one. `plot.legend` draws one legend for many diagrams.
 
     Returns
     -------
@@ -67,10 +65,6 @@ def reliability(
     ValueError
         If `show` names something else, or an element whose data are not given, or if the band
         has other bins than the table.
-
-    See Also
-    --------
-    alt_text : what the figure says, in words.
 
     Notes
     -----
@@ -91,46 +85,90 @@ def reliability(
             f"the band was made for {band.table.bins}, the table for {table.bins}; "
             "use the same predictions and bins for both."
         )
-    parts = Parts(table, band, truth, _chosen(show, band=band, truth=truth))
-    with look.style():
-        ax, fresh = look.axes_or_new(ax, _size(parts.names, legend is not False))
+    given = {"band": band is not None, "truth": truth is not None}
+    names = look.chosen(show, _WORDS, DEFAULT, given)
+    size = (4.6, 5.0 if "counts" in names else 4.2)
+    with look.drawing(ax, size, title=title, legend=legend) as ax:
         _scale.frame(ax, _scale.axis_words(table.view), "linear")
-        for name in ELEMENTS:
-            if name in parts.names:
-                DRAW[name](ax, parts)
-        if title is not None:
-            ax.set_title(title)
-        if legend or (legend is None and fresh):
-            look.outside_legend(ax)
-    look.remember(ax, _sentences(parts))
+        if "filling" in names:
+            fill_bins(ax, table)
+        if "bars" in names:
+            draw_bars(ax, table, "none" if "filling" in names else look.PALE)
+        if band is not None and "band" in names:
+            _draw_band(ax, band)
+        if "truth" in names:
+            look.draw_truth(ax, _scale.grid("linear", 201), truth)
+        if "gaps" in names:
+            _draw_gaps(ax, table)
+        if "means" in names:
+            draw_means(ax, table)
+        if "counts" in names:
+            add_counts(ax, table.edges, table.count)
+    drawn = [words for name, words in _WORDS.items() if name in names]
+    shown = f"Reliability diagram{' with ' if drawn else ''}{', '.join(drawn)}."
+    said = band.describe() if band is not None and "band" in names else ""
+    look.remember(ax, [shown, table.describe(), said])
     return ax
 
 
-def _chosen(
-    show: Iterable[str] | None, *, band: ConsistencyBand | None, truth: Truth | None
-) -> frozenset[str]:
-    given = {"band": band is not None, "truth": truth is not None}
-    if show is None:
-        return DEFAULT | {name for name, is_given in given.items() if is_given}
-    names = frozenset([show] if isinstance(show, str) else show)
-    unknown = sorted(map(str, names.difference(ELEMENTS)))
-    if unknown:
-        options = ", ".join(sorted(ELEMENTS))
-        raise ValueError(f"show has no element {', '.join(map(repr, unknown))}; choose: {options}.")
-    for name, is_given in given.items():
-        if name in names and not is_given:
-            raise ValueError(f'show asks for "{name}", but {name}= was not given; pass {name}=….')
-    return names
+def draw_bars(ax: Axes, table: BinTable, face: str = "none", zorder: float = 1.5) -> None:
+    """Draw bars up to the observed frequency."""
+    seen = table.occupied
+    top = table.frequency[seen]
+    look.boxes(
+        ax,
+        (table.edges[:-1][seen], table.edges[1:][seen]),
+        (np.zeros_like(top), top),
+        facecolors=face,
+        edgecolors="#5B7083",
+        linewidths=0.9,
+        zorder=zorder,
+        label="observed frequency",
+        gid="bars",
+    )
 
 
-def _size(names: frozenset[str], legend: bool) -> tuple[float, float]:
-    return (6.6 if legend else 4.6, 5.0 if "counts" in names else 4.2)
+def draw_means(ax: Axes, table: BinTable) -> None:
+    """Draw points at mean prediction and observed frequency."""
+    size = 6.0 if look.width_in_points(ax) > look.SMALL else 4.5
+    size, seen = size if table.n_bins <= look.MANY_BINS else 3.0, table.occupied
+    across, up = table.mean_prob[seen], table.frequency[seen]
+    look.points(ax, across, up, markersize=size, label="bin mean", gid="means")
 
 
-def _sentences(parts: Parts) -> list[str]:
-    drawn = [_WORDS[name] for name in ELEMENTS if name in parts.names]
-    shown = f"Reliability diagram with {', '.join(drawn)}." if drawn else "Reliability diagram."
-    words = [shown, parts.table.describe()]
-    if "band" in parts.names and parts.band is not None:
-        words.append(parts.band.describe())
-    return words
+def _draw_gaps(ax: Axes, table: BinTable) -> None:
+    width = 3.0 if table.n_bins <= look.MANY_BINS else 1.5
+    for sign, rows in look.signs(-table.gap):
+        across, up = table.mean_prob[rows], table.frequency[rows]
+        code: dict[str, Any] = {
+            **look.SIGNS[sign],
+            "label": f"{sign}-estimate",
+            "gid": f"gaps-{sign}",
+        }
+        look.lines(ax, (across, across), (across, up), linewidths=width, zorder=3, **code)
+
+
+def _draw_band(ax: Axes, band: ConsistencyBand) -> None:
+    table, seen, outside = band.table, band.table.occupied, np.asarray(band.outside, dtype=bool)
+    across = table.mean_prob[seen]
+    kind = "simultaneous" if band.simultaneous else "pointwise"
+    look.lines(
+        ax,
+        (across, band.lower[seen]),
+        (across, band.upper[seen]),
+        colors=look.BAND,
+        linewidths=float(np.clip(0.42 * look.width_in_points(ax) / table.n_bins, 2.0, 9.0)),
+        zorder=2.0,
+        label=f"{100 * band.level:g} % consistency band\n({kind})",
+        gid="band",
+    )
+    if outside.any():
+        code: dict[str, Any] = {
+            "marker": "s",
+            "markersize": 11,
+            "markeredgewidth": 1.4,
+            "zorder": 4.2,
+        }
+        code |= {"label": "outside the band", "gid": "outside"}
+        at = table.mean_prob[outside], table.frequency[outside]
+        look.points(ax, *at, "none", look.INK, **code)

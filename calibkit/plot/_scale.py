@@ -1,6 +1,7 @@
 """Axes of a calibration map: plain, or stretched so that logits have equal distances. Lesson 05.
 
-Source 000, appendix E: in logit-logit space temperature scaling is a straight line.
+In logit-logit space temperature scaling is a straight line (Kängsepp, Valk and Kull, 2022,
+appendix E).
 """
 
 from typing import Any
@@ -8,19 +9,16 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
-from numpy.typing import NDArray
 
 from calibkit._links import expit, logit
 from calibkit.plot import look
-
-FloatVector = NDArray[np.float64]
+from calibkit.plot.look import FloatVector
 
 SCALES = ("linear", "logit")
 MARGIN = 0.025
 LOGIT_TICKS = (0.001, 0.01, 0.1, 0.5, 0.9, 0.99, 0.999)
 LOGIT_END = 7.2  # logit of .99925, just beyond the outer ticks
 _STEPS = 24  # points per straight piece, which is bent on stretched axes
-_WIDE = 170  # width in points from which all ticks are labelled
 
 
 def check_scale(scale: str) -> None:
@@ -54,7 +52,22 @@ def grid(scale: str, n: int = 401) -> FloatVector:
     return expit(np.linspace(-LOGIT_END, LOGIT_END, n))
 
 
-def bent(x: FloatVector, y: FloatVector, scale: str) -> tuple[FloatVector, FloatVector]:
+def draw_truth(ax: Axes, truth: Any, scale: str) -> None:
+    """Draw the true map."""
+    across = grid(scale)
+    look.draw_truth(ax, across, inside(truth(across), scale))
+
+
+def fitted_line(x: FloatVector, y: FloatVector, curve: Any, scale: str) -> look.Line:
+    """Return a fitted map as points to draw: its polyline, on stretched axes its curve."""
+    if scale == "linear" or curve is None or np.isnan(y).any():
+        return bent(x, y, scale)
+    low, high = ends(scale)
+    x = np.union1d(grid(scale), x[(x > low) & (x < high)])
+    return x, inside(curve(x), scale)
+
+
+def bent(x: FloatVector, y: FloatVector, scale: str) -> look.Line:
     """Return a line of straight pieces with the points that stretched axes need to bend it.
 
     Pieces with an end at NaN stay gaps.
@@ -69,8 +82,7 @@ def bent(x: FloatVector, y: FloatVector, scale: str) -> tuple[FloatVector, Float
             y_parts.append(np.array([np.nan]))
         elif right > low and left < high:
             start_z, stop_z = logit(inside([left, right], scale)).tolist()
-            z = np.linspace(start_z, stop_z, _STEPS)
-            across = inside(expit(z), scale)
+            across = inside(expit(np.linspace(start_z, stop_z, _STEPS)), scale)
             share = (across - left) / (right - left) if right > left else np.linspace(0, 1, _STEPS)
             x_parts.append(across)
             y_parts.append(inside(start + share * (stop - start), scale))
@@ -80,20 +92,29 @@ def bent(x: FloatVector, y: FloatVector, scale: str) -> tuple[FloatVector, Float
 def frame(ax: Axes, words: tuple[str, str], scale: str) -> None:
     """Set limits, ticks, labels and aspect, and draw the diagonal."""
     look.dress(ax)
+    wide = look.width_in_points(ax) > look.SMALL
     if scale == "linear":
         ax.set(xlim=(-MARGIN, 1 + MARGIN), ylim=(-MARGIN, 1 + MARGIN), aspect="equal")
-        ax.set_anchor("NW")
-        ticks = np.linspace(0, 1, 6 if look.width_in_points(ax) > _WIDE else 3)
+        ticks = np.linspace(0, 1, 6 if wide else 3)
         ax.set_xticks(ticks, [f"{tick:.2g}" for tick in ticks])
         ax.set_yticks(ticks, [f"{tick:.2g}" for tick in ticks])
     else:
-        _stretch(ax)
+        _stretch(ax, LOGIT_TICKS if wide else LOGIT_TICKS[1:-1:2])
+    ax.set_anchor("NW")
     across, up = (word if scale == "linear" else f"{word} (logit scale)" for word in words)
-    if look.is_last_row(ax):
-        ax.set_xlabel(across, fontsize=look.FONT_SIZE)
-    if look.is_first_column(ax):
-        ax.set_ylabel(up, fontsize=look.FONT_SIZE)
+    look.label(ax, across, up)
     diagonal(ax, ends(scale))
+
+
+def _stretch(ax: Axes, ticks: tuple[float, ...]) -> None:
+    ax.set_xscale("logit")
+    ax.set_yscale("logit")
+    ax.set(xlim=ends("logit"), ylim=ends("logit"))
+    ax.set_aspect("equal", adjustable="box")
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_locator(FixedLocator(ticks))
+        axis.set_major_formatter(FixedFormatter([f"{p:g}" for p in ticks]))
+        axis.set_minor_locator(NullLocator())
 
 
 def diagonal(ax: Axes, ends: tuple[float, float]) -> None:
@@ -119,22 +140,7 @@ def axis_words(view: str) -> tuple[str, str]:
     return "predicted probability", "observed frequency"
 
 
-def make_room(ax: Axes, values: Any, scale: str) -> None:
+def make_room(ax: Axes, values: Any) -> None:
     """Let plain axes grow upwards and downwards to a map that leaves [0, 1]."""
-    fitted = np.asarray(values, dtype=np.float64)
-    if scale == "linear" and fitted.size:
-        low, high = ax.get_ylim()
-        ax.set_ylim(min(low, fitted.min() - MARGIN), max(high, fitted.max() + MARGIN))
-
-
-def _stretch(ax: Axes) -> None:
-    ax.set_xscale("logit")
-    ax.set_yscale("logit")
-    ax.set(xlim=ends("logit"), ylim=ends("logit"))
-    ax.set_aspect("equal", adjustable="box")
-    ax.set_anchor("NW")
-    ticks = LOGIT_TICKS if look.width_in_points(ax) > _WIDE else LOGIT_TICKS[1:-1:2]
-    for axis in (ax.xaxis, ax.yaxis):
-        axis.set_major_locator(FixedLocator(ticks))
-        axis.set_major_formatter(FixedFormatter([f"{p:g}" for p in ticks]))
-        axis.set_minor_locator(NullLocator())
+    low, high = ax.get_ylim()
+    ax.set_ylim(min(low, np.min(values) - MARGIN), max(high, np.max(values) + MARGIN))

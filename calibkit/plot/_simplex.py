@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.collections import LineCollection
 from numpy.typing import NDArray
 
 from calibkit._result import spell
@@ -18,7 +17,6 @@ from calibkit.fakes import FakeSample
 from calibkit.finite import FiniteClassifier
 from calibkit.plot import look
 
-ELEMENTS = ("grid", "regions", "points", "arrows")
 _MOST_ARROWS = 150  # by default; more of them hide each other
 _MANY_POINTS = 200
 _HEIGHT = np.sqrt(3) / 2
@@ -67,17 +65,13 @@ def simplex(
         `FiniteClassifier` are drawn with an area in proportion to their mass.
     truth : array-like of shape (n, 3), optional
         The true probabilities, for a plain array.
-    ax : matplotlib Axes, optional
-        Where to draw; a fresh figure when left out.
     show : iterable of str, optional
         Elements to draw, out of ``"points"``, ``"arrows"``, ``"regions"``, ``"grid"``. The
         default is all; arrows only where the truth is known and up to 150 of them.
     classes : sequence of 3 str
         Names of the classes.
-    title : str, optional
-        Title of the figure.
-    legend : bool, optional
-        Whether to draw a legend to the right. The default is yes for a fresh figure.
+    ax, title, legend : optional
+        Where to draw (default: a fresh figure with a legend), title, whether with a legend.
 
     Returns
     -------
@@ -104,24 +98,26 @@ def simplex(
     >>> plt.close(ax.figure)
     """
     cloud = _cloud(source, truth)
-    names = _chosen(show, cloud)
+    hidden = cloud.true is None or len(cloud.stated) > _MOST_ARROWS
+    names = look.chosen(show, _WORDS, set(_WORDS) - ({"arrows"} if hidden else set()), {})
+    if "arrows" in names and cloud.true is None:
+        raise ValueError('show asks for "arrows", but the truth is not known; pass truth=….')
     if len(classes) != 3:
         raise ValueError(f"classes must name 3 classes, got {len(classes)}.")
-    with look.style():
-        ax, fresh = look.axes_or_new(ax, (6.4 if legend is not False else 4.6, 4.3))
+    with look.drawing(ax, (4.6, 4.3), legend=legend, room=1.8) as ax:
         _frame(ax, classes)
-        for name in ELEMENTS:
-            if name in names:
-                _DRAW[name](ax, cloud, classes)
         if title is not None:
             ax.set_title(title, pad=18)
-        wanted = fresh if legend is None else legend
-        if wanted and ax.get_legend_handles_labels()[0]:
-            look.outside_legend(ax)
-    drawn = ", ".join(_WORDS[name] for name in ELEMENTS if name in names)
-    look.remember(
-        ax, [f"Simplex of three classes{f' with {drawn}' if drawn else ''}.", cloud.words]
-    )
+        if "grid" in names:
+            _draw_grid(ax)
+        if "regions" in names:
+            _draw_regions(ax)
+        if "points" in names:
+            _draw_points(ax, cloud, classes)
+        if "arrows" in names and cloud.true is not None:
+            _draw_arrows(ax, _place(cloud.stated), _place(cloud.true))
+    drawn = ", ".join(words for name, words in _WORDS.items() if name in names)
+    look.remember(ax, [f"Simplex of three classes{' with ' if drawn else ''}{drawn}.", cloud.words])
     return ax
 
 
@@ -153,20 +149,6 @@ def _table(values: Any) -> Table:
     return table
 
 
-def _chosen(show: Iterable[str] | None, cloud: _Cloud) -> frozenset[str]:
-    if show is None:
-        hidden = cloud.true is None or len(cloud.stated) > _MOST_ARROWS
-        return frozenset(ELEMENTS) - ({"arrows"} if hidden else set())
-    names = frozenset([show] if isinstance(show, str) else show)
-    unknown = sorted(map(str, names.difference(ELEMENTS)))
-    if unknown:
-        options = ", ".join(sorted(ELEMENTS))
-        raise ValueError(f"show has no element {', '.join(map(repr, unknown))}; choose: {options}.")
-    if "arrows" in names and cloud.true is None:
-        raise ValueError('show asks for "arrows", but the truth is not known; pass truth=….')
-    return names
-
-
 def _place(vectors: Table) -> Table:
     """Return the points of the triangle, shape (n, 2), for probability vectors."""
     return np.asarray(vectors @ _CORNERS)
@@ -178,124 +160,56 @@ def _frame(ax: Axes, classes: Sequence[str]) -> None:
     ax.set_anchor("NW")
     ring = np.vstack([_CORNERS, _CORNERS[:1]])
     ax.plot(*ring.T, color=look.GREY, linewidth=1.2, zorder=2, gid="triangle")
-    for corner, name, colour, side in zip(
-        _CORNERS, classes, _LETTERS, ("top", "top", "bottom"), strict=True
-    ):
-        lift = -0.035 if side == "top" else 0.03
-        ax.text(
-            corner[0],
-            corner[1] + lift,
-            name,
-            ha="center",
-            va=side,
-            color=colour,
-            fontsize=look.FONT_SIZE + 0.5,
-            fontweight="bold",
-            gid="corner",
-        )
+    sides = ("top", -0.035), ("top", -0.035), ("bottom", 0.03)
+    code: dict[str, Any] = {"fontsize": look.FONT_SIZE + 0.5, "fontweight": "bold", "ha": "center"}
+    for (x, y), name, colour, (side, lift) in zip(_CORNERS, classes, _LETTERS, sides, strict=True):
+        ax.text(x, y + lift, name, va=side, color=colour, gid="corner", **code)
 
 
-def _draw_grid(ax: Axes, cloud: _Cloud, classes: Sequence[str]) -> None:
+def _draw_grid(ax: Axes) -> None:
     """Draw the lines on which one probability is .2, .4, .6 or .8."""
-    segments = []
-    for k in range(3):
-        for level in _LEVELS:
-            ends = np.zeros((2, 3))
-            ends[:, k] = level
-            ends[0, (k + 1) % 3] = ends[1, (k + 2) % 3] = 1 - level
-            segments.append(_place(ends))
-    ax.add_collection(
-        LineCollection(
-            segments, colors="#DADADA", linewidths=0.8, zorder=1, label="steps of 0.2", gid="grid"
-        ),
-        autolim=False,
-    )
+    level = np.tile(_LEVELS, 3)[:, None]
+    here, left, right = (np.repeat(np.roll(_CORNERS, k, axis=0), 4, axis=0) for k in range(3))
+    start, end = (level * here + (1 - level) * other for other in (left, right))
+    code: dict[str, Any] = {"colors": "#DADADA", "linewidths": 0.8, "zorder": 1}
+    look.lines(ax, tuple(start.T), tuple(end.T), label="steps of 0.2", gid="grid", **code)
 
 
-def _draw_regions(ax: Axes, cloud: _Cloud, classes: Sequence[str]) -> None:
+def _draw_regions(ax: Axes) -> None:
     """Draw from the centre to the middle of each side: there two classes are tied."""
-    middles = _place(0.5 * (1 - np.eye(3)))
-    centre = _place(np.full((1, 3), 1 / 3))[0]
-    ax.add_collection(
-        LineCollection(
-            [np.stack([centre, middle]) for middle in middles],
-            colors=look.GREY,
-            linewidths=1.1,
-            linestyles=[(0, (4, 3))],
-            zorder=1.5,
-            label="two classes tied",
-            gid="regions",
-        ),
-        autolim=False,
-    )
+    start, end = _place(np.full((3, 3), 1 / 3)), _place(0.5 * (1 - np.eye(3)))
+    code: dict[str, Any] = {"colors": look.GREY, "linewidths": 1.1, "zorder": 1.5}
+    code |= {"linestyles": [(0, (4, 3))], "label": "two classes tied", "gid": "regions"}
+    look.lines(ax, tuple(start.T), tuple(end.T), **code)
 
 
 def _draw_points(ax: Axes, cloud: _Cloud, classes: Sequence[str]) -> None:
     many = len(cloud.stated) > _MANY_POINTS
-    plain = 9.0 if many else 36.0 if look.width_in_points(ax) > 170 else 18.0
+    plain = 9.0 if many else 36.0 if look.width_in_points(ax) > look.SMALL else 18.0
     size = np.where(np.isnan(cloud.weight), plain, 30 + 150 * cloud.weight)
-    across, up = _place(cloud.stated).T
+    at = _place(cloud.stated)
+    code: dict[str, Any] = {"linewidth": 0.7, "clip_on": False, "zorder": 4}
+    code |= {"edgecolor": "none", "alpha": 0.45} if many else {"edgecolor": "white"}
     for k, (colour, marker) in enumerate(_CLASSES):
         rows = cloud.predicted == k
         if not rows.any():
             continue
-        ax.scatter(
-            across[rows],
-            up[rows],
-            s=size[rows],
-            marker=marker,
-            facecolor=colour,
-            edgecolor="none" if many else "white",
-            linewidth=0.7,
-            alpha=0.45 if many else 1.0,
-            clip_on=False,
-            zorder=4,
-            gid=f"points-{k}",
-        )
+        form = {"marker": marker, "facecolor": colour, "gid": f"points-{k}"}
+        ax.scatter(at[rows, 0], at[rows, 1], s=size[rows], **{**form, **code})
         label = f"predicts {classes[k]}"
         ax.plot([], [], linestyle="none", marker=marker, markersize=7, color=colour, label=label)
 
 
-def _draw_arrows(ax: Axes, cloud: _Cloud, classes: Sequence[str]) -> None:
-    assert cloud.true is not None  # `_chosen` has refused arrows without a truth
-    start, end = _place(cloud.stated), _place(cloud.true)
+def _draw_arrows(ax: Axes, start: Table, end: Table) -> None:
     step = end - start
     moved = np.abs(step).max(axis=1) > 1e-9
     if not moved.any():
         return
-    arrows = ax.quiver(
-        *start[moved].T,
-        *step[moved].T,
-        angles="xy",
-        scale_units="xy",
-        scale=1,
-        units="dots",
-        width=1.7 if len(start) <= 20 else 1.1,
-        headwidth=5,
-        headlength=6,
-        headaxislength=5.2,
-        minlength=0,
-        minshaft=1.2,
-        color=look.INK,
-        clip_on=False,
-        zorder=3.5,
-        gid="arrows",
-    )
+    code: dict[str, Any] = {"angles": "xy", "scale_units": "xy", "scale": 1, "units": "dots"}
+    code |= {"headwidth": 5, "headlength": 6, "headaxislength": 5.2, "minlength": 0}
+    code |= {"minshaft": 1.2, "color": look.INK, "clip_on": False, "zorder": 3.5, "gid": "arrows"}
+    width = 1.7 if len(start) <= 20 else 1.1
+    arrows = ax.quiver(*start[moved].T, *step[moved].T, width=width, **code)
     arrows.set_in_layout(False)  # its extent is not known before it is drawn
-    ax.plot(
-        [],
-        [],
-        linestyle="none",
-        marker=r"$\rightarrow$",
-        markersize=15,
-        color=look.INK,
-        label="to the true\nprobabilities",
-    )
-
-
-_DRAW = {
-    "grid": _draw_grid,
-    "regions": _draw_regions,
-    "points": _draw_points,
-    "arrows": _draw_arrows,
-}
+    code = {"linestyle": "none", "marker": r"$\rightarrow$", "markersize": 15, "color": look.INK}
+    ax.plot([], [], label="to the true\nprobabilities", **code)

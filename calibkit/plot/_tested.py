@@ -1,24 +1,19 @@
 """The test-based reliability diagram: which predictions the events of their bin reject.
 
-Source: test-based calibration error, source 002 section 3.2 and Figure 1. Lesson 08.
+Test-based calibration error, section 3.2 and figure 1. Lesson 08.
 """
 
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.collections import LineCollection, PolyCollection
-from matplotlib.gridspec import SubplotSpec
-from matplotlib.transforms import Bbox
-from numpy.typing import NDArray
 
 from calibkit.plot import look
+from calibkit.plot._counts import LeaveRoom, print_above
 from calibkit.plot._violins import Place, draw_violins
 
 if TYPE_CHECKING:  # a result is only looked at, so that importing `plot` stays light
     from calibkit.significance import TestBasedError, ViewVerdict
-
-FloatVector = NDArray[np.float64]
 
 AXES = ("probability", "bin")
 _STRIP, _SIDE, _GAP = 0.24, 0.16, 0.035  # shares of the cell: counts, histogram, space between
@@ -26,22 +21,6 @@ _COLUMNS = 30  # of the histogram of all predictions
 _ROOM = 0.03
 _MOST_TICKS = 16  # more bins than that are not numbered one by one
 _DIGIT = 5.9  # width of a digit in points, for printed shares
-
-
-class _LeaveRoom:
-    """Place an Axes in its cell so that counts fit below it and a histogram to its right."""
-
-    def __init__(self, ax: Axes) -> None:
-        self.ax = ax
-
-    def get_subplotspec(self) -> SubplotSpec | None:
-        """Return the cell; tight layout asks the locator for it, not the Axes."""
-        return self.ax.get_subplotspec()
-
-    def __call__(self, ax: Axes, renderer: object) -> Bbox:
-        box = ax.get_position(original=True)
-        right = box.x1 - box.width * (_SIDE + _GAP)
-        return Bbox.from_extents(box.x0, box.y0 + box.height * (_STRIP + _GAP), right, box.y1)
 
 
 def test_based(
@@ -58,15 +37,12 @@ def test_based(
     ----------
     error : TestBasedError
         Of a single view, from `calibkit.significance.test_based_calibration_error`.
-    ax : matplotlib Axes, optional
-        Where to draw; a fresh figure when left out.
     axis : {"probability", "bin"}
         ``"probability"``: each bin stands where its predictions are. ``"bin"``: bins stand side
         by side, equally wide, as in the source; narrow bins can be read there.
-    title : str, optional
-        Title of the diagram.
-    legend : bool, optional
-        Whether to draw a legend below the figure. The default is yes for a fresh figure.
+    ax, title, legend : optional
+        Where to draw, its title, and whether with a legend below; the default is a fresh figure
+        with one.
 
     Returns
     -------
@@ -78,11 +54,6 @@ def test_based(
     ------
     ValueError
         If `axis` is something else, or the error has one table per class.
-
-    See Also
-    --------
-    compare_bins : several binnings of the same predictions.
-    alt_text : what the figure says, in words.
 
     Notes
     -----
@@ -114,18 +85,16 @@ def test_based(
     verdict = error.verdicts[0]
     place = _place(verdict, axis)
     low, high = error.acceptance()
-    with look.style():
-        ax, fresh = look.axes_or_new(ax, (6.6, 5.4))
-        ax.set_axes_locator(_LeaveRoom(ax))  # type: ignore[arg-type]
+    legend, words = (ax is None if legend is None else legend), ("", "predicted probability")
+    with look.drawing(ax, (6.6, 5.4), words=words, title=title, legend=False) as ax:
+        LeaveRoom(ax, _STRIP + _GAP, _SIDE + _GAP)
         _frame(ax, place, axis, error)
         _draw_acceptance(ax, verdict, place, (low, high))
         draw_violins(ax, verdict, place, (low, high))
         _draw_frequencies(ax, verdict, place)
         _add_counts(ax, verdict, place, axis)
         _add_histogram(ax, verdict)
-        if title is not None:
-            ax.set_title(title)
-        if legend or (legend is None and fresh):
+        if legend:
             look.legend(ax.figure)
     look.remember(ax, _sentences(error, verdict))
     return ax
@@ -144,13 +113,11 @@ def _place(verdict: "ViewVerdict", axis: str) -> Place:
 
 
 def _frame(ax: Axes, place: Place, axis: str, error: "TestBasedError") -> None:
-    look.dress(ax)
     ends = float(place.left[0]), float(place.right[-1])
     margin = _ROOM * (ends[1] - ends[0])
     ax.set_xlim(ends[0] - margin, ends[1] + margin)
     top = _top(error)
     ax.set_ylim(-_ROOM * top, (1 + _ROOM) * top)
-    ax.set_ylabel("predicted probability" if look.is_first_column(ax) else "")
     ax.tick_params(labelbottom=False)
     if axis == "probability":
         ax.plot(
@@ -172,38 +139,33 @@ def _top(error: "TestBasedError") -> float:
     return 1.0 if highest > 0.7 else 1.25 * max(highest, 1e-6)
 
 
-def _draw_acceptance(
-    ax: Axes, verdict: "ViewVerdict", place: Place, ends: tuple[FloatVector, FloatVector]
-) -> None:
-    seen, (low, high) = verdict.table.occupied, ends
-    left, right, low, high = place.left[seen], place.right[seen], low[seen], high[seen]
-    ax.add_collection(
-        PolyCollection(
-            look.paths((left, low), (left, high), (right, high), (right, low)),
-            facecolors=look.PALE,
-            edgecolors="#8FA9BF",
-            linewidths=0.8,
-            zorder=1.3,
-            label="accepted by the test",
-            gid="acceptance",
-        ),
-        autolim=False,
+def _draw_acceptance(ax: Axes, verdict: "ViewVerdict", place: Place, ends: look.Points) -> None:
+    seen = verdict.table.occupied
+    look.boxes(
+        ax,
+        (place.left[seen], place.right[seen]),
+        (ends[0][seen], ends[1][seen]),
+        facecolors=look.PALE,
+        edgecolors="#8FA9BF",
+        linewidths=0.8,
+        zorder=1.3,
+        label="accepted by the test",
+        gid="acceptance",
     )
 
 
 def _draw_frequencies(ax: Axes, verdict: "ViewVerdict", place: Place) -> None:
     seen = verdict.table.occupied
     height = verdict.table.frequency[seen]
-    ax.add_collection(
-        LineCollection(
-            look.paths((place.left[seen], height), (place.right[seen], height)),
-            colors=look.INK,
-            linewidths=2.0,
-            zorder=3,
-            label="frequency of the events",
-            gid="frequency",
-        ),
-        autolim=False,
+    look.lines(
+        ax,
+        (place.left[seen], height),
+        (place.right[seen], height),
+        colors=look.INK,
+        linewidths=2.0,
+        zorder=3,
+        label="frequency of the events",
+        gid="frequency",
     )
 
 
@@ -242,16 +204,7 @@ def _print_shares(ax: Axes, strip: Axes, verdict: "ViewVerdict", place: Place) -
     for b in np.flatnonzero(verdict.table.occupied):
         text = f"{100 * verdict.share[b]:.0f}"
         if len(text) * _DIGIT <= place.width[b] / span * points:
-            strip.annotate(
-                text,
-                (place.centre[b], verdict.table.count[b]),
-                xytext=(0, 1),
-                textcoords="offset points",
-                ha="center",
-                va="bottom",
-                fontsize=9,
-                gid="share",
-            )
+            print_above(strip, (place.centre[b], verdict.table.count[b]), text, gid="share")
             printed += 1
     return printed
 

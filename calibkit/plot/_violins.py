@@ -6,14 +6,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
-from numpy.typing import NDArray
 
 from calibkit.plot import look
+from calibkit.plot.look import FloatVector
 
 if TYPE_CHECKING:
     from calibkit.significance import ViewVerdict
-
-FloatVector = NDArray[np.float64]
 
 _MOST_CELLS = 20  # a violin is a smoothed histogram of at most so many cells
 _SMOOTH = (0.06, 0.12, 0.2, 0.24, 0.2, 0.12, 0.06)
@@ -38,7 +36,7 @@ class Place:
         return self.right - self.left
 
 
-def _outline(values: FloatVector) -> tuple[FloatVector, FloatVector]:
+def _outline(values: FloatVector) -> look.Line:
     """Return heights and half widths (largest is 1) of a violin of these predictions."""
     low, high = float(values.min()), float(values.max())
     if high - low < 1e-9:
@@ -53,9 +51,7 @@ def _outline(values: FloatVector) -> tuple[FloatVector, FloatVector]:
     return level, half / half.max()
 
 
-def draw_violins(
-    ax: Axes, verdict: "ViewVerdict", place: Place, ends: tuple[FloatVector, FloatVector]
-) -> None:
+def draw_violins(ax: Axes, verdict: "ViewVerdict", place: Place, ends: look.Points) -> None:
     """Draw the predictions of each bin, in two codes: inside and outside of `ends`."""
     codes: dict[bool, dict[str, Any]] = {
         False: {"facecolors": look.SKY, "label": "predictions, accepted", "gid": "accepted"},
@@ -66,7 +62,7 @@ def draw_violins(
             "gid": "rejected",
         },
     }
-    shapes: dict[bool, list[NDArray[np.float64]]] = {False: [], True: []}
+    shapes: dict[bool, list[FloatVector]] = {False: [], True: []}
     for b in np.flatnonzero(verdict.table.occupied):
         level, half = _outline(verdict.prob[verdict.bin == b])
         reach = place.centre[b], _WIDEST * place.width[b]
@@ -83,9 +79,7 @@ def draw_violins(
         )
 
 
-def _between(
-    level: FloatVector, half: FloatVector, low: float, high: float
-) -> tuple[FloatVector, FloatVector] | None:
+def _between(level: FloatVector, half: FloatVector, low: float, high: float) -> look.Line | None:
     """Return the part of an outline between two heights, cut exactly there."""
     low, high = max(low, float(level[0])), min(high, float(level[-1]))
     flat = level[0] == level[-1]
@@ -96,9 +90,7 @@ def _between(
     return cut, np.ones(len(cut)) if flat else np.interp(cut, level, half)
 
 
-def _mirrored(
-    level: FloatVector, half: FloatVector, centre: float, reach: float
-) -> NDArray[np.float64]:
+def _mirrored(level: FloatVector, half: FloatVector, centre: float, reach: float) -> FloatVector:
     right = np.stack([centre + reach * half, level], axis=1)
     left = np.stack([centre - reach * half, level], axis=1)
     return np.concatenate([right, left[::-1]])

@@ -4,17 +4,20 @@ Nothing here changes ``matplotlib.rcParams`` for good. `style` is a context mana
 Axes shows when it is drawn later (ticks, grid, frame) is set on that Axes.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure, SubFigure
-from numpy.typing import NDArray
+from matplotlib.collections import LineCollection, PolyCollection
+from matplotlib.patches import Patch
+from numpy.typing import ArrayLike, NDArray
+
+from calibkit.plot._words import AnyFigure as AnyFigure
+from calibkit.plot._words import remember as remember
 
 # Okabe and Ito's colour-blind-safe palette. Each colour also has a second code, stated here.
 OVER = "#D55E00"  # vermilion, solid, hatched ////: predictions above the frequency
@@ -26,12 +29,26 @@ GREY = "#595959"
 PALE = "#E4EDF5"
 BAND = "#999999"
 
-AnyFigure = Figure | SubFigure
-Points = tuple[NDArray[np.float64], NDArray[np.float64]]
+# Over- and under-estimates, as lines and as areas.
+SIGNS: dict[str, dict[str, Any]] = {
+    "over": {"colors": OVER, "linestyles": "solid"},
+    "under": {"colors": UNDER, "linestyles": [(0, (1.6, 0.7))]},
+}
+AREAS: dict[str, dict[str, Any]] = {
+    "over": {"facecolor": "#F6D3BD", "edgecolor": OVER, "hatch": "////"},
+    "under": {"facecolor": "#C4DDEE", "edgecolor": UNDER, "hatch": "...."},
+}
+ROUNDING = 1e-12  # a smaller gap is rounding, not an over- or under-estimate
+SMALL = 170  # width in points up to which a panel shows less
+MANY_BINS = 40  # from here on, lines and points get thinner
+
+FloatVector = NDArray[np.float64]
+Line = tuple[FloatVector, FloatVector]  # across and up
+Points = Sequence[NDArray[Any]]
+Truth = Callable[[FloatVector], ArrayLike]
 
 FONT_SIZE = 9.5
 DPI = 100
-_LEGEND_ROOM = 2.0  # inches beside a fresh figure
 
 _STYLE: dict[Any, Any] = {
     "figure.facecolor": "white",
@@ -59,8 +76,6 @@ _STYLE: dict[Any, Any] = {
     "lines.dash_capstyle": "butt",
 }
 
-_words: WeakKeyDictionary[Axes, str] = WeakKeyDictionary()
-
 
 @contextmanager
 def style() -> Iterator[None]:
@@ -68,15 +83,6 @@ def style() -> Iterator[None]:
 
     Only those: ``matplotlib.rc_context`` would also undo what a backend sets when it is loaded
     by the first figure, and a notebook would then not show any figure.
-
-    Examples
-    --------
-    >>> import matplotlib as mpl
-    >>> before = mpl.rcParams["font.size"]
-    >>> with style():
-    ...     inside = mpl.rcParams["font.size"]
-    >>> inside, mpl.rcParams["font.size"] == before
-    (9.5, True)
     """
     before = {name: mpl.rcParams[name] for name in _STYLE}
     mpl.rcParams.update(_STYLE)
@@ -96,9 +102,8 @@ def axes_or_new(ax: Axes | None, size: tuple[float, float]) -> tuple[Axes, bool]
 
 def dress(ax: Axes, *, grid: str | None = "both") -> None:
     """Give an Axes the light frame and grid of all figures."""
-    ax.tick_params(
-        labelsize=FONT_SIZE, color=GREY, labelcolor=INK, length=3, width=0.8, which="major"
-    )
+    ticks: dict[str, Any] = {"labelsize": FONT_SIZE, "color": GREY, "labelcolor": INK}
+    ax.tick_params(which="major", length=3, width=0.8, **ticks)
     ax.tick_params(which="minor", length=0)
     for name, spine in ax.spines.items():
         spine.set_visible(name in ("left", "bottom"))
@@ -117,11 +122,13 @@ def drawing(
     title: str | None = None,
     legend: bool | None = None,
     grid: str | None = "both",
+    room: float = 2.0,
 ) -> Iterator[Axes]:
-    """Hold the skeleton of a figure: frame first; labels, title and legend when it is drawn.
+    """Hold the skeleton of a figure: frame and labels first; title and legend when it is drawn.
 
-    `size` is that of a fresh figure without legend, `words` label the axes across and up. A
-    fresh figure gets a legend unless `legend` is False, a given `ax` only where it is True.
+    `size` is that of a fresh figure without legend, `room` the inches that a legend adds, `words`
+    label the axes across and up. A fresh figure gets a legend unless `legend` is False, a given
+    `ax` only where it is True.
 
     Examples
     --------
@@ -134,17 +141,15 @@ def drawing(
     fresh = ax is None
     with style():
         if ax is None:
-            room = 0 if legend is False else _LEGEND_ROOM
-            _, ax = plt.subplots(figsize=(size[0] + room, size[1]), layout="constrained")
+            width = size[0] + (0 if legend is False else room)
+            _, ax = plt.subplots(figsize=(width, size[1]), layout="constrained")
         dress(ax, grid=grid)
+        label(ax, *words)
         yield ax
-        if words[0] and is_last_row(ax):
-            ax.set_xlabel(words[0], fontsize=FONT_SIZE)
-        if words[1] and is_first_column(ax):
-            ax.set_ylabel(words[1], fontsize=FONT_SIZE)
         if title is not None:
             ax.set_title(title)
-        if legend or (legend is None and fresh):
+        wanted = fresh if legend is None else legend
+        if wanted and ax.get_legend_handles_labels()[1]:
             outside_legend(ax)
 
 
@@ -156,10 +161,7 @@ def chosen(
 ) -> frozenset[str]:
     """Return which elements to draw; `given` says which optional data there are, by element.
 
-    Raises
-    ------
-    ValueError
-        If `show` names an unknown element, or one whose data are not given.
+    ValueError if `show` names an unknown element, or one whose data are not given.
     """
     if show is None:
         extra = {name for name, is_given in given.items() if is_given}
@@ -175,11 +177,26 @@ def chosen(
     return names
 
 
+def points(
+    ax: Axes, across: Any, up: Any, face: str = INK, edge: str = "white", **code: Any
+) -> None:
+    """Draw points that are not cut off at the frame."""
+    look = {"linestyle": "none", "marker": "o", "clip_on": False, "zorder": 4}
+    colours = {"markerfacecolor": face, "markeredgecolor": edge, "markeredgewidth": 0.8}
+    ax.plot(across, up, **{**look, **colours, **code})
+
+
+def strip(ax: Axes, low: float, high: float, label: str) -> None:
+    """Shade what counts as good."""
+    code: dict[str, Any] = {"facecolor": PALE, "edgecolor": "#8FA9BF", "linewidth": 0.8}
+    ax.axhspan(low, high, zorder=1, label=label, gid="strip", **code)
+
+
 def draw_truth(ax: Axes, across: Any, up: Any, *, label: str = "true map") -> None:
-    """Draw what is true, in the one code that all figures give it."""
+    """Draw what is true (values, or a map of `across`) in the one code that all figures give it."""
     ax.plot(
         across,
-        np.asarray(up, dtype=np.float64),
+        np.asarray(up(across) if callable(up) else up, dtype=np.float64),
         color=TRUTH,
         linewidth=2.0,
         linestyle=(0, (6, 1.5, 1.2, 1.5)),
@@ -187,6 +204,36 @@ def draw_truth(ax: Axes, across: Any, up: Any, *, label: str = "true map") -> No
         label=label,
         gid="truth",
     )
+
+
+def label(ax: Axes, across: str, up: str) -> None:
+    """Label the axes; of small multiples only the outer ones."""
+    if across and is_last_row(ax):
+        ax.set_xlabel(across, fontsize=FONT_SIZE)
+    if up and is_first_column(ax):
+        ax.set_ylabel(up, fontsize=FONT_SIZE)
+
+
+def boxes(ax: Axes, across: Points, up: Points, **code: Any) -> None:
+    """Draw one rectangle per bin, from left to right and from bottom to top."""
+    (left, right), (bottom, top) = across, up
+    polygons(ax, (left, bottom), (left, top), (right, top), (right, bottom), **code)
+
+
+def polygons(ax: Axes, *corners: Points, **code: Any) -> None:
+    """Draw one polygon per bin; limits stay as they are."""
+    ax.add_collection(PolyCollection(paths(*corners), **code), autolim=False)
+
+
+def lines(ax: Axes, start: Points, end: Points, **code: Any) -> None:
+    """Draw one line per bin; limits stay as they are."""
+    ax.add_collection(LineCollection(paths(start, end), **code), autolim=False)
+
+
+def signs(distance: FloatVector) -> list[tuple[str, NDArray[np.bool_]]]:
+    """Return where a map lies below the diagonal ("over") and above; NaN is neither."""
+    rows = {"over": distance < -ROUNDING, "under": distance > ROUNDING}
+    return [(sign, found) for sign, found in rows.items() if found.any()]
 
 
 def paths(*points: Points) -> list[NDArray[np.float64]]:
@@ -234,14 +281,12 @@ def legend(figure: AnyFigure, *, columns: int | None = None) -> None:
     Parameters
     ----------
     figure : matplotlib Figure or SubFigure
-        Its Axes were drawn by functions of `calibkit.plot`. Use ``layout="constrained"``, so
-        that the figure makes room.
+        With ``layout="constrained"``, so that it makes room.
     columns : int, optional
         Entries per row; as many as fit when left out.
 
     Examples
     --------
-    >>> import matplotlib.pyplot as plt
     >>> figure, axes = plt.subplots(1, 2, layout="constrained")
     >>> _ = axes[0].plot([0, 1], label="a"), axes[1].plot([1, 0], label="a")
     >>> legend(figure)
@@ -251,8 +296,8 @@ def legend(figure: AnyFigure, *, columns: int | None = None) -> None:
     """
     handles: dict[str, Any] = {}
     for ax in figure.get_axes():
-        for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
-            handles.setdefault(label, handle)
+        for handle, text in zip(*ax.get_legend_handles_labels(), strict=True):
+            handles.setdefault(text, _proxy(handle))
     with style():
         figure.legend(
             list(handles.values()),
@@ -265,59 +310,23 @@ def legend(figure: AnyFigure, *, columns: int | None = None) -> None:
         )
 
 
+def _proxy(handle: Any) -> Any:
+    """Return a handle that matplotlib < 3.10 can put into the legend of a parent figure."""
+    if not isinstance(handle, PolyCollection):
+        return handle
+    face: Any = handle.get_facecolor()
+    edge: Any = handle.get_edgecolor()
+    width: Any = handle.get_linewidth()
+    colours: dict[str, Any] = {
+        "facecolor": next(iter(face), "none"),
+        "edgecolor": next(iter(edge), "none"),
+    }
+    return Patch(linewidth=float(width[0]), hatch=handle.get_hatch(), **colours)
+
+
 def _columns_that_fit(figure: AnyFigure, labels: Iterable[str]) -> int:
     """Return the number of legend columns for the figure's width, by the length of the labels."""
     longest = max((max(map(len, label.split("\n"))) for label in labels), default=1)
     column = longest * 0.56 * FONT_SIZE + 4.5 * FONT_SIZE
     width = figure.bbox.width / figure.dpi * 72
     return max(1, int(width // column))
-
-
-def remember(ax: Axes, sentences: Iterable[str]) -> None:
-    """Keep the words that say what an Axes shows, for `alt_text`."""
-    _words[ax] = " ".join(sentence.strip() for sentence in sentences if sentence)
-
-
-def alt_text(drawn: Axes | AnyFigure | Sequence[Axes]) -> str:
-    """Say in words what a drawn figure shows: the text for readers who do not see it.
-
-    Parameters
-    ----------
-    drawn : matplotlib Axes, Figure, SubFigure, or sequence of Axes
-        Drawn by functions of `calibkit.plot`.
-
-    Returns
-    -------
-    str
-        One paragraph, built from the ``describe()`` of the results that were drawn.
-
-    Raises
-    ------
-    ValueError
-        If nothing there was drawn by calibkit.
-
-    Examples
-    --------
-    >>> import matplotlib.pyplot as plt
-    >>> from calibkit import plot, reliability_table
-    >>> table = reliability_table([0, 1, 1, 1], [.2, .3, .8, .9], bins=2)
-    >>> ax = plot.reliability(table)
-    >>> plot.alt_text(ax).startswith("Reliability diagram")
-    True
-    >>> plt.close(ax.figure)
-    """
-    if isinstance(drawn, Axes):
-        axes: Sequence[Axes] = [drawn]
-    elif isinstance(drawn, Figure | SubFigure):
-        axes = drawn.get_axes()
-    else:
-        axes = list(drawn)
-    known = [(ax.get_title().replace("\n", " "), _words[ax]) for ax in axes if ax in _words]
-    if not known:
-        raise ValueError("nothing here was drawn by calibkit.plot, so there are no words for it.")
-    if len(known) == 1:
-        return known[0][1]
-    return " ".join(
-        f"Panel {number}{f' ({title})' if title else ''}: {words}"
-        for number, (title, words) in enumerate(known, start=1)
-    )

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from calibkit._result import Result, read_only, spell
+from calibkit.bins import run_ends
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
@@ -128,7 +129,7 @@ class OutcomeDraws:
 
     def debiased(self, n_bins: int) -> FloatArray:
         """Return twice the plain error minus what redrawn frequencies would show on average."""
-        # 0.1 ms; `debiased_calibration_error` takes 186 ms.
+        # 0.1 ms; `debiased_calibration_error` takes 60 to 190 ms, and drawing needs 150.
         count, sums, events = self.bins(n_bins)
         rate = events / count
         gap, sd = rate - sums / count, np.sqrt(rate * (1 - rate) / count)
@@ -149,7 +150,7 @@ class OutcomeDraws:
 
     def sweep(self) -> IntArray:
         """Return the largest number of bins up to which all frequencies are in rising order."""
-        # Below 1 ms; `SweepBinning` takes 1,139 ms.
+        # Below 1 ms; `SweepBinning` takes 400 ms or more.
         chosen = np.ones(self.events.shape[1], dtype=np.intp)
         rising = np.ones(len(chosen), dtype=bool)
         for number in range(2, self.n + 1):
@@ -176,7 +177,7 @@ class OutcomeDraws:
 
     def _held_out_brier(self, candidates: Sequence[int], held: IntArray) -> FloatArray:
         """Return the Brier score (candidates, R) of slope-1 maps on one held-out part."""
-        # 36 ms for ten parts; `calibrators.cross_validated.held_out_scores` takes 287 ms.
+        # 20 to 40 ms for ten parts; `calibrators.cross_validated` takes 300 ms or more.
         rest = np.delete(np.arange(self.n), held)
         prob, events = self.prob[held], self.events[held]
         held_events = np.zeros((len(held) + 1, events.shape[1]), dtype=np.int32)
@@ -204,11 +205,3 @@ class OutcomeDraws:
         gain[starts[1:] - 1] = 0.0  # from the last cut of one candidate to the first of the next
         base = np.square(prob).sum() + (1 - 2 * prob) @ events
         return np.asarray((base + np.add.reduceat(gain, starts, axis=0)) / len(held))
-
-
-def run_ends(n: int, n_bins: int) -> IntArray:
-    """Return the ends 0, …, n of `n_bins` runs whose sizes differ by at most one, larger first."""
-    n_bins = min(n_bins, n)
-    size, extra = divmod(n, n_bins)
-    steps = np.arange(n_bins + 1)
-    return np.asarray(steps * size + np.minimum(steps, extra), dtype=np.intp)

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from calibkit import plot
 from calibkit._result import Result, read_only, spell
-from calibkit._validation import as_count
+from calibkit._validation import as_choice, as_count
+from calibkit.bins import run_ends
 from calibkit.calibrators._folds import assign_folds
 from calibkit.explore import Choice, Explorer, Preset, Slider
 from calibkit.fakes import SyntheticShape
@@ -24,7 +25,6 @@ from calibkit.lessons.lesson06.draws import (
     IntArray,
     OutcomeDraws,
     Replicates,
-    run_ends,
 )
 from calibkit.plot.look import AnyFigure
 
@@ -84,9 +84,8 @@ def bin_tuner_view(
     seed: int = 6,
 ) -> BinTuner:
     """Estimate one true error on 200 data sets."""
-    for name, value, options in (("shape", shape, _SHAPES), ("estimator", estimator, _ESTIMATORS)):
-        if value not in options:
-            raise ValueError(f"{name}={value!r} does not exist; choose one of {tuple(options)}.")
+    as_choice(shape, "shape", _SHAPES)
+    as_choice(estimator, "estimator", _ESTIMATORS)
     n, n_bins = as_count(n, "n"), as_count(n_bins, "n_bins")
     if max(n_bins, int(_GRID[-1])) > n:
         raise ValueError(f"n={n} is too small: take at least {max(n_bins, int(_GRID[-1]))}.")

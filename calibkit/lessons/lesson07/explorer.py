@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from calibkit import plot
 from calibkit._result import Result, spell
-from calibkit._validation import as_count
+from calibkit._validation import as_choice, as_count
 from calibkit.explore import Choice, Explorer, Preset, Slider
 from calibkit.fakes import FakeSample, LogitDistortion, SyntheticShape
 from calibkit.piecewise import PiecewiseLinear
@@ -64,12 +64,8 @@ def knots_view(
     seed: int = 7,
 ) -> KnotsView:
     """Fit a map of straight pieces to a fake classifier whose true map is known."""
-    for name, value, options in (
-        ("model", model, tuple(FAKES)),
-        ("space", space, tuple(_NAMES)),
-    ):
-        if value not in options:
-            raise ValueError(f"{name}={value!r} does not exist; choose one of {options}.")
+    as_choice(model, "model", FAKES)
+    as_choice(space, "space", _NAMES)
     n = as_count(n, "n")
     sample, search = _search(model, space, n, seed)
     fitted = PiecewiseLinear(space, n_pieces).fit(sample.y_prob, sample.y_true)
@@ -106,7 +102,7 @@ def _draw_knots(view: KnotsView, figure: AnyFigure, compact: bool) -> None:
     shown = {"filling", "knots", "truth"}
     plot.piecewise(view.model, ax=axes[0], truth=view.fake.true_map, show=shown)
     if not compact:
-        plot.piece_choice(view.search, ax=axes[1], mark=view.model.n_pieces_)
+        plot.choice(view.search, ax=axes[1], mark=view.model.n_pieces_)
         plot.legend(figure)
 
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from calibkit import plot
 from calibkit._result import Result
+from calibkit._validation import as_choice
 from calibkit.bins import Binning, EqualMass, Pava, PavaBC
 from calibkit.explore import Choice, Explorer, Preset, Slider
 from calibkit.fakes import LogitDistortion
@@ -54,13 +55,9 @@ def outlier_hunter_view(
     seed: int = 8,
 ) -> Hunt:
     """Draw predictions from a fake classifier, and test each against its bin."""
-    for name, value, options in (
-        ("model", model, tuple(MODELS)),
-        ("rule", rule, RULES),
-        ("sizes", sizes, tuple(SIZES)),
-    ):
-        if value not in options:
-            raise ValueError(f"{name}={value!r} does not exist; choose one of {options}.")
+    as_choice(model, "model", MODELS)
+    as_choice(rule, "rule", RULES)
+    as_choice(sizes, "sizes", SIZES)
     if n < SIZES["small"][0]:
         raise ValueError(f"n={n} is too small; take at least {SIZES['small'][0]} predictions.")
     sample = MODELS[model].sample(n, seed)

@@ -14,7 +14,7 @@ from scipy import special
 
 from calibkit import plot
 from calibkit._result import Result, read_only, spell
-from calibkit._validation import as_count
+from calibkit._validation import as_choice, as_count
 from calibkit.bins import EqualMass, EqualWidth
 from calibkit.calibrators import estimate_prevalence, shift_prior
 from calibkit.errors import expected_calibration_error
@@ -107,8 +107,7 @@ def prevalence_dial_view(
     seed: int = 0,
 ) -> PrevalenceView:
     """Measure a model that is exactly right for one prevalence and used at another."""
-    if repair not in _REPAIRS:
-        raise ValueError(f"repair={repair!r} does not exist; choose one of {tuple(_REPAIRS)}.")
+    as_choice(repair, "repair", _REPAIRS)
     if not 0 < used_at < 1:
         raise ValueError(f"used_at must lie strictly between 0 and 1, got {used_at!r}.")
     if not 0 < signal < np.inf:

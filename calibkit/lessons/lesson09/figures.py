@@ -4,17 +4,18 @@ Near zero a plain diagram shows one clump of points. On logarithmic axes equal d
 factors, on logit axes equal factors of the odds.
 """
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from calibkit._links import expit, logit
+from calibkit._validation import as_choice
 from calibkit.plot import _scale, look
+from calibkit.plot.look import Truth
 from calibkit.reliability import BinTable
 from calibkit.significance import ConsistencyBand
 
@@ -23,7 +24,6 @@ if TYPE_CHECKING:  # the explorer draws with this file
 
 FloatVector = NDArray[np.float64]
 Ends = tuple[float, float]
-Truth = Callable[[FloatVector], ArrayLike]
 
 SCALES = ("log", "logit")
 _FACTOR = 2.0  # the guides left and right of the diagonal
@@ -45,8 +45,7 @@ def rare_events(
     legend: bool | None = None,
 ) -> Axes:
     """Draw a reliability diagram on axes on which equal distances are equal factors."""
-    if scale not in SCALES:
-        raise ValueError(f"scale={scale!r} does not exist; choose one of {SCALES}.")
+    as_choice(scale, "scale", SCALES)
     if band is not None and not np.array_equal(band.table.edges, table.edges):
         raise ValueError("The band belongs to other bins; pass the band of the same table.")
     ends = _checked(scale, ends) or _log_ends(table, band)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.patheffects import withStroke
 from numpy.typing import NDArray
@@ -56,8 +55,8 @@ def requirements(
     return ax
 
 
-def _figure_of(ax: Axes) -> Figure:
-    figure = ax.get_figure(root=True)
+def _figure_of(ax: Axes) -> look.AnyFigure:
+    figure = ax.get_figure()
     assert figure is not None  # an Axes that is drawn on belongs to a figure
     return figure
 

@@ -1,0 +1,107 @@
+"""How many bins, or pieces: held-out scores of each number. Lessons 06 and 07.
+
+Kängsepp, Valk and Kull (2022), sections 4.6 and C.2: the smallest number within 0.1 % of the
+lowest score.
+"""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
+
+from calibkit._result import spell
+from calibkit.plot import look
+
+if TYPE_CHECKING:
+    from calibkit.calibrators import CrossValidatedBinning
+    from calibkit.piecewise import PiecewiseLinear
+
+ELEMENTS = ("strip", "lowest", "chosen")
+_NO_SCORES = (
+    "the model holds no scores, because n_pieces was given (or only one number was tried). "
+    "Fit it with n_pieces=None."
+)
+_CODES: dict[str, dict[str, Any]] = {
+    "lowest": {"face": "none", "edge": look.UNDER, "marker": "o", "markersize": 11},
+    "chosen": {"face": look.OVER, "edge": look.OVER, "marker": "D", "markersize": 6},
+}
+
+
+def choice(
+    model: "CrossValidatedBinning | PiecewiseLinear",
+    ax: Axes | None = None,
+    *,
+    mark: int | None = None,
+    show: Iterable[str] = ELEMENTS,
+    title: str | None = None,
+    legend: bool | None = None,
+) -> Axes:
+    """Draw held-out scores against the number of bins or pieces, the lowest and the chosen one.
+
+    Taught in lessons 06 and 07.
+
+    Parameters
+    ----------
+    model : CrossValidatedBinning or PiecewiseLinear
+        Fitted; folds chose the number of bins or pieces.
+    mark : int, optional
+        A number to point at.
+    show : iterable of {"strip", "lowest", "chosen"}
+        What to draw besides the scores. ``"strip"``: the scores that count as good as the lowest;
+        the smallest number in it is chosen.
+    ax, title, legend : optional
+        Where to draw (default: a fresh figure with a legend), title, whether with a legend.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Raises
+    ------
+    ValueError
+        If the model holds no scores, or an element does not exist.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from calibkit import plot
+    >>> from calibkit.fakes import LogitDistortion
+    >>> from calibkit.piecewise import PiecewiseLinear
+    >>> sample = LogitDistortion(slope=0.5).sample(500, rng=0)
+    >>> ax = plot.choice(PiecewiseLinear(max_pieces=3).fit(sample.y_prob, sample.y_true))
+    >>> ax.get_xlabel()
+    'number of pieces'
+    >>> plt.close(ax.figure)
+    """
+    names = look.chosen(show, ELEMENTS, ELEMENTS, {})
+    candidates, scores = np.asarray(model.candidates_), np.asarray(model.scores_, dtype=np.float64)
+    if not len(scores):
+        raise ValueError(_NO_SCORES)
+    unit = "bin" if hasattr(model, "n_bins_") else "piece"
+    best, chosen = getattr(model, f"best_n_{unit}s_"), getattr(model, f"n_{unit}s_")
+    marked = {"lowest": best, "chosen": chosen}
+    found = {name: number for name, number in marked.items() if name in names}
+    at = dict(zip(candidates.tolist(), scores.tolist(), strict=True))
+    words = (f"number of {unit}s", "mean held-out Brier score")
+    with look.drawing(ax, (5.0, 3.6), words=words, title=title, legend=legend) as ax:
+        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+        if "strip" in names:
+            label = f"within {100 * model.tolerance:g} % of the lowest"
+            look.strip(ax, at[best], at[best] * (1 + model.tolerance), label=label)
+        code: dict[str, Any] = {"color": look.GREY, "linewidth": 1.2, "marker": "."}
+        ax.plot(candidates, scores, label="held-out score", gid="scores", **code)
+        if mark is not None:
+            code = {"color": look.GREY, "linestyle": ":", "linewidth": 1.4}
+            ax.axvline(mark, label=f"drawn: {mark}", gid="mark", **code)
+        for name, number in found.items():
+            code = {"label": f"{name}: {number}", "gid": name, "markeredgewidth": 1.6}
+            look.points(ax, number, at[number], **code, **_CODES[name])
+    span = f"{candidates.min()} to {candidates.max()} {unit}s"
+    said = [
+        f"{name.capitalize()}: {at[number]:.5f} with {spell(number, unit)}."
+        for name, number in found.items()
+    ]
+    look.remember(ax, [f"Mean held-out Brier score for {span}.", *said])
+    return ax

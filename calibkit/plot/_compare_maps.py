@@ -1,0 +1,94 @@
+"""Maps of several families, fitted to the same test set, on one Axes. Lesson 05."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from matplotlib.axes import Axes
+
+from calibkit.plot import _scale, look
+from calibkit.plot._fit_on_test import line_of
+
+if TYPE_CHECKING:
+    from calibkit.fit_on_test import EvaluatorComparison, FitOnTest
+
+# Colour and line style: each map can be told by either.
+_CODES: tuple[tuple[str, Any], ...] = (
+    (look.UNDER, "solid"),
+    (look.OVER, (0, (5, 2))),
+    (look.INK, (0, (1.2, 1.2))),
+    ("#A0527A", (0, (7, 1.5, 1.2, 1.5, 1.2, 1.5))),
+    ("#8A6D00", (0, (3, 1))),
+    (look.SKY, "solid"),
+    (look.GREY, (0, (2.5, 1, 1, 1))),
+    ("#6B4C9A", (0, (9, 2))),
+)
+
+
+def compare_maps(
+    results: "Mapping[str, FitOnTest] | EvaluatorComparison",
+    ax: Axes | None = None,
+    *,
+    truth: look.Truth | None = None,
+    scale: str = "linear",
+    title: str | None = None,
+    legend: bool | None = None,
+) -> Axes:
+    """Draw the maps that several families fitted to the same test set, with the true map.
+
+    Parameters
+    ----------
+    results : mapping of str to FitOnTest, or EvaluatorComparison
+        At most eight. The names stand in the legend, each with its estimate.
+    truth : callable, optional
+        The true map, where it is known.
+    scale : {"linear", "logit"}
+        Axes in probabilities, or stretched so that logits have equal distances.
+    ax, title, legend : optional
+        Where to draw (default: a fresh figure with a legend), title, whether with a legend.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Raises
+    ------
+    ValueError
+        If there is no result or more than eight, or no such scale.
+
+    Notes
+    -----
+    Each map has its own colour and its own line style. Taught in lesson 05.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from calibkit import plot
+    >>> from calibkit.calibrators import PlattCalibrator
+    >>> from calibkit.fit_on_test import fit_on_test
+    >>> result = fit_on_test([0, 1, 0, 1], [.2, .4, .6, .9], evaluator=PlattCalibrator())
+    >>> ax = plot.compare_maps({"Platt": result}, truth=lambda p: p)
+    >>> len(ax.get_lines())
+    3
+    >>> plt.close(ax.figure)
+    """
+    _scale.check_scale(scale)
+    if isinstance(results, Mapping):
+        named = dict(results)
+    else:
+        named = dict(zip(results.names, results.results, strict=True))
+    if not 1 <= len(named) <= len(_CODES):
+        raise ValueError(f"{len(named)} maps cannot be told apart; pass 1 to {len(_CODES)}.")
+    with look.drawing(ax, (4.6, 4.4), title=title, legend=legend, room=2.8) as ax:
+        view = next(iter(named.values())).view
+        _scale.frame(ax, _scale.axis_words(view), scale)
+        for (name, result), (color, dashes) in zip(named.items(), _CODES, strict=False):
+            code = {"color": color, "linestyle": dashes, "linewidth": 1.8, "zorder": 3}
+            label = f"{name}: {result.value:.3f}"
+            ax.plot(*line_of(result, scale), label=label, gid=f"map {name}", **code)
+        if truth is not None:
+            _scale.draw_truth(ax, truth, scale)
+    axes = "" if scale == "linear" else " on logit axes"
+    values = ", ".join(f"{name} {result.value:.3f}" for name, result in named.items())
+    drawn = f"{' and the true map' if truth is not None else ''}{axes}"
+    look.remember(ax, [f"Maps of {len(named)} families{drawn}, with their estimates: {values}."])
+    return ax

@@ -1,0 +1,45 @@
+"""How tests look at a drawn figure: every artist carries the name of its element as gid."""
+
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.text import Text
+
+
+def find(ax: Axes, gid: str) -> list[Any]:
+    """Return the artists of an element."""
+    return [artist for artist in ax.findobj() if artist.get_gid() == gid]
+
+
+def one(ax: Axes, gid: str) -> Any:
+    """Return the only artist of an element."""
+    (artist,) = find(ax, gid)
+    return artist
+
+
+def labels(ax: Axes) -> list[str]:
+    """Return what the legend of an Axes says."""
+    return [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+def heights(ax: Axes, gid: str) -> tuple[float, float]:
+    """Return where a strip across the figure begins and ends (a polygon before matplotlib 3.9)."""
+    box = one(ax, gid).get_extents().transformed(ax.transData.inverted())
+    return box.y0, box.y1
+
+
+def area(ax: Axes, gid: str) -> float:
+    """Return the area of all polygons of an element."""
+    shapes = [path.vertices.T for artist in find(ax, gid) for path in artist.get_paths()]
+    return sum(0.5 * abs(np.dot(x, np.roll(y, 1)) - np.dot(y, np.roll(x, 1))) for x, y in shapes)
+
+
+def assert_nothing_is_cut_off(ax: Axes) -> None:
+    """Lay the figure out: all of it lies on the page, and no letter is tiny."""
+    figure = ax.figure
+    figure.canvas.draw()
+    box, (width, height) = figure.get_tightbbox(), figure.get_size_inches()
+    assert box.x0 >= 0 and box.y0 >= 0 and box.x1 <= width and box.y1 <= height
+    visible = [text for text in figure.findobj(Text) if text.get_text().strip()]
+    assert min(text.get_fontsize() for text in visible) >= 9
