@@ -192,13 +192,13 @@ class TestExplorer:
 
     def test_the_page_without_a_kernel_holds_its_states_and_no_file_picker(self):
         board = lesson14.audit_board()
-        files = ("small clinic", "three animals")
         small = [
-            replace(control, book=files if control.name == "file" else (control.default,))
+            replace(control, book=FILES[3:5] if control.name == "file" else (control.default,))
             for control in board.controls
         ]
+        board = board.starting_at(file=FILES[3])
         html = explorer_page(replace(board, controls=small))
-        for file in files:
+        for file in FILES[3:5]:
             assert lesson14.audit_board_view(file=file).report.headline in html
         assert "Pick a file" not in html
 
