@@ -1,8 +1,8 @@
-"""Maps from predictions to calibrated probabilities.
+"""Maps from predictions to calibrated probabilities. Lessons 05, 06, 09 and 10.
 
-Each class is a *family* of maps and a way to pick one: ``fit(p, y)``, then ``calibrate(p)``.
-Fitted on held-out data it repairs a model. Fitted on the test set it is an *evaluator*: the mean
-distance between its map and the diagonal is an estimate of the calibration error.
+Each class is a *family* of maps and a way to pick one: ``fit(p, y)``, then ``calibrate(p)``. Fitted
+on held-out data it repairs a model. Fitted on the test set it is an *evaluator*: the mean distance
+between its map and the diagonal is an estimate of the calibration error.
 
 =========================  =================  ===================  =============  ===========
 class                      file               parameters           loss           leaves 0–1?
@@ -19,12 +19,10 @@ class                      file               parameters           loss         
 `KernelDensityCalibrator`  `kernel`           a bandwidth          none           no
 =========================  =================  ===================  =============  ===========
 
-`FlatBinning` is histogram binning, so `HistogramBinning` is another name for it. The
-piecewise-linear maps PL and PL3 have a room of their own, `calibkit.piecewise`. ``curve(p)`` is the
-fitted map itself, which may leave [0, 1] where the table says so; ``calibrate(p)`` cuts it there.
-
-`shift_prior` and `estimate_prevalence` (`prior_shift`) repair predictions after a change of
-prevalence. They need no labels, so they are functions. Lessons 05, 06, 09 and 10.
+``curve(p)`` is the fitted map, which may leave [0, 1] where the table says so; ``calibrate(p)``
+cuts it there. `HistogramBinning` is `FlatBinning`; piecewise-linear maps are in
+`calibkit.piecewise`. `shift_prior` and `estimate_prevalence` (`prior_shift`) need no labels, so
+they are functions.
 """
 
 from calibkit.calibrators._base import Calibrator

@@ -21,10 +21,8 @@ class Calibrator(BaseEstimator):  # type: ignore[misc]  # scikit-learn carries n
     ----------
     n_parameters_ : int or None
         Number of free parameters of the fitted map; None for non-parametric families.
-    converged_ : bool
-        Whether the fit reached its optimum.
-    n_iter_ : int
-        Steps of the optimiser; 0 where the fit is a formula.
+    converged_, n_iter_ : bool, int
+        Whether the fit reached its optimum; steps of the optimiser, 0 where the fit is a formula.
     """
 
     family: ClassVar[str] = ""
@@ -54,14 +52,10 @@ class Calibrator(BaseEstimator):  # type: ignore[misc]  # scikit-learn carries n
         return self
 
     def _fit(self, prob: FloatVector, label: FloatVector) -> None:
-        """Fit to checked float64 arrays and set the attributes that end in ``_``."""
         raise NotImplementedError
 
     def curve(self, p: Any) -> FloatVector:
-        """Return the fitted map itself at `p`, of the same shape; it may leave [0, 1].
-
-        A fit on the test set reports the distance of this map from the diagonal.
-        """
+        """Return the fitted map at `p`; it may leave [0, 1]. An evaluator measures this map."""
         prob = np.asarray(as_probability_array(p), dtype=np.float64)
         self._check_fitted()
         return self._curve(prob.ravel()).reshape(prob.shape)

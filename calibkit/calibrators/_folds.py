@@ -15,10 +15,9 @@ def assign_folds(
     cv: Any,
     rng: int | np.random.Generator | None,
 ) -> tuple[IntVector, int]:
-    """Return the number of the fold of each row, and how many folds there are.
+    """Return the fold of each row, and the number of folds.
 
-    `x` and `label` are sorted by both, so positions carry no row order. `cv` is a number of
-    folds of (almost) equal size, drawn by `rng`, or an object with ``split``.
+    `x` and `label` are sorted by both, so positions carry no row order.
     """
     n = len(x)
     n_folds = check_folds(cv)
@@ -47,8 +46,7 @@ def assign_folds(
 def parsimonious(scores: FloatVector, tolerance: float) -> int:
     """Return the first place whose score is at most ``(1 + tolerance)`` times the lowest.
 
-    The rule of Kängsepp, Valk and Kull (2022), appendix C.2: candidates are ordered from simple
-    to complex, and a complex one must be better by more than `tolerance` (0.1 % there).
+    Candidates go from simple to complex (Kängsepp, Valk and Kull, 2022, appendix C.2: 0.1 %).
 
     >>> parsimonious(np.array([0.2, 0.10005, 0.1]), 0.001)
     1
@@ -58,14 +56,12 @@ def parsimonious(scores: FloatVector, tolerance: float) -> int:
 
 
 def check_folds(cv: Any) -> int | None:
-    """Return the number of folds that `cv` asks for, or None for a splitter."""
     if hasattr(cv, "split") and not isinstance(cv, str):  # text has a `split` of its own
         return None
     return as_count(cv, "cv", minimum=2)
 
 
 def check_tolerance(tolerance: float) -> None:
-    """Check the part by which a simple model may be worse and still win."""
     number = isinstance(tolerance, int | float | np.number) and not isinstance(tolerance, bool)
     if not number or not 0 <= tolerance < np.inf:
         raise ValueError(f"tolerance must be a number from 0 on, got {tolerance!r}.")

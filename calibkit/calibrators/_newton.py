@@ -48,7 +48,6 @@ def _at(theta: FloatVector, features: FloatVector, target: FloatVector) -> _Poin
 def _slopes(
     point: _Point, features: FloatVector, target: FloatVector
 ) -> tuple[FloatVector, FloatVector]:
-    """Return gradient and Hessian of the summed log loss."""
     total = 1 + point.decay
     positive = point.logit >= 0
     up = np.where(positive, 1.0, point.decay) / total
@@ -71,10 +70,8 @@ def fit_logistic(
 ) -> LogisticFit:
     """Minimise the summed log loss of ``expit(theta @ features)``, from the best of the starts.
 
-    The features are d linearly independent rows; their columns are in an order that does not
-    depend on that of the data. Targets are labels, or smoothed labels, in [0, 1]. If a line through
-    the features separates the labels, there is no finite optimum: the steps then end where the
-    loss can hardly fall.
+    Features are d linearly independent rows, columns in an order of their own, targets in [0, 1].
+    Separable labels have no finite optimum: the steps then end where the loss can hardly fall.
     """
     point = min((_at(np.array(s), features, target) for s in starts), key=lambda p: p.loss)
     hard = bool(((target == 0) | (target == 1)).all())

@@ -12,18 +12,13 @@ from calibkit.calibrators._base import Calibrator, FloatVector
 class IsotonicCalibrator(Calibrator):
     """Isotonic regression: of all increasing maps the one with the smallest Brier score.
 
-    The same map has the smallest log loss, and the smallest value of every proper loss. It is
-    found by pooling adjacent violators: where the labels decrease from one group of predictions
-    to the next, the two groups become one *block* with their common frequency.
+    It has the smallest value of every proper loss, too. Adjacent violators are pooled: where labels
+    decrease from one group of predictions to the next, both become one *block*.
 
     Attributes
     ----------
-    low_, high_ : ndarray of shape (J,)
-        Smallest and largest prediction of each block.
-    height_, count_ : ndarray of shape (J,)
-        Frequency of the event in each block, strictly increasing, and number of predictions.
-    n_parameters_, converged_, n_iter_
-        None: the data choose the number of blocks; True and 0: the fit is exact.
+    low_, high_, height_, count_ : ndarray of shape (J,)
+        Smallest and largest prediction of each block; its frequency, strictly increasing; its size.
 
     Raises
     ------
@@ -32,17 +27,14 @@ class IsotonicCalibrator(Calibrator):
 
     Notes
     -----
-    Constant on a block and beyond the ends, linear from one block to the next, as in
-    scikit-learn. Equal predictions are pooled first. The blocks are those of
-    `calibkit.corp.corp_decomposition`. The map depends on the ranks of the predictions and on
-    the labels only, so any increasing distortion of the predictions leaves the heights alone.
+    Constant on a block and beyond the ends, linear between blocks, as in scikit-learn. Equal
+    predictions are pooled first. The blocks are those of `calibkit.corp.corp_decomposition`. Only
+    ranks and labels count: any increasing distortion of the predictions leaves the heights alone.
     Zadrozny and Elkan (2002). Taught in lessons 05 and 10; the blocks in lesson 04.
 
     Examples
     --------
     >>> model = IsotonicCalibrator().fit([0.1, 0.2, 0.6, 0.7, 0.9], [0, 1, 0, 1, 1])
-    >>> model.height_.tolist()
-    [0.0, 0.5, 1.0]
     >>> model.calibrate([0.0, 0.4, 0.65, 1.0]).round(3).tolist()
     [0.0, 0.5, 0.75, 1.0]
     """
@@ -76,9 +68,9 @@ class IsotonicCalibrator(Calibrator):
 def _in_order(prob: FloatVector, label: FloatVector) -> tuple[FloatVector, NDArray[np.int64]]:
     """Sort predictions by one sort of whole numbers, and with them which labels are 0.
 
-    The bits of numbers from 0 on, read as a whole number, are in the order of the numbers; adding
-    0 turns -0 into 0. Below the lowest bit comes 1 for label 0. Of equal predictions those with
-    label 1 are first, so that labels never rise between them.
+    The bits of numbers from 0 on are in their order (adding 0 turns -0 into 0). Below the lowest
+    bit comes 1 for label 0: of equal predictions those with label 1 are first, so labels never
+    rise.
     """
     key = (prob + 0.0).view(np.int64)
     key <<= 1

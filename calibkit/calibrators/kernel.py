@@ -16,9 +16,8 @@ _STEPS_PER_BANDWIDTH, _FEWEST_CELLS, _MOST_CELLS = 50, 1024, 65_536
 class KernelDensityCalibrator(Calibrator):
     """Kernel-density calibration: the share of ones among the predictions nearby.
 
-    The two classes' densities of predictions, estimated with one kernel and put together by the
-    rule of Bayes. That is a local average of the labels,
-    ``c(p) = sum_i K((p - p_i) / h) y_i / sum_i K((p - p_i) / h)``, with the triweight kernel
+    The densities of both classes, put together by the rule of Bayes, are a local average of labels:
+    ``c(p) = sum_i K((p - p_i) / h) y_i / sum_i K((p - p_i) / h)`` with the triweight kernel
     ``K(u) ~ (1 - (u/3)^2)^3`` for ``|u| < 3``.
 
     Parameters
@@ -31,8 +30,6 @@ class KernelDensityCalibrator(Calibrator):
     ----------
     bandwidth_, grid_, height_ : float, ndarray, ndarray
         The bandwidth used; the map at the grid points that see any data, linear in between.
-    n_parameters_, converged_, n_iter_
-        None, True and 0.
 
     Raises
     ------
@@ -41,23 +38,18 @@ class KernelDensityCalibrator(Calibrator):
 
     Notes
     -----
-    The data are mirrored at 0 and at 1, else the densities would fall to half there. Where no
-    prediction is within 3 h, the map goes straight from one side of the gap to the other. If
-    the rule finds no spread among the zeros it takes that of all predictions. Sums are taken on
-    a grid: from a bandwidth of 0.01 on the map differs from the sums over all pairs by less than
-    0.0001, at the narrowest by less than 0.002.
-
-    The authors' program sets the densities to 0 outside the *open* interval (0, 1), so for
-    predictions of 0 and 1 its map repeats the value of the grid point before. Here they are
-    points like any other. Zhang, Kailkhura and Han (2020). Taught in lesson 10.
+    The data are mirrored at 0 and at 1, else the densities would fall to half there. Gaps wider
+    than 3 h on both sides are crossed straight. If the zeros have no spread, the rule takes that of
+    all predictions. Sums are taken on a grid: from a bandwidth of 0.01 on the map differs from the
+    sums over all pairs by less than 0.0001, at the narrowest by less than 0.002. The authors'
+    program sets the densities to 0 outside the *open* interval (0, 1), so at 0 and 1 its map
+    repeats the grid point before; here they are points like any other. Zhang, Kailkhura and Han
+    (2020). Taught in lesson 10.
 
     Examples
     --------
-    >>> rng = np.random.default_rng(0)
-    >>> p = rng.random(4000)
-    >>> y = rng.random(4000) < p ** 2
-    >>> model = KernelDensityCalibrator().fit(p, y)
-    >>> model.calibrate([0.2, 0.5, 0.8]).round(2).tolist()
+    >>> p, u = np.random.default_rng(0).random((2, 4000))
+    >>> KernelDensityCalibrator().fit(p, u < p**2).calibrate([0.2, 0.5, 0.8]).round(2).tolist()
     [0.04, 0.26, 0.59]
     """
 
@@ -111,7 +103,6 @@ def _on_grid(prob: FloatVector, n_cells: int) -> FloatVector:
 
 
 def _smooth(mass: FloatVector, kernel: FloatVector) -> FloatVector:
-    """Return the kernel sums at the grid points, the masses mirrored at both ends."""
     reach = len(kernel) // 2
     # A mass at an end is its own mirror image, and counts twice like all others.
     mass = mass.copy()

@@ -1,8 +1,8 @@
 """Repair predictions after a change of prevalence, known or estimated. Lesson 09.
 
-If only the share of positives changes, and the features within each class stay as they were,
-all true logits move by one constant (*label shift*). Source: Saerens, Latinne and Decaestecker
-(2002), *Adjusting the outputs of a classifier to new a priori probabilities*.
+If only the share of positives changes, and the features within each class stay as they were, all
+true logits move by one constant (*label shift*): Saerens, Latinne and Decaestecker (2002),
+*Adjusting the outputs of a classifier to new a priori probabilities*.
 """
 
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ _MOST_STEPS, _TOLERANCE = 200, 1e-13
 
 
 def shift_prior(p: Any, *, train_prevalence: float, test_prevalence: float) -> FloatVector:
-    """Move probabilities from one prevalence to another, both known.
+    """Move probabilities from one prevalence to another, both known; 0 and 1 stay what they are.
 
     Parameters
     ----------
@@ -31,17 +31,11 @@ def shift_prior(p: Any, *, train_prevalence: float, test_prevalence: float) -> F
         `estimate_prevalence`), strictly between 0 and 1. For a model that was trained with class
         weights the first is the *weighted* share: 1/2 if they balance the classes.
 
-    Returns
-    -------
-    ndarray of shape (n,)
-        Probabilities in [0, 1]; 0 and 1 stay what they are.
-
     Notes
     -----
-    ``logit p' = logit p + logit(test) - logit(train)``, or in odds: multiply by the ratio of the
-    prevalences' odds. The order of the predictions stays, so AUC does too. No other fault is
-    repaired: if `p` was not calibrated before, it is not afterwards. Saerens et al. (2002),
-    equation 2.4. Taught in lesson 09.
+    ``logit p' = logit p + logit(test) - logit(train)`` (Saerens et al., 2002, equation 2.4). The
+    order of the predictions stays, so AUC does too. No other fault is repaired: if `p` was not
+    calibrated before, it is not afterwards. Taught in lesson 09.
 
     Examples
     --------
@@ -67,10 +61,9 @@ class PrevalenceEstimate(Result):
         The most likely prevalence, in [0, 1]; NaN for the error where it is 0 or 1.
     train_prevalence, n : float, int
         Share of events that the predictions were made for, and their number.
-    path : ndarray
-        The steps of EM from `train_prevalence` on.
-    converged : bool
-        Whether `value` was found to 13 digits after the point.
+    path, converged : ndarray, bool
+        Steps of EM from `train_prevalence` on; whether `value` was found to 13 digits after the
+        point.
     """
 
     value: float
@@ -99,37 +92,30 @@ class PrevalenceEstimate(Result):
 def estimate_prevalence(
     p: Any, *, train_prevalence: float, em_steps: int = 100
 ) -> PrevalenceEstimate:
-    """Estimate the share of events from predictions without labels.
+    """Estimate the share of events from predictions without labels; pass it to `shift_prior`.
 
     Parameters
     ----------
-    p : array-like of shape (n,)
-        Predictions on the new data, by a model that was calibrated for `train_prevalence`.
-    train_prevalence : float
-        Share of events that the model was made for, strictly between 0 and 1.
+    p, train_prevalence : array-like of shape (n,), float
+        Predictions on the new data, by a model that was calibrated for this share of events,
+        strictly between 0 and 1.
     em_steps : int
         How many steps of EM to record in ``path``; they do not change the value.
-
-    Returns
-    -------
-    PrevalenceEstimate
-        ``float(result)`` is the estimate; pass it to `shift_prior`.
 
     Raises
     ------
     ValueError
-        If the input is not valid, or if all predictions equal `train_prevalence` and thus say
-        nothing about a change.
+        If the input is not valid, or all predictions equal `train_prevalence` and thus say nothing.
 
     Notes
     -----
-    EM (Saerens et al., 2002, equation 2.9) repeats two steps: move the predictions to the current
-    prevalence, then take their mean as the next one. Each step raises the concave likelihood
+    EM (Saerens et al., 2002, equation 2.9) moves the predictions to the current prevalence and
+    takes their mean as the next one. Each step raises the concave likelihood
     ``sum_i log(s p_i / t + (1 - s) (1 - p_i) / (1 - t))`` of the prevalence s, for a training
-    prevalence t. For rare events EM can need thousands of steps, so Newton's method finds where it
-    would end. Nothing here can see whether the model *is* calibrated for `train_prevalence`, or
-    whether features changed within a class: then the estimate is wrong, and its standard error
-    does not tell. Taught in lesson 09.
+    prevalence t. Rare events can need thousands of steps, so Newton's method finds where they end.
+    Nothing here can see whether the model *is* calibrated for `train_prevalence`, or whether
+    features changed within a class: then the estimate is wrong, and its standard error does not
+    tell. Taught in lesson 09.
 
     Examples
     --------
@@ -171,7 +157,6 @@ def _as_vector(p: Any) -> FloatVector:
 
 
 def _score(event: FloatVector, other: FloatVector, at: float) -> float:
-    """Return the slope of the mean log likelihood; infinite where a prediction rules `at` out."""
     with np.errstate(divide="ignore", over="ignore"):
         return float(np.mean((event - other) / (at * event + (1 - at) * other)))
 
@@ -182,7 +167,6 @@ def _curvature(event: FloatVector, other: FloatVector, at: float) -> float:
 
 
 def _most_likely(event: FloatVector, other: FloatVector, start: float) -> tuple[float, bool]:
-    """Climb to the summit of the likelihood: Newton's method, halving where it would leave."""
     if _score(event, other, 0.0) <= 0:
         return 0.0, True
     if _score(event, other, 1.0) >= 0:

@@ -1,4 +1,4 @@
-"""A smooth map without bins: a spline through the cumulative gaps (Gupta et al. 2021)."""
+"""A smooth map without bins: a spline through the cumulative gaps."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -14,10 +14,6 @@ _ENDS = {"natural": [1.0, 0, 0], "parabolic": [1.0, -1, 0], "linear": [1.0, -2, 
 
 
 def _second_derivatives(n_knots: int, ends: str) -> FloatVector:
-    """Return the matrix that turns heights at the knots of [0, 1] into second derivatives.
-
-    Inside, the slope is continuous.
-    """
     step = 1 / (n_knots - 1)
     left, right = np.zeros((2, n_knots, n_knots))
     for i in range(1, n_knots - 1):
@@ -50,7 +46,6 @@ class _Pooled:
         self.hits = np.bincount(index, label, len(self.value))
 
     def fit(self, n_knots: int, ends: str) -> tuple[FloatVector, FloatVector]:
-        """Return the heights at the knots and the corrected predictions."""
         n = self.count.sum()
         place = np.concatenate(([0], np.cumsum(self.count))) / n
         gaps = np.cumsum(self.hits - self.count * self.value) / n
@@ -64,22 +59,19 @@ class _Pooled:
 
 @dataclass(eq=False, repr=False)
 class SplineCalibrator(Calibrator):
-    """Spline calibration: add the slope of the smoothed cumulative gap.
+    """Spline calibration: add the slope of the smoothed cumulative gap, ``c(p) = p + S'``.
 
-    Draw the sum of ``y - p`` over the k lowest predictions, divided by n, against k / n: for a
-    calibrated model it stays near 0. Fit a cubic spline S to this curve. Its slope is the mean
-    gap nearby, so ``c(p) = p + S'``.
+    The cubic spline S is fitted to the sum of ``y - p`` over the k lowest predictions, divided by
+    n, against k / n: for a calibrated model it stays near 0. Its slope is the mean gap nearby.
 
     Parameters
     ----------
     n_knots : int or None
-        Number of equally spaced knots, at least 3 (4 for ``"linear"`` ends). None chooses 4 to
-        10 by the mean held-out Brier score of 10 folds (as many folds as predictions, if fewer).
+        Number of equally spaced knots, at least 3 (4 for ``"linear"`` ends). None chooses 4 to 10
+        by the mean held-out Brier score of 10 folds (as many folds as predictions, if fewer).
     ends : {"natural", "parabolic", "linear"}
-        The second derivative at either end: 0, that of the neighbour, or on a line through the
-        two neighbours.
-    rng : int, Generator or None
-        Draws the folds.
+        The second derivative at either end: 0, that of the neighbour, or on a line through two.
+    rng : int, Generator or None, draws the folds
 
     Attributes
     ----------
@@ -98,20 +90,16 @@ class SplineCalibrator(Calibrator):
     Notes
     -----
     The map need be neither increasing nor within [0, 1]. It is linear between predictions and
-    constant beyond them. For ties the slope is the mean over their share of the axis. With
-    fewer predictions than knots the smallest heights that fit are used.
-
-    Differences from the authors' program: the curve starts at (0, 0) and ends at k / n = 1 (it
-    spreads k = 1, ..., n over [0, 1]). And between two predictions it swaps the weights of the
-    two neighbours: it returns the left height at the right one, a map with n teeth. Gupta et al.
-    (2021). Taught in lesson 10.
+    constant beyond them. For ties the slope is the mean over their share of the axis. With fewer
+    predictions than knots the smallest heights that fit are used. Differences from the authors'
+    program: the curve starts at (0, 0) and ends at k / n = 1 (it spreads k = 1, ..., n over [0,
+    1]). And between two predictions it swaps the weights of the two neighbours, which makes a map
+    with n teeth. Gupta et al. (2021). Taught in lesson 10.
 
     Examples
     --------
-    >>> rng = np.random.default_rng(0)
-    >>> p = rng.random(4000)
-    >>> y = rng.random(4000) < p ** 2
-    >>> SplineCalibrator().fit(p, y).calibrate([0.2, 0.5, 0.8]).round(2).tolist()
+    >>> p, u = np.random.default_rng(0).random((2, 4000))
+    >>> SplineCalibrator().fit(p, u < p**2).calibrate([0.2, 0.5, 0.8]).round(2).tolist()
     [0.05, 0.27, 0.62]
     """
 

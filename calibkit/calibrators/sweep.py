@@ -14,19 +14,13 @@ class SweepBinning(ChosenBinning):
 
     Parameters
     ----------
-    max_bins : int, optional
-        Largest number tried; by default the number of predictions.
-    kind : {"equal-mass", "equal-width"}
-        Kind of bins.
-    rule : {"midpoint", "first"}
-        Where the edges of equal-mass bins are: see `calibkit.EqualMass`.
+    max_bins, kind, rule
+        As in `CrossValidatedBinning`; `max_bins` is by default the number of predictions.
 
     Attributes
     ----------
     n_bins_ : int
-        Chosen number of bins. Ties can make fewer bins of it.
-    shift_, table_, edges_, n_parameters_, converged_, n_iter_
-        As in `SlopeOneBinning`.
+        Chosen number of bins (ties can make fewer of it). Others as in `SlopeOneBinning`.
 
     Raises
     ------
@@ -35,18 +29,15 @@ class SweepBinning(ChosenBinning):
 
     Notes
     -----
-    B = 1, 2, 3, … while no frequency is below that of the bin before it; the last such B is
-    chosen, so all smaller numbers are in order, too. Empty bins are passed over. The choice
-    depends on labels and ranks only (equal mass): any increasing distortion of the predictions
-    has the same number of bins. Roelofs et al. (2022); Kängsepp, Valk and Kull (2022), section 4.6.
-    Taught in lesson 06.
+    B = 1, 2, 3, … while no frequency is below that of the (not empty) bin before it; the last such
+    B is chosen, so all smaller numbers are in order, too. The choice depends on labels and ranks
+    only (equal mass): any increasing distortion of the predictions has the same number of bins.
+    Roelofs et al. (2022); Kängsepp, Valk and Kull (2022), section 4.6. Taught in lesson 06.
 
     Examples
     --------
-    >>> rng = np.random.default_rng(0)
-    >>> p = rng.random(1000)
-    >>> y = rng.random(1000) < p ** 2
-    >>> SweepBinning().fit(p, y).n_bins_
+    >>> p, u = np.random.default_rng(0).random((2, 1000))
+    >>> SweepBinning().fit(p, u < p**2).n_bins_
     13
     """
 
@@ -73,7 +64,6 @@ class SweepBinning(ChosenBinning):
 
 
 def _rising(events: IntVector, cuts: IntVector) -> bool:
-    """Tell whether the frequencies between the cuts never fall; empty bins are passed over."""
     bounds = np.concatenate(([0], cuts, [len(events) - 1]))
     count, hits = np.diff(bounds), np.diff(events[bounds])
     used = count > 0

@@ -1,8 +1,7 @@
 """What the three games share: deals, policies, plays, exact values. Lesson 13.
 
-A game deals rounds of patients. The player sees the model's probabilities and decides; then the
-outcomes show. A policy is what a player believes: the game acts best for that belief. On knob
-classifiers values are exact, by the beta distribution of the true confidence.
+A policy is what a player believes: the game acts best for that belief. On knob classifiers values
+are exact, by the beta distribution of the true confidence.
 """
 
 from abc import ABC, abstractmethod
@@ -32,21 +31,18 @@ class Deal:
 
     Parameters
     ----------
-    seen : ndarray of shape (rounds, patients) or (rounds, patients, K)
-        What the player sees: the confidence that treating is right, or all probabilities.
-    outcome : ndarray of shape (rounds, patients)
-        Hidden until the end: 1 if treating is right, else 0; or the class.
-    true : ndarray, shaped as `seen`, or None
-        What a calibrated model would show; None for real predictions.
-    stakes : ndarray of shape (rounds, patients), or None
-        What a right treatment is worth, where the game has stakes.
+    seen, true : ndarray of shape (rounds, patients) or (rounds, patients, K)
+        What the player sees: the confidence that treating is right, or all probabilities; what a
+        calibrated model would show, None for real predictions.
+    outcome, stakes : ndarray of shape (rounds, patients)
+        Hidden until the end: 1 if treating is right, else 0; or the class. What a right treatment
+        is worth, None where the game has no stakes.
 
     Examples
     --------
     >>> from calibkit.decisions import Ward
-    >>> deal = Ward().deal(KnobClassifier(5, 0.8), 20, rng=0)
-    >>> deal.seen.shape, deal.outcome.shape
-    ((20, 1), (20, 1))
+    >>> Ward().deal(KnobClassifier(5, 0.8), 20, rng=0).seen.shape
+    (20, 1)
     """
 
     seen: FloatVector
@@ -56,7 +52,6 @@ class Deal:
 
     @property
     def rounds(self) -> int:
-        """Number of rounds."""
         return len(self.seen)
 
 
@@ -69,12 +64,10 @@ class GamePlay(Result):
     value, standard_error : float
         Mean payoff, per patient or per round as the game counts; its error from the spread over
         rounds, NaN for one round.
-    acted : float
-        Share of patients who were treated.
-    payoffs : ndarray of shape (rounds,)
-        Payoff of each round.
+    acted, payoffs : float, ndarray of shape (rounds,)
+        Share of patients who were treated; payoff of each round.
     policy, game, model, unit : str
-        In words: who played what on which model, and what `value` is per.
+        Who played what on which model, and what `value` is per.
     """
 
     value: float
@@ -88,14 +81,12 @@ class GamePlay(Result):
 
     @property
     def rounds(self) -> int:
-        """Number of rounds."""
         return len(self.payoffs)
 
     def __float__(self) -> float:
         return self.value
 
     def describe(self) -> str:
-        """Say what was won, how surely, and by whom."""
         error = f" (standard error {self.standard_error:.4f})" if self.rounds > 1 else ""
         return (
             f'Policy "{self.policy}" won {self.value:.4f} per {self.unit}{error} in '
@@ -118,13 +109,12 @@ class GameTruth(Result):
         Value of acting on the true probabilities, on what the model says, and of taking every
         answer of the model for certain.
     error, bound : float
-        Mean distance of said and true confidence: the calibration error within each class. And
-        the most that a model with this error can lose in this game.
+        Calibration error within each class, and the most that a model with it can lose in this
+        game.
     cutoff, acted : float
-        Trusting treats from this score on (the threshold, or stake times confidence): the share
-        `acted` of all patients.
+        Trusting treats the share `acted` of all patients: those from this score on (the threshold,
+        or stake times confidence).
     game, model : str
-        In words.
     """
 
     oracle: float
@@ -143,7 +133,6 @@ class GameTruth(Result):
         return self.oracle - self.trust
 
     def describe(self) -> str:
-        """Say what trusting is worth, and what it loses."""
         return (
             f"Trusting is worth {self.trust:.4f} per patient, {self.regret:.4f} less than knowing "
             f"the truth (at most {self.bound:.4f} less). {self.game} {self.model}."
@@ -220,9 +209,9 @@ class Game(ABC):
         Parameters
         ----------
         policy : {"trust", "oracle", "certain", "clairvoyant"} or callable
-            What the player believes: what the model says; the true probabilities; that the
-            model's answer is right for certain; what will happen. A callable gets what is
-            seen, of shape (n,) or (n, K), and returns probabilities of the same shape.
+            What the player believes: what the model says; the true probabilities; that the model's
+            answer is right for certain; what will happen. A callable maps what is seen, of shape
+            (n,) or (n, K), to probabilities of the same shape.
         classifier : fake classifier
             Has a method ``sample(n, rng)``, as those of `calibkit.fakes`.
         rounds, rng : int, seed or generator
@@ -232,12 +221,10 @@ class Game(ABC):
 
 
 def name_of(policy: Policy) -> str:
-    """Return a policy's name, for print."""
     return policy if isinstance(policy, str) else str(getattr(policy, "__name__", "own policy"))
 
 
 def believe(policy: Policy, deal: Deal) -> FloatVector:
-    """Return what a policy believes about a deal, shaped as ``deal.seen``."""
     if isinstance(policy, str):
         return _named_belief(policy, deal)
     if not callable(policy):
@@ -279,11 +266,7 @@ def _named_belief(policy: str, deal: Deal) -> FloatVector:
 
 
 def confidences(rows: Rows, size: int) -> Deal:
-    """Deal confidence, success and true confidence, without stakes.
-
-    P(y = 1) is the confidence that treating is right; of K columns it is the largest, for the
-    predicted class.
-    """
+    """Deal confidence, success and true confidence, without stakes; of K columns the largest."""
     right, seen, true = rows
     if seen.ndim == 2:
         own = np.arange(len(seen)), seen.argmax(axis=1)
@@ -297,7 +280,6 @@ def confidences(rows: Rows, size: int) -> Deal:
 
 
 def knob_parts(classifier: Any) -> list[tuple[float, KnobClassifier]]:
-    """Return a classifier as weighted knob classifiers, or say that it has no closed form."""
     if isinstance(classifier, KnobClassifier):
         return [(1.0, classifier)]
     if isinstance(classifier, ClassKnobs):

@@ -18,18 +18,15 @@ class Abstention(Result):
 
     Parameters
     ----------
-    price : float
-        Cost of handing a case on; a wrong answer costs 1, a right one nothing.
-    threshold : float
-        Confidence from which on the model answers.
+    price, threshold : float
+        Cost of handing a case on (a wrong answer costs 1); confidence from which on the model
+        answers.
     coverage, risk, promised_risk : float
-        Share of cases that are answered, share of wrong answers among them (NaN if there are
-        none), and the same as the confidences announce it.
+        Share of cases that are answered, share of wrong answers among them (NaN if there are none),
+        and the same as the confidences announce it.
     value, answering, passing : float
-        Mean cost per case: wrong answers plus the price of those handed on; that of answering
-        every case, and of handing on every case.
+        Mean cost per case: of wrong answers and handing on, of answering all, of handing all on.
     n : int
-        Number of cases.
     """
 
     price: float
@@ -75,22 +72,15 @@ def abstention(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels: 0 and 1, or ``0 .. K-1``.
-    y_prob : array-like of shape (n,) or (n, K)
-        P(y = 1), or one column per class with rows that sum to 1.
+    y_true, y_prob
+        As in `policy_cost`.
     price : float
         Cost of handing a case on, from 0 to 1; a wrong answer costs 1.
     threshold : float, optional
-        Confidence from which on to answer, in [0, 1]; by default ``1 - price``, which is best
-        for calibrated confidences.
+        Confidence from which on to answer, in [0, 1]; by default ``1 - price``, which is best for
+        calibrated confidences.
     view : {"top-label"} or int
         The answer: the predicted class, or always the class with this number.
-
-    Raises
-    ------
-    ValueError
-        If labels, probabilities, price or threshold are not valid.
 
     Notes
     -----

@@ -37,25 +37,23 @@ class Capacity(Game):
     Parameters
     ----------
     stakes, stake_weights : sequence of float
-        Possible stakes, such as years of life, positive; and how often each occurs, with sum 1,
-        equally often by default.
+        Possible stakes, such as years of life, positive; how often each occurs, by default equally.
     share, size : float, int
         Share of the patients for whom there is a place, in (0, 1]; patients per round.
 
     Notes
     -----
-    The best policy treats those with the largest ``stake * P(right)``. With many patients per
-    round it treats above a cutoff c, which solves ``sum_j w_j P(Z >= c / v_j) = share``, and is
-    worth ``sum_j w_j v_j (acc - M(q(c / v_j)))`` per patient. Trusting is the best policy for Z,
-    so it loses at most ``E[v |Z - Q|]``: the mean stake times the calibration error.
-    With equal stakes only the ranking counts, so increasing miscalibration costs nothing. Section
-    4 of the review of notions; lesson 13.
+    The best policy treats those with the largest ``stake * P(right)``. With many patients per round
+    it treats above a cutoff c, which solves ``sum_j w_j P(Z >= c / v_j) = share``, and is worth
+    ``sum_j w_j v_j (acc - M(q(c / v_j)))`` per patient. Trusting is best for Z, so it loses at most
+    ``E[v |Z - Q|]``: the mean stake times the calibration error. With equal stakes only the ranking
+    counts, so increasing miscalibration costs nothing. Section 4 of the review of notions; lesson
+    13.
 
     Examples
     --------
     >>> from calibkit.fakes import KnobClassifier
-    >>> model = KnobClassifier(5, 0.8, budget_share=0.5, concentration=3)
-    >>> truth = Capacity().truth(model)
+    >>> truth = Capacity().truth(KnobClassifier(5, 0.8, budget_share=0.5, concentration=3))
     >>> round(truth.trust, 4), round(truth.oracle, 4), round(truth.certain, 4)
     (3.7341, 3.8104, 3.6267)
     """
@@ -147,7 +145,6 @@ class Capacity(Game):
         return self._best(knob_parts(classifier))[0]
 
     def _best(self, parts: list[tuple[float, KnobClassifier]]) -> tuple[float, float]:
-        """Return the value of treating from the cutoff on that fills all places, and the cutoff."""
         if self.share == 1:
             return self._filled(parts, 0.0)[1], 0.0
         top = max(self.stakes)

@@ -32,16 +32,15 @@ class Clinic(Game):
     Notes
     -----
     The player sees all K probabilities of each patient. The best choice for a belief is a
-    multiple-choice knapsack, solved exactly by dynamic programming over the budget: ``best(i,
-    b) = max_o best(i - 1, b - price_o) + gain_io`` with ``gain_io = sum_k p_ik gains[k, o]``.
-    Ties go to the option with the lowest number, from the last patient on. Options with
-    numbers above 0 count as treatment. Section 4 of the review of notions; lesson 13.
+    multiple-choice knapsack, solved exactly by dynamic programming over the budget:
+    ``best(i, b) = max_o best(i - 1, b - price_o) + gain_io`` with
+    ``gain_io = sum_k p_ik gains[k, o]``. Ties go to the lowest option, from the last patient on.
+    Options above 0 count as treatment. Section 4 of the review of notions; lesson 13.
 
     Examples
     --------
     >>> from calibkit.fakes import KnobClassifier
-    >>> model = KnobClassifier(3, 0.75, concentration=3)
-    >>> play = Clinic().simulate("trust", model, 2000, rng=0)
+    >>> play = Clinic().simulate("trust", KnobClassifier(3, 0.75, concentration=3), 2000, rng=0)
     >>> round(play.value), play.unit
     (27, 'round')
     """
@@ -108,9 +107,7 @@ class Clinic(Game):
 
 
 def knapsack(gain: FloatVector, prices: Sequence[int], budget: int) -> NDArray[np.intp]:
-    """Choose the options with the largest total gain within the budget of each round.
-
-    `gain` has the shape (rounds, patients, options), what is returned (rounds, patients).
+    """Choose options (rounds, patients) of largest total gain within the budget of each round.
 
     >>> knapsack(np.array([[[0, 5.0], [0, 4.0]]]), (0, 2), 3).tolist()
     [[1, 0]]

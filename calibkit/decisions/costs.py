@@ -22,8 +22,8 @@ class PolicyCost(Result):
     Parameters
     ----------
     value, promised : float
-        Mean cost per prediction that was paid, and that the model's own probabilities announced
-        for the same actions.
+        Mean cost per prediction that was paid, and that the probabilities announced for these
+        actions.
     ignoring, hindsight : float
         Mean cost of the best single action for everybody, and if every label had been known.
     standard_error : float
@@ -31,7 +31,6 @@ class PolicyCost(Result):
     action, share, paid : ndarray of shape (A,)
         Number of each action, share of predictions that got it, and its part of `value`.
     n : int
-        Number of predictions.
     """
 
     value: float
@@ -83,24 +82,20 @@ def as_costs(costs: Any, n_classes: int | None = None) -> FloatVector:
 
 
 def by_class(y_prob: Any) -> FloatVector:
-    """Return probabilities as float64 rows, one column per class; P(y = 1) becomes two."""
+    """Return float64 rows, one column per class; P(y = 1) becomes two."""
     prob = as_probabilities(y_prob).astype(np.float64)
     return np.stack([1 - prob, prob], axis=1) if prob.ndim == 1 else prob
 
 
 def expected_costs(y_prob: Any, *, costs: Any) -> FloatVector:
-    """Return the expected cost of each action for each prediction, if the probabilities are right.
+    """Return the expected cost of each action, shape (n, A), if the probabilities are right.
 
     Parameters
     ----------
     y_prob : array-like of shape (n,) or (n, K)
         P(y = 1), or one column per class with rows that sum to 1.
     costs : array-like of shape (A, K)
-        ``costs[a, k]``: what action a costs when the class is k.
-
-    Returns
-    -------
-    ndarray of shape (n, A)
+        ``costs[a, k]``: what action a costs when the class is k. Gains are negative costs.
 
     Notes
     -----
@@ -116,19 +111,14 @@ def expected_costs(y_prob: Any, *, costs: Any) -> FloatVector:
 
 
 def best_actions(y_prob: Any, *, costs: Any) -> NDArray[np.intp]:
-    """Return the action of least expected cost for every prediction.
+    """Return the action of least expected cost for every prediction, the lowest number of equals.
 
     Best if the probabilities are calibrated; `trust_regret` says what it loses otherwise.
 
     Parameters
     ----------
     y_prob, costs
-        As in `expected_costs`.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        Numbers of rows of `costs`; a tie goes to the lowest number.
+        As in `expected_costs`; actions are numbers of rows of `costs`.
 
     Examples
     --------
@@ -139,23 +129,18 @@ def best_actions(y_prob: Any, *, costs: Any) -> NDArray[np.intp]:
 
 
 def decision_threshold(costs: Any) -> float:
-    """Probability from which on action 1 is the cheaper of two actions, for two classes.
+    """Probability in [0, 1] from which on action 1 is the cheaper of two actions, for two classes.
 
     Parameters
     ----------
     costs : array-like of shape (2, 2)
         ``costs[a, k]``. Action 1 is the one meant for class 1.
 
-    Returns
-    -------
-    float
-        In [0, 1]. At the threshold both actions cost the same.
-
     Notes
     -----
-    With ``H = costs[1, 0] - costs[0, 0]`` (harm of acting in vain) and
-    ``B = costs[0, 1] - costs[1, 1]`` (benefit of acting rightly), ``t = H / (B + H)``. It exists
-    if action 1 is the better one for class 1 and the worse one for class 0. Taught in lesson 13.
+    ``t = H / (B + H)`` with harm ``H = costs[1, 0] - costs[0, 0]`` of acting in vain and benefit
+    ``B = costs[0, 1] - costs[1, 1]``; at t both cost the same. It exists if action 1 is better for
+    class 1 and worse for class 0. Taught in lesson 13.
 
     Examples
     --------
@@ -182,17 +167,15 @@ def policy_cost(y_true: Any, y_prob: Any, *, costs: Any, actions: Any = None) ->
     ----------
     y_true : array-like of shape (n,)
         Labels: 0 and 1, or ``0 .. K-1``.
-    y_prob : array-like of shape (n,) or (n, K)
-        P(y = 1), or one column per class with rows that sum to 1.
-    costs : array-like of shape (A, K)
-        ``costs[a, k]``: what action a costs when the class is k. Gains are negative costs.
+    y_prob, costs
+        As in `expected_costs`.
     actions : array-like of shape (n,), optional
         What was done, as numbers of rows of `costs`; by default `best_actions`.
 
     Raises
     ------
     ValueError
-        If labels, probabilities, costs or actions are not valid.
+        If labels, probabilities, costs, actions or options are not valid.
 
     Notes
     -----
@@ -232,7 +215,6 @@ def policy_cost(y_true: Any, y_prob: Any, *, costs: Any, actions: Any = None) ->
 
 
 def _as_actions(actions: Any, shape: tuple[int, ...]) -> NDArray[np.intp]:
-    """Check actions: one row number of the cost table per prediction."""
     done = as_array(actions, "actions")
     n, n_actions = shape
     if done.shape != (n,):

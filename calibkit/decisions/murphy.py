@@ -22,12 +22,9 @@ class MurphyCurve(Result):
     threshold : ndarray of shape (m + 2,)
         0, the m distinct predictions inside (0, 1), and 1: the ends of the pieces.
     in_vain, missed : ndarray of shape (m + 1,)
-        Shares of all predictions acted on in vain, and not acted on where the event happened, on
-        each piece ``(left, right]``.
-    base_rate : float
-        How often the event happened.
-    view, n : str, int
-        Which event, and the number of predictions.
+        On each piece ``(left, right]`` the shares acted on in vain, and not acted on though it
+        happened.
+    base_rate, view, n : float, str, int; base rate: how often the event happened
     """
 
     threshold: FloatVector
@@ -38,7 +35,6 @@ class MurphyCurve(Result):
     n: int
 
     def _rates(self, t: Any) -> tuple[FloatVector, FloatVector, FloatVector]:
-        """Return checked thresholds with the shares acted in vain and missed."""
         level = as_array(np.atleast_1d(t), "threshold").astype(np.float64)
         bad = np.flatnonzero(~((level >= 0) & (level <= 1)))
         if len(bad):
@@ -63,10 +59,7 @@ class MurphyCurve(Result):
         return np.asarray(np.minimum(level * (1 - self.base_rate), (1 - level) * self.base_rate))
 
     def net_benefit(self, threshold: Any) -> FloatVector:
-        """Return the net benefit of decision curves: hits minus ``t/(1-t)`` false alarms.
-
-        Per prediction, in units of one hit; NaN at the threshold 1.
-        """
+        """Return hits minus ``t/(1-t)`` false alarms per prediction, in hits; NaN at 1."""
         level, _, _ = self._rates(threshold)
         gain = (1 - level) * self.base_rate - self.cost(level)
         empty = np.full(level.shape, np.nan)
@@ -88,7 +81,6 @@ class MurphyCurve(Result):
         return np.asarray(cuts[turns].reshape(-1, 2))
 
     def _crossings(self) -> FloatVector:
-        """Return where the straight pieces meet those of always and never acting."""
         left, right = self.threshold[:-1], self.threshold[1:]
         found = [np.array([self.base_rate])]
         for in_vain, missed in ((1 - self.base_rate, 0.0), (0.0, self.base_rate)):
@@ -132,25 +124,18 @@ def murphy_curve(y_true: Any, y_prob: Any, *, view: View | None = None) -> Murph
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels: 0 and 1, or ``0 .. K-1``.
-    y_prob : array-like of shape (n,) or (n, K)
-        P(y = 1), or one column per class with rows that sum to 1.
+    y_true, y_prob
+        As in `policy_cost`.
     view : {"top-label"} or int, optional
         Which event; needed when `y_prob` has columns.
-
-    Raises
-    ------
-    ValueError
-        If labels, probabilities or view are not valid.
 
     Notes
     -----
     ``L(t) = t (1/n) #{p_i >= t, y_i = 0} + (1 - t) (1/n) #{p_i < t, y_i = 1}``: acting in vain
     costs t, missing 1 - t, and t is the best threshold for these costs. L is linear between
     predictions, so n predictions fix it after one sort. Its integral is half the Brier score;
-    ``L(t) / (t (1 - t))`` integrates to the log loss (Ehm, Gneiting, Jordan and Krueger, 2016).
-    For costs C and M multiply by C + M at ``t = C / (C + M)``. Taught in lesson 13.
+    ``L(t) / (t (1 - t))`` integrates to the log loss (Ehm, Gneiting, Jordan and Krueger, 2016). For
+    costs C and M multiply by C + M at ``t = C / (C + M)``. Taught in lesson 13.
 
     Examples
     --------

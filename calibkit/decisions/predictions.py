@@ -21,18 +21,14 @@ class PolicyValues(Result):
 
     Parameters
     ----------
-    policy : ndarray of shape (m,)
-        Names.
-    value, low, high : ndarray of shape (m,)
-        Mean payoff with its interval.
+    policy, value, low, high : ndarray of shape (m,)
+        Names, and mean payoffs with their intervals.
     gain, gain_low, gain_high : ndarray of shape (m,)
         The same for the difference to the first policy, played on the same deal.
-    level : float
-        Nominal probability content of each interval.
+    level : float, nominal probability content of each interval
     rounds, n, left_out : int
         Rounds played, predictions given, and those that filled no round.
-    game, unit : str
-        The rules, and what `value` is per.
+    game, unit : str, the rules, and what `value` is per
     """
 
     policy: NDArray[np.str_]
@@ -77,40 +73,29 @@ def play_predictions(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels: 0 and 1, or ``0 .. K-1``.
-    y_prob : array-like of shape (n,) or (n, K)
-        P(y = 1), the probability that treating is right; or one column per class with rows that
-        sum to 1, of which `Ward` and `Capacity` show the largest.
-    game : Game
-        `Ward`, `Capacity` or `Clinic`.
+    y_true, y_prob
+        As in `policy_cost`; P(y = 1) is that treating is right, of columns `Ward` and `Capacity`
+        show the largest.
+    game : Ward, Capacity or Clinic
     policies : sequence or mapping from names
-        Names or callables as in ``game.simulate`` (not "oracle", which needs the truth), such as
-        a fitted calibrator's method ``calibrate``. Others are compared with the first.
-    level : float
-        Nominal probability content of each interval, in (0, 1).
-    n_resamples : int
-        Number of resamples.
-    rng : int, numpy.random.Generator or None
-        Seed or generator, for the deal and the resamples.
-
-    Raises
-    ------
-    ValueError
-        If the input is not valid or fills no round, or a policy cannot be played.
+        Names or callables as in ``game.simulate`` (not "oracle", which needs the truth), such as a
+        fitted calibrator's method ``calibrate``. Others are compared with the first.
+    level, n_resamples : float, int
+        Nominal probability content of each interval, in (0, 1), and number of resamples.
+    rng : int, numpy.random.Generator or None, for the deal and the resamples
 
     Notes
     -----
-    Rows are dealt in random order. Whole rounds are redrawn with replacement, and intervals are
-    quantiles of their means (percentile bootstrap). They do not cover the luck of one deal's
-    grouping, nor a calibrator fitted on the same rows. Taught in lesson 13.
+    Rows are dealt in random order; those that fill no round are left out. Whole rounds are redrawn
+    with replacement, and intervals are quantiles of their means (percentile bootstrap). They do not
+    cover the luck of one deal's grouping, nor a calibrator fitted on the same rows. Taught in
+    lesson 13.
 
     Examples
     --------
     >>> from calibkit.decisions import Ward
     >>> from calibkit.fakes import KnobClassifier
-    >>> fake = KnobClassifier(5, 0.8, budget_share=0.5, concentration=3)
-    >>> data = fake.sample(4000, rng=0)
+    >>> data = KnobClassifier(5, 0.8, budget_share=0.5, concentration=3).sample(4000, rng=0)
     >>> won = play_predictions(data.y_true, data.y_prob, game=Ward(), rng=0)
     >>> won.policy.tolist(), won.value.round(2).tolist(), (won.high - won.low).round(2).tolist()
     (['trust', 'certain', 'clairvoyant'], [0.68, 0.48, 1.62], [0.13, 0.15, 0.04])
@@ -143,7 +128,6 @@ def play_predictions(
 
 
 def _named(policies: Sequence[Policy] | Mapping[str, Policy]) -> dict[str, Policy]:
-    """Return policies by name, at least one and each name once."""
     if isinstance(policies, str) or callable(policies):
         raise ValueError(f"policies must be a sequence or mapping; pass [{policies!r}].")
     if isinstance(policies, Mapping):
@@ -160,7 +144,6 @@ def _named(policies: Sequence[Policy] | Mapping[str, Policy]) -> dict[str, Polic
 def _interval(
     payoffs: FloatVector, level: float, count: int, rng: np.random.Generator
 ) -> tuple[FloatVector, FloatVector]:
-    """Return quantiles of the means over redrawn rounds, for each row of `payoffs`."""
     # Rounds with the same payoffs are interchangeable: only how often each kind is drawn counts.
     kinds, often = np.unique(payoffs, axis=1, return_counts=True)
     rounds = payoffs.shape[1]

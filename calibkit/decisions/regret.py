@@ -25,14 +25,11 @@ class TrustRegret(Result):
     ----------
     value, bound : float
         Mean loss per prediction, never negative, and the most that it can be: ``(B + H) error``.
-    error : float
-        Mean distance between said and true probability.
-    threshold : float
-        Probability from which on acting is worth it.
+    error, threshold : float
+        Mean distance between said and true probability; probability from which on to act.
     acted_in_vain, missed : float
         Shares of predictions acted on though waiting was better, and the reverse.
     n : int
-        Number of predictions.
     """
 
     value: float
@@ -65,14 +62,11 @@ class RegretCurve(Result):
 
     Parameters
     ----------
-    threshold : ndarray of shape (m,)
-        Probability from which on acting is worth it; equals H, and 1 - B.
-    regret : ndarray of shape (m,)
-        Mean loss per prediction at each threshold, never negative.
-    error : float
-        Mean distance between said and true probability: the bound at every threshold.
-    n : int
-        Number of predictions.
+    threshold, regret : ndarray of shape (m,)
+        Probability from which on to act, which equals H; mean loss per prediction, never negative.
+    error, n : float, int
+        Mean distance between said and true probability: the bound everywhere. Number of
+        predictions.
     """
 
     threshold: FloatVector
@@ -98,7 +92,7 @@ class RegretCurve(Result):
 
 
 def regret_bound(error: float, *, benefit: float, harm: float) -> float:
-    """Bound on what trusting a model with this calibration error can lose.
+    """Bound on what trusting a model with this calibration error can lose, per prediction.
 
     Parameters
     ----------
@@ -107,16 +101,11 @@ def regret_bound(error: float, *, benefit: float, harm: float) -> float:
     benefit, harm : float
         Gain B of acting rightly and cost H of acting in vain, positive.
 
-    Returns
-    -------
-    float
-        In the unit of `benefit`, per prediction.
-
     Notes
     -----
-    ``regret = (B + H) E[|Q - t|; Z and Q on different sides of t] <= (B + H) E|Z - Q|``, since
-    there ``|Q - t| <= |Z - Q|``. With ``Q = E[Y | Z]`` the last mean is the ECE. Section 4 of the
-    review of notions; lesson 13.
+    ``regret = (B + H) E[|Q - t|; Z and Q on different sides of t] <= (B + H) E|Z -
+    Q|``, since there ``|Q - t| <= |Z - Q|``. With ``Q = E[Y | Z]`` the last mean is the ECE.
+    Section 4 of the review of notions; lesson 13.
 
     Examples
     --------
@@ -135,7 +124,7 @@ def trust_regret(y_prob: Any, true_prob: Any, *, benefit: float, harm: float) ->
     y_prob, true_prob : array-like of shape (n,)
         Said and true probability that acting is right.
     benefit, harm : float
-        Gain B of acting rightly and cost H of acting in vain, positive.
+        As in `regret_bound`.
 
     Notes
     -----
@@ -197,7 +186,6 @@ def regret_curve(y_prob: Any, true_prob: Any, *, thresholds: Any = None) -> Regr
 
 
 def _lost(said: FloatVector, true: FloatVector, threshold: float) -> tuple[float, float, float]:
-    """Return the mean loss where B + H = 1, and the shares acted in vain and missed."""
     in_vain = (said >= threshold) & (true < threshold)
     missed = (said < threshold) & (true >= threshold)
     lost = np.sort(np.abs(true - threshold) * (in_vain | missed))
@@ -205,7 +193,6 @@ def _lost(said: FloatVector, true: FloatVector, threshold: float) -> tuple[float
 
 
 def _as_pairs(y_prob: Any, true_prob: Any) -> tuple[FloatVector, FloatVector]:
-    """Check said and true probabilities: one of each per prediction."""
     said = as_probabilities(y_prob).astype(np.float64)
     try:
         true = as_probabilities(true_prob).astype(np.float64)

@@ -42,7 +42,6 @@ class _Family:
         as_amount(self.concentration, "concentration")
 
     def value(self, accuracy: float, error: float) -> float:
-        """Return the value of trusting, NaN where no such classifier exists."""
         try:
             classifier = KnobClassifier.with_error(
                 self.n_classes, accuracy, error, self.direction, concentration=self.concentration
@@ -52,7 +51,6 @@ class _Family:
         return float(self.game.trust_value(classifier))
 
     def least(self, utility: float, error: float) -> float:
-        """Return the accuracy from which on the utility is reached, NaN if there is none."""
         low, high = 1 / self.n_classes + MARGIN, 1 - MARGIN
         if self.direction == "over":  # Lemma 1
             high = min(high, 1 - error)
@@ -82,14 +80,10 @@ class RequirementSweep(Result):
 
     Parameters
     ----------
-    accuracy, error : ndarray of shape (a,) and (e,)
-        Accuracies, one per row, and calibration errors, one per column.
-    value : ndarray of shape (a, e)
-        Exact value per patient; NaN where Lemma 1 excludes the pair.
-    game, direction : str
-        The rules, and "over" or "under".
-    n_classes, concentration : int, float
-        Number of classes and sharpness of the fake classifiers.
+    accuracy, error, value : ndarray of shape (a,), (e,) and (a, e)
+        Accuracies and errors; exact value per patient, NaN where Lemma 1 excludes the pair.
+    game, direction, n_classes, concentration : str, str, int, float
+        The rules; "over" or "under", classes and sharpness of the fake classifiers.
     """
 
     accuracy: FloatVector
@@ -140,29 +134,23 @@ def requirement_sweep(
     Parameters
     ----------
     game : Ward or Capacity
-        The application.
-    accuracies : array-like of shape (a,)
-        Strictly between 1/K and 1.
-    errors : array-like of shape (e,)
-        Expected calibration errors from 0 to 1. Pairs that no classifier has give NaN; the
-        limit itself counts as feasible.
+    accuracies, errors : array-like of shape (a,) in (1/K, 1), and (e,) in [0, 1]
+        Pairs that no classifier has give NaN; the limit itself counts as feasible.
     n_classes, direction, concentration
         As in `KnobClassifier`; `direction` is "over" or "under".
 
     Notes
     -----
-    Lemma 1 excludes errors above ``1 - accuracy`` (over) or ``accuracy - 1/K`` (under). At a
-    fixed error more accuracy need not be worth more: near its limit the error is a larger share
-    of what is possible. Sections 3 and 4 of the review of notions; lesson 13.
+    Lemma 1 excludes errors above ``1 - accuracy`` (over) or ``accuracy - 1/K`` (under). At a fixed
+    error more accuracy need not be worth more: near its limit the error is a larger share of what
+    is possible. Sections 3 and 4 of the review of notions; lesson 13.
 
     Examples
     --------
     >>> from calibkit.decisions import Ward
-    >>> sweep = requirement_sweep(
-    ...     Ward(), accuracies=[0.8, 0.9], errors=[0, 0.1, 0.15], concentration=3
-    ... )
+    >>> sweep = requirement_sweep(Ward(), accuracies=[0.9], errors=[0, 0.1, 0.15], concentration=3)
     >>> sweep.value.round(4).tolist()
-    [[0.8216, 0.6073, 0.4], [1.3405, 1.2, nan]]
+    [[1.3405, 1.2, nan]]
     """
     family = _Family(game, n_classes, direction, concentration)
     rows, columns = _axis(accuracies, "accuracies"), _axis(errors, "errors")
@@ -192,26 +180,15 @@ def least_accuracy(
 ) -> float:
     """Return the accuracy from which on trusting is worth at least `utility`.
 
+    All larger feasible accuracies reach it too. NaN if the largest one does not; the least feasible
+    accuracy if all do. 401 are tried, then the crossing is solved for. Taught in lesson 13.
+
     Parameters
     ----------
-    game : Ward or Capacity
-        The application.
-    utility : float
-        Wanted value per patient.
-    error : float
-        Expected calibration error, from 0 to 1.
+    game, utility, error : Ward or Capacity, float, float
+        Wanted value per patient, and expected calibration error, from 0 to 1.
     n_classes, direction, concentration
         As in `requirement_sweep`.
-
-    Returns
-    -------
-    float
-        All larger feasible accuracies reach the utility too. NaN if the largest one does not;
-        the least feasible accuracy if all do.
-
-    Notes
-    -----
-    401 feasible accuracies are tried, then the crossing is solved for. Taught in lesson 13.
 
     Examples
     --------

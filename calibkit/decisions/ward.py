@@ -38,18 +38,18 @@ class Ward(Game):
     Notes
     -----
     Each patient is shown with the confidence in the diagnosis; P(y = 1) if predictions are
-    one-dimensional. Treat from ``t = H / (B + H)`` on; if beds are short, the most confident
-    first. Without a limit, and with the distribution F and partial mean M of the true confidence
-    Q, treating from ``Q >= c`` on is worth ``(B + H) [(acc - M(c)) - t (1 - F(c))]`` per patient.
-    With beds there is no closed form: simulate. Section 4 of the review of notions; lesson 13.
+    one-dimensional. Treat from ``t = H / (B + H)`` on; if beds are short, the most confident first.
+    Without a limit, and with the distribution F and partial mean M of the true confidence Q,
+    treating from ``Q >= c`` on is worth ``(B + H) [(acc - M(c)) - t (1 - F(c))]`` per patient. With
+    beds there is no closed form: simulate. Section 4 of the review of notions; lesson 13.
 
     Examples
     --------
     >>> from calibkit.fakes import KnobClassifier
     >>> model = KnobClassifier(5, 0.8, budget_share=0.5, concentration=3)
-    >>> truth, play = Ward().truth(model), Ward().simulate("trust", model, 20_000, rng=0)
-    >>> round(truth.trust, 4), round(truth.oracle, 4), round(truth.bound, 4), round(play.value, 2)
-    (0.6073, 0.8216, 0.8, 0.62)
+    >>> truth = Ward().truth(model)
+    >>> round(truth.trust, 4), round(truth.oracle, 4), round(truth.bound, 4)
+    (0.6073, 0.8216, 0.8)
     """
 
     benefit: float = 2.0

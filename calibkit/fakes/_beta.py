@@ -35,21 +35,17 @@ class ScaledBeta:
 
     @property
     def a(self) -> float:
-        """First parameter of the beta distribution."""
         return self.concentration * (self.mean - self.low) / (1 - self.low)
 
     @property
     def b(self) -> float:
-        """Second parameter of the beta distribution."""
         return self.concentration * (1 - self.mean) / (1 - self.low)
 
     @property
     def variance(self) -> float:
-        """Variance of Q."""
         return (self.mean - self.low) * (1 - self.mean) / (self.concentration + 1)
 
     def cdf(self, q: Any) -> FloatVector:
-        """``F(q) = P(Q <= q)``."""
         return np.asarray(special.betainc(self.a, self.b, to_unit(q, self.low)))
 
     def partial_mean(self, q: Any) -> FloatVector:
@@ -57,7 +53,6 @@ class ScaledBeta:
         return partial_mean(to_unit(q, self.low), self.low, self.mean, self.a, self.b)
 
     def quantile(self, level: Any) -> FloatVector:
-        """Return the q with ``F(q) = level``."""
         return np.asarray(self.low + (1 - self.low) * special.betaincinv(self.a, self.b, level))
 
     def mean_distance(self, point: float) -> float:
@@ -72,10 +67,9 @@ class ScaledBeta:
     def expectation(
         self, function: Callable[[float, float], float], kinks: Sequence[float] = ()
     ) -> float:
-        """``E function(Q, 1 - Q)`` by quadrature over the quantiles, for a bounded function.
+        """``E function(Q, 1 - Q)`` by quadrature, for a bounded function, smooth but for `kinks`.
 
-        The function is smooth but for `kinks`, given as values of Q. It gets both Q and 1 - Q
-        because the difference would lose its digits where Q is nearly 1.
+        It gets both Q and 1 - Q because the difference would lose its digits where Q is nearly 1.
         """
 
         def at_level(level: float) -> float:

@@ -20,7 +20,6 @@ def as_number(value: Any, name: str, feasible: str) -> float:
 
 
 def as_between(value: Any, name: str, feasible: str, low: float, high: float) -> float:
-    """Check a number in [low, high]."""
     number = as_number(value, name, feasible)
     if not low <= number <= high:
         raise ValueError(f"{name} must lie {feasible}, got {value!r}.")
@@ -30,7 +29,6 @@ def as_between(value: Any, name: str, feasible: str, low: float, high: float) ->
 def as_finite(
     value: Any, name: str, low: float = -np.inf, high: float = np.inf, said: str = "a finite number"
 ) -> float:
-    """Check a finite number in [low, high]; the message states the range."""
     if low > -np.inf:
         said += f" from {low:g} to {high:g}" if high < np.inf else f" of at least {low:g}"
     number = as_number(value, name, said)
@@ -40,7 +38,6 @@ def as_finite(
 
 
 def as_amount(value: Any, name: str) -> float:
-    """Check a positive finite number such as a stake."""
     number = as_finite(value, name, 0)
     if number == 0:
         raise ValueError(f"{name} must be above 0, got {value!r}.")
@@ -48,7 +45,6 @@ def as_amount(value: Any, name: str) -> float:
 
 
 def as_positive(value: Any, name: str) -> float:
-    """Check a positive finite number such as a concentration."""
     number = as_number(value, name, "a positive finite number")
     if not 0 < number < np.inf:
         raise ValueError(f"{name} must be a positive finite number, got {value!r}.")
@@ -56,14 +52,12 @@ def as_positive(value: Any, name: str) -> float:
 
 
 def as_pair(values: Any, name: str) -> tuple[float, ...]:
-    """Check two positive finite numbers, such as the parameters of a beta distribution."""
     if not isinstance(values, tuple | list) or len(values) != 2:
         raise ValueError(f"{name} must be two positive numbers, got {values!r}.")
     return tuple(as_positive(value, f"{name}[{i}]") for i, value in enumerate(values))
 
 
 def as_norm(value: Any) -> float:
-    """Check the norm of a calibration error."""
     feasible = "a finite number from 1 on"
     if not 1 <= as_number(value, "norm", feasible) < np.inf:
         raise ValueError(f"norm must be {feasible}, got {value!r}.")
@@ -71,7 +65,6 @@ def as_norm(value: Any) -> float:
 
 
 def as_accuracy(value: Any, n_classes: int) -> float:
-    """Check an accuracy that a confidence of at least 1/K can be calibrated to."""
     low = 1 / n_classes
     feasible = (
         f"strictly between 1/K = {low:.6g} (guessing) and 1 (never wrong) for {n_classes} classes"
@@ -91,7 +84,6 @@ def legacy_generator(seed: int) -> np.random.RandomState:
 
 
 def as_choice(value: Any, name: str, options: tuple[str, ...]) -> str:
-    """Check a word against the words that exist."""
     if not isinstance(value, str) or value not in options:
         listed = ", ".join(f'"{option}"' for option in options)
         raise ValueError(f"{name}={value!r} does not exist; choose one of {listed}.")
@@ -113,7 +105,6 @@ def as_pivot(value: Any, direction: str, n_classes: int) -> float | None:
 
 
 def as_weights(values: Any, size: int, name: str, of: str = "class") -> tuple[float, ...]:
-    """Check weights: as many as needed, none negative, summing to 1."""
     try:
         weights = tuple(float(value + 0.0) for value in values)  # refuses text
     except (TypeError, ValueError):

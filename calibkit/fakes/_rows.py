@@ -13,7 +13,6 @@ SMALLEST_EXCESS = 1e-6
 def fill(
     rows: FloatVector, predicted: NDArray[np.int64], top: FloatVector, others: FloatVector
 ) -> None:
-    """Write `others` everywhere and `top` on the predicted class."""
     rows[:] = others
     rows[np.arange(len(rows)), predicted] = top
 
@@ -23,8 +22,8 @@ def limit_shares(
 ) -> FloatVector:
     """Turn exponential draws, one row per class, into shares of the wrong classes.
 
-    They are uniform on the simplex as far as allowed. Some draws would lift a wrong class above
-    the predicted one; these are pulled towards equal shares until they do not.
+    Uniform on the simplex; draws that lift a wrong class above the predicted one are pulled towards
+    equal shares until they do not.
     """
     own = predicted, np.arange(len(predicted))
     equal = 1 / (len(draws) - 1)

@@ -21,10 +21,9 @@ class FakeSample:
     ----------
     y_true : ndarray of shape (n,)
         Labels, drawn with probability `true_prob`.
-    y_prob : ndarray of shape (n,) or (n, K)
-        What the fake classifier says: P(y = 1), or one column per class.
-    true_prob : ndarray, shaped as `y_prob`
-        What it should have said.
+    y_prob, true_prob : ndarray of shape (n,) or (n, K)
+        What the fake classifier says, P(y = 1) or one column per class, and what it should have
+        said.
     """
 
     y_true: NDArray[np.int64]
@@ -33,12 +32,10 @@ class FakeSample:
 
     @property
     def n(self) -> int:
-        """Number of predictions."""
         return len(self.y_true)
 
 
 def fake_sample(y_true: NDArray[Any], y_prob: FloatVector, true_prob: FloatVector) -> FakeSample:
-    """Seal three arrays as a sample."""
     labels = read_only(y_true.astype(np.int64, copy=False))
     return FakeSample(y_true=labels, y_prob=read_only(y_prob), true_prob=read_only(true_prob))
 
@@ -47,31 +44,23 @@ def fake_sample(y_true: NDArray[Any], y_prob: FloatVector, true_prob: FloatVecto
 class FakeTruth(Result):
     """The true values of a fake classifier, without any data; NaN where no closed form exists.
 
+    They are errors of the distribution, not of a sample (the review of notions of calibration,
+    sections 1 and 2). Lesson 03.
+
     Parameters
     ----------
-    model : str
-        The classifier in words.
+    model : str, the classifier in words
     accuracy, mean_confidence : float
         Chance that the predicted label is right, and its mean predicted probability.
-    expected : float
-        True expected calibration error of the predicted label (ECE), without bins.
-    root_mean_square, maximum : float
-        The same error with norm 2, and its largest value.
-    label_conditional : float
-        As `expected`, but given the predicted class as well as its confidence.
+    expected, root_mean_square, maximum : float
+        True calibration error of the predicted label without bins (ECE), with norm 2, and its
+        largest value.
+    label_conditional, class_wise : float
+        As `expected`, but given the predicted class too; mean error of every class's probability.
     strong : float
         Mean L1 distance between the predicted and the true probability vector.
-    class_wise : float
-        Mean over classes of the calibration error of that class's probability.
-    brier, top_label_brier : float
-        Brier score summed over classes, and of the predicted label alone.
-    log_loss : float
-        Mean negative log-probability of the label, natural logarithm.
-
-    Notes
-    -----
-    The errors of the distribution, not of a sample (the review of notions of calibration,
-    sections 1 and 2). Taught in lesson 03.
+    brier, top_label_brier, log_loss : float
+        Brier score summed over classes, of the predicted label alone; log loss in nats.
 
     Examples
     --------
@@ -95,7 +84,6 @@ class FakeTruth(Result):
     log_loss: float = np.nan
 
     def describe(self) -> str:
-        """Say accuracy, confidence and error in one sentence."""
         known = (
             ("accuracy", self.accuracy),
             ("mean confidence", self.mean_confidence),
@@ -115,8 +103,7 @@ class FakeTruth(Result):
 class InfeasibleTarget(ValueError):
     """A wanted calibration error that no classifier of this kind can have: outside [low, high].
 
-    Lemma 1 of the review of notions of calibration limits the error of an over- or under-confident
-    classifier of given accuracy. Lesson 03.
+    Lemma 1 of the review of notions of calibration limits it, given the accuracy. Lesson 03.
 
     Examples
     --------

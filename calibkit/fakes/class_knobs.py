@@ -1,7 +1,4 @@
-"""Knob classifiers with other dials for each predicted class.
-
-The review of notions of calibration, sections 1.4 and 2; the construction is our own. Lesson 03.
-"""
+"""Knob classifiers with other dials for each predicted class: our own construction. Lesson 03."""
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
@@ -28,22 +25,20 @@ SMALLEST_LOG, LARGEST_LOG = -1e300, 700.0
 class ClassKnobs:
     """A fake classifier that is wrong in another way for each class that it predicts.
 
-    Over-confidence for one class and under-confidence for another cancel where both report the
-    same confidence. Then the error of the pooled confidence is smaller than that given the class.
-
     Parameters
     ----------
     knobs : sequence of K `KnobClassifier`
-        The behaviour when class 0, 1, … is predicted. All have K classes and the same `spread`,
-        no class weights of their own, and a `budget_share` below 1.
+        The behaviour when class 0, 1, … is predicted. All have K classes and the same `spread`, no
+        class weights of their own, and a `budget_share` below 1.
     class_weights : sequence of K floats, optional
         How often each class is predicted; equally often by default.
 
     Notes
     -----
-    The label-conditional error is ``sum_k w_k e_k`` with the error e_k of each knob. The
-    confidence error is at most that. It is integrated exactly between the confidences at which
-    over- and under-confidence balance. Taught in lesson 03.
+    The label-conditional error is ``sum_k w_k e_k`` with the error e_k of each knob. The confidence
+    error is at most that: over- and under-confidence cancel where both report the same confidence.
+    It is integrated exactly between the points where they balance. The review of notions of
+    calibration, sections 1.4 and 2. Taught in lesson 03.
 
     Examples
     --------
@@ -83,8 +78,8 @@ class ClassKnobs:
     ) -> Self:
         """Build K knobs that differ in direction and share only, one of each per predicted class.
 
-        A direction is ``"over"``, ``"under"`` or ``"pivot"`` (around the accuracy), a share of the
-        error budget below 1. The other dials are as in `KnobClassifier`, the same for every class.
+        Directions as in `KnobClassifier` (a pivot is the accuracy), shares below 1; other dials are
+        alike.
         """
         if isinstance(directions, str) or len(directions) != len(budget_shares):
             raise ValueError(
@@ -123,10 +118,7 @@ class ClassKnobs:
         return pooled, member
 
     def true_map(self, confidence: Any) -> FloatVector:
-        """Return the true confidence behind each reported one, whatever class was predicted.
-
-        NaN where no class is ever predicted with such a confidence.
-        """
+        """Return the true confidence behind each reported one; NaN where none is ever reported."""
         z = np.asarray(confidence, dtype=np.float64)
         pooled, member = self._pooled()
         return pooled.true_map(z.ravel(), self.weights @ member).reshape(z.shape)
@@ -192,7 +184,6 @@ class ClassKnobs:
 
 
 def _check_member(k: int, knob: KnobClassifier, knobs: Sequence[KnobClassifier]) -> None:
-    """Refuse a knob that does not fit the others."""
     if knob.n_classes != len(knobs):
         raise ValueError(
             f"knobs[{k}] has n_classes={knob.n_classes}, but there are {len(knobs)} knobs; one "
@@ -213,11 +204,9 @@ def _check_member(k: int, knob: KnobClassifier, knobs: Sequence[KnobClassifier])
 class _PooledKnobs:
     """What is left of several errors when only the confidence is looked at.
 
-    Component j reports ``Z = (1 - t) Q + t x``, with its own beta distribution of Q, share t and
-    anchor x. Pooled with weights w_j, the true confidence at z is ``a(z)``. The pooled error is
-    the integral of ``|sum_j w_j f_j(z) (q_j(z) - z)|``. Between two sign changes the integral is a
-    difference of the primitive, which F and M give exactly. So the error is the total variation
-    of the primitive.
+    Component j reports ``Z = (1 - t) Q + t x`` with weight w_j. The error
+    ``integral |sum_j w_j f_j(z) (q_j(z) - z)|`` is the total variation of its primitive, which F
+    and M give exactly.
     """
 
     true: tuple[ScaledBeta, ...]  # laws of the true confidence, all with the same lower end
@@ -236,7 +225,6 @@ class _PooledKnobs:
         return np.asarray((z[:, None] - self.share * self.anchor) / (1 - self.share))
 
     def primitive(self, z: FloatVector) -> FloatVector:
-        """Integral of ``f_j (q_j - z)`` up to z, as (points, components)."""
         a, b = self._parameters()
         mean = np.array([true.mean for true in self.true])
         u = to_unit(self._behind(z), self._low)
@@ -244,10 +232,7 @@ class _PooledKnobs:
         return np.asarray(self.share * below)
 
     def _gaps(self, z: FloatVector) -> tuple[FloatVector, FloatVector]:
-        """Return relative densities and ``q - z`` of each component, as (points, components).
-
-        Densities are scaled to a largest one of 1 at each point, 0 outside a component's range.
-        """
+        """Return densities (largest 1, 0 out of range) and ``q - z``, as (points, components)."""
         a, b = self._parameters()
         q = self._behind(z)
         u = to_unit(q, self._low)
@@ -266,7 +251,6 @@ class _PooledKnobs:
             return np.asarray(np.where(mass > 0, z + (relative * gap) @ weights / mass, np.nan))
 
     def grid(self) -> FloatVector:
-        """Return points that follow every component's mass, with the ends of its range."""
         inner = max(FEWEST_POINTS, GRID_POINTS // len(self.true))
         levels = np.concatenate([TAIL_LEVELS, np.linspace(0, 1, inner), 1 - TAIL_LEVELS])
         points = [
@@ -276,8 +260,6 @@ class _PooledKnobs:
         return np.unique(np.concatenate(points))
 
     def _crossing(self, low: float, high: float, weights: FloatVector) -> float:
-        """Return the confidence between two points at which ``a(z) = z``."""
-
         def gap(point: float) -> float:
             relative, gap = self._gaps(np.array([point]))
             return float((relative * gap)[0] @ weights)

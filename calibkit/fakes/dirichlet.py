@@ -2,8 +2,6 @@
 
 The published package for such fakes mixes two readings of a distortion: its sampler follows the
 first, its integrals the second. Here the reading is explicit.
-
-The review of notions of calibration, section 6. Lesson 03.
 """
 
 from collections.abc import Callable
@@ -45,14 +43,14 @@ class DirichletFake:
     distortion : Distortion
         The map h from base to the other vector; by default nothing is distorted.
     reading : {"truth-is-base", "confidence-is-base"}
-        Which of the two is drawn from the base distribution.
 
     Notes
     -----
     Labels are drawn from R. *Truth is the base*: if h keeps the order, accuracy is ``E max R`` for
     every h: the same accuracy with another error. *Confidence is the base*: mean confidence is
     ``E max C``, and accuracy moves with h. This reading can clone a network, whose confidences are
-    known and whose truth is not. Taught in lesson 03.
+    known and whose truth is not. Section 6 of the review of notions of calibration. Taught in
+    lesson 03.
 
     Examples
     --------
@@ -91,10 +89,7 @@ class DirichletFake:
         return self.base.n_classes
 
     def true_vector(self, y_prob: Any) -> FloatVector:
-        """Return the true probabilities behind predicted ones of shape (n, K).
-
-        If truth is the base, this needs a distortion with a known inverse.
-        """
+        """Return the truth behind predictions (n, K); if it is the base, h needs an inverse."""
         if self.reading == "truth-is-base":
             return self.distortion.inverse(y_prob)
         return self.distortion(y_prob)
@@ -110,9 +105,8 @@ class DirichletFake:
     def truth(self) -> FakeTruth:
         """Return the true values that are exact; NaN for the others.
 
-        Without distortion everything is known. With two classes and an invertible distortion
-        nearly everything is, by quadrature. For more classes, what `reading` leaves unchanged:
-        accuracy if truth is the base and the order is kept, or mean confidence.
+        All without distortion; nearly all for two classes and an invertible one; else accuracy
+        (truth is the base, order kept) or mean confidence.
         """
         if isinstance(self.distortion, Identity):
             return self._calibrated()
@@ -145,8 +139,6 @@ class DirichletFake:
         )
 
     def _binary(self) -> FakeTruth:
-        """Integrate over the base for two classes; every function gets true and said rows."""
-
         def mean(of: Callable[[FloatVector, FloatVector], FloatVector]) -> float:
             def value(x: float, rest: float) -> float:
                 return float(of(*self._pair(np.array([[x, rest]])))[0])
@@ -176,7 +168,6 @@ class DirichletFake:
         )
 
     def _pair(self, base: FloatVector) -> tuple[FloatVector, FloatVector]:
-        """Return true and reported rows for rows of the base."""
         other = self.distortion._apply(base)
         return (base, other) if self.reading == READINGS[0] else (other, base)
 

@@ -1,9 +1,4 @@
-"""Gaussian discriminant data: a model that is exactly right until the prevalence shifts.
-
-Section 4 (simulated data) of the paper on the test-based calibration error, with its formula
-corrected: the slope of the logit is ``(m_1 - m_0) / s^2``, here 1/4, and the exponent of the
-logistic function is negative. Lessons 03 and 07.
-"""
+"""Gaussian discriminant data: a model that is exactly right until the prevalence shifts."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -32,25 +27,23 @@ class GaussianSample(FakeSample):
 class GaussianDiscriminant:
     """A correct model for normal classes, used where the prevalence may have changed.
 
-    The feature is normal in each class, so the correct model is a logistic regression with known
-    coefficients. A shift of the prevalence moves all true logits by one constant.
-
     Parameters
     ----------
-    prevalence : float
-        Share of positives that the model was made for, strictly between 0 and 1.
-    deployed : float, optional
-        Share of positives where it is used, from 0 to 1; by default unchanged.
-    means : tuple of two floats
-        Mean of the feature for class 0 and class 1.
-    scale : float
-        Standard deviation of the feature in both classes (not the variance).
+    prevalence, deployed : float
+        Share of positives that the model was made for, in (0, 1), and where it is used, in [0, 1];
+        by default unchanged.
+    means, scale : tuple of two floats, float
+        Mean of the feature for class 0 and class 1; its standard deviation in both (not the
+        variance).
 
     Notes
     -----
-    ``logit P(y=1|x) = logit(prevalence) + (m1 - m0) x / s^2 - (m1^2 - m0^2) / (2 s^2)``. A shift
-    adds ``logit(deployed) - logit(prevalence)``. The error has one sign, so its mean is
-    ``|E p - deployed|``. The defaults are the setting of the paper. Taught in lessons 03 and 07.
+    ``logit P(y=1|x) = logit(prevalence) + (m1 - m0) x / s^2 - (m1^2 - m0^2) / (2
+    s^2)``. A shift adds ``logit(deployed) -
+    logit(prevalence)`` everywhere. The error has one sign, so its mean is ``|E p - deployed|``. The
+    defaults are section 4 (simulated data) of the paper on the test-based calibration error, its
+    formula corrected: the slope is ``(m1 - m0) / s^2``, here 1/4, and the exponent of the logistic
+    function is negative. Taught in lessons 03 and 07.
 
     Examples
     --------
@@ -157,8 +150,8 @@ class GaussianDiscriminant:
     ) -> tuple[FloatVector, NDArray[np.int64], FloatVector, NDArray[np.int64]]:
         """Draw the paper's data for a model still to be fitted: training x and y, test x and y.
 
-        Training data have the share `prevalence`, test data `deployed`. NumPy's legacy generator
-        is used in the order of the source; the global one is left alone.
+        Training data have the share `prevalence`, test data `deployed`. NumPy's legacy generator is
+        used in the order of the source; the global one is left alone.
         """
         generator = _dials.legacy_generator(as_count(seed, "seed", minimum=0))
         sizes = as_count(n_train, "n_train"), as_count(n_test, "n_test")

@@ -1,12 +1,8 @@
 """The knob classifier: accuracy, calibration error and sharpness as three independent dials.
 
-It predicts a class and knows the true chance Q of being right. It then reports the confidence
-``Z = (1 - t) Q + t x``: a share t of the way towards an anchor x. Anchor 1 makes it
-over-confident, 1/K under-confident, and a pivot in between both. Everything follows from the
-beta distribution of Q, in closed form.
-
-The review of notions of calibration, sections 3 and 6 (fake classifiers, Lemma 1); the
-construction is our own. Lesson 03.
+It knows the true chance Q of being right and reports ``Z = (1 - t) Q + t x``, a share t of the way
+towards an anchor x. Anchor 1 makes it over-confident, 1/K under-confident, a pivot in between both.
+Everything follows from the beta distribution of Q, in closed form.
 """
 
 from collections.abc import Sequence
@@ -44,31 +40,27 @@ class KnobClassifier:
 
     Parameters
     ----------
-    n_classes : int
-        Number of classes K, at least 2.
-    accuracy : float
-        Chance that the predicted class is right, strictly between 1/K and 1.
+    n_classes, accuracy : int, float
+        K, at least 2; chance that the predicted class is right, strictly between 1/K and 1.
     budget_share : float
         Share of the largest possible calibration error, from 0 (calibrated) to 1.
-    direction : {"over", "under", "pivot"}
-        Over-confident, under-confident, or drawn towards `pivot` from both sides.
-    pivot : float, optional
-        The confidence that stays as it is; the accuracy by default.
+    direction, pivot : {"over", "under", "pivot"}, float, optional
+        Over-confident, under-confident, or drawn towards `pivot` (by default the accuracy) from
+        both sides.
     concentration : float
-        How alike the true confidences are: large is nearly one value, small is nearly only
-        1/K and 1. Changes sharpness, neither accuracy nor the error of over and under.
+        How alike the true confidences are: large is nearly one value, small is nearly only 1/K and
+        1. Changes sharpness, neither accuracy nor the error of over and under.
     class_weights : sequence of K floats, optional
         How often each class is predicted; equally often by default.
-    spread : {"equal", "random"}
-        How the rest of the probability is divided among the other classes.
+    spread : {"equal", "random"}, how the other classes divide the rest
 
     Notes
     -----
-    ``Q = 1/K + (1 - 1/K) B`` with ``B ~ Beta(m s, (1 - m) s)``. Lemma 1 (section 3 of the review
-    of notions) bounds the error: at most ``1 - accuracy`` when over-confident, at most ``accuracy
-    - 1/K`` when under-confident. At ``budget_share=1`` all predictions are equal, and `truth`
-    gives the limit. The mean errors of over and under attain it; larger norms and pivots jump.
-    Taught in lesson 03.
+    ``Q = 1/K + (1 - 1/K) B`` with ``B ~ Beta(m s, (1 - m) s)``. Lemma 1 (section 3 of the review of
+    notions) bounds the error: at most ``1 - accuracy`` when over-confident, at most
+    ``accuracy - 1/K`` when under-confident. At ``budget_share=1`` all predictions are equal, and
+    `truth` gives the limit. The mean errors of over and under attain it; larger norms and pivots
+    jump. Fake classifiers: section 6; the construction is our own. Taught in lesson 03.
 
     Examples
     --------
@@ -111,14 +103,13 @@ class KnobClassifier:
     def with_error(
         cls, n_classes: int, accuracy: float, error: float, direction: str = "over", **dials: Any
     ) -> Self:
-        """Build the classifier that has this expected calibration error exactly.
+        """Build the classifier that has this expected calibration error, from 0 to `room`, exactly.
 
-        `error` may go from 0 to the `room` of the direction, else `InfeasibleTarget` states what
-        is possible; `dials` are further dials of `KnobClassifier`.
+        Else `InfeasibleTarget` states what is possible; `dials` are further dials of
+        `KnobClassifier`.
 
-        >>> fake = KnobClassifier.with_error(5, 0.8, 0.18, "over", concentration=3)
-        >>> round(fake.budget_share, 9), round(fake.truth().expected, 9)
-        (0.9, 0.18)
+        >>> round(KnobClassifier.with_error(5, 0.8, 0.18, "over", concentration=3).budget_share, 9)
+        0.9
         """
         wanted = _dials.as_number(error, "error", "a number from 0 on")
         if "budget_share" in dials:
@@ -166,10 +157,9 @@ class KnobClassifier:
         return self._true.partial_mean(q)
 
     def true_map(self, confidence: Any) -> FloatVector:
-        """Return the true confidence behind each reported one.
+        """Return the true confidence behind each reported one; NaN where none is ever reported.
 
-        NaN where the classifier never reports such a confidence. At ``budget_share=1`` it only
-        reports the anchor, and the true confidence there is the accuracy.
+        At ``budget_share=1`` only the anchor is, and the true confidence there is the accuracy.
         """
         z = np.asarray(confidence, dtype=np.float64)
         low = 1 / self.n_classes
@@ -224,8 +214,7 @@ class KnobClassifier:
     def sample(self, n: int, rng: Rng = None) -> FakeSample:
         """Draw `n` predictions with labels, and the true rows that the labels were drawn from.
 
-        The same seed gives the same labels for every `budget_share` and `direction`, as long as
-        shares are equal.
+        If shares are equal, labels depend on the seed only, not on `budget_share` and `direction`.
         """
         if self.budget_share == 1 and self.anchor == 1 / self.n_classes:
             raise ValueError(

@@ -15,19 +15,17 @@ from calibkit.fakes._sample import FakeSample, FloatVector, Rng, fake_sample
 class LogitDistortion:
     """A binary fake classifier whose true map is a straight line between logits.
 
-    Predictions come from a beta distribution; the event then happens with the true probability
-    ``c(p) = expit(slope * logit(p) + shift)``: the inverse of temperature and bias scaling
-    (section 6 of the review of notions). Taught in lessons 03 and 04.
+    Predictions come from a beta distribution, the event with
+    ``c(p) = expit(slope * logit(p) + shift)``: the inverse of temperature and bias scaling (section
+    6 of the review of notions). Lessons 03 and 04.
 
     Parameters
     ----------
     slope : float
-        1 is calibrated; below 1 the classifier is over-confident (its predictions are too
-        extreme), above 1 under-confident. Not negative.
-    shift : float
-        0 is fair to both classes; above 0 the event happens more often than predicted.
-    scores : tuple of two floats
-        Parameters of the beta distribution of the predictions; ``(1, 1)`` is uniform.
+        1 is calibrated; below 1 predictions are too extreme (over-confident), above 1
+        under-confident. Not negative.
+    shift, scores : float, tuple of two floats
+        Above 0 the event happens more often than predicted; parameters of the beta distribution.
 
     Examples
     --------

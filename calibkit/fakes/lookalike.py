@@ -1,8 +1,4 @@
-"""A fake that looks like a well-known network, for figures that need the truth as well.
-
-Section 3 of Kumar, Liang and Ma (2019) works with the predictions of a VGG16 network on CIFAR-10.
-Three of its numbers are matched here by a knob classifier. Lessons 03, 06 and 11.
-"""
+"""A fake that looks like a well-known network, for figures that need the truth as well."""
 
 from functools import cache
 
@@ -24,17 +20,13 @@ LARGEST_CONCENTRATION = 1_000.0
 def vgg16_lookalike() -> KnobClassifier:
     """Build the knob classifier that resembles VGG16 on CIFAR-10.
 
-    Returns
-    -------
-    KnobClassifier
-        Ten classes, accuracy .936 and mean confidence .9756, as the network has. The last of 15
-        bins holds 91.7 % of the predictions, as there.
-
     Notes
     -----
-    The concentration matches the mass of the last bin. Two values do: about 0.14 and 9.5. With
-    the small one, 64 % of the predictions round to exactly 1, so the large one is taken. The
-    likeness has limits: in the last bin the network's mean confidence is .997, here .982.
+    Three numbers of section 3 of Kumar, Liang and Ma (2019) are matched: accuracy .936, mean
+    confidence .9756, and 91.7 % of the predictions in the last of 15 bins. Two concentrations do:
+    about 0.14 and 9.5. With the small one, 64 % of the predictions round to exactly 1, so the large
+    one is taken. The likeness has limits: in the last bin the network's mean confidence is .997,
+    here .982. Lessons 03, 06 and 11.
 
     Examples
     --------

@@ -1,7 +1,4 @@
-"""Dirichlet distributions: their mixtures, moments of the maximum, fits to what a classifier says.
-
-The review of notions of calibration, section 6. Lesson 03.
-"""
+"""Dirichlet distributions: mixtures, moments of the maximum, fits to what a classifier says."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -36,10 +33,8 @@ class DirichletMixture:
 
     Parameters
     ----------
-    weights : sequence of M floats
-        Share of each component; they sum to 1.
-    alphas : sequence of M sequences of K floats
-        Parameters of each component.
+    weights, alphas : sequence of M floats, sequence of M sequences of K floats
+        Share of each component, with sum 1, and its parameters.
 
     Examples
     --------
@@ -62,22 +57,18 @@ class DirichletMixture:
 
     @classmethod
     def fit(cls, y_prob: Any, *, per_class: bool = True, tied: bool = False) -> Self:
-        """Clone the distribution of a classifier's probabilities, of shape (n, K).
+        """Clone the distribution of a classifier's probabilities `y_prob`, of shape (n, K).
+
+        A component can put its maximum on another class than its own: compare the clone's mean
+        confidence (`expected_maximum`) with that of the data.
 
         Parameters
         ----------
-        y_prob : array-like of shape (n, K)
-            Predicted probabilities of a real classifier, K at least 2.
-        per_class : bool
-            One component per predicted class (the default), or one for all rows.
+        y_prob, per_class : array-like, bool
+            One component per predicted class, or one for all rows.
         tied : bool
-            Two parameters per component: one for the predicted class, one for all others.
-            Steadier when a class is rarely predicted; needs `per_class`.
-
-        Notes
-        -----
-        A component can put its maximum on another class than its own. So the clone's mean
-        confidence (`expected_maximum`) need not equal that of the data: compare them.
+            Two parameters per component: one for the predicted class, one for all others. Steadier
+            when a class is rarely predicted; needs `per_class`.
         """
         table = as_probabilities(y_prob).astype(np.float64)
         if not per_class:
@@ -145,7 +136,6 @@ class DirichletMixture:
 
 
 def _origin(table: FloatVector) -> str:
-    """Say what a mixture was fitted to."""
     note = ", zeros lifted" if table.min() == 0 else ""
     return f"fitted to {spell(len(table), 'row')}{note}"
 
@@ -162,9 +152,10 @@ def expected_maximum(alpha: "Sequence[float] | DirichletMixture", order: int = 1
 
     Notes
     -----
-    R is a vector of gammas G divided by their sum S, and S is independent of R. So
-    ``E max R^m = E max G^m / E S^m``: a one-dimensional integral for any number of classes. It
-    is the accuracy of a calibrated classifier whose truth is R. Taught in lesson 03.
+    R is a vector of gammas G divided by their sum S, which is independent of R:
+    ``E max R^m = E max G^m / E S^m``, a one-dimensional integral. It is the accuracy of a
+    calibrated classifier whose truth is R (section 6 of the review of notions). Taught in lesson
+    03.
 
     Examples
     --------
@@ -216,9 +207,8 @@ def fit_dirichlet(y_prob: Any, groups: Sequence[int] | None = None) -> FloatVect
     """Fit the parameters alpha to rows of probabilities by maximum likelihood.
 
     Classes with the same number in `groups` share one parameter. Newton's method with Minka's form
-    of the Hessian, a diagonal plus a constant, on a concave likelihood; steps are halved until
-    they climb. Zeros have no finite likelihood: they are lifted to the smallest positive number of
-    the table first.
+    of the Hessian, a diagonal plus a constant; steps are halved until they climb. Zeros have no
+    finite likelihood and are lifted to the table's smallest positive number first.
     """
     table = as_table(y_prob, "y_prob must have")
     members = np.arange(table.shape[1]) if groups is None else np.asarray(groups)
@@ -249,8 +239,6 @@ def without_zeros(table: FloatVector) -> FloatVector:
 
 
 def _newton(alpha: FloatVector, size: NDArray[np.intp], mean_log: FloatVector) -> FloatVector:
-    """Maximise the likelihood over one parameter per group of `size` classes."""
-
     def likelihood(value: FloatVector) -> float:
         parts = size * ((value - 1) * mean_log - special.gammaln(value))
         return float(special.gammaln(size @ value) + parts.sum())

@@ -1,11 +1,4 @@
-"""The five synthetic shapes of Kängsepp, Valk and Kull (2022): the same data for the same seed.
-
-The truth c is uniform, the label is drawn from c, and the classifier reports ``p = g(c)``. A
-weaker version of a shape, its *derivate*, is a mixture with the diagonal:
-``g_w(c) = (1 - w) c + w f(c)``. Its true calibration error is w times that of the full shape.
-
-Section 4 of the paper (synthetic experiments). Lessons 03 and 06.
-"""
+"""The five synthetic shapes of Kängsepp, Valk and Kull (2022): the same data for the same seed."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -35,7 +28,6 @@ def _beta(c: FloatVector, middle: float, a: float, b: float) -> FloatVector:
 
 
 def _climb(x: FloatVector) -> FloatVector:
-    """Two rounds of ``u - sin u``: nearly flat steps."""
     angle = x * 2 * np.pi / STAIR
     once = angle - np.sin(angle)
     return np.asarray((once - np.sin(once)) * STAIR / (2 * np.pi))
@@ -58,19 +50,21 @@ SHAPES = tuple(FORMULAS)
 
 @dataclass(frozen=True, slots=True)
 class SyntheticShape:
-    """A binary fake classifier with one of the five shapes.
+    """A binary fake classifier with one of the five shapes, at full strength or weaker.
 
     Parameters
     ----------
     name : {"square", "sqrt", "beta1", "beta2", "stairs"}
         The shape f. It maps truth to prediction, so it is the inverse of the true map.
     weight : float
-        Strength, from 0 (calibrated) to 1 (the full shape).
+        Strength w, from 0 (calibrated) to 1 (the full shape).
 
     Notes
     -----
-    Full shapes and their errors: square .1667, sqrt .1667, beta1 .1200, beta2 .1033, stairs
-    .1140. Rows come sorted by truth, as in the source. Taught in lessons 03 and 06.
+    The truth c is uniform, the label is drawn from c, the report is ``p = (1 - w) c + w f(c)`` (a
+    *derivate*), with w times the error of the full shape: square .1667, sqrt .1667, beta1 .1200,
+    beta2 .1033, stairs .1140. Rows come sorted by truth, as in section 4 of the paper (synthetic
+    experiments). Taught in lessons 03 and 06.
 
     Examples
     --------
@@ -92,8 +86,8 @@ class SyntheticShape:
     def with_error(cls, name: str, error: float, *, exact: bool = False) -> Self:
         """Return the derivate with this ``E |p - c|``, from 0 to that of the full shape.
 
-        By default the weight is that of the source, so that data agree: it was found by bisection
-        to six digits of the error. ``exact=True`` gives the exact weight.
+        The weight is that of the source, found by bisection to six digits of the error, so that
+        data agree; ``exact=True`` gives the exact one.
         """
         full = cls(name).true_error()
         wanted = _dials.as_number(error, "error", "a number from 0 on")
@@ -111,10 +105,10 @@ class SyntheticShape:
         return np.asarray((1 - self.weight) * c + self.weight * FORMULAS[self.name](c))
 
     def true_map(self, prob: Any) -> FloatVector:
-        """Return the true probability behind each prediction in [0, 1].
+        """Return the true probability behind each prediction in [0, 1]: the inverse of `predict`.
 
-        The inverse of `predict`. On the steps of the full stairs different truths give the same
-        prediction after rounding. There it is the middle of those truths.
+        Where steps of the full stairs give one prediction after rounding, the middle of their
+        truths.
         """
         p = np.asarray(prob, dtype=np.float64)
         if not np.all((p >= 0) & (p <= 1)):
@@ -130,8 +124,7 @@ class SyntheticShape:
     def _edge(self, p: FloatVector, below: np.ufunc) -> FloatVector:
         """Return the first number at which "prediction below p" is false, or 1.
 
-        Bisects the bit patterns of the numbers from 0 to 1, which are ordered as the numbers
-        are: exact to the last digit, also next to 0.
+        Bisects the bit patterns of [0, 1], ordered as the numbers: exact, also next to 0.
         """
         low = np.zeros(p.shape, dtype=np.int64)
         high = np.full(p.shape, np.array(1.0).view(np.int64))
@@ -148,8 +141,8 @@ class SyntheticShape:
     def sample(self, n: int, seed: int) -> FakeSample:
         """Draw the paper's data for this size and seed (from 0 on), sorted by truth.
 
-        Labels and truths are the same for every shape and weight. The legacy generator of NumPy
-        is used, seeded with ``seed + n`` as in the source; the global one is left alone.
+        Labels and truths are the same for every shape and weight: NumPy's legacy generator, seeded
+        with ``seed + n`` as in the source; the global one is left alone.
         """
         n, seed = as_count(n, "n"), as_count(seed, "seed", minimum=0)
         generator = _dials.legacy_generator(seed + n)

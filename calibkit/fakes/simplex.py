@@ -1,9 +1,7 @@
-"""Distortions: maps of the probability simplex to itself, row by row.
+"""Distortions: maps of the probability simplex to itself, rows of shape (n, K) to such rows.
 
 A distortion turns true probabilities into reported ones, or the reverse: `DirichletFake` says
-which. All take and return arrays of shape (n, K) with rows that sum to 1.
-
-The review of notions of calibration, section 6 (automorphisms of the simplex). Lesson 03.
+which. Section 6 (automorphisms of the simplex) of the review of notions of calibration. Lesson 03.
 """
 
 from collections.abc import Callable
@@ -37,7 +35,7 @@ def as_table(prob: Any, who: str = "a distortion needs") -> FloatVector:
 
 
 class Distortion:
-    """Base of all distortions of the simplex: callable on rows, some with an inverse. Lesson 03.
+    """Base of all distortions of the simplex: callable on rows, some with an inverse.
 
     Examples
     --------
@@ -69,7 +67,7 @@ class Distortion:
 
 @dataclass(frozen=True, slots=True)
 class Identity(Distortion):
-    """Change nothing: the calibrated case. Lesson 03."""
+    """Change nothing: the calibrated case."""
 
     @property
     def keeps_order(self) -> bool:
@@ -87,14 +85,13 @@ class Identity(Distortion):
 class Power(Distortion):
     """Raise each probability to a power and divide by the sum: ``p_k^e_k / sum_j p_j^e_j``.
 
-    A bijection of the simplex for any exponents; the inverse of unequal ones is found by
-    Newton's method, row by row at once. Lesson 03.
+    A bijection of the simplex; the inverse of unequal exponents is found by Newton's method.
 
     Parameters
     ----------
     exponents : float or sequence of K floats
-        Positive. Above 1 pushes to the corners of the simplex, below 1 to its centre. Equal
-        exponents keep the order of the classes, unequal ones do not.
+        Positive. Above 1 pushes to the corners of the simplex, below 1 to its centre. Only equal
+        exponents keep the order of the classes.
 
     Examples
     --------
@@ -141,8 +138,8 @@ class Temperature(Distortion):
     Parameters
     ----------
     temperature : float
-        Positive. Above 1 cools down to the centre of the simplex (less confident), below 1
-        sharpens, as in temperature scaling; some software multiplies instead.
+        Positive; as in temperature scaling above 1 cools down to the centre of the simplex (less
+        confident), below 1 sharpens. Some software multiplies instead.
 
     Examples
     --------
@@ -170,10 +167,10 @@ class Temperature(Distortion):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class MaxComponent(Distortion):
-    """Map the largest probability by a function and scale the others to fit. Lesson 03.
+    """Map the largest probability by a function and scale the others to fit.
 
-    The order of the classes can change, because the others are scaled together. It has no
-    inverse in general. A row with a single certain class divides what it loses equally.
+    The order of the classes can change, and there is no inverse in general. A row with a single
+    certain class divides what it loses equally.
 
     Parameters
     ----------
@@ -207,13 +204,12 @@ class MaxComponent(Distortion):
 class RestrictedPower(Distortion):
     """Raise all probabilities but the last to powers of at least 1; the last takes the rest.
 
-    One-to-one, but for three or more classes not onto: some rows are never reached. So it is no
-    automorphism of the simplex in the strict sense, and `inverse` refuses those rows. Lesson 03.
+    One-to-one, but for three or more classes not onto, so no automorphism in the strict sense:
+    `inverse` refuses the rows that are never reached.
 
     Parameters
     ----------
     exponents : float or sequence of K - 1 floats
-        At least 1 each.
 
     Examples
     --------
@@ -252,17 +248,14 @@ class RestrictedPower(Distortion):
 class LogLinear(Distortion):
     """Mix log-probabilities and normalise, ``softmax(W ln p + b)``: confusions between classes.
 
-    The family of Dirichlet calibration (section 5.2 of the review of notions) as a distortion: a
-    `DirichletCalibrator` can find the true map. Probabilities below 1e-300 count as 1e-300. No
-    inverse is known here, so a `DirichletFake` takes it with ``reading="confidence-is-base"``.
-    Lesson 12.
+    The family of Dirichlet calibration (section 5.2 of the review of notions): a
+    `DirichletCalibrator` can find the true map. Probabilities count as at least 1e-300. No inverse
+    is known here, so a `DirichletFake` takes it with ``reading="confidence-is-base"``. Lesson 12.
 
     Parameters
     ----------
-    weights : sequence of K rows of K floats
-        W. On the diagonal boldness per class, off the diagonal confusions.
-    bias : sequence of K floats, optional
-        b; 0 for all classes when left out.
+    weights, bias : sequence of K rows of K floats, sequence of K floats, optional
+        W: on the diagonal boldness per class, off it confusions; b, 0 by default.
 
     Examples
     --------
@@ -299,13 +292,11 @@ class LogLinear(Distortion):
 
 
 def _log(prob: FloatVector) -> FloatVector:
-    """Logarithm with log 0 = minus infinity, silently."""
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(prob))
 
 
 def _as_exponents(exponents: Any) -> float | tuple[float, ...]:
-    """Check one exponent, or one per class."""
     if np.ndim(exponents) == 0:
         return _dials.as_positive(exponents, "exponents")
     values = np.asarray(exponents).tolist()
@@ -313,7 +304,6 @@ def _as_exponents(exponents: Any) -> float | tuple[float, ...]:
 
 
 def _exponents_for(exponents: float | tuple[float, ...], n_classes: int) -> FloatVector:
-    """Return exponents as an array that fits this many classes."""
     values = np.atleast_1d(np.asarray(exponents, dtype=np.float64))
     if len(values) not in (1, n_classes):
         raise ValueError(
@@ -324,7 +314,6 @@ def _exponents_for(exponents: float | tuple[float, ...], n_classes: int) -> Floa
 
 
 def _finite(values: Any, name: str, ndim: int) -> NDArray[np.float64]:
-    """Return numbers as an array, or say what is wrong with them."""
     try:
         array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):

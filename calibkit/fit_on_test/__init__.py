@@ -1,10 +1,8 @@
-"""Calibration error as a fit on the test set: any calibrator is an evaluator.
+"""Calibration error as a fit on the test set: any calibrator is an evaluator. Lessons 05 to 07.
 
-Fit a map to the test data; the mean distance between the map and the diagonal estimates the
-calibration error. With slope-1 bins this *is* the binned calibration error (Kängsepp, Valk and
-Kull, 2022, Theorem 2), so every binned error has a map behind it, and bins are one family of many.
-
-`fit_on_test` does it with one evaluator, `compare_evaluators` with several. Lessons 05 to 07.
+The mean distance between a map fitted to the test data and the diagonal estimates the calibration
+error. With slope-1 bins it *is* the binned error (Kängsepp, Valk and Kull, 2022, Theorem 2), so
+every binned error has a map behind it, and bins are one family of many.
 """
 
 from calibkit.fit_on_test.compare import (

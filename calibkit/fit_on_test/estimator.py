@@ -21,16 +21,14 @@ class EstimatorCalibrator(Calibrator):
 
     Attributes
     ----------
-    estimator_ : estimator
-        The fitted clone.
-    n_parameters_, converged_, n_iter_
-        None: not known; True: an estimator that has doubts warns by itself; what it reports, or 0.
+    estimator_, converged_ : estimator, bool
+        The fitted clone; always True: an estimator that has doubts warns by itself.
 
     Raises
     ------
     ValueError
-        By ``fit``, as in `Calibrator`, and if there is no ``fit`` and ``predict``; by ``curve``
-        if the estimator returns something that is no finite number for a prediction.
+        By ``fit``, as in `Calibrator`, and if a method is missing; by ``curve`` if the estimator
+        returns something that is no finite number for a prediction.
 
     Notes
     -----

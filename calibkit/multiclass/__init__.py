@@ -1,8 +1,7 @@
-"""Maps from the scores of many classes to calibrated probabilities.
+"""Maps from the scores of many classes to calibrated probabilities. Lessons 10 and 12.
 
-Every class has ``fit(scores, y)`` and ``calibrate(scores)``. What the scores are is declared,
-``input="logits"`` or ``input="probabilities"``, and never guessed. Fit on data that the model has
-not been trained on.
+``fit(scores, y)`` on data that the model has not been trained on, then ``calibrate(scores)``. What
+the scores are is declared, ``input="logits"`` or ``input="probabilities"``, and never guessed.
 
 =======================  =================  ==================  =============================
 class                    parameters         keeps the argmax?   what it repairs
@@ -17,12 +16,10 @@ class                    parameters         keeps the argmax?   what it repairs
 `VennAbers`              K intervals        no                  each class, and says how surely
 =======================  =================  ==================  =============================
 
-The three linear maps have a penalty without tuning, ``penalty="auto"``, towards temperature
-scaling. `undo_label_smoothing` and `undo_focal_loss` invert what a training loss does.
-`StructuredMatrixScaling` is the program of other authors. `Calibrated` joins a scikit-learn
-classifier and a calibrator fitted on held-out folds, `CrossVennAbers` a calibrator per fold.
-
-Lesson 10 compares all of them, lesson 12 asks which notion of calibration each one repairs.
+The three linear maps have a penalty without tuning, ``penalty="auto"``. `undo_label_smoothing` and
+`undo_focal_loss` invert a training loss, `StructuredMatrixScaling` is other authors' program,
+`Calibrated` joins a scikit-learn classifier and a calibrator fitted on held-out folds,
+`CrossVennAbers` a calibrator per fold.
 """
 
 from calibkit.multiclass._base import MulticlassCalibrator

@@ -15,14 +15,12 @@ FloatMatrix = NDArray[np.float64]
 class MulticlassCalibrator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """A family of maps from the scores of K classes to probabilities. Taught in lesson 10.
 
-    Subclasses implement `_fit` and `_calibrate`; checks of the input are here.
+    What is passed as scores is declared by ``input``, which has no default.
 
     Attributes
     ----------
-    n_classes_ : int
-        K, as seen by `fit`.
-    n_parameters_ : int or None
-        Number of free parameters of the fitted map; None for non-parametric families.
+    n_classes_, n_parameters_ : int, int or None
+        K, as seen by `fit`; free parameters of the fitted map, None for non-parametric families.
     converged_, n_iter_ : bool, int
         Whether the fit reached its optimum, and in how many steps; 0 for a formula.
     """
@@ -45,8 +43,8 @@ class MulticlassCalibrator(BaseEstimator):  # type: ignore[misc]  # scikit-learn
         Parameters
         ----------
         scores : array-like of shape (n, K)
-            Logits or probabilities, as declared by ``input``. Families that say so also take
-            shape (n,): the score of class 1.
+            Logits or probabilities, as declared by ``input``; in some families also the score of
+            class 1, shape (n,).
         y : array-like of shape (n,)
             Labels ``0 .. K-1``.
 
@@ -63,7 +61,6 @@ class MulticlassCalibrator(BaseEstimator):  # type: ignore[misc]  # scikit-learn
         return self
 
     def _prepared(self, scores: FloatArray) -> FloatArray:
-        """Return checked scores in the form that `_fit` and `_calibrate` take: logits."""
         return as_logits(scores, self.input)
 
     def _checked(self, scores: Any, y: Any) -> tuple[FloatArray, NDArray[np.intp]]:
@@ -82,7 +79,6 @@ class MulticlassCalibrator(BaseEstimator):  # type: ignore[misc]  # scikit-learn
         return array, label.astype(np.intp)
 
     def _fit(self, logits: FloatArray, label: NDArray[np.intp]) -> None:
-        """Fit to checked scores and set the attributes that end in ``_``."""
         raise NotImplementedError
 
     def calibrate(self, scores: Any) -> FloatMatrix:

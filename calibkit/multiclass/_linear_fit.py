@@ -23,11 +23,7 @@ _STEEPEST = 100.0  # slope of the centre, in logits of size 1
 
 @dataclass(frozen=True, slots=True)
 class Penalty:
-    """Weights of squared distances from the centre, in the units of the scores.
-
-    The centre is the map of temperature scaling, or 0 for ``to_zero``. A weight of None on the
-    diagonal leaves it free.
-    """
+    """Weights of squared distances from temperature scaling, or from 0; None: no penalty."""
 
     off_diagonal: float
     diagonal: float
@@ -36,7 +32,6 @@ class Penalty:
 
 
 def check_weight(value: Any, name: str, besides: str = "") -> float:
-    """Check the weight of a penalty."""
     number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
     if not number or not 0 <= value < np.inf:
         raise ValueError(f"{name} must be {besides}a finite number from 0 on, got {value!r}.")
@@ -52,7 +47,6 @@ class LinearFit:
     fit: SoftmaxFit
 
     def logits(self, x: FloatArray) -> FloatArray:
-        """Return the mapped logits."""
         moved = x * self.weights if self.weights.ndim == 1 else x @ self.weights.T
         return np.asarray(moved + self.bias)
 
@@ -64,8 +58,7 @@ Rule = Callable[[int, int, float], Penalty]
 def fit_linear(x: FloatArray, label: IntVector, rule: Rule, full: bool) -> LinearFit:
     """Fit ``softmax(W x + b)``, with `W` diagonal unless `full`.
 
-    ``rule(n, K, T)`` gives the penalty; T is the temperature of temperature scaling, or
-    the size of the scores where they are worth nothing or less.
+    ``rule(n, K, T)`` gives the penalty, T the temperature, or the size of scores worth nothing.
     """
     n, k = x.shape
     size = float(np.sqrt(np.square(x).mean())) or 1.0
@@ -104,7 +97,7 @@ def held_out_losses(
 ) -> FloatArray:
     """Return the mean held-out log loss of each of the `MULTIPLES`.
 
-    Folds are drawn over the rows sorted by scores and label, so that row order never matters.
+    Folds are drawn over rows sorted by scores and label, so that row order never matters.
     """
     order = np.lexsort((label, *x.T[::-1]))
     x, label = x[order], label[order]

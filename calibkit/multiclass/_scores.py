@@ -15,7 +15,6 @@ _LARGEST = 1e30  # larger logits are mistakes of some kind
 
 
 def check_kind(kind: Any) -> None:
-    """Check the declared kind of scores."""
     if not isinstance(kind, str) or kind not in KINDS:
         raise ValueError(
             f'input must be "logits" or "probabilities", got {kind!r}. It says what you will '
@@ -54,7 +53,6 @@ def _report_not_finite(array: FloatArray) -> None:
 
 
 def _refuse_probabilities(array: FloatArray) -> None:
-    """Raise if these "logits" are probabilities to all appearances."""
     if array.ndim == 2 and np.abs(array.sum(axis=1, dtype=np.float64) - 1).max() > _SUM_TOLERANCE:
         return
     what = "all rows sum to 1" if array.ndim == 2 else "all values lie in [0, 1]"

@@ -1,8 +1,8 @@
 """Minimise a penalised log loss of ``softmax(W x + b)``: Newton steps with a line search.
 
-The objective is convex: mean log loss + sum of ``weight * (theta - centre)^2``. Few parameters
-are fitted with the full matrix of second derivatives. Many are fitted with conjugate gradients,
-which need only its products with a vector.
+The objective is convex: mean log loss + sum of ``weight * (theta - centre)^2``. Few parameters are
+fitted with the full matrix of second derivatives, many by conjugate gradients, which need only its
+products with a vector.
 """
 
 from collections.abc import Callable
@@ -31,10 +31,10 @@ _LARGE_STEP = 0.1
 
 
 class Features:
-    """How parameters become logits.
+    """How parameters become logits: logit k is ``sum_j theta_kj f_kj``.
 
-    Logit k is ``sum_j theta_kj f_kj``. For `full` the features f are all scores and a 1, the same
-    for all classes (matrix scaling); otherwise each class has its own score and a 1.
+    For `full` the features f are all scores and a 1; otherwise each class has its own score and a
+    1.
     """
 
     def __init__(self, x: FloatArray, full: bool):
@@ -44,7 +44,6 @@ class Features:
         self.f = columns if full else np.stack([x, one + 0 * x], axis=2)  # (n, 1 or K, d)
 
     def logits(self, theta: FloatArray) -> FloatArray:
-        """Return the logits, (n, K)."""
         if self.full:
             return np.asarray(self.f[:, 0] @ theta.T)
         return np.asarray((self.f * theta).sum(axis=2))
@@ -74,10 +73,7 @@ class Features:
     def nearly_inverse(
         self, spread: FloatArray, weight: FloatArray
     ) -> Callable[[FloatArray], FloatArray]:
-        """Invert ``hessian / n + 2 weight`` without what links the classes.
-
-        Where the blocks of the single classes are dear, they share their features.
-        """
+        """Invert ``hessian / n + 2 weight`` without class links; dear blocks share features."""
         k, d = weight.shape
         if not self.full or self.n * k * d * d <= _CHEAP:
             blocks = self._own(spread, k) / self.n
@@ -130,8 +126,7 @@ class _Slopes:
 class Problem:
     """Features, labels, and a quadratic penalty around a centre.
 
-    What is close to certain is reckoned from the small probabilities of the others: their sum
-    keeps its digits, 1 - q does not.
+    Near certainty the small probabilities of the others are summed: 1 - q would lose its digits.
     """
 
     features: Features
@@ -140,7 +135,6 @@ class Problem:
     centre: FloatArray
 
     def at(self, theta: FloatArray) -> _Point:
-        """Evaluate the objective."""
         row = np.arange(self.features.n)
         logits = self.features.logits(theta)
         top = logits.argmax(axis=1)
@@ -166,7 +160,6 @@ class Problem:
         return _Slopes(gradient, prob, prob * rest, point.top)
 
     def product(self, at: _Slopes, vector: FloatArray) -> FloatArray:
-        """Return second derivatives times `vector`."""
         move = self.features.logits(vector)
         move -= move[np.arange(self.features.n), at.top][:, np.newaxis]
         move -= np.einsum("ik,ik->i", at.prob, move)[:, np.newaxis]
@@ -174,11 +167,7 @@ class Problem:
 
 
 def minimise(problem: Problem, start: FloatArray) -> SoftmaxFit:
-    """Return the minimiser of a problem.
-
-    Its features have size 1 (root mean square), so the norm of the gradient is between 0 and
-    about 1.
-    """
+    """Minimise; features have size 1 (root mean square), so gradients are between 0 and about 1."""
     point, n_iter, damping = problem.at(start), 0, 0.0
     now = problem.slopes(point)
     reach = 0.0
@@ -210,7 +199,6 @@ def _newton_step(problem: Problem, now: _Slopes, damping: float, n_iter: int) ->
 
 
 def _next_damping(damping: float, share: float, gradient: float) -> float:
-    """Damp more after steps of which only a small share could be taken, else less."""
     if share < _SMALL_SHARE:
         return max(4 * damping, _FIRST_DAMPING * gradient)
     if share < 1:

@@ -15,20 +15,12 @@ _ROUNDING = 1e-6  # a network only comes close to the optimum of its loss
 def undo_label_smoothing(y_prob: Any, *, amount: float) -> FloatMatrix:
     """Turn the optimum of label smoothing back into the probabilities behind it.
 
-    Training on ``(1 - a) onehot + a / K`` has the optimum ``p = (1 - a) r + a / K`` for true
-    probabilities r. So ``r = (p - a / K) / (1 - a)``.
-
     Parameters
     ----------
     y_prob : array-like of shape (n,) or (n, K)
         Predictions of a model trained with smoothed labels; (n,) are those of class 1 of two.
     amount : float
         The share ``a`` of the label that was spread over all classes, 0 <= a < 1.
-
-    Returns
-    -------
-    ndarray of float64, of the shape of `y_prob`
-        Probabilities.
 
     Raises
     ------
@@ -37,8 +29,10 @@ def undo_label_smoothing(y_prob: Any, *, amount: float) -> FloatMatrix:
 
     Notes
     -----
-    A network that overfits is not at the optimum: what is left is for temperature scaling. Taught
-    in lesson 10. The hands-on session of Galdran and Riera.
+    Training on ``(1 - a) onehot + a / K`` has the optimum ``p = (1 - a) r + a / K`` for true
+    probabilities r. So ``r = (p - a / K) / (1 - a)``. A network that overfits is not at the
+    optimum: what is left is for temperature scaling. The hands-on session of Galdran and Riera;
+    lesson 10.
 
     Examples
     --------
@@ -63,26 +57,16 @@ def undo_label_smoothing(y_prob: Any, *, amount: float) -> FloatMatrix:
 def undo_focal_loss(y_prob: Any, *, gamma: float) -> FloatMatrix:
     """Turn the optimum of the focal loss back into the probabilities behind it.
 
-    The focal loss ``-(1 - p_y)^g ln p_y`` has an optimum less confident than the true
-    probabilities r. There ``r_k`` is proportional to ``1 / w(p_k)`` with
-    ``w(p) = (1 - p)^g / p - g (1 - p)^(g - 1) ln p``. Taught in lesson 10.
-
     Parameters
     ----------
-    y_prob : array-like of shape (n,) or (n, K)
-        Predictions of a model trained with focal loss; (n,) are those of class 1 of two.
-    gamma : float
-        The exponent ``g``, 0 or at least 1; 0 is the log loss, which needs no repair.
+    y_prob, gamma : array-like as in `undo_label_smoothing`, float
+        The exponent ``g`` is 0 or at least 1; 0 is the log loss, which needs no repair.
 
-    Returns
-    -------
-    ndarray of float64, of the shape of `y_prob`
-        Probabilities; the order of the classes stays.
-
-    Raises
-    ------
-    ValueError
-        Also if gamma is below 0 or between 0 and 1.
+    Notes
+    -----
+    The focal loss ``-(1 - p_y)^g ln p_y`` has an optimum less confident than the true probabilities
+    r, in the same order: ``r_k`` is proportional to ``1 / w(p_k)`` with
+    ``w(p) = (1 - p)^g / p - g (1 - p)^(g - 1) ln p``. Taught in lesson 10.
 
     Examples
     --------

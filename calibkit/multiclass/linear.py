@@ -50,7 +50,6 @@ class _LinearCalibrator(MulticlassCalibrator):
         self.rng = rng
 
     def _rule(self, multiple: float | None, n: int, k: int, temperature: float) -> Penalty:
-        """Return the penalty: a multiple of the rule without tuning, or the number given."""
         if multiple is not None:  # K/n per weight of a class, K (K - 1)/n per pair
             unit = multiple * k / n
             return Penalty(unit * (k - 1) * temperature**2, unit * temperature**2, unit)
@@ -88,7 +87,6 @@ class _LinearCalibrator(MulticlassCalibrator):
             )
 
     def _strength(self, x: FloatMatrix, label: IntVector) -> tuple[float | None, Any]:
-        """Return the multiple of the rule (None: a number is given), and how it was chosen."""
         if isinstance(self.penalty, str) and self.penalty == "auto":
             return 1.0, None
         if isinstance(self.penalty, str) and self.penalty == "cv":
@@ -108,27 +106,21 @@ class _LinearCalibrator(MulticlassCalibrator):
 class VectorScaling(_LinearCalibrator):
     """Scale and shift the logit of each class, ``softmax(w z + b)``.
 
-    The weights minimise ``mean log loss + P_w sum_k (w_k - 1/T)^2 + P_b sum_k b_k^2``. T is the
-    temperature of temperature scaling on the same data.
-
     Parameters
     ----------
-    input : {"logits", "probabilities"}
-        What is passed as scores; it has no default. Of probabilities the logarithm is taken.
+    input : {"logits", "probabilities"}, whose logarithm is taken
     penalty : "auto", "cv" or float
         ``"auto"`` needs no tuning: ``P_b = K / n`` and ``P_w = T^2 K / n``. ``"cv"`` chooses a
-        multiple of these, from 0.001 to 100, by held-out log loss. A number is both weights;
-        0 is classical vector scaling.
-    cv, rng : int or scikit-learn splitter, int or numpy.random.Generator or None
-        Folds for ``"cv"``, and what draws them.
+        multiple of these, from 0.001 to 100, by held-out log loss. A number is both weights; 0 is
+        classical vector scaling.
+    cv, rng : int or splitter, int, Generator or None; folds for ``"cv"``, what draws them
 
     Attributes
     ----------
     weights_, bias_ : ndarray of shape (K,)
-        The map.
     training_loss_, gradient_norm_ : float
-        Mean log loss of the data fitted to, in nats, without the penalty; norm of the gradient
-        at the solution, for logits scaled to size 1.
+        Mean log loss of the data fitted to, in nats, without the penalty; norm of the gradient at
+        the solution, for logits scaled to size 1.
     multiple_, scores_ : float or None, ndarray or None
         The multiple of ``"auto"`` that was used; for ``"cv"`` the held-out log losses of the
         multiples 100, 10, 1, 0.1, 0.01, 0.001.
@@ -142,17 +134,17 @@ class VectorScaling(_LinearCalibrator):
 
     Notes
     -----
-    The constant that the logits of a row have in common matters here, unlike in temperature
-    scaling: log-probabilities and raw logits give different maps. Taught in lesson 10. Guo,
-    Pleiss, Sun and Weinberger (2017).
+    Minimised is ``mean log loss + P_w sum_k (w_k - 1/T)^2 + P_b sum_k b_k^2``, with T of
+    temperature scaling on the same data. The constant that the logits of a row have in common
+    matters here, unlike in temperature scaling: log-probabilities and raw logits give different
+    maps. Guo, Pleiss, Sun and Weinberger (2017). Taught in lesson 10.
 
     Examples
     --------
     >>> rng = np.random.default_rng(0)
     >>> truth = rng.normal(size=(5000, 3))
     >>> y = (truth + rng.gumbel(size=truth.shape)).argmax(axis=1)
-    >>> model = VectorScaling("logits", penalty=0).fit(truth * [1, 2, 4], y)
-    >>> model.weights_.round(1).tolist()
+    >>> VectorScaling("logits", penalty=0).fit(truth * [1, 2, 4], y).weights_.round(1).tolist()
     [1.0, 0.5, 0.3]
     """
 
@@ -166,25 +158,19 @@ class VectorScaling(_LinearCalibrator):
 class MatrixScaling(_LinearCalibrator):
     """Mix the logits of all classes, ``softmax(W z + b)``, with a penalty on mixing.
 
-    A number as penalty is off-diagonal and intercept regularisation (ODIR): minimised is
-    ``mean log loss + penalty sum_{i != j} W_ij^2 + bias_penalty sum_j b_j^2``.
-
     Parameters
     ----------
     input, cv, rng
         As in `VectorScaling`. Of probabilities it is Dirichlet calibration.
-    penalty : "auto", "cv" or float
-        ``"auto"`` needs no tuning, at any K; see Notes. ``"cv"`` chooses a multiple of it. A
-        number is the weight above; 0 is classical matrix scaling.
-    bias_penalty : float or None
-        Weight of the intercepts where `penalty` is a number; None: the same.
+    penalty, bias_penalty : "auto", "cv" or float; float or None
+        ``"auto"`` needs no tuning, at any K; ``"cv"`` chooses a multiple of it. Numbers are the
+        weights of off-diagonal and intercept regularisation, None that of `penalty`; 0 is classical
+        matrix scaling.
 
     Attributes
     ----------
     weights_, bias_ : ndarray of shape (K, K), and (K,)
-        W and b.
-    training_loss_, gradient_norm_, multiple_, scores_, converged_
-        As in `VectorScaling`.
+        Others as in `VectorScaling`.
 
     Raises
     ------
@@ -193,13 +179,12 @@ class MatrixScaling(_LinearCalibrator):
 
     Notes
     -----
-    ``"auto"`` shrinks towards temperature scaling, with its temperature T. The weight is
-    ``T^2 K (K - 1) / n`` off the diagonal, ``T^2 K / n`` for distances of the diagonal from 1/T,
-    and ``K / n`` for intercepts. Like vector scaling it depends on the constant that the logits
-    of a row have in common.
-
-    Taught in lesson 10. Guo, Pleiss, Sun and Weinberger (2017); Kull, Perello-Nieto, Kängsepp,
-    Silva Filho, Song and Flach (2019) for ODIR.
+    ``"auto"`` shrinks towards temperature scaling: the weight is ``T^2 K (K - 1) / n`` off the
+    diagonal, ``T^2 K / n`` for distances of the diagonal from 1/T, and ``K / n`` for intercepts.
+    Numbers (ODIR) minimise ``mean log loss + penalty sum_{i != j} W_ij^2 + bias_penalty sum_j
+    b_j^2``. The constant that the logits of a row have in common matters, as in vector scaling.
+    Guo, Pleiss, Sun and Weinberger (2017); Kull, Perello-Nieto, Kängsepp, Silva Filho, Song and
+    Flach (2019) for ODIR. Taught in lesson 10.
 
     Examples
     --------
@@ -216,21 +201,18 @@ class DirichletCalibrator(_LinearCalibrator):
 
     Parameters
     ----------
-    input : {"logits", "probabilities"}
-        What is passed as scores; it has no default. Logits become log-probabilities first.
+    input : {"logits", "probabilities"}, logits become log-probabilities first
     penalty, bias_penalty, cv, rng
         As in `MatrixScaling`.
     kind : {"odir", "l2"}
-        ``"odir"``: penalise weights off the diagonal, and intercepts. ``"l2"``: penalise all
-        weights and intercepts, ``penalty (sum W_ij^2 + sum b_j^2)``, which shrinks towards the
-        uniform prediction; its ``"auto"`` is ``T^2 / 2n`` and ``1 / 2n``.
+        ``"odir"``: penalise weights off the diagonal, and intercepts. ``"l2"``: all,
+        ``penalty (sum W_ij^2 + sum b_j^2)``, which shrinks towards the uniform prediction; its
+        ``"auto"`` is ``T^2 / 2n`` and ``1 / 2n``.
 
     Attributes
     ----------
     weights_, bias_ : ndarray of shape (K, K), and (K,)
-        W and b.
-    training_loss_, gradient_norm_, multiple_, scores_, converged_
-        As in `VectorScaling`.
+        Others as in `VectorScaling`.
 
     Raises
     ------
@@ -241,18 +223,15 @@ class DirichletCalibrator(_LinearCalibrator):
     -----
     If the probabilities given each class are Dirichlet distributed, the true posterior is such a
     map. The penalty treats all classes alike. The authors' program subtracts the weights of the
-    last class before it penalises: its ODIR then depends on the order of the classes.
-
-    Taught in lessons 10 and 12. Kull, Perello-Nieto, Kängsepp, Silva Filho, Song and Flach
-    (2019).
+    last class before it penalises: its ODIR then depends on the order of the classes. Kull,
+    Perello-Nieto, Kängsepp, Silva Filho, Song and Flach (2019). Taught in lessons 10 and 12.
 
     Examples
     --------
     >>> rng = np.random.default_rng(0)
     >>> p = rng.dirichlet([1, 1, 1], size=5000)
     >>> y = (2 * np.log(p) + rng.gumbel(size=p.shape)).argmax(axis=1)
-    >>> model = DirichletCalibrator("probabilities").fit(p, y)
-    >>> model.weights_.diagonal().round(1).tolist()
+    >>> DirichletCalibrator("probabilities").fit(p, y).weights_.diagonal().round(1).tolist()
     [1.9, 2.0, 2.0]
     """
 

@@ -22,8 +22,6 @@ FloatMatrix = NDArray[np.float64]
 
 
 class _OnFolds(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
-    """What the classifiers share that are fitted on folds: checks, labels and folds."""
-
     estimator: Any
     cv: Any
     rng: Any
@@ -31,7 +29,6 @@ class _OnFolds(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
     estimator_: Any
 
     def _fitted(self) -> Any:
-        """Return a fitted classifier."""
         return self.estimator_
 
     def _checked(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
@@ -64,7 +61,6 @@ class _OnFolds(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
         return StratifiedKFold(n_folds, shuffle=True, random_state=seed)
 
     def _coded(self, labels: NDArray[Any]) -> NDArray[np.intp]:
-        """Return the numbers of the classes."""
         order = np.argsort(self.classes_)
         place = np.searchsorted(self.classes_, labels, sorter=order).clip(max=len(order) - 1)
         code = order[place]
@@ -107,47 +103,41 @@ class Calibrated(_OnFolds):
 
     Parameters
     ----------
-    estimator : classifier or None
-        Any scikit-learn classifier; None: `LogisticRegression`.
+    estimator : scikit-learn classifier, or None for `LogisticRegression`
     calibrator : MulticlassCalibrator, Calibrator or None
-        What to fit; None: ``TemperatureScaling("probabilities")``. It sees ``predict_proba`` or,
-        for ``input="logits"``, ``decision_function``. A calibrator of one dimension gets the
-        probability of the second of two classes.
+        None: ``TemperatureScaling("probabilities")``. It sees ``predict_proba`` or, for
+        ``input="logits"``, ``decision_function``; one of one dimension that of the second of two
+        classes.
     cv : int, scikit-learn splitter or "prefit"
-        Number of stratified folds, a splitter that holds out every row once, or ``"prefit"``:
-        the estimator is fitted already, and the data given to ``fit`` are held-out data.
+        Number of stratified folds, a splitter that holds out every row once, or ``"prefit"``: the
+        estimator is fitted already, and the data given to ``fit`` are held-out data.
     rng : int, numpy.random.Generator or None
         Shuffles the rows into folds where `cv` is a number. Folds go by the position of rows.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (K,)
-        The labels, in the order of the columns.
-    estimator_, calibrator_
-        The classifier, fitted to all data (for ``"prefit"`` the one given), and the calibrator.
+    classes_, estimator_, calibrator_
+        The labels, in the order of the columns; the classifier, fitted to all data (for
+        ``"prefit"`` the one given), and the calibrator.
 
     Raises
     ------
     ValueError
-        By ``fit``, if the data are not valid, a class has fewer rows than there are folds, or the
-        calibrator does not suit the classifier.
+        By ``fit``, for data that are not valid, a class with fewer rows than folds, or a calibrator
+        that does not suit the classifier.
 
     Notes
     -----
     A calibrator fitted to the data that the classifier was trained on learns how well the
-    classifier remembers. Taught in lesson 10. Platt (1999) section 2.1 for the folds;
-    Niculescu-Mizil and Caruana (2005).
+    classifier remembers. Platt (1999) section 2.1 for the folds; Niculescu-Mizil and Caruana
+    (2005). Taught in lesson 10.
 
     Examples
     --------
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.naive_bayes import GaussianNB
-    >>> X, y = load_iris(return_X_y=True)
-    >>> model = Calibrated(GaussianNB()).fit(X, y)
-    >>> round(model.calibrator_.temperature_, 1)
+    >>> round(Calibrated(GaussianNB()).fit(*load_iris(return_X_y=True)).calibrator_.temperature_, 1)
     1.6
-    >>> model.predict_proba(X[:1]).shape
-    (1, 3)
     """
 
     calibrator_: MulticlassCalibrator | Calibrator
@@ -188,7 +178,6 @@ class Calibrated(_OnFolds):
         return self
 
     def _view(self, scores: NDArray[Any]) -> NDArray[Any]:
-        """Return what the calibrator takes: one column where it is of one dimension."""
         if not isinstance(self.calibrator, Calibrator):
             return scores
         name = type(self.calibrator).__name__
@@ -208,12 +197,10 @@ class Calibrated(_OnFolds):
 
 
 def _method(calibrator: MulticlassCalibrator | Calibrator) -> str:
-    """Return the method of the classifier that gives the declared kind of scores."""
     return "decision_function" if getattr(calibrator, "input", "") == "logits" else "predict_proba"
 
 
 def _ask(estimator: Any, X: Any, method: str) -> NDArray[Any]:
-    """Return what a classifier says about `X`, or say that it lacks the method."""
     answer = getattr(estimator, method, None)
     if answer is None:
         raise ValueError(
@@ -225,23 +212,18 @@ def _ask(estimator: Any, X: Any, method: str) -> NDArray[Any]:
 class CrossVennAbers(_OnFolds):
     """A scikit-learn classifier with Venn-Abers calibration on every fold.
 
-    A copy of the classifier is trained on all folds but one, and `VennAbers` is fitted to that
-    one. The intervals ``[p0, p1]`` of the folds are joined by their geometric means G,
-    ``G(p1) / (G(1 - p0) + G(p1))``.
+    A copy is trained on all folds but one, to which `VennAbers` is fitted. The folds' intervals
+    ``[p0, p1]`` are joined by their geometric means G, ``G(p1) / (G(1 - p0) + G(p1))``.
 
     Parameters
     ----------
-    estimator : classifier or None
-        Any scikit-learn classifier with ``predict_proba``; None: `LogisticRegression`.
-    cv, rng
-        As in `Calibrated`; not ``"prefit"``.
+    estimator, cv, rng
+        As in `Calibrated`; needs ``predict_proba``, and not ``"prefit"``.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (K,)
-        The labels, in the order of the columns.
-    estimators_, calibrators_ : list of classifier, list of VennAbers
-        The trained copy and the calibrator of each fold.
+    classes_, estimators_, calibrators_ : ndarray, list of classifier, list of VennAbers
+        Labels in the order of the columns; the trained copy and the calibrator of each fold.
 
     Raises
     ------
@@ -250,18 +232,17 @@ class CrossVennAbers(_OnFolds):
 
     Notes
     -----
-    Classes are calibrated one against the others, and rows are divided by their sum. The
-    guarantee of `VennAbers` holds for each fold, not for what is joined. Taught in lesson 11.
-    Vovk, Petej and Fedorova (2015) section 4.
+    Classes are calibrated one against the others, and rows are divided by their sum. The guarantee
+    of `VennAbers` holds for each fold, not for what is joined. Vovk, Petej and Fedorova (2015)
+    section 4. Taught in lesson 11.
 
     Examples
     --------
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.naive_bayes import GaussianNB
     >>> X, y = load_iris(return_X_y=True)
-    >>> model = CrossVennAbers(GaussianNB()).fit(X, y)
-    >>> lower, upper = model.interval(X[:1])
-    >>> bool((lower <= upper).all()), model.predict_proba(X[:1]).shape
+    >>> lower, upper = CrossVennAbers(GaussianNB()).fit(X, y).interval(X[:1])
+    >>> bool((lower <= upper).all()), upper.shape
     (True, (1, 3))
     """
 
@@ -296,7 +277,6 @@ class CrossVennAbers(_OnFolds):
         return self.estimators_[0]
 
     def _ends(self, X: Any) -> tuple[FloatMatrix, FloatMatrix]:
-        """Return lower and upper ends, of shape (folds, n, K)."""
         check_is_fitted(self)
         ends = [
             calibrator.interval(_ask(one, X, "predict_proba"))

@@ -20,21 +20,19 @@ class StructuredMatrixScaling(Wrapper):
     """Structured matrix scaling: temperature first, then a matrix held close to it.
 
     A thin wrapper around ``SMSCalibrator`` of the package probmetrics, with its default settings:
-    ``pip install "calibkit[maps]"``. All numbers are that program's. What calibkit adds are its
-    checks, and a measured gradient.
+    ``pip install "calibkit[maps]"``. calibkit adds its checks and a measured gradient.
 
     Parameters
     ----------
-    input : {"logits", "probabilities"}
-        What is passed as scores; it has no default. Of logits the softmax is passed on.
+    input : {"logits", "probabilities"}, of logits the softmax is passed on
 
     Attributes
     ----------
     model_ : probmetrics.calibrators.SMSCalibrator
         The fitted object of the other package.
     gradient_norm_, converged_ : float, bool
-        Norm of the gradient of its objective at its solution, measured by calibkit, and whether
-        it is below 0.01; otherwise a `CalibrationWarning` says so.
+        Norm of the gradient of its objective at its solution, measured by calibkit, and whether it
+        is below 0.01; otherwise a `CalibrationWarning` says so.
     n_parameters_ : int
         ``K^2 + K``: temperature, matrix and intercepts, less one constant per row.
 
@@ -47,16 +45,14 @@ class StructuredMatrixScaling(Wrapper):
     -----
     The penalty of the matrix off the diagonal is ``K (K - 1) / n``; of the diagonal and the
     intercepts ``K / n``. `MatrixScaling` with ``penalty="auto"`` follows the same rule, in double
-    precision and without another package. Here probabilities are cut to single precision, rows
-    are divided by their sum, and the temperature comes from a mixture with the uniform
-    prediction. So results agree to about 1e-3 only when rows are put in another order.
-
-    Taught in lesson 11. Berta, Holzmüller, Jordan and Bach (2026).
+    precision and without another package. Here probabilities are cut to single precision, rows are
+    divided by their sum, and the temperature comes from a mixture with the uniform prediction. So
+    results agree to about 1e-3 only when rows are put in another order. Berta, Holzmüller, Jordan
+    and Bach (2026). Taught in lesson 11.
 
     Examples
     --------
-    >>> model = StructuredMatrixScaling("probabilities")
-    >>> model.preserves_argmax
+    >>> StructuredMatrixScaling("probabilities").preserves_argmax
     False
     """
 
@@ -104,7 +100,6 @@ def _program() -> Any:
 
 
 def _gradient_norm(model: Any, prob: FloatArray, label: IntVector) -> float:
-    """Return the norm of the gradient of the program's objective, in double precision."""
     n, k = prob.shape
     x = np.asarray(model._get_logits(model.ts_.predict_proba(prob), append_bias=False))
     weight = np.full((k, k + 1), k * (k - 1) / n)

@@ -26,26 +26,21 @@ _MANY = 2_000_000
 
 
 class TemperatureScaling(MulticlassCalibrator):
-    """Divide all logits by one temperature, ``softmax(z / T)``.
-
-    T is the minimiser of the log loss, which is convex in 1/T, within `bounds`.
+    """Divide all logits by the one temperature of least log loss, ``softmax(z / T)``.
 
     Parameters
     ----------
-    input : {"logits", "probabilities"}
-        What is passed as scores; it has no default. Of probabilities the logarithm is taken,
-        and that of 0 is limited to ln(1e-16).
-    bounds : (float, float)
-        Smallest and largest temperature allowed.
+    input : {"logits", "probabilities"}, whose logarithm is taken, at least ln(1e-16)
+    bounds : (float, float), the smallest and largest temperature allowed
 
     Attributes
     ----------
     temperature_ : float
         T. Above 1: the model was over-confident. Below 1: under-confident.
     at_bound_ : {"lower", "upper"} or None
-        The bound that the temperature stopped at, with a `CalibrationWarning`. ``"lower"``:
-        nothing is gained by caution, e.g. because every prediction was right. ``"upper"``: the
-        scores are worth nothing, or less.
+        The bound that the temperature stopped at, with a `CalibrationWarning`. ``"lower"``: nothing
+        is gained by caution, e.g. because every prediction was right. ``"upper"``: the scores are
+        worth nothing, or less.
     gradient_norm_ : float
         Slope of the log loss in ln T at the solution, a pure number; 0 at a bound.
     n_parameters_, n_iter_ : int
@@ -58,23 +53,19 @@ class TemperatureScaling(MulticlassCalibrator):
 
     Notes
     -----
-    Logits and log-probabilities give the same map, and so do logits with another constant
-    added to each row. The class of the largest score keeps the largest probability. Scores of
-    shape (n,) are those of class 1. More than two million float32 numbers are summed in single
-    precision within a row; T then has a relative error of about 1e-8.
-
-    Taught in lesson 10. Guo, Pleiss, Sun and Weinberger (2017).
+    The log loss is convex in 1/T. Logits and log-probabilities give the same map, and so do logits
+    with another constant added to each row. The class of the largest score keeps the largest
+    probability. Scores of shape (n,) are those of class 1. More than two million float32 numbers
+    are summed in single precision within a row; T then has a relative error of about 1e-8. Guo,
+    Pleiss, Sun and Weinberger (2017). Taught in lesson 10.
 
     Examples
     --------
     >>> rng = np.random.default_rng(0)
     >>> truth = rng.normal(size=(5000, 4))
     >>> y = (truth + rng.gumbel(size=truth.shape)).argmax(axis=1)
-    >>> model = TemperatureScaling("logits").fit(2 * truth, y)
-    >>> round(model.temperature_, 2)
+    >>> round(TemperatureScaling("logits").fit(2 * truth, y).temperature_, 2)
     1.95
-    >>> model.calibrate([[2.0, 0.0, 0.0, 0.0]]).round(3).tolist()
-    [[0.481, 0.173, 0.173, 0.173]]
     """
 
     family: ClassVar[str] = "temperature"
@@ -154,7 +145,6 @@ class _LossInSlope:
         self.at_label = float(mine.mean(dtype=np.float64))
 
     def derivatives(self, slope: float) -> tuple[float, float]:
-        """Return first and second derivative at 1/T = `slope`."""
         k, n = self.columns.shape
         first = second = 0.0
         factor, ones = self.dtype.type(slope), np.ones(k, self.dtype)
@@ -174,11 +164,10 @@ class _LossInSlope:
 
 
 def fit_slope(logits: FloatArray, label: NDArray[np.intp], low: float, high: float) -> Slope:
-    """Minimise the log loss over 1/T in [low, high].
+    """Minimise the log loss over 1/T in [low, high], where its derivative increases in 1/T.
 
-    The derivative increases in 1/T. Newton steps towards its zero are taken in ln(1/T); a step
-    out of the bracket becomes a bisection. Where there are many rows, the optimum of some of them
-    is the start.
+    Newton steps in ln(1/T); one out of the bracket becomes a bisection. Many rows start from the
+    optimum of some of them.
     """
     n, k = logits.shape
     loss = _LossInSlope(logits, label)
@@ -197,7 +186,6 @@ def fit_slope(logits: FloatArray, label: NDArray[np.intp], low: float, high: flo
 
 
 def _newton(loss: _LossInSlope, bounds: tuple[float, float], start: float, sweeps: int) -> Slope:
-    """Find the zero of the derivative in ln(1/T), from a start and the sweeps it took."""
     least, most = np.log(bounds)
     low, high = least - _NARROW / 2, most + _NARROW / 2  # so that the bounds lie inside
     place = float(np.clip(np.log(start), least, most))

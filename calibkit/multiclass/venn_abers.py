@@ -24,8 +24,7 @@ class VennAbers(Wrapper):
     Parameters
     ----------
     input : {"logits", "probabilities"}
-        What is passed as scores; it has no default. Of logits of shape (n, K) the softmax is
-        used; of shape (n,) only the order matters.
+        Of logits of shape (n, K) the softmax is used; of shape (n,) only the order matters.
     scheme : {"one-vs-rest", "pairwise"}
         How many classes become binary problems: each class against all others, or each pair of
         classes among its own rows. Rows are then divided by their sum.
@@ -33,7 +32,6 @@ class VennAbers(Wrapper):
     Attributes
     ----------
     n_classes_, n_parameters_ : int, None
-        K, and that the maps are not parametric.
 
     Raises
     ------
@@ -42,26 +40,20 @@ class VennAbers(Wrapper):
 
     Notes
     -----
-    Validity: let P be that end of the interval which belongs to the true label. Then the event
-    has probability P given P, exactly, for data in random order and any number of them. No
-    single map has such a guarantee. Of many classes each has it on its own, before rows are
-    divided by their sum. The width shows how little data there are near a score.
-
-    Between two scores that were fitted to, the interval is the same: the fits are steps, in exact
-    arithmetic. ``Calibrated(model, VennAbers("probabilities"), cv="prefit")`` is the inductive
-    form, `CrossVennAbers` the cross form.
-
-    Taught in lessons 10 and 11. Vovk, Petej and Fedorova (2015) sections 2 to 4; Price, Knerr,
-    Personnaz and Dreyfus (1994) for pairs.
+    Validity: let P be that end of the interval which belongs to the true label. Then the event has
+    probability P given P, exactly, for data in random order and any number of them. No single map
+    has such a guarantee. Of many classes each has it on its own, before rows are divided by their
+    sum. The width shows how little data there are near a score. Between two scores that were fitted
+    to, the interval is the same: the fits are steps, in exact arithmetic.
+    ``Calibrated(model, VennAbers("probabilities"), cv="prefit")`` is the inductive form,
+    `CrossVennAbers` the cross form. Vovk, Petej and Fedorova (2015) sections 2 to 4; Price, Knerr,
+    Personnaz and Dreyfus (1994) for pairs. Taught in lessons 10 and 11.
 
     Examples
     --------
     >>> model = VennAbers("probabilities").fit([0.1, 0.3, 0.4, 0.6, 0.9], [0, 0, 1, 0, 1])
-    >>> lower, upper = model.interval([0.5])
-    >>> lower.round(3).tolist(), upper.round(3).tolist()
-    ([0.333], [0.667])
-    >>> model.calibrate([0.5]).round(3).tolist()
-    [0.5]
+    >>> [end.round(3).tolist() for end in model.interval([0.5])]
+    [[0.333], [0.667]]
     """
 
     family: ClassVar[str] = "Venn-Abers"
@@ -114,10 +106,10 @@ class VennAbers(Wrapper):
         return np.column_stack(lower), np.column_stack(upper)
 
     def interval(self, scores: Any) -> tuple[FloatMatrix, FloatMatrix]:
-        """Return both fits: the probability if the label were 0, and if it were 1.
+        """Return the probability if the label were 0, and if it were 1, of the shape of `scores`.
 
-        They have the shape of `scores`, with ``p0 <= p1`` of each class against the others; rows
-        need not sum to 1. Pairs of classes leave no interval per class, a `ValueError`.
+        ``p0 <= p1`` of each class against the others; rows need not sum to 1. Pairs of classes
+        leave no interval per class, a `ValueError`.
         """
         prob = self._ready(scores)
         if self._pairs is not None:
@@ -134,7 +126,6 @@ class VennAbers(Wrapper):
 
 
 def _share(prob: FloatArray, pair: tuple[int, int]) -> FloatMatrix:
-    """Return the share of the second of two classes; a half where neither has any."""
     first, second = prob[:, pair[0]], prob[:, pair[1]]
     total = first + second
     share = np.full(len(prob), 0.5)
@@ -175,10 +166,9 @@ def merged(lower: FloatMatrix, upper: FloatMatrix) -> FloatMatrix:
 def _with_a_hit(count: IntVector, hits: IntVector) -> FloatMatrix:
     """Return the isotonic fit at a new point with label 1, just before each group and at the end.
 
-    The fit is the slope of the greatest convex minorant of the sums of labels against counts.
-    The new point lifts all sums after it by (1, 1). So the slope is that of the common tangent of
-    the sums before, lowered by (1, 1), and the sums after. Whole numbers: all comparisons are
-    exact.
+    It is the slope of the greatest convex minorant of the sums of labels against counts. The new
+    point lifts all later sums by (1, 1): take the common tangent of the sums before, lowered by (1,
+    1), and the sums after. Whole numbers: all comparisons are exact.
     """
     x = [0, *np.cumsum(count).tolist()]
     y = [0, *np.cumsum(hits).tolist()]

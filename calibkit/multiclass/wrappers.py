@@ -26,7 +26,6 @@ class Wrapper(MulticlassCalibrator):
         return np.asarray(special.softmax(table, axis=1)) if self.input == "logits" else table
 
     def _fit_each(self, parts: list[tuple[FloatMatrix, NDArray[np.bool_]]]) -> None:
-        """Fit a copy of the calibrator of one dimension to each pair of predictions and events."""
         inner = PlattCalibrator() if self.calibrator is None else self.calibrator
         if not isinstance(inner, Calibrator):
             raise ValueError(
@@ -45,18 +44,15 @@ class OneVsRest(Wrapper):
 
     Parameters
     ----------
-    input : {"logits", "probabilities"}
-        What is passed as scores; it has no default. Of logits the softmax is calibrated.
+    input : {"logits", "probabilities"}, of logits the softmax is calibrated
     calibrator : Calibrator or None
         Any calibrator of one dimension; None: `PlattCalibrator`. It is copied, not fitted.
     normalise : bool
-        Whether to divide each row by its sum. Without it rows need not sum to 1, and each class
-        keeps the calibration that it was given.
+        Whether to divide each row by its sum. Without it each class keeps its own calibration.
 
     Attributes
     ----------
-    calibrators_ : list of Calibrator
-        The fitted copies, one per class.
+    calibrators_ : list of Calibrator, the fitted copies, one per class
 
     Raises
     ------
@@ -65,16 +61,15 @@ class OneVsRest(Wrapper):
 
     Notes
     -----
-    The division can spoil the calibration of the single classes. A row in which every class got 0
-    becomes uniform. Taught in lesson 10. Zadrozny and Elkan (2002).
+    The division can spoil the calibration of the single classes. A row of zeros becomes uniform.
+    Zadrozny and Elkan (2002). Taught in lesson 10.
 
     Examples
     --------
     >>> rng = np.random.default_rng(0)
     >>> p = rng.dirichlet([1, 1, 1], size=2000)
     >>> y = (2 * np.log(p) + rng.gumbel(size=p.shape)).argmax(axis=1)
-    >>> model = OneVsRest("probabilities").fit(p, y)
-    >>> model.calibrate([[0.6, 0.3, 0.1]]).round(1).tolist()
+    >>> OneVsRest("probabilities").fit(p, y).calibrate([[0.6, 0.3, 0.1]]).round(1).tolist()
     [[0.8, 0.2, 0.0]]
     """
 
@@ -110,13 +105,12 @@ class Reduced(Wrapper):
     input, calibrator
         As in `OneVsRest`.
     rest : {"proportional", "uniform"}
-        How the other classes share what the predicted one leaves: in proportion to what they
-        had, or alike.
+        How the others share what the predicted class leaves: in proportion to what they had, or
+        alike.
 
     Attributes
     ----------
     calibrators_ : list of one Calibrator
-        The fitted copy.
 
     Raises
     ------
@@ -126,16 +120,15 @@ class Reduced(Wrapper):
     Notes
     -----
     It repairs top-label calibration and promises nothing more. Where the calibrated confidence
-    falls below what another class receives, the predicted class changes. Taught in lessons 10 and
-    12. Kumar, Liang and Ma (2019), section 2.
+    falls below what another class receives, the predicted class changes. Kumar, Liang and Ma
+    (2019), section 2. Taught in lessons 10 and 12.
 
     Examples
     --------
     >>> rng = np.random.default_rng(0)
     >>> p = rng.dirichlet([1, 1, 1], size=2000)
     >>> y = (0.5 * np.log(p) + rng.gumbel(size=p.shape)).argmax(axis=1)
-    >>> model = Reduced("probabilities").fit(p, y)
-    >>> model.calibrate([[0.9, 0.08, 0.02]]).round(2).tolist()
+    >>> Reduced("probabilities").fit(p, y).calibrate([[0.9, 0.08, 0.02]]).round(2).tolist()
     [[0.74, 0.2, 0.05]]
     """
 
@@ -147,7 +140,6 @@ class Reduced(Wrapper):
         self.rest = rest
 
     def _classes(self, top: IntVector) -> list[int]:
-        """Return the predicted classes that have a map of their own."""
         return []
 
     def _fit(self, prob: FloatArray, label: IntVector) -> None:
@@ -187,10 +179,9 @@ class ClassWise(Reduced):
 
     Attributes
     ----------
-    calibrators_ : list of Calibrator
-        The fitted copies: that of all predictions first, then those of `own_`.
-    own_ : list of int
-        Classes with a map of their own.
+    calibrators_, own_ : list of Calibrator, list of int
+        The fitted copies: that of all predictions, then those of the classes with their own,
+        `own_`.
 
     Raises
     ------
@@ -199,16 +190,15 @@ class ClassWise(Reduced):
 
     Notes
     -----
-    It repairs the confidence given the predicted class, which may change as in `Reduced`. Taught
-    in lessons 10 and 12. The review of notions of calibration, section 2.
+    It repairs the confidence given the predicted class, which may change as in `Reduced`. The
+    review of notions of calibration, section 2. Taught in lessons 10 and 12.
 
     Examples
     --------
     >>> rng = np.random.default_rng(0)
     >>> p = rng.dirichlet([1, 1], size=4000)
     >>> y = (rng.random(4000) > p[:, 0] ** 2).astype(int)
-    >>> model = ClassWise("probabilities").fit(p, y)
-    >>> model.calibrate([[0.8, 0.2], [0.2, 0.8]]).round(1).tolist()
+    >>> ClassWise("probabilities").fit(p, y).calibrate([[0.8, 0.2], [0.2, 0.8]]).round(1).tolist()
     [[0.6, 0.4], [0.0, 1.0]]
     """
 

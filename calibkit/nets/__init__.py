@@ -1,20 +1,8 @@
-"""Small networks, to see over-confidence arise and to repair it.
+"""Small networks, to see over-confidence arise and to repair it. Lesson 10.
 
-This is the only room that uses torch, on first use: ``pip install "calibkit[nets]"``. Computed
-with one thread and its own generators, the same seed gives the same numbers.
-
-==========================  ==================================================================
-`NetClassifier`             a network with dense layers or convolutions, four losses, weight
-                            decay, three rules for when to stop; ``logits(X)``
-`TrainingHistory`           accuracy, log loss, calibration error and temperature per epoch
-`DeepEnsemble`              the mean of several networks
-`OrderPreserving`           a calibrator: a network changes distances, never the ranks
-`mnist1d`, `mnist_digits`,  data sets that need no download, each a `Split` in three parts
-`digits`
-==========================  ==================================================================
-
-Networks are trained on the first part of a `Split`, calibrated on the second and judged on the
-third. Lesson 10.
+The only room that uses torch, on first use: ``pip install "calibkit[nets]"``. Computed with one
+thread and its own generators, the same seed gives the same numbers. Networks are trained on the
+first part of a `Split`, calibrated on the second and judged on the third.
 """
 
 from calibkit.nets.classifier import DeepEnsemble, NetClassifier

@@ -34,7 +34,6 @@ def as_features(estimator: Any, X: Any, *, reset: bool) -> FloatMatrix:
 
 
 def coded(x: FloatMatrix, y: Any) -> tuple[NDArray[Any], NDArray[np.intp]]:
-    """Return the classes, and the labels as numbers of classes."""
     label = as_label_array(x, y, "y")
     classes, number = np.unique(label, return_inverse=True)
     if len(classes) < 2:
@@ -43,7 +42,6 @@ def coded(x: FloatMatrix, y: Any) -> tuple[NDArray[Any], NDArray[np.intp]]:
 
 
 def as_label_array(x: FloatMatrix, y: Any, name: str) -> NDArray[Any]:
-    """Check the shape and the kind of labels."""
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None: pass the labels.")
     check_classification_targets(y)
@@ -54,7 +52,6 @@ def as_label_array(x: FloatMatrix, y: Any, name: str) -> NDArray[Any]:
 
 
 def as_validation(estimator: Any, validation: Any) -> Rows | None:
-    """Check validation data against the fitted classes and features."""
     if validation is None:
         if estimator.stop != "last":
             raise ValueError(
@@ -79,7 +76,6 @@ def as_validation(estimator: Any, validation: Any) -> Rows | None:
 
 
 def recipe_of(estimator: Any, n_features: int, n_classes: int) -> Recipe:
-    """Check the settings of a classifier."""
     choices = {"architecture": ARCHITECTURES, "loss": tuple(LOSSES), "stop": STOPS}
     for name, known in choices.items():
         value = getattr(estimator, name)
@@ -107,7 +103,6 @@ def recipe_of(estimator: Any, n_features: int, n_classes: int) -> Recipe:
 
 
 def as_number(value: Any, name: str, least: float) -> float:
-    """Check a finite number of at least `least`."""
     number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
     if not number or not least <= value < np.inf:
         raise ValueError(f"{name} must be a finite number of at least {least:g}, got {value!r}.")

@@ -12,7 +12,6 @@ _outside = 1
 
 
 def need_torch() -> Any:
-    """Import torch, or say how to install it."""
     try:
         import torch
     except ImportError as error:
@@ -27,8 +26,7 @@ def need_torch() -> Any:
 def one_thread() -> Iterator[Any]:
     """Compute with one thread, and give the caller's number back, also after an error.
 
-    The networks are so small that a second thread makes them slower, many times so on a busy
-    machine. With one thread the same numbers come out twice, bit by bit.
+    Small networks get slower with more; with one the same numbers come out twice, bit by bit.
     """
     global _users, _outside
     torch = need_torch()

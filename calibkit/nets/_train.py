@@ -28,10 +28,7 @@ LOSSES = {
 
 
 def shapes(architecture: str, n_inputs: int, hidden: Sequence[int], n_classes: int) -> list[Any]:
-    """Return the shape of the weights of every layer; the last layer is dense.
-
-    A dense layer is (outputs, inputs), a convolution (channels out, channels in, kernel).
-    """
+    """Return the weight shapes: (outputs, inputs) or (channels out, channels in, kernel)."""
     if architecture == "mlp":
         sizes = [n_inputs, *hidden, n_classes]
         return [(out, inputs) for inputs, out in zip(sizes[:-1], sizes[1:], strict=True)]
@@ -57,7 +54,6 @@ def draw_weights(layers: Sequence[Any], generator: Any) -> list[Any]:
 
 
 def forward(weights: Sequence[Any], x: Any) -> Any:
-    """Return the logits of a batch of shape (n, d): layers with the positive part in between."""
     torch = need_torch()
     functional = torch.nn.functional
     if weights[0].ndim == 3:
@@ -72,12 +68,10 @@ def forward(weights: Sequence[Any], x: Any) -> Any:
 
 
 def one_hot(label: Any, n_classes: int) -> Any:
-    """Return targets of shape (n, K): 1 in the column of the label."""
     return need_torch().nn.functional.one_hot(label, n_classes).float()
 
 
 def smooth(target: Any, share: float) -> Any:
-    """Spread a share of each label over all classes, ``(1 - a) target + a / K``."""
     return (1 - share) * target + share / target.shape[1]
 
 
@@ -88,12 +82,10 @@ def mix(x: Any, target: Any, weight: float, order: Any) -> tuple[Any, Any]:
 
 
 def cross_entropy(logits: Any, target: Any) -> Any:
-    """Return the mean of ``-sum_k target_k ln p_k``."""
     return -(target * logits.log_softmax(1)).sum(1).mean()
 
 
 def focal(logits: Any, target: Any, gamma: float) -> Any:
-    """Return the mean of ``-sum_k target_k (1 - p_k)^gamma ln p_k``."""
     log_p = logits.log_softmax(1)
     rest = -need_torch().expm1(log_p)
     return -(target * rest**gamma * log_p).sum(1).mean()
@@ -101,8 +93,6 @@ def focal(logits: Any, target: Any, gamma: float) -> Any:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recipe:
-    """How to train: checked settings of a `NetClassifier`."""
-
     layers: Sequence[Any]
     loss: str
     strength: float
@@ -117,8 +107,6 @@ class Recipe:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rows:
-    """Features, and labels as numbers of classes."""
-
     x: FloatMatrix
     label: NDArray[np.intp]
 
@@ -126,10 +114,7 @@ class Rows:
 def train(
     recipe: Recipe, rows: Rows, validation: Rows | None, rng: np.random.Generator
 ) -> tuple[list[FloatMatrix], TrainingHistory]:
-    """Return the weights of the chosen epoch, and what happened on the way.
-
-    Every random number comes from `rng`; torch's through a generator that is seeded by it.
-    """
+    """Return the weights of the chosen epoch, and what happened; all chance comes from `rng`."""
     with one_thread() as torch, torch.enable_grad():
         generator = torch.Generator("cpu").manual_seed(int(rng.integers(2**62)))
         weights = draw_weights(recipe.layers, generator)
@@ -215,10 +200,7 @@ class _Log:
 
 
 def predict_logits(weights: Sequence[Any], x: FloatMatrix, *, precise: bool = True) -> FloatMatrix:
-    """Return logits as float32, computed in double precision or, quicker, in single precision.
-
-    Sums in double precision make the rounded result independent of which other rows there are.
-    """
+    """Return float32 logits; sums in double precision make them independent of the other rows."""
     with one_thread() as torch, torch.no_grad():
         kind = torch.float64 if precise else torch.float32
         cast = [torch.as_tensor(weight, device="cpu").detach().to(kind) for weight in weights]

@@ -17,8 +17,6 @@ from calibkit.nets.history import TrainingHistory
 
 
 class _LogitClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # no types there
-    """What follows from logits and probabilities."""
-
     classes_: NDArray[Any]
 
     def decision_function(self, X: Any) -> NDArray[Any]:
@@ -27,7 +25,6 @@ class _LogitClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         return np.asarray(logits[:, 1] - logits[:, 0]) if logits.shape[1] == 2 else logits
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class of the largest probability."""
         column = self.predict_proba(X).argmax(axis=1)
         return np.asarray(self.classes_[column])
 
@@ -39,28 +36,23 @@ class NetClassifier(_LogitClassifier):
     ----------
     architecture : {"mlp", "cnn"}
         ``"mlp"``: dense layers. ``"cnn"``: convolutions of width 5 and stride 2 along the d
-        features, which are taken as one signal, then a dense layer. Both with the positive
-        part (ReLU) in between.
-    loss : {"cross-entropy", "label-smoothing", "focal", "mixup"}
-        What is minimised.
-    strength : float or None
-        0 is cross-entropy, None the usual value. Label smoothing: the share ``a`` of the label
-        that is spread (0.1). Focal loss: the exponent ``gamma``, 0 or at least 1 (3). MixUp: both
+        features, which are taken as one signal, then a dense layer. Both with ReLU in between.
+    loss, strength : {"cross-entropy", "label-smoothing", "focal", "mixup"}, float or None
+        0 is cross-entropy, None the usual value. Label smoothing: the share ``a`` of the label that
+        is spread (0.1). Focal loss: the exponent ``gamma``, 0 or at least 1 (3). MixUp: both
         parameters of the Beta distribution of the mixing weight (0.4).
     hidden : sequence of int or None
         Sizes of the hidden layers, or channels; None: (256, 256), or (64, 64, 64).
     weight_decay : float
         Decoupled weight decay, in units of the learning rate; 0.3 is much.
-    epochs : int
-        Passes through the data. All are made, also where an earlier epoch is kept.
-    batch_size, learning_rate : int, float or None
-        Rows per step, and step size of Adam; None: 0.001, for ``"cnn"`` 0.003.
+    epochs, batch_size, learning_rate : int, int, float or None
+        Passes through the data, all made also where an earlier epoch is kept; rows per step; step
+        size of Adam, None: 0.001, for ``"cnn"`` 0.003.
     stop : {"last", "loss", "refined"}
-        Whose weights to keep: those of the last epoch, of the epoch with the least validation
-        log loss, or of the one with the least validation log loss after temperature scaling.
+        Whose weights to keep: those of the last epoch, of the epoch with the least validation log
+        loss, or of the one with the least validation log loss after temperature scaling.
     keep_logits, progress : bool
-        Whether the history stores the validation logits of every epoch; whether to show a
-        progress bar with the time to go.
+        Whether the history stores the validation logits of every epoch; whether to show progress.
     rng : int, numpy.random.Generator or None
         Source of initial weights, of the order of rows and of mixing weights.
 
@@ -68,10 +60,8 @@ class NetClassifier(_LogitClassifier):
     ----------
     classes_, n_features_in_ : ndarray of shape (K,), int
         The labels, in the order of the columns; number of features d.
-    history_ : TrainingHistory
-        Losses, accuracy, calibration error and temperature after every epoch.
-    weights_ : list of ndarray of float32
-        Weights and biases of the layers in turn.
+    history_, weights_ : TrainingHistory, list of ndarray of float32
+        What happened in every epoch; weights and biases of the layers in turn.
 
     Raises
     ------
@@ -82,23 +72,17 @@ class NetClassifier(_LogitClassifier):
     Notes
     -----
     Bring the features to a spread of about 1 first. Computation is in single precision with one
-    thread, and the same seed gives the same weights on the same machine, bit by bit. The number
-    of threads and the global generator of torch are left as they were. Another order of the rows
-    is another network.
-
+    thread, and the same seed gives the same weights on the same machine, bit by bit; torch's number
+    of threads and global generator stay as they were. Another order of the rows is another network.
     A network with more weights than rows ends up right about its training data and far too sure
-    about others: fit temperature scaling to ``logits(X)`` of held-out data.
-
-    Guo, Pleiss, Sun and Weinberger (2017); the hands-on session of Galdran and Riera. Taught in
-    lesson 10.
+    about others: fit temperature scaling to ``logits(X)`` of held-out data. Guo, Pleiss, Sun and
+    Weinberger (2017); the hands-on session of Galdran and Riera. Taught in lesson 10.
 
     Examples
     --------
     >>> from calibkit import nets
     >>> data = nets.digits()
     >>> net = nets.NetClassifier(hidden=(32,), epochs=30).fit(data.train_x, data.train_y)
-    >>> net.logits(data.test_x[:2]).shape
-    (2, 10)
     >>> bool(net.score(data.test_x, data.test_y) > 0.85)
     True
     """
@@ -139,8 +123,8 @@ class NetClassifier(_LogitClassifier):
     def fit(self, X: Any, y: Any, *, validation: tuple[Any, Any] | None = None) -> Self:
         """Train the network; labels are of any type.
 
-        `validation` holds features and labels of data kept apart, to follow the training and to
-        choose the epoch. What is chosen there must be judged on yet other data.
+        `validation`: features and labels kept apart, to follow the training and to choose the
+        epoch. What is chosen there must be judged on yet other data.
         """
         x = as_features(self, X, reset=True)
         self.classes_, label = coded(x, y)
@@ -165,12 +149,11 @@ class DeepEnsemble(_LogitClassifier):
 
     Parameters
     ----------
-    member : NetClassifier or None
-        The settings of every member, but for the seed; None: ``NetClassifier()``.
-    members : int
-        How many to train.
+    member, members : NetClassifier or None, int
+        The settings of every member, but for the seed; None: ``NetClassifier()``. How many to
+        train.
     rng, progress
-        As in `NetClassifier`: the source of the seeds, and whether to show a progress bar.
+        As in `NetClassifier`; `rng` is the source of the seeds.
 
     Attributes
     ----------
@@ -185,15 +168,14 @@ class DeepEnsemble(_LogitClassifier):
     Notes
     -----
     A mean of predictions is less sure than the predictions are: calibrated members give an
-    ensemble that is under-confident. So fit a temperature to its logits, after averaging. Its log
-    loss is never above the mean of those of the members, for the logarithm is concave. Taught in
-    lesson 10. Lakshminarayanan, Pritzel and Blundell (2017); Rahaman and Thiery (2021).
+    under-confident ensemble, so fit a temperature to its logits, after averaging. Its log loss is
+    never above the mean of the members', for the logarithm is concave. Lakshminarayanan, Pritzel
+    and Blundell (2017); Rahaman and Thiery (2021). Taught in lesson 10.
 
     Examples
     --------
     >>> from calibkit import nets
-    >>> data = nets.digits()
-    >>> member = nets.NetClassifier(hidden=(32,), epochs=4)
+    >>> data, member = nets.digits(), nets.NetClassifier(hidden=(32,), epochs=4)
     >>> model = nets.DeepEnsemble(member, members=2).fit(data.train_x, data.train_y)
     >>> model.member_proba(data.test_x).shape
     (2, 797, 10)
@@ -239,10 +221,7 @@ class DeepEnsemble(_LogitClassifier):
         return np.asarray(self.member_proba(X).mean(axis=0))
 
     def logits(self, X: Any) -> FloatMatrix:
-        """Return the logarithm of the mean probabilities, float32 of shape (n, K).
-
-        It is taken without forming the probabilities, so that small ones do not become 0.
-        """
+        """Return the logarithm of the mean probabilities, float32 (n, K), also of small ones."""
         check_is_fitted(self, "members_")
         log_prob = special.log_softmax(
             [net.logits(X).astype(np.float64) for net in self.members_], axis=2

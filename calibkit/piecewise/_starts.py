@@ -1,11 +1,9 @@
 """Where to put the knots before the fit: equal mass, and two greedy choices.
 
 The loss has many local minima in the knots, so the start decides. The greedy choice works on the
-quadratic model of the loss around a first fit. There a map with knots at given places is a
-weighted regression on hinges ``max(x - knot, 0)``. From the matrix of products of about 50
-candidate hinges alone, the *sweep operator* says at once how much each candidate would gain.
-Knots are added one at a time, and after each addition every knot may change its place. All of it
-is done for all problems of the grid at once.
+quadratic model of the loss around a first fit: a weighted regression on hinges
+``max(x - knot, 0)``. From the products of about 50 candidate hinges the *sweep operator* says at
+once how much each would gain. Knots are added one at a time; after each, every knot may move.
 """
 
 import numpy as np
@@ -46,7 +44,6 @@ class Starts:
             self.greedy = self._greedy(family, most)
 
     def _fit(self, knots: FloatTable, heights: FloatTable, family: Family, steps: int) -> Maps:
-        """Fit each problem from the same knots."""
         knots = np.repeat(knots, self.grid.n_problems, axis=0)
         start = Maps(knots, heights, np.arange(self.grid.n_problems))
         return fit_maps(self.grid, start, family, most_steps=steps).maps
@@ -54,8 +51,7 @@ class Starts:
     def _greedy(self, family: Family, most: int) -> list[list[FloatTable]]:
         """Return inner knots by two regressions: entry k of each list has shape (F, k).
 
-        One regression is the quadratic model of the loss. It trusts predictions near 0 and 1
-        most; the other one weighs all predictions alike.
+        The quadratic model trusts predictions near 0 and 1 most; the other weighs all alike.
         """
         candidates, grid = self._candidates(), self.grid
         both = (self._regression(self.pilot, family), (grid.hits + grid.misses, grid.hits))
@@ -65,7 +61,6 @@ class Starts:
         ]
 
     def _regression(self, maps: Maps, family: Family) -> tuple[FloatTable, FloatTable]:
-        """Return weights and weighted values of the quadratic model around one fit per problem."""
         grid = self.grid
         height = self._at(maps, np.broadcast_to(grid.x, grid.hits.shape)).ravel()
         hits, misses = grid.hits.ravel(), grid.misses.ravel()
@@ -77,17 +72,15 @@ class Starts:
         return curve.reshape(grid.hits.shape), response.reshape(grid.hits.shape)
 
     def _candidates(self) -> FloatVector:
-        """Return places for knots: some at equal ranks, some at equal distances."""
         grid = self.grid
         by_rank = np.interp(np.linspace(0, 1, _BY_RANK + 2)[1:-1], grid.rank, grid.x)
         low, high = np.interp((_SKIPPED, 1 - _SKIPPED), grid.rank, grid.x)
         return np.union1d(by_rank, np.linspace(low, high, _BY_WIDTH))
 
     def around(self, maps: Maps, family: Family) -> Maps:
-        """Return one more start for each problem: greedy knots around a fit, now on a finer grid.
+        """Return greedy knots around a fit, on a finer grid, as one more start for each problem.
 
-        Loss has a kink wherever a knot passes a prediction, and many small valleys: candidates
-        next to the present knots find the way from one to the next.
+        Loss has a kink wherever a knot passes a prediction, and many small valleys.
         """
         n_pieces = maps.knots.shape[1] - 1
         weight, response = self._regression(maps, family)
@@ -125,9 +118,8 @@ def choose_hinges(
 ) -> list[IntTable]:
     """Choose 0, 1, ..., `most` hinges by weighted least squares, for F problems.
 
-    `weight` and `response` (weights times the values to be fitted) have shape (F, m). Entry k of
-    the result has shape (F, k): numbers of the candidates, increasing. There are fewer entries
-    where there are not enough candidates.
+    `weight` and `response` (weights times values) have shape (F, m), entry k of the result (F, k):
+    numbers of candidates, increasing; fewer entries where there are too few candidates.
     """
     system = _products(x, candidates, weight, response)
     straight = np.zeros(len(weight), dtype=np.intp)
@@ -172,7 +164,6 @@ def _best(system: NDArray[np.float64], taken: IntTable) -> IntVector:
 def _sweep(
     system: NDArray[np.float64], pivot: IntVector, *, back: bool = False
 ) -> NDArray[np.float64]:
-    """Bring one column into the regression of each problem, or take it out again."""
     each = np.arange(len(system))
     column, row = system[each, :, pivot], system[each, pivot, :]
     centre = system[each, pivot, pivot][:, np.newaxis]

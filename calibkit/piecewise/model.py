@@ -31,33 +31,26 @@ class PiecewiseLinear(Calibrator):
     Parameters
     ----------
     space : {"probability", "logit"}
-        Where the map is piecewise linear: prediction to probability (PL), or logit of the
-        prediction to logit of the probability (PL3).
-    n_pieces : int, optional
-        Number of pieces K. By default cross-validation chooses it.
+        Where the map is piecewise linear: between probabilities (PL), or between logits (PL3).
+    n_pieces, max_pieces : int, optional
+        Number of pieces K, by default chosen by cross-validation; the largest number tried, by
+        default ``min(n // 200, 15) + 1`` as in the source.
     loss : {"log-loss", "brier"}
         What the fit minimises. Numbers of pieces are compared by the held-out Brier score.
-    outcome : {"refit", "fold-ensemble"}
-        Fit to all data, or average the maps of the folds: for each the fits from all starts.
-    cv : int or scikit-learn splitter
-        Folds. They are drawn over the sorted predictions, so row order plays no part.
-    max_pieces : int, optional
-        Largest number tried; by default ``min(n // 200, 15) + 1`` as in the source.
+    outcome : {"refit", "fold-ensemble"}: fit to all data, or average all maps of the folds
+    cv, rng : int or scikit-learn splitter, int, numpy.random.Generator or None
+        Folds over the sorted predictions, so row order plays no part, and what draws them.
     tolerance : float
         The smallest K whose score is within this part of the best one wins; 0 takes the best.
-    monotone : bool
-        Whether the map may not fall.
-    intercept : bool
-        False: with one piece in logit space the map is ``expit(a logit p)``, temperature scaling
-        with ``T = 1 / a``.
-    rng : int, numpy.random.Generator or None
-        Draws the folds.
+    monotone, intercept : bool
+        Whether the map may not fall; False: with one piece in logit space the map is
+        ``expit(a logit p)``, temperature scaling with ``T = 1 / a``.
 
     Attributes
     ----------
     knots_, heights_ : ndarray of shape (K + 1,)
-        Knots of the map and its values there, both as probabilities. In logit space the outer
-        pieces go on beyond the outer knots. For an ensemble: those of the refit.
+        As probabilities, for an ensemble those of the refit. In logit space the outer pieces go on
+        beyond the outer knots.
     n_pieces_, best_n_pieces_ : int
         Number of pieces; the number with the best score, before `tolerance`.
     candidates_, scores_ : ndarray
@@ -75,10 +68,9 @@ class PiecewiseLinear(Calibrator):
     Notes
     -----
     ``g(x) = H_j + (H_{j+1} - H_j) (x - B_j) / (B_{j+1} - B_j)`` for x in piece j (Kängsepp, Valk
-    and Kull, 2022, section 5). Knots and heights are fitted together by damped Gauss-Newton steps
-    from three starts. A piece holds at least 1 % of the predictions. With one piece, the logit
-    form is Platt's map without smoothing. Constant predictions move to their frequency. Taught
-    in lesson 07.
+    and Kull, 2022, section 5), fitted by damped Gauss-Newton steps from three starts. A piece holds
+    at least 1 % of the predictions. With one piece, the logit form is Platt's map without
+    smoothing. Constant predictions move to their frequency. Taught in lesson 07.
 
     Examples
     --------
@@ -129,7 +121,6 @@ class PiecewiseLinear(Calibrator):
     def _choose(
         self, problem: Problem, folds: tuple[IntVector, int] | None, candidates: list[int]
     ) -> None:
-        """Set the number of pieces, by the scores of the folds where there is a choice."""
         self.candidates_, self.scores_ = np.array([], dtype=np.intp), np.array([])
         self.n_pieces_ = self.best_n_pieces_ = candidates[0]
         if len(candidates) > 1 and folds is not None:
