@@ -146,6 +146,7 @@ class TestExplorer:
         large = {"view": "top-label", "k": 1, "n_fit": 20_000, "calibrator": "matrix"}
         assert "nan" not in lens_of(model=model, **large).describe()
 
+    @pytest.mark.slow
     def test_the_pictures_of_the_page_are_light(self):
         lens = lesson12.simplex_lens()
         states = [{"model": model} for model in FAKES] + [{"calibrator": "temperature"}]

@@ -13,10 +13,9 @@ from calibkit.bins import EqualMass, FixedEdges, assign
 from calibkit.calibrators import PlattCalibrator
 from calibkit.errors.debiased import debiased_square
 from calibkit.errors.family import weighted_norm
-from calibkit.lessons.lesson11.population import Population, top
+from calibkit.lessons.lesson11.population import FloatVector, Population, top
 from calibkit.reliability import reliability_table
 
-FloatVector = NDArray[np.float64]
 DOUBLED = (2, 4, 8, 16, 32, 64, 128, 256, 512)
 
 

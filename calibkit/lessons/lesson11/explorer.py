@@ -123,10 +123,9 @@ def calibrator_race_view(
 
 def _draw(view: RaceView, figure: AnyFigure, compact: bool) -> None:
     axes = figure.subplots(1, 2)
-    title = None if compact else "All calibration sets"
-    figures.learning_curves(view, ax=axes[0], title=title, legend=False)
-    title = None if compact else f"One set of {view.n:,} rows"
-    figures.race_maps(view, ax=axes[1], title=title, legend=False)
+    titles = (None, None) if compact else ("All calibration sets", f"One set of {view.n:,} rows")
+    figures.learning_curves(view, ax=axes[0], title=titles[0], legend=False)
+    figures.race_maps(view, ax=axes[1], title=titles[1], legend=False)
     # The same scale in all states, so that a dial moves the picture and not the axis.
     kind = next(key for key, words in _MEASURE_TEXTS.items() if words == view.measure)
     axes[0].set_ylim(_SCALES[kind])

@@ -118,6 +118,8 @@ def race_maps(
     words = ("prediction", "")
     with look.drawing(ax, (4.2, 3.8), words=words, title=title, legend=legend) as ax:
         look.draw_truth(ax, race.prob, race.truth)
+        # Wide and pale, below the maps: Platt's may be the very same.
+        ax.lines[-1].set(linewidth=5, alpha=0.45, linestyle="solid", zorder=2)
         for m, method in enumerate(race.methods):
             code = code_of(method, m) | {"marker": None, "linewidth": 1.6, "zorder": 3}
             ax.plot(race.prob, race.maps[m], label=method, gid=f"map-{m}", **code)
