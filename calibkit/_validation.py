@@ -86,7 +86,6 @@ def as_generator(rng: int | np.random.Generator | None) -> np.random.Generator:
 
 
 def as_count(value: Any, name: str, minimum: int = 1) -> int:
-    """Check a whole number such as a number of bins or of draws."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < minimum:
         raise ValueError(f"{name} must be a whole number of at least {minimum}, got {value!r}.")
     return int(value)
@@ -121,7 +120,6 @@ def as_choice(value: Any, name: str, options: Iterable[str]) -> str:
 
 
 def as_level(level: Any, name: str = "level") -> float:
-    """Check a probability that must lie strictly between 0 and 1."""
     as_number(level, name, "a number between 0 and 1", lambda value: True)
     if not 0.0 < level < 1.0:
         raise ValueError(f"{name} must lie strictly between 0 and 1 (e.g. 0.9), got {level!r}.")

@@ -56,15 +56,13 @@ class BrierDecomposition(Result):
 
     Parameters
     ----------
-    score : float
-    miscalibration : float
-        ``sum_b w_b (m_b - f_b)^2``: what recalibrating the bins would win. 0 is best.
+    score, miscalibration : float
+        The latter is ``sum_b w_b (m_b - f_b)^2``: what recalibrating the bins would win.
     discrimination : float
         ``sum_b w_b (f_b - f)^2``: how far the bins' frequencies spread. Large is best.
-    uncertainty : float
-        ``f (1 - f)`` with the overall frequency f: what the problem brings along.
-    within_bin : float
-        What the bins hide: predictions that differ inside a bin. 0 for `Distinct` bins.
+    uncertainty, within_bin : float
+        ``f (1 - f)`` with the overall frequency f: what the problem brings along. What the bins
+        hide: predictions that differ inside a bin; 0 for `Distinct` bins.
     view, bins, n
     """
 

@@ -45,7 +45,6 @@ class _Blocks:
         return edges_between(ordered, self.bounds(ordered, label[order]))
 
     def assign(self, prob: FloatArray, edges: Edges1D) -> Assigned:
-        """Return the bin of each prediction."""
         if self.ties == "as-given" and np.isin(edges[1:-1], prob).any():
             value = edges[1:-1][np.isin(edges[1:-1], prob)][0]
             raise ValueError(

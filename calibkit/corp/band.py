@@ -72,6 +72,12 @@ def corp_band(
 ) -> CorpBand:
     """Band in which the CORP curve would lie if the predictions were right.
 
+    The predictions stay fixed, the labels are redrawn from them, and the curve is fitted again;
+    the band runs between the ``(1 - level)/2`` quantiles of its height. Neighbouring points are
+    outside together, so their number varies much more than for independent points. Where the
+    curve is often exactly 0 or 1, more than `level` of the curves are inside. Source:
+    Dimitriadis, Gneiting and Jordan (2021). Taught in lesson 04.
+
     Parameters
     ----------
     y_true, y_prob, view : As in `binary_problem`
@@ -81,14 +87,6 @@ def corp_band(
     level : float
         Probability content at each point, in (0, 1).
     n_draws, rng : As in `null_level`
-
-    Notes
-    -----
-    The predictions stay fixed, the labels are redrawn from them, and the curve is fitted again;
-    the band runs between the ``(1 - level)/2`` quantiles of its height. Neighbouring points are
-    outside together, so their number varies much more than for independent points. Where the
-    curve is often exactly 0 or 1, more than `level` of the curves are inside. Source:
-    Dimitriadis, Gneiting and Jordan (2021). Taught in lesson 04.
 
     Examples
     --------

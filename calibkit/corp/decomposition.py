@@ -135,21 +135,19 @@ def corp_decomposition(
 ) -> CorpDecomposition:
     """Fit the CORP reliability curve and split the score into its three parts.
 
-    Parameters
-    ----------
-    y_true, y_prob, view : As in `binary_problem`
-    score : {"brier", "log"}
-        Brier score of the event, ``(p - y)^2`` (half of the sum over both classes), or log
-        loss in nats.
-
-    Notes
-    -----
     Equal predictions are pooled first, so the order of rows never matters. With the curve f,
     the overall frequency and the mean score S: ``MCB = S(p) - S(f(p))``,
     ``DSC = S(frequency) - S(f(p))``, ``UNC = S(frequency)``. Increasing maps of the predictions
     leave discrimination and uncertainty as they are. Log loss needs no clipping: the curve is 0
     or 1 only where all labels agree, and there it costs nothing. A prediction of exactly 0 or 1
     that was wrong costs infinity. Taught in lesson 02.
+
+    Parameters
+    ----------
+    y_true, y_prob, view : As in `binary_problem`
+    score : {"brier", "log"}
+        Brier score of the event, ``(p - y)^2`` (half of the sum over both classes), or log
+        loss in nats.
 
     Examples
     --------
@@ -199,18 +197,16 @@ def miscalibration(
 ) -> Miscalibration:
     """Return the miscalibration part of a score (MCB): a measure without bins.
 
-    Parameters
-    ----------
-    y_true, y_prob, view, score : As in `corp_decomposition`
-
-    Notes
-    -----
     A calibrated model does not have 0: `null_level` puts the value into proportion. With
     predictions of density g the Brier part of a calibrated model is about ``1.9 n^(-2/3)`` times
     the integral of ``(p (1 - p))^(2/3) g(p)^(1/3)``. For uniform predictions that is
     ``3.3 v n^(-2/3)`` with v the mean of ``p (1 - p)``; narrow predictions have less, down to
     half. Both constants are measured, good to 8 % for n from 300 to 100,000. A log loss with an
     event of stated probability 0 is infinite and has no null level. Taught in lesson 02.
+
+    Parameters
+    ----------
+    y_true, y_prob, view, score : As in `corp_decomposition`
 
     Examples
     --------

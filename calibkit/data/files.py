@@ -150,7 +150,6 @@ class _ArraysOnly(pickle.Unpickler):
         super().__init__(stream, encoding="latin1")
 
     def find_class(self, module: str, name: str) -> Any:
-        """Return one of the three allowed names; refuse all others."""
         numpy_module = module in ("numpy", "numpy.core.multiarray", "numpy._core.multiarray")
         if not numpy_module or (module.rpartition(".")[2], name) not in self._ALLOWED:
             raise pickle.UnpicklingError(f"refused to load {module}.{name}: not a NumPy array.")

@@ -32,13 +32,10 @@ class DebiasedError(OfTables):
 
     Parameters
     ----------
-    value : float
-        The debiased error. The root of `squared` where there is one, and 0 where that is
-        negative; otherwise the estimate as it is, which may be negative.
-    squared : float
-        The debiased squared error as it is, below 0 where chance alone makes larger gaps; NaN
-        for other norms than 2, and if chance was resampled. Average this one over data sets, not
-        `value`.
+    value, squared : float
+        The debiased error (not cut at 0 where there is no square, else the root of the positive
+        part), and its square as it is: below 0 where chance alone makes larger gaps, NaN for other
+        norms than 2 or resampled chance. Average `squared` over data sets, not `value`.
     plain, plain_squared : float
         The error without correction, and its square; NaN where `squared` is.
     name, norm, method, view, tables
@@ -97,17 +94,15 @@ def debiased_calibration_error(
 ) -> DebiasedError:
     """Estimate a binned calibration error and take off what chance adds to it.
 
-    Frequencies scatter around their probabilities, so gaps are too large on average, and the
-    more so the fewer predictions a bin holds. The correction removes (nearly all of) this. It
-    does not bring back what bins hide.
+    Frequencies scatter around their probabilities, so gaps are too large on average, most so in
+    bins of few predictions. The correction removes nearly all of this, not what bins hide.
 
     Parameters
     ----------
     y_true, y_prob, view, bins : As in `calibration_error`
         By default 15 equal-mass bins, as in Kumar et al. (2019).
     norm : float
-        1: mean gap; 2: root mean square gap; with ``"resampled"`` any number from 1 on, or
-        ``numpy.inf``.
+        1: mean gap; 2: root mean square; any other from 1 to ``numpy.inf`` with ``"resampled"``.
     method : {"frequency", "pairwise", "resampled"}
         Chance is estimated by formula from the frequency of the bin (norms 1 and 2), from pairs
         of predictions (U-statistic; norm 2), or from 1000 draws of the frequencies (any norm).
@@ -122,9 +117,8 @@ def debiased_calibration_error(
     With mean prediction ``m``, frequency ``f`` and ``n_b`` predictions in bin b:
 
     - norm 2: ``sum_b (n_b / n) [(m - f)^2 - f (1 - f) / (n_b - 1)]`` (Kumar et al., equation 8).
-      Unbiased if the predictions of a bin are equal. Otherwise each bin is off by
-      ``(Var p - 2 Cov(p, y)) / n_b`` on average: too low by ``Var p / n_b`` for a calibrated
-      model.
+      Unbiased if the predictions of a bin are equal. Otherwise each bin is off on average by
+      ``(Var p - 2 Cov(p, y)) / n_b``: too low by ``Var p / n_b`` for a calibrated model.
     - norm 2, pairwise: ``sum_b (n_b / n) U_b`` with ``d_i = p_i - y_i`` and
       ``U_b = ((sum d)^2 - sum d^2) / (n_b (n_b - 1))``, the mean of ``d_i d_j`` over pairs.
       Unbiased whatever the predictions; equal to the first if they are equal in a bin.
@@ -133,9 +127,8 @@ def debiased_calibration_error(
       ``E|m - R| = s sqrt(2/pi) exp(-g^2 / 2s^2) + g (1 - 2 Phi(-g / s))``, and ``|g|`` for
       ``s = 0`` (Kängsepp et al., C.5). Less biased than the plain error, not unbiased: for a
       calibrated model about ``2 - sqrt(2)``, 59 %, of the plain error is left.
-    - resampled: ``2 E - mean E*``, where the frequencies of ``E*`` are drawn from the normal
-      distribution above (the rule of Kumar's library for norms other than 2). For norm 1 its
-      mean is the formula. Like that, it leaves part of the bias.
+    - resampled: ``2 E - mean E*``, where the frequencies of ``E*`` are drawn from this normal law
+      (the rule of Kumar's library for norms other than 2). For norm 1 its mean is the formula.
 
     All this holds for rows drawn alike and independently, and edges that are given beforehand.
     Over classes, squares are averaged first, then one root is taken. Taught in lesson 06.

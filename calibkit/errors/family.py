@@ -117,17 +117,15 @@ def bin_weights(count: NDArray[Any], weights: str) -> FloatVector:
 def null_moments(table: BinTable) -> tuple[float, float]:
     """Mean and standard deviation of the expected calibration error of a calibrated model.
 
-    Parameters
-    ----------
-    table : BinTable
-
-    Notes
-    -----
     If the predictions are right, the number of events in bin b has variance ``V_b``, close to
     ``n_b m_b (1 - m_b)`` with the mean prediction ``m_b``, and is nearly normal. Then
     ``E[error] = sqrt(2/pi) sum_b sqrt(V_b) / n`` and
     ``Var[error] = (1 - 2/pi) sum_b V_b / n^2``. Good to a few per cent while ``V_b`` is above 1,
     too large for bins that expect less than one event. Taught in lesson 04.
+
+    Parameters
+    ----------
+    table : BinTable
 
     Examples
     --------
@@ -157,6 +155,12 @@ def calibration_error(
 ) -> CalibrationError:
     """Take a norm of the gaps between prediction and frequency: the general binned error.
 
+    ``error = (sum_b w_b |m_b - f_b|^p)^(1/p)``, in [0, 1], with mean prediction ``m_b``, frequency
+    ``f_b`` and ``w_b = n_b / n``; over classes ``(mean_k error_k^p)^(1/p)``. Empty bins count
+    nothing; a class that never occurs gives a `CalibrationWarning`. Matsubara et al. (2023),
+    Definition 1; Kumar et al. (2019), section 2; Panchenko (2021), section 3. Taught in lessons
+    04 to 06.
+
     Parameters
     ----------
     y_true, y_prob, view, bins : As in `reliability_tables`
@@ -169,14 +173,6 @@ def calibration_error(
         Weight a bin by its share of predictions, or all used bins alike.
     name : str, optional
         What the result calls itself.
-
-    Notes
-    -----
-    ``error = (sum_b w_b |m_b - f_b|^p)^(1/p)``, in [0, 1], with mean prediction ``m_b``, frequency
-    ``f_b`` and ``w_b = n_b / n``; over classes ``(mean_k error_k^p)^(1/p)``. Empty bins count
-    nothing; a class that never occurs gives a `CalibrationWarning`. Matsubara et al. (2023),
-    Definition 1; Kumar et al. (2019), section 2; Panchenko (2021), section 3. Taught in lessons
-    04 to 06.
 
     Examples
     --------

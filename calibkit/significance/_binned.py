@@ -144,7 +144,6 @@ class Redraws(NamedTuple):
             yield block, [_sums(times[:, o] if several else times, b, c) for o, b, c in parts]
 
     def errors_of_sums(self, sums: list[FloatVector]) -> FloatVector:
-        """Return the error of each resample from its sums per bin."""
         gaps, weights = [], []
         for table, of_table in zip(self.error.tables, sums, strict=True):
             count, sum_prob, hits = np.moveaxis(of_table, -1, 0)

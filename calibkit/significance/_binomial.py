@@ -38,21 +38,19 @@ def _binom() -> Any:
 def binomial_p_values(hits: Any, count: Any, prob: Any, *, mid: bool = False) -> FloatVector:
     """Two-sided p-values of "the events have this probability", by likelihood.
 
-    Parameters
-    ----------
-    hits, count, prob : array-like
-        k events of N >= 1 trials, and probabilities under test in [0, 1]; they broadcast.
-    mid : bool
-        Count outcomes that are exactly as likely as the observed one by half (mid-p).
-
-    Notes
-    -----
     ``p = sum of P(j) over all outcomes j with P(j) <= P(k)``, where P is the binomial
     distribution (N, prob): the method of minimum likelihood. It equals
     ``scipy.stats.binomtest(k, N, prob).pvalue`` to the last bit, p-values below 1e-300 apart.
     The set of probabilities that are not rejected need not be an interval. The test rejects less
     often than its level says, because outcomes are whole numbers. Mid-p is near the level on
     average and may exceed it. Matsubara and others (2023), section 2.3. Taught in lesson 08.
+
+    Parameters
+    ----------
+    hits, count, prob : array-like
+        k events of N >= 1 trials, and probabilities under test in [0, 1]; they broadcast.
+    mid : bool
+        Count outcomes that are exactly as likely as the observed one by half (mid-p).
 
     Examples
     --------
@@ -131,7 +129,6 @@ def _other_tail(
     opposite = np.rint(2 * p * n).astype(np.int64) - k
 
     def narrow(rows: IndexVector, trial: IntVector) -> None:
-        """Move one end of the bracket of each row to its trial."""
         rare = _binom().pmf(trial, n[rows], p[rows]) <= limit[rows]
         outer[rows[rare]] = trial[rare]
         inner[rows[~rare]] = trial[~rare]

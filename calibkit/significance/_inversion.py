@@ -63,12 +63,10 @@ class Inversion:
         self.largest = self._of_the_data([part.worst for part in self.parts])
 
     def _of_the_data(self, gaps: list[FloatVector]) -> float:
-        """Return the error of gaps under the weights of the data."""
         weights = [bin_weights(table.count, self.error.weights) for table in self.error.tables]
         return float(self.redraws.errors(gaps, weights))
 
     def at(self, true_error: float) -> FloatVector:
-        """Return draws of the measured error for this true error."""
         scale = true_error / self.unit if self.unit > 0 else 0.0
         # The scatter passes from that of a calibrated model to that of the data, in variance.
         first, second = np.sqrt(max(1 - scale, 0.0)), np.sqrt(min(scale, 1.0))

@@ -61,7 +61,6 @@ SingleTest = BinomialTest | TTest
 
 
 def single_test(test: str, alpha: float) -> SingleTest:
-    """Return the test of this name and level."""
     level = as_level(alpha, "alpha")
     if test not in TESTS:
         raise ValueError(f"test must be one of {', '.join(map(repr, TESTS))}, got {test!r}.")

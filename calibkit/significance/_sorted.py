@@ -48,7 +48,6 @@ class SortedProblem:
         return np.searchsorted(index, np.arange(len(edges)))
 
     def table(self, bounds: IndexVector) -> BinTable:
-        """Return the bin table of the events, cut at these bounds."""
         if self._fixed is not None:
             edges = self._fixed[0]
         elif hasattr(self.binning, "bounds"):

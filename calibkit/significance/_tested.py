@@ -103,11 +103,9 @@ class LinearRule(Rule):
     sd: float
 
     def statistic(self, residual: FloatMatrix) -> FloatVector:
-        """Return z of each row."""
         return ratio(residual @ self.lever, self.sd)
 
     def p_value(self, statistic: FloatVector) -> FloatVector:
-        """Return two-sided p-values."""
         return np.asarray(special.erfc(np.abs(statistic) / np.sqrt(2)))
 
 
@@ -122,7 +120,6 @@ class ChiSquaredRule(Rule):
         self.law = f"chi-squared law, {spell(df, 'degree')} of freedom"
 
     def p_value(self, statistic: FloatVector) -> FloatVector:
-        """Return upper tails of the chi-squared law."""
         return special.chdtrc(self.df, statistic) if self.df else np.ones(len(statistic))
 
 
@@ -141,7 +138,6 @@ class Sample:
 
 
 def sample_of(problem: BinaryProblem) -> Sample:
-    """Sort a problem."""
     order = np.lexsort((problem.label, problem.prob))
     return Sample(
         prob=problem.prob[order].astype(np.float64),

@@ -87,8 +87,7 @@ def bootstrap_interval(
         ``"inverted"``: all true errors that would not be rejected, for binned errors whose bins
         ignore the labels (the default there, an error elsewhere). ``"reflected"``, the default
         elsewhere, also called basic: ``[2T - q_high, 2T - q_low]`` with the measured value T and
-        the quantiles q of the resamples. ``"percentile"``: ``[q_low, q_high]``, badly off for
-        calibration errors and here to be compared.
+        the quantiles q of the resamples. ``"percentile"``: ``[q_low, q_high]``, to be compared.
     n_resamples : int
     rng, **options : As in `null_level`
 
@@ -103,12 +102,11 @@ def bootstrap_interval(
     ``a = t T`` are the measured ones times t. Chance adds the scatter of labels drawn from the
     predictions for t = 0, that of resampled rows for t = 1, a mixture in between. The interval
     holds each a that puts more than ``(1 - level) / 2`` of its draws at T or above, and as many
-    at T or below; for the upper end, a T below the median of a calibrated model counts as that
-    median. A debiased error gets the interval of the plain error of its bins: both estimate the
-    same number.
+    at T or below; for the upper end, T counts as the median of a calibrated model at least. A
+    debiased error gets the interval of the plain error of its bins: both estimate the same number.
 
-    The true value is that of the same bins, without chance, so the measured value can lie above
-    the interval. The error without bins is never smaller; an interval says nothing about it.
+    The true value is that of the bins of the full data, without chance, so T can lie above the
+    interval. The error without bins is never smaller; an interval says nothing about it.
 
     Measured coverage in per cent of the 90 % interval, with 1000 data sets of 500 resamples
     each, standard error 1. There were 15 bins of equal width or equal mass, and norms 1 and 2;
@@ -131,10 +129,9 @@ def bootstrap_interval(
     10 classes, look-alike      2000  88 to 89  88 to 89   84 to 90
     ==========================  ====  ========  =========  ==========
 
-    Bins in which every event happened, or none, show no scatter for t = 1. With a handful of
-    rows per bin the upper end can be too low there. `bins` stay those of the full data. Source:
-    Li's reproduction of Kumar, Liang and Ma (2019), section 4; the inversion is our own. Taught
-    in lessons 04 and 11.
+    Bins in which every event happened, or none, show no scatter for t = 1: with a handful of rows
+    per bin the upper end can be too low there. Source: Li's reproduction of Kumar, Liang and Ma
+    (2019), section 4; the inversion is our own. Taught in lessons 04 and 11.
 
     Examples
     --------

@@ -191,18 +191,16 @@ def spiegelhalter(
 ) -> TestResult:
     """Ask whether the Brier score is what the predictions themselves promise (two-sided).
 
-    Parameters
-    ----------
-    y_true, y_prob, view, null_draws, rng : As in `hosmer_lemeshow`
-
-    Notes
-    -----
     ``z = sum (y - p)(1 - 2p) / sqrt(sum (1 - 2p)² p (1 - p))``: the Brier score minus its
     expected value, in standard deviations; above 0 over-confident, below 0 under-confident.
     Errors that leave the Brier score as promised are not seen, such as a shift of all logits when
     predictions lie evenly about 1/2. Predictions of 1/2 do not count; if there are no others, z
     is 0 and the p-value 1. The measured sizes are within 0.4 points of the level.
     Source: Spiegelhalter (1986). Taught in lesson 08.
+
+    Parameters
+    ----------
+    y_true, y_prob, view, null_draws, rng : As in `hosmer_lemeshow`
 
     Examples
     --------
@@ -227,15 +225,6 @@ def cox_test(
 ) -> TestResult:
     """Test a line in logits, intercept 0 and slope 1, by its score.
 
-    Parameters
-    ----------
-    y_true, y_prob, view, null_draws, rng : As in `hosmer_lemeshow`
-    part : {"both", "intercept", "slope"}
-        ``"intercept"``: too many or too few events, "calibration in the large"? ``"slope"``:
-        should logits be stretched or shrunk? Both are z; ``"both"`` adds their squares.
-
-    Notes
-    -----
     Model: ``logit P(event) = a + b logit p``; hypothesis: a = 0 and b = 1. With ``w = p (1 - p)``
     and the w-weighted mean m of the logits, ``z_intercept = sum (y - p) / sqrt(sum w)`` and
     ``z_slope = sum (y - p)(logit p - m) / sqrt(sum w (logit p - m)²)``.
@@ -244,6 +233,13 @@ def cox_test(
     only. Equal predictions have no slope: z is then 0 and the joint test has 1 degree of freedom.
     The measured sizes are within 0.4 points of the level.
     Source: Cox (1958), Miller and others (1991). Taught in lesson 08.
+
+    Parameters
+    ----------
+    y_true, y_prob, view, null_draws, rng : As in `hosmer_lemeshow`
+    part : {"both", "intercept", "slope"}
+        ``"intercept"``: too many or too few events, "calibration in the large"? ``"slope"``:
+        should logits be stretched or shrunk? Both are z; ``"both"`` adds their squares.
 
     Examples
     --------

@@ -150,7 +150,6 @@ def general_calibration_error(
 def _losses(
     loss: str | Loss, test: SingleTest, part: SortedProblem, table: BinTable, bounds: IndexVector
 ) -> FloatVector:
-    """Return the loss of every bin of a view."""
     if loss == "gap":
         return np.abs(table.gap)
     if loss == "rejected":

@@ -130,16 +130,14 @@ def kernel_calibration_error(
     Notes
     -----
     ``SKCE = 2 / (n (n - 1)) sum over pairs i < j of k(p_i, p_j) (y_i - p_i)(y_j - p_j)`` with
-    ``k(p, q) = exp(-(p - q)² / (2 length_scale²))``: a squared error in squared probability,
-    unbiased, hence below 0 about half of the time if the predictions are right. Take no root.
-    It is at most the mean squared miscalibration, and not on its scale; a second kernel, on
-    labels, ``exp(-d²/2)``, as in the table of Kängsepp, Valk and Kull (2022), multiplies it by
-    ``2 (1 - exp(-1/2)) = 0.787``.
+    ``k(p, q) = exp(-(p - q)² / (2 length_scale²))``: in squared probability, unbiased, hence below
+    0 about half of the time if the predictions are right. Take no root. It is at most the mean
+    squared miscalibration, and not on its scale; a second kernel, on labels, ``exp(-d²/2)``, as in
+    the table of Kängsepp, Valk and Kull (2022), multiplies it by ``2 (1 - exp(-1/2)) = 0.787``.
 
     The kernel is ``sum over m of t_m(p) t_m(q)`` with ``t_m(p) = exp(-a²/2) a^m / sqrt(m!)``; a is
-    the centred p over the length scale. One sum over rows per term is enough: time grows like n,
-    not n². Terms are dropped where they cannot change the last digit. If no two predictions are
-    near each other, the limit law returns the p-value 1.
+    the centred p over the length scale. So time grows like n, not n². Terms are dropped where they
+    cannot change the last digit. Without near pairs the limit law returns the p-value 1.
 
     The law is careful for rare events with n = 200: it misses the 5 % level by 1.0 point, and by
     0.8 with a scale of 0.05. Redraws kept 4.7 to 5.5 in all cases. Sources: Widmann and others

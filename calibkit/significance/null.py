@@ -75,6 +75,12 @@ def null_level(
 ) -> NullLevel:
     """Measure again and again on labels redrawn from the predictions themselves.
 
+    The predictions stay fixed; ``y*_i`` is drawn with the probabilities of row i, so that the
+    model is calibrated by construction. ``p = (1 + #{redraws >= value}) / (R + 1)``, which is
+    never 0 and is valid for any R. ``float(result)`` is the mean over the redraws. Binned errors
+    reuse their bins, which is fast. Sources: Bröcker and Smith (2007); Panchenko (2021),
+    section 3.3. Taught in lesson 04.
+
     Parameters
     ----------
     measure : callable
@@ -87,14 +93,6 @@ def null_level(
         Seed or generator.
     **options
         Passed to `measure`, e.g. ``view="top-label"``.
-
-    Notes
-    -----
-    The predictions stay fixed; ``y*_i`` is drawn with the probabilities of row i, so that the
-    model is calibrated by construction. ``p = (1 + #{redraws >= value}) / (R + 1)``, which is
-    never 0 and is valid for any R. ``float(result)`` is the mean over the redraws. Binned errors
-    reuse their bins, which is fast. Sources: Bröcker and Smith (2007); Panchenko (2021),
-    section 3.3. Taught in lesson 04.
 
     Examples
     --------
@@ -205,6 +203,11 @@ def consistency_band(
 ) -> ConsistencyBand:
     """Band in which the frequency of each bin would lie if the predictions were right.
 
+    Pointwise: the ``(1 - level)/2`` quantiles of the redrawn frequencies. Simultaneous: the
+    mean prediction ± c standard deviations ``sqrt(sum p(1-p)) / n_b``, with c the `level`
+    quantile of the largest standardised deviation over all bins (maximum statistic).
+    Sources as for `null_level`. Taught in lesson 04.
+
     Parameters
     ----------
     y_true, y_prob, view, bins : As in `reliability_table`
@@ -217,13 +220,6 @@ def consistency_band(
     resample_forecasts : bool
         If true, the predictions are redrawn too (Bröcker and Smith); by default they are fixed.
     n_draws, rng : As in `null_level`
-
-    Notes
-    -----
-    Pointwise: the ``(1 - level)/2`` quantiles of the redrawn frequencies. Simultaneous: the
-    mean prediction ± c standard deviations ``sqrt(sum p(1-p)) / n_b``, with c the `level`
-    quantile of the largest standardised deviation over all bins (maximum statistic).
-    Sources as for `null_level`. Taught in lesson 04.
 
     Examples
     --------
