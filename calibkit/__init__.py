@@ -2,9 +2,16 @@
 
 calibkit is the package behind a course on the calibration of classifiers. Measures are
 functions ``f(y_true, y_prob, *, view=..., bins=...)`` that return frozen results with a
-plain-words ``describe()``; ``audit(y_true, y_prob)`` puts the most important of them into one
-report. Plots, explorers and exercises are imported on purpose:
-``from calibkit import plot, explore, learn``.
+plain-words ``describe()``. The names to begin with:
+
+- `audit`: the verdict on your predictions, in one report;
+- `reliability_table`, `consistency_band`: what a diagram shows, and what chance allows;
+- `expected_calibration_error`, `debiased_calibration_error`: the usual error, and a fairer one;
+- `null_level`, `bootstrap_interval`: what chance adds to a number, and how sure it is;
+- `brier_score`, `log_loss`, `brier_decomposition`: proper scores, and their parts.
+
+Maps that repair stand in `calibkit.calibrators` and `calibkit.multiclass`. Figures and lessons
+are imported on purpose: ``from calibkit import plot``, ``from calibkit.lessons import lesson04``.
 """
 
 from typing import TYPE_CHECKING, Any
