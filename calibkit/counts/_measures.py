@@ -32,7 +32,6 @@ def sum_of_predictions(count: Counts, steps: Counts, first: Counts, cells: int) 
 
 
 def groups_of(sums: Sums) -> CellMeans:
-    """Return the occupied cells."""
     cells = len(sums.count)
     count = sums.count.sum(axis=1)
     used = np.flatnonzero(count)
@@ -141,7 +140,6 @@ def cumulative_sums(sums: Sums, view: str) -> cumulative.CumulativeDifferences:
 def draw_rows(
     sums: Sums, n: int, generator: np.random.Generator
 ) -> tuple[NDArray[np.uint8], FloatVector]:
-    """Draw n of the rows without replacement, as labels and means of cells."""
     cells = len(sums.count)
     drawn = generator.multivariate_hypergeometric(sums.count.ravel(), n, method="marginals")
     place = np.repeat(np.arange(2 * cells), drawn)
