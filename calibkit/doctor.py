@@ -78,7 +78,6 @@ class Diagnosis(Result):
     ----------
     findings : tuple of Finding
     about : {"lessons", "package"}
-        What was looked at.
     """
 
     findings: tuple[Finding, ...]

@@ -23,8 +23,6 @@ from calibkit.significance import (
     null_level,
 )
 
-FloatVector = NDArray[np.float64]
-
 POWER = 0.9
 _FEWEST_EVENTS = 10  # expected surprises, sum of p (1 - p), below which limit laws are empty words
 _PRECISION = 0.01

@@ -34,11 +34,10 @@ def audit_stream(
     rng: int = 0,
     **options: Any,
 ) -> AuditReport:
-    """Audit rows that come in blocks of checked `Predictions` and are not kept.
+    """Audit rows that come in blocks of checked `Predictions`, with the options of `audit`.
 
-    Options as in `audit`; bins must have edges on the grid of the count table, and of several
-    columns only the predicted class is looked at by default. The figures, and the answers 1
-    (alignment), 5 and 6 (costs and repairs), are those of a random `sample` of rows.
+    Bins must have edges on the grid of the count table. The answers 1, 5 and 6 and the figures
+    are those of a random `sample`; of several columns the default view is the predicted class.
     """
     settings = AuditSettings() if settings is None else settings
     # Bins that do not fit the grid are refused before hours of reading, not after.

@@ -85,10 +85,8 @@ def as_markdown(report: "AuditReport") -> str:
 def cell(value: Any) -> str:
     """Return a value as it stands in a table.
 
-    >>> cell(0.12345), cell(float("nan")), cell(True), cell(12000)
-    ('0.1235', '–', 'yes', '12,000')
-    >>> cell(2e-9), cell(-2e-9), cell(0.0)
-    ('< 0.0001', '0.0000', '0.0000')
+    >>> cell(0.12345), cell(float("nan")), cell(True), cell(12000), cell(2e-9), cell(-2e-9)
+    ('0.1235', '–', 'yes', '12,000', '< 0.0001', '0.0000')
     """
     if isinstance(value, bool):
         return "yes" if value else "no"

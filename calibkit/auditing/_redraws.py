@@ -8,13 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
+from calibkit.auditing._rows import FloatVector, IntVector
 from calibkit.significance.classical import InterceptRule, SlopeRule
-
-FloatVector = NDArray[np.float64]
-IntVector = NDArray[np.intp]
 
 TOP = -1  # the view of the predicted class; other views are numbers of classes
 _LEAST_VARIANCE = 4.0  # bins are halved while each holds at least this much variance

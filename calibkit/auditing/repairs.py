@@ -42,10 +42,8 @@ class RepairTable(Result):
     gain, low, high, clear : ndarray of shape (m,)
         Log loss before minus after, with its bootstrap interval, and whether this is beyond
         chance, all candidates looked at together.
-    before : float
-        Log loss without a repair.
-    chosen : int
-        Place of the recommended candidate; -1: none.
+    before, chosen : float and int
+        Log loss without a repair, and the place of the recommended candidate; -1: none.
     level, folds, n : float and int
         Nominal content of each interval, number of folds and of rows.
     notes : tuple of str
@@ -122,7 +120,6 @@ def repairs_of(rows: Rows, settings: AuditSettings, rng: np.random.Generator) ->
 def _held_out(
     candidates: dict[str, Any], rows: Rows, settings: AuditSettings, rng: np.random.Generator
 ) -> tuple[dict[str, FloatVector], list[str]]:
-    """Return held-out predictions of each candidate that could be fitted, and notes."""
     # Rows are in canonical order, so their numbers carry no order of the input.
     number, label = np.arange(rows.n, dtype=np.float64), rows.label.astype(np.float64)
     fold, n_folds = assign_folds(number, label, settings.folds, rng)
@@ -140,7 +137,6 @@ def _held_out(
 
 
 def _candidates(rows: Rows, wanted: Any) -> dict[str, Any]:
-    """Return unfitted calibrators by name, from simple to complex."""
     kind = "probabilities" if rows.logits is None else "logits"
     known: dict[str, Any] = {"temperature": TemperatureScaling(kind)}
     if rows.binary:

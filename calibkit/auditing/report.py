@@ -65,13 +65,6 @@ class Answer:
     light : {"good", "caution", "bad", "unknown"}
     numbers : mapping from str to float
         The numbers in the sentence.
-
-    Examples
-    --------
-    >>> answer = Answer(topic="data", question="Is there enough data?", verdict="enough data",
-    ...                 light="good", sentence="Yes.", numbers={"n": 5000.0})
-    >>> answer.line()
-    '✓ enough data: Yes.'
     """
 
     topic: str
@@ -155,15 +148,11 @@ class AuditReport(Result):
     answers : tuple of Answer
         The six answers, in order.
     n, n_classes, class_names : int, int and tuple of str
-    views : ViewTable
-        All views that were tested.
-    evidence : Evidence
-        Error with interval, null level, band and region behind answers 2 to 4.
-    consequences, repairs : Consequences, RepairTable
-        Costs behind answer 5, candidates behind answer 6.
+    views, evidence, consequences, repairs, groups
+        What is behind the answers: the tests of all views; error, null level and band (answers 2
+        to 4); costs (5); candidates (6); groups, or None.
     calibrator : estimator or None
         The recommended repair, fitted to all rows.
-    groups : GroupTable or None
     notes : tuple of str
         Methods, and what went wrong on the way.
     versions, settings : mapping from str to str, AuditSettings

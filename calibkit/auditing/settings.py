@@ -22,7 +22,7 @@ class AuditSettings:
     level : float
         Nominal probability content of each interval.
     bins : int or Binning
-        Of the diagram and of the expected calibration error; at most 1,000.
+        Of the diagram and of the calibration error; at most 1,000.
     n_draws, n_resamples : int
         Redraws of the labels behind the p-value, at least 99 (very large data get fewer), and
         bootstrap resamples behind each interval, at least 50.
@@ -32,11 +32,6 @@ class AuditSettings:
         Folds in which repairs are tried; at least 2.
     repairs : sequence of str, mapping from names to calibrators, or None
         Candidates, from simple to complex; none where it is empty. None: those that suit.
-
-    Examples
-    --------
-    >>> AuditSettings(level=0.95).level
-    0.95
     """
 
     alpha: float = 0.02

@@ -18,14 +18,9 @@ _LONGEST_QUOTE = 120
 
 
 class PredictionFileError(ValueError):
-    """A file of predictions that cannot be used, and why.
+    """A file of predictions that cannot be used: file, row group of a Parquet file, row, value.
 
-    The message names the file, the row group of a Parquet file, the row (counted from 1, without
-    the header) and the value.
-
-    >>> raise Place("log.csv").error("a value is missing.", row=2)
-    Traceback (most recent call last):
-    calibkit.counts._blocks.PredictionFileError: 'log.csv', row 3: a value is missing.
+    Rows are counted from 1, without the header.
     """
 
 
@@ -78,7 +73,6 @@ def quoted(text: object) -> str:
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return names for a message, at most 50 of them."""
     more = f" and {len(names) - 50} more" if len(names) > 50 else ""
     return ", ".join(map(quoted, names[:50])) + more
 

@@ -88,11 +88,8 @@ def _locate(prob: FloatArray, cells: int, cell: NDArray[np.int32], rest: FloatVe
 
 
 def _move_to_edges(prob: FloatArray, cells: int, cell: NDArray[np.int32]) -> None:
-    """Put predictions on the side of an edge where the bins of `EqualWidth` have them.
-
-    The product ``p G`` of a float64 just below an edge may be rounded up to it, and the reverse.
-    A float32 has too few digits to come that close to an edge without being on it.
-    """
+    # The product p G of a float64 just below an edge may be rounded up to it, and the reverse; a
+    # float32 has too few digits to come that close to an edge without being on it.
     edges = grid_edges(cells)
     cell -= prob < edges[cell]
     # The closed end of the last cell is not an edge to step over.

@@ -55,10 +55,9 @@ def borders_of(binning: Binning, cells: int) -> Borders:
 
 
 def equal_mass_borders(sums: Sums, n_bins: int) -> Borders:
-    """Return the cells at which equal-mass bins begin, and G. A cell is never split.
+    """Return the cells at which equal-mass bins begin, and G.
 
-    The rule is that of `EqualMass` with all predictions of a cell tied: runs whose sizes differ
-    by at most one, an edge in the middle between neighbours, a cut inside a cell moved below it.
+    The rule is that of `EqualMass` with all predictions of a cell tied: no cell is split.
     """
     cumulated = sums.count.sum(axis=1).cumsum()
     cuts = run_ends(int(cumulated[-1]), n_bins)[1:-1]

@@ -73,11 +73,9 @@ def count_files(
     ----------
     paths : iterable of path
         The files; they may be of different kinds.
-    label : str
-        Column of the labels.
-    prob : str or sequence of str
-        Column of P(y = 1), or one column per class. ``"p_*"`` stands for all columns that begin
-        with ``p_``; the rest of their names are then the names of the classes.
+    label, prob : str
+        Columns of the labels and of P(y = 1); or a sequence of columns, one per class. ``"p_*"``
+        stands for all that begin with ``p_``; the rest of their names then name the classes.
     positive : str, optional
         The label that means y = 1. Needed unless labels are 0 and 1 (or true and false).
     classes : sequence of str, optional
@@ -95,11 +93,6 @@ def count_files(
     progress : bool
         Show a progress bar on standard error.
 
-    Returns
-    -------
-    CountTable
-        The same, bit for bit, for any number of workers, and after the loss of some of them.
-
     Raises
     ------
     PredictionFileError
@@ -108,8 +101,9 @@ def count_files(
 
     Notes
     -----
-    A block of at most a million rows (Parquet) or of 4 MB (CSV) is in memory at a time, per
-    worker, however large the files are. Taught in lesson 14.
+    The table is the same, bit for bit, for any number of workers, and after the loss of some. A
+    block of at most a million rows (Parquet) or of 4 MB (CSV) is in memory at a time, per worker.
+    Taught in lesson 14.
 
     Examples
     --------

@@ -48,10 +48,10 @@ class CountTable(Result):
     Parameters
     ----------
     cells : int
-        Number of cells G, 1 to 1,000,000. 25,200 is a multiple of 10, 12, 15, 16, 18, 20, 25,
-        30, 50, 100 and many more.
+        Their number G, at most 1,000,000. 25,200 is a multiple of 10, 12, 15, 16, 18, 20, 25, 30,
+        50, 100 and many more.
     view : {"top-label", "class-wise"} or int, optional
-        Which event or events are counted. Needed when rows have one column per class.
+        Which events are counted. Needed when rows have one column per class.
     n_classes : int
         0, like the following not to be given, as long as nothing was counted.
     counts, steps : ndarray of int64, shape (V, G, 2)
