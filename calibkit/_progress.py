@@ -31,11 +31,7 @@ def _plain(items: Iterable[Item], total: int, label: str) -> Iterator[Item]:
 
 
 def line(label: str, count: int, total: int, seconds: float) -> str:
-    """Return one line of progress, with the expected rest at the mean pace so far.
-
-    >>> line("study", 30, 120, 60.0)
-    'study: 30/120, 1:00 gone, 3:00 to go'
-    """
+    """Return one line of progress, with the expected rest at the mean pace so far."""
     rest = seconds / count * (total - count)
     return f"{label}: {count}/{total}, {clock(seconds)} gone, {clock(rest)} to go"
 

@@ -15,12 +15,7 @@ from calibkit import __version__
 from calibkit.auditing import AuditReport, AuditSettings, audit
 from calibkit.auditing._large import audit_stream
 from calibkit.auditing._pages import is_free, plain, write_whole
-from calibkit.auditing._readers import (
-    Predictions,
-    TooLarge,
-    keep,
-    rows_in_blocks,
-)
+from calibkit.auditing._readers import Predictions, TooLarge, keep, rows_in_blocks
 from calibkit.auditing.report import CODES
 from calibkit.counts import _sources
 from calibkit.counts._blocks import Dialect, Place, listed, quoted
@@ -30,7 +25,6 @@ from calibkit.views import View
 
 OK, CONDITION_MET, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 _MEGABYTE = 2**20
-
 _EPILOG = """\
 examples:
   calibkit audit predictions.csv --label y --prob p
@@ -44,32 +38,30 @@ exit codes:
 """
 
 
+_CODES = list(chain.from_iterable(CODES.values()))
+
+
 class Refused(Exception):
     """Wrong use, with a sentence for the user."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command.
+    """Run the command with these arguments (by default those of the process).
 
-    Parameters
-    ----------
-    argv : sequence of str, optional
-        Arguments without the name of the program; by default those of the process.
+    The exit code is 0 if all is well, 1 if a condition of ``--fail-if`` is met, and 2 after wrong
+    use or bad input.
 
-    Returns
-    -------
-    int
-        The exit code: 0 fine, 1 a condition of ``--fail-if`` is met, 2 wrong use or bad input.
-
-    Examples
-    --------
     >>> main(["audit", "missing.csv", "--label", "y", "--prob", "p"])
     2
     """
     parser = _parser()
     try:
         options = parser.parse_args(argv)
-        return _doctor() if options.command == "doctor" else _audit(options)
+        if options.command == "doctor":
+            found = doctor("package")
+            _say(repr(found))
+            return OK if found.healthy else BAD_INPUT
+        return _audit(options)
     except SystemExit as end:  # argparse has said what is wrong
         return int(end.code or 0)
     except (Refused, ValueError, OSError, ImportError, MemoryError) as error:
@@ -97,9 +89,7 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    _input_options(audit_parser)
-    _question_options(audit_parser)
-    _output_options(audit_parser)
+    _add_options(audit_parser)
     commands.add_parser(
         "doctor",
         help="check the installation; exit code 0 if all is well, else 2",
@@ -108,76 +98,41 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _input_options(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
+def _add_options(parser: argparse.ArgumentParser) -> None:
     kinds = ".csv, .csv.gz, .tsv, .parquet, .npz or .npy"
-    add("paths", nargs="+", metavar="FILE", help=f"rows with labels and predictions: {kinds}")
-    columns = parser.add_argument_group("what the columns hold (never guessed)")
-    add = columns.add_argument
+    rows = f"rows with labels and predictions: {kinds}"
+    parser.add_argument("paths", nargs="+", metavar="FILE", help=rows)
+    add = parser.add_argument_group("what the columns hold (never guessed)").add_argument
     add("--label", metavar="COLUMN", help="the labels")
-    add(
-        "--prob",
-        action="append",
-        metavar="COLUMN",
-        help="P(y = 1); or once per class; or 'p_*' for all columns that begin with p_",
-    )
+    several = "P(y = 1); or once per class; or 'p_*' for all columns that begin with p_"
+    add("--prob", action="append", metavar="COLUMN", help=several)
     add("--logits", action="append", metavar="COLUMN", help="the same, for logits")
     add("--positive", metavar="LABEL", help="the label that means y = 1, e.g. yes")
     add("--classes", metavar="A,B", help="the label of each --prob column, in their order")
     add("--group", metavar="COLUMN", help="groups to compare")
     add("--delimiter", metavar="MARK", help="between the columns of a CSV file, e.g. ';' or tab")
     add("--decimal", default=".", metavar="MARK", help="the decimal mark of a CSV file (.)")
-    large = parser.add_argument_group("large files")
-    add = large.add_argument
+    add = parser.add_argument_group("large files").add_argument
     add("--large", action="store_true", help="count in a stream at once, keep a random sample")
-    add(
-        "--memory-limit",
-        type=int,
-        default=64,
-        metavar="MB",
-        help="rows are kept up to this size, beyond it they are counted in a stream (64)",
-    )
-
-
-def _question_options(parser: argparse.ArgumentParser) -> None:
-    question = parser.add_argument_group("what is asked")
-    add = question.add_argument
+    limit = "rows are kept up to this size, beyond it they are counted in a stream (64)"
+    add("--memory-limit", type=int, default=64, metavar="MB", help=limit)
+    add = parser.add_argument_group("what is asked").add_argument
     add("--view", help="top-label, class-wise, or the number of a class")
-    add(
-        "--costs", metavar="FP:FN", help="costs of a false positive and a false negative, e.g. 1:20"
-    )
+    both = "costs of a false positive and a false negative, e.g. 1:20"
+    add("--costs", metavar="FP:FN", help=both)
     add("--false-positive", type=float, metavar="COST", help="cost of a false positive")
     add("--false-negative", type=float, metavar="COST", help="cost of a false negative")
     add("--bins", type=int, default=15, help="number of equal-width bins (15)")
     add("--seed", type=int, default=0, help="seed of the redraws (0)")
-
-
-def _output_options(parser: argparse.ArgumentParser) -> None:
-    answer = parser.add_argument_group("what comes out")
-    add = answer.add_argument
+    add = parser.add_argument_group("what comes out").add_argument
     add("--title", help="title of the report (the name of the file)")
     add("--html", metavar="FILE", help="write one self-contained page")
     add("--markdown", metavar="FILE", help="write Markdown")
     add("--json", metavar="FILE", help="write JSON; - for standard output, instead of the text")
     add("--quiet", action="store_true", help="print nothing but errors")
-    add(
-        "--fail-if",
-        action="append",
-        default=[],
-        metavar="CODES",
-        help=f"exit code 1 if the report has one of these codes, e.g. 'miscalibrated, costly'; "
-        f"codes: {', '.join(_codes())}",
-    )
-
-
-def _codes() -> list[str]:
-    return list(chain.from_iterable(CODES.values()))
-
-
-def _doctor() -> int:
-    found = doctor("package")
-    _say(repr(found))
-    return OK if found.healthy else BAD_INPUT
+    condition = "exit code 1 if the report has one of these codes, e.g. 'miscalibrated, costly'; "
+    condition += f"codes: {', '.join(_CODES)}"
+    add("--fail-if", action="append", default=[], metavar="CODES", help=condition)
 
 
 def _audit(options: argparse.Namespace) -> int:
@@ -198,10 +153,10 @@ def _audit(options: argparse.Namespace) -> int:
 def _conditions(given: Sequence[str]) -> list[str]:
     codes = [code for text in given for code in _parts(text) if code]
     for code in codes:
-        if code not in _codes():
-            raise Refused(f"--fail-if: {quoted(code)} is no code; codes: {', '.join(_codes())}.")
+        if code not in _CODES:
+            raise Refused(f"--fail-if: {quoted(code)} is no code; codes: {', '.join(_CODES)}.")
     if given and not codes:
-        raise Refused(f"--fail-if names no code; codes: {', '.join(_codes())}.")
+        raise Refused(f"--fail-if names no code; codes: {', '.join(_CODES)}.")
     return codes
 
 
@@ -253,11 +208,8 @@ def _report(options: argparse.Namespace) -> AuditReport:
         try:
             rows = keep(blocks(), place, options.memory_limit * _MEGABYTE)
         except TooLarge:
-            _say(
-                f"calibkit: note: more than {options.memory_limit} MB of rows; counting them in a "
-                "stream (see --memory-limit)",
-                error=True,
-            )
+            note = f"calibkit: note: more than {options.memory_limit} MB of rows; counting them in "
+            _say(f"{note}a stream (see --memory-limit)", error=True)
         else:
             if not rows.y_true.any():
                 refuse_unknown_positive(columns, place)
@@ -266,7 +218,6 @@ def _report(options: argparse.Namespace) -> AuditReport:
 
 
 def _columns(options: argparse.Namespace) -> Columns:
-    """Return which columns hold what; without a choice, list what there is."""
     marks = {"delimiter": options.delimiter, "decimal": options.decimal}
     dialect = Dialect.checked(**marks)
     if options.prob and options.logits:
@@ -298,7 +249,6 @@ def _view(text: str | None) -> View | None:
 
 
 def _costs(options: argparse.Namespace) -> tuple[float, float] | None:
-    """Return the costs of a false positive and a false negative."""
     pair = (options.false_positive, options.false_negative)
     if options.costs is None and pair == (None, None):
         return None
@@ -328,16 +278,8 @@ def _write(report: AuditReport, options: argparse.Namespace) -> None:
     elif options.json:
         write_whole(options.json, content + "\n")
     if not options.quiet and options.json != "-":
-        _say("\n".join(plain_line(line) for line in report.text().split("\n")))
-
-
-def plain_line(line: str) -> str:
-    """Return a line without control characters, its indent kept.
-
-    >>> plain_line("   a" + chr(27) + "[31m")
-    '   a[31m'
-    """
-    return "".join(c for c in line if c.isprintable())
+        # Names from outside may hold control characters.
+        _say("".join(c for c in report.text() if c.isprintable() or c == "\n"))
 
 
 def _say(text: str, *, error: bool = False) -> None:

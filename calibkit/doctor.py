@@ -1,7 +1,4 @@
-"""Look whether everything is here, and works: ``calibkit doctor``, and the first cell of a course.
-
-Every word that the doctor says stands in `SAY`.
-"""
+"""Look whether everything is here, and works: ``calibkit doctor``, and a course's first cell."""
 
 import os
 import platform
@@ -9,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, requires, version
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -79,9 +77,7 @@ class Diagnosis(Result):
     Parameters
     ----------
     findings : tuple of Finding
-        One per line.
     about : {"lessons", "package"}
-        What was looked at.
     """
 
     findings: tuple[Finding, ...]
@@ -115,18 +111,13 @@ def doctor(about: str = "lessons") -> Diagnosis:
         What has to work: every lesson, or the package alone, whose extras are then listed and
         whose numbers are computed afresh.
 
-    Returns
-    -------
-    Diagnosis
-        It shows versions, so it differs from machine to machine.
-
     Examples
     --------
     >>> doctor().healthy
     True
     """
-    own = (("Python", platform.python_version()), ("calibkit", __version__))
-    findings = [Finding(name, number, SAY["ok"]) for name, number in own]
+    findings = [Finding("Python", platform.python_version(), SAY["ok"])]
+    findings += [Finding("calibkit", __version__, SAY["ok"])]
     findings += [_package(name) for name in CORE]
     if about == "package":
         return Diagnosis((*findings, *_extras(), *(_check(*one) for one in CHECKS.items())), about)
@@ -151,7 +142,6 @@ def _package(name: str, *, needed: bool = True) -> Finding:
 
 
 def _extras() -> Iterator[Finding]:
-    """Say of each extra whether it is complete, and otherwise how to install it."""
     wanted: dict[str, list[str]] = {}
     for package, _, extra in requirements():
         if extra in USES and package.partition("[")[0] != "calibkit":
@@ -195,16 +185,9 @@ def version_parts(number: str) -> tuple[int, ...]:
     >>> version_parts("2.13.0+cpu"), version_parts("1.0rc1")
     ((2, 13, 0), (1, 0))
     """
-    parts = []
-    for part in number.split(".")[:3]:
-        digits = re.match(r"\d+", part)
-        if not digits:
-            break
-        parts.append(int(digits[0]))
-    return tuple(parts)
+    digits = (re.match(r"\d+", part) for part in number.split(".")[:3])
+    return tuple(int(found[0]) for found in takewhile(bool, digits) if found)
 
-
-# --- numbers that are known ----------------------------------------------------------------------
 
 # Predictions .01 to .99, of which those from .5 on come true and the others never: in ten bins
 # the gaps add up to .01 + ... + .49 below and .50 + ... + .01 above.
@@ -216,9 +199,8 @@ def _check(name: str, compute: Callable[[], tuple[float, float]]) -> Finding:
     try:
         value, known = compute()
     except Exception as error:  # whatever a broken installation does
-        return Finding(
-            name, "", SAY["failed"].format(kind=type(error).__name__, error=error), good=False
-        )
+        words = SAY["failed"].format(kind=type(error).__name__, error=error)
+        return Finding(name, "", words, good=False)
     good = abs(value - known) <= _DIGITS
     words = SAY["right" if good else "wrong"].format(value=value, known=known)
     return Finding(name, "", words, good=good)

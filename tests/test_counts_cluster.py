@@ -66,7 +66,7 @@ def test_an_error_comes_back_from_the_cluster(tmp_path: Path, client: Any) -> No
 def slow_piece(piece: Any) -> Any:
     """Count a piece, slowly enough for a worker to be killed meanwhile."""
     time.sleep(0.15)
-    return files._count_piece(piece)
+    return files._count(piece)
 
 
 def test_a_killed_worker_does_not_change_the_table(
@@ -81,7 +81,7 @@ def test_a_killed_worker_does_not_change_the_table(
         os.kill(victim, signal.SIGKILL)
         killed.append(victim)
 
-    monkeypatch.setattr(files, "_count_piece", slow_piece)  # here only, not in the workers
+    monkeypatch.setattr(files, "_count", slow_piece)  # here only, not in the workers
     timer = threading.Timer(1.0, kill)
     timer.start()
     with joblib.parallel_config(backend="dask"):

@@ -1,28 +1,15 @@
 """Audit predictions: six questions, answered in plain words with their uncertainty.
 
-`audit` takes labels and probabilities (or logits) and asks:
-
-1. Do labels and predictions belong together?
-2. Is there enough data?
-3. Is it miscalibrated beyond chance?
-4. Where is it wrong, and which way?
-5. Does it matter for the costs?
-6. Which repair, and how much is gained?
-
 The `AuditReport` speaks (``text()``), turns into a table, Markdown, or one self-contained HTML
 page. Its ``verdicts`` are codes that a pipeline can act on. Lesson 14.
 
-============  ==================================================================
-topic         verdicts
-============  ==================================================================
-alignment     aligned, not aligned, alignment unclear
-data          enough data, too little data
-calibration   miscalibrated, no evidence, cannot say
-direction     over-confident, under-confident, over-forecast, under-forecast,
-              mixed, no direction
-costs         costly, not costly, worse than ignoring, costs unknown
-repair        repair, no repair, align first
-============  ==================================================================
+1. Do labels and predictions belong together? aligned, not aligned, alignment unclear
+2. Is there enough data? enough data, too little data
+3. Is it miscalibrated beyond chance? miscalibrated, no evidence, cannot say
+4. Where is it wrong, and which way? over-confident, under-confident, over-forecast,
+   under-forecast, mixed, no direction
+5. Does it matter for the costs? costly, not costly, worse than ignoring, costs unknown
+6. Which repair, and how much is gained? repair, no repair, align first
 """
 
 from calibkit.auditing.groups import GroupTable

@@ -1,21 +1,16 @@
 """Do labels and predictions belong together? Compared with labels dealt out at random.
 
-The statistic is the mean probability of what happened. If the labels had nothing to do with the
-predictions, any order of the labels would do as well; its mean and variance over all orders have
-closed forms. If the predictions were right, its mean would be that of ``sum_k p_k^2``.
+The statistic is the mean probability of what happened; its mean and variance over all orders of
+the labels have closed forms. If predictions are right, its mean is that of ``sum_k p_k^2``.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import optimize, special
 
 from calibkit.auditing._redraws import Drawer
-from calibkit.auditing._rows import Rows
-
-FloatVector = NDArray[np.float64]
-IntVector = NDArray[np.intp]
+from calibkit.auditing._rows import FloatVector, IntVector, Rows
 
 # One chance in 4 000 that shuffled labels reach it.
 CLEAR = 3.5
@@ -44,7 +39,6 @@ class Alignment:
 
 
 def alignment_of(rows: Rows, rng: np.random.Generator) -> Alignment:
-    """Compare the labels with labels in random order."""
     table, label = rows.table, rows.label
     count = np.bincount(label, minlength=table.shape[1])
     mean, sd = _random_order(table, count)

@@ -1,12 +1,17 @@
-"""The answers 1 to 4 in words: aligned, enough, beyond chance, where."""
+"""The six answers in words."""
 
 from collections.abc import Mapping
+from dataclasses import fields
+
+import numpy as np
 
 from calibkit._result import spell
 from calibkit.auditing._alignment import CLEAR, Alignment
+from calibkit.auditing._consequences import Consequences, Paid
 from calibkit.auditing._evidence import Seen, directions
 from calibkit.auditing._redraws import TOP
 from calibkit.auditing._rows import Rows
+from calibkit.auditing.repairs import Repairs
 from calibkit.auditing.report import Answer, answer_to
 
 CAUSES = {
@@ -26,10 +31,17 @@ TOP_MEANS = {
     "over-confident": ": confidence is above accuracy",
     "under-confident": ": confidence is below accuracy",
 }
+REPAIRED = {
+    "temperature": "temperature scaling",
+    "Platt": "Platt scaling",
+    "beta": "beta calibration",
+    "isotonic": "isotonic regression",
+    "vector": "vector scaling",
+    "Dirichlet": "Dirichlet scaling",
+}
 
 
 def alignment(found: Alignment, rows: Rows) -> Answer:
-    """Answer question 1."""
     measured = (
         f"Accuracy {found.accuracy:.3f}; always naming the commonest class gives "
         f"{found.majority:.3f}."
@@ -74,7 +86,6 @@ def _chance(found: Alignment) -> str:
 
 
 def data(seen: Seen) -> Answer:
-    """Answer question 2."""
     power, n = seen.power, seen.first.n
     if power.enough:
         smallest, half = (f"{x:.{seen.digits}f}" for x in (power.smallest, power.half_width))
@@ -107,7 +118,6 @@ def data(seen: Seen) -> Answer:
 
 
 def calibration(seen: Seen) -> Answer:
-    """Answer question 3."""
     p_words = f"{seen.p_value:.3f}" if seen.p_value >= 5e-4 else f"{seen.p_value:.3g}"
     looked = f"({seen.looked}, p = {p_words})"
     if seen.found:
@@ -131,7 +141,6 @@ def calibration(seen: Seen) -> Answer:
 
 
 def direction(seen: Seen) -> Answer:
-    """Answer question 4."""
     view, region, digits = seen.focus, seen.region, seen.digits
     numbers = {
         name: getattr(view, name)
@@ -166,8 +175,125 @@ def direction(seen: Seen) -> Answer:
     return answer_to("direction", way, "caution", (text + seen.spread).strip(), numbers)
 
 
+def costs(found: Consequences, view: str, level: float, enough: bool) -> Answer:
+    names = ("worst", "worst_threshold", "average", "average_low", "average_high")
+    numbers = {name: getattr(found, name) for name in names}
+    paid = found.paid
+    if paid is None:
+        verdict, light, text = "costs unknown", "unknown", _without_costs(found, view, level)
+    else:
+        trust = paid.trust
+        numbers |= {"cost": trust.value, "promised": trust.promised, "ignoring": trust.ignoring}
+        others = (field.name for field in fields(paid) if field.name != "trust")
+        numbers |= {name: getattr(paid, name) for name in others}
+        verdict, light, text = _with_costs(paid, level, enough)
+    return answer_to("costs", verdict, light, text, numbers)
+
+
+def _without_costs(found: Consequences, view: str, level: float) -> str:
+    text = "No costs were given, so this is open."
+    if found.repaired is None:
+        return text
+    low, high = _number(found.average_low), _number(found.average_high)
+    mean = f"{_number(found.average)} ({100 * level:g} % interval {low} to {high})"
+    text += f" Say a false alarm costs t and a miss 1 - t ({view})."
+    if found.average_low <= 0:
+        return (
+            f"{text} Repaired predictions save nothing beyond chance: on average over t {mean} "
+            "per prediction."
+        )
+    return (
+        f"{text} On average over t, trust costs {mean} more per prediction than repaired "
+        f"predictions; at worst, t = {found.worst_threshold:.2f}, about {found.worst:.4f}."
+    )
+
+
+def _number(value: float) -> str:
+    return f"{value:.4f}".replace("-0.0000", "0.0000")  # no minus before a zero
+
+
+def _with_costs(paid: Paid, level: float, enough: bool) -> tuple[str, str, str]:
+    trust = paid.trust
+    saves = paid.over_ignoring <= 0
+    extra, low, high = paid.over_ignoring, paid.over_ignoring_low, paid.over_ignoring_high
+    if saves:
+        extra, low, high = -extra, -high, -low
+    text = (
+        f"Trusting costs {trust.value:.4f} per prediction; it promised {trust.promised:.4f}. "
+        f"Ignoring the model costs {trust.ignoring:.4f}: trust {'saves' if saves else 'adds'} "
+        f"{_number(extra)} ({100 * level:g} % interval {_number(low)} to {_number(high)})."
+    )
+    if not np.isnan(paid.repaired):
+        text += (
+            f" Repaired predictions cost {paid.repaired:.4f}: a difference of {paid.regret:.4f} "
+            f"({100 * level:g} % interval {paid.regret_low:.4f} to {paid.regret_high:.4f})."
+        )
+    if paid.over_ignoring_low > 0:
+        return "worse than ignoring", "bad", f"Yes, trust is worse than no model. {text}"
+    if paid.regret_low > 0:
+        return "costly", "caution", f"Yes. {text}"
+    if not enough:
+        return "costs unknown", "unknown", f"Too little data to say. {text}"
+    return "not costly", "good", f"Not measurably. {text}"
+
+
+def repair(
+    found: Repairs, aligned: bool, view: str, after: float | None, *, enough: bool
+) -> Answer:
+    table = found.table
+    numbers = {"log_loss": table.before}
+    place = table.chosen if table.chosen >= 0 else table.best
+    if place >= 0:
+        found_here = (table.log_loss, table.gain, table.low, table.high)
+        names = ("log_loss_after", "gain", "gain_low", "gain_high")
+        numbers |= {k: float(v[place]) for k, v in zip(names, found_here, strict=True)}
+    if not aligned:
+        verdict, light = "align first", "bad"
+        text = "None: repair the labels or the columns first. A calibrator would hide the mistake."
+    elif place < 0:
+        verdict, light = "no repair", "unknown"
+        text = " ".join(table.notes) or "No repair was tried."
+    else:
+        verdict, light = "no repair", "good" if enough else "unknown"
+        if table.chosen >= 0:
+            verdict, light = "repair", "caution"
+        text = _gain(found, place, view, after)
+    return answer_to("repair", verdict, light, text.strip(), numbers)
+
+
+def _gain(found: Repairs, place: int, view: str, after: float | None) -> str:
+    table = found.table
+    name = str(table.name[place])
+    words = REPAIRED.get(name, name)
+    gain, low, high = table.gain[place], table.low[place], table.high[place]
+    if gain < 0:
+        low, high = -high, -low
+    interval = (
+        f"({100 * table.level:g} % interval {_number(low)} to {_number(high)}, {table.folds} folds)"
+    )
+    if table.chosen < 0:
+        if gain < 0:
+            return (
+                f"None. Even the best candidate, {words}, would worsen the log loss by "
+                f"{_number(-gain)} {interval}."
+            )
+        return (
+            f"None. The best candidate, {words}, would gain {_number(gain)} in log loss "
+            f"{interval}: not beyond chance."
+        )
+    temperature = getattr(found.calibrator, "temperature_", None)
+    one = f" (T = {temperature:.2f})" if temperature is not None else ""
+    text = (
+        f"{words[0].upper()}{words[1:]}{one}: on held-out rows log loss falls from "
+        f"{table.before:.4f} to {table.log_loss[place]:.4f}, a gain of {table.gain[place]:.4f} "
+        f"{interval}."
+    )
+    if after is not None:
+        text += f" Expected calibration error afterwards: {after:.4f} ({view})."
+    return text
+
+
 def headline(verdicts: Mapping[str, str], focus: str) -> tuple[str, str]:
-    """Return the verdict in one line, and its light."""
     if verdicts["alignment"] == "not aligned":
         return "Labels and predictions do not belong together: check the data first.", "bad"
     if verdicts["calibration"] == "miscalibrated":

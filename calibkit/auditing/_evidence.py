@@ -23,8 +23,6 @@ from calibkit.significance import (
     null_level,
 )
 
-FloatVector = NDArray[np.float64]
-
 POWER = 0.9
 _FEWEST_EVENTS = 10  # expected surprises, sum of p (1 - p), below which limit laws are empty words
 _PRECISION = 0.01
@@ -36,7 +34,7 @@ _SIDE = 2.0  # a z beyond which a side is named
 class Power:
     """What these rows can show."""
 
-    enough: bool  # whether the smallest average error that would be found is small enough
+    enough: bool  # whether `smallest` is small enough
     smallest: float  # average error that would be found with probability 90 %
     half_width: float  # half the interval of the average error
     needed: int  # rows needed to find the error that the settings name
@@ -44,7 +42,6 @@ class Power:
 
 
 def power_of(view: ViewTest, settings: AuditSettings) -> Power:
-    """Compute what can be found, from the variance that the predictions promise."""
     reach = float(special.ndtri(1 - settings.alpha / 2) + special.ndtri(POWER))
     half = float(special.ndtri((1 + settings.level) / 2))
     sd = float(np.sqrt(view.variance / view.n))
@@ -148,11 +145,7 @@ def evidence_of(
 ) -> Evidence:
     """Test all views together and look closer at the one that speaks."""
     test = joint_test(
-        rows.table,
-        rows.label,
-        views,
-        n_draws=settings.n_draws,
-        rng=np.random.default_rng(seeds[0]),
+        rows.table, rows.label, views, n_draws=settings.n_draws, rng=np.random.default_rng(seeds[0])
     )
     first = test.views[0]
     found = test.p_value <= settings.alpha
@@ -175,7 +168,6 @@ def evidence_of(
 def _error(
     rows: Rows, view: int, settings: AuditSettings, seeds: NDArray[np.int64]
 ) -> tuple[BootstrapInterval, NullLevel]:
-    """Measure the expected calibration error, its interval and its null level."""
     measured = (expected_calibration_error, rows.label, rows.prob)
     options: dict[str, Any] = {"view": given_view(rows, view), "bins": settings.bins}
     number = resamples(settings, rows.n)
@@ -186,7 +178,6 @@ def _error(
 
 
 def resamples(settings: AuditSettings, n: int) -> int:
-    """Return how many resamples can be afforded."""
     return min(settings.n_resamples, max(50, _NUMBERS // n))
 
 
@@ -198,17 +189,12 @@ def given_view(rows: Rows, view: int) -> int | str | None:
 
 
 def directions(view: ViewTest) -> tuple[str, str]:
-    """Return the main direction of a view, and a second one or an empty text.
-
-    The view of the predicted class compares confidence with accuracy. In other views the level
-    (too high, too low) and the slope (too bold, too careful) compete.
-    """
+    """Return the main direction of a view, and a second one or an empty text."""
     level, slope = view.z_level, view.z_slope
-    if view.view == TOP:
-        if abs(level) >= _SIDE or abs(slope) < _SIDE:
-            side = "over-confident" if level < 0 else "under-confident"
-            return (side if abs(level) >= _SIDE else "mixed"), ""
-        return "mixed", ""
+    if view.view == TOP:  # confidence against accuracy
+        side = "over-confident" if level < 0 else "under-confident"
+        return (side if abs(level) >= _SIDE else "mixed"), ""
+    # Too high or too low, and too bold or too careful, compete.
     names = [
         (abs(level), "over-forecast" if level < 0 else "under-forecast"),
         (abs(slope), "over-confident" if slope < 0 else "under-confident"),

@@ -16,7 +16,7 @@ _MOST_ROWS = 30
 
 
 def draw(report: "AuditReport") -> dict[str, "Figure"]:
-    """Return fresh figures by name."""
+    """Return fresh figures by name; their alt texts come from `calibkit.plot.alt_text`."""
     try:
         from calibkit import plot
     except ImportError as error:

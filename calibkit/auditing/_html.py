@@ -9,12 +9,10 @@ from calibkit.auditing._figures import as_data_uri
 from calibkit.auditing._pages import as_rows, cell, plain
 
 if TYPE_CHECKING:
-    from calibkit.auditing.report import Answer, AuditReport
+    from calibkit.auditing.report import AuditReport
 
 # Nothing but what the page carries itself may be shown, and nothing may run.
 _POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'"
-
-
 _CAPTIONS = {
     "reliability": "Observed frequency and prediction, bin by bin.",
     "gaps": "How far each bin is off, beside what chance allows.",
@@ -27,7 +25,7 @@ _CAPTIONS = {
 
 
 def page(report: "AuditReport") -> str:
-    """Return the whole page."""
+    """Return one self-contained page, figures included."""
     title = _text(report.title)
     style = files("calibkit.auditing").joinpath("page.css").read_text(encoding="utf-8")
     return (
@@ -45,17 +43,15 @@ def page(report: "AuditReport") -> str:
 
 def panel(report: "AuditReport") -> str:
     """Return verdict and answers for a notebook, without figures and without style sheets."""
+    left = "style='text-align:left'"
     rows = "".join(
-        f"<tr><td style='text-align:left'>{_text(answer.question)}</td>"
+        f"<tr><td {left}>{_text(answer.question)}</td>"
         f"<td style='text-align:left;white-space:nowrap'>{answer.symbol} "
-        f"<b>{_text(answer.verdict)}</b></td>"
-        f"<td style='text-align:left'>{_text(answer.sentence)}</td></tr>"
+        f"<b>{_text(answer.verdict)}</b></td><td {left}>{_text(answer.sentence)}</td></tr>"
         for answer in report.answers
     )
-    head = "".join(
-        f"<th scope='col' style='text-align:left'>{name}</th>"
-        for name in ("question", "verdict", "answer")
-    )
+    columns = ("question", "verdict", "answer")
+    head = "".join(f"<th scope='col' {left}>{name}</th>" for name in columns)
     return (
         f"<p><b>{report.symbol} {_text(report.headline)}</b><br>{_text(report.title)}: "
         f"{_text(_size(report))}</p><table><thead><tr>{head}</tr></thead>"
@@ -69,21 +65,17 @@ def _text(value: Any) -> str:
 
 
 def _size(report: "AuditReport") -> str:
-    return (
-        f"{spell(report.n, 'prediction')}, {report.n_classes} classes. First view: {report.view}."
-    )
+    size = f"{spell(report.n, 'prediction')}, {report.n_classes} classes"
+    return f"{size}. First view: {report.view}."
 
 
 def _verdict(report: "AuditReport") -> str:
     error, null = report.evidence.error, report.evidence.null
-    second = (
-        f"Expected calibration error {error.value:.4f}; a calibrated model would show "
-        f"{null.mean:.4f}."
-    )
     return (
         f"<div class='verdict {report.light}' role='status'>"
         f"<span class='light' aria-hidden='true'>{report.symbol}</span>"
-        f"<p>{_text(report.headline)}<small>{_text(second)}</small></p></div>"
+        f"<p>{_text(report.headline)}<small>Expected calibration error {error.value:.4f}; a "
+        f"calibrated model would show {null.mean:.4f}.</small></p></div>"
     )
 
 
@@ -97,22 +89,17 @@ def _board(report: "AuditReport") -> str:
 
 
 def _answers(report: "AuditReport") -> str:
-    items = "".join(_answer(*pair) for pair in enumerate(report.answers, start=1))
-    groups = ""
-    if report.groups is not None:
-        groups = f"<p><b>Groups.</b> {_text(report.groups.describe())}</p>"
-    return f"<ol class='answers'>{items}</ol>{groups}"
-
-
-def _answer(number: int, answer: "Answer") -> str:
     from calibkit.auditing.report import LIGHTS
 
-    symbol, word = LIGHTS[answer.light]
-    return (
+    items = "".join(
         f"<li><h3>{number}. {_text(answer.question)}</h3>"
-        f"<span class='badge {answer.light}' title='{word}'>{symbol} "
+        f"<span class='badge {answer.light}' title='{LIGHTS[answer.light][1]}'>{answer.symbol} "
         f"{_text(answer.verdict)}</span><p>{_text(answer.sentence)}</p></li>\n"
+        for number, answer in enumerate(report.answers, start=1)
     )
+    described = "" if report.groups is None else _text(report.groups.describe())
+    groups = f"<p><b>Groups.</b> {described}</p>" if described else ""
+    return f"<ol class='answers'>{items}</ol>{groups}"
 
 
 def _figures(report: "AuditReport") -> str:

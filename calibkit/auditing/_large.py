@@ -1,12 +1,8 @@
-"""The audit of a file whose rows are not kept: counted in a stream, and sampled on the way.
-
-What all rows can answer is answered from the count table: enough data, miscalibrated or not,
-where and which way. Alignment, costs and repairs are answered from a random sample of rows, and
-say so.
-"""
+"""The audit of a file whose rows are not kept: counted in a stream, and sampled on the way."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -17,8 +13,9 @@ from calibkit.auditing import _answers as words_of
 from calibkit.auditing._evidence import Seen, largest_region, power_of
 from calibkit.auditing._readers import Predictions, join
 from calibkit.auditing._redraws import TOP, ViewTest
+from calibkit.auditing._rows import probabilities
 from calibkit.auditing.questions import audit
-from calibkit.auditing.report import AuditReport
+from calibkit.auditing.report import Answer, AuditReport
 from calibkit.auditing.settings import AuditSettings
 from calibkit.counts import CountTable
 from calibkit.significance.classical import cox_z
@@ -37,19 +34,18 @@ def audit_stream(
     rng: int = 0,
     **options: Any,
 ) -> AuditReport:
-    """Audit rows that come in blocks of checked `Predictions` and are not kept.
+    """Audit rows that come in blocks of checked `Predictions`, with the options of `audit`.
 
-    `view`, `settings` and other options are those of `audit`; bins must have edges on the grid of
-    the count table. None as a view looks at the predicted class only where there are several
-    columns. The figures, and the answers 1, 5 and 6, are those of a random `sample` of rows.
+    Bins must have edges on the grid of the count table. The answers 1, 5 and 6 and the figures
+    are those of a random `sample`; of several columns the default view is the predicted class.
     """
     settings = AuditSettings() if settings is None else settings
     # Bins that do not fit the grid are refused before hours of reading, not after.
     CountTable().update([0, 1], [0.25, 0.75]).tables(settings.bins)
     keeper = _Sample(sample, rng)
-    table, events = _count(blocks, view, keeper)
+    table = _count(blocks, view, keeper)
     rows = keeper.rows()
-    if table.view is None and events == 0:
+    if table.view is None and not table.counts[..., 1].any():
         raise ValueError("y = 1 never occurs. Is the positive label the right one?")
     names = dict(enumerate(rows.class_names or ()))
     report = audit(**rows.arguments, view=view, settings=settings, rng=rng, **options)
@@ -67,7 +63,6 @@ class _Sample:
         self.keys = np.empty(0)
 
     def add(self, block: Predictions) -> None:
-        """Draw a key for each row of a block and keep the smallest."""
         keys = self.generator.random(block.n)
         bound = self.keys.max() if len(self.keys) == self.size else 1.0
         small = np.flatnonzero(keys < bound)
@@ -81,8 +76,7 @@ class _Sample:
             self.keys = self.keys[smallest]
 
     def rows(self) -> Predictions:
-        """Return the sample in the order of the file."""
-        return join(self.kept)
+        return join(self.kept)  # in the order of the file
 
 
 def _take(block: Predictions, rows: NDArray[np.intp]) -> Predictions:
@@ -94,11 +88,8 @@ def _take(block: Predictions, rows: NDArray[np.intp]) -> Predictions:
     )
 
 
-def _count(
-    blocks: Iterable[Predictions], view: View | None, keeper: _Sample
-) -> tuple[CountTable, int]:
+def _count(blocks: Iterable[Predictions], view: View | None, keeper: _Sample) -> CountTable:
     """Count all rows, and keep a sample."""
-    events = 0
     stream = iter(blocks)
     first = next(stream, None)
     if first is None:
@@ -107,27 +98,15 @@ def _count(
         view = "top-label"
 
     def problems() -> Iterator[tuple[BinaryProblem, ...]]:
-        nonlocal events
-        block: Predictions | None = first
-        while block is not None:
+        for block in chain([first], stream):
             keeper.add(block)
-            events += int(np.count_nonzero(block.y_true))
-            yield binary_problems(block.y_true, _probabilities(block), view=view)
-            block = next(stream, None)
+            prob = probabilities(block.scores) if block.logits else block.scores
+            yield binary_problems(block.y_true, prob, view=view)
 
-    return CountTable(view=view).of(problems()), events
-
-
-def _probabilities(block: Predictions) -> NDArray[np.float64]:
-    if not block.logits:
-        return block.scores
-    if block.scores.ndim == 1:
-        return np.asarray(special.expit(block.scores))
-    return np.asarray(special.softmax(block.scores, axis=1))
+    return CountTable(view=view).of(problems())
 
 
 def _seen(table: CountTable, settings: AuditSettings, names: dict[int, str]) -> Seen:
-    """Test each view of all rows, and return what the answers 2 to 4 say of them."""
     tables = [table]
     if table.view == "class-wise":
         tables = [table.one_class(k) for k in range(table.n_classes)]
@@ -184,22 +163,23 @@ def _test(table: CountTable, looks: int) -> ViewTest:
     )
 
 
+def _adding(sentence: str, answer: Answer) -> Answer:
+    return replace(answer, sentence=f"{answer.sentence} {sentence}")
+
+
 def _with_all_rows(
     report: AuditReport, table: CountTable, seen: Seen, settings: AuditSettings
 ) -> AuditReport:
     """Put what all rows say in the place of what the sample says."""
-    sampled = f"(Random sample of {report.n:,} rows.)"
-    answers = {
-        answer.topic: replace(answer, sentence=f"{answer.sentence} {sampled}")
-        for answer in report.answers
-    }
+    many = "So many rows show errors that matter to nobody: look at the size."
     data = words_of.data(seen)
-    if seen.power.enough:
-        many = "So many rows show errors that matter to nobody: look at the size."
-        data = replace(data, sentence=f"{data.sentence} {many}")
-    answers |= {
-        answer.topic: answer
-        for answer in (data, words_of.calibration(seen), words_of.direction(seen))
+    answers = {
+        answer.topic: _adding(f"(Random sample of {report.n:,} rows.)", answer)
+        for answer in report.answers
+    } | {
+        "data": _adding(many, data) if seen.power.enough else data,
+        "calibration": words_of.calibration(seen),
+        "direction": words_of.direction(seen),
     }
     verdicts = {topic: answer.verdict for topic, answer in answers.items()}
     headline, light = words_of.headline(verdicts, seen.focus_words)

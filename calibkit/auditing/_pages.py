@@ -18,7 +18,7 @@ _MARKS = re.compile(r"([\\`*_{}\[\]()#+!|<>&~$])")
 
 
 def as_dict(report: "AuditReport") -> dict[str, Any]:
-    """Return verdicts, sentences and numbers; NaN and infinity become None."""
+    """Return verdicts, sentences and numbers for JSON; NaN and infinity become None."""
     plain = ("title", "headline", "light", "n", "n_classes", "view", "repair", "verdicts")
     texts = ("topic", "question", "verdict", "light", "sentence")
     answers = [
@@ -42,7 +42,6 @@ def _finite(value: Any) -> Any:
 
 
 def as_rows(table: Any) -> tuple[list[str], list[tuple[Any, ...]]]:
-    """Return names and rows of a table of results, with plain Python values."""
     columns = {name: np.asarray(column).tolist() for name, column in table._columns().items()}
     return list(columns), list(zip(*columns.values(), strict=True))
 
@@ -53,11 +52,7 @@ def _records(table: Any) -> list[dict[str, Any]]:
 
 
 def plain(text: str) -> str:
-    """Return text on one line, without characters that are not printed.
-
-    >>> plain("two" + chr(10) + "lines" + chr(27))
-    'two lines'
-    """
+    """Return text on one line, without characters that are not printed."""
     return "".join(c for c in " ".join(str(text).split()) if c.isprintable())
 
 
@@ -66,7 +61,7 @@ def _mark(text: str) -> str:
 
 
 def as_markdown(report: "AuditReport") -> str:
-    """Return the report as Markdown."""
+    """Return the report as Markdown; names from outside are escaped."""
     lines = [f"# {_mark(report.title)}", "", f"**{_mark(report.headline)}**", ""]
     lines += [f"{spell(report.n, 'prediction')}, {report.n_classes} classes.", ""]
     for number, answer in enumerate(report.answers, start=1):
@@ -90,10 +85,8 @@ def as_markdown(report: "AuditReport") -> str:
 def cell(value: Any) -> str:
     """Return a value as it stands in a table.
 
-    >>> cell(0.12345), cell(float("nan")), cell(True), cell(12000)
-    ('0.1235', '–', 'yes', '12,000')
-    >>> cell(2e-9), cell(-2e-9), cell(0.0)
-    ('< 0.0001', '0.0000', '0.0000')
+    >>> cell(0.12345), cell(float("nan")), cell(True), cell(12000), cell(2e-9), cell(-2e-9)
+    ('0.1235', '–', 'yes', '12,000', '< 0.0001', '0.0000')
     """
     if isinstance(value, bool):
         return "yes" if value else "no"
@@ -105,7 +98,7 @@ def cell(value: Any) -> str:
 
 
 def is_free(target: Path) -> bool:
-    """Tell whether a file may be put there: nothing, or a file that is replaced, is in the way."""
+    """Tell whether nothing is in the way, or a file that is replaced."""
     return not target.exists() or target.is_file()
 
 

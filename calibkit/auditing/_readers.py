@@ -1,7 +1,4 @@
-"""Read predictions from a file, or count them where the file is too large to keep.
-
-What counts rows and what keeps them is the same stream of checked blocks, `calibkit.counts`.
-"""
+"""Read predictions from a file; the stream of checked blocks is that of `calibkit.counts`."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -37,12 +34,10 @@ class Predictions:
 
     @property
     def n(self) -> int:
-        """Number of rows."""
         return len(self.y_true)
 
     @property
     def nbytes(self) -> int:
-        """Memory that the rows take."""
         arrays = (self.y_true, self.scores, self.groups)
         return sum(array.nbytes for array in arrays if array is not None)
 
@@ -64,20 +59,10 @@ class TooLarge(Exception):
 def read_predictions(
     path: FilePath, *, memory_limit: int | None = None, **columns: Any
 ) -> Predictions:
-    r"""Read labels and predictions from a CSV, Parquet or NumPy file.
+    """Read labels and predictions from a CSV, Parquet or NumPy file.
 
-    `columns` are ``label``, ``prob`` and the other options of `calibkit.counts.count_files` that
-    say what the file holds, and also ``group`` and ``logits``. More than `memory_limit` bytes of
-    rows are refused with `TooLarge`.
-
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "log.csv"
-    ...     size = path.write_text("answer,score\nyes,.9\nno,.2\n")
-    ...     rows = read_predictions(path, label="answer", prob="score", positive="yes")
-    >>> rows.y_true.tolist(), rows.scores.tolist()
-    ([1, 0], [0.9, 0.2])
+    `columns`: what `calibkit.counts.count_files` is told of a file, and ``group`` and ``logits``.
+    More than `memory_limit` bytes of rows are refused with `TooLarge`.
     """
     place, found = Place(str(path)), _sources.resolve(path, columns_of(**columns))
     rows = keep(rows_in_blocks(path, found), place, memory_limit)
@@ -102,7 +87,6 @@ def keep(blocks: Iterable[Predictions], place: Place, limit: int | None) -> Pred
 def rows_in_blocks(
     path: FilePath, columns: Columns, *, progress: bool = False
 ) -> Iterator[Predictions]:
-    """Yield the rows of a file, checked, a block at a time."""
     stream = _sources.blocks(path, columns)
     total = _sources.n_blocks(path, len(columns.needed))
     for block in track(stream, total, show=progress, label="reading"):
@@ -119,7 +103,6 @@ def rows_in_blocks(
 
 
 def join(blocks: Sequence[Predictions]) -> Predictions:
-    """Join blocks of rows of the same columns."""
     first = blocks[0]
     groups: list[Any] = [block.groups for block in blocks]
     return replace(

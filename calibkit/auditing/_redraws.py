@@ -1,22 +1,17 @@
 """One redraw of all labels serves every view: tests that pay for having looked at many.
 
-Per view two statistics are computed. One compares events with predictions in 1, 2, 4, ... bins
-of equal variance and takes the clearest answer. The other is Cox's score test of intercept and
-slope. Both are put on the scale of -ln p. The largest over all views is compared with the
-largest of each redraw, so the level holds for any n, any predictions and any number of views.
+The two statistics of a view are told in the Notes of `audit`. The level holds for any n, any
+predictions and any number of views.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
+from calibkit.auditing._rows import FloatVector, IntVector
 from calibkit.significance.classical import InterceptRule, SlopeRule
-
-FloatVector = NDArray[np.float64]
-IntVector = NDArray[np.intp]
 
 TOP = -1  # the view of the predicted class; other views are numbers of classes
 _LEAST_VARIANCE = 4.0  # bins are halved while each holds at least this much variance
@@ -44,7 +39,6 @@ class ViewTest:
 
     @property
     def gap(self) -> float:
-        """Mean prediction minus frequency."""
         return self.mean_prob - self.frequency
 
 
@@ -72,7 +66,6 @@ class _View:
         self.expected_lever = float(prob @ self.lever)
 
     def z(self, count: FloatVector, lever: FloatVector) -> tuple[FloatVector, FloatVector]:
-        """Return Cox's z of intercept and slope."""
         level = count - self.expected.sum()
         tilt = lever - self.expected_lever
         sds = (self.intercept.sd, self.slope.sd)
@@ -181,7 +174,6 @@ class Drawer:
             self.start = np.arange(self.n, dtype=np.intp) * self.k
 
     def draw(self, rng: np.random.Generator) -> IntVector:
-        """Return one set of labels."""
         uniform = rng.random(self.n)
         if self.k == 2:
             return np.asarray(uniform >= self.first, dtype=np.intp)
@@ -197,10 +189,7 @@ def joint_test(
     n_draws: int,
     rng: np.random.Generator,
 ) -> JointTest:
-    """Test several views (`TOP` and numbers of classes) of (n, K) probabilities together.
-
-    All views see the same redraws; very large data get fewer than are wanted, at least 199.
-    """
+    """Test several views (`TOP` and numbers of classes) of (n, K) probabilities together."""
     n_draws = min(n_draws, max(_FEWEST_DRAWS, _NUMBERS // len(label)))
     tables, drawer = _Tables(table, views), Drawer(table)
     sums = [tables.sums(label)] + [tables.sums(drawer.draw(rng)) for _ in range(n_draws)]

@@ -40,17 +40,14 @@ class Rows:
 
     @property
     def n(self) -> int:
-        """Number of rows."""
         return len(self.label)
 
     @property
     def n_classes(self) -> int:
-        """Number of classes."""
         return self.prob.shape[1] if self.prob.ndim == 2 else 2
 
     @property
     def binary(self) -> bool:
-        """Whether the probability of one event was given."""
         return self.prob.ndim == 1
 
     @property
@@ -81,7 +78,7 @@ def rows_of(
         label, prob = _checked(y_true, y_prob)
     else:
         scores = as_scores(logits, "logits").astype(np.float64)
-        prob = special.expit(scores) if scores.ndim == 1 else special.softmax(scores, axis=1)
+        prob = probabilities(scores)
         label = as_labels(y_true, prob).astype(np.intp)
     codes, names = _groups(groups, len(label))
     order = _canonical(label, prob, scores, codes)
@@ -94,6 +91,12 @@ def rows_of(
         position=order,
         class_names=_class_names(class_names, prob.shape[1] if prob.ndim == 2 else 2),
     )
+
+
+def probabilities(logits: FloatVector) -> FloatVector:
+    """Return the expit of (n,) logits, or the softmax of (n, K)."""
+    values = special.expit(logits) if logits.ndim == 1 else special.softmax(logits, axis=1)
+    return np.asarray(values)
 
 
 def _checked(y_true: Any, y_prob: Any) -> tuple[IntVector, FloatVector]:
@@ -123,7 +126,6 @@ def _how_many(y_prob: Any) -> str:
 
 
 def _groups(groups: Any, n: int) -> tuple[IntVector | None, tuple[str, ...]]:
-    """Return the number of the group of each row, and the names in order."""
     if groups is None:
         return None, ()
     values = groups.to_numpy() if hasattr(groups, "to_numpy") else groups

@@ -22,18 +22,14 @@ class GroupTable(Result):
 
     Parameters
     ----------
-    group, count : ndarray of shape (G,)
-        Names, and numbers of predictions.
-    mean_prob, frequency, error : ndarray of shape (G,)
-        Mean prediction, share of events, and the standard deviation of the frequency if the
-        predictions were right.
+    group, count, mean_prob, frequency, error : ndarray of shape (G,)
+        Names, numbers of predictions, mean predictions, shares of events, and the standard
+        deviations of these shares if the predictions were right.
     p_value, p_differs : ndarray of shape (G,)
         Of Cox's test of level and slope in each group, and of the hypothesis that the group is
         off by as much as all others; both corrected by Holm.
-    view : str
-        Which event.
-    alpha : float
-        Level of both families of tests.
+    view, alpha : str and float
+        Which event, and the level of both families of tests.
     """
 
     group: NDArray[np.str_]
@@ -65,14 +61,11 @@ class GroupTable(Result):
         """Say which groups are miscalibrated, and which differ from the rest."""
         wrong, other = self.miscalibrated, self.different
         found = f"miscalibrated: {', '.join(wrong)}" if wrong else "none shows miscalibration"
-        apart = (
-            f"off by another amount than the rest: {', '.join(other)}"
-            if other
-            else ("no group differs from the rest")
-        )
-        return (
-            f"{spell(len(self.group), 'group')} ({self.view}, Holm's correction): {found}; {apart}."
-        )
+        apart = "no group differs from the rest"
+        if other:
+            apart = f"off by another amount than the rest: {', '.join(other)}"
+        number = spell(len(self.group), "group")
+        return f"{number} ({self.view}, Holm's correction): {found}; {apart}."
 
     def _columns(self) -> Mapping[str, NDArray[Any]]:
         numbers = ("mean_prob", "frequency", "gap", "p_value", "p_differs")
@@ -120,11 +113,7 @@ def _apart(residual: FloatVector, variance: FloatVector, count: NDArray[np.int64
 
 
 def holm(p_values: FloatVector) -> FloatVector:
-    """Return p-values corrected by Holm's step-down rule, in the same order.
-
-    >>> holm(np.array([0.01, 0.04, 0.03])).round(3).tolist()
-    [0.03, 0.06, 0.06]
-    """
+    """Return p-values corrected by Holm's step-down rule, in the same order."""
     order = np.argsort(p_values, kind="stable")
     factor = len(p_values) - np.arange(len(p_values))
     stepped = np.minimum(1.0, np.maximum.accumulate(p_values[order] * factor))

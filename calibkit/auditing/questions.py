@@ -3,28 +3,26 @@
 import platform
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy
 import sklearn
 
 from calibkit._validation import as_generator
-from calibkit.auditing import _advice as advice_of
 from calibkit.auditing import _answers as words_of
 from calibkit.auditing._alignment import Alignment, alignment_of
 from calibkit.auditing._consequences import Consequences, consequences_of
-from calibkit.auditing._evidence import Evidence, Seen, directions, evidence_of, given_view
+from calibkit.auditing._evidence import Evidence, directions, evidence_of, given_view
 from calibkit.auditing._redraws import TOP
 from calibkit.auditing._rows import Rows, as_cost_table, rows_of
 from calibkit.auditing.groups import groups_of
 from calibkit.auditing.repairs import Repairs, repairs_of
-from calibkit.auditing.report import Answer, AuditReport, ViewTable
+from calibkit.auditing.report import VIEW_NUMBERS, AuditReport, ViewTable
 from calibkit.auditing.settings import AuditSettings
 from calibkit.errors import expected_calibration_error
 from calibkit.views import View
 
-_TITLE = "Audit of predictions"
 MOST_CLASSES = 200  # with more, only the predicted class is looked at unless `view` asks for more
 
 
@@ -47,32 +45,27 @@ def audit(
     ----------
     y_true : array-like of shape (n,)
         Labels: 0 and 1, or ``0 .. K-1``.
-    y_prob : array-like of shape (n,) or (n, K)
-        P(y = 1), or one column per class with rows that sum to 1. None: `logits` are given.
-    logits : array-like of shape (n,) or (n, K), optional
-        Instead of `y_prob`. Their softmax (expit) is audited, and repairs work on them.
+    y_prob, logits : array-like of shape (n,) or (n, K)
+        P(y = 1), or one column per class with rows that sum to 1; or else logits, whose expit or
+        softmax is audited, while repairs work on them.
     view : {"top-label", "class-wise"} or int, optional
-        Which events to look at. None: the event y = 1 of one-dimensional predictions; of K
-        columns the predicted class and every class (up to 200). Each answer names its view.
+        Which events. None: y = 1; of K columns the predicted class and every class (up to 200).
     costs : array-like of shape (A, K), or pair of float, optional
         ``costs[a, k]``: what action a costs when the class is k. For two classes a pair (false
         positive, false negative).
     groups : array-like of shape (n,), optional
         A label per row; the question of calibration is also asked in each group.
     class_names : sequence of K str, optional
-        Names for the answers.
     title : str, optional
         What was audited, for the pages.
     settings : AuditSettings, optional
-        Levels, bins, redraws, repairs.
     rng : int, numpy.random.Generator or None
-        Seed or generator, for redraws, resamples and folds.
+        For redraws, resamples and folds.
 
     Raises
     ------
     ValueError
-        If something is not valid: the message names row and value, and how many rows are
-        affected. Nothing is repaired silently; rows that do not sum to 1 are refused.
+        If something is not valid, with row, value and the number of rows affected.
 
     Notes
     -----
@@ -82,46 +75,34 @@ def audit(
        ``settings.detectable``; also, ten surprises must be expected, ``sum p(1-p) >= 10``.
     3. Calibration: per view the larger of Cox's score test and a test over 1, 2, 4, ... bins of
        equal variance, on the scale of -ln p; the largest over all views against redraws of all
-       labels from the predictions. So the level holds for all views together.
+       labels from the predictions: the level holds for all views together.
     4. Direction: Cox's z of level and slope; bins outside a simultaneous band.
     5. Costs: paid cost of trust against held-out repaired predictions and against no model;
        without costs the Murphy curve.
     6. Repair: log loss on held-out folds; the simplest candidate within one standard error of
        the best, if its gain is beyond chance with all candidates looked at.
 
-    Measured on fresh data (seeds 20261121 to 20261123, 500 to 5,000 rows, not used to build the
-    audit; see ``tests/test_audit_fresh.py``). Of 500 calibrated sets each, "no evidence" in per
-    cent, with standard errors:
+    Measured on fresh data (``tests/test_audit_fresh.py``, 500 to 5,000 rows, not used to build the
+    audit): "no evidence" in per cent of 500 calibrated sets each, at alpha 0.02 and at 0.05:
 
-    ================  ============  ============
-    predictions       alpha 0.02    alpha 0.05
-    ================  ============  ============
-    uniform           97.6 ± 0.7    93.8 ± 1.1
-    close to 0 and 1  99.2 ± 0.4    95.8 ± 0.9
-    rare events       98.0 ± 0.6    95.6 ± 0.9
-    nine values       98.4 ± 0.6    95.4 ± 0.9
-    K = 3             98.2 ± 0.6    93.4 ± 1.1
-    K = 10            98.4 ± 0.6    96.0 ± 0.9
-    all 3,000         98.3 ± 0.2    95.0 ± 0.4
-    ================  ============  ============
+    - uniform 97.6 ± 0.7, 93.8 ± 1.1; close to 0 and 1 99.2 ± 0.4, 95.8 ± 0.9;
+    - rare events 98.0 ± 0.6, 95.6 ± 0.9; nine values 98.4 ± 0.6, 95.4 ± 0.9;
+    - K = 3 98.2 ± 0.6, 93.4 ± 1.1; K = 10 98.4 ± 0.6, 96.0 ± 0.9; all 98.3 ± 0.2, 95.0 ± 0.4.
 
     Of 240 distorted sets (slopes 1.6 to 2.5 or their inverses, shifts of 0.5 to 1 in logits) 238
     were found where the view was asked for, all with the right direction, and 236 with all views.
-    Of 120 sets with shuffled labels 119 were flagged and one, of rare events, was called unclear.
-    Of the 3,000 calibrated sets one was flagged, and ten were called unclear: all rare events.
+    Of 120 sets with shuffled labels 119 were flagged and one, of rare events, was called unclear;
+    of the 3,000 calibrated sets one was flagged, and ten were called unclear: all rare events.
 
-    The order of rows does not matter, with one exception: to tell shuffled from shifted labels,
-    neighbouring rows are compared. Taught in lesson 14.
+    The order of rows matters only to tell shuffled from shifted labels: neighbours are compared.
+    Taught in lesson 14.
 
     Examples
     --------
     >>> from calibkit.fakes import LogitDistortion
     >>> data = LogitDistortion(slope=0.5).sample(2000, rng=0)
-    >>> report = audit(data.y_true, data.y_prob)
-    >>> report.headline
+    >>> audit(data.y_true, data.y_prob).headline
     'Miscalibrated beyond chance: over-confident (positive class).'
-    >>> report.repair
-    'temperature'
     """
     settings = AuditSettings() if settings is None else settings
     rows = rows_of(y_true, y_prob, logits=logits, groups=groups, class_names=class_names)
@@ -130,37 +111,37 @@ def audit(
     seeds = as_generator(rng).integers(0, 2**62, size=7)
     evidence = evidence_of(rows, views, settings, seeds[:4])
     repairs = repairs_of(rows, settings, np.random.default_rng(seeds[4]))
+    costs_rng, order_rng = map(np.random.default_rng, seeds[5:])
     consequences = consequences_of(
-        rows,
-        repairs.repaired,
-        views[0],
-        costs=table,
-        settings=settings,
-        rng=np.random.default_rng(seeds[5]),
+        rows, repairs.repaired, views[0], costs=table, settings=settings, rng=costs_rng
     )
-    aligned = alignment_of(rows, np.random.default_rng(seeds[6]))
-    found = Findings(aligned, evidence, repairs, consequences)
-    return _report(rows, views, found, settings, _TITLE if title is None else str(title))
+    aligned = alignment_of(rows, order_rng)
+    found = (aligned, evidence, repairs, consequences)
+    title = "Audit of predictions" if title is None else str(title)
+    return _report(rows, views, found, settings, title)
 
 
-class Findings(NamedTuple):
-    """What was computed before the answers are put into words."""
-
-    aligned: Alignment
-    evidence: Evidence
-    repairs: Repairs
-    consequences: Consequences
+Findings = tuple[Alignment, Evidence, Repairs, Consequences]
 
 
 def _report(
     rows: Rows, views: tuple[int, ...], found: Findings, settings: AuditSettings, title: str
 ) -> AuditReport:
     """Put the findings into words."""
-    _, evidence, repairs, consequences = found
+    aligned, evidence, repairs, consequences = found
     names = tuple(_words(rows, one) for one in views)
     focus = _words(rows, evidence.focus.view)
     seen = evidence.seen(names, focus, settings)
-    answers = _answers(rows, views[0], found, seen, settings)
+    enough, may_repair = seen.power.enough, aligned.verdict != "not aligned"
+    after = _error_after(rows, views[0], repairs, settings)
+    answers = (
+        words_of.alignment(aligned, rows),
+        words_of.data(seen),
+        words_of.calibration(seen),
+        words_of.direction(seen),
+        words_of.costs(consequences, seen.words, settings.level, enough),
+        words_of.repair(repairs, may_repair, seen.words, after, enough=enough),
+    )
     verdicts = {answer.topic: answer.verdict for answer in answers}
     headline, light = words_of.headline(verdicts, focus)
     wanted = verdicts["repair"] == "repair"
@@ -185,24 +166,11 @@ def _report(
     )
 
 
-def _answers(
-    rows: Rows, view: int, found: Findings, seen: Seen, settings: AuditSettings
-) -> tuple[Answer, ...]:
-    """Answer the six questions in order."""
-    aligned, _, repairs, consequences = found
-    after, enough = None, seen.power.enough
-    if repairs.repaired is not None and repairs.table.chosen >= 0:
-        options: Any = {"view": given_view(rows, view), "bins": settings.bins}
-        after = float(expected_calibration_error(rows.label, repairs.repaired, **options))
-    may_repair = aligned.verdict != "not aligned"
-    return (
-        words_of.alignment(aligned, rows),
-        words_of.data(seen),
-        words_of.calibration(seen),
-        words_of.direction(seen),
-        advice_of.costs(consequences, seen.words, settings.level, enough),
-        advice_of.repair(repairs, may_repair, seen.words, after, enough=enough),
-    )
+def _error_after(rows: Rows, view: int, repairs: Repairs, settings: AuditSettings) -> float | None:
+    if repairs.repaired is None or repairs.table.chosen < 0:
+        return None
+    options: Any = {"view": given_view(rows, view), "bins": settings.bins}
+    return float(expected_calibration_error(rows.label, repairs.repaired, **options))
 
 
 def _views(rows: Rows, view: View | None) -> tuple[int, ...]:
@@ -232,19 +200,13 @@ def _words(rows: Rows, view: int) -> str:
 
 
 def _view_table(evidence: Evidence, names: tuple[str, ...], settings: AuditSettings) -> ViewTable:
-    views = evidence.test.views
-    found = [v.p_value <= settings.alpha for v in views]
-    numbers = {
-        name: np.array([getattr(v, name) for v in views])
-        for name in ("events", "mean_prob", "frequency", "z_level", "z_slope", "p_value")
-    }
+    views, alpha = evidence.test.views, settings.alpha
+    numbers = {name: np.array([getattr(v, name) for v in views]) for name in VIEW_NUMBERS}
     return ViewTable(
         view=np.array(names),
-        direction=np.array(
-            [directions(v)[0] if yes else "" for v, yes in zip(views, found, strict=True)]
-        ),
+        direction=np.array([directions(v)[0] if v.p_value <= alpha else "" for v in views]),
         n=views[0].n,
-        alpha=settings.alpha,
+        alpha=alpha,
         **numbers,
     )
 

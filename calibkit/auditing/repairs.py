@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,12 +15,7 @@ from calibkit._validation import CalibrationWarning
 from calibkit.auditing._evidence import resamples
 from calibkit.auditing._rows import FloatVector, IntVector, Rows
 from calibkit.auditing.settings import AuditSettings
-from calibkit.calibrators import (
-    BetaCalibrator,
-    Calibrator,
-    IsotonicCalibrator,
-    PlattCalibrator,
-)
+from calibkit.calibrators import BetaCalibrator, Calibrator, IsotonicCalibrator, PlattCalibrator
 from calibkit.calibrators._folds import assign_folds
 from calibkit.multiclass import (
     DirichletCalibrator,
@@ -44,18 +39,15 @@ class RepairTable(Result):
     name, log_loss : ndarray of shape (m,)
         Candidates, from simple to complex, and their held-out log loss in nats; probabilities
         below 1e-16 count as 1e-16.
-    gain, low, high : ndarray of shape (m,)
-        Log loss before minus after, with its bootstrap interval.
-    clear : ndarray of bool, shape (m,)
-        Whether the gain is beyond chance, all candidates looked at together.
-    before : float
-        Log loss without a repair.
-    chosen : int
-        Place of the recommended candidate; -1: none.
+    gain, low, high, clear : ndarray of shape (m,)
+        Log loss before minus after, with its bootstrap interval, and whether this is beyond
+        chance, all candidates looked at together.
+    before, chosen : float and int
+        Log loss without a repair, and the place of the recommended candidate; -1: none.
     level, folds, n : float and int
-        Nominal probability content of each interval, number of folds and of rows.
+        Nominal content of each interval, number of folds and of rows.
     notes : tuple of str
-        What went wrong in fits, in words.
+        What went wrong in fits.
     """
 
     name: NDArray[np.str_]
@@ -110,8 +102,8 @@ def repairs_of(rows: Rows, settings: AuditSettings, rng: np.random.Generator) ->
         notes.append("No repair was tried: it takes two classes in the labels and enough rows.")
         candidates = {}
     held_out, more = _held_out(candidates, rows, settings, rng) if candidates else ({}, [])
-    notes += more
-    table = _table(rows, held_out, settings, (rng, tuple(notes)))
+
+    table = replace(_table(rows, held_out, settings, rng), notes=(*notes, *more))
     best = table.chosen if table.chosen >= 0 else table.best
     fitted = None
     if table.chosen >= 0:
@@ -128,7 +120,6 @@ def repairs_of(rows: Rows, settings: AuditSettings, rng: np.random.Generator) ->
 def _held_out(
     candidates: dict[str, Any], rows: Rows, settings: AuditSettings, rng: np.random.Generator
 ) -> tuple[dict[str, FloatVector], list[str]]:
-    """Return held-out predictions of each candidate that could be fitted, and notes."""
     # Rows are in canonical order, so their numbers carry no order of the input.
     number, label = np.arange(rows.n, dtype=np.float64), rows.label.astype(np.float64)
     fold, n_folds = assign_folds(number, label, settings.folds, rng)
@@ -146,15 +137,11 @@ def _held_out(
 
 
 def _candidates(rows: Rows, wanted: Any) -> dict[str, Any]:
-    """Return unfitted calibrators by name, from simple to complex."""
     kind = "probabilities" if rows.logits is None else "logits"
     known: dict[str, Any] = {"temperature": TemperatureScaling(kind)}
     if rows.binary:
-        known |= {
-            "Platt": PlattCalibrator(),
-            "beta": BetaCalibrator(),
-            "isotonic": IsotonicCalibrator(),
-        }
+        known |= {"Platt": PlattCalibrator(), "beta": BetaCalibrator()}
+        known |= {"isotonic": IsotonicCalibrator()}
     else:
         known |= {"vector": VectorScaling(kind), "Dirichlet": DirichletCalibrator(kind)}
     if wanted is None:
@@ -178,7 +165,6 @@ def _candidates(rows: Rows, wanted: Any) -> dict[str, Any]:
 
 
 def _scores(model: Any, rows: Rows) -> FloatVector:
-    """Return what this calibrator takes."""
     if getattr(model, "input", "") == "logits":
         if rows.logits is None:
             raise ValueError("it takes logits, but probabilities were given.")
@@ -202,10 +188,8 @@ def _cross_fitted(model: Any, rows: Rows, fold: IntVector, n_folds: int) -> Floa
 
 def losses(prob: FloatVector, label: IntVector) -> FloatVector:
     """Return the log loss of each row; probabilities below 1e-16 count as 1e-16."""
-    if prob.ndim == 1:
-        own = np.where(label == 1, prob, 1 - prob)
-    else:
-        own = prob[np.arange(len(label)), label]
+    rows = np.arange(len(label))
+    own = np.where(label == 1, prob, 1 - prob) if prob.ndim == 1 else prob[rows, label]
     return np.asarray(-np.log(np.maximum(own, EPS)))
 
 
@@ -223,12 +207,8 @@ def resampled_means(values: FloatVector, n_resamples: int, rng: np.random.Genera
 
 
 def _table(
-    rows: Rows,
-    held_out: dict[str, FloatVector],
-    settings: AuditSettings,
-    rest: tuple[np.random.Generator, tuple[str, ...]],
+    rows: Rows, held_out: dict[str, FloatVector], settings: AuditSettings, rng: np.random.Generator
 ) -> RepairTable:
-    rng, notes = rest
     before = losses(rows.prob, rows.label)
     m = len(held_out)
     gains = np.array([before - losses(p, rows.label) for p in held_out.values()]).reshape(m, rows.n)
@@ -253,7 +233,7 @@ def _table(
         level=settings.level,
         folds=settings.folds,
         n=rows.n,
-        notes=notes,
+        notes=(),
     )
 
 

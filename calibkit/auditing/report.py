@@ -4,7 +4,7 @@ import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +18,6 @@ from calibkit.auditing._pages import as_dict, as_markdown, write_whole
 from calibkit.auditing.groups import GroupTable
 from calibkit.auditing.repairs import RepairTable
 from calibkit.auditing.settings import AuditSettings
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 # Colour is never alone: each light has a symbol and a word.
 LIGHTS = {
@@ -42,22 +39,17 @@ QUESTIONS = {
     "costs": "Does it matter for the costs?",
     "repair": "Which repair, and how much is gained?",
 }
+_WAYS = ("over-confident", "under-confident", "over-forecast", "under-forecast")
 # Every verdict that an answer can have. No code belongs to two topics.
 CODES = {
     "alignment": ("aligned", "not aligned", "alignment unclear"),
     "data": ("enough data", "too little data"),
     "calibration": ("miscalibrated", "no evidence", "cannot say"),
-    "direction": (
-        "over-confident",
-        "under-confident",
-        "over-forecast",
-        "under-forecast",
-        "mixed",
-        "no direction",
-    ),
+    "direction": (*_WAYS, "mixed", "no direction"),
     "costs": ("costly", "not costly", "worse than ignoring", "costs unknown"),
     "repair": ("repair", "no repair", "align first"),
 }
+VIEW_NUMBERS = ("events", "mean_prob", "frequency", "z_level", "z_slope", "p_value")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -68,21 +60,11 @@ class Answer:
     ----------
     topic, question : str
         The question, e.g. ``"data"``, and in words.
-    verdict : str
-        The answer as a code, e.g. ``"miscalibrated"``.
+    verdict, sentence : str
+        The answer as a code, e.g. ``"miscalibrated"``, and in words, with its uncertainty.
     light : {"good", "caution", "bad", "unknown"}
-        How to feel about it.
-    sentence : str
-        The answer in words, with its uncertainty.
     numbers : mapping from str to float
-        The numbers in it.
-
-    Examples
-    --------
-    >>> answer = Answer(topic="data", question="Is there enough data?", verdict="enough data",
-    ...                 light="good", sentence="Yes.", numbers={"n": 5000.0})
-    >>> answer.line()
-    '✓ enough data: Yes.'
+        The numbers in the sentence.
     """
 
     topic: str
@@ -105,7 +87,7 @@ class Answer:
 def answer_to(
     topic: str, verdict: str, light: str, sentence: str, numbers: Mapping[str, float]
 ) -> Answer:
-    """Return the answer to the question of a topic."""
+    """Return an answer with the question of its topic."""
     return Answer(
         topic=topic,
         question=QUESTIONS[topic],
@@ -123,14 +105,11 @@ class ViewTable(Result):
     Parameters
     ----------
     view, direction : ndarray of str, shape (V,)
-        Which event, in words, and which way it is off where its p-value is below `alpha`.
-    events : ndarray of int, shape (V,)
-        How often it happened.
-    mean_prob, frequency, z_level, z_slope, p_value : ndarray of shape (V,)
-        Mean prediction, share of events, Cox's z (below 0: too high, over-confident), and the
-        p-value, adjusted for all views together.
+        Which event, and which way it is off where its p-value is below `alpha`.
+    events, mean_prob, frequency, z_level, z_slope, p_value : ndarray of shape (V,)
+        Number of events, mean prediction, share of events, Cox's z (below 0: too high,
+        over-confident), and the p-value, adjusted for all views together.
     n, alpha : int and float
-        Number of predictions, level of the test.
     """
 
     view: NDArray[np.str_]
@@ -146,11 +125,8 @@ class ViewTable(Result):
 
     def describe(self) -> str:
         """Say in which views the labels contradict the predictions."""
-        found = [
-            f"{view} ({direction})"
-            for view, direction in zip(self.view, self.direction, strict=True)
-            if direction
-        ]
+        pairs = zip(self.view, self.direction, strict=True)
+        found = [f"{view} ({direction})" for view, direction in pairs if direction]
         if not found:
             return f"The labels contradict none of {spell(len(self.view), 'view')}."
         number = f"{len(found)} of {spell(len(self.view), 'view')}"
@@ -158,8 +134,7 @@ class ViewTable(Result):
         return f"The labels contradict {number}: {', '.join(found[:_NAMED])}{more}."
 
     def _columns(self) -> Mapping[str, NDArray[Any]]:
-        numbers = ("events", "mean_prob", "frequency", "z_level", "z_slope", "p_value")
-        return {name: getattr(self, name) for name in ("view", *numbers, "direction")}
+        return {name: getattr(self, name) for name in ("view", *VIEW_NUMBERS, "direction")}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -168,34 +143,19 @@ class AuditReport(Result):
 
     Parameters
     ----------
-    title, headline : str
-        What was audited, and the verdict in one line.
-    light : {"good", "caution", "bad", "unknown"}
-        The light of the headline.
+    title, headline, light : str
+        What was audited, and the verdict in one line with its light (as in `Answer`).
     answers : tuple of Answer
         The six answers, in order.
-    n, n_classes : int
-        Number of predictions and of classes.
-    class_names : tuple of str
-        Names of the classes.
-    views : ViewTable
-        All views that were tested.
-    evidence : Evidence
-        Error with interval, null level, band and region behind answers 2 to 4.
-    consequences : Consequences
-        Costs behind answer 5.
-    repairs : RepairTable
-        Candidates behind answer 6.
+    n, n_classes, class_names : int, int and tuple of str
+    views, evidence, consequences, repairs, groups
+        What is behind the answers: the tests of all views; error, null level and band (answers 2
+        to 4); costs (5); candidates (6); groups, or None.
     calibrator : estimator or None
         The recommended repair, fitted to all rows.
-    groups : GroupTable or None
-        The same question per group, where groups were given.
     notes : tuple of str
         Methods, and what went wrong on the way.
-    versions : mapping from str to str
-        Of the packages used.
-    settings : AuditSettings
-        As they were given.
+    versions, settings : mapping from str to str, AuditSettings
     """
 
     title: str
@@ -250,10 +210,9 @@ class AuditReport(Result):
         return str(self.views.view[0])
 
     def __getitem__(self, topic: str) -> Answer:
-        for answer in self.answers:
-            if answer.topic == topic:
-                return answer
-        raise KeyError(f"{topic!r}; topics: {', '.join(self.verdicts)}")
+        if topic not in self.verdicts:
+            raise KeyError(f"{topic!r}; topics: {', '.join(self.verdicts)}")
+        return next(answer for answer in self.answers if answer.topic == topic)
 
     def describe(self) -> str:
         """Say the verdict and the calibration error beside its null level."""
@@ -265,10 +224,8 @@ class AuditReport(Result):
 
     def text(self) -> str:
         """Return all six answers for a terminal."""
-        size = (
-            f"{spell(self.n, 'prediction')}, {spell(self.n_classes, 'class', 'classes')}, first "
-            f"view: {self.view}"
-        )
+        classes = spell(self.n_classes, "class", "classes")
+        size = f"{spell(self.n, 'prediction')}, {classes}, first view: {self.view}"
         lines = [f"{self.symbol} {self.headline}", f"  {self.title}: {size}", ""]
         for number, answer in enumerate(self.answers, start=1):
             lines += [f"{number}. {answer.question}", f"   {answer.symbol} {answer.verdict}"]
@@ -277,34 +234,18 @@ class AuditReport(Result):
             lines += ["", *_wrapped(f"Groups: {self.groups.describe()}", _WIDTH)]
         return "\n".join(lines)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return verdicts, sentences and numbers in a form that JSON can hold."""
-        return as_dict(self)
-
-    def to_markdown(self) -> str:
-        """Return the report as Markdown; names from outside are escaped."""
-        return as_markdown(self)
-
-    def figures(self) -> dict[str, "Figure"]:
-        """Return fresh figures by name; their alt texts come from `calibkit.plot.alt_text`."""
-        return draw(self)
-
-    def to_html(self) -> str:
-        """Return one self-contained page, figures included."""
-        return page(self)
+    to_dict, to_markdown, to_html, figures = as_dict, as_markdown, page, draw
+    _repr_html_ = panel
 
     def save_html(self, path: str | Path) -> Path:
         """Write the page to a file, whole or not at all; the folder must exist."""
         return write_whole(path, self.to_html())
 
-    def _repr_html_(self) -> str:
-        return panel(self)
-
     def _columns(self) -> Mapping[str, NDArray[Any]]:
-        names = {"topic": "topic", "question": "question", "verdict": "verdict"}
+        fields = {"topic": "topic", "question": "question", "verdict": "verdict"}
         return {
             column: np.array([getattr(answer, field) for answer in self.answers])
-            for column, field in (names | {"answer": "sentence"}).items()
+            for column, field in (fields | {"answer": "sentence"}).items()
         }
 
 

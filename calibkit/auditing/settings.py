@@ -17,29 +17,21 @@ class AuditSettings:
     Parameters
     ----------
     alpha : float
-        Level of the test of calibration over all views together, in (0, 1). Audits are made
-        often: at the usual 5 % one calibrated model in twenty would be accused.
+        Level of the test of calibration over all views together. Audits are made often: at 5 %
+        one calibrated model in twenty would be accused.
     level : float
-        Nominal probability content of each interval, in (0, 1).
+        Nominal probability content of each interval.
     bins : int or Binning
-        Bins of the diagram and of the expected calibration error; at most 1,000.
-    n_draws : int
-        Redraws of the labels behind the p-value; at least 99. Very large data get fewer.
-    n_resamples : int
-        Bootstrap resamples behind each interval; at least 50.
+        Of the diagram and of the calibration error; at most 1,000.
+    n_draws, n_resamples : int
+        Redraws of the labels behind the p-value, at least 99 (very large data get fewer), and
+        bootstrap resamples behind each interval, at least 50.
     detectable : float
-        Average error that the data must be able to show, in (0, 1). With fewer rows the audit
-        answers that there is too little data.
+        Average error that the data must be able to show, or else they are too few.
     folds : int
         Folds in which repairs are tried; at least 2.
     repairs : sequence of str, mapping from names to calibrators, or None
-        Candidates, from simple to complex. None: those that suit the problem. An empty sequence
-        leaves the question of repairs out.
-
-    Examples
-    --------
-    >>> AuditSettings(level=0.95).level
-    0.95
+        Candidates, from simple to complex; none where it is empty. None: those that suit.
     """
 
     alpha: float = 0.02
@@ -52,12 +44,10 @@ class AuditSettings:
     repairs: Sequence[str] | Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
-        as_level(self.alpha, "alpha")
-        as_level(self.level, "level")
-        as_level(self.detectable, "detectable")
-        as_count(self.n_draws, "n_draws", minimum=99)
-        as_count(self.n_resamples, "n_resamples", minimum=50)
-        as_count(self.folds, "folds", minimum=2)
+        for name in ("alpha", "level", "detectable"):
+            as_level(getattr(self, name), name)
+        for name, minimum in (("n_draws", 99), ("n_resamples", 50), ("folds", 2)):
+            as_count(getattr(self, name), name, minimum=minimum)
         as_bins(self.bins)
         if isinstance(self.bins, int) and self.bins > MOST_BINS:
             raise ValueError(

@@ -34,7 +34,6 @@ def names(path: str) -> list[str]:
 
 
 def blocks(path: str, wanted: Sequence[str]) -> Iterator[Block]:
-    """Yield the rows, a block at a time."""
     place = Place(path)
     arrays = _members(path, wanted, place)
     length = len(arrays[wanted[0]])

@@ -18,19 +18,9 @@ _LONGEST_QUOTE = 120
 
 
 class PredictionFileError(ValueError):
-    """A file of predictions that cannot be used, and why.
+    """A file of predictions that cannot be used: file, row group of a Parquet file, row, value.
 
-    The message names the file, the row group of a Parquet file, the row (counted from 1, without
-    the header) and the value.
-
-    Examples
-    --------
-    >>> from calibkit.counts import count_file
-    >>> try:
-    ...     count_file("missing.csv", label="y", prob="p")
-    ... except PredictionFileError as error:
-    ...     print(error)
-    'missing.csv': there is no such file.
+    Rows are counted from 1, without the header.
     """
 
 
@@ -58,7 +48,6 @@ class Place:
     part: str = ""
 
     def error(self, problem: str, row: int | None = None) -> PredictionFileError:
-        """Return an error about the file, or about one row of the block."""
         where = [quoted(self.path), self.part]
         if row is not None:
             where.append(f"row {self.first_row + row + 1:,}")
@@ -74,32 +63,22 @@ class Block:
 
 
 def rows_of_a_block(n_columns: int) -> int:
-    """Return how many rows to read at a time: some megabytes."""
-    return max(2**14, 2**21 // n_columns)
+    return max(2**14, 2**21 // n_columns)  # some megabytes
 
 
 def quoted(text: object) -> str:
-    r"""Return a text from outside for a message: in quotes, control characters spelled out, short.
-
-    >>> quoted("a" + chr(27) + "[2J")
-    "'a\\x1b[2J'"
-    """
+    """Return a text from outside for a message: short, quoted, control characters spelled out."""
     shown = repr(str(text))
     return shown if len(shown) <= _LONGEST_QUOTE else f"{shown[:_LONGEST_QUOTE]}… (cut)"
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return names for a message, at most 50 of them."""
     more = f" and {len(names) - 50} more" if len(names) > 50 else ""
     return ", ".join(map(quoted, names[:50])) + more
 
 
 def factorised(texts: Sequence[str | None]) -> Texts:
-    """Return a column of texts; None is missing.
-
-    >>> factorised(["b", None, "a", "b"])
-    Texts(values=('b', 'a'), codes=array([ 0, -1,  1,  0]))
-    """
+    """Return a column of texts; None is missing."""
     known: dict[str, int] = {}
     codes = [-1 if text is None else known.setdefault(text, len(known)) for text in texts]
     return Texts(tuple(known), np.array(codes, dtype=np.intp))
@@ -116,12 +95,11 @@ def as_numbers(
         try:
             numbers[row] = np.nan if text is None else float(text.translate(marks))
         except ValueError:
-            word, other = ("point", "decimal=',' or --decimal ,")
-            if decimal == ",":
-                word, other = ("comma", "decimal='.' or --decimal .")
+            word, other = ("point", ",") if decimal == "." else ("comma", ".")
             raise place.error(
                 f"{quoted(text)} in column {quoted(name)} is no number. Write numbers with a "
-                f"decimal {word} (or choose {other}) and without a percent sign.",
+                f"decimal {word} (or choose decimal={other!r} or --decimal {other}) and without a "
+                "percent sign.",
                 row,
             ) from None
     return numbers
@@ -135,7 +113,6 @@ class Dialect(NamedTuple):
 
     @classmethod
     def checked(cls, delimiter: str | None, decimal: str) -> "Dialect":
-        """Return the dialect, or say what is not possible."""
         if decimal not in (".", ","):
             raise ValueError(f"decimal must be '.' or ',', got {decimal!r}.")
         delimiter = "\t" if delimiter == "tab" else delimiter
@@ -151,7 +128,6 @@ class Dialect(NamedTuple):
         return cls(delimiter, decimal)
 
     def of(self, path: str) -> str:
-        """Return what separates the columns of a file."""
         if self.delimiter is not None:
             return self.delimiter
         return "\t" if Path(path.removesuffix(".gz")).suffix.lower() == ".tsv" else ","

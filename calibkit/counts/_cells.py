@@ -1,8 +1,7 @@
 """The grid of cells, and adding rows to it: the one loop over predictions of this room.
 
 A prediction p lies in cell c if ``c / G <= p < (c + 1) / G``; the last cell is closed. What is
-left of p, ``r = p G - c`` in [0, 1), is kept in whole steps of 2⁻³⁰. So all sums are sums of
-whole numbers: they are the same, bit for bit, in every order and however the rows are shared.
+left of p, ``r = p G - c`` in [0, 1), is kept in whole steps of 2⁻³⁰.
 """
 
 from dataclasses import dataclass
@@ -40,14 +39,7 @@ class Sums:
 
 
 class Adder:
-    """Adds up rows of a binary problem that have been checked; its work arrays are used again.
-
-    >>> adder = Adder(2)
-    >>> adder.add(np.array([0.1, 0.3, 1.0]), np.array([0, 1, 1]))
-    >>> sums = adder.sums()
-    >>> sums.count.tolist(), (sums.steps / STEPS).round(6).tolist()
-    ([[1, 1], [0, 1]], [[0.2, 0.6], [0.0, 1.0]])
-    """
+    """Adds up rows of a binary problem that have been checked; its work arrays are used again."""
 
     def __init__(self, cells: int) -> None:
         self.cells = cells
@@ -59,10 +51,8 @@ class Adder:
         self._place = np.empty(BLOCK, dtype=np.intp)
 
     def add(self, prob: FloatArray, label: IntArray) -> None:
-        """Add rows: predictions in [0, 1] and labels 0 or 1, both of shape (n,)."""
         for start in range(0, len(prob), BLOCK):
-            rows = slice(start, start + BLOCK)
-            self._add_block(prob[rows], label[rows])
+            self._add_block(prob[start : start + BLOCK], label[start : start + BLOCK])
 
     def _add_block(self, prob: FloatArray, label: IntArray) -> None:
         n, places = len(prob), 2 * self.cells
@@ -81,10 +71,8 @@ class Adder:
 
     def sums(self) -> Sums:
         """Return what was added up; the adder is not to be used any more."""
-        shape = (self.cells, 2)
-        return Sums(
-            self.count.reshape(shape), self.steps.reshape(shape), self.square, self.impossible
-        )
+        count, steps = (part.reshape(self.cells, 2) for part in (self.count, self.steps))
+        return Sums(count, steps, self.square, self.impossible)
 
 
 def _locate(prob: FloatArray, cells: int, cell: NDArray[np.int32], rest: FloatVector) -> None:
@@ -100,11 +88,8 @@ def _locate(prob: FloatArray, cells: int, cell: NDArray[np.int32], rest: FloatVe
 
 
 def _move_to_edges(prob: FloatArray, cells: int, cell: NDArray[np.int32]) -> None:
-    """Put predictions on the side of an edge where the bins of `EqualWidth` have them.
-
-    The product ``p G`` of a float64 just below an edge may be rounded up to it, and the reverse.
-    A float32 has too few digits to come that close to an edge without being on it.
-    """
+    # The product p G of a float64 just below an edge may be rounded up to it, and the reverse; a
+    # float32 has too few digits to come that close to an edge without being on it.
     edges = grid_edges(cells)
     cell -= prob < edges[cell]
     # The closed end of the last cell is not an edge to step over.

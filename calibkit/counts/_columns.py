@@ -29,7 +29,6 @@ class Columns:
 
     @property
     def needed(self) -> tuple[str, ...]:
-        """The columns to read, each once."""
         names = (self.label, *self.prob, *([self.group] if self.group else []))
         return tuple(dict.fromkeys(names))
 
@@ -63,7 +62,6 @@ class Columns:
         return resolved
 
     def check(self, place: Place) -> None:
-        """Check that the choices go together."""
         n_classes = len(self.prob)
         if not n_classes or len(set(self.prob)) < n_classes or self.label in self.prob:
             raise place.error(
@@ -95,7 +93,6 @@ def columns_of(
     delimiter: str | None = None,
     decimal: str = ".",
 ) -> Columns:
-    """Return which columns hold what, and how CSV files are written."""
     return Columns(
         label=label,
         prob=(prob,) if isinstance(prob, str) else tuple(prob),
@@ -158,7 +155,6 @@ def refuse_unknown_positive(columns: Columns, place: Place) -> None:
 
 
 def groups_of_rows(block: Block, columns: Columns) -> NDArray[np.str_]:
-    """Return the group of each row as text."""
     name = columns.group or ""
     column = block.columns[name]
     _refuse_missing(column, block.place, name)
@@ -193,7 +189,6 @@ def _refuse_missing(column: Column, place: Place, name: str) -> None:
 
 
 def _numbers(column: Column, place: Place, name: str, logits: bool) -> FloatArray:
-    """Return probabilities, or logits, in their own floating type."""
     if isinstance(column, Texts):
         raise place.error(f"column {quoted(name)} holds text; store it as numbers.")
     if column.dtype.kind in "bui":

@@ -50,7 +50,6 @@ def _open(path: str) -> IO[str]:
 
 
 def names(path: str, dialect: Dialect) -> list[str]:
-    """Return the names in the first row."""
     place = Place(path)
     with reading(place, csv.Error), _open(path) as file:
         head = next(csv.reader(_lines(file, place), delimiter=dialect.of(path)), [])

@@ -32,7 +32,6 @@ def sum_of_predictions(count: Counts, steps: Counts, first: Counts, cells: int) 
 
 
 def groups_of(sums: Sums) -> CellMeans:
-    """Return the occupied cells."""
     cells = len(sums.count)
     count = sums.count.sum(axis=1)
     used = np.flatnonzero(count)
@@ -56,10 +55,9 @@ def borders_of(binning: Binning, cells: int) -> Borders:
 
 
 def equal_mass_borders(sums: Sums, n_bins: int) -> Borders:
-    """Return the cells at which equal-mass bins begin, and G. A cell is never split.
+    """Return the cells at which equal-mass bins begin, and G.
 
-    The rule is that of `EqualMass` with all predictions of a cell tied: runs whose sizes differ
-    by at most one, an edge in the middle between neighbours, a cut inside a cell moved below it.
+    The rule is that of `EqualMass` with all predictions of a cell tied: no cell is split.
     """
     cumulated = sums.count.sum(axis=1).cumsum()
     cuts = run_ends(int(cumulated[-1]), n_bins)[1:-1]
@@ -141,7 +139,6 @@ def cumulative_sums(sums: Sums, view: str) -> cumulative.CumulativeDifferences:
 def draw_rows(
     sums: Sums, n: int, generator: np.random.Generator
 ) -> tuple[NDArray[np.uint8], FloatVector]:
-    """Draw n of the rows without replacement, as labels and means of cells."""
     cells = len(sums.count)
     drawn = generator.multivariate_hypergeometric(sums.count.ravel(), n, method="marginals")
     place = np.repeat(np.arange(2 * cells), drawn)

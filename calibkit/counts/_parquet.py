@@ -5,21 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from calibkit.counts._blocks import (
-    Block,
-    Column,
-    Place,
-    Texts,
-    quoted,
-    reading,
-    rows_of_a_block,
-)
+from calibkit.counts._blocks import Block, Column, Place, Texts, quoted, reading, rows_of_a_block
 
 _TEXT = ("string", "large_string", "string_view")
 
 
 def arrow(place: Place) -> Any:
-    """Return pyarrow, or say how to install it."""
     try:
         import pyarrow
     except ImportError as error:
@@ -30,7 +21,6 @@ def arrow(place: Place) -> Any:
 
 
 def open_file(path: str) -> Any:
-    """Open a Parquet file; checksums of pages are checked where the file has them."""
     place = Place(path)
     pa = arrow(place)
     from pyarrow import parquet
@@ -40,7 +30,6 @@ def open_file(path: str) -> Any:
 
 
 def names(path: str) -> list[str]:
-    """Return the names of the columns."""
     with open_file(path) as file:
         return list(file.schema_arrow.names)
 

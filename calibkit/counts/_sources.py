@@ -8,22 +8,12 @@ from calibkit.counts import _arrays, _csv, _parquet
 from calibkit.counts._blocks import LONGEST_LINE, Block, Dialect, Place, existing, rows_of_a_block
 from calibkit.counts._columns import Columns
 
-_KINDS = {
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".csv": "csv",
-    ".tsv": "csv",
-    ".npz": "arrays",
-    ".npy": "arrays",
-}
+_KINDS = {".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".tsv": "csv"}
+_KINDS |= {".npz": "arrays", ".npy": "arrays"}
 
 
 def kind_of(path: str | PathLike[str]) -> str:
-    """Return ``"parquet"``, ``"csv"`` or ``"arrays"``.
-
-    >>> kind_of("log.2024.csv.gz")
-    'csv'
-    """
+    """Return ``"parquet"``, ``"csv"`` or ``"arrays"``."""
     name = Path(path).name.lower()
     ending = Path(name.removesuffix(".gz")).suffix
     kind = _KINDS.get(ending, "")
@@ -35,7 +25,6 @@ def kind_of(path: str | PathLike[str]) -> str:
 
 
 def names(path: str | PathLike[str], dialect: Dialect) -> list[str]:
-    """Return the names of the columns of a file."""
     kind = kind_of(path)
     file = str(existing(path))
     if kind == "csv":
@@ -51,7 +40,6 @@ def resolve(path: str | PathLike[str], columns: Columns) -> Columns:
 def blocks(
     path: str | PathLike[str], columns: Columns, parts: range | None = None
 ) -> Iterator[Block]:
-    """Yield the rows of a file, or of some row groups of a Parquet file."""
     kind, file = kind_of(path), str(path)
     if kind == "parquet":
         return _parquet.blocks(file, columns.needed, parts)

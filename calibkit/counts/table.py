@@ -48,33 +48,25 @@ class CountTable(Result):
     Parameters
     ----------
     cells : int
-        Number of cells G, 1 to 1,000,000. 25,200 is a multiple of 10, 12, 15, 16, 18, 20, 25,
-        30, 50, 100 and many more.
+        Their number G, at most 1,000,000. 25,200 is a multiple of 10, 12, 15, 16, 18, 20, 25, 30,
+        50, 100 and many more.
     view : {"top-label", "class-wise"} or int, optional
-        Which event or events are counted. Needed when rows have one column per class.
+        Which events are counted. Needed when rows have one column per class.
     n_classes : int
-        Number of classes; 0 as long as nothing was counted.
-    counts : ndarray of int64, shape (V, G, 2)
-        Rows in each cell, without and with the event; V = K for ``"class-wise"``, else 1. Like
-        the following, not to be given for an empty table.
-    steps : ndarray of int64, shape (V, G, 2)
-        Sums of what is left of the predictions, ``p G`` minus the cell, in steps of 2⁻³⁰.
-    squares : ndarray of shape (V,)
-        Sums of its squares, in cells squared.
-    impossible : ndarray of int64, shape (V,)
-        Rows whose prediction was exactly 0 or 1, and wrong.
-
-    Raises
-    ------
-    ValueError
-        If an option is not valid.
+        0, like the following not to be given, as long as nothing was counted.
+    counts, steps : ndarray of int64, shape (V, G, 2)
+        Rows in each cell, without and with the event, and sums of what is left of their
+        predictions, ``p G`` minus the cell, in steps of 2⁻³⁰. V = K for ``"class-wise"``, else 1.
+    squares, impossible : ndarray of shape (V,)
+        Sums of the squares of what is left, in cells squared; number of rows whose prediction was
+        exactly 0 or 1, and wrong.
 
     Notes
     -----
-    A row with prediction p is counted in cell ``floor(p G)``, the last one closed. All sums are
-    sums of whole numbers: the table is the same, bit for bit, in every order of rows and for
-    every way to share them; only `squares` may differ, in its last digits. How accurate the
-    measures are is told at the head of `calibkit.counts`. Taught in lesson 14.
+    A row with prediction p is counted in cell ``floor(p G)``, the last one closed: the rule of
+    `EqualWidth`. All sums are sums of whole numbers, the same in every order of rows and however
+    they are shared; only `squares` may differ, in its last digits. How accurate the measures are
+    is told at the head of `calibkit.counts`. Taught in lesson 14.
 
     Examples
     --------
@@ -95,7 +87,7 @@ class CountTable(Result):
     def __post_init__(self) -> None:
         if as_count(self.cells, "cells") > MOST_CELLS:
             raise ValueError(f"cells must be at most {MOST_CELLS:,}, got {self.cells:,}.")
-        for name in ("counts", "steps", "squares", "impossible"):
+        for name in _ARRAYS:
             object.__setattr__(self, name, read_only(getattr(self, name)))
 
     @property
@@ -113,11 +105,7 @@ class CountTable(Result):
         return (name,) * len(self.counts)
 
     def update(self, y_true: Any, y_prob: Any) -> "CountTable":
-        """Return a table that has counted these rows too.
-
-        Labels are 0 and 1, or ``0 .. K-1``; predictions P(y = 1), or one column per class with
-        rows that sum to 1. A message about a value that is not valid names row and value.
-        """
+        """Return a table that has counted these rows too; labels and predictions as in `audit`."""
         return self + self.of([binary_problems(y_true, y_prob, view=self.view)])
 
     def of(self, problems: Iterable[tuple[BinaryProblem, ...]]) -> "CountTable":
@@ -182,17 +170,13 @@ class CountTable(Result):
         """Return the bin table of each event: K of them for the class-wise view.
 
         `bins` is a number of equal-width bins that divides `cells`, a binning whose edges are
-        multiples of 1/`cells`, or `EqualMass` (whose edges are moved to the grid). An edge inside
-        a cell is refused, and so is an empty table.
+        multiples of 1/`cells`, or `EqualMass` (whose edges are moved to the grid).
         """
-        binning = as_bins(bins)
-        return tuple(
-            bin_table(sums, binning, view)
-            for sums, view in zip(self._sums(), self.views, strict=True)
-        )
+        binning, pairs = as_bins(bins), zip(self._sums(), self.views, strict=True)
+        return tuple(bin_table(sums, binning, view) for sums, view in pairs)
 
     def table(self, bins: Binning | int = 15) -> BinTable:
-        """Return the bin table of the one event, see `tables`."""
+        """Return the bin table of the one event."""
         self._only()
         return self.tables(bins)[0]
 
@@ -242,13 +226,8 @@ class CountTable(Result):
     def sample(
         self, n: int, *, rng: int | np.random.Generator | None = None
     ) -> tuple[NDArray[np.uint8], NDArray[np.float64]]:
-        """Draw rows without replacement: labels, and predictions rounded to the mean of the cell.
-
-        They come in the order of the predictions; all of them where there are fewer than n.
-        """
-        sums = self._only()
-        size = min(as_count(n, "n"), self.n)
-        return draw_rows(sums, size, as_generator(rng))
+        """Draw labels and predictions (means of cells, in order) of n rows, or of all if fewer."""
+        return draw_rows(self._only(), min(as_count(n, "n"), self.n), as_generator(rng))
 
     def save(self, path: str | PathLike[str]) -> Path:
         """Write the table to an .npz file, completely or not at all, and return its path."""
@@ -269,15 +248,10 @@ class CountTable(Result):
     def _sums(self) -> tuple[Sums, ...]:
         if not self.n:
             raise ValueError("The table is empty: count rows with update() first.")
-        return tuple(
-            Sums(count, steps, float(square), int(impossible))
-            for count, steps, square, impossible in zip(
-                self.counts, self.steps, self.squares, self.impossible, strict=True
-            )
-        )
+        squares, impossible = self.squares.tolist(), self.impossible.tolist()
+        return tuple(map(Sums, self.counts, self.steps, squares, impossible))
 
     def _only(self) -> Sums:
-        """Return the sums of the one event that was counted."""
         if len(self.counts) > 1:
             raise ValueError("The table has one event per class: choose one with one_class(k).")
         return self._sums()[0]
