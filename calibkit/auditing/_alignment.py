@@ -30,7 +30,7 @@ class Alignment:
     """What the comparison with random order says."""
 
     verdict: str
-    cause: str  # a key of `_answers.CAUSES`, or empty
+    cause: str  # a key of `_verdicts.CAUSES`, or empty
     order: tuple[int, ...]  # if classes are swapped: label k goes with this column
     z: float  # the statistic in standard deviations of random order
     expected_z: float  # what right predictions show

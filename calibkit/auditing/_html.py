@@ -35,7 +35,7 @@ def page(report: "AuditReport") -> str:
         f"<title>{title}</title>\n<style>\n{style}</style>\n</head>\n<body>\n<main>\n"
         f"<header><h1>{title}</h1>\n<p class='soft'>{_text(_size(report))}</p></header>\n"
         f"{_verdict(report)}\n{_board(report)}\n"
-        f"<section aria-labelledby='six'><h2 id='six'>Six questions</h2>\n{_answers(report)}"
+        f"<section aria-labelledby='six'><h2 id='six'>Six questions</h2>\n{_verdicts(report)}"
         f"</section>\n{_figures(report)}\n{_tables(report)}\n{_methods(report)}\n"
         "</main>\n</body>\n</html>\n"
     )
@@ -88,7 +88,7 @@ def _board(report: "AuditReport") -> str:
     return f"<ul class='board' aria-label='Verdicts'>{items}</ul>"
 
 
-def _answers(report: "AuditReport") -> str:
+def _verdicts(report: "AuditReport") -> str:
     from calibkit.auditing.report import LIGHTS
 
     items = "".join(

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from calibkit.auditing import _answers as words_of
+from calibkit.auditing import _verdicts as words_of
 from calibkit.auditing._evidence import Seen, largest_region, power_of
 from calibkit.auditing._readers import Predictions, join
 from calibkit.auditing._redraws import TOP, ViewTest

@@ -10,7 +10,7 @@ import scipy
 import sklearn
 
 from calibkit._validation import as_generator
-from calibkit.auditing import _answers as words_of
+from calibkit.auditing import _verdicts as words_of
 from calibkit.auditing._alignment import Alignment, alignment_of
 from calibkit.auditing._consequences import Consequences, consequences_of
 from calibkit.auditing._evidence import Evidence, directions, evidence_of, given_view
