@@ -118,12 +118,13 @@ def test_hosmer_lemeshow_is_pearsons_statistic_of_a_table(n_bins: int) -> None:
     groups = np.array_split(np.argsort(prob), n_bins)
     observed = [[labels[g].sum(), len(g) - labels[g].sum()] for g in groups]
     expected = [[prob[g].sum(), len(g) - prob[g].sum()] for g in groups]
-    pearson = stats.chisquare(np.ravel(observed), np.ravel(expected), sum_check=False)
+    expected = np.ravel(expected)
+    pearson = ((np.ravel(observed) - expected) ** 2 / expected).sum()
     result = hosmer_lemeshow(labels, prob, n_bins=n_bins)
-    assert result.statistic == pytest.approx(pearson.statistic, rel=1e-12)
+    assert result.statistic == pytest.approx(pearson, rel=1e-12)
     for predictions, df in (("given", n_bins), ("fitted", n_bins - 2)):
         result = hosmer_lemeshow(labels, prob, n_bins=n_bins, predictions=predictions)
-        assert result.p_value == pytest.approx(stats.chi2.sf(pearson.statistic, df), rel=1e-10)
+        assert result.p_value == pytest.approx(stats.chi2.sf(pearson, df), rel=1e-10)
 
 
 def negative_log_likelihood(line: Any, labels: Any, logits: Any) -> float:

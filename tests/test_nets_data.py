@@ -49,6 +49,7 @@ class TestImages:
             make(total, 1, 1)
 
     def test_bad_numbers(self, make, width, total):
+        needed(make)
         for sizes in ((0, 1, 1), (1, 1.5, 1), (1, 1, True)):
             with pytest.raises(ValueError, match="whole number of at least 1"):
                 make(*sizes)
