@@ -258,3 +258,24 @@ def test_a_start_that_misleads():
         model = fitted(z, labels)
         assert model.at_bound_ is None and model.n_iter_ < 40
         assert abs(slope_of_loss(z, labels, 1 / model.temperature_)) <= 1e-12
+
+
+class Steep:
+    """A derivative that is flat on both sides of its zero: Newton's steps are too large."""
+
+    def __init__(self, dtype):
+        self.dtype = np.dtype(dtype)
+
+    def derivatives(self, slope):
+        x = 20 * np.log(slope)
+        return float(np.arctan(x)), float(20 / (1 + x * x) / slope)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_two_largest_steps_do_not_go_in_circles(dtype):
+    """There and back is the same place but for rounding, which differs between processors."""
+    module = importlib.import_module("calibkit.multiclass.temperature")
+    for start in np.random.default_rng(0).uniform(0.11, 0.9, 100):
+        found = module._newton(Steep(dtype), (1e-6, 1e6), start, 0)
+        assert found.converged
+        assert found.slope == pytest.approx(1, abs=1e-5)

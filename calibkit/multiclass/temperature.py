@@ -210,7 +210,9 @@ def _newton(loss: _LossInSlope, bounds: tuple[float, float], start: float, sweep
         if high - low <= _NARROW:
             side = 1 if first < 0 else -1
             return Slope(bounds[(side + 1) // 2], side, 0.0, n_iter, True)
+        came_from = place - back
         place = float(np.clip(place + np.clip(step, -_LARGEST_STEP, _LARGEST_STEP), least, most))
-        if not low < place < high:
+        # Two largest steps lead back, but for rounding: inside the bracket on some processors.
+        if not low < place < high or abs(place - came_from) < 4 * _NARROW:
             place = (low + high) / 2
     return Slope(slope, 0, abs(first) * slope, n_iter, False)
