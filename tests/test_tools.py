@@ -399,6 +399,7 @@ def test_other_processors_are_asked_for_by_variables(monkeypatch: pytest.MonkeyP
         "OMP_NUM_THREADS": "2",
         "OPENBLAS_NUM_THREADS": "2",
         "NPY_DISABLE_CPU_FEATURES": "X86_V3 X86_V4 AVX512_SPR",
+        "GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX2,-FMA",
     }
     assert portable.processor("Haswell", 1)["NPY_DISABLE_CPU_FEATURES"] == "X86_V4 AVX512_SPR"
     assert "NPY_DISABLE_CPU_FEATURES" not in portable.processor("SkylakeX", 1)

@@ -75,6 +75,8 @@ def processor(kernel: str, threads: int) -> dict[str, str]:
     newer = [name for name in numpy_code() if kernel in BEFORE_AVX2 or is_avx512(name)]
     if kernel != KERNELS[-1]:
         env["NPY_DISABLE_CPU_FEATURES"] = " ".join(newer)
+    if kernel in BEFORE_AVX2:  # the exponentials of the C library, where it is glibc
+        env["GLIBC_TUNABLES"] = "glibc.cpu.hwcaps=-AVX2,-FMA"
     return env
 
 
