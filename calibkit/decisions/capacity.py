@@ -72,7 +72,7 @@ class Capacity(Game):
         object.__setattr__(self, "share", as_finite(self.share, "share", 0, 1))
         object.__setattr__(self, "size", as_count(self.size, "size"))
         if self.stake_weights is not None:
-            weights = as_weights(self.stake_weights, len(stakes), "stake_weights", "stake")
+            weights = as_weights(self.stake_weights, len(stakes), "stake_weights", "stake", ROUNDING)
             object.__setattr__(self, "stake_weights", weights)
         if self.places < 1:
             raise ValueError(

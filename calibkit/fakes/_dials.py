@@ -104,8 +104,12 @@ def as_pivot(value: Any, direction: str, n_classes: int) -> float | None:
     return as_between(value, "pivot", feasible, low, 1)
 
 
-def as_weights(values: Any, size: int, name: str, of: str = "class") -> tuple[float, ...]:
+def as_weights(
+    values: Any, size: int, name: str, of: str = "class", tolerance: float = WEIGHT_SUM_TOLERANCE
+) -> tuple[float, ...]:
     try:
+        if any(isinstance(value, bool | np.bool_) for value in values):
+            raise TypeError
         weights = tuple(float(value + 0.0) for value in values)  # refuses text
     except (TypeError, ValueError):
         raise ValueError(f"{name} must be {size} numbers from 0 to 1, got {values!r}.") from None
@@ -115,7 +119,7 @@ def as_weights(values: Any, size: int, name: str, of: str = "class") -> tuple[fl
         if not 0 <= weight <= 1:
             raise ValueError(f"{name}[{place}] = {weight!r} must lie between 0 and 1.")
     total = sum(weights)
-    if abs(total - 1) > WEIGHT_SUM_TOLERANCE:
+    if abs(total - 1) > tolerance:
         raise ValueError(
             f"{name} must sum to 1, but their sum is {total:.6g}; divide each by the sum."
         )
