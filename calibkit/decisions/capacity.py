@@ -72,7 +72,8 @@ class Capacity(Game):
         object.__setattr__(self, "share", as_finite(self.share, "share", 0, 1))
         object.__setattr__(self, "size", as_count(self.size, "size"))
         if self.stake_weights is not None:
-            weights = as_weights(self.stake_weights, len(stakes), "stake_weights", "stake", ROUNDING)
+            given = self.stake_weights
+            weights = as_weights(given, len(stakes), "stake_weights", "stake", ROUNDING)
             object.__setattr__(self, "stake_weights", weights)
         if self.places < 1:
             raise ValueError(
