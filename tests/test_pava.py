@@ -219,6 +219,13 @@ def test_sizes_stay_within_the_stated_bounds(data: Any) -> None:
         assert sizes.max() <= (n_max if tail == "paper" else n_max + n_min)
 
 
+def test_a_block_of_the_smallest_size_keeps_away_from_a_tail_that_does_not_fit() -> None:
+    prob, label = np.array([0.1, 0.2, 0.9, 0.9, 0.9]), np.array([0, 1, 0, 1, 1])
+    assert bins.PavaBC(n_min=2, n_max=4).bounds(prob, label).tolist() == [0, 2, 5]
+    # One short of the smallest size, it is joined all the same.
+    assert bins.PavaBC(n_min=2, n_max=4).bounds(prob[1:], label[1:]).tolist() == [0, 4]
+
+
 def test_the_bounds_are_reached() -> None:
     """The stated bounds are not loose: a made-up case meets each of them."""
     zeros, prob = np.zeros(40, dtype=int), np.linspace(0, 1, 40)
