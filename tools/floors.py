@@ -19,7 +19,7 @@ from tools.virtual_environment import (
 FLOORS = ROOT / "build" / "floors"
 EXTRAS = "lab,parquet,test"
 # What the oldest matplotlib reads its settings with has since begun to warn at that.
-CONTEMPORARIES = ("pyparsing<3.3",)
+CONTEMPORARIES = ("pyparsing>=3.1,<3.3",)
 # Old packages warn about older Pythons and about each other; that is not ours to mend.
 TESTS = ["-m", "not browser and not slow", "-o", "filterwarnings=default"]
 
