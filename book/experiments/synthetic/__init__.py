@@ -13,7 +13,7 @@ made to order, by four numbers:
 and gives the same numbers however many workers share the work. The page "Study" of the book
 prints the source's Tables 24 to 27 beside ours.
 
->>> from calibkit import study
+>>> from book.experiments import synthetic as study
 >>> grid = study.Grid(shapes=("square",), errors=(0.0, 0.05), sizes=(1000,), seeds=(0,))
 >>> result = study.run_study(grid, study.bin_evaluators(), progress=False)
 >>> result.map_error_table().evaluators
@@ -24,7 +24,7 @@ The experiments of source 003 run on a `Population`, whose truth is known or is 
 scaling-binning) and `compare_estimators` (plain against debiased). They are in the module
 ``verified``; the page "Verified" of the book prints the source's figures beside ours.
 
-Import it as ``from calibkit import study``. Source 000 section 4, source 003. Taught in lessons
+Kängsepp, Valk and Kull (2022), section 4. Taught in lessons
 06 and 11.
 """
 

@@ -71,7 +71,7 @@ class StudyResult(Result):
     shape, error, n, seed, evaluator : ndarray of shape (m,)
         Coordinates of the m cells.
     map_error, after, absolute, squared, true_absolute, true_squared : ndarray of shape (m,)
-        The measures, see `calibkit.study.Measures`.
+        The measures, see `Measures`.
     choice : ndarray of shape (m,)
         Number of bins, pieces or parameters of the fitted evaluator; 0 where none is counted.
     seconds : ndarray of shape (m,)
