@@ -22,13 +22,14 @@ from calibkit import learn, log_loss
 from calibkit import lessons as lesson_folders
 from calibkit.learn import answers, messages
 from calibkit.learn._lesson import Lesson
-from calibkit.learn.exercises import Check, Prediction
+from calibkit.learn.exercises import Check, Prediction, Rubric
 from calibkit.learn.messages import State
 from calibkit.lessons import lessons, open_lesson
 
 ROOM = Path(learn.__file__).parent
 LESSONS = lessons()
 STATES = ["Not defined", "Not attempted", "Wrong kind", "Almost", "Correct"]
+TEXT_STATES = ["Compare", "Self-assessed"]
 
 
 def tables(name: str) -> Any:
@@ -76,8 +77,10 @@ def test_wrong_answers_are_refused_with_their_hint(name: str, cid: str, row: Any
 
 @pytest.mark.parametrize(("name", "cid", "answer"), rows("RIGHT"))
 def test_right_answers_are_accepted_in_other_forms(name: str, cid: str, answer: Any) -> None:
-    said = open_lesson(name).check(cid, answer)
-    assert said.state is State.CORRECT, repr(said)
+    lesson = open_lesson(name)
+    said = lesson.check(cid, answer)
+    right = State.COMPARE if lesson.checks[cid].rubric else State.CORRECT
+    assert said.state is right, repr(said)
 
 
 @pytest.mark.parametrize(("name", "cid"), every_check())
@@ -211,7 +214,7 @@ def test_the_five_states() -> None:
     assert lesson.check("9.1", "half").state is State.WRONG_KIND
     assert lesson.check("9.1", 0.4).state is State.ALMOST
     assert lesson.check("9.1", 0.5).state is State.CORRECT
-    assert [state.value for state in State] == STATES
+    assert [state.value for state in State] == STATES + TEXT_STATES
     assert set(messages.SYMBOLS) == set(State)
 
 
@@ -297,7 +300,7 @@ def test_no_answer_raises(name: str, cid: str) -> None:
     lesson = open_lesson(name)
     for answer in WEIRD:
         said = lesson.check(cid, answer)
-        assert str(said).startswith(tuple(STATES))
+        assert str(said).startswith((*STATES, "Compare"))
         assert said._repr_html_()
 
 
@@ -320,7 +323,7 @@ def test_no_generated_answer_raises(answer: Any) -> None:
         lesson = open_lesson(name)
         first, again = lesson.check(cid, answer), lesson.check(cid, answer)
         assert repr(first) == repr(again)
-        assert repr(first).startswith(tuple(STATES))
+        assert repr(first).startswith((*STATES, "Compare"))
         assert " at 0x" not in repr(first)
 
 
@@ -340,6 +343,119 @@ def test_no_weird_guess_raises(name: str) -> None:
         for pid in lesson.predictions:
             assert lesson.predict(pid, guess)._repr_html_()
             assert lesson.reveal(pid, guess)._repr_html_()
+
+
+# --- free text ---------------------------------------------------------------------------------
+
+POINTS = ("It names both axes.", "It says how many predictions there are.", "It says which way.")
+TEXT = "Confidence across and accuracy up, for 40 forecasts."
+
+
+def essay() -> Lesson:
+    rubric = Rubric(points=POINTS, model="Confidence across, accuracy up, 40: over-confident.")
+    check = Check(task="t", variable="my_text", rubric=rubric, hints=("a", "b"))
+    return Lesson("99", "Toy", {"9.1": check}, {})
+
+
+def test_a_text_is_compared_and_assessed_by_its_writer() -> None:
+    lesson = essay()
+    said = lesson.check("9.1", TEXT)
+    assert said.state is State.COMPARE and "8 words is noted" in said.text
+    assert said.paragraphs[1:4] == tuple(f"{n}. {p}" for n, p in enumerate(POINTS, start=1))
+    assert "40: over-confident" in said.text and 'check("9.1", contains=[1, 3])' in said.text
+    said = lesson.check("9.1", TEXT, contains=[1, 2])
+    assert said.state is State.SELF_ASSESSED and said.points == (1, 2)
+    assert "2 of 3 points" in said.text and "still missing: 3. It says which way." in said.text
+    assert "☑ 2 of 3 points" in repr(lesson.progress()) and "☑ 2 of 3" in _html(lesson)
+    assert "0 of 1 exercises correct" in repr(lesson.progress())
+    lesson.check("9.1", TEXT)
+    assert "☑ 2 of 3 points" in repr(lesson.progress()), "looking again takes nothing back"
+    whole = lesson.check("9.1", TEXT, contains=(3, 1, 2, 2))
+    assert whole.paragraphs == ("3 of 3 points, by your own reading.",)
+    assert "1 of 1 exercises correct" in repr(lesson.progress())
+
+
+def _html(lesson: Lesson) -> str:
+    return lesson.progress()._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("text", "state", "words"),
+    [
+        (..., State.NOT_ATTEMPTED, "`my_text`"),
+        ("", State.NOT_ATTEMPTED, "still empty"),
+        (" \n", State.NOT_ATTEMPTED, "still empty"),
+        (17, State.WRONG_KIND, "a number, but a text in quotes is wanted"),
+        ([TEXT], State.WRONG_KIND, "a list of 1"),
+        ("It is over-confident.", State.ALMOST, "only 3 words"),
+    ],
+)
+def test_points_are_shown_below_a_text_only(text: Any, state: State, words: str) -> None:
+    for ticked in ({}, {"contains": [1]}, {"contains": ...}):
+        said = essay().check("9.1", text, **ticked)
+        assert said.state is state and words in said.text
+        assert not any(point in said.text for point in POINTS)
+
+
+@pytest.mark.parametrize(
+    ("contains", "points"),
+    [
+        ([1, 3], (1, 3)),
+        ((2,), (2,)),
+        (3, (3,)),
+        ([], ()),
+        ({2, 1}, (1, 2)),
+        (range(1, 4), (1, 2, 3)),
+        (np.array([3, 1]), (1, 3)),
+        (np.array([]), ()),
+        (np.int64(2), (2,)),
+        (pd.Series([1, 2]), (1, 2)),
+    ],
+)
+def test_points_are_named_by_their_numbers(contains: Any, points: tuple[int, ...]) -> None:
+    assert essay().check("9.1", TEXT, contains=contains).points == points
+
+
+@pytest.mark.parametrize(
+    ("contains", "words"),
+    [
+        ([1, 4], "there is no point 4; the points are numbered from 1 to 3"),
+        (0, "no point 0"),
+        ("1, 3", "this is text, but the numbers of points, such as `[1, 3]`, are wanted"),
+        (["1"], "a list of 1"),
+        (1.0, "a number, but the numbers of points"),
+        ([1.5], "the numbers of points"),
+        (True, "`True`"),
+        (None, "`None`"),
+        ([[1, 2], [3]], "the numbers of points"),
+        ([[1, 2]], "the numbers of points"),
+        ({1: True}, "a dict of 1"),
+    ],
+)
+def test_what_names_no_point_gets_a_sentence(contains: Any, words: str) -> None:
+    said = essay().check("9.1", TEXT, contains=contains)
+    assert said.state is State.WRONG_KIND and words in said.text
+
+
+@pytest.mark.parametrize("blank", [..., [...], [1, ...]])
+def test_a_blank_among_the_points_says_how_to_fill_it(blank: Any) -> None:
+    said = essay().check("9.1", TEXT, contains=blank)
+    assert said.state is State.COMPARE and "contains=[1, 3]" in said.text
+
+
+def test_weird_points_never_raise() -> None:
+    for contains in WEIRD:
+        assert essay().check("9.1", TEXT, contains=contains)._repr_html_()
+    assert "has no points to tick" in toy().check("9.1", 0.5, contains=[1]).text
+
+
+def test_rubrics_are_checked_when_they_are_declared() -> None:
+    rubric = Rubric(points=POINTS, model="m")
+    for options in ({}, {"judge": judge_half, "rubric": rubric}):
+        with pytest.raises(ValueError):
+            Check(task="t", variable="v", hints=("a", "b"), **options)
+    with pytest.raises(ValueError):
+        Rubric(points=POINTS[:2], model="m")
 
 
 # --- predictions -------------------------------------------------------------------------------

@@ -165,6 +165,29 @@ def as_option(answer: Any, options: Iterable[str], wanted: str = messages.TEXT) 
     return names[key]
 
 
+def as_picks(answer: Any, count: int) -> tuple[int, ...]:
+    """Return which of `count` numbered things are named: a number, or several, or none.
+
+    >>> as_picks([3, 1], 4), as_picks(2, 4), as_picks((), 4)
+    ((1, 3), (2,), ())
+    """
+    try:
+        given = np.asarray(sorted(answer) if isinstance(answer, set | frozenset) else answer)
+        blank = has_blank(answer)
+    except Exception:  # whatever was typed instead
+        given, blank = np.array(None), False
+    if blank:
+        raise Unfinished
+    if given.ndim > 1 or (given.size and given.dtype.kind not in "iu"):
+        wanted = messages.PICKS_WANTED.format(count=count)
+        raise WrongKind(messages.ARE_WANTED.format(found=found(answer), wanted=wanted))
+    numbers = sorted({int(number) for number in given.flat})
+    for number in numbers:
+        if not 1 <= number <= count:
+            raise WrongKind(messages.NO_SUCH_POINT.format(number=number, count=count))
+    return tuple(numbers)
+
+
 def as_function(answer: Any, wanted: str = messages.FUNCTION) -> Callable[..., Any]:
     """Return the answer if it can be called and is not a class."""
     if not callable(answer) or isinstance(answer, type):

@@ -8,13 +8,15 @@ from enum import StrEnum
 
 
 class State(StrEnum):
-    """The five answers of a check, in words."""
+    """The answers of a check, in words; the last two belong to exercises in free text."""
 
     NOT_DEFINED = "Not defined"
     NOT_ATTEMPTED = "Not attempted"
     WRONG_KIND = "Wrong kind"
     ALMOST = "Almost"
     CORRECT = "Correct"
+    COMPARE = "Compare"
+    SELF_ASSESSED = "Self-assessed"
 
 
 SYMBOLS = {
@@ -23,6 +25,8 @@ SYMBOLS = {
     State.WRONG_KIND: "≠",
     State.ALMOST: "≈",
     State.CORRECT: "✓",
+    State.COMPARE: "☐",
+    State.SELF_ASSESSED: "☑",
 }
 NOTE_SYMBOLS = {"guess": "?", "outcome": "→", "hint": "☞"}
 
@@ -42,9 +46,28 @@ DONE = "well done."
 TOLERANCE = "(Numbers count as equal within {tolerance}.)"
 RAISED = "looking at this answer raised {kind}{message}."
 
+# --- free text: compared by the learner, graded by nobody ---------------------------------------
+
+COMPARE = "your text of {count} words is noted. Which of these points does it make?"
+POINT = "{number}. {point}"
+MODEL = "A model answer: {model}"
+TICK = (
+    "Put the numbers of the points that your text makes into "
+    '`lesson.check("{id}", contains=[1, {last}])`, or `contains=[]` if it makes none of them.'
+)
+SELF_ASSESSED = "{made} of {count} points, by your own reading."
+STILL_MISSING = "{made} of {count} points, by your own reading; still missing:"
+TEXT_WANTED = "a text in quotes"
+NO_TEXT = "the text is still empty. Write a whole sentence; then the points appear."
+FEW_WORDS = "your text has only {count} words. Write a whole sentence; then the points appear."
+PICKS_WANTED = "the numbers of points, such as `[1, {count}]`,"
+NO_SUCH_POINT = "there is no point {number}; the points are numbered from 1 to {count}."
+NOTHING_TO_TICK = 'exercise {id} has no points to tick. Call `lesson.check("{id}")`.'
+
 # --- what a wrong kind was ---------------------------------------------------------------------
 
 WANTED = "this is {found}, but {wanted} is wanted."
+ARE_WANTED = "this is {found}, but {wanted} are wanted."
 FOUND_NONE = "`None` (a function without `return` gives `None`)"
 FOUND_TEXT = "text"
 FOUND_BOOL = "`{value}`"
@@ -95,6 +118,7 @@ GUESSED_SIDE = "You guessed {guess}: surprised?"
 NO_SUCH_LEVEL = "Hints are numbered from 1 to {count}; here is the nearest."
 PROGRESS = "Lesson {id}, {title}"
 PROGRESS_COUNT = "{correct} of {count} exercises correct, {guesses} of {predictions} guesses made."
+PROGRESS_POINTS = "{made} of {count} points"
 PROGRESS_HEADINGS = ("exercise", "state", "task")
 NO_LESSON = "there is no lesson {id!r}; there are {ids}."
 
