@@ -4,6 +4,7 @@ import ast
 import importlib
 import inspect
 import re
+from collections import OrderedDict
 from collections.abc import Iterator
 from decimal import Decimal
 from fractions import Fraction
@@ -17,6 +18,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.optimize import minimize_scalar
 
 from calibkit import learn, log_loss
 from calibkit import lessons as lesson_folders
@@ -645,24 +647,86 @@ def test_functions_are_called_on_copies() -> None:
 def test_functions_that_fail_are_named() -> None:
     with pytest.raises(answers.WrongKind, match=r"ZeroDivisionError \(division by zero\) for `f`"):
         answers.call(lambda x: x / 0, 1, shown="`f`")
-    with pytest.raises(answers.WrongKind, match="without `return`"):
-        answers.call(lambda x: None, 1, shown="`f`")
+    nothing = "for `f` your function returns nothing; `return` is missing. What is wanted: a list"
+    with pytest.raises(answers.WrongKind, match=nothing):
+        answers.call(lambda x: None, 1, shown="`f`", wanted="a list")
+    assert answers.call(lambda x: None, 1, shown="`f`") is None  # the next reader says it
     with pytest.raises(answers.Unfinished):
         answers.call(lambda x: ..., 1, shown="`f`")
     with pytest.raises(answers.WrongKind, match="Unspeakable"):
         answers.call(raises_unspeakable, 1, shown="`f`")
 
 
-@pytest.mark.parametrize("value", [0.5, 1, np.float32(0.5), np.int64(3), Decimal("0.5")])
+@pytest.mark.parametrize(
+    "value",
+    [0.5, 1, np.float32(0.5), np.int64(3), Decimal("0.5"), np.array(0.5), np.array([3]), "0.5"],
+)
 def test_numbers_of_all_kinds(value: Any) -> None:
-    assert answers.as_number(value) == float(value)
-    assert answers.as_numbers([value]).tolist() == [float(value)]
+    wanted = float(np.ravel(value)[0])
+    assert answers.as_number(value) == answers.as_probability(value) == wanted
+    assert answers.as_numbers([value]).tolist() == [wanted]
 
 
-@pytest.mark.parametrize("value", [True, "1", None, [1], np.array([1.0]), 1j, float("nan")])
+@pytest.mark.parametrize(
+    "value",
+    [True, "one", "", "1/0", None, [1], np.array([[1.0]]), np.array([1.0, 2]), 1j, float("nan")],
+)
 def test_what_is_no_number(value: Any) -> None:
-    with pytest.raises((answers.WrongKind, TypeError)):
-        answers.as_number(value)
+    for read in (answers.as_number, answers.as_probability):
+        with pytest.raises(answers.WrongKind):
+            read(value)
+
+
+def test_text_spells_numbers() -> None:
+    assert answers.as_number(" 1/6 ") == 1 / 6
+    assert answers.as_numbers(["1/4", "0.5"]).tolist() == [0.25, 0.5]
+    assert answers.as_probability("16.7%") == answers.as_probability(" 16.7 % ") == 0.167
+    with pytest.raises(answers.WrongKind, match="this is text"):
+        answers.as_number("16.7%")
+    for value in (float("nan"), -np.float32(np.inf)):
+        with pytest.raises(answers.WrongKind, match="a logarithm of 0"):
+            answers.as_number(value)
+
+
+def test_tables_of_one_column_are_named() -> None:
+    for value in (np.zeros((3, 1)), pd.DataFrame({"a": [1, 2, 3]})):
+        with pytest.raises(answers.WrongKind, match=r"\(3, 1\), a table of one column.*ravel"):
+            answers.as_numbers(value)
+    with pytest.raises(answers.WrongKind, match=r"an array of shape \(3, 2\), but"):
+        answers.as_numbers(np.zeros((3, 2)))
+
+
+@pytest.mark.parametrize("value", [True, np.True_, np.array(True), np.array([True])])
+def test_truth_values_of_all_kinds(value: Any) -> None:
+    assert answers.as_truth(value) is True
+
+
+@pytest.mark.parametrize("value", [1, 0.0, "True", None, [True], np.array([True, False])])
+def test_what_is_no_truth_value(value: Any) -> None:
+    with pytest.raises(answers.WrongKind, match="but `True` or `False` is wanted"):
+        answers.as_truth(value)
+
+
+def test_unequal_numbers_never_look_equal() -> None:
+    assert answers.apart(0.1, 0.25, 2) == {"found": "0.10", "wanted": "0.25"}
+    assert answers.apart(0.06701, 0.067) == {"found": "0.06701", "wanted": "0.06700"}
+    assert answers.apart(-0.0001, 0.0001)["found"] == "-0.0001"
+
+
+@given(found=st.floats(-1e6, 1e6), gap=st.floats(1e-12, 10), digits=st.integers(0, 6))
+def test_apart_tells_any_two_numbers_apart(found: float, gap: float, digits: int) -> None:
+    texts = answers.apart(found, found + gap, digits)
+    assert found == found + gap or float(texts["found"]) < float(texts["wanted"])
+
+
+def test_single_precision_agrees() -> None:
+    values = np.random.default_rng(0).random(1000)
+    single = values.astype(np.float32)
+    assert answers.agree(single, values) and answers.same(single.sum(), values.sum(), 0)
+    assert answers.agree([np.nan, 1], [np.nan, 1]) and not answers.agree([np.nan], [1.0])
+    assert not answers.agree([0.1, 0.2], [[0.1, 0.2]])
+    assert not answers.agree(values + 1e-4, values) and answers.agree(values + 1e-4, values, 1e-4)
+    assert not answers.same(0.3, 0.30001, 1e-9) and answers.same(0.3, 0.31, 0.01)
 
 
 def test_torch_and_result_objects_are_numbers() -> None:
@@ -670,6 +734,10 @@ def test_torch_and_result_objects_are_numbers() -> None:
     assert answers.as_number(torch.tensor(0.25)) == 0.25
     assert answers.as_number(log_loss([1], [1.0])) == 0
     assert answers.as_numbers(torch.tensor([0.25, 0.5])).tolist() == [0.25, 0.5]
+    trained = torch.tensor([0.25, 0.5], requires_grad=True)
+    assert answers.as_numbers(trained).tolist() == [0.25, 0.5]
+    assert answers.as_number(trained.sum()) == 0.75
+    assert answers.as_truth(torch.tensor(True)) is True
 
 
 def test_lists_of_all_kinds() -> None:
@@ -693,12 +761,17 @@ def test_options_and_functions() -> None:
             answers.as_function(value)
 
 
+ORDERED = OrderedDict(a=1)
+OPTIMUM = minimize_scalar(lambda x: (x - 1) ** 2)
+
+
 def test_answers_are_described_in_words() -> None:
     cases = {
         "text": "a", "a number": 2, "`True`": True, "an array of shape (2,)": np.zeros(2),
         "an empty list": [], "a dict of 1": {1: 2}, "an object of type type": int,
         "a function (call it, or pass what it returns)": len,
-        "an object of type SimpleNamespace": SimpleNamespace(),
+        "an object of type SimpleNamespace": SimpleNamespace(), "an OrderedDict of 1": ORDERED,
+        "the whole result of an optimiser (its best place is in `.x`)": OPTIMUM,
     }  # fmt: skip
     for words, value in cases.items():
         assert answers.found(value) == words

@@ -146,7 +146,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (fit_on_test(Y, P, evaluator=FlatBinning(15)), "bins with flat tops"),
         (0.2, "Average |map(p) - p|"),
         (MAP, "a number"),
-        ("0.07", "a number"),
+        ("seven hundredths", "a number"),
     ],
     "5.4": [
         (["A"], "C is true"),

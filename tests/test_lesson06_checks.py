@@ -116,7 +116,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (0.047, "further off than 500 rounds"),
         (0.9, "close to 0.0"),
         ([0.03, 0.04], "a number"),
-        ("0.04", "a number"),
+        ("four hundredths", "a number"),
     ],
     "6.2": [
         (1000, "still show 0.0386"),

@@ -182,7 +182,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (("B", 1.50), "stands in the table"),
         (("B", 1.3), "e / (e + 9)"),
         (("D", FLOOR), "`A`, `B`, `C`"),
-        (("B", "1.46"), "a number"),
+        (("B", "high"), "a number"),
         (("B",), "2 are wanted"),
         ("B", "a pair"),
     ],

@@ -74,7 +74,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (lambda b, h: b / (b + h), "B / (B + H)"),
         (lambda b, h: h / b, "the odds"),
         (lambda b, h: 0.5, "the threshold is"),
-        (lambda b, h: "3/4", "a number"),
+        (lambda b, h: "h over b", "a number"),
         (lambda b: 0.75, "your function raised"),
         (0.75, "a function"),
     ],

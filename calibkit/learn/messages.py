@@ -74,15 +74,21 @@ FOUND_BOOL = "`{value}`"
 FOUND_NUMBER = "a number"
 FOUND_FUNCTION = "a function (call it, or pass what it returns)"
 FOUND_EMPTY = "an empty {kind}"
-FOUND_MANY = "a {kind} of {count}"
+FOUND_MANY = "{article} {kind} of {count}"
+FOUND_OPTIMUM = "the whole result of an optimiser (its best place is in `.x`)"
 FOUND_SHAPE = "an array of shape {shape}"
 FOUND_OTHER = "an object of type {kind}"
+ONE_COLUMN = (
+    "this is an array of shape {shape}, a table of one column, but {wanted} is wanted. "
+    "`.ravel()` makes it flat."
+)
 NUMBER = "a number"
+TRUTH = "`True` or `False`"
 NUMBERS = "a list or array of numbers"
 TEXT = "text in quotes"
 FUNCTION = "a function"
 MAPPING = "a dict"
-NOT_FINITE = "{value} is no usable number. Look for a division by zero."
+NOT_FINITE = "`{value}` is no usable number. Look for a division by zero or a logarithm of 0."
 NOT_EQUAL_LENGTH = "there are {count} values, but {length} are wanted."
 NO_SUCH_OPTION = "`{value}` is not among the answers. Choose one of {options}."
 
@@ -92,7 +98,9 @@ FUNCTION_RAISED = "your function raised {kind}{message} for {call}."
 FUNCTION_MUTATED = (
     "your function changes its input. Work on a copy: `x = x.copy()`, or make a new list."
 )
-RETURNED = "for {call} your function returns {found}, but {wanted} is wanted."
+RETURNED_NOTHING = (
+    "for {call} your function returns nothing; `return` is missing. What is wanted: {wanted}."
+)
 
 # --- predict, reveal, hint, progress -----------------------------------------------------------
 
