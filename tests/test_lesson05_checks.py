@@ -119,7 +119,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (medians, "median of y - p"),
         (open_last_bin, "belongs to the last bin"),
         (lambda y, p, n: "shift", "one shift per bin"),
-        (lambda y, p, n: None, "`None`"),
+        (lambda y, p, n: None, "returns nothing"),
         (lambda y: 0, "your function raised"),
         ([0.1, 0.2], "a function"),
     ],

@@ -169,7 +169,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         ),
         (changed(lambda share, gap, v, n: -(share @ gap)), "the answer is"),
         (lambda count, mean: 0.0, "your function raised"),
-        (lambda n, p, y: None, "`None`"),
+        (lambda n, p, y: None, "returns nothing"),
         (0.01, "a function"),
     ],
     "6.6": [

@@ -117,7 +117,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (lambda price, loss: loss / (loss + price), "a right answer wins nothing"),
         (lambda price, loss: abs(1 - price / loss), "Always answer"),
         (lambda price, loss: 0.5, "answer from 0.875"),
-        (lambda price, loss: None, "`None`"),
+        (lambda price, loss: None, "returns nothing"),
         (0.875, "a function"),
     ],
 }

@@ -7,6 +7,7 @@ words for the learner. Judges may raise the two themselves.
 import copy
 import math
 from collections.abc import Callable, Iterable, KeysView, Mapping, Sequence, ValuesView
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -46,7 +47,7 @@ def found(answer: object) -> str:
 
 def _found(answer: object, kind: str) -> str:
     match answer:
-        case None:
+        case None | Nothing():
             return messages.FOUND_NONE
         case bool() | np.bool_():
             return messages.FOUND_BOOL.format(value=bool(answer))
@@ -68,8 +69,17 @@ def _found(answer: object, kind: str) -> str:
     return messages.FOUND_FUNCTION
 
 
+@dataclass(frozen=True, slots=True)
+class Nothing:
+    """What a function without `return` gave, and for which call."""
+
+    shown: str
+
+
 def wrong_kind(answer: object, wanted: str) -> WrongKind:
     """Return the exception that names what was found and what is wanted."""
+    if type(answer) is Nothing:
+        return WrongKind(messages.RETURNED_NOTHING.format(call=answer.shown, wanted=wanted))
     return WrongKind(messages.WANTED.format(found=found(answer), wanted=wanted))
 
 
@@ -262,7 +272,7 @@ def as_picks(answer: Any, count: int) -> tuple[int, ...]:
         raise Unfinished
     if given.ndim > 1 or (given.size and given.dtype.kind not in "iu"):
         wanted = messages.PICKS_WANTED.format(count=count)
-        raise WrongKind(messages.ARE_WANTED.format(found=found(answer), wanted=wanted))
+        raise WrongKind(messages.WANTED.format(found=found(answer), wanted=wanted))
     numbers = sorted({int(number) for number in given.flat})
     for number in numbers:
         if not 1 <= number <= count:
@@ -277,11 +287,11 @@ def as_function(answer: Any, wanted: str = messages.FUNCTION) -> Callable[..., A
     return answer  # type: ignore[no-any-return]
 
 
-def call(function: Callable[..., Any], *arguments: Any, shown: str, wanted: str = "") -> Any:
+def call(function: Callable[..., Any], *arguments: Any, shown: str) -> Any:
     """Call a learner's function on copies, and see that it leaves them as they were.
 
     A message names the call as `shown`, e.g. ``"`f([0.2, 0.7])`"``. Where the function returns
-    nothing, it says what is `wanted`; without that, None is handed on to the next reader.
+    nothing, the next reader says what it should return: `Nothing` is of no reader's kind.
     """
     given = copy.deepcopy(arguments)
     try:
@@ -292,11 +302,9 @@ def call(function: Callable[..., Any], *arguments: Any, shown: str, wanted: str 
         raise WrongKind(words) from None
     if result is ...:
         raise Unfinished
-    if result is None and wanted:
-        raise WrongKind(messages.RETURNED_NOTHING.format(call=shown, wanted=wanted))
     if not all(map(_unchanged, given, arguments)):
         raise Almost(messages.FUNCTION_MUTATED)
-    return result
+    return Nothing(shown) if result is None else result
 
 
 def told(error: BaseException) -> str:

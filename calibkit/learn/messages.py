@@ -60,14 +60,13 @@ STILL_MISSING = "{made} of {count} points, by your own reading; still missing:"
 TEXT_WANTED = "a text in quotes"
 NO_TEXT = "the text is still empty. Write a whole sentence; then the points appear."
 FEW_WORDS = "your text has only {count} words. Write a whole sentence; then the points appear."
-PICKS_WANTED = "the numbers of points, such as `[1, {count}]`,"
+PICKS_WANTED = "the numbers of points, such as `[1, {count}]`"
 NO_SUCH_POINT = "there is no point {number}; the points are numbered from 1 to {count}."
 NOTHING_TO_TICK = 'exercise {id} has no points to tick. Call `lesson.check("{id}")`.'
 
 # --- what a wrong kind was ---------------------------------------------------------------------
 
-WANTED = "this is {found}, but {wanted} is wanted."
-ARE_WANTED = "this is {found}, but {wanted} are wanted."
+WANTED = "this is {found}; it should be {wanted}."
 FOUND_NONE = "`None` (a function without `return` gives `None`)"
 FOUND_TEXT = "text"
 FOUND_BOOL = "`{value}`"
@@ -79,7 +78,7 @@ FOUND_OPTIMUM = "the whole result of an optimiser (its best place is in `.x`)"
 FOUND_SHAPE = "an array of shape {shape}"
 FOUND_OTHER = "an object of type {kind}"
 ONE_COLUMN = (
-    "this is an array of shape {shape}, a table of one column, but {wanted} is wanted. "
+    "this is an array of shape {shape}, a table of one column; it should be {wanted}. "
     "`.ravel()` makes it flat."
 )
 NUMBER = "a number"
@@ -99,7 +98,8 @@ FUNCTION_MUTATED = (
     "your function changes its input. Work on a copy: `x = x.copy()`, or make a new list."
 )
 RETURNED_NOTHING = (
-    "for {call} your function returns nothing; `return` is missing. What is wanted: {wanted}."
+    "for {call}, your function returns nothing, because `return` is missing. "
+    "It should return {wanted}."
 )
 
 # --- predict, reveal, hint, progress -----------------------------------------------------------
