@@ -39,7 +39,6 @@ RIGHT: dict[str, list[Any]] = {
         np.float32(1 / 6),
         np.array(1 / 6),
         np.array([1 / 6]),
-        np.array([[1 / 6]], dtype=np.float32),
         pd.Series([1 / 6]),
         "1/6",
         "16.7%",

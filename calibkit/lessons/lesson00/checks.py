@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import numpy as np
-
 from calibkit.learn.answers import as_probability, same
 from calibkit.learn.exercises import Check, Prediction
 
@@ -34,20 +32,11 @@ _MISTAKES = (
 
 def judge_share(answer: Any) -> str | None:
     """Judge the share of throws of two dice whose sum is 7."""
-    value = _share(answer)
+    value = as_probability(answer, _WANTED)
     if same(value, 1 / 6, TOLERANCE):
         return None
     slips = (key for wrong, width, key in _MISTAKES if same(value, wrong, width))
     return SAY[next(slips, "recount")]
-
-
-def _share(answer: Any) -> float:
-    """Read a number, also one that stands alone in an array, or text such as "16.7%"."""
-    if isinstance(answer, str) and answer.rstrip().endswith("%"):
-        return as_probability(answer.rstrip(" %"), _WANTED) / 100
-    if hasattr(answer, "__array__") and np.size(answer) == 1:
-        answer = np.asarray(answer).item()
-    return as_probability(answer, _WANTED)
 
 
 PREDICTIONS = {
