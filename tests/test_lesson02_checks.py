@@ -15,6 +15,7 @@ from sklearn.linear_model import LogisticRegression
 import calibkit as ck
 from calibkit import corp, fakes, finite
 from calibkit.lessons.lesson02 import checks as lesson02
+from calibkit.lessons.lesson02 import tables
 
 LESSON = Path(__file__).parent.parent / "notebooks" / "02_separate_two_virtues.md"
 
@@ -271,3 +272,17 @@ def test_hints_on_the_page_are_those_of_the_package() -> None:
     hint = r"<summary>▸ Hint \d</summary>\n\n(.+?)\n\n</details>"
     shown = re.findall(hint, text, flags=re.DOTALL)
     assert shown == [hint for check in lesson02.CHECKS.values() for hint in check.hints]
+
+
+def test_what_the_cells_print(forecasters: Any) -> None:
+    slide = tables.slide_scores("q", 2, [0, 1 / 3, 2 / 3])
+    assert "0.222 as a sum, 0.074 as a mean" in slide and "0.585 bits, 0.176 in base 10" in slide
+    rain, said = forecasters
+    assert "AUC 0.841" in tables.both_virtues("honest", rain, said["honest"])
+    parts = corp.corp_decomposition(rain, said["bold"])
+    assert tables.sum_of_parts("bold", parts).startswith("bold           0.1885 = MCB 0.0279 -")
+    assert "within" not in tables.three_parts("CORP", parts)
+    binned = ck.brier_decomposition(rain, said["honest"], bins=2)
+    assert tables.three_parts("2 bins", binned).endswith("within bins -0.0208")
+    atoms = tables.exact_forecasts("three atoms", finite.example("three atoms"))
+    assert "states (2/5, 3/10, 3/10), true (2/5, 0, 3/5)" in atoms

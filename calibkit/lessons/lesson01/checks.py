@@ -262,8 +262,8 @@ PREDICTIONS = {
         "sure enough?",
         options=("over-confident", "under-confident", "it depends"),
         outcome="it depends",
-        why="About rain, the forecaster said too little (0.167 against 0.200). About the dry day "
-        "that this predicts, the same forecaster was too sure (0.833 against 0.800). Whoever says "
+        why="About rain, the forecaster said too little (0.167 against 0.2). About the dry day "
+        "that this predicts, the same forecaster was too sure (0.833 against 0.8). Whoever says "
         '"over-confident" must say about which event.',
     ),
     "1d": Prediction(
