@@ -216,6 +216,17 @@ CHECKS = {
             "`odd_one = F(1, 6)`.",
         ),
     ),
+    "1.4": Check(
+        task="Six calibrated forecasts with one stated probability",
+        variable="six",
+        judge=judge_six,
+        praise="the six forecasts are calibrated, though they do not tell the days apart.",
+        hints=(
+            "Choose first on how many of the six days it rains.",
+            "If it rains on k of six days, the frequency is k / 6. State exactly that.",
+            "For k = 3, state 0.5 each time, with three rainy days and three dry ones.",
+        ),
+    ),
     "1.3": Check(
         task="The accuracy behind a published claim",
         variable="accuracy",
@@ -226,17 +237,6 @@ CHECKS = {
             "A row is right where the predicted class equals the actual class.",
             "Rows 1, 4 and 6 are right. The other three are not.",
             "`accuracy = sum(p == a for p, a in zip(predicted, actual)) / len(actual)`.",
-        ),
-    ),
-    "1.4": Check(
-        task="Six calibrated forecasts with one stated probability",
-        variable="six",
-        judge=judge_six,
-        praise="the six forecasts are calibrated, though they do not tell the days apart.",
-        hints=(
-            "Choose first on how many of the six days it rains.",
-            "If it rains on k of six days, the frequency is k / 6. State exactly that.",
-            "For k = 3, state 0.5 each time, with three rainy days and three dry ones.",
         ),
     ),
 }
