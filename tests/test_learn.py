@@ -5,13 +5,13 @@ import importlib
 import inspect
 import json
 import re
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Iterator
 from decimal import Decimal
 from fractions import Fraction
 from importlib.util import find_spec
 from pathlib import Path
-from types import SimpleNamespace
+from types import FunctionType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -85,6 +85,100 @@ def test_right_answers_are_accepted_in_other_forms(name: str, cid: str, answer: 
     said = lesson.check(cid, answer)
     right = State.COMPARE if lesson.checks[cid].rubric else State.CORRECT
     assert said.state is right, repr(said)
+
+
+# --- every lesson, by construction -------------------------------------------------------------
+
+FORMS: dict[str, Any] = {
+    "single": lambda value: np.asarray(value, dtype=np.float32)[()],
+    "array": np.asarray,
+    "list": lambda value: np.asarray(value).tolist(),
+    "tuple": lambda value: tuple(np.asarray(value).tolist()) if np.ndim(value) else value,
+    "series": lambda value: pd.Series(value) if np.ndim(value) == 1 else value,
+    "torch": lambda value: torch_tensor(np.asarray(value, dtype=np.float64)),
+    "torch, single": lambda value: torch_tensor(np.asarray(value, dtype=np.float32)),
+}
+
+
+def torch_tensor(array: Any) -> Any:
+    return pytest.importorskip("torch").from_numpy(array.copy())
+
+
+def is_numeric(value: Any) -> bool:
+    """Tell whether an answer is a number, or an array or flat list of numbers."""
+    if isinstance(value, int | float | np.number):
+        return not isinstance(value, bool)
+    if isinstance(value, np.ndarray):
+        return value.dtype.kind in "iuf"
+    plain = isinstance(value, list | tuple) and len(value) > 0
+    return plain and all(is_numeric(entry) and np.ndim(entry) == 0 for entry in value)
+
+
+def with_result(function: Any, edit: Any) -> Any:
+    """Return a learner's function whose numeric results are edited."""
+
+    def edited(*given: Any) -> Any:
+        result = function(*given)
+        return edit(result) if is_numeric(result) else result
+
+    return edited
+
+
+def in_other_words(answer: Any, edit: Any) -> Any:
+    """Return an edited answer, or None where it is of another kind."""
+    if is_numeric(answer):
+        return edit(answer)
+    if type(answer) is FunctionType:
+        return with_result(answer, edit)
+    return None
+
+
+def refused(name: str, cid: str, answer: Any) -> str:
+    """Return what a check says about an answer, empty where it accepts it."""
+    said = open_lesson(name).check(cid, answer)
+    return "" if said.state in (State.CORRECT, State.COMPARE) else said.text
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(("name", "cid"), every_check())
+@pytest.mark.filterwarnings("ignore")
+def test_right_numbers_are_accepted_in_every_container(name: str, cid: str, form: str) -> None:
+    answer = in_other_words(tables(name).RIGHT[cid][0], FORMS[form])
+    if answer is not None:
+        assert refused(name, cid, answer) == ""
+
+
+@pytest.mark.parametrize(("name", "cid"), every_check())
+def test_a_missing_return_is_told_what_is_wanted(name: str, cid: str) -> None:
+    if any(type(answer) is FunctionType for answer in tables(name).RIGHT[cid]):
+        said = refused(name, cid, lambda *_, **__: None)
+        assert "returns nothing, because `return` is missing. It should return" in said
+
+
+def equal_numbers(text: str) -> list[str]:
+    """Return the decimal numbers that a sentence of a message shows as two that differ."""
+    sentences = re.split(r"(?<=[.?!]) ", text)
+    sentences = [words for words in sentences if re.search(r"\b(not|should|here|lowest)\b", words)]
+    found = [re.findall(r"(?<![\w.])-?\d[\d,]*\.\d{2,}", sentence) for sentence in sentences]
+    return [number for each in found for number, times in Counter(each).items() if times > 1]
+
+
+@pytest.mark.parametrize(("name", "cid", "row"), rows("WRONG"))
+def test_no_message_shows_two_equal_numbers(name: str, cid: str, row: Any) -> None:
+    said = refused(name, cid, row[0])
+    assert equal_numbers(said) == [], said
+
+
+@pytest.mark.parametrize("share", [3e-6, 2e-5, 1e-4, 4e-4, 2e-3])
+@pytest.mark.parametrize(("name", "cid"), every_check())
+def test_near_misses_never_look_equal(name: str, cid: str, share: float) -> None:
+    for factor in (1 - share, 1 + share):
+        answer = in_other_words(
+            tables(name).RIGHT[cid][0], lambda value, by=factor: np.asarray(value)[()] * by
+        )
+        if answer is not None:
+            said = refused(name, cid, answer)
+            assert equal_numbers(said) == [], said
 
 
 @pytest.mark.parametrize(("name", "cid"), every_check())
