@@ -113,7 +113,6 @@ class Lesson:
         answer : object
             The answer. Left out, it is looked up where `check` is called, under the name that
             the exercise uses; so ``lesson.check("1.1")`` works before the cell above was run.
-
         contains : int or sequence of int
             For a free text, which is not graded: the numbers of the points that the text makes,
             by your own reading. Left out, the check shows the points beside your text.
