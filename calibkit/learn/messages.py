@@ -88,7 +88,7 @@ TEXT = "text in quotes"
 FUNCTION = "a function"
 MAPPING = "a dict"
 NOT_FINITE = "`{value}` is no usable number. Look for a division by zero or a logarithm of 0."
-NOT_EQUAL_LENGTH = "there are {count} values, but {length} are wanted."
+NOT_EQUAL_LENGTH = "the number of values is {count}, but {length} are wanted."
 NO_SUCH_OPTION = "`{value}` is not among the answers. Choose one of {options}."
 
 # --- functions under test ----------------------------------------------------------------------
@@ -104,7 +104,7 @@ RETURNED_NOTHING = (
 
 # --- the file of a workbook --------------------------------------------------------------------
 
-NOT_KEPT = "Your progress cannot be kept in {path} ({reason}). The lesson works without."
+NOT_KEPT = "Your progress cannot be kept in {path} ({reason}). The lesson works without it."
 DAMAGED = "{path} could not be read. It is now called {other}, and your progress starts anew."
 
 # --- predict, reveal, hint, progress -----------------------------------------------------------
