@@ -994,7 +994,7 @@ def test_lists_of_all_kinds() -> None:
     for value in ([0.0, 1.0], (0, 1), np.array([0, 1]), pd.Series([0, 1]), range(2), [False, True]):
         assert answers.as_numbers(value, length=2).tolist() == [0.0, 1.0]
     assert answers.as_numbers({"a": 1}.values()).tolist() == [1.0]
-    with pytest.raises(answers.Almost, match="number of values is 2, but 3"):
+    with pytest.raises(answers.Almost, match="there are 2 values, but 3"):
         answers.as_numbers([1, 2], length=3)
     for value in ({1, 2}, iter([1]), "12", {1: 2}, 3, np.array(3.0)):
         with pytest.raises(answers.WrongKind):
