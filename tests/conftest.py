@@ -28,7 +28,8 @@ PATIENCE = 600_000
 # What the room `nets` needs; `dev.py test --no-torch` leaves it out.
 NETS = ("torch", "mnist1d", "mlxtend")
 
-os.environ.pop("CALIBKIT_BOOK", None)  # a book build in the same shell must not leak in
+for variable in ("CALIBKIT_BOOK", "CALIBKIT_WORKBOOK"):  # those of the same shell must not leak in
+    os.environ.pop(variable, None)
 
 if importlib.util.find_spec("matplotlib"):
     import matplotlib
