@@ -1,0 +1,365 @@
+"""Run one student's workbook in a fenced process; `python dev.py grade` starts one per workbook.
+
+The process limits itself, starts a kernel, hands it the cells one by one, and prints what the judge
+in the kernel (`tools.grade_judge`) found. The limits guard against accidents and pranks: where the
+platform can (`unshare` of Linux), the run has no network, sees no other process, may write into
+its own folder only, and leaves nothing behind. It is no prison for code written to break out.
+"""
+
+import ast
+import contextlib
+import ctypes
+import hashlib
+import json
+import os
+import re
+import secrets
+import signal
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbclient import NotebookClient
+from nbclient.exceptions import DeadKernelError
+
+from tools import notebook_files as files
+from tools.grade_judge import DIED, WORDS, Said
+
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None  # type: ignore[assignment]
+
+Cells = list[tuple[str, list[str]]]
+OPENED = re.compile(r"\bopen_lesson\(\s*(?:id\s*=\s*)?[\"']?(\d{1,2})[\"']?\s*\)")
+COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+TRIES = 4
+LARGEST_FILE = 256 * 2**20
+LARGEST_FOLDER = 1024 * 2**20
+MOST_PROCESSES = 64
+PATIENCE = 600  # seconds for what is ours: starting a kernel, looking at answers
+
+
+class Ungradable(Exception):
+    """A workbook that cannot be graded; the message is for the teacher."""
+
+
+# --- the workbook --------------------------------------------------------------------------------
+
+
+def read_workbook(raw: bytes) -> Cells:
+    """Return source and tags of each code cell, or say why there are none."""
+    if not raw.strip():
+        raise Ungradable("The file is empty.")
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise Ungradable("The file is not text in UTF-8.") from None
+    try:
+        notebook = nbformat.reads(text, as_version=4)
+        cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
+        return [(str(cell.source), [str(tag) for tag in files.tags(cell)]) for cell in cells]
+    except (Exception, RecursionError, MemoryError) as error:
+        raise Ungradable(f"The file is not a notebook ({type(error).__name__}).") from None
+
+
+def lesson_of(cells: Cells, name: str, known: tuple[str, ...]) -> str:
+    """Return the lesson that the setup cell opens, or else the one that the file is named after."""
+    opened = [number.zfill(2) for source, _ in cells for number in OPENED.findall(source)]
+    named = [number for number in re.findall(r"(?<!\d)\d\d(?!\d)", name) if number in known]
+    if opened and opened[0] not in known:
+        raise Ungradable(f"There is no lesson {opened[0]}.")
+    if not opened and not named:
+        raise Ungradable("No cell opens a lesson, and the file is not named after one.")
+    return (opened or named)[0]
+
+
+def plain(source: str) -> str:
+    """Return code without comments and layout."""
+    try:
+        return ast.unparse(ast.parse(source))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ""
+
+
+def copied(cells: Cells, lesson: str) -> list[str]:
+    """Return the exercises that hold the folded solution word for word, of three lines or more."""
+    written = {plain(source) for source, tags in cells if "solution" not in tags}
+    found, asked = [], ""
+    for cell in files.read_source(files.sources([lesson])[0]).cells:
+        if "check" in files.tags(cell):
+            asked = files.called_ids(cell, "check")[0]
+        if "solution" in files.tags(cell) and plain(cell.source).count("\n") >= 2:
+            found += [asked] if plain(cell.source) in written else []
+    return found
+
+
+# --- the kernel ----------------------------------------------------------------------------------
+
+
+class Silent(NotebookClient):
+    """A client that keeps no outputs: what is printed is nobody's grade."""
+
+    def output(self, *_: object, **__: object) -> None:
+        """Drop it."""
+
+    def handle_comm_msg(self, *_: object, **__: object) -> None:
+        """Drop it: there is no page with widgets."""
+
+
+def client_of(sources: list[str], folder: Path) -> Silent:
+    """Return a client for a fresh kernel, whatever kernel the workbook names."""
+    cells = [nbformat.v4.new_code_cell(source) for source in sources]
+    client = Silent(
+        nbformat.v4.new_notebook(cells=cells),
+        kernel_name="python3",
+        allow_errors=True,
+        interrupt_on_timeout=True,
+        startup_timeout=PATIENCE,
+        resources={"metadata": {"path": str(folder)}},
+        record_timing=False,
+    )
+    client.log.disabled = True
+    manager = client.create_kernel_manager()
+    if os.name == "posix":  # without a network there is not even a loopback
+        manager.transport = "ipc"
+    manager.kernel_spec.argv[0] = sys.executable
+    return client
+
+
+class Run:
+    """One workbook: its cells, what is known about them, and how much time is left."""
+
+    def __init__(self, cells: Cells, lesson: str, options: Said) -> None:
+        self.cells, self.lesson = cells, lesson
+        self.job, self.seconds = Path(options["job"]), float(options["seconds"])
+        self.left = self.seconds
+        self.raised: dict[int, str] = {}
+        self.fatal: set[int] = set()
+        self.left_out: list[str] = []
+
+    def whole(self) -> list[Said]:
+        """Execute all cells; a cell or check that ends the process is left out of the next try."""
+        for _ in range(TRIES):
+            self.raised = {number: self.raised[number] for number in self.fatal}
+            rows = self.attempt()
+            if rows is not None:
+                return rows
+        raise Ungradable(f"In each of {TRIES} tries {DIED} before the last cell.")
+
+    def attempt(self) -> list[Said] | None:
+        """Execute all cells in one kernel, and the judge; None if the kernel did not live."""
+        token, where = secrets.token_hex(16), self.job / secrets.token_hex(8)
+        about: Said = {"lesson": self.lesson, "left_out": self.left_out}
+        about["seal"] = hashlib.sha256(token.encode()).hexdigest()
+        about["seconds"] = max(self.seconds / 5, 1.0)
+        first = f"import tools.grade_judge\ntools.grade_judge.start({about!r})\ndel tools"
+        sources = [first, *(source for source, _ in self.cells), f"# {token} {where}"]
+        client = client_of(sources, self.job / "here")
+        with client.setup_kernel():
+            try:
+                if problem := self.ask(client, 0, PATIENCE):
+                    raise Ungradable(f"The lesson cannot be opened here ({problem}).")
+                if not self.execute(client):
+                    return None
+                self.ask(client, len(sources) - 1, PATIENCE)
+            except DeadKernelError:
+                if not where.exists():
+                    raise Ungradable(f"{DIED} before the answers were looked at.") from None
+        return self.verdict(where)
+
+    def execute(self, client: Silent) -> bool:
+        """Execute the student's cells, but no folded solution; tell whether the kernel lives."""
+        for number, (source, tags) in enumerate(self.cells, start=1):
+            if "solution" in tags or number in self.fatal or not source.strip():
+                continue
+            if self.left <= 0:
+                self.raised[number] = "TimeUp: not run, because the time was over"
+                continue
+            started = time.monotonic()
+            try:
+                # Half of what is left, so that an endless cell leaves time for those below.
+                problem = self.ask(client, number, max(self.left / 2, 1.0))
+            except DeadKernelError:
+                self.fatal.add(number)
+                self.raised[number] = f"{DIED} here, so this cell was left out"
+                return False
+            finally:
+                self.left -= time.monotonic() - started
+            if problem:
+                self.raised[number] = problem
+        return True
+
+    def ask(self, client: Silent, index: int, seconds: float) -> str:
+        """Execute one cell, interrupt it after its time, and return what it raised."""
+        raised: list[str] = []
+        started = time.monotonic()
+
+        def note(execute_reply: Said, **_: object) -> None:
+            content = execute_reply["content"]
+            words = COLOUR.sub("", f"{content.get('ename')}: {content.get('evalue')}")
+            passed = time.monotonic() - started
+            if passed >= seconds and words.startswith("KeyboardInterrupt"):
+                words = f"TimeUp: stopped after {passed:.0f} s"
+            raised.append(" ".join(words.split())[:WORDS])
+
+        def kill() -> None:
+            os.kill(client.km.provisioner.pid, signal.SIGTERM if os.name == "nt" else 9)
+
+        client.timeout_func = lambda _: seconds
+        client.on_cell_error = note
+        last_resort = threading.Timer(2 * seconds + 10, kill)
+        last_resort.daemon = True
+        last_resort.start()
+        try:
+            ours = index in (0, len(self.cells) + 1)
+            client.execute_cell(client.nb.cells[index], index, store_history=not ours)
+        finally:
+            last_resort.cancel()
+        return raised[0] if raised else ""
+
+    def verdict(self, path: Path) -> list[Said] | None:
+        """Read what the judge has written; None if it did not come to its end."""
+        try:
+            lines = path.read_text(encoding="utf-8")[:1_000_000].splitlines()
+            rows = [clean(json.loads(line)) for line in lines]
+        except (OSError, ValueError):
+            raise Ungradable("The answers could not be looked at.") from None
+        if rows and rows[-1]["kind"] == "judging":
+            self.left_out.append(rows[-1]["item"])
+            return None
+        return [row for row in rows if row["kind"] != "judging"]
+
+
+def clean(row: object) -> Said:
+    """Return a row of the judge with nothing but short texts."""
+    if not isinstance(row, dict):
+        raise ValueError(row)
+    return {key: str(row.get(key, ""))[:WORDS] for key in ("kind", "item", "state", "says", "task")}
+
+
+def graded(raw: bytes, options: Said) -> Said:
+    """Return all that is to be said about one workbook."""
+    from calibkit.lessons import lessons
+
+    found: Said = {"lesson": "", "problem": "", "rows": [], "raised": []}
+    try:
+        cells = read_workbook(raw)
+        found["lesson"] = lesson_of(cells, options["name"], lessons())
+        run = Run(cells, found["lesson"], options)
+        try:
+            found["rows"] = run.whole()
+        finally:
+            found["raised"] = sorted(run.raised.items())
+        for row in found["rows"]:
+            if row["item"] in copied(cells, found["lesson"]) and row["state"] == "Correct":
+                row["says"] = "The answer is the folded solution, word for word. " + row["says"]
+    except Ungradable as problem:
+        found["problem"] = str(problem)
+    except Exception as error:  # nothing of one workbook may reach the others
+        found["problem"] = f"The run failed: {type(error).__name__}: {str(error)[:WORDS]}"
+    return found
+
+
+# --- the fence -----------------------------------------------------------------------------------
+
+
+def limit(memory: float) -> list[str]:
+    """Set the limits of this process and of those that it starts; return what holds."""
+    if resource is None:
+        return []
+    wanted = {"RLIMIT_FSIZE": LARGEST_FILE, "RLIMIT_CORE": 0, "RLIMIT_AS": int(memory * 2**30)}
+    held = []
+    for name, value in wanted.items():
+        with contextlib.suppress(AttributeError, OSError, ValueError):
+            number = getattr(resource, name)
+            hard = resource.getrlimit(number)[1]
+            value = value if hard == resource.RLIM_INFINITY else min(value, hard)
+            resource.setrlimit(number, (value, value))
+            held.append({"RLIMIT_FSIZE": "file size", "RLIMIT_AS": "memory"}.get(name, ""))
+    return [name for name in held if name]
+
+
+def lock_files(job: str, hidden: str) -> bool:
+    """Make all folders but one read-only, and hide the other students', in a mount namespace."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    bind, recursive, here, read_only = 4096, 0x8000, -100, 1
+
+    def mount(source: str, target: str, kind: str, flags: int, data: str = "") -> bool:
+        words = [word.encode() for word in (source, target, kind)]
+        return bool(libc.mount(*words, ctypes.c_ulong(flags), data.encode()) == 0)
+
+    def attributes(target: str, flags: int, add: int, drop: int) -> bool:
+        values = (ctypes.c_uint64 * 4)(add, drop, 0, 0)
+        call = (442, here, target.encode(), flags, ctypes.byref(values), ctypes.c_size_t(32))
+        return bool(libc.syscall(*call) == 0)
+
+    done = mount(job, job, "", bind) and attributes("/", recursive, read_only, 0)
+    done = done and attributes(job, 0, 0, read_only)
+    if done and hidden:
+        done = mount("none", hidden, "tmpfs", read_only)
+    if done:
+        mount("none", "/dev/shm", "tmpfs", 0, "size=256m")
+    for capability in range(64):  # whoever is root in here can undo none of this
+        libc.prctl(24, capability, 0, 0, 0)
+    return done
+
+
+def watch(job: Path, memory: float, stop: "Stop") -> None:
+    """End the run when it has too many processes, or too much on disk or in memory together."""
+    page = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 0
+    while True:
+        time.sleep(0.25)
+        ids = [entry for entry in os.listdir("/proc") if entry.isdigit()] if stop.alone else []
+        if len(ids) > MOST_PROCESSES:
+            stop(f"The workbook started more than {MOST_PROCESSES} processes.")
+        resident = 0
+        for entry in ids:
+            with contextlib.suppress(OSError, IndexError):
+                resident += int(Path("/proc", entry, "statm").read_text("ascii").split()[1]) * page
+        if resident > 1.5 * memory * 2**30:
+            stop("The processes of the workbook took too much memory together.")
+        sizes = (os.lstat(os.path.join(at, name)).st_size for at, _, names in os.walk(job)
+                 for name in names if os.path.lexists(os.path.join(at, name)))  # fmt: skip
+        with contextlib.suppress(OSError):
+            if sum(sizes) > LARGEST_FOLDER:
+                stop("The workbook wrote too much to the disk.")
+
+
+class Stop:
+    """The way out: one line of JSON for `tools.grade`, then the end of the process."""
+
+    def __init__(self, alone: bool) -> None:
+        self.alone = alone
+        self.channel = os.dup(1)  # no child inherits it
+        null = os.open(os.devnull, os.O_RDWR)
+        for number in (0, 1, 2):
+            os.dup2(null, number)
+
+    def __call__(self, problem: str = "", found: Said | None = None) -> None:
+        """Report and end; as the first process of a namespace it takes all others along."""
+        said = found or {"lesson": "", "problem": problem, "rows": [], "raised": []}
+        with os.fdopen(self.channel, "w", encoding="utf-8") as file:
+            file.write(json.dumps(said))
+        os._exit(0)
+
+
+def main(options: Said) -> None:
+    """Grade the workbook on standard input by the options of `tools.grade`."""
+    raw = sys.stdin.buffer.read()
+    stop = Stop(alone=bool(options["alone"]))
+    held = ["network", "processes"] if stop.alone else []
+    if stop.alone and lock_files(options["job"], options["hidden"]):
+        held.append("files")
+    held += limit(options["memory"])
+    job = Path(options["job"])
+    threading.Thread(target=watch, args=(job, options["memory"], stop), daemon=True).start()
+    found = graded(raw, options)
+    stop(found=found | {"held": held})
+
+
+if __name__ == "__main__":
+    main(json.loads(sys.argv[1]))
