@@ -126,6 +126,7 @@ def client_of(sources: list[str], folder: Path) -> Silent:
     manager = client.create_kernel_manager()
     if os.name == "posix":  # without a network there is not even a loopback
         manager.transport = "ipc"
+        manager.ip = str(folder.parent / "run" / secrets.token_hex(4))
     manager.kernel_spec.argv[0] = sys.executable
     return client
 
@@ -256,7 +257,7 @@ def graded(raw: bytes, options: Said) -> Said:
             found["raised"] = sorted(run.raised.items())
         for row in found["rows"]:
             if row["item"] in copied(cells, found["lesson"]) and row["state"] == "Correct":
-                row["says"] = "The answer is the folded solution, word for word. " + row["says"]
+                row["says"] += " Word for word the folded solution."
     except Ungradable as problem:
         found["problem"] = str(problem)
     except Exception as error:  # nothing of one workbook may reach the others
