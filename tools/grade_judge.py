@@ -15,7 +15,6 @@ from collections.abc import Iterator
 from typing import Any
 
 ASKED = re.compile(r"\.check\(\s*(?:cid\s*=\s*)?[\"'](\d+\.\d+)[\"']")
-REVEALED = re.compile(r"\.reveal\(\s*(?:pid\s*=\s*)?[\"'](\w+)[\"']")
 DIED = "the process ended"
 WORDS = 300  # characters of a message that are kept
 Said = dict[str, Any]
@@ -39,7 +38,6 @@ class Judge:
         self.states: dict[str, Said] = {}
         self.guesses: dict[str, Said] = {}
         self.assessed: dict[str, str] = {}
-        self.revealed: set[str] = set()
 
     def after(self, result: Any) -> None:
         """Take note of a cell that has run; the cell with the seal asks for the verdict."""
@@ -49,23 +47,24 @@ class Judge:
             self.write(path.strip())
             return
         self.note_guesses()
-        self.revealed.update(REVEALED.findall(source))
         if result.success:
             for cid in ASKED.findall(source):
                 if cid in self.checks:
                     self.look_at(cid)
 
     def note_guesses(self) -> None:
-        """Note what the learner's lesson knows: guesses, and what was assessed by themselves."""
+        """Note what the learner's lesson knows: guesses, and texts that were self-assessed."""
         found = [item for item in list(self.namespace.values()) if type(item) is self.kind]
-        for lesson in (item for item in found if item.id == self.id):
-            for pid, guess in list(lesson._guesses.items()):
-                when = "after reveal" if pid in self.revealed else "before reveal"
-                if when == "before reveal" or pid not in self.guesses:
-                    self.guesses[pid] = {"state": when, "says": str(guess)}
-            for cid, state in list(lesson._states.items()):
-                if str(state) == "Self-assessed":
-                    self.assessed[cid] = self_assessment(lesson, cid)
+        for record in (item.record for item in found if item.id == self.id):
+            for pid in self.predictions:
+                if pid in record.guesses:
+                    when = "before reveal" if record.before(pid) else "after reveal"
+                    guess = record.revealed.get(pid) if record.before(pid) else None
+                    says = str(record.guesses[pid] if guess is None else guess)
+                    self.guesses[pid] = {"state": when, "says": says[:WORDS]}
+            for cid, points in list(record.points.items()):
+                made = ", ".join(map(str, points)) or "none"
+                self.assessed[str(cid)] = f"points that the text makes, by its writer: {made}"
 
     def look_at(self, cid: str) -> Said:
         """Judge one exercise by the variable that it asks for; once correct, it stays so."""
@@ -82,7 +81,7 @@ class Judge:
             state, says = "Wrong kind", f"the check did not end within {self.seconds:.0f} s."
         except BaseException as error:
             state, says = "Wrong kind", f"the check was stopped by {type(error).__name__}."
-        if cid in self.assessed and state != "Correct":
+        if cid in self.assessed and self.checks[cid].rubric and state == "Compare":
             state, says = "Self-assessed", self.assessed[cid]
         self.states[cid] = {"state": state, "says": says[:WORDS]}
         return self.states[cid]
@@ -106,12 +105,6 @@ class Judge:
                 file.write("\n")
                 file.flush()
             file.write(json.dumps({"kind": "predictions", "item": str(len(self.predictions))}))
-
-
-def self_assessment(lesson: Any, cid: str) -> str:
-    """Return how many points of a rubric a learner has ticked, in words."""
-    ticked = getattr(lesson, "_ticked", {}).get(cid)
-    return "" if ticked is None else f"ticked {', '.join(map(str, ticked)) or 'nothing'}."
 
 
 @contextlib.contextmanager
