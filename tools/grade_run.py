@@ -181,15 +181,16 @@ class Run:
                 self.raised[number] = "TimeUp: not run, because the time was over"
                 continue
             started = time.monotonic()
+            # Half of what is left, so that an endless cell leaves time for those below.
+            share = max(self.left / 2, 1.0)
             try:
-                # Half of what is left, so that an endless cell leaves time for those below.
-                problem = self.ask(client, number, max(self.left / 2, 1.0))
+                problem = self.ask(client, number, share)
             except DeadKernelError:
                 self.fatal.add(number)
                 self.raised[number] = f"{DIED} here, so this cell was left out"
                 return False
             finally:
-                self.left -= time.monotonic() - started
+                self.left -= min(time.monotonic() - started, share)
             if problem:
                 self.raised[number] = problem
         return True
