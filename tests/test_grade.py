@@ -275,7 +275,10 @@ def test_made_copies_with_typical_slips_cost_their_own_rows_only(tmp_path: Path)
     rows = rows_of(tmp_path)
     keys = [(row["student"], row["lesson"], row["file"]) for row in rows]
     students = {row["file"]: row["student"] for row in rows}
-    assert students["ann/01_what.ipynb"] == "ann" and students["Zoë Ñandú 学生_00.ipynb"] == "Zoë Ñandú 学生"
+    assert (
+        students["ann/01_what.ipynb"] == "ann"
+        and students["Zoë Ñandú 学生_00.ipynb"] == "Zoë Ñandú 学生"
+    )
     assert not [word for row in rows for word in row.values() if word.startswith(("=", "@", "+"))]
     assert len(set(keys)) == len(wanted)
     page = Reader((tmp_path / "grades.html").read_text("utf-8"))

@@ -32,7 +32,15 @@ COLUMNS = ("student", "lesson", "file", "kind", "item", "state", "detail", "seco
 LARGEST_WORKBOOK = 100 * 2**20
 FENCE = ["unshare", "--user", "--map-root-user", "--net", "--pid", "--mount", "--fork"]
 FENCE += ["--kill-child", "--mount-proc"]
-STATES = ("Correct", "Almost", "Wrong kind", "Self-assessed", "Compare", "Not attempted", "Not defined")
+STATES = (
+    "Correct",
+    "Almost",
+    "Wrong kind",
+    "Self-assessed",
+    "Compare",
+    "Not attempted",
+    "Not defined",
+)
 ORDER = {"exercise": 0, "guess": 1}
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -134,7 +142,16 @@ def environment(job: Path) -> dict[str, str]:
         (job / place).mkdir()
         env[name] = str(job / place)
     kept = ("PATH", "LANG", "LC_", "SYSTEMROOT", "HOME", "TMP", "TEMP", "PYTHON", "JUPYTER")
-    kept += ("OMP_", "OPENBLAS_", "MKL_", "NUMEXPR_", "CALIBKIT_DATA", "IPYTHON", "XDG_CACHE", "MPL")
+    kept += (
+        "OMP_",
+        "OPENBLAS_",
+        "MKL_",
+        "NUMEXPR_",
+        "CALIBKIT_DATA",
+        "IPYTHON",
+        "XDG_CACHE",
+        "MPL",
+    )
     kept += ("VIRTUAL_ENV", "PYDEVD")  # and no password that the teacher's shell knows
     return {name: value for name, value in env.items() if name.upper().startswith(kept)}
 
@@ -256,7 +273,15 @@ def html_table(caption: str, head: tuple[str, ...], lines: list[tuple[str, ...]]
 
 def summary(grades: list[Grade]) -> str:
     """Return one line per workbook."""
-    head = ("student", "lesson", *STATES, "guesses before reveal", "cells raised", "seconds", "file")
+    head = (
+        "student",
+        "lesson",
+        *STATES,
+        "guesses before reveal",
+        "cells raised",
+        "seconds",
+        "file",
+    )
     lines = []
     for found in grades:
         early = sum(row["state"] == "before reveal" for row in found.of("guess"))
