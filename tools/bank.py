@@ -191,8 +191,8 @@ def gift(lesson: Lesson) -> str:
 
 def main(arguments: list[str]) -> int:
     """Write the page, or the files for a learning platform."""
-    parser = argparse.ArgumentParser(prog="dev.py bank", description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)  # fmt: skip
+    layout = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser("dev.py bank", description=__doc__, formatter_class=layout)
     parser.add_argument("folder", type=Path, nargs="?", help="where the GIFT files go")
     chosen = parser.parse_args(arguments)
     lessons = read()

@@ -309,8 +309,9 @@ def details(found: Grade) -> str:
     if errors:
         parts.append(html_table("Cells that raised", ("code cell", "error"), errors))
     title = f"{found.student}, lesson {found.lesson or 'unknown'}: {found.in_words}"
+    title = shown(f"{title} ({found.workbook.file})")
     body = "\n".join(parts)
-    return f"<details><summary>{shown(title)} ({shown(found.workbook.file)})</summary>\n{body}</details>"
+    return f"<details><summary>{title}</summary>\n{body}</details>"
 
 
 def write_page(grades: list[Grade], path: Path) -> None:

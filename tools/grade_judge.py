@@ -28,8 +28,10 @@ class Judge:
     """Watch the cells of one lesson, and say how each exercise stands."""
 
     def __init__(self, lesson: str, seal: str, seconds: float, left_out: list[str]) -> None:
+        from calibkit.learn.exercises import MISSING
         from calibkit.lessons import open_lesson
 
+        self.missing = MISSING
         opened = open_lesson(lesson)
         self.kind, self.id = type(opened), opened.id
         self.checks, self.predictions = dict(opened.checks), dict(opened.predictions)
@@ -70,12 +72,10 @@ class Judge:
         """Judge one exercise by the variable that it asks for; once correct, it stays so."""
         if self.states.get(cid, {}).get("state") == "Correct":
             return self.states[cid]
-        from calibkit.learn.exercises import MISSING
-
         check = self.checks[cid]
         try:
             with time_limit(self.seconds):
-                said = check.look_at(cid, self.namespace.get(check.variable, MISSING))
+                said = check.look_at(cid, self.namespace.get(check.variable, self.missing))
             state, says = str(said.state), said.text
         except TimeUp:
             state, says = "Wrong kind", f"the check did not end within {self.seconds:.0f} s."
@@ -89,22 +89,21 @@ class Judge:
     def write(self, path: str) -> None:
         """Judge all exercises; each verdict is written before the next check runs."""
         with open(path, "w", encoding="utf-8") as file:
-            for kind, notes in (("guess", self.guesses), ("exercise", {})):
-                for name, note in notes.items():
-                    file.write(json.dumps({"kind": kind, "item": name, **note}) + "\n")
-            for cid in self.checks:
-                if cid in self.left_out:
-                    says = f"{DIED} while this answer was checked."
-                    said = {"state": "Wrong kind", "says": says}
-                else:
-                    file.write(json.dumps({"kind": "judging", "item": cid}) + "\n")
-                    file.flush()
-                    said = self.look_at(cid)
-                task = self.checks[cid].task
-                file.write(json.dumps({"kind": "exercise", "item": cid, "task": task} | said))
-                file.write("\n")
+
+            def say(kind: str, item: str, **more: str) -> None:
+                file.write(json.dumps({"kind": kind, "item": item, **more}) + "\n")
                 file.flush()
-            file.write(json.dumps({"kind": "predictions", "item": str(len(self.predictions))}))
+
+            say("predictions", str(len(self.predictions)))
+            for pid, note in self.guesses.items():
+                say("guess", pid, **note)
+            for cid, check in self.checks.items():
+                ended = {"state": "Wrong kind", "says": f"{DIED} while this answer was checked."}
+                if cid not in self.left_out:
+                    say("judging", cid)
+                said = ended if cid in self.left_out else self.look_at(cid)
+                say("exercise", cid, task=check.task, **said)
+            say("end", "")
 
 
 @contextlib.contextmanager

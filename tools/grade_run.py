@@ -19,7 +19,6 @@ import sys
 import threading
 import time
 from pathlib import Path
-from typing import Any
 
 import nbformat
 from nbclient import NotebookClient
@@ -230,10 +229,10 @@ class Run:
             rows = [clean(json.loads(line)) for line in lines]
         except (OSError, ValueError):
             raise Ungradable("The answers could not be looked at.") from None
-        if rows and rows[-1]["kind"] == "judging":
-            self.left_out.append(rows[-1]["item"])
+        if not rows or rows[-1]["kind"] != "end":
+            self.left_out += [row["item"] for row in rows[-1:]]
             return None
-        return [row for row in rows if row["kind"] != "judging"]
+        return [row for row in rows if row["kind"] not in ("judging", "end")]
 
 
 def clean(row: object) -> Said:
