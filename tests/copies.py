@@ -100,7 +100,9 @@ def edited_checks() -> bytes:
         "class Praise:\n    state, text = 'Correct', 'well done.'\n"
         "Lesson.check = lambda *a, **k: Praise()\nchecks.CHECKS.clear()"
     )
-    return of_code(SETUP, BAD, praise, patch, "lesson.check('0.1')", f"print({json.dumps(FORGED)!r})")
+    return of_code(
+        SETUP, BAD, praise, patch, "lesson.check('0.1')", f"print({json.dumps(FORGED)!r})"
+    )
 
 
 def guessed() -> bytes:
@@ -130,21 +132,33 @@ ANSWERS_04 = {
 }
 DIES = "import os\nos._exit(1)"
 SUB = "import subprocess, sys\n"
-WRITE = "with open('big.bin', 'wb') as file:\n    for _ in range(10_000):\n        file.write(bytes(2**20))"
-PEEK = f"import pathlib\nsorted(pathlib.Path({str(ROOT / 'tests')!r}).glob('*'))\n"
+WRITE = (
+    "with open('big.bin', 'wb') as file:\n    for _ in range(10_000):\n"
+    "        file.write(bytes(2**20))"
+)
 
 
 def copies(folder: Path) -> dict[str, Copy]:
     """Return all made workbooks by the file that they go to."""
     connect = "import socket; socket.create_connection(('203.0.113.1', 80), timeout=5)"
+    other = f"{SUB}subprocess.run([sys.executable, '-c', {connect!r}], check=True)"
     spy = f"import pathlib\nassert pathlib.Path({str(folder)!r}, 'ann').exists(), 'out of sight'"
     spoil = f"open({str(ROOT / 'spoilt.txt')!r}, 'w')"
-    stray = f"{SUB}for alone in (True, False):\n    subprocess.Popen(['sleep', '{STRAY}'], start_new_session=alone)"
+    stray = (
+        f"{SUB}for alone in (True, False):\n"
+        f"    subprocess.Popen(['sleep', '{STRAY}'], start_new_session=alone)"
+    )
     return {
         "00_solved.ipynb": Copy(lambda: written(solved("00")), RIGHT),
         "ann/01_what.ipynb": Copy(lambda: written(solved("01")), CORRECT_01),
-        "bob/01_what.ipynb": Copy(lambda: written(source("01")), dict.fromkeys(CORRECT_01, "Not attempted")),
-        "04_partly.ipynb": Copy(lambda: answering("04", ANSWERS_04), {"4.1": "Wrong kind", "4.2": "Not attempted"}, raised="RuntimeError: stuck"),
+        "bob/01_what.ipynb": Copy(
+            lambda: written(source("01")), dict.fromkeys(CORRECT_01, "Not attempted")
+        ),
+        "04_partly.ipynb": Copy(
+            lambda: answering("04", ANSWERS_04),
+            {"4.1": "Wrong kind", "4.2": "Not attempted"},
+            raised="RuntimeError: stuck",
+        ),
         "00_blank.ipynb": Copy(lambda: written(source("00")), BLANK),
         "00_wrong.ipynb": Copy(lambda: wrong("00", test_lesson00_checks.WRONG, 2), ALMOST),
         "01_wrong.ipynb": Copy(lambda: wrong("01", test_lesson01_checks.WRONG, 1), ALMOST_01),
@@ -154,31 +168,50 @@ def copies(folder: Path) -> dict[str, Copy]:
         "exits_00.ipynb": Copy(short(DIES), RIGHT, raised="the process ended"),
         "quits_00.ipynb": Copy(short("quit()"), RIGHT),
         "sys_exit_00.ipynb": Copy(short("import sys; sys.exit('bye')"), RIGHT, raised="SystemExit"),
-        "hog_00.ipynb": Copy(short("hog = [bytearray(2**30) for _ in range(64)]"), RIGHT, raised="MemoryError"),
-        "deep_00.ipynb": Copy(short("def f(n):\n    return f(n + 1)\nf(0)"), RIGHT, raised="RecursionError"),
-        "crash_00.ipynb": Copy(short("import ctypes; ctypes.string_at(0)"), RIGHT, raised="the process ended"),
-        "no_checks_01.ipynb": Copy(lambda: answering("01", {"1.3": "accuracy = 3 / 6"}, keep=False), {"1.3": "Correct", "1.1": "Not attempted"}),
+        "hog_00.ipynb": Copy(
+            short("hog = [bytearray(2**30) for _ in range(64)]"), RIGHT, raised="MemoryError"
+        ),
+        "deep_00.ipynb": Copy(
+            short("def f(n):\n    return f(n + 1)\nf(0)"), RIGHT, raised="RecursionError"
+        ),
+        "crash_00.ipynb": Copy(
+            short("import ctypes; ctypes.string_at(0)"), RIGHT, raised="the process ended"
+        ),
+        "no_checks_01.ipynb": Copy(
+            lambda: answering("01", {"1.3": "accuracy = 3 / 6"}, keep=False),
+            {"1.3": "Correct", "1.1": "Not attempted"},
+        ),
         "edited_00.ipynb": Copy(edited_checks, ALMOST),
-        "overwritten_00.ipynb": Copy(short("lesson = open_lesson = 'gone'"), RIGHT, raised="AttributeError"),
+        "overwritten_00.ipynb": Copy(
+            short("lesson = open_lesson = 'gone'"), RIGHT, raised="AttributeError"
+        ),
         "mute_00.ipynb": Copy(short(MUTE), RIGHT),
         "not_json.ipynb": Copy(lambda: b"{'cells': [", problem="not a notebook"),
         "list.ipynb": Copy(lambda: b"[1, 2]", problem="not a notebook"),
         "nested.ipynb": Copy(lambda: b"[" * 100_000, problem="not a notebook"),
         "empty.ipynb": Copy(lambda: b"", problem="empty"),
-        "latin.ipynb": Copy(lambda: "{\"é\": 1}".encode("latin-1"), problem="UTF-8"),
+        "latin.ipynb": Copy(lambda: '{"é": 1}'.encode("latin-1"), problem="UTF-8"),
         "lesson_77.ipynb": Copy(lambda: of_code('open_lesson("77")'), problem="no lesson 77"),
         "which.ipynb": Copy(lambda: of_code("1 + 1"), problem="No cell opens a lesson"),
         "heavy_00.ipynb": Copy(heavy, RIGHT),
         "flood_00.ipynb": Copy(short("for _ in range(20_000): print('x' * 1_000)"), RIGHT),
         "disk_00.ipynb": Copy(short(WRITE), RIGHT, raised="OSError"),
         "network_00.ipynb": Copy(short(connect), RIGHT, raised="no network"),
-        "network_2_00.ipynb": Copy(short(f"{SUB}subprocess.run([sys.executable, '-c', {connect!r}], check=True)"), RIGHT, raised="CalledProcessError"),
+        "network_2_00.ipynb": Copy(short(other), RIGHT, raised="CalledProcessError"),
         "spy_00.ipynb": Copy(short(spy), RIGHT, raised="out of sight"),
         "spoil_00.ipynb": Copy(short(spoil), RIGHT, raised="Read-only"),
         "stray_00.ipynb": Copy(short(stray), RIGHT),
         "asks_00.ipynb": Copy(short("input('name?')"), RIGHT, raised="StdinNotImplementedError"),
-        "kernel_00.ipynb": Copy(lambda: of_code(SETUP, GOOD, kernelspec={"name": "julia", "display_name": "J"}), RIGHT),
-        "=cmd()_00.ipynb": Copy(short("raise ValueError('=cmd() <script>alert(1)</script>')"), RIGHT, raised="=cmd() <script>"),
-        "<script>alert(2)<b>_00.ipynb": Copy(short(answer="share = '=1+1<script>'"), {"0.1": "Wrong kind"}),
+        "kernel_00.ipynb": Copy(
+            lambda: of_code(SETUP, GOOD, kernelspec={"name": "julia", "display_name": "J"}), RIGHT
+        ),
+        "=cmd()_00.ipynb": Copy(
+            short("raise ValueError('=cmd() <script>alert(1)</script>')"),
+            RIGHT,
+            raised="=cmd() <script>",
+        ),
+        "<script>alert(2)<b>_00.ipynb": Copy(
+            short(answer="share = '=1+1<script>'"), {"0.1": "Wrong kind"}
+        ),
         "Zoë Ñandú 学生_00.ipynb": Copy(short(), RIGHT),
-    }  # fmt: skip
+    }

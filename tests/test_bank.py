@@ -1,4 +1,4 @@
-"""The question bank: every number is computed, every answer is told something, exports can be read."""
+"""The question bank: numbers are computed, answers are told something, exports can be read."""
 
 import math
 import re
@@ -360,7 +360,10 @@ def test_ten_times_the_bins_show_about_three_times_the_error() -> None:
     for bins in (5, 50):
         said = rng.random((200, 1000))
         wet = rng.random(said.shape) < said
-        found = [expected_calibration_error(y, p, bins=bins).value for y, p in zip(wet, said)]
+        found = [
+            expected_calibration_error(y, p, bins=bins).value
+            for y, p in zip(wet, said, strict=True)
+        ]
         means[bins] = np.mean(found)
     assert means[50] / means[5] == pytest.approx(math.sqrt(10), rel=0.1)
 
@@ -370,7 +373,9 @@ def test_about_half_of_the_debiased_squares_of_a_perfect_model_are_negative() ->
     rng = np.random.default_rng(64)
     said = rng.random((200, 1000))
     wet = rng.random(said.shape) < said
-    squares = [debiased_calibration_error(y, p, bins=15).squared for y, p in zip(wet, said)]
+    squares = [
+        debiased_calibration_error(y, p, bins=15).squared for y, p in zip(wet, said, strict=True)
+    ]
     assert 0.35 < np.mean(np.array(squares) < 0) < 0.65
 
 

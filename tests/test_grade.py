@@ -12,7 +12,7 @@ import pytest
 
 import dev
 from tests import copies as made
-from tools import grade, grade_run
+from tools import grade, grade_fence, grade_run
 
 linux = pytest.mark.skipif(os.name != "posix", reason="limits and signals of POSIX")
 
@@ -76,7 +76,7 @@ class Reader(HTMLParser):
         self.text += data
 
 
-# --- without a kernel ------------------------------------------------------------------------------
+# --- without a kernel ----------------------------------------------------------------------------
 
 
 def test_students_are_told_apart_by_folder_or_by_file(tmp_path: Path) -> None:
@@ -153,15 +153,15 @@ def test_a_run_sees_no_variables_that_it_does_not_need(
 ) -> None:
     monkeypatch.setenv("SOME_PASSWORD", "secret")
     monkeypatch.setenv("CALIBKIT_WORKBOOK", str(tmp_path))
-    env = grade.environment(tmp_path)
+    env = grade_fence.environment(tmp_path)
     assert "secret" not in env.values() and "CALIBKIT_WORKBOOK" not in env
     assert env["HOME"].startswith(str(tmp_path)) and Path(env["TMPDIR"]).is_dir()
 
 
 def test_folders_that_a_run_needs_are_not_hidden(tmp_path: Path) -> None:
-    assert grade.hidden(tmp_path / "work", tmp_path / "job") == str(tmp_path / "work")
-    assert grade.hidden(tmp_path, tmp_path / "job") == ""
-    assert grade.hidden(grade.ROOT, tmp_path) == ""
+    assert grade_fence.hidden(tmp_path / "work", tmp_path / "job") == str(tmp_path / "work")
+    assert grade_fence.hidden(tmp_path, tmp_path / "job") == ""
+    assert grade_fence.hidden(grade.ROOT, tmp_path) == ""
 
 
 @pytest.mark.parametrize(
@@ -210,7 +210,7 @@ def test_files_that_are_no_workbook_are_refused_before_a_process_starts(tmp_path
         assert grade.grade(book, tmp_path, 10, 1).problem == "This is not a file."
 
 
-# --- with kernels ----------------------------------------------------------------------------------
+# --- with kernels --------------------------------------------------------------------------------
 
 
 @linux

@@ -27,10 +27,14 @@ INTRODUCTION = """# Question bank
 
 Four questions for each lesson, for an examination, for a start-of-class quiz, or for yourself.
 Choose an answer and press *Check*: what is said to a wrong one names the idea behind it.
-Numbers may be typed as 0.05, 1/20 or 5 %. A pocket calculator is enough unless a question says otherwise.
+Numbers may be typed as 0.05, 1/20 or 5 %.
+A pocket calculator is enough unless a question says otherwise.
 
-The wrong answers are those that learners give. Every number in bold, and every right number, is computed by a test of the package.
-Teachers: `python dev.py bank FOLDER` writes one GIFT file per lesson, which Moodle and other learning platforms import.
+The wrong answers are those that learners give.
+A test of the package computes every number in bold, and every right number.
+
+Teachers: `python dev.py bank FOLDER` writes one GIFT file per lesson.
+Moodle and other learning platforms import them.
 
 <style>
 .ck-item { margin: 0 0 2rem; }

@@ -19,19 +19,17 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import cache
 from html import escape
 from pathlib import Path
-from typing import Any
 
-from tools.virtual_environment import ROOT, VENV, kernel_environment
+from tools.grade_fence import Said, environment, fence, hidden
+from tools.virtual_environment import ROOT
 
 COLUMNS = ("student", "lesson", "file", "kind", "item", "state", "detail", "seconds")
 LARGEST_WORKBOOK = 100 * 2**20
-FENCE = ["unshare", "--user", "--map-root-user", "--net", "--pid", "--mount", "--fork"]
-FENCE += ["--kill-child", "--mount-proc"]
 STATES = (
     "Correct",
     "Almost",
@@ -42,9 +40,9 @@ STATES = (
     "Not defined",
 )
 ORDER = {"exercise": 0, "guess": 1}
+Line = tuple[str, ...]
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-Said = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -126,45 +124,6 @@ def workbooks(folder: Path) -> list[Workbook]:
 # --- one workbook --------------------------------------------------------------------------------
 
 
-@cache
-def fence() -> tuple[str, ...]:
-    """Return the command that starts a process without a network, if there is one here."""
-    if not shutil.which(FENCE[0]):
-        return ()
-    tried = subprocess.run([*FENCE, "true"], capture_output=True, check=False)
-    return tuple(FENCE) if tried.returncode == 0 else ()
-
-
-def environment(job: Path) -> dict[str, str]:
-    """Return the variables of a run: those of lessons, with every folder inside its own."""
-    env = kernel_environment(data=True) | {"PYTHONPATH": str(ROOT), "MPLBACKEND": "agg"}
-    for name, place in {"HOME": "here", "TMPDIR": "tmp", "JUPYTER_RUNTIME_DIR": "run"}.items():
-        (job / place).mkdir()
-        env[name] = str(job / place)
-    kept = ("PATH", "LANG", "LC_", "SYSTEMROOT", "HOME", "TMP", "TEMP", "PYTHON", "JUPYTER")
-    kept += (
-        "OMP_",
-        "OPENBLAS_",
-        "MKL_",
-        "NUMEXPR_",
-        "CALIBKIT_DATA",
-        "IPYTHON",
-        "XDG_CACHE",
-        "MPL",
-    )
-    kept += ("VIRTUAL_ENV", "PYDEVD")  # and no password that the teacher's shell knows
-    return {name: value for name, value in env.items() if name.upper().startswith(kept)}
-
-
-def hidden(folder: Path, job: Path) -> str:
-    """Return the folder that a run must not see, or nothing where it holds what the run needs."""
-    needed = [ROOT, VENV, job, Path(sys.prefix), Path(sys.base_prefix), Path(os.devnull)]
-    needed += [Path(os.environ[name]) for name in ("CALIBKIT_DATA",) if name in os.environ]
-    folder = folder.resolve()
-    inside = any(folder == path.resolve() or folder in path.resolve().parents for path in needed)
-    return "" if inside else str(folder)
-
-
 def grade(workbook: Workbook, folder: Path, seconds: float, memory: float) -> Grade:
     """Run one workbook; whatever happens, return a grade."""
     started = time.monotonic()
@@ -186,12 +145,12 @@ def result(workbook: Workbook, folder: Path, job: Path, seconds: float, memory: 
         return {"problem": "This is not a file."}
     if workbook.path.stat().st_size > LARGEST_WORKBOOK:
         return {"problem": f"The file is larger than {LARGEST_WORKBOOK // 2**20} MB."}
-    options = {"name": workbook.path.stem, "job": str(job), "hidden": hidden(folder, job)}
-    options |= {"seconds": seconds, "memory": memory, "alone": bool(fence())}  # type: ignore[dict-item]
+    options: Said = {"name": workbook.path.stem, "job": str(job), "hidden": hidden(folder, job)}
+    options |= {"seconds": seconds, "memory": memory, "alone": bool(fence())}
     command = [*fence(), sys.executable, "-m", "tools.grade_run", json.dumps(options)]
     pipes: Said = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "cwd": ROOT}
     with workbook.path.open("rb") as file:
-        process = subprocess.Popen(
+        process: subprocess.Popen[bytes] = subprocess.Popen(
             command, stdin=file, env=environment(job), start_new_session=True, **pipes
         )
     try:  # the run watches its own time; this is for one that cannot any more
@@ -213,12 +172,12 @@ def result(workbook: Workbook, folder: Path, job: Path, seconds: float, memory: 
 # --- what is written -----------------------------------------------------------------------------
 
 
-def table(found: Grade) -> list[tuple[str, ...]]:
+def table(found: Grade) -> list[Line]:
     """Return the lines of one workbook for `grades.csv`."""
     about = (found.student, found.lesson, found.workbook.file)
     state = "not graded" if found.problem else "graded"
-    lines = [(*about, "workbook", "", state, found.problem or found.in_words,
-              f"{found.seconds:.0f}")]  # fmt: skip
+    words, seconds = found.problem or found.in_words, f"{found.seconds:.0f}"
+    lines: list[Line] = [(*about, "workbook", "", state, words, seconds)]
     kept = [row for row in found.rows if row["kind"] in ORDER]
     for row in sorted(kept, key=lambda row: ORDER[row["kind"]]):
         lines.append((*about, row["kind"], row["item"], row["state"], row["says"], ""))
@@ -253,7 +212,7 @@ summary { cursor: pointer; padding: 0.2rem 0; }
 """
 
 
-def cells(line: tuple[str, ...], tag: str = "td") -> str:
+def cells(line: Line, tag: str = "td") -> str:
     """Return a row of an HTML table."""
     scope = ' scope="col"' if tag == "th" else ""
     return "<tr>" + "".join(f"<{tag}{scope}>{shown(word)}</{tag}>" for word in line) + "</tr>"
@@ -264,7 +223,7 @@ def shown(text: str) -> str:
     return escape(UNSEEN.sub("\ufffd", text))
 
 
-def html_table(caption: str, head: tuple[str, ...], lines: list[tuple[str, ...]]) -> str:
+def html_table(caption: str, head: Line, lines: Sequence[Line]) -> str:
     """Return a table that scrolls on a narrow page."""
     body = "\n".join(cells(line) for line in lines)
     return (f'<div class="scroll"><table><caption>{shown(caption)}</caption><thead>'
@@ -282,7 +241,7 @@ def summary(grades: list[Grade]) -> str:
         "seconds",
         "file",
     )
-    lines = []
+    lines: list[Line] = []
     for found in grades:
         early = sum(row["state"] == "before reveal" for row in found.of("guess"))
         counts = [str(found.count(state)) for state in STATES] + [f"{early} of {found.predictions}"]

@@ -57,7 +57,8 @@ class Judge:
     def note_guesses(self) -> None:
         """Note what the learner's lesson knows: guesses, and texts that were self-assessed."""
         found = [item for item in list(self.namespace.values()) if type(item) is self.kind]
-        for record in (item.record for item in found if item.id == self.id):
+        for lesson in (item for item in found if item.id == self.id):
+            record: Any = getattr(lesson, "record")  # noqa: B009
             for pid in self.predictions:
                 if pid in record.guesses:
                     when = "before reveal" if record.before(pid) else "after reveal"

@@ -1,16 +1,13 @@
 """Run one student's workbook in a fenced process; `python dev.py grade` starts one per workbook.
 
-The process limits itself, starts a kernel, hands it the cells one by one, and prints what the judge
-in the kernel (`tools.grade_judge`) found. The limits guard against accidents and pranks: where the
-platform can (`unshare` of Linux), the run has no network, sees no other process, may write into
-its own folder only, and leaves nothing behind. It is no prison for code written to break out.
+The process limits itself (`tools.grade_fence`), starts a kernel, hands it the cells one by one, and
+prints what the judge in the kernel (`tools.grade_judge`) has found.
 """
 
 import ast
-import contextlib
-import ctypes
 import hashlib
 import json
+import math
 import os
 import re
 import secrets
@@ -25,20 +22,13 @@ from nbclient import NotebookClient
 from nbclient.exceptions import DeadKernelError
 
 from tools import notebook_files as files
+from tools.grade_fence import Stop, limit, lock_files, watch
 from tools.grade_judge import DIED, WORDS, Said
-
-try:
-    import resource
-except ImportError:  # Windows
-    resource = None  # type: ignore[assignment]
 
 Cells = list[tuple[str, list[str]]]
 OPENED = re.compile(r"\bopen_lesson\(\s*(?:id\s*=\s*)?[\"']?(\d{1,2})[\"']?\s*\)")
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 TRIES = 4
-LARGEST_FILE = 256 * 2**20
-LARGEST_FOLDER = 1024 * 2**20
-MOST_PROCESSES = 64
 PATIENCE = 600  # seconds for what is ours: starting a kernel, looking at answers
 
 
@@ -73,13 +63,13 @@ def lesson_of(cells: Cells, name: str, known: tuple[str, ...]) -> str:
         raise Ungradable(f"There is no lesson {opened[0]}.")
     if not opened and not named:
         raise Ungradable("No cell opens a lesson, and the file is not named after one.")
-    return (opened or named)[0]
+    return str((opened or named)[0])
 
 
 def plain(source: str) -> str:
     """Return code without comments and layout."""
     try:
-        return ast.unparse(ast.parse(source))
+        return str(ast.unparse(ast.parse(source)))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ""
 
@@ -126,6 +116,7 @@ def client_of(sources: list[str], folder: Path) -> Silent:
     if os.name == "posix":  # without a network there is not even a loopback
         manager.transport = "ipc"
         manager.ip = str(folder.parent / "run" / secrets.token_hex(4))
+    assert manager.kernel_spec is not None
     manager.kernel_spec.argv[0] = sys.executable
     return client
 
@@ -208,9 +199,11 @@ class Run:
             raised.append(" ".join(words.split())[:WORDS])
 
         def kill() -> None:
-            os.kill(client.km.provisioner.pid, signal.SIGTERM if os.name == "nt" else 9)
+            pid = getattr(getattr(client.km, "provisioner", None), "pid", None)
+            if pid:
+                os.kill(pid, signal.SIGTERM if os.name == "nt" else signal.SIGKILL)
 
-        client.timeout_func = lambda _: seconds
+        client.timeout_func = lambda _: math.ceil(seconds)
         client.on_cell_error = note
         last_resort = threading.Timer(2 * seconds + 10, kill)
         last_resort.daemon = True
@@ -263,89 +256,6 @@ def graded(raw: bytes, options: Said) -> Said:
     except Exception as error:  # nothing of one workbook may reach the others
         found["problem"] = f"The run failed: {type(error).__name__}: {str(error)[:WORDS]}"
     return found
-
-
-# --- the fence -----------------------------------------------------------------------------------
-
-
-def limit(memory: float) -> list[str]:
-    """Set the limits of this process and of those that it starts; return what holds."""
-    if resource is None:
-        return []
-    wanted = {"RLIMIT_FSIZE": LARGEST_FILE, "RLIMIT_CORE": 0, "RLIMIT_AS": int(memory * 2**30)}
-    held = []
-    for name, value in wanted.items():
-        with contextlib.suppress(AttributeError, OSError, ValueError):
-            number = getattr(resource, name)
-            hard = resource.getrlimit(number)[1]
-            value = value if hard == resource.RLIM_INFINITY else min(value, hard)
-            resource.setrlimit(number, (value, value))
-            held.append({"RLIMIT_FSIZE": "file size", "RLIMIT_AS": "memory"}.get(name, ""))
-    return [name for name in held if name]
-
-
-def lock_files(job: str, hidden: str) -> bool:
-    """Make all folders but one read-only, and hide the other students', in a mount namespace."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    bind, recursive, here, read_only = 4096, 0x8000, -100, 1
-
-    def mount(source: str, target: str, kind: str, flags: int, data: str = "") -> bool:
-        words = [word.encode() for word in (source, target, kind)]
-        return bool(libc.mount(*words, ctypes.c_ulong(flags), data.encode()) == 0)
-
-    def attributes(target: str, flags: int, add: int, drop: int) -> bool:
-        values = (ctypes.c_uint64 * 4)(add, drop, 0, 0)
-        call = (442, here, target.encode(), flags, ctypes.byref(values), ctypes.c_size_t(32))
-        return bool(libc.syscall(*call) == 0)
-
-    done = mount(job, job, "", bind) and attributes("/", recursive, read_only, 0)
-    done = done and attributes(job, 0, 0, read_only)
-    if done and hidden:
-        done = mount("none", hidden, "tmpfs", read_only)
-    if done:
-        mount("none", "/dev/shm", "tmpfs", 0, "size=256m")
-    for capability in range(64):  # whoever is root in here can undo none of this
-        libc.prctl(24, capability, 0, 0, 0)
-    return done
-
-
-def watch(job: Path, memory: float, stop: "Stop") -> None:
-    """End the run when it has too many processes, or too much on disk or in memory together."""
-    page = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 0
-    while True:
-        time.sleep(0.25)
-        ids = [entry for entry in os.listdir("/proc") if entry.isdigit()] if stop.alone else []
-        if len(ids) > MOST_PROCESSES:
-            stop(f"The workbook started more than {MOST_PROCESSES} processes.")
-        resident = 0
-        for entry in ids:
-            with contextlib.suppress(OSError, IndexError):
-                resident += int(Path("/proc", entry, "statm").read_text("ascii").split()[1]) * page
-        if resident > 1.5 * memory * 2**30:
-            stop("The processes of the workbook took too much memory together.")
-        sizes = (os.lstat(os.path.join(at, name)).st_size for at, _, names in os.walk(job)
-                 for name in names if os.path.lexists(os.path.join(at, name)))  # fmt: skip
-        with contextlib.suppress(OSError):
-            if sum(sizes) > LARGEST_FOLDER:
-                stop("The workbook wrote too much to the disk.")
-
-
-class Stop:
-    """The way out: one line of JSON for `tools.grade`, then the end of the process."""
-
-    def __init__(self, alone: bool) -> None:
-        self.alone = alone
-        self.channel = os.dup(1)  # no child inherits it
-        null = os.open(os.devnull, os.O_RDWR)
-        for number in (0, 1, 2):
-            os.dup2(null, number)
-
-    def __call__(self, problem: str = "", found: Said | None = None) -> None:
-        """Report and end; as the first process of a namespace it takes all others along."""
-        said = found or {"lesson": "", "problem": problem, "rows": [], "raised": []}
-        with os.fdopen(self.channel, "w", encoding="utf-8") as file:
-            file.write(json.dumps(said))
-        os._exit(0)
 
 
 def main(options: Said) -> None:
