@@ -392,7 +392,7 @@ def test_the_constant_forecast_has_the_smaller_ece() -> None:
 
 
 def test_flat_and_slope_agree_away_from_the_diagonal() -> None:
-    """Question 05.2: what its right option says, for a bin on one side of it and for one that crosses."""
+    """Question 05.2: for a bin on one side of the diagonal, and for one that crosses it."""
     for said, same in (([0.1, 0.2, 0.25], True), ([0.4, 0.6, 0.9], False)):
         wet, prob = np.array([0, 1, 1]), np.array(said)
         flat = np.abs(wet.mean() - prob).mean()

@@ -8,13 +8,11 @@ endless or hostile costs its own rows. Exit code 0: all were graded; 1: some cou
 """
 
 import argparse
-import contextlib
 import csv
 import json
 import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -30,15 +28,8 @@ from tools.virtual_environment import ROOT
 
 COLUMNS = ("student", "lesson", "file", "kind", "item", "state", "detail", "seconds")
 LARGEST_WORKBOOK = 100 * 2**20
-STATES = (
-    "Correct",
-    "Almost",
-    "Wrong kind",
-    "Self-assessed",
-    "Compare",
-    "Not attempted",
-    "Not defined",
-)
+STATES: tuple[str, ...] = ("Correct", "Almost", "Wrong kind", "Self-assessed", "Compare")
+STATES += ("Not attempted", "Not defined")
 ORDER = {"exercise": 0, "guess": 1}
 Line = tuple[str, ...]
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
@@ -148,19 +139,15 @@ def result(workbook: Workbook, folder: Path, job: Path, seconds: float, memory: 
     options: Said = {"name": workbook.path.stem, "job": str(job), "hidden": hidden(folder, job)}
     options |= {"seconds": seconds, "memory": memory, "alone": bool(fence())}
     command = [*fence(), sys.executable, "-m", "tools.grade_run", json.dumps(options)]
-    pipes: Said = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "cwd": ROOT}
     with workbook.path.open("rb") as file:
-        process: subprocess.Popen[bytes] = subprocess.Popen(
-            command, stdin=file, env=environment(job), start_new_session=True, **pipes
-        )
+        process = subprocess.Popen(command, stdin=file, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, cwd=ROOT, env=environment(job))  # fmt: skip
     try:  # the run watches its own time; this is for one that cannot any more
         said, complaint = process.communicate(timeout=8 * seconds + 1800)
     except subprocess.TimeoutExpired:
         said, complaint = b"", b"it did not end"
     finally:
-        with contextlib.suppress(OSError, AttributeError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.kill()
+        process.kill()  # a fenced one takes along all that it has started
         process.wait()
     try:
         return dict(json.loads(said))
@@ -335,10 +322,14 @@ def main(arguments: list[str]) -> int:
     grades: list[Grade] = []
     with ThreadPoolExecutor(chosen.jobs) as pool:
         seen = pool.map(lambda w: grade(w, chosen.folder, chosen.seconds, chosen.memory), found)
-        for number, one in enumerate(seen, start=1):
-            grades.append(one)
-            name = harmless(one.workbook.file)
-            print(f"{number}/{len(found)} {name}: {one.in_words} ({one.seconds:.0f} s)", flush=True)
+        try:
+            for number, one in enumerate(seen, start=1):
+                grades.append(one)
+                words = f"{harmless(one.workbook.file)}: {one.in_words} ({one.seconds:.0f} s)"
+                print(f"{number}/{len(found)} {words}", flush=True)
+        except KeyboardInterrupt:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
     grades.sort(key=lambda one: (one.student, one.lesson, one.workbook.file))
     write_csv(grades, out / "grades.csv")
     write_page(grades, out / "grades.html")
@@ -348,4 +339,7 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except KeyboardInterrupt:
+        sys.exit("Stopped; nothing was written.")
