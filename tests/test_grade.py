@@ -215,9 +215,15 @@ def test_files_that_are_no_workbook_are_refused_before_a_process_starts(tmp_path
 
 @linux
 @pytest.mark.slow
+@pytest.mark.parametrize("fenced", [True, False])
 def test_a_good_a_wrong_and_a_broken_workbook(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    fenced: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
+    if not fenced:  # as where there is no `unshare`
+        monkeypatch.setattr(grade, "fence", tuple)
     wanted = {name: made.copies(tmp_path)[name] for name in ("edited_00.ipynb", "empty.ipynb")}
     wanted["good_00.ipynb"] = made.Copy(made.short(), made.RIGHT)
     write(tmp_path, {name: copy.content() for name, copy in wanted.items()})
@@ -230,6 +236,7 @@ def test_a_good_a_wrong_and_a_broken_workbook(
     said = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in said if "/3 " in line] == ["1/3", "2/3", "3/3"]
     assert said[-1].startswith("2 graded, 1 not.")
+    assert ("cannot take the network" in said[0]) == (not fenced or not grade_fence.fence())
     (tmp_path / "empty.ipynb").unlink()
     assert grade.main([str(tmp_path), "--out", str(out)]) == 0
 

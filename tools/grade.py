@@ -140,8 +140,14 @@ def result(workbook: Workbook, folder: Path, job: Path, seconds: float, memory: 
     options |= {"seconds": seconds, "memory": memory, "alone": bool(fence())}
     command = [*fence(), sys.executable, "-m", "tools.grade_run", json.dumps(options)]
     with workbook.path.open("rb") as file:
-        process = subprocess.Popen(command, stdin=file, stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE, cwd=ROOT, env=environment(job))  # fmt: skip
+        process = subprocess.Popen(
+            command,
+            stdin=file,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=ROOT,
+            env=environment(job),
+        )
     try:  # the run watches its own time; this is for one that cannot any more
         said, complaint = process.communicate(timeout=8 * seconds + 1800)
     except subprocess.TimeoutExpired:
