@@ -41,6 +41,7 @@ Moodle and other learning platforms import them.
 .ck-item fieldset { border: 0; margin: 0; padding: 0; }
 .ck-item .ck-option { display: flex; gap: 0.6rem; padding: 0.2rem 0; cursor: pointer; }
 .ck-item input[type="text"] { width: 9rem; font: inherit; padding: 0.15rem 0.4rem; }
+.ck-item summary { list-style: none; cursor: pointer; padding: 0.15rem 0; }
 .ck-item button { font: inherit; padding: 0.15rem 0.9rem; margin: 0.4rem 0.6rem 0.4rem 0; }
 .ck-item output { display: block; border-left: 0.35rem solid transparent; padding: 0.1rem 0.8rem; }
 .ck-item output[data-state="right"] { border-color: #2e9e6b; }
