@@ -130,6 +130,14 @@ ANSWERS_04 = {
     "4.2": "lying_plot = ...",
     "4.4": "raise RuntimeError('stuck')",
 }
+SWARM = (
+    "import subprocess, time\nmany = [subprocess.Popen(['sleep', '99']) for _ in range(100)]\n"
+    "time.sleep(100)"
+)
+FILL = (
+    "import time\nfor number in range(6):\n    open(f'{number}', 'wb').truncate(2**28)\n"
+    "time.sleep(100)"
+)
 DIES = "import os\nos._exit(1)"
 SUB = "import subprocess, sys\n"
 WRITE = (
@@ -196,6 +204,8 @@ def copies(folder: Path) -> dict[str, Copy]:
         "heavy_00.ipynb": Copy(heavy, RIGHT),
         "flood_00.ipynb": Copy(short("for _ in range(20_000): print('x' * 1_000)"), RIGHT),
         "disk_00.ipynb": Copy(short(WRITE), RIGHT, raised="OSError"),
+        "swarm_00.ipynb": Copy(short(SWARM), problem="more than 64 processes"),
+        "fill_00.ipynb": Copy(short(FILL), problem="too much to the disk"),
         "network_00.ipynb": Copy(short(connect), RIGHT, raised="no network"),
         "network_2_00.ipynb": Copy(short(other), RIGHT, raised="CalledProcessError"),
         "spy_00.ipynb": Copy(short(spy), RIGHT, raised="out of sight"),

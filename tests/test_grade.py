@@ -269,7 +269,7 @@ def test_made_copies_with_typical_slips_cost_their_own_rows_only(tmp_path: Path)
     wanted = made.copies(tmp_path)
     fenced = bool(grade.fence())
     if not fenced:  # what only a namespace can withhold
-        for name in ("network_2_00.ipynb", "spy_00.ipynb", "spoil_00.ipynb"):
+        for name in ("network_2_00.ipynb", "spy_00.ipynb", "spoil_00.ipynb", "swarm_00.ipynb"):
             del wanted[name]
     write(tmp_path, {name: copy.content() for name, copy in wanted.items()})
     (tmp_path / "folder.ipynb").mkdir()

@@ -58,7 +58,9 @@ class Judge:
         """Note what the learner's lesson knows: guesses, and texts that were self-assessed."""
         found = [item for item in list(self.namespace.values()) if type(item) is self.kind]
         for lesson in (item for item in found if item.id == self.id):
-            record: Any = getattr(lesson, "record")  # noqa: B009
+            record: Any = getattr(lesson, "record", None)
+            if record is None:
+                continue
             for pid in self.predictions:
                 if pid in record.guesses:
                     when = "before reveal" if record.before(pid) else "after reveal"

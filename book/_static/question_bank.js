@@ -67,7 +67,9 @@
     const set = element("fieldset", { role: "radiogroup", "aria-labelledby": label });
     for (const [place, line] of [...list.children].entries()) {
       const input = element("input", { type: "radio", name: item.id, value: place });
-      set.append(element("label", { class: "ck-option" }, input, element("span", {}, ...line.childNodes)));
+      const letter = `${String.fromCharCode(97 + place)}. `;  // as in the folded answers
+      const words = element("span", {}, letter, ...line.childNodes);
+      set.append(element("label", { class: "ck-option" }, input, words));
     }
     list.remove();
     return set;
