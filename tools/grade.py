@@ -86,7 +86,7 @@ class Grade:
         parts += [f"{assessed} self-assessed"] if assessed else []
         early = sum(row["state"] == "before reveal" for row in self.of("guess"))
         parts += [f"{early} of {self.predictions} guesses"]
-        parts += [f"{len(self.raised)} cells raised"] if self.raised else []
+        parts += [f"cells that raised: {len(self.raised)}"] if self.raised else []
         return ", ".join(parts)
 
     @property
@@ -199,7 +199,8 @@ STYLE = """
 body { font: 1rem/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem; }
 table { border-collapse: collapse; margin: 0.5rem 0 1rem; }
 caption, th, td { text-align: left; vertical-align: top; padding: 0.2rem 1rem 0.2rem 0; }
-th, td { border-bottom: 1px solid #8888; overflow-wrap: anywhere; }
+th, td { border-bottom: 1px solid #8888; }
+td { overflow-wrap: break-word; }
 summary { cursor: pointer; padding: 0.2rem 0; }
 .scroll { overflow-x: auto; }
 """
