@@ -199,8 +199,7 @@ STYLE = """
 body { font: 1rem/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem; }
 table { border-collapse: collapse; margin: 0.5rem 0 1rem; }
 caption, th, td { text-align: left; vertical-align: top; padding: 0.2rem 1rem 0.2rem 0; }
-th, td { border-bottom: 1px solid #8888; }
-td { overflow-wrap: break-word; }
+th, td { border-bottom: 1px solid #8888; overflow-wrap: break-word; }
 summary { cursor: pointer; padding: 0.2rem 0; }
 .scroll { overflow-x: auto; }
 """
@@ -313,7 +312,7 @@ def parsed(arguments: list[str]) -> argparse.Namespace:
 def warn_about_limits() -> None:
     """Say which guards this platform does not have."""
     if os.name != "posix":
-        print("This platform cannot limit memory and file sizes of a process.")
+        print("This platform cannot limit the memory and the files of a process.")
     if not fence():
         print("This platform cannot take the network from a process (no `unshare`); Python's "
               "sockets are refused, other programs are not.")  # fmt: skip
