@@ -375,6 +375,20 @@ def command_clean(arguments: list[str]) -> int:
     return 0
 
 
+def command_grade(arguments: list[str]) -> int:
+    """Run and check a folder of students' workbooks; `grade --help` says more."""
+    prepare(LAB, TORCH)
+    env = environment() | {"PYTHONPATH": str(ROOT)}
+    return call(venv_python(), "-m", "tools.grade", *arguments, cwd=Path.cwd(), env=env)
+
+
+def command_bank(arguments: list[str]) -> int:
+    """Write the question bank's page, or its GIFT files: `bank FOLDER` (for learning platforms)."""
+    prepare(LAB)
+    env = environment() | {"PYTHONPATH": str(ROOT)}
+    return call(venv_python(), "-m", "tools.bank", *arguments, cwd=Path.cwd(), env=env)
+
+
 def command_help(arguments: list[str]) -> int:
     """List the commands."""
     no_arguments(arguments)
@@ -405,6 +419,8 @@ COMMANDS: dict[str, Callable[[list[str]], int]] = {
     "check": command_check,
     "lint": command_lint,
     "clean": command_clean,
+    "grade": command_grade,
+    "bank": command_bank,
     "help": command_help,
 }
 
