@@ -13,6 +13,7 @@ from nbformat import NotebookNode
 from tools import notebook_files as files
 from tools.notebook_hints import hint_problems
 
+WIDEST = 76  # as notebooks/ruff.toml
 HINT = "run `python dev.py run {stem}`"
 
 
@@ -63,6 +64,8 @@ def source_problems(source: NotebookNode) -> Iterator[str]:
     for position, cell in enumerate(source.cells, start=1):
         if cell.cell_type != "code":
             continue
+        if max(map(len, cell.source.splitlines()), default=0) > WIDEST:
+            yield f"cell {position} has a line of more than {WIDEST} characters; the book cuts it"
         if cell.source.rstrip().endswith(";"):
             yield f"cell {position} ends in a semicolon, which nbval does not honour"
         if "needs-data" in files.tags(cell) and files.IGNORED_BY_NBVAL not in files.tags(cell):

@@ -1,12 +1,20 @@
-"""The solved build: every solution runs before its check, and every check must say Correct."""
+"""The solved build: every solution runs before its check, and every check must say Correct.
+
+Learners run cells twice, and go back. So each cell runs twice in a row, and at the end all
+solutions and checks run once more: nothing may raise, and no printed text may change.
+"""
 
 import copy
+import difflib
+from collections.abc import Iterator
+from itertools import groupby
 from pathlib import Path
 
 from nbformat import NotebookNode
 
 from tools import notebook_files as files
 from tools.notebook_check import said
+from tools.notebook_compare import compared
 
 Problems = list[str]
 
@@ -36,6 +44,50 @@ def with_solutions(source: NotebookNode) -> NotebookNode:
         raise files.NotebookProblem("the last check has no solution")
     solved.cells = cells
     return solved
+
+
+def doubled(notebook: NotebookNode) -> NotebookNode:
+    """Return a copy in which each code cell stands twice; solutions and checks again at the end.
+
+    Each cell's metadata says which cell of the original it repeats.
+    """
+    repeated = copy.deepcopy(notebook)
+    cells: list[NotebookNode] = []
+    for position, cell in enumerate(repeated.cells):
+        cell.metadata["of"] = position
+        cells += [cell, copy.deepcopy(cell)] if cell.cell_type == "code" else [cell]
+    again = {"solution", "check"}
+    cells += [copy.deepcopy(cell) for cell in repeated.cells if again & set(files.tags(cell))]
+    for number, cell in enumerate(cells):
+        cell["id"] = f"cell-{number}"
+    repeated.cells = cells
+    return repeated
+
+
+def first_runs(executed: NotebookNode) -> NotebookNode:
+    """Return an executed, doubled notebook as it was before it was doubled."""
+    single = copy.deepcopy(executed)
+    runs = {cell.metadata.pop("of"): cell for cell in reversed(single.cells)}
+    single.cells = [runs[position] for position in sorted(runs)]
+    return single
+
+
+def repetition_problems(executed: NotebookNode) -> Iterator[str]:
+    """Yield the cells of a doubled notebook whose text changes when they run again."""
+    cells = [copy.copy(cell) for cell in executed.cells if cell.cell_type == "code"]
+    for cell in cells:
+        cell["outputs"] = files.normalise_outputs(cell, 1)
+    by_origin = sorted(cells, key=lambda cell: int(cell.metadata["of"]))
+    for _, runs in groupby(by_origin, key=lambda cell: int(cell.metadata["of"])):
+        first, *others = runs
+        if files.IGNORED_BY_NBVAL in files.tags(first):
+            continue
+        for other in others:
+            lines = difflib.unified_diff(compared(first), compared(other), n=0, lineterm="")
+            changed = [line for line in lines if not line.startswith(("@@", "---", "+++"))]
+            if changed:
+                title = f"run again, this cell says something else: {first.source.splitlines()[0]}"
+                yield "\n    ".join([title, *changed])
 
 
 def state_problems(executed: NotebookNode) -> Problems:

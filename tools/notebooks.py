@@ -23,7 +23,15 @@ from tools.lesson_needs import missing
 from tools.notebook_check import pair_problems
 from tools.notebook_compare import differences
 from tools.notebook_hints import with_hints
-from tools.notebook_solved import count_checks, state_problems, with_solutions, write_solved
+from tools.notebook_solved import (
+    count_checks,
+    doubled,
+    first_runs,
+    repetition_problems,
+    state_problems,
+    with_solutions,
+    write_solved,
+)
 from tools.virtual_environment import ROOT, kernel_environment
 
 SOLVED = ROOT / "build" / "solved"
@@ -84,9 +92,10 @@ def check(path: Path) -> str:
 def solve(path: Path, folder: Path = SOLVED) -> str:
     """Build and execute one solved notebook; return what was seen or raise with the answers."""
     started = time.monotonic()
-    executed = execute(with_solutions(files.read_source(path)), path.parent)
+    repeated = execute(doubled(with_solutions(files.read_source(path))), path.parent)
+    problems = [*state_problems(repeated), *repetition_problems(repeated)]
+    executed = first_runs(repeated)
     write_solved(executed, folder / f"{path.stem}.ipynb")
-    problems = state_problems(executed)
     if problems:
         raise files.NotebookProblem("\n  ".join(problems))
     return f"{count_checks(executed)} checks correct, {time.monotonic() - started:.1f} s"

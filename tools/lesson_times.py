@@ -1,0 +1,102 @@
+"""What a lesson costs a learner: `python -m tools.lesson_times` prints a table, tests compare it.
+
+Minutes = words / 200 + lines of code / 20 + 1 for each prediction and each figure + 3 for each
+explorer + what each exercise's heading states ("### Exercise 4.1 Compute the table · 8 min").
+Folded hints, answers and solutions are not counted. A part whose heading begins with "Go further"
+is counted apart; it ends at the next heading of its level.
+"""
+
+import math
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from nbformat import NotebookNode
+
+from tools import notebook_files as files
+
+WORDS_PER_MINUTE = 200
+LINES_PER_MINUTE = 20  # code that is read and run, not written
+HEADING = re.compile(r"^(#{1,4}) (.*)$", re.MULTILINE)
+EXERCISE = re.compile(r"Exercise [\d.]+ .*· (\d+) min$")
+STATED = re.compile(r"⏱ core (\d+) min(?: · go further (\d+) min)?")
+FOLDED = re.compile(r"<details>.*?</details>", re.DOTALL)
+FREE = dict.fromkeys(("setup", "check", "exercise", "solution", "reveal", "static-twin"), 0.0)
+PRICES = {"predict": 1.0, "widget": 3.0} | FREE
+
+
+@dataclass
+class Minutes:
+    """Minutes of a lesson's core and of its parts "Go further"."""
+
+    core: float = 0.0
+    further: float = 0.0
+
+    def add(self, minutes: float, further: bool) -> None:
+        """Count minutes where they belong."""
+        if further:
+            self.further += minutes
+        else:
+            self.core += minutes
+
+
+def counted(notebook: NotebookNode) -> Minutes:
+    """Return what a lesson takes, by the rule above."""
+    minutes, level = Minutes(), 0  # the level of the heading "Go further" that we are below
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            minutes.add(code_minutes(cell), level > 0)
+            continue
+        for text, heading in sections(FOLDED.sub(" ", cell.source)):
+            if heading:
+                depth, words = len(heading[1]), heading[2].strip()
+                if words.startswith("Go further"):
+                    level = depth
+                elif 0 < depth <= level:
+                    level = 0
+                if found := EXERCISE.search(words):
+                    minutes.add(float(found[1]), level > 0)
+            minutes.add(len(re.findall(r"\w[\w'’.-]*", text)) / WORDS_PER_MINUTE, level > 0)
+    return minutes
+
+
+def sections(text: str) -> list[tuple[str, re.Match[str] | None]]:
+    """Split prose at its headings; each piece comes with the heading that it stands below."""
+    marks = list(HEADING.finditer(text))
+    starts = [0, *(mark.start() for mark in marks)]
+    ends = [*starts[1:], len(text)]
+    return [
+        (text[start:end], mark)
+        for start, end, mark in zip(starts, ends, [None, *marks], strict=True)
+    ]
+
+
+def code_minutes(cell: NotebookNode) -> float:
+    """Return the minutes of a code cell: some have their price, other code is read."""
+    tags = set(files.tags(cell))
+    for tag, minutes in PRICES.items():
+        if tag in tags:
+            return minutes
+    figure = 1.0 if "figure" in cell.metadata.get("mystnb", {}) else 0.0
+    return figure + len(cell.source.splitlines()) / LINES_PER_MINUTE
+
+
+def stated(path: Path) -> tuple[int, int] | None:
+    """Return the minutes that a lesson's header states, or None where it states none."""
+    found = STATED.search(path.read_text(encoding="utf-8"))
+    return (int(found[1]), int(found[2] or 0)) if found else None
+
+
+def main(names: list[str]) -> int:
+    """Print counted and stated minutes of the lessons, rounded up to the next five."""
+    print("lesson  core  go further  header")
+    for path in files.sources(names):
+        minutes, said = counted(files.read_source(path)), stated(path)
+        core, further = (5 * math.ceil(part / 5) for part in (minutes.core, minutes.further))
+        print(f"{path.stem[:2]:>6}{core:>6}{further:>12}  {said or '-'}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
