@@ -18,7 +18,7 @@ from calibkit.learn import Lesson, Message, Prediction, messages
 from calibkit.lessons import open_lesson
 
 LESSON = re.compile(r"notebooks/(\d\d)_")
-NAMED = re.compile(r"\.(?:predict|reveal)\(\"(\w+)\"")
+NAMED = re.compile(r"\.(?:predict|reveal)\(\s*\"(\w+)\"")
 HINT = "guess first, or open it without a guess"
 GAME = "A round of the game, solved"
 GAME_HINT = "play first"

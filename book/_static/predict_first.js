@@ -10,7 +10,7 @@
   // Some browsers forbid storage; the guesses then last as long as the page.
   let guesses = {};
   const load = () => {
-    try { guesses = JSON.parse(localStorage.getItem(KEY)) || {}; } catch { guesses = {}; }
+    try { guesses = { ...guesses, ...JSON.parse(localStorage.getItem(KEY)) }; } catch { /* none */ }
   };
   const save = () => {
     try { localStorage.setItem(KEY, JSON.stringify(guesses)); } catch { /* see above */ }
@@ -35,7 +35,8 @@
         if (!field) button.setAttribute("aria-pressed", String(button.value === guess));
       });
       if (field) {
-        field.disabled = guess !== null;
+        field.disabled = false;
+        field.readOnly = guess !== null;
         field.value = guess ?? "";
       }
       forget.hidden = guess === null;
@@ -61,7 +62,7 @@
       save();
       show();
       openGuessed();
-      if (field) forget.focus({ preventScroll: true });
+      if (field) field.focus({ preventScroll: true }); // its button sleeps now
     };
 
     buttons.forEach((button) => {
@@ -70,7 +71,9 @@
     // The theme binds arrow keys; inside a form they belong to its field.
     root.addEventListener("keydown", (event) => {
       event.stopPropagation();
-      if (event.key === "Enter" && event.target === field) choose(field.value.trim());
+      if (event.key !== "Enter" || event.target !== field) return;
+      event.preventDefault();
+      choose(field.value.trim());
     });
     forget.addEventListener("click", () => {
       guesses = {};
