@@ -23,18 +23,18 @@ HIDDEN = """() => [...document.querySelectorAll('details.ck-fold')].every(fold =
 
 
 class Visit:
-    """A page on which every other host is blocked, and every request and message is noted."""
+    """A page that notes every message and every request to another host; none gets there."""
 
     def __init__(self, browser: Any, site: str, **options: Any) -> None:
-        self.site, self.blocked, self.messages = site, [], []
+        self.site, self.elsewhere, self.messages = site, [], []
         self.page = browser.new_context(**options).new_page()
-        self.page.route(lambda url: not url.startswith((site, "data:", "blob:")), self._block)
+        self.page.on("request", self._watch)
         self.page.on("console", self._note)
         self.page.on("pageerror", lambda error: self.messages.append(str(error)))
 
-    def _block(self, route: Any) -> None:
-        self.blocked.append(route.request.url)
-        route.abort()
+    def _watch(self, request: Any) -> None:
+        if not request.url.startswith((self.site, "data:", "blob:")):
+            self.elsewhere.append(request.url)
 
     def _note(self, message: Any) -> None:
         if message.type in ("error", "warning"):

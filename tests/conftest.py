@@ -17,8 +17,9 @@ from browser_pages import Visit
 
 ROOT = Path(__file__).resolve().parent.parent
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-# Chromium as root, without its own requests to the world.
+# Chromium as root, without its own requests to the world; it finds no host but this machine.
 BROWSER_OPTIONS = (
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
     "--no-sandbox",
     "--disable-gpu",
     "--disable-quic",
@@ -44,6 +45,8 @@ hypothesis.settings.load_profile("calibkit")
 
 
 class _Quiet(http.server.SimpleHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"  # one connection for many files
+
     def log_message(self, *arguments: object) -> None:
         """Keep the test's output free of requests."""
 

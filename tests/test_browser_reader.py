@@ -43,7 +43,7 @@ def test_the_explorer_moves_by_keyboard(visit: Visit) -> None:
     page.keyboard.press("ArrowLeft")
     assert state() == first
     assert visit.messages == []
-    assert visit.blocked == []
+    assert visit.elsewhere == []
 
 
 def test_the_game_is_played_by_keyboard(visit: Visit) -> None:
@@ -116,7 +116,7 @@ def test_a_solution_is_folded_and_opens_by_keyboard(visit: Visit) -> None:
 def test_the_search_finds_a_lesson_without_any_other_host(visit: Visit) -> None:
     page = visit.open("search.html?q=consistency+band")
     page.wait_for_selector("#search-results a[href*='04_read']")
-    assert visit.blocked == []
+    assert visit.elsewhere == []
     assert visit.messages == []
 
 
