@@ -46,7 +46,9 @@ from IPython.display import display
 
 class Lesson:
     def check(self, name, answer):
-        return Verdict("Not attempted" if answer is ... else "Correct" if answer == 5 else "Almost")
+        blank, right = answer is ..., answer == 5
+        done = "Correct" if right else "Almost"
+        return Verdict("Not attempted" if blank else done)
 
 
 class Verdict(str):
