@@ -45,11 +45,10 @@ def source(name: str) -> str:
 
 
 @cache
-def extension() -> ModuleType:
-    """Return the book's own Sphinx extension."""
+def extension(name: str = "calibkit_site") -> ModuleType:
+    """Return one of the book's own Sphinx extensions."""
     pytest.importorskip("sphinx")
-    path = BOOK / "_ext" / "calibkit_site.py"
-    spec = importlib.util.spec_from_file_location("calibkit_site", path)
+    spec = importlib.util.spec_from_file_location(name, BOOK / "_ext" / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -328,6 +327,7 @@ class Folds(HTMLParser):
         self.pending: list[str] = []  # predictions asked and not yet revealed
         self.revealed: list[str] = []
         self.spoilt: list[str] = []
+        self.exercise = False  # its text stays in sight
         self.open_folds = self.asleep = self.headings = 0
         self.feed(text)
 
@@ -342,6 +342,9 @@ class Folds(HTMLParser):
             is_fold = "ck-fold" in kinds
             self.around.append(item["data-predictions"] if is_fold else None)
             self.open_folds += is_fold and "open" in item
+        if tag == "section":
+            self.exercise = item.get("id", "").startswith("exercise-")
+        self.exercise &= "tag_solution" not in kinds
         if "ck-guess" in kinds:
             self.pending.append(item["data-prediction"])
             self.answers[self.pending[-1]] = []
@@ -376,13 +379,76 @@ class Folds(HTMLParser):
             self.spoilt.append(f"{self.pending[-1]}: {data.strip()}")
 
     def _is_open(self, pid: str) -> bool:
-        return pid not in (self.fold or "").split()
+        return pid not in (self.fold or "").split() and not self.exercise
 
 
 @cache
 def folds(name: str) -> Folds:
     text = page(name).text
     return Folds(text[text.index("<article") : text.index("</article>")])
+
+
+def cell(*tags: str, source: str = "") -> Any:
+    """Return a cell as the book's builder makes it: code and, except for a prompt, an output."""
+    nodes = pytest.importorskip("docutils.nodes")
+    code = nodes.container("", nodes.literal_block("", source or "code"))
+    output = nodes.container("", nodes.paragraph("", f"output of {source or 'code'}"))
+    output["nb_element"] = "cell_code_output"
+    kinds = ["cell", *(f"tag_{tag}" for tag in tags)]
+    return nodes.container("", code, output, nb_element="cell_code", classes=kinds)
+
+
+def section(title: str, *children: Any) -> Any:
+    nodes = pytest.importorskip("docutils.nodes")
+    return nodes.section("", nodes.title("", title), *children)
+
+
+def outline(node: Any) -> list[str]:
+    """Return the text of a section's children; those inside a fold are indented."""
+    lines = []
+    for child in node.children:
+        if type(child).__name__ == "Fold":
+            lines += [f"  {line}" for line in outline(child)]
+        elif type(child).__name__ == "section":
+            lines += outline(child)
+        elif type(child).__name__ != "raw":
+            lines.append(" | ".join(child.astext().split("\n\n")))
+    return lines
+
+
+def test_what_is_folded_and_what_stays_in_sight() -> None:
+    nodes = pytest.importorskip("docutils.nodes")
+    lesson = open_lesson("04")
+    ask, tell = 'lesson.predict("4a", ...)', 'lesson.reveal("4a")'
+    page = section(
+        "Title",
+        nodes.paragraph("", "before"),
+        cell("predict", source=ask),
+        cell(source="one"),
+        nodes.paragraph("", "prose"),
+        section("Exercise", nodes.paragraph("", "task"), cell("exercise"), cell(source="two")),
+        cell("reveal", source=tell),
+        nodes.paragraph("", "after"),
+        cell(source="three"),
+        section("Next", nodes.paragraph("", "free"), cell(source="four")),
+    )
+    extension("predict_first").Page(lesson).fold(page)
+    assert outline(page) == [
+        "Title", "before", f"{ask} | output of {ask}",
+        "one", "  output of one", "  prose",
+        "Exercise", "task", "code | output of code", "two", "  output of two",
+        f"  {tell} | output of {tell}", "  after", "  three | output of three",
+        "Next", "free", "four | output of four",
+    ]  # fmt: skip
+
+
+def test_an_exercise_in_the_section_of_a_prediction_uncovers_nothing() -> None:
+    ask, tell = 'lesson.predict("4a", ...)', 'lesson.reveal("4a")'
+    cells = [cell("predict", source=ask), cell(source="one"), cell("reveal", source=tell)]
+    page = section("Title", *cells, cell("exercise", source="two"))
+    extension("predict_first").Page(open_lesson("04")).fold(page)
+    assert "  output of one" in outline(page)
+    assert f"  {tell} | output of {tell}" in outline(page)
 
 
 def words(text: str) -> str:

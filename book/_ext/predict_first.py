@@ -48,6 +48,15 @@ def is_cell(node: nodes.Node, tag: str = "") -> bool:
     return not tag or f"tag_{tag}" in node["classes"]
 
 
+def exercise_in(children: list[nodes.Node]) -> int:
+    """Return how many of a section's first nodes are an exercise, which is no outcome."""
+    tags = ("exercise", "check", "solution")
+    places = [i for i, one in enumerate(children) if any(is_cell(one, tag) for tag in tags)]
+    count = places[-1] + 1 if places else 0
+    others = (is_cell(one, tag) for one in children[:count] for tag in ("predict", "reveal"))
+    return 0 if any(others) else count
+
+
 def prediction_of(cell: nodes.Element) -> str:
     """Return the name of the prediction that a cell asks for or reveals."""
     found = NAMED.search(cell.astext())
@@ -117,7 +126,8 @@ class Page:
     def fold(self, parent: nodes.Element) -> None:
         """Fold the children of a section, and those of its sections. No heading is folded."""
         children, parent.children = parent.children, []
-        for child in children:
+        exercise = exercise_in(children)
+        for place, child in enumerate(children):
             if isinstance(child, nodes.section | nodes.title):
                 self.told.clear()
                 self.game = False
@@ -126,7 +136,9 @@ class Page:
                 parent.append(child)
             elif is_cell(child, "predict"):
                 parent.extend(self.ask(child))
-            elif not isinstance(child, nodes.title) and (self.asked or self.told):
+            elif place < exercise or isinstance(child, nodes.title):
+                parent.append(child)
+            elif self.asked or self.told:
                 for part, is_outcome in self.parts(child):
                     self.add(parent, part, is_outcome)
             else:
