@@ -42,9 +42,13 @@ RUN_AXE = """async theirs => {
 POOR_IMAGES = """[...document.querySelectorAll('article img')]
   .filter(image => !(image.complete && image.naturalWidth > 0) || image.alt.length <= 20)
   .map(image => image.outerHTML.slice(0, 200))"""
-CUT_OFF = """[...document.querySelectorAll('article .cell_input pre')]
-  .filter(code => code.scrollWidth > code.clientWidth)
-  .map(code => code.innerText.slice(0, 200))"""
+# The page would wrap a long line; none should need it.
+CUT_OFF = """[...document.querySelectorAll('article .cell_input pre')].filter(code => {
+  code.style.whiteSpace = 'pre';
+  const isLong = code.scrollWidth > code.clientWidth;
+  code.style.whiteSpace = '';
+  return isLong;
+}).map(code => code.innerText.split('\\n').sort((a, b) => b.length - a.length)[0])"""
 # Letters of figures are 9.5 points, some half a point smaller; a figure has 100 pixels to an inch.
 TINY = """least => [...document.querySelectorAll('article .ck-frame img')]
   .filter(image => image.getClientRects().length)
