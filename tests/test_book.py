@@ -418,7 +418,7 @@ def outline(node: Any) -> list[str]:
 
 def test_what_is_folded_and_what_stays_in_sight() -> None:
     nodes = pytest.importorskip("docutils.nodes")
-    lesson = open_lesson("04")
+    predictions = open_lesson("04").predictions
     ask, tell = 'lesson.predict("4a", ...)', 'lesson.reveal("4a")'
     page = section(
         "Title",
@@ -432,7 +432,7 @@ def test_what_is_folded_and_what_stays_in_sight() -> None:
         cell(source="three"),
         section("Next", nodes.paragraph("", "free"), cell(source="four")),
     )
-    extension("predict_first").Page(lesson).fold(page)
+    extension("predict_first").Page(predictions).fold(page)
     assert outline(page) == [
         "Title", "before", f"{ask} | output of {ask}",
         "one", "  output of one", "  prose",
@@ -446,7 +446,7 @@ def test_an_exercise_in_the_section_of_a_prediction_uncovers_nothing() -> None:
     ask, tell = 'lesson.predict("4a", ...)', 'lesson.reveal("4a")'
     cells = [cell("predict", source=ask), cell(source="one"), cell("reveal", source=tell)]
     page = section("Title", *cells, cell("exercise", source="two"))
-    extension("predict_first").Page(open_lesson("04")).fold(page)
+    extension("predict_first").Page(open_lesson("04").predictions).fold(page)
     assert "  output of one" in outline(page)
     assert f"  {tell} | output of {tell}" in outline(page)
 
@@ -483,6 +483,7 @@ def test_between_a_prediction_and_its_outcome_only_code_and_headings_are_seen(na
     assert here.headings == 0  # links from the page's contents meet no closed fold
     assert "Outcome" not in "".join(here.seen).replace("Outcome of prediction", "")
     assert messages.NO_GUESS not in page(name).text
+    assert "A wrong guess costs nothing." not in page(name).text  # what to type stands in the code
 
 
 @needs_site

@@ -6,7 +6,7 @@ The fold ends at the next heading or prediction, because what follows an outcome
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from html import escape
 
 from docutils import nodes
@@ -14,7 +14,7 @@ from sphinx.application import Sphinx
 from sphinx.transforms import SphinxTransform
 from sphinx.writers.html5 import HTML5Translator
 
-from calibkit.learn import Lesson, Message, Prediction, messages
+from calibkit.learn import Message, Prediction, messages
 from calibkit.lessons import open_lesson
 
 LESSON = re.compile(r"notebooks/(\d\d)_")
@@ -77,6 +77,12 @@ def edit(cell: nodes.Element, old: str, new: str) -> None:
         raw.children[:] = [nodes.Text(text)]
 
 
+def prompt(pid: str, *paragraphs: str) -> str:
+    """Return what the cell of a prediction shows."""
+    heading = messages.PREDICTION.format(id=pid)
+    return Message(heading, paragraphs, messages.NOTE_SYMBOLS["guess"])._repr_html_()
+
+
 def raw_html(text: str) -> nodes.raw:
     """Return a node that is written as it is."""
     return nodes.raw("", text, format="html")
@@ -116,8 +122,8 @@ def verdict(pid: str, prediction: Prediction) -> nodes.raw:
 class Page:
     """One lesson's page while its outcomes are being folded."""
 
-    def __init__(self, lesson: Lesson) -> None:
-        self.lesson = lesson
+    def __init__(self, predictions: Mapping[str, Prediction]) -> None:
+        self.predictions = predictions
         self.asked: list[str] = []  # and not yet revealed
         self.told: list[str] = []  # revealed; what follows talks about it
         self.titled: set[str] = set()
@@ -149,16 +155,15 @@ class Page:
         pid = prediction_of(cell)
         self.told.clear()
         self.asked.append(pid)
-        said = Lesson(self.lesson.id, "", {}, self.lesson.predictions).predict(pid)
-        bare = Message(said.heading, said.paragraphs[:1], said.symbol)
-        edit(cell, said._repr_html_(), bare._repr_html_())
-        return [cell, form(pid, self.lesson.predictions[pid])]
+        asked = self.predictions[pid]
+        edit(cell, prompt(pid, asked.question, asked.invitation), prompt(pid, asked.question))
+        return [cell, form(pid, asked)]
 
     def parts(self, node: nodes.Element) -> Iterator[tuple[nodes.Node, bool]]:
         """Split a node into what may be seen before the guess and what may not."""
         if is_cell(node, "reveal"):
             pid = prediction_of(node)
-            yield verdict(pid, self.lesson.predictions[pid]), True
+            yield verdict(pid, self.predictions[pid]), True
             edit(node, f"<br>{escape(messages.NO_GUESS)}", "")
             yield node, True
             self.asked = [other for other in self.asked if other != pid]
@@ -212,7 +217,7 @@ class FoldOutcomes(SphinxTransform):
         """Do it, if the page is a lesson."""
         lesson = LESSON.match(self.env.docname)
         if lesson is not None:
-            Page(open_lesson(lesson.group(1))).fold(self.document)
+            Page(open_lesson(lesson.group(1)).predictions).fold(self.document)
 
 
 class FrameImages(SphinxTransform):
