@@ -1,6 +1,6 @@
 """The fake-classifier factory: five dials, a diagram, and the plane of what is possible. Lesson 03.
 
-Source: the review of notions of calibration, sections 6 and 7 (fake classifiers, Lemma 1).
+Source: Panchenko (2021), sections 6 and 7 (fake classifiers, Lemma 1).
 """
 
 from collections.abc import Mapping
