@@ -65,9 +65,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     except SystemExit as end:  # argparse has said what is wrong
         return int(end.code or 0)
     except (Refused, ValueError, OSError, ImportError, MemoryError) as error:
-        if isinstance(error, BrokenPipeError):  # the reader of our output has closed it
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            return OK
         _say(f"calibkit: {plain(str(error)) or type(error).__name__}", error=True)
         return BAD_INPUT
     except KeyboardInterrupt:
@@ -289,3 +286,5 @@ def _say(text: str, *, error: bool = False) -> None:
         print(text, file=stream, flush=True)
     except UnicodeEncodeError:
         print(text.encode("ascii", "replace").decode("ascii"), file=stream, flush=True)
+    except BrokenPipeError:  # its reader has closed it: the exit code still tells the verdict
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

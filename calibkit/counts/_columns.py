@@ -93,6 +93,11 @@ def columns_of(
     delimiter: str | None = None,
     decimal: str = ".",
 ) -> Columns:
+    if group is not None and group in (label, *([prob] if isinstance(prob, str) else prob)):
+        raise ValueError(
+            f"The groups' column {quoted(group)} is the labels' or a probability column; name "
+            "another one."
+        )
     return Columns(
         label=label,
         prob=(prob,) if isinstance(prob, str) else tuple(prob),
