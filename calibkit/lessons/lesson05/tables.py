@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from calibkit.fit_on_test import fit_on_test
@@ -20,6 +21,13 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[Any]], digits: int = 3) 
 
 def _text(entry: Any, digits: int) -> str:
     return f"{entry:.{digits}f}" if isinstance(entry, float) else str(entry)
+
+
+def only_hatched(axes: Iterable[Axes]) -> None:
+    """Take away the area below the maps, so that the area up to the diagonal stands out."""
+    for ax in axes:
+        for area in [part for part in ax.collections if part.get_label() == "below the map"]:
+            area.remove()
 
 
 def mean_estimate(family: Any, draws: Iterable[Any]) -> float:
