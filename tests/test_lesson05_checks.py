@@ -17,6 +17,7 @@ from calibkit.calibrators import (
 )
 from calibkit.fakes import LogitDistortion, SyntheticShape
 from calibkit.fit_on_test import compare_evaluators, fit_on_test
+from calibkit.lessons import lesson05
 
 # --- 5.1 and 5.2 ---------------------------------------------------------------------------------
 
@@ -321,3 +322,8 @@ def test_bins_by_position_break_the_theorem_on_ties() -> None:
     ours = fit_on_test(y, p, evaluator=SlopeOneBinning(thirds)).value
     ece = ck.expected_calibration_error(y, p, bins=thirds).value
     assert ours == pytest.approx(ece, abs=1e-12)
+    by_position = lesson05.by_position(y, p, 3)
+    assert f"{by_position[0]:.5f} {by_position[1]:.5f}" == "0.10109 0.10085"
+    draws = [SyntheticShape("stairs").sample(1000, seed=seed) for seed in range(50)]
+    off = [np.diff(lesson05.by_position(one.y_true, one.y_prob, 15)) for one in draws]
+    assert 0.0005 < np.abs(off).max() < 0.001
