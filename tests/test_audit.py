@@ -1,8 +1,12 @@
 """The audit: right verdicts on data whose right answer is known, and honest about the rest."""
 
 import json
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
+import matplotlib as mpl
 import numpy as np
 import pytest
 from audit_cases import CLASSES, Case, cases, make
@@ -539,3 +543,34 @@ def test_no_part_of_the_report_recommends_a_repair_before_labels_are_aligned() -
     assert report.repairs.chosen == -1
     assert "Recommended" not in report.to_html()
     assert report.calibrator is None
+
+
+def test_threads_leave_the_process_as_it_was(tmp_path: Path) -> None:
+    """Filters of warnings and rcParams belong to all threads; each audit puts them back."""
+    case = make("over-confident", 2, 300, 1)
+    filters, shown = list(warnings.filters), warnings.showwarning
+    before = dict(mpl.rcParams)
+
+    def one(number: int) -> str:
+        report = audit(case.y_true, case.y_prob, settings=QUICK)
+        report.save_html(tmp_path / f"{number}.html")
+        return report.text()
+
+    with ThreadPoolExecutor(4) as pool:
+        texts = set(pool.map(one, range(8)))
+    assert len(texts) == 1
+    assert list(warnings.filters) == filters
+    assert warnings.showwarning is shown
+    assert dict(mpl.rcParams) == before
+
+
+@pytest.mark.parametrize("missing", [None, float("nan"), "NA", "NaT", "masked"])
+def test_groups_without_a_name_are_refused(missing: Any) -> None:
+    pd = pytest.importorskip("pandas")
+    names: Any = np.array(["a", "b"] * 20, dtype=object)
+    if missing == "masked":
+        names = np.ma.MaskedArray(names, mask=np.arange(40) == 3)
+    else:
+        names[3] = getattr(pd, missing) if isinstance(missing, str) else missing
+    with pytest.raises(ValueError, match=r"groups\[3\] is missing"):
+        audit(np.arange(40) % 2, np.full(40, 0.5), groups=names, settings=QUICK)
