@@ -22,7 +22,7 @@ from tools.notebook_solved import with_solutions
 
 LESSONS = files.sources()
 FULL_LESSONS = [path for path in LESSONS if not path.stem.startswith("00")]
-MOST_CELLS, MOST_LINES, MOST_IMPORT_LINES = 60, 15, 7  # the last brings the lesson itself
+MOST_CELLS, MOST_LINES, MOST_IMPORT_LINES = 66, 15, 7  # the last brings the lesson itself
 LARGEST_NOTEBOOK = 300_000
 
 TAGS = {
