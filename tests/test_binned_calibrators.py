@@ -61,7 +61,7 @@ class TestSlopeOne:
     @settings(max_examples=50)
     @given(anything, binnings, st.sampled_from([0.5, 1, 2, 3.7]))
     def test_its_distance_from_the_diagonal_is_the_binned_error(self, data, bins, alpha):
-        """Theorem 2 of source 000."""
+        """Theorem 2 of Kängsepp, Valk and Kull (2022)."""
         y, p = data
         model, table = SlopeOneBinning(bins).fit(p, y), ck.reliability_table(y, p, bins=bins)
         used = table.occupied

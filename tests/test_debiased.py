@@ -227,7 +227,7 @@ def test_all_cases_are_there():
     assert sum(case["norm"] == 2 for case in LIBRARY) == 24
 
 
-# Top-label and marginal errors of source 003's network by the same library, equal-mass bins (m)
+# Top-label and marginal errors of Li's network by the same library, equal-mass bins (m)
 # or equal-width ones (w), in the order of the file: plain, debiased.
 NETWORK = [
     ("top-label", "m", 15, 1, 0.0397166789382696, 0.039569759077452284),

@@ -1,4 +1,4 @@
-"""Lemma 1 of source 001 as theorems: how large can the calibration error be?
+"""Lemma 1 of Panchenko (2021) as theorems: how large can the calibration error be?
 
 Finite forecasts (confidence, accuracy, mass) are drawn freely by hypothesis; the sums are done
 here, without calibkit. Then the knob classifier and real samples attain the bounds.
@@ -123,7 +123,7 @@ def test_golden_largest_errors() -> None:
 
 
 def test_bins_hide_part_of_a_two_sided_error() -> None:
-    """Source 001's warning: fifteen bins see .077 of a true error of .084."""
+    """Panchenko (2021)'s warning: fifteen bins see .077 of a true error of .084."""
     fake = KnobClassifier(3, 0.7, budget_share=0.6, direction="pivot", concentration=3)
     sample = fake.sample(200_000, rng=0)
     binned = float(ck.expected_calibration_error(sample.y_true, sample.y_prob, view="top-label"))

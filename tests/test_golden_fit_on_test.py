@@ -1,4 +1,4 @@
-"""Binned fits against the program of source 000, and every place where conventions differ.
+"""Binned fits against the program of Kängsepp et al., and every place where conventions differ.
 
 `Program` follows the conventions of that program, one by one and in own words; it is first held
 against its stored numbers. Where calibkit differs, the program with *one* convention exchanged
@@ -43,7 +43,7 @@ def binning(key: str) -> Any:
 
 @dataclass(frozen=True)
 class Program:
-    """The conventions of the program of source 000; each can be exchanged for calibkit's.
+    """The conventions of the program of Kängsepp et al.; each can be exchanged for calibkit's.
 
     `by_count`: the members of a bin are found apart from its edges. Equal size: by their place
     in the sorted list, so that ties are cut. Equal width: by ``p // (1 / B)``, which puts .5 into

@@ -31,7 +31,7 @@ def blocks_by_definition(hits: list[int], counts: list[int], n_min: int, n_max: 
 
 
 def blocks_of_source(label: list[int], n_min: int, n_max: int, tail: str) -> list[int]:
-    """Algorithm 2 of source 002, whose forced merger looks at the size of both blocks."""
+    """Algorithm 2 of Matsubara et al., whose forced merger looks at the size of both blocks."""
     blocks: list[list[int]] = []
     for y in label[: len(label) - n_min]:
         blocks.append([y, 1])
@@ -176,7 +176,7 @@ def test_without_bounds_pava_bc_is_pava() -> None:
 
 
 def test_pava_has_the_least_variance_among_increasing_cuts() -> None:
-    """Source 002, Proposition 1, by trying every cut of ten predictions."""
+    """Matsubara and others (2023), Proposition 1, by trying every cut of ten predictions."""
     rng = np.random.default_rng(5)
     for _ in range(10):
         label = rng.integers(0, 2, 10)

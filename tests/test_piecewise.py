@@ -32,7 +32,7 @@ from calibkit.piecewise._starts import choose_hinges
 SPACES = ("probability", "logit")
 FORMS = tuple(product(SPACES, ("log-loss", "brier")))
 
-# Training losses of the fits published with source 000 (network, Adam), rerun on its data:
+# Training losses of the fits published with Kängsepp et al. (network, Adam), rerun on its data:
 # shape "square" with error .05, n = 1000, seed 0. K = 1, 2, 3, 6.
 REFERENCE = {
     ("probability", "log-loss"): (0.504694, 0.502802, 0.500504, 0.499080),
@@ -333,7 +333,7 @@ def test_the_ensemble_is_the_mean_of_its_members() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("space", SPACES)
 def test_the_map_comes_close_to_the_truth(space: str) -> None:
-    """Mean distance on a few seeds: about that of the paper's fits (source 000, table 24)."""
+    """Mean distance on a few seeds: about that of the paper's fits (Kängsepp et al., table 24)."""
     paper = {
         "probability": {"beta1": 16.87, "stairs": 17.89},
         "logit": {"beta1": 14.76, "stairs": 18.72},

@@ -225,7 +225,7 @@ class TestRepeating:
 
 
 class TestLemma1:
-    """Source 001: one-sided errors have a budget."""
+    """Panchenko (2021): one-sided errors have a budget."""
 
     @given(seeds, st.integers(2, 6))
     @settings(max_examples=60)

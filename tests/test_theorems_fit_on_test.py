@@ -1,4 +1,4 @@
-"""Theorems 1 and 3 of source 000, exactly on classifiers with finitely many predictions.
+"""Theorems 1 and 3 of Kängsepp et al., exactly on classifiers with finitely many predictions.
 
 Theorem 2 (slope-1 bins and the binned error) is in `test_binned_calibrators.py`.
 """

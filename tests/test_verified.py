@@ -1,4 +1,4 @@
-"""The protocols of source 003: against other ways to compute, known truths, and stored numbers."""
+"""The protocols of Li's report: against other ways to compute, known truths, and stored numbers."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The figures of source 003: what they draw and say."""
+"""The figures of Li's report: what they draw and say."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""The page on source 003: up to date, its claims true of the stored numbers, a part recomputed."""
+"""The page on Li's report: up to date, its claims true of the stored numbers, a part recomputed."""
 
 import re
 from typing import Any

@@ -1,7 +1,7 @@
 """The papers' experiments: evaluators compared on data whose truth is known.
 
 An evaluator is a calibrator fitted to a test set, and read for the distance between its map and
-the diagonal. Which evaluator is closest to the truth? The protocol of source 000 answers on data
+the diagonal. Which evaluator is closest to the truth? The protocol of Kängsepp et al. answers on data
 made to order, by four numbers:
 
 - the distance of the fitted map from the true one, on predictions that nobody has seen;
@@ -19,7 +19,7 @@ prints the source's Tables 24 to 27 beside ours.
 >>> result.map_error_table().evaluators
 ('ES15', 'ES_sweep', 'ES_CV')
 
-The experiments of source 003 run on a `Population`, whose truth is known or is a whole file:
+The experiments of Li's report run on a `Population`, whose truth is known or is a whole file:
 `binned_errors` (what bins hide), `compare_calibrators` (histogram binning against
 scaling-binning) and `compare_estimators` (plain against debiased). They are in the module
 ``verified``; the page "Verified" of the book prints the source's figures beside ours.

@@ -1,4 +1,4 @@
-"""The evaluators that source 000 compares, under the names of its tables."""
+"""The evaluators that Kängsepp, Valk and Kull (2022) compares, under the names of its tables."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -102,7 +102,7 @@ class Cell(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """All combinations of shapes, errors, sizes and seeds; by default the 1575 of source 000.
+    """All combinations of shapes, errors, sizes and seeds; by default the 1575 of Kängsepp et al..
 
     Parameters
     ----------

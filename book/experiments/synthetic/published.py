@@ -1,4 +1,4 @@
-"""What source 000 printed in its Tables 24 to 27, to stand beside our own numbers."""
+"""What Kängsepp et al. printed in its Tables 24 to 27, to stand beside our own numbers."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""The tables of `book/tce_tables.md`: our values beside those that source 002 prints.
+"""The tables of `book/tce_tables.md`: our values beside those that Matsubara et al. prints.
 
 ``python -m book.experiments.tce`` computes the simulations (some seconds) and rewrites the page.
 With ``--real`` it first fits the models on those real data sets whose packages are installed (a

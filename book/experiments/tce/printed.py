@@ -1,4 +1,4 @@
-"""Numbers that source 002 prints, and the fitted models that its simulations need.
+"""Numbers that Matsubara and others (2023) prints, and the fitted models that its simulations need.
 
 Facts copied from the source's tables, in its units: rejected predictions in per cent. The features
 of the simulations come from NumPy's legacy generator with seed 0. The coefficients are those that

@@ -1,4 +1,4 @@
-"""The real data of source 002, as far as packages carry them, and its protocol.
+"""The real data of Matsubara and others (2023), as far as packages carry them, and its protocol.
 
 Each data set needs a package of its own, which calibkit does not ask for. The protocol standardises
 with the mean of *all* rows and splits 70 to 30 without stratification; both are the source's.

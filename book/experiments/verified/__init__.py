@@ -1,4 +1,4 @@
-"""The protocols of source 003: what binned errors hide, which calibrators and estimators serve.
+"""The protocols of Li's report: what binned errors hide, which calibrators and estimators serve.
 
 Each protocol runs on a `Population`: rows of predictions with the true probabilities behind their
 labels. For a fake classifier these are known. For a file of real predictions the file itself is
@@ -8,7 +8,7 @@ the population, as in the source: its labels are the truth, and samples are draw
 - `compare_calibrators`: figures 5, 6 and 8, calibrators fitted to 1000 rows;
 - `compare_estimators`: figures 9, 10 and 11, the plain and the debiased estimate of one error.
 
-The page "Verified" of the book prints all of them. Source 003. Taught in lesson 11.
+The page "Verified" of the book prints all of them. Li's report. Taught in lesson 11.
 
 >>> from calibkit.fakes import vgg16_lookalike
 >>> population = Population.of_fake(vgg16_lookalike(), n=4000, rng=0)

@@ -1,4 +1,4 @@
-"""The figures and tables of `book/verified.md`: source 003 on real predictions and a look-alike.
+"""The figures and tables of `book/verified.md`: Li's report on real predictions and a look-alike.
 
 ``python -m book.experiments.verified`` redraws everything from stored numbers. ``--fake`` first
 computes those of the look-alike (about two minutes), ``--real`` those of the real predictions as

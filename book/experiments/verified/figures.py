@@ -1,4 +1,4 @@
-"""The figures of source 003: errors by number of bins, calibrators, and estimators. Lesson 11."""
+"""The figures of Li's report: errors by number of bins, calibrators, and estimators. Lesson 11."""
 
 from typing import TYPE_CHECKING, Any
 
