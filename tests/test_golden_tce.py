@@ -93,7 +93,7 @@ def test_small_cases_with_other_bins(case: dict[str, Any]) -> None:
     assert compared >= 1
 
 
-# --- Gaussian discriminant simulation (Tables 2 and 6 to 11 of Matsubara et al.) ------------------------
+# --- Gaussian discriminant simulation (Tables 2 and 6 to 11 of Matsubara et al.) ----------------
 # The features come from the legacy generator with seed 0; these are the coefficients that
 # scikit-learn 1.2.2 fitted. Its optimiser stops early, so other versions differ in the fifth digit.
 HALF = (0.2582340869548939, -0.02803069435647275)

@@ -1,4 +1,4 @@
-"""The page of Matsubara et al.'s tables: every number on it is computed anew, or stored and compared."""
+"""The page of Matsubara et al.'s tables: every number is computed anew, or stored and compared."""
 
 import json
 import re

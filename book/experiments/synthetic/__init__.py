@@ -1,8 +1,8 @@
 """The papers' experiments: evaluators compared on data whose truth is known.
 
 An evaluator is a calibrator fitted to a test set, and read for the distance between its map and
-the diagonal. Which evaluator is closest to the truth? The protocol of Kängsepp et al. answers on data
-made to order, by four numbers:
+the diagonal. Which evaluator is closest to the truth? The protocol of Kängsepp, Valk and Kull
+(2022) answers on data made to order, by four numbers:
 
 - the distance of the fitted map from the true one, on predictions that nobody has seen;
 - the distance of the estimated calibration error from the true one;

@@ -1,7 +1,7 @@
 """The study of evaluators: run it, store it beside the book, print its tables.
 
-``python dev.py study`` runs the 1575 data sets of Kängsepp et al. (an hour or so on two cores; it goes
-on where it stopped), stores the numbers in ``book/_data`` and rewrites the tables of
+``python dev.py study`` runs the 1575 data sets of Kängsepp et al. (an hour or so on two cores; it
+goes on where it stopped), stores the numbers in ``book/_data`` and rewrites the tables of
 ``book/study.md``. With ``--tables`` it only rewrites the tables from the stored numbers.
 """
 
