@@ -4,6 +4,7 @@ import ast
 import importlib
 import inspect
 import re
+from collections import OrderedDict
 from collections.abc import Iterator
 from decimal import Decimal
 from fractions import Fraction
@@ -17,18 +18,20 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.optimize import minimize_scalar
 
 from calibkit import learn, log_loss
 from calibkit import lessons as lesson_folders
 from calibkit.learn import answers, messages
 from calibkit.learn._lesson import Lesson
-from calibkit.learn.exercises import Check, Prediction
+from calibkit.learn.exercises import Check, Prediction, Rubric
 from calibkit.learn.messages import State
 from calibkit.lessons import lessons, open_lesson
 
 ROOM = Path(learn.__file__).parent
 LESSONS = lessons()
 STATES = ["Not defined", "Not attempted", "Wrong kind", "Almost", "Correct"]
+TEXT_STATES = ["Compare", "Self-assessed"]
 
 
 def tables(name: str) -> Any:
@@ -76,8 +79,10 @@ def test_wrong_answers_are_refused_with_their_hint(name: str, cid: str, row: Any
 
 @pytest.mark.parametrize(("name", "cid", "answer"), rows("RIGHT"))
 def test_right_answers_are_accepted_in_other_forms(name: str, cid: str, answer: Any) -> None:
-    said = open_lesson(name).check(cid, answer)
-    assert said.state is State.CORRECT, repr(said)
+    lesson = open_lesson(name)
+    said = lesson.check(cid, answer)
+    right = State.COMPARE if lesson.checks[cid].rubric else State.CORRECT
+    assert said.state is right, repr(said)
 
 
 @pytest.mark.parametrize(("name", "cid"), every_check())
@@ -211,7 +216,7 @@ def test_the_five_states() -> None:
     assert lesson.check("9.1", "half").state is State.WRONG_KIND
     assert lesson.check("9.1", 0.4).state is State.ALMOST
     assert lesson.check("9.1", 0.5).state is State.CORRECT
-    assert [state.value for state in State] == STATES
+    assert [state.value for state in State] == STATES + TEXT_STATES
     assert set(messages.SYMBOLS) == set(State)
 
 
@@ -297,7 +302,7 @@ def test_no_answer_raises(name: str, cid: str) -> None:
     lesson = open_lesson(name)
     for answer in WEIRD:
         said = lesson.check(cid, answer)
-        assert str(said).startswith(tuple(STATES))
+        assert str(said).startswith((*STATES, "Compare"))
         assert said._repr_html_()
 
 
@@ -320,7 +325,7 @@ def test_no_generated_answer_raises(answer: Any) -> None:
         lesson = open_lesson(name)
         first, again = lesson.check(cid, answer), lesson.check(cid, answer)
         assert repr(first) == repr(again)
-        assert repr(first).startswith(tuple(STATES))
+        assert repr(first).startswith((*STATES, "Compare"))
         assert " at 0x" not in repr(first)
 
 
@@ -340,6 +345,119 @@ def test_no_weird_guess_raises(name: str) -> None:
         for pid in lesson.predictions:
             assert lesson.predict(pid, guess)._repr_html_()
             assert lesson.reveal(pid, guess)._repr_html_()
+
+
+# --- free text ---------------------------------------------------------------------------------
+
+POINTS = ("It names both axes.", "It says how many predictions there are.", "It says which way.")
+TEXT = "Confidence across and accuracy up, for 40 forecasts."
+
+
+def essay() -> Lesson:
+    rubric = Rubric(points=POINTS, model="Confidence across, accuracy up, 40: over-confident.")
+    check = Check(task="t", variable="my_text", rubric=rubric, hints=("a", "b"))
+    return Lesson("99", "Toy", {"9.1": check}, {})
+
+
+def test_a_text_is_compared_and_assessed_by_its_writer() -> None:
+    lesson = essay()
+    said = lesson.check("9.1", TEXT)
+    assert said.state is State.COMPARE and "8 words is noted" in said.text
+    assert said.paragraphs[1:4] == tuple(f"{n}. {p}" for n, p in enumerate(POINTS, start=1))
+    assert "40: over-confident" in said.text and 'check("9.1", contains=[1, 3])' in said.text
+    said = lesson.check("9.1", TEXT, contains=[1, 2])
+    assert said.state is State.SELF_ASSESSED and said.points == (1, 2)
+    assert "2 of 3 points" in said.text and "still missing: 3. It says which way." in said.text
+    assert "☑ 2 of 3 points" in repr(lesson.progress()) and "☑ 2 of 3" in _html(lesson)
+    assert "0 of 1 exercises correct" in repr(lesson.progress())
+    lesson.check("9.1", TEXT)
+    assert "☑ 2 of 3 points" in repr(lesson.progress()), "looking again takes nothing back"
+    whole = lesson.check("9.1", TEXT, contains=(3, 1, 2, 2))
+    assert whole.paragraphs == ("3 of 3 points, by your own reading.",)
+    assert "1 of 1 exercises correct" in repr(lesson.progress())
+
+
+def _html(lesson: Lesson) -> str:
+    return lesson.progress()._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("text", "state", "words"),
+    [
+        (..., State.NOT_ATTEMPTED, "`my_text`"),
+        ("", State.NOT_ATTEMPTED, "still empty"),
+        (" \n", State.NOT_ATTEMPTED, "still empty"),
+        (17, State.WRONG_KIND, "a number; it should be a text in quotes"),
+        ([TEXT], State.WRONG_KIND, "a list of 1"),
+        ("It is over-confident.", State.ALMOST, "only 3 words"),
+    ],
+)
+def test_points_are_shown_below_a_text_only(text: Any, state: State, words: str) -> None:
+    for ticked in ({}, {"contains": [1]}, {"contains": ...}):
+        said = essay().check("9.1", text, **ticked)
+        assert said.state is state and words in said.text
+        assert not any(point in said.text for point in POINTS)
+
+
+@pytest.mark.parametrize(
+    ("contains", "points"),
+    [
+        ([1, 3], (1, 3)),
+        ((2,), (2,)),
+        (3, (3,)),
+        ([], ()),
+        ({2, 1}, (1, 2)),
+        (range(1, 4), (1, 2, 3)),
+        (np.array([3, 1]), (1, 3)),
+        (np.array([]), ()),
+        (np.int64(2), (2,)),
+        (pd.Series([1, 2]), (1, 2)),
+    ],
+)
+def test_points_are_named_by_their_numbers(contains: Any, points: tuple[int, ...]) -> None:
+    assert essay().check("9.1", TEXT, contains=contains).points == points
+
+
+@pytest.mark.parametrize(
+    ("contains", "words"),
+    [
+        ([1, 4], "there is no point 4; the points are numbered from 1 to 3"),
+        (0, "no point 0"),
+        ("1, 3", "this is text; it should be the numbers of points, such as `[1, 3]`."),
+        (["1"], "a list of 1"),
+        (1.0, "a number; it should be the numbers of points"),
+        ([1.5], "the numbers of points"),
+        (True, "`True`"),
+        (None, "`None`"),
+        ([[1, 2], [3]], "the numbers of points"),
+        ([[1, 2]], "the numbers of points"),
+        ({1: True}, "a dict of 1"),
+    ],
+)
+def test_what_names_no_point_gets_a_sentence(contains: Any, words: str) -> None:
+    said = essay().check("9.1", TEXT, contains=contains)
+    assert said.state is State.WRONG_KIND and words in said.text
+
+
+@pytest.mark.parametrize("blank", [..., [...], [1, ...]])
+def test_a_blank_among_the_points_says_how_to_fill_it(blank: Any) -> None:
+    said = essay().check("9.1", TEXT, contains=blank)
+    assert said.state is State.COMPARE and "contains=[1, 3]" in said.text
+
+
+def test_weird_points_never_raise() -> None:
+    for contains in WEIRD:
+        assert essay().check("9.1", TEXT, contains=contains)._repr_html_()
+    assert "has no points to tick" in toy().check("9.1", 0.5, contains=[1]).text
+
+
+def test_rubrics_are_checked_when_they_are_declared() -> None:
+    rubric = Rubric(points=POINTS, model="m")
+    for options in ({}, {"judge": judge_half, "rubric": rubric}):
+        with pytest.raises(ValueError):
+            Check(task="t", variable="v", hints=("a", "b"), **options)
+    with pytest.raises(ValueError):
+        Rubric(points=POINTS[:2], model="m")
 
 
 # --- predictions -------------------------------------------------------------------------------
@@ -529,24 +647,91 @@ def test_functions_are_called_on_copies() -> None:
 def test_functions_that_fail_are_named() -> None:
     with pytest.raises(answers.WrongKind, match=r"ZeroDivisionError \(division by zero\) for `f`"):
         answers.call(lambda x: x / 0, 1, shown="`f`")
-    with pytest.raises(answers.WrongKind, match="without `return`"):
-        answers.call(lambda x: None, 1, shown="`f`")
+    readers: list[Any] = [
+        answers.as_number, answers.as_probability, answers.as_numbers, answers.as_truth,
+        answers.as_mapping, answers.as_function, lambda x, w: answers.as_option(x, ["a"], w),
+    ]  # fmt: skip
+    for read in readers:
+        given = answers.call(lambda x: None, 1, shown="`f`")
+        missing = "for `f`, your function returns nothing.* It should return a list of cats"
+        with pytest.raises(answers.WrongKind, match=missing):
+            read(given, "a list of cats")
     with pytest.raises(answers.Unfinished):
         answers.call(lambda x: ..., 1, shown="`f`")
     with pytest.raises(answers.WrongKind, match="Unspeakable"):
         answers.call(raises_unspeakable, 1, shown="`f`")
 
 
-@pytest.mark.parametrize("value", [0.5, 1, np.float32(0.5), np.int64(3), Decimal("0.5")])
+@pytest.mark.parametrize(
+    "value",
+    [0.5, 1, np.float32(0.5), np.int64(3), Decimal("0.5"), np.array(0.5), np.array([3]), "0.5"],
+)
 def test_numbers_of_all_kinds(value: Any) -> None:
-    assert answers.as_number(value) == float(value)
-    assert answers.as_numbers([value]).tolist() == [float(value)]
+    wanted = float(np.ravel(value)[0])
+    assert answers.as_number(value) == answers.as_probability(value) == wanted
+    assert answers.as_numbers([value]).tolist() == [wanted]
 
 
-@pytest.mark.parametrize("value", [True, "1", None, [1], np.array([1.0]), 1j, float("nan")])
+@pytest.mark.parametrize(
+    "value",
+    [True, "one", "", "1/0", None, [1], np.array([[1.0]]), np.array([1.0, 2]), 1j, float("nan")],
+)
 def test_what_is_no_number(value: Any) -> None:
-    with pytest.raises((answers.WrongKind, TypeError)):
-        answers.as_number(value)
+    for read in (answers.as_number, answers.as_probability):
+        with pytest.raises(answers.WrongKind):
+            read(value)
+
+
+def test_text_spells_numbers() -> None:
+    assert answers.as_number(" 1/6 ") == 1 / 6
+    assert answers.as_numbers(["1/4", "0.5"]).tolist() == [0.25, 0.5]
+    assert answers.as_probability("16.7%") == answers.as_probability(" 16.7 % ") == 0.167
+    with pytest.raises(answers.WrongKind, match="this is text"):
+        answers.as_number("16.7%")
+    for value in (float("nan"), -np.float32(np.inf)):
+        with pytest.raises(answers.WrongKind, match="a logarithm of 0"):
+            answers.as_number(value)
+
+
+def test_tables_of_one_column_are_named() -> None:
+    for value in (np.zeros((3, 1)), pd.DataFrame({"a": [1, 2, 3]})):
+        with pytest.raises(answers.WrongKind, match=r"\(3, 1\), a table of one column.*ravel"):
+            answers.as_numbers(value)
+    with pytest.raises(answers.WrongKind, match=r"an array of shape \(3, 2\); it"):
+        answers.as_numbers(np.zeros((3, 2)))
+
+
+@pytest.mark.parametrize("value", [True, np.True_, np.array(True), np.array([True])])
+def test_truth_values_of_all_kinds(value: Any) -> None:
+    assert answers.as_truth(value) is True
+
+
+@pytest.mark.parametrize("value", [1, 0.0, "True", None, [True], np.array([True, False])])
+def test_what_is_no_truth_value(value: Any) -> None:
+    with pytest.raises(answers.WrongKind, match="it should be `True` or `False`"):
+        answers.as_truth(value)
+
+
+def test_unequal_numbers_never_look_equal() -> None:
+    assert answers.apart(0.1, 0.25, 2) == {"found": "0.10", "wanted": "0.25"}
+    assert answers.apart(0.06701, 0.067) == {"found": "0.06701", "wanted": "0.06700"}
+    assert answers.apart(-0.0001, 0.0001)["found"] == "-0.0001"
+
+
+@given(found=st.floats(-1e6, 1e6), gap=st.floats(1e-12, 10), digits=st.integers(0, 6))
+def test_apart_tells_any_two_numbers_apart(found: float, gap: float, digits: int) -> None:
+    texts = answers.apart(found, found + gap, digits)
+    assert found == found + gap or float(texts["found"]) < float(texts["wanted"])
+
+
+def test_single_precision_agrees() -> None:
+    values = np.random.default_rng(0).random(1000)
+    single = values.astype(np.float32)
+    assert answers.agree(single, values) and answers.same(single.sum(), values.sum(), 0)
+    assert answers.agree([np.nan, 1], [np.nan, 1]) and not answers.agree([np.nan], [1.0])
+    assert not answers.agree([0.1, 0.2], [[0.1, 0.2]])
+    assert not answers.agree(values + 1e-4, values) and answers.agree(values + 1e-4, values, 1e-4)
+    assert not answers.same(0.3, 0.30001, 1e-9) and answers.same(0.3, 0.31, 0.01)
 
 
 def test_torch_and_result_objects_are_numbers() -> None:
@@ -554,6 +739,10 @@ def test_torch_and_result_objects_are_numbers() -> None:
     assert answers.as_number(torch.tensor(0.25)) == 0.25
     assert answers.as_number(log_loss([1], [1.0])) == 0
     assert answers.as_numbers(torch.tensor([0.25, 0.5])).tolist() == [0.25, 0.5]
+    trained = torch.tensor([0.25, 0.5], requires_grad=True)
+    assert answers.as_numbers(trained).tolist() == [0.25, 0.5]
+    assert answers.as_number(trained.sum()) == 0.75
+    assert answers.as_truth(torch.tensor(True)) is True
 
 
 def test_lists_of_all_kinds() -> None:
@@ -577,12 +766,17 @@ def test_options_and_functions() -> None:
             answers.as_function(value)
 
 
+ORDERED = OrderedDict(a=1)
+OPTIMUM = minimize_scalar(lambda x: (x - 1) ** 2)
+
+
 def test_answers_are_described_in_words() -> None:
     cases = {
         "text": "a", "a number": 2, "`True`": True, "an array of shape (2,)": np.zeros(2),
         "an empty list": [], "a dict of 1": {1: 2}, "an object of type type": int,
         "a function (call it, or pass what it returns)": len,
-        "an object of type SimpleNamespace": SimpleNamespace(),
+        "an object of type SimpleNamespace": SimpleNamespace(), "an OrderedDict of 1": ORDERED,
+        "the whole result of an optimiser (its best place is in `.x`)": OPTIMUM,
     }  # fmt: skip
     for words, value in cases.items():
         assert answers.found(value) == words

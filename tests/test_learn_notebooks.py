@@ -7,10 +7,13 @@ from typing import Any
 
 import matplotlib.pyplot as plt
 import pytest
+from nbformat import NotebookNode
 
 from calibkit import plot
+from calibkit.learn import Check, Lesson, Rubric
 from calibkit.lessons import open_lesson
 from tools import notebook_files as files
+from tools import notebook_solved
 from tools.notebook_hints import BLOCK, hint_problems, with_hints
 
 LESSONS = files.sources()
@@ -72,6 +75,62 @@ def test_the_title_is_that_of_the_package(path: Path) -> None:
     first = files.read_source(path).cells[0].source
     title = next(line for line in first.splitlines() if line.startswith("# "))
     assert open_lesson(path.stem[:2]).title in title
+
+
+TWO_CHECKS = """\
+---
+kernelspec: {name: python3, display_name: Python 3, language: python}
+---
+
+```{code-cell} ipython3
+:tags: [check]
+
+lesson.check("0.7")
+```
+
+```{code-cell} ipython3
+:tags: [check]
+
+lesson.check("0.7", contains=...)
+```
+
+```{code-cell} ipython3
+:tags: [solution, hide-cell]
+
+my_text = "A whole sentence about a coin."
+```
+"""
+
+
+def test_the_solved_build_ticks_all_points_of_a_text(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rubric = Rubric(points=("One.", "Two.", "Three."), model="m")
+    check = Check(task="t", variable="my_text", rubric=rubric, hints=("a", "b"))
+    lesson = Lesson("00", "Toy", {"0.7": check}, {})
+    monkeypatch.setattr(notebook_solved, "open_lesson", lambda number: lesson)
+    path = tmp_path / "00_page.md"
+    path.write_text(TWO_CHECKS, encoding="utf-8")
+    source = files.read_source(path)
+    assert [files.called_ids(cell, "check") for cell in source.cells] == [["0.7"], [], []]
+    solved = notebook_solved.with_solutions(source)
+    text, first, second = solved.cells
+    assert "sentence" in text.source and second.source.endswith("contains=[1, 2, 3])")
+    names: dict[str, Any] = {"lesson": lesson}
+    exec(text.source, names)
+    for cell in (first, second):
+        said = repr(eval(cell.source, names))
+        cell.outputs = [NotebookNode(output_type="stream", name="stdout", text=said)]
+    assert notebook_solved.state_problems(solved) == []
+    assert notebook_solved.count_checks(solved) == 1
+    second.outputs = []
+    assert len(notebook_solved.state_problems(solved)) == 2
+
+
+@lessons(LESSONS)
+def test_no_solution_ticks_points_for_the_learner(path: Path) -> None:
+    for cell in files.read_source(path).cells:
+        assert "solution" not in files.tags(cell) or "lesson.check" not in cell.source
 
 
 def run(cell: Any, names: dict[str, Any]) -> None:

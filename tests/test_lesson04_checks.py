@@ -124,7 +124,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (right_closed, "belongs to the bin above"),
         (spoil_input, "changes its input"),
         (lambda y_true, y_prob: None, "your function raised"),
-        (lambda y_true, y_prob, n_bins: None, "`None`"),
+        (lambda y_true, y_prob, n_bins: None, "returns nothing"),
         (0.3, "a function"),
     ],
     "4.2": [("A", "do not stand in the middle"), ("C", "More bins are no lie"), (2, "text")],

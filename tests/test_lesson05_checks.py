@@ -119,7 +119,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (medians, "median of y - p"),
         (open_last_bin, "belongs to the last bin"),
         (lambda y, p, n: "shift", "one shift per bin"),
-        (lambda y, p, n: None, "`None`"),
+        (lambda y, p, n: None, "returns nothing"),
         (lambda y: 0, "your function raised"),
         ([0.1, 0.2], "a function"),
     ],
@@ -146,7 +146,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (fit_on_test(Y, P, evaluator=FlatBinning(15)), "bins with flat tops"),
         (0.2, "Average |map(p) - p|"),
         (MAP, "a number"),
-        ("0.07", "a number"),
+        ("seven hundredths", "a number"),
     ],
     "5.4": [
         (["A"], "C is true"),

@@ -116,7 +116,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (0.047, "further off than 500 rounds"),
         (0.9, "close to 0.0"),
         ([0.03, 0.04], "a number"),
-        ("0.04", "a number"),
+        ("four hundredths", "a number"),
     ],
     "6.2": [
         (1000, "still show 0.0386"),
@@ -169,7 +169,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         ),
         (changed(lambda share, gap, v, n: -(share @ gap)), "the answer is"),
         (lambda count, mean: 0.0, "your function raised"),
-        (lambda n, p, y: None, "`None`"),
+        (lambda n, p, y: None, "returns nothing"),
         (0.01, "a function"),
     ],
     "6.6": [

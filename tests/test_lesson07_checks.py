@@ -92,7 +92,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (2.5, "2.5 made the fake"),
         (-2.38, "upside down"),
         (1.0, "the lowest possible"),
-        ("2.4", "text"),
+        ("warm", "text"),
         ([2.38], "a list"),
     ],
     "7.3": [

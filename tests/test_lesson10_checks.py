@@ -112,8 +112,8 @@ WRONG_FITS: list[tuple[Any, str]] = [
     (by_plain_exp, "overflows"),
     (lambda z, y: 19.99999, "minus sign"),
     (not_a_number, "not a number"),
-    (lambda z, y: softmax(z, axis=1), "one temperature is wanted"),
-    (lambda z, y: None, "`None`"),
+    (lambda z, y: softmax(z, axis=1), "should be one temperature"),
+    (lambda z, y: None, "returns nothing"),
     (2.0, "a function"),
 ]
 
@@ -182,7 +182,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (("B", 1.50), "stands in the table"),
         (("B", 1.3), "e / (e + 9)"),
         (("D", FLOOR), "`A`, `B`, `C`"),
-        (("B", "1.46"), "a number"),
+        (("B", "high"), "a number"),
         (("B",), "2 are wanted"),
         ("B", "a pair"),
     ],

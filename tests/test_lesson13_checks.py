@@ -74,7 +74,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (lambda b, h: b / (b + h), "B / (B + H)"),
         (lambda b, h: h / b, "the odds"),
         (lambda b, h: 0.5, "the threshold is"),
-        (lambda b, h: "3/4", "a number"),
+        (lambda b, h: "h over b", "a number"),
         (lambda b: 0.75, "your function raised"),
         (0.75, "a function"),
     ],
@@ -117,7 +117,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (lambda price, loss: loss / (loss + price), "a right answer wins nothing"),
         (lambda price, loss: abs(1 - price / loss), "Always answer"),
         (lambda price, loss: 0.5, "answer from 0.875"),
-        (lambda price, loss: None, "`None`"),
+        (lambda price, loss: None, "returns nothing"),
         (0.875, "a function"),
     ],
 }

@@ -137,7 +137,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (GAIN["all folds"], "audit of all rows promised"),
         (GAIN["bits"], "natural logarithm"),
         (0.1, "0.1000 is not the gain"),
-        ("0.2", "a number"),
+        ("a fifth", "a number"),
     ],
     "14.4": [
         (text(n="On some predictions"), "how many predictions"),

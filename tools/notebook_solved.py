@@ -4,25 +4,30 @@ Learners run cells twice, and go back. So each cell runs twice in a row, and at 
 solutions and checks run once more: nothing may raise, and no printed text may change.
 """
 
+import ast
 import copy
 import difflib
+import re
 from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
 
 from nbformat import NotebookNode
 
+from calibkit.lessons import open_lesson
 from tools import notebook_files as files
 from tools.notebook_check import said
 from tools.notebook_compare import compared
 
 Problems = list[str]
+ALL_POINTS = re.compile(r"Self-assessed: (\d+) of \1 points")
 
 
 def with_solutions(source: NotebookNode) -> NotebookNode:
     """Return a copy in which each solution stands, unfolded, before its check.
 
-    A solution belongs to the nearest check above it.
+    A solution belongs to the nearest check above it. A text has two: in the second, where learners
+    say which points they made, all points of the rubric are filled in.
     """
     solved = copy.deepcopy(source)
     cells: list[NotebookNode] = []
@@ -35,7 +40,9 @@ def with_solutions(source: NotebookNode) -> NotebookNode:
             cells.insert(check, cell)
             check, solutions = check + 1, solutions + 1
             continue
-        if "check" in files.tags(cell):
+        if files.ticks_points(cell):
+            cell.source = files.BLANK_POINTS.sub(f"contains={all_points(cell)}", cell.source)
+        elif "check" in files.tags(cell):
             if check is not None and not solutions:
                 raise files.NotebookProblem(f"the check before cell {position} has no solution")
             check, solutions = len(cells), 0
@@ -90,20 +97,33 @@ def repetition_problems(executed: NotebookNode) -> Iterator[str]:
                 yield "\n    ".join([title, *changed])
 
 
+def all_points(cell: NotebookNode) -> list[int]:
+    """Return the numbers of all points of the exercise that a cell names."""
+    cid = ast.literal_eval(ast.parse(cell.source).body[-1].value.args[0])
+    rubric = open_lesson(cid.partition(".")[0]).checks[cid].rubric
+    return list(range(1, len(rubric.points) + 1)) if rubric else []
+
+
 def state_problems(executed: NotebookNode) -> Problems:
-    """Return the checks of an executed, solved notebook that do not say Correct."""
-    problems = []
-    for cell in executed.cells:
-        if "check" not in files.tags(cell) or said(cell, "Correct"):
-            continue
-        answer = "".join(files.output_text(output) for output in cell.outputs)
-        problems.append(f"{cell.source.strip()} answers: {answer.strip() or 'nothing'}")
+    """Return the checks of an executed, solved notebook that do not say Correct.
+
+    A text is compared first; it counts as correct when the next check has all its points.
+    """
+    problems: Problems = []
+    checks = [cell for cell in executed.cells if "check" in files.tags(cell)]
+    answers = ["".join(files.output_text(output) for output in cell.outputs) for cell in checks]
+    for cell, answer, following in zip(checks, answers, [*answers[1:], ""], strict=True):
+        compared = answer.startswith("Compare") and following.startswith("Self-assessed")
+        if not (said(cell, "Correct") or compared or ALL_POINTS.match(answer)):
+            problems.append(f"{cell.source.strip()} answers: {answer.strip() or 'nothing'}")
     return problems
 
 
 def count_checks(notebook: NotebookNode) -> int:
-    """Return the number of check cells."""
-    return sum("check" in files.tags(cell) for cell in notebook.cells)
+    """Return the number of check cells, a text's second one left out."""
+    return sum(
+        "check" in files.tags(cell) and "contains=" not in cell.source for cell in notebook.cells
+    )
 
 
 def write_solved(executed: NotebookNode, path: Path) -> None:

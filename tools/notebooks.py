@@ -93,8 +93,8 @@ def solve(path: Path, folder: Path = SOLVED) -> str:
     """Build and execute one solved notebook; return what was seen or raise with the answers."""
     started = time.monotonic()
     repeated = execute(doubled(with_solutions(files.read_source(path))), path.parent)
-    problems = [*state_problems(repeated), *repetition_problems(repeated)]
     executed = first_runs(repeated)
+    problems = [*state_problems(executed), *repetition_problems(repeated)]
     write_solved(executed, folder / f"{path.stem}.ipynb")
     if problems:
         raise files.NotebookProblem("\n  ".join(problems))

@@ -19,7 +19,7 @@ text and as HTML; both depend on the answer only, so notebooks store and compare
 
 from calibkit.learn._feedback import Feedback, Message, Progress
 from calibkit.learn._lesson import Lesson
-from calibkit.learn.exercises import Check, Prediction
+from calibkit.learn.exercises import Check, Prediction, Rubric
 from calibkit.learn.messages import State
 
 __all__ = [
@@ -29,5 +29,6 @@ __all__ = [
     "Message",
     "Prediction",
     "Progress",
+    "Rubric",
     "State",
 ]

@@ -2,8 +2,8 @@
 
 import re
 import textwrap
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from html import escape
 from typing import Any
 
@@ -20,6 +20,8 @@ _BORDERS = {
     State.WRONG_KIND: "#d9534f",
     State.ALMOST: "#c9780a",
     State.CORRECT: "#2e9e6b",
+    State.COMPARE: "#5b8db8",
+    State.SELF_ASSESSED: "#2e9e6b",
 }
 _NOTE_BORDER = "#5b8db8"
 _BOX = "border-left: 0.35em solid {border}; padding: 0.3em 0.9em; margin: 0.3em 0; color: inherit"
@@ -64,18 +66,27 @@ class Message:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Feedback(Message):
-    """What a check says about an answer: a message with one of the five states as its heading."""
+    """What a check says about an answer: a message with one of the states as its heading.
+
+    Parameters
+    ----------
+    state : State
+        E.g. "Almost".
+    points : tuple of int, optional
+        The points that learners find in their own text, once they have said so.
+    """
 
     state: State
+    points: tuple[int, ...] | None = None
 
     def _repr_html_(self) -> str:
         return _box(self.symbol, self.heading, self.paragraphs, _BORDERS[self.state], "status")
 
 
-def feedback(state: State, *paragraphs: str) -> Feedback:
+def feedback(state: State, *paragraphs: str, points: tuple[int, ...] | None = None) -> Feedback:
     """Return feedback; empty paragraphs are left out."""
     kept = tuple(paragraph for paragraph in paragraphs if paragraph)
-    return Feedback(state.value, kept, messages.SYMBOLS[state], state)
+    return Feedback(state.value, kept, messages.SYMBOLS[state], state, points)
 
 
 def _box(symbol: str, heading: str, paragraphs: tuple[str, ...], border: str, role: str) -> str:
@@ -93,11 +104,15 @@ def html_rows(rows: Iterable[tuple[str, ...]]) -> str:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Progress:
-    """The exercises of a lesson with their states: one row of id, state and task each."""
+    """The exercises of a lesson with their states: one row of id, state and task each.
+
+    In place of the state of an exercise, `notes` may say how far it is.
+    """
 
     title: str
     summary: str
     rows: tuple[tuple[str, State, str], ...]
+    notes: Mapping[str, str] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         lines = [f"{name:<10}{said:<17}{task}" for name, said, task in self._table()]
@@ -113,6 +128,7 @@ class Progress:
 
     def _table(self) -> list[tuple[str, str, str]]:
         marked = [
-            (name, f"{messages.SYMBOLS[state]} {state}", task) for name, state, task in self.rows
+            (name, f"{messages.SYMBOLS[state]} {self.notes.get(name, state)}", task)
+            for name, state, task in self.rows
         ]
         return [messages.PROGRESS_HEADINGS, *marked]

@@ -33,6 +33,7 @@ class Lesson:
     predictions: Mapping[str, Prediction]
     _guesses: dict[str, str | float] = field(default_factory=dict)
     _states: dict[str, State] = field(default_factory=dict)
+    _points: dict[str, tuple[int, ...]] = field(default_factory=dict)
 
     def predict(self, pid: str, guess: Any = ...) -> Message:
         """Note a guess before an experiment.
@@ -94,8 +95,8 @@ class Lesson:
             prediction.why,
         )
 
-    def check(self, cid: str, answer: Any = MISSING) -> Feedback:
-        """Say how an answer stands: one of five states.
+    def check(self, cid: str, answer: Any = MISSING, *, contains: Any = MISSING) -> Feedback:
+        """Say how an answer stands.
 
         Parameters
         ----------
@@ -105,11 +106,15 @@ class Lesson:
             The answer. Left out, it is looked up where `check` is called, under the name that
             the exercise uses; so ``lesson.check("1.1")`` works before the cell above was run.
 
+        contains : int or sequence of int
+            For a free text, which is not graded: the numbers of the points that the text makes,
+            by your own reading. Left out, the check shows the points beside your text.
+
         Returns
         -------
         Feedback
-            Its `state` is "Not defined", "Not attempted", "Wrong kind", "Almost" or "Correct".
-            Never raises, whatever the answer is.
+            Its `state` is "Not defined", "Not attempted", "Wrong kind", "Almost" or "Correct";
+            for a text "Compare", then "Self-assessed". Never raises, whatever the answer is.
 
         Examples
         --------
@@ -124,7 +129,11 @@ class Lesson:
         if answer is MISSING:
             frame = sys._getframe(1)
             answer = {**frame.f_globals, **frame.f_locals}.get(check.variable, MISSING)
-        said = check.look_at(cid, answer)
+        said = check.look_at(cid, answer, contains)
+        if said.points is not None:
+            self._points[cid] = said.points
+        elif said.state is State.COMPARE and cid in self._points:
+            return said  # looking at the points again takes nothing back
         self._states[cid] = said.state
         return said
 
@@ -171,16 +180,28 @@ class Lesson:
             (name, self._states.get(name, State.NOT_ATTEMPTED), check.task)
             for name, check in self.checks.items()
         )
+        assessed = [name for name, state, _ in rows if state is State.SELF_ASSESSED]
+        counts = {name: (len(self._points[name]), self._of(name)) for name in assessed}
+        whole = sum(made == count for made, count in counts.values())
         summary = messages.PROGRESS_COUNT.format(
-            correct=sum(state is State.CORRECT for _, state, _ in rows),
+            correct=sum(state is State.CORRECT for _, state, _ in rows) + whole,
             count=len(rows),
             guesses=len(self._guesses),
             predictions=len(self.predictions),
         )
-        return Progress(messages.PROGRESS.format(id=self.id, title=self.title), summary, rows)
+        notes = {
+            name: messages.PROGRESS_POINTS.format(made=made, count=count)
+            for name, (made, count) in counts.items()
+        }
+        title = messages.PROGRESS.format(id=self.id, title=self.title)
+        return Progress(title, summary, rows, notes)
 
     def __repr__(self) -> str:
         return f"<{messages.PROGRESS.format(id=self.id, title=self.title)}>"
+
+    def _of(self, cid: str) -> int:
+        rubric = self.checks[cid].rubric
+        return len(rubric.points) if rubric else 0
 
     def _no_exercise(self, cid: Any) -> str:
         return messages.NO_EXERCISE.format(id=_name(cid), ids=_listed(self.checks))

@@ -14,6 +14,72 @@ MISSING: Any = type("Missing", (), {"__repr__": lambda self: "<no answer>"})()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Rubric:
+    """What a text may contain. The learner compares and says so; nobody grades the text.
+
+    Parameters
+    ----------
+    points : tuple of str
+        Three to six short sentences.
+    model : str
+        A text that makes all of them.
+
+    Examples
+    --------
+    >>> rubric = Rubric(points=("It names the axes.", "It says n.", "It ends with the verdict."),
+    ...                 model="Confidence across, accuracy up, 40 forecasts: over-confident.")
+    >>> rubric.assess([1, 3]).paragraphs
+    ('2 of 3 points, by your own reading; still missing:', '2. It says n.')
+    """
+
+    points: tuple[str, ...]
+    model: str
+
+    def __post_init__(self) -> None:
+        if not 3 <= len(self.points) <= 6:
+            raise ValueError(self.points)
+
+    def judge(self, text: Any) -> str | None:
+        """Say what keeps a text from being compared: it is none yet, or hardly one."""
+        if not isinstance(text, str):
+            raise answers.wrong_kind(text, messages.TEXT_WANTED)
+        count = len(text.split())
+        if not count:
+            raise answers.Unfinished(messages.NO_TEXT)
+        return messages.FEW_WORDS.format(count=count) if count < _FEWEST_WORDS else None
+
+    def look_at(self, name: str, text: str, contains: Any = MISSING) -> Feedback:
+        """Show the points and the model answer, or note which points the text makes."""
+        tick = messages.TICK.format(id=name, last=len(self.points))
+        if contains is MISSING:
+            count = messages.COMPARE.format(count=len(text.split()))
+            model = messages.MODEL.format(model=self.model)
+            return feedback(State.COMPARE, count, *self._numbered(), model, tick)
+        return self.assess(contains) or feedback(State.COMPARE, tick)
+
+    def assess(self, contains: Any) -> Feedback | None:
+        """Note which points a text makes, by its writer's own reading; None where that is blank."""
+        count = len(self.points)
+        try:
+            made = answers.as_picks(contains, count)
+        except answers.Unfinished:
+            return None
+        except answers.WrongKind as error:
+            return feedback(State.WRONG_KIND, str(error))
+        missing = self._numbered(left_out=made)
+        words = messages.STILL_MISSING if missing else messages.SELF_ASSESSED
+        said = words.format(made=len(made), count=count)
+        return feedback(State.SELF_ASSESSED, said, *missing, points=made)
+
+    def _numbered(self, left_out: tuple[int, ...] = ()) -> list[str]:
+        return [
+            messages.POINT.format(number=number, point=point)
+            for number, point in enumerate(self.points, start=1)
+            if number not in left_out
+        ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
     """An exercise's check.
 
@@ -24,6 +90,8 @@ class Check:
     judge : callable
         ``judge(answer)`` returns None for a right answer and a pointed hint otherwise. It may
         also raise `Almost` or `WrongKind`; whatever else it raises becomes "wrong kind".
+    rubric : Rubric, optional
+        In place of a judge: for a free text, which its writer compares with a list of points.
     hints : tuple of str
         At least two, from a nudge to nearly the answer.
     praise : str
@@ -42,36 +110,42 @@ class Check:
 
     task: str
     variable: str
-    judge: Callable[[Any], str | None]
+    judge: Callable[[Any], str | None] | None = None
+    rubric: Rubric | None = None
     hints: tuple[str, ...]
     praise: str = messages.DONE
     tolerance: float | None = None
 
     def __post_init__(self) -> None:
-        if len(self.hints) < 2:
+        if len(self.hints) < 2 or (self.judge is None) == (self.rubric is None):
             raise ValueError(self.task)
 
-    def look_at(self, name: str, answer: Any) -> Feedback:
-        """Return feedback on an answer; never raises."""
+    def look_at(self, name: str, answer: Any, contains: Any = MISSING) -> Feedback:
+        """Return feedback on an answer, or on what its writer says it contains; never raises."""
         words = {"id": name, "variable": self.variable}
         if answer is MISSING:
             return feedback(State.NOT_DEFINED, messages.NO_ANSWER.format(**words))
         if answer is ...:
             return feedback(State.NOT_ATTEMPTED, messages.BLANK.format(**words))
+        if contains is not MISSING and self.rubric is None:
+            return feedback(State.WRONG_KIND, messages.NOTHING_TO_TICK.format(**words))
         state, text = self._verdict(answer)
+        if state is State.CORRECT and self.rubric is not None:
+            return self.rubric.look_at(name, answer, contains)
         if state is State.NOT_ATTEMPTED:
-            text = messages.PARTLY_BLANK.format(**words)
+            text = text or messages.PARTLY_BLANK.format(**words)
         compared = self.tolerance is not None and state in (State.ALMOST, State.CORRECT)
         note = messages.TOLERANCE.format(tolerance=f"{self.tolerance:g}") if compared else ""
         return feedback(state, _ADDRESS.sub("", text), note)
 
     def _verdict(self, answer: Any) -> tuple[State, str]:
+        judge: Any = self.judge or (self.rubric and self.rubric.judge)
         try:
             if answers.has_blank(answer):
                 raise answers.Unfinished
-            problem = self.judge(answer)
-        except answers.Unfinished:
-            return State.NOT_ATTEMPTED, ""
+            problem = judge(answer)
+        except answers.Unfinished as error:
+            return State.NOT_ATTEMPTED, str(error)
         except answers.Almost as error:
             return State.ALMOST, str(error)
         except answers.WrongKind as error:
@@ -165,3 +239,4 @@ class Prediction:
 
 
 _NEAR = 1.25
+_FEWEST_WORDS = 5

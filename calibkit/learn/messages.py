@@ -8,13 +8,15 @@ from enum import StrEnum
 
 
 class State(StrEnum):
-    """The five answers of a check, in words."""
+    """The answers of a check, in words; the last two belong to exercises in free text."""
 
     NOT_DEFINED = "Not defined"
     NOT_ATTEMPTED = "Not attempted"
     WRONG_KIND = "Wrong kind"
     ALMOST = "Almost"
     CORRECT = "Correct"
+    COMPARE = "Compare"
+    SELF_ASSESSED = "Self-assessed"
 
 
 SYMBOLS = {
@@ -23,6 +25,8 @@ SYMBOLS = {
     State.WRONG_KIND: "≠",
     State.ALMOST: "≈",
     State.CORRECT: "✓",
+    State.COMPARE: "☐",
+    State.SELF_ASSESSED: "☑",
 }
 NOTE_SYMBOLS = {"guess": "?", "outcome": "→", "hint": "☞"}
 
@@ -42,24 +46,48 @@ DONE = "well done."
 TOLERANCE = "(Numbers count as equal within {tolerance}.)"
 RAISED = "looking at this answer raised {kind}{message}."
 
+# --- free text: compared by the learner, graded by nobody ---------------------------------------
+
+COMPARE = "your text of {count} words is noted. Which of these points does it make?"
+POINT = "{number}. {point}"
+MODEL = "A model answer: {model}"
+TICK = (
+    "Put the numbers of the points that your text makes into "
+    '`lesson.check("{id}", contains=[1, {last}])`, or `contains=[]` if it makes none of them.'
+)
+SELF_ASSESSED = "{made} of {count} points, by your own reading."
+STILL_MISSING = "{made} of {count} points, by your own reading; still missing:"
+TEXT_WANTED = "a text in quotes"
+NO_TEXT = "the text is still empty. Write a whole sentence; then the points appear."
+FEW_WORDS = "your text has only {count} words. Write a whole sentence; then the points appear."
+PICKS_WANTED = "the numbers of points, such as `[1, {count}]`"
+NO_SUCH_POINT = "there is no point {number}; the points are numbered from 1 to {count}."
+NOTHING_TO_TICK = 'exercise {id} has no points to tick. Call `lesson.check("{id}")`.'
+
 # --- what a wrong kind was ---------------------------------------------------------------------
 
-WANTED = "this is {found}, but {wanted} is wanted."
+WANTED = "this is {found}; it should be {wanted}."
 FOUND_NONE = "`None` (a function without `return` gives `None`)"
 FOUND_TEXT = "text"
 FOUND_BOOL = "`{value}`"
 FOUND_NUMBER = "a number"
 FOUND_FUNCTION = "a function (call it, or pass what it returns)"
 FOUND_EMPTY = "an empty {kind}"
-FOUND_MANY = "a {kind} of {count}"
+FOUND_MANY = "{article} {kind} of {count}"
+FOUND_OPTIMUM = "the whole result of an optimiser (its best place is in `.x`)"
 FOUND_SHAPE = "an array of shape {shape}"
 FOUND_OTHER = "an object of type {kind}"
+ONE_COLUMN = (
+    "this is an array of shape {shape}, a table of one column; it should be {wanted}. "
+    "`.ravel()` makes it flat."
+)
 NUMBER = "a number"
+TRUTH = "`True` or `False`"
 NUMBERS = "a list or array of numbers"
 TEXT = "text in quotes"
 FUNCTION = "a function"
 MAPPING = "a dict"
-NOT_FINITE = "{value} is no usable number. Look for a division by zero."
+NOT_FINITE = "`{value}` is no usable number. Look for a division by zero or a logarithm of 0."
 NOT_EQUAL_LENGTH = "there are {count} values, but {length} are wanted."
 NO_SUCH_OPTION = "`{value}` is not among the answers. Choose one of {options}."
 
@@ -69,7 +97,10 @@ FUNCTION_RAISED = "your function raised {kind}{message} for {call}."
 FUNCTION_MUTATED = (
     "your function changes its input. Work on a copy: `x = x.copy()`, or make a new list."
 )
-RETURNED = "for {call} your function returns {found}, but {wanted} is wanted."
+RETURNED_NOTHING = (
+    "for {call}, your function returns nothing, because `return` is missing. "
+    "It should return {wanted}."
+)
 
 # --- predict, reveal, hint, progress -----------------------------------------------------------
 
@@ -95,6 +126,7 @@ GUESSED_SIDE = "You guessed {guess}: surprised?"
 NO_SUCH_LEVEL = "Hints are numbered from 1 to {count}; here is the nearest."
 PROGRESS = "Lesson {id}, {title}"
 PROGRESS_COUNT = "{correct} of {count} exercises correct, {guesses} of {predictions} guesses made."
+PROGRESS_POINTS = "{made} of {count} points"
 PROGRESS_HEADINGS = ("exercise", "state", "task")
 NO_LESSON = "there is no lesson {id!r}; there are {ids}."
 
