@@ -239,9 +239,9 @@ PREDICTIONS = {
         "than 15 bins?",
         options=("5 of 20", "10 of 20", "20 of 20"),
         outcome="20 of 20",
-        why="A bin learns from its own 67 predictions only. A piece learns from hundreds, and where "
-        "two pieces meet they must agree. A few numbers that are fitted to many predictions beat "
-        "many numbers that are fitted to a few.",
+        why="A bin learns from its own 67 predictions only. A piece learns from hundreds, and "
+        "where two pieces meet they must agree. A few numbers that are fitted to many "
+        "predictions beat many numbers that are fitted to a few.",
     ),
     "7b": Prediction(
         question="An over-confident network: its logits are too large by one factor. "

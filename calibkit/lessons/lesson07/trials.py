@@ -42,7 +42,8 @@ def table(rows: Mapping[str, ArrayLike], heads: Sequence[str], form: str = ".3f"
     first = max(map(len, (heads[0], *rows)))
     widths = [max(len(head), 6) for head in heads[1:]]
     lines = [[heads[0], *heads[1:]]]
-    lines += [[name, *(f"{x:{form}}" for x in np.atleast_1d(row))] for name, row in rows.items()]
+    for name, row in rows.items():
+        lines.append([name, *(f"{x:{form}}" for x in np.atleast_1d(np.asarray(row, np.float64)))])
     for name, *cells in lines:
         padded = (cell.rjust(width) for cell, width in zip(cells, widths, strict=True))
         print("  ".join([name.ljust(first), *padded]))
