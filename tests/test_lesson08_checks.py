@@ -87,7 +87,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (REDRAWN.mean(), "mean of the redraws"),
         (np.mean(FROM_COINS >= ECE), "from a coin"),
         (100 * np.mean(REDRAWN >= ECE), "per cent"),
-        (210, "Add 1, and divide by 1,001"),
+        (210, "Add 1, divide by 1,001"),
         (5000, "but this is 5000"),
         (0.4, "with a share near"),
         (None, "it should be a number"),

@@ -336,8 +336,8 @@ CHECKS = {
             "`np.diff(bounds)` holds the sizes.",
             "All sizes must be at least `n_min` and at most `n_max`; both ends are allowed.",
         ),
-        praise="on the random labels of the solution, PAVA-BC keeps 10 to 40 always, and 30 to 40 "
-        "only in 183 of 300 cases: there, n_max is below 2 n_min.",
+        praise="on the random labels of the solution, PAVA-BC keeps 10 to 40 always. It keeps 30 "
+        "to 40 in 183 of 300 cases only, because n_max is below 2 n_min.",
     ),
     "8.5": Check(
         task="Design bins that spare a perfect model",

@@ -40,7 +40,7 @@ def mean_of_bin_tests(model: LogitDistortion, n: int, n_sets: int = 20) -> float
 
 def powers(
     tests: Mapping[str, Callable[..., float]],
-    true_map: Callable[[Floats], ArrayLike],
+    true_map: Callable[[Floats], Any],
     n_sets: int = 100,
 ) -> Floats:
     """Return how often each test rejects at the 5 % level, in per cent, for 1,000 predictions."""
@@ -48,7 +48,7 @@ def powers(
     probs = [rng.random(1000) for _ in range(n_sets)]
     data = [(rng.random(1000) < true_map(p), p) for p in probs]
     found = [[test(*rows) <= 0.05 for rows in data] for test in tests.values()]
-    return 100 * np.mean(found, axis=1)
+    return np.asarray(100 * np.mean(found, axis=1))
 
 
 def table(rows: Mapping[str, ArrayLike], heads: Sequence[str], form: str = ".1f") -> None:
