@@ -279,16 +279,6 @@ CHECKS = {
         praise="this is what `calibkit.null_level` gives.",
         tolerance=0.0015,
     ),
-    "6.2": Check(
-        task="Find a sufficient sample size",
-        variable="enough",
-        judge=judge_enough,
-        hints=(
-            "Four times as many predictions halve the null level. You know it for n = 1,000.",
-            "Solve √(2 · 15 · v / (π n)) = 0.01 for n, where v = 1/6 is the mean of p (1 − p).",
-        ),
-        praise="even with 15,000 predictions, a perfect model still shows nearly 0.01.",
-    ),
     "6.3": Check(
         task="Refine bins on a known map",
         variable="my_errors",
@@ -309,17 +299,6 @@ CHECKS = {
             "`candidates[scores <= scores.min() * 1.001]` are the numbers in question. Which one?",
         ),
         praise="as good as the lowest score, with the simplest map.",
-    ),
-    "6.5": Check(
-        task="Debias a squared error",
-        variable="debiased_square",
-        judge=judge_debiased,
-        hints=(
-            "In each bin: `(mean_prob - frequency) ** 2`, minus its surplus by chance.",
-            "The surplus is `frequency * (1 - frequency) / (count - 1)`. Weight by "
-            "`count / count.sum()`.",
-        ),
-        praise="on average this is the squared error of the bins, for any number of predictions.",
     ),
     "6.6": Check(
         task="Review a comparison",
@@ -346,6 +325,27 @@ CHECKS = {
             "Begin with what is missing: with which bins, and in which view?",
             "Then put the gap of 0.002 beside the spread of 0.0056, and say what follows.",
         ),
+    ),
+    "6.2": Check(
+        task="Find a sufficient sample size",
+        variable="enough",
+        judge=judge_enough,
+        hints=(
+            "Four times as many predictions halve the null level. You know it for n = 1,000.",
+            "Solve √(2 · 15 · v / (π n)) = 0.01 for n, where v = 1/6 is the mean of p (1 − p).",
+        ),
+        praise="even with 15,000 predictions, a perfect model still shows nearly 0.01.",
+    ),
+    "6.5": Check(
+        task="Debias a squared error",
+        variable="debiased_square",
+        judge=judge_debiased,
+        hints=(
+            "In each bin: `(mean_prob - frequency) ** 2`, minus its surplus by chance.",
+            "The surplus is `frequency * (1 - frequency) / (count - 1)`. Weight by "
+            "`count / count.sum()`.",
+        ),
+        praise="on average this is the squared error of the bins, for any number of predictions.",
     ),
 }
 
