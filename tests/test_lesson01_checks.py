@@ -33,7 +33,8 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         ({prob: float(prob) for prob in GROUPS}, "stated probabilities again"),
         ({prob: 1 - f for prob, f in FREQUENCIES.items()}, "dry days"),
         ({prob: hits / 15 for prob, hits in HITS.items()}, "not by all 15"),
-        ({**FREQUENCIES, F(3, 4): F(1, 2)}, "group 3/4: 3 rainy of 4"),
+        ({prob: 100 * f for prob, f in FREQUENCIES.items()}, "percentages"),
+        ({**FREQUENCIES, F(3, 4): F(1, 2)}, "group 3/4: it rained on 3 out of 4 days"),
         ({F(1, 6): F(1, 5)}, "group 1/3 is missing"),
         ({**FREQUENCIES, 0.9: 0.9}, "no group 0.9"),
         ({**FREQUENCIES, "1/6": 0.2}, "1/6 stands in the dict twice"),
@@ -42,8 +43,10 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         ({"one sixth": 0.2}, "text"),
     ],
     "1.2": [
-        (F(1, 3), "1 of 3 days, exactly as stated"),
-        (0.75, "3 of 4 days"),
+        (F(1, 3), "the group 1/3 keeps its promise: it rained on 1 out of 3 days"),
+        (0.75, "3 out of 4 days"),
+        (1, "1 out of 1 day."),
+        (16.7, "percentage"),
         (F(1, 5), "how often it rained"),
         (0.9, "no group states 0.9"),
         ("the first", "text"),
@@ -58,7 +61,13 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         ("half", "text"),
     ],
     "1.4": [
-        ([(0.5, 1)] * 2 + [(0.5, 0)] * 4, "you state 0.500, and it rains in 2 of 6 days"),
+        ([(0.5, 1)] * 2 + [(0.5, 0)] * 4, "you state 0.500, and it rains on 2 of 6 days"),
+        ([(0.17, 1)] + [(0.17, 0)] * 5, "0.17 is near the frequency, but not equal to it"),
+        ([(0.1667, 1)] + [(0.1667, 0)] * 5, "State `1 / 6` itself"),
+        ([(0.33, 1), (0.33, 1)] + [(0.33, 0)] * 4, "State `2 / 6` itself"),
+        ([0.5] * 6, "this is a list of 6; it should be a list of six pairs"),
+        (np.full(6, 0.5), "should be a list of six pairs"),
+        ([(1, 0.5), (0, 0.5)] * 3, "the other way round"),
         ([(0.3, 1), (0.4, 1)] + [(1 / 3, 0)] * 4, "differ"),
         ([(1, 1)] * 6, "strictly between"),
         ([(0.5, 1)] * 6, "with 6 rainy days"),
@@ -75,15 +84,20 @@ RIGHT: dict[str, list[Any]] = {
         {round(float(prob), 3): round(float(f), 2) for prob, f in FREQUENCIES.items()},
         pd.Series({float(prob): float(f) for prob, f in FREQUENCIES.items()}),
         {np.float64(prob): np.float64(f) for prob, f in FREQUENCIES.items()},
+        {np.float32(prob): np.float32(f) for prob, f in FREQUENCIES.items()},
+        {str(prob): str(f) for prob, f in FREQUENCIES.items()},
+        {prob: np.array([float(f)]) for prob, f in FREQUENCIES.items()},
     ],
-    "1.2": ["1/6", 1 / 6, 0.167, np.float32(1 / 6)],
-    "1.3": [F(1, 2), "1/2", np.mean([True, False]), 0.5],
+    "1.2": ["1/6", 1 / 6, 0.167, np.float32(1 / 6), np.array([1 / 6])],
+    "1.3": [F(1, 2), "1/2", "50 %", np.mean([True, False]), np.float32(0.5), np.array(0.5)],
     "1.4": [
         CONSTANT,
         np.array(CONSTANT),
         ([0.5] * 6, [1, 0, 1, 0, 1, 0]),
         tuple((F(5, 6), wet) for wet in (True, True, True, True, True, False)),
-        [(0.33, 1), (0.33, 1)] + [(0.33, 0)] * 4,
+        [(np.float32(1 / 6), 1)] + [(np.float32(1 / 6), 0)] * 5,
+        [("1/3", True)] * 2 + [("1/3", False)] * 4,
+        pd.DataFrame({"stated": [0.5] * 6, "rained": [0, 1] * 3}),
     ],
 }
 
@@ -176,7 +190,7 @@ def test_a_sheet_may_be_filled_in_part() -> None:
     [
         ([0.5] * 19, "there are 19"),
         (0.5, "this is a number"),
-        ([70] + [0.5] * 19, r"statement 1 .* \(70 % is 0.70\)"),
+        ([70] + [0.5] * 19, r"statement 1 .* \(70 % is 0.70?\)"),
         ([0.5, -0.1] + [0.5] * 18, "statement 2 has the answer -0.1"),
         ([0.5] * 19 + ["no idea"], "statement 20"),
         ([0.5] * 19 + [None], "statement 20"),
@@ -195,6 +209,6 @@ def test_baseball_favourites_keep_their_promise(data_folder: Path) -> None:
     near = (stated >= 0.65) & (stated < 0.75)
     scatter = np.sqrt((stated * (1 - stated))[near].sum()) / near.sum()
     numbers = (near.sum(), stated[near].mean(), won[near].mean(), scatter)
-    words = "With it: {:,} games, {:.3f} stated, {:.3f} won, and a scatter of {:.3f}."
+    words = "the cell counts {:,} games, {:.3f} stated, {:.3f} won, and a scatter of {:.3f}."
     assert words.format(*numbers) in LESSON.read_text(encoding="utf-8")
     assert abs(won[near].mean() - stated[near].mean()) < 2 * scatter

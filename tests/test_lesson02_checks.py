@@ -6,13 +6,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
+from scipy.optimize import minimize_scalar
 from scipy.special import expit, logit
 from sklearn.linear_model import LogisticRegression
 
 import calibkit as ck
 from calibkit import corp, fakes, finite
 from calibkit.lessons.lesson02 import checks as lesson02
+from calibkit.lessons.lesson02 import tables
 
 LESSON = Path(__file__).parent.parent / "notebooks" / "02_separate_two_virtues.md"
 
@@ -42,10 +45,13 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
     "2.1": [
         (lambda y, p: np.mean(distances(y, p) ** 2), "average over the classes"),
         (lambda y, p: np.sum(distances(y, p) ** 2), "mean of the 2 rows"),
+        (lambda y, p: brier(y, p) / 2, "half of the score"),
         (only_own, "A row has 3 squares"),
+        (lambda y, p: brier(y, p) + 1e-6, "should be 0.320000, but here it is 0.320001"),
+        (lambda y, p: None, "one number, the score"),
         (lambda y, p: np.sqrt(brier(y, p)), "this is the root"),
         (lambda y, p: np.mean(np.abs(distances(y, p)).sum(axis=1)), "absolute"),
-        (lambda y, p: np.mean((p**2).sum(axis=1)), "forgets to take 1 off"),
+        (lambda y, p: np.mean((p**2).sum(axis=1)), "forget to subtract 1"),
         (lambda y, p: -brier(y, p), "cannot be negative"),
         (lambda y, p: 0.5, "should be"),
         (lambda y, p: distances(y, p) ** 2, "one number"),
@@ -53,8 +59,10 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (0.42, "a number"),
     ],
     "2.2": [
-        (2.0, "exceeds the smallest one by 0.000"),
-        (2.25, "Let the minimiser finish"),
+        (2.0, "T = 2 is close, but not within 0.01"),
+        (2.25, "Let the minimiser find it"),
+        ("2.0", "T = 2 is close"),
+        (minimize_scalar(lesson02._loss, bounds=(0.2, 10), method="bounded"), ".x"),
         (1 / BEST, "this is 1 / T"),
         (np.log(BEST), "this is ln T"),
         (1.0, "The log loss there is 0.6760"),
@@ -67,7 +75,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         ([2.1], "a list of 1"),
     ],
     "2.3": [
-        ("ABC", "Honesty counts there"),
+        ("ABC", "by Brier score, log loss, accuracy and ECE"),
         ("BAC", "backwards"),
         (["C", "B", "A"], "B and A should change places"),
         ("ACB", "A and C should change places"),
@@ -80,7 +88,11 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
     "2.4": [
         ([0, 1, 2], "predicts already, with accuracy 2/5"),
         ([1, 2, 0], "reaches the accuracy 0"),
-        ([2, 0, 2], "reaches the accuracy 8/15. Look at the true probabilities of vector 2"),
+        (
+            [2, 0, 2],
+            "reaches the accuracy 8/15, and more is possible. Look again at the true "
+            "probabilities of the third vector",
+        ),
         ([3, 1, 2], "3 is not a class"),
         ([2, 0], "there are 2 values"),
         ([0.6, 0.6, 0.6], "is not a class"),
@@ -91,12 +103,36 @@ RIGHT: dict[str, list[Any]] = {
     "2.1": [
         brier,
         by_a_loop,
+        lambda y, p: brier(y, p.astype(np.float32)).astype(np.float32),
+        lambda y, p: np.array([brier(y, p)]),
         lambda y, p: ck.brier_score(y, p),
         lambda y, p: np.mean([np.dot(row, row) for row in distances(y, p)]),
     ],
-    "2.2": [BEST, round(BEST, 2), np.float32(BEST), F(BEST).limit_denominator(200)],
-    "2.3": ["cab", "C > A > B", ["C", "A", "B"], ("C", "A", "B"), np.array(["C", "A", "B"])],
-    "2.4": [(2, 0, 1), np.array([2, 0, 1]), [2.0, 0.0, 1.0], {0: 2, 1: 0, 2: 1}.values()],
+    "2.2": [
+        BEST,
+        round(BEST, 2),
+        np.float32(BEST),
+        np.array(BEST),
+        np.array([BEST]),
+        f"{BEST:.3f}",
+        F(BEST).limit_denominator(200),
+    ],
+    "2.3": [
+        "cab",
+        "C > A > B",
+        ["C", "A", "B"],
+        ("C", "A", "B"),
+        np.array(["C", "A", "B"]),
+        pd.Series(list("CAB")),
+    ],
+    "2.4": [
+        (2, 0, 1),
+        np.array([2, 0, 1]),
+        np.array([2, 0, 1], np.float32),
+        pd.Series([2, 0, 1]),
+        [2.0, 0.0, 1.0],
+        {0: 2, 1: 0, 2: 1}.values(),
+    ],
 }
 
 
@@ -236,3 +272,17 @@ def test_hints_on_the_page_are_those_of_the_package() -> None:
     hint = r"<summary>▸ Hint \d</summary>\n\n(.+?)\n\n</details>"
     shown = re.findall(hint, text, flags=re.DOTALL)
     assert shown == [hint for check in lesson02.CHECKS.values() for hint in check.hints]
+
+
+def test_what_the_cells_print(forecasters: Any) -> None:
+    slide = tables.slide_scores("q", 2, [0, 1 / 3, 2 / 3])
+    assert "0.222 as a sum, 0.074 as a mean" in slide and "0.585 bits, 0.176 in base 10" in slide
+    rain, said = forecasters
+    assert "AUC 0.841" in tables.both_virtues("honest", rain, said["honest"])
+    parts = corp.corp_decomposition(rain, said["bold"])
+    assert tables.sum_of_parts("bold", parts).startswith("bold           0.1885 = MCB 0.0279 -")
+    assert "within" not in tables.three_parts("CORP", parts)
+    binned = ck.brier_decomposition(rain, said["honest"], bins=2)
+    assert tables.three_parts("2 bins", binned).endswith("within bins -0.0208")
+    atoms = tables.exact_forecasts("three atoms", finite.example("three atoms"))
+    assert "states (2/5, 3/10, 3/10), true (2/5, 0, 3/5)" in atoms

@@ -37,6 +37,19 @@ def own_generator(true_prob: Any, rng: Any) -> Any:
     return with_gumbel(true_prob, np.random.default_rng())
 
 
+def own_seed(true_prob: Any, rng: Any) -> Any:
+    return with_gumbel(true_prob, np.random.default_rng(0))
+
+
+def biased(true_prob: Any, rng: Any) -> Any:
+    """Take 0.03 from the last class that has it, for the first."""
+    moved = np.where(true_prob[:, -1] > 0.05, 0.03, 0.0)
+    changed = true_prob.copy()
+    changed[:, 0] += moved
+    changed[:, -1] -= moved
+    return with_gumbel(changed, rng)
+
+
 def one_by_one(true_prob: Any, rng: Any) -> Any:
     """Draw another random number for each class: not one decision per row."""
     return (rng.random(true_prob.shape) >= np.cumsum(true_prob, axis=1))[:, :-1].sum(axis=1)
@@ -58,6 +71,15 @@ def powered(p: NDArray[np.float64], a: float) -> Any:
     return p**a / (p**a + (1 - p) ** a)
 
 
+def by_bisection(said: Any, a: float, steps: int = 15) -> Any:
+    low, high = np.zeros(len(said)), np.ones(len(said))
+    for _ in range(steps):
+        middle = (low + high) / 2
+        below = powered(middle, a) < said
+        low, high = np.where(below, middle, low), np.where(below, high, middle)
+    return (low + high) / 2
+
+
 # --- 3.4 ---------------------------------------------------------------------------------------
 
 
@@ -69,18 +91,28 @@ def two_atoms(mass: Any, confidence: Any, truth: Any) -> finite.FiniteClassifier
     return finite.FiniteClassifier(mass, *rows)
 
 
+# The review's counterexample: class 0 errs both ways, class 1 is right, and the bound is broken.
+WITHIN_A_CLASS = finite.FiniteClassifier(
+    ["3/10", "1/5", "1/2"],
+    [["3/5", "2/5"], [1, 0], [0, 1]],
+    [[1, 0], [0, 1], [0, 1]],
+)
+
 WRONG: dict[str, list[tuple[Any, str]]] = {
     "3.1": [
         (lambda true_prob, rng: true_prob.argmax(axis=1), "most probable class"),
         (lambda true_prob, rng: with_gumbel(true_prob, rng) + 1, "Count classes from 0"),
         (lambda true_prob, rng: with_gumbel(true_prob, rng) - 1, "is no class"),
         (lambda true_prob, rng: with_gumbel(true_prob, rng) + 0.5, "whole numbers"),
-        (lambda true_prob, rng: with_gumbel(true_prob, rng)[:-1], "12000 are wanted"),
+        (lambda true_prob, rng: with_gumbel(true_prob, rng)[:-1], "24000 are wanted"),
         (lambda true_prob, rng: with_gumbel(np.ones(true_prob.shape), rng), "Each row has its own"),
         (lambda true_prob, rng: with_gumbel(1 - true_prob, rng), "probability 0 was drawn"),
         (one_draw_for_all, "Draw one per row"),
         (average_row, "Each row has its own"),
         (own_generator, "Take all chance from `rng`"),
+        (own_seed, "another seed gives the same labels"),
+        (biased, "it should be"),
+        (lambda true_prob, rng: None, "It should return one label per row"),
         (one_by_one, "it should be"),
         (sharpened, "it should be"),
         (spoil_input, "changes its input"),
@@ -94,17 +126,23 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (lambda said, a: said, "returns the reports"),
         (lambda said, a: said * a, "is not a probability"),
         (lambda said, a: said**a, "the truth is"),
-        (lambda said, a: powered(said, 0.5), "Use the argument"),
+        (lambda said, a: powered(said, 0.5), "Does it use the argument `a`?"),
+        (lambda said, a: by_bisection(said, a, 12), "the truth is"),
+        (lambda said, a: None, "It should return an array with one true probability"),
         (lambda said, a: powered(said, 0.7), "the truth is"),
-        (lambda said, a: 0.5, "one true probability per report"),
+        (lambda said, a: 0.5, "an array with one true probability per report"),
         (lambda said: said, "your function raised"),
         (0.3, "a function"),
     ],
     "3.3": [
-        (fakes.KnobClassifier(5, 0.8, budget_share=0.5), "over-confident"),
+        (fakes.KnobClassifier(5, 0.8, budget_share=0.5), "promises more than it delivers"),
+        (fakes.KnobClassifier(5, 0.81001, budget_share=1 / 6, direction="under"), "is 0.810,"),
         (fakes.KnobClassifier(5, 0.8, budget_share=0.5, direction="under"), "share of the room"),
         (fakes.KnobClassifier(5, 0.8), "share of the room"),
-        (fakes.KnobClassifier(5, 0.9, budget_share=1 / 7, direction="under"), "accuracy is 0.9"),
+        (
+            fakes.KnobClassifier(5, 0.9, budget_share=1 / 7, direction="under"),
+            "0.900, but 0.800",
+        ),
         (fakes.KnobClassifier(10, 0.8, budget_share=1 / 7, direction="under"), "10 classes"),
         (
             fakes.KnobClassifier(
@@ -112,24 +150,29 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
             ),
             "Use one direction",
         ),
-        (fakes.KnobClassifier, "a fake classifier"),
-        (1 / 6, "a fake classifier"),
+        (fakes.KnobClassifier, "it should be a classifier such as"),
+        (1 / 6, "it should be a classifier such as"),
     ],
     "3.4": [
-        (two_atoms(["1/2", "1/2"], [0.9, 0.2], [0.8, 0.3]), "bound must hold"),
-        (two_atoms(["4/5", "1/5"], [0.6, 0.45], [1, 0]), "second half of the lemma"),
+        (two_atoms(["1/2", "1/2"], [0.9, 0.2], [0.8, 0.3]), "under-confident on average"),
+        (two_atoms(["4/5", "1/5"], [0.9, 0.45], [0.95, 0.3]), "over-confident on average"),
+        (two_atoms(["4/5", "1/5"], [0.6, 0.45], [1, 0]), "no predicted class is over-confident"),
+        (WITHIN_A_CLASS, "no predicted class is under-confident"),
+        (two_atoms(["1/2", "1/2"], [0.8, 0.3], [0.6, 0.05]), "exactly the bound"),
         (two_atoms(["1/2", "1/2"], [0.8, 0.2], [1, 0.4]), "they cancel"),
         (two_atoms(["1/2", "1/2"], [0.9, 0.2], [1, 0.4]), "more modest"),
         (two_atoms(["4/5", "1/5"], [0.6, 0.9], [1, 0.5]), "Let it predict two"),
         (fakes.ClassKnobs.with_directions(0.8, ("over", "under"), (0.4, 0.3)), "they cancel"),
-        (fakes.ClassKnobs.with_directions(0.8, ("over", "over"), (0.4, 0.3)), "bound must hold"),
+        (fakes.ClassKnobs.with_directions(0.8, ("over", "over"), (0.4, 0.3)), "promise too little"),
         (fakes.KnobClassifier(5, 0.8), "a `finite.FiniteClassifier`"),
         ("class 1", "a `finite.FiniteClassifier`"),
     ],
     "3.5": [
-        ([0.3, 0.3, 0.4], "this atom is calibrated"),
-        ([0.6, 0, 0.4], "class 0 states 3/10 twice"),
-        ([0, 0.4, 0.6], "class 1 states 3/10 twice"),
+        ([0.3, 0.3, 0.4], "this atom would then be true"),
+        ([0, 0.60001, 0.39999], "so 0.30000 is wanted on average, not 0.30001"),
+        ([0, 0.6, 0.40001], "these sum to 1.00001, not to 1.00000"),
+        ([0.6, 0, 0.4], "class 0 is stated as 0.3 twice"),
+        ([0, 0.4, 0.6], "class 1 is stated as 0.3 twice"),
         ([0, 0.6, 0.3], "sum to 0.9"),
         ([-0.2, 0.6, 0.6], "is not a probability"),
         ([0, 0.6], "2"),
@@ -143,6 +186,9 @@ RIGHT: dict[str, list[Any]] = {
     "3.2": [
         lambda said, a: expit(logit(said) / a),
         lambda said, a: 1 / (1 + ((1 - said) / said) ** (1 / a)),
+        by_bisection,
+        lambda said, a: powered(said, 1 / a).astype(np.float32),
+        lambda said, a: powered(said, 1 / a).round(4),
         lambda said, a: fakes.Power(a).inverse(np.column_stack([said, 1 - said]))[:, 0].tolist(),
     ],
     "3.3": [
@@ -153,7 +199,13 @@ RIGHT: dict[str, list[Any]] = {
         two_atoms(["9/10", "1/10"], [0.6, 0.2], [1, 1]),
         fakes.ClassKnobs.with_directions(0.9, ("over", "under"), (0.5, 0.9)),
     ],
-    "3.5": [[0, 0.6, 0.4], ("0", "3/5", Fraction(2, 5)), np.array([0, 0.6, 0.4])],
+    "3.5": [
+        np.array([0, 0.6, 0.4], dtype=np.float32),
+        [np.float32(0), np.float32(0.6), np.float32(0.4)],
+        [0, 0.6, 0.4],
+        ("0", "3/5", Fraction(2, 5)),
+        np.array([0, 0.6, 0.4]),
+    ],
 }
 
 
@@ -182,6 +234,13 @@ def test_both_bounds_are_attained(n_classes: int, accuracy: float) -> None:
 
     assert largest("over") == pytest.approx(1 - accuracy, abs=1e-12)
     assert largest("under") == pytest.approx(accuracy - 1 / n_classes, abs=1e-12)
+
+
+def test_within_one_class_the_bound_can_be_broken_too() -> None:
+    assert (WITHIN_A_CLASS.expected_error(), WITHIN_A_CLASS.accuracy) == (
+        Fraction(8, 25),
+        Fraction(4, 5),
+    )
 
 
 def test_without_a_common_sign_only_the_general_bound_is_left() -> None:

@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.path import Path as Outline
 from matplotlib.text import Text
 
+import calibkit as ck
 from calibkit import plot
 from calibkit.fakes import KnobClassifier
 from calibkit.lessons.lesson03 import figures as figures03
@@ -139,3 +140,17 @@ class TestPage:
             "region hatched: over-confident classifiers stay below 1 - accuracy and "
             "under-confident ones stay below accuracy - 1/K. a net: accuracy 0.936, error 0.040."
         )
+
+
+def test_the_counts_of_several_diagrams_get_one_scale():
+    figure, axes = plt.subplots(1, 2)
+    for ax, concentration in zip(axes, (4, 50), strict=True):
+        fake = KnobClassifier(5, 0.8, concentration=concentration)
+        sample = fake.sample(20_000, rng=0)
+        table = ck.reliability_table(sample.y_true, sample.y_prob, view="top-label")
+        plot.reliability(table, ax=ax, show={"means", "counts"}, legend=False)
+    figures03.same_counts(axes)
+    strips = [child for ax in axes for child in ax.child_axes if child.get_label() == "counts"]
+    assert {strip.get_yscale() for strip in strips} == {"linear"}
+    assert len({strip.get_ylim() for strip in strips}) == 1
+    plt.close(figure)

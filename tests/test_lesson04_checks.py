@@ -1,5 +1,6 @@
 """Answers to the exercises of lesson 04: wrong ones with the hint they must get, and right ones."""
 
+import importlib
 from collections.abc import Callable
 from typing import Any
 
@@ -45,6 +46,10 @@ def changed(edit: Callable[..., Any]) -> Callable[..., Any]:
     return answer
 
 
+def in_single_precision(count: Any, mean: Any, share: Any, n_bins: int) -> Any:
+    return count.tolist(), np.float32(mean), tuple(np.float32(share)[:, None])
+
+
 def open_last_bin(y_true: Any, y_prob: Any, n_bins: int) -> Any:
     index = (y_prob * n_bins).astype(int)
     count = np.bincount(index, minlength=n_bins)
@@ -69,18 +74,31 @@ def spoil_input(y_true: Any, y_prob: Any, n_bins: int) -> Any:
     return from_package(y_true, y_prob, n_bins)
 
 
+def near_edges(y_true: Any, y_prob: Any, n_bins: int) -> Any:
+    """Put 0.3 into the third of ten bins, as `linspace` does."""
+    index = np.clip(np.digitize(y_prob, np.linspace(0, 1, n_bins + 1)) - 1, 0, n_bins - 1)
+    count = np.bincount(index, minlength=n_bins)
+    mean = np.bincount(index, y_prob, n_bins) / count
+    return count, mean, np.bincount(index, y_true, n_bins) / count
+
+
+def always(n_bins: int) -> Callable[..., Any]:
+    """Return a function that ignores its argument `n_bins`."""
+    return lambda y_true, y_prob, _: from_package(y_true, y_prob, n_bins)
+
+
 # --- 4.3 ---------------------------------------------------------------------------------------
 
-PROB = np.random.default_rng(43).random(2000)
-INDEX = np.minimum((5 * PROB).astype(int), 4)
+PROB = np.random.default_rng(43).choice([0.02, 0.48, 0.52, 0.98], size=2000)
+INDEX = (2 * PROB).astype(int)
 SIZE = np.bincount(INDEX)
+MEANS = (np.bincount(INDEX, PROB) / SIZE)[INDEX]
 
 
-def redraw(prob: NDArray[np.float64], n_rounds: int = 1000) -> NDArray[np.float64]:
-    """Return the frequencies of the five bins, one row per round."""
-    rng = np.random.default_rng(1)
-    happened = rng.random((n_rounds, len(prob))) < prob
-    return np.stack([happened[:, b == INDEX].mean(axis=1) for b in range(5)], axis=1)
+def redraw(prob: NDArray[np.float64], seed: int = 1) -> NDArray[np.float64]:
+    """Return the frequencies of the two bins, one row per round."""
+    happened = np.random.default_rng(seed).random((1000, len(prob))) < prob
+    return np.stack([happened[:, b == INDEX].mean(axis=1) for b in range(2)], axis=1)
 
 
 def band(low: float = 0.05, high: float = 0.95, **options: Any) -> NDArray[np.float64]:
@@ -88,24 +106,26 @@ def band(low: float = 0.05, high: float = 0.95, **options: Any) -> NDArray[np.fl
 
 
 def of_predictions() -> NDArray[np.float64]:
-    rows = [np.quantile(PROB[b == INDEX], [0.05, 0.95]) for b in range(5)]
+    rows = [np.quantile(PROB[b == INDEX], [0.05, 0.95]) for b in range(2)]
     return np.transpose(rows)
 
 
-def binomial() -> list[list[float]]:
-    """Return the band from the binomial distribution of each bin, without any redrawing."""
+def by_formula() -> list[list[float]]:
+    """Return the band from the variances, without any redrawing."""
     mean = np.bincount(INDEX, PROB) / SIZE
-    return [list(stats.binom.ppf(q, SIZE, mean) / SIZE) for q in (0.05, 0.95)]
+    sd = np.sqrt(np.bincount(INDEX, PROB * (1 - PROB))) / SIZE
+    return [list(mean + z * sd) for z in stats.norm.ppf([0.05, 0.95])]
 
 
-# --- 4.5 ---------------------------------------------------------------------------------------
+def test_own_probabilities_and_those_of_the_bins_can_be_told_apart() -> None:
+    """Of 40 honest redraws none is refused, of 40 with means or centres none is accepted."""
+    module = importlib.import_module("calibkit.lessons.lesson04.checks")
+    for seed in range(40):
+        assert module.judge_band(band(seed=seed)) is None
+        for prob in (MEANS, np.where(INDEX, 0.75, 0.25)):
+            other = np.quantile(redraw(prob, seed), [0.05, 0.95], axis=0)
+            assert module.judge_band(other) is not None
 
-ALT = (
-    "Reliability diagram of naive Bayes with confidence on the horizontal axis and accuracy on "
-    "the vertical axis, for 899 predictions in ten bins. {direction} {verdict}"
-)
-OVER = "Almost all points are below the diagonal, so the model is over-confident."
-CHANCE = "The last point lies far outside the band, which chance cannot explain."
 
 WRONG: dict[str, list[tuple[Any, str]]] = {
     "4.1": [
@@ -120,11 +140,17 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (changed(lambda c, m, f, n: (c, m, 1 - f)), "the frequency of bin"),
         (changed(lambda c, m, f, n: (c, f - m)), "three arrays"),
         (changed(lambda c, m, f, n: (c, "mean", f)), "not an array of numbers"),
-        (lose_one, "add up to"),
+        (lose_one, "p = 1.0 is in no bin"),
+        (near_edges, "`np.linspace` has the edge"),
+        (always(5), "`count` has 5 bins instead of 8. Use the argument `n_bins`"),
+        (always(10), "`count` has 10 bins instead of 5. Use the argument `n_bins`"),
+        (changed(lambda c, m, f, n: (c / c.sum(), m, f)), "these are shares"),
+        (changed(lambda c, m, f, n: (c[::-1], m, f)), "Round `y_prob * n_bins` down"),
+        (changed(lambda c, m, f, n: (c, m + 2e-6, f)), "should be 0.155000, here it is 0.155002"),
         (right_closed, "belongs to the bin above"),
         (spoil_input, "changes its input"),
         (lambda y_true, y_prob: None, "your function raised"),
-        (lambda y_true, y_prob, n_bins: None, "returns nothing"),
+        (lambda y_true, y_prob, n_bins: None, "It should return three arrays"),
         (0.3, "a function"),
     ],
     "4.2": [("A", "do not stand in the middle"), ("C", "More bins are no lie"), (2, "text")],
@@ -135,11 +161,14 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (band().T, "Put lower ends into row one"),
         (band() * SIZE, "Divide by the number of forecasts"),
         (of_predictions(), "quantiles of the predictions"),
-        (np.quantile(redraw(np.full(2000, 0.5)), [0.05, 0.95], axis=0), "Use each p"),
-        (np.quantile(redraw(PROB**2), [0.05, 0.95], axis=0), "Use each p"),
-        (band()[0], "two rows of five numbers"),
-        ([["a"] * 5] * 2, "two rows of five numbers"),
-        (0.9, "two rows of five numbers"),
+        (np.quantile(redraw(MEANS), [0.05, 0.95], axis=0), "with its own p"),
+        (np.quantile(redraw(np.where(INDEX, 0.75, 0.25)), [0.05, 0.95], axis=0), "its own p"),
+        (np.quantile(redraw(np.full(2000, 0.5)), [0.05, 0.95], axis=0), "its own p"),
+        (np.array([[0.2, np.nan], [0.3, np.nan]]), "2 of these ends are not numbers"),
+        (np.quantile(redraw(PROB**2), [0.05, 0.95], axis=0), "its own p"),
+        (band()[0], "two rows of two numbers"),
+        ([["a"] * 2] * 2, "two rows of two numbers"),
+        (0.9, "two rows of two numbers"),
     ],
     "4.4": [
         (lambda p: np.floor(p * 10), "an eleventh bin"),
@@ -158,35 +187,21 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         ([0, 3, 9], "a function"),
     ],
     "4.5": [
-        (ALT.format(direction=OVER, verdict=""), "end with a verdict"),
-        (ALT.format(direction="", verdict=CHANCE), "in which direction"),
-        (
-            ALT.format(direction="It is under-confident: points above the line.", verdict=CHANCE),
-            "promises too little",
-        ),
-        (ALT.format(direction=OVER, verdict=CHANCE).replace("899", "many"), "how many predictions"),
-        (ALT.format(direction=OVER, verdict=CHANCE).replace("accuracy", "height"), "both axes"),
-        ("A reliability diagram of naive Bayes.", "words are few"),
-        (ALT.format(direction=OVER, verdict=CHANCE) + 40 * " It is a plot.", "many to listen to"),
-        (899, "a string"),
+        ("A reliability diagram.", "words"),
+        (899, "text"),
     ],
 }
 
 RIGHT: dict[str, list[Any]] = {
-    "4.1": [loops, from_package, mean_of_empty_slice],
+    "4.1": [loops, from_package, mean_of_empty_slice, changed(in_single_precision)],
     "4.2": ["B", " b "],
-    "4.3": [band(), band(n_rounds=300).tolist(), binomial()],
+    "4.3": [band(), band(seed=2).tolist(), by_formula(), np.float32(band())],
     "4.4": [
         lambda p: np.minimum(np.floor(p * 10), 9),
         lambda p: [min(int(value * 10), 9) for value in p],
         lambda p: np.digitize(p, np.arange(1, 10) / 10),
     ],
-    "4.5": [
-        ALT.format(direction=OVER, verdict=CHANCE),
-        "The diagram of nearly 900 digits shows how often naive Bayes is right (share, upwards) "
-        "for each stated probability (across). It promises more than it delivers, and the gap is "
-        "significant.",
-    ],
+    "4.5": ["Confidence across, accuracy up, 899 predictions: far below the band, over-confident."],
 }
 
 

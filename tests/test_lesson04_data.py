@@ -3,13 +3,17 @@
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import calibkit as ck
 from calibkit import data
+from calibkit.lessons import lesson04
 
 LESSON = "04_read_a_reliability_diagram.md"
-ROW = re.compile(r"^\| (MLB|NBA|World Cup) \| ([\d,]+) \| (\.\d+) \| (\.\d+) \| (\.\d+) \|", re.M)
+ROW = re.compile(
+    r"^\| (MLB|NBA|World Cup) \| ([\d,]+) \| (0\.\d+) \| (0\.\d+) \| (0\.\d+) \|", re.M
+)
 FILES = {"MLB": ("mlb", None), "NBA": ("nba", None), "World Cup": ("world_cup", 0)}
 
 pytestmark = pytest.mark.data
@@ -31,7 +35,7 @@ def test_the_table_of_the_lesson_is_what_the_files_give(root: Path, name: str) -
     games, error, median, p_value = rows[name]
     found = verdict(name)
     assert len(data.load(FILES[name][0]).y_true) == int(games.replace(",", ""))
-    stated = [f"{number:.3f}".lstrip("0") for number in (found.value, found.median, found.p_value)]
+    stated = [f"{number:.3f}" for number in (found.value, found.median, found.p_value)]
     assert stated == [error, median, p_value]
 
 
@@ -69,9 +73,11 @@ def test_a_tie_is_neither_won_nor_lost_and_is_left_out() -> None:
     assert set(data.load("mlb").y_true.tolist()) == {0, 1}
 
 
-def test_the_lesson_looks_at_these_files(root: Path) -> None:
-    text = (root / "notebooks" / LESSON).read_text("utf-8")
-    assert f"files = {FILES}".replace("'", '"') in text
+def test_the_lesson_looks_at_these_files() -> None:
+    games = lesson04.published_games()
+    assert [name.split(",")[0] for name in games] == list(FILES)
+    for (key, view), (y_true, _, seen) in zip(FILES.values(), games.values(), strict=True):
+        assert np.array_equal(y_true, data.load(key).y_true) and seen == view
 
 
 def test_what_the_alt_text_of_the_figure_says() -> None:
@@ -81,3 +87,13 @@ def test_what_the_alt_text_of_the_figure_says() -> None:
         band = ck.consistency_band(game.y_true, game.y_prob, view=view, bins=10, rng=4)
         outside[name] = int(band.outside.sum()), int((band.table.gap > 0)[band.outside].sum())
     assert outside == {"MLB": (0, 0), "NBA": (7, 7), "World Cup": (0, 0)}
+
+
+def test_the_first_and_the_last_bin_of_the_mlb_file_are_off() -> None:
+    game = data.load("mlb")
+    table = ck.reliability_table(game.y_true, game.y_prob, bins=10)
+    used = table.occupied
+    rows = zip(table.count[used], table.mean_prob[used], table.frequency[used], strict=True)
+    first, *middle, last = ((int(n), round(p, 2), round(y, 2)) for n, p, y in rows)
+    assert (first, last) == ((49, 0.28, 0.18), (3, 0.81, 0.33))
+    assert all(abs(p - y) < 0.02 for _, p, y in middle)

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize_scalar
 from sklearn.isotonic import IsotonicRegression
 
 import calibkit as ck
@@ -16,6 +17,7 @@ from calibkit.calibrators import (
 )
 from calibkit.fakes import LogitDistortion, SyntheticShape
 from calibkit.fit_on_test import compare_evaluators, fit_on_test
+from calibkit.lessons import lesson05
 
 # --- 5.1 and 5.2 ---------------------------------------------------------------------------------
 
@@ -85,6 +87,27 @@ def right_closed(y_true: Any, y_prob: Any, n_bins: int) -> Any:
     return y_prob + np.array(shifts(y_true, y_prob, n_bins))[index]
 
 
+def wrong_bins(slip: str, y_true: Any, y_prob: Any, n_bins: int) -> Any:
+    """Return shifts and map of bins with the edges of `linspace`, or closed on the right."""
+    if slip == "near":
+        index = np.digitize(y_prob, np.linspace(0, 1, n_bins + 1)) - 1
+    else:
+        index = np.ceil(y_prob * n_bins).astype(int) - 1
+    index = index.clip(0, n_bins - 1)
+    count = np.maximum(np.bincount(index, minlength=n_bins), 1)
+    shift = np.bincount(index, y_true - y_prob, n_bins) / count
+    return shift, y_prob + shift[index]
+
+
+def by_brent(y_true: Any, y_prob: Any, n_bins: int) -> Any:
+    index, out = index_of(y_prob, n_bins), np.zeros(n_bins)
+    for b in np.unique(index):
+        rest = (y_true - y_prob)[index == b]
+        found = minimize_scalar(lambda s: np.sum((rest - s) ** 2), bounds=(-1, 1))  # noqa: B023
+        out[b] = found.x
+    return out
+
+
 def flat(y_true: Any, y_prob: Any, n_bins: int) -> Any:
     return FlatBinning(n_bins).fit(y_prob, y_true).curve(y_prob)
 
@@ -118,6 +141,9 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (changed(lambda t: np.nan_to_num(-t.gap) + 0.1), "the shift of bin 0"),
         (medians, "median of y - p"),
         (open_last_bin, "belongs to the last bin"),
+        (lambda y, p, n: wrong_bins("near", y, p, n)[0], "`np.linspace` has the edge"),
+        (lambda y, p, n: wrong_bins("closed", y, p, n)[0], "on an edge belongs to the bin above"),
+        (lambda y, p, n: np.array(shifts(y, p, n)) + 2e-4, "should be"),
         (lambda y, p, n: "shift", "one shift per bin"),
         (lambda y, p, n: None, "returns nothing"),
         (lambda y: 0, "your function raised"),
@@ -131,7 +157,11 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (right_closed, "gets the shift of another bin"),
         (lambda y, p, n: slanted(y, p, n) + 0.01, "the map should be"),
         (nearly, "holds to 1e-12"),
-        (lambda y, p, n: shifts(y, p, n), "one value of the map per prediction"),
+        (lambda y, p, n: wrong_bins("near", y, p, n)[1], "`np.linspace` has the edge"),
+        (lambda y, p, n: wrong_bins("closed", y, p, n)[1], "on an edge belongs to the bin above"),
+        (lambda y, p, n: np.float32(slanted(y, p, n)), "in double precision"),
+        (lambda y, p, n: None, "returns nothing"),
+        (lambda y, p, n: shifts(y, p, n), "2 values for 6 predictions"),
         (lambda y, p, n: ck.expected_calibration_error(y, p, bins=n), "one value of the map"),
         (0.1, "a function"),
     ],
@@ -163,7 +193,14 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
 }
 
 RIGHT: dict[str, list[Any]] = {
-    "5.1": [shifts, from_table, by_search],
+    "5.1": [
+        shifts,
+        from_table,
+        by_search,
+        by_brent,
+        lambda y, p, n: np.float32(shifts(y, p, n)),
+        lambda y, p, n: np.array(shifts(y, p, n))[:, None],
+    ],
     "5.2": [
         slanted,
         lambda y, p, n: SlopeOneBinning(n).fit(p, y).curve(p).tolist(),
@@ -174,7 +211,7 @@ RIGHT: dict[str, list[Any]] = {
         fit_on_test(Y, P, evaluator=IsotonicRegression(out_of_bounds="clip")),
         round(float(np.mean(np.abs(MAP - P))), 4),
     ],
-    "5.4": [["A", "C"], "AC", ("c", "a"), "A, C", {"A", "C"}],
+    "5.4": [["A", "C"], "AC", "A and C", "a & c", "A; C.", ("c", "a"), "A, C", {"A", "C"}],
 }
 
 # --- what the lesson says ------------------------------------------------------------------------
@@ -285,3 +322,8 @@ def test_bins_by_position_break_the_theorem_on_ties() -> None:
     ours = fit_on_test(y, p, evaluator=SlopeOneBinning(thirds)).value
     ece = ck.expected_calibration_error(y, p, bins=thirds).value
     assert ours == pytest.approx(ece, abs=1e-12)
+    by_position = lesson05.by_position(y, p, 3)
+    assert f"{by_position[0]:.5f} {by_position[1]:.5f}" == "0.10109 0.10085"
+    draws = [SyntheticShape("stairs").sample(1000, seed=seed) for seed in range(50)]
+    off = [np.diff(lesson05.by_position(one.y_true, one.y_prob, 15)) for one in draws]
+    assert 0.0005 < np.abs(off).max() < 0.001

@@ -7,6 +7,7 @@ check or exercise is left without its partner.
 
 import ast
 import importlib
+import math
 import re
 from collections import Counter
 from pathlib import Path
@@ -15,12 +16,13 @@ import pytest
 from nbformat import NotebookNode
 
 from tools import notebook_files as files
+from tools.lesson_times import counted, stated
 from tools.notebook_check import pair_problems
 from tools.notebook_solved import with_solutions
 
 LESSONS = files.sources()
 FULL_LESSONS = [path for path in LESSONS if not path.stem.startswith("00")]
-MOST_CELLS, MOST_LINES, MOST_IMPORT_LINES = 60, 15, 7  # the last brings the lesson itself
+MOST_CELLS, MOST_LINES, MOST_IMPORT_LINES = 66, 15, 7  # the last brings the lesson itself
 LARGEST_NOTEBOOK = 300_000
 
 TAGS = {
@@ -40,7 +42,9 @@ TAGS = {
 }
 SECTIONS = ("Before you start", "Limits", "Check yourself", "Recap", "References")
 TIME_LINE = re.compile(
-    r"⏱ \d+ min · ▶ \d+ s · needs: [^·\n]+ · extra packages: [^·\n]+ · source: \S", re.UNICODE
+    r"⏱ core \d+ min( · go further \d+ min)? · ▶ \d+ s · needs: [^·\n]+"
+    r" · extra packages: [^·\n]+ · source: \S",
+    re.UNICODE,
 )
 EXERCISE = re.compile(r"^### Exercise (\d+\.\d+)\b", re.MULTILINE)
 MARKDOWN_IMAGE = re.compile(r"!\[([^\]]*)\]\(")
@@ -124,6 +128,16 @@ def test_every_lesson_has_one_title_objectives_and_a_time_line(path: Path) -> No
     bullets = re.findall(r"^[-*] \S", section(path, "You will be able to"), flags=re.MULTILINE)
     assert 3 <= len(bullets) <= 5
     assert TIME_LINE.search(prose(path))
+
+
+@lessons(LESSONS)
+def test_the_stated_times_are_honest(path: Path) -> None:
+    """Counted by `tools/lesson_times.py`, rounded up to five minutes."""
+    minutes, said = counted(files.read_source(path)), stated(path)
+    assert said is not None
+    for counted_minutes, stated_minutes in zip((minutes.core, minutes.further), said, strict=True):
+        assert stated_minutes == 5 * math.ceil(counted_minutes / 5)
+    assert said[0] <= 50
 
 
 @lessons(FULL_LESSONS)

@@ -10,29 +10,33 @@ TOLERANCE = 0.001
 _WANTED = "the share as a number, such as `5 / 36`"
 
 SAY = {
-    "count": "this counts the throws. A share is that count divided by all 36 throws.",
+    "count": "6 is the number of throws. A share is that number divided by all 36 throws.",
     "percent": "this is a percentage. Give the share itself, a number from 0 to 1.",
     "neighbour": "this is the share of the sum 6, or of the sum 8. Look at the row of the sum 7.",
     "complement": "this is the share of all other sums. Subtract it from 1.",
-    "recount": "look at the row of the sum 7 above: 6 of the 36 throws.",
+    "sums": "the 11 sums are not equally likely. Count the throws that give the sum 7.",
+    "pairs": "this counts 3 + 4 and 4 + 3 as one throw. The 36 throws keep them apart.",
+    "rounded": "this is the right share, rounded too far. Give three digits, or type the fraction.",
+    "recount": "look at the row of the sum 7 above: it has 6 of the 36 throws.",
 }
+_MISTAKES = (
+    (6.0, 0.05, "count"),
+    (100 / 6, 0.5, "percent"),
+    (5 / 36, TOLERANCE, "neighbour"),
+    (5 / 6, TOLERANCE, "complement"),
+    (1 / 11, TOLERANCE, "sums"),
+    (1 / 7, TOLERANCE, "pairs"),
+    (1 / 6, 0.005, "rounded"),
+)
 
 
 def judge_share(answer: Any) -> str | None:
     """Judge the share of throws of two dice whose sum is 7."""
     value = as_probability(answer, _WANTED)
-    mistakes = [
-        (6.0, "count"),
-        (100 / 6, "percent"),
-        (5 / 36, "neighbour"),
-        (5 / 6, "complement"),
-    ]
     if same(value, 1 / 6, TOLERANCE):
         return None
-    for wrong, key in mistakes:
-        if same(value, wrong, 0.05 if wrong > 1 else TOLERANCE):
-            return SAY[key]
-    return SAY["recount"]
+    slips = (key for wrong, width, key in _MISTAKES if same(value, wrong, width))
+    return SAY[next(slips, "recount")]
 
 
 PREDICTIONS = {
@@ -40,7 +44,7 @@ PREDICTIONS = {
         question="Two fair dice are thrown. Which sum is the most likely?",
         options=("6", "7", "8"),
         outcome="7",
-        why="The sum 7 can come about in 6 of 36 ways, the sums 6 and 8 in 5 ways each.",
+        why="The sum 7 can come about in 6 of 36 ways, but the sums 6 and 8 in only 5 ways each.",
     ),
 }
 

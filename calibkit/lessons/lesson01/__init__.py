@@ -2,5 +2,16 @@
 
 from calibkit.lessons.lesson01 import true_or_false
 from calibkit.lessons.lesson01.explorer import ForecastRecord, forecaster, forecaster_view
+from calibkit.lessons.lesson01.figures import diagrams
+from calibkit.lessons.lesson01.tables import diary, groups, promise
 
-__all__ = ["ForecastRecord", "forecaster", "forecaster_view", "true_or_false"]
+__all__ = [
+    "ForecastRecord",
+    "diagrams",
+    "diary",
+    "forecaster",
+    "forecaster_view",
+    "groups",
+    "promise",
+    "true_or_false",
+]

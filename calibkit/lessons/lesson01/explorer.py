@@ -49,7 +49,7 @@ class ForecastRecord(Result):
         return (
             f"After {spell(days, 'day')}: {hits:,} of {days:,} = {self.share[-1]:.2f}; "
             f"{percent} interval ({self.method}) {self.low[-1]:.2f}–{self.high[-1]:.2f} "
-            f"{verb} the stated {self.stated:.2f}."
+            f"{verb} the stated {self.stated:g}."
         )
 
     def _columns(self) -> Mapping[str, NDArray[Any]]:
@@ -109,7 +109,7 @@ _CONTROLS = (
         values=_SHARES,
         default=0.7,
         book=(0.6, 0.7, 0.8),
-        form="{:.2f}",
+        form="{:g}",
     ),
     Slider(
         name="days",
@@ -125,7 +125,7 @@ _CONTROLS = (
         values=_SHARES,
         default=0.6,
         book=(0.6, 0.7),
-        form="{:.2f}",
+        form="{:g}",
     ),
     Slider(
         name="attempt",

@@ -1,14 +1,34 @@
-"""One stated probability against the days that follow. Lesson 01."""
+"""Diagrams side by side, and one stated probability against the days that follow. Lesson 01."""
 
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
+import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
+from calibkit import plot
 from calibkit.plot import look
+from calibkit.reliability import BinTable
 
 if TYPE_CHECKING:
     from calibkit.lessons.lesson01.explorer import ForecastRecord
+
+
+PARTS = ("means", "gaps", "counts")
+
+
+def diagrams(
+    tables: Mapping[str, BinTable], size: tuple[float, float], show: Iterable[str] = PARTS
+) -> Figure:
+    """Draw reliability diagrams side by side, with one legend."""
+    with look.style():
+        figure, axes = plt.subplots(1, len(tables), figsize=size, layout="constrained")
+        for ax, (title, table) in zip(axes, tables.items(), strict=True):
+            plot.reliability(table, ax=ax, show=show, title=title)
+        look.legend(figure)
+    return figure
 
 
 def forecaster(
@@ -107,7 +127,7 @@ def _draw_levels(ax: Axes, record: "ForecastRecord") -> None:
             color=color,
             linestyle=(0, dashes),
             linewidth=1.8,
-            label=f"{name} {level:.2f}",
+            label=f"{name} {level:g}",
             gid="truth" if name == "true" else name,
             zorder=zorder,
         )

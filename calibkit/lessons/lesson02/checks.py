@@ -11,6 +11,7 @@ from scipy.special import expit, logit
 from calibkit.fakes import LogitDistortion
 from calibkit.finite import example
 from calibkit.learn.answers import (
+    apart,
     as_function,
     as_list,
     as_number,
@@ -34,38 +35,41 @@ WANTED = {
 SAY = {
     # 2.1
     "call": "`my_brier(labels, rows)` with {n} rows of {k} classes",
-    "classes": "you average over the classes. Add the squares of a row up instead.",
-    "total": "this adds up over all rows. Take the mean of the {n} rows.",
+    "classes": "you average over the classes. Add up the squares of a row instead.",
+    "total": "this is the sum over all rows. Take the mean of the {n} rows.",
+    "half": "this is half of the score. Add up the squares of all classes, without dividing by 2.",
     "own": "the other classes are missing. A row has {k} squares, one per class.",
     "root": "this is the root. The score is the mean of the squares themselves.",
     "absolute": "these are absolute distances. Square them before you add them up.",
-    "missed": "this forgets to take 1 off the probability of the class that happened.",
-    "negative": "a squared distance cannot be negative, but the score is {found:.4f}.",
-    "brier": "for {n} rows the score should be {wanted:.4f}, here it is {found:.4f}.",
+    "missed": "you forget to subtract 1 from the probability of the class that happened.",
+    "negative": "a squared distance cannot be negative, but here the score is {found}.",
+    "brier": "for {n} rows the score should be {wanted}, but here it is {found}.",
     # 2.2
     "no temperature": "a temperature is positive.",
-    "inverse": "this is 1 / T. Divide the logits by the temperature, do not multiply.",
-    "logarithm": "this is ln T. Take `np.exp` of what the minimiser found.",
+    "inverse": "this is 1 / T. Divide the logits by the temperature instead of multiplying them.",
+    "logarithm": "this is ln T. Take `np.exp` of it.",
     "start": "at T = 1 nothing changes. The log loss there is {loss:.4f}, and less is possible.",
     "squares": "this T minimises the Brier score. The exercise asks for the log loss.",
     "loss": "this is the smallest log loss. Give the temperature where it is reached.",
-    "near": "close: the loss exceeds the smallest one by {excess:.5f}. Let the minimiser finish.",
+    "near": "T = {found:g} is close, but not within 0.01 of the best. Let the minimiser find it.",
     "cold": "with T = {found:g} the log loss is {loss:.4f}, and a larger T is better.",
     "hot": "with T = {found:g} the log loss is {loss:.4f}, and a smaller T is better.",
     # 2.3
     "letters": "name each of A, B and C once.",
-    "by score": "this is the order of the scores, the accuracy and the ECE. Honesty counts there.",
-    "backwards": "this order is the right one backwards. The largest discrimination comes first.",
+    "by score": "this is the order by Brier score, log loss, accuracy and ECE alike. Look at the "
+    "discrimination alone.",
+    "backwards": "this is the right order backwards. The largest discrimination comes first.",
     "swap": "{first} and {second} should change places. Compare their discrimination again.",
     # 2.4
     "class": "{value:g} is not a class. The classes are 0, 1 and 2.",
     "same as before": "this is what the classifier predicts already, with accuracy {accuracy}.",
-    "renamed": "this reaches the accuracy {accuracy}. Look at the true probabilities of vector "
-    "{number} again.",
+    "renamed": "this reaches the accuracy {accuracy}, and more is possible. Look again at the true "
+    "probabilities of the {ordinal} vector.",
 }
 
 
 THREE_ATOMS = "three atoms"
+_ORDINALS = ("first", "second", "third")
 
 # Labels and rows; the second case has another number of classes.
 _ROWS = (
@@ -97,6 +101,7 @@ def _brier_problem(found: float, y_true: NDArray[Any], y_prob: NDArray[Any]) -> 
     patterns = {
         "classes": wanted / k,
         "total": wanted * n,
+        "half": wanted / 2,
         "own": np.mean(own**2),
         "root": np.sqrt(wanted),
         "absolute": np.mean(np.abs(distance).sum(axis=1)),
@@ -106,7 +111,7 @@ def _brier_problem(found: float, y_true: NDArray[Any], y_prob: NDArray[Any]) -> 
         if same(found, float(pattern), 1e-9):
             return SAY[key].format(n=n, k=k)
     key = "negative" if found < 0 else "brier"
-    return SAY[key].format(n=n, wanted=wanted, found=found)
+    return SAY[key].format(n=n, **apart(found, wanted, 4))
 
 
 @lru_cache(maxsize=1)
@@ -150,9 +155,8 @@ def judge_temperature(answer: Any) -> str | None:
             return SAY[key].format(loss=_loss(1.0))
     if found <= 0:
         return SAY["no temperature"]
-    excess = _loss(found) - _loss(best)
     if abs(found - best) < 0.2:
-        return SAY["near"].format(excess=excess)
+        return SAY["near"].format(found=found)
     return SAY["cold" if found < best else "hot"].format(found=found, loss=_loss(found))
 
 
@@ -204,7 +208,7 @@ def judge_renaming(answer: Any) -> str | None:
     number = next(
         i for i, (row, c) in enumerate(zip(fake.truth, chances, strict=True)) if c != max(row)
     )
-    return SAY["renamed"].format(accuracy=accuracy, number=number)
+    return SAY["renamed"].format(accuracy=accuracy, ordinal=_ORDINALS[number])
 
 
 CHECKS = {
@@ -215,7 +219,8 @@ CHECKS = {
         praise="your score is that of `calibkit.brier_score`.",
         hints=(
             "Turn each label into a row of zeros with a single 1: `np.eye(K)[labels]`.",
-            "Subtract that row from the stated one, square, and add up along the row.",
+            "Subtract that row from the stated one, square the differences, and add them up along "
+            "the row.",
             "`np.mean(np.sum((rows - np.eye(rows.shape[1])[labels]) ** 2, axis=1))`.",
         ),
     ),
@@ -224,7 +229,7 @@ CHECKS = {
         variable="best_temperature",
         judge=judge_temperature,
         tolerance=0.01,
-        praise="the loss is flat near its minimum. So the slider comes close to it by eye.",
+        praise="the loss is flat near its minimum, so the slider comes close to the best loss.",
         hints=(
             "In the explorer, set *Start* to over-confident. Watch the log loss in the line below.",
             "Write `def loss(t): return ck.log_loss(net.y_true, distort(net.y_prob, t)).value`.",
@@ -235,11 +240,11 @@ CHECKS = {
         task="Three classifiers in the order of their discrimination",
         variable="order",
         judge=judge_order,
-        praise="C knows most, though its numbers are dishonest and its log loss is the worst.",
+        praise="C has the largest discrimination, although its log loss is the worst.",
         hints=(
             "Accuracy and log loss mix the two virtues. Split the score of each classifier.",
             "`corp.corp_decomposition(one.y_true, one.y_prob).discrimination` is one number each.",
-            "C has about 0.075 and B about 0.043. Where does A belong?",
+            "C has a discrimination of about 0.075, and B of about 0.043. Where does A belong?",
         ),
     ),
     "2.4": Check(
@@ -261,8 +266,8 @@ PREDICTIONS = {
         question="A slide gives the log losses 0.477 and 0.176. Which logarithm was used?",
         options=("base 2", "natural", "base 10"),
         outcome="base 10",
-        why="The text around it does not say so, and most software uses the natural logarithm. "
-        "Then the same forecasts cost 1.099 and 0.405. A log loss needs a unit.",
+        why="The text around it does not say so, and most software uses the natural logarithm, "
+        "with which the same forecasts cost 1.099 and 0.405. A log loss needs a unit.",
     ),
     "2b": Prediction(
         question="Bold and timid rename the numbers of honest. Which of these will differ?",
@@ -282,19 +287,20 @@ PREDICTIONS = {
         question="Which part of the Brier score will differ between the three forecasters?",
         options=("miscalibration", "discrimination", "uncertainty"),
         outcome="miscalibration",
-        why="Discrimination depends on the order of the forecasts, uncertainty on the labels. "
-        "Renaming touches neither of them.",
+        why="The discrimination depends on the order of the forecasts, and the uncertainty on the "
+        "outcomes. This renaming changes neither of them.",
     ),
     "2e": Prediction(
-        question="Five bins replace the forecasts, and the ECE improves. And the log loss?",
+        question="Five bins replace the forecasts, and the ECE improves. What does the log loss "
+        "do?",
         options=("improve", "stay", "worsen"),
         outcome="worsen",
-        why="Inside a bin, all forecasts become one number. Honesty is won, and the difference "
-        "between the cases of a bin is lost. The ECE does not see that loss.",
+        why="Inside a bin, all forecasts become one number. Honesty is won, but the differences "
+        "between the cases of a bin are lost. The ECE does not see that loss.",
     ),
     "2f": Prediction(
-        question="Confidence and every class are calibrated exactly. Can renaming still raise the "
-        "accuracy?",
+        question="The confidence and every single class are calibrated exactly. Can renaming "
+        "still raise the accuracy?",
         options=("yes", "no"),
         outcome="yes",
         why="Both notions look at one stated number at a time. The whole vector tells more than "

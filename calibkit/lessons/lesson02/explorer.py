@@ -109,7 +109,7 @@ _CONTROLS = (
         values=(0.25, 0.33, 0.5, 0.75, *(round(1 + 0.25 * k, 2) for k in range(13)), 5.0),
         default=1.0,
         book=(0.33, 0.5, 1.0, 1.5, 2.0, 2.5),
-        form="{:.2f}",
+        form="{:g}",
     ),
     Slider(
         name="bias",
@@ -118,7 +118,7 @@ _CONTROLS = (
         default=0.0,
         book=(-1.0, 0.0, 1.0),
         unit="on the logit scale",
-        form="{:+.2f}",
+        form="{:+g}",
     ),
     Choice(
         name="start",

@@ -1,15 +1,21 @@
-"""Two virtues in three panels: a ROC curve, and what a score is made of. Lesson 02.
+"""Two virtues in panels: a ROC curve, what a score is made of, curves and fines. Lesson 02.
 
-Source: hands-on session of Galdran and Riera, section 2 (proper scores).
+Source: hands-on session of Galdran and Riera i Marin, section 2 (proper scores).
 """
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
 
+from calibkit import plot
 from calibkit.corp import CorpDecomposition
 from calibkit.plot import look
+from calibkit.reliability import reliability_table
 from calibkit.scores import BrierDecomposition
 
 if TYPE_CHECKING:
@@ -97,3 +103,46 @@ def _draw_parts(ax: Axes, parts: CorpDecomposition | BrierDecomposition) -> None
     for place, level in enumerate(levels):
         ax.plot([place, place + 1], [level, level], color=look.INK, linewidth=0.8, zorder=1.5)
     ax.set_xticks(range(len(bars)), [bar[0] for bar in bars])
+
+
+def repair_curves(splits: Mapping[str, CorpDecomposition]) -> Figure:
+    """Draw the best increasing repair of each forecaster, side by side."""
+    with look.style():
+        figure, axes = plt.subplots(1, len(splits), figsize=(9.6, 4.0), layout="constrained")
+        for ax, (name, parts) in zip(axes, splits.items(), strict=True):
+            plot.corp(parts, ax=ax, show={"curve", "counts"}, title=name)
+        look.legend(figure)
+    return figure
+
+
+def bars_of_parts(splits: Mapping[str, CorpDecomposition], *, top: float) -> Figure:
+    """Draw the parts of each forecaster's score, side by side."""
+    with look.style():
+        figure, axes = plt.subplots(1, len(splits), figsize=(9.6, 3.2), layout="constrained")
+        for ax, (name, parts) in zip(axes, splits.items(), strict=True):
+            score_parts(parts, ax, title=name, top=top)
+    return figure
+
+
+def diagrams(models: Mapping[str, tuple[NDArray[Any], NDArray[Any]]]) -> Figure:
+    """Draw reliability diagrams without counts, as newspapers do."""
+    with look.style():
+        figure, axes = plt.subplots(1, len(models), figsize=(8.4, 4.2), layout="constrained")
+        for ax, (title, (y_true, y_prob)) in zip(axes, models.items(), strict=True):
+            table = reliability_table(y_true, y_prob, bins=10)
+            plot.reliability(table, ax=ax, show={"means", "gaps"}, title=title)
+        look.legend(figure)
+    return figure
+
+
+def expected_fines(stated: NDArray[np.float64], fines: Mapping[str, NDArray[np.float64]]) -> Axes:
+    """Draw expected fines against the stated probability, with a dot at each minimum."""
+    codes = ((look.UNDER, "-"), (look.OVER, "--"), (look.TRUTH, ":"))
+    with look.style():
+        ax = plt.subplots(figsize=(6.2, 3.6), layout="constrained")[1]
+        for (name, fine), (colour, line) in zip(fines.items(), codes, strict=True):
+            ax.plot(stated, fine, line, color=colour, label=name, lw=2)
+            ax.plot(stated[fine.argmin()], fine.min(), "ko", ms=6)
+        ax.set(xlabel="stated probability", ylabel="expected fine", ylim=(0, 1.5))
+        ax.legend(frameon=False)
+    return ax

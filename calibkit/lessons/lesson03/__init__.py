@@ -1,6 +1,16 @@
 """Lesson 03: make miscalibration to order."""
 
 from calibkit.lessons.lesson03.explorer import FactoryView, fake_factory, fake_factory_view
-from calibkit.lessons.lesson03.figures import accuracy_error
+from calibkit.lessons.lesson03.figures import accuracy_error, same_counts
+from calibkit.lessons.lesson03.tables import by_predicted, measured, table
 
-__all__ = ["FactoryView", "accuracy_error", "fake_factory", "fake_factory_view"]
+__all__ = [
+    "FactoryView",
+    "accuracy_error",
+    "by_predicted",
+    "fake_factory",
+    "fake_factory_view",
+    "measured",
+    "same_counts",
+    "table",
+]

@@ -1,6 +1,5 @@
 """Lesson 03, Make miscalibration to order: checks and predictions."""
 
-from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -12,114 +11,48 @@ from calibkit.finite import FiniteClassifier
 from calibkit.learn import answers
 from calibkit.learn.answers import Almost, same, wrong_kind
 from calibkit.learn.exercises import Check, Prediction
+from calibkit.lessons.lesson03.labels import judge_labels
 
 TITLE = "Make miscalibration to order: fake classifiers"
 
 SAY = {
-    # 3.1
-    "labels": "one label per row",
-    "call": "`draw_labels(true_prob, rng)` with {n:,} rows of {k} classes",
-    "whole": "labels are whole numbers; here {found:g} comes out.",
-    "from one": "these labels run from 1 to {k}. Count classes from 0, as columns do.",
-    "range": "label {found:g} is no class. With {k} columns the classes are 0 to {last}.",
-    "argmax": "this is always the most probable class. Then nobody would ever be wrong.",
-    "seed": "the same seed gives other labels each time. Take all chance from `rng`.",
-    "one draw": "all rows share one random number. Draw one per row.",
-    "average": "all rows follow the same probabilities. Each row has its own.",
-    "never": "a class with probability 0 was drawn. Compare with the running sums once more.",
-    "shares": "rows ({row}) get label 0 in {found:.3f} of the cases, it should be {wanted:.3f}.",
     # 3.2
-    "map": "one true probability per report",
+    "map": "an array with one true probability per report",
     "map call": "`true_map(said, {a:g})`",
     "forward": "this distorts once more. The report is `h(true)`: you have to undo h.",
     "mirrored": "this is the probability of the other class.",
     "no sum": "the probabilities of the two classes do not sum to 1. Divide by their sum.",
     "identity": "this returns the reports. With a = {a:g} they are not the truth.",
     "outside": "{found:.3f} is not a probability.",
-    "fixed": "right for a = {first:g}, but not for a = {a:g}. Use the argument `a`.",
-    "off": "said {said:.2f} with a = {a:g}: the truth is {wanted:.3f}, here it is {found:.3f}.",
+    "fixed": "right for a = {first:g}, but not for a = {a:g}. Does it use the argument `a`?",
+    "off": "said {said:.2f} with a = {a:g}: the truth is {wanted}, here it is {found}.",
     # 3.3
-    "knob": "a fake classifier, such as `fakes.KnobClassifier(5, …)`",
-    "classes": "this has {found} classes, the order is for 5.",
-    "too sure": "mean confidence {said:.3f}, accuracy {accuracy:.3f}: this one is over-confident.",
-    "accuracy": "the accuracy is {found:.3f}, the order says 0.80.",
-    "error": "the error is {found:.3f}, ordered was 0.10. It is a share of the room {room:g}.",
+    "knob": "a classifier such as `fakes.KnobClassifier(5, …)`",
+    "classes": "this has {found} classes, but the order is for 5.",
+    "too sure": "mean confidence {found}, accuracy {wanted}: it promises more than it delivers.",
+    "accuracy": "the accuracy is {found}, but {wanted} was ordered.",
+    "error": "the error is {found}, but {wanted} was ordered. It is a share of the room, 0.6.",
     "mixed": "it is under-confident here and over-confident there. Use one direction.",
     # 3.4
     "breaker": "a `finite.FiniteClassifier`, or `fakes.ClassKnobs`",
     "one class": "it always predicts the same class. Let it predict two.",
-    "no over": "no predicted class is over-confident, so this is the second half of the lemma.",
-    "no under": "no predicted class is under-confident, so the bound must hold. And it does.",
+    "no over": "no predicted class is over-confident on average. Let one promise too much.",
+    "no under": "no predicted class is under-confident on average. Let one promise too little.",
+    "one-sided": "the bound is broken, but no predicted class is {side}-confident on average.",
     "cancel": "both sides are off, but where they state the same confidence they cancel.",
-    "below": "error {error:.3f}, bound {bound:.3f}: not yet. Make the modest class more modest.",
+    "equal": "the error is {found}, exactly the bound. It must exceed it.",
+    "below": "error {found}, bound {wanted}: not yet. Make the modest class more modest.",
     # 3.5
     "atom": "three probabilities that sum to 1",
-    "sum": "these sum to {found}, not to 1.",
+    "sum": "these sum to {found}, not to {wanted}.",
     "sign": "{found} is not a probability.",
-    "honest": "with the truth it states, this atom is calibrated. The other two are not, yet.",
-    "class off": "class {k} states {said} twice; there its mean truth is {found} so far.",
+    "honest": "this atom would then be true, and nothing would make up for the other two.",
+    "class off": "class {k} is stated as 0.3 twice, so {wanted} is wanted on average, not {found}.",
 }
 
 
-_PER_KIND, _SLACK = 4000, 0.04
-_KINDS = (
-    ((0.7, 0.2, 0.1), (0.1, 0.3, 0.6), (0.0, 1.0, 0.0)),
-    ((0.2, 0.8), (0.9, 0.1)),
-)
-
-
-def judge_labels(answer: Any) -> str | None:
-    """Judge exercise 3.1: a function that draws one label per row of probabilities."""
-    function = answers.as_function(answer)
-    for kinds in _KINDS:
-        table = np.tile(np.array(kinds), (_PER_KIND, 1))
-        first, again = (_draw(function, table) for _ in range(2))
-        problem = _label_problem(first, table, kinds)
-        if problem is not None:
-            return problem
-        if not np.array_equal(first, again):
-            return SAY["seed"]
-    return None
-
-
-def _draw(function: Any, table: NDArray[np.float64]) -> NDArray[np.float64]:
-    n, k = table.shape
-
-    def seeded(true_prob: NDArray[np.float64]) -> Any:
-        return function(true_prob, np.random.default_rng(3))
-
-    result = answers.call(seeded, table, shown=SAY["call"].format(n=n, k=k))
-    return answers.as_numbers(result, SAY["labels"], n)
-
-
-def _label_problem(
-    labels: NDArray[np.float64], table: NDArray[np.float64], kinds: Sequence[Sequence[float]]
-) -> str | None:
-    k = table.shape[1]
-    if not np.array_equal(labels, np.round(labels)):
-        return SAY["whole"].format(found=labels[labels != np.round(labels)][0])
-    strange = labels[(labels < 0) | (labels >= k)]
-    if len(strange):
-        key = "from one" if labels.min() == 1 and labels.max() == k else "range"
-        return SAY[key].format(k=k, last=k - 1, found=strange[0])
-    if np.array_equal(labels, table.argmax(axis=1)):
-        return SAY["argmax"]
-    by_kind = [labels[i :: len(kinds)].astype(int) for i in range(len(kinds))]
-    shares = np.array([np.bincount(part, minlength=k) for part in by_kind]) / _PER_KIND
-    if np.isin(shares, (0, 1)).all():
-        return SAY["one draw"]
-    if np.abs(shares - shares.mean(axis=0)).max() < _SLACK:
-        return SAY["average"]
-    if np.any((shares > 0) & (np.array(kinds) == 0)):
-        return SAY["never"]
-    for found, wanted in zip(shares, kinds, strict=True):
-        if np.abs(found - wanted).max() > _SLACK:
-            row = ", ".join(f"{p:g}" for p in wanted)
-            return SAY["shares"].format(row=row, found=found[0], wanted=wanted[0])
-    return None
-
-
 _POWERS = (2.0, 0.5, 3.0)
+_GRID_ROUNDING = 1e-4
 
 
 def judge_map(answer: Any) -> str | None:
@@ -138,7 +71,7 @@ def judge_map(answer: Any) -> str | None:
 
 def _map_problem(found: NDArray[np.float64], said: NDArray[np.float64], a: float) -> str | None:
     wanted = _powered(said, 1 / a)
-    if np.allclose(found, wanted, rtol=0, atol=1e-6):
+    if answers.agree(found, wanted, _GRID_ROUNDING):
         return None
     known = {
         "forward": _powered(said, a),
@@ -147,13 +80,13 @@ def _map_problem(found: NDArray[np.float64], said: NDArray[np.float64], a: float
         "identity": said,
     }
     for key, guess in known.items():
-        if np.allclose(found, guess, rtol=0, atol=1e-6):
+        if answers.agree(found, guess, _GRID_ROUNDING):
             return SAY[key].format(a=a)
     outside = found[(found < 0) | (found > 1)]
     if len(outside):
         return SAY["outside"].format(found=outside[0])
     i = int(np.abs(found - wanted).argmax())
-    return SAY["off"].format(said=said[i], a=a, wanted=wanted[i], found=found[i])
+    return SAY["off"].format(said=said[i], a=a, **answers.apart(found[i], wanted[i]))
 
 
 def _powered(prob: NDArray[np.float64], a: float) -> NDArray[np.float64]:
@@ -161,18 +94,18 @@ def _powered(prob: NDArray[np.float64], a: float) -> NDArray[np.float64]:
 
 
 def judge_order(answer: Any) -> str | None:
-    """Judge exercise 3.3: five classes, accuracy .80, under-confident by .10."""
+    """Judge exercise 3.3: five classes, accuracy 0.8, under-confident by 0.1."""
     if not isinstance(answer, KnobClassifier | ClassKnobs | FiniteClassifier):
         raise wrong_kind(answer, SAY["knob"])
     if answer.n_classes != 5:
         return SAY["classes"].format(found=answer.n_classes)
     accuracy, said, error = _values(answer)
     if not same(accuracy, 0.8, 0.01):
-        return SAY["accuracy"].format(found=accuracy)
+        return SAY["accuracy"].format(**answers.apart(accuracy, 0.8))
     if said > accuracy + 1e-9:
-        return SAY["too sure"].format(said=said, accuracy=accuracy)
+        return SAY["too sure"].format(**answers.apart(said, accuracy))
     if not same(error, 0.1, 0.01):
-        return SAY["error"].format(found=error, room=0.6)
+        return SAY["error"].format(**answers.apart(error, 0.1))
     return None if same(error, accuracy - said, 1e-6) else SAY["mixed"]
 
 
@@ -190,19 +123,25 @@ def judge_breaker(answer: Any) -> str | None:
         raise wrong_kind(answer, SAY["breaker"])
     gaps = _gaps_by_class(answer)
     accuracy, _, error = _values(answer)
-    if len(gaps) < 2 or max(gaps) <= 1e-12:
-        return SAY["one class" if len(gaps) < 2 else "no over"]
-    if min(gaps) >= -1e-12:
-        return SAY["no under"]
-    if error > 1 - accuracy + 1e-12:
-        return None
+    if len(gaps) < 2:
+        return SAY["one class"]
+    broken = error > 1 - accuracy + 1e-12
+    for side, found in (("over", max(gaps) > 1e-12), ("under", min(gaps) < -1e-12)):
+        if not found:
+            return SAY["one-sided" if broken else f"no {side}"].format(side=side)
+    return None if broken else _below(answer, error, 1 - accuracy)
+
+
+def _below(answer: FiniteClassifier | ClassKnobs, error: float, bound: float) -> str:
     if isinstance(answer, FiniteClassifier):
         by_class = float(answer.label_conditional_error())
     else:
         by_class = answer.truth().label_conditional
     if error < by_class - 1e-9:
         return SAY["cancel"]
-    return SAY["below"].format(error=error, bound=1 - accuracy)
+    if same(error, bound, 1e-12):
+        return SAY["equal"].format(found=f"{error:.3g}")
+    return SAY["below"].format(**answers.apart(error, bound))
 
 
 def _gaps_by_class(fake: FiniteClassifier | ClassKnobs) -> list[float]:
@@ -224,7 +163,7 @@ _STATED = tuple(
 _TRUE = tuple(
     tuple(Fraction(text) for text in row) for row in (("0.4", "0", "0.6"), ("0.6", "0.4", "0"))
 )
-_ROUNDING = 1e-9
+_ROUNDING = 1e-6  # single precision
 
 
 def judge_third_truth(answer: Any) -> str | None:
@@ -234,14 +173,14 @@ def judge_third_truth(answer: Any) -> str | None:
     if min(row) < 0 or max(row) > 1:
         raise Almost(SAY["sign"].format(found=f"{min(row) if min(row) < 0 else max(row):g}"))
     if not same(sum(row), 1, _ROUNDING):
-        return SAY["sum"].format(found=f"{sum(row):g}")
+        return SAY["sum"].format(**answers.apart(sum(row), 1, 1))
     if np.allclose(row, [float(p) for p in _STATED[2]], rtol=0, atol=_ROUNDING):
         return SAY["honest"]
     # Classes 0 and 1 state 3/10 twice, in the third atom and in one of the others.
     for k, other in ((0, 1), (1, 0)):
         mean = (float(_TRUE[other][k]) + row[k]) / 2
         if not same(mean, 0.3, _ROUNDING):
-            return SAY["class off"].format(k=k, said="3/10", found=f"{mean:.2f}")
+            return SAY["class off"].format(k=k, **answers.apart(mean, 0.3, 2))
     return None
 
 
@@ -251,31 +190,21 @@ CHECKS = {
         variable="draw_labels",
         judge=judge_labels,
         hints=(
-            "One class per row is easy: `rng.choice(3, p=row)`. A loop over the rows is allowed.",
+            "One class per row is easy: `rng.choice(len(row), p=row)`. A loop over them will do.",
             "Without a loop: `np.cumsum(true_prob, axis=1)`, and one `rng.random()` per row. The "
             "label is the number of running sums that the random number has passed.",
         ),
-        praise="labels come from the truth. What is said about it is another matter.",
-    ),
-    "3.2": Check(
-        task="Derive the true map of a power",
-        variable="true_map",
-        judge=judge_map,
-        hints=(
-            "On the odds `p / (1 - p)`, the distortion is a plain power a. How do you undo that?",
-            "The power 1/a undoes it: the same formula, with 1/a in place of a.",
-        ),
-        praise="the true map is the inverse distortion, because the truth came first.",
+        praise="the labels come from the truth. What is said about it is another matter.",
     ),
     "3.3": Check(
         task="Build a classifier to order",
         variable="my_fake",
         judge=judge_order,
         hints=(
-            "An under-confident classifier has the room accuracy − 1/K. How much is that here?",
-            "The error is share times room: 0.10 = share · 0.6.",
+            "The room of an under-confident classifier is accuracy − 1/K. How much is that here?",
+            "The error is the share times the room: 0.1 = share · 0.6.",
         ),
-        praise="delivered: under-confident throughout, as ordered.",
+        praise="it is delivered as ordered, and it is under-confident throughout.",
         tolerance=0.01,
     ),
     "3.4": Check(
@@ -288,6 +217,17 @@ CHECKS = {
             "the other class be over-confident, at another confidence.",
         ),
         praise="modesty counts as error too, and the bound only limits boasting.",
+    ),
+    "3.2": Check(
+        task="Derive the true map of a power",
+        variable="true_map",
+        judge=judge_map,
+        tolerance=_GRID_ROUNDING,
+        hints=(
+            "On the odds `p / (1 - p)`, the distortion is a plain power a. How do you undo that?",
+            "The power 1/a undoes it: the same formula, with 1/a in place of a.",
+        ),
+        praise="the true map is the inverse distortion, because the truth came first.",
     ),
     "3.5": Check(
         task="Hide a miscalibration",
@@ -311,8 +251,8 @@ PREDICTIONS = {
         "Accuracy is that mean. What shrinks is sharpness: easy and hard cases look alike.",
     ),
     "3b": Prediction(
-        question="The reports come first, and the truth is their square, rescaled. What are the "
-        "reports?",
+        question="The reports come first, and the truth is their square, rescaled. Are the reports "
+        "over-confident or under-confident?",
         options=("over-confident", "under-confident"),
         outcome="under-confident",
         why="Squaring pushes whatever comes second to the corners. If the truth comes second, "
@@ -322,8 +262,8 @@ PREDICTIONS = {
         question="Accuracy 80 %, always over-confident. What is the largest possible error?",
         outcome=20,
         unit="percentage points",
-        why="Nobody can say more than 1, so mean confidence exceeds accuracy by 20 at most. For "
-        "somebody who is always over-confident, that excess is the error.",
+        why="Nobody can say more than 1, so mean confidence exceeds accuracy by at most 20. For "
+        "a classifier that is always over-confident, that excess is the error.",
     ),
     "3d": Prediction(
         question="Which dial moves the point straight up, and only that?",
@@ -333,7 +273,7 @@ PREDICTIONS = {
         "it. Concentration moves the counts, and the point only if the direction is mixed.",
     ),
     "3e": Prediction(
-        question="Mean confidence and accuracy are both exactly 0.70. What is the error?",
+        question="Mean confidence and accuracy are both exactly 0.7. Is the ECE zero?",
         options=("zero", "above zero"),
         outcome="above zero",
         why="Low confidences are too high, high ones too low. The signed gaps cancel in the mean, "
@@ -343,7 +283,7 @@ PREDICTIONS = {
         question="Three atoms, each stated vector wrong. Which calibration error sees it?",
         options=("confidence", "class-wise", "strong"),
         outcome="strong",
-        why="Each number of each class is stated in atoms whose errors cancel. Only who compares "
-        "whole vectors sees the error.",
+        why="Every number is stated in atoms whose errors cancel, for each class. The error shows "
+        "only when whole vectors are compared.",
     ),
 }

@@ -1,6 +1,6 @@
 """The fake-classifier factory: five dials, a diagram, and the plane of what is possible. Lesson 03.
 
-Source: the review of notions of calibration, sections 6 and 7 (fake classifiers, Lemma 1).
+Source: Panchenko (2021), sections 6 and 7 (fake classifiers, Lemma 1).
 """
 
 from collections.abc import Mapping
@@ -126,7 +126,7 @@ _CONTROLS = (
     ),
     Slider(
         name="share",
-        label="Share of the error budget",
+        label="Share of the room",
         values=(0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95),
         default=0.6,
         book=(0.0, 0.6),

@@ -1,10 +1,9 @@
 """Accuracy against calibration error, and where no classifier can be. Lesson 03.
 
-Source: the review of notions of calibration, section 3 (Lemma 1); the sharper bound for
-under-confidence is our own.
+Source: Panchenko (2021), section 7 (Lemma 1); the sharper bound for under-confidence is our own.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -47,6 +46,20 @@ def accuracy_error(
         _draw_points(ax, places, n_classes)
     look.remember(ax, _sentences(places, n_classes, sides))
     return ax
+
+
+def same_counts(axes: Iterable[Axes]) -> None:
+    """Give the strips of counts below several diagrams one linear scale, so that they compare."""
+    diagrams = np.ravel(np.asarray(axes))
+    strips = [s for ax in diagrams for s in ax.child_axes if s.get_label() == "counts"]
+    bars = [(s, b) for s in strips for b in s.collections if b.get_gid() == "counts"]
+    top = max(float(path.vertices[:, 1].max()) for _, b in bars for path in b.get_paths())
+    for strip in strips:
+        strip.set_yscale("linear")
+        strip.set_ylim(0, 1.08 * top)
+        strip.set_yticks([0, top], ["0", f"{top:,.0f}"])
+        if strip.get_ylabel():
+            strip.set_ylabel("count" if look.is_first_column(strip) else "")
 
 
 def _place(name: str, point: Any) -> tuple[float, float]:

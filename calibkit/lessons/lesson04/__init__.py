@@ -2,12 +2,26 @@
 
 from calibkit.lessons.lesson04.explorer import DiagramView, diagram_lab, diagram_lab_view
 from calibkit.lessons.lesson04.game import PerfectGame, which_is_perfect, which_is_perfect_view
+from calibkit.lessons.lesson04.tables import (
+    count_scale,
+    digits,
+    forecasts,
+    published_games,
+    table,
+    three_drawings,
+)
 
 __all__ = [
     "DiagramView",
     "PerfectGame",
+    "count_scale",
     "diagram_lab",
     "diagram_lab_view",
+    "digits",
+    "forecasts",
+    "published_games",
+    "table",
+    "three_drawings",
     "which_is_perfect",
     "which_is_perfect_view",
 ]

@@ -1,5 +1,14 @@
 """Lesson 05: discover that ECE is a fit."""
 
 from calibkit.lessons.lesson05.explorer import TwoFamilies, two_families, two_families_view
+from calibkit.lessons.lesson05.tables import by_position, mean_estimate, only_hatched, table
 
-__all__ = ["TwoFamilies", "two_families", "two_families_view"]
+__all__ = [
+    "TwoFamilies",
+    "by_position",
+    "mean_estimate",
+    "only_hatched",
+    "table",
+    "two_families",
+    "two_families_view",
+]

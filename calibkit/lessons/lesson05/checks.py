@@ -21,7 +21,7 @@ TITLE = "Discover that ECE is a fit on the test set"
 SAY = {
     # 5.1
     "call": "{n} predictions in {bins} bins",
-    "shifts": "one shift per bin",
+    "shifts": "an array with one shift per bin",
     "bins": "{found} shifts for {bins} bins. An empty bin has a shift too: 0.",
     "extra": "{found} shifts for {bins} bins. p = 1.0 belongs to the last bin.",
     "sign": "the signs are reversed. The shift is added to the prediction: frequency minus mean.",
@@ -32,16 +32,21 @@ SAY = {
     "median": "this is the median of y - p. It minimises absolute residuals, not squared ones.",
     "centres": "this compares with the centre of the bin. Take the mean of its predictions.",
     "empty": "the shift of an empty bin is 0: no label speaks, so the predictions stay.",
-    "off": "the shift of bin {number} should be {wanted:.3f}, here it is {found:.3f}.",
+    "linspace": "these are shifts of other bins: 0.3 starts the fourth of ten, but `np.linspace` "
+    "has the edge 0.30000000000000004. Round `y_prob * n_bins` down.",
+    "closed": "these are shifts of other bins. A prediction on an edge belongs to the bin above.",
+    "off": "the shift of bin {number} should be {wanted}, here it is {found}.",
     # 5.2
-    "map": "one value of the map per prediction, in the order given",
+    "map": "an array with one value of the map per prediction",
+    "length": "{found} values for {n} predictions. The map has one value for each of them.",
     "distance": "these are the shifts. The map itself is prediction plus shift.",
     "flat": "these are flat tops. Add the bin's shift to each prediction instead.",
     "cut": "this is cut to [0, 1]. The map of slope 1 may leave it, and so does Theorem 2.",
     "sorted": "the values are right, their order is not. Keep that of `y_prob`.",
     "edge": "p = {p} gets the shift of another bin. Bins hold their left edge; 1.0 is in the last.",
-    "value": "at p = {p} the map should be {wanted:.4f}, here it is {found:.4f}.",
-    "digits": "the mean distance misses the ECE by {miss:.1e}. Theorem 2 holds to 1e-12.",
+    "value": "at p = {p} the map should be {wanted}, here it is {found}.",
+    "digits": "the mean distance misses the ECE by {miss:.1e}. Theorem 2 holds to 1e-12. Use "
+    "means, not a search, in double precision.",
     # 5.3
     "ece": "this is an ECE with bins. Let isotonic regression draw the map.",
     "after": "this is the error that is left after the repair. Measure the repair itself.",
@@ -68,7 +73,9 @@ _CASES: tuple[tuple[Any, Any, int], ...] = (
     ((0, 1, 0, 1, 1, 1), (0.1, 0.3, 0.4, 0.6, 0.7, 0.9), 2),
     ((1, 0, 0, 1, 1, 0, 1), (0.9, 0.12, 0.25, 0.5, 0.5, 0.0, 1.0), 4),
     ((0, 1, 0, 0, 1, 1, 1, 0), (0.05, 0.2, 0.2, 0.31, 0.4, 0.83, 0.97, 0.9), 5),
+    ((1, 0, 1, 0, 1, 0, 1), (0.3, 0.25, 0.6, 0.55, 0.7, 0.9, 1.0), 10),
 )
+_SEARCHED = 1e-4  # what a numerical search for the shifts may miss
 
 
 def judge_shifts(answer: Any) -> str | None:
@@ -91,9 +98,26 @@ def _called(function: Any, y_true: Any, y_prob: Any, n_bins: int, wanted: str) -
         result = answers.call(function, *given, shown=where)
     entries = answers.as_list(result, wanted)
     try:
-        return np.array(entries, dtype=np.float64)
+        found = np.array(entries, dtype=np.float64)
     except (TypeError, ValueError):
         raise answers.wrong_kind(result, wanted) from None
+    if found.ndim == 2 and found.shape[1] == 1:  # a column
+        found = found[:, 0]
+    if found.ndim != 1:
+        raise answers.wrong_kind(result, wanted)
+    return found
+
+
+def _wrong_bins(prob: FloatVector, n_bins: int) -> dict[str, NDArray[np.intp]]:
+    """Return the bins that two usual slips give: inexact edges, and bins closed on the right."""
+    near = np.digitize(prob, np.linspace(0, 1, n_bins + 1)) - 1
+    closed = np.ceil(prob * n_bins).astype(np.intp) - 1
+    return {"linspace": near.clip(0, n_bins - 1), "closed": closed.clip(0, n_bins - 1)}
+
+
+def _mean_shifts(index: NDArray[np.intp], rest: FloatVector, n_bins: int) -> FloatVector:
+    count = np.bincount(index, minlength=n_bins)
+    return np.bincount(index, rest, n_bins) / np.maximum(count, 1)
 
 
 def _shift_problem(
@@ -103,8 +127,9 @@ def _shift_problem(
         key = "extra" if len(found) > table.n_bins else "bins"
         raise Almost(SAY[key].format(found=len(found), bins=table.n_bins))
     used, wanted = table.occupied, -table.gap
-    if _equal(found[used], wanted[used]):
-        return None if _equal(found[~used], np.zeros((~used).sum())) else SAY["empty"]
+    if answers.agree(found[used], wanted[used], _SEARCHED):
+        empty = answers.agree(found[~used], np.zeros((~used).sum()), _SEARCHED)
+        return None if empty else SAY["empty"]
     index = table.binning.assign(prob, table.edges)
     medians = [np.median((label - prob)[index == b]) if used[b] else 0.0 for b in range(len(used))]
     known = {
@@ -117,14 +142,17 @@ def _shift_problem(
         "centres": table.frequency - table.centre,
     }
     for key, guess in known.items():
-        if _equal(found[used], guess[used]):
+        if answers.agree(found[used], guess[used], _SEARCHED):
             return SAY[key]
-    b = int(np.flatnonzero(used & ~np.isclose(found, wanted, rtol=0, atol=1e-9))[0])
-    return SAY["off"].format(number=b, wanted=wanted[b], found=found[b])
+    for key, bins in _wrong_bins(prob, table.n_bins).items():
+        if answers.agree(found, _mean_shifts(bins, label - prob, table.n_bins), _SEARCHED):
+            return SAY[key]
+    b = int(np.flatnonzero(used & ~np.isclose(found, wanted, rtol=0, atol=_SEARCHED))[0])
+    return SAY["off"].format(number=b, **answers.apart(found[b], wanted[b]))
 
 
 def _equal(left: Any, right: Any) -> bool:
-    return bool(np.allclose(left, right, rtol=0, atol=1e-9))
+    return answers.agree(left, right, 1e-6)
 
 
 def judge_map(answer: Any) -> str | None:
@@ -133,7 +161,7 @@ def judge_map(answer: Any) -> str | None:
     for y_true, y_prob, n_bins in (*_CASES, _random_case()):
         found = _called(function, y_true, y_prob, n_bins, SAY["map"])
         if len(found) != len(y_prob):
-            raise WrongKind(SAY["map"])
+            raise Almost(SAY["length"].format(found=len(found), n=len(y_prob)))
         problem = _map_problem(found, np.array(y_true), np.array(y_prob), n_bins)
         if problem is not None:
             return problem
@@ -167,10 +195,13 @@ def _map_problem(
     for key, guess in known.items():
         if _equal(found, guess):
             return SAY[key]
-    i = int(np.flatnonzero(~np.isclose(found, wanted, rtol=0, atol=1e-9))[0])
-    borrowed = np.isclose(model.shift_, found[i] - prob[i], rtol=0, atol=1e-9)
+    for key, bins in _wrong_bins(prob, n_bins).items():
+        if _equal(found, prob + _mean_shifts(bins, label - prob, n_bins)[bins]):
+            return SAY[key]
+    i = int(np.flatnonzero(~np.isclose(found, wanted, rtol=0, atol=1e-6))[0])
+    borrowed = np.isclose(model.shift_, found[i] - prob[i], rtol=0, atol=1e-6)
     words = SAY["edge" if borrowed.any() else "value"]
-    return words.format(p=prob[i], wanted=wanted[i], found=found[i])
+    return words.format(p=prob[i], **answers.apart(found[i], wanted[i], 4))
 
 
 @lru_cache(maxsize=1)
@@ -212,16 +243,17 @@ def judge_isotonic(answer: Any) -> str | None:
 
 
 _STATEMENTS, _TRUE = "ABCDE", "AC"
+_SEPARATORS = str.maketrans("", "", " ,;.&+/[]()'\"")
 
 
 def judge_statements(answer: Any) -> str | None:
     """Judge exercise 5.4: the letters of the true statements about Theorem 1."""
-    entries = (
-        list(answer) if isinstance(answer, str | set) else answers.as_list(answer, SAY["letters"])
-    )
+    if isinstance(answer, str):  # "AC", "A, C", "A and C"
+        answer = list(answer.upper().replace("AND", " ").translate(_SEPARATORS))
+    entries = list(answer) if isinstance(answer, set) else answers.as_list(answer, SAY["letters"])
     if not all(isinstance(entry, str) for entry in entries):
         raise answers.wrong_kind(answer, SAY["letters"])
-    letters = {entry.strip().upper() for entry in entries} - {"", ","}
+    letters = {entry.strip().upper() for entry in entries} - {""}
     for letter in sorted(letters):
         if letter not in _STATEMENTS or len(letter) != 1:
             raise WrongKind(SAY["no letter"].format(letter=letter[:20]))
@@ -259,10 +291,10 @@ CHECKS = {
         variable="isotonic_error",
         judge=judge_isotonic,
         hints=(
-            "Fit `IsotonicCalibrator()` to `p` and `y`, and take its `curve(p)`.",
+            "Fit `IsotonicCalibrator()` to predictions `p` and labels `y`, and take `curve(p)`.",
             "`np.mean(np.abs(model.curve(p) - p))`, or `fit_on_test` with this evaluator.",
         ),
-        praise="one more measure of calibration, and nobody had to choose bins.",
+        praise="this is one more measure of calibration, and nobody had to choose bins.",
         tolerance=_TOLERANCE,
     ),
     "5.4": Check(
@@ -301,7 +333,7 @@ PREDICTIONS = {
         "the same model do not follow it, so the expected score rises, and the distance with it.",
     ),
     "5d": Prediction(
-        question="Which family is right about both models, to within .02?",
+        question="Which family is right about both models, to within 0.02?",
         options=("Platt", "15 bins", "50 bins", "none"),
         outcome="none",
         why="Two parameters cannot draw stairs, and fifty bins draw chance. Fifteen bins sit "
