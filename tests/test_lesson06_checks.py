@@ -7,21 +7,32 @@ import numpy as np
 import pytest
 
 import calibkit as ck
-from calibkit.calibrators import CrossValidatedBinning
+from calibkit.calibrators import CrossValidatedBinning, SlopeOneBinning
 from calibkit.fakes import LogitDistortion, SyntheticShape
+from calibkit.learn import State
+from calibkit.lessons import open_lesson
 from calibkit.lessons.lesson06 import checks as judges
+from calibkit.lessons.lesson06 import estimate, null_ece
 
 # --- 6.1 ---------------------------------------------------------------------------------------
 
 DATA = LogitDistortion(slope=0.6).sample(1000, rng=61)
 
 
-def redrawn(chance: Any, n_rounds: int = 200) -> float:
+def rounds(chance: Any, n_rounds: int, seed: int, bins: Any = 15) -> list[float]:
+    rng = np.random.default_rng(seed)
+    drawn = (rng.random(1000) < chance for _ in range(n_rounds))
+    return [ck.expected_calibration_error(y, DATA.y_prob, bins=bins).value for y in drawn]
+
+
+def redrawn(chance: Any, n_rounds: int = 200, bins: Any = 15) -> float:
     """Return the mean error of outcomes that are drawn with these chances."""
-    rng = np.random.default_rng(1)
-    rounds = (rng.random(1000) < chance for _ in range(n_rounds))
-    found = [ck.expected_calibration_error(row, DATA.y_prob).value for row in rounds]
-    return float(np.mean(found))
+    return float(np.mean(rounds(chance, n_rounds, 1, bins)))
+
+
+def canonical(of: Callable[..., Any], bins: Any = 15) -> float:
+    """Return what the 500 draws of the exercise give, put together in another way."""
+    return float(of(rounds(DATA.y_prob, 500, 62, bins)))
 
 
 def observed() -> float:
@@ -94,17 +105,10 @@ def from_labels(count: Any, mean_prob: Any, frequency: Any) -> float:
 
 # --- 6.6 ---------------------------------------------------------------------------------------
 
-REVIEW = "{missing} {size} {chance} {verdict}"
-PARTS = {
-    "missing": "The paper does name neither the bins nor whether all classes count.",
-    "size": "With 1,000 images an ECE is far from exact.",
-    "chance": "Two perfect networks differ by .0056 through chance alone.",
-    "verdict": "So a gap of .002 shows no difference between the two networks.",
-}
-
-
-def review(**parts: str) -> str:
-    return REVIEW.format(**(PARTS | parts))
+REVIEW = (
+    "Purely by luck: with 1,000 images two perfect networks differ more than that. "
+    "I would reject this claim, and ask for the bins, the view and an interval."
+)
 
 
 WRONG: dict[str, list[tuple[Any, str]]] = {
@@ -113,14 +117,21 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (0.0, "does not show 0"),
         (redrawn(DATA.true_prob, 500), "what the true model shows"),
         (redrawn(0.5), "from a coin"),
-        (0.047, "further off than 500 rounds"),
-        (0.9, "close to 0.0"),
+        (canonical(np.median), "the median of the rounds"),
+        (canonical(np.mean, ck.EqualMass(15)), "bins of equal mass"),
+        (canonical(np.mean, 10), "what 10 bins show"),
+        (redrawn(DATA.y_prob, bins=20), "what 20 bins show"),
+        (0.035, "is about 0.038, but this is 0.035"),
+        (0.9, "but this is 0.900"),
         ([0.03, 0.04], "a number"),
         ("four hundredths", "a number"),
     ],
     "6.2": [
-        (1000, "still show 0.0386"),
+        (1000, "still show 0.03858"),
         (4000, "Take more"),
+        (13_500, "still show 0.01050"),
+        (14_800, "still show 0.01003"),
+        (17_500, "only 0.00922 there"),
         (40_000, "more than you need"),
         (10**9, "more than you need"),
         (3, "at least 15"),
@@ -141,11 +152,11 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (0.05, "six numbers"),
     ],
     "6.4": [
-        (CHOICE.best_n_bins_, "has the lowest score"),
+        (CHOICE.best_n_bins_, "15 bins have the lowest score"),
         (int(WITHIN[1]), "not the smallest"),
         (CHOICE.n_bins_ - 1, "position in the list"),
-        (40, "above the lowest"),
-        (1, "above the lowest"),
+        (40, "40 bins is"),
+        (1, "the score of 1 bin is"),
         (0, "a whole number from 1 to 40"),
         (2.5, "a whole number from 1 to 40"),
         (WITHIN, "a whole number from 1 to 40"),
@@ -170,48 +181,39 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (changed(lambda share, gap, v, n: -(share @ gap)), "the answer is"),
         (lambda count, mean: 0.0, "your function raised"),
         (lambda n, p, y: None, "returns nothing"),
+        (lambda n, p, y: by_loops(n, p, y) + 3e-7, "not"),
         (0.01, "a function"),
     ],
     "6.6": [
-        (review(size=""), "name the sample size"),
-        (review(chance="That is that."), "compare with chance"),
-        (review(missing="The paper is short."), "what the sentence leaves out"),
-        (
-            review(
-                missing="In ten bins the number is smaller.",
-                verdict="So the baseline is better calibrated.",
-            ),
-            "repeats the claim",
-        ),
-        (
-            review(missing="It used ten bins.", verdict="So much for these two."),
-            "end with a verdict",
-        ),
-        ("Not enough images.", "words are few"),
-        (review() + 40 * " It is a paper.", "words are many"),
-        (0.002, "a string"),
+        ("Not enough images.", "only 3 words"),
+        (0.002, "a text in quotes"),
+        (["Too few images.", "No null level."], "a text in quotes"),
     ],
 }
 
 RIGHT: dict[str, list[Any]] = {
     "6.1": [
         redrawn(DATA.y_prob, 500),
+        canonical(np.mean),
+        np.float32(canonical(np.mean)),
+        round(canonical(np.mean), 3),
         ck.expected_calibration_error(DATA.y_true, DATA.y_prob).null_mean,
         ck.null_level(ck.expected_calibration_error, DATA.y_true, DATA.y_prob, rng=5),
     ],
-    "6.2": [14_900, 15_000, 16_000.0, np.int64(15_915)],
+    "6.2": [14_890, 14_900, 15_000, 16_000.0, np.int64(15_915), 16_390],
     "6.3": [
         refined(lambda gap: float(np.abs(gap).mean())),
         np.array(package_errors()),
         [0.0167, 0.0167, 0.0392, 0.0470, 0.0492, 0.0498],
     ],
     "6.4": [int(WITHIN.min()), np.int64(CHOICE.n_bins_), float(CHOICE.n_bins_)],
-    "6.5": [by_loops, from_labels, changed(lambda share, gap, v, n: share @ (gap - v / (n - 1)))],
-    "6.6": [
-        review(),
-        "Which bins, and top-label or class-wise? A null level is missing too. At this sample size "
-        "both numbers could be noise, so I can't accept the ranking.",
+    "6.5": [
+        lambda n, p, y: np.float32(by_loops(n, p, y)),
+        by_loops,
+        from_labels,
+        changed(lambda share, gap, v, n: share @ (gap - v / (n - 1))),
     ],
+    "6.6": [REVIEW],
 }
 
 
@@ -258,3 +260,30 @@ def test_a_perfect_model_has_the_mean_errors_that_the_lesson_prints() -> None:
     assert found[1000, 50] == pytest.approx(0.070, abs=0.0015)
     assert found[10_000, 15] == pytest.approx(0.012, abs=0.001)
     assert found[1000, 50] / found[1000, 5] == pytest.approx(np.sqrt(10), rel=0.08)
+
+
+def test_a_review_is_compared_and_not_graded() -> None:
+    lesson = open_lesson("06")
+    said = lesson.check("6.6", REVIEW)
+    assert said.state is State.COMPARE and "the same images" in said.text
+    assert lesson.check("6.6", REVIEW, contains=[1, 4]).state is State.SELF_ASSESSED
+
+
+def test_the_null_level_of_a_network_is_less_than_half_as_high() -> None:
+    """What the lesson prints: by the formula 0.51, measured 0.43 and 0.31."""
+    network, even = LogitDistortion(scores=(9.5, 0.5)), LogitDistortion()
+    p = network.sample(100_000, rng=6).y_prob
+    assert np.sqrt(6 * np.mean(p * (1 - p))) == pytest.approx(0.51, abs=0.01)
+    for bins, ratio in ((ck.EqualMass(15), 0.43), (ck.EqualWidth(15), 0.31)):
+        found = [null_ece(model, 1000, bins, seed=9)[0] for model in (network, even)]
+        assert found[0] / found[1] == pytest.approx(ratio, abs=0.03)
+
+
+def test_cross_validation_gains_a_better_map_and_hardly_a_better_number() -> None:
+    """Prediction 6c."""
+    shape = SyntheticShape.with_error("stairs", 0.05)
+    fifteen = estimate(SlopeOneBinning(ck.EqualMass(15)), shape)
+    gain = np.subtract(fifteen, estimate(CrossValidatedBinning(), shape))
+    error = gain.std(axis=1) / np.sqrt(40)
+    assert gain.mean(axis=1)[0] > 3 * error[0]
+    assert gain.mean(axis=1)[1] < 2 * error[1]

@@ -87,7 +87,10 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (REDRAWN.mean(), "mean of the redraws"),
         (np.mean(FROM_COINS >= ECE), "from a coin"),
         (100 * np.mean(REDRAWN >= ECE), "per cent"),
+        (210, "Add 1, divide by 1,001"),
+        (5000, "but this is 5000"),
         (0.4, "with a share near"),
+        (None, "it should be a number"),
         ("p = .2", "a number"),
     ],
     "8.2": [
@@ -101,6 +104,9 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (without_tolerance, "exactly as likely as 3"),
         (lambda k, n, p: np.ones(len(p)), "has the p-value"),
         (lambda k, n, p: 0.3, "one p-value per probability"),
+        (lambda k, n, p: None, "one p-value per probability"),
+        (lambda k, n, p: by_sums(k, n, p)[:, None], "a table of one column"),
+        (lambda k, n, p: by_sums(k, n, p) + 6e-5, "p-value 0.0030, not 0.0031"),
         (lambda k, n: None, "your function raised"),
         (0.05, "a function"),
     ],
@@ -108,9 +114,9 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (LABELS, "these are the labels"),
         ([0.5] * 8, "pools everything"),
         ([0, 0.5, 0.5, 0, 1, 1, 0, 1], "falls from place 3"),
-        ([0.25] * 4 + [0.75] * 4, "Places 1 to 4 can stay apart"),
+        ([0.25] * 4 + [0.75] * 4, "Places 1 to 4 need not be one block"),
         ([0, 0.4, 0.4, 0.4, 2 / 3, 2 / 3, 2 / 3, 1], "places 2 to 4"),
-        ([1, 3, 3, 1], "sizes of blocks"),
+        ([1, 3, 3, 1], "the sizes of the blocks"),
         (THIRDS[:7], "7 values"),
         ("0 1/3", "eight fitted"),
     ],
@@ -122,7 +128,8 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (sized(lambda s, low, high: ((low <= s) & (s <= high)).any()), "smaller than allowed"),
         (sized(lambda s, low, high: low <= s.mean() <= high), "smaller than allowed"),
         (lambda b, low, high: bool((np.asarray(b[1:]) <= high).all()), "both ends"),
-        (lambda b, low, high: np.diff(b) >= low, "True or False"),
+        (lambda b, low, high: np.diff(b) >= low, "`True` or `False`"),
+        (lambda b, low, high: None, "`True` or `False`"),
         (True, "a function"),
     ],
     "8.5": [
@@ -130,6 +137,11 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (lambda n: round(2 * n ** (1 / 3) / 2), "still rejected"),
         (lambda n: PavaBC(), "with n = 8,000"),
         (lambda n: n, "hardly sees"),
+        (lambda n: 40, "for 10,000,000 predictions your rule takes no more than 40 bins"),
+        (lambda n: 60, "Let the number grow with n"),
+        (lambda n: 120, "Let the number grow with n"),
+        (lambda n: ck.EqualMass(60), "Let the number grow with n"),
+        (lambda n: None, "a number of bins, or a binning"),
         (lambda n: n / 50 + 0.5, "not a whole number"),
         (lambda n: 0, "not a whole number"),
         (lambda n: "many", "a number of bins"),
@@ -143,15 +155,27 @@ RIGHT: dict[str, list[Any]] = {
         np.mean(REDRAWN >= ECE),
         ck.null_level(ece, DATA.y_true, DATA.y_prob, rng=3).p_value,
     ],
-    "8.2": [scipy_p, by_sums, significance.binomial_p_values],
+    "8.2": [
+        lambda k, n, p: np.round(scipy_p(k, n, p), 4),
+        scipy_p,
+        by_sums,
+        significance.binomial_p_values,
+    ],
     "8.3": [THIRDS, np.array(THIRDS), [0, 0.333, 0.333, 0.333, 0.667, 0.667, 0.667, 1]],
-    "8.4": [loop, sized(lambda s, low, high: low <= s.min() and s.max() <= high)],
+    "8.4": [
+        lambda b, low, high: np.array(loop(b, low, high)),
+        lambda b, low, high: np.bool_(loop(b, low, high)),
+        loop,
+        sized(lambda s, low, high: low <= s.min() and s.max() <= high),
+    ],
     "8.5": [
         lambda n: round(n**0.5),
         lambda n: int(np.sqrt(n)),
         lambda n: Pava(),
         lambda n: ck.EqualMass(round(n**0.5)),
         lambda n: n // 50,
+        lambda n: round(3 * n ** (1 / 3)),
+        lambda n: np.int64(round(n**0.5)),
     ],
 }
 
@@ -272,7 +296,7 @@ def test_the_outcome_of_8a_is_what_the_lesson_prints(root: Path) -> None:
 
 
 ROW = re.compile(
-    r"^\| (MLB|NBA|World Cup) \| ([\d,]+) \| ([\d.]+) % \| ([\d.]+) % \| (\.\d+) \| ([^|]+) \|",
+    r"^\| (MLB|NBA|World Cup) \| ([\d,]+) \| ([\d.]+) % \| ([\d.]+) % \| (0\.\d+) \| ([^|]+) \|",
     re.M,
 )
 FILES = {"MLB": ("mlb", None), "NBA": ("nba", None), "World Cup": ("world_cup", 0)}
@@ -288,9 +312,9 @@ def test_the_table_of_the_lesson_is_what_the_files_give(root: Path, name: str) -
     assert len(game.y_true) == int(games.replace(",", ""))
     error = tce(game.y_true, game.y_prob, view=view, null_draws=200, rng=8)
     shares = [f"{100 * share:.1f}" for share in (error.value, error.null_mean)]
-    assert stated == [*shares, f"{error.p_value:.3f}".lstrip("0")]
+    assert stated == [*shares, f"{error.p_value:.3f}"]
     p_value = significance.hosmer_lemeshow(game.y_true, game.y_prob, view=view).p_value
     if of_bins.startswith("below"):
         assert p_value < 1e-20
     else:
-        assert f"{p_value:.3f}".lstrip("0") == of_bins
+        assert f"{p_value:.3f}" == of_bins

@@ -3,5 +3,17 @@
 from calibkit.lessons.lesson06.draws import Replicates
 from calibkit.lessons.lesson06.explorer import BinTuner, bin_tuner, bin_tuner_view
 from calibkit.lessons.lesson06.figures import bin_drift, replicates
+from calibkit.lessons.lesson06.trials import estimate, null_ece, squares, table
 
-__all__ = ["BinTuner", "Replicates", "bin_drift", "bin_tuner", "bin_tuner_view", "replicates"]
+__all__ = [
+    "BinTuner",
+    "Replicates",
+    "bin_drift",
+    "bin_tuner",
+    "bin_tuner_view",
+    "estimate",
+    "null_ece",
+    "replicates",
+    "squares",
+    "table",
+]

@@ -1,5 +1,21 @@
-"""Lesson 07: fit smoother maps."""
+"""Lesson 07: fit smoother maps, PL and PL3."""
 
 from calibkit.lessons.lesson07.explorer import KnotsView, knots, knots_view
+from calibkit.lessons.lesson07.trials import (
+    map_error,
+    reported,
+    table,
+    train_with_adam,
+    true_error,
+)
 
-__all__ = ["KnotsView", "knots", "knots_view"]
+__all__ = [
+    "KnotsView",
+    "knots",
+    "knots_view",
+    "map_error",
+    "reported",
+    "table",
+    "train_with_adam",
+    "true_error",
+]

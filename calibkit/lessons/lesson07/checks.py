@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
 from calibkit._links import expit, logit
+from calibkit._result import spell
 from calibkit.fakes import LogitDistortion, SyntheticShape
 from calibkit.learn import answers
 from calibkit.learn.answers import Almost, same
@@ -24,26 +25,28 @@ SAY = {
     "steps": "this stays at the height of the left knot. Go straight on to the next height.",
     "nearest": "this jumps to the height of the nearest knot. Go straight from knot to knot.",
     "one line": "this is one straight line from end to end. The inner knots bend it.",
-    "logits": "this is straight between logits, which is PL3. PL is straight between p and height.",
-    "sorted": "the right numbers in another order. Keep the order of the predictions.",
-    "off": "at p = {p:g} the map should be {wanted:.4f}, here it is {found:.4f}.",
+    "logits": "this is straight between logits, which is PL3. PL joins the heights themselves.",
+    "sorted": "these are the right numbers in another order. Keep the order of the predictions.",
+    "off": "at p = {p:g} the map should be {wanted:.5f}, but here it is {found:.5f}.",
     # 7.2
     "inverse": "this is 1 / T. Logits are divided by T, and a T above 1 makes predictions milder.",
     "brier": "this T minimises the Brier score. Minimise the log loss.",
     "ece": "this T minimises the ECE, which is no proper score. Minimise the log loss.",
     "truth": "2.5 made the fake, but these 2,000 labels ask for another T. Fit it.",
-    "negative": "a negative T turns the ranking upside down. Search among positive ones.",
-    "T": "the log loss at T = {found:.3f} is {loss:.4f}; the lowest possible is {lowest:.4f}.",
+    "zero": "nothing can be divided by 0. Search among positive numbers.",
+    "negative": "a negative T turns the ranking upside down. Search among positive numbers.",
+    "result": "this is all that the optimiser returns. Its attribute `.x` holds the best T.",
+    "T": "the log loss at T = {found:.3f} lies {over:.2g} above the lowest. The best T is {side}.",
     # 7.3
-    "none": "{found} pieces were not tried. Choose from 1 to {most}.",
-    "lowest": "{found} pieces have the lowest score. Is there a smaller number nearly as good?",
-    "outside": "{found} pieces score {over:.2f} % above the lowest. The rule allows 0.1 %.",
-    "larger": "{found} pieces are good enough, but a smaller number is too.",
+    "none": "a map of {found} was not tried. Choose a number from 1 to {most}.",
+    "lowest": "{found} have the lowest score. Is there a smaller number that is nearly as good?",
+    "outside": "the score of {found} is {over:.3f} % above the lowest. The rule allows 0.1 %.",
+    "larger": "{found} are good enough, but a smaller number is good enough, too.",
     "whole": "a number of pieces is a whole number.",
     # 7.4
-    "four": "the four names, the best first",
-    "twice": "each of the four names belongs into the list once.",
-    "reversed": "this is the order upside down. The highest correlation comes first.",
+    "four": "a list of the four names, the best first,",
+    "twice": "each of the four names belongs in the list once.",
+    "reversed": "this order is upside down. The highest correlation comes first.",
     "order": "`{first}` stands before `{second}`, but its Spearman correlation is lower.",
 }
 
@@ -52,6 +55,7 @@ _KNOTS = (
     (np.array([0.0, 0.1, 0.25, 1.0]), np.array([0.2, 0.15, 0.6, 0.95])),
 )
 _POINTS = np.array([0.7, 0.3, 1.0, 0.4, 0.0, 0.55, 0.1, 0.2])
+_FOUR_DIGITS = 5.1e-5  # an answer may be rounded to them
 
 
 def judge_map(answer: Any) -> str | None:
@@ -69,7 +73,7 @@ def judge_map(answer: Any) -> str | None:
 
 def _map_problem(found: NDArray[Any], knots: NDArray[Any], heights: NDArray[Any]) -> str | None:
     wanted = np.interp(_POINTS, knots, heights)
-    if np.allclose(found, wanted, rtol=0, atol=1e-6):
+    if np.allclose(found, wanted, rtol=0, atol=_FOUR_DIGITS):
         return None
     left = np.searchsorted(knots, _POINTS, side="right") - 1
     nearest = np.abs(_POINTS[:, np.newaxis] - knots).argmin(axis=1)
@@ -81,9 +85,9 @@ def _map_problem(found: NDArray[Any], knots: NDArray[Any], heights: NDArray[Any]
         ("one line", heights[0] + (heights[-1] - heights[0]) * _POINTS),
         ("logits", expit(inner)),
     ):
-        if np.allclose(found, mistake, rtol=0, atol=1e-6):
+        if np.allclose(found, mistake, rtol=0, atol=_FOUR_DIGITS):
             return SAY[key]
-    if np.allclose(np.sort(found), np.sort(wanted), rtol=0, atol=1e-6):
+    if np.allclose(np.sort(found), np.sort(wanted), rtol=0, atol=_FOUR_DIGITS):
         return SAY["sorted"]
     worst = int(np.argmax(np.abs(found - wanted)))
     return SAY["off"].format(p=_POINTS[worst], wanted=wanted[worst], found=found[worst])
@@ -116,6 +120,8 @@ _ECE_T = 2.4852
 
 def judge_temperature(answer: Any) -> str | None:
     """Judge exercise 7.2: the temperature that minimises the log loss."""
+    if hasattr(answer, "x") and hasattr(answer, "fun"):
+        raise Almost(SAY["result"])
     found, best = answers.as_number(answer), _temperatures()
     if same(found, best["T"], 0.005):
         return None
@@ -128,8 +134,9 @@ def judge_temperature(answer: Any) -> str | None:
         if same(found, mistake, tolerance):
             return SAY[key]
     if found <= 0:
-        return SAY["negative"]
-    return SAY["T"].format(found=found, loss=_loss_at(found), lowest=best["loss"])
+        return SAY["negative" if found < 0 else "zero"]
+    side = "larger" if found < best["T"] else "smaller"
+    return SAY["T"].format(found=found, over=_loss_at(found) - best["loss"], side=side)
 
 
 @lru_cache(maxsize=1)
@@ -149,13 +156,13 @@ def judge_pieces(answer: Any) -> str | None:
         return SAY["whole"]
     number, excess = int(found), 100 * (scores / scores.min() - 1)
     if not 1 <= number <= len(scores):
-        raise Almost(SAY["none"].format(found=number, most=len(scores)))
+        raise Almost(SAY["none"].format(found=spell(number, "piece"), most=len(scores)))
     if number == np.flatnonzero(excess <= 0.1)[0] + 1:
         return None
     if excess[number - 1] > 0.1:
-        return SAY["outside"].format(found=number, over=excess[number - 1])
+        return SAY["outside"].format(found=spell(number, "piece"), over=excess[number - 1])
     key = "lowest" if excess[number - 1] == 0 else "larger"
-    return SAY[key].format(found=number)
+    return SAY[key].format(found=spell(number, "piece"))
 
 
 # By Spearman's correlation on the 20 fakes of the lesson; a test computes it.
@@ -164,8 +171,10 @@ RANKING = ("PL3", "PL", "Platt", "15 bins")
 
 def judge_ranking(answer: Any) -> str | None:
     """Judge exercise 7.4: the names of four evaluators, the best first."""
+    if isinstance(answer, str) and "," in answer:
+        answer = answer.split(",")
     names = answers.as_list(answer, SAY["four"], len(RANKING))
-    read = tuple(answers.as_option(_text(name), RANKING, SAY["four"]) for name in names)
+    read = tuple(answers.as_option(name, RANKING, SAY["four"]) for name in names)
     if read == RANKING:
         return None
     if len(set(read)) < len(read):
@@ -175,10 +184,6 @@ def judge_ranking(answer: Any) -> str | None:
     places = [RANKING.index(name) for name in read]
     wrong = next(k for k in range(len(places) - 1) if places[k] > places[k + 1])
     return SAY["order"].format(first=read[wrong], second=read[wrong + 1])
-
-
-def _text(name: Any) -> Any:
-    return str(name) if isinstance(name, np.str_) else name
 
 
 CHECKS = {
@@ -197,7 +202,8 @@ CHECKS = {
         variable="temperature",
         judge=judge_temperature,
         hints=(
-            "For one T: `q = expit(logit(p) / T)`, then `ck.log_loss(y, q)`. Lower is better.",
+            "For one T: `q = expit(logit(said) / T)`, then `ck.log_loss(came, q)`. Lower is "
+            "better.",
             "`minimize_scalar(loss, bounds=(0.1, 10), method='bounded').x`, with a function "
             "`loss(T)` that returns a float.",
         ),
@@ -210,9 +216,9 @@ CHECKS = {
         judge=judge_pieces,
         hints=(
             "Which numbers have a score of at most `scores.min() * 1.001`?",
-            "They need not be neighbours. `pieces[scores <= 1.001 * scores.min()]` lists them.",
+            "`pieces[scores <= scores.min() * 1.001]` lists them. They need not be neighbours.",
         ),
-        praise="a third of the pieces, and 0.07 % of the score.",
+        praise="a third of the pieces, at the price of a score that is 0.055 % above the lowest.",
     ),
     "7.4": Check(
         task="Rank evaluators",
@@ -220,9 +226,10 @@ CHECKS = {
         judge=judge_ranking,
         hints=(
             "For one evaluator: `spearmanr(truth, estimates[name]).statistic`.",
-            "`sorted(estimates, key=…, reverse=True)` puts the name with the highest value first.",
+            "Collect these values in a dict `ranks`. `sorted(ranks, key=ranks.get, reverse=True)` "
+            "puts the name with the highest value first.",
         ),
-        praise="by Spearman's correlation on these 20 fakes.",
+        praise="this is the order on these 20 fakes.",
     ),
 }
 
@@ -232,32 +239,35 @@ PREDICTIONS = {
         "than 15 bins?",
         options=("5 of 20", "10 of 20", "20 of 20"),
         outcome="20 of 20",
-        why="A bin uses only its own 67 predictions. A piece uses hundreds, and where two pieces "
-        "meet they must agree. Few parameters, well fed, beat many that starve.",
+        why="A bin learns from its own 67 predictions only. A piece learns from hundreds, and "
+        "where two pieces meet they must agree. A few numbers that are fitted to many "
+        "predictions beat many numbers that are fitted to a few.",
     ),
     "7b": Prediction(
         question="An over-confident network: its logits are too large by one factor. "
         "Whose best map is closer, that of PL or that of PL3?",
         options=("PL", "PL3", "the same"),
         outcome="PL3",
-        why="Dividing logits is a straight line between logits: one piece is exactly right. "
-        "Between probabilities the same map turns upright at 0 and 1, where no straight piece "
-        "follows.",
+        why="Multiplying logits by one number is a straight line between logits, so one piece is "
+        "exactly right. Between probabilities the same map turns upright at 0 and 1, and no "
+        "straight piece can follow it there.",
     ),
     "7c": Prediction(
         question="After 1,500 rounds through the data: what is closer to the truth, the fitted "
         "map or the untouched predictions?",
         options=("fitted map", "predictions"),
         outcome="predictions",
-        why="Both knots lie far out, at ±36.8. To make the line right, a height must travel "
-        "from 7 to 37, in steps of about a hundredth. The training stops half-way.",
+        why="Both knots lie far out, at ±36.8. To make the line right, each height must travel "
+        "from about ±7 to about ±37, in steps of at most about a hundredth. The training stops "
+        "half-way.",
     ),
     "7d": Prediction(
-        question="PL's map is nearly twice as close to the truth as that of 14 bins. "
-        "Whose calibration error is closer to the true one?",
-        options=("PL", "14 bins"),
-        outcome="14 bins",
+        question="20 data sets. PL has the better map in nearly all of them. In how many does it "
+        "report the better number?",
+        options=("nearly all", "about half", "hardly any"),
+        outcome="about half",
         why="The number is a mean over all predictions, so opposite errors of the map cancel in "
-        "it. Ragged bins err everywhere, but to both sides.",
+        "it. The staircase errs everywhere, but to both sides. Luck then decides whose number is "
+        "closer.",
     ),
 }

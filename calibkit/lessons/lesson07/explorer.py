@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from calibkit import plot
@@ -13,10 +12,9 @@ from calibkit._result import Result, spell
 from calibkit._validation import as_choice, as_count
 from calibkit.explore import Choice, Explorer, Preset, Slider
 from calibkit.fakes import FakeSample, LogitDistortion, SyntheticShape
+from calibkit.lessons.lesson07.trials import Fake, map_error, reported, true_error
 from calibkit.piecewise import PiecewiseLinear
 from calibkit.plot.look import AnyFigure
-
-Fake = LogitDistortion | SyntheticShape
 
 FAKES: dict[str, Fake] = {
     "over-confident": LogitDistortion(slope=0.4),
@@ -25,8 +23,7 @@ FAKES: dict[str, Fake] = {
 }
 _NAMES = {"probability": "PL", "logit": "PL3"}
 _MOST_PIECES, _FOLDS = 6, 5
-# Where maps are compared with the truth: predictions on a grid of truths, or of predictions.
-_GRID = (np.arange(1000) + 0.5) / 1000
+_NEW = 1000  # predictions on which a fitted map is compared with the truth
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -69,15 +66,14 @@ def knots_view(
     n = as_count(n, "n")
     sample, search = _search(model, space, n, seed)
     fitted = PiecewiseLinear(space, n_pieces).fit(sample.y_prob, sample.y_true)
-    p, c = _new_predictions(model)
     return KnotsView(
         model=fitted,
         search=search,
         fake=FAKES[model],
         n=n,
-        map_error=float(np.abs(fitted.curve(p) - c).mean()),
-        error=float(np.abs(fitted.curve(sample.y_prob) - sample.y_prob).mean()),
-        true_error=float(np.abs(sample.true_prob - sample.y_prob).mean()),
+        map_error=map_error(fitted, FAKES[model], _NEW),
+        error=reported(fitted, sample),
+        true_error=true_error(sample),
     )
 
 
@@ -89,18 +85,9 @@ def _search(model: str, space: str, n: int, seed: int) -> tuple[FakeSample, Piec
     return sample, search.fit(sample.y_prob, sample.y_true)
 
 
-@lru_cache(maxsize=len(FAKES))
-def _new_predictions(model: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    fake = FAKES[model]
-    if isinstance(fake, SyntheticShape):  # there, the truth is uniform
-        return fake.predict(_GRID), _GRID
-    return _GRID, fake.true_map(_GRID)
-
-
 def _draw_knots(view: KnotsView, figure: AnyFigure, compact: bool) -> None:
     axes = list(figure.subplots(1, 1 if compact else 2, squeeze=False).flat)
-    shown = {"filling", "knots", "truth"}
-    plot.piecewise(view.model, ax=axes[0], truth=view.fake.true_map, show=shown)
+    plot.piecewise(view.model, ax=axes[0], truth=view.fake.true_map)
     if not compact:
         plot.choice(view.search, ax=axes[1], mark=view.model.n_pieces_)
         plot.legend(figure)

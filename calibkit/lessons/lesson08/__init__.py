@@ -2,5 +2,16 @@
 
 from calibkit.lessons.lesson08.explorer import Hunt, outlier_hunter, outlier_hunter_view
 from calibkit.lessons.lesson08.figures import compare_bins
+from calibkit.lessons.lesson08.trials import mean_of_bin_tests, mean_tce, powers, rejected, table
 
-__all__ = ["Hunt", "compare_bins", "outlier_hunter", "outlier_hunter_view"]
+__all__ = [
+    "Hunt",
+    "compare_bins",
+    "mean_of_bin_tests",
+    "mean_tce",
+    "outlier_hunter",
+    "outlier_hunter_view",
+    "powers",
+    "rejected",
+    "table",
+]

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from calibkit._result import spell
 from calibkit.bins import Binning, EqualMass, Pava, PavaBC
 from calibkit.errors import expected_calibration_error
 from calibkit.fakes import LogitDistortion
@@ -21,47 +22,53 @@ from calibkit.significance import (
 
 SAY = {
     # 8.1
-    "percent": "a p-value lies between 0 and 1. Is this in per cent?",
+    "percent": "a p-value lies between 0 and 1, and this looks like a share in per cent.",
+    "count": "this looks like the number of redraws that reach the ECE. Add 1, divide by 1,001.",
+    "no share": "a p-value lies between 0 and 1, but this is {found:g}.",
     "other side": "this is the share of redraws *below* the ECE. Count those at least as large.",
     "the ECE": "this is the ECE itself. How often do redraws reach it?",
     "the null": "this is the mean of the redraws. Count how many reach the ECE of the data.",
-    "coins": "this looks like outcomes from a coin. Let row i happen with probability `p[i]`.",
-    "p off": "redraws from `p` reach this ECE with a share near {wanted:.2f}, not {found:.3f}.",
+    "coins": "this looks like outcomes from a coin. Let row i happen with probability `said[i]`.",
+    "p off": "redraws from `said` reach this ECE with a share near {wanted}, not {found}.",
     # 8.2
     "case": "{hits} events in {count} trials",
     "each": "one p-value per probability",
     "lower tail": "this counts only outcomes up to {hits}. Unlikely ones lie on both sides.",
-    "one tail": "this is one tail. Add the outcomes across that are no more likely.",
-    "doubled": "twice the smaller tail is another test. Add up outcomes that are no more likely.",
-    "one outcome": "this is the probability of {hits} events alone. Add all that are no likelier.",
-    "strict": "count the observed outcome too, and those exactly as likely.",
+    "one tail": "this is one tail. Add the outcomes of the other tail that are no more likely.",
+    "doubled": "twice the smaller tail is another test. Add up all outcomes that are no more "
+    "likely than the observed one.",
+    "one outcome": "this is the probability of {hits} events alone. Add those of all outcomes that "
+    "are no more likely.",
+    "strict": "count the observed outcome, too, and those that are exactly as likely.",
     "normal": "this is the normal approximation. With {count} trials, sum the exact terms.",
-    "tie": "at p = {p:g} an outcome across is exactly as likely as {hits}. Rounding hides the "
-    "tie: compare up to a factor of 1 + 1e-7.",
-    "test off": "for {hits} events in {count} trials, p = {p:g} has the p-value {wanted:.4f}, not "
-    "{found:.4f}.",
+    "tie": "at p = {p:g} an outcome of the other tail is exactly as likely as {hits}. Rounding "
+    "hides the tie, so compare up to a factor of 1 + 1e-7.",
+    "test off": "for {hits} events in {count} trials, p = {p:g} has the p-value {wanted}, not "
+    "{found}.",
     # 8.3
     "eight": "eight fitted frequencies, one per label",
     "labels": "these are the labels. They fall, so something must be pooled.",
     "one value": "this pools everything. Pool only where a frequency is not below the next.",
     "falls": "your fit falls from place {place} to the next. Pool these two blocks.",
     "not a mean": "a block holds the mean of its labels. Look at places {start} to {stop}.",
-    "too much": "this pools more than it must. Places {start} to {stop} can stay apart.",
-    "sizes": "these are sizes of blocks. Give the fitted frequency of each of the eight places.",
+    "too much": "this pools more than it must. Places {start} to {stop} need not be one block.",
+    "sizes": "these are the sizes of the blocks. Give the fitted frequency of each place.",
     # 8.4
     "bounds": "bounds {bounds} with sizes {low} to {high}",
-    "truth value": "True or False",
-    "not all": "for {call}, one bin breaks the rule, so the answer is False. Ask all bins.",
-    "too small": "for {call}, a bin is smaller than allowed. The answer is False.",
-    "too large": "for {call}, a bin is larger than allowed. The answer is False.",
-    "positions": "for {call}, the sizes are fine. Compare differences of bounds, not the bounds.",
-    "ends": "for {call}, both ends are allowed. The answer is True.",
+    "not all": "for {call}, one block breaks the rule, so the answer is False. Look at all blocks.",
+    "too small": "for {call}, a block is smaller than allowed, so the answer is False.",
+    "too large": "for {call}, a block is larger than allowed, so the answer is False.",
+    "positions": "for {call}, the sizes are fine. Compare the differences of the bounds, not the "
+    "bounds themselves.",
+    "ends": "for {call}, both ends are allowed, so the answer is True.",
     # 8.5
     "binning": "a number of bins, or a binning of calibkit, for each n",
     "call": "n = {n:,}",
     "whole": "{found:g} is not a whole number of bins from 1 to {n:,}.",
     "perfect": "with n = {n:,}, {value:.1%} of a perfect model's predictions are still rejected. "
     "Narrower bins would help.",
+    "stays": "this passes up to n = 8,000, but for {n:,} predictions your rule takes no more than "
+    "{bins}. They are too wide for so sharp a test. Let the number grow with n.",
     "blind": "this keeps the perfect model, but it hardly sees an over-confident one either: "
     "{value:.1%} at n = 2,000. Make the bins larger.",
 }
@@ -93,7 +100,10 @@ def judge_p_value(answer: Any) -> str | None:
     if same(found, wanted["p"], 0.04):
         return None
     if not 0 <= found <= 1:
-        return SAY["percent"]
+        for key, base in (("percent", 100), ("count", 1000)):
+            if same(found / base, wanted["p"], 0.04):
+                return SAY[key]
+        return SAY["no share"].format(found=found)
     if same(found, 1 - wanted["p"], 0.04):
         return SAY["other side"]
     if same(found, wanted["ECE"], 5e-4):
@@ -102,11 +112,12 @@ def judge_p_value(answer: Any) -> str | None:
         return SAY["the null"]
     if same(found, wanted["coins"], 1e-3):
         return SAY["coins"]
-    return SAY["p off"].format(wanted=wanted["p"], found=found)
+    return SAY["p off"].format(**answers.apart(found, wanted["p"], 2))
 
 
 # --- 8.2 ---------------------------------------------------------------------------------------
 
+_FOUR_DIGITS = 5.1e-5  # an answer may be rounded to them
 # The last case has ties: at 1/2, k and N - k events are equally likely.
 _TRIALS = (
     (3, 15, (0.02, 0.1, 0.3, 0.6)),
@@ -133,7 +144,7 @@ def _p_value_problem(
     found: NDArray[np.float64], hits: int, count: int, prob: NDArray[np.float64]
 ) -> str | None:
     wanted = binomial_p_values(hits, count, prob)
-    if np.allclose(found, wanted, rtol=0, atol=1e-7):
+    if np.allclose(found, wanted, rtol=0, atol=_FOUR_DIGITS):
         return None
     law = stats.binom(count, prob)
     lower, upper, own = law.cdf(hits), law.sf(hits - 1), law.pmf(hits)
@@ -147,15 +158,14 @@ def _p_value_problem(
         "normal": 2 * stats.norm.sf(np.abs(z)),
     }
     for name, values in slips.items():
-        if np.allclose(found, values, rtol=0, atol=1e-6):
+        if np.allclose(found, values, rtol=0, atol=_FOUR_DIGITS):
             return SAY[name].format(hits=hits, count=count)
     worst = int(np.abs(found - wanted).argmax())
     p = float(prob[worst])
-    if p == 0.5 and same(found[worst], wanted[worst] - own[worst], 1e-7):
+    if p == 0.5 and same(found[worst], wanted[worst] - own[worst], _FOUR_DIGITS):
         return SAY["tie"].format(p=p, hits=hits)
-    return SAY["test off"].format(
-        hits=hits, count=count, p=p, wanted=wanted[worst], found=found[worst]
-    )
+    shown = answers.apart(float(found[worst]), float(wanted[worst]), 4)
+    return SAY["test off"].format(hits=hits, count=count, p=p, **shown)
 
 
 # --- 8.3 ---------------------------------------------------------------------------------------
@@ -221,10 +231,8 @@ def judge_sizes(answer: Any) -> str | None:
     for bounds, low, high, slip in _SIZES:
         shown = SAY["bounds"].format(bounds=list(bounds), low=low, high=high)
         result = answers.call(function, np.array(bounds), low, high, shown=shown)
-        if not isinstance(result, bool | np.bool_):
-            raise answers.wrong_kind(result, SAY["truth value"])
-        sizes = np.diff(bounds)
-        if bool(result) != bool(np.all((low <= sizes) & (sizes <= high))):
+        said, sizes = answers.as_truth(result), np.diff(bounds)
+        if said != bool(np.all((low <= sizes) & (sizes <= high))):
             return SAY[slip].format(call=shown)
     return None
 
@@ -233,6 +241,8 @@ def judge_sizes(answer: Any) -> str | None:
 
 _LEVEL, _LEAST_SIGHT = 0.10, 0.09
 _SAMPLES = {500: 12, 2000: 8, 8000: 4}
+# Where bins grow more slowly than the cube root of n, the test outruns them in the end.
+_MANY = 10_000_000
 
 
 def judge_bins(answer: Any) -> str | None:
@@ -243,7 +253,12 @@ def judge_bins(answer: Any) -> str | None:
         if value > _LEVEL:
             return SAY["perfect"].format(n=n, value=value)
     seen = _mean_share(_as_binning(function, 2000), 2000, slope=0.7)
-    return SAY["blind"].format(value=seen) if seen < _LEAST_SIGHT else None
+    if seen < _LEAST_SIGHT:
+        return SAY["blind"].format(value=seen)
+    number = getattr(_as_binning(function, _MANY), "n_bins", None)
+    if number is not None and number**3 < _MANY:
+        return SAY["stays"].format(n=_MANY, bins=spell(number, "bin"))
+    return None
 
 
 def _as_binning(function: Any, n: int) -> Binning:
@@ -282,8 +297,9 @@ CHECKS = {
         variable="my_p_value",
         judge=judge_p_value,
         hints=(
-            "One round: `happened = rng.random(400) < p`, then the ECE of `happened` and `p`.",
-            "Count the rounds whose ECE is at least that of `y`. Add 1 to this count and to 1,000.",
+            "One round: `happened = rng.random(400) < said`, then their ECE with `said`.",
+            "Count the rounds whose ECE is at least that of `came`. Add 1 to this count and to "
+            "1,000, then divide.",
         ),
         praise="this model is over-confident by construction. 400 predictions do not show it.",
         tolerance=0.04,
@@ -293,8 +309,10 @@ CHECKS = {
         variable="p_values",
         judge=judge_p_values,
         hints=(
-            "For one probability q: sum the probabilities of all outcomes no more likely than k.",
-            "`scipy.stats.binomtest(k, N, q).pvalue` does this. Call it for each q in `probs`.",
+            "For one probability q: sum the probabilities of all outcomes that are no more likely "
+            "than `hits`.",
+            "`scipy.stats.binomtest(hits, count, q).pvalue` does this. Call it for each q in "
+            "`probs`.",
         ),
         praise="one bin, one set of events, and a verdict on each prediction.",
     ),
@@ -304,7 +322,8 @@ CHECKS = {
         judge=judge_fit,
         hints=(
             "Go from left to right. Compare each block with the one before it.",
-            "Places 2 to 4 hold 1, 0, 0. Pooled they have the frequency 1/3, above the 0 before.",
+            "Places 2 to 4 hold 1, 0, 0. Pooled they have the frequency 1/3, which is above the 0 "
+            "before them.",
         ),
         praise="four blocks with rising frequencies: this is isotonic regression.",
         tolerance=0.005,
@@ -317,7 +336,8 @@ CHECKS = {
             "`np.diff(bounds)` holds the sizes.",
             "All sizes must be at least `n_min` and at most `n_max`; both ends are allowed.",
         ),
-        praise="on random labels 10 to 40 holds always, 30 to 40 does not: n_max is below 2 n_min.",
+        praise="on the random labels of the solution, PAVA-BC keeps 10 to 40 always. It keeps 30 "
+        "to 40 in 183 of 300 cases only, because n_max is below 2 n_min.",
     ),
     "8.5": Check(
         task="Design bins that spare a perfect model",
@@ -325,9 +345,11 @@ CHECKS = {
         judge=judge_bins,
         hints=(
             "Ten bins are too few for 8,000 predictions. Let their number grow with n.",
-            "The number must grow faster than the cube root of n. Try the square root, or PAVA.",
+            "The number must grow at least like the cube root of n, and the bins must not get too "
+            "few predictions. Try the square root.",
         ),
-        praise="narrow enough to spare true predictions, full enough to see false ones.",
+        praise="these bins are narrow enough to spare true predictions, and full enough to see "
+        "false ones.",
     ),
 }
 
@@ -343,8 +365,9 @@ PREDICTIONS = {
         question="A perfect model in ten bins. You lower α from 5 % to 1 %. Its TCE…",
         options=("falls to a fifth", "falls by less", "stays"),
         outcome="falls by less",
-        why="If TCE were a rate of false alarms, it would fall to a fifth. But most rejections "
-        "here are no alarms of chance: those predictions really differ from their bin's mean.",
+        why="If the TCE were a rate of false alarms, it would fall to a fifth. But most rejections "
+        "here are no alarms of chance: those predictions really differ from the mean chance of "
+        "their bin.",
     ),
     "8c": Prediction(
         question="A perfect model in ten bins gets 16 times as many predictions. Its TCE…",
@@ -354,11 +377,12 @@ PREDICTIONS = {
         "make the test sharper. It then sees a difference that is no miscalibration.",
     ),
     "8d": Prediction(
-        question="All logits are shifted, predictions lie evenly about 1/2. Spiegelhalter's test…",
+        question="All logits are shifted, and the predictions lie evenly about 1/2. "
+        "Spiegelhalter's test…",
         options=("nearly always sees it", "sees it half the time", "hardly ever sees it"),
         outcome="hardly ever sees it",
-        why="It looks at the Brier score alone. A shift makes it worse on one side of 1/2 and "
-        "better on the other, compared with what the predictions promise. The two cancel.",
+        why="It looks at the Brier score alone. Compared with what the predictions promise, a "
+        "shift makes that score worse on one side of 1/2 and better on the other. The two cancel.",
     ),
     "8e": Prediction(
         question="The MLB forecasts have a TCE of 13.7 %, at α = 5 %. Are they miscalibrated?",
