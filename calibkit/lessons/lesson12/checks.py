@@ -302,7 +302,7 @@ CHECKS = {
             "Each row has one bin per class. Rows with the same bins share a cell.",
             "`np.minimum((p * n_bins).astype(int), n_bins - 1)`, then `np.unique(…, axis=0)`.",
         ),
-        praise="with ten classes, two out of three predictions have a cell of their own. There is "
+        praise="with ten classes, 10,000 predictions are spread over 6,686 cells. There is "
         "little left to average.",
     ),
 }
