@@ -297,8 +297,8 @@ CHECKS = {
 
 PREDICTIONS = {
     "13a": Prediction(
-        question="Treating costs 0.05, missing a sick patient costs 1. Which of three models with the same "
-        "accuracy costs more than treating everybody without a model?",
+        question="Treating costs 0.05, missing a sick patient costs 1. Which of three models with "
+        "the same accuracy costs more than treating everybody without a model?",
         options=("none", "the over-confident one", "the under-confident one", "both of these"),
         outcome="the over-confident one",
         why="It says 1 % where the truth is 10 %. So patients whom to treat would pay are left "
