@@ -14,6 +14,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable
+from itertools import chain
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -33,6 +34,7 @@ from tools.virtual_environment import (  # noqa: E402
     side_by_side,
     venv_python,
 )
+from tools.workbook import NOTEBOOKS, WORKBOOK, copies  # noqa: E402
 
 REPORTS = ROOT / "build" / "reports"
 BOOK = ROOT / "book" / "_build"
@@ -248,9 +250,14 @@ def settle_jupyterlab() -> None:
 
 
 def command_lab(arguments: list[str]) -> int:
-    """Open JupyterLab on the lessons; arguments go to JupyterLab."""
+    """Open JupyterLab on your copies in workbook/ (authors: `lab --edit` opens notebooks/)."""
+    edit, arguments = "--edit" in arguments, [word for word in arguments if word != "--edit"]
     prepare(LAB)
-    notebooks = ROOT / "notebooks"
+    folder, env = NOTEBOOKS, environment()
+    if not edit:
+        folder, env["CALIBKIT_WORKBOOK"] = WORKBOOK, str(WORKBOOK)
+        for sentence in chain(*copies()):
+            print(sentence)
     settle_jupyterlab()
     options = [f"--LabApp.default_url=/lab/tree/{FIRST_LESSON}"]
     if hasattr(os, "geteuid") and os.geteuid() == 0:
@@ -258,9 +265,20 @@ def command_lab(arguments: list[str]) -> int:
     command = [str(venv_python()), "-m", "jupyterlab", *options, *arguments]
     if os.name != "nt":  # hand over, so that signals reach JupyterLab itself
         sys.stdout.flush()
-        os.chdir(notebooks)
-        os.execve(command[0], command, environment())
-    return call(*command, cwd=notebooks)
+        os.chdir(folder)
+        os.execve(command[0], command, env)
+    return call(*command, cwd=folder, env=env)
+
+
+def command_workbook(arguments: list[str]) -> int:
+    """Make your copies of the lessons; `workbook --fresh 04` makes one anew and keeps the old."""
+    parser = argparse.ArgumentParser(prog="dev.py workbook", description=command_workbook.__doc__)
+    which = "lessons to make anew; your old copies stay under dated names"
+    parser.add_argument("--fresh", nargs="+", default=[], metavar="NN", help=which)
+    done, found = copies(parser.parse_args(arguments).fresh)
+    for sentence in [*done, *found] or [f"All lessons are in {WORKBOOK}, none has changed since."]:
+        print(sentence)
+    return 0
 
 
 def command_torch(arguments: list[str]) -> int:
@@ -357,6 +375,20 @@ def command_clean(arguments: list[str]) -> int:
     return 0
 
 
+def command_grade(arguments: list[str]) -> int:
+    """Run and check a folder of students' workbooks; `grade --help` says more."""
+    prepare(LAB, TORCH)
+    env = environment() | {"PYTHONPATH": str(ROOT)}
+    return call(venv_python(), "-m", "tools.grade", *arguments, cwd=Path.cwd(), env=env)
+
+
+def command_bank(arguments: list[str]) -> int:
+    """Write the question bank's page, or its GIFT files: `bank FOLDER` (for learning platforms)."""
+    prepare(LAB)
+    env = environment() | {"PYTHONPATH": str(ROOT)}
+    return call(venv_python(), "-m", "tools.bank", *arguments, cwd=Path.cwd(), env=env)
+
+
 def command_help(arguments: list[str]) -> int:
     """List the commands."""
     no_arguments(arguments)
@@ -374,6 +406,7 @@ def no_arguments(arguments: list[str]) -> None:
 
 COMMANDS: dict[str, Callable[[list[str]], int]] = {
     "lab": command_lab,
+    "workbook": command_workbook,
     "test": command_test,
     "torch": command_torch,
     "book": command_book,
@@ -386,6 +419,8 @@ COMMANDS: dict[str, Callable[[list[str]], int]] = {
     "check": command_check,
     "lint": command_lint,
     "clean": command_clean,
+    "grade": command_grade,
+    "bank": command_bank,
     "help": command_help,
 }
 

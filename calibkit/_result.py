@@ -57,6 +57,38 @@ class Result:
         )
 
 
+class Number(Result):
+    """Base of results that stand for one number, `value`: they format, round, compare and scale."""
+
+    __slots__ = ()
+
+    def __float__(self) -> float:
+        return float(self.value)  # type: ignore[attr-defined]
+
+    def __format__(self, spec: str) -> str:
+        return format(float(self), spec) if spec else str(self)
+
+    def __round__(self, digits: int | None = None) -> float:
+        return round(float(self), digits)
+
+    def __mul__(self, factor: Any) -> Any:  # a scorer multiplies by 1 or -1
+        return float(self) * factor
+
+    __rmul__ = __mul__
+
+    def __lt__(self, other: Any) -> bool:
+        return float(self) < float(other)
+
+    def __le__(self, other: Any) -> bool:
+        return float(self) <= float(other)
+
+    def __gt__(self, other: Any) -> bool:
+        return float(self) > float(other)
+
+    def __ge__(self, other: Any) -> bool:
+        return float(self) >= float(other)
+
+
 def listed(result: Result, names: tuple[str, ...], headings: tuple[str, str]) -> dict[str, Any]:
     """Return a table of two columns: names of attributes, and their values."""
     values = np.array([float(getattr(result, name)) for name in names])

@@ -15,11 +15,11 @@ from calibkit import __version__
 from calibkit.auditing import AuditReport, AuditSettings, audit
 from calibkit.auditing._large import audit_stream
 from calibkit.auditing._pages import is_free, plain, write_whole
-from calibkit.auditing._readers import Predictions, TooLarge, keep, rows_in_blocks
+from calibkit.auditing._readers import Predictions, TooLarge, keep, rows_of_files
 from calibkit.auditing.report import CODES
 from calibkit.counts import _sources
 from calibkit.counts._blocks import Dialect, Place, listed, quoted
-from calibkit.counts._columns import Columns, columns_of, refuse_unknown_positive
+from calibkit.counts._columns import Columns, columns_of
 from calibkit.doctor import doctor
 from calibkit.views import View
 
@@ -65,9 +65,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     except SystemExit as end:  # argparse has said what is wrong
         return int(end.code or 0)
     except (Refused, ValueError, OSError, ImportError, MemoryError) as error:
-        if isinstance(error, BrokenPipeError):  # the reader of our output has closed it
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            return OK
         _say(f"calibkit: {plain(str(error)) or type(error).__name__}", error=True)
         return BAD_INPUT
     except KeyboardInterrupt:
@@ -188,10 +185,7 @@ def _report(options: argparse.Namespace) -> AuditReport:
         raise Refused("--memory-limit is a number of megabytes, at least 0.")
     if len({Path(path).resolve() for path in options.paths}) < len(options.paths):
         raise Refused("a file is named twice; its rows would count twice.")
-    files = [(path, _sources.resolve(path, wanted)) for path in options.paths]
-    columns, place = files[0][1], Place(options.paths[0])
-    if any((other.prob, other.classes) != (columns.prob, columns.classes) for _, other in files):
-        raise Refused("the files do not have the same columns of probabilities.")
+    files = _sources.resolve_all(options.paths, wanted)
     shared: dict[str, Any] = {
         "view": _view(options.view),
         "costs": _costs(options),
@@ -202,17 +196,15 @@ def _report(options: argparse.Namespace) -> AuditReport:
 
     def blocks() -> Iterator[Predictions]:
         show = not options.quiet and sys.stderr.isatty()
-        return chain.from_iterable(rows_in_blocks(*file, progress=show) for file in files)
+        return rows_of_files(files, progress=show)
 
     if not options.large:
         try:
-            rows = keep(blocks(), place, options.memory_limit * _MEGABYTE)
+            rows = keep(blocks(), Place(options.paths[0]), options.memory_limit * _MEGABYTE)
         except TooLarge:
             note = f"calibkit: note: more than {options.memory_limit} MB of rows; counting them in "
             _say(f"{note}a stream (see --memory-limit)", error=True)
         else:
-            if not rows.y_true.any():
-                refuse_unknown_positive(columns, place)
             return audit(**rows.arguments, **shared)
     return audit_stream(blocks(), **shared)
 
@@ -289,3 +281,5 @@ def _say(text: str, *, error: bool = False) -> None:
         print(text, file=stream, flush=True)
     except UnicodeEncodeError:
         print(text.encode("ascii", "replace").decode("ascii"), file=stream, flush=True)
+    except BrokenPipeError:  # its reader has closed it: the exit code still tells the verdict
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

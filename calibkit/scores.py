@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit._result import Result, listed, spell
+from calibkit._result import Number, listed, spell
 from calibkit._validation import FloatArray, IntArray, as_choice, as_predictions
 from calibkit.bins import Binning, Distinct, as_bins
 from calibkit.reliability import bin_sums
@@ -19,7 +19,7 @@ from calibkit.views import View, binary_problem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Score(Result):
+class Score(Number):
     """A mean score; smaller is better.
 
     Parameters
@@ -34,9 +34,6 @@ class Score(Result):
     n: int
     impossible: int
 
-    def __float__(self) -> float:
-        return self.value
-
     def describe(self) -> str:
         """Say the score, and whether something happened that was called impossible."""
         text = f"{self.name} {self.value:.4f} ({spell(self.n, 'prediction')})"
@@ -49,7 +46,7 @@ class Score(Result):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class BrierDecomposition(Result):
+class BrierDecomposition(Number):
     """The parts of a Brier score.
 
     ``score = miscalibration - discrimination + uncertainty + within_bin``, exactly.

@@ -1,20 +1,25 @@
 """What all tests share: paths, optional resources, a fixed set-up for drawing and searching."""
 
+import functools
+import http.server
 import importlib.util
 import os
 import shutil
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import hypothesis
 import pytest
+from browser_pages import Visit
 
 ROOT = Path(__file__).resolve().parent.parent
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-# Chromium as root, without its own requests to the world.
+# Chromium as root, without its own requests to the world; it finds no host but this machine.
 BROWSER_OPTIONS = (
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
     "--no-sandbox",
     "--disable-gpu",
     "--disable-quic",
@@ -28,7 +33,8 @@ PATIENCE = 600_000
 # What the room `nets` needs; `dev.py test --no-torch` leaves it out.
 NETS = ("torch", "mnist1d", "mlxtend")
 
-os.environ.pop("CALIBKIT_BOOK", None)  # a book build in the same shell must not leak in
+for variable in ("CALIBKIT_BOOK", "CALIBKIT_WORKBOOK"):  # those of the same shell must not leak in
+    os.environ.pop(variable, None)
 
 if importlib.util.find_spec("matplotlib"):
     import matplotlib
@@ -37,6 +43,13 @@ if importlib.util.find_spec("matplotlib"):
 
 hypothesis.settings.register_profile("calibkit", deadline=None, derandomize=True)
 hypothesis.settings.load_profile("calibkit")
+
+
+class _Quiet(http.server.SimpleHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"  # one connection for many files
+
+    def log_message(self, *arguments: object) -> None:
+        """Keep the test's output free of requests."""
 
 
 def browser_path() -> str | None:
@@ -114,6 +127,28 @@ def browser(chromium: str) -> Iterator[Any]:
         browser.new_context = patient
         yield browser
         browser.close()
+
+
+@pytest.fixture(scope="session")
+def site() -> Iterator[str]:
+    """Serve the built book from this machine."""
+    folder = ROOT / "book" / "_build" / "html"
+    if not (folder / "index.html").exists():
+        pytest.skip("the book has not been built: python dev.py book")
+    handler = functools.partial(_Quiet, directory=str(folder))
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture
+def visit(browser: Any, site: str) -> Iterator[Visit]:
+    """Return a page of the book in a browser that remembers nothing."""
+    visit = Visit(browser, site)
+    yield visit
+    visit.close()
 
 
 @pytest.fixture(scope="session")

@@ -1,5 +1,6 @@
 """The command `calibkit`: what it prints, writes and returns, and what it refuses."""
 
+import gzip
 import json
 import os
 import re
@@ -360,16 +361,50 @@ def test_python_m_calibkit(tmp_path: Path, encoding: str) -> None:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs a shell's pipe")
-def test_a_closed_pipe_is_no_error(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("option", "code"), [("", 0), ("--fail-if miscalibrated", 1)])
+def test_a_closed_pipe_is_no_error_and_hides_no_verdict(
+    tmp_path: Path, option: str, code: int
+) -> None:
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     path = write(str(tmp_path / "log.csv"), 0.4)
-    command = f"{sys.executable} -m calibkit audit {path} --label y --prob p | true"
+    command = f"{sys.executable} -m calibkit audit {path} --label y --prob p {option} | true"
     done = subprocess.run(
         ["bash", "-o", "pipefail", "-c", command],
         capture_output=True, check=False, env=environment, cwd=tmp_path, timeout=1200,
     )  # fmt: skip
-    assert done.stderr == b""
-    assert done.returncode == 0
+    assert (b"condition met" in done.stderr) == bool(code)
+    assert b"Traceback" not in done.stderr
+    assert done.returncode == code
+
+
+@pytest.mark.parametrize("name", ["log.csv.gz", "log.npz"])
+def test_a_flipped_bit_is_bad_input_and_no_verdict(
+    folder: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    """Wherever the bit is: the file is read to the end, or one sentence names it."""
+    rng = np.random.default_rng(0)
+    y, p = rng.integers(0, 2, 500), rng.random(500).round(6)
+    if name.endswith(".npz"):
+        np.savez_compressed(name, y=y, p=p)
+    else:
+        rows = "\n".join(f"{a},{b}" for a, b in zip(y, p, strict=True))
+        Path(name).write_bytes(gzip.compress(f"y,p\n{rows}\n".encode()))
+    whole = Path(name).read_bytes()
+    for place in rng.integers(0, len(whole), 40):
+        broken = bytearray(whole)
+        broken[place] ^= 1 << int(rng.integers(8))
+        Path(name).write_bytes(broken)
+        code = run(name, *USUAL, "--quiet")
+        err = capsys.readouterr().err
+        assert code in (0, 2)
+        assert (len(err.splitlines()) == 1 and name in err) == (code == 2), err
+
+
+def test_groups_are_no_labels(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write("log.csv", 0.4)
+    for column in ("y", "p"):
+        assert run("log.csv", *USUAL, "--group", column) == 2
+        assert f"The groups' column '{column}' is the labels'" in capsys.readouterr().err
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs a limit of memory and sparse files")

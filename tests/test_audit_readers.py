@@ -14,7 +14,7 @@ from calibkit.auditing._readers import (
     TooLarge,
     keep,
     read_predictions,
-    rows_in_blocks,
+    rows_of_files,
 )
 from calibkit.counts import PredictionFileError
 from calibkit.counts._blocks import Place
@@ -231,5 +231,6 @@ def test_blocks_of_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     path = tmp_path / "log.npz"
     np.savez(path, y=np.tile([0, 1], 10), p=np.full(20, 0.5))
     columns = columns_of("y", "p")
-    assert sum(block.n for block in rows_in_blocks(path, columns, progress=True)) == 20
+    files = [(str(path), columns)]
+    assert sum(block.n for block in rows_of_files(files, progress=True)) == 20
     assert "reading" in capsys.readouterr().err

@@ -330,6 +330,16 @@ class TestCrossValidation:
             CrossValidatedBinning(**options).fit(np.linspace(0.1, 0.9, 10), [0, 1] * 5)
 
 
+@pytest.mark.parametrize("label", [0.0, 1.0])
+@pytest.mark.parametrize("kind", ["equal-mass", "equal-width"])
+def test_one_prediction_and_one_label_have_a_number_of_bins(kind, label):
+    """The perfect score is 0; rounding must not push it below."""
+    for n, p in ((25, 0.2), (40, 0.7), (33, 0.123)):
+        model = CrossValidatedBinning(kind).fit(np.full(n, p), np.full(n, label))
+        assert model.n_bins_ == 1
+        assert model.calibrate([p])[0] == pytest.approx(label)
+
+
 class TestSweep:
     @staticmethod
     def rising(y, p, bins):

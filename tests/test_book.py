@@ -19,6 +19,8 @@ from urllib.parse import unquote, urldefrag, urlsplit
 import pytest
 import yaml
 
+from calibkit.learn import messages
+from calibkit.lessons import open_lesson
 from tools import notebook_files as files
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -27,6 +29,9 @@ HEAVIEST_PAGE = 3_000_000
 ACRONYMS = ("TCE", "MCE", "ACE", "SCE", "ECE")
 # A link may leave the site; what a page loads may not.
 LOADS = {"script": "src", "img": "src", "iframe": "src", "source": "src", "audio": "src"}
+# What may stand between a prediction and its outcome: code and headings; and a fold's own words.
+QUIET = {"pre", "h2", "h3", "summary", "script", "style", "noscript"}
+VOID = {"br", "hr", "img", "input", "link", "meta", "path", "wbr"}
 RELATIONS_THAT_LOAD = {"stylesheet", "icon", "preload", "modulepreload", "preconnect"}
 
 TABLE_OF_CONTENTS = yaml.safe_load((BOOK / "_toc.yml").read_text(encoding="utf-8"))
@@ -40,11 +45,10 @@ def source(name: str) -> str:
 
 
 @cache
-def extension() -> ModuleType:
-    """Return the book's own Sphinx extension."""
+def extension(name: str = "calibkit_site") -> ModuleType:
+    """Return one of the book's own Sphinx extensions."""
     pytest.importorskip("sphinx")
-    path = BOOK / "_ext" / "calibkit_site.py"
-    spec = importlib.util.spec_from_file_location("calibkit_site", path)
+    spec = importlib.util.spec_from_file_location(name, BOOK / "_ext" / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -307,6 +311,208 @@ def test_a_lesson_is_complete_on_its_page(name: str) -> None:
     assert "require.js" not in here.text
     assert any(item.get("src", "").partition("?")[0].endswith("explorer.js")
                for item in here.of("script"))  # fmt: skip
+
+
+class Folds(HTMLParser):
+    """What of a page a reader sees before any guess, and what each fold holds."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.around: list[str | None] = []  # each <details>: the predictions of a fold, or None
+        self.silent: list[str] = []  # elements whose text may stay
+        self.seen: list[str] = []  # all text outside of folds
+        self.held: dict[str, str] = {}
+        self.answers: dict[str, list[str]] = {}
+        self.fields: set[str] = set()
+        self.pending: list[str] = []  # predictions asked and not yet revealed
+        self.revealed: list[str] = []
+        self.spoilt: list[str] = []
+        self.exercise = False  # its text stays in sight
+        self.open_folds = self.asleep = self.headings = 0
+        self.feed(text)
+
+    @property
+    def fold(self) -> str | None:
+        return next((ids for ids in self.around if ids is not None), None)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        item = {key: value or "" for key, value in attrs}
+        kinds = set(item.get("class", "").split())
+        if tag == "details":
+            is_fold = "ck-fold" in kinds
+            self.around.append(item["data-predictions"] if is_fold else None)
+            self.open_folds += is_fold and "open" in item
+        if tag == "section":
+            self.exercise = item.get("id", "").startswith("exercise-")
+        self.exercise &= "tag_solution" not in kinds
+        if "ck-guess" in kinds:
+            self.pending.append(item["data-prediction"])
+            self.answers[self.pending[-1]] = []
+        if "ck-verdict" in kinds:
+            self.pending.remove(item["data-prediction"])
+            self.revealed.append(f"{item['data-prediction']} in {self.fold}")
+        if self.silent or tag in QUIET or kinds & {"ck-guess", "tag_predict"}:
+            self.silent += [tag] * (tag not in VOID)
+        if self.silent and self.silent[0] == "div" and tag in ("button", "input"):
+            self.asleep += "disabled" in item
+            if "value" in item:
+                self.answers[self.pending[-1]].append(item["value"])
+            elif tag == "input":
+                self.fields.add(self.pending[-1])
+        self.headings += tag in ("h1", "h2", "h3") and self.fold is not None
+        if self.pending and self._is_open(self.pending[-1]) and tag in ("img", "table"):
+            self.spoilt.append(f"{self.pending[-1]}: {item}")
+
+    def handle_endtag(self, tag: str) -> None:
+        if self.silent:
+            while self.silent.pop() != tag:
+                pass
+        if tag == "details":
+            self.around.pop()
+
+    def handle_data(self, data: str) -> None:
+        if self.fold is not None:
+            self.held[self.fold] = self.held.get(self.fold, "") + data
+        else:
+            self.seen.append(data)
+        if self.pending and not self.silent and data.strip() and self._is_open(self.pending[-1]):
+            self.spoilt.append(f"{self.pending[-1]}: {data.strip()}")
+
+    def _is_open(self, pid: str) -> bool:
+        return pid not in (self.fold or "").split() and not self.exercise
+
+
+@cache
+def folds(name: str) -> Folds:
+    text = page(name).text
+    return Folds(text[text.index("<article") : text.index("</article>")])
+
+
+def cell(*tags: str, source: str = "") -> Any:
+    """Return a cell as the book's builder makes it: code and, except for a prompt, an output."""
+    nodes = pytest.importorskip("docutils.nodes")
+    code = nodes.container("", nodes.literal_block("", source or "code"))
+    output = nodes.container("", nodes.paragraph("", f"output of {source or 'code'}"))
+    output["nb_element"] = "cell_code_output"
+    kinds = ["cell", *(f"tag_{tag}" for tag in tags)]
+    return nodes.container("", code, output, nb_element="cell_code", classes=kinds)
+
+
+def section(title: str, *children: Any) -> Any:
+    nodes = pytest.importorskip("docutils.nodes")
+    return nodes.section("", nodes.title("", title), *children)
+
+
+def outline(node: Any) -> list[str]:
+    """Return the text of a section's children; those inside a fold are indented."""
+    lines = []
+    for child in node.children:
+        if type(child).__name__ == "Fold":
+            lines += [f"  {line}" for line in outline(child)]
+        elif type(child).__name__ == "section":
+            lines += outline(child)
+        elif type(child).__name__ != "raw":
+            lines.append(" | ".join(child.astext().split("\n\n")))
+    return lines
+
+
+def test_what_is_folded_and_what_stays_in_sight() -> None:
+    nodes = pytest.importorskip("docutils.nodes")
+    predictions = open_lesson("04").predictions
+    ask, tell = 'lesson.predict("4a", ...)', 'lesson.reveal("4a")'
+    page = section(
+        "Title",
+        nodes.paragraph("", "before"),
+        cell("predict", source=ask),
+        cell(source="one"),
+        nodes.paragraph("", "prose"),
+        section("Exercise", nodes.paragraph("", "task"), cell("exercise"), cell(source="two")),
+        cell("reveal", source=tell),
+        nodes.paragraph("", "after"),
+        cell(source="three"),
+        section("Next", nodes.paragraph("", "free"), cell(source="four")),
+    )
+    extension("predict_first").Page(predictions).fold(page)
+    assert outline(page) == [
+        "Title", "before", f"{ask} | output of {ask}",
+        "one", "  output of one", "  prose",
+        "Exercise", "task", "code | output of code", "two", "  output of two",
+        f"  {tell} | output of {tell}", "  after", "  three | output of three",
+        "Next", "free", "four | output of four",
+    ]  # fmt: skip
+
+
+def test_an_exercise_in_the_section_of_a_prediction_uncovers_nothing() -> None:
+    ask, tell = 'lesson.predict("4a", ...)', 'lesson.reveal("4a")'
+    cells = [cell("predict", source=ask), cell(source="one"), cell("reveal", source=tell)]
+    page = section("Title", *cells, cell("exercise", source="two"))
+    extension("predict_first").Page(open_lesson("04").predictions).fold(page)
+    assert "  output of one" in outline(page)
+    assert f"  {tell} | output of {tell}" in outline(page)
+
+
+def words(text: str) -> str:
+    """Return a text without what HTML and code marks change about it."""
+    return re.sub(r"[\s`]+", " ", text).strip()
+
+
+@needs_site
+@each_lesson()
+def test_each_prediction_has_its_answers_as_buttons_and_its_outcome_in_a_fold(name: str) -> None:
+    predictions = open_lesson(lesson_number(name)).predictions
+    here = folds(name)
+    assert list(here.answers) == list(predictions)
+    assert here.fields == {pid for pid, asked in predictions.items() if not asked.options}
+    for pid, prediction in predictions.items():
+        assert here.answers[pid] == list(prediction.options)
+        held = words("".join(text for ids, text in here.held.items() if pid in ids.split()))
+        assert f"Outcome {pid}: {prediction.shown(prediction.outcome)}" in held
+        assert words(prediction.why) in held
+        assert words(prediction.why) not in words("".join(here.seen))
+    assert len(here.revealed) == len(predictions)
+    assert all(pid.split()[0] in pid.split()[2:] for pid in here.revealed)
+
+
+@needs_site
+@each_lesson()
+def test_between_a_prediction_and_its_outcome_only_code_and_headings_are_seen(name: str) -> None:
+    here = folds(name)
+    assert here.spoilt == []
+    assert here.pending == []
+    assert here.open_folds == 0
+    assert here.headings == 0  # links from the page's contents meet no closed fold
+    assert "Outcome" not in "".join(here.seen).replace("Outcome of prediction", "")
+    assert messages.NO_GUESS not in page(name).text
+    assert "A wrong guess costs nothing." not in page(name).text  # what to type stands in the code
+
+
+@needs_site
+@each_lesson()
+def test_without_scripts_a_fold_is_plain_and_the_answers_sleep(name: str) -> None:
+    here = folds(name)
+    buttons = sum(max(1, len(answers)) for answers in here.answers.values())
+    assert here.asleep == buttons + len(here.fields)
+    text = page(name).text
+    assert text.count('<details class="ck-fold"') == text.count('<span class="ck-hint">')
+    assert text.count("<noscript><span>Guess in your mind") == len(here.answers)
+
+
+@needs_site
+def test_a_solved_round_does_not_stand_below_its_game() -> None:
+    with_games = [name for name in map("{0[file]}.html".format, LISTED) if games(name)]
+    assert len(with_games) >= 2
+    for name in with_games:
+        after = page(name).text.partition('class="ck-quiz"')[2].partition("<section")[0]
+        solved = after.index("<figure")
+        assert after[:solved].rindex('class="ck-fold"') > after[:solved].rindex("cell_input")
+
+
+def games(name: str) -> list[dict[str, str]]:
+    return page(name).with_class("ck-quiz")
+
+
+def lesson_number(name: str) -> str:
+    return Path(name).name[:2]
 
 
 @needs_site

@@ -1,18 +1,29 @@
-"""The built book in a real browser: complete without any other host, usable by keyboard."""
+"""Every page of the built book in a real browser, visited once per colour scheme."""
 
-import functools
-import http.server
 import os
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from browser_pages import (
+    DESK,
+    HIDDEN,
+    LESSON,
+    OPEN_ALL,
+    SETTLED,
+    TELEPHONE,
+    Visit,
+    html_pages,
+    number_of,
+    squeezed,
+)
+
+from calibkit.lessons import open_lesson
 
 pytestmark = pytest.mark.browser
 
-LESSON = "notebooks/04_read_a_reliability_diagram.html"
+LEGIBLE = 12  # pixels: three quarters of the text's 16
 # What axe finds in the theme and its extensions: not ours, and not to grow.
 OF_THE_THEME = {
     "label-content-name-mismatch": ".search-button-field, .theme-switch-button, .above-input > *",
@@ -28,204 +39,115 @@ RUN_AXE = """async theirs => {
     .filter(node => !document.querySelector(node.target[0]).matches(theirs[id] || ":not(*)"))
     .map(node => `${id}: ${node.html.slice(0, 120)}`));
 }"""
+POOR_IMAGES = """[...document.querySelectorAll('article img')]
+  .filter(image => !(image.complete && image.naturalWidth > 0) || image.alt.length <= 20)
+  .map(image => image.outerHTML.slice(0, 200))"""
+# The page would wrap a long line; none should need it.
+CUT_OFF = """[...document.querySelectorAll('article .cell_input pre')].filter(code => {
+  code.style.whiteSpace = 'pre';
+  const isLong = code.scrollWidth > code.clientWidth;
+  code.style.whiteSpace = '';
+  return isLong;
+}).map(code => code.innerText.split('\\n').sort((a, b) => b.length - a.length)[0])"""
+# Letters of figures are 9.5 points, some half a point smaller; a figure has 100 pixels to an inch.
+TINY = """least => [...document.querySelectorAll('article .ck-frame img')]
+  .filter(image => image.getClientRects().length)
+  .map(image => [9 / 72 * 100 * image.clientWidth / image.naturalWidth, image.alt])
+  .filter(([size]) => size < least)"""
+OVERFLOWING = """[...document.querySelectorAll('article .ck-frame')]
+  .filter(frame => frame.scrollWidth > frame.clientWidth + 1 && frame.tabIndex !== 0).length"""
 
 
-class _Quiet(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, *arguments: object) -> None:
-        """Keep the test's output free of requests."""
+class Looks:
+    """What is seen on each page, in one visit: at a desk, with every fold open, on a telephone."""
 
+    def __init__(self, browser: Any, site: str, pages: list[str], scheme: str) -> None:
+        visit = Visit(browser, site, color_scheme=scheme, viewport=DESK)
+        self.predictions = 0
+        self.pages, self.seen = pages, dict[str, dict[str, list[Any]]]()
+        for name in pages:
+            self.seen[name] = self._look(visit, visit.open(name), name)
+        visit.close()
 
-@pytest.fixture(scope="module")
-def site(root: Path) -> Iterator[str]:
-    """Serve the built book from this machine."""
-    folder = root / "book" / "_build" / "html"
-    if not (folder / LESSON).exists():
-        pytest.skip("the book has not been built: python dev.py book")
-    handler = functools.partial(_Quiet, directory=str(folder))
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    server.server_close()
-
-
-class Visit:
-    """A page on which every other host is blocked, and every request and message is noted."""
-
-    def __init__(self, browser: Any, site: str, **options: Any) -> None:
-        self.site, self.blocked, self.messages = site, [], []
-        self.page = browser.new_context(**options).new_page()
-        self.page.route("**/*", self._route)
-        self.page.on("console", self._note)
-        self.page.on("pageerror", lambda error: self.messages.append(str(error)))
-
-    def _route(self, route: Any) -> None:
-        url = route.request.url
-        if url.startswith((self.site, "data:", "blob:")):
-            route.continue_()
-        else:
-            self.blocked.append(url)
-            route.abort()
-
-    def _note(self, message: Any) -> None:
-        if message.type in ("error", "warning"):
-            self.messages.append(message.text)
-
-    def open(self, name: str) -> Any:
-        """Open a page of the site and wait until it is complete."""
-        self.page.goto(f"{self.site}/{name}", wait_until="load")
-        self.page.wait_for_timeout(300)
-        return self.page
-
-
-def html_pages(root: Path) -> list[str]:
-    """Return the pages that readers visit, found by glob."""
-    folder = root / "book" / "_build" / "html"
-    found = [*folder.glob("book/**/*.html"), *folder.glob("notebooks/*.html")]
-    return sorted(path.relative_to(folder).as_posix() for path in found)
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_every_page_is_complete_without_any_other_host(
-    browser: Any, site: str, root: Path, scheme: str
-) -> None:
-    visit = Visit(browser, site, color_scheme=scheme)
-    pages = html_pages(root)
-    assert len(pages) >= 9
-    for name in pages:
-        page = visit.open(name)
-        assert visit.blocked == [], name
-        assert visit.messages == [], name
-        for image in page.locator("article img").all():
-            assert image.evaluate("image => image.complete && image.naturalWidth > 0"), name
-            assert len(image.get_attribute("alt") or "") > 20, name
-        assert page.locator("mjx-merror").count() == 0, name
-
-
-def test_the_lesson_shows_figures_and_formulas(browser: Any, site: str) -> None:
-    page = Visit(browser, site).open(LESSON)
-    page.wait_for_selector("mjx-container")
-    assert page.locator("mjx-container").count() >= 4
-    assert page.locator(".cell_output img").count() >= 8
-
-
-def test_the_explorer_moves_by_keyboard(browser: Any, site: str) -> None:
-    visit = Visit(browser, site)
-    page = visit.open(LESSON)
-    explorer = page.locator(".ck-explorer").first
-    figure, readout = explorer.locator("img"), explorer.locator("[aria-live]")
-
-    def state() -> tuple[str | None, str | None, str]:
-        return figure.get_attribute("src"), figure.get_attribute("alt"), readout.inner_text()
-
-    first = state()
-    explorer.locator("input[type=range]").first.focus()
-    page.keyboard.press("ArrowRight")
-    moved = state()
-    assert all(before != after for before, after in zip(first, moved, strict=True))
-    page.keyboard.press("ArrowLeft")
-    assert state() == first
-    assert visit.messages == []
-    assert visit.blocked == []
-
-
-def test_nothing_is_cut_off_on_a_telephone(browser: Any, site: str, root: Path) -> None:
-    visit = Visit(browser, site, viewport={"width": 400, "height": 800})
-    for name in html_pages(root):
-        page = visit.open(name)
+    def _look(self, visit: Visit, page: Any, name: str) -> dict[str, list[Any]]:
+        found: dict[str, list[Any]] = {"poor images": page.evaluate(POOR_IMAGES)}
+        is_lesson, has_axe = name.startswith("notebooks/"), bool(os.environ.get("AXE_JS"))
+        has_axe &= "/api/" not in name or name.endswith("errors.html")  # they are all alike
+        if has_axe:
+            page.evaluate(Path(os.environ["AXE_JS"]).read_text(encoding="utf-8"))
+        if is_lesson:
+            found["told too early"] = list(self._told(page, number_of(name)))
+        if has_axe and name == LESSON:
+            found["barriers while folded"] = page.evaluate(RUN_AXE, OF_THE_THEME)
+        page.evaluate(OPEN_ALL)
+        page.evaluate(SETTLED)
+        if has_axe:
+            found["barriers"] = page.evaluate(RUN_AXE, OF_THE_THEME)
+        if is_lesson:
+            found["cut off"] = page.evaluate(CUT_OFF)
+        page.set_viewport_size(TELEPHONE)
+        page.evaluate(SETTLED)
         width = page.evaluate("document.documentElement.scrollWidth")
-        assert width <= 400, f"{name} is {width} pixels wide"
+        found["too wide"] = [width] * (width > TELEPHONE["width"])
+        found["tiny"] = page.evaluate(TINY, LEGIBLE)
+        found["no keyboard"] = ["frame"] * page.evaluate(OVERFLOWING)
+        found["formulas"] = ["mjx-merror"] * page.locator("mjx-merror").count()
+        found["elsewhere"], found["messages"] = [*visit.elsewhere], [*visit.messages]
+        visit.elsewhere.clear()
+        visit.messages.clear()
+        page.set_viewport_size(DESK)
+        return found
+
+    def _told(self, page: Any, number: str) -> Iterator[str]:
+        """Go through what a reader sees of the outcomes of a lesson before any guess."""
+        seen = squeezed(page.locator("article").inner_text())
+        if not page.evaluate(HIDDEN):
+            yield "an open fold"
+        for pid, asked in open_lesson(number).predictions.items():
+            self.predictions += 1
+            if f"Outcome {pid}" in seen or squeezed(asked.why) in seen:
+                yield pid
+            if not page.locator(f'.ck-guess[data-prediction="{pid}"]').is_visible():
+                yield f"{pid} has no buttons"
+
+    def of(self, *kinds: str) -> list[str]:
+        """Return what was found of these kinds, each with its page."""
+        return [
+            f"{name}: {kind}: {item}"
+            for name, found in self.seen.items()
+            for kind in kinds
+            for item in found.get(kind, [])
+        ]
 
 
-def test_the_game_is_played_by_keyboard(browser: Any, site: str) -> None:
-    visit = Visit(browser, site)
-    page = visit.open(LESSON)
-    game = page.locator(".ck-quiz")
-    figure, readout = game.locator("img"), game.locator("[aria-live]")
-    asked, question = figure.get_attribute("alt"), readout.inner_text()
-    first = game.locator("input[type=checkbox]").first
-    first.focus()
-    page.keyboard.press("Space")
-    assert first.is_checked()
-    game.get_by_role("button", name="Reveal").focus()
-    page.keyboard.press("Enter")
-    assert figure.get_attribute("alt") != asked
-    assert "Score: " in readout.inner_text()
-    again = game.get_by_role("button", name="New draw")
-    assert again.evaluate("button => button === document.activeElement")
-    page.keyboard.press("Enter")
-    assert figure.get_attribute("alt") != asked
-    assert question in readout.inner_text()
-    assert not first.is_checked()
-    assert visit.messages == []
+@pytest.fixture(scope="module", params=["light", "dark"])
+def looks(browser: Any, site: str, root: Path, request: pytest.FixtureRequest) -> Looks:
+    """Visit every page once per colour scheme."""
+    return Looks(browser, site, html_pages(root), request.param)
 
 
-def test_every_control_of_every_explorer_changes_the_page(
-    browser: Any, site: str, root: Path
-) -> None:
-    """From one end to the other by keyboard, and back by the reset button."""
-    visit = Visit(browser, site)
-    for name in filter(lambda name: name.startswith("notebooks/"), html_pages(root)):
-        page = visit.open(name)
-        for explorer in page.locator(".ck-explorer").all():
-            figure, readout = explorer.locator("img"), explorer.locator("[aria-live]")
-            start = figure.get_attribute("src"), readout.inner_text()
-            for control in explorer.locator("input[type=range], select").all():
-                ends = []
-                for key in ("Home", "End"):
-                    control.press(key)
-                    ends.append(figure.get_attribute("src"))
-                assert ends[0] != ends[1], name
-            explorer.get_by_role("button", name="Reset").click()
-            assert (figure.get_attribute("src"), readout.inner_text()) == start
-    assert visit.messages == []
+def test_every_page_is_complete_without_any_other_host(looks: Looks) -> None:
+    assert len(looks.pages) >= 9
+    assert looks.of("elsewhere", "messages", "poor images", "formulas") == []
 
 
-def test_without_scripts_the_default_state_and_all_text_remain(browser: Any, site: str) -> None:
-    page = Visit(browser, site, java_script_enabled=False).open(LESSON)
-    for shown in page.locator(".ck-explorer, .ck-quiz").all():
-        assert shown.locator("img").is_visible()
-        assert shown.locator("[aria-live]").inner_text()
-        assert not shown.locator(".ck-controls").is_visible()
+def test_nothing_is_cut_off_on_a_telephone(looks: Looks) -> None:
+    assert looks.of("too wide") == []
 
 
-def test_a_solution_is_folded_and_opens_by_keyboard(browser: Any, site: str) -> None:
-    page = Visit(browser, site).open(LESSON)
-    solution = page.locator(".tag_solution").first
-    code = solution.locator(".cell_input")
-    assert not code.is_visible()
-    solution.locator("summary").press("Enter")
-    assert code.is_visible()
-    assert solution.locator("summary").inner_text() == "Hide the solution"
+def test_letters_in_figures_are_legible_on_a_telephone(looks: Looks) -> None:
+    assert looks.of("tiny", "no keyboard") == []
 
 
-def test_the_search_finds_a_lesson_without_any_other_host(browser: Any, site: str) -> None:
-    visit = Visit(browser, site)
-    page = visit.open("search.html?q=consistency+band")
-    page.wait_for_selector("#search-results a[href*='04_read']")
-    assert visit.blocked == []
-    assert visit.messages == []
-
-
-def test_the_reader_chooses_light_or_dark(browser: Any, site: str) -> None:
-    page = Visit(browser, site, color_scheme="light").open(LESSON)
-    ground = "getComputedStyle(document.body).backgroundColor"
-    grounds = {page.evaluate(ground)}
-    for _ in range(3):
-        page.locator(".theme-switch-button").first.click()
-        grounds.add(page.evaluate(ground))
-    assert len(grounds) == 2
+def test_no_line_of_code_is_cut_off_at_a_desk(looks: Looks) -> None:
+    assert looks.of("cut off") == []
 
 
 @pytest.mark.skipif(not os.environ.get("AXE_JS"), reason="AXE_JS names no axe.min.js")
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_no_page_has_barriers_beyond_those_of_the_theme(
-    browser: Any, site: str, root: Path, scheme: str
-) -> None:
-    axe = Path(os.environ["AXE_JS"]).read_text(encoding="utf-8")
-    visit = Visit(browser, site, color_scheme=scheme)
-    one_of_its_kind = [name for name in html_pages(root) if "/api/" not in name]
-    for name in [*one_of_its_kind, "book/api/errors.html"]:
-        page = visit.open(name)
-        page.evaluate(axe)
-        assert page.evaluate(RUN_AXE, OF_THE_THEME) == [], name
+def test_no_page_has_barriers_beyond_those_of_the_theme(looks: Looks) -> None:
+    assert looks.of("barriers", "barriers while folded") == []
+
+
+def test_before_a_guess_no_outcome_of_any_lesson_is_seen(looks: Looks) -> None:
+    assert looks.predictions >= 20
+    assert looks.of("told too early") == []

@@ -1,4 +1,4 @@
-"""JupyterLab in a real browser: open a lesson, run it, move a slider by keyboard."""
+"""JupyterLab in a real browser: nothing is spoiled, a lesson runs, a slider moves by keyboard."""
 
 import json
 import os
@@ -15,8 +15,11 @@ from typing import Any
 import nbformat
 import pytest
 
+from calibkit.lessons import open_lesson
 from dev import FIRST_LESSON
+from tools import notebook_files as files
 from tools.virtual_environment import installed
+from tools.workbook import copies
 
 pytestmark = pytest.mark.browser
 
@@ -26,38 +29,51 @@ TOKEN = "calibkit-test"  # noqa: S105
 
 @pytest.fixture(scope="module")
 def lab(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
-    """Serve a copy of the lessons with settings of its own, and nobody's files touched."""
-    folder = tmp_path_factory.mktemp("lab")
+    """Serve working copies with settings of their own, and nobody's files touched."""
+    yield from _serve(root, tmp_path_factory.mktemp("lab"), "workbook")
+
+
+@pytest.fixture(scope="module")
+def edited(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
+    """Serve the pairs of the lessons, as authors edit them."""
+    yield from _serve(root, tmp_path_factory.mktemp("lab"), "notebooks")
+
+
+def _serve(root: Path, folder: Path, name: str) -> Iterator[tuple[str, Path]]:
     shutil.copytree(root / "notebooks", folder / "notebooks")
     env = dict(os.environ)
     env.pop("CALIBKIT_DATA", None)
-    for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTERLAB_WORKSPACES_DIR"):
-        env[name] = str(folder / name.lower())
+    for setting in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTERLAB_WORKSPACES_DIR"):
+        env[setting] = str(folder / setting.lower())
     log = folder / "lab.log"
     options = ["--no-browser", "--port=0", "--ip=127.0.0.1", f"--IdentityProvider.token={TOKEN}"]
     with log.open("wb") as stream:
         server = subprocess.Popen(
-            [*_command(root, folder), *options],
-            cwd=folder / "notebooks",
+            [*_command(root, folder, name, env), *options],
+            cwd=folder / name if (folder / name).exists() else folder,
             env=env,
             stdout=stream,
             stderr=stream,
         )
         try:
-            yield _address(log, server), folder / "notebooks"
+            yield _address(log, server), folder / name
         finally:
             server.terminate()
             server.wait(timeout=20)
 
 
-def _command(root: Path, folder: Path) -> list[str]:
-    """Return `dev.py lab` for the copy, or JupyterLab alone where dev.py has set nothing up."""
+def _command(root: Path, folder: Path, name: str, env: dict[str, str]) -> list[str]:
+    """Return `dev.py lab` for the folder, or what it does where it has set nothing up."""
+    edit = ["--edit"] if name == "notebooks" else []
     if installed() and os.name != "nt":
         for name in ("dev.py", "pyproject.toml", "constraints.txt"):
             shutil.copy(root / name, folder)
         shutil.copytree(root / "tools", folder / "tools")
         (folder / ".venv").symlink_to(root / ".venv")
-        return [sys.executable, str(folder / "dev.py"), "lab"]
+        return [sys.executable, str(folder / "dev.py"), "lab", *edit]
+    if not edit:
+        copies((), folder / "notebooks", folder / name)
+        env["CALIBKIT_WORKBOOK"] = str(folder / name)
     first = [f"--LabApp.default_url=/lab/tree/{FIRST_LESSON}"]
     as_root = hasattr(os, "geteuid") and os.geteuid() == 0
     return [sys.executable, "-m", "jupyterlab", *first, *(["--allow-root"] if as_root else [])]
@@ -132,8 +148,56 @@ def test_the_first_lesson_opens_by_itself(browser: Any, lab: tuple[str, Path]) -
     page.wait_for_selector(".jp-Notebook")
 
 
+def _seen(page: Any) -> tuple[str, int]:
+    """Scroll through a whole notebook; return the text on the way, and how many outputs it had."""
+    panel = page.locator(".jp-WindowedPanel-outer").first
+    texts, outputs, at_end = [], 0, 0
+    while at_end < 5:  # heights are guessed until a cell is drawn
+        texts.append(page.locator(".jp-Notebook").inner_text())
+        outputs += page.locator(".jp-OutputArea-output").count()
+        panel.evaluate("element => element.scrollBy(0, 600)")
+        page.wait_for_timeout(200)
+        left = "element => element.scrollHeight - element.scrollTop - element.clientHeight"
+        at_end = at_end + 1 if panel.evaluate(left) < 3 else 0
+    return "\n".join(texts), outputs
+
+
+def test_no_outcome_is_seen_before_a_guess(browser: Any, lab: tuple[str, Path]) -> None:
+    """Twenty predictions: the question's cell is there, and nowhere an output or an outcome."""
+    page = browser.new_context(viewport={"width": 1300, "height": 1000}).new_page()
+    asked = 0
+    for path in files.sources():
+        predictions = open_lesson(path.stem[:2]).predictions if asked < 20 else {}
+        if not predictions:
+            continue
+        page.goto(f"{lab[0]}/lab/tree/{path.stem}.ipynb?token={TOKEN}&reset")
+        page.wait_for_selector(".jp-Notebook h1")
+        text, outputs = _seen(page)
+        assert outputs == 0
+        for pid, prediction in predictions.items():
+            assert re.search(rf'lesson\.predict\(\s*"{pid}",\s*\.\.\.', text), pid
+            assert f"Outcome {pid}" not in text and prediction.why[:60] not in text
+            asked += 1
+    assert asked >= 20
+
+
+def test_saving_a_pair_leaves_its_source_as_it_was(
+    browser: Any, edited: tuple[str, Path], root: Path
+) -> None:
+    address, folder = edited
+    page = browser.new_context().new_page()
+    page.goto(f"{address}/lab/tree/{LESSON}?token={TOKEN}&reset")
+    page.wait_for_selector(".jp-Notebook h1")
+    stored, source = (folder / LESSON).stat().st_mtime_ns, LESSON.replace(".ipynb", ".md")
+    page.locator(".jp-Notebook h1").click()
+    page.keyboard.press("Escape")
+    page.keyboard.press("Control+s")
+    _wait_for(lambda: (folder / LESSON).stat().st_mtime_ns != stored)
+    _wait_for(lambda: (folder / source).read_bytes() == (root / "notebooks" / source).read_bytes())
+
+
 def test_the_lesson_runs_and_its_slider_moves_the_figure(
-    browser: Any, lab: tuple[str, Path], root: Path
+    browser: Any, lab: tuple[str, Path]
 ) -> None:
     address, folder = lab
     page = browser.new_context(viewport={"width": 1300, "height": 1000}).new_page()
@@ -167,5 +231,7 @@ def test_the_lesson_runs_and_its_slider_moves_the_figure(
     assert len(outputs) > 20
     assert [item for item in outputs if item.output_type == "error"] == []
     assert [item for item in outputs if item.get("name") == "stderr"] == []
-    source = LESSON.replace(".ipynb", ".md")
-    _wait_for(lambda: (folder / source).read_bytes() == (root / "notebooks" / source).read_bytes())
+    # The copy still knows what it was made from, and stays alone; progress was kept beside it.
+    assert saved.metadata["calibkit"]["source"]
+    assert not list(folder.glob("*.md"))
+    assert "4a" in json.loads((folder / ".progress" / "04.json").read_text())["revealed"]

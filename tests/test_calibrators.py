@@ -156,11 +156,13 @@ class TestInputAndOutput:
         p.setflags(write=False)
         y.setflags(write=False)
         model = family.make().fit(p, y)
-        for shape in ((200,), (1,), (100, 2)):
-            at = np.resize(np.column_stack([p, 1 - p]), shape) if len(shape) == 2 else p[: shape[0]]
+        for at in (p, p[:1]):
             out = model.calibrate(at)
-            assert out.shape == shape
+            assert out.shape == np.shape(at)
             assert out.dtype == np.float64
+        # Two columns are a classifier's: the map of P(y = 1) must not go over both.
+        with pytest.raises(ValueError, match=r"one-dimensional.*got shape \(200, 2\).*p\[:, 1\]"):
+            model.calibrate(np.column_stack([1 - p, p]))
         assert np.array_equal(p, copies[1])
         assert np.array_equal(y, copies[0])
 

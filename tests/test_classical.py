@@ -265,7 +265,9 @@ def test_a_certain_prediction_that_was_wrong_decides(name: str) -> None:
     for null_draws in (0, 19):
         for labels, prob in (([1, 0, 1], [0.0, 0.4, 0.6]), ([1, 0, 0], [0.5, 0.4, 1.0])):
             result = ALL[name](labels, prob, null_draws=null_draws, rng=0)
-            assert (result.statistic, result.p_value) == (np.inf, 0.0)
+            # The kernel's mean over pairs changes little by one row: it stays a number.
+            assert np.isfinite(result.statistic) == (name == "kernel")
+            assert result.p_value == 0
             assert "is rejected" in result.describe()
 
 

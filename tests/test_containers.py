@@ -23,6 +23,8 @@ from helpers import (
     numbers,
     single_view_measures,
 )
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import make_scorer
 
 import calibkit as ck
 from calibkit.fakes import LogitDistortion
@@ -428,7 +430,18 @@ def test_float_of_a_result_is_its_number() -> None:
     assert float(RESULTS["bootstrap_interval"]) == RESULTS["bootstrap_interval"].value
     assert float(RESULTS["brier_score"]) == RESULTS["brier_score"].value
     assert float(RESULTS["brier_decomposition"]) == RESULTS["brier_decomposition"].score
-    assert f"{float(error):.3f}" == f"{error.value:.3f}"
+    assert f"{error:.3f}" == f"{error.value:.3f}"
+    assert f"{error}" == str(error)
+    assert round(error, 2) == round(error.value, 2)
+    assert 0 < error < 1
+    assert error >= error.value
+    scorer = make_scorer(
+        ck.expected_calibration_error, greater_is_better=False, response_method="predict_proba"
+    )
+    X = prob[:, np.newaxis]
+    model = LogisticRegression().fit(X, labels)
+    wanted = ck.expected_calibration_error(labels, model.predict_proba(X)[:, 1]).value
+    assert scorer(model, X, labels) == -wanted
 
 
 def test_values_are_python_numbers() -> None:

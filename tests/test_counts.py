@@ -277,6 +277,40 @@ def test_bins_with_edges_inside_cells_are_refused(bins: Any) -> None:
         table.table(bins)
 
 
+class Seeing:
+    """Somebody's own bins, which look at the predictions."""
+
+    def edges(self, prob: Any, label: Any = None) -> Any:
+        return np.array([0.0, np.median(prob), 1.0])
+
+    def assign(self, prob: Any, edges: Any) -> Any:
+        return np.zeros(len(prob), dtype=np.intp)
+
+
+@pytest.mark.parametrize(
+    ("bins", "words"),
+    [
+        (ck.Distinct(), "holds no single predictions"),
+        (ck.Pava(), "holds no single predictions"),
+        (Seeing(), "holds no single predictions"),
+        (ck.EqualMass(10, rule="first"), "Use rule='midpoint'"),
+        (ck.EqualWidth(10, low=0.5), "1 prediction below 0.5.*Use low=0"),
+        (10**9, "do not fit into the table's 25,200 cells"),
+    ],
+)
+def test_bins_that_a_table_cannot_make_are_refused(bins: Any, words: str) -> None:
+    table = CountTable().update([0, 1], [0.2, 0.7])
+    with pytest.raises(ValueError, match=words):
+        table.expected_calibration_error(bins)
+
+
+def test_bins_that_begin_higher_equal_those_in_memory() -> None:
+    label, prob = binary_data(500)
+    prob, bins = 0.5 + prob / 2, ck.EqualWidth(10, low=0.5)
+    ours = CountTable().update(label, prob).expected_calibration_error(bins)
+    assert ours.value == pytest.approx(ck.expected_calibration_error(label, prob, bins=bins).value)
+
+
 def test_fixed_edges_on_the_grid_are_welcome() -> None:
     label, prob = binary_data(500)
     bins = ck.FixedEdges([0, 0.1, 0.25, 0.6, 1])

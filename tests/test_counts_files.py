@@ -28,6 +28,7 @@ from tests.test_counts import rows, same
 
 pa = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
+pacsv = pytest.importorskip("pyarrow.csv")
 
 
 def write_parquet(
@@ -102,6 +103,58 @@ def test_one_column_per_class(tmp_path: Path, view: Any) -> None:
     assert same(count_file(path, label="y", prob="p_*", view=view), whole)
     assert same(count_file(path, label="k", prob=listed, view=view), whole)
     assert same(count_file(path, label="y", prob=listed, classes=list(names), view=view), whole)
+
+
+@pytest.mark.parametrize("view", [0, 1, "class-wise"])
+def test_classes_of_several_files_are_matched_by_name(tmp_path: Path, view: Any) -> None:
+    label, prob = class_data(500, n_classes=2)
+    names = np.array(["cat", "dog"])
+    paths = []
+    for number, order in enumerate(([0, 1], [1, 0])):
+        columns = {f"p_{names[k]}": prob[:, k] for k in order}
+        path = tmp_path / f"{number}.parquet"
+        paths.append(write_parquet(path, {"y": names[label]} | columns))
+    table = count_files(paths, label="y", prob="p_*", view=view)
+    once = CountTable(view=view).update(label, prob)
+    assert same(table, once + once)
+    other = write_parquet(
+        tmp_path / "fox.parquet",
+        {"y": names[label], "p_cat": prob[:, 0], "p_fox": prob[:, 1]},
+    )
+    with pytest.raises(PredictionFileError, match=r"fox.parquet.*'p_cat', 'p_fox'.*same columns"):
+        count_files([paths[0], other], label="y", prob="p_*", view=view)
+
+
+def test_a_label_that_names_a_column_means_it_in_every_kind_of_file(tmp_path: Path) -> None:
+    label, prob = class_data(500, n_classes=3)
+    columns = {str(k + 1): prob[:, k] for k in range(3)}
+    wanted = CountTable(view="top-label").update(label, prob)
+    options: Any = {"label": "y", "prob": ["1", "2", "3"], "view": "top-label"}
+    table = pa.table({"y": label + 1} | columns)
+    pacsv.write_csv(table, tmp_path / "log.csv")
+    parquet.write_table(table, tmp_path / "log.parquet")
+    np.savez(tmp_path / "log.npz", y=label + 1, **columns)
+    for name in ("log.csv", "log.parquet", "log.npz"):
+        assert same(count_file(tmp_path / name, **options), wanted), name
+    parquet.write_table(pa.table({"y": label} | columns), tmp_path / "from0.parquet")
+    with pytest.raises(PredictionFileError, match="label '0' .* none of the columns '1', '2', '3'"):
+        count_file(tmp_path / "from0.parquet", **options)
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_a_third_label_is_refused_with_its_count(tmp_path: Path, kind: str) -> None:
+    """R writes NA for a missing label: it must not count as "no"."""
+    label, prob = rows(3000)
+    words = np.where(label == 1, "yes", "no").astype(object)
+    words[5], words[-2:] = "NA", "unknown"
+    table, path = pa.table({"p": prob, "y": words}), tmp_path / f"log.{kind}"
+    if kind == "csv":
+        pacsv.write_csv(table, path)
+    else:
+        parquet.write_table(table, path, row_group_size=700)
+    said = r"3 labels beside the positive 'yes': 'no' \([\d,]+ rows\), 'unknown' \(2 .*'NA' \(1 "
+    with pytest.raises(PredictionFileError, match=said):
+        count_file(path, label="y", prob="p", positive="yes")
 
 
 def csv_of(label: Any, prob: Any, *, head: str = "y,p") -> str:

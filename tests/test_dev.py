@@ -139,7 +139,8 @@ def test_the_lab_comes_without_torch(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dev, "settle_jupyterlab", lambda: None)
     monkeypatch.setattr(dev.os, "chdir", lambda folder: None)
     monkeypatch.setattr(dev.os, "execve", lambda *command: None)
-    monkeypatch.setattr(dev, "call", lambda *command, cwd: 0)
+    monkeypatch.setattr(dev, "call", lambda *command, **options: 0)
+    monkeypatch.setattr(dev, "copies", lambda: ([], []))
     assert dev.main(["lab"]) == 0
     assert asked == ["lab", "parquet"]
     assert dev.main(["torch"]) == 0
@@ -247,7 +248,9 @@ def test_help_says_what_each_command_does(capsys: pytest.CaptureFixture[str]) ->
         assert command.__doc__.splitlines()[0] in shown
 
 
-@pytest.mark.parametrize("name", ["dev.py", "tools/__init__.py", "tools/virtual_environment.py"])
+@pytest.mark.parametrize(
+    "name", ["dev.py", "tools/__init__.py", "tools/virtual_environment.py", "tools/workbook.py"]
+)
 def test_setting_up_needs_only_the_standard_library(name: str) -> None:
     tree = ast.parse((ROOT / name).read_text(encoding="utf-8"))
     tops = set()

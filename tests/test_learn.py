@@ -3,14 +3,15 @@
 import ast
 import importlib
 import inspect
+import json
 import re
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Iterator
 from decimal import Decimal
 from fractions import Fraction
 from importlib.util import find_spec
 from pathlib import Path
-from types import SimpleNamespace
+from types import FunctionType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from calibkit import learn, log_loss
 from calibkit import lessons as lesson_folders
 from calibkit.learn import answers, messages
 from calibkit.learn._lesson import Lesson
+from calibkit.learn._record import Record
 from calibkit.learn.exercises import Check, Prediction, Rubric
 from calibkit.learn.messages import State
 from calibkit.lessons import lessons, open_lesson
@@ -83,6 +85,100 @@ def test_right_answers_are_accepted_in_other_forms(name: str, cid: str, answer: 
     said = lesson.check(cid, answer)
     right = State.COMPARE if lesson.checks[cid].rubric else State.CORRECT
     assert said.state is right, repr(said)
+
+
+# --- every lesson, by construction -------------------------------------------------------------
+
+FORMS: dict[str, Any] = {
+    "single": lambda value: np.asarray(value, dtype=np.float32)[()],
+    "array": np.asarray,
+    "list": lambda value: np.asarray(value).tolist(),
+    "tuple": lambda value: tuple(np.asarray(value).tolist()) if np.ndim(value) else value,
+    "series": lambda value: pd.Series(value) if np.ndim(value) == 1 else value,
+    "torch": lambda value: torch_tensor(np.asarray(value, dtype=np.float64)),
+    "torch, single": lambda value: torch_tensor(np.asarray(value, dtype=np.float32)),
+}
+
+
+def torch_tensor(array: Any) -> Any:
+    return pytest.importorskip("torch").from_numpy(array.copy())
+
+
+def is_numeric(value: Any) -> bool:
+    """Tell whether an answer is a number, or an array or flat list of numbers."""
+    if isinstance(value, int | float | np.number):
+        return not isinstance(value, bool)
+    if isinstance(value, np.ndarray):
+        return value.dtype.kind in "iuf"
+    plain = isinstance(value, list | tuple) and len(value) > 0
+    return plain and all(is_numeric(entry) and np.ndim(entry) == 0 for entry in value)
+
+
+def with_result(function: Any, edit: Any) -> Any:
+    """Return a learner's function whose numeric results are edited."""
+
+    def edited(*given: Any) -> Any:
+        result = function(*given)
+        return edit(result) if is_numeric(result) else result
+
+    return edited
+
+
+def in_other_words(answer: Any, edit: Any) -> Any:
+    """Return an edited answer, or None where it is of another kind."""
+    if is_numeric(answer):
+        return edit(answer)
+    if type(answer) is FunctionType:
+        return with_result(answer, edit)
+    return None
+
+
+def refused(name: str, cid: str, answer: Any) -> str:
+    """Return what a check says about an answer, empty where it accepts it."""
+    said = open_lesson(name).check(cid, answer)
+    return "" if said.state in (State.CORRECT, State.COMPARE) else said.text
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(("name", "cid"), every_check())
+@pytest.mark.filterwarnings("ignore")
+def test_right_numbers_are_accepted_in_every_container(name: str, cid: str, form: str) -> None:
+    answer = in_other_words(tables(name).RIGHT[cid][0], FORMS[form])
+    if answer is not None:
+        assert refused(name, cid, answer) == ""
+
+
+@pytest.mark.parametrize(("name", "cid"), every_check())
+def test_a_missing_return_is_told_what_is_wanted(name: str, cid: str) -> None:
+    if any(type(answer) is FunctionType for answer in tables(name).RIGHT[cid]):
+        said = refused(name, cid, lambda *_, **__: None)
+        assert "returns nothing, because `return` is missing. It should return" in said
+
+
+def equal_numbers(text: str) -> list[str]:
+    """Return the decimal numbers that a sentence of a message shows as two that differ."""
+    sentences = re.split(r"(?<=[.?!]) ", text)
+    sentences = [words for words in sentences if re.search(r"\b(not|should|here|lowest)\b", words)]
+    found = [re.findall(r"(?<![\w.])-?\d[\d,]*\.\d{2,}", sentence) for sentence in sentences]
+    return [number for each in found for number, times in Counter(each).items() if times > 1]
+
+
+@pytest.mark.parametrize(("name", "cid", "row"), rows("WRONG"))
+def test_no_message_shows_two_equal_numbers(name: str, cid: str, row: Any) -> None:
+    said = refused(name, cid, row[0])
+    assert equal_numbers(said) == [], said
+
+
+@pytest.mark.parametrize("share", [3e-6, 2e-5, 1e-4, 4e-4, 2e-3])
+@pytest.mark.parametrize(("name", "cid"), every_check())
+def test_near_misses_never_look_equal(name: str, cid: str, share: float) -> None:
+    for factor in (1 - share, 1 + share):
+        answer = in_other_words(
+            tables(name).RIGHT[cid][0], lambda value, by=factor: np.asarray(value)[()] * by
+        )
+        if answer is not None:
+            said = refused(name, cid, answer)
+            assert equal_numbers(said) == [], said
 
 
 @pytest.mark.parametrize(("name", "cid"), every_check())
@@ -469,14 +565,43 @@ def guessing() -> Lesson:
     return Lesson("98", "Guessing", {}, {"8a": side, "8b": size})
 
 
-def test_a_guess_is_kept_until_it_is_taken_back() -> None:
+def test_a_guess_is_kept_until_it_is_changed() -> None:
     lesson = guessing()
     lesson.predict("8a", " UP ")
     assert 'You guessed "up": right' in lesson.reveal("8a").text
     lesson.predict("8a", "down")
     assert 'You guessed "down": surprised' in lesson.reveal("8a").text
-    lesson.predict("8a", ...)
-    assert "no guess" in lesson.reveal("8a").text
+    assert 'Your earlier guess, "down", stands.' in lesson.predict("8a", ...).text
+    assert 'You guessed "down"' in lesson.reveal("8a").text
+    assert "stands" not in guessing().predict("8a", ...).text
+
+
+def test_a_guess_after_the_outcome_is_counted_as_one() -> None:
+    lesson = guessing()
+    lesson.predict("8a", "down")
+    lesson.reveal("8a")
+    lesson.reveal("8b")
+    assert repr(lesson.progress()).endswith("1 of 2 guesses made.")
+    lesson.predict("8b", 100)
+    lesson.predict("8a", "up")
+    assert repr(lesson.progress()).endswith("2 of 2 guesses made, 1 of them after the outcome.")
+
+
+def test_options_that_are_numerals_accept_the_number() -> None:
+    for guess in (7, 7.0, np.int64(7), "7"):
+        assert 'Noted: "7"' in open_lesson("00").predict("0a", guess).text
+    assert "`5` is not among the answers" in open_lesson("00").predict("0a", 5).text
+
+
+@pytest.mark.parametrize("guess", [-5, 800, float("nan"), float("inf"), -(10**400)])
+def test_what_cannot_be_is_refused(guess: float) -> None:
+    days = Prediction(question="q", unit="days", outcome=200, why="w", least=20, most=730)
+    lesson = Lesson("98", "Guessing", {}, {"8b": days})
+    lesson.predict("8b", 50)
+    said = lesson.predict("8b", guess).text
+    assert "cannot be. Replace it by a number of days, for example 20." in said
+    assert f"`{guess}"[:40] in said and "Your earlier guess, 50 days, stands." in said
+    assert "50 days" in lesson.reveal("8b").text
 
 
 def test_a_wrong_option_lists_the_options_and_is_not_kept() -> None:
@@ -485,13 +610,15 @@ def test_a_wrong_option_lists_the_options_and_is_not_kept() -> None:
     said = lesson.predict("8a", "sideways").text
     assert "sideways" in said and '`"up"`' in said and '`"down"`' in said
     assert "one of" in said
+    assert 'Your earlier guess, "down", stands.' in said
     assert 'You guessed "down"' in lesson.reveal("8a").text
 
 
 @pytest.mark.parametrize(
     ("guess", "words"),
     [
-        (200, "close"),
+        (200, "exactly right"),
+        (200.0000001, "exactly right"),
         (170, "close"),
         (50, "too low, by a factor of 4.0"),
         (1000, "too high, by a factor of 5.0"),
@@ -561,6 +688,124 @@ def test_two_lessons_do_not_share_their_progress() -> None:
     first.check("0.1", 1 / 6)
     first.predict("0a", "7")
     assert "0 of 1 exercises correct, 0 of 1" in repr(second.progress())
+
+
+# --- what is kept over a restart -----------------------------------------------------------------
+
+
+@pytest.fixture
+def workbook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("CALIBKIT_WORKBOOK", str(tmp_path))
+    return tmp_path / ".progress"
+
+
+def test_nothing_is_stored_outside_a_workbook(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("CALIBKIT_WORKBOOK", raising=False)
+    monkeypatch.chdir(tmp_path)
+    lesson = open_lesson("00")
+    lesson.predict("0a", "7")
+    lesson.reveal("0a")
+    lesson.check("0.1", 1 / 6)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_progress_survives_a_restart(workbook: Path) -> None:
+    lesson = open_lesson("00")
+    assert not workbook.exists(), "looking writes nothing"
+    lesson.predict("0a", "6")
+    lesson.reveal("0a")
+    lesson.check("0.1", 1 / 6)
+    again = open_lesson("00")
+    assert repr(again.progress()) == repr(lesson.progress())
+    assert 'You guessed "6"' in again.reveal("0a").text
+    for blank in (..., learn.exercises.MISSING):  # the setup cell, then cells in any order
+        again.check("0.1", blank)
+    assert "✓ Correct" in repr(open_lesson("00").progress())
+    again.check("0.1", 5 / 36)
+    assert "≈ Almost" in repr(open_lesson("00").progress())
+    assert [path.name for path in workbook.iterdir()] == ["00.json"]
+    assert json.loads((workbook / "00.json").read_text()) == {
+        "guesses": {"0a": "6"},
+        "revealed": {"0a": "6"},
+        "states": {"0.1": "Almost"},
+        "points": {},
+    }
+
+
+def test_a_self_assessment_survives_too(workbook: Path) -> None:
+    lesson = essay()
+    object.__setattr__(lesson, "record", Record(workbook.parent / "99.json"))
+    lesson.check("9.1", TEXT, contains=[1, 2])
+    later = Lesson("99", "Toy", lesson.checks, {}, Record(workbook.parent / "99.json"))
+    assert "☑ 2 of 3 points" in repr(later.progress())
+
+
+def test_a_demonstration_leaves_the_progress_alone(workbook: Path) -> None:
+    open_lesson("00", keep=False).check("0.1", 1 / 6)
+    assert "0 of 1 exercises" in repr(open_lesson("00").progress())
+
+
+def test_two_kernels_lose_nothing(workbook: Path) -> None:
+    first, second, other = open_lesson("01"), open_lesson("01"), open_lesson("02")
+    first.check("1.2", 0.5)
+    other.check("2.2", 0.5)
+    second.check("1.3", "x")
+    first.check("1.4", 0.5)
+    states = json.loads((workbook / "01.json").read_text())["states"]
+    assert set(states) == {"1.2", "1.3", "1.4"}
+    assert "2.2" in json.loads((workbook / "02.json").read_text())["states"]
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["", "{", '{"guesses": {"0a": [1]}, "revealed": {}, "states": {}, "points": {}}',
+     "[1]", "null", '{"guesses": {}}', "\x00", '{"guesses": 1, "revealed": 2}',
+     '{"guesses": {}, "revealed": {}, "states": {"0.1": "Great"}, "points": {}}',
+     '{"guesses": {}, "revealed": {}, "states": {"0.1": []}, "points": {"0.1": 3}}'],
+)  # fmt: skip
+def test_a_damaged_file_is_set_aside(
+    workbook: Path, content: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    workbook.mkdir()
+    (workbook / "00.json").write_text(content)
+    lesson = open_lesson("00")
+    said = capsys.readouterr().out
+    assert said.count("\n") == 1 and "could not be read. It is now called 00.damaged.json" in said
+    lesson.check("0.1", 1 / 6)
+    assert "✓ Correct" in repr(open_lesson("00").progress())
+    assert (workbook / "00.damaged.json").read_text() == content
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize("where", ["folder is a file", "file is a folder", "no workbook"])
+def test_a_place_that_cannot_be_written_gives_one_sentence(
+    workbook: Path, where: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if where == "folder is a file":
+        workbook.write_text("")
+    elif where == "file is a folder":
+        (workbook / "00.json").mkdir(parents=True)
+    else:
+        monkeypatch.setenv("CALIBKIT_WORKBOOK", str(workbook / "nowhere"))
+    lesson = open_lesson("00")
+    for answer in (5 / 36, 1 / 6):
+        lesson.check("0.1", answer)
+    lesson.predict("0a", 7)
+    said = capsys.readouterr().out
+    assert said.count("Your progress cannot be kept in") == said.count("\n") == 1
+    assert "1 of 1 exercises correct, 1 of 1" in repr(lesson.progress())
+
+
+def test_an_entry_of_another_course_breaks_nothing(workbook: Path) -> None:
+    workbook.mkdir()
+    foreign = {"guesses": {"0a": 1, "9z": "x"}, "revealed": {"0a": {}}, "points": {"0.1": [7]},
+               "states": {"0.1": "Self-assessed", "7.7": "Correct"}}  # fmt: skip
+    (workbook / "00.json").write_text(json.dumps(foreign))
+    lesson = open_lesson("00")
+    assert lesson.progress()._repr_html_() and repr(lesson.reveal("0a"))
+    assert repr(lesson.predict("0a", ...)) and repr(lesson.check("0.1", 1 / 6))
 
 
 # --- lessons by number -------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, cross_
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import LinearSVC
+from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import check_estimator
 
@@ -40,6 +40,17 @@ def test_checks_of_scikit_learn():
     failed = {r["check_name"]: r["exception"] for r in results if r["status"] == "failed"}
     assert not failed
     assert sum(r["status"] == "passed" for r in results) >= 50
+
+
+@pytest.mark.parametrize("n_classes", [3, 4])
+def test_scores_of_pairs_are_not_taken_for_classes(n_classes):
+    """Three classes have three pairs, so that the number of columns alone tells nothing."""
+    X, y = load_digits(n_class=n_classes, return_X_y=True)
+    y = np.where(np.random.default_rng(0).random(len(y)) < 0.1, (y + 1) % n_classes, y)
+    model = Calibrated(SVC(decision_function_shape="ovo"), TemperatureScaling("logits"))
+    with pytest.raises(ValueError, match='pairs of classes.*decision_function_shape="ovr"'):
+        model.fit(X, y)
+    assert model.set_params(estimator=SVC()).fit(X, y).score(X, y) > 0.85
 
 
 class TestHeldOut:

@@ -45,6 +45,7 @@ def environment() -> dict[str, str]:
     env["PYTHONUTF8"] = "1"
     env["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"
     env["PIP_DISABLE_PIP_VERSION_CHECK"] = "1"
+    env.pop("CALIBKIT_WORKBOOK", None)  # only the lab keeps a learner's progress
     env.pop("PYTHONDONTWRITEBYTECODE", None)  # uv leaves compiling to the first import
     return env
 

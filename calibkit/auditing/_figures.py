@@ -58,14 +58,10 @@ def _figure(height: float) -> "Figure":
 
 def as_data_uri(figure: "Figure") -> str:
     """Return a figure as an SVG image in a data URI: sharp in print, and no script can run."""
-    import matplotlib as mpl
+    from calibkit.plot.look import style
 
     buffer = io.BytesIO()
     # The same report gives the same bytes: no date, and names that do not depend on chance.
-    before = mpl.rcParams["svg.hashsalt"]
-    mpl.rcParams["svg.hashsalt"] = "calibkit"
-    try:
+    with style({"svg.hashsalt": "calibkit"}):
         figure.savefig(buffer, format="svg", metadata={"Date": None})
-    finally:
-        mpl.rcParams["svg.hashsalt"] = before
     return f"data:image/svg+xml;base64,{base64.b64encode(buffer.getvalue()).decode('ascii')}"

@@ -1,5 +1,6 @@
 """Read predictions from a file; the stream of checked blocks is that of `calibkit.counts`."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
@@ -13,10 +14,10 @@ from calibkit.counts import _sources
 from calibkit.counts._blocks import Place
 from calibkit.counts._columns import (
     Columns,
+    check_words,
     columns_of,
     groups_of_rows,
     predictions_of,
-    refuse_unknown_positive,
 )
 
 FilePath = str | PathLike[str]
@@ -64,11 +65,8 @@ def read_predictions(
     `columns`: what `calibkit.counts.count_files` is told of a file, and ``group`` and ``logits``.
     More than `memory_limit` bytes of rows are refused with `TooLarge`.
     """
-    place, found = Place(str(path)), _sources.resolve(path, columns_of(**columns))
-    rows = keep(rows_in_blocks(path, found), place, memory_limit)
-    if not rows.y_true.any():
-        refuse_unknown_positive(found, place)
-    return rows
+    files = _sources.resolve_all([path], columns_of(**columns))
+    return keep(rows_of_files(files), Place(str(path)), memory_limit)
 
 
 def keep(blocks: Iterable[Predictions], place: Place, limit: int | None) -> Predictions:
@@ -84,13 +82,23 @@ def keep(blocks: Iterable[Predictions], place: Place, limit: int | None) -> Pred
     return join(kept)
 
 
-def rows_in_blocks(
-    path: FilePath, columns: Columns, *, progress: bool = False
+def rows_of_files(
+    files: Sequence[tuple[str, Columns]], *, progress: bool = False
+) -> Iterator[Predictions]:
+    """Yield the rows of all files; at their end, look at the labels that were met."""
+    words: Counter[str] = Counter()
+    for path, columns in files:
+        yield from _rows_in_blocks(path, columns, words, progress)
+    check_words(words, files[0][1], Place(files[0][0]))
+
+
+def _rows_in_blocks(
+    path: FilePath, columns: Columns, words: Counter[str], progress: bool
 ) -> Iterator[Predictions]:
     stream = _sources.blocks(path, columns)
     total = _sources.n_blocks(path, len(columns.needed))
     for block in track(stream, total, show=progress, label="reading"):
-        labels, scores = predictions_of(block, columns)
+        labels, scores = predictions_of(block, columns, words)
         if not len(labels):
             continue
         yield Predictions(

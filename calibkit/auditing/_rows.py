@@ -137,7 +137,8 @@ def _groups(groups: Any, n: int) -> tuple[IntVector | None, tuple[str, ...]]:
         raise ValueError(
             f"groups has shape {array.shape}; it needs one label for each of {n} rows."
         )
-    missing = np.array([v is None or (isinstance(v, float) and v != v) for v in array.tolist()])
+    unseen = np.ma.getmaskarray(values) if isinstance(values, np.ma.MaskedArray) else False
+    missing = np.array([_is_missing(value) for value in array.tolist()]) | unseen
     if missing.any():
         row = int(np.flatnonzero(missing)[0])
         raise ValueError(
@@ -146,6 +147,11 @@ def _groups(groups: Any, n: int) -> tuple[IntVector | None, tuple[str, ...]]:
     text = np.array([str(value) for value in array.tolist()])
     names, codes = np.unique(text, return_inverse=True)
     return codes.astype(np.intp), tuple(names.tolist())
+
+
+def _is_missing(value: Any) -> bool:
+    # pandas' marks: NA refuses to be compared, NaT is compared as NaN is.
+    return value is None or type(value).__name__ in ("NAType", "NaTType") or value != value
 
 
 def _canonical(

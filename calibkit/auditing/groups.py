@@ -12,8 +12,13 @@ from calibkit._result import Result, read_only, spell
 from calibkit.auditing._evidence import given_view
 from calibkit.auditing._rows import FloatVector, Rows
 from calibkit.auditing.settings import AuditSettings
-from calibkit.significance import cox_test
+from calibkit.significance.classical import CoxRule
 from calibkit.views import binary_problem
+
+_DRAWS = 5  # redraws per group and level: Holm's correction must be able to reject
+_ENOUGH = 25  # so many redraws as large as the labels, and p is clearly not small
+_LAW_IS_RIGHT = 2000.0  # sum of p (1 - p) from which the limit laws hold far out in their tails
+_BLOCK = 2_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -27,7 +32,8 @@ class GroupTable(Result):
         deviations of these shares if the predictions were right.
     p_value, p_differs : ndarray of shape (G,)
         Of Cox's test of level and slope in each group, and of the hypothesis that the group is
-        off by as much as all others; both corrected by Holm.
+        off by as much as all others; both by redraws of the labels (from an expected variance of
+        2000 on by their limit laws) and corrected by Holm.
     view, alpha : str and float
         Which event, and the level of both families of tests.
     """
@@ -72,7 +78,9 @@ class GroupTable(Result):
         return {name: getattr(self, name) for name in ("group", "count", *numbers)}
 
 
-def groups_of(rows: Rows, view: int, words: str, settings: AuditSettings) -> GroupTable | None:
+def groups_of(
+    rows: Rows, view: int, words: str, settings: AuditSettings, rng: np.random.Generator
+) -> GroupTable | None:
     """Test every group on its own in the first view."""
     if rows.group is None:
         return None
@@ -87,29 +95,87 @@ def groups_of(rows: Rows, view: int, words: str, settings: AuditSettings) -> Gro
     count = np.bincount(rows.group, minlength=size).astype(np.int64)
     order = np.argsort(rows.group, kind="stable")
     members = np.split(order, np.cumsum(count)[:-1])
-    p_values = np.array([cox_test(label[inside], prob[inside]).p_value for inside in members])
+    others = _Others(events - promised, variance, count)
+    draws = int(np.ceil(_DRAWS * size / settings.alpha))
+    found = [
+        _p_values(_Group(prob[inside], label[inside], *others.of(g)), draws, rng)
+        for g, inside in enumerate(members)
+    ]
+    p_value, p_differs = np.array(found).T
     return GroupTable(
         group=read_only(np.array(rows.groups, dtype=np.str_)),
         count=read_only(count),
         mean_prob=read_only(promised / count),
         frequency=read_only(events / count),
         error=read_only(np.sqrt(variance) / count),
-        p_value=read_only(holm(p_values)),
-        p_differs=read_only(holm(_apart(events - promised, variance, count))),
+        p_value=read_only(holm(p_value)),
+        p_differs=read_only(holm(p_differs)),
         view=words,
         alpha=settings.alpha,
     )
 
 
-def _apart(residual: FloatVector, variance: FloatVector, count: NDArray[np.int64]) -> FloatVector:
-    """Return two-sided p-values of each group's mean residual against that of all others."""
-    n, total, spread = count.sum(), residual.sum(), variance.sum()
-    others = n - count
-    with np.errstate(invalid="ignore", divide="ignore"):
-        difference = residual / count - (total - residual) / others
-        sd = np.sqrt(variance / count**2 + (spread - variance) / others**2)
-        z = np.where((others > 0) & (sd > 0), difference / sd, 0.0)
-    return np.asarray(special.erfc(np.abs(z) / np.sqrt(2)))
+@dataclass(frozen=True, slots=True)
+class _Others:
+    """Sums of residuals and their variances in every group, and its number of rows."""
+
+    residual: FloatVector
+    variance: FloatVector
+    count: NDArray[np.int64]
+
+    def of(self, g: int) -> tuple[float, float]:
+        """Return the mean residual of all rows outside a group, and its standard deviation."""
+        n = float(self.count.sum() - self.count[g])
+        if n == 0:
+            return np.nan, np.nan
+        spread = max(float(self.variance.sum() - self.variance[g]), 0.0)
+        return float(self.residual.sum() - self.residual[g]) / n, np.sqrt(spread) / n
+
+
+class _Group:
+    """What is tested in a group: Cox's statistic, and the distance to the mean of the others."""
+
+    def __init__(self, prob: FloatVector, label: FloatVector, mean: float, sd: float) -> None:
+        self.prob, self.rest_sd = prob, sd
+        self.residual = label - prob
+        self.rule = CoxRule(prob)
+        self.variance = float((prob * (1 - prob)).sum())
+        self.cox = float(self.rule.statistic(self.residual[np.newaxis])[0])
+        self.apart = abs(float(self.residual.mean()) - mean)
+
+    def by_law(self) -> tuple[float, float]:
+        """Return the p-values of the limit laws, which are right where many events are due."""
+        sd = np.hypot(np.sqrt(self.variance) / len(self.prob), self.rest_sd)
+        z = self.apart / sd if sd > 0 else 0.0
+        cox = float(self.rule.p_value(np.array([self.cox]))[0])
+        return cox, 1.0 if np.isnan(z) else float(special.erfc(z / np.sqrt(2)))
+
+    def as_large(self, draws: int, rng: np.random.Generator) -> NDArray[np.int64]:
+        """Redraw the labels; return how often each statistic is at least as large as here."""
+        residual = (rng.random((draws, len(self.prob))) < self.prob) - self.prob
+        apart = np.abs(residual.mean(axis=1) - self.rest_sd * rng.standard_normal(draws))
+        # Sums of whole numbers tie: rounding must not decide.
+        cox = self.rule.statistic(residual) >= self.cox * (1 - 1e-9)
+        far = np.ones(draws, bool) if np.isnan(self.apart) else apart >= self.apart * (1 - 1e-9)
+        return np.array([cox.sum(), far.sum()])
+
+
+def _p_values(group: _Group, most: int, rng: np.random.Generator) -> tuple[float, float]:
+    """Return p-values by redraws, which stop early where both are clearly large.
+
+    The limit laws would reject calibrated groups of rare events far too often.
+    """
+    if group.variance >= _LAW_IS_RIGHT:
+        p_value, p_differs = group.by_law()
+    else:
+        done, beyond = 0, np.zeros(2)
+        while done < most and beyond.min() < _ENOUGH:
+            draws = min(max(200, done), most - done, max(1, _BLOCK // len(group.prob)))
+            beyond = beyond + group.as_large(draws, rng)
+            done += draws
+        p_value, p_differs = ((beyond + 1) / (done + 1)).tolist()
+    # A prediction of exactly 0 or 1 that was wrong is impossible under the hypothesis.
+    return 0.0 if (np.abs(group.residual) == 1).any() else p_value, p_differs
 
 
 def holm(p_values: FloatVector) -> FloatVector:

@@ -16,7 +16,7 @@ from calibkit.auditing._consequences import Consequences, consequences_of
 from calibkit.auditing._evidence import Evidence, directions, evidence_of, given_view
 from calibkit.auditing._redraws import TOP
 from calibkit.auditing._rows import Rows, as_cost_table, rows_of
-from calibkit.auditing.groups import groups_of
+from calibkit.auditing.groups import GroupTable, groups_of
 from calibkit.auditing.repairs import Repairs, repairs_of
 from calibkit.auditing.report import VIEW_NUMBERS, AuditReport, ViewTable
 from calibkit.auditing.settings import AuditSettings
@@ -108,27 +108,28 @@ def audit(
     rows = rows_of(y_true, y_prob, logits=logits, groups=groups, class_names=class_names)
     table = None if costs is None else as_cost_table(costs, rows.n_classes)
     views = _views(rows, view)
-    seeds = as_generator(rng).integers(0, 2**62, size=7)
+    seeds = as_generator(rng).integers(0, 2**62, size=8)
     evidence = evidence_of(rows, views, settings, seeds[:4])
     repairs = repairs_of(rows, settings, np.random.default_rng(seeds[4]))
-    costs_rng, order_rng = map(np.random.default_rng, seeds[5:])
+    costs_rng, order_rng, groups_rng = map(np.random.default_rng, seeds[5:])
     consequences = consequences_of(
         rows, repairs.repaired, views[0], costs=table, settings=settings, rng=costs_rng
     )
     aligned = alignment_of(rows, order_rng)
-    found = (aligned, evidence, repairs, consequences)
+    by_group = groups_of(rows, views[0], _words(rows, views[0]), settings, groups_rng)
+    found = (aligned, evidence, repairs, consequences, by_group)
     title = "Audit of predictions" if title is None else str(title)
     return _report(rows, views, found, settings, title)
 
 
-Findings = tuple[Alignment, Evidence, Repairs, Consequences]
+Findings = tuple[Alignment, Evidence, Repairs, Consequences, GroupTable | None]
 
 
 def _report(
     rows: Rows, views: tuple[int, ...], found: Findings, settings: AuditSettings, title: str
 ) -> AuditReport:
     """Put the findings into words."""
-    aligned, evidence, repairs, consequences = found
+    aligned, evidence, repairs, consequences, by_group = found
     names = tuple(_words(rows, one) for one in views)
     focus = _words(rows, evidence.focus.view)
     seen = evidence.seen(names, focus, settings)
@@ -159,7 +160,7 @@ def _report(
         # Where labels must be aligned first, no table and no figure may recommend a repair.
         repairs=repairs.table if wanted else replace(repairs.table, chosen=-1),
         calibrator=repairs.calibrator if wanted else None,
-        groups=groups_of(rows, views[0], names[0], settings),
+        groups=by_group,
         notes=_notes(evidence, repairs, names, settings),
         versions=_versions(),
         settings=settings,

@@ -1,5 +1,6 @@
 """Which repair, and how much is gained? Tried on rows that it was not fitted to."""
 
+import threading
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -28,6 +29,8 @@ from calibkit.multiclass import (
 _MOST_CLASSES = 30
 _MOST_FOR_VECTOR = 200
 _BLOCK = 4_000_000
+# Filters of warnings belong to the process: of two threads, one would restore those of the other.
+_ALONE = threading.RLock()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -107,7 +110,7 @@ def repairs_of(rows: Rows, settings: AuditSettings, rng: np.random.Generator) ->
     best = table.chosen if table.chosen >= 0 else table.best
     fitted = None
     if table.chosen >= 0:
-        with warnings.catch_warnings():
+        with _ALONE, warnings.catch_warnings():
             warnings.simplefilter("ignore", CalibrationWarning)  # named in the notes already
             fitted = _fit(candidates[str(table.name[table.chosen])], rows, np.arange(rows.n))
     return Repairs(
@@ -127,7 +130,7 @@ def _held_out(
     notes: list[str] = []
     for name, model in candidates.items():
         try:
-            with warnings.catch_warnings(record=True) as caught:
+            with _ALONE, warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always", CalibrationWarning)
                 repaired[name] = _cross_fitted(model, rows, fold, n_folds)
             notes += [f"{name}: {text}" for text in sorted({str(w.message) for w in caught})]

@@ -42,11 +42,7 @@ class Calibrator(BaseEstimator):  # type: ignore[misc]  # scikit-learn carries n
             family.
         """
         label, prob = as_predictions(y, p)
-        if prob.ndim != 1:
-            raise ValueError(
-                f"p must be one-dimensional, the probability of one event, got shape {prob.shape}. "
-                "Choose a view first, e.g. calibkit.binary_problem(y, p, view='top-label')."
-            )
+        _refuse_columns(prob)
         self.converged_, self.n_iter_ = True, 0
         self._fit(prob.astype(np.float64), label.astype(np.float64))
         return self
@@ -57,6 +53,7 @@ class Calibrator(BaseEstimator):  # type: ignore[misc]  # scikit-learn carries n
     def curve(self, p: Any) -> FloatVector:
         """Return the fitted map at `p`; it may leave [0, 1]. An evaluator measures this map."""
         prob = np.asarray(as_probability_array(p), dtype=np.float64)
+        _refuse_columns(prob)
         self._check_fitted()
         return self._curve(prob.ravel()).reshape(prob.shape)
 
@@ -75,6 +72,15 @@ class Calibrator(BaseEstimator):  # type: ignore[misc]  # scikit-learn carries n
     def _check_fitted(self) -> None:
         if not hasattr(self, "converged_"):
             raise ValueError(f"{type(self).__name__} is not fitted yet; call fit(p, y) first.")
+
+
+def _refuse_columns(prob: NDArray[Any]) -> None:
+    if prob.ndim > 1:
+        raise ValueError(
+            f"p must be one-dimensional, the probability of one event, got shape {prob.shape}. "
+            "Take one column, p[:, 1], or choose a view first, e.g. "
+            "calibkit.binary_problem(y, p, view='top-label')."
+        )
 
 
 def drawn_apart(

@@ -111,7 +111,8 @@ def held_out_scores(
         gain = shift * (2 * _sums(left, low_held) - here * shift)
         total = np.square(left).sum() - np.add.reduceat(gain, starts)
         scores += total / len(left)
-    return scores / n_folds
+    # Rounding may leave the score of a perfect fit a little below 0.
+    return np.maximum(scores, 0.0) / n_folds
 
 
 def _sums(values: FloatVector, cuts: IntVector) -> FloatVector:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit._result import Result, listed, read_only, spell
+from calibkit._result import Number, listed, read_only, spell
 from calibkit._validation import as_count, as_level, as_probability_array
 from calibkit.calibrators._base import FloatVector
 
@@ -52,7 +52,7 @@ def shift_prior(p: Any, *, train_prevalence: float, test_prevalence: float) -> F
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class PrevalenceEstimate(Result):
+class PrevalenceEstimate(Number):
     """An estimate of the share of events from predictions alone.
 
     Parameters
@@ -72,9 +72,6 @@ class PrevalenceEstimate(Result):
     n: int
     path: FloatVector
     converged: bool
-
-    def __float__(self) -> float:
-        return self.value
 
     def describe(self) -> str:
         """Give both prevalences, the standard error and the number of predictions."""

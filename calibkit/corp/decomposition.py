@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlog1py, xlogy
 
-from calibkit._result import Result, read_only, spell
+from calibkit._result import Number, read_only, spell
 from calibkit._validation import as_choice
 from calibkit.bins import isotonic_blocks
 from calibkit.views import View, binary_problem
@@ -36,7 +36,7 @@ def _excess(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class CorpDecomposition(Result):
+class CorpDecomposition(Number):
     """The CORP curve of a binary problem and the parts of its score.
 
     Parameters
@@ -105,7 +105,7 @@ class CorpDecomposition(Result):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Miscalibration(Result):
+class Miscalibration(Number):
     """The miscalibration part of a score (MCB); `value` is 0 for predictions on their curve.
 
     Parameters
@@ -118,9 +118,6 @@ class Miscalibration(Result):
     name: str
     view: str
     n: int
-
-    def __float__(self) -> float:
-        return self.value
 
     def describe(self) -> str:
         """Say the value, its score and its view."""

@@ -1,5 +1,6 @@
 """Blocks of a file of predictions, and what is wrong with one: file, place, row and value."""
 
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -136,7 +137,13 @@ class Dialect(NamedTuple):
 @contextmanager
 def reading(place: Place, *problems: type[BaseException]) -> Iterator[None]:
     """Turn what a library says about a bad file into an error that names file and place."""
-    known: tuple[type[BaseException], ...] = (OSError, EOFError, UnicodeDecodeError, *problems)
+    known: tuple[type[BaseException], ...] = (
+        OSError,
+        EOFError,
+        UnicodeDecodeError,
+        zlib.error,
+        *problems,
+    )
     try:
         yield
     except PredictionFileError:

@@ -1,5 +1,6 @@
 """Which columns hold what, and how a block of them becomes labels and probabilities."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -93,6 +94,11 @@ def columns_of(
     delimiter: str | None = None,
     decimal: str = ".",
 ) -> Columns:
+    if group is not None and group in (label, *([prob] if isinstance(prob, str) else prob)):
+        raise ValueError(
+            f"The groups' column {quoted(group)} is the labels' or a probability column; name "
+            "another one."
+        )
     return Columns(
         label=label,
         prob=(prob,) if isinstance(prob, str) else tuple(prob),
@@ -120,8 +126,13 @@ def _fits(name: str, head: str, tail: str) -> bool:
     return within and name.startswith(head) and name.endswith(tail)
 
 
-def predictions_of(block: Block, columns: Columns) -> tuple[NDArray[Any], FloatArray]:
-    """Return checked labels and probabilities (or logits) of a block."""
+def predictions_of(
+    block: Block, columns: Columns, words: Counter[str]
+) -> tuple[NDArray[Any], FloatArray]:
+    """Return checked labels and probabilities (or logits) of a block.
+
+    Where one label is the positive one, the labels are counted in `words`, for `check_words`.
+    """
     place = block.place
     logits = columns.logits
     prob = [_numbers(block.columns[name], place, name, logits) for name in columns.prob]
@@ -131,11 +142,9 @@ def predictions_of(block: Block, columns: Columns) -> tuple[NDArray[Any], FloatA
     column = block.columns[columns.label]
     _refuse_missing(column, place, columns.label)
     if isinstance(column, Texts):
-        meaning = [_meaning(text, columns) for text in column.values]
-        labels = np.array([-1 if code is None else code for code in meaning], dtype=np.int64)
-        labels = labels[column.codes] if len(column) else labels[:0]
+        labels = _labels_in_words(column.values, column.codes, columns, words)
     elif column.dtype.kind in "buif":
-        labels = _numeric_labels(column, columns)
+        labels = _numeric_labels(column, columns, words)
     else:
         raise place.error(f"column {quoted(columns.label)} holds {column.dtype}, not labels.")
     bad = np.flatnonzero(labels < 0)
@@ -145,12 +154,19 @@ def predictions_of(block: Block, columns: Columns) -> tuple[NDArray[Any], FloatA
     return labels, table
 
 
-def refuse_unknown_positive(columns: Columns, place: Place) -> None:
-    """Refuse a positive label that never occurs: it is probably misspelt."""
-    if columns.positive is not None:
+def check_words(words: Counter[str], columns: Columns, place: Place) -> None:
+    """Refuse a positive label that never occurs (it is probably misspelt), and a third label."""
+    if columns.positive is None:
+        return
+    positive, column = columns.positive.strip(), quoted(columns.label)
+    if positive not in words:
+        raise place.error(f"the positive label {quoted(positive)} never occurs in column {column}.")
+    others = Counter({word: count for word, count in words.items() if word != positive})
+    if len(others) > 1:
+        found = ", ".join(f"{quoted(w)} ({n:,} rows)" for w, n in others.most_common(_NAMED))
         raise place.error(
-            f"the positive label {quoted(columns.positive)} never occurs in column "
-            f"{quoted(columns.label)}."
+            f"column {column} holds {len(others)} labels beside the positive {quoted(positive)}: "
+            f"{found}. Only one may mean y = 0: drop the rows of the others, or rename them."
         )
 
 
@@ -237,6 +253,8 @@ def _meaning(text: str, columns: Columns) -> int | None:
         return columns.classes.index(word) if word in columns.classes else None
     if len(columns.prob) > 1 and word in columns.prob:
         return columns.prob.index(word)
+    if _named_by_numbers(columns):
+        return None
     if len(columns.prob) == 1 and word.lower() in _TRUTH:
         return _TRUTH[word.lower()]
     try:
@@ -246,13 +264,30 @@ def _meaning(text: str, columns: Columns) -> int | None:
     return int(number) if number in range(max(len(columns.prob), 2)) else None
 
 
-def _numeric_labels(column: NDArray[Any], columns: Columns) -> NDArray[Any]:
+def _named_by_numbers(columns: Columns) -> bool:
+    """Tell whether columns are called 1, 2, 3: then a label 1 is a name, in every kind of file."""
+    return len(columns.prob) > 1 and any(name.strip().isdecimal() for name in columns.prob)
+
+
+def _labels_in_words(
+    values: Sequence[str], codes: NDArray[Any], columns: Columns, words: Counter[str]
+) -> NDArray[np.int64]:
+    if columns.positive is not None:
+        counts = np.bincount(codes, minlength=len(values)).tolist()
+        for text, count in zip(values, counts, strict=True):
+            words[text.strip()] += count
+    meaning = [_meaning(text, columns) for text in values]
+    labels = np.array([-1 if code is None else code for code in meaning], dtype=np.int64)
+    return labels[codes] if len(codes) else labels[:0]
+
+
+def _numeric_labels(column: NDArray[Any], columns: Columns, words: Counter[str]) -> NDArray[Any]:
     """Return the classes that labels in numbers mean, -1 for none."""
-    if columns.positive is not None or columns.classes is not None:
+    named = columns.positive is not None or columns.classes is not None
+    if named or _named_by_numbers(columns):
         values, codes = np.unique(column, return_inverse=True)
-        meaning = [_meaning(value_at(values, i), columns) for i in range(len(values))]
-        found = np.array([-1 if code is None else code for code in meaning], dtype=np.int64)
-        return found[codes]
+        texts = [value_at(values, i) for i in range(len(values))]
+        return _labels_in_words(texts, codes, columns, words)
     if column.dtype.kind == "b":
         return column.astype(np.int64)
     whole = column
@@ -273,6 +308,8 @@ def _unknown_label(value: str, columns: Columns) -> str:
         )
     if columns.classes is not None:
         known = f"is none of the classes {listed(columns.classes)}"
+    elif _named_by_numbers(columns):
+        known = f"is none of the columns {listed(columns.prob)}"
     else:
         known = f"is no class from 0 to {len(columns.prob) - 1} and no name of a column"
     return (

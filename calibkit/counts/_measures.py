@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibkit._result import read_only, spell
-from calibkit.bins import Binning, EqualMass, FixedEdges
+from calibkit.bins import Binning, EqualMass, EqualWidth, FixedEdges
 from calibkit.bins.edges import run_ends
 from calibkit.counts._cells import STEPS, Counts, FloatVector, Sums, grid_edges
 from calibkit.reliability import BinTable, table_of_sums
@@ -37,6 +37,21 @@ def groups_of(sums: Sums) -> CellMeans:
     used = np.flatnonzero(count)
     total = sum_of_predictions(count[used], sums.steps.sum(axis=1)[used], used * count[used], cells)
     return CellMeans(total / count[used], sums.count[used, 1], count[used])
+
+
+def refuse_unknown(binning: Binning, cells: int) -> None:
+    """Refuse a binning that needs single predictions, or has more bins than the table cells."""
+    if type(binning) not in (EqualWidth, FixedEdges, EqualMass):
+        raise ValueError(
+            f"A count table cannot use {binning}: it holds no single predictions. Use a number of "
+            "equal-width bins, EqualMass or FixedEdges, or bin the rows in memory."
+        )
+    if isinstance(binning, EqualMass) and binning.rule != "midpoint":
+        raise ValueError(
+            f"A count table cannot use {binning}: its edges lie on the grid. Use rule='midpoint'."
+        )
+    if not isinstance(binning, FixedEdges) and binning.n_bins > cells:  # type: ignore[attr-defined]
+        raise ValueError(f"{binning} do not fit into the table's {cells:,} cells. Use fewer.")
 
 
 def borders_of(binning: Binning, cells: int) -> Borders:
@@ -76,6 +91,7 @@ def bin_table(sums: Sums, binning: Binning, view: str) -> BinTable:
     """Return the bin table of a binning whose edges are on the grid, or of equal-mass bins."""
     cells = len(sums.count)
     words = str(binning)
+    refuse_unknown(binning, cells)
     if isinstance(binning, EqualMass):
         borders = equal_mass_borders(sums, binning.n_bins)
         words = f"{spell(binning.n_bins, 'equal-mass bin')} (edges on a grid of {cells:,} cells)"
@@ -83,6 +99,11 @@ def bin_table(sums: Sums, binning: Binning, view: str) -> BinTable:
     else:
         borders = borders_of(binning, cells)
     edges = grid_edges(cells)[borders]
+    below = int(sums.count[: borders[0]].sum())
+    if below:
+        raise ValueError(
+            f"{spell(below, 'prediction')} below {edges[0]:g}, where {binning} begin. Use low=0."
+        )
     count, steps = sums.count.sum(axis=1), sums.steps.sum(axis=1)
     number = np.arange(cells) * count
 

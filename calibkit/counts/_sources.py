@@ -1,11 +1,21 @@
 """One door to all kinds of files; the ending of the name says which."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 
 from calibkit.counts import _arrays, _csv, _parquet
-from calibkit.counts._blocks import LONGEST_LINE, Block, Dialect, Place, existing, rows_of_a_block
+from calibkit.counts._blocks import (
+    LONGEST_LINE,
+    Block,
+    Dialect,
+    Place,
+    existing,
+    listed,
+    quoted,
+    rows_of_a_block,
+)
 from calibkit.counts._columns import Columns
 
 _KINDS = {".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".tsv": "csv"}
@@ -35,6 +45,25 @@ def names(path: str | PathLike[str], dialect: Dialect) -> list[str]:
 def resolve(path: str | PathLike[str], columns: Columns) -> Columns:
     """Look at the columns of a file and return those to read."""
     return columns.found_in(names(path, columns.dialect), Place(str(path)))
+
+
+def resolve_all(
+    paths: Sequence[str | PathLike[str]], columns: Columns
+) -> list[tuple[str, Columns]]:
+    """Look at the columns of all files: the same classes, matched by name, in one order."""
+    found: list[tuple[str, Columns]] = []
+    for path in map(str, paths):
+        here = resolve(path, columns)
+        first = found[0][1] if found else here
+        names, wanted = (dict(zip(c.prob, c.classes or c.prob, strict=True)) for c in (here, first))
+        if names != wanted:
+            raise Place(path).error(
+                f"its columns of probabilities are {listed(here.prob)}, those of "
+                f"{quoted(found[0][0])} are {listed(first.prob)}. Files counted together need the "
+                "same columns."
+            )
+        found.append((path, replace(here, prob=first.prob, classes=first.classes)))
+    return found
 
 
 def blocks(

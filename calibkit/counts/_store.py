@@ -3,6 +3,7 @@
 import os
 import uuid
 import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from os import PathLike
@@ -54,7 +55,16 @@ def read(path: str | PathLike[str]) -> dict[str, Any]:
             raise ValueError(f"it unpacks to {size:,} bytes, more than a count table has")
         with np.load(path, allow_pickle=False) as stored:
             content = {key: stored[key] for key in stored.files}
-    except (OSError, EOFError, ValueError, zipfile.BadZipFile, SyntaxError) as error:
+    except (
+        OSError,
+        EOFError,
+        ValueError,
+        zipfile.BadZipFile,
+        SyntaxError,
+        zlib.error,
+        KeyError,
+        NotImplementedError,
+    ) as error:
         raise ValueError(f"{name} is not a readable count table: {error}.") from error
     if set(content) != _FIELDS:
         raise ValueError(f"{name} is not a count table: it holds {', '.join(sorted(content))}.")

@@ -1,22 +1,23 @@
 """Count the predictions of files: by blocks, in bounded memory, by any number of workers."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
 import joblib
-import numpy as np
 
 from calibkit._progress import track
 from calibkit.counts import _parquet, _sources
 from calibkit.counts._blocks import Block, Place
 from calibkit.counts._cells import CELLS
-from calibkit.counts._columns import Columns, columns_of, predictions_of, refuse_unknown_positive
+from calibkit.counts._columns import Columns, check_words, columns_of, predictions_of
 from calibkit.counts.table import CountTable
 from calibkit.views import BinaryProblem, View, binary_problems
 
 FilePath = str | PathLike[str]
+_Part = tuple[CountTable, Counter[str]]  # with the labels that were met, in words
 
 # A file is shared in at most so many pieces: enough for progress and for even loads.
 _PIECES = 64
@@ -118,25 +119,26 @@ def count_files(
     empty = CountTable(cells=cells, view=view)
     marks: dict[str, Any] = {"delimiter": delimiter, "decimal": decimal}
     wanted = columns_of(label, prob, positive=positive, classes=classes, **marks)
-    found = [(str(path), _sources.resolve(path, wanted)) for path in paths]
+    found = _sources.resolve_all(list(paths), wanted)
     if not found:
         raise ValueError("There are no files to count.")
     pieces = [piece for path, columns in found for piece in _pieces(path, columns, empty)]
     if len(pieces) == 1 and pieces[0].groups is None:  # nothing to share: progress by blocks
         total = _sources.n_blocks(pieces[0].path, len(pieces[0].columns.needed))
         blocks = _sources.blocks(pieces[0].path, pieces[0].columns)
-        parts: Iterator[tuple[CountTable, int]] = (_count(pieces[0], [block]) for block in blocks)
+        parts: Iterator[tuple[CountTable, Counter[str]]] = (
+            _count(pieces[0], [block]) for block in blocks
+        )
     else:
         total = len(pieces)
         parallel = joblib.Parallel(n_jobs=n_jobs, return_as="generator_unordered")
         parts = parallel(joblib.delayed(_count)(piece) for piece in pieces)
-    table, events = empty, 0
-    for part, happened in track(parts, total, show=progress, label="counting"):
-        table, events = table + part, events + happened
+    table, words = empty, Counter[str]()
+    for part, seen in track(parts, total, show=progress, label="counting"):
+        table, words = table + part, words + seen
     if not table.n:
         raise Place(found[0][0]).error("there are no rows.")
-    if not events:
-        refuse_unknown_positive(found[0][1], Place(found[0][0]))
+    check_words(words, found[0][1], Place(found[0][0]))
     return table
 
 
@@ -151,15 +153,13 @@ def _pieces(path: str, columns: Columns, empty: CountTable) -> Iterator[_Piece]:
         yield _Piece(path, columns, range(start, min(start + size, groups)), empty)
 
 
-def _count(piece: _Piece, blocks: Iterable[Block] | None = None) -> tuple[CountTable, int]:
-    """Return the table of some blocks (by default of all), and how many labels are not 0."""
-    events = 0
+def _count(piece: _Piece, blocks: Iterable[Block] | None = None) -> _Part:
+    """Return the table of some blocks (by default of all), and the labels in words."""
+    words: Counter[str] = Counter()
 
     def problems() -> Iterator[tuple[BinaryProblem, ...]]:
-        nonlocal events
         for block in blocks or _sources.blocks(piece.path, piece.columns, piece.groups):
-            labels, prob = predictions_of(block, piece.columns)
-            events += int(np.count_nonzero(labels))
+            labels, prob = predictions_of(block, piece.columns, words)
             yield binary_problems(labels, prob, view=piece.empty.view)
 
-    return piece.empty.of(problems()), events
+    return piece.empty.of(problems()), words

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit._result import Result, listed, read_only, spell
+from calibkit._result import Number, Result, listed, read_only, spell
 from calibkit._validation import as_count, as_generator, as_predictions
 from calibkit.fakes import ClassKnobs, KnobClassifier
 from calibkit.fakes._sample import FloatVector, Rng
@@ -56,7 +56,7 @@ class Deal:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class GamePlay(Result):
+class GamePlay(Number):
     """What a policy won.
 
     Parameters
@@ -82,9 +82,6 @@ class GamePlay(Result):
     @property
     def rounds(self) -> int:
         return len(self.payoffs)
-
-    def __float__(self) -> float:
-        return self.value
 
     def describe(self) -> str:
         error = f" (standard error {self.standard_error:.4f})" if self.rounds > 1 else ""

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit._result import Result, listed, spell
+from calibkit._result import Number, listed, spell
 from calibkit.fakes._dials import as_finite
 from calibkit.views import View, binary_problem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Abstention(Result):
+class Abstention(Number):
     """What it costs to answer only where the confidence is high enough.
 
     Parameters
@@ -38,9 +38,6 @@ class Abstention(Result):
     answering: float
     passing: float
     n: int
-
-    def __float__(self) -> float:
-        return self.value
 
     def describe(self) -> str:
         """Say how many are answered, how well, and at what cost."""

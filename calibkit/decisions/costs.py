@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit._result import Result, read_only, spell
+from calibkit._result import Number, read_only, spell
 from calibkit._validation import as_array, as_predictions, as_probabilities
 from calibkit.fakes._sample import FloatVector
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class PolicyCost(Result):
+class PolicyCost(Number):
     """What a way of deciding costs on labelled predictions.
 
     Parameters
@@ -42,9 +42,6 @@ class PolicyCost(Result):
     share: FloatVector
     paid: FloatVector
     n: int
-
-    def __float__(self) -> float:
-        return self.value
 
     def describe(self) -> str:
         """Say what was paid, promised, and what ignoring the model would have cost."""

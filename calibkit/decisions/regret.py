@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit._result import Result, listed, read_only, spell
+from calibkit._result import Number, Result, listed, read_only, spell
 from calibkit._validation import as_array, as_probabilities
 from calibkit.fakes._dials import as_amount, as_finite
 from calibkit.fakes._sample import FloatVector
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class TrustRegret(Result):
+class TrustRegret(Number):
     """What is lost by trusting predictions whose true probabilities are known.
 
     Parameters
@@ -39,9 +39,6 @@ class TrustRegret(Result):
     acted_in_vain: float
     missed: float
     n: int
-
-    def __float__(self) -> float:
-        return self.value
 
     def describe(self) -> str:
         """Say the loss, its bound and which way the decisions were wrong."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit._result import Result, read_only, spell
+from calibkit._result import Number, read_only, spell
 from calibkit._validation import CalibrationWarning, as_choice, as_number
 from calibkit.bins import Binning
 from calibkit.reliability import BinTable, reliability_tables
@@ -17,15 +17,12 @@ from calibkit.views import View
 FloatVector = NDArray[np.float64]
 
 
-class OfTables(Result):
+class OfTables(Number):
     """What all errors of bin tables share."""
 
     __slots__ = ()
     tables: tuple[BinTable, ...]
     value: float
-
-    def __float__(self) -> float:
-        return self.value
 
     @property
     def n(self) -> int:

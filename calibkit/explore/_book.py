@@ -124,8 +124,8 @@ def _button(role: str, label: str) -> str:
 
 def _image(picture: Picture) -> str:
     return (
-        f'<img class="ck-figure" src="{picture.source}" alt="{escape(picture.alt)}" '
-        f'width="{picture.width}" height="{picture.height}">'
+        f'<div class="ck-frame"><img class="ck-figure" src="{picture.source}" '
+        f'alt="{escape(picture.alt)}" width="{picture.width}" height="{picture.height}"></div>'
     )
 
 

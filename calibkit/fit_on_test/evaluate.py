@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit._result import Result, listed, read_only, spell
+from calibkit._result import Number, listed, read_only, spell
 from calibkit._validation import as_count
 from calibkit.calibrators import Calibrator, SlopeOneBinning
 from calibkit.calibrators._base import FloatVector
@@ -19,7 +19,7 @@ from calibkit.views import View, binary_problem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class FitOnTest(Result):
+class FitOnTest(Number):
     """A map fitted to the test data, and what it says about the calibration error.
 
     Parameters
@@ -60,9 +60,6 @@ class FitOnTest(Result):
     null_mean: float
     null_sd: float
     p_value: float
-
-    def __float__(self) -> float:
-        return self.value
 
     def error(self, alpha: float) -> float:
         """Return ``(1/n) sum_i |g(p_i) - p_i|^alpha``, without a root, for any alpha above 0."""

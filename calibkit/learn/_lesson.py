@@ -1,4 +1,4 @@
-"""A lesson while it is being worked on: guesses, answers, hints, progress. Nothing is stored."""
+"""A lesson while it is being worked on: guesses, answers, hints, progress."""
 
 import sys
 from collections.abc import Mapping
@@ -7,10 +7,12 @@ from typing import Any, TypeVar
 
 from calibkit.learn import answers, messages
 from calibkit.learn._feedback import Feedback, Message, Progress, feedback
+from calibkit.learn._record import Record
 from calibkit.learn.exercises import MISSING, Check, Prediction
 from calibkit.learn.messages import State
 
 _E = TypeVar("_E")
+_NO_ATTEMPT = (State.NOT_DEFINED, State.NOT_ATTEMPTED)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -25,15 +27,15 @@ class Lesson:
         By exercise, e.g. ``"4.1"``.
     predictions : mapping of str to Prediction
         By name, e.g. ``"4a"``.
+    record : Record, optional
+        What the learner has done so far; a fresh one that is kept nowhere when left out.
     """
 
     id: str
     title: str
     checks: Mapping[str, Check]
     predictions: Mapping[str, Prediction]
-    _guesses: dict[str, str | float] = field(default_factory=dict)
-    _states: dict[str, State] = field(default_factory=dict)
-    _points: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    record: Record = field(default_factory=Record)
 
     def predict(self, pid: str, guess: Any = ...) -> Message:
         """Note a guess before an experiment.
@@ -43,7 +45,8 @@ class Lesson:
         pid : str
             Name of the prediction, e.g. ``"1a"``.
         guess : object
-            One of the options, or a number; ``...`` means no guess yet. Never raises.
+            One of the options, or a number; ``...`` means no guess yet. A later guess replaces an
+            earlier one; what is no guess leaves it. Never raises.
 
         Examples
         --------
@@ -55,13 +58,15 @@ class Lesson:
         prediction = _entry(self.predictions, pid)
         if prediction is None:
             return _note(heading, "guess", self._no_prediction(pid))
-        if guess is ...:
-            self._guesses.pop(pid, None)
-            return _note(heading, "guess", prediction.question, prediction.invitation)
-        read = prediction.read(guess)
+        read = None if guess is ... else prediction.read(guess)
         if read is None:
-            return _note(heading, "guess", prediction.question, prediction.refusal(guess))
-        self._guesses[pid] = read
+            blank = guess is ...
+            said = prediction.invitation if blank else prediction.refusal(guess)
+            if pid in self.record.guesses:
+                stands = prediction.shown(self.record.guesses[pid])
+                said += " " + messages.STANDS.format(guess=stands)
+            return _note(heading, "guess", prediction.question, said)
+        self.record.note("guesses", pid, read)
         noted = messages.NOTED.format(guess=prediction.shown(read))
         return _note(heading, "guess", prediction.question, noted)
 
@@ -87,11 +92,14 @@ class Lesson:
             return _note(heading, "outcome", self._no_prediction(pid))
         seen = None if outcome is None else prediction.read(outcome)
         happened = prediction.outcome if seen is None else seen
+        guess = self.record.guesses.get(pid)
+        if pid not in self.record.revealed:
+            self.record.note("revealed", pid, guess)
         return _note(
             heading,
             "outcome",
             messages.HAPPENED.format(outcome=prediction.shown(happened)),
-            prediction.compare(self._guesses.get(pid), happened),
+            prediction.compare(guess, happened),
             prediction.why,
         )
 
@@ -105,7 +113,6 @@ class Lesson:
         answer : object
             The answer. Left out, it is looked up where `check` is called, under the name that
             the exercise uses; so ``lesson.check("1.1")`` works before the cell above was run.
-
         contains : int or sequence of int
             For a free text, which is not graded: the numbers of the points that the text makes,
             by your own reading. Left out, the check shows the points beside your text.
@@ -131,10 +138,11 @@ class Lesson:
             answer = {**frame.f_globals, **frame.f_locals}.get(check.variable, MISSING)
         said = check.look_at(cid, answer, contains)
         if said.points is not None:
-            self._points[cid] = said.points
-        elif said.state is State.COMPARE and cid in self._points:
-            return said  # looking at the points again takes nothing back
-        self._states[cid] = said.state
+            self.record.note("points", cid, said.points)
+        earlier = self.record.states.get(cid, State.NOT_ATTEMPTED)
+        looking = said.state is State.COMPARE and earlier is State.SELF_ASSESSED
+        if not looking and (said.state not in _NO_ATTEMPT or earlier in _NO_ATTEMPT):
+            self.record.note("states", cid, said.state)
         return said
 
     def hint(self, cid: str, level: int = 1) -> Message:
@@ -163,7 +171,7 @@ class Lesson:
         return _note(heading, "hint", check.hints[nearest - 1], *note)
 
     def progress(self) -> Progress:
-        """Return a table of the exercises with their states. Nothing is written to disk.
+        """Return a table of the exercises with their states, after a restart of the kernel too.
 
         Examples
         --------
@@ -176,25 +184,29 @@ class Lesson:
         0.1       ✓ Correct      The share of throws with the sum 7
         1 of 1 exercises correct, 0 of 1 guesses made.
         """
+        known = self.record
         rows = tuple(
-            (name, self._states.get(name, State.NOT_ATTEMPTED), check.task)
+            (name, known.states.get(name, State.NOT_ATTEMPTED), check.task)
             for name, check in self.checks.items()
         )
         assessed = [name for name, state, _ in rows if state is State.SELF_ASSESSED]
-        counts = {name: (len(self._points[name]), self._of(name)) for name in assessed}
+        counts = {name: (len(known.points.get(name, ())), self._of(name)) for name in assessed}
         whole = sum(made == count for made, count in counts.values())
+        guessed = [pid for pid in self.predictions if pid in known.guesses]
+        late = sum(not known.before(pid) for pid in guessed)
         summary = messages.PROGRESS_COUNT.format(
             correct=sum(state is State.CORRECT for _, state, _ in rows) + whole,
             count=len(rows),
-            guesses=len(self._guesses),
+            guesses=len(guessed),
             predictions=len(self.predictions),
         )
+        summary += messages.PROGRESS_LATE.format(late=late) if late else ""
         notes = {
             name: messages.PROGRESS_POINTS.format(made=made, count=count)
             for name, (made, count) in counts.items()
         }
         title = messages.PROGRESS.format(id=self.id, title=self.title)
-        return Progress(title, summary, rows, notes)
+        return Progress(title, summary + ".", rows, notes)
 
     def __repr__(self) -> str:
         return f"<{messages.PROGRESS.format(id=self.id, title=self.title)}>"

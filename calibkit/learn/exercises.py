@@ -1,5 +1,6 @@
 """What a lesson module declares: checks with their hints, and predictions."""
 
+import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -168,6 +169,8 @@ class Prediction:
         What happens: one of the options, or a number.
     options : tuple of str
         The answers to choose from; empty where a number is asked, in `unit`.
+    least, most : float
+        What a number can be; e.g. days are at least 0.
 
     Examples
     --------
@@ -182,6 +185,8 @@ class Prediction:
     outcome: str | float
     options: tuple[str, ...] = ()
     unit: str = ""
+    least: float = -math.inf
+    most: float = math.inf
 
     def __post_init__(self) -> None:
         if self.options and self.outcome not in self.options:
@@ -204,16 +209,21 @@ class Prediction:
         try:
             if self.options:
                 return answers.as_option(guess, self.options)
-            return answers.as_number(guess)
+            number = answers.as_number(guess)
         except Exception:  # whatever was typed instead
             return None
+        return number if self.least <= number <= self.most else None
 
     def refusal(self, guess: Any) -> str:
         """Say what is wrong with a guess that could not be read."""
-        typed = f'`"{guess[:40]}"`' if type(guess) is str else answers.found(guess)
+        number = type(guess) in (int, float)
+        plain = type(guess) is str or number
+        typed = f"`{guess!r:.42}`".replace("'", '"') if plain else answers.found(guess)
         if self.options:
             return messages.NOT_AN_OPTION.format(guess=typed, options=self.choices)
-        return messages.NOT_A_NUMBER.format(guess=typed, unit=self.unit, example=10)
+        example = f"{min(max(10, self.least), self.most):g}"
+        form = messages.NOT_POSSIBLE if number else messages.NOT_A_NUMBER
+        return form.format(guess=typed, unit=self.unit, example=example)
 
     def shown(self, value: str | float) -> str:
         """Return a guess or an outcome as it stands in a sentence."""
@@ -228,9 +238,10 @@ class Prediction:
             right = guess == outcome
             form = messages.GUESSED_RIGHT if right else messages.GUESSED_WRONG
             return form.format(guess=words)
+        if words == self.shown(outcome):
+            return messages.GUESSED_EXACT.format(guess=words)
         if guess <= 0 or outcome <= 0:
-            form = messages.GUESSED_RIGHT if guess == outcome else messages.GUESSED_SIDE
-            return form.format(guess=words)
+            return messages.GUESSED_WRONG.format(guess=words)
         factor = outcome / guess
         if 1 / _NEAR <= factor <= _NEAR:
             return messages.GUESSED_NEAR.format(guess=words)

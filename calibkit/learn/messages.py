@@ -102,6 +102,11 @@ RETURNED_NOTHING = (
     "It should return {wanted}."
 )
 
+# --- the file of a workbook --------------------------------------------------------------------
+
+NOT_KEPT = "Your progress cannot be kept in {path} ({reason}). The lesson works without it."
+DAMAGED = "{path} could not be read. It is now called {other}, and your progress starts anew."
+
 # --- predict, reveal, hint, progress -----------------------------------------------------------
 
 PREDICTION = "Prediction {id}"
@@ -114,31 +119,21 @@ REPLACE_BY_NUMBER = "Replace `...` by a number of {unit}. A wrong guess costs no
 NOTED = "Noted: {guess}. Run the next cells and compare."
 NOT_AN_OPTION = "{guess} is not among the answers. Replace it by one of {options}."
 NOT_A_NUMBER = "{guess} is not a number. Replace it by a number of {unit}, for example {example}."
+NOT_POSSIBLE = "{guess} cannot be. Replace it by a number of {unit}, for example {example}."
+STANDS = "Your earlier guess, {guess}, stands."
 OPTION_SEPARATOR = ", "
 HAPPENED = "{outcome}."
 NO_GUESS = "You made no guess, which is fine. A guess before the next experiment makes it stick."
 GUESSED_RIGHT = "You guessed {guess}: right."
 GUESSED_WRONG = "You guessed {guess}: surprised?"
+GUESSED_EXACT = "You guessed {guess}: exactly right."
 GUESSED_NEAR = "You guessed {guess}: close."
 GUESSED_LOW = "You guessed {guess}: too low, by a factor of {factor}."
 GUESSED_HIGH = "You guessed {guess}: too high, by a factor of {factor}."
-GUESSED_SIDE = "You guessed {guess}: surprised?"
 NO_SUCH_LEVEL = "Hints are numbered from 1 to {count}; here is the nearest."
 PROGRESS = "Lesson {id}, {title}"
-PROGRESS_COUNT = "{correct} of {count} exercises correct, {guesses} of {predictions} guesses made."
+PROGRESS_COUNT = "{correct} of {count} exercises correct, {guesses} of {predictions} guesses made"
+PROGRESS_LATE = ", {late} of them after the outcome"
 PROGRESS_POINTS = "{made} of {count} points"
 PROGRESS_HEADINGS = ("exercise", "state", "task")
 NO_LESSON = "there is no lesson {id!r}; there are {ids}."
-
-# --- the true-or-false sheet -------------------------------------------------------------------
-
-SHEET_YOURS = "your answers"
-SHEET_SAMPLE = "the sample forecaster's answers"
-SHEET_NOT_A_LIST = (
-    "give a list of {count} probabilities, one per statement, each from 0 to 1 "
-    "(`...` skips a statement); this is {found}."
-)
-SHEET_LENGTH = "give {count} probabilities, one per statement; there are {found}."
-SHEET_RANGE = "statement {number} has the answer {value}; give a probability from 0 to 1{remedy}."
-SHEET_PERCENT = " (70 % is 0.70)"
-SHEET_DESCRIBE = "{who}: {count} of {total} statements answered, {true} of them true."

@@ -17,20 +17,24 @@ import importlib
 import pkgutil
 
 from calibkit.learn import Lesson, messages
+from calibkit.learn._record import Record, kept
 
 
-def open_lesson(id: str | int) -> Lesson:
+def open_lesson(id: str | int, *, keep: bool = True) -> Lesson:
     """Open a lesson: its predictions and checks.
 
     Parameters
     ----------
     id : str or int
         Its number, e.g. ``"01"`` or 1.
+    keep : bool
+        Whether to go on from what the workbook has kept, and to keep what comes; outside a
+        workbook nothing is stored.
 
     Returns
     -------
     Lesson
-        A fresh one: it knows no guesses and no answers yet.
+        Outside a workbook a fresh one: it knows no guesses and no answers yet.
 
     Raises
     ------
@@ -47,7 +51,8 @@ def open_lesson(id: str | int) -> Lesson:
     if name not in known:
         raise ValueError(messages.NO_LESSON.format(id=id, ids=", ".join(known)))
     checks = importlib.import_module(f"{__name__}.lesson{name}.checks")
-    return Lesson(name, checks.TITLE, checks.CHECKS, checks.PREDICTIONS)
+    record = kept(name) if keep else Record()
+    return Lesson(name, checks.TITLE, checks.CHECKS, checks.PREDICTIONS, record)
 
 
 def lessons() -> tuple[str, ...]:

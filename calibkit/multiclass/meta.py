@@ -178,6 +178,13 @@ class Calibrated(_OnFolds):
         return self
 
     def _view(self, scores: NDArray[Any]) -> NDArray[Any]:
+        columns = scores.shape[1] if scores.ndim == 2 else 2
+        if columns != len(self.classes_) or self._of_pairs():
+            raise ValueError(
+                f"{type(self.estimator_).__name__} gives {columns} scores for "
+                f"{len(self.classes_)} classes: those of pairs of classes are no logits. Ask for "
+                'one score per class, e.g. decision_function_shape="ovr".'
+            )
         if not isinstance(self.calibrator, Calibrator):
             return scores
         name = type(self.calibrator).__name__
@@ -188,6 +195,11 @@ class Calibrated(_OnFolds):
             )
         return scores[:, 1]
 
+    def _of_pairs(self) -> bool:
+        """Tell whether scores belong to pairs of classes; three classes have three pairs."""
+        pairs = getattr(self.estimator_, "decision_function_shape", "") == "ovo"
+        return pairs and len(self.classes_) > 2 and _method(self.calibrator) != "predict_proba"
+
     def predict_proba(self, X: Any) -> FloatMatrix:
         """Return calibrated probabilities, of shape (n, K)."""
         check_is_fitted(self)
@@ -196,7 +208,7 @@ class Calibrated(_OnFolds):
         return np.column_stack([1 - prob, prob]) if prob.ndim == 1 else prob
 
 
-def _method(calibrator: MulticlassCalibrator | Calibrator) -> str:
+def _method(calibrator: MulticlassCalibrator | Calibrator | None) -> str:
     return "decision_function" if getattr(calibrator, "input", "") == "logits" else "predict_proba"
 
 

@@ -76,7 +76,7 @@ def _finish(ax: Axes, title: str | None, *, legend: bool = True) -> None:
     if title is not None:
         ax.set_title(title, loc="left")
     if legend and ax.get_legend_handles_labels()[1]:
-        ax.legend(frameon=False, fontsize=look.FONT_SIZE - 1, loc="best", labelcolor=look.INK)
+        ax.legend(frameon=False, fontsize=look.FONT_SIZE - 0.5, loc="best", labelcolor=look.INK)
 
 
 def audit_repairs(repairs: Any, ax: Axes | None = None, *, title: str | None = None) -> Axes:

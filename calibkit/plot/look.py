@@ -4,6 +4,7 @@ Nothing here changes ``matplotlib.rcParams`` for good. `style` is a context mana
 Axes shows when it is drawn later (ticks, grid, frame) is set on that Axes.
 """
 
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -77,19 +78,24 @@ _STYLE: dict[Any, Any] = {
 }
 
 
+# The settings belong to the process: of two threads, the second would restore those of the first.
+_ALONE = threading.RLock()
+
+
 @contextmanager
-def style() -> Iterator[None]:
+def style(settings: Any = _STYLE) -> Iterator[None]:
     """Draw in the style of calibkit; the rcParams that it sets are restored afterwards.
 
     Only those: ``matplotlib.rc_context`` would also undo what a backend sets when it is loaded
     by the first figure, and a notebook would then not show any figure.
     """
-    before = {name: mpl.rcParams[name] for name in _STYLE}
-    mpl.rcParams.update(_STYLE)
-    try:
-        yield
-    finally:
-        mpl.rcParams.update(before)
+    with _ALONE:
+        before = {name: mpl.rcParams[name] for name in settings}
+        mpl.rcParams.update(settings)
+        try:
+            yield
+        finally:
+            mpl.rcParams.update(before)
 
 
 def axes_or_new(ax: Axes | None, size: tuple[float, float]) -> tuple[Axes, bool]:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from calibkit._result import Result, listed, spell
+from calibkit._result import Number, listed, spell
 from calibkit._validation import as_count, as_generator
 from calibkit.significance._binned import blocks
 from calibkit.views import BinaryProblem
@@ -23,7 +23,7 @@ _RELATIVE_TIE, _TIE = 1e-9, 1e-13
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class TestResult(Result):
+class TestResult(Number):
     """A test of the hypothesis that the labels follow the predictions.
 
     Parameters
@@ -80,6 +80,7 @@ class Rule:
     symbol: str
     law: str
     signs: tuple[str, str] = ("", "")  # what below 0 and above 0 mean; empty: one-sided
+    bounded: bool = False  # an estimate that one impossible row changes little stays a number
 
     def statistic(self, residual: FloatMatrix) -> FloatVector:
         """Return one number per row of residuals ``label - prob``; (R, n) in, (R,) out."""
@@ -171,7 +172,7 @@ def run(
     return tuple(
         result_of(
             rule,
-            np.inf if impossible else float(value[0]),
+            np.inf if impossible and not rule.bounded else float(value[0]),
             0.0 if impossible else p_value,
             view=sample.view,
             n=len(sample.prob),

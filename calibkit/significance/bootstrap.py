@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit._result import Result, listed, read_only
+from calibkit._result import Number, listed, read_only
 from calibkit._validation import (
     FloatArray,
     IntArray,
@@ -27,7 +27,7 @@ METHODS = ("inverted", "reflected", "percentile")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class BootstrapInterval(Result):
+class BootstrapInterval(Number):
     """A measured value with an interval for the true one.
 
     Parameters
@@ -48,9 +48,6 @@ class BootstrapInterval(Result):
     method: str
     name: str
     draws: FloatVector
-
-    def __float__(self) -> float:
-        return self.value
 
     def describe(self) -> str:
         """Say the value and the interval with its level and method."""

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from calibkit._result import Result, read_only, spell
+from calibkit._result import Number, read_only, spell
 from calibkit.significance._tested import (
     FloatMatrix,
     FloatVector,
@@ -120,7 +120,7 @@ class RangeRule(SupremumRule):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class CumulativeDifferences(Result):
+class CumulativeDifferences(Number):
     """The running sum of events minus predictions, from the lowest prediction to the highest.
 
     Parameters

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit._result import Result, read_only, spell
+from calibkit._result import Number, read_only, spell
 from calibkit._validation import IntArray
 from calibkit.bins import Binning, as_bins
 from calibkit.errors.family import bin_weights, check_options, combine_views, weighted_norm
@@ -21,7 +21,7 @@ Loss = Callable[[IntArray, FloatVector], float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class GeneralError(Result):
+class GeneralError(Number):
     """A norm of one loss per bin.
 
     Parameters
@@ -39,9 +39,6 @@ class GeneralError(Result):
     tables: tuple[BinTable, ...]
     losses: tuple[FloatVector, ...]
     per_view: FloatVector
-
-    def __float__(self) -> float:
-        return self.value
 
     @property
     def name(self) -> str:

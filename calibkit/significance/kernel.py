@@ -30,6 +30,7 @@ class KernelRule(Rule):
     name = "Kernel calibration error, squared and unbiased"
     symbol = "SKCE"
     law = "gamma law with the first three moments"
+    bounded = True
 
     def __init__(self, prob: FloatVector, length_scale: float) -> None:
         self.n = len(prob)

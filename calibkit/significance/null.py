@@ -7,7 +7,7 @@ from typing import Any, SupportsFloat
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit._result import Result, listed, read_only, spell
+from calibkit._result import Number, Result, listed, read_only, spell
 from calibkit._validation import as_count, as_generator, as_level, as_predictions
 from calibkit.bins import Binning
 from calibkit.reliability import BinTable, reliability_table
@@ -22,7 +22,7 @@ _TIE = 1e-12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class NullLevel(Result):
+class NullLevel(Number):
     """A measured value beside the values that a calibrated model would show.
 
     Parameters

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit._result import Result, read_only, spell
+from calibkit._result import Number, read_only, spell
 from calibkit._validation import FloatArray, as_count, as_generator, as_predictions
 from calibkit.bins import Binning, PavaBC, as_bins
 from calibkit.reliability import BinTable
@@ -62,7 +62,7 @@ class ViewVerdict:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class TestBasedError(Result):
+class TestBasedError(Number):
     """The share of rejected predictions, and everything that it was made from.
 
     Parameters
@@ -83,9 +83,6 @@ class TestBasedError(Result):
     alpha: float
     verdicts: tuple[ViewVerdict, ...]
     null_values: FloatVector
-
-    def __float__(self) -> float:
-        return self.value
 
     @property
     def name(self) -> str:

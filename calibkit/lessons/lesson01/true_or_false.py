@@ -10,7 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibkit._result import read_only
-from calibkit.learn import answers, messages
+from calibkit.learn import answers
+
+SHEET_YOURS = "your answers"
+SHEET_SAMPLE = "the sample forecaster's answers"
+SHEET_NOT_A_LIST = (
+    "give a list of {count} probabilities, one per statement, each from 0 to 1 "
+    "(`...` skips a statement); this is {found}."
+)
+SHEET_LENGTH = "give {count} probabilities, one per statement; there are {found}."
+SHEET_RANGE = "statement {number} has the answer {value}; give a probability from 0 to 1{remedy}."
+SHEET_PERCENT = " (70 % is 0.70)"
+SHEET_DESCRIBE = "{who}: {count} of {total} statements answered, {true} of them true."
 
 # Statement, whether it is true, and what a fairly typical, too confident forecaster said.
 _SHEET: tuple[tuple[str, bool, float], ...] = (
@@ -50,7 +61,7 @@ class Sheet:
 
     def describe(self) -> str:
         """Say whose answers these are and how many statements they cover."""
-        return messages.SHEET_DESCRIBE.format(
+        return SHEET_DESCRIBE.format(
             who=self.who[0].upper() + self.who[1:],
             count=len(self.y_true),
             total=len(STATEMENTS),
@@ -71,10 +82,8 @@ def sheet(mine: Any = ...) -> Sheet:
     stated = np.array([]) if mine is ... else _stated(mine)
     rows = np.flatnonzero(~np.isnan(stated))
     if len(rows) == 0:
-        return Sheet(who=messages.SHEET_SAMPLE, y_true=TRUTH, y_prob=SAMPLE)
-    return Sheet(
-        who=messages.SHEET_YOURS, y_true=read_only(TRUTH[rows]), y_prob=read_only(stated[rows])
-    )
+        return Sheet(who=SHEET_SAMPLE, y_true=TRUTH, y_prob=SAMPLE)
+    return Sheet(who=SHEET_YOURS, y_true=read_only(TRUTH[rows]), y_prob=read_only(stated[rows]))
 
 
 def _stated(mine: Any) -> NDArray[np.float64]:
@@ -84,9 +93,9 @@ def _stated(mine: Any) -> NDArray[np.float64]:
         entries = answers.as_list(mine, "")
     except answers.WrongKind:
         found = answers.found(mine)
-        raise ValueError(messages.SHEET_NOT_A_LIST.format(count=n, found=found)) from None
+        raise ValueError(SHEET_NOT_A_LIST.format(count=n, found=found)) from None
     if len(entries) != n:
-        raise ValueError(messages.SHEET_LENGTH.format(count=n, found=len(entries)))
+        raise ValueError(SHEET_LENGTH.format(count=n, found=len(entries)))
     stated = np.full(n, np.nan)
     for row, entry in enumerate(entries):
         if entry is not ...:
@@ -100,8 +109,8 @@ def _probability(entry: Any, number: int) -> float:
     except answers.WrongKind:
         value = float("nan")
     if not 0 <= value <= 1:
-        remedy = messages.SHEET_PERCENT if 1 < value <= 100 else ""
+        remedy = SHEET_PERCENT if 1 < value <= 100 else ""
         shown = entry if isinstance(entry, int | float | str) else answers.found(entry)
-        words = messages.SHEET_RANGE.format(number=number, value=shown, remedy=remedy)
+        words = SHEET_RANGE.format(number=number, value=shown, remedy=remedy)
         raise ValueError(words)
     return value

@@ -1,0 +1,241 @@
+"""Fold each outcome of a lesson's page until the reader has guessed, and let wide figures scroll.
+
+The tags of the cells say where a prediction stands and where it is revealed. From a prediction on,
+all outputs and all prose go into `<details>`; the code stays in sight up to the cell that reveals.
+The fold ends at the next heading or prediction, because what follows an outcome talks about it.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from html import escape
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.transforms import SphinxTransform
+from sphinx.writers.html5 import HTML5Translator
+
+from calibkit.learn import Message, Prediction, messages
+from calibkit.lessons import open_lesson
+
+LESSON = re.compile(r"notebooks/(\d\d)_")
+NAMED = re.compile(r"\.(?:predict|reveal)\(\s*\"(\w+)\"")
+HINT = "guess first, or open it without a guess"
+GAME = "A round of the game, solved"
+GAME_HINT = "play first"
+
+
+class Fold(nodes.General, nodes.Element):
+    """What stays folded until every prediction in `ids` has been guessed."""
+
+
+def visit_fold(self: HTML5Translator, node: Fold) -> None:
+    """Begin the `<details>` of a fold."""
+    ids = escape(" ".join(node["ids_asked"]))
+    title, hint = escape(node["title"]), escape(node["hint"])
+    self.body.append(f'<details class="ck-fold" data-predictions="{ids}">')
+    self.body.append(f'<summary>{title}<span class="ck-hint">: {hint}</span></summary>\n')
+
+
+def depart_fold(self: HTML5Translator, node: Fold) -> None:
+    """End it."""
+    self.body.append("</details>\n")
+
+
+def is_cell(node: nodes.Node, tag: str = "") -> bool:
+    """Tell whether a node is a code cell, with a certain tag if one is given."""
+    if not isinstance(node, nodes.container) or node.get("nb_element") != "cell_code":
+        return False
+    return not tag or f"tag_{tag}" in node["classes"]
+
+
+def exercise_in(children: list[nodes.Node]) -> int:
+    """Return how many of a section's first nodes are an exercise, which is no outcome."""
+    tags = ("exercise", "check", "solution")
+    places = [i for i, one in enumerate(children) if any(is_cell(one, tag) for tag in tags)]
+    count = places[-1] + 1 if places else 0
+    others = (is_cell(one, tag) for one in children[:count] for tag in ("predict", "reveal"))
+    return 0 if any(others) else count
+
+
+def prediction_of(cell: nodes.Element) -> str:
+    """Return the name of the prediction that a cell asks for or reveals."""
+    found = NAMED.search(cell.astext())
+    if found is None:
+        raise ValueError(f"no prediction is named in: {cell.astext()[:80]}")
+    return found.group(1)
+
+
+def html_of(cell: nodes.Element) -> Iterator[nodes.raw]:
+    """Go through the pieces of HTML that a cell has put out."""
+    return (raw for raw in cell.findall(nodes.raw) if raw.get("format") == "html")
+
+
+def edit(cell: nodes.Element, old: str, new: str) -> None:
+    """Replace a text that a cell has put out as HTML."""
+    for raw in html_of(cell):
+        text = raw.astext().replace(old, new)
+        raw.children[:] = [nodes.Text(text)]
+
+
+def prompt(pid: str, *paragraphs: str) -> str:
+    """Return what the cell of a prediction shows."""
+    heading = messages.PREDICTION.format(id=pid)
+    return Message(heading, paragraphs, messages.NOTE_SYMBOLS["guess"])._repr_html_()
+
+
+def raw_html(text: str) -> nodes.raw:
+    """Return a node that is written as it is."""
+    return nodes.raw("", text, format="html")
+
+
+def form(pid: str, prediction: Prediction) -> nodes.raw:
+    """Return the buttons, or the field, by which a reader guesses; the script wakes them."""
+    name = f"guess-{pid}"
+    kind = 'type="button" class="ck-button" disabled'
+    answers = "\n".join(
+        f'<button {kind} aria-pressed="false" value="{escape(option)}">{escape(option)}</button>'
+        for option in prediction.options
+    )
+    if not prediction.options:
+        answers = (
+            f'<label><input type="number" step="any" autocomplete="off" disabled> '
+            f"{escape(prediction.unit)}</label>\n<button {kind}>Guess</button>"
+        )
+    return raw_html(
+        f'<div class="ck-guess" role="group" aria-labelledby="{name}" data-prediction="{pid}">'
+        f'<span id="{name}">Your guess for {pid}:</span>\n{answers}\n'
+        "<noscript><span>Guess in your mind, then open the outcome.</span></noscript>\n"
+        '<span role="status"></span>\n'
+        '<button type="button" class="ck-forget" hidden>Forget my guesses</button></div>\n'
+    )
+
+
+def verdict(pid: str, prediction: Prediction) -> nodes.raw:
+    """Return the line that puts the guess beside the outcome; the script fills it."""
+    outcome = f"{prediction.outcome:g}" if not prediction.options else str(prediction.outcome)
+    return raw_html(
+        f'<p class="ck-verdict" data-prediction="{pid}" data-outcome="{escape(outcome)}" '
+        f'data-unit="{escape(prediction.unit)}" hidden></p>\n'
+    )
+
+
+class Page:
+    """One lesson's page while its outcomes are being folded."""
+
+    def __init__(self, predictions: Mapping[str, Prediction]) -> None:
+        self.predictions = predictions
+        self.asked: list[str] = []  # and not yet revealed
+        self.told: list[str] = []  # revealed; what follows talks about it
+        self.titled: set[str] = set()
+        self.game = False  # whether the last cell was a game
+
+    def fold(self, parent: nodes.Element) -> None:
+        """Fold the children of a section, and those of its sections. No heading is folded."""
+        children, parent.children = parent.children, []
+        exercise = exercise_in(children)
+        for place, child in enumerate(children):
+            if isinstance(child, nodes.section | nodes.title):
+                self.told.clear()
+                self.game = False
+            if isinstance(child, nodes.section):
+                self.fold(child)
+                parent.append(child)
+            elif is_cell(child, "predict"):
+                parent.extend(self.ask(child))
+            elif place < exercise or isinstance(child, nodes.title):
+                parent.append(child)
+            elif self.asked or self.told:
+                for part, is_outcome in self.parts(child):
+                    self.add(parent, part, is_outcome)
+            else:
+                self.look_for_games(parent, child)
+
+    def ask(self, cell: nodes.Element) -> list[nodes.Node]:
+        """Return the cell of a prediction with its buttons below."""
+        pid = prediction_of(cell)
+        self.told.clear()
+        self.asked.append(pid)
+        asked = self.predictions[pid]
+        edit(cell, prompt(pid, asked.question, asked.invitation), prompt(pid, asked.question))
+        return [cell, form(pid, asked)]
+
+    def parts(self, node: nodes.Element) -> Iterator[tuple[nodes.Node, bool]]:
+        """Split a node into what may be seen before the guess and what may not."""
+        if is_cell(node, "reveal"):
+            pid = prediction_of(node)
+            yield verdict(pid, self.predictions[pid]), True
+            edit(node, f"<br>{escape(messages.NO_GUESS)}", "")
+            yield node, True
+            self.asked = [other for other in self.asked if other != pid]
+            self.told.append(pid)
+        elif is_cell(node) and not self.told:
+            yield from self.without_output(node)
+        else:
+            yield node, True
+
+    def without_output(self, cell: nodes.Element) -> Iterator[tuple[nodes.Node, bool]]:
+        """Split a cell into its code and its outputs; what hides anyway stays whole."""
+        yield cell, False
+        output = cell.children[-1]
+        if output.get("nb_element") == "cell_code_output" and not cell.get("hide_mode"):
+            cell.remove(output)
+            yield nodes.container("", output, classes=["cell"]), True
+
+    def add(self, parent: nodes.Element, node: nodes.Node, is_outcome: bool) -> None:
+        """Append a node, inside the fold that is being filled if it shows an outcome."""
+        ids = sorted({*self.asked, *self.told})
+        last = parent.children[-1] if parent.children else None
+        if not is_outcome:
+            parent.append(node)
+        elif isinstance(last, Fold) and last["ids_asked"] == ids:
+            last.append(node)
+        else:
+            names = " and ".join(ids)
+            title = f"Outcome of prediction{'s' * (len(ids) > 1)} {names}"
+            title += ", continued" if names in self.titled else ""
+            self.titled.add(names)
+            parent.append(Fold("", node, ids_asked=ids, title=title, hint=HINT))
+
+    def look_for_games(self, parent: nodes.Element, node: nodes.Node) -> None:
+        """Append a node; the output of the cell below a game, a solved round, is folded."""
+        if not is_cell(node):
+            parent.append(node)
+            return
+        for part, is_outcome in self.without_output(node) if self.game else [(node, False)]:
+            if is_outcome:
+                part = Fold("", part, ids_asked=[], title=GAME, hint=GAME_HINT)
+            parent.append(part)
+        self.game = any("ck-quiz" in raw.astext() for raw in html_of(node))
+
+
+class FoldOutcomes(SphinxTransform):
+    """Fold the outcomes of a lesson's page."""
+
+    default_priority = 500
+
+    def apply(self, **_: object) -> None:
+        """Do it, if the page is a lesson."""
+        lesson = LESSON.match(self.env.docname)
+        if lesson is not None:
+            Page(open_lesson(lesson.group(1)).predictions).fold(self.document)
+
+
+class FrameImages(SphinxTransform):
+    """Put each picture into a frame of its own, inside which it may scroll."""
+
+    default_priority = 510
+
+    def apply(self, **_: object) -> None:
+        """Do it, on every page."""
+        for image in list(self.document.findall(nodes.image)):
+            if not isinstance(image.parent, nodes.TextElement):
+                image.replace_self(nodes.container("", image.deepcopy(), classes=["ck-frame"]))
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Connect node, transforms and script."""
+    app.add_node(Fold, html=(visit_fold, depart_fold))
+    app.add_transform(FoldOutcomes)
+    app.add_transform(FrameImages)
+    app.add_js_file("predict_first.js")
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

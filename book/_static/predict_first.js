@@ -1,0 +1,157 @@
+// Guess first: the buttons of a prediction open the folds that hold its outcome. The browser
+// remembers the guesses. Without this script each fold is opened by hand.
+(() => {
+  "use strict";
+
+  const KEY = "calibkit-guesses";
+  const folds = () => [...document.querySelectorAll("details.ck-fold")];
+  const ids = (fold) => fold.dataset.predictions.split(" ").filter(Boolean);
+
+  // Some browsers forbid storage; the guesses then last as long as the page.
+  let guesses = {};
+  const load = () => {
+    try { guesses = { ...guesses, ...JSON.parse(localStorage.getItem(KEY)) }; } catch { /* none */ }
+  };
+  const save = () => {
+    try { localStorage.setItem(KEY, JSON.stringify(guesses)); } catch { /* see above */ }
+  };
+
+  const quoted = (text, unit, isNumber) => (isNumber ? `${text} ${unit}`.trim() : `"${text}"`);
+
+  const form = (root) => {
+    const id = root.dataset.prediction;
+    const field = root.querySelector("input");
+    const buttons = [...root.querySelectorAll("button.ck-button")];
+    const status = root.querySelector('[role="status"]');
+    const forget = root.querySelector(".ck-forget");
+    const line = document.querySelector(`.ck-verdict[data-prediction="${id}"]`);
+    const isGuess = (guess) => typeof guess === "string" && guess !== ""
+      && (field ? Number.isFinite(Number(guess)) : buttons.some(({ value }) => value === guess));
+
+    const show = () => {
+      const guess = isGuess(guesses[id]) ? guesses[id] : null;
+      buttons.forEach((button) => {
+        button.disabled = guess !== null && (field !== null || button.value !== guess);
+        if (!field) button.setAttribute("aria-pressed", String(button.value === guess));
+      });
+      if (field) {
+        field.disabled = false;
+        field.readOnly = guess !== null;
+        field.value = guess ?? "";
+      }
+      forget.hidden = guess === null;
+      line.hidden = guess === null;
+      if (guess === null) {
+        status.textContent = "";
+        line.textContent = "";
+        return;
+      }
+      const { outcome, unit } = line.dataset;
+      const said = `You chose ${quoted(guess, unit, field)}`;
+      const isRight = field ? Number(guess) === Number(outcome) : guess === outcome;
+      status.textContent = "The outcome is open below.";
+      line.textContent = isRight
+        ? `${said}; so it is.`
+        : `${said}; it is ${quoted(outcome, unit, field)}.`;
+    };
+
+    const choose = (guess) => {
+      if (!isGuess(guess) || guesses[id] === guess) return;
+      load(); // another page may have stored some
+      guesses[id] = guess;
+      save();
+      show();
+      openGuessed();
+      if (field) field.focus({ preventScroll: true }); // its button sleeps now
+    };
+
+    buttons.forEach((button) => {
+      button.addEventListener("click", () => choose(field ? field.value.trim() : button.value));
+    });
+    // The theme binds arrow keys; inside a form they belong to its field.
+    root.addEventListener("keydown", (event) => {
+      event.stopPropagation();
+      if (event.key !== "Enter" || event.target !== field) return;
+      event.preventDefault();
+      choose(field.value.trim());
+    });
+    forget.addEventListener("click", () => {
+      guesses = {};
+      save();
+      forms.forEach((other) => other.show());
+      folds().forEach((fold) => { if (ids(fold).length) fold.open = false; });
+      (field || buttons[0]).focus({ preventScroll: true });
+    });
+    return { id, show, isAnswered: () => isGuess(guesses[id]) };
+  };
+
+  let forms = [];
+
+  const openGuessed = () => {
+    const answered = new Set(forms.filter((one) => one.isAnswered()).map((one) => one.id));
+    folds().forEach((fold) => {
+      if (ids(fold).length && ids(fold).every((id) => answered.has(id))) fold.open = true;
+    });
+  };
+
+  // Who opens one part of an outcome by hand sees all its parts.
+  const openTogether = (fold) => {
+    fold.addEventListener("toggle", () => {
+      if (!fold.open || !ids(fold).length) return;
+      folds().forEach((other) => {
+        if (other.dataset.predictions === fold.dataset.predictions) other.open = true;
+      });
+    });
+  };
+
+  // A link to something inside a fold opens it.
+  const openAround = (hash) => {
+    const target = document.getElementById(decodeURIComponent(hash.slice(1)));
+    let fold = target && target.closest("details:not([open])");
+    if (!fold) return;
+    for (; fold; fold = target.closest("details:not([open])")) fold.open = true;
+    target.scrollIntoView();
+  };
+
+  const openForPrint = () => {
+    const closed = folds().filter((fold) => !fold.open);
+    closed.forEach((fold) => { fold.open = true; });
+    window.addEventListener("afterprint", () => {
+      closed.forEach((fold) => { fold.open = false; });
+    }, { once: true });
+  };
+
+  // A figure that is wider than its frame is scrolled by the keyboard, too.
+  const watchFrames = () => {
+    const wide = (frame) => {
+      if (frame.scrollWidth > frame.clientWidth + 1) frame.tabIndex = 0;
+      else frame.removeAttribute("tabindex");
+    };
+    const watcher = new ResizeObserver((seen) => seen.forEach(({ target }) => wide(target)));
+    document.querySelectorAll(".ck-frame").forEach((frame) => {
+      watcher.observe(frame);
+      frame.addEventListener("keydown", (event) => {
+        if (event.key.startsWith("Arrow")) event.stopPropagation();
+      });
+    });
+  };
+
+  const start = () => {
+    load();
+    forms = [...document.querySelectorAll(".ck-guess")].map(form);
+    forms.forEach((one) => one.show());
+    openGuessed();
+    folds().forEach(openTogether);
+    openAround(location.hash);
+    window.addEventListener("hashchange", () => openAround(location.hash));
+    document.addEventListener("click", (event) => {
+      const link = event.target.closest('a[href^="#"]');
+      if (link) openAround(link.getAttribute("href"));
+    });
+    window.addEventListener("beforeprint", openForPrint);
+    watchFrames();
+  };
+
+  if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", start);
+  else start();
+})();

@@ -1,0 +1,73 @@
+"""Pages of the built book in a real browser: how tests open them, and what they ask of them."""
+
+from pathlib import Path
+from typing import Any
+
+LESSON = "notebooks/04_read_a_reliability_diagram.html"
+DESK, TELEPHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 800}
+# All formulas are set, all pictures are there, and the page has been laid out.
+SETTLED = """async () => {
+  if (window.MathJax && MathJax.startup) await MathJax.startup.promise;
+  await Promise.allSettled([...document.images].map(image => image.decode()));
+  await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
+  document.getAnimations().forEach(moving => moving.finish());
+}"""
+OPEN_ALL = "document.querySelectorAll('article details').forEach(fold => { fold.open = true; })"
+# Nothing inside a fold has a place on the page.
+HIDDEN = """() => [...document.querySelectorAll('details.ck-fold')].every(fold => {
+  const summary = fold.querySelector('summary').getBoundingClientRect();
+  const inside = [...fold.querySelectorAll('*')].filter(part => !part.closest('summary'));
+  return !fold.open && fold.getBoundingClientRect().height < summary.height + 8
+    && !inside.some(part => part.checkVisibility());
+})"""
+
+
+class Visit:
+    """A page that notes every message and every request to another host; none gets there."""
+
+    def __init__(self, browser: Any, site: str, **options: Any) -> None:
+        self.site, self.elsewhere, self.messages = site, [], []
+        self.page = browser.new_context(**options).new_page()
+        self.page.on("request", self._watch)
+        self.page.on("console", self._note)
+        self.page.on("pageerror", lambda error: self.messages.append(str(error)))
+
+    def _watch(self, request: Any) -> None:
+        if not request.url.startswith((self.site, "data:", "blob:")):
+            self.elsewhere.append(request.url)
+
+    def _note(self, message: Any) -> None:
+        if message.type in ("error", "warning"):
+            self.messages.append(message.text)
+
+    def open(self, name: str) -> Any:
+        """Open a page of the site and wait until it is complete."""
+        self.page.goto(f"{self.site}/{name}", wait_until="load")
+        self.page.evaluate(SETTLED)
+        return self.page
+
+    def close(self) -> None:
+        """Forget the page with all that it has stored."""
+        self.page.context.close()
+
+
+def html_pages(root: Path) -> list[str]:
+    """Return the pages that readers visit, found by glob."""
+    folder = root / "book" / "_build" / "html"
+    found = [*folder.glob("book/**/*.html"), *folder.glob("notebooks/*.html")]
+    return sorted(path.relative_to(folder).as_posix() for path in found)
+
+
+def number_of(name: str) -> str:
+    """Return the two digits of a lesson's page."""
+    return Path(name).name[:2]
+
+
+def lesson_pages(root: Path) -> list[str]:
+    """Return the pages that are lessons."""
+    return [name for name in html_pages(root) if name.startswith("notebooks/")]
+
+
+def squeezed(text: str) -> str:
+    """Return a text without what HTML changes about it."""
+    return " ".join(text.replace("`", "").split())

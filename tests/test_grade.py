@@ -1,0 +1,326 @@
+"""The grader: every workbook is judged by its variables, and a bad one costs its own rows only."""
+
+import csv
+import json
+import os
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dev
+from tests import copies as made
+from tools import grade, grade_fence, grade_run
+
+linux = pytest.mark.skipif(os.name != "posix", reason="limits and signals of POSIX")
+
+
+def write(folder: Path, contents: dict[str, bytes]) -> Path:
+    """Put workbooks into a folder."""
+    for name, content in contents.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    return folder
+
+
+def rows_of(folder: Path) -> list[dict[str, str]]:
+    """Read what was written for a spreadsheet."""
+    with (folder / "grades.csv").open(encoding="utf-8-sig", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def by_file(folder: Path) -> dict[str, list[dict[str, str]]]:
+    """Return the rows of each workbook."""
+    found: dict[str, list[dict[str, str]]] = {}
+    for row in rows_of(folder):
+        found.setdefault(row["file"].removeprefix("'"), []).append(row)
+    return found
+
+
+def complaints(rows: list[dict[str, str]], wanted: made.Copy) -> list[str]:
+    """Return in what the rows of a workbook differ from what is wanted."""
+    states = {row["item"]: row["state"] for row in rows if row["kind"] == "exercise"}
+    guesses = {row["item"]: row["state"] for row in rows if row["kind"] == "guess"}
+    raised = [row["detail"] for row in rows if row["kind"] == "cell"]
+    (whole,) = (row for row in rows if row["kind"] == "workbook")
+    found = []
+    if whole["state"] != ("not graded" if wanted.problem else "graded"):
+        found.append(f"{whole['state']}: {whole['detail']}")
+    if wanted.problem not in whole["detail"]:
+        found.append(whole["detail"])
+    if {cid: states.get(cid) for cid in wanted.states} != wanted.states:
+        found.append(str(states))
+    if guesses != wanted.guesses:
+        found.append(str(guesses))
+    if bool(raised) != bool(wanted.raised) or not all(wanted.raised in words for words in raised):
+        found.append(str(raised))
+    return found
+
+
+class Reader(HTMLParser):
+    """The tags and the text of a page."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.text = ""
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        self.tags.append(tag)
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+# --- without a kernel ----------------------------------------------------------------------------
+
+
+def test_students_are_told_apart_by_folder_or_by_file(tmp_path: Path) -> None:
+    names = ("ann/01.ipynb", "bob/week 1/01.ipynb", "04_carl.ipynb", ".ipynb_checkpoints/x.ipynb")
+    write(tmp_path, dict.fromkeys((*names, "ann/note.txt"), b""))
+    found = grade.workbooks(tmp_path)
+    assert [(book.student, book.file) for book in found] == [
+        ("04_carl", "04_carl.ipynb"),
+        ("ann", "ann/01.ipynb"),
+        ("bob", "bob/week 1/01.ipynb"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("stem", "student"),
+    [
+        ("04_carl", "carl"),
+        ("carl-04", "carl"),
+        ("04_read_a_reliability_diagram_carl", "carl"),
+        ("s1104", "s1104"),
+        ("04_read_a_reliability_diagram", "04_read_a_reliability_diagram"),
+    ],
+)
+def test_a_student_in_a_file_name_is_what_does_not_name_the_lesson(stem: str, student: str) -> None:
+    book = grade.Workbook(Path(f"{stem}.ipynb"), f"{stem}.ipynb", stem)
+    assert grade.Grade(book, lesson="04").student == student
+
+
+@pytest.mark.parametrize(
+    ("cells", "name", "lesson"),
+    [
+        (['lesson = open_lesson("04")'], "01_x", "04"),
+        (["x = open_lesson( '4' )", 'open_lesson("05")'], "x", "04"),
+        (["lesson = open_lesson(id=4)"], "x", "04"),
+        (["pass"], "ann_04_x", "04"),
+        (["pass"], "2024_04", "04"),
+    ],
+)
+def test_the_setup_cell_names_the_lesson_or_else_the_file(
+    cells: list[str], name: str, lesson: str
+) -> None:
+    known = ("01", "04", "05")
+    assert grade_run.lesson_of([(cell, []) for cell in cells], name, known) == lesson
+
+
+@pytest.mark.parametrize(
+    ("text", "safe"),
+    [
+        ("=cmd()", "'=cmd()"),
+        ("  @SUM(A1)", "'  @SUM(A1)"),
+        ("-1", "'-1"),
+        ("\t=1", "'\ufffd=1"),
+        ("a\nb", "a\ufffdb"),
+        ("\udcff", "\ufffd"),
+        ("0.5 = half", "0.5 = half"),
+    ],
+)
+def test_no_spreadsheet_takes_a_text_for_a_formula(text: str, safe: str) -> None:
+    assert grade.harmless(text) == safe
+
+
+def test_the_page_shows_texts_and_runs_none(tmp_path: Path) -> None:
+    evil = "<script>alert(1)</script>\"'&"
+    book = grade.Workbook(Path(f"{evil[:8]}.ipynb"), evil, evil)
+    row = {"kind": "exercise", "item": "0.1", "state": "Almost", "says": evil, "task": evil}
+    grade.write_page([grade.Grade(book, "00", "", [row], [(1, evil)])], tmp_path / "grades.html")
+    page = Reader((tmp_path / "grades.html").read_text("utf-8"))
+    assert "script" not in page.tags and "alert(1)" in page.text
+    assert page.tags.count("h1") == 1 and "lang" in (tmp_path / "grades.html").read_text("utf-8")
+
+
+def test_a_run_sees_no_variables_that_it_does_not_need(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOME_PASSWORD", "secret")
+    monkeypatch.setenv("CALIBKIT_WORKBOOK", str(tmp_path))
+    env = grade_fence.environment(tmp_path)
+    assert "secret" not in env.values() and "CALIBKIT_WORKBOOK" not in env
+    assert env["HOME"].startswith(str(tmp_path)) and Path(env["TMPDIR"]).is_dir()
+
+
+def test_folders_that_a_run_needs_are_not_hidden(tmp_path: Path) -> None:
+    assert grade_fence.hidden(tmp_path / "work", tmp_path / "job") == str(tmp_path / "work")
+    assert grade_fence.hidden(tmp_path, tmp_path / "job") == ""
+    assert grade_fence.hidden(grade.ROOT, tmp_path) == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([], "folder"),
+        (["missing"], "there is no folder missing"),
+        (["."], "there is no .ipynb file"),
+        ([".", "--jobs", "0"], "--jobs must be at least 1"),
+        ([".", "--seconds", "-1"], "is not above 0"),
+        ([".", "--memory", "nan"], "is not above 0"),
+    ],
+)
+def test_wrong_usage_is_code_2(
+    tmp_path: Path,
+    arguments: list[str],
+    words: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as stop:
+        grade.main(arguments)
+    assert stop.value.code == 2
+    assert words in capsys.readouterr().err
+
+
+def test_dev_hands_the_folder_over_from_where_the_teacher_stands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[Any] = []
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(dev, "prepare", lambda *_: None)
+    monkeypatch.setattr(dev, "call", lambda *words, **how: seen.append((words, how)) or 2)
+    assert dev.main(["grade", "work", "--jobs", "1"]) == 2
+    words, how = seen[0]
+    assert words[1:] == ("-m", "tools.grade", "work", "--jobs", "1")
+    assert how["cwd"] == tmp_path and how["env"]["PYTHONPATH"] == str(dev.ROOT)
+
+
+def test_files_that_are_no_workbook_are_refused_before_a_process_starts(tmp_path: Path) -> None:
+    (tmp_path / "x.ipynb").mkdir()
+    (tmp_path / "y.ipynb").symlink_to("nowhere")
+    for name in ("x", "y"):
+        book = grade.Workbook(tmp_path / f"{name}.ipynb", f"{name}.ipynb", name)
+        assert grade.grade(book, tmp_path, 10, 1).problem == "This is not a file."
+
+
+# --- with kernels --------------------------------------------------------------------------------
+
+
+@linux
+@pytest.mark.slow
+@pytest.mark.parametrize("fenced", [True, False])
+def test_a_good_a_wrong_and_a_broken_workbook(
+    fenced: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    if not fenced:  # as where there is no `unshare`
+        monkeypatch.setattr(grade, "fence", tuple)
+    wanted = {name: made.copies(tmp_path)[name] for name in ("edited_00.ipynb", "empty.ipynb")}
+    wanted["good_00.ipynb"] = made.Copy(made.short(), made.RIGHT)
+    write(tmp_path, {name: copy.content() for name, copy in wanted.items()})
+    out = tmp_path / "out"
+    assert grade.main([str(tmp_path), "--out", str(out)]) == 1
+    found = by_file(out)
+    assert {name: complaints(found[name], wanted[name]) for name in found} == {
+        name: [] for name in wanted
+    }
+    said = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in said if "/3 " in line] == ["1/3", "2/3", "3/3"]
+    assert said[-1].startswith("2 graded, 1 not.")
+    assert ("cannot take the network" in said[0]) == (not fenced or not grade_fence.fence())
+    (tmp_path / "empty.ipynb").unlink()
+    assert grade.main([str(tmp_path), "--out", str(out)]) == 0
+
+
+@linux
+@pytest.mark.slow
+def test_an_endless_cell_costs_its_own_answer_and_so_does_an_endless_check(tmp_path: Path) -> None:
+    """The only tests that a time limit decides; what is not endless takes far less."""
+    setup = made.SETUP.replace("00", "04")
+    loop = "def bin_statistics(*_):\n    while True:\n        pass"
+    stubborn = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: pass"
+    write(tmp_path, {"a_04.ipynb": made.of_code(setup, "while True: pass", loop, "bin_number = 3")})
+    write(tmp_path, {"b_00.ipynb": made.of_code(made.SETUP, stubborn, made.GOOD)})
+    assert grade.main([str(tmp_path), "--seconds", "40"]) == 0
+    found = by_file(tmp_path)
+    (cell,) = (row for row in found["a_04.ipynb"] if row["kind"] == "cell")
+    assert cell["item"] == "2" and cell["detail"].startswith("TimeUp: stopped after")
+    states = {row["item"]: row for row in found["a_04.ipynb"] if row["kind"] == "exercise"}
+    assert "did not end within 8 s" in states["4.1"]["detail"]
+    assert states["4.4"]["state"] not in ("Not defined", "Not attempted")
+    assert "the process ended here" in next(
+        row["detail"] for row in found["b_00.ipynb"] if row["kind"] == "cell"
+    )
+    assert "Correct" in [row["state"] for row in found["b_00.ipynb"] if row["kind"] == "exercise"]
+
+
+@linux
+@pytest.mark.slow
+def test_made_copies_with_typical_slips_cost_their_own_rows_only(tmp_path: Path) -> None:
+    wanted = made.copies(tmp_path)
+    fenced = bool(grade.fence())
+    if not fenced:  # what only a namespace can withhold
+        for name in ("network_2_00.ipynb", "spy_00.ipynb", "spoil_00.ipynb", "swarm_00.ipynb"):
+            del wanted[name]
+    write(tmp_path, {name: copy.content() for name, copy in wanted.items()})
+    (tmp_path / "folder.ipynb").mkdir()
+    wanted["folder.ipynb"] = made.Copy(bytes, problem="not a file")
+    assert grade.main([str(tmp_path), "--memory", "3"]) == 1
+    found = by_file(tmp_path)
+    assert len(wanted) >= 30 and set(found) == set(wanted)
+    wrong = {name: complaints(found[name], copy) for name, copy in wanted.items()}
+    assert {name: words for name, words in wrong.items() if words} == {}
+    rows = rows_of(tmp_path)
+    keys = [(row["student"], row["lesson"], row["file"]) for row in rows]
+    students = {row["file"]: row["student"] for row in rows}
+    assert (
+        students["ann/01_what.ipynb"] == "ann"
+        and students["Zoë Ñandú 学生_00.ipynb"] == "Zoë Ñandú 学生"
+    )
+    assert not [word for row in rows for word in row.values() if word.startswith(("=", "@", "+"))]
+    assert len(set(keys)) == len(wanted)
+    page = Reader((tmp_path / "grades.html").read_text("utf-8"))
+    assert not {"script", "b"} & set(page.tags)
+    assert not (grade.ROOT / "spoilt.txt").exists()
+    assert not strays()
+    copied = next(row for row in found["ann/01_what.ipynb"] if row["item"] == "1.1")
+    assert "Word for word the folded solution" in copied["detail"]
+
+
+def strays() -> list[str]:
+    """Return the processes that a workbook has left behind."""
+    commands = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            commands.append(path.read_bytes().replace(b"\0", b" ").decode())
+        except OSError:
+            continue
+    return [command for command in commands if re.search(rf"sleep {made.STRAY}", command)]
+
+
+@linux
+@pytest.mark.slow
+def test_an_answer_that_ends_the_process_when_it_is_checked(tmp_path: Path) -> None:
+    ends = "import os\ndef bin_statistics(*_):\n    os._exit(1)"
+    setup = made.SETUP.replace("00", "04")
+    write(tmp_path, {"ends_04.ipynb": made.of_code(setup, ends, "bin_number = 3")})
+    assert grade.main([str(tmp_path)]) == 0
+    states = {row["item"]: row for row in rows_of(tmp_path) if row["kind"] == "exercise"}
+    assert "the process ended while this answer was checked" in states["4.1"]["detail"]
+    assert len(states) == 5
+
+
+def test_forged_rows_are_reduced_to_short_texts() -> None:
+    row = grade_run.clean({"kind": "exercise", "item": 3, "says": "x" * 1000, "other": []})
+    assert set(row) == {"kind", "item", "state", "says", "task"} and len(row["says"]) == 300
+    with pytest.raises(ValueError):
+        grade_run.clean(json.loads("[]"))

@@ -1,0 +1,234 @@
+"""Working copies: nothing spoiled, nothing of a learner's lost, every failure a sentence."""
+
+import json
+import re
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+
+import dev
+from tools import notebook_files as files
+from tools import workbook
+from tools.virtual_environment import Failure, environment, kernel_environment
+
+LESSONS = sorted(files.NOTEBOOKS.glob("*.ipynb"))
+
+
+@pytest.fixture
+def course(tmp_path: Path) -> tuple[Path, Path]:
+    """Return a folder with three lessons, and where the copies of them go."""
+    notebooks = tmp_path / "notebooks"
+    notebooks.mkdir()
+    for path in LESSONS[:3]:
+        (notebooks / path.name).write_bytes(path.read_bytes())
+    return notebooks, tmp_path / "workbook"
+
+
+def change(lesson: Path) -> None:
+    notebook = json.loads(lesson.read_text(encoding="utf-8"))
+    notebook["cells"][0]["source"] += ["\n", "One more sentence."]
+    lesson.write_text(json.dumps(notebook), encoding="utf-8")
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
+def test_a_copy_has_everything_but_outputs(path: Path) -> None:
+    copy: Any = nbformat.reads(json.dumps(workbook.without_outputs(path)), as_version=4)
+    nbformat.validate(copy)
+    stored = files.read_stored(path)
+    assert [cell.id for cell in copy.cells] == [cell.id for cell in stored.cells]
+    for ours, theirs in zip(copy.cells, stored.cells, strict=True):
+        assert ours.metadata == theirs.metadata
+        if ours.cell_type == "code":
+            assert ours.outputs == [] and ours.execution_count is None
+            assert ours.source == theirs.source
+            assert ("solution" in files.tags(ours)) == (
+                ours.metadata.get("jupyter", {}).get("source_hidden") is True
+            )
+    assert "jupytext" not in copy.metadata and copy.metadata.kernelspec.name == "python3"
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
+def test_links_lead_from_copy_to_copy(path: Path) -> None:
+    cells = workbook.without_outputs(path)["cells"]
+    texts = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"]
+    targets = [t for text in texts for t in re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", text)]
+    for target in targets:
+        assert (files.NOTEBOOKS / target).exists(), target
+        assert target.startswith("../book/") or not target.endswith(".md"), target
+    assert any(target.endswith(".ipynb") for target in targets)
+
+
+def test_missing_copies_are_made_and_no_copy_is_overwritten(course: tuple[Path, Path]) -> None:
+    done, found = workbook.copies((), *course)
+    assert done == ["Working copies made in workbook/: 00, 01, 02."] and found == []
+    mine = course[1] / LESSONS[1].name
+    edited = json.loads(mine.read_text(encoding="utf-8"))
+    edited["cells"][3]["source"] = ["answer = 42"]
+    mine.write_text(json.dumps(edited), encoding="utf-8")
+    (course[1] / LESSONS[2].name).unlink()
+    before = content(course[1])
+    assert workbook.copies((), *course) == (["Working copies made in workbook/: 02."], [])
+    assert {name: content(course[1])[name] for name in before} == before
+    assert workbook.copies((), *course) == ([], [])
+
+
+def test_a_changed_lesson_is_reported_until_its_copy_is_fresh(course: tuple[Path, Path]) -> None:
+    workbook.copies((), *course)
+    change(course[0] / LESSONS[0].name)
+    change(course[0] / LESSONS[2].name)
+    before = content(course[1])
+    for _ in range(2):
+        done, (sentence,) = workbook.copies((), *course)
+        assert done == [] and "Changed since your copies were made: 00, 02." in sentence
+        assert "python dev.py workbook --fresh 00 02" in sentence
+    assert content(course[1]) == before
+    done, found = workbook.copies(["2", "00"], *course)
+    assert found == [] and len(done) == 3
+    old = re.findall(r"your old copy is now workbook/(\S+)\.$", "\n".join(done), re.MULTILINE)
+    assert [content(course[1])[name] for name in old] == [
+        before[LESSONS[number].name] for number in (2, 0)
+    ]
+    assert b"One more sentence" in content(course[1])[LESSONS[2].name]
+
+
+def test_other_outputs_are_no_change(course: tuple[Path, Path]) -> None:
+    workbook.copies((), *course)
+    lesson = course[0] / LESSONS[0].name
+    notebook = json.loads(lesson.read_text(encoding="utf-8"))
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "code":
+            cell["outputs"] = []
+    lesson.write_text(json.dumps(notebook), encoding="utf-8")
+    assert workbook.copies((), *course) == ([], [])
+
+
+def test_old_copies_never_overwrite_each_other(course: tuple[Path, Path]) -> None:
+    workbook.copies((), *course)
+    for number in range(4):
+        (course[1] / LESSONS[0].name).write_text(f"{number}", encoding="utf-8")
+        workbook.copies(["0"], *course)
+    kept = {text for name, text in content(course[1]).items() if name.startswith("00_start_here_")}
+    assert kept == {b"0", b"1", b"2", b"3"}
+
+
+@pytest.mark.parametrize("broken", ["", "{", "[]", "{}", '{"metadata": 3}', '{"metadata": []}'])
+def test_a_broken_copy_is_named_and_kept(course: tuple[Path, Path], broken: str) -> None:
+    workbook.copies((), *course)
+    (course[1] / LESSONS[0].name).write_text(broken, encoding="utf-8")
+    done, (sentence,) = workbook.copies((), *course)
+    assert done == [] and "00_start_here.ipynb cannot be read as a notebook" in sentence
+    assert "--fresh 00" in sentence
+    assert (course[1] / LESSONS[0].name).read_text(encoding="utf-8") == broken
+    assert workbook.copies(["00"], *course)[1] == []
+
+
+def test_a_lesson_that_does_not_exist_is_named_before_anything_is_done(
+    course: tuple[Path, Path],
+) -> None:
+    for name in ("77", "four", "-1", ""):
+        with pytest.raises(Failure, match="there is no lesson .*; there are 00, 01, 02"):
+            workbook.copies(["00", name], *course)
+    assert not course[1].exists()
+
+
+def test_a_place_that_cannot_be_written_gives_a_sentence(
+    course: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    course[1].write_text("mine")
+    with pytest.raises(Failure, match="workbook is a file.*rename the file"):
+        workbook.copies((), *course)
+    assert course[1].read_text() == "mine"
+    course[1].unlink()
+
+    def refused(path: Path, *_: Any, **__: Any) -> None:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    for method in ("mkdir", "open"):
+        with monkeypatch.context() as patched:
+            patched.setattr(Path, method, refused)
+            with pytest.raises(Failure, match="cannot be written .Permission denied"):
+                workbook.copies((), *course)
+    workbook.copies((), *course)
+    monkeypatch.setattr(Path, "rename", refused)
+    with pytest.raises(Failure, match="cannot be written"):
+        workbook.copies(["00"], *course)
+    assert len(content(course[1])) == 3
+
+
+# --- the commands ------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def here(course: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Let the commands work in the folders of the fixture."""
+    monkeypatch.setattr(dev, "WORKBOOK", course[1])
+    monkeypatch.setattr(dev, "copies", lambda names=(): workbook.copies(names, *course))
+    return course[1]
+
+
+def test_the_command_says_what_it_did(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert dev.main(["workbook"]) == 0
+    assert "made in workbook/: 00, 01, 02." in capsys.readouterr().out
+    assert dev.main(["workbook"]) == 0
+    assert "none has changed since" in capsys.readouterr().out
+    assert dev.main(["workbook", "--fresh", "01", "02"]) == 0
+    said = capsys.readouterr().out
+    assert said.count("your old copy is now") == 2 and "made in workbook/: 01, 02." in said
+    assert dev.main(["workbook", "--fresh", "99"]) == 1
+    assert "there is no lesson 99" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("edit", [False, True])
+def test_the_lab_opens_the_copies_and_names_the_workbook_to_the_kernels(
+    here: Path, edit: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: dict[str, Any] = {}
+    monkeypatch.setattr(dev, "prepare", lambda *_: None)
+    monkeypatch.setattr(dev, "settle_jupyterlab", lambda: None)
+
+    def start(*words: Any, cwd: Path, env: dict[str, str]) -> int:
+        seen.update(words=words, cwd=cwd, env=env)
+        return 0
+
+    def become(_: str, words: list[str], env: dict[str, str]) -> None:
+        seen.update(words=words, env=env)
+        raise SystemExit(0)
+
+    monkeypatch.setattr(dev, "call", start)  # on Windows; elsewhere the command becomes the lab
+    monkeypatch.setattr(dev.os, "chdir", lambda folder: seen.update(cwd=folder))
+    monkeypatch.setattr(dev.os, "execve", become)
+    with suppress(SystemExit):
+        dev.main(["lab", *(["--edit"] if edit else []), "--no-browser"])
+    assert "--edit" not in seen["words"] and "--no-browser" in seen["words"]
+    assert seen["cwd"] == (dev.NOTEBOOKS if edit else here)
+    assert seen["env"].get("CALIBKIT_WORKBOOK") == (None if edit else str(here))
+    assert here.exists() != edit
+
+
+def test_no_other_task_keeps_progress(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("CALIBKIT_WORKBOOK", str(tmp_path))
+    assert "CALIBKIT_WORKBOOK" not in environment()
+    assert "CALIBKIT_WORKBOOK" not in kernel_environment(data=False)
+
+
+def test_the_copies_need_the_standard_library_only() -> None:
+    code = (
+        "import sys, tools.workbook; print([n for n in ('numpy', 'nbformat') if n in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", code], capture_output=True, text=True, cwd=dev.ROOT, check=True
+    )
+    assert done.stdout.strip() == "[]"
+
+
+def test_git_ignores_the_workbook() -> None:
+    assert "workbook/" in (dev.ROOT / ".gitignore").read_text(encoding="utf-8").splitlines()

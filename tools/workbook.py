@@ -1,0 +1,107 @@
+"""Working copies of the lessons, without outputs: no outcome stands on the page before a guess.
+
+`python dev.py workbook` makes those that are missing, and `--fresh 04` one anew. A learner's copy
+is never overwritten: the old one stays beside the new one, under a dated name. Standard library
+only, and quick, because every start of the lab comes by.
+"""
+
+import hashlib
+import json
+import re
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from tools.virtual_environment import ROOT, Failure
+
+WORKBOOK = ROOT / "workbook"
+NOTEBOOKS = ROOT / "notebooks"
+LINK = re.compile(r"(\]\([\w-]+)\.md(?=[)#])")
+FRESH = "python dev.py workbook --fresh"
+
+
+def copies(
+    fresh: Iterable[str] = (), notebooks: Path = NOTEBOOKS, workbook: Path = WORKBOOK
+) -> tuple[list[str], list[str]]:
+    """Make missing copies, and those asked for anew.
+
+    Returns what was done, and what a learner should know: sentences, both.
+    """
+    lessons = {path.name[:2]: path for path in sorted(notebooks.glob("[0-9][0-9]_*.ipynb"))}
+    wanted = [name.zfill(2)[:2] if name[:1].isdigit() else name for name in fresh]
+    unknown = [name for name in wanted if name not in lessons]
+    if unknown:
+        raise Failure(f"there is no lesson {', '.join(unknown)}; there are {', '.join(lessons)}.")
+    if workbook.exists() and not workbook.is_dir():
+        raise Failure(f"{workbook} is a file. Your lessons need a folder there: rename the file.")
+    try:
+        workbook.mkdir(exist_ok=True)
+        kept = [(name, put_aside(workbook / lessons[name].name)) for name in dict.fromkeys(wanted)]
+        made = [name for name, path in lessons.items() if make(path, workbook / path.name)]
+    except OSError as error:
+        raise Failure(f"{error.filename} cannot be written ({error.strerror}).") from None
+    done = [f"Lesson {name}: your old copy is now {path}." for name, path in kept if path]
+    if made:
+        done.append(f"Working copies made in {workbook.name}/: {', '.join(made)}.")
+    return done, list(notices(lessons, workbook))
+
+
+def put_aside(copy: Path) -> str:
+    """Give a copy a dated name that no file has yet; return the name, empty without a copy."""
+    if not copy.exists():
+        return ""
+    date, number = time.strftime("%Y-%m-%d_%H%M"), 1
+    dated = copy.with_stem(f"{copy.stem}_{date}")
+    while dated.exists():
+        number += 1
+        dated = copy.with_stem(f"{copy.stem}_{date}_{number}")
+    copy.rename(dated)
+    return f"{dated.parent.name}/{dated.name}"
+
+
+def make(lesson: Path, copy: Path) -> bool:
+    """Write a copy where there is none; tell whether there was none."""
+    if copy.exists():
+        return False
+    text = json.dumps(without_outputs(lesson), indent=1, ensure_ascii=False, sort_keys=True)
+    with copy.open("x", encoding="utf-8", newline="\n") as stream:
+        stream.write(text + "\n")
+    return True
+
+
+def without_outputs(lesson: Path) -> dict[str, Any]:
+    """Return a lesson as its readers get it, with a note of what it was made from."""
+    notebook: dict[str, Any] = json.loads(lesson.read_text(encoding="utf-8"))
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "code":
+            cell["outputs"], cell["execution_count"] = [], None
+        else:  # the .md files are not beside the copies
+            cell["source"] = LINK.sub(r"\1.ipynb", "".join(cell["source"])).splitlines(True)
+    notebook["metadata"].pop("jupytext", None)  # a copy is no pair
+    cells = json.dumps(notebook["cells"], sort_keys=True).encode()
+    notebook["metadata"]["calibkit"] = {"source": hashlib.sha256(cells).hexdigest()}
+    return notebook
+
+
+def notices(lessons: dict[str, Path], workbook: Path) -> Iterable[str]:
+    """Name the copies whose lessons have changed, and those that nobody can read."""
+    changed = []
+    for name, path in lessons.items():
+        copy = workbook / path.name
+        try:
+            metadata = json.loads(copy.read_text(encoding="utf-8"))["metadata"]
+            made_from = metadata.get("calibkit", {}).get("source")
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            yield (
+                f"{workbook.name}/{copy.name} cannot be read as a notebook. "
+                f"`{FRESH} {name}` keeps it under a dated name and makes a new one."
+            )
+            continue
+        if made_from != without_outputs(path)["metadata"]["calibkit"]["source"]:
+            changed.append(name)
+    if changed:
+        yield (
+            f"Changed since your copies were made: {', '.join(changed)}. "
+            f"`{FRESH} {' '.join(changed)}` makes new ones and keeps yours under dated names."
+        )
