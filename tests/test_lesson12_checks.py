@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.typing import NDArray
 from scipy import optimize, special
@@ -119,6 +120,15 @@ def kept_confidence() -> Floats:
     return table
 
 
+def column(values: Floats) -> Floats:
+    return np.asarray(values)[:, None]
+
+
+def barely_honest() -> Floats:
+    """Move a part of the rest from each row's other classes to the next one: too little harm."""
+    return 0.6 * kept_confidence() + 0.4 * honest().y_prob
+
+
 def uniform_rest() -> Floats:
     table = np.full(honest().y_prob.shape, 0.25 / 3)
     table[np.arange(len(table)), honest().y_prob.argmax(axis=1)] = 0.75
@@ -137,6 +147,7 @@ ONE_WEIGHT = fitted(lambda v: _loss(np.repeat(v, 3), np.zeros(3)), [1.0])[0]
 NO_BIAS = fitted(lambda v: _loss(v, np.zeros(3)), [1.0] * 3)
 OF_PROBS = fitted(lambda v: _loss(v[:3], v[3:], logs=False), [1.0] * 3 + [0.0] * 3)
 UNFINISHED = fitted(lambda v: _loss(v[:3], v[3:]), [1.0] * 6, options={"maxiter": 2})
+SHRUNK = VectorScaling("probabilities", penalty=0.1).fit(uneven().y_prob, uneven().y_true)
 PACKAGE = VectorScaling("probabilities", penalty=0).fit(uneven().y_prob, uneven().y_true)
 
 # --- 12.5 --------------------------------------------------------------------------------------
@@ -144,6 +155,10 @@ PACKAGE = VectorScaling("probabilities", penalty=0).fit(uneven().y_prob, uneven(
 
 def cells(p: Floats, n_bins: int) -> int:
     return len(np.unique(np.minimum((p * n_bins).astype(int), n_bins - 1), axis=0))
+
+
+def cells_between(p: Floats, edges: Floats) -> int:
+    return len(np.unique(np.digitize(p, edges[1:-1]), axis=0))
 
 
 def cells_by_sets(p: Any, n_bins: int) -> int:
@@ -162,23 +177,30 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (lambda y, p, view: np.column_stack(view_of(y, p, view)), "Return two"),
         (lambda y, p, view: view_of(y, p, view)[::-1], "wrong way round"),
         (lambda y, p, view: {"p": p}, "a pair"),
+        (lambda y, p, view: None, "a pair (probabilities, events)"),
+        (lambda y, p, view: (view_of(y, p, view)[0] + 1e-3, y == 0), "states 0.550, not 0.551"),
+        (lambda y, p, view: (column(view_of(y, p, view)[0]), y == 0), "`.ravel()`"),
         ((0.5, 1), "a function"),
     ],
     "12.2": [
         (map_of(lambda own, _: own[-1]), "last truth only"),
         (map_of(lambda own, _: own.sum()), "adds up the truths"),
-        (map_of(lambda own, every: own.sum() / len(every)), "not by all of them"),
+        (map_of(lambda own, every: own.sum() / len(every)), "not by that of all"),
         (lambda c, r, view: {s: s for s in rows_of(c, r, view)[0]}, "number back"),
         (lambda c, r, view: seen_map(c, r, 0), "is true on average"),
         (lambda c, r, view: {0.5: 0.5}, "your dict has 0.5"),
         (map_of(lambda own, _: 0.5), "is true on average"),
         (lambda c, r, view: [0.1, 0.3], "a dict"),
+        (lambda c, r, view: None, "a dict from each stated number"),
+        (map_of(lambda own, _: own.mean() + 1e-3), "0.667 is true on average, not 0.668"),
+        (map_of(lambda own, _: round(own.mean(), 1)), "is true on average, not"),
         (0.3, "a function"),
     ],
     "12.3": [
         (honest().y_prob, "honest model"),
         (constant(0.99), "its ECE is"),
         (uniform_rest(), "the ECE is fine"),
+        (barely_honest(), "class-wise error is only 0.0"),
         (constant(0.4), "predicts class"),
         (2 * constant(0.75), "its sum is 2.000"),
         (constant(1.2), "smallest entry -0.2"),
@@ -193,22 +215,31 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         ((BEST[3:], BEST[:3]), "swapped"),
         ((np.repeat(ONE_WEIGHT, 3), np.zeros(3)), "temperature scaling"),
         ((float(ONE_WEIGHT), np.zeros(3)), "temperature scaling"),
-        ((NO_BIAS, np.zeros(3)), "without biases"),
+        ((NO_BIAS, np.zeros(3)), "equal biases do nothing"),
+        ((NO_BIAS + 1, np.ones(3)), "equal biases do nothing"),
         ((OF_PROBS[:3], OF_PROBS[3:]), "probabilities"),
         ((1 / BEST[:3], BEST[3:]), "inverse weights"),
         ((UNFINISHED[:3], UNFINISHED[3:]), "is possible"),
+        ((SHRUNK.weights_, SHRUNK.bias_), "Is there a penalty left"),
+        (BEST[:3], "3 values, but 2"),
         ((np.eye(3), np.zeros(3)), "this is a matrix"),
         (np.eye(3), "this is a matrix"),
         (0.5, "a pair"),
     ],
     "12.5": [
-        (lambda p, b: b ** p.shape[1], "also empty ones"),
+        (lambda p, b: b ** p.shape[1], "also the empty ones"),
         (lambda p, b: len(p), "the number of rows"),
         (lambda p, b: sum(len(np.unique((c * b).astype(int))) for c in p.T), "single classes"),
         (lambda p, b: len(np.unique((p[:, 0] * b).astype(int))), "one class only"),
         (lambda p, b: len(np.unique((p * b).astype(int), axis=0)), "for probability 1"),
         (lambda p, b: 1, "hold a prediction"),
         (lambda p, b: "three", "a whole number"),
+        (lambda p, b: None, "a whole number of cells"),
+        (lambda p, b: cells(p, 10), "Use `n_bins`"),
+        (lambda p, b: cells(p[:, :-1], b), "leaves out the last class"),
+        (lambda p, b: cells_between(p, np.linspace(0, 1, b + 1)), "`np.linspace`"),
+        (lambda p, b: len(np.unique(np.maximum(np.ceil(p * b), 1), axis=0)), "its lower edge"),
+        (lambda p, b: len(np.unique(np.round(p * b), axis=0)), "round down"),
         (7, "a function"),
     ],
 }  # fmt: skip
@@ -218,15 +249,38 @@ RIGHT: dict[str, list[Any]] = {
         view_of,
         view_by_loops,
         lambda y, p, view: (view_of(y, p, view)[0].astype(np.float32), view_of(y, p, view)[1]),
+        lambda y, p, view: [pd.Series(part) for part in view_of(y, p, view)],
     ],
-    "12.2": [seen_map, seen_by_lists],
-    "12.3": [constant(0.75), constant(0.75, to=2), constant(0.7501).tolist(), kept_confidence()],
+    "12.2": [
+        seen_map,
+        seen_by_lists,
+        map_of(lambda own, _: round(own.mean(), 3)),
+        map_of(lambda own, _: float(np.float32(own.mean()))),
+        lambda c, r, view: pd.Series(seen_map(c, r, view)),
+        lambda c, r, view: {np.float32(k): np.array(v) for k, v in seen_map(c, r, view).items()},
+    ],
+    "12.3": [
+        constant(0.75),
+        constant(0.75, to=2),
+        constant(0.7501).tolist(),
+        kept_confidence(),
+        constant(0.75).astype(np.float32),
+        pd.DataFrame(constant(0.75)),
+    ],
     "12.4": [
         (BEST[:3], BEST[3:]),
         (PACKAGE.weights_, PACKAGE.bias_),
         [BEST[:3].tolist(), (BEST[3:] + 7).tolist()],
+        np.array([BEST[:3], BEST[3:]], dtype=np.float32),
+        (np.round(BEST[:3], 2), np.round(BEST[3:], 2)),  # as the solution prints it
     ],
-    "12.5": [cells, cells_by_sets],
+    "12.5": [
+        cells,
+        cells_by_sets,
+        lambda p, b: np.int64(cells(p, b)),
+        lambda p, b: np.array(cells(p, b)),
+        lambda p, b: cells_between(p, np.arange(b + 1) / b),
+    ],
 }
 
 
@@ -282,7 +336,7 @@ def test_calibrating_the_confidence_may_change_the_prediction() -> None:
     assert gaps[0] > 0.06 > 0.015 > gaps[1]
 
 
-def test_only_matrix_scaling_notices_a_constant_per_row() -> None:
+def test_only_vector_and_matrix_scaling_notice_a_constant_per_row() -> None:
     """What prediction 12e asks, and by how much the map changes."""
     sample = FAKES["per class"].sample(3000, 1)
     logits = np.log(sample.y_prob)
@@ -293,6 +347,7 @@ def test_only_matrix_scaling_notices_a_constant_per_row() -> None:
         changes[family.__name__] = np.abs(one - other).max()
     assert max(changes["TemperatureScaling"], changes["DirichletCalibrator"]) < 1e-9
     assert min(changes["VectorScaling"], changes["MatrixScaling"]) > 0.05
+    assert PREDICTIONS["12e"].outcome == "vector and matrix"
 
 
 def test_equal_row_sums_are_what_a_gauge_cannot_see() -> None:
@@ -304,6 +359,16 @@ def test_equal_row_sums_are_what_a_gauge_cannot_see() -> None:
     uneven_rows = weights + np.diag([0.2, 0, 0])
     moved = special.softmax((z + c) @ uneven_rows.T, axis=1)
     assert np.abs(moved - special.softmax(z @ uneven_rows.T, axis=1)).max() > 0.05
+
+
+def test_a_random_gauge_leaves_vector_scaling_one_weight() -> None:
+    """What the lesson says below 12e: row sums become equal, and vector scaling loses by it."""
+    sample = FAKES["per class"].sample(5000, 5000)
+    logits = np.log(sample.y_prob)
+    moved = logits + np.random.default_rng(12).normal(0, 2, (5000, 1))
+    vector, matrix = (f("logits").fit(moved, sample.y_true) for f in (VectorScaling, MatrixScaling))
+    assert np.ptp(vector.weights_) < 0.1 < 0.3 < np.ptp(matrix.weights_)
+    assert np.ptp(matrix.weights_.sum(axis=1)) < 0.05
 
 
 def test_no_truth_with_four_straight_diagrams_lies_farther() -> None:
@@ -346,7 +411,7 @@ def test_the_slide_pair_is_what_the_lesson_says() -> None:
 
 ROW = re.compile(
     r"^\| (none|temperature|vector|Dirichlet) \| ([\d.]+) % \| ([\d.]+) % \| ([\d.]+) % "
-    r"\| (\.\d+) \| (\.\d+) \|",
+    r"\| (0\.\d+) \| (0\.\d+) \|",
     re.M,
 )
 
@@ -375,7 +440,7 @@ def test_the_table_of_the_network_is_what_the_file_gives(root: Path) -> None:
         numbers = [f"{100 * v:.2f}" for v in (top, each.value, each.per_view.max())]
         right = np.mean(prob.argmax(axis=1) == y)
         scores = (right, ck.log_loss(y, prob).value)
-        found[name] = numbers + [f"{v:.3f}".lstrip("0") for v in scores]
+        found[name] = numbers + [f"{v:.3f}" for v in scores]
         if name == "temperature":
             assert f"null level of {100 * null:.2f} %" in text
             dogs = ck.reliability_table(y, prob, view=5, bins=10)

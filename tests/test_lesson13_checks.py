@@ -75,6 +75,9 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (lambda b, h: h / b, "the odds"),
         (lambda b, h: 0.5, "the threshold is"),
         (lambda b, h: "h over b", "a number"),
+        (lambda b, h: round(h / (b + h), 1), "is 0.75, not 0.80"),
+        (lambda b, h: h / (b + h) + 0.001, "is 0.750, not 0.751"),
+        (lambda b, h: None, "a number"),
         (lambda b: 0.75, "your function raised"),
         (0.75, "a function"),
     ],
@@ -87,26 +90,35 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (lambda y, p, c: np.mean(np.where(p >= c, c, p)), "what the model promises"),
         (bill(lambda p, c: p < c), "treats those below c"),
         (lambda y, p, c: 1 - np.mean((p >= c) == y), "the mean cost is"),
+        (bill(lambda p, c: p > c), "exactly c is treated too"),
+        (by_package, "exactly c is treated too"),  # the package waits where both cost the same
+        (lambda y, p, c: by_loop(y, p, c) + 1e-4, "the mean cost is"),
+        (lambda y, p, c: None, "the mean cost per patient"),
         (change, "changes its input"),
         (lambda y, p, c: [0.1, 0.2], "a number"),
         (0.05, "a function"),
     ],
     "13.3": [
         (0.01 * ORACLE / 8, "the bound promises"),
-        (budget(0.01), "below .01"),
+        (budget(0.01), "below 0.01"),
         (budget(0.01 * ORACLE, "under"), "Take the direction `over`"),
         (2.67, "per cent"),
-        (-1, "lies between 0 and .2 here"),
+        (-1, "lies between 0 and 0.2 here"),
         (0.2, "of the oracle's value"),
         (0.01, "More error is allowed"),
         (0.1, "the regret is 26.08 %"),
+        (BUDGET + 6e-4, "Only 1.00 % is allowed"),
+        (BUDGET - 6e-4, "and 1.00 % is allowed"),
+        (np.float32(2.67), "per cent"),
         ("2.7 %", "a number"),
     ],
     "13.4": [
         ((knob(0.1), knob(0.1)), "at least 1.5 times"),
         ((knob(0.1), knob(0.05)), "They must be equal"),
         ((knob(0.0), knob(0.0)), "both are calibrated"),
-        ((knob(0.1), knob(0.1, accuracy=0.85)), "Both must be 0.8"),
+        ((knob(0.1), knob(0.1, accuracy=0.85)), "accuracy 0.85. Both must have 0.80"),
+        ((knob(0.1), knob(0.1, accuracy=0.80001)), "accuracy 0.80001"),
+        ((knob(0.1), knob(0.1002)), "errors are 0.1000 and 0.1002"),
         ((knob(0.1),), "1 "),
         ((0.1, 0.1), "fake classifiers"),
         (knob(0.1), "fake classifiers"),
@@ -131,11 +143,12 @@ RIGHT: dict[str, list[Any]] = {
     ],
     "13.2": [
         by_loop,
-        by_package,
         bill(lambda p, c: p >= c),
         lambda y, p, c: round(by_loop(y, p, c), 4),
+        lambda y, p, c: np.float32(by_loop(y, p, c)),
+        lambda y, p, c: np.array(by_loop(y, p, c)),
     ],
-    "13.3": [BUDGET, 0.0267, np.float64(0.0266)],
+    "13.3": [BUDGET, 0.0267, np.float64(0.0266), np.float32(BUDGET), np.array(BUDGET), 0.027],
     "13.4": [
         (knob(0.1), knob(0.1, "under")),
         [knob(0.1, "under"), knob(0.1)],
@@ -147,6 +160,8 @@ RIGHT: dict[str, list[Any]] = {
         lambda price, loss: 1 - price / loss,
         lambda price, loss: max(0.0, (loss - price) / loss),
         lambda price, loss: 1 - price / loss if price < loss else -np.inf,
+        lambda price, loss: np.float32(1 - price / loss if price < loss else -np.inf),
+        lambda price, loss: np.array(1 - price / loss if price < loss else -np.inf),
     ],
 }
 
@@ -254,7 +269,7 @@ def test_recalibrated_digits_earn_more_than_naive_bayes_trusts() -> None:
 
 
 LESSON = "13_decide_with_probabilities.md"
-PRINTED = re.compile(r"([\w-]+) +accuracy ([\d.]+), ECE [\d.]+: paid ([\d.]+), expected ([\d.]+)")
+PRINTED = re.compile(r"([\w-]+) +(0\.\d{4}) +0\.\d{4} +(0\.\d{4}) +(0\.\d{4}) +0\.\d{4}")
 
 
 def test_prose_and_printed_numbers_agree(root: Path) -> None:
@@ -263,7 +278,7 @@ def test_prose_and_printed_numbers_agree(root: Path) -> None:
     rows = {row[0]: row[1:] for row in PRINTED.findall(stored)}
     assert len({row[0] for row in rows.values()}) == 1  # one accuracy
     assert all(abs(float(paid) - float(exact)) < 0.0015 for _, paid, exact in rows.values())
-    assert f"costs {rows['over-confident'][1].lstrip('0')}" in text
+    assert f"costs {rows['over-confident'][1]}" in text
     assert f"ECE {BUDGET:.4f}" in stored
     for number in ("0.8378", "0.8480", "0.8750"):
         assert f"accuracy {number}" in stored

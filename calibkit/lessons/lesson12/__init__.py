@@ -1,5 +1,16 @@
 """Lesson 12: go multi-class."""
 
 from calibkit.lessons.lesson12.explorer import LensView, simplex_lens, simplex_lens_view
+from calibkit.lessons.lesson12.models import SIX_STATED, SIX_TRUE
+from calibkit.lessons.lesson12.tables import binned_strong_error, repair_table, table
 
-__all__ = ["LensView", "simplex_lens", "simplex_lens_view"]
+__all__ = [
+    "SIX_STATED",
+    "SIX_TRUE",
+    "LensView",
+    "binned_strong_error",
+    "repair_table",
+    "simplex_lens",
+    "simplex_lens_view",
+    "table",
+]

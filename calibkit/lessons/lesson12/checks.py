@@ -21,38 +21,39 @@ Floats = NDArray[np.float64]
 SAY = {
     # 12.1
     "view call": '`my_view(y, p, view)` with view = {view}',
-    "pair": "a pair (probability, event)",
-    "no pair": "view {view}: this is one array. Return two, the probabilities and the events.",
+    "pair": "a pair (probabilities, events)",
+    "no pair": "view {view}: this is one array. Return two: the probabilities and the events.",
     "swapped": "view {view}: the pair is the wrong way round. First the probability.",
     "per row": "one {part} per row",
-    "probability": "view {view}: row {row} states {wanted:.2f}, not {found:.2f}.",
+    "probability": "view {view}: row {row} states {wanted}, not {found}.",
     "event": "view {view}: in row {row} the event {did} happen.",
     "did": "did",
     "did not": "did not",
     "the label": "view {view}: the event is 0 or 1, not the label itself.",
-    "tie": "view {view}: row {row} has a tie. The class with the lowest number is predicted.",
+    "tie": "view {view}: row {row} has a tie. Then the class with the lowest number is predicted.",
     "largest": "view {view}: add up the probabilities of the classes in the group.",
     "one class": "view {view}: this looks at class 1 only. Look at the class that is asked for.",
     # 12.2
-    "map call": "`seen_map(stated, true, {view})` for {name}",
+    "map call": "`seen_map(stated, true, {view})` on {name}",
+    "map": "a dict from each stated number to what is true there",
     "numbers": "a number for each stated number",
     "keys": "for {call}, the stated numbers are {wanted}; your dict has {found}.",
     "last": "for {call}, {key:.2f} is stated more than once, and this keeps the last truth only. "
     "Take the mean.",
     "sum": "for {call}, this adds up the truths. Divide by how many vectors state the number.",
     "stated": "for {call}, this gives the stated number back. What is true there?",
-    "all rows": "for {call}, divide by the vectors that state {key:.2f}, not by all of them.",
-    "map off": "for {call}, where {key:.2f} is stated, {wanted:.3f} is true on average, not "
-    "{found:.3f}.",
+    "all rows": "for {call}, divide by the number of vectors that state {key:.2f}, not by that of "
+    "all.",
+    "map off": "for {call}, where {key:.2f} is stated, {wanted} is true on average, not {found}.",
     # 12.3
     "table": "an array of shape {shape}, one column per class",
     "rows": "row {row} is no probability vector: its sum is {total:.3f}, its smallest entry "
     "{least:.3f}.",
     "other class": "row {row} predicts class {found} now. Keep the predicted class, {wanted}.",
-    "honest": "this is the honest model. Do something dishonest.",
-    "ece": "its ECE is {found:.4f}, the honest model's {wanted:.4f}. Look at the confidences.",
-    "harmless": "the ECE is fine, and the class-wise error only {found:.3f}. Where does the "
-    "probability go that the predicted class leaves?",
+    "honest": "this is the honest model itself. Keep its confidences, and spoil the rest.",
+    "ece": "its ECE is {found}, the honest model's {wanted}. Look at the confidences.",
+    "harmless": "the ECE is fine, but the class-wise error is only {found}; {wanted} is asked for. "
+    "Where does the probability go that the predicted class leaves?",
 }  # fmt: skip
 
 
@@ -118,9 +119,8 @@ def _view_problem(
             return SAY["largest"].format(view=view)
         if np.allclose(found[0], _PROBS[:, 1]):
             return SAY["one class"].format(view=view)
-        return SAY["probability"].format(
-            view=view, row=row, wanted=wanted[0][row], found=found[0][row]
-        )
+        numbers = answers.apart(found[0][row], wanted[0][row], 2)
+        return SAY["probability"].format(view=view, row=row, **numbers)
     off = np.flatnonzero(found[1] != wanted[1])
     if len(off) == 0:
         return None
@@ -135,6 +135,7 @@ def _view_problem(
 
 # --- 12.2 --------------------------------------------------------------------------------------
 
+_PRINTED = 6e-4  # three digits are enough, of what is stated and of what is true
 _ATOMS = {
     "the slides with one label changed": "slides, one label changed",
     "three vectors": "three atoms",
@@ -160,7 +161,7 @@ def judge_seen_map(answer: Any) -> str | None:
 
 def _plain(result: Any) -> dict[float, float]:
     """Return the dict with numbers for keys and values, keys rounded."""
-    found = answers.as_mapping(result)
+    found = answers.as_mapping(result, SAY["map"])
     return {
         round(answers.as_number(key), 3): answers.as_number(value, SAY["numbers"])
         for key, value in found.items()
@@ -185,7 +186,7 @@ def _map_problem(
         shown = [", ".join(f"{key:g}" for key in sorted(keys)) for keys in (groups, found)]
         return SAY["keys"].format(call=call, wanted=shown[0], found=shown[1] or "none")
     wanted = {said: float(np.mean(truths)) for said, truths in groups.items()}
-    wrong = [said for said in wanted if not same(found[said], wanted[said], 1e-6)]
+    wrong = [said for said in wanted if not same(found[said], wanted[said], _PRINTED)]
     if not wrong:
         return None
     slips = {
@@ -196,9 +197,10 @@ def _map_problem(
     }
     key = wrong[0]
     for slip, values in slips.items():
-        if all(same(found[said], values[said], 1e-6) for said in groups):
+        if all(same(found[said], values[said], _PRINTED) for said in groups):
             return SAY[slip].format(call=call, key=key)
-    return SAY["map off"].format(call=call, key=key, wanted=wanted[key], found=found[key])
+    numbers = answers.apart(found[key], wanted[key])
+    return SAY["map off"].format(call=call, key=key, **numbers)
 
 
 # --- 12.3 --------------------------------------------------------------------------------------
@@ -238,9 +240,11 @@ def judge_fraud(answer: Any) -> str | None:
         for p in (found, data.y_prob)
     )
     if ece > wanted + 1e-9:
-        return SAY["ece"].format(found=ece, wanted=wanted)
+        return SAY["ece"].format(**answers.apart(ece, wanted, 4))
     harm = class_wise_calibration_error(data.y_true, found).value
-    return SAY["harmless"].format(found=harm) if harm < _LEAST_HARM else None
+    if harm >= _LEAST_HARM:
+        return None
+    return SAY["harmless"].format(**answers.apart(harm, _LEAST_HARM, 2))
 
 
 # --- what the lesson asks ----------------------------------------------------------------------
@@ -256,7 +260,7 @@ CHECKS = {
             "Confidence: `p.max(axis=1)`, and the event is `p.argmax(axis=1) == y`.",
             "A group: `p[:, view].sum(axis=1)` and `np.isin(y, view)`. A class is a group of one.",
         ),
-        praise="each view asks one question of a prediction that could answer many.",
+        praise="each view turns one prediction into a yes-or-no question of its own.",
     ),
     "12.2": Check(
         task="Verify that six wrong vectors look right",
@@ -267,7 +271,7 @@ CHECKS = {
             "Confidence: let `k = stated.argmax(axis=1)`, and take `stated[range(n), k]` and "
             "`true[range(n), k]`.",
         ),
-        praise="now call it on the six vectors: every key comes out as its own value.",
+        praise="on the six vectors, every key comes out as its own value.",
     ),
     "12.3": Check(
         task="Build a fraud",
@@ -275,9 +279,10 @@ CHECKS = {
         judge=judge_fraud,
         hints=(
             "The ECE reads the confidence, and never asks who gets the rest.",
-            "State .75 for the predicted class, always. Give all the rest to the next class.",
+            "State 0.75 for the predicted class, always. Give all the rest to the next class.",
         ),
-        praise="a smaller ECE than the honest model, and three classes of nonsense.",
+        praise="the ECE is no larger than the honest model's, and the class-wise error is more "
+        "than three times as large. The ECE alone would not have told them apart.",
     ),
     "12.4": Check(
         task="Fit vector scaling by softmax regression",
@@ -287,7 +292,7 @@ CHECKS = {
             "Minimise the mean of `-log_softmax(w * z + b)` at the labels, over six numbers.",
             "`scipy.optimize.minimize(loss, [1, 1, 1, 0, 0, 0])`, with `w, b = v[:3], v[3:]`.",
         ),
-        praise="the weights come close to .3, .6 and 1.2, which the fake was made with.",
+        praise="the weights come close to 0.3, 0.6 and 1.2, which the fake was made with.",
     ),
     "12.5": Check(
         task="Count the cells in use",
@@ -297,7 +302,8 @@ CHECKS = {
             "Each row has one bin per class. Rows with the same bins share a cell.",
             "`np.minimum((p * n_bins).astype(int), n_bins - 1)`, then `np.unique(…, axis=0)`.",
         ),
-        praise="nearly as many cells as predictions: there is nothing left to average.",
+        praise="with ten classes, 10,000 predictions are spread over 6,686 cells. There is "
+        "little left to average.",
     ),
 }
 
@@ -310,8 +316,8 @@ PREDICTIONS = {
         "happens where 0 was stated for it, and class 1 never where 1/3 was.",
     ),
     "12b": Prediction(
-        question="All four diagrams are straight. How far are the vectors from the truth, in the "
-        "mean?",
+        question="All four diagrams are straight. How far are the stated vectors from the true "
+        "ones, on average?",
         options=("0", "0.1", "0.8"),
         outcome="0.8",
         why="Each number is stated by several vectors, and their errors cancel. No truth with "
@@ -325,18 +331,20 @@ PREDICTIONS = {
         "probability counts. It can be 0.",
     ),
     "12d": Prediction(
-        question="Each class is bold in its own way. After temperature scaling, what is straight?",
+        question="Each class is bold in its own way. Which diagrams are straight after temperature "
+        "scaling?",
         options=("confidence", "class-wise", "both", "neither"),
         outcome="confidence",
         why="One number for all classes repairs what is common to them. The confidence pools the "
         "classes, so too much of one and too little of another cancel.",
     ),
     "12e": Prediction(
-        question="A random constant is added to the logits of each row. Which map notices?",
-        options=("temperature", "matrix", "Dirichlet"),
-        outcome="matrix",
-        why="Temperature divides the constant, and the softmax forgets it. Dirichlet takes "
-        "log-probabilities, where it is gone. A matrix multiplies it by other numbers per class.",
+        question="A random constant is added to the logits of each row. Which maps notice?",
+        options=("none", "matrix", "vector and matrix", "all but temperature"),
+        outcome="vector and matrix",
+        why="Temperature divides the constant by T for all classes alike, and the softmax forgets "
+        "it. Dirichlet calibration starts from log-probabilities, where it is gone. Vector and "
+        "matrix scaling multiply it by another number for each class.",
     ),
     "12f": Prediction(
         question="A perfect model with ten classes, ten bins per class, 10,000 predictions. Its "

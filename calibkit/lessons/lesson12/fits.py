@@ -16,27 +16,36 @@ Floats = NDArray[np.float64]
 
 SAY = {
     # 12.4
-    "two": "a pair (w, b), each with one number per class",
+    "two": "a pair (w, b) with three numbers each",
     "matrix": "this is a matrix. Vector scaling has one weight per class.",
     "swapped": "this fits if the two are swapped: first the weights, then the biases.",
     "temperature": "one weight for all classes is temperature scaling. Give each its own.",
-    "no bias": "without biases the log loss stays at {found:.4f}; {wanted:.4f} is possible.",
-    "no logs": "these weights belong to the probabilities. Scale their logarithms.",
+    "no bias": "equal biases do nothing: the log loss is {found}, and {wanted} is possible. Fit "
+    "the biases too.",
+    "no logs": "these weights fit the probabilities better than their logarithms. Scale the "
+    "logarithms.",
     "inverse": "these are the inverse weights. The logits are multiplied by w.",
-    "flat": "these are six numbers in one list. Give the first three and the last three as a pair.",
-    "not there": "log loss {found:.5f}, but {wanted:.5f} is possible. Let the optimiser run on, "
-    "without a penalty.",
-    "too good": "log loss {found:.5f} is below the optimum: is this the map of the formula?",
+    "flat": "these are six numbers in one list. Give them as a pair of three weights and three "
+    "biases.",
+    "not there": "the log loss is {found}, but {wanted} is possible. Is there a penalty left, or "
+    "did the optimiser stop early?",
     # 12.5
     "cells call": "`cells_in_use(p, {n_bins})` for {n} rows and {k} classes",
-    "whole": "a whole number",
-    "all cells": "for {call}, {found:g} counts all cells there could be, also empty ones.",
+    "whole": "a whole number of cells",
+    "all cells": "for {call}, {found:g} counts all cells that there could be, also the empty ones.",
     "per class": "for {call}, {found:g} adds up the bins of single classes. A cell is a bin in "
     "each class at once.",
     "n rows": "for {call}, {found:g} is the number of rows. Rows may share a cell.",
     "edge": "for {call}, {found:g} makes a bin of its own for probability 1. The last bin holds "
     "it.",
     "one column": "for {call}, {found:g} looks at one class only.",
+    "last column": "for {call}, {found:g} leaves out the last class. It has bins as well.",
+    "ten": "for {call}, {found:g} comes from ten bins. Use `n_bins`.",
+    "linspace": "for {call}, {found:g} takes the edges from `np.linspace`, where 0.3 and 0.6 fall "
+    "into the bin below. Multiply by `n_bins` instead.",
+    "nearest": "for {call}, {found:g} rounds to the nearest edge. Bin j begins at j/B: round down.",
+    "closed right": "for {call}, {found:g} puts a probability on an edge into the bin below. Bin j "
+    "holds its lower edge.",
     "cells off": "for {call}, {wanted} cells hold a prediction, not {found:g}.",
 }
 
@@ -81,17 +90,15 @@ def judge_vector(answer: Any) -> str | None:
         return None
     if abs(_loss(b, w) - wanted) <= 10 * _CLOSE:
         return SAY["swapped"]
-    if found < wanted:
-        return SAY["too good"].format(found=found, wanted=wanted)
     if np.ptp(w) <= 1e-3:
         return SAY["temperature"]
     if np.all(w != 0) and abs(_loss(1 / w, b) - wanted) <= 10 * _CLOSE:
         return SAY["inverse"]
     if np.ptp(b) <= 1e-9:
-        return SAY["no bias"].format(found=found, wanted=wanted)
+        return SAY["no bias"].format(**answers.apart(found, wanted, 4))
     if _loss(w, b, logs=False) < found - 0.05:
         return SAY["no logs"]
-    return SAY["not there"].format(found=found, wanted=wanted)
+    return SAY["not there"].format(**answers.apart(found, wanted, 5))
 
 
 def _array(answer: Any) -> Any:
@@ -115,17 +122,30 @@ def _loss(w: Floats, b: Floats, logs: bool = True) -> float:
 
 _TABLES = (
     ([[0.72, 0.28], [0.78, 0.22], [0.31, 0.69], [0.33, 0.67], [0.05, 0.95]], 10),
-    (
+    (  # the first two rows differ in the last class only; ten bins would part the next two
         [
+            [0.21, 0.21, 0.58],
+            [0.38, 0.22, 0.4],
+            [0.39, 0.39, 0.22],
             [0.12, 0.33, 0.55],
             [0.33, 0.12, 0.55],
-            [0.55, 0.33, 0.12],
             [0.14, 0.31, 0.55],
             [0.13, 0.55, 0.32],
+            [0.05, 0.41, 0.54],
         ],
         5,
     ),
     ([[1.0, 0.0, 0.0], [0.92, 0.04, 0.04], [0.0, 1.0, 0.0], [0.03, 0.93, 0.04]], 4),
+    (  # probabilities on edges
+        [
+            [0.3, 0.6, 0.1],
+            [0.35, 0.55, 0.1],
+            [0.31, 0.58, 0.11],
+            [0.62, 0.3, 0.08],
+            [0.6, 0.31, 0.09],
+        ],
+        10,
+    ),
 )
 
 
@@ -148,14 +168,27 @@ def _cells_problem(found: float, p: Floats, n_bins: int, call: str) -> str | Non
     wanted = len(np.unique(cell, axis=0))
     if found == wanted:
         return None
-    slips = {
-        "edge": len(np.unique(place, axis=0)),
-        "n rows": len(p),
-        "all cells": n_bins ** p.shape[1],
-        "per class": sum(len(np.unique(column)) for column in cell.T),
-        "one column": len(np.unique(cell[:, 0])),
-    }
-    for slip, value in slips.items():
+    for slip, value in _cell_slips(p, n_bins).items():
         if found == value:
             return SAY[slip].format(call=call, found=found)
     return SAY["cells off"].format(call=call, wanted=wanted, found=found)
+
+
+def _cell_slips(p: Floats, n_bins: int) -> dict[str, int]:
+    """Return what usual slips would give."""
+    place = np.floor(p * n_bins).astype(int)
+    cell, edges = np.minimum(place, n_bins - 1), np.linspace(0, 1, n_bins + 1)
+    places = {
+        "edge": place,
+        "last column": cell[:, :-1],
+        "one column": cell[:, :1],
+        "ten": np.minimum((p * 10).astype(int), 9),
+        "linspace": np.digitize(p, edges[1:-1]),
+        "closed right": np.maximum(np.ceil(p * n_bins), 1),
+        "nearest": np.round(p * n_bins),
+    }
+    return {slip: len(np.unique(rows, axis=0)) for slip, rows in places.items()} | {
+        "n rows": len(p),
+        "all cells": n_bins ** p.shape[1],
+        "per class": sum(len(np.unique(column)) for column in cell.T),
+    }

@@ -3,6 +3,7 @@
 from calibkit.lessons.lesson13.explorer import Hospital, hospital, hospital_view
 from calibkit.lessons.lesson13.figures import game_scores, requirements
 from calibkit.lessons.lesson13.game import WardGame, WardRound, ward_round_view, ward_rounds
+from calibkit.lessons.lesson13.tables import table
 
 __all__ = [
     "Hospital",
@@ -12,6 +13,7 @@ __all__ = [
     "hospital",
     "hospital_view",
     "requirements",
+    "table",
     "ward_round_view",
     "ward_rounds",
 ]

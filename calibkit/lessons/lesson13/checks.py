@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize
 
-from calibkit.decisions import GameTruth, Ward, decision_threshold, policy_cost, regret_bound
+from calibkit.decisions import GameTruth, Ward, decision_threshold, regret_bound
 from calibkit.fakes import ClassKnobs, KnobClassifier
 from calibkit.learn import answers
 from calibkit.learn.answers import Almost, same
@@ -18,33 +18,36 @@ SAY = {
     "amounts": "benefit {benefit:g} and harm {harm:g}",
     "other side": "for {call} this is B / (B + H). A larger harm must raise the threshold.",
     "odds": "for {call} this is H / B, the odds at the threshold. A probability has B + H below.",
-    "threshold off": "for {call} the threshold is {wanted:.4g}, not {found:.4g}.",
+    "threshold off": "for {call} the threshold is {wanted}, not {found}.",
     # 13.2
-    "seven": "seven patients with c = {c:g}",
+    "patients": "eight patients with c = {c:g}",
+    "cost": "a number, the mean cost per patient",
+    "above": "this treats those above c. A patient with exactly c is treated too.",
     "half": "this treats from 0.5 on. At cost c, treating is worth it from c on.",
     "total": "this is the sum over all patients. Give the mean.",
     "in vain": "treating costs c for each treated patient, also where it was right.",
     "no misses": "the missed patients are not paid. Each costs 1.",
     "no treatments": "the treatments are not paid. Each costs c.",
     "promised": "this is what the model promises. Pay by the outcomes instead.",
-    "reversed": "this treats those below c. They are the ones to be left alone.",
-    "cost off": "for {call} the mean cost is {wanted:.4f}, not {found:.4f}.",
+    "reversed": "this treats those below c. They are the ones to leave alone.",
+    "cost off": "for {call} the mean cost is {wanted}, not {found}.",
     # 13.3
-    "percent": "an ECE lies between 0 and .2 here. Is this in per cent?",
-    "range": "an ECE lies between 0 and .2 here.",
+    "percent": "an ECE lies between 0 and 0.2 here. Is this in per cent?",
+    "range": "an ECE lies between 0 and 0.2 here.",
     "by bound": "this is the budget that the bound promises for any model. Here the models are "
     "known: compute their regret itself.",
-    "one cent": "this keeps the regret below .01. Wanted is 1 % of the oracle's value.",
+    "one cent": "this keeps the regret below 0.01. Wanted is 1 % of the oracle's value.",
     "under": "this is the budget of under-confident models. Take the direction `over`.",
-    "too little": "this is safe: the regret is {share:.2f} % of the oracle's value. More error is "
+    "too little": "this is safe: the regret is {found} % of the oracle's value, and {wanted} % is "
+    "allowed. More error is allowed.",
+    "too much": "with this error the regret is {found} % of the oracle's value. Only {wanted} % is "
     "allowed.",
-    "too much": "with this error the regret is {share:.2f} % of the oracle's value.",
     # 13.4
     "pair": "two fake classifiers, each a `KnobClassifier` or `ClassKnobs`",
-    "accuracy": "the accuracies are {one:.4g} and {other:.4g}. Both must be 0.8.",
-    "errors": "the errors are {one:.4f} and {other:.4f}. They must be equal.",
+    "accuracy": "one model has the accuracy {found}. Both must have {wanted}.",
+    "errors": "the errors are {found} and {wanted}. They must be equal.",
     "no error": "both are calibrated, so both lose nothing. Give them an error.",
-    "regrets": "the regrets are {one:.4f} and {other:.4f}. One must be at least 1.5 times the "
+    "regrets": "the regrets are {one:.3g} and {other:.3g}. One must be at least 1.5 times the "
     "other.",
     # 13.5
     "prices": "price {price:g} and loss {loss:g}",
@@ -53,7 +56,7 @@ SAY = {
     "no loss": "for {call} this is one minus the price. That is right only if a mistake costs 1.",
     "as treat": "for {call} this is loss / (loss + price). Here a right answer wins nothing, and "
     "passing costs.",
-    "confidence off": "for {call} answer from {wanted:.4g} on, not from {found:.4g}.",
+    "confidence off": "for {call} answer from {wanted} on, not from {found}.",
     "never pass": "for {call} passing costs more than a mistake. Always answer: give 0 or less.",
 }
 
@@ -78,33 +81,35 @@ def judge_threshold(answer: Any) -> str | None:
         for slip, value in (("other side", 1 - wanted), ("odds", harm / benefit)):
             if same(found, value, _SINGLE):
                 return SAY[slip].format(call=shown)
-        return SAY["threshold off"].format(call=shown, wanted=wanted, found=found)
+        return SAY["threshold off"].format(call=shown, **answers.apart(found, wanted, 2))
     return None
 
 
 # --- 13.2 --------------------------------------------------------------------------------------
 
-_SICK = np.array([0, 0, 1, 1, 1, 0, 0])
-_SAID = np.array([0.01, 0.62, 0.02, 0.9, 0.3, 0.11, 0.03])
+# The last patient stands exactly at one of the costs that are tried.
+_SICK = np.array([0, 0, 1, 1, 1, 0, 0, 1])
+_SAID = np.array([0.01, 0.62, 0.02, 0.9, 0.3, 0.11, 0.03, 0.25])
 
 
 def judge_cost(answer: Any) -> str | None:
     """Judge exercise 13.2: a function of labels, probabilities and the cost of treating."""
     function = answers.as_function(answer)
-    for c in (0.05, 0.4, 0.2):
-        shown = SAY["seven"].format(c=c)
-        found = answers.as_number(answers.call(function, _SICK, _SAID, c, shown=shown))
-        wanted = policy_cost(_SICK, _SAID, costs=[[0, 1], [c, c]])
-        if same(found, wanted.value, _PRINTED):
+    for c in (0.05, 0.4, 0.25):
+        shown = SAY["patients"].format(c=c)
+        result = answers.call(function, _SICK, _SAID, c, shown=shown)
+        found = answers.as_number(result, SAY["cost"])
+        wanted = float(np.where(c <= _SAID, c, _SICK).mean())
+        if same(found, wanted, _PRINTED):
             continue
-        for slip, value in _cost_slips(c, wanted.promised).items():
+        for slip, value in _cost_slips(c).items():
             if same(found, value, _PRINTED):
                 return SAY[slip]
-        return SAY["cost off"].format(call=shown, wanted=wanted.value, found=found)
+        return SAY["cost off"].format(call=shown, **answers.apart(found, wanted, 4))
     return None
 
 
-def _cost_slips(c: float, promised: float) -> dict[str, float]:
+def _cost_slips(c: float) -> dict[str, float]:
     """Return what usual slips would give."""
     sick, treated, half = _SICK == 1, c <= _SAID, _SAID >= 0.5
 
@@ -112,12 +117,13 @@ def _cost_slips(c: float, promised: float) -> dict[str, float]:
         return np.where(done, c, sick.astype(np.float64))
 
     return {
+        "above": float(bill(c < _SAID).mean()),
         "half": float(bill(half).mean()),
         "total": float(bill(treated).sum()),
         "in vain": float(np.where(treated, c * ~sick, sick).mean()),
         "no misses": float((c * treated).mean()),
         "no treatments": float((sick & ~treated).mean()),
-        "promised": promised,
+        "promised": float(np.where(treated, c, _SAID).mean()),
         "reversed": float(bill(~treated).mean()),
     }
 
@@ -163,7 +169,8 @@ def judge_budget(answer: Any) -> str | None:
     if not 0 <= found <= _LARGEST + 1e-9:
         return SAY["percent" if found > 0 else "range"]
     share = 100 * _truth(min(found, _LARGEST)).regret / known["oracle"]
-    return SAY["too little" if found < known["wanted"] else "too much"].format(share=share)
+    words = SAY["too little" if found < known["wanted"] else "too much"]
+    return words.format(**answers.apart(share, 100 * _ALLOWED, 2))
 
 
 # --- 13.4 --------------------------------------------------------------------------------------
@@ -180,9 +187,10 @@ def judge_pair(answer: Any) -> str | None:
     known = [model.truth() for model in pair]
     accuracy, error = [t.accuracy for t in known], [t.expected for t in known]
     if not all(same(a, ACCURACY, 1e-6) for a in accuracy):
-        return SAY["accuracy"].format(one=accuracy[0], other=accuracy[1])
+        off = max(accuracy, key=lambda a: abs(a - ACCURACY))
+        return SAY["accuracy"].format(**answers.apart(off, ACCURACY, 2))
     if not same(error[0], error[1], 1e-4):
-        return SAY["errors"].format(one=error[0], other=error[1])
+        return SAY["errors"].format(**answers.apart(error[0], error[1], 4))
     if max(error) < 1e-9:
         return SAY["no error"]
     regrets = [WARD.truth(model).regret for model in pair]
@@ -201,7 +209,7 @@ def judge_abstention(answer: Any) -> str | None:
         shown = SAY["prices"].format(price=price, loss=loss)
         result = answers.call(function, price, loss, shown=shown)
         wanted = 1 - price / loss
-        if price > loss and isinstance(result, float) and result == -np.inf:
+        if price > loss and _is_lowest(result):
             continue  # "or less"
         found = answers.as_number(result)
         if price > loss:
@@ -214,8 +222,16 @@ def judge_abstention(answer: Any) -> str | None:
         for slip, value in slips.items():
             if same(found, value, _SINGLE):
                 return SAY[slip].format(call=shown)
-        return SAY["confidence off"].format(call=shown, wanted=wanted, found=found)
+        return SAY["confidence off"].format(call=shown, **answers.apart(found, wanted, 3))
     return None
+
+
+def _is_lowest(result: Any) -> bool:
+    """Tell whether a result is minus infinity, in any precision."""
+    try:
+        return float(result) == -np.inf
+    except (TypeError, ValueError):
+        return False
 
 
 # --- what the lesson asks ----------------------------------------------------------------------
@@ -251,8 +267,8 @@ CHECKS = {
             "`Ward().truth(model)` knows `oracle` and `regret`. Try errors from 0 up to 0.2.",
             "`scipy.optimize.brentq` finds where regret minus 1 % of the oracle's value is 0.",
         ),
-        praise="about 26 times the error that the bound allows. The bound serves every model, "
-        "this budget one kind of model in one ward.",
+        praise="that is about 26 times the error that the bound allows. The bound holds for every "
+        "model, this budget for one kind of model in one ward.",
         tolerance=0.0005,
     ),
     "13.4": Check(
@@ -281,15 +297,15 @@ CHECKS = {
 
 PREDICTIONS = {
     "13a": Prediction(
-        question="Treating costs .05, missing a patient 1. Which of three models with the same "
-        "accuracy costs more than treating everybody without a model?",
+        question="Treating costs 0.05, missing a sick patient costs 1. Which of three models with "
+        "the same accuracy costs more than treating everybody without a model?",
         options=("none", "the over-confident one", "the under-confident one", "both of these"),
         outcome="the over-confident one",
-        why="It says 1 % where the truth is 10 %. So patients who are worth treating are left "
+        why="It says 1 % where the truth is 10 %. So patients whom to treat would pay are left "
         "alone, and one missed patient costs as much as twenty treatments.",
     ),
     "13b": Prediction(
-        question="Now treating costs .5. Which of the three models is the cheapest?",
+        question="Now treating costs 0.5. Which of the three models is the cheapest?",
         options=("the calibrated one", "the over-confident one", "all cost the same"),
         outcome="all cost the same",
         why="All three put the same patients on the same side of 1/2. So they decide alike, "
@@ -304,11 +320,11 @@ PREDICTIONS = {
         "and the ranking of the model is right. Scarcity repairs what confidence spoiled.",
     ),
     "13d": Prediction(
-        question="The ward wants a value of 1.0 per patient. The model has an ECE of .10 instead "
+        question="The ward wants a value of 1.0 per patient. The model has an ECE of 0.1 instead "
         "of 0. How many points of accuracy must make up for it?",
         outcome=3.7,
         unit="points",
-        why="A calibrated model needs an accuracy of .838, one with an ECE of .10 needs .875. "
-        "This is the sentence that a product owner can use.",
+        why="A calibrated model needs an accuracy of 0.838, one with an ECE of 0.1 needs 0.875. "
+        "This is a sentence that a product owner can use.",
     ),
 }

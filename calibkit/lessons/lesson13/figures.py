@@ -92,7 +92,7 @@ def _draw_values(ax: Axes, sweep: RequirementSweep) -> None:
                 facecolor="#EFEFEF",
                 edgecolor=look.BAND,
                 hatch="////",
-                label="impossible (Lemma 1)",
+                label="no such model",
                 gid="impossible",
             )
         )
