@@ -106,7 +106,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
     ],
     "9.6": [
         ("O/E, of course.", "only 3 words"),
-        ("", "still empty"),
+        (["O/E", "chance"], "a text in quotes"),
         (0.5, "a text in quotes"),
     ],
 }
@@ -140,14 +140,13 @@ RIGHT: dict[str, list[Any]] = {
         lambda p, train, now: estimate_of_one_step(p, train, now),
     ],
     "9.5": [[0.0963, 0.0800], (0.09631, 0.0799), np.array([0.0963, 0.0801])],
+    # The keyword judge of an earlier version refused the first text, and praised the others.
+    "9.6": [
+        "I show the standardised mortality ratio with Poisson control limits, and a CUSUM chart.",
+        "ratio chance blind " * 8,
+        "The AUC, since chance cannot move it much, but it is blind to calibration.",
+    ],
 }
-
-# What the keyword judge of an earlier version refused, and what it praised: now all are compared.
-TEXTS = [
-    "I show the standardised mortality ratio with Poisson control limits, and a CUSUM chart.",
-    "ratio chance blind " * 8,
-    "The AUC, since chance cannot move it much, but it is blind to calibration.",
-]
 
 
 def estimate_of_one_step(p: Any, train: float, now: float) -> float:
@@ -238,7 +237,7 @@ def test_em_arrives_late_where_classes_overlap() -> None:
     assert (fewest, most) == (4, 12)
 
 
-@pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.parametrize("text", RIGHT["9.6"])
 def test_nobody_grades_a_text(text: str) -> None:
     lesson = open_lesson("09")
     said = lesson.check("9.6", text)

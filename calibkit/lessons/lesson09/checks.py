@@ -314,9 +314,9 @@ CHECKS = {
             ),
             model="I show observed over expected, because a factor of two means the same at "
             "every prevalence. Beside it stands the range by chance: with ten expected events it "
-            "reaches from about 0.5 to 1.5, so I also show the last twelve months together. It "
-            "is blind to errors that cancel, too high for some patients and too low for others. "
-            "A yearly diagram on log axes shows those.",
+            "reaches from about 0.5 to 1.5. So I also show the last twelve months together. The "
+            "ratio is blind to errors that cancel, too high for some patients and too low for "
+            "others. A yearly diagram on log axes shows those.",
         ),
         hints=(
             "Begin: “I show … because …” Then say what chance would show.",
