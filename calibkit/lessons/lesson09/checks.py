@@ -304,8 +304,8 @@ CHECKS = {
         variable="my_choice",
         rubric=Rubric(
             points=(
-                "It names a measure that can tell a good model from one that always says 0: "
-                "O/E or the like, not accuracy, AUC or the ECE alone.",
+                "It names a measure that can tell a good model from one that always says 0. "
+                "O/E can, for example; accuracy, AUC or the ECE alone cannot.",
                 "It says why this measure suits events of 0.5 %.",
                 "It says what chance alone would show: a range, control limits or a test.",
                 "It sees that ten expected events a month are few, and does something about it, "
