@@ -3,19 +3,18 @@
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.special import expit, logit
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 import calibkit as ck
 from book.experiments.tce import real as tce_real
 from calibkit import significance
 from calibkit.calibrators import estimate_prevalence, shift_prior
 from calibkit.fakes import GaussianDiscriminant
-from calibkit.lessons import lesson09
+from calibkit.lessons import lesson09, open_lesson
 from calibkit.lessons.lesson09 import checks as judges
 
 # --- 9.1 ---------------------------------------------------------------------------------------
@@ -40,17 +39,8 @@ def in_odds(p: Any, train: float, test: float) -> Any:
 
 # --- 9.3 ---------------------------------------------------------------------------------------
 
-BALANCED, PLAIN, SHARE = judges.weighted_model()
+BALANCED, PLAIN, SHARE, NEW_SHARE = judges.weighted_model()
 REPAIRED = in_logits(BALANCED, 0.5, SHARE)
-
-# --- 9.6 ---------------------------------------------------------------------------------------
-
-CHOICE = (
-    "I show {measure}, because it means the same at every prevalence and my readers understand it. "
-    "{chance} {blind}"
-)
-CHANCE = "Beside it stands the range that a calibrated model would show."
-BLIND = "It is blind to errors that cancel each other."
 
 WRONG: dict[str, list[tuple[Any, str]]] = {
     "9.1": [
@@ -60,6 +50,8 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         ([RATIO, 1 + SPREAD, 1 - SPREAD], "the lower quantile comes before"),
         ([RATIO, RATIO - SPREAD, RATIO + SPREAD], "By chance, ratios lie around 1"),
         ([RATIO, 0.99, 1.01], "Redraw with each p"),
+        ([RATIO, 1 - 1.19 * SPREAD, 1 + 1.19 * SPREAD], "quantiles of 2.5 % and 97.5 %"),
+        ([1.2275, 1 - SPREAD, 1 + SPREAD], "the ratio should be 1.230, here it is 1.228"),
         ([RATIO, 1], "2"),
         (RATIO, "three numbers"),
         ("1.23", "three numbers"),
@@ -68,7 +60,10 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (lambda p, train, test: p * test / train, "Multiply the odds"),
         (lambda p, train, test: in_logits(p, test, train), "from `test` to `train`"),
         (lambda p, train, test: logit(in_logits(p, train, test)), "these are logits"),
-        (lambda p, train, test: in_logits(p, 0.5, test) * 0.9, "`train` plays a part too"),
+        (lambda p, train, test: in_logits(p, 0.5, test) * 0.9, "nothing may change, but"),
+        (lambda p, train, test: in_logits(p, train, test).round(3), "0.0002"),
+        (lambda p, train, test: print(end=""), "one probability per prediction"),
+        (lambda p, train, test: in_logits(p, train, test)[:, None], "should be"),
         (lambda p, train, test: p + test - train, "becomes -"),
         (lambda p, train, test: np.clip(p + test - train, 0, 1), "should become"),
         (lambda p, train, test: 0.5, "one probability per prediction"),
@@ -79,6 +74,9 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (BALANCED, "still the predictions of the weighted model"),
         (PLAIN, "Repair the weighted one"),
         (in_logits(BALANCED, SHARE, 0.5), "makes the predictions larger"),
+        (in_logits(BALANCED, 0.5, NEW_SHARE), "the share of events in `new`"),
+        (in_logits(BALANCED, BALANCED.mean(), SHARE), "starts from the mean of `p_balanced`"),
+        (in_logits(BALANCED, BALANCED.mean(), NEW_SHARE), "starts from the mean of `p_balanced`"),
         (BALANCED * SHARE / BALANCED.mean(), "divides by a constant"),
         (in_logits(BALANCED, 0.5, 0.2), "the mean should be near 0.0547"),
         (np.full(10_000, REPAIRED.mean()), "single predictions are not"),
@@ -91,6 +89,8 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (lambda p, train, now: in_logits(p, train, now), "Average them"),
         (lambda p, train, now: in_logits(p, train, now).mean() / 2, "the next step is"),
         (lambda p, train, now: "half", "one number"),
+        (lambda p, train, now: print(end=""), "one number, the next prevalence"),
+        (lambda p, train, now: in_logits(p, train, now).mean() + 3e-5, "0.5420"),
         (lambda p: p, "your function raised"),
         (0.2, "a function"),
     ],
@@ -105,14 +105,9 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         ("code", "two numbers"),
     ],
     "9.6": [
-        (CHOICE.format(measure="the accuracy", chance=CHANCE, blind=BLIND), "always says no"),
-        (CHOICE.format(measure="the ECE", chance=CHANCE, blind=BLIND), "Would your alarm ring"),
-        (CHOICE.format(measure="a nice number", chance=CHANCE, blind=BLIND), "name the measure"),
-        (CHOICE.format(measure="O/E", chance="", blind=BLIND), "what chance alone would show"),
-        (CHOICE.format(measure="O/E", chance=CHANCE, blind=""), "blind to something"),
-        ("O/E, of course.", "words are few"),
-        (CHOICE.format(measure="O/E", chance=CHANCE, blind=60 * "But no. "), "words are many"),
-        (0.5, "a string"),
+        ("O/E, of course.", "only 3 words"),
+        (["O/E", "chance"], "a text in quotes"),
+        (0.5, "a text in quotes"),
     ],
 }
 
@@ -120,23 +115,36 @@ RIGHT: dict[str, list[Any]] = {
     "9.1": [
         [RATIO, 1 - SPREAD, 1 + SPREAD],
         (np.float64(RATIO), 1 - SPREAD + 0.01, 1 + SPREAD - 0.01),
+        np.array([RATIO, 1 - SPREAD, 1 + SPREAD], dtype=np.float32),
+        pd.Series([1.23, 0.89, 1.11]),
     ],
     "9.2": [
         in_logits,
+        lambda p, train, test: in_logits(p, train, test).astype(np.float32),
+        lambda p, train, test: pd.Series(in_logits(p, train, test)),
         in_odds,
         lambda p, train, test: shift_prior(p, train_prevalence=train, test_prevalence=test),
     ],
-    "9.3": [REPAIRED, in_logits(BALANCED, 0.5, 0.05), list(REPAIRED)],
+    "9.3": [
+        REPAIRED,
+        in_logits(BALANCED, 0.5, 0.05),
+        list(REPAIRED),
+        REPAIRED.astype(np.float32),
+        REPAIRED.round(3),
+    ],
     "9.4": [
         lambda p, train, now: in_logits(p, train, now).mean(),
+        lambda p, train, now: np.float32(in_logits(p, train, now).mean()),
+        lambda p, train, now: np.array([in_logits(p, train, now).mean()]),
         lambda p, train, now: sum(in_odds(p, train, now)) / len(p),
         lambda p, train, now: estimate_of_one_step(p, train, now),
     ],
     "9.5": [[0.0963, 0.0800], (0.09631, 0.0799), np.array([0.0963, 0.0801])],
+    # The keyword judge of an earlier version refused the first text, and praised the others.
     "9.6": [
-        CHOICE.format(measure="observed over expected", chance=CHANCE, blind=BLIND),
-        "On the dashboard stands the TCE with its null level, since many predictions are rare "
-        "events. With ten events a month it will miss most faults, so I sum up a year.",
+        "I show the standardised mortality ratio with Poisson control limits, and a CUSUM chart.",
+        "ratio chance blind " * 8,
+        "The AUC, since chance cannot move it much, but it is blind to calibration.",
     ],
 }
 
@@ -213,21 +221,51 @@ def test_a_balanced_half_means_one_in_a_hundred() -> None:
     assert moved[0] == pytest.approx(0.01, abs=1e-15)
 
 
+def test_always_the_prevalence_is_closer_to_zero_than_always_zero() -> None:
+    happened = np.random.default_rng(9).random(100_000) < 0.005
+    zero, same = (
+        ck.expected_calibration_error(happened, np.full(100_000, said), bins=10).value
+        for said in (0.0, 0.005)
+    )
+    assert same < 0.02 * zero
+
+
+def test_em_arrives_late_where_classes_overlap() -> None:
+    *_, fewest, most = lesson09.estimates(0.5)
+    assert (fewest, most) == (216, 2650)
+    *_, fewest, most = lesson09.estimates(2)
+    assert (fewest, most) == (4, 12)
+
+
+@pytest.mark.parametrize("text", RIGHT["9.6"])
+def test_nobody_grades_a_text(text: str) -> None:
+    lesson = open_lesson("09")
+    said = lesson.check("9.6", text)
+    assert said.state == "Compare"
+    assert "words is noted" in said.text
+    assert lesson.check("9.6", text, contains=[1, 2]).text.startswith("2 of 5 points")
+
+
 def test_twelve_splits_of_the_abalones_differ_by_chance() -> None:
-    if lacking := tce_real.missing("abalone"):
-        pytest.skip(f"abalone comes with {lacking}, which is not installed")
-    features, label = tce_real.abalone()
-    found = []
-    for split in range(12):
-        parts: Any = train_test_split(features, label, test_size=0.3, random_state=split)
-        method = make_pipeline(StandardScaler(), LogisticRegression(max_iter=10_000))
-        prob = method.fit(parts[0], parts[2]).predict_proba(parts[1])[:, 1]
-        found.append(significance.test_based_calibration_error(parts[3], prob, rng=9))
+    found = lesson09.abalone_splits()
+    if not found:
+        pytest.skip(f"abalone comes with {tce_real.missing('abalone')}, which is not installed")
     values = [f"{tce.value:.1%}" for tce in found]
-    assert values[0] == "9.0%"
-    assert (min(values, key=by_size), max(values, key=by_size)) == ("2.1%", "12.9%")
+    assert f"{found[0].value:.2%}" == "7.26%"  # as the paper prints it
+    assert (min(values, key=by_size), max(values, key=by_size)) == ("0.9%", "12.9%")
     assert f"{np.mean([tce.null_mean for tce in found]):.1%}" == "5.5%"
     assert f"{min(tce.p_value for tce in found):.2f}" == "0.08"
+
+
+def test_a_tolerance_decides_about_the_first_split() -> None:
+    if tce_real.missing("abalone"):
+        pytest.skip("abalone comes with scikit-lego, which is not installed")
+    features, label = tce_real.abalone()
+    scaled = (features - features.mean(axis=0)) / features.std(axis=0)
+    parts: Any = train_test_split(scaled, label, test_size=0.3, random_state=0)
+    prob = LogisticRegression().fit(parts[0], parts[2]).predict_proba(parts[1])[:, 1]
+    found = significance.test_based_calibration_error(parts[3], prob, null_draws=0).value
+    assert f"{found:.1%}" != "7.3%"  # it depends on the version; 9.4 % with scikit-learn 1.9
 
 
 def by_size(per_cent: str) -> float:

@@ -114,6 +114,8 @@ WRONG_FITS: list[tuple[Any, str]] = [
     (not_a_number, "not a number"),
     (lambda z, y: softmax(z, axis=1), "should be one temperature"),
     (lambda z, y: None, "returns nothing"),
+    (lambda z, y: packaged(softmax(z, axis=1) + 1, y), "softmax was applied twice"),
+    (lambda z, y: round(packaged(z, y) + 0.02, 2), "between the points of your grid"),
     (2.0, "a function"),
 ]
 
@@ -179,7 +181,8 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (("B", np.e / (np.e + 9)), "minus its logarithm"),
         (("B", np.log2(1 + 9 / np.e)), "in bits"),
         (("B", np.log10(1 + 9 / np.e)), "base 10"),
-        (("B", 1.50), "stands in the table"),
+        (("B", problems.losses_of_files()["A"][2]), "stands in the table"),
+        (("B", 1.4635), "Your number is 1.4635"),
         (("B", 1.3), "e / (e + 9)"),
         (("D", FLOOR), "`A`, `B`, `C`"),
         (("B", "high"), "a number"),
@@ -212,11 +215,23 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
 }  # fmt: skip
 
 RIGHT: dict[str, list[Any]] = {
-    "10.1": [bounded, in_the_inverse, packaged],
+    "10.1": [
+        bounded,
+        in_the_inverse,
+        packaged,
+        lambda z, y: float(f"{packaged(z, y):.3g}"),
+        lambda z, y: np.float32(packaged(z, y)),
+        lambda z, y: np.array([packaged(z, y)]),
+    ],
     "10.2": [packaged, lambda z, y: np.float32(bounded(z, y))],
     "10.3": [("B", FLOOR), ["b", 1.461], ("B", -np.log(softmax([1.0] + 9 * [0.0])[0]))],
-    "10.4": [(T, SCALED, UNDONE), np.array([T, SCALED, UNDONE]), [0.847, 1.320, 1.3104]],
-    "10.5": [reporting(second, third), by_hand],
+    "10.4": [
+        (T, SCALED, UNDONE),
+        np.float32([T, SCALED, UNDONE]),
+        np.array([T, SCALED, UNDONE]),
+        [0.847, 1.320, 1.3104],
+    ],
+    "10.5": [reporting(second, third), by_hand, lambda *splits: np.float32(by_hand(*splits))],
 }
 if find_spec("torch"):
     RIGHT["10.2"] += [lambda z, y: with_torch(z, y, max_iter=100), single_precision]
@@ -297,9 +312,9 @@ def stored_row(root: Path, name: str) -> list[float]:
 LESSON = "10_cool_a_network.ipynb"
 SIGNALS = {
     "cross-entropy": 0.97,
-    "weight decay .3": None,
-    "label smoothing .1": 1.08,
-    "mixup .2": None,
+    "weight decay 0.3": None,
+    "label smoothing 0.1": 1.08,
+    "mixup 0.2": None,
     "focal loss 3": None,
     "refined stop": None,
     "ensemble of 3": 0.93,
@@ -313,7 +328,7 @@ def test_the_table_of_the_lesson_is_ordered_as_its_text_says(root: Path) -> None
     ece, after = ({name: row[k] for name, row in rows.items()} for k in (1, 6))
     assert ece["cross-entropy"] > 0.15 and rows["cross-entropy"][4] < 0.035
     assert min(ece, key=ece.__getitem__) == max(after, key=after.__getitem__)
-    assert min(ece, key=ece.__getitem__) == "label smoothing .1"
+    assert min(ece, key=ece.__getitem__) == "label smoothing 0.1"
     assert min(after, key=after.__getitem__) == "ensemble of 3"
     assert max(row[4] for row in rows.values()) < 0.035
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from sklearn.isotonic import IsotonicRegression
 
 import calibkit as ck
 from calibkit.calibrators import (
@@ -40,6 +41,16 @@ def by_blocks(p: Any, y: Any, new: Any) -> float:
     if len(after):
         sure |= new >= after.min()
     return float(sure.mean())
+
+
+def by_plain_isotonic(p: Any, y: Any, new: Any, **options: Any) -> float:
+    """Count 0 and 1 with scikit-learn's map, which is NaN outside its range unless told."""
+    out = IsotonicRegression(**options).fit(p, y).predict(new)
+    return float(np.mean((out == 0) | (out == 1)))
+
+
+def by_clipped_isotonic(p: Any, y: Any, new: Any) -> float:
+    return by_plain_isotonic(p, y, new, out_of_bounds="clip")
 
 
 def change(p: Any, y: Any, new: Any) -> float:
@@ -117,7 +128,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (("isotonic", np.float64(0.5)), "not the lowest log loss"),
         (("isotonic", np.inf), "not the lowest log loss"),
         (("Platt", 0.4929), "Report its log loss on `test`"),
-        (("Platt", 0.6), "is not 0.6000"),
+        (("Platt", 0.6), "is 0.4516, not 0.6000"),
         (("Platt", np.inf), "no usable number"),
         ("Platt", "a pair"),
         (("sigmoid", 0.45), "Platt"),
@@ -125,6 +136,8 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
     "11.3": [
         (lambda p, y, new: np.mean(outputs(p, y, new) == 0), "Outputs of 1 are as risky"),
         (lambda p, y, new: np.mean(outputs(p, y, new) == 1), "Outputs of 0 are as risky"),
+        (by_plain_isotonic, "gives no number (NaN) outside"),
+        (lambda p, y, new: print(end=""), "one share, a number"),
         (lambda p, y, new: by_blocks(p, y, p), "Count new predictions"),
         (lambda p, y, new: by_blocks(p, y, new) * len(new), "a number of rows"),
         (lambda p, y, new: 100 * by_blocks(p, y, new), "in per cent"),
@@ -136,7 +149,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
     ],
     "11.4": [
         (by_sorting, "sorted order"),
-        (by_median, "medians"),
+        (by_median, "these are the medians"),
         (by_middle, "the middles"),
         (by_width, "equal width"),
         (backwards, "row "),
@@ -144,7 +157,9 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (lambda scaled, n_bins: by_split(scaled, n_bins).round(2), "row "),
         (lambda scaled, n_bins: scaled, "different outputs"),
         (lambda scaled, n_bins: np.sort(scaled)[:n_bins], "one output per prediction"),
-        (lambda scaled, n_bins: 0.5, "numbers"),
+        (lambda scaled, n_bins: 0.5, "one output per prediction"),
+        (lambda scaled, n_bins: print(end=""), "one output per prediction"),
+        (lambda scaled, n_bins: by_split(scaled, n_bins)[:, None], "a table of one column"),
         ([0.1], "a function"),
     ],
 }
@@ -161,6 +176,9 @@ RIGHT: dict[str, list[Any]] = {
         by_blocks,
         lambda p, y, new: np.isin(outputs(p, y, new), [0, 1]).mean(),
         lambda p, y, new: round(by_blocks(p, y, new), 3),
+        lambda p, y, new: np.float32(by_blocks(p, y, new)),
+        lambda p, y, new: np.array(by_blocks(p, y, new)),
+        by_clipped_isotonic,
     ],
     "11.4": [
         by_split,
@@ -297,7 +315,7 @@ WILD = re.compile(r"^ *\"?([\w -]+?) +([\d.]+) +([\d.]+) +(\d+) of 30", re.MULTI
 def test_prose_and_printed_numbers_agree(root: Path) -> None:
     path = root / "notebooks" / LESSON
     text, stored = path.read_text("utf-8"), path.with_suffix(".ipynb").read_text("utf-8")
-    assert "from .087 to .016" in " ".join(text.split())
+    assert "from 0.087 to 0.016" in " ".join(text.split())
     race = lesson11.calibrator_race_view(distortion="bent")
     assert [round(race.at("isotonic", n), 3) for n in (100, 10_000)] == [0.087, 0.016]
     ratio = re.search(r"plain / truth = ([\d.]+)", stored)
@@ -312,7 +330,7 @@ def test_prose_and_printed_numbers_agree(root: Path) -> None:
     assert sorted(maps, key=lambda name: maps[name][0])[1] == "isotonic"
     assert maps["isotonic"][2] == 14
     assert all(row[i] < wild["as it is"][i] for row in maps.values() for i in (0, 1))
-    surprises = [float(v) for v in re.findall(r"on average\): happened ([\d.]+)", stored)]
+    surprises = [float(v) for v in re.findall(r"(?:below|above) 0\.\d5 +[\d.]+ +([\d.]+)", stored)]
     assert np.mean([surprises[0], 1 - surprises[1]]) == pytest.approx(0.18, abs=0.005)
     assert "percentile: holds the truth in 0%" in stored
 

@@ -175,8 +175,11 @@ class TestExplorer:
     @pytest.mark.parametrize(
         ("measure", "wanted"),
         [
-            ("map", [".003", ".01", ".03", ".1", ".3"]),
-            ("loss", [".00003", ".0001", ".0003", ".001", ".003", ".01", ".03", ".1", ".3"]),
+            ("map", ["0.003", "0.01", "0.03", "0.1", "0.3"]),
+            (
+                "loss",
+                ["0.00003", "0.0001", "0.0003", "0.001", "0.003", "0.01", "0.03", "0.1", "0.3"],
+            ),
         ],
     )
     def test_the_logarithmic_scale_has_plain_numbers(self, measure, wanted):

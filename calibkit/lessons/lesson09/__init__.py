@@ -2,5 +2,14 @@
 
 from calibkit.lessons.lesson09.explorer import PrevalenceView, prevalence_dial, prevalence_dial_view
 from calibkit.lessons.lesson09.figures import rare_events
+from calibkit.lessons.lesson09.runs import abalone_splits, estimates, table
 
-__all__ = ["PrevalenceView", "prevalence_dial", "prevalence_dial_view", "rare_events"]
+__all__ = [
+    "PrevalenceView",
+    "abalone_splits",
+    "estimates",
+    "prevalence_dial",
+    "prevalence_dial_view",
+    "rare_events",
+    "table",
+]

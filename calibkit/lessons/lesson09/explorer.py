@@ -35,7 +35,8 @@ _BINS, _DRAWS = 10, 100
 # Each of these finds its bins again.
 _TCE_DRAWS = 100
 _NAMES = ("ECE", "ACE", "TCE", "|O/E − 1|")
-_ENDS = (0.0005, 1.0)  # the same in all states, so that a dial moves the picture and not the axis
+# The axes stay where they are while a dial moves the picture, as long as the points are rare.
+_RARE_ENDS, _ENDS = (0.001, 0.2), (0.0005, 1.0)
 _SHARES = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
 _REPAIRS = {
     "none": "none",
@@ -166,7 +167,9 @@ def _draw(view: PrevalenceView, figure: AnyFigure, compact: bool) -> None:
     axes = figure.subplots(1, 2, width_ratios=(1, 1.15))
     titles = "Ten equal-mass bins", "Four measures of the same"
     first, second = (None, None) if compact else titles
-    shown: dict[str, Any] = {"ends": _ENDS, "band": view.band, "truth": view.true_map}
+    rare = max(view.table.mean_prob.max(), view.table.frequency.max()) < _RARE_ENDS[1]
+    ends = _RARE_ENDS if rare else _ENDS
+    shown: dict[str, Any] = {"ends": ends, "band": view.band, "truth": view.true_map}
     figures.rare_events(view.table, ax=axes[0], title=first, legend=False, **shown)
     figures.measures(view, ax=axes[1], title=second, legend=False)
     if not compact:
@@ -232,5 +235,5 @@ def prevalence_dial(**defaults: Any) -> Explorer[PrevalenceView]:
         draw=_draw,
         presets=_PRESETS,
         size=(8.0, 4.6),
-        cell=(7.6, 2.6),
+        cell=(7.6, 3.2),
     ).starting_at(**defaults)

@@ -122,7 +122,7 @@ def _log_frame(ax: Axes, words: tuple[str, str], ends: Ends) -> None:
 
 def _log_ticks(ends: Ends) -> list[float]:
     low, high = (int(np.floor(np.log10(end))) for end in ends)
-    digits = (1, 2, 5) if high - low <= 2 else (1,)
+    digits = (1, 2, 5) if ends[1] < 100 * ends[0] else (1,)
     return [float(f"{d}e{power}") for power in range(low, high + 1) for d in digits]
 
 

@@ -1,6 +1,7 @@
 """Checks and predictions of lesson 10: cool a network."""
 
 import math
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
@@ -10,7 +11,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import softmax
 
 from calibkit.learn import answers
-from calibkit.learn.answers import same
+from calibkit.learn.answers import apart, same
 from calibkit.learn.exercises import Check, Prediction
 from calibkit.lessons.lesson10 import problems as problems
 from calibkit.lessons.lesson10.problems import Floats, Pair
@@ -23,20 +24,24 @@ SAY = {
     "timid": "logits of an under-confident model",
     "lifted": "logits that were all raised by 1,000",
     "one number": "one temperature",
+    "softmaxed": "for {case}, this is the T of softmaxed scores: the softmax was applied twice. "
+    "Use the logits as they come.",
+    "grid": "for {case}, {found} is close. The log loss is lowest between the points of your grid, "
+    "at {wanted}: search on from there.",
     "inverse": "for {case}, this is 1/T. Divide the logits by T, do not multiply.",
     "logarithm": "for {case}, this is the logarithm of T.",
     "negative": "for {case}, T is negative. That would turn the ranking round: search above 0.",
     "unmoved": "for {case}, this is where the search began. Does it follow the log loss?",
     "brier": "for {case}, this minimises the Brier score. Minimise the log loss.",
-    "halted": "for {case}, the search halted at T = {found:.4f}. The log loss still falls "
-    "towards {wanted:.4f}. Allow more steps, or longer ones.",
-    "bound": "for {case}, {found:.4f} is too far from {wanted:.4f}. Does the search reach both "
+    "halted": "for {case}, the search halted at T = {found}. The log loss still falls "
+    "towards {wanted}. Allow more steps, or longer ones.",
+    "bound": "for {case}, {found} is too far from {wanted}. Does the search reach both "
     "sides of 1, and end where it should?",
-    "edge": "for {case}, this is the end of the search, {found:g}. Is it the log loss that is "
+    "edge": "for {case}, this is the end of the search, {found}. Is it the log loss that is "
     "minimised, with its minus sign?",
     "not a number": "for {case}, this is not a number. Keep the search between 0.05 and 20, and "
     "subtract each row's largest logit before `exp`.",
-    "overflow": "for {case}, {found:.4f} is too far from {wanted:.4f}. The softmax has not "
+    "overflow": "for {case}, {found} is too far from {wanted}. The softmax has not "
     "changed, but `exp` overflows: subtract each row's largest logit, or use `log_softmax`.",
     # 10.3
     "diagnosis": "a pair: a letter, and a number",
@@ -55,18 +60,18 @@ SAY = {
     "in bits": "this is in bits. calibkit uses the natural logarithm.",
     "in digits": "this is with the logarithm to base 10. calibkit uses the natural one.",
     "floor off": "the softmax of (1, 0, …, 0) gives the right class e / (e + 9). Your number is "
-    "{found:.4f}.",
+    "{found}.",
     # 10.4
     "three": "three numbers: T, log loss after scaling, log loss after undoing",
-    "above one": "T = {found:.3f} is above 1. Smoothed labels make a model careful, so it must "
+    "above one": "T = {found} is above 1. Smoothed labels make a model careful, so it must "
     "be made bolder.",
     "as logits": "this T treats probabilities as logits. Declare the input.",
     "fitted on test": "this T was fitted to the test half. Fit to `p_fit` and `y_fit`.",
-    "temperature off": "T is {wanted:.3f} on the fitting half, not {found:.3f}.",
+    "temperature off": "T is {wanted} on the fitting half, not {found}.",
     "not scaled": "the second number is the log loss without any scaling.",
-    "second": "with this T, the test half has the log loss {wanted:.4f}, not {found:.4f}.",
+    "second": "with this T, the test half has the log loss {wanted}, not {found}.",
     "fitting half": "number {place} is the log loss on the fitting half. Report the test half.",
-    "third": "undoing gives the log loss {wanted:.4f} on the test half, not {found:.4f}.",
+    "third": "undoing gives the log loss {wanted} on the test half, not {found}.",
     # 10.5
     "splits": "three splits, case {case}",
     "test": "T was fitted to the test split, which then judges it. Fit to the validation split.",
@@ -74,7 +79,7 @@ SAY = {
     "pooled": "the training split has no place in the fit, not even beside the validation split.",
     "no scaling": "this is the test log loss before scaling.",
     "reported on": "this is the log loss of the {split} split. Report the test split.",
-    "report off": "for {case}, an honest report says {wanted:.4f}, not {found:.4f}.",
+    "report off": "for {case}, an honest report says {wanted}, not {found}.",
 }
 
 # --- 10.1 and 10.2: temperatures ---------------------------------------------------------------
@@ -82,19 +87,20 @@ SAY = {
 
 _STEP = 0.02  # whoever moved less has stopped at the edge of the search
 _ENDS = (0.05, 20.0)  # of the search that the exercise asks for
+_NEAR = 0.06  # of the optimum, as the points of a grid are
 
 
 def judge_temperature(answer: Any) -> str | None:
-    """Judge exercise 10.1: a function that fits a temperature."""
-    return _judge_fits(answer, tolerance=1e-3)
+    """Judge exercise 10.1: a function that fits a temperature, to three digits."""
+    return _judge_fits(answer, lambda wanted: 0.505 * 10 ** (np.floor(np.log10(wanted)) - 2))
 
 
 def judge_torch(answer: Any) -> str | None:
     """Judge exercise 10.2: the same with an optimiser that may stop early."""
-    return _judge_fits(answer, tolerance=1e-2)
+    return _judge_fits(answer, lambda wanted: 1e-2)
 
 
-def _judge_fits(answer: Any, tolerance: float) -> str | None:
+def _judge_fits(answer: Any, tolerance: Callable[[float], float]) -> str | None:
     function = answers.as_function(answer)
     for name, (logits, label) in problems.fitting_cases().items():
         result = answers.call(function, logits, label, shown=SAY[name])
@@ -102,7 +108,7 @@ def _judge_fits(answer: Any, tolerance: float) -> str | None:
             return SAY["not a number"].format(case=SAY[name])
         found = answers.as_number(result, SAY["one number"])
         wanted = _temperature(logits, label)
-        if not same(found, wanted, tolerance):
+        if not same(found, wanted, max(1e-3, tolerance(wanted))):
             return _temperature_slip(found, logits, label, SAY[name])
     return None
 
@@ -120,18 +126,24 @@ def _temperature(logits: Floats, label: NDArray[np.intp]) -> float:
 
 def _temperature_slip(found: float, logits: Floats, label: NDArray[np.intp], case: str) -> str:
     wanted = _temperature(logits, label)
-    words = {"case": case, "found": found, "wanted": wanted}
-    for slip, value in (("inverse", 1 / wanted), ("logarithm", np.log(wanted))):
-        if same(found, float(value), 2e-3):
-            return SAY[slip].format(**words)
+    slips = {
+        "softmaxed": _temperature(softmax(logits, axis=1) + 1.0, label),
+        "inverse": 1 / wanted,
+        "logarithm": float(np.log(wanted)),
+        "brier": _brier_temperature(logits, label),
+    }
+    nearest = min(slips, key=lambda slip: abs(slips[slip] - found))
+    words = {"case": case, **apart(found, wanted, 4)}
+    if same(found, slips[nearest], 2e-3):
+        return SAY[nearest].format(**words)
     if found <= 0:
         return SAY["negative"].format(**words)
     if found in (1.0, 1.5):
         return SAY["unmoved"].format(**words)
-    if same(found, _brier_temperature(logits, label), 2e-3):
-        return SAY["brier"].format(**words)
     if any(same(found, end, 1e-3 * end) for end in _ENDS):
         return SAY["edge"].format(**words)
+    if abs(found - wanted) < _NEAR and same(found, round(found, 2), 1e-9):
+        return SAY["grid"].format(**words)
     if case == SAY["lifted"]:
         return SAY["overflow"].format(**words)
     start = 1.0 if wanted < 1 else 1.5
@@ -178,9 +190,9 @@ def _floor_slip(found: float) -> str | None:
         if same(found, value, 2e-3):
             return SAY[slip]
     reported = [value for losses in problems.losses_of_files().values() for value in losses]
-    if any(same(found, value, 6e-3) for value in reported):
+    if any(same(found, value, 1e-3) for value in reported):
         return SAY["reported"]
-    return SAY["floor off"].format(found=found)
+    return SAY["floor off"].format(**apart(found, wanted, 4))
 
 
 # --- 10.4: label smoothing ---------------------------------------------------------------------
@@ -220,7 +232,7 @@ def judge_smoothing(answer: Any) -> str | None:
         if same(found[0], mistaken, 1e-3):
             return SAY["as logits"]
         slip = "above one" if found[0] > 1 else "temperature off"
-        return SAY[slip].format(found=found[0], wanted=wanted[0])
+        return SAY[slip].format(**apart(found[0], wanted[0]))
     for place, slip in ((1, "second"), (2, "third")):
         if same(found[place], wanted[place], 5e-4):
             continue
@@ -228,7 +240,7 @@ def judge_smoothing(answer: Any) -> str | None:
             return SAY["fitting half"].format(place=place + 1)
         if place == 1 and same(found[place], plain, 5e-4):
             return SAY["not scaled"]
-        return SAY[slip].format(wanted=wanted[place], found=found[place])
+        return SAY[slip].format(**apart(found[place], wanted[place], 4))
     return None
 
 
@@ -261,7 +273,7 @@ def _report_slip(found: float, splits: dict[str, Pair], case: str) -> str:
         if same(found, _loss_after(splits, "validation", split), 1e-4):
             return SAY["reported on"].format(split=split)
     wanted = _loss_after(splits, "validation", "test")
-    return SAY["report off"].format(case=case, wanted=wanted, found=found)
+    return SAY["report off"].format(case=case, **apart(found, wanted, 4))
 
 
 def _pool(one: Pair, other: Pair) -> Pair:
@@ -287,8 +299,7 @@ CHECKS = {
             "Write a function of T first: the log loss of `softmax(logits / T)` with the labels.",
             "`minimize_scalar(loss, bounds=(0.05, 20), method='bounded').x` does the search.",
         ),
-        praise="one number, found where the log loss is lowest, from both sides of 1.",
-        tolerance=0.001,
+        praise="one number, found where the log loss is lowest, above 1 and below.",
     ),
     "10.2": Check(
         task="Fit it again, with torch",
@@ -342,8 +353,9 @@ PREDICTIONS = {
         "log loss on validation data do until epoch 60?",
         options=("falls", "stays", "rises"),
         outcome="rises",
-        why="It becomes bolder, hardly wiser. Accuracy has found its level, and each wrong answer "
-        "is given with more confidence.",
+        why="Accuracy has nearly found its level, and each wrong answer is given with more "
+        "confidence. What the network knows still grows a little: after scaling, the log loss "
+        "falls.",
     ),
     "10b": Prediction(
         question="You divide all logits by T. What happens to the accuracy?",
@@ -353,12 +365,13 @@ PREDICTIONS = {
         "probable class stays the most probable one.",
     ),
     "10c": Prediction(
-        question="Label smoothing of .1 has the lowest ECE of all untreated networks. After "
+        question="Label smoothing of 0.1 has the lowest ECE of all untreated networks. After "
         "temperature scaling its log loss is…",
         options=("the lowest", "in the middle", "the highest"),
         outcome="the highest",
-        why="It pulls the logits of a class together, so that they no longer tell how sure the "
-        "network should be. No temperature brings this back.",
+        why="Smoothed labels pull the logits of a class together (Müller, Kornblith and Hinton, "
+        "2019). They tell less about how sure the network should be, and no temperature brings "
+        "this back.",
     ),
     "10d": Prediction(
         question="Real digits, 500 to learn from. How does label smoothing fare against plain "

@@ -136,7 +136,7 @@ _NAMES = ("right,\nsure", "wrong,\nsure", "unsure")
 
 def _draw(view: Thermostat, figure: AnyFigure, compact: bool) -> None:
     widths = (1.25, 1) if compact else (0.8, 1.25, 1)
-    grid = figure.add_gridspec(2, len(widths), width_ratios=widths)
+    grid = figure.add_gridspec(2, len(widths), width_ratios=widths, height_ratios=(1.5, 1))
     upper, lower = (figure.add_subplot(grid[place, -2]) for place in (0, 1))
     figures.cooling(view, upper, quantity="log loss")
     figures.cooling(view, lower, quantity="calibration error")
@@ -195,6 +195,6 @@ def thermostat(**defaults: Any) -> Explorer[Thermostat]:
         view=thermostat_view,
         draw=_draw,
         presets=_PRESETS,
-        size=(9.0, 4.4),
-        cell=(5.2, 3.2),
+        size=(9.0, 4.8),
+        cell=(5.2, 3.9),
     ).starting_at(**defaults)

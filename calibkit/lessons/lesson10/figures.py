@@ -161,7 +161,7 @@ def _draw_curve(
     )
     ax.set_xlim(across[0] / 1.05, across[-1] * 1.05)
     # Far from the best temperature the log loss is huge; the valley is what matters.
-    top = min(float(up.max()), 3.0 * float(up.min())) if smooth else float(up.max())
+    top = min(float(up.max()), 2.2 * float(up.min())) if smooth else float(up.max())
     room = 0.08 * (top - float(up.min()))
     ax.set_ylim(float(up.min()) - room if smooth else 0.0, top + room)
 

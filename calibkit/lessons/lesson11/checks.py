@@ -12,7 +12,7 @@ from calibkit.calibrators import BetaCalibrator, IsotonicCalibrator, PlattCalibr
 from calibkit.errors import expected_calibration_error
 from calibkit.fakes import SyntheticShape
 from calibkit.learn import answers
-from calibkit.learn.answers import Almost, same
+from calibkit.learn.answers import Almost, apart, same
 from calibkit.learn.exercises import Check, Prediction
 from calibkit.multiclass import VennAbers
 from calibkit.scores import log_loss
@@ -39,26 +39,30 @@ SAY = {
     "validation loss": "right choice. Report its log loss on `test`: the lowest of several "
     "numbers is too good on average.",
     "worst": "this is not the lowest log loss on `validation`. Compare all four there.",
-    "loss off": "right choice. Its log loss on `test` is not {found:.4f}.",
+    "loss off": "right choice. Its log loss on `test` is {wanted}, not {found}.",
     # 11.3
     "case": "{n} calibration rows",
     "zeros only": "for {call} you count outputs of 0. Outputs of 1 are as risky: count both.",
     "ones only": "for {call} you count outputs of 1. Outputs of 0 are as risky: count both.",
+    "outside": "for {call} your map gives no number (NaN) outside the range of its calibration "
+    'set, so these outputs are not counted. Take `IsotonicCalibrator`, or `out_of_bounds="clip"`.',
     "own outputs": "for {call} this counts rows of the calibration set. Count new predictions.",
     "number": "for {call} this is a number of rows. Give the share.",
     "others": "for {call} this is the share of the outputs that are neither 0 nor 1.",
     "percent": "for {call} this is in per cent. Give a share between 0 and 1.",
-    "share off": "for {call} the share is {wanted:.4g}, not {found:.4g}.",
+    "share off": "for {call} the share is {wanted}, not {found}.",
+    "a share": "one share, a number",
     # 11.4
     "bins": "{n} scaled predictions and {bins} bins",
     "length": "for {call} give one output per prediction: {n} numbers, not {found}.",
     "in order": "for {call} these are the right outputs in sorted order. Put each back in its row.",
-    "labels": "for {call} these are no means of the scaled predictions. Are they their medians?",
+    "medians": "for {call} these are the medians of the bins. Output the mean of the members.",
     "width": "for {call} these bins have equal width. Give every bin the same number of rows.",
     "middle": "for {call} these are the middles of the bins. Output the mean of the members.",
     "unsorted": "for {call} the bins hold rows as they come. Sort the predictions first.",
     "distinct": "for {call} there must be {bins} different outputs, not {found}.",
-    "output off": "for {call} row {row} becomes {wanted:.4g}, not {found:.4g}.",
+    "output off": "for {call} row {row} should become {wanted}, not {found}.",
+    "outputs": "one output per prediction, an array",
 }
 
 
@@ -118,7 +122,7 @@ def judge_choice(answer: Any) -> str | None:
         return None
     if same(found, known[best][0], 5e-4):
         return SAY["validation loss"]
-    return SAY["loss off"].format(found=found)
+    return SAY["loss off"].format(**apart(found, known[best][1], 4))
 
 
 # --- 11.3 --------------------------------------------------------------------------------------
@@ -129,7 +133,8 @@ def _isotonic_cases() -> Iterator[tuple[NDArray[Any], NDArray[Any], NDArray[Any]
     yield (
         np.array([0.1, 0.2, 0.3, 0.4, 0.6, 0.7, 0.8, 0.9]),
         np.array([0, 0, 1, 0, 1, 0, 1, 1]),
-        np.array([0.05, 0.15, 0.24, 0.45, 0.55, 0.62, 0.75, 0.81, 0.95, 0.99]),
+        # Beyond both ends of the calibration set lie one and two: so no two slips look alike.
+        np.array([0.05, 0.15, 0.24, 0.45, 0.5, 0.55, 0.62, 0.85, 0.87, 0.95, 0.99]),
     )
     for seed in (1, 2):
         rng = np.random.default_rng(seed)
@@ -142,14 +147,16 @@ def judge_certain(answer: Any) -> str | None:
     function = answers.as_function(answer)
     for p, y, new in _isotonic_cases():
         shown = SAY["case"].format(n=len(p))
-        found = answers.as_number(answers.call(function, p, y, new, shown=shown))
+        found = answers.as_number(answers.call(function, p, y, new, shown=shown), SAY["a share"])
         fitted = IsotonicCalibrator().fit(p, y)
         out, own = fitted.calibrate(new), fitted.calibrate(p)
         certain = (out == 0) | (out == 1)
         wanted = float(certain.mean())
-        if same(found, wanted, 1e-3):  # one row more or less is .01 away
+        if same(found, wanted, 1e-3):  # one row more or less is 0.01 away
             continue
+        inside = (new >= p.min()) & (new <= p.max())
         slips = {
+            "outside": (certain & inside).mean(),
             "zeros only": (out == 0).mean(),
             "ones only": (out == 1).mean(),
             "own outputs": ((own == 0) | (own == 1)).mean(),
@@ -160,7 +167,7 @@ def judge_certain(answer: Any) -> str | None:
         for slip, value in slips.items():
             if same(found, float(value), 1e-3):
                 return SAY[slip].format(call=shown)
-        return SAY["share off"].format(call=shown, wanted=wanted, found=found)
+        return SAY["share off"].format(call=shown, **apart(found, wanted))
     return None
 
 
@@ -173,7 +180,8 @@ def judge_discretise(answer: Any) -> str | None:
     for n, n_bins in ((12, 3), (60, 5), (40, 1)):
         shown = SAY["bins"].format(n=n, bins=n_bins)
         scaled = np.random.default_rng(n).beta(0.7, 0.9, n)
-        found = answers.as_numbers(answers.call(function, scaled, n_bins, shown=shown))
+        result = answers.call(function, scaled, n_bins, shown=shown)
+        found = answers.as_numbers(result, SAY["outputs"])
         if len(found) != n:
             raise Almost(SAY["length"].format(call=shown, n=n, found=len(found)))
         problem = _discretised(scaled, n_bins, found, shown)
@@ -197,7 +205,7 @@ def _discretised(scaled: Floats, n_bins: int, found: Floats, call: str) -> str |
     if different != n_bins:
         return SAY["distinct"].format(call=call, bins=n_bins, found=different)
     row = int(np.abs(found - wanted).argmax())
-    return SAY["output off"].format(call=call, row=row, wanted=wanted[row], found=found[row])
+    return SAY["output off"].format(call=call, row=row, **apart(found[row], wanted[row]))
 
 
 def _means(scaled: Floats, index: NDArray[np.intp], n_bins: int) -> Floats:
@@ -211,7 +219,7 @@ def _slips(scaled: Floats, index: NDArray[np.intp], n_bins: int) -> dict[str, Fl
     column = np.minimum((scaled * n_bins).astype(np.intp), n_bins - 1)
     as_they_come = np.arange(len(scaled)) * n_bins // len(scaled)
     return {
-        "labels": np.array([np.median(part) for part in parts])[index],
+        "medians": np.array([np.median(part) for part in parts])[index],
         "middle": np.array([(part.min() + part.max()) / 2 for part in parts])[index],
         "width": _means(scaled, column, n_bins)[column],
         "unsorted": _means(scaled, as_they_come, n_bins)[as_they_come],
@@ -243,7 +251,8 @@ CHECKS = {
             "`min(losses, key=losses.get)` is the name of the lowest. Its log loss on `test` is "
             "what you report.",
         ),
-        praise="on the test rows another map came out ahead. That is luck you must not use.",
+        praise="on the test rows, beta has a lower log loss. This must not move the choice: "
+        "then the test rows would choose.",
         tolerance=0.0005,
     ),
     "11.3": Check(
@@ -283,7 +292,7 @@ PREDICTIONS = {
         question="A truth that is bent to and fro, 100 rows. Which of these five is closest to it?",
         options=("left as it is", "Platt", "beta", "isotonic", "histogram"),
         outcome="left as it is",
-        why="The error is .04, and 100 rows cannot show its shape. Every map adds more noise than "
+        why="The error is 0.04, and 100 rows cannot show its shape. Every map adds more noise than "
         "it removes error.",
     ),
     "11c": Prediction(

@@ -175,8 +175,8 @@ _CONTROLS = (
     ),
 )
 _PRESETS: tuple[Preset, ...] = (
-    ("rigid and free, 100 rows", {}),
-    ("rigid and free, 10,000 rows", {"n": 10_000}),
+    ("bent to and fro, 100 rows", {}),
+    ("a line in logits, 10,000 rows", {"n": 10_000, "distortion": "line"}),
     ("binned, a line in logits", {"n": 1000, "distortion": "line", "methods": "binned"}),
     ("free, log loss", {"n": 1000, "methods": "free", "measure": "loss"}),
 )

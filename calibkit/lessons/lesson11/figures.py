@@ -68,8 +68,8 @@ def _short(size: int) -> str:
 
 
 def _plain(value: float) -> str:
-    """Write a number without an exponent and without a leading zero."""
-    return np.format_float_positional(value, precision=1, fractional=False, trim="-").lstrip("0")
+    """Write a number without an exponent."""
+    return np.format_float_positional(value, precision=1, fractional=False, trim="-")
 
 
 def _draw_curve(ax: Axes, race: "RaceView", m: int, code: dict[str, Any]) -> None:
@@ -125,7 +125,7 @@ def race_maps(
             ax.plot(race.prob, race.maps[m], label=method, gid=f"map-{m}", **code)
         ax.set(xlim=(0, 1), ylim=(-0.02, 1.02))
         for axis in (ax.xaxis, ax.yaxis):
-            axis.set_ticks([0, 0.25, 0.5, 0.75, 1], ["0", ".25", ".5", ".75", "1"])
+            axis.set_ticks([0, 0.25, 0.5, 0.75, 1], ["0", "0.25", "0.5", "0.75", "1"])
         ax.set_ylabel("calibrated", fontsize=look.FONT_SIZE)  # beside another panel, too
     far = np.abs(race.maps - race.truth).mean(axis=1)
     listed = ", ".join(f"{name} {d:.3f}" for name, d in zip(race.methods, far, strict=True))
