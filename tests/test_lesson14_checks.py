@@ -18,10 +18,10 @@ from calibkit.learn import State
 from calibkit.lessons.lesson14 import VerbalModel, mended_file, sample_file
 from calibkit.lessons.lesson14.checks import (
     CHECKS,
-    MODEL,
     PREDICTIONS,
     _gains,
 )
+from calibkit.lessons.lesson14.report import MODEL
 
 # --- 14.1 --------------------------------------------------------------------------------------
 

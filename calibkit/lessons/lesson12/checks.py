@@ -262,17 +262,6 @@ CHECKS = {
         ),
         praise="each view turns one prediction into a yes-or-no question of its own.",
     ),
-    "12.2": Check(
-        task="Verify that six wrong vectors look right",
-        variable="seen_map",
-        judge=judge_seen_map,
-        hints=(
-            "Class k: `said = stated[:, k]`. For each of `np.unique(said)`, average `true[:, k]`.",
-            "Confidence: let `k = stated.argmax(axis=1)`, and take `stated[range(n), k]` and "
-            "`true[range(n), k]`.",
-        ),
-        praise="on the six vectors, every key comes out as its own value.",
-    ),
     "12.3": Check(
         task="Build a fraud",
         variable="my_fraud",
@@ -283,6 +272,17 @@ CHECKS = {
         ),
         praise="the ECE is no larger than the honest model's, and the class-wise error is more "
         "than three times as large. The ECE alone would not have told them apart.",
+    ),
+    "12.2": Check(
+        task="Verify that six wrong vectors look right",
+        variable="seen_map",
+        judge=judge_seen_map,
+        hints=(
+            "Class k: `said = stated[:, k]`. For each of `np.unique(said)`, average `true[:, k]`.",
+            "Confidence: let `k = stated.argmax(axis=1)`, and take `stated[range(n), k]` and "
+            "`true[range(n), k]`.",
+        ),
+        praise="on the six vectors, every key comes out as its own value.",
     ),
     "12.4": Check(
         task="Fit vector scaling by softmax regression",

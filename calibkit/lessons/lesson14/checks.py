@@ -11,7 +11,8 @@ from calibkit import expected_calibration_error, log_loss
 from calibkit.auditing import audit
 from calibkit.learn import answers
 from calibkit.learn.answers import Almost, same
-from calibkit.learn.exercises import Check, Prediction, Rubric
+from calibkit.learn.exercises import Check, Prediction
+from calibkit.lessons.lesson14.report import REPORT
 from calibkit.lessons.lesson14.sample_files import mended_file, sample_file
 
 FloatVector = NDArray[np.float64]
@@ -239,29 +240,6 @@ def judge_gain(answer: Any) -> str | None:
     return SAY["gain off"].format(found=found)
 
 
-# --- 14.4 --------------------------------------------------------------------------------------
-
-MODEL = (
-    "On 2,500 predictions the expected calibration error is 0.105 (90 % interval 0.088 to 0.114), "
-    "where a calibrated model would show 0.019. The score is over-confident: if a miss costs as "
-    "much as 20 false alarms, trust costs 1.13 per person and no model 0.71. Temperature scaling "
-    "gains 0.081 nats in log loss on held-out rows (90 % interval 0.064 to 0.097)."
-)
-REPORT = Rubric(
-    points=(
-        "It says how many predictions were looked at: 2,500.",
-        "It names the expected calibration error with its interval (0.105, from 0.088 to 0.114), "
-        "and what a calibrated model would show (0.019).",
-        "It says which way the score is wrong: it is over-confident, its high numbers are too high "
-        "and its low ones too low.",
-        "It puts what trust costs beside what no model costs, with the prices: a miss costs as "
-        "much as 20 false alarms.",
-        "It names the repair, and its gain in log loss on held-out rows with an interval.",
-        'It claims no more than that: no "perfect", no "proves", no certainty.',
-    ),
-    model=MODEL,
-)
-
 # --- what the lesson asks ----------------------------------------------------------------------
 
 TITLE = "Audit your own predictions"
@@ -291,6 +269,17 @@ CHECKS = {
         praise="each number that you filled in follows from the others. Dividing by the sum would "
         "have called 22 owls impossible.",
     ),
+    "14.4": Check(
+        task="Write three honest sentences",
+        variable="my_report",
+        rubric=REPORT,
+        hints=(
+            "First sentence: how many rows, which error with its interval, what a calibrated "
+            "model would show. All stand in `report['calibration']`.",
+            "Second sentence: which way it is wrong, and what trust costs beside no model. Third: "
+            "which repair gains how much on held-out rows, with its interval.",
+        ),
+    ),
     "14.3": Check(
         task="Try the repair on rows it has not seen",
         variable="my_gain",
@@ -302,17 +291,6 @@ CHECKS = {
         ),
         praise="the gain on new rows lies inside the interval that the audit promised.",
         tolerance=0.0005,
-    ),
-    "14.4": Check(
-        task="Write three honest sentences",
-        variable="my_report",
-        rubric=REPORT,
-        hints=(
-            "First sentence: how many rows, which error with its interval, what a calibrated "
-            "model would show. All stand in `report['calibration']`.",
-            "Second sentence: which way it is wrong, and what trust costs beside no model. Third: "
-            "which repair gains how much on held-out rows, with its interval.",
-        ),
     ),
 }
 
