@@ -22,7 +22,8 @@ from tools.notebook_solved import with_solutions
 
 LESSONS = files.sources()
 FULL_LESSONS = [path for path in LESSONS if not path.stem.startswith("00")]
-MOST_CELLS, MOST_LINES, MOST_IMPORT_LINES = 66, 15, 7  # the last brings the lesson itself
+# Lines have 76 characters; imports bring the lesson itself.
+MOST_CELLS, MOST_LINES, MOST_IMPORT_LINES = 66, 26, 7
 LARGEST_NOTEBOOK = 300_000
 
 TAGS = {
