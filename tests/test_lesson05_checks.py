@@ -159,7 +159,6 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (nearly, "holds to 1e-12"),
         (lambda y, p, n: wrong_bins("near", y, p, n)[1], "`np.linspace` has the edge"),
         (lambda y, p, n: wrong_bins("closed", y, p, n)[1], "on an edge belongs to the bin above"),
-        (lambda y, p, n: np.float32(slanted(y, p, n)), "in double precision"),
         (lambda y, p, n: None, "returns nothing"),
         (lambda y, p, n: shifts(y, p, n), "2 values for 6 predictions"),
         (lambda y, p, n: ck.expected_calibration_error(y, p, bins=n), "one value of the map"),
@@ -203,6 +202,7 @@ RIGHT: dict[str, list[Any]] = {
     ],
     "5.2": [
         slanted,
+        lambda y, p, n: np.float32(slanted(y, p, n)),
         lambda y, p, n: SlopeOneBinning(n).fit(p, y).curve(p).tolist(),
     ],
     "5.3": [

@@ -61,7 +61,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (lambda p, train, test: in_logits(p, test, train), "from `test` to `train`"),
         (lambda p, train, test: logit(in_logits(p, train, test)), "these are logits"),
         (lambda p, train, test: in_logits(p, 0.5, test) * 0.9, "nothing may change, but"),
-        (lambda p, train, test: in_logits(p, train, test).round(3), "0.0002"),
+        (lambda p, train, test: in_logits(p, train, test).round(3), "0.0833"),
         (lambda p, train, test: print(end=""), "one probability per prediction"),
         (lambda p, train, test: in_logits(p, train, test)[:, None], "should be"),
         (lambda p, train, test: p + test - train, "becomes -"),

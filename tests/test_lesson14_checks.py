@@ -116,6 +116,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         ("a fifth", "a number"),
     ],
     "14.4": [
+        ("Over-confident.", "only 1 word"),
         (0.105, "a text in quotes"),
         (["On 2,500 predictions …"], "a text in quotes"),
     ],
@@ -134,6 +135,7 @@ RIGHT: dict[str, list[Any]] = {
         (BROKEN.y_true[1:], PROB[:-1]),  # without the pair at the two ends
     ],
     "14.3": [GAIN["wanted"], round(GAIN["wanted"], 3), np.float64(GAIN["wanted"])],
+    "14.4": [MODEL],
 }
 
 

@@ -278,27 +278,6 @@ CHECKS = {
         praise="the weights are gone, and nothing else has changed.",
         tolerance=0.001,
     ),
-    "9.4": Check(
-        task="Take one step of EM",
-        variable="em_step",
-        judge=judge_em_step,
-        hints=(
-            "Two steps: move the predictions from `train` to `now`, then average.",
-            "`shift_prior(p, train_prevalence=train, test_prevalence=now).mean()`",
-        ),
-        praise="repeat this step and the prevalence climbs to its estimate.",
-    ),
-    "9.5": Check(
-        task="Find a misprint by simulation",
-        variable="my_errors",
-        judge=judge_errors,
-        hints=(
-            "For each pair of means: `x_fit, y_fit, x_test, y_test = model.source_data()`.",
-            "Fit `LogisticRegression(max_iter=1000)` on `x_fit[:, None]`. Then ECE in 10 bins.",
-        ),
-        praise="only the means of the code give the printed 0.0963.",
-        tolerance=0.001,
-    ),
     "9.6": Check(
         task="Choose a measure for a dashboard",
         variable="my_choice",
@@ -322,6 +301,27 @@ CHECKS = {
             "Begin: “I show … because …” Then say what chance would show.",
             "Every measure is blind to something. Opposite errors cancel in O/E, for example.",
         ),
+    ),
+    "9.4": Check(
+        task="Take one step of EM",
+        variable="em_step",
+        judge=judge_em_step,
+        hints=(
+            "Two steps: move the predictions from `train` to `now`, then average.",
+            "`shift_prior(p, train_prevalence=train, test_prevalence=now).mean()`",
+        ),
+        praise="repeat this step and the prevalence climbs to its estimate.",
+    ),
+    "9.5": Check(
+        task="Find a misprint by simulation",
+        variable="my_errors",
+        judge=judge_errors,
+        hints=(
+            "For each pair of means: `x_fit, y_fit, x_test, y_test = model.source_data()`.",
+            "Fit `LogisticRegression(max_iter=1000)` on `x_fit[:, None]`. Then ECE in 10 bins.",
+        ),
+        praise="only the means of the code give the printed 0.0963.",
+        tolerance=0.001,
     ),
 }
 

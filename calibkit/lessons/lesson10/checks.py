@@ -301,17 +301,6 @@ CHECKS = {
         ),
         praise="one number, found where the log loss is lowest, above 1 and below.",
     ),
-    "10.2": Check(
-        task="Fit it again, with torch",
-        variable="torch_temperature",
-        judge=judge_torch,
-        hints=(
-            "The steps: a tensor `log_t` with a gradient, `LBFGS([log_t], …)`, and a closure.",
-            'Set `max_iter=100` and `line_search_fn="strong_wolfe"`. Return `log_t.exp().item()`.',
-        ),
-        praise="it went on until the slope was gone. Many published fits stop before.",
-        tolerance=0.01,
-    ),
     "10.3": Check(
         task="Find the file that was softmaxed twice",
         variable="my_diagnosis",
@@ -322,6 +311,17 @@ CHECKS = {
         ),
         praise="no error was raised anywhere. The log loss alone gave it away.",
         tolerance=0.002,
+    ),
+    "10.5": Check(
+        task="Report without a leak",
+        variable="honest_report",
+        judge=judge_report,
+        hints=(
+            "Each split has one job: learn weights, learn T, judge.",
+            "Fit T to `validation`, divide the logits of `test` by it, return their log loss.",
+        ),
+        praise="three splits, three jobs.",
+        tolerance=0.0001,
     ),
     "10.4": Check(
         task="Repair a model with smoothed labels",
@@ -334,16 +334,16 @@ CHECKS = {
         praise="the exact inverse wins: cooling is the wrong shape for smoothed labels.",
         tolerance=0.0005,
     ),
-    "10.5": Check(
-        task="Report without a leak",
-        variable="honest_report",
-        judge=judge_report,
+    "10.2": Check(
+        task="Fit it again, with torch",
+        variable="torch_temperature",
+        judge=judge_torch,
         hints=(
-            "Each split has one job: learn weights, learn T, judge.",
-            "Fit T to `validation`, divide the logits of `test` by it, return their log loss.",
+            "The steps: a tensor `log_t` with a gradient, `LBFGS([log_t], …)`, and a closure.",
+            'Set `max_iter=100` and `line_search_fn="strong_wolfe"`. Return `log_t.exp().item()`.',
         ),
-        praise="three splits, three jobs.",
-        tolerance=0.0001,
+        praise="it went on until the slope was gone. Many published fits stop before.",
+        tolerance=0.01,
     ),
 }
 

@@ -1,6 +1,6 @@
 """Tables of lesson 11: calibrators as a race has measured them, and scores side by side."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from calibkit.errors import expected_calibration_error
@@ -9,7 +9,11 @@ from calibkit.scores import brier_score, log_loss
 if TYPE_CHECKING:
     from calibkit.lessons.lesson11.explorer import RaceView
 
-_SCORES = {"ECE": expected_calibration_error, "Brier score": brier_score, "log loss": log_loss}
+_SCORES: dict[str, Callable[..., Any]] = {
+    "ECE": expected_calibration_error,
+    "Brier score": brier_score,
+    "log loss": log_loss,
+}
 
 
 def standings(race: "RaceView") -> str:

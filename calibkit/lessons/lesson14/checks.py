@@ -301,7 +301,7 @@ PREDICTIONS = {
         options=("miscalibrated", "no evidence", "cannot say"),
         outcome="no evidence",
         why="A calibrated model with 300 rows and 15 bins shows 0.067 on average, and 95 of "
-        "100 such models stay below 0.091: 0.09 is rare, but not beyond chance. "
+        "100 such models stay below 0.091. So 0.09 is rare, but not beyond chance. "
         "The labels are compatible with the predictions, and there was enough data to find a "
         "large error.",
     ),
