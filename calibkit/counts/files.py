@@ -46,6 +46,7 @@ def count_file(path: FilePath, **options: Any) -> CountTable:
     Examples
     --------
     >>> import tempfile
+    >>> import numpy as np
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     np.savez(f"{folder}/log.npz", answer=["yes", "no"], score=[.9, .2])
     ...     count_file(f"{folder}/log.npz", label="answer", prob="score", positive="yes").n
@@ -109,6 +110,7 @@ def count_files(
     Examples
     --------
     >>> import tempfile
+    >>> import numpy as np
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     paths = [f"{folder}/{name}.npz" for name in ("monday", "tuesday")]
     ...     for path in paths:
