@@ -22,6 +22,7 @@ import yaml
 from calibkit.learn import messages
 from calibkit.lessons import open_lesson
 from tools import notebook_files as files
+from tools.lesson_times import stated
 
 ROOT = Path(__file__).resolve().parent.parent
 BOOK = ROOT / "book"
@@ -88,6 +89,21 @@ def test_teachers_find_two_timings_for_each_lesson(number: str) -> None:
     assert "**Skip in the short form**" in text
     assert "**Discuss.**" in text
     assert "?" in text.partition("**Discuss.**")[2]
+
+
+def test_teachers_read_the_times_that_the_headers_state() -> None:
+    rows = re.findall(r"^\| (\d\d) \| (\d+) \| (\d+) \|$", source("instructors.md"), re.MULTILINE)
+    headers = [stated(BOOK.parent / f"{item['file']}.md") for item in LISTED]
+    assert [(int(core), int(further)) for _, core, further in rows] == headers
+
+
+@pytest.mark.parametrize("number", FULL_LESSONS)
+def test_each_exercise_and_prediction_has_its_place_in_class_or_at_home(number: str) -> None:
+    text = source("instructors.md").partition(f"\n## Lesson {number}: ")[2]
+    plan = text.partition("\nThree wrong predictions")[0]
+    checks = importlib.import_module(f"calibkit.lessons.lesson{number}.checks")
+    wanted = set(checks.CHECKS) | set(checks.PREDICTIONS)
+    assert wanted == set(re.findall(rf"\b{int(number)}(?:\.\d|[a-z])(?!\w)", plan))
 
 
 @pytest.mark.parametrize("number", FULL_LESSONS)
