@@ -19,6 +19,7 @@ from calibkit.plot import look
 
 _MOST_ARROWS = 150  # by default; more of them hide each other
 _MANY_POINTS = 200
+_FAR = 0.03
 _HEIGHT = np.sqrt(3) / 2
 _CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, _HEIGHT]])
 # Each class has a colour and, as second code, a marker.
@@ -186,9 +187,10 @@ def _draw_regions(ax: Axes) -> None:
 def _draw_points(ax: Axes, cloud: _Cloud, classes: Sequence[str], arrows: bool) -> None:
     many = len(cloud.stated) > _MANY_POINTS
     plain = 9.0 if many else 36.0 if look.width_in_points(ax) > look.SMALL else 18.0
-    if arrows:  # the arrows lie above the points, which must not thicken them
-        plain /= 3
     size = np.where(np.isnan(cloud.weight), plain, 30 + 150 * cloud.weight)
+    if arrows and cloud.true is not None:  # a plain point must not hide or thicken its arrow
+        far = np.abs(cloud.true - cloud.stated).max(axis=1) > _FAR
+        size = np.where(far & np.isnan(cloud.weight), plain / 3, size)
     at = _place(cloud.stated)
     code: dict[str, Any] = {"linewidth": 0.7, "clip_on": False, "zorder": 4}
     code |= {"edgecolor": "none", "alpha": 0.45} if many else {"edgecolor": "white"}

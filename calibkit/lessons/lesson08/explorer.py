@@ -110,7 +110,7 @@ def _draw(hunt: Hunt, figure: AnyFigure, compact: bool) -> None:
     )
 
 
-def _child(ax: Axes, name: str) -> Axes:
+def _child(ax: Axes, name: str) -> Any:
     return next(child for child in ax.child_axes if child.get_label() == name)
 
 

@@ -149,6 +149,7 @@ def _draw(lens: LensView, figure: AnyFigure, compact: bool) -> None:
     stated, seen = lens.arrows
     shown = {"points", "arrows", "regions"}
     plot.simplex(stated, truth=seen, ax=axes[0], show=shown)
+    axes[0].set_anchor("N")
     _shorten_legend(axes[0], lens.view)
     figures.stated_and_true(lens.points[0], truth=lens.points[1], ax=axes[1])
     parts = {"means", "gaps"}
@@ -171,9 +172,9 @@ def _panels(figure: AnyFigure, compact: bool) -> list[Axes]:
     """Give the simplex the most room, for its arrows, and the three diagrams the rest."""
     if compact:
         return list(figure.subplots(1, 4, width_ratios=(1.7, 1, 1, 1)))
-    grid = figure.add_gridspec(3, 2, width_ratios=(1.9, 1))
-    rows = (slice(None), 0), (0, 1), (1, 1), (2, 1)
-    return [figure.add_subplot(grid[place]) for place in rows]
+    grid = figure.add_gridspec(2, 3, height_ratios=(1.7, 1))
+    below = [figure.add_subplot(grid[1, place]) for place in range(3)]
+    return [figure.add_subplot(grid[0, :]), *below]
 
 
 def _shorten_legend(ax: Axes, view: str) -> None:
@@ -238,6 +239,6 @@ def simplex_lens(**defaults: Any) -> Explorer[LensView]:
         view=simplex_lens_view,
         draw=_draw,
         presets=_PRESETS,
-        size=(7.4, 6.6),
+        size=(7.2, 7.0),
         cell=(9.6, 2.8),
     ).starting_at(**defaults)
