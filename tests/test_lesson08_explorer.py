@@ -2,6 +2,7 @@
 
 from functools import lru_cache
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from explorers import assert_page_holds, turn_every_dial
@@ -123,3 +124,14 @@ class TestExplorer:
 
     def test_the_page_without_a_kernel_holds_its_states(self):
         assert_page_holds(lesson08.outlier_hunter(n=500), "rule", "mass", "pava-bc")
+
+
+def test_shares_stand_above_all_bars_or_above_none():
+    for rule, bins in (("mass", 10), ("pava", 0)):
+        figure = plt.figure(layout="constrained")
+        hunter = lesson08.outlier_hunter()
+        hunter.draw(hunter.view(n=8000, rule=rule), figure, True)
+        (ax,) = figure.axes
+        (strip,) = ax.child_axes
+        assert len([t for t in strip.texts if t.get_gid() == "share"]) == bins
+        assert [t.get_text()[:9] for t in ax.texts if t.get_gid() == "sum"] == ["rejected:"]

@@ -19,6 +19,7 @@ from calibkit.plot import look
 
 _MOST_ARROWS = 150  # by default; more of them hide each other
 _MANY_POINTS = 200
+_FAR = 0.03
 _HEIGHT = np.sqrt(3) / 2
 _CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, _HEIGHT]])
 # Each class has a colour and, as second code, a marker.
@@ -113,7 +114,7 @@ def simplex(
         if "regions" in names:
             _draw_regions(ax)
         if "points" in names:
-            _draw_points(ax, cloud, classes)
+            _draw_points(ax, cloud, classes, "arrows" in names)
         if "arrows" in names and cloud.true is not None:
             _draw_arrows(ax, _place(cloud.stated), _place(cloud.true))
     drawn = ", ".join(words for name, words in _WORDS.items() if name in names)
@@ -183,10 +184,13 @@ def _draw_regions(ax: Axes) -> None:
     look.lines(ax, tuple(start.T), tuple(end.T), **code)
 
 
-def _draw_points(ax: Axes, cloud: _Cloud, classes: Sequence[str]) -> None:
+def _draw_points(ax: Axes, cloud: _Cloud, classes: Sequence[str], arrows: bool) -> None:
     many = len(cloud.stated) > _MANY_POINTS
     plain = 9.0 if many else 36.0 if look.width_in_points(ax) > look.SMALL else 18.0
     size = np.where(np.isnan(cloud.weight), plain, 30 + 150 * cloud.weight)
+    if arrows and cloud.true is not None:  # a plain point must not hide or thicken its arrow
+        far = np.abs(cloud.true - cloud.stated).max(axis=1) > _FAR
+        size = np.where(far & np.isnan(cloud.weight), plain / 3, size)
     at = _place(cloud.stated)
     code: dict[str, Any] = {"linewidth": 0.7, "clip_on": False, "zorder": 4}
     code |= {"edgecolor": "none", "alpha": 0.45} if many else {"edgecolor": "white"}
@@ -205,10 +209,10 @@ def _draw_arrows(ax: Axes, start: Table, end: Table) -> None:
     moved = np.abs(step).max(axis=1) > 1e-9
     if not moved.any():
         return
-    code: dict[str, Any] = {"angles": "xy", "scale_units": "xy", "scale": 1, "units": "dots"}
+    code: dict[str, Any] = {"angles": "xy", "scale_units": "xy", "scale": 1, "units": "inches"}
     code |= {"headwidth": 5, "headlength": 6, "headaxislength": 5.2, "minlength": 0}
-    code |= {"minshaft": 1.2, "color": look.INK, "clip_on": False, "zorder": 3.5, "gid": "arrows"}
-    width = 1.7 if len(start) <= 20 else 1.1
+    code |= {"minshaft": 1.2, "color": look.INK, "clip_on": False, "zorder": 4.5, "gid": "arrows"}
+    width = 0.017 if len(start) <= 20 else 0.011
     arrows = ax.quiver(*start[moved].T, *step[moved].T, width=width, **code)
     arrows.set_in_layout(False)  # its extent is not known before it is drawn
     code = {"linestyle": "none", "marker": r"$\rightarrow$", "markersize": 15, "color": look.INK}

@@ -93,6 +93,7 @@ def _draw(view: FactoryView, figure: AnyFigure, compact: bool) -> None:
         title=None if compact else "A sample and the true map",
         legend=False,
     )
+    figures.same_counts([axes[0]])  # linear in all states, so that they compare
     figures.accuracy_error(
         {"fake": view.truth},
         n_classes=view.fake.n_classes,

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from calibkit import plot
@@ -13,6 +14,9 @@ from calibkit._validation import as_choice
 from calibkit.bins import Binning, EqualMass, Pava, PavaBC
 from calibkit.explore import Choice, Explorer, Preset, Slider
 from calibkit.fakes import LogitDistortion
+from calibkit.plot import look
+from calibkit.plot._counts import LeaveRoom
+from calibkit.plot._tested import _GAP, _STRIP
 from calibkit.plot.look import AnyFigure
 from calibkit.significance import TestBasedError, test_based_calibration_error
 
@@ -84,9 +88,41 @@ def _binning(n: int, rule: str, sizes: str) -> Binning:
 
 
 def _draw(hunt: Hunt, figure: AnyFigure, compact: bool) -> None:
-    plot.test_based(hunt.error, figure.subplots())
+    ax = plot.test_based(hunt.error, figure.subplots())
+    _all_shares_or_none(ax, int(hunt.error.table.occupied.sum()))
     if not compact:
         plot.legend(figure)
+        return
+    # Four states beside each other: the sum of all bins says more than a histogram each.
+    _child(ax, "predictions").remove()
+    LeaveRoom(ax, _STRIP + _GAP, 0)
+    error = hunt.error
+    ax.text(
+        0.02,
+        0.98,
+        f"rejected: {100 * error.value:.0f} %\nby chance: {100 * error.null_mean:.0f} %",
+        transform=ax.transAxes,
+        fontsize=look.FONT_SIZE,
+        va="top",
+        zorder=5,
+        bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.5},
+        gid="sum",
+    )
+
+
+def _child(ax: Axes, name: str) -> Any:
+    return next(child for child in ax.child_axes if child.get_label() == name)
+
+
+def _all_shares_or_none(ax: Axes, bins: int) -> None:
+    """Take the shares above the bars away if some bins are too narrow to have theirs."""
+    strip = _child(ax, "counts")
+    printed = [text for text in strip.texts if text.get_gid() == "share"]
+    if 0 < len(printed) < bins:
+        for text in printed:
+            text.remove()
+        if strip.get_xlabel():
+            strip.set_xlabel("predicted probability", fontsize=look.FONT_SIZE)
 
 
 _CONTROLS = (

@@ -164,7 +164,7 @@ def _measured(
 
 
 def _draw(view: PrevalenceView, figure: AnyFigure, compact: bool) -> None:
-    axes = figure.subplots(1, 2, width_ratios=(1, 1.15))
+    axes = figure.subplots(1, 2, width_ratios=(1.15, 1))
     titles = "Ten equal-mass bins", "Four measures of the same"
     first, second = (None, None) if compact else titles
     rare = max(view.table.mean_prob.max(), view.table.frequency.max()) < _RARE_ENDS[1]
@@ -235,5 +235,5 @@ def prevalence_dial(**defaults: Any) -> Explorer[PrevalenceView]:
         draw=_draw,
         presets=_PRESETS,
         size=(8.0, 4.6),
-        cell=(7.6, 3.2),
+        cell=(7.6, 3.8),
     ).starting_at(**defaults)

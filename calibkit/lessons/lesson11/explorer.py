@@ -176,8 +176,11 @@ _CONTROLS = (
 )
 _PRESETS: tuple[Preset, ...] = (
     ("bent to and fro, 100 rows", {}),
-    ("a line in logits, 10,000 rows", {"n": 10_000, "distortion": "line"}),
-    ("binned, a line in logits", {"n": 1000, "distortion": "line", "methods": "binned"}),
+    ("all six, a line in logits", {"distortion": "line", "methods": "all"}),
+    (
+        "binned, calibration error left",
+        {"n": 1000, "distortion": "line", "methods": "binned", "measure": "left"},
+    ),
     ("free, log loss", {"n": 1000, "methods": "free", "measure": "loss"}),
 )
 

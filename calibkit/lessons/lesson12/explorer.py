@@ -20,6 +20,7 @@ from calibkit.explore import Choice, Explorer, Preset, Slider
 from calibkit.fakes import FakeSample
 from calibkit.lessons.lesson12 import figures
 from calibkit.lessons.lesson12.models import CALIBRATORS, FAKES, Table, calibrated
+from calibkit.plot import look
 from calibkit.plot.look import AnyFigure
 
 VIEWS = ("strong", "top-label", "class")
@@ -144,15 +145,17 @@ def _seen(stated: Table, place: NDArray[np.intp], table: tuple[Table, Table]) ->
 
 
 def _draw(lens: LensView, figure: AnyFigure, compact: bool) -> None:
-    axes = figure.subplots(1, 4) if compact else figure.subplots(2, 2).ravel()
+    axes = _panels(figure, compact)
     stated, seen = lens.arrows
     shown = {"points", "arrows", "regions"}
     plot.simplex(stated, truth=seen, ax=axes[0], show=shown)
+    axes[0].set_anchor("N")
     _shorten_legend(axes[0], lens.view)
     figures.stated_and_true(lens.points[0], truth=lens.points[1], ax=axes[1])
     parts = {"means", "gaps"}
     for ax, error in zip(axes[2:], lens.measured, strict=True):
         plot.reliability(error.tables[0], ax=ax, show=parts)
+    axes[3].set_xlabel(f"probability of class {lens.k}", fontsize=look.FONT_SIZE)
     for ax, name in zip(axes[1:], VIEWS, strict=True):
         verdict = "straight" if lens.straight[name] else f"off by {lens.errors[name]:.3f}"
         # With a given height, matplotlib does not search for one, which takes 30 ms.
@@ -163,6 +166,15 @@ def _draw(lens: LensView, figure: AnyFigure, compact: bool) -> None:
     else:
         axes[0].set_title(f"Arrows of the view: {lens._name(lens.view)}", pad=18, y=1.0)
         plot.legend(figure)
+
+
+def _panels(figure: AnyFigure, compact: bool) -> list[Axes]:
+    """Give the simplex the most room, for its arrows, and the three diagrams the rest."""
+    if compact:
+        return list(figure.subplots(1, 4, width_ratios=(1.7, 1, 1, 1)))
+    grid = figure.add_gridspec(2, 3, height_ratios=(1.7, 1))
+    below = [figure.add_subplot(grid[1, place]) for place in range(3)]
+    return [figure.add_subplot(grid[0, :]), *below]
 
 
 def _shorten_legend(ax: Axes, view: str) -> None:
@@ -227,6 +239,6 @@ def simplex_lens(**defaults: Any) -> Explorer[LensView]:
         view=simplex_lens_view,
         draw=_draw,
         presets=_PRESETS,
-        size=(6.6, 6.2),
-        cell=(8.8, 2.5),
+        size=(7.2, 7.0),
+        cell=(9.6, 2.8),
     ).starting_at(**defaults)
