@@ -28,12 +28,8 @@ SAY = {
     "predicts": "line {line:g} looks at no labels. A leak needs some.",
     "chooses": "line 5 is in order: `validation` is there for the choice.",
     "reports": "line 6 is in order: nobody has seen `test` before.",
-    "own rows": (
-        "the line is right, but `train` is what it uses now. The model has seen these rows."
-    ),
-    "choice rows": (
-        "the line is right. With `validation` here, line 5 chooses by rows that the maps know."
-    ),
+    "own rows": "the line is right, but it uses `train` now. The model has seen these rows.",
+    "choice rows": "the line is right. With `validation`, line 5 chooses by rows the maps know.",
     "test rows": "the line is right. With `test` here, line 6 reports on rows that the maps know.",
     # 11.2
     "choice": "a pair: the name of a calibrator, and its log loss",
@@ -294,10 +290,7 @@ PREDICTIONS = {
         "trust it blindly.",
     ),
     "11b": Prediction(
-        question=(
-            "The truth is bent to and fro, and there are 100 rows. Which of these five is closest "
-            "to it?"
-        ),
+        question="The truth is bent to and fro, with 100 rows. Which of the five is closest to it?",
         options=("left as it is", "Platt", "beta", "isotonic", "histogram"),
         outcome="left as it is",
         why="The error is 0.04, and 100 rows cannot show its shape. Every map adds more noise than "
@@ -312,46 +305,38 @@ PREDICTIONS = {
         "from it, is level.",
     ),
     "11d": Prediction(
-        question=(
-            "Histogram binning gets more and more bins. Which of these has the lowest measured ECE?"
-        ),
+        question="Histogram binning gets more and more bins. Which of these has the lowest "
+        "measured ECE?",
         options=("1 bin", "5 bins", "20 bins", "100 bins"),
         outcome="1 bin",
         why="One bin says the share of events to everybody. That is calibrated, and useless.",
     ),
     "11e": Prediction(
-        question=(
-            "There are 1,000 calibration rows. In which share of predictions does the Venn-Abers "
-            "interval hold the true probability?"
-        ),
+        question="There are 1,000 calibration rows. In which share of predictions does the "
+        "Venn-Abers interval hold the true probability?",
         options=("about 20 %", "about 50 %", "about 90 %", "all"),
         outcome="about 20 %",
         why="It is no confidence interval. It says what one more label could change, and with "
         "1,000 rows one label changes little.",
     ),
     "11f": Prediction(
-        question=(
-            "You put 8,000 rows into 512 bins. How many times the true error is the plain one?"
-        ),
+        question="8,000 rows lie in 512 bins. How many times the true error is the plain one?",
         outcome=4.3,
         unit="times",
         why="A bin of 16 rows strays far from its chance. With 512 bins nearly all of what is "
         "measured is such noise.",
     ),
     "11g": Prediction(
-        question=(
-            "You have 1,000 rows. From 5 bins to 50, the calibration error left by scaling-binning…"
-        ),
+        question="You have 1,000 rows. From 5 bins to 50, the calibration error left by "
+        "scaling-binning…",
         options=("stays", "doubles", "grows tenfold"),
         outcome="stays",
         why="Its labels fit two numbers, Platt's. The bins average what these two have said, and "
         "averages of predictions have little noise.",
     ),
     "11h": Prediction(
-        question=(
-            "There are 60 data sets of a calibrated model. How often does the 90 % percentile "
-            "interval of its ECE hold the true error?"
-        ),
+        question="There are 60 data sets of a calibrated model. How often does the 90 % "
+        "percentile interval of its ECE hold the true error?",
         options=("about 90 %", "about 50 %", "never"),
         outcome="never",
         why="The measured ECE is too large, and resampling adds more chance on top. No redraw "
