@@ -85,11 +85,13 @@ class TestView:
 
     def test_the_words_name_the_state_and_all_numbers(self):
         words = lesson09.prevalence_dial_view().describe()
-        assert words.startswith("Made for 1 %, used at 2 % (AUC 0.64, 6,000 predictions).")
+        assert words.startswith(
+            "The model was made for 1 %, and is used at 2 % (AUC 0.64, 6,000 predictions)."
+        )
         assert "ECE 1.07 % (0.27 %)" in words
         assert words.endswith("Observed over expected: 2.06.")
         repaired = lesson09.prevalence_dial_view(n=1000, repair="known").describe()
-        assert "Made for 1 %, moved to 2 %, used at 2 %" in repaired
+        assert "made for 1 %, is moved to 2 %, and is used at 2 %" in repaired
 
     @pytest.mark.parametrize(
         ("options", "words"),

@@ -39,7 +39,7 @@ NO_ANSWER = (
 NO_EXERCISE = "this lesson has no exercise {id}. It has {ids}."
 BLANK = (
     "replace the `...` of `{variable}` in the cell above and run both cells. "
-    'Stuck? `lesson.hint("{id}")`.'
+    'If you are stuck, call `lesson.hint("{id}")`.'
 )
 PARTLY_BLANK = "a part of `{variable}` still holds `...`. Fill it in and run both cells."
 DONE = "well done."
@@ -55,8 +55,10 @@ TICK = (
     "Put the numbers of the points that your text makes into "
     '`lesson.check("{id}", contains=[1, {last}])`, or `contains=[]` if it makes none of them.'
 )
-SELF_ASSESSED = "{made} of {count} points, by your own reading."
-STILL_MISSING = "{made} of {count} points, by your own reading; still missing:"
+SELF_ASSESSED = "Your text makes {made} of {count} points, by your own reading."
+STILL_MISSING = (
+    "Your text makes {made} of {count} points, by your own reading. These are still missing:"
+)
 TEXT_WANTED = "a text in quotes"
 NO_TEXT = "the text is still empty. Write a whole sentence; then the points appear."
 FEW_WORDS = "your text has only {count} words. Write a whole sentence; then the points appear."

@@ -48,7 +48,7 @@ class ForecastRecord(Result):
         verb = "contains" if self.contains_stated else "does not contain"
         return (
             f"After {spell(days, 'day')}: {hits:,} of {days:,} = {self.share[-1]:.2f}; "
-            f"{percent} interval ({self.method}) {self.low[-1]:.2f}–{self.high[-1]:.2f} "
+            f"the {percent} interval ({self.method}), {self.low[-1]:.2f}–{self.high[-1]:.2f}, "
             f"{verb} the stated {self.stated:g}."
         )
 

@@ -24,12 +24,19 @@ SAY = {
     "no sum": "the probabilities of the two classes do not sum to 1. Divide by their sum.",
     "identity": "this returns the reports. With a = {a:g} they are not the truth.",
     "outside": "{found:.3f} is not a probability.",
-    "fixed": "right for a = {first:g}, but not for a = {a:g}. Does it use the argument `a`?",
-    "off": "said {said:.2f} with a = {a:g}: the truth is {wanted}, here it is {found}.",
+    "fixed": (
+        "this is right for a = {first:g}, but not for a = {a:g}. Does it use the argument `a`?"
+    ),
+    "off": (
+        "where {said:.2f} is said with a = {a:g}, the truth is {wanted}, but here it is {found}."
+    ),
     # 3.3
     "knob": "a classifier such as `fakes.KnobClassifier(5, …)`",
     "classes": "this has {found} classes, but the order is for 5.",
-    "too sure": "mean confidence {found}, accuracy {wanted}: it promises more than it delivers.",
+    "too sure": (
+        "its mean confidence is {found} and its accuracy {wanted}: it promises more than it "
+        "delivers."
+    ),
     "accuracy": "the accuracy is {found}, but {wanted} was ordered.",
     "error": "the error is {found}, but {wanted} was ordered. It is a share of the room, 0.6.",
     "mixed": "it is under-confident here and over-confident there. Use one direction.",
@@ -41,7 +48,10 @@ SAY = {
     "one-sided": "the bound is broken, but no predicted class is {side}-confident on average.",
     "cancel": "both sides are off, but where they state the same confidence they cancel.",
     "equal": "the error is {found}, exactly the bound. It must exceed it.",
-    "below": "error {found}, bound {wanted}: not yet. Make the modest class more modest.",
+    "below": (
+        "the error is {found} and the bound {wanted}: it still holds. Make the modest class more "
+        "modest."
+    ),
     # 3.5
     "atom": "three probabilities that sum to 1",
     "sum": "these sum to {found}, not to {wanted}.",
@@ -259,11 +269,16 @@ PREDICTIONS = {
         "the truth is the extreme one, and the reports are too modest.",
     ),
     "3c": Prediction(
-        question="Accuracy 80 %, always over-confident. What is the largest possible error?",
+        question=(
+            "A classifier with an accuracy of 80 % is always over-confident. What is its largest "
+            "possible error?"
+        ),
         outcome=20,
         unit="percentage points",
-        why="Nobody can say more than 1, so mean confidence exceeds accuracy by at most 20. For "
-        "a classifier that is always over-confident, that excess is the error.",
+        why=(
+            "Nobody can say more than 1, so mean confidence exceeds accuracy by at most 20 "
+            "points. For a classifier that is always over-confident, that excess is the error."
+        ),
     ),
     "3d": Prediction(
         question="Which dial moves the point straight up, and only that?",
@@ -280,7 +295,10 @@ PREDICTIONS = {
         "and the error adds up their sizes.",
     ),
     "3f": Prediction(
-        question="Three atoms, each stated vector wrong. Which calibration error sees it?",
+        question=(
+            "There are three atoms, and each stated vector is wrong. Which calibration error sees "
+            "it?"
+        ),
         options=("confidence", "class-wise", "strong"),
         outcome="strong",
         why="Every number is stated in atoms whose errors cancel, for each class. The error shows "

@@ -26,10 +26,12 @@ SAY = {
     "other number": "`{name}` has {found} bins instead of {bins}. Use the argument `n_bins`.",
     "lost": "the counts add up to {found}, not {n}. p = 1.0 is in no bin.",
     "count shares": "these are shares. The first array holds whole numbers: how many there are.",
-    "edge": "counts {found}, expected {wanted}. A prediction on an edge belongs to the bin above.",
+    "edge": (
+        "the counts are {found}, not {wanted}. A prediction on an edge belongs to the bin above."
+    ),
     "linspace": "0.3 falls into the third of ten bins: `np.linspace` has the edge "
     "0.30000000000000004 there. Round `y_prob * n_bins` down, or divide `np.arange` by `n_bins`.",
-    "counts": "the counts are {found}, expected {wanted}. Round `y_prob * n_bins` down.",
+    "counts": "the counts are {found}, not {wanted}. Round `y_prob * n_bins` down.",
     "swapped": "mean prediction and frequency have changed places. The mean comes second.",
     "empty": "an empty bin has no {what}. It is `nan`; a number would look like a real bar.",
     "centres": "this is the centre of each bin. Take the mean of the predictions that lie in it.",
@@ -49,9 +51,13 @@ SAY = {
     "events": "these are numbers of events. Divide by the number of forecasts in the bin.",
     "predictions": "these are quantiles of the predictions. Take those of the redrawn frequencies.",
     "centre": "the band of bin {number} is around {found}, not {wanted}. Each event has its own p.",
-    "wide": "{factor:.2f} times as wide as a 90 % band. Take the 5 % and 95 % quantiles. Each "
-    "event happens with its own p, not with the mean or the centre of its bin.",
-    "narrow": "only {factor:.2f} times as wide as a 90 % band. Take the 5 % and 95 % quantiles.",
+    "wide": (
+        "this is {factor:.2f} times as wide as a 90 % band. Take the 5 % and 95 % quantiles. Each "
+        "event happens with its own p, not with the mean or the centre of its bin."
+    ),
+    "narrow": (
+        "this is only {factor:.2f} times as wide as a 90 % band. Take the 5 % and 95 % quantiles."
+    ),
     # 4.4
     "one each": "one number per prediction",
     "whole": "bin numbers are whole numbers; here {found:g} comes out.",

@@ -351,7 +351,9 @@ CHECKS = {
 
 PREDICTIONS = {
     "6a": Prediction(
-        question="1,000 predictions of a perfect model: how does the ECE grow from 5 to 50 bins?",
+        question=(
+            "A perfect model makes 1,000 predictions. How does its ECE grow from 5 to 50 bins?"
+        ),
         options=("same", "threefold", "tenfold"),
         outcome="threefold",
         why="Each of ten times as many bins holds a tenth of the predictions. Its frequency then "
@@ -359,15 +361,17 @@ PREDICTIONS = {
         "√(bins / predictions).",
     ),
     "6b": Prediction(
-        question="Endless data, a distorted model. You split each bin in two. The binned error…",
+        question="A distorted model has endless data. You split each bin in two. The binned error…",
         options=("never falls", "never rises", "can do both"),
         outcome="never falls",
         why="In a bin, errors of opposite sign cancel. A split can separate them; it cannot "
         "create new cancellation. So with endless data, bins show at most the true error.",
     ),
     "6c": Prediction(
-        question="Bins by cross-validation instead of 15. What comes closer to the truth, by more "
-        "than chance explains?",
+        question=(
+            "You choose bins by cross-validation instead of 15. What comes closer to the truth, "
+            "by more than chance explains?"
+        ),
         options=("the map", "the ECE", "both", "neither"),
         outcome="the map",
         why="Cross-validation asks which map predicts held-out outcomes best, and it finds a "
@@ -381,7 +385,9 @@ PREDICTIONS = {
         "are. What the bins hide does not depend on n. So the balance moves to fewer bins.",
     ),
     "6e": Prediction(
-        question="A perfect model, 1,000 data sets. How many debiased squares are negative?",
+        question=(
+            "There are 1,000 data sets of a perfect model. How many debiased squares are negative?"
+        ),
         options=("none", "about half", "nearly all"),
         outcome="about half",
         why="The truth is 0, and the estimates scatter around it. An estimate without bias must "

@@ -235,8 +235,10 @@ CHECKS = {
 
 PREDICTIONS = {
     "7a": Prediction(
-        question="20 data sets. How often is a bent line of two pieces closer to the truth "
-        "than 15 bins?",
+        question=(
+            "There are 20 data sets. How often is a bent line of two pieces closer to the truth "
+            "than 15 bins?"
+        ),
         options=("5 of 20", "10 of 20", "20 of 20"),
         outcome="20 of 20",
         why="A bin learns from its own 67 predictions only. A piece learns from hundreds, and "
@@ -244,7 +246,7 @@ PREDICTIONS = {
         "predictions beat many numbers that are fitted to a few.",
     ),
     "7b": Prediction(
-        question="An over-confident network: its logits are too large by one factor. "
+        question="The logits of an over-confident network are too large by one factor. "
         "Whose best map is closer, that of PL or that of PL3?",
         options=("PL", "PL3", "the same"),
         outcome="PL3",
@@ -262,7 +264,7 @@ PREDICTIONS = {
         "half-way.",
     ),
     "7d": Prediction(
-        question="20 data sets. PL has the better map in nearly all of them. In how many does it "
+        question="PL has the better map in nearly all of 20 data sets. In how many does it "
         "report the better number?",
         options=("nearly all", "about half", "hardly any"),
         outcome="about half",

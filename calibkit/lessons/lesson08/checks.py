@@ -297,7 +297,8 @@ CHECKS = {
         variable="my_p_value",
         judge=judge_p_value,
         hints=(
-            "One round: `happened = rng.random(400) < said`, then their ECE with `said`.",
+            "In one round, draw `happened = rng.random(400) < said`. Then compute their ECE with "
+            "`said`.",
             "Count the rounds whose ECE is at least that of `came`. Add 1 to this count and to "
             "1,000, then divide.",
         ),
@@ -336,8 +337,10 @@ CHECKS = {
             "`np.diff(bounds)` holds the sizes.",
             "All sizes must be at least `n_min` and at most `n_max`; both ends are allowed.",
         ),
-        praise="on the random labels of the solution, PAVA-BC keeps 10 to 40 always. It keeps 30 "
-        "to 40 in 183 of 300 cases only, because n_max is below 2 n_min.",
+        praise=(
+            "on the random labels of the solution, PAVA-BC always keeps sizes from 10 to 40. It "
+            "keeps sizes from 30 to 40 in only 183 of 300 cases, because n_max is below 2 n_min."
+        ),
     ),
     "8.5": Check(
         task="Design bins that spare a perfect model",
@@ -362,7 +365,7 @@ PREDICTIONS = {
         "Chance moves this count by about 3, and here it came to 9.",
     ),
     "8b": Prediction(
-        question="A perfect model in ten bins. You lower α from 5 % to 1 %. Its TCE…",
+        question="You test a perfect model in ten bins, and lower α from 5 % to 1 %. Its TCE…",
         options=("falls to a fifth", "falls by less", "stays"),
         outcome="falls by less",
         why="If the TCE were a rate of false alarms, it would fall to a fifth. But most rejections "

@@ -348,7 +348,10 @@ PREDICTIONS = {
         "upwards, for small and for large predictions.",
     ),
     "9d": Prediction(
-        question="5 % events, classes balanced by weights. What does the model predict on average?",
+        question=(
+            "The data have 5 % events, and weights balance the classes. What does the model "
+            "predict on average?"
+        ),
         options=("about 5 %", "about 20 %", "about 40 %"),
         outcome="about 40 %",
         why="With these weights, both classes count as half of the data. The model answers for a "
@@ -362,7 +365,10 @@ PREDICTIONS = {
         "With a stronger model the same 6,000 rows suffice.",
     ),
     "9f": Prediction(
-        question="Twelve random splits of the same data, one method. How far apart are the TCEs?",
+        question=(
+            "One method is tested on twelve random splits of the same data. How far apart are the "
+            "TCEs?"
+        ),
         options=("hardly", "by half", "several-fold"),
         outcome="several-fold",
         why="A test set of 1,254 rows has about 117 events. TCE turns small differences into "

@@ -76,9 +76,9 @@ class PrevalenceView(Result):
         """Give the measures in per cent, each with the most that chance alone would show."""
         pairs = zip(self.names, self.values, self.null_high, strict=True)
         words = ", ".join(f"{name} {_percent(v)} ({100 * high:.2g} %)" for name, v, high in pairs)
-        repaired = "" if self.repair == "none" else f", moved to {100 * self.moved_to:.3g} %"
+        repaired = "" if self.repair == "none" else f", is moved to {100 * self.moved_to:.3g} %"
         return (
-            f"Made for {100 * self.model.prevalence:g} %{repaired}, used at "
+            f"The model was made for {100 * self.model.prevalence:g} %{repaired}, and is used at "
             f"{100 * self.model.share:g} % (AUC {self.auc:.2f}, {spell(self.table.n, 'prediction')}"
             f"). {words}; in brackets what a calibrated model stays below in 95 % of all cases. "
             f"Observed over expected: {self.ratio:.2f}."

@@ -28,7 +28,7 @@ SAY = {
     "Use the logits as they come.",
     "grid": "for {case}, {found} is close. The log loss is lowest between the points of your grid, "
     "at {wanted}: search on from there.",
-    "inverse": "for {case}, this is 1/T. Divide the logits by T, do not multiply.",
+    "inverse": "for {case}, this is 1/T. Divide the logits by T instead of multiplying them.",
     "logarithm": "for {case}, this is the logarithm of T.",
     "negative": "for {case}, T is negative. That would turn the ranking round: search above 0.",
     "unmoved": "for {case}, this is where the search began. Does it follow the log loss?",
@@ -55,7 +55,7 @@ SAY = {
     "uniform": "this is the cost of ten equal probabilities. A softmax of (1, 0, …, 0) does "
     "slightly better.",
     "reported": "this number stands in the table. The question is how low it could be at best.",
-    "two classes": "this is the floor of two classes. Here are ten.",
+    "two classes": "this is the floor of two classes. Here there are ten.",
     "probability": "this is the probability. The log loss is minus its logarithm.",
     "in bits": "this is in bits. calibkit uses the natural logarithm.",
     "in digits": "this is with the logarithm to base 10. calibkit uses the natural one.",
@@ -307,7 +307,8 @@ CHECKS = {
         judge=judge_diagnosis,
         hints=(
             "All files hold scores of one network. Which one cannot reach the others' log loss?",
-            "At best, probabilities are (1, 0, …, 0). Apply the softmax once more, take -ln of it.",
+            "At best, probabilities are (1, 0, …, 0). Apply the softmax once more, and take -ln "
+            "of it.",
         ),
         praise="no error was raised anywhere. The log loss alone gave it away.",
         tolerance=0.002,
@@ -317,8 +318,8 @@ CHECKS = {
         variable="honest_report",
         judge=judge_report,
         hints=(
-            "Each split has one job: learn weights, learn T, judge.",
-            "Fit T to `validation`, divide the logits of `test` by it, return their log loss.",
+            "Each split has one job: to learn weights, to learn T, or to judge.",
+            "Fit T to `validation`, divide the logits of `test` by it, and return their log loss.",
         ),
         praise="three splits, three jobs.",
         tolerance=0.0001,
@@ -329,7 +330,8 @@ CHECKS = {
         judge=judge_smoothing,
         hints=(
             'Fit with `TemperatureScaling("probabilities")`. Is T above or below 1?',
-            "Then `undo_label_smoothing(p_test, amount=0.1)`, and the log loss of both repairs.",
+            "Then call `undo_label_smoothing(p_test, amount=0.1)`. Compute the log loss of both "
+            "repairs.",
         ),
         praise="the exact inverse wins: cooling is the wrong shape for smoothed labels.",
         tolerance=0.0005,
@@ -339,7 +341,7 @@ CHECKS = {
         variable="torch_temperature",
         judge=judge_torch,
         hints=(
-            "The steps: a tensor `log_t` with a gradient, `LBFGS([log_t], …)`, and a closure.",
+            "The parts are a tensor `log_t` with a gradient, `LBFGS([log_t], …)`, and a closure.",
             'Set `max_iter=100` and `line_search_fn="strong_wolfe"`. Return `log_t.exp().item()`.',
         ),
         praise="it went on until the slope was gone. Many published fits stop before.",
@@ -374,8 +376,10 @@ PREDICTIONS = {
         "this back.",
     ),
     "10d": Prediction(
-        question="Real digits, 500 to learn from. How does label smoothing fare against plain "
-        "cross-entropy, by the log loss after scaling?",
+        question=(
+            "The network learns from 500 real digits. How does label smoothing fare against plain "
+            "cross-entropy, by the log loss after scaling?"
+        ),
         options=("it loses again", "it wins here"),
         outcome="it wins here",
         why="Its ECE is the highest and its log loss after scaling the lowest. What a loss costs "

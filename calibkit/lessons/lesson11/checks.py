@@ -23,23 +23,23 @@ SAY = {
     # 11.1
     "repair": "a pair: the number of the line, and the name of the part that it should use",
     "line": "the number of a line, and then the name of a part,",
-    "no line": "the script has six lines, 1 to 6, not {line:g}.",
+    "no line": "the script has the lines 1 to 6, and no line {line:g}.",
     "model": "line 2 is in order: a model learns from `train`. Who else does?",
     "predicts": "line {line:g} looks at no labels. A leak needs some.",
     "chooses": "line 5 is in order: `validation` is there for the choice.",
     "reports": "line 6 is in order: nobody has seen `test` before.",
-    "own rows": "right line, but `train` is what it uses now. The model has seen these rows.",
-    "choice rows": "right line. With `validation` here, line 5 chooses by rows that the maps know.",
-    "test rows": "right line. With `test` here, line 6 reports on rows that the maps know.",
+    "own rows": "the line is right, but it uses `train` now. The model has seen these rows.",
+    "choice rows": "the line is right. With `validation`, line 5 chooses by rows the maps know.",
+    "test rows": "the line is right. With `test` here, line 6 reports on rows that the maps know.",
     # 11.2
     "choice": "a pair: the name of a calibrator, and its log loss",
     "by test": "this has the lowest log loss on `test`. Choose by `validation`; only then open "
     "`test`.",
     "by error": "this has the lowest ECE. Choose by the log loss of `validation`.",
-    "validation loss": "right choice. Report its log loss on `test`: the lowest of several "
+    "validation loss": "the choice is right. Report its log loss on `test`: the lowest of several "
     "numbers is too good on average.",
     "worst": "this is not the lowest log loss on `validation`. Compare all four there.",
-    "loss off": "right choice. Its log loss on `test` is {wanted}, not {found}.",
+    "loss off": "the choice is right. Its log loss on `test` is {wanted}, not {found}.",
     # 11.3
     "case": "{n} calibration rows",
     "zeros only": "for {call} you count outputs of 0. Outputs of 1 are as risky: count both.",
@@ -246,8 +246,8 @@ CHECKS = {
         variable="my_choice",
         judge=judge_choice,
         hints=(
-            "For each map g: `ck.log_loss(validation.y_true, g.calibrate(validation.y_prob))"
-            ".value`.",
+            "For each map g, compute `ck.log_loss(validation.y_true, "
+            "g.calibrate(validation.y_prob)).value`.",
             "`min(losses, key=losses.get)` is the name of the lowest. Its log loss on `test` is "
             "what you report.",
         ),
@@ -273,7 +273,8 @@ CHECKS = {
         hints=(
             "`order = np.argsort(scaled)` sorts. `np.array_split(order, n_bins)` gives the rows "
             "of each bin.",
-            "For the rows of each bin: `out[rows] = scaled[rows].mean()`, in an empty array `out`.",
+            "For the rows of each bin, set `out[rows] = scaled[rows].mean()` in an empty array "
+            "`out`.",
         ),
         praise="no label was looked at. So more bins cost no labels.",
     ),
@@ -289,14 +290,14 @@ PREDICTIONS = {
         "trust it blindly.",
     ),
     "11b": Prediction(
-        question="A truth that is bent to and fro, 100 rows. Which of these five is closest to it?",
+        question="The truth is bent to and fro, with 100 rows. Which of the five is closest to it?",
         options=("left as it is", "Platt", "beta", "isotonic", "histogram"),
         outcome="left as it is",
         why="The error is 0.04, and 100 rows cannot show its shape. Every map adds more noise than "
         "it removes error.",
     ),
     "11c": Prediction(
-        question="The same with 10,000 rows?",
+        question="Which of them is closest with 10,000 rows?",
         options=("left as it is", "Platt", "beta", "isotonic", "histogram"),
         outcome="isotonic",
         why="Platt and beta have reached the best curves of their families, and these do not "
@@ -304,37 +305,38 @@ PREDICTIONS = {
         "from it, is level.",
     ),
     "11d": Prediction(
-        question="Histogram binning with more and more bins. Which one gets the lowest measured "
-        "ECE?",
+        question="Histogram binning gets more and more bins. Which of these has the lowest "
+        "measured ECE?",
         options=("1 bin", "5 bins", "20 bins", "100 bins"),
         outcome="1 bin",
         why="One bin says the share of events to everybody. That is calibrated, and useless.",
     ),
     "11e": Prediction(
-        question="1,000 calibration rows. In which share of predictions does the Venn-Abers "
-        "interval hold the true probability?",
+        question="There are 1,000 calibration rows. In which share of predictions does the "
+        "Venn-Abers interval hold the true probability?",
         options=("about 20 %", "about 50 %", "about 90 %", "all"),
         outcome="about 20 %",
         why="It is no confidence interval. It says what one more label could change, and with "
         "1,000 rows one label changes little.",
     ),
     "11f": Prediction(
-        question="512 bins of 8,000 rows. The plain error is how many times the true one?",
+        question="8,000 rows lie in 512 bins. How many times the true error is the plain one?",
         outcome=4.3,
         unit="times",
         why="A bin of 16 rows strays far from its chance. With 512 bins nearly all of what is "
         "measured is such noise.",
     ),
     "11g": Prediction(
-        question="1,000 rows. From 5 bins to 50, the calibration error left by scaling-binning…",
+        question="You have 1,000 rows. From 5 bins to 50, the calibration error left by "
+        "scaling-binning…",
         options=("stays", "doubles", "grows tenfold"),
         outcome="stays",
         why="Its labels fit two numbers, Platt's. The bins average what these two have said, and "
         "averages of predictions have little noise.",
     ),
     "11h": Prediction(
-        question="A calibrated model, 60 data sets. How often does the 90 % percentile interval "
-        "of its ECE hold the true error?",
+        question="There are 60 data sets of a calibrated model. How often does the 90 % "
+        "percentile interval of its ECE hold the true error?",
         options=("about 90 %", "about 50 %", "never"),
         outcome="never",
         why="The measured ECE is too large, and resampling adds more chance on top. No redraw "

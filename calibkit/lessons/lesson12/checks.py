@@ -23,7 +23,7 @@ SAY = {
     "view call": '`my_view(y, p, view)` with view = {view}',
     "pair": "a pair (probabilities, events)",
     "no pair": "view {view}: this is one array. Return two: the probabilities and the events.",
-    "swapped": "view {view}: the pair is the wrong way round. First the probability.",
+    "swapped": "view {view}: the pair is the wrong way round. The probability comes first.",
     "per row": "one {part} per row",
     "probability": "view {view}: row {row} states {wanted}, not {found}.",
     "event": "view {view}: in row {row} the event {did} happen.",
@@ -51,7 +51,7 @@ SAY = {
     "{least:.3f}.",
     "other class": "row {row} predicts class {found} now. Keep the predicted class, {wanted}.",
     "honest": "this is the honest model itself. Keep its confidences, and spoil the rest.",
-    "ece": "its ECE is {found}, the honest model's {wanted}. Look at the confidences.",
+    "ece": "its ECE is {found}, and the honest model's is {wanted}. Look at the confidences.",
     "harmless": "the ECE is fine, but the class-wise error is only {found}; {wanted} is asked for. "
     "Where does the probability go that the predicted class leaves?",
 }  # fmt: skip
@@ -257,8 +257,9 @@ CHECKS = {
         variable="my_view",
         judge=judge_views,
         hints=(
-            "Confidence: `p.max(axis=1)`, and the event is `p.argmax(axis=1) == y`.",
-            "A group: `p[:, view].sum(axis=1)` and `np.isin(y, view)`. A class is a group of one.",
+            "The confidence is `p.max(axis=1)`, and its event is `p.argmax(axis=1) == y`.",
+            "A group has `p[:, view].sum(axis=1)` and `np.isin(y, view)`. A class is a group of "
+            "one.",
         ),
         praise="each view turns one prediction into a yes-or-no question of its own.",
     ),
@@ -278,9 +279,10 @@ CHECKS = {
         variable="seen_map",
         judge=judge_seen_map,
         hints=(
-            "Class k: `said = stated[:, k]`. For each of `np.unique(said)`, average `true[:, k]`.",
-            "Confidence: let `k = stated.argmax(axis=1)`, and take `stated[range(n), k]` and "
-            "`true[range(n), k]`.",
+            "For class k, let `said = stated[:, k]`. For each of `np.unique(said)`, average "
+            "`true[:, k]`.",
+            "For the confidence, let `k = stated.argmax(axis=1)`, and take `stated[range(n), k]` "
+            "and `true[range(n), k]`.",
         ),
         praise="on the six vectors, every key comes out as its own value.",
     ),
@@ -290,7 +292,7 @@ CHECKS = {
         judge=fits.judge_vector,
         hints=(
             "Minimise the mean of `-log_softmax(w * z + b)` at the labels, over six numbers.",
-            "`scipy.optimize.minimize(loss, [1, 1, 1, 0, 0, 0])`, with `w, b = v[:3], v[3:]`.",
+            "Call `scipy.optimize.minimize(loss, [1, 1, 1, 0, 0, 0])`, with `w, b = v[:3], v[3:]`.",
         ),
         praise="the weights come close to 0.3, 0.6 and 1.2, which the fake was made with.",
     ),
@@ -300,7 +302,7 @@ CHECKS = {
         judge=fits.judge_cells,
         hints=(
             "Each row has one bin per class. Rows with the same bins share a cell.",
-            "`np.minimum((p * n_bins).astype(int), n_bins - 1)`, then `np.unique(…, axis=0)`.",
+            "Take `np.minimum((p * n_bins).astype(int), n_bins - 1)`, then `np.unique(…, axis=0)`.",
         ),
         praise="with ten classes, 10,000 predictions are spread over 6,686 cells. There is "
         "little left to average.",
@@ -313,7 +315,7 @@ PREDICTIONS = {
         options=("confidence", "class-wise", "both"),
         outcome="class-wise",
         why="The row predicts class 3, which was wrong before and is wrong now. But class 2 "
-        "happens where 0 was stated for it, and class 1 never where 1/3 was.",
+        "happens where 0 was stated for it, and class 1 never happens where 1/3 was.",
     ),
     "12b": Prediction(
         question="All four diagrams are straight. How far are the stated vectors from the true "
@@ -324,7 +326,10 @@ PREDICTIONS = {
         "these four straight diagrams lies farther away than 0.8.",
     ),
     "12c": Prediction(
-        question="Same predicted classes, same confidences. How far apart can two log losses be?",
+        question=(
+            "Two models predict the same classes with the same confidences. How far apart can "
+            "their log losses be?"
+        ),
         options=("not at all", "by 1 at most", "without limit"),
         outcome="without limit",
         why="Confidence is one number out of K. Where the prediction is wrong, the label's own "
@@ -347,8 +352,10 @@ PREDICTIONS = {
         "matrix scaling multiply it by another number for each class.",
     ),
     "12f": Prediction(
-        question="A perfect model with ten classes, ten bins per class, 10,000 predictions. Its "
-        "binned strong error is…",
+        question=(
+            "A perfect model has ten classes, ten bins per class and 10,000 predictions. Its "
+            "binned strong error is…"
+        ),
         options=("below 0.1", "about 0.5", "above 1"),
         outcome="above 1",
         why="Nearly every prediction sits alone in its cell. A single label is far from every "

@@ -17,7 +17,10 @@ SAY = {
     # 13.1
     "amounts": "benefit {benefit:g} and harm {harm:g}",
     "other side": "for {call} this is B / (B + H). A larger harm must raise the threshold.",
-    "odds": "for {call} this is H / B, the odds at the threshold. A probability has B + H below.",
+    "odds": (
+        "for {call} this is H / B, the odds at the threshold. A probability has B + H below the "
+        "line."
+    ),
     "threshold off": "for {call} the threshold is {wanted}, not {found}.",
     # 13.2
     "patients": "eight patients with c = {c:g}",
@@ -26,8 +29,8 @@ SAY = {
     "half": "this treats from 0.5 on. At cost c, treating is worth it from c on.",
     "total": "this is the sum over all patients. Give the mean.",
     "in vain": "treating costs c for each treated patient, also where it was right.",
-    "no misses": "the missed patients are not paid. Each costs 1.",
-    "no treatments": "the treatments are not paid. Each costs c.",
+    "no misses": "the missed patients are not paid for. Each costs 1.",
+    "no treatments": "the treatments are not paid for. Each costs c.",
     "promised": "this is what the model promises. Pay by the outcomes instead.",
     "reversed": "this treats those below c. They are the ones to leave alone.",
     "cost off": "for {call} the mean cost is {wanted}, not {found}.",
@@ -36,7 +39,7 @@ SAY = {
     "range": "an ECE lies between 0 and 0.2 here.",
     "by bound": "this is the budget that the bound promises for any model. Here the models are "
     "known: compute their regret itself.",
-    "one cent": "this keeps the regret below 0.01. Wanted is 1 % of the oracle's value.",
+    "one cent": "this keeps the regret below 0.01. The task asks for 1 % of the oracle's value.",
     "under": "this is the budget of under-confident models. Take the direction `over`.",
     "too little": "this is safe: the regret is {found} % of the oracle's value, and {wanted} % is "
     "allowed. More error is allowed.",
@@ -301,8 +304,10 @@ PREDICTIONS = {
         "the same accuracy costs more than treating everybody without a model?",
         options=("none", "the over-confident one", "the under-confident one", "both of these"),
         outcome="the over-confident one",
-        why="It says 1 % where the truth is 10 %. So patients whom to treat would pay are left "
-        "alone, and one missed patient costs as much as twenty treatments.",
+        why=(
+            "It says 1 % where the truth is 10 %. So it leaves patients alone whom it would pay "
+            "to treat, and one missed patient costs as much as twenty treatments."
+        ),
     ),
     "13b": Prediction(
         question="Now treating costs 0.5. Which of the three models is the cheapest?",
@@ -312,8 +317,10 @@ PREDICTIONS = {
         "whatever they say.",
     ),
     "13c": Prediction(
-        question="Over-confident model, a bed for each of 10 patients. Now take three beds away. "
-        "What trusting it wins per patient…",
+        question=(
+            "The model is over-confident, and each of 10 patients has a bed. Now take three beds "
+            "away. What trusting it wins per patient…"
+        ),
         options=("falls", "stays", "rises"),
         outcome="rises",
         why="Over-confidence treats too many. With seven beds only the most confident are treated, "

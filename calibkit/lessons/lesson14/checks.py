@@ -22,7 +22,7 @@ BROKEN, SPOKEN = "broken file", "language model"
 SAY = {
     # 14.1
     "planned": "{n:,} predictions and a half-width of {half:g}",
-    "wide": "for {call} this is for a 95 % interval. Here 90 % is wanted: 1.645.",
+    "wide": "for {call} this is for a 95 % interval. Here 90 % is wanted, which takes 1.645.",
     "worst": "for {call} this takes p = 1/2 for all. The predictions say how much varies.",
     "no square": "for {call} the half-width is not squared.",
     "full": "for {call} this takes the half-width for the whole width.",
@@ -54,7 +54,7 @@ SAY = {
     "seen": "this is the gain on the 200 rows that the repair was fitted to.",
     "leak": "this repair has seen all rows. Audit the first 200 only.",
     "after": "this is the log loss after the repair. How much lower is it than before?",
-    "other measure": "this is the gain in calibration error. Log loss is wanted.",
+    "other measure": "this is the gain in calibration error. The log loss is wanted.",
     "sum": "this is summed over the rows. Give the mean per row.",
     "before": "this is the log loss before the repair. How much lower is it afterwards?",
     "promised": "this is what the audit of the first 200 rows promised. What came true?",
@@ -296,8 +296,10 @@ CHECKS = {
 
 PREDICTIONS = {
     "14a": Prediction(
-        question="300 patients, an ECE of 0.09, and a ragged diagram. What does the audit say "
-        "about calibration?",
+        question=(
+            "There are 300 patients, an ECE of 0.09, and a ragged diagram. What does the audit "
+            "say about calibration?"
+        ),
         options=("miscalibrated", "no evidence", "cannot say"),
         outcome="no evidence",
         why="A calibrated model with 300 rows and 15 bins shows 0.067 on average, and 95 of "
@@ -310,15 +312,19 @@ PREDICTIONS = {
         "to ±0.01?",
         outcome=4110,
         unit="rows",
-        why="The interval shrinks with the square root of n. 3.7 times as narrow takes 3.7 "
-        "squared, about 14 times, as many rows.",
+        why=(
+            "The interval shrinks with the square root of n. An interval 3.7 times as narrow "
+            "takes 3.7 squared, about 14 times, as many rows."
+        ),
     ),
     "14c": Prediction(
-        question="Predictions from one table, labels from another, in another order. The model "
-        "was calibrated. Which verdict comes?",
+        question=(
+            "The predictions come from one table, the labels from another one, in another order. "
+            "The model was calibrated. Which verdict comes?"
+        ),
         options=("aligned, no evidence", "aligned, miscalibrated", "not aligned"),
         outcome="not aligned",
-        why="Labels in random order fit as well as these. A diagram would call the model "
+        why="Labels in random order would fit as well as these. A diagram would call the model "
         "over-confident, and a calibrator would turn every prediction into nearly the base rate.",
     ),
     "14d": Prediction(
