@@ -469,7 +469,7 @@ def test_a_text_is_compared_and_assessed_by_its_writer() -> None:
     lesson.check("9.1", TEXT)
     assert "☑ 2 of 3 points" in repr(lesson.progress()), "looking again takes nothing back"
     whole = lesson.check("9.1", TEXT, contains=(3, 1, 2, 2))
-    assert whole.paragraphs == ("Your text makes 3 of 3 points, by your own reading.",)
+    assert whole.paragraphs == ("3 of 3 points, by your own reading.",)
     assert "1 of 1 exercises correct" in repr(lesson.progress())
 
 

@@ -106,7 +106,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (GAIN["seen"], "200 rows that the repair was fitted to"),
         (GAIN["leak"], "seen all rows"),
         (GAIN["after"], "after the repair"),
-        (GAIN["other measure"], "Log loss is wanted"),
+        (GAIN["other measure"], "log loss is wanted"),
         (GAIN["sum"], "mean per row"),
         (GAIN["before"], "before the repair"),
         (GAIN["promised"], "What came true"),

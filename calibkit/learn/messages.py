@@ -55,10 +55,8 @@ TICK = (
     "Put the numbers of the points that your text makes into "
     '`lesson.check("{id}", contains=[1, {last}])`, or `contains=[]` if it makes none of them.'
 )
-SELF_ASSESSED = "Your text makes {made} of {count} points, by your own reading."
-STILL_MISSING = (
-    "Your text makes {made} of {count} points, by your own reading. These are still missing:"
-)
+SELF_ASSESSED = "{made} of {count} points, by your own reading."
+STILL_MISSING = "{made} of {count} points, by your own reading. These are still missing:"
 TEXT_WANTED = "a text in quotes"
 NO_TEXT = "the text is still empty. Write a whole sentence; then the points appear."
 FEW_WORDS = "your text has only {count} words. Write a whole sentence; then the points appear."
