@@ -76,11 +76,8 @@ def measured(fitted: FloatArray, truth: FloatArray) -> tuple[float, float, float
     _, index = np.unique(fitted.round(_DIGITS), return_inverse=True)
     mean = np.bincount(index, truth) / np.bincount(index)
     loss = kl_div(truth, fitted) + kl_div(1 - truth, 1 - fitted)
-    return (
-        float(np.abs(fitted - truth).mean()),
-        float(np.abs(fitted - mean[index]).mean()),
-        float(loss.mean()),
-    )
+    to_truth, to_frequency = np.abs(fitted - truth), np.abs(fitted - mean[index])
+    return float(to_truth.mean()), float(to_frequency.mean()), float(loss.mean())
 
 
 def runs_of(distortion: str, method: str, n_bins: int) -> Runs:
