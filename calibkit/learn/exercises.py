@@ -30,7 +30,7 @@ class Rubric:
     >>> rubric = Rubric(points=("It names the axes.", "It says n.", "It ends with the verdict."),
     ...                 model="Confidence across, accuracy up, 40 forecasts: over-confident.")
     >>> rubric.assess([1, 3]).paragraphs
-    ('2 of 3 points, by your own reading; still missing:', '2. It says n.')
+    ('2 of 3 points, by your own reading. These are still missing:', '2. It says n.')
     """
 
     points: tuple[str, ...]
