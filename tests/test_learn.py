@@ -21,7 +21,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
-from calibkit import learn, log_loss
+from calibkit import expected_calibration_error, learn, log_loss
 from calibkit import lessons as lesson_folders
 from calibkit.learn import answers, messages
 from calibkit.learn._lesson import Lesson
@@ -936,6 +936,24 @@ def test_text_spells_numbers() -> None:
     for value in (float("nan"), -np.float32(np.inf)):
         with pytest.raises(answers.WrongKind, match="a logarithm of 0"):
             answers.as_number(value)
+
+
+def test_table_rounds_numbers_and_results_but_no_fraction() -> None:
+    error = expected_calibration_error([0, 1, 1], [0.25, 0.5, 0.75])
+    rows = [
+        ("model", error, Fraction(1, 3), 7, True),
+        ("other", np.float32(0.5), "none", 12, False),
+    ]
+    printed = learn.table(("name", "ECE", "exact", "rows", "fits"), rows, digits=2)
+    assert printed.split("\n") == [
+        "name    ECE  exact  rows   fits",
+        f"model  {error.value:.2f}    1/3     7   True",
+        "other  0.50   none    12  False",
+    ]
+    assert (
+        learn.table(("name", "x"), {"a": 0.25, "b": np.float64(1)}, 1)
+        == "name    x\na     0.2\nb     1.0"
+    )
 
 
 def test_tables_of_one_column_are_named() -> None:

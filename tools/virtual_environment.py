@@ -58,6 +58,7 @@ def kernel_environment(*, data: bool) -> dict[str, str]:
     env = environment()
     for name in ("CALIBKIT_BOOK", "MPLBACKEND") + (() if data else ("CALIBKIT_DATA",)):
         env.pop(name, None)
+    env["PYTHONPATH"] = str(ROOT)  # the package beside the lessons, whichever copy is installed
     env["IPYTHONDIR"] = str(quiet_ipython(SETTINGS / "ipython"))
     env["XDG_CACHE_HOME"] = str(SETTINGS / "cache")
     return env

@@ -23,6 +23,7 @@ from calibkit.learn._feedback import Feedback, Message, Progress
 from calibkit.learn._lesson import Lesson
 from calibkit.learn.exercises import Check, Prediction, Rubric
 from calibkit.learn.messages import State
+from calibkit.learn.tables import table
 
 __all__ = [
     "Check",
@@ -33,4 +34,5 @@ __all__ = [
     "Progress",
     "Rubric",
     "State",
+    "table",
 ]

@@ -1,5 +1,6 @@
 """Lesson 04: read a reliability diagram."""
 
+from calibkit.learn import table
 from calibkit.lessons.lesson04.explorer import DiagramView, diagram_lab, diagram_lab_view
 from calibkit.lessons.lesson04.game import PerfectGame, which_is_perfect, which_is_perfect_view
 from calibkit.lessons.lesson04.tables import (
@@ -7,7 +8,6 @@ from calibkit.lessons.lesson04.tables import (
     digits,
     forecasts,
     published_games,
-    table,
     three_drawings,
 )
 

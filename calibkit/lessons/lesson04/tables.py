@@ -17,19 +17,6 @@ _GAMES = {"MLB": ("mlb", None), "NBA": ("nba", None), "World Cup": ("world_cup",
 _NO_FILES = "The three files are not on this computer. The table below says what they show."
 
 
-def table(heads: Sequence[str], rows: Iterable[Sequence[Any]], digits: int = 3) -> None:
-    """Print rows below their heads; numbers after the first column have `digits` decimals."""
-    texts = [[f"{row[0]}", *(_text(entry, digits) for entry in row[1:])] for row in rows]
-    widths = [max(map(len, column)) for column in zip(heads, *texts, strict=True)]
-    for line in (heads, *texts):
-        rest = (f"{text:>{width}}" for text, width in zip(line[1:], widths[1:], strict=True))
-        print(f"{line[0]:<{widths[0]}}", *rest, sep="   ")
-
-
-def _text(entry: Any, digits: int) -> str:
-    return f"{entry:.{digits}f}" if isinstance(entry, float) else str(entry)
-
-
 def forecasts(
     bars: Sequence[float], means: Sequence[float], counts: Sequence[int]
 ) -> tuple[Vector, Vector]:

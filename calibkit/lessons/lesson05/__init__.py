@@ -1,7 +1,8 @@
 """Lesson 05: discover that ECE is a fit."""
 
+from calibkit.learn import table
 from calibkit.lessons.lesson05.explorer import TwoFamilies, two_families, two_families_view
-from calibkit.lessons.lesson05.tables import by_position, mean_estimate, only_hatched, table
+from calibkit.lessons.lesson05.tables import by_position, mean_estimate, only_hatched
 
 __all__ = [
     "TwoFamilies",

@@ -1,6 +1,6 @@
 """What the cells of lesson 05 print: a table, a mean estimate, and bins by position."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -8,19 +8,6 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from calibkit.fit_on_test import fit_on_test
-
-
-def table(heads: Sequence[str], rows: Iterable[Sequence[Any]], digits: int = 3) -> None:
-    """Print rows below their heads; numbers after the first column have `digits` decimals."""
-    texts = [[f"{row[0]}", *(_text(entry, digits) for entry in row[1:])] for row in rows]
-    widths = [max(map(len, column)) for column in zip(heads, *texts, strict=True)]
-    for line in (heads, *texts):
-        rest = (f"{text:>{width}}" for text, width in zip(line[1:], widths[1:], strict=True))
-        print("   ".join((f"{line[0]:<{widths[0]}}", *rest)).rstrip())
-
-
-def _text(entry: Any, digits: int) -> str:
-    return f"{entry:.{digits}f}" if isinstance(entry, float) else str(entry)
 
 
 def only_hatched(axes: Iterable[Axes]) -> None:

@@ -1,9 +1,10 @@
 """Lesson 06: choose the number of bins."""
 
+from calibkit.learn import table
 from calibkit.lessons.lesson06.draws import Replicates
 from calibkit.lessons.lesson06.explorer import BinTuner, bin_tuner, bin_tuner_view
 from calibkit.lessons.lesson06.figures import bin_drift, replicates
-from calibkit.lessons.lesson06.trials import estimate, null_ece, squares, table
+from calibkit.lessons.lesson06.trials import estimate, null_ece, squares
 
 __all__ = [
     "BinTuner",

@@ -1,10 +1,9 @@
 """What the cells of lesson 06 measure and print. Lesson 06."""
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from calibkit.calibrators import Calibrator
 from calibkit.errors import debiased_calibration_error, expected_calibration_error
@@ -55,15 +54,3 @@ def squares(slope: float, n_sets: int = 1000, seed: int = 7) -> tuple[Replicates
         Replicates(name="plain", values=plain, truth=truth),
         Replicates(name="debiased", values=debiased, truth=truth),
     )
-
-
-def table(rows: Mapping[str, ArrayLike], heads: Sequence[str], form: str = ".4f") -> None:
-    """Print a row of numbers for each name, below the headings of the columns."""
-    first = max(map(len, (heads[0], *rows)))
-    widths = [max(len(head), 6) for head in heads[1:]]
-    lines = [[heads[0], *heads[1:]]]
-    for name, row in rows.items():
-        lines.append([name, *(f"{x:{form}}" for x in np.atleast_1d(np.asarray(row, np.float64)))])
-    for name, *cells in lines:
-        padded = (cell.rjust(width) for cell, width in zip(cells, widths, strict=True))
-        print("  ".join([name.ljust(first), *padded]))

@@ -1,10 +1,10 @@
 """Lesson 07: fit smoother maps, PL and PL3."""
 
+from calibkit.learn import table
 from calibkit.lessons.lesson07.explorer import KnotsView, knots, knots_view
 from calibkit.lessons.lesson07.trials import (
     map_error,
     reported,
-    table,
     train_with_adam,
     true_error,
 )

@@ -1,7 +1,5 @@
 """What the cells of lesson 07 count, print and train. Lesson 07."""
 
-from collections.abc import Mapping, Sequence
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -35,18 +33,6 @@ def reported(fitted: Calibrator, sample: FakeSample) -> float:
 def true_error(sample: FakeSample) -> float:
     """Return the mean distance between predictions and true probabilities."""
     return float(np.abs(sample.true_prob - sample.y_prob).mean())
-
-
-def table(rows: Mapping[str, ArrayLike], heads: Sequence[str], form: str = ".3f") -> None:
-    """Print a row of numbers for each name, below the headings of the columns."""
-    first = max(map(len, (heads[0], *rows)))
-    widths = [max(len(head), 6) for head in heads[1:]]
-    lines = [[heads[0], *heads[1:]]]
-    for name, row in rows.items():
-        lines.append([name, *(f"{x:{form}}" for x in np.atleast_1d(np.asarray(row, np.float64)))])
-    for name, *cells in lines:
-        padded = (cell.rjust(width) for cell, width in zip(cells, widths, strict=True))
-        print("  ".join([name.ljust(first), *padded]))
 
 
 def train_with_adam(

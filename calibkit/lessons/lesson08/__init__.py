@@ -1,8 +1,9 @@
 """Lesson 08: test calibration."""
 
+from calibkit.learn import table
 from calibkit.lessons.lesson08.explorer import Hunt, outlier_hunter, outlier_hunter_view
 from calibkit.lessons.lesson08.figures import compare_bins
-from calibkit.lessons.lesson08.trials import mean_of_bin_tests, mean_tce, powers, rejected, table
+from calibkit.lessons.lesson08.trials import mean_of_bin_tests, mean_tce, powers, rejected
 
 __all__ = [
     "Hunt",

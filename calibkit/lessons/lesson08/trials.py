@@ -1,6 +1,6 @@
 """What the cells of lesson 08 measure and print. Lesson 08."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -49,15 +49,3 @@ def powers(
     data = [(rng.random(1000) < true_map(p), p) for p in probs]
     found = [[test(*rows) <= 0.05 for rows in data] for test in tests.values()]
     return np.asarray(100 * np.mean(found, axis=1))
-
-
-def table(rows: Mapping[str, ArrayLike], heads: Sequence[str], form: str = ".1f") -> None:
-    """Print a row of numbers for each name, below the headings of the columns."""
-    first = max(map(len, (heads[0], *rows)))
-    widths = [max(len(head), 6) for head in heads[1:]]
-    lines = [[heads[0], *heads[1:]]]
-    for name, row in rows.items():
-        lines.append([name, *(f"{x:{form}}" for x in np.atleast_1d(np.asarray(row, np.float64)))])
-    for name, *cells in lines:
-        padded = (cell.rjust(width) for cell, width in zip(cells, widths, strict=True))
-        print("  ".join([name.ljust(first), *padded]))

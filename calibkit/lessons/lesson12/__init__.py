@@ -1,8 +1,9 @@
 """Lesson 12: go multi-class."""
 
+from calibkit.learn import table
 from calibkit.lessons.lesson12.explorer import LensView, simplex_lens, simplex_lens_view
 from calibkit.lessons.lesson12.models import SIX_STATED, SIX_TRUE
-from calibkit.lessons.lesson12.tables import binned_strong_error, repair_table, table
+from calibkit.lessons.lesson12.tables import binned_strong_error, repair_table
 
 __all__ = [
     "SIX_STATED",

@@ -1,30 +1,15 @@
 """Tables that lesson 12 prints, and the errors in them."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from calibkit.errors import class_wise_calibration_error, expected_calibration_error
+from calibkit.learn import table
 from calibkit.multiclass import MulticlassCalibrator
 
-
-def table(heads: Iterable[Any], rows: Iterable[Iterable[Any]], digits: int = 3) -> str:
-    """Return rows below their heads, with the first column to the left and others to the right.
-
-    >>> print(table(("map", "loss"), [("none", 0.25)], 2))
-    map   loss
-    none  0.25
-    """
-    cells = [
-        [f"{cell:.{digits}f}" if isinstance(cell, float) else str(cell) for cell in row]
-        for row in (heads, *rows)
-    ]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    first, *others = widths
-    return "\n".join(
-        "  ".join([row[0].ljust(first), *map(str.rjust, row[1:], others)]) for row in cells
-    )
+NULL_ROW = "(null level)"
 
 
 def repair_table(
@@ -46,7 +31,7 @@ def repair_table(
         each = class_wise_calibration_error(test.y_true, prob)
         strong = float(np.abs(prob - test.true_prob).sum(axis=1).mean())
         rows.append((name, 100 * top.value, 100 * each.value, 100 * strong))
-        null = ("(null level)", 100 * top.null_mean, 100 * each.null_mean, "")
+        null = (NULL_ROW, 100 * top.null_mean, 100 * each.null_mean, "")
     return table((world, "confidence", "class-wise", "strong"), [*rows, null], 1)
 
 

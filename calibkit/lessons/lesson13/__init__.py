@@ -1,9 +1,9 @@
 """Lesson 13: decide with probabilities."""
 
+from calibkit.learn import table
 from calibkit.lessons.lesson13.explorer import Hospital, hospital, hospital_view
 from calibkit.lessons.lesson13.figures import game_scores, requirements
 from calibkit.lessons.lesson13.game import WardGame, WardRound, ward_round_view, ward_rounds
-from calibkit.lessons.lesson13.tables import table
 
 __all__ = [
     "Hospital",
