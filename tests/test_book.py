@@ -22,6 +22,7 @@ import yaml
 from calibkit.learn import messages
 from calibkit.lessons import open_lesson
 from tools import notebook_files as files
+from tools.bank import item
 from tools.lesson_times import stated
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -320,6 +321,11 @@ def test_a_lesson_is_complete_on_its_page(name: str) -> None:
     assert len(here.with_class("tag_hide-cell")) == tagged.count("hide-cell")
     explorers = here.with_class("ck-explorer") + here.with_class("ck-quiz")
     assert len(explorers) == tagged.count("widget")
+    assert len(here.with_class("ck-item")) == 4
+    assert [source.partition("?")[0] for item in here.of("script")
+            if "question_bank" in (source := item.get("src") or "")] == [
+        "../_static/question_bank.js"
+    ]  # fmt: skip
     assert all(item["aria-label"] for item in explorers)
     assert not here.with_class("traceback")
     assert not here.with_class("stderr")
@@ -465,6 +471,17 @@ def test_an_exercise_in_the_section_of_a_prediction_uncovers_nothing() -> None:
     extension("predict_first").Page(open_lesson("04").predictions).fold(page)
     assert "  output of one" in outline(page)
     assert f"  {tell} | output of {tell}" in outline(page)
+
+
+def test_the_questions_of_a_lesson_become_forms_on_its_page() -> None:
+    lesson = open_lesson("06")
+    page = section("Check yourself", cell("quiz", source="lesson.quiz(..., ..., ..., ...)"))
+    extension("predict_first").Page(lesson.predictions, lesson.questions).fold(page)
+    forms = [node.astext() for node in page.children[1:]]
+    assert forms == [item(question) for question in lesson.questions]
+    assert [re.findall(r'class="ck-item" id="(.*?)"', form) for form in forms] == [
+        [f"q-06-{place}"] for place in (1, 2, 3, 4)
+    ]
 
 
 def words(text: str) -> str:
