@@ -21,8 +21,8 @@ import yaml
 
 from calibkit.learn import messages
 from calibkit.lessons import open_lesson
+from tools import bank
 from tools import notebook_files as files
-from tools.bank import item
 from tools.lesson_times import stated
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -478,7 +478,7 @@ def test_the_questions_of_a_lesson_become_forms_on_its_page() -> None:
     page = section("Check yourself", cell("quiz", source="lesson.quiz(..., ..., ..., ...)"))
     extension("predict_first").Page(lesson.predictions, lesson.questions).fold(page)
     forms = [node.astext() for node in page.children[1:]]
-    assert forms == [item(question) for question in lesson.questions]
+    assert forms == [bank.item(question) for question in lesson.questions]
     assert [re.findall(r'class="ck-item" id="(.*?)"', form) for form in forms] == [
         [f"q-06-{place}"] for place in (1, 2, 3, 4)
     ]

@@ -99,8 +99,8 @@ class TestForecasterView:
     def test_it_says_count_share_interval_and_verdict(self):
         words = lesson01.forecaster_view(stated=0.7, days=50, truth=0.6).describe()
         assert words == (
-            "After 50 days: 31 of 50 = 0.62; the 95 % interval (Wilson), 0.48–0.74, contains the "
-            "stated 0.7."
+            "After 50 days, 31 of 50 came true, which is 0.62; the 95 % interval (Wilson), "
+            "0.48–0.74, contains the stated 0.7."
         )
         assert "does not contain" in lesson01.forecaster_view(days=1000).describe()
 

@@ -4,7 +4,8 @@
     python dev.py bank FOLDER    write one GIFT file per lesson into FOLDER
 
 GIFT is Moodle's plain-text format; other platforms import it too. The source is
-`calibkit/lessons/lessonNN/questions.toml`: questions with options, or with a number, a tolerance and slips.
+`calibkit/lessons/lessonNN/questions.toml`: questions with options, or with a number, a tolerance
+and slips.
 """
 
 import argparse
@@ -56,8 +57,8 @@ def read() -> list[Lesson]:
 def title(name: str) -> str:
     """Return the title of a lesson, as its page states it."""
     (path,) = (ROOT / "notebooks").glob(f"{name}_*.md")
-    (found,) = re.findall(r"^# (.*)$", path.read_text(encoding="utf-8").split("```")[0], re.M)
-    return found
+    text = path.read_text(encoding="utf-8")
+    return next(line[2:] for line in text.splitlines() if line.startswith("# "))
 
 
 # --- the page ------------------------------------------------------------------------------------

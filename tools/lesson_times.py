@@ -1,8 +1,8 @@
 """What a lesson costs a learner: `python -m tools.lesson_times` prints a table, tests compare it.
 
 Minutes = words / 200 + lines of code / 20 + 1 for each prediction and each figure + 3 for each
-explorer + what each exercise's heading states ("### Exercise 4.1 Compute the table · 8 min") + 4 for
-the questions at the end, which are best answered on another day and count as going further.
+explorer + what each exercise's heading states ("### Exercise 4.1 Compute the table · 8 min").
+The quiz takes 4 and counts as going further, because it is best answered on another day.
 Folded hints, answers and solutions are not counted. A part whose heading begins with "Go further"
 is counted apart; it ends at the next heading of its level.
 """

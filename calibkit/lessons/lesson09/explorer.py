@@ -80,8 +80,8 @@ class PrevalenceView(Result):
         return (
             f"The model was made for {100 * self.model.prevalence:g} %{repaired}, and is used at "
             f"{100 * self.model.share:g} % (AUC {self.auc:.2f}, {spell(self.table.n, 'prediction')}"
-            f"). {words}; in brackets what a calibrated model stays below in 95 % of all cases. "
-            f"Observed over expected: {self.ratio:.2f}."
+            f"). The measures are {words}; in brackets stands what a calibrated model stays below "
+            f"in 95 % of all cases. Observed over expected is {self.ratio:.2f}."
         )
 
     def _columns(self) -> Mapping[str, NDArray[Any]]:
