@@ -159,6 +159,14 @@ def test_every_work_has_author_title_and_year() -> None:
     assert len(set(keys)) == len(keys)
 
 
+def test_every_article_that_a_lesson_links_is_in_the_bibliography() -> None:
+    linked = set()
+    for path in files.sources():
+        linked |= set(re.findall(r"arxiv\.org/abs/([\d.]+\d)", path.read_text(encoding="utf-8")))
+    known = set(re.findall(r"eprint = \{([\d.]+)\}", source("references.bib")))
+    assert linked and linked <= known
+
+
 def test_lessons_in_a_docstring_become_links_if_they_exist() -> None:
     linked = extension().linked
     known = extension().lessons()["04"]

@@ -139,7 +139,7 @@ class TestDiagramLabView:
     def test_it_says_error_null_level_and_bins_outside(self):
         view = lesson04.diagram_lab_view(n=10000, model="under-confident")
         words = view.describe()
-        assert f"ECE {view.error.value:.3f} from 10,000 predictions" in words
+        assert f"ECE is {view.error.value:.3f} from 10,000 predictions" in words
         assert f"would show {view.error.null_mean:.3f} ± {view.error.null_sd:.3f}" in words
         assert f"{view.band.outside.sum()} of 15 bins lie outside the 90 % band" in words
 
@@ -322,7 +322,7 @@ class TestQuiz:
         error = game.view(draw=1).errors[0]
         (line, *_) = game.answer(1, [False] * 6).lines
         assert line.startswith("A: ")
-        assert f"ECE {error.value:.3f}" in line and f"show {error.null_mean:.3f} ±" in line
+        assert f"ECE is {error.value:.3f}" in line and f"show {error.null_mean:.3f} ±" in line
 
     def test_a_wrong_number_of_ticks_is_refused(self):
         with pytest.raises(ValueError, match="2 ticks for 6 panels"):

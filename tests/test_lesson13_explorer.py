@@ -163,7 +163,7 @@ class TestHospital:
 
     def test_it_says_what_everybody_won(self):
         words = lesson13.hospital_view(rounds=5, beds=4).describe()
-        assert words.startswith("5 rounds of 10 patients, 4 beds, treating is worth it from 0.75")
+        assert words.startswith("In 5 rounds of 10 patients with 4 beds, treating is worth it from 0.75")
         assert "a bed for everybody" in lesson13.hospital_view(rounds=5).describe()
         assert "patients, 1 bed, " in lesson13.hospital_view(rounds=5, beds=1).describe()
 

@@ -65,8 +65,8 @@ class BinTuner(Result):
             used = f"{low:g} to {high:g} equal-mass bins (median {median:g})"
         found = self.replicates
         return (
-            f"{_ESTIMATORS[self.estimator].capitalize()} in {used}, {spell(len(found.values), 'data set')} of "
-            f"{spell(self.n, 'prediction')}: the mean is {found.mean:.4f} ± {found.sd:.4f}. The "
+            f"The {_ESTIMATORS[self.estimator]} in {used}, {spell(len(found.values), 'data set')} "
+            f"of {spell(self.n, 'prediction')}, has the mean {found.mean:.4f} ± {found.sd:.4f}. The "
             f"truth is {self.truth:.4f}, so the bias is {found.bias:+.4f}; the mean error is "
             f"{found.mean_error:.4f}."
         )
