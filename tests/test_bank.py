@@ -26,8 +26,8 @@ from calibkit.decisions import decision_threshold, policy_cost, regret_bound
 from calibkit.fakes import LogitDistortion
 from calibkit.finite import FiniteClassifier
 from calibkit.fit_on_test import fit_on_test
-from calibkit.learn import Option, Question
 from calibkit.lessons import _questions, lessons, open_lesson
+from calibkit.lessons._questions import Option, Question
 from calibkit.significance._binomial import binomial_p_values
 from tools import bank
 

@@ -21,6 +21,7 @@ import yaml
 
 from calibkit.learn import messages
 from calibkit.lessons import open_lesson
+from calibkit.lessons._questions import read_questions
 from tools import bank
 from tools import notebook_files as files
 from tools.lesson_times import stated
@@ -482,11 +483,11 @@ def test_an_exercise_in_the_section_of_a_prediction_uncovers_nothing() -> None:
 
 
 def test_the_questions_of_a_lesson_become_forms_on_its_page() -> None:
-    lesson = open_lesson("06")
+    questions = read_questions("06")
     page = section("Check yourself", cell("quiz", source="lesson.quiz(..., ..., ..., ...)"))
-    extension("predict_first").Page(lesson.predictions, lesson.questions).fold(page)
+    extension("predict_first").Page({}, questions).fold(page)
     forms = [node.astext() for node in page.children[1:]]
-    assert forms == [bank.item(question) for question in lesson.questions]
+    assert forms == [bank.item(question) for question in questions]
     assert [re.findall(r'class="ck-item" id="(.*?)"', form) for form in forms] == [
         [f"q-06-{place}"] for place in (1, 2, 3, 4)
     ]

@@ -15,9 +15,8 @@ from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
-from calibkit.learn import Question
 from calibkit.lessons import lessons
-from calibkit.lessons._questions import read_questions
+from calibkit.lessons._questions import Question, read_questions
 from tools.virtual_environment import ROOT
 
 PAGE = ROOT / "book" / "question_bank.md"

@@ -14,8 +14,9 @@ from sphinx.application import Sphinx
 from sphinx.transforms import SphinxTransform
 from sphinx.writers.html5 import HTML5Translator
 
-from calibkit.learn import Message, Prediction, Question, messages
+from calibkit.learn import Message, Prediction, messages
 from calibkit.lessons import open_lesson
+from calibkit.lessons._questions import Question, read_questions
 from tools.bank import item
 
 LESSON = re.compile(r"notebooks/(\d\d)_")
@@ -223,8 +224,9 @@ class FoldOutcomes(SphinxTransform):
         """Do it, if the page is a lesson."""
         lesson = LESSON.match(self.env.docname)
         if lesson is not None:
-            opened = open_lesson(lesson.group(1))
-            Page(opened.predictions, opened.questions).fold(self.document)
+            name = lesson.group(1)
+            predictions = open_lesson(name).predictions
+            Page(predictions, read_questions(name)).fold(self.document)
 
 
 class FrameImages(SphinxTransform):

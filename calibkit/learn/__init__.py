@@ -24,7 +24,6 @@ from calibkit.learn._feedback import Feedback, Message, Progress
 from calibkit.learn._lesson import Lesson
 from calibkit.learn.exercises import Check, Prediction, Rubric
 from calibkit.learn.messages import State
-from calibkit.learn.questions import Option, Question
 from calibkit.learn.tables import table
 
 __all__ = [
@@ -32,10 +31,8 @@ __all__ = [
     "Feedback",
     "Lesson",
     "Message",
-    "Option",
     "Prediction",
     "Progress",
-    "Question",
     "Rubric",
     "State",
     "table",

@@ -3,17 +3,27 @@
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from calibkit.learn import answers, messages
 from calibkit.learn._feedback import Feedback, Message, Progress, feedback
 from calibkit.learn._record import Record
 from calibkit.learn.exercises import MISSING, Check, Prediction
 from calibkit.learn.messages import State
-from calibkit.learn.questions import Question
 
 _E = TypeVar("_E")
 _NO_ATTEMPT = (State.NOT_DEFINED, State.NOT_ATTEMPTED)
+
+
+class Asked(Protocol):
+    """A question at the end of a lesson."""
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The question and its options, as they are read."""
+
+    def verdict(self, answer: Any) -> str:
+        """Say how an answer stands. Never raises."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -30,7 +40,7 @@ class Lesson:
         By name, e.g. ``"4a"``.
     record : Record, optional
         What the learner has done so far; a fresh one that is kept nowhere when left out.
-    questions : tuple of Question
+    questions : tuple of Asked
         The quiz at the end.
     """
 
@@ -39,7 +49,7 @@ class Lesson:
     checks: Mapping[str, Check]
     predictions: Mapping[str, Prediction]
     record: Record = field(default_factory=Record)
-    questions: tuple[Question, ...] = ()
+    questions: tuple[Asked, ...] = ()
 
     def predict(self, pid: str, guess: Any = ...) -> Message:
         """Note a guess before an experiment.

@@ -66,8 +66,8 @@ class BinTuner(Result):
         found = self.replicates
         return (
             f"The {_ESTIMATORS[self.estimator]} in {used}, {spell(len(found.values), 'data set')} "
-            f"of {spell(self.n, 'prediction')}, has the mean {found.mean:.4f} ± {found.sd:.4f}. The "
-            f"truth is {self.truth:.4f}, so the bias is {found.bias:+.4f}; the mean error is "
+            f"of {spell(self.n, 'prediction')}, has the mean {found.mean:.4f} ± {found.sd:.4f}. "
+            f"The truth is {self.truth:.4f}, so the bias is {found.bias:+.4f}; the mean error is "
             f"{found.mean_error:.4f}."
         )
 

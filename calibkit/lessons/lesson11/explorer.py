@@ -66,7 +66,8 @@ class RaceView(Result):
         listed = ", ".join(f"{method} {_spelled(value)}" for value, method in found)
         return (
             f"The {self.measure}, as the median of {RUNS} calibration sets of "
-            f"{spell(self.n, 'row')}, is: {listed}. Without repair it is {_spelled(self.untouched)}."
+            f"{spell(self.n, 'row')}, is: {listed}. "
+            f"Without repair it is {_spelled(self.untouched)}."
         )
 
     def _columns(self) -> Mapping[str, NDArray[Any]]:
