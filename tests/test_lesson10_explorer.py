@@ -108,7 +108,8 @@ class TestView:
             f"At epoch 60 and T = 2, the accuracy is {view.accuracy:.2f}, the log loss "
             f"{view.log_loss:.2f}, and the ECE {error.value:.3f} from 500 predictions; a "
             f"calibrated model would show {error.null_mean:.3f} ± {error.null_sd:.3f}. "
-            f"The log loss is lowest at T = {view.best_temperature:.2f}, with {view.best_log_loss:.2f}."
+            f"The log loss is lowest at T = {view.best_temperature:.2f}, "
+            f"with {view.best_log_loss:.2f}."
         )
 
     @pytest.mark.parametrize(
