@@ -231,7 +231,7 @@ class TestBinTuner:
         assert picture.png.startswith(b"\x89PNG")
         assert "Histogram of estimates. plain ECE, 200 replicates" in picture.alt
         assert "Mean plain estimate against the number of bins" in picture.alt
-        assert words.startswith("plain ECE in 50 equal-mass bins")
+        assert words.startswith("The plain ECE in 50 equal-mass bins")
 
     def test_the_pictures_of_the_page_are_light(self):
         """At most 15 kB a picture, and all states in base64 under 1 MB."""

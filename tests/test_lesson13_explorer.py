@@ -166,7 +166,7 @@ class TestHospital:
         start = "In 5 rounds of 10 patients with 4 beds, treating is worth it from 0.75"
         assert words.startswith(start)
         assert "a bed for everybody" in lesson13.hospital_view(rounds=5).describe()
-        assert "patients, 1 bed, " in lesson13.hospital_view(rounds=5, beds=1).describe()
+        assert "patients with 1 bed, " in lesson13.hospital_view(rounds=5, beds=1).describe()
 
     @pytest.mark.parametrize(
         ("bad", "words"),
