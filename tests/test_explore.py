@@ -322,7 +322,7 @@ class TestQuiz:
         error = game.view(draw=1).errors[0]
         (line, *_) = game.answer(1, [False] * 6).lines
         assert line.startswith("A: ")
-        assert f"ECE is {error.value:.3f}" in line and f"show {error.null_mean:.3f} ±" in line
+        assert f"ECE {error.value:.3f}" in line and f"show {error.null_mean:.3f} ±" in line
 
     def test_a_wrong_number_of_ticks_is_refused(self):
         with pytest.raises(ValueError, match="2 ticks for 6 panels"):
