@@ -85,12 +85,11 @@ class Looks:
             found["barriers"] = page.evaluate(RUN_AXE, OF_THE_THEME)
         if is_lesson:
             found["cut off"] = page.evaluate(CUT_OFF)
-        found["tiny"] = page.evaluate(TINY, LEGIBLE)
         page.set_viewport_size(TELEPHONE)
         page.evaluate(SETTLED)
         width = page.evaluate("document.documentElement.scrollWidth")
         found["too wide"] = [width] * (width > TELEPHONE["width"])
-        found["tiny"] += page.evaluate(TINY, LEGIBLE)
+        found["tiny"] = page.evaluate(TINY, LEGIBLE)
         found["no keyboard"] = ["frame"] * page.evaluate(OVERFLOWING)
         found["formulas"] = ["mjx-merror"] * page.locator("mjx-merror").count()
         found["elsewhere"], found["messages"] = [*visit.elsewhere], [*visit.messages]
