@@ -10,7 +10,8 @@ UNUSED = re.compile(
     r"(^|/)tests?/|\.(pyi|c|h|pyx|pxd|map|a|jpg)$"
     r"|^scipy/misc/.*\.(dat|npz|bz2)$|^matplotlib/backends/web_backend/"
     r"|^matplotlib/mpl-data/(sample_data|images|plot_directive|fonts/afm|fonts/pdfcorefonts)/"
-    r"|^matplotlib/mpl-data/fonts/ttf/DejaVu(Serif|SansMono-)"
+    r"|^matplotlib/mpl-data/fonts/ttf/(DejaVu(Serif|SansMono-)|STIX\w+(Bol|Ita|BolIta)\.)"
+    r"|^pygments/lexers/(?!(__init__|_mapping|python|special|shell|diff|text)\.py)"
 )
 # Half of these libraries is documentation, which a page need not carry. The others read theirs.
 WITHOUT_DOCSTRINGS = re.compile(r"^(scipy|sklearn|matplotlib|pandas|fontTools|pygments)/")

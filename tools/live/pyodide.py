@@ -25,6 +25,9 @@ WANTED = ("scikit-learn", "matplotlib", "ipython", "micropip", "pyarrow")
 # The kernel asks for these by name. Completion by jedi, and encryption, are 4 MB that no lesson
 # uses, and IPython does without: an empty wheel answers to each name.
 STAND_INS = ("jedi", "ssl")
+# What a package names but hardly needs; it stays in the folder, for who imports it.
+# Matplotlib: fonts inside PDF files, time zones.
+RARE = {"matplotlib": {"fonttools", "pytz"}}
 # Pure wheels of our own, with what they need.
 DEPENDS: dict[str, tuple[str, ...]] = {
     "comm": ("traitlets",),
@@ -94,7 +97,8 @@ def assemble(archive: Path, wheels: Path, ours: Iterable[Path], folder: Path) ->
             raise Failure(f"{entry['file_name']} is missing in {wheels}.")
         refuse_other(source, entry["sha256"])
         shutil.copy(source, folder)
-        depends = [name for name in entry["depends"] if name not in STAND_INS]
+        spared = RARE.get(key, set()).union(STAND_INS)
+        depends = [name for name in entry["depends"] if name not in spared]
         packages[key] = {**entry, "depends": depends, "unvendored_tests": False}
     for wheel in [*ours, *map(stand_in, STAND_INS, [folder] * len(STAND_INS))]:
         if wheel.parent != folder:
