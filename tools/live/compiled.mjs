@@ -19,5 +19,21 @@ for (const entry of Object.values(lock.packages)) {
   fs.writeFileSync(file, buffer);
   entry.sha256 = crypto.createHash("sha256").update(buffer).digest("hex");
 }
-fs.writeFileSync(lockPath, JSON.stringify(lock));
+const save = () => fs.writeFileSync(lockPath, JSON.stringify(lock));
+save();
+
+// Matplotlib lists its fonts on its first import, slowly and with a message. The list travels along.
+const entry = lock.packages.matplotlib;
+const name = "matplotlib/fontlist.json";
+const other = await loadPyodide({ indexURL: folder + "/" });
+await other.loadPackage("matplotlib", { messageCallback: () => {} });
+other.runPython("import matplotlib.font_manager");
+const list = other.FS.readFile(`/lib/python3.12/site-packages/${name}`);
+const file = path.join(folder, entry.file_name);
+const withFile = python.globals.get("with_file");
+const wheel = new Uint8Array(fs.readFileSync(file));
+const buffer = withFile(wheel, name, list).toJs();
+fs.writeFileSync(file, buffer);
+entry.sha256 = crypto.createHash("sha256").update(buffer).digest("hex");
+save();
 process.exit(0);

@@ -4,7 +4,9 @@ import io
 import py_compile
 import re
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 UNUSED = re.compile(
     r"(^|/)tests?/|\.(pyi|c|h|pyx|pxd|map|a|jpg)$"
@@ -18,7 +20,7 @@ WITHOUT_DOCSTRINGS = re.compile(r"^(scipy|sklearn|matplotlib|pandas|fontTools|py
 UNCHECKED = py_compile.PycInvalidationMode.UNCHECKED_HASH
 
 
-def compiled(wheel):
+def compiled(wheel: Any) -> bytes:
     """Return the bytes of a wheel whose modules are compiled."""
     packed = io.BytesIO()
     with (
@@ -34,7 +36,7 @@ def compiled(wheel):
     return packed.getvalue()
 
 
-def files(name, data):
+def files(name: str, data: bytes) -> Iterator[tuple[str, bytes]]:
     """Yield a file: a module as bytecode, calibkit's beside its source, which readers look at."""
     if not name.endswith(".py"):
         yield name, data
@@ -58,3 +60,11 @@ def files(name, data):
         path = Path(name)
         name = str(path.parent / "__pycache__" / f"{path.stem}.cpython-312.py")
     yield name + "c", target.read_bytes()
+
+
+def with_file(wheel: Any, name: str, data: Any) -> bytes:
+    """Return the bytes of a wheel with one more file."""
+    packed = io.BytesIO(wheel.to_bytes())
+    with zipfile.ZipFile(packed, "a", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(zipfile.ZipInfo(name, (2020, 1, 1, 0, 0, 0)), data.to_bytes())
+    return packed.getvalue()

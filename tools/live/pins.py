@@ -1,4 +1,4 @@
-"""Every version that the live site is made of, in one place; `tests/test_live.py` sees that they fit.
+"""Every version that the live site is made of, in one place; a test sees that they fit.
 
 Pyodide decides the others: its version decides which Pyodide kernel goes with it, that decides
 JupyterLite, and that the generation of JupyterLab's extensions.

@@ -1,4 +1,4 @@
-"""The folder that runs Python in a page: official files, checked, and cut down to what lessons need.
+"""The folder that runs Python in a page: official files, checked, cut down to what lessons need.
 
 The official lock file names every package with its SHA-256, and `pins.CORE` has that of the lock
 itself. So the files may come from anywhere: one that differs by a bit is refused. Our lock holds

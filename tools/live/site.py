@@ -14,6 +14,7 @@ import subprocess
 import sys
 import zipfile
 from pathlib import Path
+from typing import Any
 
 from tools.live import pins, pyodide
 from tools.virtual_environment import ROOT, Failure, environment, venv_python
@@ -26,7 +27,11 @@ BUILDERS = LIVE / "environment"
 HERE = Path(__file__).parent
 KERNEL = "share/jupyter/labextensions/@jupyterlite/pyodide-kernel-extension/static/pypi"
 NEEDS_TORCH = ("10",)
-LITE_CONFIG = {"apps": ["lab", "notebooks"], "no_sourcemaps": True, "no_unused_shared_packages": True}
+LITE_CONFIG: dict[str, Any] = {
+    "apps": ["lab", "notebooks"],
+    "no_sourcemaps": True,
+    "no_unused_shared_packages": True,
+}
 
 BUTTON = (
     '<p class="ck-run"><a class="ck-button" href="../lite/notebooks/index.html?path={name}.ipynb">'
@@ -134,7 +139,11 @@ def lite(python: Path, target: Path) -> None:
     (source / "static").mkdir(parents=True)
     (source / "static" / "pyodide").symlink_to(python, target_is_directory=True)
     shutil.copy(HERE / "jupyter-lite.json", source)
-    paths = {"contents": [str(contents)], "output_dir": str(target), "cache_dir": str(LIVE / "cache")}
+    paths = {
+        "contents": [str(contents)],
+        "output_dir": str(target),
+        "cache_dir": str(LIVE / "cache"),
+    }
     config = json.dumps({"LiteBuildConfig": LITE_CONFIG | paths})
     (source / "jupyter_lite_config.json").write_text(config, encoding="utf-8")
     print("Building JupyterLite ...", flush=True)
@@ -144,22 +153,25 @@ def lite(python: Path, target: Path) -> None:
 def first_visit(python: Path) -> int:
     """Return the megabytes of Python that a first lesson loads."""
     lock = json.loads((python / "pyodide-lock.json").read_text(encoding="utf-8"))["packages"]
-    names, todo = set(), ["calibkit", "pyodide-kernel", "micropip"]
+    names: set[str] = set()
+    todo = ["calibkit", "pyodide-kernel", "micropip"]
     while todo:
         name = todo.pop().replace("_", "-")
         if name not in names:
             names.add(name)
             todo += lock[name]["depends"]
     files = [lock[name]["file_name"] for name in names] + ["pyodide.asm.js", "python_stdlib.zip"]
-    packed = 0.35 * (python / "pyodide.asm.wasm").stat().st_size  # servers compress it
-    return round((packed + sum((python / name).stat().st_size for name in files)) / 1e6)
+    packed: float = 0.35 * (python / "pyodide.asm.wasm").stat().st_size  # servers compress it
+    sizes = [(python / name).stat().st_size for name in files]
+    return round((packed + sum(sizes)) / 1e6)
 
 
 def with_button(html: str, name: str, size: int) -> str:
     """Return a lesson's page with the button that opens the lesson, below its title."""
-    before, title, after = html.partition("</h1>")
+    head, article, body = html.partition("<article")  # above it stands a title for printing
+    before, title, after = body.partition("</h1>")
     text = NO_BUTTON if name[:2] in NEEDS_TORCH else BUTTON.format(name=name, size=size)
-    return before + title + "\n" + text + after
+    return head + article + before + title + "\n" + text + after
 
 
 def build() -> Path:
@@ -195,7 +207,9 @@ def serve(port: int) -> None:
 def main(arguments: list[str]) -> int:
     """Build the site, or serve it."""
     parser = argparse.ArgumentParser(prog="dev.py site", description=__doc__)
-    parser.add_argument("--serve", action="store_true", help="serve what was built, on this machine")
+    parser.add_argument(
+        "--serve", action="store_true", help="serve what was built, on this machine"
+    )
     parser.add_argument("--port", type=int, default=8000)
     chosen = parser.parse_args(arguments)
     try:
