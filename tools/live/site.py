@@ -152,7 +152,8 @@ def lite(python: Path, target: Path) -> None:
 
 def first_visit(python: Path) -> int:
     """Return the megabytes of Python that a first lesson loads."""
-    lock = json.loads((python / "pyodide-lock.json").read_text(encoding="utf-8"))["packages"]
+    text = (python / "pyodide-lock.json").read_text(encoding="utf-8")
+    lock: dict[str, Any] = json.loads(text)["packages"]
     names: set[str] = set()
     todo = ["calibkit", "pyodide-kernel", "micropip"]
     while todo:
@@ -161,7 +162,7 @@ def first_visit(python: Path) -> int:
             names.add(name)
             todo += lock[name]["depends"]
     files = [lock[name]["file_name"] for name in names] + ["pyodide.asm.js", "python_stdlib.zip"]
-    packed: float = 0.35 * (python / "pyodide.asm.wasm").stat().st_size  # servers compress it
+    packed = 0.35 * (python / "pyodide.asm.wasm").stat().st_size  # servers compress it
     sizes = [(python / name).stat().st_size for name in files]
     return round((packed + sum(sizes)) / 1e6)
 
