@@ -163,7 +163,7 @@ def first_visit(python: Path) -> int:
             todo += lock[name]["depends"]
     files = [lock[name]["file_name"] for name in names] + ["pyodide.asm.js", "python_stdlib.zip"]
     packed = 0.35 * (python / "pyodide.asm.wasm").stat().st_size  # servers compress it
-    sizes = [(python / name).stat().st_size for name in files]
+    sizes: list[int] = [(python / name).stat().st_size for name in files]
     return round((packed + sum(sizes)) / 1e6)
 
 
