@@ -157,7 +157,8 @@ def check_live() -> int:
     if not (BOOK / "html" / "index.html").exists():
         print("skipped: the site is made from the book, which has not been built")
         return 0
-    if code := call(sys.executable, "-m", "tools.live.site"):
+    code = call(sys.executable, "-m", "tools.live.site")
+    if code:
         return code
     env = environment() | {"CALIBKIT_LIVE": str(ROOT / "build" / "site")}
     return pytest("live", "tests/test_live.py", env=env)
@@ -194,6 +195,8 @@ STAGES: dict[str, tuple[str, Callable[[], int]]] = {
     "live": ("the site, its lessons in Node and in a browser", check_live),
     "portable": ("a sample of lessons as other processors compute", lambda: tool("portable")),
 }
+# Only when asked for: it fetches a hundred megabytes and takes ten minutes.
+LONG = ("live",)
 FAST_STAGES: dict[str, Callable[[], int]] = {
     "lint": lambda: lint(fast=True),
     "pairs": STAGES["pairs"][1],
@@ -311,7 +314,7 @@ def command_test(arguments: list[str]) -> int:
     chosen = parser.parse_args(arguments)
     refused = NEED_TORCH if chosen.no_torch else ()
     prepare(EVERYTHING, tuple(name for name in OPTIONAL if name not in refused))
-    names = chosen.only or (FAST_STAGES if chosen.fast else STAGES)
+    names = chosen.only or (FAST_STAGES if chosen.fast else [n for n in STAGES if n not in LONG])
     return run_stages(names, fast=chosen.fast)
 
 
@@ -326,7 +329,8 @@ def command_site(arguments: list[str]) -> int:
     """Build the book with lessons that run in the browser; `site --serve` shows it."""
     if "--serve" not in arguments:
         prepare(READER, TORCH)
-        if code := build_book():
+        code = build_book()
+        if code:
             return code
     return call(sys.executable, "-m", "tools.live.site", *arguments)
 
