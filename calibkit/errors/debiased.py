@@ -17,7 +17,7 @@ from calibkit.errors.family import (
     view_of,
     weighted_norm,
 )
-from calibkit.errors.named import FIFTEEN_EQUAL_MASS
+from calibkit.errors.named import FIFTEEN
 from calibkit.reliability import BinTable, reliability_tables
 from calibkit.views import BinaryProblem, Rows, View, binary_problems, refuse_weights
 
@@ -86,7 +86,7 @@ def debiased_calibration_error(
     y_prob: Any,
     *,
     view: View | None = None,
-    bins: Bins = FIFTEEN_EQUAL_MASS,
+    bins: Bins = FIFTEEN,
     norm: float = 2,
     method: str = "frequency",
     singles: str = "zero",

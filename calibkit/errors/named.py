@@ -8,7 +8,7 @@ from calibkit.bins import Bins, EqualMass
 from calibkit.errors.family import CalibrationError, calibration_error, check_options
 from calibkit.views import Rows, View
 
-FIFTEEN_EQUAL_MASS = EqualMass(15)
+FIFTEEN = EqualMass(15)
 
 
 def expected_calibration_error(
@@ -166,12 +166,7 @@ def class_wise_calibration_error(
 
 
 def marginal_calibration_error(
-    y_true: Any,
-    y_prob: Any,
-    *,
-    norm: float = 2,
-    bins: Bins = FIFTEEN_EQUAL_MASS,
-    **rows: Unpack[Rows],
+    y_true: Any, y_prob: Any, *, norm: float = 2, bins: Bins = FIFTEEN, **rows: Unpack[Rows]
 ) -> CalibrationError:
     """Marginal calibration error of Kumar et al. (2019): an l_p norm over classes and bins.
 
@@ -195,12 +190,7 @@ def marginal_calibration_error(
 
 
 def top_label_calibration_error(
-    y_true: Any,
-    y_prob: Any,
-    *,
-    norm: float = 2,
-    bins: Bins = FIFTEEN_EQUAL_MASS,
-    **rows: Unpack[Rows],
+    y_true: Any, y_prob: Any, *, norm: float = 2, bins: Bins = FIFTEEN, **rows: Unpack[Rows]
 ) -> CalibrationError:
     """Top-label calibration error of Kumar et al. (2019): an l_p norm of the confidence gaps.
 
