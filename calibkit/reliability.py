@@ -109,7 +109,7 @@ class BinTable(Result):
 
 
 def reliability_table(
-    y_true: Any, y_prob: Any, *, view: View | None = None, bins: Bins = 15, **rows: Unpack[Rows]
+    y_true: Any, y_prob: Any, *, view: View = None, bins: Bins = 15, **rows: Unpack[Rows]
 ) -> BinTable:
     """Count, mean prediction and frequency per bin, for one binary problem.
 
@@ -133,7 +133,7 @@ def reliability_table(
 
 
 def reliability_tables(
-    y_true: Any, y_prob: Any, *, view: View | None = None, bins: Bins = 15, **rows: Unpack[Rows]
+    y_true: Any, y_prob: Any, *, view: View = None, bins: Bins = 15, **rows: Unpack[Rows]
 ) -> tuple[BinTable, ...]:
     """Like `reliability_table`, but for every problem of the view. Taught in lesson 04.
 

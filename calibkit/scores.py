@@ -145,12 +145,7 @@ def log_loss(y_true: Any, y_prob: Any, **rows: Unpack[Rows]) -> Score:
 
 
 def brier_decomposition(
-    y_true: Any,
-    y_prob: Any,
-    *,
-    view: View | None = None,
-    bins: Bins | None = None,
-    **rows: Unpack[Rows],
+    y_true: Any, y_prob: Any, *, view: View = None, bins: Bins | None = None, **rows: Unpack[Rows]
 ) -> BrierDecomposition:
     """Split the Brier score of a binary problem into miscalibration and discrimination.
 

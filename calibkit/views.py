@@ -37,7 +37,7 @@ from calibkit._validation import (
 
 __all__ = ["BinaryProblem", "Rows", "View", "binary_problem", "binary_problems"]
 
-View = str | int
+View = str | int | None
 
 
 class Rows(TypedDict, total=False):
@@ -74,7 +74,7 @@ class BinaryProblem:
 
 
 def binary_problem(
-    y_true: Any, y_prob: Any, *, view: View | None = None, **rows: Unpack[Rows]
+    y_true: Any, y_prob: Any, *, view: View = None, **rows: Unpack[Rows]
 ) -> BinaryProblem:
     """Reduce labels and probabilities to one binary problem. Taught in lesson 04.
 
@@ -110,7 +110,7 @@ def binary_problem(
 
 
 def binary_problems(
-    y_true: Any, y_prob: Any, *, view: View | None = None, **rows: Unpack[Rows]
+    y_true: Any, y_prob: Any, *, view: View = None, **rows: Unpack[Rows]
 ) -> tuple[BinaryProblem, ...]:
     """Reduce to binary problems: K for ``"class-wise"``, else one. Taught in lesson 04.
 
@@ -134,12 +134,7 @@ def binary_problems(
 
 
 def weighted_problems(
-    y_true: Any,
-    y_prob: Any,
-    *,
-    view: View | None = None,
-    positive: Any = None,
-    sample_weight: Any = None,
+    y_true: Any, y_prob: Any, *, view: View = None, positive: Any = None, sample_weight: Any = None
 ) -> tuple[BinaryProblem, ...]:
     """Do the work of `binary_problems`, weights included; arrays may be those of the caller."""
     prob = as_probability_array(y_prob)
@@ -172,14 +167,14 @@ def weighted_problems(
 
 
 def one_problem(
-    y_true: Any, y_prob: Any, *, view: View | None = None, **rows: Unpack[Rows]
+    y_true: Any, y_prob: Any, *, view: View = None, **rows: Unpack[Rows]
 ) -> BinaryProblem:
     """Do the work of `binary_problem`, weights included."""
     _check_single(view)
     return weighted_problems(y_true, y_prob, view=view, **rows)[0]
 
 
-def _check_single(view: View | None) -> None:
+def _check_single(view: View) -> None:
     if view == "class-wise":
         raise ValueError(
             'view="class-wise" gives one binary problem per class, but a single one is needed '
@@ -222,7 +217,7 @@ def _column(prob: FloatArray, k: int) -> FloatArray:
     return prob if k == 1 else 1 - prob.astype(np.float64)
 
 
-def _check_view(view: View | None, ndim: int, n_classes: int) -> None:
+def _check_view(view: View, ndim: int, n_classes: int) -> None:
     known = view in ("top-label", "class-wise")
     if isinstance(view, int | np.integer) and not isinstance(view, bool):
         known = 0 <= view < n_classes

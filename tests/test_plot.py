@@ -495,7 +495,7 @@ class TestFirstGuess:
         ax = plot.reliability(model, X, names, view=2)
         wanted = plot.reliability(number, model.predict_proba(X), view=2)
         assert ax.get_title() == wanted.get_title()
-        with pytest.raises(ValueError, match="'fox', a class that the classifier was not"):
+        with pytest.raises(ValueError, match="'fox', a class the classifier was not"):
             plot.reliability(model, X[:2], ["fox", "dog"], view=2)
 
     def test_what_is_refused(self, sample, table):

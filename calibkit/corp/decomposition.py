@@ -128,12 +128,7 @@ class Miscalibration(Number):
 
 
 def corp_decomposition(
-    y_true: Any,
-    y_prob: Any,
-    *,
-    view: View | None = None,
-    score: str = "brier",
-    **rows: Unpack[Rows],
+    y_true: Any, y_prob: Any, *, view: View = None, score: str = "brier", **rows: Unpack[Rows]
 ) -> CorpDecomposition:
     """Fit the CORP reliability curve and split the score into its three parts.
 
@@ -207,12 +202,7 @@ def decompose_counts(
 
 
 def miscalibration(
-    y_true: Any,
-    y_prob: Any,
-    *,
-    view: View | None = None,
-    score: str = "brier",
-    **rows: Unpack[Rows],
+    y_true: Any, y_prob: Any, *, view: View = None, score: str = "brier", **rows: Unpack[Rows]
 ) -> Miscalibration:
     """Return the miscalibration part of a score (MCB): a measure without bins.
 

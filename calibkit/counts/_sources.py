@@ -1,8 +1,10 @@
 """One door to all kinds of files; the ending of the name says which."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from os import PathLike
+from os.path import realpath
 from pathlib import Path
 
 from calibkit.counts import _arrays, _csv, _parquet
@@ -52,7 +54,10 @@ def resolve_all(
 ) -> list[tuple[str, Columns]]:
     """Look at the columns of all files: the same classes, matched by name, in one order."""
     found: list[tuple[str, Columns]] = []
-    for path in map(str, paths):
+    files = list(map(str, paths))
+    if twice := [file for file, times in Counter(map(realpath, files)).items() if times > 1]:
+        raise Place(twice[0]).error("the file is named twice; its rows would count twice.")
+    for path in files:
         here = resolve(path, columns)
         first = found[0][1] if found else here
         names, wanted = (dict(zip(c.prob, c.classes or c.prob, strict=True)) for c in (here, first))

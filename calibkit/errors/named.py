@@ -12,7 +12,7 @@ FIFTEEN = EqualMass(15)
 
 
 def expected_calibration_error(
-    y_true: Any, y_prob: Any, *, view: View | None = None, bins: Bins = 15, **rows: Unpack[Rows]
+    y_true: Any, y_prob: Any, *, view: View = None, bins: Bins = 15, **rows: Unpack[Rows]
 ) -> CalibrationError:
     """Mean gap between prediction and frequency (ECE): norm 1, equal-width bins.
 
@@ -33,7 +33,7 @@ def expected_calibration_error(
 
 
 def adaptive_calibration_error(
-    y_true: Any, y_prob: Any, *, view: View | None = None, n_bins: int = 15, **rows: Unpack[Rows]
+    y_true: Any, y_prob: Any, *, view: View = None, n_bins: int = 15, **rows: Unpack[Rows]
 ) -> CalibrationError:
     """Mean gap over equal-mass bins: every bin holds the same number of predictions.
 
@@ -56,7 +56,7 @@ def adaptive_calibration_error(
 
 
 def average_calibration_error(
-    y_true: Any, y_prob: Any, *, view: View | None = None, bins: Bins = 15, **rows: Unpack[Rows]
+    y_true: Any, y_prob: Any, *, view: View = None, bins: Bins = 15, **rows: Unpack[Rows]
 ) -> CalibrationError:
     """Unweighted mean gap over the bins in use, however few predictions they hold.
 
@@ -76,7 +76,7 @@ def average_calibration_error(
 
 
 def maximum_calibration_error(
-    y_true: Any, y_prob: Any, *, view: View | None = None, bins: Bins = 15, **rows: Unpack[Rows]
+    y_true: Any, y_prob: Any, *, view: View = None, bins: Bins = 15, **rows: Unpack[Rows]
 ) -> CalibrationError:
     """Largest gap of any bin (often MCE): norm infinity.
 
@@ -96,7 +96,7 @@ def maximum_calibration_error(
 
 
 def root_mean_square_calibration_error(
-    y_true: Any, y_prob: Any, *, view: View | None = None, bins: Bins = 15, **rows: Unpack[Rows]
+    y_true: Any, y_prob: Any, *, view: View = None, bins: Bins = 15, **rows: Unpack[Rows]
 ) -> CalibrationError:
     """Root of the weighted mean squared gap: norm 2, equal-width bins.
 
@@ -120,7 +120,7 @@ def lp_calibration_error(
     y_prob: Any,
     *,
     norm: float,
-    view: View | None = None,
+    view: View = None,
     bins: Bins = 15,
     **rows: Unpack[Rows],
 ) -> CalibrationError:

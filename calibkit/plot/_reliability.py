@@ -156,19 +156,16 @@ def _of_classifier(model: Any, X: Any, y: Any, rows: Rows) -> tuple[tuple[Any, A
     """Return labels and probabilities of a fitted classifier."""
     if not hasattr(model, "predict_proba"):
         raise ValueError(
-            f"{type(model).__name__} has no predict_proba. Pass y_true and y_prob, or calibrate it "
-            "first, e.g. with sklearn.calibration.CalibratedClassifierCV."
+            f"{type(model).__name__} has no predict_proba: wrap it in CalibratedClassifierCV."
         )
     prob, classes = model.predict_proba(X), list(model.classes_)
     if len(classes) == 2:
         positive = rows.get("positive", classes[1])
         column = classes.index(positive) if positive in classes else 1
         return (y, np.asarray(prob)[:, column]), {**rows, "positive": positive}
-    place = {label: k for k, label in enumerate(classes)}
-    unknown = [label for label in y if label not in place]
-    if unknown:
-        raise ValueError(f"y holds {unknown[0]!r}, a class that the classifier was not fitted to.")
-    return (np.array([place[label] for label in y]), prob), rows
+    if unknown := set(y) - set(classes):
+        raise ValueError(f"y holds {unknown.pop()!r}, a class the classifier was not fitted to.")
+    return ([classes.index(label) for label in y], prob), rows
 
 
 def draw_bars(ax: Axes, table: BinTable, face: str = "none", zorder: float = 1.5) -> None:
