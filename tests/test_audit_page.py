@@ -182,7 +182,7 @@ def test_names_that_a_font_lacks_or_that_control_a_page_are_written_as_codes() -
     axes = report.figures()["groups"].axes[0]
     shown = {label.get_text() for label in axes.get_yticklabels()}
     assert shown == {"bell\\x07", "\\u4e2d\\u6587", "plain"}
-    page = report.html()
+    page = report.to_html()
     assert "\x07" not in page
     assert "中文" in page
 
