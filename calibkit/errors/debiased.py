@@ -142,8 +142,7 @@ def debiased_calibration_error(
     >>> round(error.plain, 4), round(float(error), 4), round(error.squared, 6)
     (0.0707, 0.0416, 0.001735)
     """
-    _check(norm, method, singles)
-    refuse_weights(rows)
+    _check(norm, method, singles, rows)
     tables = reliability_tables(y_true, y_prob, view=view, bins=bins, **rows)
     if method == "resampled":
         value, per_view = _resampled(tables, norm, as_generator(rng))
@@ -173,7 +172,8 @@ def debiased_calibration_error(
     )
 
 
-def _check(norm: float, method: str, singles: str) -> None:
+def _check(norm: float, method: str, singles: str, rows: Rows) -> None:
+    refuse_weights(rows)
     as_choice(method, "method", ("frequency", "pairwise", "resampled"))
     as_choice(singles, "singles", ("zero", "plain"))
     check_options(norm)

@@ -4,7 +4,7 @@ Each artist carries the name of its element as gid, so that a test (or a curious
 it. Consistency bars after Bröcker and Smith (2007); for the diagonal filling see `_filling`.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any, Unpack
 
 import numpy as np
@@ -33,7 +33,7 @@ _WORDS = {
 
 def reliability(
     *data: Any,
-    view: View | None = None,
+    view: View = None,
     bins: Bins | None = None,
     rng: int | np.random.Generator | None = 0,
     ax: Axes | None = None,
@@ -93,14 +93,8 @@ def reliability(
     ('predicted probability', 'observed frequency')
     >>> plt.close(ax.figure)
     """
-    null = None
-    if len(data) == 1 and isinstance(data[0], BinTable):
-        table = data[0]
-        if rows or view is not None or bins is not None:
-            raise ValueError("A table has its view, bins and weights already; pass it alone.")
-    else:
-        table, found, null = _measured(data, view, 15 if bins is None else bins, rng, rows)
-        band = found if band is None else band
+    table, found, null = _measured(data, view, bins, rng, rows)
+    band = found if band is None else band
     if band is not None and not np.array_equal(band.table.edges, table.edges):
         raise ValueError(
             f"the band was made for {band.table.bins}, the table for {table.bins}; "
@@ -113,20 +107,7 @@ def reliability(
     size = (4.6, 5.0 if "counts" in names else 4.2)
     with look.drawing(ax, size, title=title, legend=legend) as ax:
         _scale.frame(ax, _scale.axis_words(table.view), "linear")
-        if "filling" in names:
-            fill_bins(ax, table)
-        if "bars" in names:
-            draw_bars(ax, table, "none" if "filling" in names else look.PALE)
-        if band is not None and "band" in names:
-            _draw_band(ax, band)
-        if "truth" in names:
-            look.draw_truth(ax, _scale.grid("linear", 201), truth)
-        if "gaps" in names:
-            _draw_gaps(ax, table)
-        if "means" in names:
-            draw_means(ax, table)
-        if "counts" in names:
-            add_counts(ax, table.edges, table.count)
+        _draw_elements(ax, table, names, band, truth)
     drawn = [words for name, words in _WORDS.items() if name in names]
     shown = f"Reliability diagram{' with ' if drawn else ''}{', '.join(drawn)}."
     said = band.describe() if band is not None and "band" in names else ""
@@ -135,10 +116,38 @@ def reliability(
     return ax
 
 
+def _draw_elements(
+    ax: Axes,
+    table: BinTable,
+    names: Collection[str],
+    band: ConsistencyBand | None,
+    truth: look.Truth | None,
+) -> None:
+    if "filling" in names:
+        fill_bins(ax, table)
+    if "bars" in names:
+        draw_bars(ax, table, "none" if "filling" in names else look.PALE)
+    if band is not None and "band" in names:
+        _draw_band(ax, band)
+    if "truth" in names:
+        look.draw_truth(ax, _scale.grid("linear", 201), truth)
+    if "gaps" in names:
+        _draw_gaps(ax, table)
+    if "means" in names:
+        draw_means(ax, table)
+    if "counts" in names:
+        add_counts(ax, table.edges, table.count)
+
+
 def _measured(
-    data: tuple[Any, ...], view: View | None, bins: Bins, rng: Any, rows: Rows
+    data: tuple[Any, ...], view: View, bins: Bins | None, rng: Any, rows: Rows
 ) -> tuple[BinTable, ConsistencyBand | None, NullLevel | None]:
     """Return the table of labels and probabilities, and what chance allows where it is known."""
+    if len(data) == 1 and isinstance(data[0], BinTable):
+        if rows or view is not None or bins is not None:
+            raise ValueError("A table has its view, bins and weights already; pass it alone.")
+        return data[0], None, None
+    bins = 15 if bins is None else bins
     if len(data) == 3 and hasattr(data[0], "fit"):
         data, rows = _of_classifier(*data, rows)
     if len(data) != 2:
