@@ -131,7 +131,7 @@ def test_a_file_that_is_named_twice_is_refused(tmp_path: Path, again: str) -> No
     other = {"same": path, "link": tmp_path / "b.parquet", "dotted": tmp_path / "." / "a.parquet"}
     if again == "link":
         other["link"].symlink_to(path)
-    with pytest.raises(PredictionFileError, match=r"a\.parquet.*named twice.*count twice"):
+    with pytest.raises(PredictionFileError, match=r"[ab]\.parquet.*named twice.*count twice"):
         count_files([path, str(other[again])], label="y", prob="p")
 
 

@@ -1,6 +1,5 @@
 """One door to all kinds of files; the ending of the name says which."""
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from os import PathLike
@@ -54,11 +53,12 @@ def resolve_all(
 ) -> list[tuple[str, Columns]]:
     """Look at the columns of all files: the same classes, matched by name, in one order."""
     found: list[tuple[str, Columns]] = []
-    files = list(map(str, paths))
-    if twice := [file for file, times in Counter(map(realpath, files)).items() if times > 1]:
-        raise Place(twice[0]).error("the file is named twice; its rows would count twice.")
-    for path in files:
+    seen: set[str] = set()
+    for path in map(str, paths):
         here = resolve(path, columns)
+        if (file := realpath(path)) in seen:
+            raise Place(path).error("the file is named twice; its rows would count twice.")
+        seen.add(file)
         first = found[0][1] if found else here
         names, wanted = (dict(zip(c.prob, c.classes or c.prob, strict=True)) for c in (here, first))
         if names != wanted:
