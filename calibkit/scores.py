@@ -177,11 +177,9 @@ def brier_decomposition(
     if not isinstance(binning, Distinct):
         index = binning.assign(problem.prob, edges)
         centred = problem.prob - (sum_prob / np.where(used, total, 1))[index]
-        hidden = centred**2, centred * problem.label
-        squares, products = (np.average(part, weights=problem.weight) for part in hidden)
-        within = float(squares - 2 * products)
-    squared = (problem.prob.astype(np.float64) - problem.label) ** 2
-    score = np.average(squared, weights=problem.weight)
+        hidden = centred**2 - 2 * centred * problem.label
+        within = float(np.average(hidden, weights=problem.weight))
+    score = np.average((problem.prob.astype(float) - problem.label) ** 2, weights=problem.weight)
     return BrierDecomposition(
         score=float(score),
         miscalibration=float((weight * (mean_prob - frequency) ** 2).sum()),

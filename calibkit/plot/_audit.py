@@ -182,10 +182,8 @@ def _rows(ax: Axes, names: list[Any]) -> None:
     """Label the rows of a dot plot as plain text: a dollar sign is no formula."""
     # A character that the font lacks would be an empty box, and a warning: it is written as code.
     font = font_manager.get_font(font_manager.findfont(font_manager.FontProperties()))
-    drawn = [
-        "".join(c if font.get_char_index(ord(c)) else ascii(c)[1:-1] for c in str(name))
-        for name in names
-    ]
+    has = font.get_char_index
+    drawn = ("".join(c if has(ord(c)) else ascii(c)[1:-1] for c in str(name)) for name in names)
     shown = [name if len(name) <= 28 else f"{name[:27]}…" for name in drawn]
     ax.set_yticks(np.arange(len(names)), [text.replace("$", r"\$") for text in shown])
     for label, text in zip(ax.get_yticklabels(), shown, strict=True):

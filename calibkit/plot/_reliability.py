@@ -117,11 +117,7 @@ def reliability(
 
 
 def _draw_elements(
-    ax: Axes,
-    table: BinTable,
-    names: Collection[str],
-    band: ConsistencyBand | None,
-    truth: look.Truth | None,
+    ax: Axes, table: BinTable, names: Collection[str], band: ConsistencyBand | None, truth: Any
 ) -> None:
     if "filling" in names:
         fill_bins(ax, table)
