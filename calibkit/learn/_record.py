@@ -1,9 +1,10 @@
 """What a learner has done in one lesson, and the small file that keeps it over restarts.
 
 The file is ``.progress/NN.json`` in the folder that the variable ``CALIBKIT_WORKBOOK`` names, or in
-the drive of a notebook that runs in the browser; elsewhere nothing is stored. It holds four tables: ``guesses`` by prediction;
-``revealed``, the guess that stood when an outcome was first shown, null where there was none;
-``states`` by exercise; and ``points``, what learners find in their own texts.
+the drive of a notebook that runs in the browser; elsewhere nothing is stored. It holds four
+tables: ``guesses`` by prediction; ``revealed``, the guess that stood when an outcome was first
+shown, null where there was none; ``states`` by exercise; and ``points``, what learners find in
+their own texts.
 """
 
 import json
