@@ -17,10 +17,12 @@ CLEAR = 3.5
 # So large the statistic should be if the predictions were right, before its absence says much.
 _EXPECTED = 5.0
 # Labels are called shuffled only if right predictions would hardly ever do so badly: with few
-# events the statistic varies much. It is drawn for moderate data, and normal for large data.
-_HARDLY_EVER = 0.01
-_DRAWS = 400
-_LARGE = 50_000
+# events the statistic varies much. It is drawn for moderate data until the answer is plain, and
+# normal for large data, and where even the normal law leaves no doubt.
+_HARDLY_EVER = 0.001
+_DRAWS, _ENOUGH = 4000, 10
+_LEAST = 1e-3  # so that a single impossible row does not decide
+_LARGE, _NO_DOUBT = 50_000, 1e-9
 # A better order of the columns must explain this part of what the predictions promise.
 _PART = 0.3
 
@@ -56,7 +58,7 @@ def alignment_of(rows: Rows, rng: np.random.Generator) -> Alignment:
     elif z < CLEAR:
         shifted = _shifted(rows, mean, sd)
         if shifted or (
-            expected >= _EXPECTED and _share_as_bad(table, own - mean, rng) < _HARDLY_EVER
+            expected >= _EXPECTED and _share_as_bad(table, label, rng) < _HARDLY_EVER
         ):
             verdict, cause = "not aligned", "rows shifted" if shifted else "shuffled"
         else:
@@ -83,19 +85,28 @@ def _random_order(table: FloatVector, count: IntVector) -> tuple[float, float]:
     return overall, float(np.sqrt(variance)) / n
 
 
-def _share_as_bad(table: FloatVector, surplus: float, rng: np.random.Generator) -> float:
-    """Return how often right predictions would stand out so little from random order."""
-    n = len(table)
+def _share_as_bad(table: FloatVector, label: IntVector, rng: np.random.Generator) -> float:
+    """Return how often right predictions would fit their labels as badly as these, by mean log.
+
+    Logs tell right from shuffled better than probabilities, whose few largest decide alone.
+    """
+    n, place = len(table), np.arange(len(table))
+    score = np.log(np.maximum(table, _LEAST))
     # Centred columns: how many events there were of each class says nothing about their order.
-    centred = table - table.mean(axis=0)
-    if n <= _LARGE:
-        drawer, place = Drawer(table), np.arange(n)
-        drawn = [float(centred[place, drawer.draw(rng)].mean()) for _ in range(_DRAWS)]
-        return float(np.mean(np.array(drawn) <= surplus))
+    centred = score - score.mean(axis=0)
+    surplus = float(centred[place, label].mean())
     mean = np.einsum("ik,ik->i", table, centred)
     variance = np.einsum("ik,ik,ik->i", table, centred, centred) - mean**2
     sd = float(np.sqrt(np.maximum(variance, 0.0).sum())) / n
-    return float(special.ndtr(_ratio(surplus - float(mean.mean()), sd)))
+    law = float(special.ndtr(_ratio(surplus - float(mean.mean()), sd)))
+    if n > _LARGE or law < _NO_DOUBT:
+        return law
+    drawer, as_bad = Drawer(table), 0
+    for draw in range(1, _DRAWS + 1):
+        as_bad += float(centred[place, drawer.draw(rng)].mean()) <= surplus
+        if as_bad == _ENOUGH:  # Besag and Clifford (1991): a share found this way is not too small
+            return as_bad / draw
+    return (as_bad + 1) / (_DRAWS + 1)
 
 
 def _ratio(difference: float, sd: float) -> float:
