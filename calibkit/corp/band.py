@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 
+from calibkit._draws import MANY_ROWS, Coins
+from calibkit._progress import watched
 from calibkit._result import Result, read_only, spell
 from calibkit._validation import as_array, as_count, as_generator, as_level
 from calibkit.corp.decomposition import CorpDecomposition, FloatVector, corp_decomposition
@@ -95,18 +97,41 @@ def corp_band(
     >>> corp_band(y_true, y_prob, at=[.2, .5, .8], n_draws=200, rng=0).outside.tolist()
     [False, False, False]
     """
-    level, n_draws = as_level(level), as_count(n_draws, "n_draws")
+    level, n_draws = as_level(level), as_count(n_draws, "n_draws", minimum=2)
     generator = as_generator(rng)
     parts = corp_decomposition(y_true, y_prob, view=view)
     prediction, count = parts.prediction, parts.prediction_count
     points = _points(at, prediction)
     height = np.empty((n_draws, len(points)))
-    for draw in height:
-        frequency = generator.binomial(count, prediction) / count
-        draw[:] = np.interp(points, prediction, isotonic_regression(frequency, weights=count).x)
+    many = len(prediction) > MANY_ROWS and bool((count == 1).all())
+    coins = Coins(prediction) if many else None
+    # Only the neighbours of the points are looked at.
+    above = np.searchsorted(prediction, points)
+    near = np.unique(np.clip([above - 1, above], 0, len(prediction) - 1))
+    for draw in watched(height, n_draws, "redraws"):
+        if coins:
+            curve = _curve_of_events(coins.throw(1, generator)[0], near)
+        else:
+            frequency = generator.binomial(count, prediction) / count
+            curve = isotonic_regression(frequency, weights=count).x[near]
+        draw[:] = np.interp(points, prediction[near], curve)
     lower, upper = np.quantile(height, [(1 - level) / 2, (1 + level) / 2], axis=0)
     at, lower, upper = map(read_only, (points, lower, upper))
     return CorpBand(parts=parts, at=at, lower=lower, upper=upper, level=level)
+
+
+def _curve_of_events(event: NDArray[np.bool_], near: NDArray[np.intp]) -> FloatVector:
+    """Return the curve at some predictions, for one event or miss per prediction.
+
+    Misses that follow events are pooled with them anyway: such runs are what is left to pool.
+    """
+    change = np.flatnonzero(event[1:] != event[:-1]) + 1
+    first = int(event[0])
+    start = np.concatenate(([0], change[first::2]))
+    fall = np.concatenate(([0] * (1 - first), change[1 - first :: 2], [len(event)]))[: len(start)]
+    count = np.diff(start, append=len(event)).astype(np.float64)
+    curve = isotonic_regression((fall - start) / count, weights=count).x
+    return np.asarray(curve[np.searchsorted(start, near, side="right") - 1])
 
 
 def _points(at: Any, prediction: FloatVector) -> FloatVector:

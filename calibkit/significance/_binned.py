@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from calibkit._draws import MANY_ROWS, Coins
+from calibkit._progress import watched
 from calibkit._validation import FloatArray, as_predictions
 from calibkit.bins import Binning
 from calibkit.errors.family import CalibrationError, bin_weights, combine_views, weighted_norm
@@ -18,6 +20,7 @@ IndexVector = NDArray[np.intp]
 
 # Redraws are made in blocks of about this many random numbers (8 MB of float64).
 _BLOCK_DRAWS = 1_000_000
+_STEPS = 4096  # predictions of a lot agree to 1 part of so many
 
 
 def uses_labels(binning: Binning) -> bool:
@@ -25,10 +28,11 @@ def uses_labels(binning: Binning) -> bool:
     return bool(getattr(binning, "uses_labels", False))
 
 
-def blocks(n_draws: int, n: int) -> Iterator[slice]:
-    """Cut the draws into blocks that fit into memory."""
+def blocks(n_draws: int, n: int, label: str = "redraws") -> Iterator[slice]:
+    """Cut the draws into blocks that fit into memory; long runs show their progress."""
     size = max(1, _BLOCK_DRAWS // n)
-    for start in range(0, n_draws, size):
+    starts = range(0, n_draws, size)
+    for start in watched(starts, len(starts), label):
         yield slice(start, min(start + size, n_draws))
 
 
@@ -46,6 +50,19 @@ def draw_classes(
     return drawn
 
 
+def redrawn_labels(
+    prob: FloatArray, n_draws: int, generator: np.random.Generator
+) -> Iterator[NDArray[np.int64]]:
+    """Yield labels drawn from the predictions, one set after the other."""
+    many = prob.ndim == 1 and len(prob) > MANY_ROWS
+    coins = Coins(prob) if many else None
+    for _ in range(n_draws):
+        if coins:
+            yield coins.throw(1, generator)[0].astype(np.int64)
+        else:
+            yield draw_classes(prob, 1, generator)[0]
+
+
 def draw_events(
     problem: BinaryProblem,
     table: BinTable,
@@ -59,9 +76,13 @@ def draw_events(
     kind: type[np.float32 | np.float64] = np.float32 if coarse else np.float64
     prob = problem.prob[order].astype(kind)
     events = np.empty((n_draws, table.n_bins), dtype=np.intp)
+    coins = Coins(problem.prob[order]) if problem.n > MANY_ROWS else None
     for rows in blocks(n_draws, problem.n):
-        uniform = generator.random((rows.stop - rows.start, problem.n), dtype=kind)
-        happened = np.less(uniform, prob)
+        size = rows.stop - rows.start
+        if coins:
+            happened = coins.throw(size, generator)
+        else:
+            happened = np.less(generator.random((size, problem.n), dtype=kind), prob)
         for b, (start, stop) in enumerate(pairwise(bounds)):
             events[rows, b] = np.count_nonzero(happened[:, start:stop], axis=1)
     return events
@@ -127,14 +148,25 @@ class Redraws(NamedTuple):
     def resampled_sums(
         self, n_resamples: int, generator: np.random.Generator
     ) -> Iterator[tuple[slice, list[FloatVector]]]:
-        """Redraw rows; yield count, sum of predictions and events per bin, (resamples, B, 3)."""
+        """Redraw rows; yield count, sum of predictions and events per bin, (resamples, B, 3).
+
+        Beyond `MANY_ROWS`, rows of one bin and label whose predictions agree to 1/4096 are one lot:
+        lots have the multinomial law, and their means replace predictions.
+        """
         n = len(self.prob)
+        if n > MANY_ROWS and len(self.problems) == 1:
+            count, bounds, columns = _lots(self.problems[0], self.error.tables[0])
+            for block in blocks(n_resamples, len(count), "resamples"):
+                size = block.stop - block.start
+                times = generator.multinomial(n, count / n, size=size).astype(np.float64)
+                yield block, [_sums(times, bounds, columns)]
+            return
         parts = []  # the rows of each problem sorted by bin: order, bounds, what to add up
         for problem, table in zip(self.problems, self.error.tables, strict=True):
             order, bounds = _sort_by_bin(problem, table)
             columns = np.column_stack([np.ones(n), problem.prob, problem.label])
             parts.append((order, bounds, columns[order]))
-        for block in blocks(n_resamples, n):
+        for block in blocks(n_resamples, n, "resamples"):
             drawn = generator.integers(0, n, size=(block.stop - block.start, n))
             times = np.empty(drawn.shape)  # how often each row was drawn, as float for products
             for row, indices in zip(times, drawn, strict=True):
@@ -152,6 +184,21 @@ class Redraws(NamedTuple):
                 gaps.append(reference - hits / count)
             weights.append(bin_weights(count, self.error.weights))
         return self.errors(gaps, weights)
+
+
+def _lots(
+    problem: BinaryProblem, table: BinTable
+) -> tuple[IndexVector, IndexVector, FloatVector]:
+    """Return rows per lot, the bounds of the bins among lots, and what a row of a lot adds up."""
+    step = np.minimum(problem.prob * _STEPS, _STEPS - 1).astype(np.intp)
+    index = table.binning.assign(problem.prob, table.edges)
+    key = (index * _STEPS + step) * 2 + problem.label
+    count = np.bincount(key)
+    used = np.flatnonzero(count)
+    mean = np.bincount(key, problem.prob)[used] / count[used]
+    columns = np.column_stack([np.ones(len(used)), mean, used % 2])
+    bounds = np.searchsorted(used, np.arange(table.n_bins + 1) * (2 * _STEPS))
+    return count[used], bounds, columns
 
 
 def _sums(times: FloatVector, bounds: IndexVector, columns: FloatVector) -> FloatVector:

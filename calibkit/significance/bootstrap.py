@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from calibkit._progress import watched
 from calibkit._result import Number, listed, read_only
 from calibkit._validation import (
     FloatArray,
@@ -152,7 +153,8 @@ def bootstrap_interval(
         draws = redraws.resampled_errors(n_resamples, generator)
     else:
         rows = (generator.integers(0, len(prob), size=len(prob)) for _ in range(n_resamples))
-        draws = np.array([float(measure(labels[i], prob[i], **options)) for i in rows])
+        values = (float(measure(labels[i], prob[i], **options)) for i in rows)
+        draws = np.array(list(watched(values, n_resamples, "resamples")))
     how = "inverted" if tests else method or "reflected"
     low, high = tests.interval(level) if tests else _quantiles(value, draws, level, how)
     return BootstrapInterval(

@@ -7,6 +7,7 @@ from typing import Any, SupportsFloat
 import numpy as np
 from numpy.typing import NDArray
 
+from calibkit._progress import watched
 from calibkit._result import Number, Result, listed, read_only, spell
 from calibkit._validation import as_count, as_generator, as_level, as_predictions
 from calibkit.bins import Binning
@@ -109,8 +110,9 @@ def null_level(
     if redraws := _binned.redraws_of(observed, y_true, y_prob):
         draws = redraws.null_errors(n_draws, generator)
     else:
-        labels = (_binned.draw_classes(prob, 1, generator)[0] for _ in range(n_draws))
-        draws = np.array([float(measure(y, prob, **options)) for y in labels])
+        labels = _binned.redrawn_labels(prob, n_draws, generator)
+        values = (float(measure(y, prob, **options)) for y in labels)
+        draws = np.array(list(watched(values, n_draws, "redraws")))
     low, median, high = map(float, np.quantile(draws, [0.05, 0.5, 0.95]))
     return NullLevel(
         value=value,
@@ -228,7 +230,7 @@ def consistency_band(
     >>> consistency_band(y_true, y_prob, bins=5, rng=0).outside.tolist()
     [False, False, False, False, False]
     """
-    level, n_draws = as_level(level), as_count(n_draws, "n_draws")
+    level, n_draws = as_level(level), as_count(n_draws, "n_draws", minimum=2)
     table = reliability_table(y_true, y_prob, view=view, bins=bins)
     if _binned.uses_labels(table.binning):
         raise ValueError(f"A consistency band needs bins that ignore the labels, not {table.bins}.")
