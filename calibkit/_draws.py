@@ -26,7 +26,7 @@ class Coins:
         n = len(self.whole)
         words = generator.integers(0, 2**64, size=-(-n_draws * n // 4), dtype=np.uint64)
         drawn = words.view(np.uint16)[: n_draws * n].reshape(n_draws, n)
-        happened = np.less(drawn, self.whole)
-        draw, row = np.nonzero(drawn == self.whole)
-        happened[draw, row] = generator.random(len(row)) < self.rest[row]
+        happened = drawn < self.whole
+        equal = np.flatnonzero(drawn == self.whole)
+        happened.flat[equal] = generator.random(len(equal)) < self.rest[equal % n]
         return happened

@@ -71,18 +71,23 @@ def draw_events(
     *,
     coarse: bool = False,
 ) -> IndexVector:
-    """Draw events and count them, (n_draws, B); `coarse` draws meet predictions to 1e-7, faster."""
+    """Draw events and count them, (n_draws, B); `coarse` draws meet predictions to 1e-7, faster.
+
+    Beyond `MANY_ROWS`, rows of one bin whose predictions agree to 1/4096 are one lot, with the
+    binomial law of their mean prediction.
+    """
+    if problem.n > MANY_ROWS:
+        count, bounds, columns = _lots(problem, table, by_label=False)
+        drawn = (generator.binomial(count, columns[:, 1]) for _ in range(n_draws))
+        before = (np.concatenate(([0], np.cumsum(row))) for row in drawn)
+        return np.stack([np.diff(row[bounds]) for row in before])
     order, bounds = _sort_by_bin(problem, table)
     kind: type[np.float32 | np.float64] = np.float32 if coarse else np.float64
     prob = problem.prob[order].astype(kind)
     events = np.empty((n_draws, table.n_bins), dtype=np.intp)
-    coins = Coins(problem.prob[order]) if problem.n > MANY_ROWS else None
     for rows in blocks(n_draws, problem.n):
-        size = rows.stop - rows.start
-        if coins:
-            happened = coins.throw(size, generator)
-        else:
-            happened = np.less(generator.random((size, problem.n), dtype=kind), prob)
+        uniform = generator.random((rows.stop - rows.start, problem.n), dtype=kind)
+        happened = np.less(uniform, prob)
         for b, (start, stop) in enumerate(pairwise(bounds)):
             events[rows, b] = np.count_nonzero(happened[:, start:stop], axis=1)
     return events
@@ -155,7 +160,9 @@ class Redraws(NamedTuple):
         """
         n = len(self.prob)
         if n > MANY_ROWS and len(self.problems) == 1:
-            count, bounds, columns = _lots(self.problems[0], self.error.tables[0])
+            count, bounds, columns = _lots(
+                self.problems[0], self.error.tables[0], by_label=True
+            )
             for block in blocks(n_resamples, len(count), "resamples"):
                 size = block.stop - block.start
                 times = generator.multinomial(n, count / n, size=size).astype(np.float64)
@@ -187,12 +194,12 @@ class Redraws(NamedTuple):
 
 
 def _lots(
-    problem: BinaryProblem, table: BinTable
+    problem: BinaryProblem, table: BinTable, *, by_label: bool
 ) -> tuple[IndexVector, IndexVector, FloatVector]:
     """Return rows per lot, the bounds of the bins among lots, and what a row of a lot adds up."""
     step = np.minimum(problem.prob * _STEPS, _STEPS - 1).astype(np.intp)
     index = table.binning.assign(problem.prob, table.edges)
-    key = (index * _STEPS + step) * 2 + problem.label
+    key = (index * _STEPS + step) * 2 + (problem.label if by_label else 0)
     count = np.bincount(key)
     used = np.flatnonzero(count)
     mean = np.bincount(key, problem.prob)[used] / count[used]

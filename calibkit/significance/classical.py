@@ -33,9 +33,8 @@ class BinnedRule(ChiSquaredRule):
     name = "Hosmer-Lemeshow test"
 
     def __init__(self, prob: FloatVector, n_bins: int, *, pooled: bool, fitted: int) -> None:
-        binning = EqualMass(n_bins)
-        index = binning.assign(prob, binning.edges(prob))
-        self.starts = np.flatnonzero(np.diff(index, prepend=-1))
+        edges = EqualMass(n_bins).edges(prob)
+        self.starts = np.unique(np.searchsorted(prob, edges[:-1]))
         variance = np.add.reduceat(prob * (1 - prob), self.starts)
         if pooled:
             count = np.diff(self.starts, append=len(prob)).astype(np.float64)
@@ -47,8 +46,11 @@ class BinnedRule(ChiSquaredRule):
 
     def statistic(self, residual: FloatMatrix) -> FloatVector:
         """Return the statistic of each row."""
-        total = np.add.reduceat(residual, self.starts, axis=1)[:, self.used]
-        return np.asarray((total**2 / self.variance).sum(axis=1))
+        return self.of_totals(np.add.reduceat(residual, self.starts, axis=1))
+
+    def of_totals(self, total: FloatMatrix) -> FloatVector:
+        """Return the statistic of each row of residual sums, one sum per bin."""
+        return np.asarray((total[:, self.used] ** 2 / self.variance).sum(axis=1))
 
 
 class BrierRule(LinearRule):
