@@ -21,7 +21,7 @@ FloatVector = NDArray[np.float64]
 IndexVector = NDArray[np.intp]
 BoolVector = NDArray[np.bool_]
 # Redraws are tested together, about so many predictions at a time.
-_BLOCK = 400_000
+_BLOCK = 5_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
