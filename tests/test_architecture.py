@@ -18,7 +18,6 @@ FLOORS = {
     "_result": 1,
     "_links": 1,
     "_progress": 1,
-    "_draws": 1,
     "views": 2,
     "bins": 2,
     "fakes": 2,

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 
-from calibkit._draws import MANY_ROWS, Coins
 from calibkit._progress import watched
 from calibkit._result import Result, read_only, spell
 from calibkit._validation import as_array, as_count, as_generator, as_level
@@ -18,6 +17,7 @@ from calibkit.views import View
 # Two computations of the same curve may differ in the last digits.
 _TIE = 1e-12
 _MOST_POINTS = 500
+MANY_ROWS = 200_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -89,6 +89,7 @@ def corp_band(
     level : float
         Probability content at each point, in (0, 1).
     n_draws, rng : As in `null_level`
+        At least two draws. A million rows take several seconds, with a bar for who waits.
 
     Examples
     --------
@@ -103,14 +104,14 @@ def corp_band(
     prediction, count = parts.prediction, parts.prediction_count
     points = _points(at, prediction)
     height = np.empty((n_draws, len(points)))
-    many = len(prediction) > MANY_ROWS and bool((count == 1).all())
-    coins = Coins(prediction) if many else None
+    # Of many predictions without ties, runs of events are pooled before the curve is fitted.
+    in_runs = len(prediction) > MANY_ROWS and bool((count == 1).all())
     # Only the neighbours of the points are looked at.
     above = np.searchsorted(prediction, points)
     near = np.unique(np.clip([above - 1, above], 0, len(prediction) - 1))
     for draw in watched(height, n_draws, "redraws"):
-        if coins:
-            curve = _curve_of_events(coins.throw(1, generator)[0], near)
+        if in_runs:
+            curve = _curve_of_events(generator.random(len(prediction)) < prediction, near)
         else:
             frequency = generator.binomial(count, prediction) / count
             curve = isotonic_regression(frequency, weights=count).x[near]

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit._draws import MANY_ROWS, Coins
 from calibkit._progress import watched
 from calibkit._validation import FloatArray, as_predictions
 from calibkit.bins import Binning
@@ -20,7 +19,8 @@ IndexVector = NDArray[np.intp]
 
 # Redraws are made in blocks of about this many random numbers (8 MB of float64).
 _BLOCK_DRAWS = 1_000_000
-_STEPS = 4096  # predictions of a lot agree to 1 part of so many
+# Of so many rows and more, those of one bin are drawn in lots that agree to one part of 4096.
+MANY_ROWS, _STEPS = 200_000, 4096
 
 
 def uses_labels(binning: Binning) -> bool:
@@ -48,19 +48,6 @@ def draw_classes(
     for k in range(upper.shape[1]):  # the class is the number of cumulative sums passed
         drawn += uniform >= upper[:, k]
     return drawn
-
-
-def redrawn_labels(
-    prob: FloatArray, n_draws: int, generator: np.random.Generator
-) -> Iterator[NDArray[np.int64]]:
-    """Yield labels drawn from the predictions, one set after the other."""
-    many = prob.ndim == 1 and len(prob) > MANY_ROWS
-    coins = Coins(prob) if many else None
-    for _ in range(n_draws):
-        if coins:
-            yield coins.throw(1, generator)[0].astype(np.int64)
-        else:
-            yield draw_classes(prob, 1, generator)[0]
 
 
 def draw_events(
@@ -160,9 +147,7 @@ class Redraws(NamedTuple):
         """
         n = len(self.prob)
         if n > MANY_ROWS and len(self.problems) == 1:
-            count, bounds, columns = _lots(
-                self.problems[0], self.error.tables[0], by_label=True
-            )
+            count, bounds, columns = _lots(self.problems[0], self.error.tables[0], by_label=True)
             for block in blocks(n_resamples, len(count), "resamples"):
                 size = block.stop - block.start
                 times = generator.multinomial(n, count / n, size=size).astype(np.float64)

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from calibkit._draws import MANY_ROWS, Coins
 from calibkit._result import Number, listed, spell
 from calibkit._validation import as_count, as_generator
 from calibkit.significance._binned import blocks
@@ -212,12 +211,8 @@ def null_statistics(
 ) -> FloatMatrix:
     """Redraw the labels of sorted predictions and return (tests, draws) sizes of statistics."""
     values = np.empty((len(rules), n_draws))
-    coins = Coins(prob) if len(prob) > MANY_ROWS else None
     for rows in blocks(n_draws, len(prob)):
-        size = rows.stop - rows.start
-        happened = (
-            coins.throw(size, generator) if coins else generator.random((size, len(prob))) < prob
-        )
+        happened = generator.random((rows.stop - rows.start, len(prob))) < prob
         residual = happened - prob
         for row, rule in zip(values, rules, strict=True):
             row[rows] = rule.size(rule.statistic(residual))

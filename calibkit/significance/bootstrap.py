@@ -87,6 +87,7 @@ def bootstrap_interval(
         elsewhere, also called basic: ``[2T - q_high, 2T - q_low]`` with the measured value T and
         the quantiles q of the resamples. ``"percentile"``: ``[q_low, q_high]``, to be compared.
     n_resamples : int
+        At least two.
     rng, **options : As in `null_level`
 
     Notes
@@ -97,7 +98,9 @@ def bootstrap_interval(
     calibration.
 
     The inverted form asks of each true error a: would T be an unlikely outcome? Gaps of error
-    ``a = t T`` are the measured ones times t. Chance adds the scatter of labels drawn from the
+    ``a = t T`` are t times a pattern. It is not that of the measured gaps, whose signs chance
+    mixes: a shift and a stretch of the logits are fitted to them, and what departs from that line
+    is shrunk by the factor of James and Stein. Chance adds the scatter of labels drawn from the
     predictions for t = 0, that of resampled rows for t = 1, a mixture in between. The interval
     holds each a that puts more than ``(1 - level) / 2`` of its draws at T or above, and as many
     at T or below; for the upper end, T counts as the median of a calibrated model at least. A
@@ -141,7 +144,7 @@ def bootstrap_interval(
     (0.19, 0.23, 0.27)
     """
     level = as_level(level)
-    n_resamples, generator = as_count(n_resamples, "n_resamples"), as_generator(rng)
+    n_resamples, generator = as_count(n_resamples, "n_resamples", minimum=2), as_generator(rng)
     if method not in (None, *METHODS):
         raise ValueError(f'method must be "inverted", "reflected" or "percentile", got {method!r}.')
     labels, prob = as_predictions(y_true, y_prob)

@@ -79,8 +79,10 @@ def null_level(
     The predictions stay fixed; ``y*_i`` is drawn with the probabilities of row i, so that the
     model is calibrated by construction. ``p = (1 + #{redraws >= value}) / (R + 1)``, which is
     never 0 and is valid for any R. ``float(result)`` is the mean over the redraws. Binned errors
-    reuse their bins, which is fast. Sources: Bröcker and Smith (2007); Panchenko (2021),
-    section 3.3. Taught in lesson 04.
+    reuse their bins, which is fast; beyond 200,000 rows, rows of one bin whose predictions agree to
+    1/4096 are drawn as one lot with their mean prediction, which changes a variance by less than
+    2e-8 a row. Long runs show a bar to a person who waits. Sources: Bröcker and Smith (2007);
+    Panchenko (2021), section 3.3. Taught in lesson 04.
 
     Parameters
     ----------
@@ -91,7 +93,8 @@ def null_level(
     n_draws : int
         Number of redraws R; the smallest possible p-value is 1 / (R + 1).
     rng : int, numpy.random.Generator or None
-        Seed or generator.
+        Seed or generator. Random numbers follow the rows: with the same seed, the same rows in
+        another order get other redraws, of the same law.
     **options
         Passed to `measure`, e.g. ``view="top-label"``.
 
@@ -110,7 +113,7 @@ def null_level(
     if redraws := _binned.redraws_of(observed, y_true, y_prob):
         draws = redraws.null_errors(n_draws, generator)
     else:
-        labels = _binned.redrawn_labels(prob, n_draws, generator)
+        labels = (_binned.draw_classes(prob, 1, generator)[0] for _ in range(n_draws))
         values = (float(measure(y, prob, **options)) for y in labels)
         draws = np.array(list(watched(values, n_draws, "redraws")))
     low, median, high = map(float, np.quantile(draws, [0.05, 0.5, 0.95]))
@@ -222,6 +225,7 @@ def consistency_band(
     resample_forecasts : bool
         If true, the predictions are redrawn too (Bröcker and Smith); by default they are fixed.
     n_draws, rng : As in `null_level`
+        At least two draws.
 
     Examples
     --------

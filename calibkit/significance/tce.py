@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from calibkit._progress import watched
 from calibkit._result import Number, read_only, spell
 from calibkit._validation import FloatArray, as_count, as_generator, as_predictions
 from calibkit.bins import Binning, PavaBC, as_bins
@@ -252,10 +253,7 @@ def test_based_calibration_error(
     problems = binary_problems(y_true, y_prob, view=view)
     parts = [SortedProblem(problem, binning) for problem in problems]
     verdicts = tuple(_verdict(part, rule) for part in parts)
-    null = [np.empty(0)]
-    for labels in _redraws(parts, as_predictions(y_true, y_prob)[1], draws, generator):
-        shares = [_rejected_shares(*each, rule) for each in zip(parts, labels, strict=True)]
-        null.append(np.mean(shares, axis=0))
+    null = _null_shares(parts, as_predictions(y_true, y_prob)[1], draws, generator, rule)
     several = len(problems) > 1
     return TestBasedError(
         value=float(np.mean([verdict.value for verdict in verdicts])),
@@ -263,7 +261,7 @@ def test_based_calibration_error(
         test=test,
         alpha=float(alpha),
         verdicts=verdicts,
-        null_values=read_only(np.concatenate(null)),
+        null_values=read_only(null),
     )
 
 
@@ -282,16 +280,36 @@ def _verdict(part: SortedProblem, rule: SingleTest) -> ViewVerdict:
     )
 
 
-def _redraws(
-    parts: Sequence[SortedProblem], prob: FloatArray, draws: int, generator: np.random.Generator
-) -> Iterator[list[NDArray[np.int64]]]:
-    """Yield blocks of labels, (draws, n) per view, in sorted order: that of rows cannot matter."""
-    n = len(prob)
-    size = max(1, _BLOCK // n)
+def _null_shares(
+    parts: Sequence[SortedProblem],
+    prob: FloatArray,
+    draws: int,
+    generator: np.random.Generator,
+    rule: SingleTest,
+) -> FloatVector:
+    """Return the rejected share of each redraw, the mean over the views."""
+    size = max(1, _BLOCK // len(prob))
     sizes = [min(size, draws - start) for start in range(0, draws, size)]
+    redraws = _redraws(parts, prob, sizes, generator)
+    shares = (_rejected_shares(part, labels, rule) for part, labels in redraws)
+    steps = len(sizes) * len(parts)
+    found = list(watched(shares, steps, "redraws"))
+    views = len(parts)
+    rounds = [np.mean(found[i : i + views], axis=0) for i in range(0, steps, views)]
+    return np.concatenate([np.empty(0), *rounds])
+
+
+def _redraws(
+    parts: Sequence[SortedProblem],
+    prob: FloatArray,
+    sizes: Sequence[int],
+    generator: np.random.Generator,
+) -> Iterator[tuple[SortedProblem, NDArray[np.int64]]]:
+    """Yield each view with blocks of labels in sorted order: that of rows cannot matter."""
     if len(parts) == 1:
         for size in sizes:
-            yield [(generator.random((size, n)) < parts[0].prob).astype(np.int64)]
+            happened = generator.random((size, len(prob))) < parts[0].prob
+            yield parts[0], happened.astype(np.int64)
         return
     # One class is drawn per row, which all views share.
     by_class = np.column_stack((1 - prob, prob)) if prob.ndim == 1 else prob
@@ -299,7 +317,8 @@ def _redraws(
     place = np.argsort(rows)
     for size in sizes:
         drawn = draw_classes(by_class[rows], size, generator)
-        yield [(drawn[:, place[part.order]] == k).astype(np.int64) for k, part in enumerate(parts)]
+        for k, part in enumerate(parts):
+            yield part, (drawn[:, place[part.order]] == k).astype(np.int64)
 
 
 def _rejected_shares(
