@@ -305,7 +305,7 @@ def cox_test(
     >>> [round(result.statistic, 2) for result in parts]
     [36.55, -1.53, -5.85]
     >>> round(parts[0].slope, 2), round(parts[0].slope_error, 2)
-    (0.47, 0.07)
+    (0.5, 0.09)
     """
     if part not in COX:
         raise ValueError(f'part must be "both", "intercept" or "slope", got {part!r}.')
