@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 import calibkit as ck
 from calibkit.auditing import AuditReport, AuditSettings, _alignment, audit
 from calibkit.auditing._alignment import alignment_of
+from calibkit.auditing._redraws import Drawer
 from calibkit.auditing._rows import rows_of
 from calibkit.auditing.groups import groups_of
 from calibkit.auditing.report import CODES, LIGHTS
@@ -205,15 +206,30 @@ def test_rare_events_are_not_called_shuffled() -> None:
 
 def test_large_data_use_the_normal_law_of_the_fit(monkeypatch: pytest.MonkeyPatch) -> None:
     case = make("calibrated", 3, 3000, 4)
-    table = case.y_prob
-    centred = table - table.mean(axis=0)
-    expected = float((table * centred).sum() / 3000)
-    for surplus in (0.97 * expected, 0.99 * expected, expected):
-        drawn = _alignment._share_as_bad(table, surplus, np.random.default_rng(0))
+    drawn, law = [], []
+    for seed in range(6):
+        labels = Drawer(case.y_prob).draw(np.random.default_rng(seed))
+        args = case.y_prob, labels, np.random.default_rng(0)
+        drawn.append(_alignment._share_as_bad(*args))
         with monkeypatch.context() as patch:
             patch.setattr(_alignment, "_LARGE", 0)
-            law = _alignment._share_as_bad(table, surplus, np.random.default_rng(0))
-        assert drawn == pytest.approx(law, abs=0.08)
+            law.append(_alignment._share_as_bad(*args))
+    assert max(law) > 0.5 > min(law)
+    # Draws end with the tenth as bad as the data.
+    assert drawn == pytest.approx(law, rel=1.0, abs=0.002)
+
+
+def test_hardly_a_calibrated_model_of_rare_events_is_called_shuffled() -> None:
+    """Seldom enough for the draws to decide: a share of 0.001 of right predictions."""
+    counts = {"right": 0, "shuffled": 0}
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        p = rng.beta(1, 49, 2000)
+        y = (rng.random(2000) < p).astype(np.int64)
+        for name, labels in (("right", y), ("shuffled", rng.permutation(y))):
+            counts[name] += alignment_of(rows_of(labels, p), rng).verdict == "not aligned"
+    assert counts["right"] == 0
+    assert counts["shuffled"] >= 97
 
 
 def test_predictions_without_information_are_unclear_not_wrong() -> None:

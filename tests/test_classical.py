@@ -147,6 +147,36 @@ def test_cox_is_raos_score_test() -> None:
     assert -slope == pytest.approx(score, rel=1e-4)
 
 
+def test_cox_fits_the_line_of_a_logistic_regression() -> None:
+    """Numbers of statsmodels 0.14, GLM(y, [1, logit p], Binomial()): params and bse."""
+    rng = np.random.default_rng(4)
+    prob = np.linspace(0.02, 0.98, 200)
+    labels = (rng.random(200) < special.expit(0.6 * special.logit(prob) + 0.4)).astype(int)
+    result = cox_test(labels, prob)
+    found = [result.intercept, result.slope, result.intercept_error, result.slope_error]
+    assert found == pytest.approx([0.23928609, 0.60359324, 0.155699, 0.11576364], abs=1e-8)
+    assert "intercept 0.239 (standard error 0.156), slope 0.604 (0.116)" in result.describe()
+    logits = special.logit(prob)
+    design = np.column_stack([np.ones_like(logits), logits])
+    fitted = special.expit(design @ found[:2])
+    assert design.T @ (labels - fitted) == pytest.approx([0, 0], abs=1e-8)
+    information = design.T @ ((fitted * (1 - fitted))[:, np.newaxis] * design)
+    assert np.diag(np.linalg.inv(information)) == pytest.approx(np.square(found[2:]), rel=1e-8)
+    slope = cox_test(labels, prob, part="slope", null_draws=9, rng=0)
+    assert (slope.slope, slope.slope_error) == (result.slope, result.slope_error)
+
+
+@pytest.mark.parametrize(
+    ("labels", "prob"),
+    [([0, 1], [0.2, 0.8]), ([0, 1, 1], [0.4] * 3), ([1, 1], [0.2, 0.8]), ([0, 1], [0.0, 1.0])],
+)
+def test_a_line_without_optimum_is_nan(labels: list[int], prob: list[float]) -> None:
+    result = cox_test(labels, prob)
+    line = result.intercept, result.slope, result.intercept_error, result.slope_error
+    assert np.isnan(line).all()
+    assert np.isfinite(result.statistic)
+
+
 def test_cox_is_near_the_likelihood_ratio() -> None:
     """Rao's test and Wilks' agree to first order: a mild distortion, many predictions."""
     rng = np.random.default_rng(5)

@@ -9,10 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import integrate
 from scipy import stats as sps
+from scipy.optimize import isotonic_regression
 from sklearn.isotonic import IsotonicRegression
 
 import calibkit as ck
 from calibkit import null_level
+from calibkit.corp import band as band_module
 from calibkit.corp import corp_band, corp_decomposition, miscalibration
 from calibkit.fakes import LogitDistortion
 
@@ -462,6 +464,7 @@ class TestBand:
         [
             ({"level": 1}, "level must lie strictly"),
             ({"n_draws": 0}, "n_draws must be"),
+            ({"n_draws": 1}, "n_draws must be a whole number of at least 2"),
             ({"at": [0.2, 1.4]}, "at must be a list of probabilities"),
             ({"at": [[0.2]]}, "at must be a list"),
             ({"at": []}, "at is empty"),
@@ -471,3 +474,13 @@ class TestBand:
     def test_bad_options_are_refused(self, options, message):
         with pytest.raises(ValueError, match=message):
             corp_band([0, 1], [0.2, 0.7], **options)
+
+
+def test_runs_of_events_pool_to_the_isotonic_curve():
+    """The curve from runs of events and misses, against scipy's on single rows."""
+    rng = np.random.default_rng(0)
+    for n in [*range(1, 40), 500, 3000]:
+        event = rng.random(n) < rng.random() ** np.linspace(2, 0.5, n)
+        want = isotonic_regression(event.astype(float)).x
+        near = np.unique(rng.integers(0, n, n))
+        assert band_module._curve_of_events(event, near) == pytest.approx(want[near], abs=1e-13)

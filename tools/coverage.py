@@ -25,6 +25,7 @@ MODELS: dict[str, Callable[[], Any]] = {
     "calibrated": lambda: LogitDistortion(),
     "nearly calibrated": lambda: LogitDistortion(slope=0.9),
     "over-confident": lambda: LogitDistortion(slope=0.5),
+    "shifted logits": lambda: LogitDistortion(shift=-0.3),
     "10 classes, calibrated": lambda: KnobClassifier(10, 0.9),
     "10 classes, over-confident": lambda: KnobClassifier.with_error(10, 0.8, 0.1),
     "10 classes, look-alike": vgg16_lookalike,

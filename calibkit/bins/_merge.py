@@ -23,7 +23,8 @@ def merge(hits: Counts, counts: Counts, n_min: int, n_max: int) -> list[int]:
     """
     if len(counts) == 0:
         return []
-    levels = [_Level.of(hits, counts, np.empty(0, dtype=np.intp))]
+    before = (np.concatenate(([0], np.cumsum(item, dtype=np.int64))) for item in (hits, counts))
+    levels = [_Level(hits, counts, np.empty(0, dtype=np.intp), *before)]
     while len(levels[-1].counts) > _FEW:
         pooled = _pool_once(levels[-1])
         if len(pooled.counts) == len(levels[-1].counts):
@@ -44,20 +45,14 @@ class _Level(NamedTuple):
     hits_before: Counts
     counts_before: Counts
 
-    @classmethod
-    def of(cls, hits: Counts, counts: Counts, first: NDArray[np.intp]) -> "_Level":
-        """Add the sums before each unit, and before the end."""
-        before = [np.concatenate(([0], np.cumsum(item, dtype=np.int64))) for item in (hits, counts)]
-        return cls(hits, counts, first, *before)
-
 
 def _pool_once(level: _Level) -> _Level:
     """Pool all neighbours whose frequencies do not increase."""
     hits, counts = level.hits, level.counts
     rises = hits[1:] * counts[:-1] > hits[:-1] * counts[1:]
-    first = np.concatenate(([0], np.flatnonzero(rises) + 1))
-    ends = np.append(first, len(counts))
-    return _Level.of(np.add.reduceat(hits, first), np.add.reduceat(counts, first), ends)
+    first = np.concatenate(([0], np.flatnonzero(rises) + 1, [len(counts)]))
+    hits_before, counts_before = level.hits_before[first], level.counts_before[first]
+    return _Level(np.diff(hits_before), np.diff(counts_before), first, hits_before, counts_before)
 
 
 def _feed(stack: "_Stack", levels: list[_Level], start: int, stop: int) -> None:

@@ -12,6 +12,8 @@ from calibkit._validation import FloatArray, IntArray, as_array, as_choice, as_c
 
 Edges1D = NDArray[np.float64]
 Assigned = NDArray[np.intp]
+# From so many predictions on, and with so few edges, passes over the predictions beat a search.
+_MANY, _FEW_EDGES = 4096, 64
 
 
 class Binning(Protocol):
@@ -42,7 +44,29 @@ def assign(prob: FloatArray, edges: Edges1D) -> Assigned:
     >>> assign(np.array([0.0, 0.3, 0.5, 1.0]), np.array([0.0, 0.3, 0.5, 1.0])).tolist()
     [0, 1, 2, 2]
     """
-    return np.searchsorted(edges[1:-1], prob, side="right")
+    inner = edges[1:-1]
+    if not (len(inner) <= _FEW_EDGES and prob.ndim == 1 and len(prob) >= _MANY):
+        return np.searchsorted(inner, prob, side="right")
+    passed = np.zeros(len(prob), dtype=np.int8)  # as few comparisons as here beat a search
+    for edge in inner:
+        passed += (prob >= edge).view(np.int8)
+    return passed.astype(np.intp)
+
+
+def _order_statistics(prob: FloatArray, ranks: NDArray[np.intp]) -> FloatArray:
+    """Return what stands at these places of the sorted predictions, without sorting them all."""
+    if len(prob) < _MANY:
+        return np.sort(prob)[ranks]
+    cell = (prob * 4096).astype(np.uint16)  # never falls as predictions rise
+    count = np.bincount(cell)
+    before = np.cumsum(count) - count
+    own = np.searchsorted(before + count, ranks, side="right")
+    wanted = np.zeros(len(count), dtype=bool)
+    wanted[own] = True
+    # Of the predictions in cells that hold a wanted place, look at the same places as before.
+    kept = np.where(wanted, count, 0)
+    place = ranks - before[own] + (np.cumsum(kept) - kept)[own]
+    return np.asarray(np.partition(prob[wanted[cell]], np.unique(place))[place])
 
 
 class AssignedByEdges:
@@ -167,9 +191,8 @@ class EqualMass(AssignedByEdges):
         cuts = run_ends(len(prob), self.n_bins)[1:-1]
         if len(cuts) == 0:
             return np.empty(0)
-        # Only the order statistics beside the cuts are needed: no full sort.
-        ordered = np.partition(prob, np.union1d(cuts - 1, cuts))
-        left, right = ordered[cuts - 1].astype(np.float64), ordered[cuts].astype(np.float64)
+        beside = np.concatenate([cuts - 1, cuts])
+        left, right = _order_statistics(prob, beside).astype(np.float64).reshape(2, -1)
         if self.rule == "first":
             return right
         # A cut inside a tie moves below it; it is dropped where another cut is there already.

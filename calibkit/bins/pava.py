@@ -57,9 +57,10 @@ class _Blocks:
     def _items(self, prob: FloatArray, label: IntArray) -> tuple[Counts, Counts]:
         """Return events and number of predictions for each distinct value, or for each row."""
         events: Counts = label.astype(np.int64)
-        starts = np.arange(len(prob))
-        if self.ties == "pooled":
-            starts = np.flatnonzero(np.concatenate(([True], prob[1:] != prob[:-1])))
+        apart = prob[1:] != prob[:-1]
+        if self.ties == "as-given" or apart.all():
+            return events, np.ones(len(prob), dtype=np.int64)
+        starts = np.concatenate(([0], np.flatnonzero(apart) + 1))
         counts = np.diff(starts, append=len(prob)).astype(np.int64)
         return np.add.reduceat(events, starts), counts
 

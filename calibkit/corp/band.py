@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 
+from calibkit._progress import watched
 from calibkit._result import Result, read_only, spell
 from calibkit._validation import as_array, as_count, as_generator, as_level
 from calibkit.corp.decomposition import CorpDecomposition, FloatVector, corp_decomposition
@@ -16,6 +17,7 @@ from calibkit.views import Rows, View, refuse_weights
 # Two computations of the same curve may differ in the last digits.
 _TIE = 1e-12
 _MOST_POINTS = 500
+MANY_ROWS = 200_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -88,6 +90,7 @@ def corp_band(
     level : float
         Probability content at each point, in (0, 1).
     n_draws, rng : As in `null_level`
+        At least two draws. A million rows take several seconds, with a bar for who waits.
 
     Examples
     --------
@@ -96,19 +99,42 @@ def corp_band(
     >>> corp_band(y_true, y_prob, at=[.2, .5, .8], n_draws=200, rng=0).outside.tolist()
     [False, False, False]
     """
-    level, n_draws = as_level(level), as_count(n_draws, "n_draws")
+    level, n_draws = as_level(level), as_count(n_draws, "n_draws", minimum=2)
     generator = as_generator(rng)
     refuse_weights(rows)
     parts = corp_decomposition(y_true, y_prob, view=view, **rows)
     prediction, count = parts.prediction, parts.prediction_count
     points = _points(at, prediction)
     height = np.empty((n_draws, len(points)))
-    for draw in height:
-        frequency = generator.binomial(count, prediction) / count
-        draw[:] = np.interp(points, prediction, isotonic_regression(frequency, weights=count).x)
+    # Of many predictions without ties, runs of events are pooled before the curve is fitted.
+    in_runs = len(prediction) > MANY_ROWS and bool((count == 1).all())
+    # Only the neighbours of the points are looked at.
+    above = np.searchsorted(prediction, points)
+    near = np.unique(np.clip([above - 1, above], 0, len(prediction) - 1))
+    for draw in watched(height, n_draws, "redraws"):
+        if in_runs:
+            curve = _curve_of_events(generator.random(len(prediction)) < prediction, near)
+        else:
+            frequency = generator.binomial(count, prediction) / count
+            curve = isotonic_regression(frequency, weights=count).x[near]
+        draw[:] = np.interp(points, prediction[near], curve)
     lower, upper = np.quantile(height, [(1 - level) / 2, (1 + level) / 2], axis=0)
     at, lower, upper = map(read_only, (points, lower, upper))
     return CorpBand(parts=parts, at=at, lower=lower, upper=upper, level=level)
+
+
+def _curve_of_events(event: NDArray[np.bool_], near: NDArray[np.intp]) -> FloatVector:
+    """Return the curve at some predictions, for one event or miss per prediction.
+
+    Misses that follow events are pooled with them anyway: such runs are what is left to pool.
+    """
+    change = np.flatnonzero(event[1:] != event[:-1]) + 1
+    first = int(event[0])
+    start = np.concatenate(([0], change[first::2]))
+    fall = np.concatenate(([0] * (1 - first), change[1 - first :: 2], [len(event)]))[: len(start)]
+    count = np.diff(start, append=len(event)).astype(np.float64)
+    curve = isotonic_regression((fall - start) / count, weights=count).x
+    return np.asarray(curve[np.searchsorted(start, near, side="right") - 1])
 
 
 def _points(at: Any, prediction: FloatVector) -> FloatVector:

@@ -3,14 +3,13 @@
 In long sorted bins most predictions need no p-value of their own: see `_between`.
 """
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
-
-from calibkit.significance._sorted import hits_of
 
 FloatVector = NDArray[np.float64]
 BoolVector = NDArray[np.bool_]
@@ -150,15 +149,14 @@ class BinomialTest(NamedTuple):
 
     def rejections(self, hits: IntVector, bounds: IndexVector, prob: FloatVector) -> BoolVector:
         """Test predictions ``bounds[b] : bounds[b + 1]``, in order, against ``hits[b]`` events."""
-        counts = np.diff(bounds)
-        k, n = np.repeat(hits, counts), np.repeat(counts.astype(np.int64), counts)
-        mean = prob * n
+        k, n = hits, np.diff(bounds).astype(np.int64)
         rejected = np.zeros(len(prob), dtype=bool)
+        above = _first(prob, bounds, lambda p, of: p * n[of] >= k[of])  # p < k / n up to here
+        below = _first(prob, bounds, lambda p, of: p * n[of] > k[of])  # p > k / n from here
         if self.mid:
-            rows = np.flatnonzero(mean == k)
-            rejected[rows] = _p_values(k[rows], n[rows], prob[rows], mid=True) <= self.alpha
-        above = bounds[:-1] + hits_of(mean < k, bounds).astype(np.intp)  # p < k / n up to here
-        below = bounds[:-1] + hits_of(mean <= k, bounds).astype(np.intp)  # p > k / n from here
+            size = below - above
+            rows, of = _ranges(above, below), np.repeat(np.arange(len(k)), size)
+            rejected[rows] = _p_values(k[of], n[of], prob[rows], mid=True) <= self.alpha
         self._search(rejected, (k, n, prob), bounds[:-1], above, below=False)
         self._search(rejected, (k, n, prob), below, bounds[1:], below=True)
         return rejected
@@ -206,29 +204,45 @@ class BinomialTest(NamedTuple):
         *,
         below: bool,
     ) -> None:
-        """Decide the stretches [start, stop) of predictions on one side of k / n (in place)."""
+        """Decide the stretches [start, stop) of predictions, one per bin, on one side of k / n."""
         k, n, p = data
-        start, stop = start[stop > start], stop[stop > start]
+        of = np.flatnonzero(stop > start)  # the bin of each stretch
+        start, stop = start[of], stop[of]
         while len(start):
             short = stop - start <= 2 * _PARTS
-            rows = _ranges(start[short], stop[short])
-            tails = _tails(k[rows], n[rows], p[rows], below=below, mid=self.mid)
+            rows, owner = _ranges(start[short], stop[short]), np.repeat(of, (stop - start) * short)
+            tails = _tails(k[owner], n[owner], p[rows], below=below, mid=self.mid)
             rejected[rows] = tails.p_value <= self.alpha
-            start, stop = start[~short], stop[~short]
+            start, stop, of = start[~short], stop[~short], of[~short]
             # Both ends of each stretch are among its knots.
             share = np.arange(_PARTS + 1) * (stop - 1 - start)[:, np.newaxis] // _PARTS
             knots = start[:, np.newaxis] + share
             if knots.size == 0:
                 return
-            at = knots.ravel()
-            tails = _tails(k[at], n[at], p[at], below=below, mid=self.mid)
+            at, owner = knots.ravel(), np.repeat(of, _PARTS + 1)
+            tails = _tails(k[owner], n[owner], p[at], below=below, mid=self.mid)
             rejected[at] = tails.p_value <= self.alpha
-            largest, smallest = _between(tails, n[at], p[at], below=below, mid=self.mid)
+            largest, smallest = _between(tails, n[owner], p[at], below=below, mid=self.mid)
             left, right = knots[:, :-1].ravel(), knots[:, 1:].ravel()
             out = largest <= self.alpha * (1 - _MARGIN)
             rejected[_ranges(left[out] + 1, right[out])] = True
             unclear = ~out & (smallest <= self.alpha * (1 + _MARGIN)) & (right - left > 1)
-            start, stop = left[unclear] + 1, right[unclear]
+            start, stop, of = left[unclear] + 1, right[unclear], np.repeat(of, _PARTS)[unclear]
+
+
+def _first(
+    prob: FloatVector,
+    bounds: IndexVector,
+    passed: Callable[[FloatVector, IndexVector], BoolVector],
+) -> IndexVector:
+    """Return the first place of each bin whose prediction has passed a point, by halving."""
+    low, high = bounds[:-1].copy(), bounds[1:].copy()
+    while len(of := np.flatnonzero(low < high)):
+        middle = (low[of] + high[of]) // 2
+        done = passed(prob[middle], of)
+        high[of[done]] = middle[done]
+        low[of[~done]] = middle[~done] + 1
+    return low
 
 
 def _between(

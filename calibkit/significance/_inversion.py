@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from calibkit._links import logit
 from calibkit.errors.family import CalibrationError, bin_weights
 from calibkit.reliability import BinTable
 from calibkit.significance._binned import Redraws
@@ -29,8 +30,9 @@ def too_large(error: CalibrationError, n_resamples: int) -> bool:
 class _Chance:
     """What chance does to the gaps of one table: arrays of shape (n_resamples, B).
 
-    `calibrated` is the scatter of labels drawn from the predictions, `observed` and `weight` that
-    of rows drawn with replacement; `worst` is the largest gap that a frequency can make.
+    `gap` is the pattern of the true gaps, see `_pattern`; `calibrated` is the scatter of labels
+    drawn from the predictions, `observed` and `weight` that of rows drawn with replacement;
+    `worst` is the largest gap that a frequency can make.
     """
 
     gap: FloatVector
@@ -57,9 +59,10 @@ class Inversion:
                 whole[block] = part
         events = redraws.null_events(n_resamples, generator, coarse=True)
         self.parts = [_chance(self.error, *each) for each in zip(tables, sums, events, strict=True)]
-        if self.error.value <= _TIE:  # no gap to scale: imagine gaps in proportion to the scatter
-            self.parts = [replace(part, gap=part.calibrated.std(axis=0)) for part in self.parts]
         self.unit = self._of_the_data([part.gap for part in self.parts])
+        if self.unit <= _TIE:  # no gap to scale: imagine gaps in proportion to the scatter
+            self.parts = [replace(part, gap=part.calibrated.std(axis=0)) for part in self.parts]
+            self.unit = self._of_the_data([part.gap for part in self.parts])
         self.largest = self._of_the_data([part.worst for part in self.parts])
 
     def _of_the_data(self, gaps: list[FloatVector]) -> float:
@@ -69,7 +72,8 @@ class Inversion:
     def at(self, true_error: float) -> FloatVector:
         scale = true_error / self.unit if self.unit > 0 else 0.0
         # The scatter passes from that of a calibrated model to that of the data, in variance.
-        first, second = np.sqrt(max(1 - scale, 0.0)), np.sqrt(min(scale, 1.0))
+        share = min(true_error / self.error.value, 1.0) if self.error.value > _TIE else 1.0
+        first, second = np.sqrt(1 - share), np.sqrt(share)
         return self.redraws.errors(
             [scale * p.gap + first * p.calibrated + second * p.observed for p in self.parts],
             [part.weight for part in self.parts],
@@ -131,9 +135,32 @@ def _chance(
     several = table.count > 1
     observed = observed * np.sqrt(table.count / np.where(several, table.count - 1, 1))
     return _Chance(
-        gap=np.nan_to_num(gap),
+        gap=np.nan_to_num(_pattern(table, gap)),
         worst=np.nan_to_num(np.maximum(reference, 1 - reference)),
         calibrated=np.nan_to_num(calibrated),
         observed=np.nan_to_num(np.where(several, observed, calibrated)),
         weight=bin_weights(count, error.weights),
     )
+
+
+def _pattern(table: BinTable, gap: FloatVector) -> FloatVector:
+    """Return gaps without most of their chance: a line in logits, and what clearly departs from it.
+
+    Chance makes measured gaps differ in sign where true ones need not, and such a pattern says of
+    every true error that it would look larger than it does. A small shift and stretch of the
+    logits makes gaps ``a v + b v logit p`` with ``v = p (1 - p)``. They are fitted by weighted
+    least squares; the rest is shrunk by the factor of James and Stein, ``1 - df / X²``.
+    """
+    used = table.occupied
+    n, prob, frequency = table.count[used], table.mean_prob[used], table.frequency[used]
+    guess = (frequency * n + 0.5) / (n + 1)  # never 0 or 1, so that every bin has a spread
+    sd = np.sqrt(guess * (1 - guess) / n)
+    spread = prob * (1 - prob)
+    lines = np.column_stack([spread, spread * logit(prob)]) / sd[:, np.newaxis]
+    z = (prob - frequency) / sd
+    rest = z - lines @ np.linalg.lstsq(lines, z, rcond=None)[0]
+    square, df = float(rest @ rest), len(n) - 2
+    chance = np.zeros_like(gap)
+    if square > 0 and df > 0:
+        chance[used] = min(1.0, df / square) * rest * sd
+    return gap - chance

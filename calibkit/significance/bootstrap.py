@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from calibkit._progress import watched
 from calibkit._result import Number, listed, read_only
 from calibkit._validation import (
     FloatArray,
@@ -87,6 +88,7 @@ def bootstrap_interval(
         elsewhere, also called basic: ``[2T - q_high, 2T - q_low]`` with the measured value T and
         the quantiles q of the resamples. ``"percentile"``: ``[q_low, q_high]``, to be compared.
     n_resamples : int
+        At least two.
     rng, **options : As in `null_level`
 
     Notes
@@ -97,7 +99,9 @@ def bootstrap_interval(
     calibration.
 
     The inverted form asks of each true error a: would T be an unlikely outcome? Gaps of error
-    ``a = t T`` are the measured ones times t. Chance adds the scatter of labels drawn from the
+    ``a = t T`` are t times a pattern. It is not that of the measured gaps, whose signs chance
+    mixes: a shift and a stretch of the logits are fitted to them, and what departs from that line
+    is shrunk by the factor of James and Stein. Chance adds the scatter of labels drawn from the
     predictions for t = 0, that of resampled rows for t = 1, a mixture in between. The interval
     holds each a that puts more than ``(1 - level) / 2`` of its draws at T or above, and as many
     at T or below; for the upper end, T counts as the median of a calibrated model at least. A
@@ -106,26 +110,32 @@ def bootstrap_interval(
     The true value is that of the bins of the full data, without chance, so T can lie above the
     interval. The error without bins is never smaller; an interval says nothing about it.
 
-    Measured coverage in per cent of the 90 % interval, with 1000 data sets of 500 resamples
-    each, standard error 1. There were 15 bins of equal width or equal mass, and norms 1 and 2;
-    the ranges are over these four. Ten classes are seen by their predicted label.
+    Measured coverage in per cent of the 90 % interval, with 250 or 400 data sets of 500 resamples
+    each, standard error 1.5 to 1.9. There were 15 bins of equal width or equal mass, and norms 1
+    and 2; the ranges are over these four. Ten classes are seen by their predicted label; shifted
+    logits are said 0.3 too high.
 
     ==========================  ====  ========  =========  ==========
     model                       n     inverted  reflected  percentile
     ==========================  ====  ========  =========  ==========
-    calibrated                  500   95        23 to 31   0
-    calibrated                  2000  94 to 95  24 to 27   0
-    nearly calibrated           500   93 to 94  55 to 64   0
-    nearly calibrated           2000  94 to 95  75 to 81   0
-    over-confident              500   87 to 91  83 to 88   18 to 47
-    over-confident              2000  87 to 91  86 to 89   63 to 83
-    10 classes, calibrated      500   95 to 98  16 to 45   0
-    10 classes, calibrated      2000  94 to 95  23 to 47   0
-    10 classes, over-confident  500   88 to 89  84 to 87   69 to 90
-    10 classes, over-confident  2000  89 to 90  88 to 90   83 to 89
-    10 classes, look-alike      500   88 to 91  86 to 89   74 to 91
-    10 classes, look-alike      2000  88 to 89  88 to 89   84 to 90
+    calibrated                  500   96 to 97  23 to 27   0
+    calibrated                  2000  96        20 to 26   0
+    nearly calibrated           500   95 to 96  49 to 60   0
+    nearly calibrated           2000  94 to 95  70 to 82   0
+    over-confident              500   88 to 90  83 to 86   20 to 49
+    over-confident              2000  90 to 92  87 to 90   58 to 82
+    shifted logits              500   95 to 96  76 to 81   0 to 2
+    shifted logits              2000  89 to 91  81 to 88   34 to 83
+    10 classes, calibrated      500   93 to 96  14 to 43   0
+    10 classes, calibrated      2000  95 to 97  25 to 50   0
+    10 classes, over-confident  500   88 to 92  86 to 90   68 to 92
+    10 classes, over-confident  2000  88 to 90  89 to 90   84 to 90
+    10 classes, look-alike      500   86 to 88  85 to 89   70 to 90
+    10 classes, look-alike      2000  87 to 90  87 to 89   86 to 90
     ==========================  ====  ========  =========  ==========
+
+    Normal logits (mean 0, standard deviation 1.5) that are said 0.3 too high: 87 to 90 at n = 1000
+    and 2000, 90 at n = 5000; the same with mean -2: 89 to 94; said 0.7 times as large: 88 to 93.
 
     Bins in which every event happened, or none, show no scatter for t = 1: with a handful of rows
     per bin the upper end can be too low there. Source: Li's reproduction of Kumar, Liang and Ma
@@ -141,7 +151,7 @@ def bootstrap_interval(
     (0.19, 0.23, 0.27)
     """
     level = as_level(level)
-    n_resamples, generator = as_count(n_resamples, "n_resamples"), as_generator(rng)
+    n_resamples, generator = as_count(n_resamples, "n_resamples", minimum=2), as_generator(rng)
     if method not in (None, *METHODS):
         raise ValueError(f'method must be "inverted", "reflected" or "percentile", got {method!r}.')
     refuse_weights(options)
@@ -154,7 +164,8 @@ def bootstrap_interval(
         draws = redraws.resampled_errors(n_resamples, generator)
     else:
         rows = (generator.integers(0, len(prob), size=len(prob)) for _ in range(n_resamples))
-        draws = np.array([float(measure(labels[i], prob[i], **options)) for i in rows])
+        values = (float(measure(labels[i], prob[i], **options)) for i in rows)
+        draws = np.array(list(watched(values, n_resamples, "resamples")))
     how = "inverted" if tests else method or "reflected"
     low, high = tests.interval(level) if tests else _quantiles(value, draws, level, how)
     return BootstrapInterval(

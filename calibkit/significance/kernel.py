@@ -1,9 +1,9 @@
 """The kernel calibration error and its test, in time proportional to the number of rows."""
 
-from collections.abc import Iterator
 from typing import Any, Unpack
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import special
 
 from calibkit.significance._tested import (
@@ -16,10 +16,13 @@ from calibkit.significance._tested import (
 )
 from calibkit.views import Rows, View, binary_problem
 
-# The series needs about 1 / (4 length_scale²) terms; this is where it stops being quick.
+ComplexMatrix = NDArray[np.complex128]
+
+# The series needs about 1.4 / length_scale waves; this is where it stops being quick.
 SHORTEST = 0.02
-_BLOCK_ENTRIES = 2_000_000
-_NEGLIGIBLE = 1e-17
+_BLOCK_ENTRIES = 200_000
+# At so many standard deviations a Gaussian is 1e-17.
+_FAR = 8.85
 # Below this share of the diagonal, what is left of the pairs is mostly rounding.
 _NO_PAIRS = 1e-8
 
@@ -36,17 +39,25 @@ class KernelRule(Rule):
         self.n = len(prob)
         self.variance = prob * (1 - prob)
         self.skewness = self.variance * (1 - 2 * prob)  # third moments of the residuals
-        # Centred, so that fewer terms are enough; a kernel of differences does not notice.
-        self.position = (prob - (prob[0] + prob[-1]) / 2) / length_scale
-        self.n_terms = _terms(self.position)
+        # One period holds all predictions and a gap that the kernel does not cross.
+        period = float(prob[-1] - prob[0]) + _FAR * length_scale
+        self.angle = 2 * np.pi / period * (prob - prob[0])
+        self.decay = 2 * np.pi * length_scale / period
+        self.n_waves = int(np.ceil(_FAR / self.decay)) + 1
 
     def statistic(self, residual: FloatMatrix) -> FloatVector:
         """Return the mean of ``k(p, q) (y - p)(z - q)`` over all pairs, for each row."""
-        sums = np.zeros((len(residual), self.n_terms))
-        for rows, terms in _series(self.position):
-            sums += residual[:, rows] @ terms
-        pairs = np.einsum("ij,ij->i", sums, sums) - np.einsum("ij,ij->i", residual, residual)
+        sums = _sums_of_waves(self.angle, residual, self.n_waves)
+        pairs = _square(sums) @ self._shares(1, self.n_waves)
+        pairs -= np.einsum("ij,ij->i", residual, residual)
         return np.asarray(pairs / (self.n * (self.n - 1)))
+
+    def _shares(self, power: int, n_waves: int) -> FloatVector:
+        """Return what each wave adds to the kernel to this power, a narrower Gaussian."""
+        decay = self.decay / np.sqrt(power)
+        share = decay / np.sqrt(2 * np.pi) * np.exp(-((decay * np.arange(n_waves)) ** 2) / 2)
+        share[1:] *= 2  # waves to the left and to the right
+        return np.asarray(share)
 
     def p_value(self, statistic: FloatVector) -> FloatVector:
         """Return upper tails of a gamma law with the moments of the null law."""
@@ -62,48 +73,51 @@ class KernelRule(Rule):
 
     def _moments(self) -> tuple[float, float]:
         """Return variance and third cumulant of the sum over pairs ``i != j``."""
-        gram = np.zeros((2, self.n_terms, self.n_terms))
-        for rows, terms in _series(self.position):
-            weight = self.variance[rows, np.newaxis]
-            gram[0] += terms.T @ (weight * terms)
-            gram[1] += terms.T @ (weight**2 * terms)
-        first, second = gram
-        square = float((first * first).sum())
+        n_waves = 2 * self.n_waves - 1
+        weights = np.stack([self.variance, self.variance**2, self.skewness])
+        first, second, skewed = _sums_of_waves(self.angle, weights, n_waves)
+        squared, cubed = self._shares(2, n_waves), self._shares(3, n_waves)
         diagonal = float((self.variance**2).sum())
-        variance = 2 * (square - diagonal)
+        variance = 2 * (float(_square(first) @ squared) - diagonal)
         if variance <= _NO_PAIRS * diagonal:
             variance = 0.0
-        cube = float(((first @ first) * first).sum())
-        # Triples of different rows: take out those with two or three equal ones.
-        third = cube - 3 * float((first * second).sum()) + 2 * float((self.variance**3).sum())
-        # Pairs: the cubed kernel, again Gaussian but narrower, times third moments.
-        narrow = np.sqrt(3) * self.position
-        sums = np.zeros(_terms(narrow))
-        for rows, terms in _series(narrow):
-            sums += self.skewness[rows] @ terms
-        pairs = float(sums @ sums - self.skewness @ self.skewness)
+        # Triples are the trace of a cube, in waves from -M to M: row m, column l has sum m - l.
+        root = np.sqrt(self._shares(1, self.n_waves) / np.r_[1, np.full(self.n_waves - 1, 2)])
+        root = np.r_[root[:0:-1], root]
+        gram = np.r_[first[:0:-1].conj(), first][_differences(len(root))] * np.outer(root, root)
+        cube = float(((gram @ gram) * gram.T).sum().real)
+        # Take out those with two or three equal rows.
+        twice = float((first * second.conj()).real @ squared)
+        third = cube - 3 * twice + 2 * float((self.variance**3).sum())
+        pairs = float(_square(skewed) @ cubed - self.skewness @ self.skewness)
         return variance, 8 * third + 4 * pairs
 
 
-def _terms(position: FloatVector) -> int:
-    """Return how many terms are needed: what is left out is a tail of the Poisson law."""
-    largest = float((position**2).max())
-    candidates = np.arange(int(largest + 12 * np.sqrt(largest)) + 40)
-    return int(np.flatnonzero(special.pdtrc(candidates, largest) <= _NEGLIGIBLE)[0]) + 1
+def _square(sums: ComplexMatrix) -> FloatVector:
+    return np.asarray(sums.real**2 + sums.imag**2)
 
 
-def _series(position: FloatVector) -> Iterator[tuple[slice, FloatMatrix]]:
-    """Yield blocks of rows with their terms, (rows, terms), whose products are the kernel."""
-    n_terms = _terms(position)
-    size = max(1, _BLOCK_ENTRIES // n_terms)
-    for start in range(0, len(position), size):
-        rows = slice(start, min(start + size, len(position)))
-        part = position[rows]
-        terms = np.empty((n_terms, len(part)))
-        terms[0] = np.exp(-(part**2) / 2)
-        for m in range(1, n_terms):
-            terms[m] = terms[m - 1] * part / np.sqrt(m)
-        yield rows, terms.T
+def _differences(size: int) -> NDArray[np.intp]:
+    """Return where the sum of wave m - l stands, in sums from -(size - 1) to size - 1."""
+    place = np.arange(size)
+    return np.asarray(place[:, np.newaxis] - place + size - 1)
+
+
+def _sums_of_waves(angle: FloatVector, weights: FloatMatrix, n_waves: int) -> ComplexMatrix:
+    """Return the sums of ``weight exp(i m angle)`` for each row of weights, m = 0, 1, ..."""
+    total = np.zeros((len(weights), 2 * n_waves))
+    size = max(1, _BLOCK_ENTRIES // n_waves)
+    for start in range(0, len(angle), size):
+        part = angle[start : start + size]
+        waves = np.ones((len(part), n_waves), dtype=np.complex128)
+        known = 1
+        while known < n_waves:  # twice as many from those known, so that rounding hardly grows
+            more = min(known, n_waves - known)
+            turn = np.exp(1j * known * part)[:, np.newaxis]
+            np.multiply(waves[:, :more], turn, out=waves[:, known : known + more])
+            known += more
+        total += weights[:, start : start + size] @ waves.view(np.float64)
+    return total.view(np.complex128)
 
 
 def kernel_calibration_error(
@@ -137,9 +151,10 @@ def kernel_calibration_error(
     squared miscalibration, and not on its scale; a second kernel, on labels, ``exp(-d²/2)``, as in
     the table of Kängsepp, Valk and Kull (2022), multiplies it by ``2 (1 - exp(-1/2)) = 0.787``.
 
-    The kernel is ``sum over m of t_m(p) t_m(q)`` with ``t_m(p) = exp(-a²/2) a^m / sqrt(m!)``; a is
-    the centred p over the length scale. So time grows like n, not n². Terms are dropped where they
-    cannot change the last digit. Without near pairs the limit law returns the p-value 1.
+    On a period that is longer than all distances, the kernel is a sum of cosines whose shares fall
+    like a Gaussian, so that time grows like n, not n². Waves are dropped where they cannot change
+    the last digit: about 1.4 / length_scale are left. Without near pairs the limit law returns the
+    p-value 1.
 
     The law is careful for rare events with n = 200: it misses the 5 % level by 1.0 point, and by
     0.8 with a scale of 0.05. Redraws kept 4.7 to 5.5 in all cases. Sources: Widmann and others
@@ -157,7 +172,7 @@ def kernel_calibration_error(
     if not number or not SHORTEST <= length_scale < np.inf:
         raise ValueError(
             f"length_scale must be a finite number of at least {SHORTEST}, got {length_scale!r}. "
-            "The series has about 1 / (4 length_scale²) terms."
+            "The series has about 1.4 / length_scale waves."
         )
     sample = sample_of(binary_problem(y_true, y_prob, view=view, **rows))
     if len(sample.prob) < 2:

@@ -7,6 +7,7 @@ from typing import Any, SupportsFloat, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from calibkit._progress import watched
 from calibkit._result import Number, Result, listed, read_only, spell
 from calibkit._validation import as_count, as_generator, as_level, as_predictions
 from calibkit.bins import Binning
@@ -78,8 +79,10 @@ def null_level(
     The predictions stay fixed; ``y*_i`` is drawn with the probabilities of row i, so that the
     model is calibrated by construction. ``p = (1 + #{redraws >= value}) / (R + 1)``, which is
     never 0 and is valid for any R. ``float(result)`` is the mean over the redraws. Binned errors
-    reuse their bins, which is fast. Sources: Bröcker and Smith (2007); Panchenko (2021),
-    section 3.3. Taught in lesson 04.
+    reuse their bins, which is fast; beyond 200,000 rows, rows of one bin whose predictions agree to
+    1/4096 are drawn as one lot with their mean prediction, which changes a variance by less than
+    2e-8 a row. Long runs show a bar to a person who waits. Sources: Bröcker and Smith (2007);
+    Panchenko (2021), section 3.3. Taught in lesson 04.
 
     Parameters
     ----------
@@ -90,7 +93,8 @@ def null_level(
     n_draws : int
         Number of redraws R; the smallest possible p-value is 1 / (R + 1).
     rng : int, numpy.random.Generator or None
-        Seed or generator.
+        Seed or generator. Random numbers follow the rows: with the same seed, the same rows in
+        another order get other redraws, of the same law.
     **options
         Passed to `measure`, e.g. ``view="top-label"``; weights stay with their rows.
 
@@ -110,7 +114,8 @@ def null_level(
         draws = redraws.null_errors(n_draws, generator)
     else:
         drawn = (_binned.draw_classes(prob, 1, generator)[0] for _ in range(n_draws))
-        draws = np.array([float(measure(y, prob, **options)) for y in drawn])
+        values = (float(measure(y, prob, **options)) for y in drawn)
+        draws = np.array(list(watched(values, n_draws, "redraws")))
     low, median, high = map(float, np.quantile(draws, [0.05, 0.5, 0.95]))
     return NullLevel(
         value=value,
@@ -221,6 +226,7 @@ def consistency_band(
     resample_forecasts : bool
         If true, the predictions are redrawn too (Bröcker and Smith); by default they are fixed.
     n_draws, rng : As in `null_level`
+        At least two draws.
 
     Examples
     --------
@@ -229,7 +235,7 @@ def consistency_band(
     >>> consistency_band(y_true, y_prob, bins=5, rng=0).outside.tolist()
     [False, False, False, False, False]
     """
-    level, n_draws = as_level(level), as_count(n_draws, "n_draws")
+    level, n_draws = as_level(level), as_count(n_draws, "n_draws", minimum=2)
     refuse_weights(rows)
     table = reliability_table(y_true, y_prob, view=view, bins=bins, **rows)
     if _binned.uses_labels(table.binning):

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from calibkit._progress import watched
 from calibkit._result import Number, read_only, spell
 from calibkit._validation import FloatArray, as_count, as_generator, as_probabilities
 from calibkit.bins import Binning, PavaBC, as_bins
@@ -21,7 +22,7 @@ FloatVector = NDArray[np.float64]
 IndexVector = NDArray[np.intp]
 BoolVector = NDArray[np.bool_]
 # Redraws are tested together, about so many predictions at a time.
-_BLOCK = 400_000
+_BLOCK = 5_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -253,10 +254,7 @@ def test_based_calibration_error(
     problems = binary_problems(y_true, y_prob, view=view, **rows)
     parts = [SortedProblem(problem, binning) for problem in problems]
     verdicts = tuple(_verdict(part, rule) for part in parts)
-    null = [np.empty(0)]
-    for labels in _redraws(parts, as_probabilities(y_prob), draws, generator):
-        shares = [_rejected_shares(*each, rule) for each in zip(parts, labels, strict=True)]
-        null.append(np.mean(shares, axis=0))
+    null = _null_shares(parts, as_probabilities(y_prob), draws, generator, rule)
     several = len(problems) > 1
     return TestBasedError(
         value=float(np.mean([verdict.value for verdict in verdicts])),
@@ -264,7 +262,7 @@ def test_based_calibration_error(
         test=test,
         alpha=float(alpha),
         verdicts=verdicts,
-        null_values=read_only(np.concatenate(null)),
+        null_values=read_only(null),
     )
 
 
@@ -283,16 +281,36 @@ def _verdict(part: SortedProblem, rule: SingleTest) -> ViewVerdict:
     )
 
 
-def _redraws(
-    parts: Sequence[SortedProblem], prob: FloatArray, draws: int, generator: np.random.Generator
-) -> Iterator[list[NDArray[np.int64]]]:
-    """Yield blocks of labels, (draws, n) per view, in sorted order: that of rows cannot matter."""
-    n = len(prob)
-    size = max(1, _BLOCK // n)
+def _null_shares(
+    parts: Sequence[SortedProblem],
+    prob: FloatArray,
+    draws: int,
+    generator: np.random.Generator,
+    rule: SingleTest,
+) -> FloatVector:
+    """Return the rejected share of each redraw, the mean over the views."""
+    size = max(1, _BLOCK // len(prob))
     sizes = [min(size, draws - start) for start in range(0, draws, size)]
+    redraws = _redraws(parts, prob, sizes, generator)
+    shares = (_rejected_shares(part, labels, rule) for part, labels in redraws)
+    steps = len(sizes) * len(parts)
+    found = list(watched(shares, steps, "redraws"))
+    views = len(parts)
+    rounds = [np.mean(found[i : i + views], axis=0) for i in range(0, steps, views)]
+    return np.concatenate([np.empty(0), *rounds])
+
+
+def _redraws(
+    parts: Sequence[SortedProblem],
+    prob: FloatArray,
+    sizes: Sequence[int],
+    generator: np.random.Generator,
+) -> Iterator[tuple[SortedProblem, NDArray[np.int64]]]:
+    """Yield each view with blocks of labels in sorted order: that of rows cannot matter."""
     if len(parts) == 1:
         for size in sizes:
-            yield [(generator.random((size, n)) < parts[0].prob).astype(np.int64)]
+            happened = generator.random((size, len(prob))) < parts[0].prob
+            yield parts[0], happened.astype(np.int64)
         return
     # One class is drawn per row, which all views share.
     by_class = np.column_stack((1 - prob, prob)) if prob.ndim == 1 else prob
@@ -300,7 +318,8 @@ def _redraws(
     place = np.argsort(rows)
     for size in sizes:
         drawn = draw_classes(by_class[rows], size, generator)
-        yield [(drawn[:, place[part.order]] == k).astype(np.int64) for k, part in enumerate(parts)]
+        for k, part in enumerate(parts):
+            yield part, (drawn[:, place[part.order]] == k).astype(np.int64)
 
 
 def _rejected_shares(

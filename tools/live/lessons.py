@@ -5,19 +5,20 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
+from importlib import import_module
 from typing import Any
 
 os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
 
 import matplotlib.pyplot as plt
 from IPython.core.interactiveshell import InteractiveShell
-from IPython.core.pylabtools import configure_inline_support
 from IPython.utils.capture import capture_output
 
 import calibkit.lessons  # noqa: F401 - counted with the imports
 
 shell: Any = InteractiveShell.instance()
-configure_inline_support(shell, os.environ["MPLBACKEND"])
+inline = import_module("matplotlib_inline.backend_inline")  # Pyodide has it
+inline.configure_inline_support(shell, os.environ["MPLBACKEND"])
 FREE = {"nbval-ignore-output", "widget", "raises-exception"}
 
 
