@@ -74,7 +74,8 @@ class Answers(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: ignore
         self._check_fitted()
         if self.n_features_in_ == 1:
             return np.array(["calibrated"], dtype=object)
-        return np.array([f"class_{c}" for c in self.classes_], dtype=object)
+        names = [f"class_{c}" for c in self.classes_]
+        return np.array(getattr(self, "feature_names_in_", names), dtype=object)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -1,11 +1,11 @@
 """Maps made of bins: shift all predictions of a bin by one amount, or move them to one height."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
-from calibkit.bins import Binning, EqualMass, EqualWidth, as_bins
+from calibkit.bins import Binning, Distinct, EqualMass, EqualWidth, FixedEdges, as_bins
 from calibkit.calibrators._base import Calibrator, FloatVector, IntVector, drawn_apart
 from calibkit.reliability import reliability_table
 
@@ -16,11 +16,25 @@ class BinnedCalibrator(Calibrator):
 
     bins: Any = 15
 
-    def _fit(self, prob: FloatVector, label: FloatVector) -> None:
-        self._fit_bins(as_bins(self.bins), prob, label)
+    def _takes_fractions(self) -> bool:
+        # Edges that no weight can move.
+        return isinstance(as_bins(self.bins), EqualWidth | FixedEdges | Distinct)
 
-    def _fit_bins(self, binning: Binning, prob: FloatVector, label: FloatVector) -> None:
-        self.table_ = reliability_table(label, prob, bins=binning)
+    def _fit(
+        self, prob: FloatVector, label: FloatVector, weight: FloatVector | None = None
+    ) -> None:
+        self._fit_bins(as_bins(self.bins), (prob, label, weight))
+
+    def _fit_bins(
+        self, binning: Binning, rows: tuple[FloatVector, FloatVector, FloatVector | None]
+    ) -> None:
+        prob, label, weight = rows
+        self.table_ = table = reliability_table(label, prob, bins=binning)
+        if weight is not None:
+            index, n_bins = table.binning.assign(prob, table.edges), table.n_bins
+            mass = np.where(table.occupied, np.bincount(index, weight, n_bins), np.nan)
+            mean, share = (np.bincount(index, weight * x, n_bins) / mass for x in (prob, label))
+            self.table_ = replace(table, mean_prob=mean, frequency=share)
         self.edges_ = self.table_.edges
         self.n_parameters_ = int(self.table_.occupied.sum())
         self._make()
@@ -150,7 +164,12 @@ class ChosenBinning(SlopeOneBinning):
     def _binning(self, n_bins: int) -> EqualMass | EqualWidth:
         return EqualMass(n_bins, self.rule) if self.kind == "equal-mass" else EqualWidth(n_bins)
 
-    def _fit(self, prob: FloatVector, label: FloatVector) -> None:
+    def _takes_fractions(self) -> bool:
+        return False
+
+    def _fit(
+        self, prob: FloatVector, label: FloatVector, weight: FloatVector | None = None
+    ) -> None:
         kinds, rules = ("equal-mass", "equal-width"), ("midpoint", "first")
         for name, options in (("kind", kinds), ("rule", rules)):
             value = getattr(self, name)
@@ -159,7 +178,7 @@ class ChosenBinning(SlopeOneBinning):
         # Positions among sorted rows carry no row order.
         order = np.lexsort((label, prob))
         self.n_bins_ = self._choose(prob[order], label[order])
-        self._fit_bins(self._binning(self.n_bins_), prob, label)
+        self._fit_bins(self._binning(self.n_bins_), (prob, label, weight))
 
     def _choose(self, prob: FloatVector, label: FloatVector) -> int:
         raise NotImplementedError

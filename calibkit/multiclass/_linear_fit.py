@@ -52,17 +52,21 @@ class LinearFit:
 
 
 # How a penalty follows from n, K and the temperature.
-Rule = Callable[[int, int, float], Penalty]
+Rule = Callable[[float, int, float], Penalty]
 
 
-def fit_linear(x: FloatArray, label: IntVector, rule: Rule, full: bool) -> LinearFit:
+def fit_linear(
+    x: FloatArray, label: IntVector, rule: Rule, full: bool, row_weight: FloatArray | None = None
+) -> LinearFit:
     """Fit ``softmax(W x + b)``, with `W` diagonal unless `full`.
 
-    ``rule(n, K, T)`` gives the penalty, T the temperature, or the size of scores worth nothing.
+    ``rule(n, K, T)`` gives the penalty, n the rows or the sum of their weights, T the temperature,
+    or the size of scores worth nothing.
     """
-    n, k = x.shape
-    size = float(np.sqrt(np.square(x).mean())) or 1.0
-    warm = fit_slope(x, label, 1 / _WARMEST, 1 / _COOLEST)
+    rows, k = x.shape
+    n, share = (rows, 1.0) if row_weight is None else _shares(row_weight)
+    size = float(np.sqrt((np.square(x) * share).mean())) or 1.0
+    warm = fit_slope(x, label, 1 / _WARMEST, 1 / _COOLEST, row_weight)
     slope = 0.0 if warm.bound < 0 else min(warm.slope, _STEEPEST / size)
     penalty = rule(n, k, 1 / slope if slope > 0 else size)
     # Parameters of a class: weights of all scores or of its own, then the intercept.
@@ -75,9 +79,8 @@ def fit_linear(x: FloatArray, label: IntVector, rule: Rule, full: bool) -> Linea
         weight = np.full((k, 2), own)
     weight[:, -1] = penalty.bias
     start = slope * size * unit
-    problem = Problem(
-        Features(x / size, full), label, weight, 0 * unit if penalty.to_zero else start
-    )
+    centre = 0 * unit if penalty.to_zero else start
+    problem = Problem(Features(x / size, full), label, weight, centre, share)
     fit = minimise(problem, start)
     weights, bias = fit.theta[:, :-1] / size, fit.theta[:, -1]
     weights = weights if full else weights[:, 0]
@@ -87,6 +90,10 @@ def fit_linear(x: FloatArray, label: IntVector, rule: Rule, full: bool) -> Linea
     if full and penalty.off_diagonal == penalty.diagonal == 0:
         weights = weights - weights.mean(axis=0) + slope / k
     return LinearFit(weights, bias, fit)
+
+
+def _shares(weight: FloatArray) -> tuple[float, FloatArray]:
+    return float(weight.sum()), (weight / weight.mean())[:, np.newaxis]
 
 
 def held_out_losses(

@@ -118,7 +118,7 @@ class _Point:
 class _Slopes:
     gradient: FloatArray
     prob: FloatArray
-    spread: FloatArray  # q (1 - q)
+    spread: FloatArray  # q (1 - q), times what the row counts
     top: NDArray[np.intp]
 
 
@@ -133,6 +133,7 @@ class Problem:
     label: NDArray[np.intp]
     weight: FloatArray
     centre: FloatArray
+    share: FloatArray | float = 1.0  # how much each row counts, with mean 1, (n, 1)
 
     def at(self, theta: FloatArray) -> _Point:
         row = np.arange(self.features.n)
@@ -142,7 +143,8 @@ class Problem:
         odds = np.exp(logits)
         odds[row, top] = 0.0
         others = odds.sum(axis=1)
-        loss = float((np.log1p(others) - logits[row, self.label]).mean())
+        losses = np.log1p(others) - logits[row, self.label]
+        loss = float((losses * np.ravel(self.share)).mean())
         penalty = float((self.weight * (theta - self.centre) ** 2).sum())
         return _Point(theta, loss + penalty, loss, logits, top, odds, others)
 
@@ -155,15 +157,18 @@ class Problem:
         rest[row, point.top] = point.others / total
         residual = prob.copy()
         residual[row, self.label] = -rest[row, self.label]
+        residual *= self.share
         pull = self.features.pull(residual) / self.features.n
         gradient = pull + 2 * self.weight * (point.theta - self.centre)
-        return _Slopes(gradient, prob, prob * rest, point.top)
+        return _Slopes(gradient, prob, prob * rest * self.share, point.top)
 
     def product(self, at: _Slopes, vector: FloatArray) -> FloatArray:
         move = self.features.logits(vector)
         move -= move[np.arange(self.features.n), at.top][:, np.newaxis]
         move -= np.einsum("ik,ik->i", at.prob, move)[:, np.newaxis]
-        return self.features.pull(at.prob * move) / self.features.n + 2 * self.weight * vector
+        move *= at.prob
+        move *= self.share
+        return self.features.pull(move) / self.features.n + 2 * self.weight * vector
 
 
 def minimise(problem: Problem, start: FloatArray) -> SoftmaxFit:
@@ -208,7 +213,8 @@ def _next_damping(damping: float, share: float, gradient: float) -> float:
 
 def _direct(problem: Problem, now: _Slopes) -> FloatArray:
     """Solve for the Newton step; a tiny ridge stands for directions without effect."""
-    matrix = problem.features.hessian(now.prob, now.spread) / problem.features.n
+    prob = now.prob * np.sqrt(problem.share)
+    matrix = problem.features.hessian(prob, now.spread) / problem.features.n
     matrix[np.diag_indices_from(matrix)] += 2 * problem.weight.ravel()
     scale = 1 / np.sqrt(np.maximum(np.diag(matrix), 1e-200))
     matrix *= scale[:, np.newaxis] * scale

@@ -49,7 +49,7 @@ class _LinearCalibrator(MulticlassCalibrator):
         self.cv = cv
         self.rng = rng
 
-    def _rule(self, multiple: float | None, n: int, k: int, temperature: float) -> Penalty:
+    def _rule(self, multiple: float | None, n: float, k: int, temperature: float) -> Penalty:
         if multiple is not None:  # K/n per weight of a class, K (K - 1)/n per pair
             unit = multiple * k / n
             return Penalty(unit * (k - 1) * temperature**2, unit * temperature**2, unit)
@@ -62,10 +62,15 @@ class _LinearCalibrator(MulticlassCalibrator):
     def _features(self, logits: FloatArray) -> FloatMatrix:
         return logits.astype(np.float64)
 
-    def _fit(self, logits: FloatArray, label: IntVector) -> None:
+    def _takes_fractions(self) -> bool:
+        return not isinstance(self.penalty, str) or self.penalty != "cv"
+
+    def _fit(
+        self, logits: FloatArray, label: IntVector, weight: FloatVector | None = None
+    ) -> None:
         x = self._features(logits)
         self.multiple_, self.scores_ = self._strength(x, label)
-        self._result = self._fit_one(x, label, self.multiple_)
+        self._result = self._fit_one(x, label, self.multiple_, weight)
         fit = self._result.fit
         self.weights_, self.bias_ = self._result.weights, self._result.bias
         self.training_loss_, self.gradient_norm_ = fit.loss, fit.gradient
@@ -95,8 +100,14 @@ class _LinearCalibrator(MulticlassCalibrator):
         check_weight(self.penalty, "penalty", '"auto", "cv" or ')
         return None, None
 
-    def _fit_one(self, x: FloatMatrix, label: IntVector, multiple: float | None) -> LinearFit:
-        return fit_linear(x, label, partial(self._rule, multiple), self.full)
+    def _fit_one(
+        self,
+        x: FloatMatrix,
+        label: IntVector,
+        multiple: float | None,
+        weight: FloatVector | None = None,
+    ) -> LinearFit:
+        return fit_linear(x, label, partial(self._rule, multiple), self.full, weight)
 
     def _calibrate(self, logits: FloatArray) -> FloatMatrix:
         mapped = self._result.logits(self._features(logits))
@@ -253,7 +264,7 @@ class DirichletCalibrator(_LinearCalibrator):
         x = super()._features(logits)
         return np.asarray(special.log_softmax(x, axis=1)) if self.input == "logits" else x
 
-    def _rule(self, multiple: float | None, n: int, k: int, temperature: float) -> Penalty:
+    def _rule(self, multiple: float | None, n: float, k: int, temperature: float) -> Penalty:
         if self.kind not in ("odir", "l2"):
             raise ValueError(f'kind must be "odir" or "l2", got {self.kind!r}.')
         rule = super()._rule(multiple, n, k, temperature)

@@ -64,12 +64,15 @@ class StructuredMatrixScaling(Wrapper):
     def __init__(self, input: str):
         self.input = input
 
+    def _takes_fractions(self) -> bool:
+        return False
+
     def _prepared(self, scores: FloatArray) -> FloatMatrix:
         prob = super()._prepared(scores)
         total = 1.0 if self.input == "logits" else prob.sum(axis=1, keepdims=True)
         return np.asarray(prob / total)
 
-    def _fit(self, prob: FloatArray, label: IntVector) -> None:
+    def _fit(self, prob: FloatArray, label: IntVector, weight: Any = None) -> None:
         self.model_ = _program().fit(prob, label.astype(np.int64))
         k = prob.shape[1]
         self.n_parameters_ = k * k + k

@@ -69,22 +69,27 @@ class VennAbers(Wrapper):
     def _prepared(self, scores: FloatArray) -> FloatMatrix:
         return np.asarray(scores, np.float64) if scores.ndim == 1 else super()._prepared(scores)
 
-    def _fit(self, prob: FloatArray, label: IntVector) -> None:
+    def _fit(
+        self, prob: FloatArray, label: IntVector, weight: FloatMatrix | None = None
+    ) -> None:
         if not isinstance(self.scheme, str) or self.scheme not in ("one-vs-rest", "pairwise"):
             raise ValueError(f'scheme must be "one-vs-rest" or "pairwise", got {self.scheme!r}.')
         self.n_parameters_ = None
         self._pairs = None
         if prob.ndim == 1:
-            self.brackets_ = [Brackets.fit(prob, label == 1)]
+            self.brackets_ = [Brackets.fit(prob, label == 1, weight)]
         elif self.scheme == "one-vs-rest":
-            self.brackets_ = [Brackets.fit(p, label == c) for c, p in enumerate(prob.T)]
+            self.brackets_ = [Brackets.fit(p, label == c, weight) for c, p in enumerate(prob.T)]
         else:
             self._pairs = list(combinations(range(prob.shape[1]), 2))
-            rows = [np.isin(label, pair) for pair in self._pairs]
-            self.brackets_ = [
-                Brackets.fit(_share(prob[mine], pair), label[mine] == pair[1])
-                for mine, pair in zip(rows, self._pairs, strict=True)
-            ]
+            # The rows of each class, once: to look for those of each pair takes K times as long.
+            of_class = [np.flatnonzero(label == c) for c in range(prob.shape[1])]
+            self.brackets_ = []
+            for pair in self._pairs:
+                mine = np.concatenate([of_class[c] for c in pair])
+                part = None if weight is None else weight[mine]
+                share = _share(prob[mine, pair[0]], prob[mine, pair[1]])
+                self.brackets_.append(Brackets.fit(share, label[mine] == pair[1], part))
 
     def _calibrate(self, prob: FloatArray) -> FloatMatrix:
         if self._pairs is None:
@@ -93,7 +98,7 @@ class VennAbers(Wrapper):
         # Join the probabilities of pairs: 1 / p_i = sum_j 1 / p_ij - (K - 2).
         inverse = np.full(prob.shape, 2.0 - prob.shape[1])
         for one, (first, second) in zip(self.brackets_, self._pairs, strict=True):
-            share = merged(*one.at(_share(prob, (first, second))))
+            share = merged(*one.at(_share(prob[:, first], prob[:, second])))
             inverse[:, first] += 1 / (1 - share)
             inverse[:, second] += 1 / share
         return normalised(1 / inverse)
@@ -125,10 +130,9 @@ class VennAbers(Wrapper):
         return np.asarray(upper - lower)
 
 
-def _share(prob: FloatArray, pair: tuple[int, int]) -> FloatMatrix:
-    first, second = prob[:, pair[0]], prob[:, pair[1]]
+def _share(first: FloatArray, second: FloatArray) -> FloatMatrix:
     total = first + second
-    share = np.full(len(prob), 0.5)
+    share = np.full(len(total), 0.5)
     np.divide(second, total, out=share, where=total > 0)
     return share
 
@@ -142,11 +146,15 @@ class Brackets:
     upper: FloatMatrix  # by the number of distinct scores below the new one
 
     @classmethod
-    def fit(cls, score: Scores, event: NDArray[np.bool_]) -> Self:
-        """Fit to scores and whether the event happened."""
+    def fit(
+        cls, score: Scores, event: NDArray[np.bool_], weight: FloatMatrix | None = None
+    ) -> Self:
+        """Fit to scores, whether the event happened, and how much each row counts."""
         distinct, group = np.unique(score, return_inverse=True)
-        count = np.bincount(group, minlength=len(distinct))
-        hits = np.bincount(group[event], minlength=len(distinct))
+        rows = np.ones(len(group)) if weight is None else weight
+        count, hits = np.bincount(group, rows), np.bincount(group, rows * event)
+        if (rows == np.rint(rows)).all():  # sums of whole numbers are compared exactly
+            count, hits = count.astype(np.int64), hits.astype(np.int64)
         # With label 0 everything is as with label 1, seen from the other end.
         lower = 1 - _with_a_hit(count[::-1], (count - hits)[::-1])[::-1]
         return cls(distinct, lower, _with_a_hit(count, hits))
@@ -163,7 +171,7 @@ def merged(lower: FloatMatrix, upper: FloatMatrix) -> FloatMatrix:
     return np.asarray(upper / (1 - lower + upper))
 
 
-def _with_a_hit(count: IntVector, hits: IntVector) -> FloatMatrix:
+def _with_a_hit(count: NDArray[Any], hits: NDArray[Any]) -> FloatMatrix:
     """Return the isotonic fit at a new point with label 1, just before each group and at the end.
 
     It is the slope of the greatest convex minorant of the sums of labels against counts. The new
@@ -173,7 +181,7 @@ def _with_a_hit(count: IntVector, hits: IntVector) -> FloatMatrix:
     x = [0, *np.cumsum(count).tolist()]
     y = [0, *np.cumsum(hits).tolist()]
 
-    def slope(before: int, after: int) -> tuple[int, int]:
+    def slope(before: int, after: int) -> tuple[float, float]:
         """Return run and rise from a lowered point to a point after the new one."""
         return x[after] - x[before] + 1, y[after] - y[before] + 1
 
@@ -195,7 +203,7 @@ def _with_a_hit(count: IntVector, hits: IntVector) -> FloatMatrix:
     return values
 
 
-def _hulls(x: list[int], y: list[int]) -> list[int]:
+def _hulls(x: list[float], y: list[float]) -> list[int]:
     """Return for each point the next corner of the convex minorant of it and all points after."""
     last = len(x) - 1
     follower = [last] * (last + 1)
