@@ -216,9 +216,10 @@ class DirichletCalibrator(_LinearCalibrator):
     penalty, bias_penalty, cv, rng
         As in `MatrixScaling`.
     kind : {"odir", "l2"}
-        ``"odir"``: penalise weights off the diagonal, and intercepts. ``"l2"``: all,
-        ``penalty (sum W_ij^2 + sum b_j^2)``, which shrinks towards the uniform prediction; its
-        ``"auto"`` is ``T^2 / 2n`` and ``1 / 2n``.
+        ``"odir"``: penalise weights off the diagonal, and intercepts. ``"l2"``: all alike,
+        ``penalty (sum W_ij^2 + sum b_j^2)``, which shrinks towards the uniform prediction. Its
+        ``"auto"`` shrinks towards temperature scaling as that of `MatrixScaling` does, with the
+        weight ``T^2 K (K - 1) / n`` on the diagonal, too.
 
     Attributes
     ----------
@@ -272,5 +273,4 @@ class DirichletCalibrator(_LinearCalibrator):
             return rule
         if multiple is None:
             return Penalty(rule.off_diagonal, rule.off_diagonal, rule.bias, to_zero=True)
-        unit = multiple / (2 * n)
-        return Penalty(unit * temperature**2, unit * temperature**2, unit, to_zero=True)
+        return Penalty(rule.off_diagonal, rule.off_diagonal, rule.bias)

@@ -134,7 +134,9 @@ class PiecewiseLinear(Calibrator):
         x = logit(prob) if in_logits else prob
         order = np.lexsort((label, x))
         x = x[order]
-        limits = (-_STEEPEST, _STEEPEST) if in_logits else (0.0, 1.0)
+        # What never happened among n rows may happen in the next: Laplace's rule of succession.
+        least = 1 / (len(x) + 2)
+        limits = (-_STEEPEST, _STEEPEST) if in_logits else (least, 1 - least)
         ends = (float(x[0]), float(x[-1])) if in_logits else (0.0, 1.0)
         if ends[0] == ends[1]:
             ends = (ends[0] - 1.0, ends[1] + 1.0)
