@@ -22,8 +22,9 @@ class Answers(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: ignore
     Attributes
     ----------
     can_say_zero : bool
-        Whether the fitted map may call an event impossible or certain, probability exactly 0 or 1.
-        One such event that comes about makes the log loss infinite.
+        Whether maps of this form may call an event impossible or certain, probability exactly 0 or
+        1. One such event that comes about makes the log loss infinite. (What lies above 1 - 1e-16
+        is 1 in double precision, whatever the form.)
     classes_, n_features_in_ : ndarray of shape (K,), int
         The labels 0 to K - 1; the columns of what was fitted to, 1 for one event.
     """
@@ -54,7 +55,8 @@ class Answers(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: ignore
 
     def predict(self, X: Any) -> NDArray[np.intp]:
         """Return the class of the largest calibrated probability, (n,)."""
-        return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
+        place = self.predict_proba(X).argmax(axis=1)  # the first to say that it is not fitted
+        return np.asarray(self.classes_[place])
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the Brier score with its sign turned, so that larger is better, from -2 to 0.

@@ -83,7 +83,8 @@ class SlopeOneBinning(BinnedCalibrator):
     Notes
     -----
     ``g(p) = p + f_b - m_b`` for p in bin b, with frequency ``f_b`` and mean prediction ``m_b``: the
-    smallest Brier score of all maps with slope 1 in each bin; in an empty bin the identity. So
+    smallest Brier score of all maps with slope 1 in each bin; in an empty bin the identity. Cut to
+    [0, 1] it may say exactly 0 or 1. So
     ``g(p_i) - p_i`` is constant in a bin, and for every a > 0
     ``(1/n) sum_i |g(p_i) - p_i|^a = sum_b (n_b / n) |m_b - f_b|^a`` (Kängsepp, Valk and Kull, 2022,
     Theorem 2). Taught in lesson 05.
@@ -96,6 +97,7 @@ class SlopeOneBinning(BinnedCalibrator):
     """
 
     family: ClassVar[str] = "slope-1 bins"
+    can_say_zero: ClassVar[bool] = True
 
     def _make(self) -> None:
         table = self.table_
@@ -128,7 +130,8 @@ class FlatBinning(BinnedCalibrator):
     Notes
     -----
     ``g(p) = f_b`` for p in bin b: the smallest Brier score and log loss of all maps that are
-    constant in each bin; in an empty bin the identity. As an evaluator it reports at least the
+    constant in each bin; in an empty bin the identity. A bin in which an event always or never
+    happened says exactly 1 or 0. As an evaluator it reports at least the
     expected calibration error of the same bins,
     ``(1/n) sum_i |f_b - p_i| >= sum_b (n_b / n) |f_b - m_b|`` (Jensen): it also counts how far the
     predictions of a bin are apart. ``FlatBinning(Pava())`` is isotonic regression without the
@@ -143,6 +146,7 @@ class FlatBinning(BinnedCalibrator):
     """
 
     family: ClassVar[str] = "flat bins"
+    can_say_zero: ClassVar[bool] = True
 
     def _make(self) -> None:
         self.height_ = self.table_.frequency

@@ -32,6 +32,7 @@ class IsotonicCalibrator(Calibrator):
     Constant on a block and beyond the ends, linear between blocks, as in scikit-learn. Equal
     predictions are pooled first. The blocks are those of `calibkit.corp.corp_decomposition`. Only
     ranks and labels count: any increasing distortion of the predictions leaves the heights alone.
+    The outer blocks often say exactly 0 and 1, so one surprise makes the log loss infinite.
     Zadrozny and Elkan (2002). Taught in lessons 05 and 10; the blocks in lesson 04.
 
     Examples
@@ -42,6 +43,7 @@ class IsotonicCalibrator(Calibrator):
     """
 
     family: ClassVar[str] = "isotonic"
+    can_say_zero: ClassVar[bool] = True
 
     def _takes_fractions(self) -> bool:
         return True

@@ -37,7 +37,7 @@ def _n_distinct(values: FloatVector, most: int) -> int:
 def _smoothed(label: FloatVector, weight: FloatVector | None) -> FloatVector:
     weight = np.ones_like(label) if weight is None else weight
     ones = (weight * label).sum()
-    return np.where(label == 1, (ones + 1) / (ones + 2), 1 / (weight.sum() - ones + 2))
+    return np.asarray(np.where(label == 1, (ones + 1) / (ones + 2), 1 / (weight.sum() - ones + 2)))
 
 
 def _start(target: FloatVector, weight: FloatVector | None) -> float:

@@ -105,17 +105,17 @@ class MulticlassCalibrator(Answers):
 
     def _ready(self, scores: Any) -> FloatArray:
         self._check_fitted()
-        array = as_scores(scores, self.input)
-        if (array.ndim == 1) != self._one_event or (
-            array.ndim == 2 and array.shape[1] != self.n_classes_
-        ):
+        shape, name = as_array(scores, "scores").shape, type(self).__name__
+        fits = len(shape) == 1 if self._one_event else shape[1:] == (self.n_classes_,)
+        if not fits:
             wanted = "(n,)" if self._one_event else f"(n, {self.n_classes_})"
             raise ValueError(
-                f"scores have shape {array.shape}, but {type(self).__name__} was fitted to {wanted}"
-                ". Columns are classes, in the same order as before."
+                f"scores have shape {shape}, but {name} was fitted to {wanted}. Columns are classes, "
+                f"in the same order as before. (X has {shape[-1]} features, but {name} is expecting "
+                f"{self.n_features_in_} features as input.)"
             )
         self._compare_names(scores)
-        return self._prepared(array)
+        return self._prepared(as_scores(scores, self.input))
 
     def _calibrate(self, logits: FloatArray) -> FloatMatrix:
         raise NotImplementedError

@@ -92,7 +92,6 @@ class Features:
         inverse = (inverse + inverse.transpose(0, 2, 1)) / 2
         return lambda vector: np.asarray((inverse @ vector[:, :, np.newaxis])[:, :, 0])
 
-
     def _common(self, spread: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return one block for all classes, and the multiple of it that each class has."""
         common = (self.f[:, 0].T * spread.mean(axis=1)) @ self.f[:, 0] / self.n

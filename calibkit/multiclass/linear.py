@@ -65,9 +65,7 @@ class _LinearCalibrator(MulticlassCalibrator):
     def _takes_fractions(self) -> bool:
         return not isinstance(self.penalty, str) or self.penalty != "cv"
 
-    def _fit(
-        self, logits: FloatArray, label: IntVector, weight: FloatVector | None = None
-    ) -> None:
+    def _fit(self, logits: FloatArray, label: IntVector, weight: FloatVector | None = None) -> None:
         x = self._features(logits)
         self.multiple_, self.scores_ = self._strength(x, label)
         self._result = self._fit_one(x, label, self.multiple_, weight)

@@ -57,6 +57,7 @@ class StructuredMatrixScaling(Wrapper):
     """
 
     family: ClassVar[str] = "structured matrix"
+    can_say_zero = False
 
     model_: Any
     gradient_norm_: float

@@ -141,9 +141,7 @@ class Slope:
 class _LossInSlope:
     """The mean log loss as a function of 1/T, in blocks of rows; `logits` are finite."""
 
-    def __init__(
-        self, logits: FloatArray, label: NDArray[np.intp], weight: FloatVector | None
-    ):
+    def __init__(self, logits: FloatArray, label: NDArray[np.intp], weight: FloatVector | None):
         precise = logits.dtype == np.float64 or logits.size <= _MANY
         self.dtype = np.dtype(np.float64 if precise else np.float32)
         # Of few classes, sums are several times as quick with each class in one piece.

@@ -53,7 +53,7 @@ class VennAbers(Wrapper):
     probability P given P, exactly, for data in random order and any number of them. No single map
     has such a guarantee. Of many classes each has it on its own, before rows are divided by their
     sum. The width shows how little data there are near a score. Between two scores that were fitted
-    to, the interval is the same: the fits are steps, in exact arithmetic. Scores that agree to twelve
+    to, the interval is the same: the fits are steps, in exact arithmetic. Scores that agree to 12
     digits are one score, so the batch in which a model is asked plays no part. Weights are counts.
     ``Calibrated(model, VennAbers("probabilities"), cv="prefit")`` is the inductive form,
     `CrossVennAbers` the cross form. Vovk, Petej and Fedorova (2015) sections 2 to 4; Price, Knerr,
@@ -67,6 +67,7 @@ class VennAbers(Wrapper):
     """
 
     family: ClassVar[str] = "Venn-Abers"
+    can_say_zero = False
     takes_one_event: ClassVar[bool] = True
 
     brackets_: list["Brackets"]
@@ -83,9 +84,7 @@ class VennAbers(Wrapper):
     def _prepared(self, scores: FloatArray) -> FloatMatrix:
         return np.asarray(scores, np.float64) if scores.ndim == 1 else super()._prepared(scores)
 
-    def _fit(
-        self, prob: FloatArray, label: IntVector, weight: FloatMatrix | None = None
-    ) -> None:
+    def _fit(self, prob: FloatArray, label: IntVector, weight: FloatMatrix | None = None) -> None:
         if not isinstance(self.scheme, str) or self.scheme not in ("one-vs-rest", "pairwise"):
             raise ValueError(f'scheme must be "one-vs-rest" or "pairwise", got {self.scheme!r}.')
         self.n_parameters_ = None
@@ -206,7 +205,7 @@ def _with_a_hit(count: NDArray[Any], hits: NDArray[Any]) -> FloatMatrix:
     follower = _hulls(x, y)
     last = len(x) - 1
     before = touch = 0
-    run, rise = 1, 1
+    run, rise = 1.0, 1.0
     values = np.empty(last + 1)
     for i in range(last + 1):
         if i == 0 or (y[i] - y[before]) * run < rise * (x[i] - x[before]):

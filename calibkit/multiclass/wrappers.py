@@ -22,6 +22,11 @@ class Wrapper(MulticlassCalibrator):
     calibrator: Any
     calibrators_: list[Calibrator]
 
+    @property
+    def can_say_zero(self) -> bool:  # type: ignore[override]
+        """Whether the inner map may say exactly 0 or 1."""
+        return bool(getattr(self.calibrator, "can_say_zero", False))
+
     def _prepared(self, scores: FloatArray) -> FloatMatrix:
         # Probabilities as they are: by way of logarithms, ties would not stay ties.
         table = np.asarray(scores, dtype=np.float64)
@@ -87,9 +92,7 @@ class OneVsRest(Wrapper):
         self.calibrator = calibrator
         self.normalise = normalise
 
-    def _fit(
-        self, prob: FloatArray, label: IntVector, weight: FloatVector | None = None
-    ) -> None:
+    def _fit(self, prob: FloatArray, label: IntVector, weight: FloatVector | None = None) -> None:
         if not isinstance(self.normalise, bool | np.bool_):
             raise ValueError(f"normalise must be True or False, got {self.normalise!r}.")
         self._fit_each([(column, label == c, weight) for c, column in enumerate(prob.T)])
@@ -151,9 +154,7 @@ class Reduced(Wrapper):
     def _classes(self, top: IntVector, weight: FloatVector | None) -> list[int]:
         return []
 
-    def _fit(
-        self, prob: FloatArray, label: IntVector, weight: FloatVector | None = None
-    ) -> None:
+    def _fit(self, prob: FloatArray, label: IntVector, weight: FloatVector | None = None) -> None:
         if not isinstance(self.rest, str) or self.rest not in ("proportional", "uniform"):
             raise ValueError(f'rest must be "proportional" or "uniform", got {self.rest!r}.')
         top, confidence = prob.argmax(axis=1), prob.max(axis=1)

@@ -70,7 +70,10 @@ class PiecewiseLinear(Calibrator):
     ``g(x) = H_j + (H_{j+1} - H_j) (x - B_j) / (B_{j+1} - B_j)`` for x in piece j (Kängsepp, Valk
     and Kull, 2022, section 5), fitted by damped Gauss-Newton steps from three starts. A piece holds
     at least 1 % of the predictions. With one piece, the logit form is Platt's map without
-    smoothing. Constant predictions move to their frequency. Taught in lesson 07.
+    smoothing. Constant predictions move to their frequency. Between probabilities all
+    heights keep ``1 / (n + 2)`` away from 0 and 1, Laplace's rule of succession: a map that says
+    exactly 0 would be infinitely wrong about the first event there, and by the bound it loses less
+    than 1 / n in mean log loss on the data fitted to. Taught in lesson 07.
 
     Examples
     --------
