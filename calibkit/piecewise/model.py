@@ -99,6 +99,11 @@ class PiecewiseLinear(Calibrator):
     rng: int | np.random.Generator | None = 0
 
     @property
+    def can_say_zero(self) -> bool:  # type: ignore[override]
+        """Whether between logits: such a map may be so steep that a probability rounds to 1."""
+        return self.space == "logit"
+
+    @property
     def loss_name(self) -> str:  # type: ignore[override]  # here it is an option
         """What the fit minimises."""
         return "log loss" if self.loss == "log-loss" else "Brier"
