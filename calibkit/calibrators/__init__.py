@@ -79,29 +79,11 @@ __all__ = [
     "shift_prior",
 ]
 
-# On floors above this one, and loaded when they are asked for.
-_UPSTAIRS = {"PiecewiseLinear": "piecewise"} | dict.fromkeys(
-    (
-        "Calibrated",
-        "ClassWise",
-        "CrossVennAbers",
-        "DirichletCalibrator",
-        "MatrixScaling",
-        "OneVsRest",
-        "Reduced",
-        "TemperatureScaling",
-        "VectorScaling",
-        "VennAbers",
-    ),
-    "multiclass",
-)
-
 
 def __getattr__(name: str) -> Any:
-    if name in _UPSTAIRS:
-        return getattr(import_module(f"calibkit.{_UPSTAIRS[name]}"), name)
+    # What stands on floors above this one is loaded when it is asked for.
+    for room in () if name.startswith("_") else ("multiclass", "piecewise"):
+        module = import_module(f"calibkit.{room}")
+        if name in module.__all__:
+            return getattr(module, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *_UPSTAIRS])

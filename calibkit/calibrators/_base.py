@@ -30,9 +30,7 @@ class Calibrator(Answers):
 
     family: ClassVar[str] = ""
     loss_name: ClassVar[str] = "Brier"
-
-    def _first(self) -> str:
-        return "p"
+    _first = "p"
 
     def fit(self, p: Any, y: Any, *, sample_weight: Any = None) -> Self:
         """Fit the map to predictions `p` and labels `y`, both of shape (n,).
@@ -58,7 +56,7 @@ class Calibrator(Answers):
         return self
 
     def _fit(self, prob: FloatVector, label: FloatVector) -> None:
-        # Where `_takes_fractions` says so, it takes weights as well.
+        # Where `weighted` says so, it takes weights as well.
         raise NotImplementedError
 
     def __sklearn_tags__(self) -> Any:

@@ -1,6 +1,6 @@
 """What every calibrator answers in scikit-learn's words, and how it takes weights."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, ClassVar
 
@@ -12,6 +12,7 @@ from sklearn.exceptions import NotFittedError
 from calibkit._validation import as_labels, as_weights
 
 FloatArray = NDArray[np.float64]
+Weights = FloatArray | None
 
 _MOST_REPEATED = 20_000_000  # rows that whole-number weights may stand for
 
@@ -25,11 +26,14 @@ class Answers(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: ignore
         Whether maps of this form may call an event impossible or certain, probability exactly 0 or
         1. One such event that comes about makes the log loss infinite. (What lies above 1 - 1e-16
         is 1 in double precision, whatever the form.)
+    weighted : bool
+        Whether `fit` takes any weights; otherwise whole numbers, which repeat rows.
     classes_, n_features_in_ : ndarray of shape (K,), int
         The labels 0 to K - 1; the columns of what was fitted to, 1 for one event.
     """
 
     can_say_zero: ClassVar[bool] = False
+    weighted: ClassVar[bool] = False
 
     classes_: NDArray[np.intp]
     n_features_in_: int
@@ -37,12 +41,8 @@ class Answers(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: ignore
     converged_: bool
     n_iter_: int
 
-    def _first(self) -> str:
-        raise NotImplementedError
-
-    def calibrate(self, scores: Any, /) -> FloatArray:
-        """Return the calibrated probabilities."""
-        raise NotImplementedError
+    calibrate: Callable[..., FloatArray]
+    _first: ClassVar[str]  # what `fit` is given first
 
     def transform(self, X: Any) -> FloatArray:
         """Return the calibrated probabilities as `calibrate` does, as a step of a pipeline."""
@@ -61,8 +61,8 @@ class Answers(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: ignore
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the Brier score with its sign turned, so that larger is better, from -2 to 0.
 
-        Of one event ``-mean (q - y)^2``, of K classes ``-mean sum_k (q_k - 1[y = k])^2``. It is
-        proper, and finite also where a map says 0. Accuracy would not see calibration.
+        Of one event ``-mean (q - y)^2``, of K classes ``-mean sum_k (q_k - 1[y = k])^2``: proper,
+        and finite also where a map says 0. Accuracy would not see calibration.
         """
         prob = self.calibrate(X)
         label = as_labels(y, prob)
@@ -84,18 +84,11 @@ class Answers(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: ignore
         tags.target_tags.required = True
         return tags
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "converged_")
-
     def _check_fitted(self) -> None:
         if not hasattr(self, "converged_"):
             raise NotFittedError(
-                f"{type(self).__name__} is not fitted yet; call fit({self._first()}, y) first."
+                f"{type(self).__name__} is not fitted yet; call fit({self._first}, y) first."
             )
-
-    def _takes_fractions(self) -> bool:
-        """Tell whether ``_fit`` takes weights itself; if not, whole numbers repeat rows."""
-        return False
 
     def _weighed(
         self, rows: NDArray[Any], label: NDArray[Any], sample_weight: Any
@@ -106,7 +99,7 @@ class Answers(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: ignore
         weight = as_weights(sample_weight, len(label))
         use = weight > 0
         rows, label, weight = rows[use], label[use], weight[use]
-        if self._takes_fractions():
+        if self.weighted:
             return rows, label, weight
         count = weight.astype(np.intp)
         if (count != weight).any() or weight.sum() > _MOST_REPEATED:

@@ -7,6 +7,7 @@ import numpy as np
 
 from calibkit.bins import Binning, Distinct, EqualMass, EqualWidth, FixedEdges, as_bins
 from calibkit.calibrators._base import Calibrator, FloatVector, IntVector, drawn_apart
+from calibkit.calibrators._words import Weights
 from calibkit.reliability import reliability_table
 
 
@@ -16,19 +17,17 @@ class BinnedCalibrator(Calibrator):
 
     bins: Any = 15
 
-    def _takes_fractions(self) -> bool:
-        # Edges that no weight can move.
+    @property
+    def weighted(self) -> bool:  # type: ignore[override]
+        """Whether any weights are taken: no weight moves these edges."""
         return isinstance(as_bins(self.bins), EqualWidth | FixedEdges | Distinct)
 
-    def _fit(
-        self, prob: FloatVector, label: FloatVector, weight: FloatVector | None = None
-    ) -> None:
-        self._fit_bins(as_bins(self.bins), (prob, label, weight))
+    def _fit(self, prob: FloatVector, label: FloatVector, weight: Weights = None) -> None:
+        self._fit_bins(as_bins(self.bins), prob, label, weight)
 
     def _fit_bins(
-        self, binning: Binning, rows: tuple[FloatVector, FloatVector, FloatVector | None]
+        self, binning: Binning, prob: FloatVector, label: FloatVector, weight: Weights
     ) -> None:
-        prob, label, weight = rows
         self.table_ = table = reliability_table(label, prob, bins=binning)
         if weight is not None:
             index, n_bins = table.binning.assign(prob, table.edges), table.n_bins
@@ -168,12 +167,9 @@ class ChosenBinning(SlopeOneBinning):
     def _binning(self, n_bins: int) -> EqualMass | EqualWidth:
         return EqualMass(n_bins, self.rule) if self.kind == "equal-mass" else EqualWidth(n_bins)
 
-    def _takes_fractions(self) -> bool:
-        return False
+    weighted = False
 
-    def _fit(
-        self, prob: FloatVector, label: FloatVector, weight: FloatVector | None = None
-    ) -> None:
+    def _fit(self, prob: FloatVector, label: FloatVector, weight: Weights = None) -> None:
         kinds, rules = ("equal-mass", "equal-width"), ("midpoint", "first")
         for name, options in (("kind", kinds), ("rule", rules)):
             value = getattr(self, name)
@@ -182,7 +178,7 @@ class ChosenBinning(SlopeOneBinning):
         # Positions among sorted rows carry no row order.
         order = np.lexsort((label, prob))
         self.n_bins_ = self._choose(prob[order], label[order])
-        self._fit_bins(self._binning(self.n_bins_), (prob, label, weight))
+        self._fit_bins(self._binning(self.n_bins_), prob, label, weight)
 
     def _choose(self, prob: FloatVector, label: FloatVector) -> int:
         raise NotImplementedError

@@ -8,6 +8,7 @@ from scipy.optimize import isotonic_regression
 
 from calibkit.bins._merge import merge
 from calibkit.calibrators._base import Calibrator, FloatVector
+from calibkit.calibrators._words import Weights
 
 
 class IsotonicCalibrator(Calibrator):
@@ -43,14 +44,10 @@ class IsotonicCalibrator(Calibrator):
     """
 
     family: ClassVar[str] = "isotonic"
+    weighted: ClassVar[bool] = True
     can_say_zero: ClassVar[bool] = True
 
-    def _takes_fractions(self) -> bool:
-        return True
-
-    def _fit(
-        self, prob: FloatVector, label: FloatVector, weight: FloatVector | None = None
-    ) -> None:
+    def _fit(self, prob: FloatVector, label: FloatVector, weight: Weights = None) -> None:
         self.n_parameters_ = None
         if weight is not None:
             self._fit_weighted(prob, label, weight)

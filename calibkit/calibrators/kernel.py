@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calibkit.calibrators._base import Calibrator, FloatVector
 
@@ -61,36 +60,27 @@ class KernelDensityCalibrator(Calibrator):
 
     bandwidth: float | str = "rule"
 
-    def _takes_fractions(self) -> bool:
-        return True
-
-    def _fit(
-        self, prob: FloatVector, label: FloatVector, weight: FloatVector | None = None
-    ) -> None:
-        weight = np.ones(len(prob)) if weight is None else weight
-        order = np.lexsort((weight, prob))
-        prob, weight, no = prob[order], weight[order], label[order] == 0
-        zeros, ones = (prob[no], weight[no]), (prob[~no], weight[~no])
-        self.bandwidth_ = self._chosen_bandwidth(prob, weight, no)
+    def _fit(self, prob: FloatVector, label: FloatVector) -> None:
+        zeros, ones = np.sort(prob[label == 0]), np.sort(prob[label == 1])
+        self.bandwidth_ = self._chosen_bandwidth(zeros, ones)
         fine = _STEPS_PER_BANDWIDTH / self.bandwidth_
         n_cells = int(np.clip(np.ceil(fine), _FEWEST_CELLS, _MOST_CELLS))
         reach = min(int(_REACH * self.bandwidth_ * n_cells), n_cells - 1)
         u = np.arange(-reach, reach + 1) / (_REACH * self.bandwidth_ * n_cells)
         kernel = np.maximum(1 - u**2, 0) ** 3
-        mass_1, mass_0 = (_smooth(_on_grid(*part, n_cells), kernel) for part in (ones, zeros))
+        mass_1, mass_0 = (_smooth(_on_grid(part, n_cells), kernel) for part in (ones, zeros))
         seen = mass_1 + mass_0 > 0
         self.grid_ = (np.arange(n_cells + 1) / n_cells)[seen]
         self.height_ = mass_1[seen] / (mass_1 + mass_0)[seen]
         self.n_parameters_ = None
 
-    def _chosen_bandwidth(
-        self, prob: FloatVector, weight: FloatVector, no: NDArray[np.bool_]
-    ) -> float:
+    def _chosen_bandwidth(self, zeros: FloatVector, ones: FloatVector) -> float:
         if isinstance(self.bandwidth, str):
             if self.bandwidth != "rule":
                 raise ValueError(f'bandwidth must be a number or "rule", got {self.bandwidth!r}.')
-            spread = _spread(prob[no], weight[no]) if no.any() else 0.0
-            rule = (spread or _spread(prob, weight)) * (2 * weight.sum()) ** -0.2
+            spread = zeros.std() if len(zeros) else 0.0
+            spread = spread or np.sort(np.concatenate([zeros, ones])).std()
+            rule = spread * (2 * (len(zeros) + len(ones))) ** -0.2
             return float(np.clip(rule, _NARROWEST, _WIDEST))
         number = isinstance(self.bandwidth, int | float | np.number)
         if not number or not _NARROWEST <= self.bandwidth <= _WIDEST:
@@ -104,19 +94,13 @@ class KernelDensityCalibrator(Calibrator):
         return np.interp(prob, self.grid_, self.height_)
 
 
-def _spread(prob: FloatVector, weight: FloatVector) -> float:
-    square = np.square(prob - np.average(prob, weights=weight))
-    return float(np.sqrt(np.average(square, weights=weight)))
-
-
-def _on_grid(prob: FloatVector, weight: FloatVector, n_cells: int) -> FloatVector:
+def _on_grid(prob: FloatVector, n_cells: int) -> FloatVector:
     """Share each prediction between its two grid points; return ``n_cells + 1`` masses."""
     place = prob * n_cells
     left = np.minimum(place.astype(np.intp), n_cells - 1)
     share = place - left
     return np.asarray(
-        np.bincount(left, weight * (1 - share), n_cells + 1)
-        + np.bincount(left + 1, weight * share, n_cells + 1)
+        np.bincount(left, 1 - share, n_cells + 1) + np.bincount(left + 1, share, n_cells + 1)
     )
 
 

@@ -12,11 +12,12 @@ from calibkit._links import EPS, LOGIT_LIMIT, expit, logit
 from calibkit._validation import CalibrationWarning
 from calibkit.calibrators._base import Calibrator, FloatVector
 from calibkit.calibrators._newton import LogisticFit, fit_logistic
+from calibkit.calibrators._words import Weights
 
 
 def _by_label(
-    prob: FloatVector, label: FloatVector, weight: FloatVector | None
-) -> tuple[FloatVector, FloatVector, FloatVector | None]:
+    prob: FloatVector, label: FloatVector, weight: Weights
+) -> tuple[FloatVector, FloatVector, Weights]:
     """Bring the predictions into the one order that does not depend on the order of the rows."""
     if weight is not None:
         order = np.lexsort((weight, prob, label))
@@ -34,13 +35,13 @@ def _n_distinct(values: FloatVector, most: int) -> int:
     return found
 
 
-def _smoothed(label: FloatVector, weight: FloatVector | None) -> FloatVector:
+def _smoothed(label: FloatVector, weight: Weights) -> FloatVector:
     weight = np.ones_like(label) if weight is None else weight
     ones = (weight * label).sum()
     return np.asarray(np.where(label == 1, (ones + 1) / (ones + 2), 1 / (weight.sum() - ones + 2)))
 
 
-def _start(target: FloatVector, weight: FloatVector | None) -> float:
+def _start(target: FloatVector, weight: Weights) -> float:
     return float(logit(np.average(target, weights=weight)))
 
 
@@ -94,16 +95,12 @@ class PlattCalibrator(Calibrator):
     """
 
     family: ClassVar[str] = "Platt"
+    weighted: ClassVar[bool] = True
     loss_name: ClassVar[str] = "log loss"
 
     smoothing: bool = True
 
-    def _takes_fractions(self) -> bool:
-        return True
-
-    def _fit(
-        self, prob: FloatVector, label: FloatVector, weight: FloatVector | None = None
-    ) -> None:
+    def _fit(self, prob: FloatVector, label: FloatVector, weight: Weights = None) -> None:
         if not isinstance(self.smoothing, bool | np.bool_):
             raise ValueError(f"smoothing must be True or False, got {self.smoothing!r}.")
         prob, label, weight = _by_label(prob, label, weight)
@@ -169,6 +166,7 @@ class BetaCalibrator(Calibrator):
     """
 
     family: ClassVar[str] = "beta"
+    weighted: ClassVar[bool] = True
     loss_name: ClassVar[str] = "log loss"
 
     parameters: str = "abm"
@@ -187,12 +185,7 @@ class BetaCalibrator(Calibrator):
             return 1.0
         return float(expit(brentq(height, -LOGIT_LIMIT, LOGIT_LIMIT, xtol=1e-13)))
 
-    def _takes_fractions(self) -> bool:
-        return True
-
-    def _fit(
-        self, prob: FloatVector, label: FloatVector, weight: FloatVector | None = None
-    ) -> None:
+    def _fit(self, prob: FloatVector, label: FloatVector, weight: Weights = None) -> None:
         if self.parameters not in ("abm", "am", "ab", "a"):
             raise ValueError(
                 f'parameters must be "abm", "am", "ab" or "a", got {self.parameters!r}.'
@@ -237,7 +230,7 @@ class BetaCalibrator(Calibrator):
         self,
         names: list[str],
         rows: dict[str, FloatVector],
-        target: tuple[FloatVector, FloatVector | None],
+        target: tuple[FloatVector, Weights],
     ) -> tuple[LogisticFit, dict[str, float]]:
         if not names:
             loss = len(target[0]) * float(np.log(2))

@@ -36,12 +36,10 @@ class MulticlassCalibrator(Answers):
     # Whether the class of the largest score always keeps the largest probability.
     preserves_argmax: ClassVar[bool] = False
     takes_one_event: ClassVar[bool] = False
+    _first = "scores"
 
     input: str
     n_classes_: int
-
-    def _first(self) -> str:
-        return "scores"
 
     def fit(self, scores: Any, y: Any, *, sample_weight: Any = None) -> Self:
         """Fit the map, on data that the model has not been trained on.
@@ -110,9 +108,9 @@ class MulticlassCalibrator(Answers):
         if not fits:
             wanted = "(n,)" if self._one_event else f"(n, {self.n_classes_})"
             raise ValueError(
-                f"scores have shape {shape}, but {name} was fitted to {wanted}. Columns are classes, "
-                f"in the same order as before. (X has {shape[-1]} features, but {name} is expecting "
-                f"{self.n_features_in_} features as input.)"
+                f"scores have shape {shape}, but {name} was fitted to {wanted}. Columns are classes"
+                f" in the same order. X has {shape[-1]} features, but {name} is expecting "
+                f"{self.n_features_in_} features as input."
             )
         self._compare_names(scores)
         return self._prepared(as_scores(scores, self.input))

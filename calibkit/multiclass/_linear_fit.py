@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from calibkit.calibrators._folds import assign_folds
+from calibkit.calibrators._words import Weights
 from calibkit.multiclass._softmax_fit import Features, Problem, SoftmaxFit, minimise
 from calibkit.multiclass.temperature import fit_slope
 
@@ -56,15 +57,15 @@ Rule = Callable[[float, int, float], Penalty]
 
 
 def fit_linear(
-    x: FloatArray, label: IntVector, rule: Rule, full: bool, row_weight: FloatArray | None = None
+    x: FloatArray, label: IntVector, rule: Rule, full: bool, row_weight: Weights = None
 ) -> LinearFit:
     """Fit ``softmax(W x + b)``, with `W` diagonal unless `full`.
 
     ``rule(n, K, T)`` gives the penalty, n the rows or the sum of their weights, T the temperature,
     or the size of scores worth nothing.
     """
-    rows, k = x.shape
-    n, share = (rows, 1.0) if row_weight is None else _shares(row_weight)
+    k, given = x.shape[1], np.ones(len(x)) if row_weight is None else row_weight
+    n, share = given.sum(), (given / given.mean())[:, np.newaxis]
     size = float(np.sqrt((np.square(x) * share).mean())) or 1.0
     warm = fit_slope(x, label, 1 / _WARMEST, 1 / _COOLEST, row_weight)
     slope = 0.0 if warm.bound < 0 else min(warm.slope, _STEEPEST / size)
@@ -90,10 +91,6 @@ def fit_linear(
     if full and penalty.off_diagonal == penalty.diagonal == 0:
         weights = weights - weights.mean(axis=0) + slope / k
     return LinearFit(weights, bias, fit)
-
-
-def _shares(weight: FloatArray) -> tuple[float, FloatArray]:
-    return float(weight.sum()), (weight / weight.mean())[:, np.newaxis]
 
 
 def held_out_losses(

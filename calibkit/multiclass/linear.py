@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from calibkit._validation import CalibrationWarning, FloatArray
+from calibkit.calibrators._words import Weights
 from calibkit.multiclass._base import FloatMatrix, MulticlassCalibrator
 from calibkit.multiclass._linear_fit import (
     MULTIPLES,
@@ -62,7 +63,9 @@ class _LinearCalibrator(MulticlassCalibrator):
     def _features(self, logits: FloatArray) -> FloatMatrix:
         return logits.astype(np.float64)
 
-    def _takes_fractions(self) -> bool:
+    @property
+    def weighted(self) -> bool:  # type: ignore[override]
+        """Whether any weights are taken: folds would draw a row of weight 2 as one."""
         return not isinstance(self.penalty, str) or self.penalty != "cv"
 
     def _fit(self, logits: FloatArray, label: IntVector, weight: FloatVector | None = None) -> None:
@@ -99,11 +102,7 @@ class _LinearCalibrator(MulticlassCalibrator):
         return None, None
 
     def _fit_one(
-        self,
-        x: FloatMatrix,
-        label: IntVector,
-        multiple: float | None,
-        weight: FloatVector | None = None,
+        self, x: FloatMatrix, label: IntVector, multiple: float | None, weight: Weights = None
     ) -> LinearFit:
         return fit_linear(x, label, partial(self._rule, multiple), self.full, weight)
 

@@ -199,8 +199,8 @@ class Calibrated(_OnFolds):
         if len(self.classes_) != 2:
             raise ValueError(
                 f"{name} calibrates the probability of one event, but there are "
-                f'{len(self.classes_)} classes. Use OneVsRest("probabilities", {name}()). (Only binary '
-                "classification is supported. The type of the target is multiclass.)"
+                f'{len(self.classes_)} classes. Use OneVsRest("probabilities", {name}()). Only '
+                "binary classification is supported. The type of the target is multiclass."
             )
         return scores[:, 1]
 

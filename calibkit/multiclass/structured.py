@@ -57,16 +57,13 @@ class StructuredMatrixScaling(Wrapper):
     """
 
     family: ClassVar[str] = "structured matrix"
-    can_say_zero = False
+    can_say_zero = weighted = False
 
     model_: Any
     gradient_norm_: float
 
     def __init__(self, input: str):
         self.input = input
-
-    def _takes_fractions(self) -> bool:
-        return False
 
     def _prepared(self, scores: FloatArray) -> FloatMatrix:
         prob = super()._prepared(scores)

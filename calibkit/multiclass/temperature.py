@@ -10,9 +10,10 @@ from scipy import special
 
 from calibkit._links import expit
 from calibkit._validation import CalibrationWarning, FloatArray
+from calibkit.calibrators._words import Weights
 from calibkit.multiclass._base import FloatMatrix, MulticlassCalibrator
 
-FloatVector = NDArray[np.float64]
+IntVector = NDArray[np.intp]
 
 _MOST_SWEEPS = 200
 _LARGEST_STEP = 2.3  # in ln T: a factor of 10
@@ -71,6 +72,7 @@ class TemperatureScaling(MulticlassCalibrator):
     """
 
     family: ClassVar[str] = "temperature"
+    weighted: ClassVar[bool] = True
     preserves_argmax: ClassVar[bool] = True
     takes_one_event: ClassVar[bool] = True
 
@@ -82,12 +84,7 @@ class TemperatureScaling(MulticlassCalibrator):
         self.input = input
         self.bounds = bounds
 
-    def _takes_fractions(self) -> bool:
-        return True
-
-    def _fit(
-        self, logits: FloatArray, label: NDArray[np.intp], weight: FloatVector | None = None
-    ) -> None:
+    def _fit(self, logits: FloatArray, label: IntVector, weight: Weights = None) -> None:
         low, high = _check_bounds(self.bounds)
         if logits.ndim == 1:  # one event: the logit of class 0 is 0
             logits = np.column_stack([np.zeros_like(logits), logits])
@@ -141,7 +138,7 @@ class Slope:
 class _LossInSlope:
     """The mean log loss as a function of 1/T, in blocks of rows; `logits` are finite."""
 
-    def __init__(self, logits: FloatArray, label: NDArray[np.intp], weight: FloatVector | None):
+    def __init__(self, logits: FloatArray, label: IntVector, weight: Weights):
         precise = logits.dtype == np.float64 or logits.size <= _MANY
         self.dtype = np.dtype(np.float64 if precise else np.float32)
         # Of few classes, sums are several times as quick with each class in one piece.
@@ -176,11 +173,7 @@ class _LossInSlope:
 
 
 def fit_slope(
-    logits: FloatArray,
-    label: NDArray[np.intp],
-    low: float,
-    high: float,
-    weight: FloatVector | None = None,
+    logits: FloatArray, label: IntVector, low: float, high: float, weight: Weights = None
 ) -> Slope:
     """Minimise the log loss over 1/T in [low, high], where its derivative increases in 1/T.
 

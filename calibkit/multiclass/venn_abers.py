@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from calibkit._progress import track
 from calibkit._validation import FloatArray
+from calibkit.calibrators._words import Weights
 from calibkit.multiclass._base import FloatMatrix
 from calibkit.multiclass.wrappers import Wrapper, normalised
 
@@ -160,9 +161,7 @@ class Brackets:
     upper: FloatMatrix  # by the number of distinct scores below the new one
 
     @classmethod
-    def fit(
-        cls, score: Scores, event: NDArray[np.bool_], weight: FloatMatrix | None = None
-    ) -> Self:
+    def fit(cls, score: Scores, event: NDArray[np.bool_], weight: Weights = None) -> Self:
         """Fit to scores, whether the event happened, and how much each row counts."""
         distinct, group = np.unique(score, return_inverse=True)
         new = np.diff(distinct, prepend=-np.inf) > _ROUNDING * np.abs(distinct)

@@ -9,15 +9,17 @@ from sklearn.base import clone
 
 from calibkit._validation import FloatArray, as_count
 from calibkit.calibrators import Calibrator, PlattCalibrator
+from calibkit.calibrators._words import Weights
 from calibkit.multiclass._base import FloatMatrix, MulticlassCalibrator
 
 IntVector = NDArray[np.intp]
-FloatVector = NDArray[np.float64]
-Part = tuple[FloatMatrix, NDArray[np.bool_], FloatVector | None]
+Part = tuple[FloatMatrix, NDArray[np.bool_], Weights]
 
 
 class Wrapper(MulticlassCalibrator):
     """What the wrappers share: probabilities from either kind of scores, and inner maps."""
+
+    weighted: ClassVar[bool] = True  # or the inner maps refuse them
 
     calibrator: Any
     calibrators_: list[Calibrator]
@@ -31,9 +33,6 @@ class Wrapper(MulticlassCalibrator):
         # Probabilities as they are: by way of logarithms, ties would not stay ties.
         table = np.asarray(scores, dtype=np.float64)
         return np.asarray(special.softmax(table, axis=1)) if self.input == "logits" else table
-
-    def _takes_fractions(self) -> bool:
-        return True  # or the inner maps refuse them
 
     def _fit_each(self, parts: list[Part]) -> None:
         inner = PlattCalibrator() if self.calibrator is None else self.calibrator
@@ -92,7 +91,7 @@ class OneVsRest(Wrapper):
         self.calibrator = calibrator
         self.normalise = normalise
 
-    def _fit(self, prob: FloatArray, label: IntVector, weight: FloatVector | None = None) -> None:
+    def _fit(self, prob: FloatArray, label: IntVector, weight: Weights = None) -> None:
         if not isinstance(self.normalise, bool | np.bool_):
             raise ValueError(f"normalise must be True or False, got {self.normalise!r}.")
         self._fit_each([(column, label == c, weight) for c, column in enumerate(prob.T)])
@@ -151,10 +150,10 @@ class Reduced(Wrapper):
         self.calibrator = calibrator
         self.rest = rest
 
-    def _classes(self, top: IntVector, weight: FloatVector | None) -> list[int]:
+    def _classes(self, top: IntVector, weight: Weights) -> list[int]:
         return []
 
-    def _fit(self, prob: FloatArray, label: IntVector, weight: FloatVector | None = None) -> None:
+    def _fit(self, prob: FloatArray, label: IntVector, weight: Weights = None) -> None:
         if not isinstance(self.rest, str) or self.rest not in ("proportional", "uniform"):
             raise ValueError(f'rest must be "proportional" or "uniform", got {self.rest!r}.')
         top, confidence = prob.argmax(axis=1), prob.max(axis=1)
@@ -227,6 +226,6 @@ class ClassWise(Reduced):
         super().__init__(input, calibrator, rest)
         self.fewest = fewest
 
-    def _classes(self, top: IntVector, weight: FloatVector | None) -> list[int]:
+    def _classes(self, top: IntVector, weight: Weights) -> list[int]:
         count = np.bincount(top, weight, self.n_classes_)
         return [int(c) for c in np.flatnonzero(count >= as_count(self.fewest, "fewest"))]
