@@ -475,15 +475,24 @@ def test_wrappers_say_what_their_maps_say() -> None:
 
 @pytest.mark.parametrize("outcome", ["refit", "fold-ensemble"])
 @pytest.mark.parametrize("loss", ["log-loss", "brier"])
-def test_heights_keep_to_laplaces_rule(loss: str, outcome: str) -> None:
+def test_piecewise_maps_keep_to_laplaces_rule(loss: str, outcome: str) -> None:
     rng = np.random.default_rng(5)
     p = rng.random(400)
     y = (rng.random(400) < np.clip(2 * p - 0.5, 0, 1)).astype(int)
     model = PiecewiseLinear(n_pieces=4, loss=loss, outcome=outcome, cv=4).fit(p, y)
-    q = model.calibrate(GRID)
-    assert q.min() >= 1 / 402 - 1e-15
-    assert q.max() <= 1 - 1 / 402 + 1e-15
-    assert model.heights_[0] == pytest.approx(1 / 402, abs=1e-12), "here the bound is felt"
+    curve, q = model.curve(GRID), model.calibrate(GRID)
+    assert curve.min() < 1 / 402, "else the cut is not felt"
+    np.testing.assert_array_equal(q, np.clip(curve, 1 / 402, 401 / 402))
+    cost = ck.log_loss(y, model.calibrate(p)).value - ck.log_loss(y, model.curve(p)).value
+    assert cost < 1 / 400
+
+
+def test_steep_piecewise_maps_between_logits_are_never_certain() -> None:
+    p = np.linspace(0.05, 0.95, 200)
+    with quiet():
+        model = PiecewiseLinear("logit", 2).fit(p, (p > 0.5).astype(int))
+    assert model.curve([0.95]) == 1
+    assert 0 < model.calibrate([0.05])[0] < model.calibrate([0.95])[0] < 1
 
 
 # --- batches, many classes -----------------------------------------------------------------------

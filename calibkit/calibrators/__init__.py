@@ -32,7 +32,7 @@ you have                             take                                0 or 1
 ===================================  ==================================  ======
 one event, tens of rows or more      `PlattCalibrator`                   no
 one event, skewed errors             `BetaCalibrator`                    no
-one event, thousands of rows         `PiecewiseLinear`                   PL3: 1
+one event, thousands of rows         `PiecewiseLinear`                   no
 a rise is all you believe in         `IsotonicCalibrator`                yes
 one event, and a doubt per row       `VennAbers`                         no
 K classes, few rows                  `TemperatureScaling`                no

@@ -17,8 +17,8 @@ from calibkit.multiclass.wrappers import Wrapper, normalised
 IntVector = NDArray[np.intp]
 Scores = NDArray[np.floating]
 
-# Part of a score by which rounding may move it, as a model may when it is asked in other batches:
-# the map is a step there.
+# Part of a probability by which rounding may move it, as it does when a model is asked in another
+# batch: the map is a step there.
 _ROUNDING = 1e-12
 
 
@@ -54,8 +54,9 @@ class VennAbers(Wrapper):
     probability P given P, exactly, for data in random order and any number of them. No single map
     has such a guarantee. Of many classes each has it on its own, before rows are divided by their
     sum. The width shows how little data there are near a score. Between two scores that were fitted
-    to, the interval is the same: the fits are steps, in exact arithmetic. Scores that agree to 12
-    digits are one score, so the batch in which a model is asked plays no part. Weights are counts.
+    to, the interval is the same: the fits are steps, in exact arithmetic. Scores that
+    differ by rounding are one score: the batch in which a model is asked plays no part. Weights are
+    counts.
     ``Calibrated(model, VennAbers("probabilities"), cv="prefit")`` is the inductive form,
     `CrossVennAbers` the cross form. Vovk, Petej and Fedorova (2015) sections 2 to 4; Price, Knerr,
     Personnaz and Dreyfus (1994) for pairs. Taught in lessons 10 and 11.
@@ -164,7 +165,7 @@ class Brackets:
     def fit(cls, score: Scores, event: NDArray[np.bool_], weight: Weights = None) -> Self:
         """Fit to scores, whether the event happened, and how much each row counts."""
         distinct, group = np.unique(score, return_inverse=True)
-        new = np.diff(distinct, prepend=-np.inf) > _ROUNDING * np.abs(distinct)
+        new = np.diff(distinct, prepend=-np.inf) > _reach(distinct)
         distinct, group = distinct[new], (np.cumsum(new) - 1)[group]
         rows = np.ones(len(group)) if weight is None else weight
         count, hits = np.bincount(group, rows), np.bincount(group, rows * event)
@@ -176,10 +177,15 @@ class Brackets:
 
     def at(self, score: Scores) -> tuple[FloatMatrix, FloatMatrix]:
         """Return both fits at new scores."""
-        reach = _ROUNDING * np.abs(score)
+        reach = _reach(score)
         lower = self.lower[np.searchsorted(self.distinct, score + reach, "right")]
         upper = self.upper[np.searchsorted(self.distinct, score - reach, "left")]
         return lower, upper
+
+
+def _reach(score: Scores) -> FloatMatrix:
+    """Return by how much rounding may move a score: what is left to 1 has digits of its own."""
+    return np.asarray(np.abs(_ROUNDING * score * (1 - score)) + 4e-16 * np.abs(score))
 
 
 def merged(lower: FloatMatrix, upper: FloatMatrix) -> FloatMatrix:

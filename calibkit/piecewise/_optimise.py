@@ -45,11 +45,11 @@ class Family:
     through_origin: bool = False
 
     def as_prob(self, heights: FloatVector) -> FloatVector:
-        return np.clip(heights, MARGIN, 1 - MARGIN) if self.high <= 1.0 else expit(heights)
+        return np.clip(heights, MARGIN, 1 - MARGIN) if self.high == 1.0 else expit(heights)
 
     def comfortable(self, heights: FloatTable) -> FloatTable:
         """Return heights from which the log loss of a surprise shows a way back: not 0 or 1."""
-        low, high = (0.01, 0.99) if self.high <= 1.0 else (-4.6, 4.6)
+        low, high = (0.01, 0.99) if self.high == 1.0 else (-4.6, 4.6)
         if self.through_origin:
             return np.asarray(heights * min(1.0, high / np.abs(heights).max()))
         return np.clip(heights, low, high)

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from calibkit._links import LOGIT_LIMIT, expit, logit
+from calibkit._links import EPS, LOGIT_LIMIT, expit, logit
 from calibkit._validation import as_count
 from calibkit.calibrators._base import Calibrator, FloatVector, IntVector
 from calibkit.calibrators._folds import assign_folds, check_folds, check_tolerance, parsimonious
@@ -55,6 +55,8 @@ class PiecewiseLinear(Calibrator):
         Number of pieces; the number with the best score, before `tolerance`.
     candidates_, scores_ : ndarray
         Numbers tried and their mean held-out Brier scores (empty if `n_pieces` was given).
+    least_ : float
+        What ``calibrate`` says at least, and 1 - `least_` at most.
     training_loss_, members_ : float, list of (knots, heights)
         Mean loss of the refit; the maps that are averaged, one for a refit.
     n_parameters_, converged_, n_iter_
@@ -70,10 +72,10 @@ class PiecewiseLinear(Calibrator):
     ``g(x) = H_j + (H_{j+1} - H_j) (x - B_j) / (B_{j+1} - B_j)`` for x in piece j (Kängsepp, Valk
     and Kull, 2022, section 5), fitted by damped Gauss-Newton steps from three starts. A piece holds
     at least 1 % of the predictions. With one piece, the logit form is Platt's map without
-    smoothing. Constant predictions move to their frequency. Between probabilities all
-    heights keep ``1 / (n + 2)`` away from 0 and 1, Laplace's rule of succession: a map that says
-    exactly 0 would be infinitely wrong about the first event there, and by the bound it loses less
-    than 1 / n in mean log loss on the data fitted to. Taught in lesson 07.
+    smoothing. Constant predictions move to their frequency. The map may reach 0 and 1,
+    as the source's does; ``calibrate`` stays ``1 / (n + 2)`` away, Laplace's rule of succession (in
+    logit space 1e-16): else the first event called impossible would cost an infinite log loss, and
+    the cut adds less than 1 / n to that of the data fitted to. Taught in lesson 07.
 
     Examples
     --------
@@ -99,17 +101,13 @@ class PiecewiseLinear(Calibrator):
     rng: int | np.random.Generator | None = 0
 
     @property
-    def can_say_zero(self) -> bool:  # type: ignore[override]
-        """Whether between logits: such a map may be so steep that a probability rounds to 1."""
-        return self.space == "logit"
-
-    @property
     def loss_name(self) -> str:  # type: ignore[override]  # here it is an option
         """What the fit minimises."""
         return "log loss" if self.loss == "log-loss" else "Brier"
 
     def _fit(self, prob: FloatVector, label: FloatVector) -> None:
         self._check_options(len(prob))
+        self.least_ = 1 / (len(prob) + 2) if self.space == "probability" else EPS
         problem = self._problem(prob, label)
         candidates = self._candidates(len(prob))
         folds: tuple[IntVector, int] | None = None
@@ -142,9 +140,7 @@ class PiecewiseLinear(Calibrator):
         x = logit(prob) if in_logits else prob
         order = np.lexsort((label, x))
         x = x[order]
-        # What never happened among n rows may happen in the next: Laplace's rule of succession.
-        least = 1 / (len(x) + 2)
-        limits = (-_STEEPEST, _STEEPEST) if in_logits else (least, 1 - least)
+        limits = (-_STEEPEST, _STEEPEST) if in_logits else (0.0, 1.0)
         ends = (float(x[0]), float(x[-1])) if in_logits else (0.0, 1.0)
         if ends[0] == ends[1]:
             ends = (ends[0] - 1.0, ends[1] + 1.0)
@@ -194,6 +190,10 @@ class PiecewiseLinear(Calibrator):
         x = prob if self.space == "probability" else logit(prob)
         maps = [evaluate(x, knots, heights, self.space) for knots, heights in self._maps]
         return np.asarray(np.mean(maps, axis=0))
+
+    def calibrate(self, p: Any) -> FloatVector:
+        """Return the calibrated probabilities, of the shape of `p`: the map, cut at `least_`."""
+        return np.clip(self.curve(p), self.least_, 1 - self.least_)
 
     def polyline(self) -> tuple[FloatVector, FloatVector]:
         """Return the map as points to draw: its knots, and a fine grid where it bends."""
