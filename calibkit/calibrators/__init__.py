@@ -23,9 +23,8 @@ class                      file               parameters           loss         
 cuts it there. `HistogramBinning` is `FlatBinning`. `shift_prior` and `estimate_prevalence`
 (`prior_shift`) need no labels, so they are functions.
 
-**Which to take.** The maps of many classes, `calibkit.multiclass`, and the piecewise-linear one,
-`calibkit.piecewise`, can be imported from here, too. "0 or 1": whether the map may say exactly
-that (``can_say_zero``); one such event that comes about makes the log loss infinite.
+**Which to take.** The maps of `calibkit.multiclass` and `calibkit.piecewise` can be imported from
+here, too. "0 or 1": whether the map may say exactly that (``can_say_zero``).
 
 ===================================  ==================================  ======
 you have                             take                                0 or 1
@@ -42,9 +41,8 @@ K classes, an own map for each       `OneVsRest`                         its map
 a classifier of scikit-learn         `Calibrated`, with any of these     its map
 ===================================  ==================================  ======
 
-All of them speak scikit-learn's words as well: ``predict_proba``, ``transform``, ``score``,
-``sample_weight`` in ``fit`` (2 is the row twice; families without a weighted fit take whole
-numbers), pipelines, searches, names of columns.
+All speak scikit-learn's words as well: ``predict_proba``, ``transform``, ``score``, and
+``sample_weight`` in ``fit`` (2 is the row twice; without a weighted fit whole numbers only).
 """
 
 from importlib import import_module

@@ -15,8 +15,7 @@ IntVector = NDArray[np.intp]
 class Calibrator(Answers):
     """A family of maps from predictions to probabilities, and a way to fit one of them.
 
-    Subclasses implement ``_fit`` and ``_curve``; checks of the input are here. In scikit-learn's
-    words it is a classifier of one event, and a transformer from p to calibrated p.
+    Subclasses implement ``_fit`` and ``_curve``; checks of the input are here.
 
     Attributes
     ----------

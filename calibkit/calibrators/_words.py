@@ -22,12 +22,9 @@ class Answers(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: ignore
 
     Attributes
     ----------
-    can_say_zero : bool
-        Whether maps of this form may call an event impossible or certain, probability exactly 0 or
-        1. One such event that comes about makes the log loss infinite. (What lies above 1 - 1e-16
-        is 1 in double precision, whatever the form.)
-    weighted : bool
-        Whether `fit` takes any weights; otherwise whole numbers, which repeat rows.
+    can_say_zero, weighted : bool
+        Whether maps of this form may say exactly 0 or 1, so that one surprise makes the log loss
+        infinite (in double precision any form may round to 1); whether `fit` takes all weights.
     classes_, n_features_in_ : ndarray of shape (K,), int
         The labels 0 to K - 1; the columns of what was fitted to, 1 for one event.
     """
@@ -78,11 +75,6 @@ class Answers(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: ignore
             return np.array(["calibrated"], dtype=object)
         names = [f"class_{c}" for c in self.classes_]
         return np.array(getattr(self, "feature_names_in_", names), dtype=object)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        return tags
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "converged_"):

@@ -16,8 +16,7 @@ FloatMatrix = NDArray[np.float64]
 class MulticlassCalibrator(Answers):
     """A family of maps from the scores of K classes to probabilities. Taught in lesson 10.
 
-    What is passed as scores is declared by ``input``, which has no default. In scikit-learn's words
-    it is a classifier whose features are the scores.
+    What is passed as scores is declared by ``input``, which has no default.
 
     Attributes
     ----------
@@ -52,8 +51,7 @@ class MulticlassCalibrator(Answers):
         y : array-like of shape (n,)
             Labels ``0 .. K-1``.
         sample_weight : array-like of shape (n,), optional
-            How much each row counts: 2 is the row twice, 0 is no row. Families without a weighted
-            fit take whole numbers.
+            As in `Calibrator`.
 
         Raises
         ------
