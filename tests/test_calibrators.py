@@ -87,7 +87,7 @@ def test_every_public_class_is_in_the_table() -> None:
         and issubclass(getattr(calibrators, name), Calibrator)
         and name != "Calibrator"
     }
-    tested = {getattr(calibrators, f.name) for f in HERE if hasattr(calibrators, f.name)}
+    tested = {getattr(calibrators, f.name) for f in HERE if f.name in calibrators.__all__}
     assert {getattr(calibrators, name) for name in public} == tested
     for file in (
         "binning",
@@ -172,7 +172,8 @@ class TestInputAndOutput:
         out, curve = model.calibrate(GRID), model.curve(GRID)
         assert np.isfinite(curve).all()
         assert ((out >= 0) & (out <= 1)).all()
-        assert np.array_equal(out, np.clip(curve, 0, 1))
+        least = getattr(model, "least_", 0.0)  # some stay away from 0 and 1
+        assert np.array_equal(out, np.clip(curve, least, 1 - least))
 
     def test_containers_give_the_same_numbers(self, family):
         y, p = coarse_binary(120, 64)  # multiples of 1/64: float32 holds them exactly

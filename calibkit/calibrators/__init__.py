@@ -20,10 +20,33 @@ class                      file               parameters           loss         
 =========================  =================  ===================  =============  ===========
 
 ``curve(p)`` is the fitted map, which may leave [0, 1] where the table says so; ``calibrate(p)``
-cuts it there. `HistogramBinning` is `FlatBinning`; piecewise-linear maps are in
-`calibkit.piecewise`. `shift_prior` and `estimate_prevalence` (`prior_shift`) need no labels, so
-they are functions.
+cuts it there. `HistogramBinning` is `FlatBinning`. `shift_prior` and `estimate_prevalence`
+(`prior_shift`) need no labels, so they are functions.
+
+**Which to take.** The maps of `calibkit.multiclass` and `calibkit.piecewise` can be imported from
+here, too. "0 or 1": whether the map may say exactly that (``can_say_zero``).
+
+===================================  ==================================  ======
+you have                             take                                0 or 1
+===================================  ==================================  ======
+one event, tens of rows or more      `PlattCalibrator`                   no
+one event, skewed errors             `BetaCalibrator`                    no
+one event, thousands of rows         `PiecewiseLinear`                   no
+a rise is all you believe in         `IsotonicCalibrator`                yes
+one event, and a doubt per row       `VennAbers`                         no
+K classes, few rows                  `TemperatureScaling`                no
+K classes, some shifted              `VectorScaling`                     no
+K classes that are confused          `DirichletCalibrator`               no
+K classes, an own map for each       `OneVsRest`                         its map
+a classifier of scikit-learn         `Calibrated`, with any of these     its map
+===================================  ==================================  ======
+
+All speak scikit-learn's words as well: ``predict_proba``, ``transform``, ``score``, and
+``sample_weight`` in ``fit`` (2 is the row twice; without a weighted fit whole numbers only).
 """
+
+from importlib import import_module
+from typing import Any
 
 from calibkit.calibrators._base import Calibrator
 from calibkit.calibrators.binning import FlatBinning, HistogramBinning, SlopeOneBinning
@@ -53,3 +76,12 @@ __all__ = [
     "estimate_prevalence",
     "shift_prior",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    # What stands on floors above this one is loaded when it is asked for.
+    for room in () if name.startswith("_") else ("multiclass", "piecewise"):
+        module = import_module(f"calibkit.{room}")
+        if name in module.__all__:
+            return getattr(module, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

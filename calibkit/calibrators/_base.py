@@ -4,21 +4,23 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 
 from calibkit._validation import as_predictions, as_probability_array
+from calibkit.calibrators._words import Answers
 
 FloatVector = NDArray[np.float64]
 IntVector = NDArray[np.intp]
 
 
-class Calibrator(BaseEstimator):  # type: ignore[misc]  # scikit-learn carries no types
+class Calibrator(Answers):
     """A family of maps from predictions to probabilities, and a way to fit one of them.
 
     Subclasses implement ``_fit`` and ``_curve``; checks of the input are here.
 
     Attributes
     ----------
+    can_say_zero, classes_, n_features_in_
+        Whether the map may say exactly 0 or 1; the labels 0 and 1; 1.
     n_parameters_ : int or None
         Number of free parameters of the fitted map; None for non-parametric families.
     converged_, n_iter_ : bool, int
@@ -27,13 +29,16 @@ class Calibrator(BaseEstimator):  # type: ignore[misc]  # scikit-learn carries n
 
     family: ClassVar[str] = ""
     loss_name: ClassVar[str] = "Brier"
+    _first = "p"
 
-    n_parameters_: int | None
-    converged_: bool
-    n_iter_: int
-
-    def fit(self, p: Any, y: Any) -> Self:
+    def fit(self, p: Any, y: Any, *, sample_weight: Any = None) -> Self:
         """Fit the map to predictions `p` and labels `y`, both of shape (n,).
+
+        Parameters
+        ----------
+        p, y, sample_weight : array-like of shape (n,)
+            Probabilities; labels 0 and 1; how much each row counts, finite and from 0 on: 2 is the
+            row twice, 0 is no row. Families without a weighted fit take whole numbers.
 
         Raises
         ------
@@ -43,18 +48,27 @@ class Calibrator(BaseEstimator):  # type: ignore[misc]  # scikit-learn carries n
         """
         label, prob = as_predictions(y, p)
         _refuse_columns(prob)
-        self.converged_, self.n_iter_ = True, 0
-        self._fit(prob.astype(np.float64), label.astype(np.float64))
+        rows = self._weighed(prob.astype(np.float64), label.astype(np.float64), sample_weight)
+        with self._learning():
+            self._fit(*rows)
+            self.classes_, self.n_features_in_ = np.arange(2), 1
         return self
 
     def _fit(self, prob: FloatVector, label: FloatVector) -> None:
+        # Where `weighted` says so, it takes weights as well.
         raise NotImplementedError
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.one_d_array, tags.input_tags.two_d_array = True, False
+        tags.classifier_tags.multi_class = False
+        return tags
 
     def curve(self, p: Any) -> FloatVector:
         """Return the fitted map at `p`; it may leave [0, 1]. An evaluator measures this map."""
+        self._check_fitted()
         prob = np.asarray(as_probability_array(p), dtype=np.float64)
         _refuse_columns(prob)
-        self._check_fitted()
         return self._curve(prob.ravel()).reshape(prob.shape)
 
     def _curve(self, prob: FloatVector) -> FloatVector:
@@ -68,10 +82,6 @@ class Calibrator(BaseEstimator):  # type: ignore[misc]  # scikit-learn carries n
         """Return the map as points to draw, with NaN between separate pieces."""
         x = np.linspace(0, 1, 501)
         return x, self.curve(x)
-
-    def _check_fitted(self) -> None:
-        if not hasattr(self, "converged_"):
-            raise ValueError(f"{type(self).__name__} is not fitted yet; call fit(p, y) first.")
 
 
 def _refuse_columns(prob: NDArray[Any]) -> None:

@@ -38,23 +38,27 @@ class _Point:
     decay: FloatVector  # exp(-|logit|)
 
 
-def _at(theta: FloatVector, features: FloatVector, target: FloatVector) -> _Point:
+Weight = FloatVector | float
+
+
+def _at(theta: FloatVector, features: FloatVector, target: FloatVector, weight: Weight) -> _Point:
     logit = theta @ features
     decay = np.exp(-np.abs(logit))
     loss = np.maximum(logit, 0) - target * logit + np.log1p(decay)
+    loss *= weight
     return _Point(theta, float(loss.sum()), logit, decay)
 
 
 def _slopes(
-    point: _Point, features: FloatVector, target: FloatVector
+    point: _Point, features: FloatVector, target: FloatVector, weight: Weight
 ) -> tuple[FloatVector, FloatVector]:
     total = 1 + point.decay
     positive = point.logit >= 0
     up = np.where(positive, 1.0, point.decay) / total
     down = np.where(positive, point.decay, 1.0) / total
     # Not `up - target`: for logits of 40 that is 0, and the gradient would be lost.
-    residual = up * (1 - target) - target * down
-    return features @ residual, (features * (up * down)) @ features.T
+    residual = (up * (1 - target) - target * down) * weight
+    return features @ residual, (features * (up * down * weight)) @ features.T
 
 
 def _newton_step(gradient: FloatVector, hessian: FloatVector) -> FloatVector:
@@ -66,17 +70,22 @@ def _newton_step(gradient: FloatVector, hessian: FloatVector) -> FloatVector:
 
 
 def fit_logistic(
-    features: FloatVector, target: FloatVector, starts: list[list[float]]
+    features: FloatVector,
+    target: FloatVector,
+    starts: list[list[float]],
+    weight: FloatVector | None = None,
 ) -> LogisticFit:
     """Minimise the summed log loss of ``expit(theta @ features)``, from the best of the starts.
 
-    Features are d linearly independent rows, columns in an order of their own, targets in [0, 1].
+    Features are d linearly independent rows, columns in an order of their own, targets in [0, 1];
+    weights are taken as parts of their mean.
     Separable labels have no finite optimum: the steps then end where the loss can hardly fall.
     """
-    point = min((_at(np.array(s), features, target) for s in starts), key=lambda p: p.loss)
+    data = features, target, 1.0 if weight is None else weight / weight.mean()
+    point = min((_at(np.array(s), *data) for s in starts), key=lambda p: p.loss)
     hard = bool(((target == 0) | (target == 1)).all())
     for n_iter in range(1, MOST_STEPS + 1):
-        gradient, hessian = _slopes(point, features, target)
+        gradient, hessian = _slopes(point, *data)
         step = _newton_step(gradient, hessian)
         slope = float(gradient @ step)
         reach = float(np.abs(step @ features).max())
@@ -86,7 +95,7 @@ def fit_logistic(
         separated = hard and point.loss < _ZERO_LOSS
         if separated or (-slope <= _NO_GAIN * point.loss and reach > _LARGE_STEP):
             return LogisticFit(point.theta, point.loss, n_iter, False, False)
-        better = _line_search(point, step, slope, (features, target))
+        better = _line_search(point, step, slope, data)
         if better is None:
             break
         point = better
@@ -94,7 +103,7 @@ def fit_logistic(
 
 
 def _line_search(
-    point: _Point, step: FloatVector, slope: float, data: tuple[FloatVector, FloatVector]
+    point: _Point, step: FloatVector, slope: float, data: tuple[FloatVector, FloatVector, Weight]
 ) -> _Point | None:
     """Halve the step until the loss falls in proportion; far away a full one may overshoot."""
     for size in 0.5 ** np.arange(50):

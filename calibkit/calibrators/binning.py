@@ -1,12 +1,13 @@
 """Maps made of bins: shift all predictions of a bin by one amount, or move them to one height."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
-from calibkit.bins import Binning, EqualMass, EqualWidth, as_bins
+from calibkit.bins import Binning, Distinct, EqualMass, EqualWidth, FixedEdges, as_bins
 from calibkit.calibrators._base import Calibrator, FloatVector, IntVector, drawn_apart
+from calibkit.calibrators._words import Weights
 from calibkit.reliability import reliability_table
 
 
@@ -16,11 +17,23 @@ class BinnedCalibrator(Calibrator):
 
     bins: Any = 15
 
-    def _fit(self, prob: FloatVector, label: FloatVector) -> None:
-        self._fit_bins(as_bins(self.bins), prob, label)
+    @property
+    def weighted(self) -> bool:  # type: ignore[override]
+        """Whether any weights are taken: no weight moves these edges."""
+        return isinstance(as_bins(self.bins), EqualWidth | FixedEdges | Distinct)
 
-    def _fit_bins(self, binning: Binning, prob: FloatVector, label: FloatVector) -> None:
-        self.table_ = reliability_table(label, prob, bins=binning)
+    def _fit(self, prob: FloatVector, label: FloatVector, weight: Weights = None) -> None:
+        self._fit_bins(as_bins(self.bins), prob, label, weight)
+
+    def _fit_bins(
+        self, binning: Binning, prob: FloatVector, label: FloatVector, weight: Weights
+    ) -> None:
+        self.table_ = table = reliability_table(label, prob, bins=binning)
+        if weight is not None:
+            index, n_bins = table.binning.assign(prob, table.edges), table.n_bins
+            mass = np.where(table.occupied, np.bincount(index, weight, n_bins), np.nan)
+            mean, share = (np.bincount(index, weight * x, n_bins) / mass for x in (prob, label))
+            self.table_ = replace(table, mean_prob=mean, frequency=share)
         self.edges_ = self.table_.edges
         self.n_parameters_ = int(self.table_.occupied.sum())
         self._make()
@@ -69,7 +82,8 @@ class SlopeOneBinning(BinnedCalibrator):
     Notes
     -----
     ``g(p) = p + f_b - m_b`` for p in bin b, with frequency ``f_b`` and mean prediction ``m_b``: the
-    smallest Brier score of all maps with slope 1 in each bin; in an empty bin the identity. So
+    smallest Brier score of all maps with slope 1 in each bin; in an empty bin the identity. Cut to
+    [0, 1] it may say exactly 0 or 1. So
     ``g(p_i) - p_i`` is constant in a bin, and for every a > 0
     ``(1/n) sum_i |g(p_i) - p_i|^a = sum_b (n_b / n) |m_b - f_b|^a`` (Kängsepp, Valk and Kull, 2022,
     Theorem 2). Taught in lesson 05.
@@ -82,6 +96,7 @@ class SlopeOneBinning(BinnedCalibrator):
     """
 
     family: ClassVar[str] = "slope-1 bins"
+    can_say_zero: ClassVar[bool] = True
 
     def _make(self) -> None:
         table = self.table_
@@ -114,7 +129,8 @@ class FlatBinning(BinnedCalibrator):
     Notes
     -----
     ``g(p) = f_b`` for p in bin b: the smallest Brier score and log loss of all maps that are
-    constant in each bin; in an empty bin the identity. As an evaluator it reports at least the
+    constant in each bin; in an empty bin the identity. A bin in which an event always or never
+    happened says exactly 1 or 0. As an evaluator it reports at least the
     expected calibration error of the same bins,
     ``(1/n) sum_i |f_b - p_i| >= sum_b (n_b / n) |f_b - m_b|`` (Jensen): it also counts how far the
     predictions of a bin are apart. ``FlatBinning(Pava())`` is isotonic regression without the
@@ -129,6 +145,7 @@ class FlatBinning(BinnedCalibrator):
     """
 
     family: ClassVar[str] = "flat bins"
+    can_say_zero: ClassVar[bool] = True
 
     def _make(self) -> None:
         self.height_ = self.table_.frequency
@@ -150,7 +167,9 @@ class ChosenBinning(SlopeOneBinning):
     def _binning(self, n_bins: int) -> EqualMass | EqualWidth:
         return EqualMass(n_bins, self.rule) if self.kind == "equal-mass" else EqualWidth(n_bins)
 
-    def _fit(self, prob: FloatVector, label: FloatVector) -> None:
+    weighted = False
+
+    def _fit(self, prob: FloatVector, label: FloatVector, weight: Weights = None) -> None:
         kinds, rules = ("equal-mass", "equal-width"), ("midpoint", "first")
         for name, options in (("kind", kinds), ("rule", rules)):
             value = getattr(self, name)
@@ -159,7 +178,7 @@ class ChosenBinning(SlopeOneBinning):
         # Positions among sorted rows carry no row order.
         order = np.lexsort((label, prob))
         self.n_bins_ = self._choose(prob[order], label[order])
-        self._fit_bins(self._binning(self.n_bins_), prob, label)
+        self._fit_bins(self._binning(self.n_bins_), prob, label, weight)
 
     def _choose(self, prob: FloatVector, label: FloatVector) -> int:
         raise NotImplementedError

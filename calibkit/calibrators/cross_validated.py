@@ -43,7 +43,8 @@ class CrossValidatedBinning(ChosenBinning):
     of ``(1/m) sum_i (p_i + s_b(i) - y_i)^2`` over folds. With the best score s, the smallest B with
     score at most ``1.001 s`` is chosen (Kängsepp, Valk and Kull, 2022, sections 4.6 and C.2), and
     fitted to all data. Why it works: a drop of an expected proper score *is* the drop of the
-    distance to the true map (their Theorem 1). Taught in lesson 06.
+    distance to the true map (their Theorem 1). Like `SlopeOneBinning` it may say exactly 0 or 1.
+    Taught in lesson 06.
 
     Examples
     --------

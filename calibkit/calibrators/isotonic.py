@@ -4,9 +4,11 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import isotonic_regression
 
 from calibkit.bins._merge import merge
 from calibkit.calibrators._base import Calibrator, FloatVector
+from calibkit.calibrators._words import Weights
 
 
 class IsotonicCalibrator(Calibrator):
@@ -18,7 +20,8 @@ class IsotonicCalibrator(Calibrator):
     Attributes
     ----------
     low_, high_, height_, count_ : ndarray of shape (J,)
-        Smallest and largest prediction of each block; its frequency, strictly increasing; its size.
+        Smallest and largest prediction of each block; its frequency, strictly increasing; its size,
+        or the sum of its weights.
 
     Raises
     ------
@@ -30,6 +33,7 @@ class IsotonicCalibrator(Calibrator):
     Constant on a block and beyond the ends, linear between blocks, as in scikit-learn. Equal
     predictions are pooled first. The blocks are those of `calibkit.corp.corp_decomposition`. Only
     ranks and labels count: any increasing distortion of the predictions leaves the heights alone.
+    The outer blocks often say exactly 0 and 1, so one surprise makes the log loss infinite.
     Zadrozny and Elkan (2002). Taught in lessons 05 and 10; the blocks in lesson 04.
 
     Examples
@@ -40,8 +44,14 @@ class IsotonicCalibrator(Calibrator):
     """
 
     family: ClassVar[str] = "isotonic"
+    weighted: ClassVar[bool] = True
+    can_say_zero: ClassVar[bool] = True
 
-    def _fit(self, prob: FloatVector, label: FloatVector) -> None:
+    def _fit(self, prob: FloatVector, label: FloatVector, weight: Weights = None) -> None:
+        self.n_parameters_ = None
+        if weight is not None:
+            self._fit_weighted(prob, label, weight)
+            return
         value, miss = _in_order(prob, label)
         # Labels that do not rise are one block in any case; equal predictions, too: see there.
         bounds = np.flatnonzero(np.concatenate(([True], miss[1:] < miss[:-1], [True])))
@@ -51,7 +61,14 @@ class IsotonicCalibrator(Calibrator):
         self.low_, self.high_ = value[ends - self.count_], value[ends - 1]
         hits = np.diff(hits_before[np.searchsorted(bounds, ends)], prepend=0)
         self.height_ = hits / self.count_
-        self.n_parameters_ = None
+
+    def _fit_weighted(self, prob: FloatVector, label: FloatVector, weight: FloatVector) -> None:
+        value, place = np.unique(prob, return_inverse=True)
+        mass, hits = np.bincount(place, weight), np.bincount(place, weight * label)
+        found = isotonic_regression(hits / mass, weights=mass)
+        start, end = found.blocks[:-1], found.blocks[1:] - 1
+        self.low_, self.high_, self.height_ = value[start], value[end], found.x[start]
+        self.count_ = np.add.reduceat(mass, start)
 
     def _curve(self, prob: FloatVector) -> FloatVector:
         return np.interp(prob, *self._corners())

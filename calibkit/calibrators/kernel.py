@@ -38,7 +38,8 @@ class KernelDensityCalibrator(Calibrator):
 
     Notes
     -----
-    The data are mirrored at 0 and at 1, else the densities would fall to half there. Gaps wider
+    Where all labels nearby agree, the map says exactly 0 or 1. The data are mirrored at 0 and at 1,
+    else the densities would fall to half there. Gaps wider
     than 3 h on both sides are crossed straight. If the zeros have no spread, the rule takes that of
     all predictions. Sums are taken on a grid: from a bandwidth of 0.01 on the map differs from the
     sums over all pairs by less than 0.0001, at the narrowest by less than 0.002. The authors'
@@ -54,6 +55,7 @@ class KernelDensityCalibrator(Calibrator):
     """
 
     family: ClassVar[str] = "kernel density"
+    can_say_zero: ClassVar[bool] = True
     loss_name: ClassVar[str] = "none (rule of Bayes)"
 
     bandwidth: float | str = "rule"

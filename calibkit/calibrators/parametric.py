@@ -12,12 +12,18 @@ from calibkit._links import EPS, LOGIT_LIMIT, expit, logit
 from calibkit._validation import CalibrationWarning
 from calibkit.calibrators._base import Calibrator, FloatVector
 from calibkit.calibrators._newton import LogisticFit, fit_logistic
+from calibkit.calibrators._words import Weights
 
 
-def _by_label(prob: FloatVector, label: FloatVector) -> tuple[FloatVector, FloatVector]:
+def _by_label(
+    prob: FloatVector, label: FloatVector, weight: Weights
+) -> tuple[FloatVector, FloatVector, Weights]:
     """Bring the predictions into the one order that does not depend on the order of the rows."""
+    if weight is not None:
+        order = np.lexsort((weight, prob, label))
+        return prob[order], label[order], weight[order]
     low, high = np.sort(prob[label == 0]), np.sort(prob[label == 1])
-    return np.concatenate([low, high]), np.repeat([0.0, 1.0], [len(low), len(high)])
+    return np.concatenate([low, high]), np.repeat([0.0, 1.0], [len(low), len(high)]), None
 
 
 def _n_distinct(values: FloatVector, most: int) -> int:
@@ -29,13 +35,14 @@ def _n_distinct(values: FloatVector, most: int) -> int:
     return found
 
 
-def _smoothed(label: FloatVector) -> FloatVector:
-    ones = label.sum()
-    return np.asarray(np.where(label == 1, (ones + 1) / (ones + 2), 1 / (len(label) - ones + 2)))
+def _smoothed(label: FloatVector, weight: Weights) -> FloatVector:
+    weight = np.ones_like(label) if weight is None else weight
+    ones = (weight * label).sum()
+    return np.asarray(np.where(label == 1, (ones + 1) / (ones + 2), 1 / (weight.sum() - ones + 2)))
 
 
-def _start(target: FloatVector) -> float:
-    return float(logit(target.mean()))
+def _start(target: FloatVector, weight: Weights) -> float:
+    return float(logit(np.average(target, weights=weight)))
 
 
 def _warn_of_no_optimum(name: str, remedy: str) -> None:
@@ -88,22 +95,24 @@ class PlattCalibrator(Calibrator):
     """
 
     family: ClassVar[str] = "Platt"
+    weighted: ClassVar[bool] = True
     loss_name: ClassVar[str] = "log loss"
 
     smoothing: bool = True
 
-    def _fit(self, prob: FloatVector, label: FloatVector) -> None:
+    def _fit(self, prob: FloatVector, label: FloatVector, weight: Weights = None) -> None:
         if not isinstance(self.smoothing, bool | np.bool_):
             raise ValueError(f"smoothing must be True or False, got {self.smoothing!r}.")
-        prob, label = _by_label(prob, label)
-        x, target = logit(prob), _smoothed(label) if self.smoothing else label
+        prob, label, weight = _by_label(prob, label, weight)
+        x, target = logit(prob), _smoothed(label, weight) if self.smoothing else label
         self.n_parameters_ = _n_distinct(x, 2)
         if self.n_parameters_ == 1:  # what is wrong with one logit is a shift, not a slope
-            self.slope_, self.intercept_ = 1.0, _start(target) - float(x[0])
+            self.slope_, self.intercept_ = 1.0, _start(target, weight) - float(x[0])
             self.converged_ = finite = bool(0 < target.mean() < 1)
         else:
             features = np.vstack([x, np.ones_like(x)])
-            fit = fit_logistic(features, target, [[0.0, _start(target)], [1.0, 0.0]])
+            starts = [[0.0, _start(target, weight)], [1.0, 0.0]]
+            fit = fit_logistic(features, target, starts, weight)
             self.slope_, self.intercept_ = (float(value) for value in fit.theta)
             self.converged_, self.n_iter_, finite = fit.converged, fit.n_iter, fit.finite
         if not finite:
@@ -157,6 +166,7 @@ class BetaCalibrator(Calibrator):
     """
 
     family: ClassVar[str] = "beta"
+    weighted: ClassVar[bool] = True
     loss_name: ClassVar[str] = "log loss"
 
     parameters: str = "abm"
@@ -175,12 +185,12 @@ class BetaCalibrator(Calibrator):
             return 1.0
         return float(expit(brentq(height, -LOGIT_LIMIT, LOGIT_LIMIT, xtol=1e-13)))
 
-    def _fit(self, prob: FloatVector, label: FloatVector) -> None:
+    def _fit(self, prob: FloatVector, label: FloatVector, weight: Weights = None) -> None:
         if self.parameters not in ("abm", "am", "ab", "a"):
             raise ValueError(
                 f'parameters must be "abm", "am", "ab" or "a", got {self.parameters!r}.'
             )
-        prob, label = _by_label(prob, label)
+        prob, label, weight = _by_label(prob, label, weight)
         rows = self._rows(prob)
         self.n_parameters_ = len(rows)
         free = [name for name in rows if name != "c"]
@@ -189,7 +199,7 @@ class BetaCalibrator(Calibrator):
         for kept in sorted(product([True, False], repeat=len(free)), key=sum, reverse=True):
             names = [name for name, keep in zip(free, kept, strict=True) if keep]
             names += ["c"] if "c" in rows else []
-            fit, values = self._trial(names, rows, label)
+            fit, values = self._trial(names, rows, (label, weight))
             self.n_iter_ += fit.n_iter
             if all(values[name] >= 0 for name in free if name in values):
                 trials.append((fit.loss, len(trials), fit, values))
@@ -217,15 +227,18 @@ class BetaCalibrator(Calibrator):
         return {"a=b": ln_p - ln_q, "c": constant} if n_distinct >= 2 else {"c": constant}
 
     def _trial(
-        self, names: list[str], rows: dict[str, FloatVector], label: FloatVector
+        self,
+        names: list[str],
+        rows: dict[str, FloatVector],
+        target: tuple[FloatVector, Weights],
     ) -> tuple[LogisticFit, dict[str, float]]:
         if not names:
-            loss = len(label) * float(np.log(2))
+            loss = len(target[0]) * float(np.log(2))
             return LogisticFit(np.empty(0), loss, 0, True, True), {}
         features = np.vstack([rows[name] for name in names])
-        starts = [[_start(label) if name == "c" else 0.0 for name in names]]
+        starts = [[_start(*target) if name == "c" else 0.0 for name in names]]
         starts.append([0.0 if name == "c" else 1.0 for name in names])
-        fit = fit_logistic(features, label, starts)
+        fit = fit_logistic(features, target[0], starts, target[1])
         return fit, dict(zip(names, map(float, fit.theta), strict=True))
 
     def _keep(self, values: dict[str, float], rows: dict[str, FloatVector]) -> None:

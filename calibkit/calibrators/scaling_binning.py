@@ -63,6 +63,11 @@ class ScalingBinning(Calibrator):
     family: ClassVar[str] = "scaling-binning"
     loss_name: ClassVar[str] = "log loss"
 
+    @property
+    def can_say_zero(self) -> bool:  # type: ignore[override]
+        """Whether the scaler may say exactly 0 or 1."""
+        return self.scaler is not None and bool(self.scaler.can_say_zero)
+
     n_bins: int = 10
     scaler: Calibrator | None = None
     split: str = "one-set"

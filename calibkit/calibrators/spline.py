@@ -89,7 +89,8 @@ class SplineCalibrator(Calibrator):
 
     Notes
     -----
-    The map need be neither increasing nor within [0, 1]. It is linear between predictions and
+    The map need be neither increasing nor within [0, 1], and cut there it may say exactly 0 or 1.
+    It is linear between predictions and
     constant beyond them. For ties the slope is the mean over their share of the axis. With fewer
     predictions than knots the smallest heights that fit are used. Differences from the authors'
     program: the curve starts at (0, 0) and ends at k / n = 1 (it spreads k = 1, ..., n over [0,
@@ -104,6 +105,7 @@ class SplineCalibrator(Calibrator):
     """
 
     family: ClassVar[str] = "spline"
+    can_say_zero: ClassVar[bool] = True
     loss_name: ClassVar[str] = "squared error of the cumulative gap"
 
     n_knots: int | None = 6

@@ -32,6 +32,7 @@ class SweepBinning(ChosenBinning):
     B = 1, 2, 3, … while no frequency is below that of the (not empty) bin before it; the last such
     B is chosen, so all smaller numbers are in order, too. The choice depends on labels and ranks
     only (equal mass): any increasing distortion of the predictions has the same number of bins.
+    Like `SlopeOneBinning` it may say exactly 0 or 1.
     Roelofs et al. (2022); Kängsepp, Valk and Kull (2022), section 4.6. Taught in lesson 06.
 
     Examples

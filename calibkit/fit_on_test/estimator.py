@@ -44,6 +44,7 @@ class EstimatorCalibrator(Calibrator):
     """
 
     loss_name: ClassVar[str] = "its own"
+    can_say_zero: ClassVar[bool] = True  # for all that is known
 
     estimator: Any
 

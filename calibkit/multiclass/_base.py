@@ -4,21 +4,26 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
+from sklearn.utils import validation
 
 from calibkit._validation import FloatArray, as_array, as_labels, as_predictions
+from calibkit.calibrators._words import Answers
 from calibkit.multiclass._scores import as_logits, as_scores, check_kind
 
 FloatMatrix = NDArray[np.float64]
 
 
-class MulticlassCalibrator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class MulticlassCalibrator(Answers):
     """A family of maps from the scores of K classes to probabilities. Taught in lesson 10.
 
     What is passed as scores is declared by ``input``, which has no default.
 
     Attributes
     ----------
+    can_say_zero, classes_, n_features_in_
+        Whether the map may say exactly 0 or 1; the labels; number of columns, 1 for one event.
+    feature_names_in_ : ndarray of shape (K,)
+        Names of the columns, where `fit` was given a frame; another order is then refused.
     n_classes_, n_parameters_ : int, int or None
         K, as seen by `fit`; free parameters of the fitted map, None for non-parametric families.
     converged_, n_iter_ : bool, int
@@ -30,14 +35,12 @@ class MulticlassCalibrator(BaseEstimator):  # type: ignore[misc]  # scikit-learn
     # Whether the class of the largest score always keeps the largest probability.
     preserves_argmax: ClassVar[bool] = False
     takes_one_event: ClassVar[bool] = False
+    _first = "scores"
 
     input: str
     n_classes_: int
-    n_parameters_: int | None
-    converged_: bool
-    n_iter_: int
 
-    def fit(self, scores: Any, y: Any) -> Self:
+    def fit(self, scores: Any, y: Any, *, sample_weight: Any = None) -> Self:
         """Fit the map, on data that the model has not been trained on.
 
         Parameters
@@ -47,6 +50,8 @@ class MulticlassCalibrator(BaseEstimator):  # type: ignore[misc]  # scikit-learn
             class 1, shape (n,).
         y : array-like of shape (n,)
             Labels ``0 .. K-1``.
+        sample_weight : array-like of shape (n,), optional
+            As in `Calibrator`.
 
         Raises
         ------
@@ -54,11 +59,20 @@ class MulticlassCalibrator(BaseEstimator):  # type: ignore[misc]  # scikit-learn
             If the input is not valid (the message names it), or not of the declared kind.
         """
         array, label = self._checked(scores, y)
-        self.n_classes_ = array.shape[1] if array.ndim == 2 else 2
-        self._one_event = array.ndim == 1
-        self.converged_, self.n_iter_ = True, 0
-        self._fit(self._prepared(array), label)
+        rows = self._weighed(self._prepared(array), label, sample_weight)
+        with self._learning():
+            self.n_classes_ = array.shape[1] if array.ndim == 2 else 2
+            self._one_event = array.ndim == 1
+            self.classes_ = np.arange(self.n_classes_)
+            self._fit(*rows)
+            self.n_features_in_ = 1 if self._one_event else self.n_classes_
+            self._compare_names(scores, reset=True)
         return self
+
+    def _compare_names(self, scores: Any, *, reset: bool = False) -> None:
+        # Older versions of scikit-learn have it as a method. Its words, its warning.
+        known = getattr(validation, "_check_feature_names", None)
+        (known or type(self)._check_feature_names)(self, scores, reset=reset)
 
     def _prepared(self, scores: FloatArray) -> FloatArray:
         return as_logits(scores, self.input)
@@ -86,18 +100,18 @@ class MulticlassCalibrator(BaseEstimator):  # type: ignore[misc]  # scikit-learn
         return self._calibrate(self._ready(scores))
 
     def _ready(self, scores: Any) -> FloatArray:
-        if not hasattr(self, "converged_"):
-            raise ValueError(f"{type(self).__name__} is not fitted yet; call fit(scores, y) first.")
-        array = as_scores(scores, self.input)
-        if (array.ndim == 1) != self._one_event or (
-            array.ndim == 2 and array.shape[1] != self.n_classes_
-        ):
+        self._check_fitted()
+        shape, name = as_array(scores, "scores").shape, type(self).__name__
+        fits = len(shape) == 1 if self._one_event else shape[1:] == (self.n_classes_,)
+        if not fits:
             wanted = "(n,)" if self._one_event else f"(n, {self.n_classes_})"
             raise ValueError(
-                f"scores have shape {array.shape}, but {type(self).__name__} was fitted to {wanted}"
-                ". Columns are classes, in the same order as before."
+                f"scores have shape {shape}, but {name} was fitted to {wanted}. Columns are classes"
+                f" in the same order. X has {shape[-1]} features, but {name} is expecting "
+                f"{self.n_features_in_} features as input."
             )
-        return self._prepared(array)
+        self._compare_names(scores)
+        return self._prepared(as_scores(scores, self.input))
 
     def _calibrate(self, logits: FloatArray) -> FloatMatrix:
         raise NotImplementedError

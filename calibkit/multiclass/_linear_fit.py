@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from calibkit.calibrators._folds import assign_folds
+from calibkit.calibrators._words import Weights
 from calibkit.multiclass._softmax_fit import Features, Problem, SoftmaxFit, minimise
 from calibkit.multiclass.temperature import fit_slope
 
@@ -52,17 +53,21 @@ class LinearFit:
 
 
 # How a penalty follows from n, K and the temperature.
-Rule = Callable[[int, int, float], Penalty]
+Rule = Callable[[float, int, float], Penalty]
 
 
-def fit_linear(x: FloatArray, label: IntVector, rule: Rule, full: bool) -> LinearFit:
+def fit_linear(
+    x: FloatArray, label: IntVector, rule: Rule, full: bool, row_weight: Weights = None
+) -> LinearFit:
     """Fit ``softmax(W x + b)``, with `W` diagonal unless `full`.
 
-    ``rule(n, K, T)`` gives the penalty, T the temperature, or the size of scores worth nothing.
+    ``rule(n, K, T)`` gives the penalty, n the rows or the sum of their weights, T the temperature,
+    or the size of scores worth nothing.
     """
-    n, k = x.shape
-    size = float(np.sqrt(np.square(x).mean())) or 1.0
-    warm = fit_slope(x, label, 1 / _WARMEST, 1 / _COOLEST)
+    k, given = x.shape[1], np.ones(len(x)) if row_weight is None else row_weight
+    n, share = given.sum(), (given / given.mean())[:, np.newaxis]
+    size = float(np.sqrt((np.square(x) * share).mean())) or 1.0
+    warm = fit_slope(x, label, 1 / _WARMEST, 1 / _COOLEST, row_weight)
     slope = 0.0 if warm.bound < 0 else min(warm.slope, _STEEPEST / size)
     penalty = rule(n, k, 1 / slope if slope > 0 else size)
     # Parameters of a class: weights of all scores or of its own, then the intercept.
@@ -75,9 +80,8 @@ def fit_linear(x: FloatArray, label: IntVector, rule: Rule, full: bool) -> Linea
         weight = np.full((k, 2), own)
     weight[:, -1] = penalty.bias
     start = slope * size * unit
-    problem = Problem(
-        Features(x / size, full), label, weight, 0 * unit if penalty.to_zero else start
-    )
+    centre = 0 * unit if penalty.to_zero else start
+    problem = Problem(Features(x / size, full), label, weight, centre, share)
     fit = minimise(problem, start)
     weights, bias = fit.theta[:, :-1] / size, fit.theta[:, -1]
     weights = weights if full else weights[:, 0]

@@ -23,6 +23,7 @@ _FEW_PARAMETERS = 600
 _PATIENCE, _NOT_TOO_MANY = 60, 2500
 _RIDGE, _BLOCK_RIDGE = 1e-12, 1e-9
 _CHEAP = 1e9  # multiplications
+_MOST_NUMBERS = 3e7  # in blocks of their own for each class; about 300 classes
 _INVISIBLE = 1e-11
 # Steps are damped once less than this share of one could be taken.
 _SMALL_SHARE, _FIRST_DAMPING, _LEAST_DAMPING = 0.4, 1e-5, 1e-12
@@ -75,11 +76,12 @@ class Features:
     ) -> Callable[[FloatArray], FloatArray]:
         """Invert ``hessian / n + 2 weight`` without class links; dear blocks share features."""
         k, d = weight.shape
+        if self.full and k * d * d > _MOST_NUMBERS:
+            return self._shared_inverse(spread, weight)
         if not self.full or self.n * k * d * d <= _CHEAP:
             blocks = self._own(spread, k) / self.n
         else:
-            common = (self.f[:, 0].T * spread.mean(axis=1)) @ self.f[:, 0] / self.n
-            share = spread.sum(axis=0) / max(spread.sum() / k, 1e-200)
+            common, share = self._common(spread)
             blocks = share[:, np.newaxis, np.newaxis] * common
         place = np.arange(d)
         blocks[:, place, place] += 2 * weight
@@ -89,6 +91,35 @@ class Features:
         inverse = np.linalg.inv(blocks) * scale[:, :, np.newaxis] * scale[:, np.newaxis]
         inverse = (inverse + inverse.transpose(0, 2, 1)) / 2
         return lambda vector: np.asarray((inverse @ vector[:, :, np.newaxis])[:, :, 0])
+
+    def _common(self, spread: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return one block for all classes, and the multiple of it that each class has."""
+        common = (self.f[:, 0].T * spread.mean(axis=1)) @ self.f[:, 0] / self.n
+        return common, spread.sum(axis=0) / max(spread.mean() * self.n, 1e-200)
+
+    def _shared_inverse(
+        self, spread: FloatArray, weight: FloatArray
+    ) -> Callable[[FloatArray], FloatArray]:
+        """Invert ``share_c common + 2 weight_c`` without a block per class, by one decomposition.
+
+        All classes have the same weights but for their own score, a correction of rank one.
+        """
+        common, share = self._common(spread)
+        place = np.arange(len(weight))
+        base = 2 * np.median(weight, axis=0)
+        scale = 1 / np.sqrt(base + _BLOCK_RIDGE * np.maximum(np.diag(common), 1e-200))
+        value, vector = np.linalg.eigh(common * scale[:, np.newaxis] * scale)
+        turn = scale[:, np.newaxis] * vector
+        size = 1 + share[:, np.newaxis] * np.maximum(value, 0.0)
+        own = (turn[place] / size) @ turn.T
+        change = 2 * weight[place, place] - base[place]
+        change /= np.maximum(1 + change * own[place, place], 1e-6)
+
+        def inverse(vector: FloatArray) -> FloatArray:
+            first = (vector @ turn / size) @ turn.T
+            return np.asarray(first - (change * first[place, place])[:, np.newaxis] * own)
+
+        return inverse
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +149,7 @@ class _Point:
 class _Slopes:
     gradient: FloatArray
     prob: FloatArray
-    spread: FloatArray  # q (1 - q)
+    spread: FloatArray  # q (1 - q), times what the row counts
     top: NDArray[np.intp]
 
 
@@ -133,6 +164,7 @@ class Problem:
     label: NDArray[np.intp]
     weight: FloatArray
     centre: FloatArray
+    share: FloatArray | float = 1.0  # how much each row counts, with mean 1, (n, 1)
 
     def at(self, theta: FloatArray) -> _Point:
         row = np.arange(self.features.n)
@@ -142,7 +174,8 @@ class Problem:
         odds = np.exp(logits)
         odds[row, top] = 0.0
         others = odds.sum(axis=1)
-        loss = float((np.log1p(others) - logits[row, self.label]).mean())
+        losses = np.log1p(others) - logits[row, self.label]
+        loss = float((losses * np.ravel(self.share)).mean())
         penalty = float((self.weight * (theta - self.centre) ** 2).sum())
         return _Point(theta, loss + penalty, loss, logits, top, odds, others)
 
@@ -155,15 +188,18 @@ class Problem:
         rest[row, point.top] = point.others / total
         residual = prob.copy()
         residual[row, self.label] = -rest[row, self.label]
+        residual *= self.share
         pull = self.features.pull(residual) / self.features.n
         gradient = pull + 2 * self.weight * (point.theta - self.centre)
-        return _Slopes(gradient, prob, prob * rest, point.top)
+        return _Slopes(gradient, prob, prob * rest * self.share, point.top)
 
     def product(self, at: _Slopes, vector: FloatArray) -> FloatArray:
         move = self.features.logits(vector)
         move -= move[np.arange(self.features.n), at.top][:, np.newaxis]
         move -= np.einsum("ik,ik->i", at.prob, move)[:, np.newaxis]
-        return self.features.pull(at.prob * move) / self.features.n + 2 * self.weight * vector
+        move *= at.prob
+        move *= self.share
+        return self.features.pull(move) / self.features.n + 2 * self.weight * vector
 
 
 def minimise(problem: Problem, start: FloatArray) -> SoftmaxFit:
@@ -208,7 +244,8 @@ def _next_damping(damping: float, share: float, gradient: float) -> float:
 
 def _direct(problem: Problem, now: _Slopes) -> FloatArray:
     """Solve for the Newton step; a tiny ridge stands for directions without effect."""
-    matrix = problem.features.hessian(now.prob, now.spread) / problem.features.n
+    prob = now.prob * np.sqrt(problem.share)
+    matrix = problem.features.hessian(prob, now.spread) / problem.features.n
     matrix[np.diag_indices_from(matrix)] += 2 * problem.weight.ravel()
     scale = 1 / np.sqrt(np.maximum(np.diag(matrix), 1e-200))
     matrix *= scale[:, np.newaxis] * scale

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from calibkit._validation import CalibrationWarning, FloatArray
+from calibkit.calibrators._words import Weights
 from calibkit.multiclass._base import FloatMatrix, MulticlassCalibrator
 from calibkit.multiclass._linear_fit import (
     MULTIPLES,
@@ -49,7 +50,7 @@ class _LinearCalibrator(MulticlassCalibrator):
         self.cv = cv
         self.rng = rng
 
-    def _rule(self, multiple: float | None, n: int, k: int, temperature: float) -> Penalty:
+    def _rule(self, multiple: float | None, n: float, k: int, temperature: float) -> Penalty:
         if multiple is not None:  # K/n per weight of a class, K (K - 1)/n per pair
             unit = multiple * k / n
             return Penalty(unit * (k - 1) * temperature**2, unit * temperature**2, unit)
@@ -62,10 +63,15 @@ class _LinearCalibrator(MulticlassCalibrator):
     def _features(self, logits: FloatArray) -> FloatMatrix:
         return logits.astype(np.float64)
 
-    def _fit(self, logits: FloatArray, label: IntVector) -> None:
+    @property
+    def weighted(self) -> bool:  # type: ignore[override]
+        """Whether any weights are taken: folds would draw a row of weight 2 as one."""
+        return not isinstance(self.penalty, str) or self.penalty != "cv"
+
+    def _fit(self, logits: FloatArray, label: IntVector, weight: FloatVector | None = None) -> None:
         x = self._features(logits)
         self.multiple_, self.scores_ = self._strength(x, label)
-        self._result = self._fit_one(x, label, self.multiple_)
+        self._result = self._fit_one(x, label, self.multiple_, weight)
         fit = self._result.fit
         self.weights_, self.bias_ = self._result.weights, self._result.bias
         self.training_loss_, self.gradient_norm_ = fit.loss, fit.gradient
@@ -95,8 +101,10 @@ class _LinearCalibrator(MulticlassCalibrator):
         check_weight(self.penalty, "penalty", '"auto", "cv" or ')
         return None, None
 
-    def _fit_one(self, x: FloatMatrix, label: IntVector, multiple: float | None) -> LinearFit:
-        return fit_linear(x, label, partial(self._rule, multiple), self.full)
+    def _fit_one(
+        self, x: FloatMatrix, label: IntVector, multiple: float | None, weight: Weights = None
+    ) -> LinearFit:
+        return fit_linear(x, label, partial(self._rule, multiple), self.full, weight)
 
     def _calibrate(self, logits: FloatArray) -> FloatMatrix:
         mapped = self._result.logits(self._features(logits))
@@ -205,9 +213,10 @@ class DirichletCalibrator(_LinearCalibrator):
     penalty, bias_penalty, cv, rng
         As in `MatrixScaling`.
     kind : {"odir", "l2"}
-        ``"odir"``: penalise weights off the diagonal, and intercepts. ``"l2"``: all,
-        ``penalty (sum W_ij^2 + sum b_j^2)``, which shrinks towards the uniform prediction; its
-        ``"auto"`` is ``T^2 / 2n`` and ``1 / 2n``.
+        ``"odir"``: penalise weights off the diagonal, and intercepts. ``"l2"``: all alike,
+        ``penalty (sum W_ij^2 + sum b_j^2)``, which shrinks towards the uniform prediction. Its
+        ``"auto"`` shrinks towards temperature scaling as that of `MatrixScaling` does, with the
+        weight ``T^2 K (K - 1) / n`` on the diagonal, too.
 
     Attributes
     ----------
@@ -253,7 +262,7 @@ class DirichletCalibrator(_LinearCalibrator):
         x = super()._features(logits)
         return np.asarray(special.log_softmax(x, axis=1)) if self.input == "logits" else x
 
-    def _rule(self, multiple: float | None, n: int, k: int, temperature: float) -> Penalty:
+    def _rule(self, multiple: float | None, n: float, k: int, temperature: float) -> Penalty:
         if self.kind not in ("odir", "l2"):
             raise ValueError(f'kind must be "odir" or "l2", got {self.kind!r}.')
         rule = super()._rule(multiple, n, k, temperature)
@@ -261,5 +270,4 @@ class DirichletCalibrator(_LinearCalibrator):
             return rule
         if multiple is None:
             return Penalty(rule.off_diagonal, rule.off_diagonal, rule.bias, to_zero=True)
-        unit = multiple / (2 * n)
-        return Penalty(unit * temperature**2, unit * temperature**2, unit, to_zero=True)
+        return Penalty(rule.off_diagonal, rule.off_diagonal, rule.bias)

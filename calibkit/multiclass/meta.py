@@ -87,11 +87,19 @@ class _OnFolds(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
         check_is_fitted(self)
         return int(self._fitted().n_features_in_)
 
+    @property
+    def feature_names_in_(self) -> NDArray[Any]:
+        """Names of the features, if the classifier has seen a frame."""
+        check_is_fitted(self)
+        return np.asarray(self._fitted().feature_names_in_)
+
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import get_tags  # only versions that ask for tags have it
 
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = get_tags(self._inner()).input_tags.sparse
+        one_event = isinstance(getattr(self, "calibrator", None), Calibrator)
+        tags.classifier_tags.multi_class = not one_event
         return tags
 
 
@@ -191,7 +199,8 @@ class Calibrated(_OnFolds):
         if len(self.classes_) != 2:
             raise ValueError(
                 f"{name} calibrates the probability of one event, but there are "
-                f'{len(self.classes_)} classes. Use OneVsRest("probabilities", {name}()).'
+                f'{len(self.classes_)} classes. Use OneVsRest("probabilities", {name}()). Only '
+                "binary classification is supported. The type of the target is multiclass."
             )
         return scores[:, 1]
 

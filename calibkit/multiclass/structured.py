@@ -57,6 +57,7 @@ class StructuredMatrixScaling(Wrapper):
     """
 
     family: ClassVar[str] = "structured matrix"
+    can_say_zero = weighted = False
 
     model_: Any
     gradient_norm_: float
@@ -69,7 +70,7 @@ class StructuredMatrixScaling(Wrapper):
         total = 1.0 if self.input == "logits" else prob.sum(axis=1, keepdims=True)
         return np.asarray(prob / total)
 
-    def _fit(self, prob: FloatArray, label: IntVector) -> None:
+    def _fit(self, prob: FloatArray, label: IntVector, weight: Any = None) -> None:
         self.model_ = _program().fit(prob, label.astype(np.int64))
         k = prob.shape[1]
         self.n_parameters_ = k * k + k

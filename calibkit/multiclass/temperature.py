@@ -10,7 +10,10 @@ from scipy import special
 
 from calibkit._links import expit
 from calibkit._validation import CalibrationWarning, FloatArray
+from calibkit.calibrators._words import Weights
 from calibkit.multiclass._base import FloatMatrix, MulticlassCalibrator
+
+IntVector = NDArray[np.intp]
 
 _MOST_SWEEPS = 200
 _LARGEST_STEP = 2.3  # in ln T: a factor of 10
@@ -69,6 +72,7 @@ class TemperatureScaling(MulticlassCalibrator):
     """
 
     family: ClassVar[str] = "temperature"
+    weighted: ClassVar[bool] = True
     preserves_argmax: ClassVar[bool] = True
     takes_one_event: ClassVar[bool] = True
 
@@ -80,11 +84,11 @@ class TemperatureScaling(MulticlassCalibrator):
         self.input = input
         self.bounds = bounds
 
-    def _fit(self, logits: FloatArray, label: NDArray[np.intp]) -> None:
+    def _fit(self, logits: FloatArray, label: IntVector, weight: Weights = None) -> None:
         low, high = _check_bounds(self.bounds)
         if logits.ndim == 1:  # one event: the logit of class 0 is 0
             logits = np.column_stack([np.zeros_like(logits), logits])
-        found = fit_slope(logits, label, 1 / high, 1 / low)
+        found = fit_slope(logits, label, 1 / high, 1 / low, weight)
         self.at_bound_ = {0: None, -1: "upper", 1: "lower"}[found.bound]
         self.temperature_ = {0: 1 / found.slope, -1: float(high), 1: float(low)}[found.bound]
         self.gradient_norm_, self.n_parameters_ = found.gradient, int(found.determined)
@@ -134,7 +138,7 @@ class Slope:
 class _LossInSlope:
     """The mean log loss as a function of 1/T, in blocks of rows; `logits` are finite."""
 
-    def __init__(self, logits: FloatArray, label: NDArray[np.intp]):
+    def __init__(self, logits: FloatArray, label: IntVector, weight: Weights):
         precise = logits.dtype == np.float64 or logits.size <= _MANY
         self.dtype = np.dtype(np.float64 if precise else np.float32)
         # Of few classes, sums are several times as quick with each class in one piece.
@@ -142,7 +146,8 @@ class _LossInSlope:
         self.columns = np.ascontiguousarray(logits.T) if few else logits.T
         self.top = self.columns.max(axis=0).astype(self.dtype)
         mine = logits[np.arange(len(label)), label].astype(self.dtype) - self.top
-        self.at_label = float(mine.mean(dtype=np.float64))
+        self.weight = weight
+        self.at_label = float(np.average(mine.astype(np.float64), weights=weight))
 
     def derivatives(self, slope: float) -> tuple[float, float]:
         k, n = self.columns.shape
@@ -158,28 +163,36 @@ class _LossInSlope:
             weight *= below
             mean = (ones @ weight / total).astype(np.float64)
             weight *= below
+            spread = ones @ weight / total - mean**2
+            if self.weight is not None:
+                mean, spread = mean * self.weight[rows], spread * self.weight[rows]
             first += float(mean.sum())
-            second += float((ones @ weight / total - mean**2).sum())
+            second += float(spread.sum())
+        n = n if self.weight is None else float(self.weight.sum())
         return first / n - self.at_label, second / n
 
 
-def fit_slope(logits: FloatArray, label: NDArray[np.intp], low: float, high: float) -> Slope:
+def fit_slope(
+    logits: FloatArray, label: IntVector, low: float, high: float, weight: Weights = None
+) -> Slope:
     """Minimise the log loss over 1/T in [low, high], where its derivative increases in 1/T.
 
     Newton steps in ln(1/T); one out of the bracket becomes a bisection. Many rows start from the
     optimum of some of them.
     """
     n, k = logits.shape
-    loss = _LossInSlope(logits, label)
+    loss = _LossInSlope(logits, label, weight)
     if loss.at_label == 0:  # the label has the largest logit in every row
         if (loss.columns == loss.top).all():  # all logits have: the temperature is without effect
             return Slope(min(max(1.0, low), high), 0, 0.0, 0, True, determined=False)
         return Slope(high, 1, 0.0, 0, True)
     some = max(500, 20_000 // k, n // 25)
     if n >= 4 * some:
-        first = fit_slope(logits[:: n // some], label[:: n // some], low, high)
+        few = slice(None, None, n // some)
+        part = None if weight is None else weight[few]
+        first = fit_slope(logits[few], label[few], low, high, part)
         return _newton(loss, (low, high), first.slope, first.n_iter)
-    middle = float((loss.columns - loss.top).mean())
+    middle = float(np.average((loss.columns - loss.top).mean(axis=0), weights=weight))
     if middle >= loss.at_label:  # the derivative at 1/T = 0 is not below 0
         return Slope(low, -1, 0.0, 0, True)
     return _newton(loss, (low, high), -1 / middle, 0)

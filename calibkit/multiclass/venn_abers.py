@@ -1,5 +1,6 @@
 """Venn-Abers: two probabilities in place of one, and how far they are apart."""
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, ClassVar, Self
@@ -7,12 +8,18 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from calibkit._progress import track
 from calibkit._validation import FloatArray
+from calibkit.calibrators._words import Weights
 from calibkit.multiclass._base import FloatMatrix
 from calibkit.multiclass.wrappers import Wrapper, normalised
 
 IntVector = NDArray[np.intp]
 Scores = NDArray[np.floating]
+
+# Part of a probability by which rounding may move it, as it does when a model is asked in another
+# batch: the map is a step there.
+_ROUNDING = 1e-12
 
 
 class VennAbers(Wrapper):
@@ -27,7 +34,10 @@ class VennAbers(Wrapper):
         Of logits of shape (n, K) the softmax is used; of shape (n,) only the order matters.
     scheme : {"one-vs-rest", "pairwise"}
         How many classes become binary problems: each class against all others, or each pair of
-        classes among its own rows. Rows are then divided by their sum.
+        classes among its own rows: half a million pairs of 1,000 classes take minutes. Rows are
+        then divided by their sum.
+    progress : bool
+        Whether a bar on standard error says how many of the pairs are done.
 
     Attributes
     ----------
@@ -44,7 +54,9 @@ class VennAbers(Wrapper):
     probability P given P, exactly, for data in random order and any number of them. No single map
     has such a guarantee. Of many classes each has it on its own, before rows are divided by their
     sum. The width shows how little data there are near a score. Between two scores that were fitted
-    to, the interval is the same: the fits are steps, in exact arithmetic.
+    to, the interval is the same: the fits are steps, in exact arithmetic. Scores that
+    differ by rounding are one score: the batch in which a model is asked plays no part. Weights are
+    counts.
     ``Calibrated(model, VennAbers("probabilities"), cv="prefit")`` is the inductive form,
     `CrossVennAbers` the cross form. Vovk, Petej and Fedorova (2015) sections 2 to 4; Price, Knerr,
     Personnaz and Dreyfus (1994) for pairs. Taught in lessons 10 and 11.
@@ -57,34 +69,42 @@ class VennAbers(Wrapper):
     """
 
     family: ClassVar[str] = "Venn-Abers"
+    can_say_zero = False
     takes_one_event: ClassVar[bool] = True
 
     brackets_: list["Brackets"]
     _pairs: list[tuple[int, int]] | None
 
-    def __init__(self, input: str, scheme: str = "one-vs-rest"):
+    def __init__(self, input: str, scheme: str = "one-vs-rest", progress: bool = False):
         self.input = input
         self.scheme = scheme
+        self.progress = progress
+
+    def _tracked(self, items: Iterable[Any]) -> Iterator[Any]:
+        return track(items, len(self._pairs or ()), show=self.progress, label="pairs")
 
     def _prepared(self, scores: FloatArray) -> FloatMatrix:
         return np.asarray(scores, np.float64) if scores.ndim == 1 else super()._prepared(scores)
 
-    def _fit(self, prob: FloatArray, label: IntVector) -> None:
+    def _fit(self, prob: FloatArray, label: IntVector, weight: FloatMatrix | None = None) -> None:
         if not isinstance(self.scheme, str) or self.scheme not in ("one-vs-rest", "pairwise"):
             raise ValueError(f'scheme must be "one-vs-rest" or "pairwise", got {self.scheme!r}.')
         self.n_parameters_ = None
         self._pairs = None
         if prob.ndim == 1:
-            self.brackets_ = [Brackets.fit(prob, label == 1)]
+            self.brackets_ = [Brackets.fit(prob, label == 1, weight)]
         elif self.scheme == "one-vs-rest":
-            self.brackets_ = [Brackets.fit(p, label == c) for c, p in enumerate(prob.T)]
+            self.brackets_ = [Brackets.fit(p, label == c, weight) for c, p in enumerate(prob.T)]
         else:
             self._pairs = list(combinations(range(prob.shape[1]), 2))
-            rows = [np.isin(label, pair) for pair in self._pairs]
-            self.brackets_ = [
-                Brackets.fit(_share(prob[mine], pair), label[mine] == pair[1])
-                for mine, pair in zip(rows, self._pairs, strict=True)
-            ]
+            # The rows of each class, once: to look for those of each pair takes K times as long.
+            of_class = [np.flatnonzero(label == c) for c in range(prob.shape[1])]
+            self.brackets_ = []
+            for pair in self._tracked(self._pairs):
+                mine = np.concatenate([of_class[c] for c in pair])
+                part = None if weight is None else weight[mine]
+                share = _share(prob[mine, pair[0]], prob[mine, pair[1]])
+                self.brackets_.append(Brackets.fit(share, label[mine] == pair[1], part))
 
     def _calibrate(self, prob: FloatArray) -> FloatMatrix:
         if self._pairs is None:
@@ -92,8 +112,9 @@ class VennAbers(Wrapper):
             return new if prob.ndim == 1 else normalised(new)
         # Join the probabilities of pairs: 1 / p_i = sum_j 1 / p_ij - (K - 2).
         inverse = np.full(prob.shape, 2.0 - prob.shape[1])
-        for one, (first, second) in zip(self.brackets_, self._pairs, strict=True):
-            share = merged(*one.at(_share(prob, (first, second))))
+        pairs = zip(self.brackets_, self._pairs, strict=True)
+        for one, (first, second) in self._tracked(pairs):
+            share = merged(*one.at(_share(prob[:, first], prob[:, second])))
             inverse[:, first] += 1 / (1 - share)
             inverse[:, second] += 1 / share
         return normalised(1 / inverse)
@@ -125,10 +146,9 @@ class VennAbers(Wrapper):
         return np.asarray(upper - lower)
 
 
-def _share(prob: FloatArray, pair: tuple[int, int]) -> FloatMatrix:
-    first, second = prob[:, pair[0]], prob[:, pair[1]]
+def _share(first: FloatArray, second: FloatArray) -> FloatMatrix:
     total = first + second
-    share = np.full(len(prob), 0.5)
+    share = np.full(len(total), 0.5)
     np.divide(second, total, out=share, where=total > 0)
     return share
 
@@ -142,20 +162,30 @@ class Brackets:
     upper: FloatMatrix  # by the number of distinct scores below the new one
 
     @classmethod
-    def fit(cls, score: Scores, event: NDArray[np.bool_]) -> Self:
-        """Fit to scores and whether the event happened."""
+    def fit(cls, score: Scores, event: NDArray[np.bool_], weight: Weights = None) -> Self:
+        """Fit to scores, whether the event happened, and how much each row counts."""
         distinct, group = np.unique(score, return_inverse=True)
-        count = np.bincount(group, minlength=len(distinct))
-        hits = np.bincount(group[event], minlength=len(distinct))
+        new = np.diff(distinct, prepend=-np.inf) > _reach(distinct)
+        distinct, group = distinct[new], (np.cumsum(new) - 1)[group]
+        rows = np.ones(len(group)) if weight is None else weight
+        count, hits = np.bincount(group, rows), np.bincount(group, rows * event)
+        if (rows == np.rint(rows)).all():  # sums of whole numbers are compared exactly
+            count, hits = count.astype(np.int64), hits.astype(np.int64)
         # With label 0 everything is as with label 1, seen from the other end.
         lower = 1 - _with_a_hit(count[::-1], (count - hits)[::-1])[::-1]
         return cls(distinct, lower, _with_a_hit(count, hits))
 
     def at(self, score: Scores) -> tuple[FloatMatrix, FloatMatrix]:
         """Return both fits at new scores."""
-        lower = self.lower[np.searchsorted(self.distinct, score, "right")]
-        upper = self.upper[np.searchsorted(self.distinct, score, "left")]
+        reach = _reach(score)
+        lower = self.lower[np.searchsorted(self.distinct, score + reach, "right")]
+        upper = self.upper[np.searchsorted(self.distinct, score - reach, "left")]
         return lower, upper
+
+
+def _reach(score: Scores) -> FloatMatrix:
+    """Return by how much rounding may move a score: what is left to 1 has digits of its own."""
+    return np.asarray(np.abs(_ROUNDING * score * (1 - score)) + 4e-16 * np.abs(score))
 
 
 def merged(lower: FloatMatrix, upper: FloatMatrix) -> FloatMatrix:
@@ -163,7 +193,7 @@ def merged(lower: FloatMatrix, upper: FloatMatrix) -> FloatMatrix:
     return np.asarray(upper / (1 - lower + upper))
 
 
-def _with_a_hit(count: IntVector, hits: IntVector) -> FloatMatrix:
+def _with_a_hit(count: NDArray[Any], hits: NDArray[Any]) -> FloatMatrix:
     """Return the isotonic fit at a new point with label 1, just before each group and at the end.
 
     It is the slope of the greatest convex minorant of the sums of labels against counts. The new
@@ -173,14 +203,14 @@ def _with_a_hit(count: IntVector, hits: IntVector) -> FloatMatrix:
     x = [0, *np.cumsum(count).tolist()]
     y = [0, *np.cumsum(hits).tolist()]
 
-    def slope(before: int, after: int) -> tuple[int, int]:
+    def slope(before: int, after: int) -> tuple[float, float]:
         """Return run and rise from a lowered point to a point after the new one."""
         return x[after] - x[before] + 1, y[after] - y[before] + 1
 
     follower = _hulls(x, y)
     last = len(x) - 1
     before = touch = 0
-    run, rise = 1, 1
+    run, rise = 1.0, 1.0
     values = np.empty(last + 1)
     for i in range(last + 1):
         if i == 0 or (y[i] - y[before]) * run < rise * (x[i] - x[before]):
@@ -195,7 +225,7 @@ def _with_a_hit(count: IntVector, hits: IntVector) -> FloatMatrix:
     return values
 
 
-def _hulls(x: list[int], y: list[int]) -> list[int]:
+def _hulls(x: list[float], y: list[float]) -> list[int]:
     """Return for each point the next corner of the convex minorant of it and all points after."""
     last = len(x) - 1
     follower = [last] * (last + 1)

@@ -9,30 +9,41 @@ from sklearn.base import clone
 
 from calibkit._validation import FloatArray, as_count
 from calibkit.calibrators import Calibrator, PlattCalibrator
+from calibkit.calibrators._words import Weights
 from calibkit.multiclass._base import FloatMatrix, MulticlassCalibrator
 
 IntVector = NDArray[np.intp]
+Part = tuple[FloatMatrix, NDArray[np.bool_], Weights]
 
 
 class Wrapper(MulticlassCalibrator):
     """What the wrappers share: probabilities from either kind of scores, and inner maps."""
 
+    weighted: ClassVar[bool] = True  # or the inner maps refuse them
+
     calibrator: Any
     calibrators_: list[Calibrator]
+
+    @property
+    def can_say_zero(self) -> bool:  # type: ignore[override]
+        """Whether the inner map may say exactly 0 or 1."""
+        return bool(getattr(self.calibrator, "can_say_zero", False))
 
     def _prepared(self, scores: FloatArray) -> FloatMatrix:
         # Probabilities as they are: by way of logarithms, ties would not stay ties.
         table = np.asarray(scores, dtype=np.float64)
         return np.asarray(special.softmax(table, axis=1)) if self.input == "logits" else table
 
-    def _fit_each(self, parts: list[tuple[FloatMatrix, NDArray[np.bool_]]]) -> None:
+    def _fit_each(self, parts: list[Part]) -> None:
         inner = PlattCalibrator() if self.calibrator is None else self.calibrator
         if not isinstance(inner, Calibrator):
             raise ValueError(
                 f"calibrator must be one of calibkit.calibrators, e.g. IsotonicCalibrator(), got "
                 f"{inner!r}."
             )
-        self.calibrators_ = [clone(inner).fit(prob, event) for prob, event in parts]
+        self.calibrators_ = [
+            clone(inner).fit(prob, event, sample_weight=weight) for prob, event, weight in parts
+        ]
         numbers = [one.n_parameters_ for one in self.calibrators_ if one.n_parameters_ is not None]
         self.n_parameters_ = sum(numbers) if len(numbers) == len(parts) else None
         self.converged_ = all(one.converged_ for one in self.calibrators_)
@@ -80,10 +91,10 @@ class OneVsRest(Wrapper):
         self.calibrator = calibrator
         self.normalise = normalise
 
-    def _fit(self, prob: FloatArray, label: IntVector) -> None:
+    def _fit(self, prob: FloatArray, label: IntVector, weight: Weights = None) -> None:
         if not isinstance(self.normalise, bool | np.bool_):
             raise ValueError(f"normalise must be True or False, got {self.normalise!r}.")
-        self._fit_each([(column, label == c) for c, column in enumerate(prob.T)])
+        self._fit_each([(column, label == c, weight) for c, column in enumerate(prob.T)])
 
     def _calibrate(self, prob: FloatArray) -> FloatMatrix:
         pairs = zip(self.calibrators_, prob.T, strict=True)
@@ -139,16 +150,19 @@ class Reduced(Wrapper):
         self.calibrator = calibrator
         self.rest = rest
 
-    def _classes(self, top: IntVector) -> list[int]:
+    def _classes(self, top: IntVector, weight: Weights) -> list[int]:
         return []
 
-    def _fit(self, prob: FloatArray, label: IntVector) -> None:
+    def _fit(self, prob: FloatArray, label: IntVector, weight: Weights = None) -> None:
         if not isinstance(self.rest, str) or self.rest not in ("proportional", "uniform"):
             raise ValueError(f'rest must be "proportional" or "uniform", got {self.rest!r}.')
         top, confidence = prob.argmax(axis=1), prob.max(axis=1)
-        self.own_ = self._classes(top)
-        groups = [np.full(len(top), True), *(top == c for c in self.own_)]
-        self._fit_each([(confidence[mine], (top == label)[mine]) for mine in groups])
+        self.own_ = self._classes(top, weight)
+        groups: list[Any] = [slice(None), *(top == c for c in self.own_)]
+        right = top == label
+        self._fit_each(
+            [(confidence[g], right[g], None if weight is None else weight[g]) for g in groups]
+        )
 
     def _calibrate(self, prob: FloatArray) -> FloatMatrix:
         top, confidence = prob.argmax(axis=1), prob.max(axis=1)
@@ -212,6 +226,6 @@ class ClassWise(Reduced):
         super().__init__(input, calibrator, rest)
         self.fewest = fewest
 
-    def _classes(self, top: IntVector) -> list[int]:
-        count = np.bincount(top, minlength=self.n_classes_)
+    def _classes(self, top: IntVector, weight: Weights) -> list[int]:
+        count = np.bincount(top, weight, self.n_classes_)
         return [int(c) for c in np.flatnonzero(count >= as_count(self.fewest, "fewest"))]

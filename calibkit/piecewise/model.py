@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from calibkit._links import LOGIT_LIMIT, expit, logit
+from calibkit._links import EPS, LOGIT_LIMIT, expit, logit
 from calibkit._validation import as_count
 from calibkit.calibrators._base import Calibrator, FloatVector, IntVector
 from calibkit.calibrators._folds import assign_folds, check_folds, check_tolerance, parsimonious
@@ -55,6 +55,8 @@ class PiecewiseLinear(Calibrator):
         Number of pieces; the number with the best score, before `tolerance`.
     candidates_, scores_ : ndarray
         Numbers tried and their mean held-out Brier scores (empty if `n_pieces` was given).
+    least_ : float
+        What ``calibrate`` says at least, and 1 - `least_` at most.
     training_loss_, members_ : float, list of (knots, heights)
         Mean loss of the refit; the maps that are averaged, one for a refit.
     n_parameters_, converged_, n_iter_
@@ -70,7 +72,10 @@ class PiecewiseLinear(Calibrator):
     ``g(x) = H_j + (H_{j+1} - H_j) (x - B_j) / (B_{j+1} - B_j)`` for x in piece j (Kängsepp, Valk
     and Kull, 2022, section 5), fitted by damped Gauss-Newton steps from three starts. A piece holds
     at least 1 % of the predictions. With one piece, the logit form is Platt's map without
-    smoothing. Constant predictions move to their frequency. Taught in lesson 07.
+    smoothing. Constant predictions move to their frequency. The map may reach 0 and 1,
+    as the source's does; ``calibrate`` stays ``1 / (n + 2)`` away, Laplace's rule of succession (in
+    logit space 1e-16): else the first event called impossible would cost an infinite log loss, and
+    the cut adds less than 1 / n to that of the data fitted to. Taught in lesson 07.
 
     Examples
     --------
@@ -102,6 +107,7 @@ class PiecewiseLinear(Calibrator):
 
     def _fit(self, prob: FloatVector, label: FloatVector) -> None:
         self._check_options(len(prob))
+        self.least_ = 1 / (len(prob) + 2) if self.space == "probability" else EPS
         problem = self._problem(prob, label)
         candidates = self._candidates(len(prob))
         folds: tuple[IntVector, int] | None = None
@@ -184,6 +190,10 @@ class PiecewiseLinear(Calibrator):
         x = prob if self.space == "probability" else logit(prob)
         maps = [evaluate(x, knots, heights, self.space) for knots, heights in self._maps]
         return np.asarray(np.mean(maps, axis=0))
+
+    def calibrate(self, p: Any) -> FloatVector:
+        """Return the calibrated probabilities, of the shape of `p`: the map, cut at `least_`."""
+        return np.clip(self.curve(p), self.least_, 1 - self.least_)
 
     def polyline(self) -> tuple[FloatVector, FloatVector]:
         """Return the map as points to draw: its knots, and a fine grid where it bends."""
