@@ -100,14 +100,14 @@ def rows_of(
     else:
         scores = as_scores(logits, "logits").astype(np.float64)
         _refuse_rounded(scores)
-        prob = probabilities(scores)
-        label = as_labels(y_true, prob).astype(np.intp)
-        if scores.ndim == 1:
-            rest = probabilities(-scores)
-        elif scores.shape[1] == 2:
+        prob = scores
+        if scores.ndim == 2 and scores.shape[1] == 2:
             scores = scores[:, 1] - scores[:, 0]
+        label = as_labels(y_true, prob).astype(np.intp)
     columns = prob.shape[1] if prob.ndim == 2 else 1
-    if columns == 2:
+    if scores is not None:
+        prob, rest = probabilities(scores), probabilities(-scores) if scores.ndim == 1 else None
+    elif columns == 2:
         rest, prob = prob[:, 0], prob[:, 1]
     codes, names = _groups(groups, len(label))
     order = _canonical(label, prob, scores, codes)

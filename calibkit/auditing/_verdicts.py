@@ -114,22 +114,18 @@ def _too_little(seen: Seen, rows: str) -> str:
     """Say what so few rows can show, and how many would be needed for what."""
     power = seen.power
     if power.surprises < 1e-3:
-        return f"There are {rows} that say 0 or 1, and were right: nothing is left to test."
+        return f"All of {rows} say 0 or 1, and were right: nothing is left to test."
     if power.surprises < FEWEST_SURPRISES:
         return (
-            f"There are {rows}, and if they are right, only about {power.surprises:.1g} of them "
-            f"should meet a surprise, so near are they to 0 and 1. A test needs about "
-            f"{FEWEST_SURPRISES} surprises: some {power.needed:,} rows like these."
-        )
-    shown = "cannot show any average error"
-    if power.smallest < 1:
-        shown = (
-            f"would show an average error of {power.smallest:.2f} in nine files of ten, and often "
-            "miss a smaller one"
+            f"Of {rows} only about {power.surprises:.1g} should meet a surprise if they are right, "
+            f"so few are they, or so near to 0 and 1. A test needs about {FEWEST_SURPRISES} "
+            f"surprises: some {power.needed:,} rows like these."
         )
     return (
-        f"{rows} {shown}. To find an error of {seen.detectable:g} takes {power.needed:,} rows like "
-        f"these; to know the average error to ±0.01 takes {power.needed_precise:,}."
+        f"{rows} would show an average error of {power.smallest:.2f} in nine files of ten, and "
+        f"often miss a smaller one. To find an error of {seen.detectable:g} takes "
+        f"{power.needed:,} rows like these; to know the average error to ±0.01 takes "
+        f"{power.needed_precise:,}."
     )
 
 
@@ -298,9 +294,10 @@ def _gain(found: Repairs, place: int, view: str, after: float | None) -> str:
                 f"None. Even the best candidate, {words}, would worsen the log loss by "
                 f"{_number(-gain)} {interval}."
             )
+        why = "the interval holds 0, so this may be chance" if low <= 0 else "it rules out too much"
         return (
             f"None. The best candidate, {words}, would gain {_number(gain)} in log loss "
-            f"{interval}: the interval holds 0, so this may be chance."
+            f"{interval}: {why}."
         )
     temperature = getattr(found.calibrator, "temperature_", None)
     one = f" (T = {temperature:.2f})" if temperature is not None else ""

@@ -17,9 +17,8 @@ class AuditSettings:
     Parameters
     ----------
     alpha : float
-        Level of the test of calibration over all views together: at most 1 in 100 calibrated
-        models is called miscalibrated. Audits are made often: at 5 %
-        one calibrated model in twenty would be accused.
+        Level of the test of calibration over all views together. Audits are made often: at 5 %
+        one calibrated model in twenty would be accused, at the default of 1 % one in a hundred.
     level : float
         Nominal probability content of each interval. The interval of a gain also decides: a
         repair is recommended only where it lies above 0.
