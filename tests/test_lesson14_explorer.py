@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from calibkit import plot
-from calibkit.auditing import AuditSettings, audit
+from calibkit.auditing import audit
 from calibkit.auditing.report import CODES, LIGHTS
 from calibkit.explore._book import explorer_page
 from calibkit.lessons import lesson14
@@ -19,8 +19,6 @@ from calibkit.lessons.lesson14.explorer import (
     COSTS,
     EVERY,
     FILES,
-    N_DRAWS,
-    N_RESAMPLES,
     UNKNOWN,
     VIEWS,
     _draw,
