@@ -99,12 +99,6 @@ class Evidence:
         """Return what the answers say of it; `names` are the views in words."""
         test, error, null, band = self.test, self.error, self.null, self.band
         region = largest_region(band.table, band.outside)
-        used, outside = int(band.table.occupied.sum()), int(band.outside.sum())
-        spread = f"{outside} of {spell(used, 'bin')} leave the {100 * band.level:g} % band."
-        if region is None:
-            spread = (
-                f"No single bin leaves the band of {spell(used, 'bin')}: the error is spread out."
-            )
         low = max(error.low, 0.0)
         found = test.p_value <= settings.alpha
         return Seen(
@@ -122,7 +116,7 @@ class Evidence:
             apart=self._apart(found),
             power=power_of(test.views[0], settings),
             region=region,
-            spread=spread,
+            spread=self._spread(region),
             error=(
                 f"Expected calibration error {error.value:.4f} ({names[0]}); without its share of "
                 f"chance {low:.4f} to {error.high:.4f} ({100 * error.level:g} % interval). A "
@@ -136,9 +130,16 @@ class Evidence:
                 "null_error": null.mean,
                 "null_high": null.high,
             },
-            more={"bins_outside": float(outside)},
+            more={"bins_outside": float(band.outside.sum())},
             digits=3,
         )
+
+    def _spread(self, region: Region | None) -> str:
+        used = spell(int(self.band.table.occupied.sum()), "bin")
+        if region is None:
+            return f"No single bin leaves the band of {used}: the error is spread out."
+        outside = int(self.band.outside.sum())
+        return f"{outside} of {used} leave the {100 * self.band.level:g} % band."
 
     def _apart(self, found: bool) -> str:
         """Return why test and calibration error disagree, where they do."""

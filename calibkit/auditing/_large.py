@@ -11,12 +11,12 @@ from scipy import special
 
 from calibkit.auditing import _verdicts as words_of
 from calibkit.auditing._evidence import Seen, largest_region, power_of
-from calibkit.auditing._impossible import Impossible, count_impossible, told
+from calibkit.auditing._impossible import Impossible, count_impossible
 from calibkit.auditing._readers import Predictions, join
 from calibkit.auditing._redraws import TOP, ViewTest
 from calibkit.auditing._rows import probabilities
 from calibkit.auditing.questions import audit
-from calibkit.auditing.report import Answer, AuditReport, found_impossible
+from calibkit.auditing.report import Answer, AuditReport, findings_of
 from calibkit.auditing.settings import AuditSettings
 from calibkit.counts import CountTable
 from calibkit.significance.classical import cox_z
@@ -209,7 +209,6 @@ def _with_all_rows(
     verdicts = {topic: answer.verdict for topic, answer in answers.items()}
     gone = seen.impossible
     headline, light = words_of.headline(verdicts, seen.focus_words, gone)
-    finding = (found_impossible(*told(gone, float("nan"))),) if gone.count else ()
     notes = (
         f"All {gone.n:,} rows: counted in {table.cells:,} cells. Test: Cox's score test and the "
         "range of the cumulative differences, p-values by limit laws, multiplied by the number "
@@ -221,7 +220,7 @@ def _with_all_rows(
         n=gone.n,
         headline=headline,
         light=light,
-        findings=finding,
+        findings=findings_of(gone, float("nan")),
         answers=tuple(answers.values()),
         notes=(*notes, *report.notes),
     )

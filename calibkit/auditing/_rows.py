@@ -92,23 +92,7 @@ def rows_of(
         raise ValueError(f"pass either y_prob or logits=, got {given}; calibkit does not guess.")
     if positive is not None:
         y_true = happened(y_true, positive)
-    scores, rest = None, None
-    if logits is None:
-        label, prob = _checked(y_true, y_prob)
-        if prob.ndim == 1:
-            rest = 1 - prob
-    else:
-        scores = as_scores(logits, "logits").astype(np.float64)
-        _refuse_rounded(scores)
-        prob = scores
-        if scores.ndim == 2 and scores.shape[1] == 2:
-            scores = scores[:, 1] - scores[:, 0]
-        label = as_labels(y_true, prob).astype(np.intp)
-    columns = prob.shape[1] if prob.ndim == 2 else 1
-    if scores is not None:
-        prob, rest = probabilities(scores), probabilities(-scores) if scores.ndim == 1 else None
-    elif columns == 2:
-        rest, prob = prob[:, 0], prob[:, 1]
+    label, prob, rest, scores, columns = _read(y_true, y_prob, logits)
     codes, names = _groups(groups, len(label))
     order = _canonical(label, prob, scores, codes)
     return Rows(
@@ -122,6 +106,27 @@ def rows_of(
         position=order,
         class_names=_class_names(class_names, max(columns, 2)),
     )
+
+
+def _read(
+    y_true: Any, y_prob: Any, logits: Any
+) -> tuple[IntVector, FloatVector, FloatVector | None, FloatVector | None, int]:
+    """Return labels, probabilities, those of y = 0 if there are two classes, logits, columns."""
+    if logits is None:
+        label, prob = _checked(y_true, y_prob)
+        if prob.ndim == 2 and prob.shape[1] == 2:
+            return label, prob[:, 1], prob[:, 0], None, 2
+        return label, prob, 1 - prob if prob.ndim == 1 else None, None, _columns(prob)
+    given = as_scores(logits, "logits").astype(np.float64)
+    _refuse_rounded(given)
+    label, columns = as_labels(y_true, given).astype(np.intp), _columns(given)
+    scores = given[:, 1] - given[:, 0] if columns == 2 else given
+    rest = probabilities(-scores) if scores.ndim == 1 else None
+    return label, probabilities(scores), rest, scores, columns
+
+
+def _columns(table: FloatVector) -> int:
+    return table.shape[1] if table.ndim == 2 else 1
 
 
 def happened(y_true: Any, positive: Any) -> NDArray[np.int64]:

@@ -324,7 +324,7 @@ def _warnings(found: Repairs, place: int) -> str:
         )
     if found.certain:
         text += (
-            f" Beware: it says exactly 0 or 1 in {spell(found.certain, 'row')}, and one outcome "
+            f" Beware: it says exactly 0 (or 1) in {spell(found.certain, 'row')}, and one outcome "
             "against that makes the log loss infinite."
         )
     return text

@@ -14,12 +14,11 @@ from calibkit.auditing import _verdicts as words_of
 from calibkit.auditing._alignment import Alignment, alignment_of
 from calibkit.auditing._consequences import Consequences, consequences_of
 from calibkit.auditing._evidence import Evidence, directions, evidence_of, given_view
-from calibkit.auditing._impossible import told
 from calibkit.auditing._redraws import TOP
 from calibkit.auditing._rows import Rows, as_cost_table, rows_of
 from calibkit.auditing.groups import GroupTable, groups_of
 from calibkit.auditing.repairs import NoRepair, Repairs, repairs_of
-from calibkit.auditing.report import VIEW_NUMBERS, AuditReport, ViewTable, found_impossible
+from calibkit.auditing.report import VIEW_NUMBERS, AuditReport, ViewTable, findings_of
 from calibkit.auditing.settings import AuditSettings, settings_of
 from calibkit.errors import expected_calibration_error
 from calibkit.views import View
@@ -143,8 +142,7 @@ def _report(
     """Put the findings into words."""
     aligned, evidence, repairs, consequences, by_group = found
     names = tuple(_words(rows, one) for one in views)
-    focus = _words(rows, evidence.focus.view)
-    seen = evidence.seen(names, focus, settings)
+    seen = evidence.seen(names, _words(rows, evidence.focus.view), settings)
     enough, may_repair = seen.power.enough, aligned.verdict != "not aligned"
     after = _error_after(rows, views[0], repairs, settings)
     gone = seen.impossible
@@ -157,15 +155,14 @@ def _report(
         words_of.repair(repairs, may_repair, seen.words, after, enough=enough),
     )
     verdicts = {answer.topic: answer.verdict for answer in answers}
-    headline, light = words_of.headline(verdicts, focus, gone)
-    more = told(gone, repairs.table.before_left)
+    headline, light = words_of.headline(verdicts, seen.focus_words, gone)
     wanted = verdicts["repair"] == "repair"
     return AuditReport(
         title=title,
         headline=headline,
         light=light,
         answers=answers,
-        findings=(found_impossible(*more),) if gone.count else (),
+        findings=findings_of(gone, repairs.table.before_left),
         n=rows.n,
         n_classes=rows.n_classes,
         class_names=rows.class_names,

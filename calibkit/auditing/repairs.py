@@ -249,8 +249,8 @@ def _cross_fitted(model: Any, rows: Rows, fold: IntVector, n_folds: int) -> Floa
 
 
 def certain(prob: FloatVector) -> NDArray[np.bool_]:
-    """Return the rows that give exactly 0 or 1 to some class."""
-    return np.asarray(((prob == 0) | (prob == 1)).reshape(len(prob), -1).any(axis=1))
+    """Return the rows that rule something out: that give probability 0 to a class."""
+    return np.asarray((prob == 0) | (prob == 1) if prob.ndim == 1 else (prob == 0).any(axis=1))
 
 
 def losses(prob: FloatVector, label: IntVector) -> FloatVector:

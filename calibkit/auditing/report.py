@@ -16,6 +16,7 @@ from calibkit.auditing._consequences import Consequences
 from calibkit.auditing._evidence import TEST, Evidence
 from calibkit.auditing._figures import draw
 from calibkit.auditing._html import page, panel
+from calibkit.auditing._impossible import Impossible, told
 from calibkit.auditing._pages import as_dict, as_markdown, write_whole
 from calibkit.auditing.groups import GroupTable
 from calibkit.auditing.repairs import NoRepair, RepairTable
@@ -103,9 +104,12 @@ def answer_to(
     )
 
 
-def found_impossible(sentence: str, numbers: Mapping[str, float]) -> Answer:
-    """Return the finding that something happened which was called impossible."""
-    return answer_to("impossible", *FINDINGS["impossible"], "bad", sentence, numbers)
+def findings_of(gone: Impossible, log_loss: float) -> tuple[Answer, ...]:
+    """Return what was found beside the answers; `log_loss` is that of the rows left, or NaN."""
+    if not gone.count:
+        return ()
+    text, numbers = told(gone, log_loss)
+    return (answer_to("impossible", *FINDINGS["impossible"], "bad", text, numbers),)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
