@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from calibkit._result import spell
-from calibkit.auditing._impossible import Impossible, impossible_in
+from calibkit.auditing._impossible import Impossible, count_impossible
 from calibkit.auditing._redraws import TOP, JointTest, ViewTest, joint_test
 from calibkit.auditing._rows import Rows
 from calibkit.auditing.settings import AuditSettings
@@ -218,8 +218,9 @@ def evidence_of(
         n_draws=resamples(settings, rows.n),
         rng=np.random.default_rng(seeds[3]),
     )
+    gone = count_impossible(rows.label, rows.table, rows.position, binary=rows.binary)
     parts: dict[str, Any] = {"error": error, "null": null, "band": band}
-    return Evidence(test=test, impossible=impossible_in(rows), focus=focus, **parts)
+    return Evidence(test=test, impossible=gone, focus=focus, **parts)
 
 
 def _error(

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from calibkit._result import spell
-from calibkit.auditing._rows import FloatVector, IntVector, Rows
+from calibkit.auditing._rows import FloatVector, IntVector
 
 _NAMED = 5
 _ADVICE = (
@@ -19,27 +19,17 @@ _ADVICE = (
 class Impossible:
     """Rows that gave probability 0 to what happened."""
 
-    first: tuple[int, ...]  # where the first of them stood, from 0
-    zeros: int  # of two classes: those that said 0, and the event happened
-    count: int
-    certain: int  # rows that give some class exactly 0
-    n: int
     binary: bool
-
-    @classmethod
-    def none(cls, *, binary: bool) -> "Impossible":
-        """Return what holds before any row."""
-        return cls(first=(), zeros=0, count=0, certain=0, n=0, binary=binary)
+    first: tuple[int, ...] = ()  # where the first of them stood, from 0
+    zeros: int = 0  # of two classes: those that said 0, and the event happened
+    count: int = 0
+    certain: int = 0  # rows that give some class exactly 0
+    n: int = 0
 
     def __add__(self, later: "Impossible") -> "Impossible":
-        return Impossible(
-            first=(self.first + later.first)[:_NAMED],
-            zeros=self.zeros + later.zeros,
-            count=self.count + later.count,
-            certain=self.certain + later.certain,
-            n=self.n + later.n,
-            binary=self.binary,
-        )
+        names = ("zeros", "count", "certain", "n")
+        sums = {name: getattr(self, name) + getattr(later, name) for name in names}
+        return Impossible(binary=self.binary, first=(self.first + later.first)[:_NAMED], **sums)
 
     @property
     def left(self) -> int:
@@ -59,10 +49,6 @@ class Impossible:
                 word = "says" if count == 1 else "say"
                 parts.append(f"{spell(count, 'row')} {word} {said} and {then}")
         return "; ".join(parts)
-
-
-def impossible_in(rows: Rows) -> Impossible:
-    return count_impossible(rows.label, rows.table, rows.position, binary=rows.binary)
 
 
 def count_impossible(

@@ -101,7 +101,7 @@ def _count(
         raise ValueError("There are no rows.")
     if view is None and first.scores.ndim == 2:
         view = 1 if first.scores.shape[1] == 2 else "top-label"
-    gone = Impossible.none(binary=first.scores.ndim == 1 or first.scores.shape[1] == 2)
+    gone = Impossible(binary=first.scores.ndim == 1 or first.scores.shape[1] == 2)
 
     def problems() -> Iterator[tuple[BinaryProblem, ...]]:
         nonlocal gone
@@ -118,7 +118,9 @@ def _count(
             position = np.arange(start, keeper.seen)
             gone = gone + count_impossible(label, both, position, binary=gone.binary)
             left = both[np.arange(block.n), label] > 0
-            if left.any():
+            if left.all():
+                yield binary_problems(label, prob, view=view)
+            elif left.any():
                 yield binary_problems(label[left], prob[left], view=view)
 
     table = CountTable(view=view).of(problems())

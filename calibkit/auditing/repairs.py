@@ -104,6 +104,7 @@ class Repairs:
     certain: int  # rows to which it gives exactly 0 or 1
 
 
+@dataclass(frozen=True)
 class NoRepair:
     """Stands where there is no calibrator: all it can do is say why, and what to do.
 
@@ -111,26 +112,19 @@ class NoRepair:
     is a ValueError and an AttributeError.
     """
 
-    def __init__(self, reason: str) -> None:
-        self._reason = reason
-
-    def __repr__(self) -> str:
-        return f"NoRepair({self._reason!r})"
+    reason: str
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):  # copies and pickles look for what is not there
+        if name.startswith("_") or name == "reason":  # what copies and pickles look for
             raise AttributeError(name)
-        raise NotFittedError(f"there is no calibrator to ask for {name!r}: {self._reason}")
+        raise NotFittedError(f"there is no calibrator to ask for {name!r}: {self.reason}")
 
 
+@dataclass(frozen=True)
 class TwoColumns:
     """A calibrator of P(y = 1) for predictions in two columns: (n, 2) in, (n, 2) out."""
 
-    def __init__(self, calibrator: Any) -> None:
-        self.calibrator = calibrator
-
-    def __repr__(self) -> str:
-        return f"TwoColumns({self.calibrator!r})"
+    calibrator: Any
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or name == "calibrator":
