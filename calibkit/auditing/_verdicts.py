@@ -322,7 +322,7 @@ def _warnings(found: Repairs, place: int) -> str:
             f" This is about the {table.left:,} rows whose outcome was called possible; of all "
             f"{table.n:,} the log loss is infinite as they are, and {_number(after)} repaired."
         )
-    if found.certain:
+    if found.certain and np.isfinite(table.gain[place]):
         text += (
             f" Beware: it says exactly 0 (or 1) in {spell(found.certain, 'row')}, and one outcome "
             "against that makes the log loss infinite."
