@@ -104,7 +104,7 @@ def audit_repairs(repairs: Any, ax: Axes | None = None, *, title: str | None = N
     >>> report = audit(np.random.default_rng(0).random(300) < p, p)
     >>> ax = plot.audit_repairs(report.repairs)
     >>> [label.get_text() for label in ax.get_yticklabels()]
-    ['temperature', 'Platt', 'beta', 'isotonic']
+    ['temperature', 'Platt', 'beta', 'isotonic (loss ∞)']
     >>> plt.close(ax.figure)
     """
     place = np.arange(len(repairs.name))
