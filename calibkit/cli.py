@@ -16,7 +16,7 @@ from calibkit.auditing import AuditReport, AuditSettings, audit
 from calibkit.auditing._large import audit_stream
 from calibkit.auditing._pages import is_free, plain, write_whole
 from calibkit.auditing._readers import Predictions, TooLarge, keep, rows_of_files
-from calibkit.auditing.report import CODES
+from calibkit.auditing.report import CODES, FINDINGS
 from calibkit.counts import _sources
 from calibkit.counts._blocks import Dialect, Place, listed, quoted
 from calibkit.counts._columns import Columns, columns_of
@@ -38,7 +38,7 @@ exit codes:
 """
 
 
-_CODES = list(chain.from_iterable(CODES.values()))
+_CODES = list(chain.from_iterable((CODES | FINDINGS).values()))
 
 
 class Refused(Exception):

@@ -1,5 +1,6 @@
 """The audit: right verdicts on data whose right answer is known, and honest about the rest."""
 
+import copy
 import json
 import warnings
 from concurrent.futures import ThreadPoolExecutor
@@ -12,8 +13,12 @@ import pytest
 from audit_cases import CLASSES, Case, cases, make
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.special import expit, logit
+from sklearn.datasets import load_breast_cancer
+from sklearn.ensemble import RandomForestClassifier
 
 import calibkit as ck
+from calibkit import CalibrationWarning
 from calibkit.auditing import AuditReport, AuditSettings, _alignment, audit
 from calibkit.auditing._alignment import alignment_of
 from calibkit.auditing._redraws import Drawer
@@ -168,7 +173,8 @@ def test_columns_in_the_wrong_order_are_named(order: list[int], cause: str) -> N
     assert report.verdicts["alignment"] == "not aligned"
     assert cause in report["alignment"].sentence
     assert report.verdicts["repair"] == "align first"
-    assert report.calibrator is None
+    with pytest.raises(ValueError, match="repair the labels or the columns first"):
+        report.calibrator.calibrate(confused(order)[1])
     assert "label 0 fits column" in report["alignment"].sentence
     assert report.light == "bad"
 
@@ -277,14 +283,235 @@ def test_logits_are_audited_and_repaired_as_logits() -> None:
     assert "T = " in report["repair"].sentence
 
 
-def test_impossible_events_are_named() -> None:
-    y = np.array([0, 1] * 200)
-    p = np.where(y == 1, 0.9, 0.1)
-    p[0] = 1.0
+def test_impossible_statements_are_a_finding_of_their_own() -> None:
+    case = make("calibrated", 2, 800, 5)
+    p = case.y_prob.copy()
+    wrong = np.flatnonzero(case.y_true == 1)[3]
+    p[wrong] = 0.0
+    report = audit(case.y_true, p, settings=QUICK)
+    assert report.verdicts["calibration"] == "no evidence"  # of the rows left
+    assert "about 799 rows" in report["calibration"].sentence
+    assert "impossible statements" in report.codes
+    said = report["impossible"].sentence
+    assert f"1 row says 0 and the event happened (row {wrong}, counted from 0)" in said
+    assert report.headline.startswith("1 row says 0 and the event happened. The other 799: no ev")
+    for page in (report.text(), report.to_html(), report.to_markdown(), report._repr_html_()):
+        assert "1 row says 0 and the event happened" in page
+    assert report.to_dict()["findings"][0]["verdict"] == "impossible statements"
+    # The log loss is infinite here and in the package; the finite number is that of the others.
+    assert np.isinf(ck.log_loss(case.y_true, p).value)
+    numbers = report["repair"].numbers
+    keep = np.arange(800) != wrong
+    assert np.isinf(numbers["log_loss"])
+    assert numbers["log_loss_of_others"] == pytest.approx(
+        ck.log_loss(case.y_true[keep], p[keep]).value
+    )
+
+
+def test_a_report_without_impossible_statements_has_no_such_finding() -> None:
+    report = of(make("calibrated", 2, 300, 5), settings=QUICK)
+    assert report.findings == ()
+    assert "impossible statements" not in report.codes
+    with pytest.raises(KeyError, match="topics"):
+        report["impossible"]
+
+
+def test_a_forest_that_says_0_once_in_vain_is_not_called_mixed() -> None:
+    """Shares of votes on real data: the null level and the verdict on the other rows agree."""
+    x, y = load_breast_cancer(return_X_y=True)
+    forest = RandomForestClassifier(100, oob_score=True, random_state=0).fit(x, y)
+    p = forest.oob_decision_function_[:, 1]
+    report = audit(y, p, bins=15)
+    assert report["impossible"].numbers["rows"] == 1
+    assert report.verdicts["calibration"] == "no evidence"
+    assert report.verdicts["direction"] == "no direction"
+    assert ck.null_level(ck.expected_calibration_error, y, p, bins=15, rng=0).p_value > 0.05
+
+
+def test_a_tree_that_is_always_certain_leaves_nothing_to_test() -> None:
+    rng = np.random.default_rng(0)
+    p = rng.integers(0, 2, 400).astype(float)
+    y = np.where(rng.random(400) < 0.1, 1 - p, p).astype(int)
     report = audit(y, p, settings=QUICK)
-    assert report.verdicts["calibration"] == "miscalibrated"
-    assert "1 event had been given probability 0" in report["calibration"].sentence
-    assert report["calibration"].numbers["p_value"] == 0
+    assert report["impossible"].numbers["rows"] == (y != p).sum()
+    assert report.verdicts["calibration"] == "cannot say"
+    assert "nothing is left to test" in report["data"].sentence
+    assert report.repair == "temperature"  # the log loss becomes finite, and nothing is ruled out
+    assert "the price of not saying 0" in report["repair"].sentence
+    assert np.isfinite(report["repair"].numbers["log_loss_after"])
+
+
+def test_all_rows_impossible() -> None:
+    y = np.array([0, 1] * 20)
+    report = audit(y, 1.0 - y, settings=QUICK)
+    assert report["impossible"].numbers["rows"] == 40
+    assert report["calibration"].numbers["p_value"] == 1
+
+
+def test_impossible_classes_are_counted() -> None:
+    case = make("calibrated", 3, 600, 1)
+    p = case.y_prob.copy()
+    rows = np.flatnonzero(case.y_true == 2)[:7]
+    p[rows, 0] += p[rows, 2]
+    p[rows, 2] = 0
+    report = audit(case.y_true, p, settings=QUICK)
+    assert "7 rows give probability 0 to the class that happened" in report.headline
+    assert "and 2 more" in report["impossible"].sentence
+    assert report["impossible"].numbers["certain"] == 7
+
+
+def test_groups_with_an_impossible_statement_are_tested_without_it() -> None:
+    case = make("calibrated", 2, 800, 5)
+    p = case.y_prob.copy()
+    p[np.flatnonzero(case.y_true == 1)[3]] = 0.0
+    report = audit(case.y_true, p, groups=np.arange(800) % 2, settings=QUICK)
+    assert report.groups is not None
+    assert report.groups.miscalibrated == ()
+
+
+# Shifts between a p of 0.001 and one of 0.9: one problem has one verdict.
+@pytest.mark.parametrize("shift", [0.0, -0.3, 0.5])
+@pytest.mark.parametrize("way", ["probabilities", "logits"])
+def test_one_column_or_two_are_one_problem(shift: float, way: str) -> None:
+    rng = np.random.default_rng(3)
+    true = rng.normal(0.2, 0.8, 450)
+    y = (rng.random(450) < expit(true)).astype(int)
+    said = true + shift
+    if way == "logits":
+        given = [{"logits": said}, {"logits": np.column_stack([np.zeros(450), said])}]
+    else:
+        given = [{"y_prob": expit(said)}, {"y_prob": np.stack([1 - expit(said), expit(said)], 1)}]
+    one, two = (audit(y, **options, costs=(1, 5), settings=QUICK) for options in given)
+    assert one.text() == two.text()
+    assert one.to_dict() == two.to_dict()
+    heated = way == "logits" and one.repairs.name[one.repairs.best] == "temperature"
+    score = said if heated else expit(said)
+    pair = given[1]["logits"] if heated else np.column_stack([1 - score, score])
+    fixed = two.candidate.calibrate(pair)
+    assert fixed[:, 1] == pytest.approx(one.candidate.calibrate(score))
+    assert fixed.sum(axis=1) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("name", ["mlb", "nba", "nfl"])
+def test_real_files_in_one_column_or_two(name: str) -> None:
+    try:
+        data = load(name)
+    except DataUnavailable as error:
+        pytest.skip(f"needs CALIBKIT_DATA: {error}")
+    p = np.asarray(data.y_prob)
+    two = np.column_stack([1 - p, p])
+    quick = AuditSettings(n_draws=99, n_resamples=50, repairs=["Platt"])
+    assert audit(data.y_true, two, settings=quick).text() == (
+        audit(data.y_true, p, settings=quick).text()
+    )
+
+
+def test_a_test_and_an_error_that_disagree_are_explained() -> None:
+    """Small errors of one sign: the test sees them, the sum of sizes does not."""
+    found = 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        p = rng.random(1500)
+        y = (rng.random(1500) < expit(logit(p) - 0.2)).astype(int)
+        report = audit(y, p, n_draws=199, n_resamples=50, repairs=[])
+        numbers, said = report["calibration"].numbers, report["calibration"].sentence
+        inside = numbers["error"] <= numbers["null_high"]
+        wrong = report.verdicts["calibration"] == "miscalibrated"
+        assert ("alone is within its chance range" in said) == (wrong and inside)
+        assert ("alone is beyond its chance range" in said) == (not wrong and not inside)
+        found += wrong and inside
+    assert found >= 1
+
+
+def test_the_promise_stands_beside_the_verdict() -> None:
+    report = of(make("calibrated", 2, 300, 5), settings=QUICK)
+    promise = "At most 1 in 100 calibrated models would be called miscalibrated."
+    for page in (report.text(), report.to_html(), report.to_markdown(), report._repr_html_()):
+        assert promise in page
+    assert report.to_dict()["promise"] == promise
+    assert "level-slope-bins test, p = " in report["calibration"].sentence
+    assert AuditSettings(alpha=0.03).promise.startswith("At most 3 % of calibrated models")
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_interval_that_is_printed_decides(seed: int) -> None:
+    kind = ("calibrated", "over-confident")[seed % 2]
+    report = of(make(kind, 2, 60 + 40 * seed, seed), settings=QUICK)
+    repairs, numbers = report.repairs, report["repair"].numbers
+    assert (report.verdicts["repair"] == "repair") == (repairs.low > 0).any()
+    assert (repairs.clear == (repairs.low > 0)).all()
+    assert (numbers["gain_low"] > 0) == (report.verdicts["repair"] == "repair")
+
+
+def test_a_calibrator_is_there_even_where_none_is_recommended() -> None:
+    case = make("calibrated", 2, 400, 3)
+    report = of(case, settings=QUICK)
+    assert report.repair is None
+    with pytest.warns(CalibrationWarning, match="not recommended"):
+        fixed = report.calibrator.calibrate(case.y_prob)
+    assert fixed.shape == case.y_prob.shape
+    none = audit([0, 0, 0], [0.1, 0.2, 0.3], settings=QUICK).calibrator
+    assert "two classes" in repr(none)
+    with pytest.raises(ValueError, match="'calibrate': No repair was tried"):
+        none.calibrate([0.1])
+    assert not hasattr(none, "temperature_")
+    assert "two classes" in repr(copy.deepcopy(none))
+
+
+def test_a_repair_that_can_say_0_or_1_is_never_recommended_silently() -> None:
+    rng = np.random.default_rng(0)
+    p = rng.choice([0.2, 0.5, 0.8], 3000)
+    y = (rng.random(3000) < np.select([p < 0.5, p > 0.5], [0.0, 1.0], 0.5)).astype(int)
+    report = audit(y, p, settings=AuditSettings(n_draws=199, n_resamples=60, repairs=["isotonic"]))
+    assert report.repair == "isotonic"
+    assert "Beware: it says exactly 0 (or 1) in" in report["repair"].sentence
+
+
+@pytest.mark.parametrize("digits", [2, 3])
+@pytest.mark.parametrize("k", [2, 3, 10])
+def test_rounded_probabilities_are_no_logits(digits: int, k: int) -> None:
+    p = np.random.default_rng(0).dirichlet(np.ones(k), 200).round(digits)
+    with pytest.raises(ValueError, match="probabilities"):
+        audit(np.arange(200) % k, logits=p, settings=QUICK)
+    audit(np.arange(200) % k, logits=4 * p, settings=QUICK)
+
+
+@pytest.mark.parametrize(
+    ("labels", "positive"),
+    [(["yes", "no"], "yes"), ([True, False], True), ([2, 1], 2), ([1, 0], 1)],
+)
+def test_any_two_labels_with_a_positive_one(labels: Any, positive: Any) -> None:
+    case = make("calibrated", 2, 200, 3)
+    y = np.array([labels[0] if happened else labels[1] for happened in case.y_true])
+    given_names = audit(y, case.y_prob, positive=positive, settings=QUICK)
+    assert given_names.text() == audit(case.y_true, case.y_prob, settings=QUICK).text()
+
+
+@pytest.mark.parametrize(
+    ("labels", "positive", "message"),
+    [
+        (["yes", "no"], "Yes", "'Yes' never occurs in y_true, which holds 'yes', 'no'"),
+        (["yes", "no", "NA"], "yes", r"2 labels beside positive='yes': 'no' \(1 row\), 'NA'"),
+        (["yes", None], "yes", r"y_true\[1\] is missing"),
+    ],
+)
+def test_a_positive_label_that_leaves_doubt_is_refused(
+    labels: Any, positive: str, message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        audit(np.array(labels, dtype=object), np.full(len(labels), 0.5), positive=positive)
+
+
+def test_settings_by_name() -> None:
+    case = make("calibrated", 2, 300, 3)
+    report = of(case, bins=10, alpha=0.05, n_draws=199, n_resamples=60)
+    assert (report.settings.bins, report.settings.alpha) == (10, 0.05)
+    both = of(case, settings=QUICK, bins=10)
+    assert (both.settings.bins, both.settings.n_draws) == (10, QUICK.n_draws)
+    with pytest.raises(TypeError, match="no option 'bin'; settings are alpha"):
+        of(case, bin=10)
+    with pytest.raises(ValueError, match="bins"):
+        of(case, bins=0)
 
 
 def test_labels_of_one_class_are_no_accident() -> None:
@@ -410,13 +637,6 @@ def test_the_view_is_said_in_the_answers(view: Any) -> None:
     assert len(report.views.view) == (3 if view == "class-wise" else 1)
 
 
-def test_two_columns_are_one_event() -> None:
-    case = make("over-confident", 2, 600, 9)
-    both = np.column_stack([1 - case.y_prob, case.y_prob])
-    report = audit(case.y_true, both, settings=QUICK)
-    assert report.views.view.tolist() == ["top-label", "class 1"]
-
-
 @settings(max_examples=25, deadline=None)
 @given(
     n=st.integers(12, 60),
@@ -498,7 +718,7 @@ def test_the_front_page_has_the_function() -> None:
 
 def test_one_prediction_shows_no_error_at_all() -> None:
     report = audit([0], [0.8], settings=QUICK)
-    assert "1 prediction cannot show any average error" in report["data"].sentence
+    assert "Of 1 prediction only about 0.2 should meet a surprise" in report["data"].sentence
     assert "1 prediction, 2 classes" in report.text()
     assert report["repair"].light == "unknown"
     assert report["repair"].sentence.count("No repair was tried") == 1
@@ -507,12 +727,17 @@ def test_one_prediction_shows_no_error_at_all() -> None:
 def test_a_repair_that_would_worsen_is_said_to_worsen() -> None:
     rng = np.random.default_rng(3)
     p = rng.random(30)
-    quick = AuditSettings(n_draws=199, n_resamples=60, repairs=["isotonic"])
-    report = audit((rng.random(30) < p).astype(int), p, settings=quick)
+    y = (rng.random(30) < p).astype(int)
+    quick = AuditSettings(n_draws=199, n_resamples=60, repairs=["beta"])
+    report = audit(y, p, settings=quick)
     gain = report["repair"].numbers["gain"]
     assert gain < 0
     assert f"would worsen the log loss by {-gain:.4f} (90 % interval" in report["repair"].sentence
     assert report["repair"].light == "unknown"
+    # A candidate that rules out what happens loses infinitely much.
+    stairs = audit(y, p, settings=quick, repairs=["isotonic"])
+    assert "says 0 to something that happened" in stairs["repair"].sentence
+    assert "infinite" in stairs.to_html()
 
 
 def test_costs_over_all_thresholds_come_with_an_interval() -> None:
@@ -558,7 +783,7 @@ def test_no_part_of_the_report_recommends_a_repair_before_labels_are_aligned() -
     assert report.verdicts["repair"] == "align first"
     assert report.repairs.chosen == -1
     assert "Recommended" not in report.to_html()
-    assert report.calibrator is None
+    assert "repair the labels" in repr(report.calibrator)
 
 
 def test_threads_leave_the_process_as_it_was(tmp_path: Path) -> None:

@@ -100,6 +100,19 @@ def test_conditions_for_a_pipeline(
     assert ("condition met" in err) == bool(code)
 
 
+def test_impossible_statements_are_a_condition(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = Path(write("log.csv")).read_text(encoding="utf-8").splitlines()
+    row = next(row for row, line in enumerate(lines) if line.startswith("1,"))
+    assert run("log.csv", *USUAL, "--fail-if", "impossible statements", "--quiet") == 0
+    Path("log.csv").write_text("\n".join([*lines[:row], "1,0", *lines[row + 1 :], ""]), "utf-8")
+    assert run("log.csv", *USUAL, "--fail-if", "impossible statements") == 1
+    assert run("log.csv", *USUAL, "--fail-if", "miscalibrated", "--quiet") == 0
+    out = capsys.readouterr().out
+    assert f"1 row says 0 and the event happened (row {row - 1}, counted" in " ".join(out.split())
+
+
 def test_json_on_standard_output_and_in_a_file(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

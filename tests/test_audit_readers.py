@@ -234,3 +234,22 @@ def test_blocks_of_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     files = [(str(path), columns)]
     assert sum(block.n for block in rows_of_files(files, progress=True)) == 20
     assert "reading" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("columns", [1, 2])
+def test_impossible_statements_of_a_stream_are_those_of_memory(columns: int) -> None:
+    rng = np.random.default_rng(0)
+    prob = rng.beta(2, 2, 9000)
+    label = (rng.random(9000) < prob).astype(int)
+    gone = np.flatnonzero(label == 1)[[5, 700, 2000]]
+    prob[gone] = 0.0
+    scores = prob if columns == 1 else np.column_stack([1 - prob, prob])
+    report = audit_stream(in_blocks(rows_of(label, scores), 700), settings=QUICK, sample=2000)
+    kept = audit(label, prob, settings=QUICK)
+    assert report["impossible"].numbers["rows"] == kept["impossible"].numbers["rows"] == 3
+    named = ", ".join(f"{row:,}" for row in sorted(gone.tolist()))
+    assert f"3 rows say 0 and the event happened (rows {named}, counted" in (
+        report["impossible"].sentence
+    )
+    assert report.verdicts["calibration"] == kept.verdicts["calibration"] == "no evidence"
+    assert (report.n, report["data"].numbers["n"]) == (9000, 8997)

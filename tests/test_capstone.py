@@ -3,11 +3,13 @@
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from calibkit import data
-from calibkit.auditing.report import CODES
+from calibkit import CalibrationWarning, audit, data, log_loss
+from calibkit.auditing.report import CODES, FINDINGS
 from calibkit.cli import _parser
+from calibkit.fakes import LogitDistortion
 
 
 def capstone(root: Path) -> str:
@@ -23,6 +25,21 @@ def test_the_capstone_names_all_codes(root: Path) -> None:
     for topic, codes in CODES.items():
         line = next(line for line in capstone(root).splitlines() if line.startswith(f"- {topic}:"))
         assert tuple(re.findall(r"`([^`]+)`", line)) == codes
+
+
+def test_the_capstone_names_the_findings(root: Path) -> None:
+    for codes in FINDINGS.values():
+        assert all(f"`{code}`" in capstone(root) for code in codes)
+
+
+def test_step_6_works_where_no_repair_is_recommended() -> None:
+    sample = LogitDistortion().sample(900, rng=0)
+    first, last = slice(600), slice(600, None)
+    report = audit(sample.y_true[first], sample.y_prob[first], n_draws=199, n_resamples=60)
+    assert report.repair is None
+    with pytest.warns(CalibrationWarning, match="not recommended"):
+        repaired = report.calibrator.calibrate(sample.y_prob[last])
+    assert np.isfinite(log_loss(sample.y_true[last], repaired).value)
 
 
 def test_files_that_the_capstone_names_exist(root: Path) -> None:

@@ -186,7 +186,7 @@ def test_predicted_verdicts_come_true() -> None:
     assert verdicts("small clinic")["calibration"].verdict == PREDICTIONS["14a"].outcome
     mixed = verdicts("mixed-up file")
     assert mixed["alignment"].verdict == PREDICTIONS["14c"].outcome
-    assert mixed["repair"].verdict == "align first" and mixed.calibrator is None
+    assert mixed["repair"].verdict == "align first" and mixed.repair is None
     assert verdicts("language model").repair == PREDICTIONS["14d"].outcome
     rows = verdicts("small clinic")["data"].numbers["needed_for_0.01"]
     assert rows == PREDICTIONS["14b"].outcome == needed(sample_file("small clinic").y_prob, 0.01)
@@ -263,7 +263,7 @@ def test_prose_and_printed_numbers_agree(root: Path) -> None:
     assert "Mean prediction 0.790" in stored and "says 79 %" in prose
     assert "error 0.0901" in stored and "the ECE is 0.090" in prose
     assert "error 0.2100" in stored and "an ECE of 0.210" in prose
-    assert "average error of 0.081" in stored and "average error of up to 0.08" in prose
+    assert "average error of 0.087" in stored and "average error of up to 0.09" in prose
     assert "screening: exit code 1" in stored and "broken file: exit code 2" in stored
     file = sample_file("screening")
     assert round(100 * file.y_true.mean()) == 29 and "29 cases among 100" in prose

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from calibkit import plot
-from calibkit.auditing import AuditSettings, audit
+from calibkit.auditing import audit
 from calibkit.auditing.report import CODES, LIGHTS
 from calibkit.explore._book import explorer_page
 from calibkit.lessons import lesson14
@@ -19,8 +19,6 @@ from calibkit.lessons.lesson14.explorer import (
     COSTS,
     EVERY,
     FILES,
-    N_DRAWS,
-    N_RESAMPLES,
     UNKNOWN,
     VIEWS,
     _draw,
@@ -30,7 +28,6 @@ from calibkit.lessons.lesson14.files import MOST_BYTES, audit_bytes
 from calibkit.lessons.lesson14.sample_files import sample_file
 
 KILOBYTE = 1024
-SETTINGS = AuditSettings(n_draws=N_DRAWS, n_resamples=N_RESAMPLES)
 
 
 # --- the board -----------------------------------------------------------------------------------
@@ -40,7 +37,7 @@ class TestBoard:
     @pytest.mark.parametrize("file", FILES)
     def test_it_is_the_audit_of_the_package(self, file):
         rows = sample_file(file)
-        wanted = audit(rows.y_true, rows.y_prob, class_names=rows.class_names, settings=SETTINGS)
+        wanted = audit(rows.y_true, rows.y_prob, class_names=rows.class_names)
         board = lesson14.audit_board_view(file=file)
         assert board.verdicts == tuple(wanted.verdicts.values())
         assert board.topics == tuple(CODES)

@@ -1,4 +1,16 @@
-"""Enough data, something wrong beyond chance, where, and which way."""
+"""Enough data, something wrong beyond chance, where, and which way: what decides.
+
+1. One hypothesis: labels are drawn from these very probabilities, row by row.
+2. Statements of exactly 0 that were contradicted need no test. They are a finding of their own
+   (`_impossible`), and their rows leave the test: under the hypothesis they do not exist.
+3. One test of the rows left, the level-slope-bins test: per view the larger of Cox's score test
+   of level and slope and a test over 1, 2, 4, ... bins; the largest over all views against redraws.
+4. One level: "miscalibrated" if p <= `alpha`, so at most 1 in 100 calibrated models, for any n,
+   ties, rare events and number of views, as redraws need no limit law.
+5. Two columns of two classes are one problem, tested once.
+6. The calibration error decides nothing. Where it and the test disagree, a sentence says why.
+7. A verdict of "no evidence" takes enough data: else it is "cannot say".
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,6 +21,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from calibkit._result import spell
+from calibkit.auditing._impossible import Impossible, count_impossible
 from calibkit.auditing._redraws import TOP, JointTest, ViewTest, joint_test
 from calibkit.auditing._rows import Rows
 from calibkit.auditing.settings import AuditSettings
@@ -24,10 +37,11 @@ from calibkit.significance import (
 )
 
 POWER = 0.9
-_FEWEST_EVENTS = 10  # expected surprises, sum of p (1 - p), below which limit laws are empty words
+FEWEST_SURPRISES = 10  # expected, sum of p (1 - p), below which limit laws are empty words
 _PRECISION = 0.01
 _NUMBERS = 40_000_000  # random numbers for a bootstrap; larger data get fewer resamples
 _SIDE = 2.0  # a z beyond which a side is named
+TEST = "level-slope-bins test"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +49,7 @@ class Power:
     """What these rows can show."""
 
     enough: bool  # whether `smallest` is small enough
+    surprises: float  # outcomes that should go against the predictions, sum of p (1 - p)
     smallest: float  # average error that would be found with probability 90 %
     half_width: float  # half the interval of the average error
     needed: int  # rows needed to find the error that the settings name
@@ -47,9 +62,10 @@ def power_of(view: ViewTest, settings: AuditSettings) -> Power:
     sd = float(np.sqrt(view.variance / view.n))
     # Predictions of 0 and 1 promise no variance; a bound keeps the numbers finite.
     variance = max(view.variance, 1e-4)
-    needed = max((reach / settings.detectable) ** 2 * variance, _FEWEST_EVENTS / variance)
+    needed = max((reach / settings.detectable) ** 2 * variance, FEWEST_SURPRISES / variance)
     return Power(
         enough=view.n >= needed,
+        surprises=view.n * view.variance,
         smallest=reach * sd,
         half_width=half * sd,
         needed=int(np.ceil(needed)),
@@ -72,7 +88,8 @@ class Region:
 class Evidence:
     """What was measured for the questions 2, 3 and 4, in rows that are kept."""
 
-    test: JointTest  # all views together
+    test: JointTest  # all views together, in the rows that are possible
+    impossible: Impossible
     focus: ViewTest  # the view that is described
     error: BootstrapInterval  # expected calibration error in the first view, with its interval
     null: NullLevel  # what a calibrated model would show
@@ -82,25 +99,24 @@ class Evidence:
         """Return what the answers say of it; `names` are the views in words."""
         test, error, null, band = self.test, self.error, self.null, self.band
         region = largest_region(band.table, band.outside)
-        used, outside = int(band.table.occupied.sum()), int(band.outside.sum())
-        spread = f"{outside} of {spell(used, 'bin')} leave the {100 * band.level:g} % band."
-        if region is None:
-            spread = (
-                f"No single bin leaves the band of {spell(used, 'bin')}: the error is spread out."
-            )
         low = max(error.low, 0.0)
+        found = test.p_value <= settings.alpha
         return Seen(
+            test=TEST,
+            alpha=settings.alpha,
+            detectable=settings.detectable,
             first=test.views[0],
             words=names[0],
             focus=self.focus,
             focus_words=focus,
             looked=names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more views",
             p_value=test.p_value,
-            impossible=test.impossible,
-            found=test.p_value <= settings.alpha,
+            impossible=self.impossible,
+            found=found,
+            apart=self._apart(found),
             power=power_of(test.views[0], settings),
             region=region,
-            spread=spread,
+            spread=self._spread(region),
             error=(
                 f"Expected calibration error {error.value:.4f} ({names[0]}); without its share of "
                 f"chance {low:.4f} to {error.high:.4f} ({100 * error.level:g} % interval). A "
@@ -114,8 +130,37 @@ class Evidence:
                 "null_error": null.mean,
                 "null_high": null.high,
             },
-            more={"bins_outside": float(outside)},
+            more={"bins_outside": float(band.outside.sum())},
             digits=3,
+        )
+
+    def _spread(self, region: Region | None) -> str:
+        used = spell(int(self.band.table.occupied.sum()), "bin")
+        if region is None:
+            return f"No single bin leaves the band of {used}: the error is spread out."
+        outside = int(self.band.outside.sum())
+        return f"{outside} of {used} leave the {100 * self.band.level:g} % band."
+
+    def _apart(self, found: bool) -> str:
+        """Return why test and calibration error disagree, where they do."""
+        error, high = self.error.value, self.null.high
+        if found and error <= high:
+            return (
+                "The calibration error alone is within its chance range: it adds up the sizes of "
+                "gaps, chance included; the test asks whether they lie on one side or follow a "
+                "slope, and sees smaller errors."
+            )
+        if found or error <= high:
+            return ""
+        if self.impossible.count:
+            return (
+                "The calibration error is beyond its chance range, but it counts the rows that "
+                "said 0 or 1 and were wrong; the test does not."
+            )
+        return (
+            "The calibration error alone is beyond its chance range, which 1 in 20 calibrated "
+            "models leave: it asks about the sizes of gaps in these bins, the test about level, "
+            "slope and bins of every width."
         )
 
 
@@ -128,9 +173,13 @@ class Seen:
     focus: ViewTest  # the view that is described
     focus_words: str
     looked: str  # all that was looked at for the p-value
+    test: str  # its name
+    alpha: float
+    detectable: float
     p_value: float
-    impossible: int  # events that had been given probability 0
+    impossible: Impossible
     found: bool  # miscalibrated beyond chance
+    apart: str  # a sentence where test and calibration error disagree, or empty
     power: Power  # of the first view
     region: Region | None  # where the largest excess is
     spread: str  # a sentence on the rest of the range
@@ -144,8 +193,15 @@ def evidence_of(
     rows: Rows, views: tuple[int, ...], settings: AuditSettings, seeds: NDArray[np.int64]
 ) -> Evidence:
     """Test all views together and look closer at the one that speaks."""
+    left, table = rows.possible, rows.table
+    if not left.any():  # nothing to ask about: rows that are certain, and right
+        left, table = ~left, np.eye(rows.n_classes)[rows.label]
     test = joint_test(
-        rows.table, rows.label, views, n_draws=settings.n_draws, rng=np.random.default_rng(seeds[0])
+        table[left],
+        rows.label[left],
+        views,
+        n_draws=settings.n_draws,
+        rng=np.random.default_rng(seeds[0]),
     )
     first = test.views[0]
     found = test.p_value <= settings.alpha
@@ -162,7 +218,9 @@ def evidence_of(
         n_draws=resamples(settings, rows.n),
         rng=np.random.default_rng(seeds[3]),
     )
-    return Evidence(test=test, focus=focus, error=error, null=null, band=band)
+    gone = count_impossible(rows.label, rows.table, rows.position, binary=rows.binary)
+    parts: dict[str, Any] = {"error": error, "null": null, "band": band}
+    return Evidence(test=test, impossible=gone, focus=focus, **parts)
 
 
 def _error(

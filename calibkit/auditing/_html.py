@@ -48,13 +48,14 @@ def panel(report: "AuditReport") -> str:
         f"<tr><td {left}>{_text(answer.question)}</td>"
         f"<td style='text-align:left;white-space:nowrap'>{answer.symbol} "
         f"<b>{_text(answer.verdict)}</b></td><td {left}>{_text(answer.sentence)}</td></tr>"
-        for answer in report.answers
+        for answer in (*report.findings, *report.answers)
     )
     columns = ("question", "verdict", "answer")
     head = "".join(f"<th scope='col' {left}>{name}</th>" for name in columns)
     return (
         f"<p><b>{report.symbol} {_text(report.headline)}</b><br>{_text(report.title)}: "
-        f"{_text(_size(report))}</p><table><thead><tr>{head}</tr></thead>"
+        f"{_text(_size(report))} {_text(report.settings.promise)}</p>"
+        f"<table><thead><tr>{head}</tr></thead>"
         f"<tbody>{rows}</tbody></table>"
     )
 
@@ -75,7 +76,8 @@ def _verdict(report: "AuditReport") -> str:
         f"<div class='verdict {report.light}' role='status'>"
         f"<span class='light' aria-hidden='true'>{report.symbol}</span>"
         f"<p>{_text(report.headline)}<small>Expected calibration error {error.value:.4f}; a "
-        f"calibrated model would show {null.mean:.4f}.</small></p></div>"
+        f"calibrated model would show {null.mean:.4f}. {_text(report.settings.promise)}</small>"
+        "</p></div>"
     )
 
 
@@ -91,11 +93,13 @@ def _board(report: "AuditReport") -> str:
 def _verdicts(report: "AuditReport") -> str:
     from calibkit.auditing.report import LIGHTS
 
+    heads = [("", one) for one in report.findings]
+    heads += [(f"{number}. ", one) for number, one in enumerate(report.answers, start=1)]
     items = "".join(
-        f"<li><h3>{number}. {_text(answer.question)}</h3>"
+        f"<li><h3>{head}{_text(answer.question)}</h3>"
         f"<span class='badge {answer.light}' title='{LIGHTS[answer.light][1]}'>{answer.symbol} "
         f"{_text(answer.verdict)}</span><p>{_text(answer.sentence)}</p></li>\n"
-        for number, answer in enumerate(report.answers, start=1)
+        for head, answer in heads
     )
     described = "" if report.groups is None else _text(report.groups.describe())
     groups = f"<p><b>Groups.</b> {described}</p>" if described else ""

@@ -11,11 +11,12 @@ from scipy import special
 
 from calibkit.auditing import _verdicts as words_of
 from calibkit.auditing._evidence import Seen, largest_region, power_of
+from calibkit.auditing._impossible import Impossible, count_impossible
 from calibkit.auditing._readers import Predictions, join
 from calibkit.auditing._redraws import TOP, ViewTest
 from calibkit.auditing._rows import probabilities
 from calibkit.auditing.questions import audit
-from calibkit.auditing.report import Answer, AuditReport
+from calibkit.auditing.report import Answer, AuditReport, findings_of
 from calibkit.auditing.settings import AuditSettings
 from calibkit.counts import CountTable
 from calibkit.significance.classical import cox_z
@@ -43,15 +44,15 @@ def audit_stream(
     # Bins that do not fit the grid are refused before hours of reading, not after.
     CountTable().update([0, 1], [0.25, 0.75]).tables(settings.bins)
     keeper = _Sample(sample, rng)
-    table = _count(blocks, view, keeper)
+    table, gone = _count(blocks, view, keeper)
     rows = keeper.rows()
     if table.view is None and not table.counts[..., 1].any():
         raise ValueError("y = 1 never occurs. Is the positive label the right one?")
     names = dict(enumerate(rows.class_names or ()))
     report = audit(**rows.arguments, view=view, settings=settings, rng=rng, **options)
-    if table.n == rows.n:
+    if keeper.seen == rows.n:
         return report
-    return _with_all_rows(report, table, _seen(table, settings, names), settings)
+    return _with_all_rows(report, table, _seen(table, settings, names, gone), settings)
 
 
 class _Sample:
@@ -60,9 +61,11 @@ class _Sample:
     def __init__(self, size: int, seed: int) -> None:
         self.size, self.generator = size, np.random.default_rng([seed, size])
         self.kept: list[Predictions] = []
+        self.seen = 0
         self.keys = np.empty(0)
 
     def add(self, block: Predictions) -> None:
+        self.seen += block.n
         keys = self.generator.random(block.n)
         bound = self.keys.max() if len(self.keys) == self.size else 1.0
         small = np.flatnonzero(keys < bound)
@@ -88,25 +91,45 @@ def _take(block: Predictions, rows: NDArray[np.intp]) -> Predictions:
     )
 
 
-def _count(blocks: Iterable[Predictions], view: View | None, keeper: _Sample) -> CountTable:
-    """Count all rows, and keep a sample."""
+def _count(
+    blocks: Iterable[Predictions], view: View | None, keeper: _Sample
+) -> tuple[CountTable, Impossible]:
+    """Count all rows but those that gave 0 to what happened, which come back, and keep a sample."""
     stream = iter(blocks)
     first = next(stream, None)
     if first is None:
         raise ValueError("There are no rows.")
     if view is None and first.scores.ndim == 2:
-        view = "top-label"
+        view = 1 if first.scores.shape[1] == 2 else "top-label"
+    gone = Impossible(binary=first.scores.ndim == 1 or first.scores.shape[1] == 2)
 
     def problems() -> Iterator[tuple[BinaryProblem, ...]]:
+        nonlocal gone
         for block in chain([first], stream):
+            start = keeper.seen
             keeper.add(block)
             prob = probabilities(block.scores) if block.logits else block.scores
-            yield binary_problems(block.y_true, prob, view=view)
+            both = prob
+            if prob.ndim == 1:
+                both = np.column_stack(
+                    [probabilities(-block.scores) if block.logits else 1 - prob, prob]
+                )
+            label = np.asarray(block.y_true).astype(np.intp)
+            position = np.arange(start, keeper.seen)
+            gone = gone + count_impossible(label, both, position, binary=gone.binary)
+            left = both[np.arange(block.n), label] > 0
+            if left.all():
+                yield binary_problems(label, prob, view=view)
+            elif left.any():
+                yield binary_problems(label[left], prob[left], view=view)
 
-    return CountTable(view=view).of(problems())
+    table = CountTable(view=view).of(problems())
+    return table, gone
 
 
-def _seen(table: CountTable, settings: AuditSettings, names: dict[int, str]) -> Seen:
+def _seen(
+    table: CountTable, settings: AuditSettings, names: dict[int, str], gone: Impossible
+) -> Seen:
     tables = [table]
     if table.view == "class-wise":
         tables = [table.one_class(k) for k in range(table.n_classes)]
@@ -124,9 +147,13 @@ def _seen(table: CountTable, settings: AuditSettings, names: dict[int, str]) -> 
         focus=tests[place],
         focus_words=words,
         looked=words if len(tables) == 1 else f"{words}, one of {len(tables)} views",
+        test="Cox's test and range of cumulative differences",
+        alpha=settings.alpha,
+        detectable=settings.detectable,
         p_value=tests[place].p_value,
-        impossible=int(focus.impossible[0]),
+        impossible=gone,
         found=found,
+        apart="",
         power=power_of(tests[0], settings),
         region=largest_region(bins, np.arange(len(weight)) == weight.argmax()),
         spread="",
@@ -182,18 +209,20 @@ def _with_all_rows(
         "direction": words_of.direction(seen),
     }
     verdicts = {topic: answer.verdict for topic, answer in answers.items()}
-    headline, light = words_of.headline(verdicts, seen.focus_words)
+    gone = seen.impossible
+    headline, light = words_of.headline(verdicts, seen.focus_words, gone)
     notes = (
-        f"All {table.n:,} rows: counted in {table.cells:,} cells. Test: Cox's score test and the "
+        f"All {gone.n:,} rows: counted in {table.cells:,} cells. Test: Cox's score test and the "
         "range of the cumulative differences, p-values by limit laws, multiplied by the number "
         f"of tests; level {100 * settings.alpha:g} %.",
         f"Answers 1, 5 and 6, the groups and the figures: a random sample of {report.n:,} rows.",
     )
     return replace(
         report,
-        n=table.n,
+        n=gone.n,
         headline=headline,
         light=light,
+        findings=findings_of(gone, float("nan")),
         answers=tuple(answers.values()),
         notes=(*notes, *report.notes),
     )

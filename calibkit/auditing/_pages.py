@@ -24,11 +24,14 @@ def as_dict(report: "AuditReport") -> dict[str, Any]:
     answers = [
         {name: getattr(answer, name) for name in texts}
         | {"numbers": {name: _finite(value) for name, value in answer.numbers.items()}}
-        for answer in report.answers
+        for answer in (*report.answers, *report.findings)
     ]
+    many = len(report.answers)
     return {name: getattr(report, name) for name in plain} | {
         "class_names": list(report.class_names),
-        "answers": answers,
+        "promise": report.settings.promise,
+        "answers": answers[:many],
+        "findings": answers[many:],
         "views": _records(report.views),
         "repairs": _records(report.repairs),
         "groups": None if report.groups is None else _records(report.groups),
@@ -63,10 +66,11 @@ def _mark(text: str) -> str:
 def as_markdown(report: "AuditReport") -> str:
     """Return the report as Markdown; names from outside are escaped."""
     lines = [f"# {_mark(report.title)}", "", f"**{_mark(report.headline)}**", ""]
+    lines += [_mark(report.settings.promise), ""]
     lines += [f"{spell(report.n, 'prediction')}, {report.n_classes} classes.", ""]
-    for number, answer in enumerate(report.answers, start=1):
+    for number, answer in enumerate((*report.findings, *report.answers), 1 - len(report.findings)):
         lines += [
-            f"## {number}. {_mark(answer.question)}",
+            f"## {f'{number}. ' if number else ''}{_mark(answer.question)}",
             "",
             f"{answer.symbol} **{answer.verdict}**: {_mark(answer.sentence)}",
             "",
@@ -91,6 +95,8 @@ def cell(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
+        if math.isinf(value):
+            return "infinite" if value > 0 else "-infinite"
         if 0 < value < 5e-5:
             return "< 0.0001"
         return f"{value:.4f}".replace("-0.0000", "0.0000") if math.isfinite(value) else "–"

@@ -47,9 +47,8 @@ class JointTest:
     """The test of all views together."""
 
     views: tuple[ViewTest, ...]  # in the order asked for
-    p_value: float  # of the largest statistic over all views; 0 if something impossible happened
+    p_value: float  # of the largest statistic over all views
     n_draws: int
-    impossible: int  # events that had been given probability 0
 
 
 class _View:
@@ -189,7 +188,10 @@ def joint_test(
     n_draws: int,
     rng: np.random.Generator,
 ) -> JointTest:
-    """Test several views (`TOP` and numbers of classes) of (n, K) probabilities together."""
+    """Test several views (`TOP` and numbers of classes) of (n, K) probabilities together.
+
+    No row may give probability 0 to its label: such a row has been contradicted, not tested.
+    """
     n_draws = min(n_draws, max(_FEWEST_DRAWS, _NUMBERS // len(label)))
     tables, drawer = _Tables(table, views), Drawer(table)
     sums = [tables.sums(label)] + [tables.sums(drawer.draw(rng)) for _ in range(n_draws)]
@@ -203,16 +205,14 @@ def joint_test(
         axis=1,
     )
     loudest = strength[1:].max(axis=1)
-    impossible = int((table[np.arange(len(label)), label] == 0).sum())
     p_values = [float((1 + (loudest >= s - _TIE).sum()) / (n_draws + 1)) for s in strength[0]]
     return JointTest(
         views=tuple(
             _view_test(tables, i, v, (events[0], levers[0]), p_values[i])
             for i, v in enumerate(views)
         ),
-        p_value=0.0 if impossible else min(p_values),
+        p_value=min(p_values),
         n_draws=n_draws,
-        impossible=impossible,
     )
 
 

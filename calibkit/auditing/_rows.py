@@ -1,5 +1,6 @@
 """The rows of an audit: checked, in an order of their own, so that theirs cannot matter."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -24,6 +25,9 @@ IntVector = NDArray[np.intp]
 # Rows that agree in the label, the largest probability, its class and so many columns are equal
 # for all purposes; sorting by every column of a thousand would take seconds.
 _SORTED_COLUMNS = 16
+_NAMED = 3
+# So few rows can look like rounded probabilities by chance; what two digits may change.
+_BY_CHANCE, _ROUNDED, _MOST_OFF = 5, 0.0051, 0.1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -31,7 +35,9 @@ class Rows:
     """Labels and predictions, sorted by their own values."""
 
     label: IntVector
-    prob: FloatVector  # (n,) or (n, K), in float64
+    prob: FloatVector  # (n,): P(y = 1), also where two columns were given; or (n, K) in float64
+    rest: FloatVector | None  # of two classes P(y = 0): 1 - p, or as it was said
+    columns: int  # of what was given: 1, or K
     logits: FloatVector | None  # where logits were given
     group: IntVector | None  # number of the group of each row
     groups: tuple[str, ...]  # names of the groups
@@ -53,12 +59,19 @@ class Rows:
     @property
     def table(self) -> FloatVector:
         """Probabilities with one column per class."""
-        return np.column_stack([1 - self.prob, self.prob]) if self.binary else self.prob
+        return self.prob if self.rest is None else np.column_stack([self.rest, self.prob])
 
     @property
     def own(self) -> FloatVector:
         """Probability that each row gave to what happened."""
-        return self.table[np.arange(self.n), self.label]
+        if self.rest is not None:
+            return np.where(self.label == 1, self.prob, self.rest)
+        return np.asarray(self.prob[np.arange(self.n), self.label])
+
+    @property
+    def possible(self) -> NDArray[np.bool_]:
+        """Rows whose outcome had not been given probability 0."""
+        return self.own > 0
 
 
 def rows_of(
@@ -68,29 +81,86 @@ def rows_of(
     logits: Any = None,
     groups: Any = None,
     class_names: Sequence[str] | None = None,
+    positive: Any = None,
 ) -> Rows:
-    """Check the input of an audit and put it into canonical order."""
+    """Check the input of an audit and put it into canonical order.
+
+    Two columns become one: a problem of two classes is the same however it is written down.
+    """
     if (y_prob is None) == (logits is None):
         given = "both" if y_prob is not None else "neither"
         raise ValueError(f"pass either y_prob or logits=, got {given}; calibkit does not guess.")
-    scores = None
-    if logits is None:
-        label, prob = _checked(y_true, y_prob)
-    else:
-        scores = as_scores(logits, "logits").astype(np.float64)
-        prob = probabilities(scores)
-        label = as_labels(y_true, prob).astype(np.intp)
+    if positive is not None:
+        y_true = happened(y_true, positive)
+    label, prob, rest, scores, columns = _read(y_true, y_prob, logits)
     codes, names = _groups(groups, len(label))
     order = _canonical(label, prob, scores, codes)
     return Rows(
         label=label[order],
         prob=prob[order],
+        rest=None if rest is None else rest[order],
+        columns=columns,
         logits=None if scores is None else scores[order],
         group=None if codes is None else codes[order],
         groups=names,
         position=order,
-        class_names=_class_names(class_names, prob.shape[1] if prob.ndim == 2 else 2),
+        class_names=_class_names(class_names, max(columns, 2)),
     )
+
+
+def _read(
+    y_true: Any, y_prob: Any, logits: Any
+) -> tuple[IntVector, FloatVector, FloatVector | None, FloatVector | None, int]:
+    """Return labels, probabilities, those of y = 0 if there are two classes, logits, columns."""
+    if logits is None:
+        label, prob = _checked(y_true, y_prob)
+        if prob.ndim == 2 and prob.shape[1] == 2:
+            return label, prob[:, 1], prob[:, 0], None, 2
+        return label, prob, 1 - prob if prob.ndim == 1 else None, None, _columns(prob)
+    given = as_scores(logits, "logits").astype(np.float64)
+    _refuse_rounded(given)
+    label, columns = as_labels(y_true, given).astype(np.intp), _columns(given)
+    scores = given[:, 1] - given[:, 0] if columns == 2 else given
+    rest = probabilities(-scores) if scores.ndim == 1 else None
+    return label, probabilities(scores), rest, scores, columns
+
+
+def _columns(table: FloatVector) -> int:
+    return table.shape[1] if table.ndim == 2 else 1
+
+
+def happened(y_true: Any, positive: Any) -> NDArray[np.int64]:
+    """Return 1 where the label is the positive one; names, numbers and booleans will do."""
+    values = y_true.to_numpy() if hasattr(y_true, "to_numpy") else y_true
+    labels = np.asarray(values).ravel().tolist()
+    missing = next((row for row, label in enumerate(labels) if _is_missing(label)), None)
+    if missing is not None:
+        raise ValueError(f"y_true[{missing}] is missing; drop the row, or find out what happened.")
+    count = Counter(labels)
+    if positive not in count:
+        found = ", ".join(repr(label) for label in list(count)[:_NAMED])
+        raise ValueError(f"positive={positive!r} never occurs in y_true, which holds {found}.")
+    if len(count) > 2:
+        others = [(label, n) for label, n in count.most_common() if label != positive]
+        found = ", ".join(f"{label!r} ({spell(n, 'row')})" for label, n in others[:_NAMED])
+        raise ValueError(
+            f"y_true holds {len(others)} labels beside positive={positive!r}: {found}. Only one "
+            "may mean that it did not happen: drop the rows of the others, or rename them."
+        )
+    return np.array([label == positive for label in labels], dtype=np.int64)
+
+
+def _refuse_rounded(scores: FloatVector) -> None:
+    """Refuse probabilities rounded to two or three digits that are declared to be logits."""
+    if scores.ndim == 1 or len(scores) < _BY_CHANCE or scores.min() < 0 or scores.max() > 1:
+        return
+    off = float(np.abs(scores.sum(axis=1) - 1).max())
+    if off <= min(_ROUNDED * scores.shape[1], _MOST_OFF):
+        raise ValueError(
+            f"logits lie in [0, 1] and all rows sum to 1 within {off:.2g}: they look like rounded "
+            "probabilities. Pass them as y_prob, with rows that sum to 1; if they are logits all "
+            "the same, pass their softmax as y_prob."
+        )
 
 
 def probabilities(logits: FloatVector) -> FloatVector:

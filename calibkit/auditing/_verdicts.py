@@ -8,7 +8,8 @@ import numpy as np
 from calibkit._result import spell
 from calibkit.auditing._alignment import CLEAR, Alignment
 from calibkit.auditing._consequences import Consequences, Paid
-from calibkit.auditing._evidence import Seen, directions
+from calibkit.auditing._evidence import FEWEST_SURPRISES, Seen, directions
+from calibkit.auditing._impossible import Impossible
 from calibkit.auditing._redraws import TOP
 from calibkit.auditing._rows import Rows
 from calibkit.auditing.repairs import Repairs
@@ -87,24 +88,16 @@ def _chance(found: Alignment) -> str:
 
 def data(seen: Seen) -> Answer:
     power, n = seen.power, seen.first.n
+    rows = spell(n, "prediction")
     if power.enough:
         smallest, half = (f"{x:.{seen.digits}f}" for x in (power.smallest, power.half_width))
         text = (
-            f"Yes ({seen.words}). {spell(n, 'prediction')} would show an average error of "
+            f"Yes ({seen.words}). {rows} would show an average error of "
             f"{smallest} with probability 90 %. The average error is known to ±{half}; ±0.01 takes "
             f"{power.needed_precise:,} rows."
         )
     else:
-        shown = (
-            f"would only show an average error of {power.smallest:.2f} or more"
-            if power.smallest < 1
-            else "cannot show any average error"
-        )
-        text = (
-            f"Too little data to say ({seen.words}). {spell(n, 'prediction')} {shown}. At least "
-            f"{power.needed:,} rows are needed; {power.needed_precise:,} to know the average error "
-            "to ±0.01."
-        )
+        text = f"Too little data ({seen.words}). {_too_little(seen, rows)}"
     numbers = {
         "n": float(n),
         "smallest_error": power.smallest,
@@ -117,9 +110,28 @@ def data(seen: Seen) -> Answer:
     return answer_to("data", verdict, light, text, numbers)
 
 
+def _too_little(seen: Seen, rows: str) -> str:
+    """Say what so few rows can show, and how many would be needed for what."""
+    power = seen.power
+    if power.surprises < 1e-3:
+        return f"All of {rows} say 0 or 1, and were right: nothing is left to test."
+    if power.surprises < FEWEST_SURPRISES:
+        return (
+            f"Of {rows} only about {power.surprises:.1g} should meet a surprise if they are right, "
+            f"so few are they, or so near to 0 and 1. A test needs about {FEWEST_SURPRISES} "
+            f"surprises: some {power.needed:,} rows like these."
+        )
+    return (
+        f"{rows} would show an average error of {power.smallest:.2f} in nine files of ten, and "
+        f"often miss a smaller one. To find an error of {seen.detectable:g} takes "
+        f"{power.needed:,} rows like these; to know the average error to ±0.01 takes "
+        f"{power.needed_precise:,}."
+    )
+
+
 def calibration(seen: Seen) -> Answer:
     p_words = f"{seen.p_value:.3f}" if seen.p_value >= 5e-4 else f"{seen.p_value:.3g}"
-    looked = f"({seen.looked}, p = {p_words})"
+    looked = f"({seen.looked}; {seen.test}, p = {p_words}, limit {seen.alpha:g})"
     if seen.found:
         verdict, light = "miscalibrated", "bad"
         text = f"Yes: the labels contradict the predictions {looked}."
@@ -131,13 +143,15 @@ def calibration(seen: Seen) -> Answer:
     else:
         verdict, light = "cannot say", "unknown"
         text = (
-            f"Too little data to say: nothing contradicts the predictions {looked}, but "
-            f"{seen.power.needed:,} rows would be needed to find much."
+            f"Too little data to say: nothing contradicts the predictions {looked}, but so few "
+            "rows would hide much (question 2)."
         )
-    if seen.impossible:
-        text += f" {spell(seen.impossible, 'event')} had been given probability 0."
-    numbers = {"p_value": seen.p_value} | seen.numbers | {"impossible": float(seen.impossible)}
-    return answer_to("calibration", verdict, light, f"{text} {seen.error}", numbers)
+    gone = seen.impossible
+    if gone.count:
+        text += f" This is about {gone.left:,} rows; what was called impossible is left out."
+    numbers = {"p_value": seen.p_value} | seen.numbers | {"impossible": float(gone.count)}
+    text = " ".join(part for part in (text, seen.error, seen.apart) if part)
+    return answer_to("calibration", verdict, light, text, numbers)
 
 
 def direction(seen: Seen) -> Answer:
@@ -209,7 +223,8 @@ def _without_costs(found: Consequences, view: str, level: float) -> str:
 
 
 def _number(value: float) -> str:
-    return f"{value:.4f}".replace("-0.0000", "0.0000")  # no minus before a zero
+    # No minus before a zero.
+    return f"{value:.4f}".replace("-0.0000", "0.0000") if np.isfinite(value) else "infinite"
 
 
 def _with_costs(paid: Paid, level: float, enough: bool) -> tuple[str, str, str]:
@@ -241,7 +256,7 @@ def repair(
     found: Repairs, aligned: bool, view: str, after: float | None, *, enough: bool
 ) -> Answer:
     table = found.table
-    numbers = {"log_loss": table.before}
+    numbers = {"log_loss": table.before, "log_loss_of_others": table.before_left}
     place = table.chosen if table.chosen >= 0 else table.best
     if place >= 0:
         found_here = (table.log_loss, table.gain, table.low, table.high)
@@ -257,7 +272,7 @@ def repair(
         verdict, light = "no repair", "good" if enough else "unknown"
         if table.chosen >= 0:
             verdict, light = "repair", "caution"
-        text = _gain(found, place, view, after)
+        text = _gain(found, place, view, after) + _warnings(found, place)
     return answer_to("repair", verdict, light, text.strip(), numbers)
 
 
@@ -266,6 +281,8 @@ def _gain(found: Repairs, place: int, view: str, after: float | None) -> str:
     name = str(table.name[place])
     words = REPAIRED.get(name, name)
     gain, low, high = table.gain[place], table.low[place], table.high[place]
+    if np.isinf(gain):
+        return f"None. Even the best candidate, {words}, says 0 to something that happened."
     if gain < 0:
         low, high = -high, -low
     interval = (
@@ -277,15 +294,18 @@ def _gain(found: Repairs, place: int, view: str, after: float | None) -> str:
                 f"None. Even the best candidate, {words}, would worsen the log loss by "
                 f"{_number(-gain)} {interval}."
             )
+        why = "the interval holds 0, so this may be chance" if low <= 0 else "it rules out too much"
         return (
             f"None. The best candidate, {words}, would gain {_number(gain)} in log loss "
-            f"{interval}: not beyond chance."
+            f"{interval}: {why}."
         )
     temperature = getattr(found.calibrator, "temperature_", None)
     one = f" (T = {temperature:.2f})" if temperature is not None else ""
+    falls = "falls" if gain >= 0 else "rises"
+    change = "a gain of" if gain >= 0 else "the price of not saying 0:"
     text = (
-        f"{words[0].upper()}{words[1:]}{one}: on held-out rows log loss falls from "
-        f"{table.before:.4f} to {table.log_loss[place]:.4f}, a gain of {table.gain[place]:.4f} "
+        f"{words[0].upper()}{words[1:]}{one}: on held-out rows log loss {falls} from "
+        f"{table.before_left:.4f} to {table.before_left - gain:.4f}, {change} {abs(gain):.4f} "
         f"{interval}."
     )
     if after is not None:
@@ -293,9 +313,33 @@ def _gain(found: Repairs, place: int, view: str, after: float | None) -> str:
     return text
 
 
-def headline(verdicts: Mapping[str, str], focus: str) -> tuple[str, str]:
+def _warnings(found: Repairs, place: int) -> str:
+    """Return what to know of a candidate before it is used."""
+    table, text = found.table, ""
+    if table.left < table.n:
+        after = table.log_loss[place]
+        text = (
+            f" This is about the {table.left:,} rows whose outcome was called possible; of all "
+            f"{table.n:,} the log loss is infinite as they are, and {_number(after)} repaired."
+        )
+    if found.certain and np.isfinite(table.gain[place]):
+        text += (
+            f" Beware: it says exactly 0 (or 1) in {spell(found.certain, 'row')}, and one outcome "
+            "against that makes the log loss infinite."
+        )
+    return text
+
+
+def headline(verdicts: Mapping[str, str], focus: str, gone: Impossible) -> tuple[str, str]:
     if verdicts["alignment"] == "not aligned":
         return "Labels and predictions do not belong together: check the data first.", "bad"
+    text, light = _of_the_test(verdicts, focus)
+    if not gone.count:
+        return text, light
+    return f"{gone}. The other {gone.left:,}: {text[0].lower()}{text[1:]}", "bad"
+
+
+def _of_the_test(verdicts: Mapping[str, str], focus: str) -> tuple[str, str]:
     if verdicts["calibration"] == "miscalibrated":
         return f"Miscalibrated beyond chance: {verdicts['direction']} ({focus}).", "bad"
     if verdicts["calibration"] == "cannot say":

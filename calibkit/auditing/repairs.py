@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 
-from calibkit._links import EPS
 from calibkit._result import Result, read_only, spell
 from calibkit._validation import CalibrationWarning
 from calibkit.auditing._evidence import resamples
@@ -24,6 +24,7 @@ from calibkit.multiclass import (
     TemperatureScaling,
     VectorScaling,
 )
+from calibkit.multiclass._scores import as_scores
 
 # A map of K^2 parameters for a hundred classes takes minutes, and data that few people have.
 _MOST_CLASSES = 30
@@ -40,15 +41,17 @@ class RepairTable(Result):
     Parameters
     ----------
     name, log_loss : ndarray of shape (m,)
-        Candidates, from simple to complex, and their held-out log loss in nats; probabilities
-        below 1e-16 count as 1e-16.
+        Candidates, from simple to complex, and their held-out log loss in nats; infinite where
+        something happened that had been given probability 0.
     gain, low, high, clear : ndarray of shape (m,)
-        Log loss before minus after, with its bootstrap interval, and whether this is beyond
-        chance, all candidates looked at together.
-    before, chosen : float and int
-        Log loss without a repair, and the place of the recommended candidate; -1: none.
-    level, folds, n : float and int
-        Nominal content of each interval, number of folds and of rows.
+        Log loss before minus after in the rows left, with its bootstrap interval, and whether
+        this lies above 0. A candidate that says 0 to what happened gains minus infinity.
+    before, before_left, chosen : float and int
+        Log loss without a repair, of all rows and of those whose outcome was possible, and the
+        place of the recommended candidate; -1: none. It is one of those that are clear, or where
+        `before` is infinite, of those that never say 0 or 1.
+    level, folds, n, left : float and int
+        Nominal content of each interval, number of folds, of rows, and of rows left.
     notes : tuple of str
         What went wrong in fits.
     """
@@ -60,10 +63,12 @@ class RepairTable(Result):
     high: FloatVector
     clear: NDArray[np.bool_]
     before: float
+    before_left: float
     chosen: int
     level: float
     folds: int
     n: int
+    left: int
     notes: tuple[str, ...]
 
     @property
@@ -78,10 +83,10 @@ class RepairTable(Result):
         place = self.chosen if self.chosen >= 0 else self.best
         word = "Recommended" if self.chosen >= 0 else "None is recommended; the best is"
         return (
-            f"{word}: {self.name[place]}, log loss {self.before:.4f} to "
-            f"{self.log_loss[place]:.4f}, gain {self.gain[place]:.4f} ({100 * self.level:g} % "
-            f"interval {self.low[place]:.4f} to {self.high[place]:.4f}, "
-            f"{spell(self.folds, 'fold')}, {spell(self.n, 'prediction')})."
+            f"{word}: {self.name[place]}, log loss {self.before_left:.4f} to "
+            f"{self.before_left - self.gain[place]:.4f}, gain {self.gain[place]:.4f} "
+            f"({100 * self.level:g} % interval {self.low[place]:.4f} to {self.high[place]:.4f}, "
+            f"{spell(self.folds, 'fold')}, {spell(self.left, 'prediction')})."
         )
 
     def _columns(self) -> Mapping[str, NDArray[Any]]:
@@ -95,28 +100,76 @@ class Repairs:
 
     table: RepairTable
     repaired: FloatVector | None  # held-out predictions of the best candidate
-    calibrator: Any  # the recommended candidate, fitted to all rows
+    calibrator: Any  # this candidate, fitted to all rows, or a `NoRepair`
+    certain: int  # rows to which it gives exactly 0 or 1
+
+
+@dataclass(frozen=True)
+class NoRepair:
+    """Stands where there is no calibrator: all it can do is say why, and what to do.
+
+    Each attribute, and so each method, raises sklearn's ``NotFittedError`` with the reason, which
+    is a ValueError and an AttributeError.
+    """
+
+    reason: str
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or name == "reason":  # what copies and pickles look for
+            raise AttributeError(name)
+        raise NotFittedError(f"there is no calibrator to ask for {name!r}: {self.reason}")
+
+
+@dataclass(frozen=True)
+class TwoColumns:
+    """A calibrator of P(y = 1) for predictions in two columns: (n, 2) in, (n, 2) out."""
+
+    calibrator: Any
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or name == "calibrator":
+            raise AttributeError(name)
+        return getattr(self.calibrator, name)
+
+    def calibrate(self, scores: Any) -> FloatVector:
+        """Return calibrated probabilities of both classes, shape (n, 2)."""
+        kind = getattr(self.calibrator, "input", "probabilities")
+        table = as_scores(scores, kind).astype(np.float64)
+        if table.ndim != 2 or table.shape[1] != 2:
+            raise ValueError(f"pass two columns, as in the audit; got shape {table.shape}.")
+        one = table[:, 1] - table[:, 0] if kind == "logits" else table[:, 1]
+        prob = self.calibrator.calibrate(one)
+        return np.column_stack([1 - prob, prob])
 
 
 def repairs_of(rows: Rows, settings: AuditSettings, rng: np.random.Generator) -> Repairs:
     """Try every candidate in folds that do not depend on the order of the rows."""
     candidates, notes = _candidates(rows, settings.repairs), []
-    if len(np.unique(rows.label)) < 2 or rows.n < 2 * settings.folds:
-        notes.append("No repair was tried: it takes two classes in the labels and enough rows.")
+    one_class = len(np.unique(rows.label)) < 2
+    if one_class or rows.n < 2 * settings.folds or not rows.possible.any():
+        notes.append(
+            "No repair was tried: it takes two classes in the labels, at least "
+            f"{2 * settings.folds} rows, and predictions that were possible. Collect more rows."
+        )
         candidates = {}
     held_out, more = _held_out(candidates, rows, settings, rng) if candidates else ({}, [])
 
     table = replace(_table(rows, held_out, settings, rng), notes=(*notes, *more))
     best = table.chosen if table.chosen >= 0 else table.best
-    fitted = None
-    if table.chosen >= 0:
-        with _ALONE, warnings.catch_warnings():
-            warnings.simplefilter("ignore", CalibrationWarning)  # named in the notes already
-            fitted = _fit(candidates[str(table.name[table.chosen])], rows, np.arange(rows.n))
+    if best < 0:
+        why = " ".join(table.notes) or "no repair was tried, as `repairs` names none."
+        return Repairs(table=table, repaired=None, calibrator=NoRepair(why), certain=0)
+    repaired = held_out[str(table.name[best])]
+    fitted: Any = None
+    with _ALONE, warnings.catch_warnings():
+        warnings.simplefilter("ignore", CalibrationWarning)  # named in the notes already
+        fitted = _fit(candidates[str(table.name[best])], rows, np.arange(rows.n))
+    said = fitted.calibrate(_scores(fitted, rows))
     return Repairs(
         table=table,
-        repaired=held_out[str(table.name[best])] if best >= 0 else None,
-        calibrator=fitted,
+        repaired=repaired,
+        calibrator=TwoColumns(fitted) if rows.columns == 2 else fitted,
+        certain=int((certain(said) | certain(repaired)).sum()),
     )
 
 
@@ -189,11 +242,17 @@ def _cross_fitted(model: Any, rows: Rows, fold: IntVector, n_folds: int) -> Floa
     return repaired
 
 
+def certain(prob: FloatVector) -> NDArray[np.bool_]:
+    """Return the rows that rule something out: that give probability 0 to a class."""
+    return np.asarray((prob == 0) | (prob == 1) if prob.ndim == 1 else (prob == 0).any(axis=1))
+
+
 def losses(prob: FloatVector, label: IntVector) -> FloatVector:
-    """Return the log loss of each row; probabilities below 1e-16 count as 1e-16."""
+    """Return the log loss of each row; infinite where the label had been given probability 0."""
     rows = np.arange(len(label))
     own = np.where(label == 1, prob, 1 - prob) if prob.ndim == 1 else prob[rows, label]
-    return np.asarray(-np.log(np.maximum(own, EPS)))
+    with np.errstate(divide="ignore"):
+        return np.asarray(-np.log(own))
 
 
 def resampled_means(values: FloatVector, n_resamples: int, rng: np.random.Generator) -> FloatVector:
@@ -212,30 +271,37 @@ def resampled_means(values: FloatVector, n_resamples: int, rng: np.random.Genera
 def _table(
     rows: Rows, held_out: dict[str, FloatVector], settings: AuditSettings, rng: np.random.Generator
 ) -> RepairTable:
-    before = losses(rows.prob, rows.label)
-    m = len(held_out)
-    gains = np.array([before - losses(p, rows.label) for p in held_out.values()]).reshape(m, rows.n)
-    gain = gains.mean(axis=1)
-    low, high, clear, chosen = gain, gain, np.zeros(m, dtype=np.bool_), -1
-    if m:
-        means = resampled_means(gains, resamples(settings, rows.n), rng)
-        low, high = np.quantile(means, [(1 - settings.level) / 2, (1 + settings.level) / 2], axis=0)
-        sd = np.maximum(means.std(axis=0, ddof=1), 1e-300)
-        largest = np.quantile(((means - gain) / sd).max(axis=1), 1 - settings.alpha)
-        clear = gain > np.maximum(largest, 0) * sd
+    left, m = rows.possible, len(held_out)
+    with np.errstate(divide="ignore"):
+        before = -np.log(rows.own)
+    after = np.array([losses(p, rows.label) for p in held_out.values()]).reshape(m, rows.n)
+    gains = before[left] - after[:, left]
+    gain = gains.sum(axis=1) / max(int(left.sum()), 1)
+    finite = np.flatnonzero(np.isfinite(gain))
+    low, high, clear, chosen = gain.copy(), gain.copy(), np.zeros(m, dtype=np.bool_), -1
+    if len(finite):
+        means = resampled_means(gains[finite], resamples(settings, rows.n), rng)
+        ends = [(1 - settings.level) / 2, (1 + settings.level) / 2]
+        low[finite], high[finite] = np.quantile(means, ends, axis=0)
+        # What is printed decides: the interval must lie above 0.
+        clear = np.isfinite(gain) & (low > 0)
         chosen = _simplest(gains, clear)
+        if not left.all():  # then it is worth more that nothing is called impossible again
+            chosen = _simplest(-after, ~np.array([certain(p).any() for p in held_out.values()]))
     return RepairTable(
         name=read_only(np.array(list(held_out), dtype=np.str_)),
-        log_loss=read_only(before.mean() - gain),
+        log_loss=read_only(after.mean(axis=1)),
         gain=read_only(gain),
         low=read_only(low),
         high=read_only(high),
         clear=read_only(clear),
         before=float(before.mean()),
+        before_left=float(before[left].mean()) if left.any() else float("nan"),
         chosen=chosen,
         level=settings.level,
         folds=settings.folds,
         n=rows.n,
+        left=int(left.sum()),
         notes=(),
     )
 
@@ -245,7 +311,7 @@ def _simplest(gains: FloatVector, clear: NDArray[np.bool_]) -> int:
     if not clear.any():
         return -1
     best = int(np.where(clear, gains.mean(axis=1), -np.inf).argmax())
-    behind = gains[best] - gains
+    places = np.flatnonzero(clear)
+    behind = gains[best] - gains[places]
     error = behind.std(axis=1) / np.sqrt(gains.shape[1])
-    near = clear & (behind.mean(axis=1) <= error)
-    return int(np.flatnonzero(near)[0])
+    return int(places[behind.mean(axis=1) <= error][0])

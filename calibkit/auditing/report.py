@@ -1,6 +1,7 @@
 """What an audit gives back: six answers, the numbers behind them, figures, and pages."""
 
 import textwrap
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,13 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibkit._result import Result, spell
+from calibkit._validation import CalibrationWarning
 from calibkit.auditing._consequences import Consequences
-from calibkit.auditing._evidence import Evidence
+from calibkit.auditing._evidence import TEST, Evidence
 from calibkit.auditing._figures import draw
 from calibkit.auditing._html import page, panel
+from calibkit.auditing._impossible import Impossible, told
 from calibkit.auditing._pages import as_dict, as_markdown, write_whole
 from calibkit.auditing.groups import GroupTable
-from calibkit.auditing.repairs import RepairTable
+from calibkit.auditing.repairs import NoRepair, RepairTable
 from calibkit.auditing.settings import AuditSettings
 
 # Colour is never alone: each light has a symbol and a word.
@@ -38,6 +41,7 @@ QUESTIONS = {
     "direction": "Where is it wrong, and which way?",
     "costs": "Does it matter for the costs?",
     "repair": "Which repair, and how much is gained?",
+    "impossible": "Did anything happen that was called impossible?",
 }
 _WAYS = ("over-confident", "under-confident", "over-forecast", "under-forecast")
 # Every verdict that an answer can have. No code belongs to two topics.
@@ -49,6 +53,8 @@ CODES = {
     "costs": ("costly", "not costly", "worse than ignoring", "costs unknown"),
     "repair": ("repair", "no repair", "align first"),
 }
+# Verdicts beside the six answers, which only some reports have.
+FINDINGS = {"impossible": ("impossible statements",)}
 VIEW_NUMBERS = ("events", "mean_prob", "frequency", "z_level", "z_slope", "p_value")
 
 
@@ -98,6 +104,14 @@ def answer_to(
     )
 
 
+def findings_of(gone: Impossible, log_loss: float) -> tuple[Answer, ...]:
+    """Return what was found beside the answers; `log_loss` is that of the rows left, or NaN."""
+    if not gone.count:
+        return ()
+    text, numbers = told(gone, log_loss)
+    return (answer_to("impossible", *FINDINGS["impossible"], "bad", text, numbers),)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class ViewTable(Result):
     """All views that were tested together.
@@ -128,10 +142,10 @@ class ViewTable(Result):
         pairs = zip(self.view, self.direction, strict=True)
         found = [f"{view} ({direction})" for view, direction in pairs if direction]
         if not found:
-            return f"The labels contradict none of {spell(len(self.view), 'view')}."
+            return f"The labels contradict none of {spell(len(self.view), 'view')} ({TEST})."
         number = f"{len(found)} of {spell(len(self.view), 'view')}"
         more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
-        return f"The labels contradict {number}: {', '.join(found[:_NAMED])}{more}."
+        return f"The labels contradict {number} ({TEST}): {', '.join(found[:_NAMED])}{more}."
 
     def _columns(self) -> Mapping[str, NDArray[Any]]:
         return {name: getattr(self, name) for name in ("view", *VIEW_NUMBERS, "direction")}
@@ -145,14 +159,14 @@ class AuditReport(Result):
     ----------
     title, headline, light : str
         What was audited, and the verdict in one line with its light (as in `Answer`).
-    answers : tuple of Answer
-        The six answers, in order.
+    answers, findings : tuple of Answer
+        The six answers, in order, and what was found beside them: impossible statements.
     n, n_classes, class_names : int, int and tuple of str
     views, evidence, consequences, repairs, groups
         What is behind the answers: the tests of all views; error, null level and band (answers 2
         to 4); costs (5); candidates (6); groups, or None.
-    calibrator : estimator or None
-        The recommended repair, fitted to all rows.
+    candidate : estimator or `NoRepair`
+        The best repair, fitted to all rows; see `calibrator`.
     notes : tuple of str
         Methods, and what went wrong on the way.
     versions, settings : mapping from str to str, AuditSettings
@@ -162,6 +176,7 @@ class AuditReport(Result):
     headline: str
     light: str
     answers: tuple[Answer, ...]
+    findings: tuple[Answer, ...]
     n: int
     n_classes: int
     class_names: tuple[str, ...]
@@ -169,7 +184,7 @@ class AuditReport(Result):
     evidence: Evidence
     consequences: Consequences
     repairs: RepairTable
-    calibrator: Any
+    candidate: Any
     groups: GroupTable | None
     notes: tuple[str, ...]
     versions: Mapping[str, str]
@@ -194,7 +209,7 @@ class AuditReport(Result):
     @property
     def codes(self) -> frozenset[str]:
         """All verdicts, for conditions in a pipeline."""
-        return frozenset(self.verdicts.values())
+        return frozenset(a.verdict for a in (*self.answers, *self.findings))
 
     @property
     def repair(self) -> str | None:
@@ -205,14 +220,29 @@ class AuditReport(Result):
         return str(self.repairs.name[chosen])
 
     @property
+    def calibrator(self) -> Any:
+        """The best repair, fitted to all rows: recommended, or with a `CalibrationWarning`.
+
+        Where none could be fitted, or labels must be aligned first, an object that says why.
+        """
+        if self.repair is None and not isinstance(self.candidate, NoRepair):
+            warnings.warn(
+                f"This repair is not recommended. {self['repair'].sentence}",
+                CalibrationWarning,
+                stacklevel=2,
+            )
+        return self.candidate
+
+    @property
     def view(self) -> str:
         """The view that comes first, in words."""
         return str(self.views.view[0])
 
     def __getitem__(self, topic: str) -> Answer:
-        if topic not in self.verdicts:
-            raise KeyError(f"{topic!r}; topics: {', '.join(self.verdicts)}")
-        return next(answer for answer in self.answers if answer.topic == topic)
+        found = {answer.topic: answer for answer in (*self.answers, *self.findings)}
+        if topic not in found:
+            raise KeyError(f"{topic!r}; topics: {', '.join(found)}")
+        return found[topic]
 
     def describe(self) -> str:
         """Say the verdict and the calibration error beside its null level."""
@@ -226,7 +256,14 @@ class AuditReport(Result):
         """Return all six answers for a terminal."""
         classes = spell(self.n_classes, "class", "classes")
         size = f"{spell(self.n, 'prediction')}, {classes}, first view: {self.view}"
-        lines = [f"{self.symbol} {self.headline}", f"  {self.title}: {size}", ""]
+        lines = [f"{self.symbol} {self.headline}", f"  {self.settings.promise}"]
+        lines += [f"  {self.title}: {size}", ""]
+        for one in self.findings:
+            lines += [
+                f"{one.symbol} {one.verdict}",
+                *_wrapped(one.sentence, _WIDTH - 3, **_INDENTED),
+                "",
+            ]
         for number, answer in enumerate(self.answers, start=1):
             lines += [f"{number}. {answer.question}", f"   {answer.symbol} {answer.verdict}"]
             lines += _wrapped(answer.sentence, _WIDTH - 3, **_INDENTED)

@@ -105,7 +105,7 @@ def audit_repairs(repairs: Any, ax: Axes | None = None, *, title: str | None = N
     >>> report = audit(np.random.default_rng(0).random(300) < p, p)
     >>> ax = plot.audit_repairs(report.repairs)
     >>> [label.get_text() for label in ax.get_yticklabels()]
-    ['temperature', 'Platt', 'beta', 'isotonic']
+    ['temperature', 'Platt', 'beta', 'isotonic (loss ∞)']
     >>> plt.close(ax.figure)
     """
     place = np.arange(len(repairs.name))
@@ -113,11 +113,14 @@ def audit_repairs(repairs: Any, ax: Axes | None = None, *, title: str | None = N
     size = (_SIZE[0], 1.2 + _ROW * max(len(place), 1))
     with look.drawing(ax, size, words=words, legend=False, grid="x") as ax:
         ax.axvline(0, color=look.GREY, linewidth=1.0)
-        ax.hlines(place, repairs.low, repairs.high, color=look.UNDER, linewidth=2, gid="interval")
-        for i in place:
+        # A gain of minus infinity has no place on the axis: its row says so.
+        low, high = (np.where(np.isfinite(x), x, np.nan) for x in (repairs.low, repairs.high))
+        ax.hlines(place, low, high, color=look.UNDER, linewidth=2, gid="interval")
+        for i in np.flatnonzero(np.isfinite(repairs.gain)):
             gid, face = ("candidate", "white") if i != repairs.chosen else ("chosen", look.UNDER)
             look.points(ax, repairs.gain[i], i, face, look.UNDER, markersize=7, gid=gid)
-        _rows(ax, repairs.name.tolist())
+        pairs = zip(repairs.name.tolist(), repairs.gain, strict=True)
+        _rows(ax, [name if np.isfinite(gain) else f"{name} (loss ∞)" for name, gain in pairs])
         _finish(ax, title)
     look.remember(ax, ["Gain of each repair with its interval.", repairs.describe()])
     return ax

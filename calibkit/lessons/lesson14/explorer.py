@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from calibkit import plot
 from calibkit._result import Result
 from calibkit._validation import as_choice
-from calibkit.auditing import Answer, AuditReport, AuditSettings, audit
+from calibkit.auditing import Answer, AuditReport, audit
 from calibkit.explore import Choice, Explorer, Preset, Slider
 from calibkit.lessons.lesson14 import figures
 from calibkit.lessons.lesson14.sample_files import sample_file
@@ -29,7 +29,6 @@ EVERY = "every view"
 VIEWS = (EVERY, "top-label", "class-wise")
 UNKNOWN = "unknown"
 COSTS = {UNKNOWN: None, "1 : 1": (1.0, 1.0), "1 : 5": (1.0, 5.0), "1 : 20": (1.0, 20.0)}
-N_DRAWS, N_RESAMPLES = 199, 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -64,7 +63,12 @@ class AuditBoard(Result):
         """Say the verdicts and the numbers behind them."""
         rows = zip(self.topics, self.verdicts, self.details, strict=True)
         parts = "; ".join(f"{topic}: {verdict} ({detail})" for topic, verdict, detail in rows)
-        return f"{self.report.headline} {parts[0].upper()}{parts[1:]}."
+        return f"{self.report.headline} {parts[0].upper()}{parts[1:]}. {self.promise}"
+
+    @property
+    def promise(self) -> str:
+        """The test behind p, and how often it errs."""
+        return f"p: level-slope-bins test. {self.report.settings.promise}"
 
     def _columns(self) -> Mapping[str, NDArray[Any]]:
         return {
@@ -106,7 +110,7 @@ def _report(file: str, view: str, bins: int, costs: str) -> AuditReport:
         costs=COSTS[costs] if binary else None,
         class_names=rows.class_names,
         title=rows.title,
-        settings=AuditSettings(bins=bins, n_draws=N_DRAWS, n_resamples=N_RESAMPLES),
+        bins=bins,  # all else as in the text: one file has one p-value
     )
 
 

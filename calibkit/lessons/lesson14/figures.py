@@ -29,10 +29,13 @@ def audit_board(
     """Draw the lights of an audit, one row per question."""
     with look.style():
         ax, _ = look.axes_or_new(ax, _SIZE)
-        ax.set(xlim=(0, 1), ylim=(len(board.topics) - 0.45, -0.55))
+        ax.set(xlim=(0, 1), ylim=(len(board.topics) + 0.15, -0.55))
         ax.set_axis_off()
         for row in range(len(board.topics)):
             _draw_row(ax, board, row, numbers)
+        foot = board.promise.replace(". ", ".\n")
+        place = (0.0, len(board.topics) - 0.15)
+        ax.text(*place, foot, color=look.GREY, fontsize=look.FONT_SIZE - 1.5, va="center")
         if title is not None:
             ax.set_title(title, loc="left")
     # The limits of the axes leave room for all texts; measuring each one twice costs time.
