@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,9 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 from scipy.special import softmax
 
+from calibkit import nets
 from calibkit.learn import answers
-from calibkit.learn.answers import apart, same
+from calibkit.learn.answers import agree, apart, same
 from calibkit.learn.exercises import Check, Prediction
 from calibkit.lessons.lesson10 import problems as problems
 from calibkit.lessons.lesson10.problems import Floats, Pair
@@ -19,6 +21,23 @@ from calibkit.multiclass import TemperatureScaling, undo_label_smoothing
 from calibkit.scores import log_loss
 
 SAY = {
+    # 10.6
+    "no torch": "the check trains a tiny network, but torch is missing. Run `python dev.py torch`.",
+    "one batch": "`training_step` of a tiny network",
+    "its loss": "the loss of the batch",
+    "no backward": "the weights stand still, and no slope is left. `loss.backward()` makes the "
+    "slopes; `zero_grad` comes before it.",
+    "no step": "the slopes are there, but the weights stand still. The optimiser makes the step.",
+    "not zeroed": "the first batch is right, the second is not: `backward` adds to the slopes of "
+    "the batch before. Set them to zero each time.",
+    "softmaxed twice": "`cross_entropy` wants logits. You gave it probabilities, and it applied "
+    "the softmax once more.",
+    "summed": "the weights move too far: the losses are added, where their mean is wanted.",
+    "upwards": "the loss climbs. Is a minus sign too many?",
+    "other weights": "after two batches the weights are others than those of one step of the "
+    "cross-entropy for each batch.",
+    "other loss": "the weights are right, but you return {found}, and the mean loss of the batch "
+    "before the step is {wanted}.",
     # 10.1 and 10.2
     "bold": "logits of an over-confident model",
     "timid": "logits of an under-confident model",
@@ -81,6 +100,59 @@ SAY = {
     "reported on": "this is the log loss of the {split} split. Report the test split.",
     "report off": "for {case}, an honest report says {wanted}, not {found}.",
 }
+
+# --- 10.6: the training step -------------------------------------------------------------------
+
+
+def judge_step(answer: Any) -> str | None:
+    """Judge exercise 10.6: a function that trains a network on one batch."""
+    function = answers.as_function(answer)
+    if find_spec("torch") is None:
+        raise answers.WrongKind(SAY["no torch"])
+    (weights, losses, slopes), right = _stepped(function), _stepped(nets.training_step)
+    if np.array_equal(weights, _stepped(lambda *_: 0.0)[0]):
+        return SAY["no step" if slopes else "no backward"]
+    if not agree(weights, right[0], 1e-4):
+        for slip in ("not zeroed", "softmaxed twice", "summed", "upwards"):
+            if agree(weights, _stepped(_slipping(slip))[0], 1e-4):
+                return SAY[slip]
+        return SAY["other weights"]
+    for found, wanted in zip(losses, right[1], strict=True):
+        if not same(found, wanted, 1e-4):
+            return SAY["other loss"].format(**apart(found, wanted))
+    return None
+
+
+def _stepped(step: Callable[..., Any]) -> tuple[Floats, list[float], bool]:
+    """Return the weights after two batches, the losses returned, and whether slopes are left."""
+    import torch
+
+    network = nets.image_network((2, 2), 4, rng=3)
+    optimiser = torch.optim.SGD(network.parameters(), lr=0.5)
+    losses = []
+    for x, y in problems.batches():
+        batch = (torch.tensor(part, device="cpu") for part in (x, y))
+        result = answers.call(partial(step, network, optimiser, *batch), shown=SAY["one batch"])
+        losses.append(answers.as_number(result, SAY["its loss"]))
+    parts = list(network.parameters())
+    weights = np.concatenate([part.detach().numpy().ravel() for part in parts])
+    return weights, losses, any(part.grad is not None and bool(part.grad.any()) for part in parts)
+
+
+def _slipping(slip: str) -> Callable[..., float]:
+    def step(network: Any, optimiser: Any, images: Any, labels: Any) -> float:
+        log_p = network(images).log_softmax(1)
+        log_p = log_p.exp().log_softmax(1) if slip == "softmaxed twice" else log_p
+        loss = -log_p.gather(1, labels[:, None])
+        loss = loss.sum() if slip == "summed" else loss.mean()
+        if slip != "not zeroed":
+            optimiser.zero_grad()
+        (-loss if slip == "upwards" else loss).backward()
+        optimiser.step()
+        return float(loss.detach())
+
+    return step
+
 
 # --- 10.1 and 10.2: temperatures ---------------------------------------------------------------
 
@@ -291,6 +363,18 @@ def _loss_after(splits: dict[str, Pair], fitted_to: str, reported_on: str) -> fl
 TITLE = "Cool a network"
 
 CHECKS = {
+    "10.6": Check(
+        task="Write the training step",
+        variable="training_step",
+        judge=judge_step,
+        hints=(
+            "`network(images)` gives logits. `torch.nn.functional.cross_entropy(logits, labels)` "
+            "is their mean loss.",
+            "`optimiser.zero_grad()`, `loss.backward()`, `optimiser.step()`, and "
+            "`return loss.item()`.",
+        ),
+        praise="forward, loss, backward, step. All networks of this lesson are trained so.",
+    ),
     "10.1": Check(
         task="Fit the temperature",
         variable="fit_temperature",
