@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import softmax
 
 from calibkit import nets
 from calibkit.learn import table
@@ -20,7 +21,7 @@ EPOCHS = 40
 KEPT = (1, 2, 3, 5, 7, 10, 15, 20, 25, 30, 35, 40)  # epochs whose logits are stored
 NOISE = 0.5
 _SEED = 10
-UNIT = 32  # logits are stored in steps of 1/32
+UNIT = 16  # logits are stored in steps of 1/16
 
 Logits = NDArray[np.float32]
 
@@ -34,6 +35,10 @@ class Run:
     train: Logits  # at the end: (1000, 10)
     validation: Logits  # at the end: (1500, 10)
     test: Logits  # at the end: (2500, 10)
+
+    def at(self, epoch: int) -> NDArray[np.float64]:
+        """Return the probabilities of the validation images after one of the epochs in KEPT."""
+        return np.asarray(softmax(self.kept[KEPT.index(epoch)].astype(np.float64), axis=1))
 
 
 def images() -> nets.Split:
