@@ -435,13 +435,12 @@ CHECKS = {
 
 PREDICTIONS = {
     "10a": Prediction(
-        question="From epoch 20 on, the network learns its training data by heart. What does the "
-        "log loss on validation data do until epoch 60?",
+        question="From epoch 12 on, the network knows its training images by heart. What does the "
+        "log loss on validation images do until epoch 40?",
         options=("falls", "stays", "rises"),
         outcome="rises",
         why="Accuracy has nearly found its level, and each wrong answer is given with more "
-        "confidence. What the network knows still grows a little: after scaling, the log loss "
-        "falls.",
+        "confidence. After scaling, the log loss does not rise: nothing has been unlearnt.",
     ),
     "10b": Prediction(
         question="You divide all logits by T. What happens to the accuracy?",
@@ -450,30 +449,26 @@ PREDICTIONS = {
         why="Dividing a row by one positive number keeps the order of its entries. The most "
         "probable class stays the most probable one.",
     ),
-    "10c": Prediction(
-        question="Label smoothing of 0.1 has the lowest ECE of all untreated networks. After "
-        "temperature scaling its log loss is…",
-        options=("the lowest", "in the middle", "the highest"),
-        outcome="the highest",
-        why="Smoothed labels pull the logits of a class together (Müller, Kornblith and Hinton, "
-        "2019). They tell less about how sure the network should be, and no temperature brings "
-        "this back.",
-    ),
-    "10d": Prediction(
-        question=(
-            "The network learns from 500 real digits. How does label smoothing fare against plain "
-            "cross-entropy, by the log loss after scaling?"
-        ),
-        options=("it loses again", "it wins here"),
-        outcome="it wins here",
-        why="Its ECE is the highest and its log loss after scaling the lowest. What a loss costs "
-        "depends on the data. The ECE foretold neither outcome.",
-    ),
     "10e": Prediction(
         question="You fit T to the training data instead. It is…",
         options=("about the same", "smaller, above 1", "below 1"),
         outcome="below 1",
         why="The network has all training answers right. There, more boldness is always better, "
         "and T falls as far as you let it.",
+    ),
+    "10c": Prediction(
+        question="As trained, focal loss has the lowest ECE of all nine ways. After temperature "
+        "scaling, its log loss is…",
+        options=("lower than plain training's", "the same", "higher than plain training's"),
+        outcome="higher than plain training's",
+        why="A low ECE as trained is what one temperature gives to every network. What is left "
+        "after scaling is how well a network tells classes apart.",
+    ),
+    "10d": Prediction(
+        question="Without noise, label smoothing has the highest ECE of all nine ways. After "
+        "temperature scaling, its log loss is…",
+        options=("lower than plain training's", "the same", "higher than plain training's"),
+        outcome="lower than plain training's",
+        why="It was under-confident, and heat repairs that. The ECE foretold the opposite.",
     ),
 }

@@ -20,14 +20,7 @@ if TYPE_CHECKING:
 
 _STEP = 1.3  # from one example to the next; a full bar has the height 1
 _TICKS = (0.25, 0.5, 1, 2, 4, 8)
-# What an axis says of each curve.
-_LABELS = {
-    "log loss": "log loss",
-    "calibration error": "ECE",
-}
-
-
-# --- examples ------------------------------------------------------------------------------------
+_LABELS = {"log loss": "log loss", "calibration error": "ECE"}
 
 
 def class_chances(
@@ -36,14 +29,12 @@ def class_chances(
     *,
     labels: Sequence[int] | NDArray[np.intp],
     names: Sequence[str] | None = None,
-    title: str | None = None,
 ) -> Axes:
     """Draw the probabilities that a few examples get: one row each, one bar per class."""
     rows = np.asarray(chances, dtype=np.float64)
     called = [str(k) for k in range(1, len(rows) + 1)] if names is None else list(names)
     size = (4.0, 0.9 + 0.9 * len(rows))
-    words = ("class", "")
-    with look.drawing(ax, size, words=words, title=title, legend=False, grid=None) as ax:
+    with look.drawing(ax, size, words=("class", ""), legend=False, grid=None) as ax:
         for place, (row, label) in enumerate(zip(rows, labels, strict=True)):
             _draw_chances(ax, row, int(label), -_STEP * place)
         k = rows.shape[1]
@@ -94,22 +85,17 @@ def _draw_chances(ax: Axes, heights: NDArray[np.float64], label: int, foot: floa
     ax.axhline(foot, color=look.GREY, linewidth=0.8, gid="foot")
 
 
-# --- curves --------------------------------------------------------------------------------------
-
-
 def cooling(
     curve: "Thermostat",
     ax: Axes | None = None,
     *,
     quantity: str = "log loss",
-    title: str | None = None,
-    legend: bool | None = None,
 ) -> Axes:
     """Draw log loss or calibration error against the temperature, on a logarithmic axis."""
     as_choice(quantity, "quantity", ("log loss", "calibration error"))
     across = curve.temperatures
     up = curve.log_losses if quantity == "log loss" else curve.errors
-    with look.drawing(ax, (4.6, 3.2), title=title, legend=legend) as ax:
+    with look.drawing(ax, (4.6, 3.2)) as ax:
         _draw_curve(ax, across, up, quantity)
         _draw_marks(ax, curve, float(np.interp(np.log(curve.temperature), np.log(across), up)))
         ax.set_xlabel("temperature T (log scale)", fontsize=look.FONT_SIZE)

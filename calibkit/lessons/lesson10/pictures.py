@@ -30,7 +30,7 @@ def gallery(images: Any, labels: Any, prob: Any | None = None, count: int = 10) 
     words = []
     with look.style():
         figure, axes = plt.subplots(
-            deep, _ACROSS, figsize=(8.4, 1.95 * deep), layout="constrained", squeeze=False
+            deep, _ACROSS, figsize=(8.4, 2.2 * deep + 0.2), layout="constrained", squeeze=False
         )
         for ax in axes.flat:
             ax.set_axis_off()
