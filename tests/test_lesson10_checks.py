@@ -354,7 +354,7 @@ def test_training_data_known_by_heart_want_heat() -> None:
 def test_a_check_of_a_step_says_that_torch_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checks, "find_spec", lambda name: None)
     said = repr(open_lesson("10", keep=False).check("10.6", stepping(*WHOLE)))
-    assert "python dev.py torch" in said
+    assert "Run `python dev.py torch`" in " ".join(said.split())
 
 
 def test_the_table_of_five_seeds_says_what_the_lesson_says() -> None:
@@ -364,11 +364,9 @@ def test_the_table_of_five_seeds_says_what_the_lesson_says() -> None:
         assert min(ece, key=lambda name: ece[name]) == "focal loss 3"
         assert max(ece, key=lambda name: ece[name]) == "label smoothing 0.1"
         assert np.mean(rows["label smoothing 0.1"]["temperature"]) < 1
-        assert rows["larger network"]["verdict"] == "lower"
-    nearest = min(noisy, key=lambda name: abs(np.mean(noisy[name]["temperature"]) - 1))
-    assert nearest in ("focal loss 3", "mixup 0.4")
+    assert noisy["larger network"]["verdict"] == "lower"
     assert noisy["focal loss 3"]["verdict"] == noisy["smaller network"]["verdict"] == "higher"
-    for name in ("weight decay 0.3", "label smoothing 0.1", "mixup 0.4"):
+    for name in ("weight decay 0.3", "label smoothing 0.1", "mixup 0.4", "batch norm"):
         assert noisy[name]["verdict"] == "not separated"
     for name in ("label smoothing 0.1", "mixup 0.4", "batch norm"):
         assert clean[name]["verdict"] == "lower"
@@ -377,7 +375,7 @@ def test_the_table_of_five_seeds_says_what_the_lesson_says() -> None:
 def test_a_verdict_is_given_only_where_the_interval_leaves_out_0() -> None:
     for rows in lesson10.five_seeds().values():
         plain = rows[networks.PLAIN]
-        assert plain["verdict"] == "compared with" and plain["half"] == 0
+        assert plain["verdict"] == "yardstick" and plain["half"] == 0
         for name, row in rows.items():
             assert {len(row[key]) for key in networks.MEASURED} == {len(networks.SEEDS)}
             pairs = zip(row["loss_scaled"], plain["loss_scaled"], strict=True)

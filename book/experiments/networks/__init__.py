@@ -95,7 +95,7 @@ def with_verdicts(rows: Mapping[str, Mapping[str, list[float]]]) -> dict[str, di
         difference, half = interval([one - other for one, other in pairs], len(rows) - 1)
         verdict = "lower" if difference < 0 else "higher"
         if abs(difference) <= half:
-            verdict = "compared with" if name == PLAIN else "not separated"
+            verdict = "yardstick" if name == PLAIN else "not separated"
         numbers = {"difference": round(difference, 4), "half": round(half, 4)}
         found[name] = {**row, **numbers, "verdict": verdict}
     return found
