@@ -124,16 +124,16 @@ class TestGallery:
         figure = pictures.gallery(self.IMAGES, self.LABELS, self.PROB)
         shown = [ax for ax in figure.axes if find(ax, "image")]
         assert [ax.get_title() for ax in shown] == [
-            "says 0: 0.900\nis a 1",
-            "says 1: 0.800\nis a 0",
-            "says 1: 0.700\nis a 0",
-            "says 0: 0.600\nis a 1",
+            "says 0: 0.9000\nis a 1",
+            "says 1: 0.8000\nis a 0",
+            "says 1: 0.7000\nis a 0",
+            "says 0: 0.6000\nis a 1",
         ]
         for ax, row in zip(shown, (4, 1, 7, 2), strict=True):
             np.testing.assert_array_equal(one(ax, "image").get_array(), self.IMAGES[row])
         assert_nothing_is_cut_off(figure.axes[0])
         words = plot.alt_text(figure)
-        assert "4 images of digits" in words and "says 0: 0.900, is a 1" in words
+        assert "4 images of digits" in words and "says 0: 0.9000, is a 1" in words
 
     def test_without_probabilities_it_shows_the_first(self):
         figure = pictures.gallery(self.IMAGES, self.LABELS, count=3)

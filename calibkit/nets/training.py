@@ -58,6 +58,11 @@ def image_network(
     Notes
     -----
     The hands-on session of Galdran and Riera. Used in lesson 10.
+
+    Examples
+    --------
+    >>> sum(weight.numel() for weight in image_network().parameters())
+    56970
     """
     torch = need_torch()
     if len(channels) != 2:
@@ -79,7 +84,24 @@ def image_network(
 def training_step(network: Any, optimiser: Any, images: Any, labels: Any) -> float:
     """Move the weights once, against the slope of the cross-entropy; return the loss before.
 
-    `images` is a tensor (n, 1, 28, 28), `labels` one of n whole numbers. Taught in lesson 10.
+    Parameters
+    ----------
+    network, optimiser : torch.nn.Module, torch.optim.Optimizer
+        The optimiser holds the weights of the network.
+    images, labels : tensors of shape (n, 1, 28, 28) and (n,)
+
+    Notes
+    -----
+    Forward, loss, backward, step. The hands-on session of Galdran and Riera. Taught in lesson 10.
+
+    Examples
+    --------
+    >>> import torch
+    >>> network = image_network((2, 2), 4)
+    >>> optimiser = torch.optim.SGD(network.parameters(), lr=0.1)
+    >>> batch = torch.zeros(3, 1, 28, 28), torch.tensor([0, 1, 1])
+    >>> training_step(network, optimiser, *batch) > training_step(network, optimiser, *batch)
+    True
     """
     loss = need_torch().nn.functional.cross_entropy(network(images), labels)
     optimiser.zero_grad()
@@ -136,6 +158,14 @@ def train_network(
     A network with more weights than images ends up right about those it learnt from and far too
     sure about others. Guo, Pleiss, Sun and Weinberger (2017); Szegedy et al. (2016); Zhang et al.
     (2018); Lin et al. (2017); Loshchilov and Hutter (2019). Taught in lesson 10.
+
+    Examples
+    --------
+    >>> from calibkit import nets
+    >>> data = nets.mnist_digits(100, 50, 50)
+    >>> history = train_network(image_network((2, 2), 8), data, epochs=2)
+    >>> history.labels.shape
+    (50,)
     """
     source = as_generator(rng)
     chosen = _step_of(loss, strength, source)
@@ -148,25 +178,57 @@ def train_network(
         optimiser = torch.optim.AdamW(network.parameters(), lr=rate, weight_decay=decay)
         x, y = _tensor(split.train_x), on_processor(split.train_y)
         for epoch in track(range(1, count + 1), count, show=progress, label="epochs"):
-            network.train()
-            order, total = on_processor(source.permutation(len(y))), 0.0
-            for part in order.split(size):
-                value = (step or chosen)(network, optimiser, x[part], y[part])
-                value = value.detach() if hasattr(value, "detach") else value
-                total += float(value) * len(part)
-            if not all(bool(torch.isfinite(weight).all()) for weight in network.parameters()):
-                raise ValueError(
-                    f"Training diverged: in epoch {epoch} a weight is no finite number any more. "
-                    "Use a smaller learning_rate."
-                )
+            order = on_processor(source.permutation(len(y)))
+            batches = [(x[part], y[part]) for part in order.split(size)]
+            train_loss = _epoch(network, optimiser, step or chosen, batches)
+            _check_weights(network, epoch)
             logits = logits_of(network, split.validation_x)
-            rows.append((total / len(y), *measure(logits, split.validation_y)))
+            rows.append((train_loss, *measure(logits, split.validation_y)))
             kept += [logits] if keep_logits else []
     return history_of(rows, split.validation_y, kept)
 
 
+def _epoch(network: Any, optimiser: Any, step: Step, batches: list[tuple[Any, Any]]) -> float:
+    """Train on each batch once; return the mean loss of an image."""
+    network.train()
+    total = 0.0
+    for images, labels in batches:
+        value = step(network, optimiser, images, labels)
+        total += len(labels) * float(value.detach() if hasattr(value, "detach") else value)
+    return total / sum(len(labels) for _, labels in batches)
+
+
+def _check_weights(network: Any, epoch: int) -> None:
+    if not all(bool(weight.isfinite().all()) for weight in network.parameters()):
+        raise ValueError(
+            f"Training diverged: in epoch {epoch} a weight is no finite number any more. Use a "
+            "smaller learning_rate."
+        )
+
+
 def logits_of(network: Any, images: Any) -> FloatMatrix:
-    """Return the logits of images (n, 28, 28), float32 of shape (n, 10), without training."""
+    """Return the logits of images, without training.
+
+    Parameters
+    ----------
+    network : torch.nn.Module
+        As `image_network` returns it.
+    images : array of shape (n, 28, 28)
+
+    Returns
+    -------
+    ndarray of float32, shape (n, 10)
+
+    Raises
+    ------
+    ValueError
+        For images of another shape.
+
+    Examples
+    --------
+    >>> logits_of(image_network((2, 2), 4), np.zeros((3, 28, 28))).shape
+    (3, 10)
+    """
     with one_thread() as torch, torch.no_grad():
         network.eval()
         parts = [

@@ -385,6 +385,17 @@ CHECKS = {
         ),
         praise="one number, found where the log loss is lowest, above 1 and below.",
     ),
+    "10.5": Check(
+        task="Report without a leak",
+        variable="honest_report",
+        judge=judge_report,
+        hints=(
+            "Each split has one job: to learn weights, to learn T, or to judge.",
+            "Fit T to `validation`, divide the logits of `test` by it, and return their log loss.",
+        ),
+        praise="three splits, three jobs.",
+        tolerance=0.0001,
+    ),
     "10.3": Check(
         task="Find the file that was softmaxed twice",
         variable="my_diagnosis",
@@ -396,17 +407,6 @@ CHECKS = {
         ),
         praise="no error was raised anywhere. The log loss alone gave it away.",
         tolerance=0.002,
-    ),
-    "10.5": Check(
-        task="Report without a leak",
-        variable="honest_report",
-        judge=judge_report,
-        hints=(
-            "Each split has one job: to learn weights, to learn T, or to judge.",
-            "Fit T to `validation`, divide the logits of `test` by it, and return their log loss.",
-        ),
-        praise="three splits, three jobs.",
-        tolerance=0.0001,
     ),
     "10.4": Check(
         task="Repair a model with smoothed labels",

@@ -39,7 +39,7 @@ def gallery(images: Any, labels: Any, prob: Any | None = None, count: int = 10) 
             title = f"a {labels[row]}"
             if prob is not None:
                 said = int(np.argmax(prob[row]))
-                title = f"says {said}: {prob[row][said]:.3f}\nis a {labels[row]}"
+                title = f"says {said}: {prob[row][said]:.4f}\nis a {labels[row]}"
             ax.set_title(title, fontsize=look.FONT_SIZE)
             words.append(title.replace("\n", ", "))
     look.remember(axes[0, 0], [f"{len(rows)} images of digits.", "; ".join(words) + "."])
