@@ -23,6 +23,12 @@ NOISE = 0.5
 _SEED = 10
 UNIT = 16  # logits are stored in steps of 1/16
 
+SAY = {
+    "stored": "torch is missing. These are the stored outputs of the same training.",
+    "blank": "Your step is still a blank: the one of the package trains.",
+}
+HEADS = ("training", "accuracy", "ECE", "T", "log loss", "difference", "it is")
+
 Logits = NDArray[np.float32]
 
 
@@ -69,10 +75,10 @@ def follow(step: Any = None) -> Run:
     Where the blank ``...`` is left, the package's own step trains.
     """
     if find_spec("torch") is None:
-        print("torch is missing. These are the stored outputs of the same training.")
+        print(SAY["stored"])
         return stored()
     if not callable(step):
-        print("Your step is still a blank: the one of the package trains.")
+        print(SAY["blank"])
         return train()
     return train(step)
 
@@ -107,5 +113,4 @@ def compared(data: str) -> str:
         means = [np.mean(row[key]) for key in ("accuracy", "ece", "temperature", "loss_scaled")]
         beside = f"{row['difference']:+.3f} ± {row['half']:.3f}" if row["half"] else "–"
         rows.append((name, *means, beside, row["verdict"]))
-    heads = ("training", "accuracy", "ECE", "T", "log loss", "difference", "it is")
-    return table(heads, rows, 2)
+    return table(HEADS, rows, 2)
