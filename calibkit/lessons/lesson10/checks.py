@@ -380,10 +380,11 @@ CHECKS = {
         variable="fit_temperature",
         judge=judge_temperature,
         hints=(
-            "Write a function of T first: the log loss of `softmax(logits / T)` with the labels.",
+            "First write a function of T that returns the log loss of `softmax(logits / T)` "
+            "with the labels.",
             "`minimize_scalar(loss, bounds=(0.05, 20), method='bounded').x` does the search.",
         ),
-        praise="one number, found where the log loss is lowest, above 1 and below.",
+        praise="you found one number where the log loss is lowest, above 1 and below.",
     ),
     "10.5": Check(
         task="Report without a leak",
