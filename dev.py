@@ -347,6 +347,12 @@ def command_study(arguments: list[str]) -> int:
     return call(venv_python(), "-m", "book.experiments.synthetic", *arguments)
 
 
+def command_networks(arguments: list[str]) -> int:
+    """Train the networks of lesson 10's table; arguments go to the experiment."""
+    prepare(LAB, TORCH)
+    return call(venv_python(), "-m", "book.experiments.networks", *arguments)
+
+
 def command_solved(arguments: list[str]) -> int:
     """Build and execute the solved notebooks in build/solved (for teachers)."""
     prepare(LAB, TORCH)
@@ -438,6 +444,7 @@ COMMANDS: dict[str, Callable[[list[str]], int]] = {
     "site": command_site,
     "bench": command_bench,
     "study": command_study,
+    "networks": command_networks,
     "solved": command_solved,
     "portable": command_portable,
     "floors": command_floors,

@@ -31,7 +31,7 @@ BROWSER_OPTIONS = (
 # Milliseconds. Only what never comes meets this limit: how quick a machine is decides nothing.
 PATIENCE = 600_000
 # What the room `nets` needs; `dev.py test --no-torch` leaves it out.
-NETS = ("torch", "mnist1d", "mlxtend")
+NETS = ("torch",)
 
 for variable in ("CALIBKIT_BOOK", "CALIBKIT_WORKBOOK"):  # those of the same shell must not leak in
     os.environ.pop(variable, None)

@@ -273,7 +273,7 @@ def test_an_old_python_is_told_so() -> None:
 
 def test_a_lesson_names_its_extra_packages(monkeypatch: pytest.MonkeyPatch) -> None:
     lessons = {path.stem[:2]: path for path in (dev.ROOT / "notebooks").glob("[0-9]*.md")}
-    assert lesson_needs.extra_packages(lessons["10"]) == ["torch", "mnist1d", "mlxtend"]
+    assert lesson_needs.extra_packages(lessons["10"]) == ["torch"]
     assert lesson_needs.extra_packages(lessons["04"]) == []
     monkeypatch.setattr(lesson_needs, "find_spec", lambda name: None if name == "torch" else name)
     assert lesson_needs.missing(lessons["10"]) == ["torch"]

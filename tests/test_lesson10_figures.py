@@ -1,4 +1,4 @@
-"""Curves over temperatures and epochs, and bars of chances, tested by what their artists hold."""
+"""Curves over temperatures, bars of chances, and galleries, tested by what their artists hold."""
 
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -12,6 +12,7 @@ from matplotlib.text import Text
 
 from calibkit import plot
 from calibkit.lessons.lesson10 import figures as figures10
+from calibkit.lessons.lesson10 import pictures
 
 
 @dataclass(frozen=True)
@@ -21,17 +22,6 @@ class Curve:
     errors: Any = field(default_factory=lambda: np.array([0.4, 0.3, 0.05, 0.2]))
     temperature: float = 1.0
     best_temperature: float = 2.1
-
-
-@dataclass(frozen=True)
-class History:
-    epoch: Any = field(default_factory=lambda: np.arange(1, 6))
-    accuracy: tuple[float, ...] = (0.2, 0.4, 0.6, 0.6, 0.6)
-    log_loss: tuple[float, ...] = (2.0, 1.2, 1.1, 1.3, 1.6)
-    refined_log_loss: tuple[float, ...] = (1.9, 1.2, 1.05, 0.95, 1.0)
-    calibration_error: tuple[float, ...] = (0.1, 0.02, 0.05, 0.1, 0.2)
-    temperature: tuple[float, ...] = (0.8, 1.0, 1.3, 2.0, 2.5)
-    n_validation: int = 100
 
 
 CHANCES = [[0.7, 0.2, 0.1], [0.1, 0.0, 0.9]]
@@ -120,54 +110,35 @@ class TestClassChances:
         )
         assert_nothing_is_cut_off(ax)
 
-    @pytest.mark.parametrize(
-        ("options", "words"),
-        [
-            ({"labels": [0, 3]}, r"labels\[1\]=3"),
-            ({"labels": [0]}, "1 labels"),
-            ({"labels": [0, 1], "names": ["a"]}, "1 names"),
-        ],
-    )
-    def test_what_does_not_match_is_refused(self, options, words):
-        with pytest.raises(ValueError, match=words):
-            figures10.class_chances(CHANCES, **options)
-        with pytest.raises(ValueError, match="shape"):
-            figures10.class_chances([0.5, 0.5], labels=[0, 1])
-        assert not plt.get_fignums()
 
+class TestGallery:
+    IMAGES = np.random.default_rng(0).random((8, 28, 28))
+    PROB = np.array([[0.9, 0.1], [0.2, 0.8], [0.6, 0.4], [0.3, 0.7]] * 2)
+    LABELS = np.array([0, 0, 1, 1, 1, 1, 0, 0])
 
-class TestTraining:
-    def test_both_log_losses_with_their_lowest_points(self):
-        ax = figures10.training(History())
-        assert tuple(one(ax, "raw").get_ydata()) == History.log_loss
-        assert tuple(one(ax, "refined").get_ydata()) == History.refined_log_loss
-        assert one(ax, "least-raw").get_xydata().tolist() == [[3, 1.1]]
-        assert one(ax, "least-refined").get_xydata().tolist() == [[4, 0.95]]
-        assert one(ax, "raw").get_linestyle() != one(ax, "refined").get_linestyle()
-        assert_nothing_is_cut_off(ax)
+    def test_the_surest_mistakes_come_first(self):
+        assert pictures.surest_mistakes(self.PROB, self.LABELS).tolist() == [4, 1, 7, 2]
+        assert pictures.surest_mistakes(self.PROB, self.LABELS, 2).tolist() == [4, 1]
 
-    @pytest.mark.parametrize("quantity", ["accuracy", "calibration error", "temperature"])
-    def test_the_other_quantities(self, quantity):
-        ax = figures10.training(History(), quantity=quantity)
-        wanted = getattr(History, quantity.replace(" ", "_"))
-        assert tuple(one(ax, "values").get_ydata()) == wanted
-        assert bool(find(ax, "neutral")) == (quantity == "temperature")
-        assert_nothing_is_cut_off(ax)
+    def test_it_shows_the_images_that_it_names(self):
+        figure = pictures.gallery(self.IMAGES, self.LABELS, self.PROB)
+        shown = [ax for ax in figure.axes if find(ax, "image")]
+        assert [ax.get_title() for ax in shown] == [
+            "says 0: 0.9000\nis a 1",
+            "says 1: 0.8000\nis a 0",
+            "says 1: 0.7000\nis a 0",
+            "says 0: 0.6000\nis a 1",
+        ]
+        for ax, row in zip(shown, (4, 1, 7, 2), strict=True):
+            np.testing.assert_array_equal(one(ax, "image").get_array(), self.IMAGES[row])
+        assert_nothing_is_cut_off(figure.axes[0])
+        words = plot.alt_text(figure)
+        assert "4 images of digits" in words and "says 0: 0.9000, is a 1" in words
 
-    def test_its_words(self):
-        words = plot.alt_text(figures10.training(History()))
-        assert words == (
-            "Log loss on validation data against the epochs. It goes from 2.00 to 1.60, between "
-            "1.10 and 2.00. It goes from 1.90 to 1.00 after temperature scaling, between 0.95 "
-            "and 1.90."
-        )
-
-    def test_what_cannot_be_drawn_is_refused(self):
-        with pytest.raises(ValueError, match="quantity must be .*, got 'loss'"):
-            figures10.training(History(), quantity="loss")
-        with pytest.raises(ValueError, match="no validation data"):
-            figures10.training(replace(History(), n_validation=0))
-        assert not plt.get_fignums()
+    def test_without_probabilities_it_shows_the_first(self):
+        figure = pictures.gallery(self.IMAGES, self.LABELS, count=3)
+        titles = [ax.get_title() for ax in figure.axes if find(ax, "image")]
+        assert titles == ["a 0", "a 0", "a 1"]
 
 
 @pytest.mark.parametrize(
@@ -175,7 +146,6 @@ class TestTraining:
     [
         lambda ax: figures10.cooling(Curve(), ax),
         lambda ax: figures10.class_chances(CHANCES, ax, labels=[0, 1]),
-        lambda ax: figures10.training(History(), ax, quantity="temperature"),
     ],
 )
 def test_a_given_axes_is_used_and_rc_params_are_unchanged(draw):

@@ -1,6 +1,6 @@
 """What happened while a network was trained, epoch by epoch."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from calibkit._result import Result, spell
+from calibkit._result import Result, read_only, spell
 from calibkit.errors import expected_calibration_error
 from calibkit.multiclass.temperature import fit_slope
 
@@ -33,11 +33,8 @@ class TrainingHistory(Result):
     temperature, refined_log_loss : ndarray of shape (E,)
         The temperature of least log loss (above 1: over-confident), and the log loss after scaling
         with it, never above `log_loss`.
-    stop, chosen_epoch, n_validation : str, int, int
-        The rule that chose the epoch, and the epoch whose weights were kept; validation rows, with
-        0 the columns measured there are NaN.
-    logits, labels : ndarray of shape (E, n_validation, K), (n_validation,), or None
-        Validation logits after each epoch, and labels, where they were asked for.
+    labels, logits : ndarray of shape (n_validation,), and (E, n_validation, K) or None
+        Labels of the validation rows, and their logits after each epoch where they were asked for.
 
     Notes
     -----
@@ -53,31 +50,37 @@ class TrainingHistory(Result):
     calibration_error: NDArray[np.float64]
     temperature: NDArray[np.float64]
     refined_log_loss: NDArray[np.float64]
-    stop: str
-    chosen_epoch: int
-    n_validation: int
+    labels: NDArray[np.int64]
     logits: NDArray[np.float32] | None = None
-    labels: NDArray[np.int64] | None = None
 
     def describe(self) -> str:
-        """Say how long the training was, which epoch was kept and what it was worth."""
-        text = f"{spell(len(self.epoch), 'epoch')}, weights of epoch {self.chosen_epoch} kept"
-        if self.n_validation == 0:
-            return f"{text}; no validation data."
-        row = self.chosen_epoch - 1
+        """Say how long the training was and what its last epoch was worth."""
         return (
-            f"{text}: accuracy {self.accuracy[row]:.3f}, log loss {self.log_loss[row]:.3f}, "
-            f"{self.refined_log_loss[row]:.3f} after temperature scaling "
-            f"(T = {self.temperature[row]:.2f}), expected calibration error "
-            f"{self.calibration_error[row]:.3f} (top label, 15 bins of equal width), on "
-            f"{spell(self.n_validation, 'validation row')}."
+            f"{spell(len(self.epoch), 'epoch')}: accuracy {self.accuracy[-1]:.3f}, log loss "
+            f"{self.log_loss[-1]:.3f}, {self.refined_log_loss[-1]:.3f} after temperature scaling "
+            f"(T = {self.temperature[-1]:.2f}), expected calibration error "
+            f"{self.calibration_error[-1]:.3f} (top label, 15 bins of equal width), on "
+            f"{spell(len(self.labels), 'validation row')}."
         )
 
     def _columns(self) -> Mapping[str, NDArray[Any]]:
         return {name: getattr(self, name) for name in ("epoch", *MEASURED)}
 
 
-def measure(logits: NDArray[np.float32], label: NDArray[np.intp]) -> tuple[float, ...]:
+def history_of(
+    rows: Sequence[tuple[float, ...]], labels: NDArray[np.int64], logits: Sequence[Any] = ()
+) -> TrainingHistory:
+    """Put together one row per epoch: training loss, then what `measure` returns."""
+    columns = np.array(rows, dtype=np.float64).T
+    return TrainingHistory(
+        epoch=read_only(np.arange(1, len(rows) + 1)),
+        **{name: read_only(column) for name, column in zip(MEASURED, columns, strict=True)},
+        labels=read_only(labels),
+        logits=read_only(np.stack(logits)) if len(logits) else None,
+    )
+
+
+def measure(logits: NDArray[np.float32], label: NDArray[np.int64]) -> tuple[float, ...]:
     """Return accuracy, log loss, calibration error, temperature and refined log loss."""
     table, row = logits.astype(np.float64), np.arange(len(label))
     slope = fit_slope(logits, label, *_BOUNDS).slope

@@ -10,6 +10,7 @@ Import it explicitly, ``from calibkit import plot``: it needs matplotlib.
 from calibkit.plot._audit import audit_gaps, audit_groups, audit_repairs
 from calibkit.plot._choice import choice
 from calibkit.plot._compare_maps import compare_maps
+from calibkit.plot._confidences import confidences
 from calibkit.plot._corp import corp
 from calibkit.plot._cumulative import cumulative_differences
 from calibkit.plot._decisions import murphy, regret
@@ -20,6 +21,7 @@ from calibkit.plot._piecewise import piecewise
 from calibkit.plot._reliability import reliability
 from calibkit.plot._simplex import simplex
 from calibkit.plot._tested import test_based
+from calibkit.plot._training import training
 from calibkit.plot._words import alt_text
 from calibkit.plot.look import legend, style
 
@@ -30,6 +32,7 @@ __all__ = [
     "audit_repairs",
     "choice",
     "compare_maps",
+    "confidences",
     "corp",
     "cumulative_differences",
     "fit_on_test",
@@ -43,5 +46,6 @@ __all__ = [
     "simplex",
     "style",
     "test_based",
+    "training",
     "venn_abers",
 ]

@@ -1,18 +1,8 @@
 """Lesson 10: cool a network."""
 
-from calibkit.lessons.lesson10.explorer import Thermostat, thermostat, thermostat_view
-from calibkit.lessons.lesson10.figures import training
-from calibkit.lessons.lesson10.runs import compared, epochs, gap, measured, row, table
+from calibkit.learn import table
+from calibkit.lessons.lesson10.explorer import thermostat
+from calibkit.lessons.lesson10.pictures import gallery
+from calibkit.lessons.lesson10.runs import compared, five_seeds, follow, images
 
-__all__ = [
-    "Thermostat",
-    "compared",
-    "epochs",
-    "gap",
-    "measured",
-    "row",
-    "table",
-    "thermostat",
-    "thermostat_view",
-    "training",
-]
+__all__ = ["compared", "five_seeds", "follow", "gallery", "images", "table", "thermostat"]

@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,9 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 from scipy.special import softmax
 
+from calibkit import nets
 from calibkit.learn import answers
-from calibkit.learn.answers import apart, same
+from calibkit.learn.answers import agree, apart, same
 from calibkit.learn.exercises import Check, Prediction
 from calibkit.lessons.lesson10 import problems as problems
 from calibkit.lessons.lesson10.problems import Floats, Pair
@@ -19,6 +21,23 @@ from calibkit.multiclass import TemperatureScaling, undo_label_smoothing
 from calibkit.scores import log_loss
 
 SAY = {
+    # 10.6
+    "no torch": "the check trains a tiny network, but torch is missing. Run `python dev.py torch`.",
+    "one batch": "`training_step` of a tiny network",
+    "its loss": "the loss of the batch",
+    "no backward": "the weights stand still, and no slope is left. `loss.backward()` makes the "
+    "slopes; `zero_grad` comes before it.",
+    "no step": "the slopes are there, but the weights stand still. The optimiser makes the step.",
+    "not zeroed": "the first batch is right, the second is not: `backward` adds to the slopes of "
+    "the batch before. Set them to zero each time.",
+    "softmaxed twice": "`cross_entropy` wants logits. You gave it probabilities, and it applied "
+    "the softmax once more.",
+    "summed": "the weights move too far: the losses are added, where their mean is wanted.",
+    "upwards": "the loss climbs. Is a minus sign too many?",
+    "other weights": "after two batches the weights are others than those of one step of the "
+    "cross-entropy for each batch.",
+    "other loss": "the weights are right, but you return {found}, and the mean loss of the batch "
+    "before the step is {wanted}.",
     # 10.1 and 10.2
     "bold": "logits of an over-confident model",
     "timid": "logits of an under-confident model",
@@ -81,6 +100,59 @@ SAY = {
     "reported on": "this is the log loss of the {split} split. Report the test split.",
     "report off": "for {case}, an honest report says {wanted}, not {found}.",
 }
+
+# --- 10.6: the training step -------------------------------------------------------------------
+
+
+def judge_step(answer: Any) -> str | None:
+    """Judge exercise 10.6: a function that trains a network on one batch."""
+    function = answers.as_function(answer)
+    if find_spec("torch") is None:
+        raise answers.WrongKind(SAY["no torch"])
+    (weights, losses, slopes), right = _stepped(function), _stepped(nets.training_step)
+    if np.array_equal(weights, _stepped(lambda *_: 0.0)[0]):
+        return SAY["no step" if slopes else "no backward"]
+    if not agree(weights, right[0], 1e-4):
+        for slip in ("not zeroed", "softmaxed twice", "summed", "upwards"):
+            if agree(weights, _stepped(_slipping(slip))[0], 1e-4):
+                return SAY[slip]
+        return SAY["other weights"]
+    for found, wanted in zip(losses, right[1], strict=True):
+        if not same(found, wanted, 1e-4):
+            return SAY["other loss"].format(**apart(found, wanted))
+    return None
+
+
+def _stepped(step: Callable[..., Any]) -> tuple[Floats, list[float], bool]:
+    """Return the weights after two batches, the losses returned, and whether slopes are left."""
+    import torch
+
+    network = nets.image_network((2, 2), 4, rng=3)
+    optimiser = torch.optim.SGD(network.parameters(), lr=0.5)
+    losses = []
+    for x, y in problems.batches():
+        batch = (torch.tensor(part, device="cpu") for part in (x, y))
+        result = answers.call(partial(step, network, optimiser, *batch), shown=SAY["one batch"])
+        losses.append(answers.as_number(result, SAY["its loss"]))
+    parts = list(network.parameters())
+    weights = np.concatenate([part.detach().numpy().ravel() for part in parts])
+    return weights, losses, any(part.grad is not None and bool(part.grad.any()) for part in parts)
+
+
+def _slipping(slip: str) -> Callable[..., float]:
+    def step(network: Any, optimiser: Any, images: Any, labels: Any) -> float:
+        log_p = network(images).log_softmax(1)
+        log_p = log_p.exp().log_softmax(1) if slip == "softmaxed twice" else log_p
+        loss = -log_p.gather(1, labels[:, None])
+        loss = loss.sum() if slip == "summed" else loss.mean()
+        if slip != "not zeroed":
+            optimiser.zero_grad()
+        (-loss if slip == "upwards" else loss).backward()
+        optimiser.step()
+        return float(loss.detach())
+
+    return step
+
 
 # --- 10.1 and 10.2: temperatures ---------------------------------------------------------------
 
@@ -291,6 +363,18 @@ def _loss_after(splits: dict[str, Pair], fitted_to: str, reported_on: str) -> fl
 TITLE = "Cool a network"
 
 CHECKS = {
+    "10.6": Check(
+        task="Write the training step",
+        variable="training_step",
+        judge=judge_step,
+        hints=(
+            "`network(images)` gives logits. `torch.nn.functional.cross_entropy(logits, labels)` "
+            "is their mean loss.",
+            "`optimiser.zero_grad()`, `loss.backward()`, `optimiser.step()`, and "
+            "`return loss.item()`.",
+        ),
+        praise="forward, loss, backward, step. All networks of this lesson are trained so.",
+    ),
     "10.1": Check(
         task="Fit the temperature",
         variable="fit_temperature",
@@ -301,6 +385,17 @@ CHECKS = {
             "`minimize_scalar(loss, bounds=(0.05, 20), method='bounded').x` does the search.",
         ),
         praise="you found one number where the log loss is lowest, above 1 and below.",
+    ),
+    "10.5": Check(
+        task="Report without a leak",
+        variable="honest_report",
+        judge=judge_report,
+        hints=(
+            "Each split has one job: to learn weights, to learn T, or to judge.",
+            "Fit T to `validation`, divide the logits of `test` by it, and return their log loss.",
+        ),
+        praise="three splits, three jobs.",
+        tolerance=0.0001,
     ),
     "10.3": Check(
         task="Find the file that was softmaxed twice",
@@ -313,17 +408,6 @@ CHECKS = {
         ),
         praise="no error was raised anywhere. The log loss alone gave it away.",
         tolerance=0.002,
-    ),
-    "10.5": Check(
-        task="Report without a leak",
-        variable="honest_report",
-        judge=judge_report,
-        hints=(
-            "Each split has one job: to learn weights, to learn T, or to judge.",
-            "Fit T to `validation`, divide the logits of `test` by it, and return their log loss.",
-        ),
-        praise="the three splits have three jobs.",
-        tolerance=0.0001,
     ),
     "10.4": Check(
         task="Repair a model with smoothed labels",
@@ -352,13 +436,12 @@ CHECKS = {
 
 PREDICTIONS = {
     "10a": Prediction(
-        question="From epoch 20 on, the network learns its training data by heart. What does the "
-        "log loss on validation data do until epoch 60?",
+        question="From epoch 12 on, the network knows its training images by heart. What does the "
+        "log loss on validation images do until epoch 40?",
         options=("falls", "stays", "rises"),
         outcome="rises",
         why="Accuracy has nearly found its level, and each wrong answer is given with more "
-        "confidence. What the network knows still grows a little: after scaling, the log loss "
-        "falls.",
+        "confidence. After scaling, the log loss does not rise: nothing has been unlearnt.",
     ),
     "10b": Prediction(
         question="You divide all logits by T. What happens to the accuracy?",
@@ -367,30 +450,26 @@ PREDICTIONS = {
         why="Dividing a row by one positive number keeps the order of its entries. The most "
         "probable class stays the most probable one.",
     ),
-    "10c": Prediction(
-        question="Label smoothing of 0.1 has the lowest ECE of all untreated networks. After "
-        "temperature scaling its log loss is…",
-        options=("the lowest", "in the middle", "the highest"),
-        outcome="the highest",
-        why="Smoothed labels pull the logits of a class together (Müller, Kornblith and Hinton, "
-        "2019). They tell less about how sure the network should be, and no temperature brings "
-        "this back.",
-    ),
-    "10d": Prediction(
-        question=(
-            "The network learns from 500 real digits. How does label smoothing fare against plain "
-            "cross-entropy, by the log loss after scaling?"
-        ),
-        options=("it loses again", "it wins here"),
-        outcome="it wins here",
-        why="Its ECE is the highest and its log loss after scaling the lowest. What a loss costs "
-        "depends on the data. The ECE foretold neither outcome.",
-    ),
     "10e": Prediction(
         question="You fit T to the training data instead. It is…",
         options=("about the same", "smaller, above 1", "below 1"),
         outcome="below 1",
         why="The network has all training answers right. There, more boldness is always better, "
         "and T falls as far as you let it.",
+    ),
+    "10c": Prediction(
+        question="As trained, focal loss has the lowest ECE of all nine ways. After temperature "
+        "scaling, its log loss is…",
+        options=("lower than plain training's", "the same", "higher than plain training's"),
+        outcome="higher than plain training's",
+        why="A low ECE as trained is what one temperature gives to every network. What is left "
+        "after scaling is how well a network tells classes apart.",
+    ),
+    "10d": Prediction(
+        question="Without noise, label smoothing has the highest ECE of all nine ways. After "
+        "temperature scaling, its log loss is…",
+        options=("lower than plain training's", "the same", "higher than plain training's"),
+        outcome="lower than plain training's",
+        why="It was under-confident, and heat repairs that. The ECE foretold the opposite.",
     ),
 }

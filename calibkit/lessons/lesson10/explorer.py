@@ -1,4 +1,7 @@
-"""The thermostat: follow a network while it trains, and cool it by hand. Lesson 10."""
+"""The thermostat: follow a network while it trains, and cool it by hand. Lesson 10.
+
+It shows the stored training, so that it needs no torch and says the same on every computer.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,8 +16,7 @@ from calibkit import plot
 from calibkit._result import Result, read_only
 from calibkit.errors import CalibrationError, expected_calibration_error
 from calibkit.explore import Explorer, Preset, Slider
-from calibkit.lessons.lesson10 import figures
-from calibkit.lessons.lesson10 import runs as training
+from calibkit.lessons.lesson10 import figures, runs
 from calibkit.multiclass import TemperatureScaling
 from calibkit.plot.look import AnyFigure
 from calibkit.reliability import BinTable, reliability_table
@@ -64,14 +66,11 @@ class Thermostat(Result):
         }
 
 
-def thermostat_view(*, epoch: int = 60, temperature: float = 1.0, n: int = 500) -> Thermostat:
+def thermostat_view(*, epoch: int = 40, temperature: float = 1.0, n: int = 500) -> Thermostat:
     """Divide the logits of a network by a temperature, at some epoch of its training."""
     if not 0 < temperature < np.inf:
         raise ValueError(f"temperature must be a positive number, got {temperature!r}.")
-    if epoch not in range(1, training.EPOCHS + 1):
-        raise ValueError(f"epoch must be a whole number from 1 to {training.EPOCHS}, got {epoch}.")
-    logits, labels = _rows(n)
-    now = logits[epoch - 1]
+    now, labels = _rows(epoch, n)
     chances = softmax(now / temperature, axis=1)
     best, losses, errors = _curves(epoch, n)
     chosen = _examples(n)
@@ -92,18 +91,22 @@ def thermostat_view(*, epoch: int = 60, temperature: float = 1.0, n: int = 500) 
     )
 
 
-def _rows(n: int) -> tuple[FloatMatrix, NDArray[np.intp]]:
-    if not 50 <= n <= 2000:
-        raise ValueError(f"n must be a whole number from 50 to 2,000, got {n!r}.")
-    network = training.followed_network()
-    return network.logits[:, :n].astype(np.float64), network.labels[:n].astype(np.intp)
+def _rows(epoch: int, n: int) -> tuple[FloatMatrix, NDArray[np.intp]]:
+    """Return the logits after an epoch of the first n validation images, and their labels."""
+    if epoch not in runs.KEPT:
+        raise ValueError(f"epoch must be one of {', '.join(map(str, runs.KEPT))}, got {epoch!r}.")
+    run = runs.stored()
+    labels = run.history.labels
+    if n not in range(50, len(labels) + 1):
+        raise ValueError(f"n must be a whole number from 50 to {len(labels):,}, got {n!r}.")
+    logits = run.kept[runs.KEPT.index(epoch)]
+    return logits[:n].astype(np.float64), labels[:n].astype(np.intp)
 
 
 @lru_cache(maxsize=128)
 def _curves(epoch: int, n: int) -> tuple[float, FloatVector, FloatVector]:
     """Return the best temperature, and log loss and error over the grid of temperatures."""
-    logits, labels = _rows(n)
-    now = logits[epoch - 1]
+    now, labels = _rows(epoch, n)
     hit = now.argmax(axis=1) == labels
     losses, confidences = zip(*(_loss_and_confidence(now / t, labels) for t in GRID), strict=True)
     # The confidence alone is the same binary problem as the view "top-label", and faster.
@@ -114,8 +117,8 @@ def _curves(epoch: int, n: int) -> tuple[float, FloatVector, FloatVector]:
 
 def _examples(n: int) -> NDArray[np.intp]:
     """Return three rows: right and sure at the end of the training, wrong and sure, unsure."""
-    logits, labels = _rows(n)
-    last = softmax(logits[-1], axis=1)
+    logits, labels = _rows(runs.KEPT[-1], n)
+    last = softmax(logits, axis=1)
     confidence, hit = last.max(axis=1), last.argmax(axis=1) == labels
     kinds = (hit & (confidence > _SURE), ~hit & (confidence > _SURE), confidence < _UNSURE)
     # Each mask has a True row in any real training; if not, row 0 stands in.
@@ -159,9 +162,9 @@ _CONTROLS = (
     Slider(
         name="epoch",
         label="Epoch",
-        values=(1, 2, 3, 5, 7, 10, 15, 20, 30, 40, 50, 60),
-        default=60,
-        book=(2, 10, 20, 40, 60),
+        values=runs.KEPT,
+        default=40,
+        book=(2, 5, 10, 20, 40),
     ),
     Slider(
         name="temperature",
@@ -173,16 +176,16 @@ _CONTROLS = (
     ),
     Slider(
         name="n",
-        label="Held-out rows",
-        values=(100, 250, 500, 1000, 2000),
+        label="Held-out images",
+        values=(100, 250, 500, 1000, 1500),
         default=500,
-        unit="rows",
+        unit="images",
     ),
 )
 _PRESETS: tuple[Preset, ...] = (
-    ("epoch 60, T = 1", {}),
-    ("epoch 60, T = 3.5", {"temperature": 3.5}),
-    ("epoch 60, T = 8", {"temperature": 8.0}),
+    ("epoch 40, T = 1", {}),
+    ("epoch 40, T = 2.5", {"temperature": 2.5}),
+    ("epoch 40, T = 8", {"temperature": 8.0}),
     ("epoch 2, T = 1", {"epoch": 2}),
 )
 

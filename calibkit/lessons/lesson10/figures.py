@@ -1,4 +1,4 @@
-"""What a temperature does: probabilities of one example, two curves, and a training. Lesson 10.
+"""What a temperature does: probabilities of a few examples, and two curves. Lesson 10.
 
 Sources: Guo, Pleiss, Sun and Weinberger (2017); tutorial slides, Galdran and Riera, section 3.
 """
@@ -17,20 +17,10 @@ from calibkit.plot import look
 
 if TYPE_CHECKING:
     from calibkit.lessons.lesson10.explorer import Thermostat
-    from calibkit.nets import TrainingHistory
 
 _STEP = 1.3  # from one example to the next; a full bar has the height 1
 _TICKS = (0.25, 0.5, 1, 2, 4, 8)
-# What an axis says of each quantity of a training.
-_LABELS = {
-    "accuracy": "accuracy",
-    "log loss": "log loss",
-    "calibration error": "ECE",
-    "temperature": "best temperature",
-}
-
-
-# --- examples ------------------------------------------------------------------------------------
+_LABELS = {"log loss": "log loss", "calibration error": "ECE"}
 
 
 def class_chances(
@@ -39,15 +29,12 @@ def class_chances(
     *,
     labels: Sequence[int] | NDArray[np.intp],
     names: Sequence[str] | None = None,
-    title: str | None = None,
 ) -> Axes:
     """Draw the probabilities that a few examples get: one row each, one bar per class."""
     rows = np.asarray(chances, dtype=np.float64)
     called = [str(k) for k in range(1, len(rows) + 1)] if names is None else list(names)
-    _check_examples(rows, labels, called)
     size = (4.0, 0.9 + 0.9 * len(rows))
-    words = ("class", "")
-    with look.drawing(ax, size, words=words, title=title, legend=False, grid=None) as ax:
+    with look.drawing(ax, size, words=("class", ""), legend=False, grid=None) as ax:
         for place, (row, label) in enumerate(zip(rows, labels, strict=True)):
             _draw_chances(ax, row, int(label), -_STEP * place)
         k = rows.shape[1]
@@ -58,19 +45,6 @@ def class_chances(
         ax.spines["left"].set_visible(False)
     look.remember(ax, _words_of_examples(rows, labels, called))
     return ax
-
-
-def _check_examples(rows: NDArray[np.float64], labels: Any, names: list[str]) -> None:
-    if rows.ndim != 2 or not len(rows) == len(labels) == len(names):
-        raise ValueError(
-            f"chances have shape {rows.shape}, with {len(labels)} labels and {len(names)} names; "
-            "give one row, one label and one name per example."
-        )
-    for place, label in enumerate(labels):
-        if label not in range(rows.shape[1]):
-            raise ValueError(
-                f"labels[{place}]={label!r} is no class; there are 0 to {rows.shape[1] - 1}."
-            )
 
 
 def _words_of_examples(rows: NDArray[np.float64], labels: Any, names: list[str]) -> list[str]:
@@ -111,22 +85,17 @@ def _draw_chances(ax: Axes, heights: NDArray[np.float64], label: int, foot: floa
     ax.axhline(foot, color=look.GREY, linewidth=0.8, gid="foot")
 
 
-# --- curves --------------------------------------------------------------------------------------
-
-
 def cooling(
     curve: "Thermostat",
     ax: Axes | None = None,
     *,
     quantity: str = "log loss",
-    title: str | None = None,
-    legend: bool | None = None,
 ) -> Axes:
     """Draw log loss or calibration error against the temperature, on a logarithmic axis."""
     as_choice(quantity, "quantity", ("log loss", "calibration error"))
     across = curve.temperatures
     up = curve.log_losses if quantity == "log loss" else curve.errors
-    with look.drawing(ax, (4.6, 3.2), title=title, legend=legend) as ax:
+    with look.drawing(ax, (4.6, 3.2)) as ax:
         _draw_curve(ax, across, up, quantity)
         _draw_marks(ax, curve, float(np.interp(np.log(curve.temperature), np.log(across), up)))
         ax.set_xlabel("temperature T (log scale)", fontsize=look.FONT_SIZE)
@@ -189,66 +158,3 @@ def _draw_marks(ax: Axes, curve: "Thermostat", height: float) -> None:
         gid="set",
         zorder=4,
     )
-
-
-# --- a training ----------------------------------------------------------------------------------
-
-
-def training(
-    history: "TrainingHistory",
-    ax: Axes | None = None,
-    *,
-    quantity: str = "log loss",
-    title: str | None = None,
-    legend: bool | None = None,
-) -> Axes:
-    """Draw one quantity of a training against the epochs, measured on validation data."""
-    as_choice(quantity, "quantity", _LABELS)
-    if not history.n_validation:
-        raise ValueError("the history holds no validation data; call fit(…, validation=(X, y)).")
-    pair = quantity == "log loss"  # the others come in one line, without a legend
-    names = ("log_loss", "refined_log_loss") if pair else (quantity.replace(" ", "_"),)
-    values = [np.asarray(getattr(history, name), dtype=np.float64) for name in names]
-    epoch = np.asarray(history.epoch)
-    with look.drawing(ax, (4.6, 3.2), title=title, legend=legend if pair else False) as ax:
-        if pair:
-            _draw_losses(ax, epoch, values)
-        else:
-            ax.plot(epoch, values[0], color=look.INK, linewidth=2.0, gid="values")
-        if quantity == "temperature":
-            ax.axhline(1, color=look.GREY, linestyle=":", linewidth=1.4, gid="neutral")
-            ax.text(epoch[-1], 1.04, "T = 1", ha="right", va="bottom", fontsize=look.FONT_SIZE)
-        elif not pair:
-            ax.set_ylim(bottom=0)
-        ax.set_xlabel("epoch", fontsize=look.FONT_SIZE)
-        ax.set_ylabel(_LABELS[quantity], fontsize=look.FONT_SIZE)
-    said = [f"{_LABELS[quantity]} on validation data against the epochs.".capitalize()]
-    for kind, line in zip(("", " after temperature scaling"), values, strict=False):
-        said.append(
-            f"It goes from {line[0]:.2f} to {line[-1]:.2f}{kind}, between {line.min():.2f} and "
-            f"{line.max():.2f}."
-        )
-    look.remember(ax, said)
-    return ax
-
-
-def _draw_losses(ax: Axes, epoch: NDArray[np.int64], losses: list[NDArray[np.float64]]) -> None:
-    codes = (
-        ("as trained", look.OVER, "-", "raw"),
-        ("after temperature scaling", look.UNDER, "--", "refined"),
-    )
-    for (label, color, dashes, gid), up in zip(codes, losses, strict=True):
-        least = int(up.argmin())
-        ax.plot(epoch, up, color=color, linestyle=dashes, linewidth=2.0, label=label, gid=gid)
-        ax.plot(
-            epoch[least],
-            up[least],
-            marker="o",
-            markersize=8,
-            markerfacecolor="white",
-            markeredgecolor=color,
-            markeredgewidth=1.8,
-            linestyle="none",
-            label=f"its lowest point: epoch {epoch[least]}",
-            gid=f"least-{gid}",
-        )

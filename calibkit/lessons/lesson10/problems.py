@@ -17,6 +17,13 @@ AMOUNT = 0.1
 _NOT_BY_HEART = 6  # training rows that the network gets wrong
 
 
+def batches() -> list[tuple[NDArray[np.float32], NDArray[np.int64]]]:
+    """Return two batches of made images of shape (8, 1, 28, 28), and labels."""
+    rng = np.random.default_rng(110)
+    shape = (8, 1, 28, 28)
+    return [(rng.random(shape, dtype=np.float32), rng.integers(0, 10, 8)) for _ in range(2)]
+
+
 def made_logits(n: int, factor: float, seed: int, n_classes: int = 10) -> Pair:
     """Draw logits with known truth: the temperature that repairs them is `factor`."""
     rng = np.random.default_rng(seed)

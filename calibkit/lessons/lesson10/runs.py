@@ -1,96 +1,116 @@
-"""Networks and tables of lesson 10: the one behind the thermostat is trained once per session."""
+"""The training that lesson 10 follows, fresh or stored, and its stored table of five seeds."""
 
-from collections.abc import Iterable, Mapping, Sequence
+import json
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import softmax
 
-from calibkit.errors import expected_calibration_error
-from calibkit.multiclass import TemperatureScaling
-from calibkit.scores import log_loss
+from calibkit import nets
+from calibkit.learn import table
+from calibkit.nets.history import history_of
 
-EPOCHS = 60
-_ROWS = 1500
+FOLDER = Path(__file__).parent
+RUN, TABLE = "run.npz", "networks.json"
+EPOCHS = 40
+KEPT = (1, 2, 3, 5, 7, 10, 15, 20, 25, 30, 35, 40)  # epochs whose logits are stored
+NOISE = 0.5
 _SEED = 10
+UNIT = 16  # logits are stored in steps of 1/16
+
+SAY = {
+    "stored": "torch is missing. These are the stored outputs of the same training.",
+    "blank": "Your step is still a blank: the one of the package trains.",
+}
+HEADS = ("training", "accuracy", "ECE", "T", "log loss", "difference", "it is")
+
+Logits = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Followed:
-    """Logits of held-out rows after each epoch of a training."""
+class Run:
+    """A training: what happened on the validation images, and logits of all three parts."""
 
-    logits: NDArray[np.float32]  # after epoch 1 to E: (E, n, K)
-    labels: NDArray[np.int64]  # 0 .. K-1
+    history: nets.TrainingHistory
+    kept: Logits  # of the validation images, after each epoch in KEPT: (12, 1500, 10)
+    train: Logits  # at the end: (1000, 10)
+    validation: Logits  # at the end: (1500, 10)
+    test: Logits  # at the end: (2500, 10)
+
+    def at(self, epoch: int) -> NDArray[np.float64]:
+        """Return the probabilities of the validation images after one of the epochs in KEPT."""
+        return np.asarray(softmax(self.kept[KEPT.index(epoch)].astype(np.float64), axis=1))
+
+
+def images() -> nets.Split:
+    """Return the noisy digits of the lesson."""
+    return nets.mnist_digits(noise=NOISE, seed=_SEED)
+
+
+def train(step: Any = None) -> Run:
+    """Train the lesson's network, with the step given or with the package's own."""
+    split, network = images(), nets.image_network(rng=_SEED)
+    history = nets.train_network(
+        network, split, step=step, epochs=EPOCHS, keep_logits=True, rng=_SEED
+    )
+    assert history.logits is not None  # asked for above
+    parts = [nets.logits_of(network, x) for x in (split.train_x, split.test_x)]
+    return Run(
+        history=history,
+        kept=history.logits[np.array(KEPT) - 1],
+        train=parts[0],
+        validation=history.logits[-1],
+        test=parts[1],
+    )
+
+
+def follow(step: Any = None) -> Run:
+    """Train the network by a learner's step; without torch, read the stored outputs, and say so.
+
+    Where the blank ``...`` is left, the package's own step trains.
+    """
+    if find_spec("torch") is None:
+        print(SAY["stored"])
+        return stored()
+    if not callable(step):
+        print(SAY["blank"])
+        return train()
+    return train(step)
 
 
 @lru_cache(maxsize=1)
-def followed_network() -> Followed:
-    """Train a small network on 1,500 signals and follow it on 2,000 others.
+def stored() -> Run:
+    """Return the training that comes with the package; `python dev.py networks` makes it anew."""
+    with np.load(FOLDER / RUN) as file:
+        found = {name: file[name] for name in file.files}
+    rows = [tuple(row) for row in found.pop("measured").astype(np.float64).T]
+    labels = found.pop("labels").astype(np.int64)
+    logits = {name: part.astype(np.float32) / UNIT for name, part in found.items()}
+    history = history_of(rows, labels)
+    return Run(history=history, validation=logits["kept"][-1], **logits)
 
-    It takes some seconds, and is kept in memory.
+
+@lru_cache(maxsize=1)
+def five_seeds() -> dict[str, dict[str, dict[str, Any]]]:
+    """Return what is stored: data set, recipe, and each quantity as a list of one per seed.
+
+    Beside them stand the `difference` to cross-entropy in log loss after scaling, `half` its
+    interval, and the `verdict` that both allow.
     """
-    from calibkit import nets
-
-    data = nets.mnist1d()
-    net = nets.NetClassifier(epochs=EPOCHS, keep_logits=True, rng=_SEED)
-    net.fit(
-        data.train_x[:_ROWS],
-        data.train_y[:_ROWS],
-        validation=(data.validation_x, data.validation_y),
-    )
-    history = net.history_
-    assert history.logits is not None and history.labels is not None  # asked for above
-    return Followed(logits=history.logits, labels=history.labels)
+    found: dict[str, dict[str, dict[str, Any]]] = json.loads((FOLDER / TABLE).read_text("utf-8"))
+    return found
 
 
-def table(head: str, form: str, rows: Iterable[Sequence[Any]]) -> str:
-    """Return a head and one line per row, each in the given form."""
-    return "\n".join([head, *(form.format(*row) for row in rows)])
-
-
-def epochs(history: Any, which: Iterable[int]) -> str:
-    """Return a table of a training: accuracy, log loss, ECE, T, log loss after scaling."""
-    names = "accuracy", "log_loss", "calibration_error", "temperature", "refined_log_loss"
-    rows = [(k, *(getattr(history, name)[k - 1] for name in names)) for k in which]
-    head = "epoch  accuracy  log loss    ECE     T  log loss after scaling"
-    return table(head, "{:>5} {:>9.2f} {:>9.2f} {:>6.2f} {:>5.2f} {:>23.2f}", rows)
-
-
-def measured(prob: Any, label: Any) -> tuple[float, float, float]:
-    """Return the ECE of the confidence, its null level, and the log loss."""
-    error = expected_calibration_error(label, prob, view="top-label")
-    return error.value, error.null_mean, log_loss(label, prob).value
-
-
-def _cooled(model: Any, split: Any) -> tuple[TemperatureScaling, Any]:
-    """Fit T to the validation rows; return it, and the scaled test predictions."""
-    scaling = TemperatureScaling("logits")
-    scaling.fit(model.logits(split.validation_x), split.validation_y)
-    return scaling, scaling.calibrate(model.logits(split.test_x))
-
-
-def row(model: Any, split: Any) -> tuple[float, ...]:
-    """Measure a network: accuracy, ECE, log loss, T; scaled: ECE, its null level, log loss."""
-    raw, (scaling, scaled) = model.predict_proba(split.test_x), _cooled(model, split)
-    accuracy = float(np.mean(raw.argmax(axis=1) == split.test_y))
-    ece, _, loss = measured(raw, split.test_y)
-    return accuracy, ece, loss, scaling.temperature_, *measured(scaled, split.test_y)
-
-
-def compared(rows: Mapping[str, Sequence[float]]) -> str:
-    """Return a table of networks, each as measured by `row`."""
-    head = (
-        "                          as trained         after temperature scaling\n"
-        "training             accuracy    ECE  loss      T    ECE (null)   loss"
-    )
-    form = "{:20} {:>8.2f} {:>6.3f} {:>5.2f} {:>6.2f} {:>6.3f}  {:.3f} {:>6.2f}"
-    return table(head, form, [(name, *numbers) for name, numbers in rows.items()])
-
-
-def gap(one: Any, other: Any, split: Any) -> tuple[float, float]:
-    """Return how far the other is ahead in log loss after scaling, and its standard error."""
-    place = np.arange(len(split.test_y)), split.test_y
-    ahead = np.log(_cooled(other, split)[1][place]) - np.log(_cooled(one, split)[1][place])
-    return float(ahead.mean()), float(ahead.std(ddof=1) / np.sqrt(len(ahead)))
+def compared(data: str) -> str:
+    """Return the table of a data set: means of five seeds, and differences with intervals."""
+    rows = []
+    for name, row in five_seeds()[data].items():
+        means = [np.mean(row[key]) for key in ("accuracy", "ece", "temperature", "loss_scaled")]
+        beside = f"{row['difference']:+.3f} ± {row['half']:.3f}" if row["half"] else "–"
+        rows.append((name, *means, beside, row["verdict"]))
+    return table(HEADS, rows, 2)
