@@ -20,6 +20,7 @@ from calibkit.auditing.report import CODES
 from calibkit.counts import _sources
 from calibkit.counts._blocks import Dialect, Place, listed, quoted
 from calibkit.counts._columns import Columns, columns_of
+from calibkit.decisions.costs import as_costs
 from calibkit.doctor import doctor
 from calibkit.views import View
 
@@ -240,23 +241,16 @@ def _view(text: str | None) -> View | None:
     return int(text) if text is not None and text.isdecimal() else text
 
 
-def _costs(options: argparse.Namespace) -> tuple[float, float] | None:
+def _costs(options: argparse.Namespace) -> Any:
     pair = (options.false_positive, options.false_negative)
-    if options.costs is None and pair == (None, None):
-        return None
+    if pair == (None, None):
+        # Read before the file is: a slip is told at once.
+        return None if options.costs is None else as_costs(options.costs)
     if options.costs is not None:
-        if pair != (None, None):
-            raise Refused("give --costs or --false-positive and --false-negative, not both.")
-        first, _, second = options.costs.partition(":")
-        try:
-            return float(first), float(second)
-        except ValueError:
-            raise Refused(
-                f"--costs: {quoted(options.costs)} is not of the form FP:FN, e.g. 1:20."
-            ) from None
+        raise Refused("give --costs or --false-positive and --false-negative, not both.")
     if None in pair:
         raise Refused("--false-positive and --false-negative belong together.")
-    return pair
+    return as_costs(pair)
 
 
 def _write(report: AuditReport, options: argparse.Namespace) -> None:

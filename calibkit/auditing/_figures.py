@@ -32,8 +32,9 @@ def draw(report: "AuditReport") -> dict[str, "Figure"]:
     curves = {"as it is": costs.curve}
     if costs.repaired is not None:
         curves["repaired (held out)"] = costs.repaired
-    threshold = math.nan if costs.paid is None else costs.paid.threshold
-    plot.murphy(curves, axes["costs"], marks=[threshold] if math.isfinite(threshold) else [])
+    paid = costs.paid
+    prices = None if paid is None or math.isnan(paid.threshold) else paid.costs
+    plot.murphy(curves, axes["costs"], costs=prices)
     if len(report.repairs.name):
         figures["repairs"] = _figure(1.1 + _ROW * len(report.repairs.name))
         plot.audit_repairs(report.repairs, figures["repairs"].subplots())
