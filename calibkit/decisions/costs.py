@@ -85,8 +85,8 @@ def as_costs(costs: Any, n_classes: int | None = None) -> FloatVector:
     if not np.isfinite(table).all():
         action, k = np.argwhere(~np.isfinite(table))[0]
         raise ValueError(
-            f"costs[{action}, {k}] = {float(table[action, k])!r} must be finite; to forbid an action, "
-            "leave out its row."
+            f"costs[{action}, {k}] = {float(table[action, k])!r} must be finite; to forbid an "
+            "action, leave out its row."
         )
     if n_classes is not None and table.shape[1] != n_classes:
         hint = " Pass costs.T." if table.shape[0] == n_classes else ""
