@@ -1,0 +1,107 @@
+"""Two models on the same rows: what each row adds to each measure, and intervals of differences."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibkit.auditing.repairs import resampled_means
+from calibkit.bins import Binning, as_bins
+from calibkit.corp import corp_decomposition
+from calibkit.decisions import best_actions
+from calibkit.views import BinaryProblem, View, binary_problems
+
+FloatVector = NDArray[np.float64]
+
+# Each measure with its unit in words, and whether more of it is better.
+MEASURES = {
+    "cost": ("in cost", False),
+    "log loss": ("nats of log loss", False),
+    "Brier score": ("in Brier score", False),
+    "miscalibration": ("of the Brier score lost by miscalibration", False),
+    "discrimination": ("of the Brier score won by discrimination", True),
+    "calibration error": ("in calibration error", False),
+}
+SCORES = ("cost", "log loss", "Brier score")  # means over rows: exact also in a stream
+
+
+def scores_of_rows(
+    label: NDArray[np.int64], prob: FloatVector, costs: FloatVector | None
+) -> dict[str, FloatVector]:
+    """Return what each row adds to cost, log loss and Brier score."""
+    table = np.column_stack([1 - prob, prob]) if prob.ndim == 1 else prob
+    own = table[np.arange(len(label)), label]
+    brier = (1 - own) ** 2
+    if prob.ndim == 2:
+        brier = np.einsum("ik,ik->i", prob, prob) - own**2 + brier
+    with np.errstate(divide="ignore"):  # ln 0 is infinite, and said to be
+        found = {"log loss": 0.0 - np.log(own), "Brier score": brier}
+    if costs is None:
+        return found
+    return {"cost": costs[best_actions(prob, costs=costs), label]} | found
+
+
+def parts_of_rows(
+    label: NDArray[np.int64], prob: FloatVector, view: View | None, bins: Binning | int
+) -> dict[str, FloatVector]:
+    """Return what each row adds to the CORP parts of the Brier score, and to the ECE.
+
+    The curve and the frequency are minimisers of what they are subtracted from: to first order
+    their own error does not matter, and sums over rows behave as those of fixed functions.
+    """
+    problems = binary_problems(label, prob, view=view)
+    parts = [_parts(problem, as_bins(bins)) for problem in problems]
+    lost, won, error = (np.sum(one, axis=0) for one in zip(*parts, strict=True))
+    found = (lost, won, error / len(problems))
+    return dict(zip(("miscalibration", "discrimination", "calibration error"), found, strict=True))
+
+
+def _parts(problem: BinaryProblem, bins: Binning) -> tuple[FloatVector, FloatVector, FloatVector]:
+    prob, happened = problem.prob.astype(np.float64), problem.label.astype(np.float64)
+    curve = corp_decomposition(problem.label, prob).recalibrate(prob)
+    best = (curve - happened) ** 2
+    edges = bins.edges(prob, problem.label)
+    place = bins.assign(prob, edges)
+    side = np.sign(np.bincount(place, prob - happened, minlength=len(edges)))
+    return (
+        (prob - happened) ** 2 - best,
+        (happened.mean() - happened) ** 2 - best,
+        side[place] * (prob - happened),
+    )
+
+
+def intervals(
+    differences: FloatVector, level: float, count: int, rng: np.random.Generator
+) -> tuple[FloatVector, FloatVector]:
+    """Return percentile intervals of the mean of each row of (m, n) differences, paired.
+
+    Where a difference is infinite there is no interval: NaN.
+    """
+    finite = np.isfinite(differences).all(axis=1)
+    means = resampled_means(np.where(finite[:, None], differences, 0.0), count, rng)
+    ends = np.quantile(means, [(1 - level) / 2, (1 + level) / 2], axis=0)
+    low, high = np.where(finite, ends, np.nan)
+    return low, high
+
+
+def difference(first: float, other: float) -> float:
+    """Return other minus first; two infinite numbers cannot be told apart: NaN."""
+    return float("nan") if np.isinf(first) and np.isinf(other) else other - first
+
+
+def verdict(measure: str, change: float, low: float, high: float) -> str:
+    """Return "better", "worse", "equal" or "not separated" for the second model."""
+    if change == low == high == 0:
+        return "equal"
+    if np.isinf(change):
+        low = high = change
+    sign = 1 if MEASURES[measure][1] else -1
+    if sign * low > 0 and sign * high > 0:
+        return "better"
+    return "worse" if sign * low < 0 and sign * high < 0 else "not separated"
+
+
+def stacked(rows: Sequence[dict[str, Any]]) -> FloatVector:
+    """Return the values of dictionaries with the same keys as (number, m, n)."""
+    return np.array([list(one.values()) for one in rows])
