@@ -1,10 +1,10 @@
 """Two models on the same rows: what each row adds to each measure, and intervals of differences."""
 
-from collections.abc import Sequence
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import special
 
 from calibkit.auditing.repairs import resampled_means
 from calibkit.bins import Binning, as_bins
@@ -14,14 +14,14 @@ from calibkit.views import BinaryProblem, View, binary_problems
 
 FloatVector = NDArray[np.float64]
 
-# Each measure with its unit in words, and whether more of it is better.
+# Each measure with its unit in words.
 MEASURES = {
-    "cost": ("in cost", False),
-    "log loss": ("nats of log loss", False),
-    "Brier score": ("in Brier score", False),
-    "miscalibration": ("of the Brier score lost by miscalibration", False),
-    "discrimination": ("of the Brier score won by discrimination", True),
-    "calibration error": ("in calibration error", False),
+    "cost": "in cost",
+    "log loss": "nats of log loss",
+    "Brier score": "in Brier score",
+    "miscalibration": "in miscalibration",
+    "discrimination": "in discrimination",
+    "calibration error": "in calibration error",
 }
 SCORES = ("cost", "log loss", "Brier score")  # means over rows: exact also in a stream
 
@@ -85,23 +85,32 @@ def intervals(
     return low, high
 
 
-def difference(first: float, other: float) -> float:
-    """Return other minus first; two infinite numbers cannot be told apart: NaN."""
-    return float("nan") if np.isinf(first) and np.isinf(other) else other - first
+class Change(NamedTuple):
+    """A measure of the first model and of another one, and what differs."""
+
+    first: float
+    value: float
+    difference: float  # value minus first; NaN where both are infinite
+    low: float
+    high: float
+    verdict: str  # "better", "worse", "equal" or "not separated"
 
 
-def verdict(measure: str, change: float, low: float, high: float) -> str:
-    """Return "better", "worse", "equal" or "not separated" for the second model."""
-    if change == low == high == 0:
-        return "equal"
-    if np.isinf(change):
-        low = high = change
-    sign = 1 if MEASURES[measure][1] else -1
-    if sign * low > 0 and sign * high > 0:
-        return "better"
-    return "worse" if sign * low < 0 and sign * high < 0 else "not separated"
+def change(measure: str, first: float, value: float, ends: tuple[float, float]) -> Change:
+    """Judge a difference by its interval; an infinite one judges itself."""
+    apart = float("nan") if np.isinf(first) and np.isinf(value) else value - first
+    low, high = (apart, apart) if np.isinf(apart) else ends
+    sign, verdict = 1 if measure == "discrimination" else -1, "not separated"
+    if apart == low == high == 0:
+        verdict = "equal"
+    elif sign * low > 0 and sign * high > 0:
+        verdict = "better"
+    elif sign * low < 0 and sign * high < 0:
+        verdict = "worse"
+    return Change(first, value, apart, *ends, verdict)
 
 
-def stacked(rows: Sequence[dict[str, Any]]) -> FloatVector:
-    """Return the values of dictionaries with the same keys as (number, m, n)."""
-    return np.array([list(one.values()) for one in rows])
+def around(mean: float, sd: float, n: int, level: float) -> tuple[float, float]:
+    """Return Student's interval of a mean."""
+    half = float(special.stdtrit(n - 1, (1 + level) / 2)) * sd / float(np.sqrt(n))
+    return mean - half, mean + half
