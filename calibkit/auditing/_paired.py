@@ -78,7 +78,7 @@ def intervals(
 
     Where a difference is infinite there is no interval: NaN.
     """
-    finite = np.isfinite(differences).all(axis=1)
+    finite = np.asarray(np.isfinite(differences).all(axis=1))
     means = resampled_means(np.where(finite[:, None], differences, 0.0), count, rng)
     ends = np.quantile(means, [(1 - level) / 2, (1 + level) / 2], axis=0)
     low, high = np.where(finite, ends, np.nan)
