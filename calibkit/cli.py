@@ -138,8 +138,6 @@ def _add_options(parser: argparse.ArgumentParser, command: str) -> None:
     add("--view", help="top-label, class-wise, or the number of a class")
     both = "costs of a false positive and a false negative, e.g. 1:20"
     add("--costs", metavar="FP:FN", help=both)
-    add("--false-positive", type=float, metavar="COST", help="cost of a false positive")
-    add("--false-negative", type=float, metavar="COST", help="cost of a false negative")
     add("--bins", type=int, default=15, help="number of equal-width bins (15)")
     add("--seed", type=int, default=0, help="seed of the redraws (0)")
     add = parser.add_argument_group("what comes out").add_argument
@@ -233,7 +231,8 @@ def _shared(options: argparse.Namespace) -> dict[str, Any]:
     names = ", ".join(os.fsencode(Path(p).name).decode("utf-8", "replace") for p in options.paths)
     return {
         "view": _view(options.view),
-        "costs": _costs(options),
+        # Read before the file is: a slip is told at once.
+        "costs": None if options.costs is None else as_costs(options.costs),
         "title": options.title or names,
         "rng": options.seed,
     }
@@ -298,18 +297,6 @@ def _parts(text: str) -> list[str]:
 
 def _view(text: str | None) -> View | None:
     return int(text) if text is not None and text.isdecimal() else text
-
-
-def _costs(options: argparse.Namespace) -> Any:
-    pair = (options.false_positive, options.false_negative)
-    if pair == (None, None):
-        # Read before the file is: a slip is told at once.
-        return None if options.costs is None else as_costs(options.costs)
-    if options.costs is not None:
-        raise Refused("give --costs or --false-positive and --false-negative, not both.")
-    if None in pair:
-        raise Refused("--false-positive and --false-negative belong together.")
-    return as_costs(pair)
 
 
 def _write(report: AuditReport | Comparison, options: argparse.Namespace) -> None:

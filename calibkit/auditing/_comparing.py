@@ -95,39 +95,47 @@ def compare(
     """
     level, count, bins = as_level(level), as_count(n_resamples, "n_resamples"), as_bins(bins)
     rows, probs = _rows_of(y_true, y_prob, groups, class_names)
-    names, models = tuple(probs), list(probs.values())
     table = None if costs is None else as_costs(costs, rows.n_classes)
     if view is None and not rows.binary:
         view = "class-wise" if rows.n_classes <= MOST_CLASSES else "top-label"
+    names, count = tuple(probs), min(count, max(100, _NUMBERS // rows.n))
     seeds = as_generator(rng).integers(0, 2**62, size=2).tolist()
-    options: Any = {"view": view, "bins": bins, "n_draws": _DRAWS, "rng": seeds[0]}
-    ece = expected_calibration_error
-    nulls = [null_level(ece, rows.label, prob, **options) for prob in models]
-    scores = [paired.scores_of_rows(rows.label, prob, table) for prob in models]
-    parts = [paired.parts_of_rows(rows.label, prob, view, bins) for prob in models]
+    scores = [paired.scores_of_rows(rows.label, prob, table) for prob in probs.values()]
+    parts = [paired.parts_of_rows(rows.label, prob, view, bins) for prob in probs.values()]
+    nulls = _nulls(rows, probs, seeds[0], view=view, bins=bins)
     each = [one | two for one, two in zip(scores, parts, strict=True)]
-    count = min(count, max(100, _NUMBERS // rows.n))
     found = _differences(names, each, [null.mean for null in nulls], level, count, seeds[1])
+    return Comparison(
+        title="Comparison of models" if title is None else str(title),
+        level=level,
+        calibration=_calibration(names, nulls, scores),
+        groups=_by_group(rows, names, scores, level),
+        costs=table,
+        notes=_notes(count, level, bins),
+        **_shown(rows, probs, view, bins),
+        **worded(names, found, level),
+    )
+
+
+def _nulls(rows: Rows, probs: Mapping[str, FloatVector], seed: int, **options: Any) -> list[Any]:
+    ece = expected_calibration_error
+    return [
+        null_level(ece, rows.label, prob, n_draws=_DRAWS, rng=seed, **options)
+        for prob in probs.values()
+    ]
+
+
+def _shown(
+    rows: Rows, probs: Mapping[str, FloatVector], view: View | None, bins: Binning
+) -> dict[str, Any]:
+    """Return what the figures show, and the view in words."""
     every, one = view == "class-wise", view not in ("class-wise", "top-label")
     seen: Any = {"view": "top-label" if every else view, "bins": bins}
     tables = {name: reliability_table(rows.label, p, **seen) for name, p in probs.items()}
     curves = {name: murphy_curve(rows.label, p, view=view) for name, p in probs.items() if one}
-    return Comparison(
-        title="Comparison of models" if title is None else str(title),
-        models=names,
-        n=rows.n,
-        n_classes=rows.n_classes,
-        view="every class, summed" if every else tables[names[0]].view,
-        level=level,
-        calibration=_calibration(names, nulls, scores),
-        groups=_by_group(rows, names, scores, level),
-        bins=tables,
-        curves=curves,
-        costs=table,
-        notes=_notes(count, level, bins),
-        versions=_versions(),
-        **worded(names, found, level),
-    )
+    words = "every class, summed" if every else next(iter(tables.values())).view
+    size = {"n": rows.n, "n_classes": rows.n_classes, "versions": _versions()}
+    return size | {"models": tuple(probs), "bins": tables, "curves": curves, "view": words}
 
 
 def _rows_of(

@@ -121,25 +121,15 @@ def regret_bound(error: float, *, benefit: float, harm: float) -> float:
     return total * as_finite(error, "error", 0, 1)
 
 
-def trust_regret(
-    y_prob: Any,
-    true_prob: Any,
-    *,
-    benefit: float | None = None,
-    harm: float | None = None,
-    costs: Any = None,
-) -> TrustRegret:
+def trust_regret(y_prob: Any, true_prob: Any, *, benefit: float, harm: float) -> TrustRegret:
     """Loss from acting on `y_prob` where `true_prob` would have been right.
 
     Parameters
     ----------
     y_prob, true_prob : array-like of shape (n,)
         Said and true probability that acting is right.
-    benefit, harm : float, optional
-        As in `regret_bound`.
-    costs : array-like of shape (2, 2), pair of float, mapping or str, optional
-        As in `policy_cost`, in place of both: a false positive is the harm, a false negative the
-        benefit that is forgone.
+    benefit, harm : float
+        As in `regret_bound`; the prices of a false negative and of a false positive.
 
     Notes
     -----
@@ -152,10 +142,6 @@ def trust_regret(
     >>> round(regret.value, 4), round(regret.bound, 4)
     (1.0, 1.2)
     """
-    if (costs is None) == (benefit is None and harm is None) or (benefit is None) != (harm is None):
-        raise ValueError("pass either benefit= and harm=, or costs=.")
-    if costs is not None:
-        benefit, harm = stakes(costs)
     benefit, harm = as_amount(benefit, "benefit"), as_amount(harm, "harm")
     said, true = _as_pairs(y_prob, true_prob)
     threshold = harm / (benefit + harm)
