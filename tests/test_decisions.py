@@ -367,7 +367,7 @@ def test_the_audit_the_policy_and_the_figure_name_one_number() -> None:
     (mark,) = (one for one in ax.lines if one.get_gid() == "mark")
     assert mark.get_xdata()[0] == pytest.approx(1 / 21)
     assert np.interp(1 / 21, *line.get_data()) == pytest.approx(paid, abs=1e-9)
-    assert "both mistakes cost 21 together" in ax.get_ylabel()
+    assert "(prices sum to 21)" in ax.get_ylabel()
     assert "sum to 21" in plot.alt_text(ax)
 
 

@@ -55,7 +55,7 @@ def draw_comparison(found: "Comparison") -> dict[str, "Figure"]:
     from calibkit import plot
     from calibkit.decisions.costs import stakes
 
-    figures = {"models": _figure(_HIGH)}
+    figures = {"models": _figure(_TALL - 1.5)}
     plot.overlay(dict(list(found.bins.items())[:_MOST_MODELS]), figures["models"].subplots())
     if found.curves:
         figures["costs"], prices = _figure(_HIGH), found.costs

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from calibkit.decisions import MurphyCurve, RegretCurve
 
 # Colour and line style of the first, second, ... curve.
-_CODES: tuple[tuple[str, Any], ...] = (
+CODES: tuple[tuple[str, Any], ...] = (
     (look.TRUTH, "solid"),
     (look.OVER, (0, (6, 1.5))),
     (look.UNDER, (0, (2.5, 1.2))),
@@ -73,7 +73,7 @@ def murphy(
     >>> from calibkit.decisions import murphy_curve
     >>> ax = plot.murphy(murphy_curve([0, 0, 1, 1], [.1, .4, .3, .8]))
     >>> ax.get_ylabel()
-    'mean cost, where both mistakes cost 1 together'
+    'mean cost (prices sum to 1)'
     >>> plt.close(ax.figure)
     """
     named = _named(curves, "model")
@@ -87,14 +87,14 @@ def murphy(
     total = 1.0
     if costs is not None:
         total, marks = sum(stakes(costs)), [*marks, decision_threshold(costs)]
-    label = f"mean cost, where both mistakes cost {total:g} together"
+    label = f"mean cost (prices sum to {total:g})"
     with _over_thresholds(ax, label, marks, title, legend) as ax:
         code: dict[str, Any] = {"color": look.GREY, "linestyle": (0, (1, 2)), "linewidth": 1.6}
         label = "ignoring the model"
         ax.plot(
             _GRID, total * first.ignoring(_GRID), zorder=2.2, label=label, gid="ignoring", **code
         )
-        for (name, curve), colours in zip(named.items(), _CODES, strict=False):
+        for (name, curve), colours in zip(named.items(), CODES, strict=False):
             x, y = curve.line()
             _draw_line(ax, (x, total * y), colours, name)
         ax.set_ylim(bottom=0)
@@ -144,7 +144,7 @@ def regret(
     >>> from calibkit.decisions import regret_curve
     >>> ax = plot.regret(regret_curve([.8, .6], [.5, .6]), marks=[.75])
     >>> ax.get_ylabel()
-    'regret per prediction, where B + H = 1'
+    'regret per prediction'
     >>> plt.close(ax.figure)
     """
     named = _named(curves, "trusting")
@@ -153,9 +153,9 @@ def regret(
         raise ValueError(
             f"the curves have costs that sum to {sorted(totals)}; draw them in one unit."
         )
-    label = f"regret per prediction, where B + H = {totals.pop():g}"
-    with _over_thresholds(ax, label, marks, title, legend) as ax:
-        for (name, curve), code in zip(named.items(), _CODES, strict=False):
+    unit = "" if totals == {1.0} else f" (B + H = {totals.pop():g})"
+    with _over_thresholds(ax, f"regret per prediction{unit}", marks, title, legend) as ax:
+        for (name, curve), code in zip(named.items(), CODES, strict=False):
             _draw_line(ax, (curve.threshold, curve.regret), code, name)
             if bounds:
                 label = f"{name}: calibration error"
@@ -174,8 +174,8 @@ def regret(
 def _named(curves: Any, single: str) -> dict[str, Any]:
     """Return curves by name, one to as many as there are codes."""
     named = dict(curves) if isinstance(curves, Mapping) else {single: curves}
-    if not 1 <= len(named) <= len(_CODES):
-        raise ValueError(f"{len(named)} curves; draw 1 to {len(_CODES)} in one figure.")
+    if not 1 <= len(named) <= len(CODES):
+        raise ValueError(f"{len(named)} curves; draw 1 to {len(CODES)} in one figure.")
     return named
 
 

@@ -6,16 +6,10 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from calibkit.plot import _scale, look
+from calibkit.plot._decisions import CODES
 from calibkit.reliability import BinTable
 
-# Colour, line and marker of the first, second, ... model.
-_CODES = (
-    (look.INK, "solid", "o"),
-    (look.OVER, (0, (6, 1.5)), "s"),
-    (look.UNDER, (0, (2.5, 1.2)), "^"),
-    (look.TRUTH, (0, (6, 1.5, 1.2, 1.5)), "D"),
-    (look.SKY, (0, (1.2, 1.2)), "v"),
-)
+_MARKERS = ("o", "s", "^", "D", "v")
 
 
 def overlay(
@@ -57,14 +51,15 @@ def overlay(
     'observed frequency'
     >>> plt.close()
     """
-    if not 1 <= len(tables) <= len(_CODES):
-        raise ValueError(f"{len(tables)} models; draw 1 to {len(_CODES)} in one figure.")
+    if not 1 <= len(tables) <= len(_MARKERS):
+        raise ValueError(f"{len(tables)} models; draw 1 to {len(_MARKERS)} in one figure.")
     views = {table.view for table in tables.values()}
     if len(views) > 1:
         raise ValueError(f"the tables have the views {', '.join(sorted(views))}; draw one view.")
     with look.drawing(ax, (4.6, 4.2), title=title, legend=legend) as ax:
         _scale.frame(ax, _scale.axis_words(views.pop()), "linear")
-        for (name, table), (color, dashes, marker) in zip(tables.items(), _CODES, strict=False):
+        codes = zip(tables.items(), CODES, _MARKERS, strict=False)
+        for (name, table), (color, dashes), marker in codes:
             # NaN breaks the line at an empty bin.
             up = np.where(table.occupied, table.frequency, np.nan)
             ax.plot(
