@@ -128,7 +128,7 @@ def test_intervals_cover_known_differences() -> None:
 
 def test_infinite_log_loss_is_said_and_decides() -> None:
     y, models = two(400)
-    y[0], zero = 1, models["fair"].copy()
+    y[0], zero = 1, models["fair"] ** 1.1
     zero[0] = 0.0
     found = compare(y, {"fair": models["fair"], "zero": zero}, **QUICK)
     loss = row(found, "log loss")
@@ -159,6 +159,29 @@ def test_groups_are_compared_each_or_refused() -> None:
     alone = compare(y[inside], {n: p[inside] for n, p in models.items()}, **QUICK)
     place = [*zip(columns["group"], columns["measure"], strict=True)].index(("odd", "log loss"))
     assert columns["difference"][place] == pytest.approx(row(alone, "log loss")["difference"])
+
+
+@pytest.mark.parametrize("events", [0, 9, 400])
+def test_nothing_is_concluded_from_a_handful_of_events(events: int) -> None:
+    y = (np.arange(400) < events).astype(np.int64)
+    rng = np.random.default_rng(1)
+    models = {"a": rng.uniform(0.1, 0.3, 400), "b": rng.uniform(0.6, 0.9, 400)}
+    found = compare(y, models, costs=(1, 1), groups=np.arange(400) % 2, **QUICK)
+    assert set(found.verdict.tolist()) <= {"not separated", "equal"}
+    assert "too few to compare b with a" in found.headline
+    streams = {name: _cut(y, prob, [400]) for name, prob in models.items()}
+    if events:
+        many = compare_stream(streams, costs=(1, 1), sample=200, **QUICK)
+        assert set(many.verdict.tolist()) <= {"not separated", "equal"}
+
+
+def test_nothing_is_concluded_from_a_handful_of_other_decisions() -> None:
+    y, models = two(400)
+    near = models["fair"].copy()
+    near[y == 0] = np.where(np.arange((y == 0).sum()) < 9, 0.9, near[y == 0])
+    found = compare(y, {"a": models["fair"], "near": near}, costs=(1, 1), **QUICK)
+    assert row(found, "cost")["difference"] > 0
+    assert row(found, "cost")["verdict"] == row(found, "Brier score")["verdict"] == "not separated"
 
 
 BAD: dict[str, tuple[Any, dict[str, Any], str]] = {

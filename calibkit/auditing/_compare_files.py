@@ -38,20 +38,20 @@ def compare_stream(
     Means and standard errors of cost, log loss and Brier score are those of all rows, with
     Student's intervals. Calibration, groups and figures are those of a random `sample`.
     """
-    keeper, sums, table = _Sample(sample, rng), _Sums(len(streams)), None
+    keeper, sums, table = _Sample(sample, rng), _Sums(), None
     names, width = tuple(streams), 1
     for blocks in _aligned(list(streams.values())):
         first = blocks[0]
         width = 1 if first.scores.ndim == 1 else first.scores.shape[1]
         table = None if costs is None else as_costs(costs, max(width, 2))
-        sums.events += int((first.y_true > 0).sum())
+        sums.count += np.bincount(first.y_true, minlength=max(width, 2))
         sums.add([paired.scores_of_rows(b.y_true, b.scores, table) for b in blocks])
         together = np.column_stack([block.scores for block in blocks])
         keeper.add(replace(first, scores=together))
     if not sums.n:
         raise ValueError("There are no rows.")
     rows = keeper.rows()
-    if width == 1 and not sums.events:
+    if width == 1 and not sums.count[1]:
         raise ValueError("y = 1 never occurs. Is the positive label the right one?")
     parts = np.split(rows.scores, len(names), axis=1)
     probs = {n: p[:, 0] if width == 1 else p for n, p in zip(names, parts, strict=True)}
@@ -103,24 +103,30 @@ def _aligned(streams: Sequence[Iterator[Predictions]]) -> Iterator[list[Predicti
 class _Sums:
     """Sums over all rows: of each score of each model, of differences, and of their squares."""
 
-    def __init__(self, models: int) -> None:
-        self.n, self.events, self.models = 0, 0, models
+    def __init__(self) -> None:
+        self.count: Any = 0  # rows of each class
         self.scores: dict[str, FloatVector] = {}
         self.squares: dict[str, FloatVector] = {}
+        self.differ: dict[str, FloatVector] = {}  # how many rows differ
+
+    @property
+    def n(self) -> int:
+        return int(np.sum(self.count))
 
     def add(self, each: Sequence[Mapping[str, FloatVector]]) -> None:
-        self.n += len(each[0]["log loss"])
         for key in each[0]:
             values = np.array([one[key] for one in each])
             with np.errstate(invalid="ignore"):
                 apart = values - values[0]
             self.scores[key] = self.scores.get(key, 0.0) + values.sum(axis=1)
             self.squares[key] = self.squares.get(key, 0.0) + (apart**2).sum(axis=1)
+            self.differ[key] = self.differ.get(key, 0.0) + (apart != 0).sum(axis=1)
 
     def change(self, key: str, other: int, level: float) -> paired.Change:
         first, value = (float(self.scores[key][model]) / self.n for model in (0, other))
-        ends = (float("nan"), float("nan"))
-        if np.isfinite(value) and np.isfinite(first):
+        ends, differ = paired.NONE, int(self.differ[key][other])
+        few = differ > 0 and (differ < paired.FEWEST or paired.too_few(self.count))
+        if np.isfinite(value) and np.isfinite(first) and not few:
             mean = value - first
             spread = max(float(self.squares[key][other]) / self.n - mean**2, 0.0)
             ends = paired.around(mean, float(np.sqrt(spread)), self.n, level)

@@ -23,7 +23,6 @@ from calibkit.views import View
 FloatVector = NDArray[np.float64]
 Found = Mapping[tuple[str, str], paired.Change]  # by model and measure
 _DRAWS = 200  # redraws behind a null level
-_FEWEST = 10  # events, and other rows, of a group that is judged
 _NUMBERS = 100_000_000  # random numbers for a bootstrap; larger data get fewer resamples
 
 
@@ -80,7 +79,8 @@ def compare(
     of the first)``. Equal predictions share a bin and a height. Nothing is clipped: where an event
     had probability 0, the log loss is infinite, the finite model is better, and there is no
     interval; if both are infinite, log loss does not separate them. Differences that are all 0 are
-    "equal". Intervals are not corrected for several models or measures; in groups they are
+    "equal"; fewer than ten events, other rows, or rows that differ have no interval. Intervals are
+    not corrected for several models or measures; in groups they are
     Student's, at a level that pays for all groups (Bonferroni). Taught in lesson 13.
 
     COVERAGE
@@ -104,7 +104,9 @@ def compare(
     parts = [paired.parts_of_rows(rows.label, prob, view, bins) for prob in probs.values()]
     nulls = _nulls(rows, probs, seeds[0], view=view, bins=bins)
     each = [one | two for one, two in zip(scores, parts, strict=True)]
-    found = _differences(names, each, [null.mean for null in nulls], level, count, seeds[1])
+    # Nothing is concluded from a handful of events.
+    few = paired.too_few(np.bincount(rows.label, minlength=rows.n_classes))
+    found = _differences(names, each, [null.mean for null in nulls], level, (count, seeds[1]), few)
     return Comparison(
         title="Comparison of models" if title is None else str(title),
         level=level,
@@ -173,10 +175,10 @@ def _differences(
     each: Sequence[Mapping[str, FloatVector]],
     nulls: Sequence[float],
     level: float,
-    count: int,
-    seed: int,
+    draw: tuple[int, int],
+    few: bool,
 ) -> dict[tuple[str, str], paired.Change]:
-    found = {}
+    found, (count, seed) = {}, draw
     for other in range(1, len(names)):
         with np.errstate(invalid="ignore"):  # infinite minus infinite: no interval
             apart = np.array([each[other][key] - each[0][key] for key in each[0]])
@@ -185,6 +187,8 @@ def _differences(
         for key, row, low, high in zip(each[0], apart, *map(np.ndarray.tolist, ends), strict=True):
             if key == "calibration error" and row.any():
                 low, high = low - nulls[other], high + nulls[0]
+            if row.any() and (few or np.count_nonzero(row) < paired.FEWEST):
+                low, high = paired.NONE
             first, value = float(each[0][key].mean()), float(each[other][key].mean())
             found[names[other], key] = paired.change(key, first, value, (low, high))
     return found
@@ -212,6 +216,9 @@ def _sentence(first: str, other: str, found: Found, level: float) -> str:
     row, unit, range_ = own[main], paired.MEASURES[main], f"{100 * level:g} % interval"
     if row.verdict == "equal":
         text = f"{other} and {first} are equal {unit}."
+    elif np.isnan(row.low):
+        text = f"The data are too few to compare {other} with {first} {unit}: at least "
+        text += f"{paired.FEWEST} events, other rows, and rows that differ are needed."
     elif row.verdict == "not separated":
         text = f"The data cannot separate {other} from {first} {unit}: the difference per "
         text += f"prediction is {row.difference:+.4f} ({range_} {row.low:+.4f} to {row.high:+.4f})."
@@ -261,8 +268,7 @@ def _by_group(
     for place, group in enumerate(rows.groups):
         inside = rows.group == place
         count = np.bincount(rows.label[inside], minlength=rows.n_classes)
-        n = int(count.sum())
-        few = (count.min() if rows.n_classes == 2 else n - count.max()) < _FEWEST
+        n, few = int(count.sum()), paired.too_few(count)
         for other in range(1, len(names)):
             for key in scores[0]:
                 pair = [one[key][inside] for one in (scores[0], scores[other])]
@@ -283,8 +289,8 @@ def _by_group(
 def _in_group(key: str, first: FloatVector, other: FloatVector, level: float) -> paired.Change:
     with np.errstate(invalid="ignore"):
         apart = other - first
-    ends = (float("nan"), float("nan"))
-    if np.isfinite(apart).all() and len(apart) > 1:
+    ends, differ = paired.NONE, np.count_nonzero(apart)
+    if np.isfinite(apart).all() and (differ == 0 or differ >= paired.FEWEST):
         ends = paired.around(float(apart.mean()), float(apart.std(ddof=1)), len(apart), level)
     return paired.change(key, float(first.mean()), float(other.mean()), ends)
 

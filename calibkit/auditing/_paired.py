@@ -23,6 +23,8 @@ MEASURES = {
     "discrimination": "in discrimination",
     "calibration error": "in calibration error",
 }
+FEWEST = 10  # events, other rows, and rows that differ, below which no interval is given
+NONE = (float("nan"), float("nan"))  # no interval
 SCORES = ("cost", "log loss", "Brier score")  # means over rows: exact also in a stream
 
 
@@ -108,6 +110,11 @@ def change(measure: str, first: float, value: float, ends: tuple[float, float]) 
     elif sign * low < 0 and sign * high < 0:
         verdict = "worse"
     return Change(first, value, apart, *ends, verdict)
+
+
+def too_few(count: NDArray[np.intp]) -> bool:
+    """Tell, from the rows of each class, whether they are too few for any interval."""
+    return int(count.min() if len(count) == 2 else count.sum() - count.max()) < FEWEST
 
 
 def around(mean: float, sd: float, n: int, level: float) -> tuple[float, float]:
