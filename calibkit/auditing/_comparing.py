@@ -83,7 +83,12 @@ def compare(
     not corrected for several models or measures; in groups they are
     Student's, at a level that pays for all groups (Bonferroni). Taught in lesson 13.
 
-    COVERAGE
+    Measured on fakes with known truth (500 sets of 1,000 rows in each of four worlds: a sharper
+    copy, another source of knowledge, two equally good ones, a shift against a slope; nominal
+    95 %, errors about 1): log loss 94.0 to 94.6, Brier score 92.8 to 94.6, cost at 1:9 91.0 to
+    94.6, miscalibration 94 to 99.6, discrimination 92.4 to 100; calibration error 100 (200 sets
+    each): its interval is wide. A few rows decided otherwise, each at a price of 9, make the
+    interval of a cost too short: about 80 where 5 in 1,000 are; below ten such rows there is none.
 
     Examples
     --------
