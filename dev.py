@@ -152,6 +152,17 @@ def check_book() -> int:
     return build_book() or pytest("book", "tests/test_book.py", env=environment() | site)
 
 
+def check_live() -> int:
+    """Put the lessons into a site for the browser, and run them there."""
+    if not (BOOK / "html" / "index.html").exists():
+        print("skipped: the site is made from the book, which has not been built")
+        return 0
+    if code := call(sys.executable, "-m", "tools.live.site"):
+        return code
+    env = environment() | {"CALIBKIT_LIVE": str(ROOT / "build" / "site")}
+    return pytest("live", "tests/test_live.py", env=env)
+
+
 def forget_outdated_book() -> None:
     """Remove an earlier build when the package, or a setting of the book, has changed.
 
@@ -180,6 +191,7 @@ STAGES: dict[str, tuple[str, Callable[[], int]]] = {
     "solved": ("solved notebooks, every check correct", lambda: tool("notebooks", "solved")),
     "book": ("notebooks with data, the book, its pages", check_book),
     "browser": ("browser tests", browser_tests),
+    "live": ("the site, its lessons in Node and in a browser", check_live),
     "portable": ("a sample of lessons as other processors compute", lambda: tool("portable")),
 }
 FAST_STAGES: dict[str, Callable[[], int]] = {
@@ -310,6 +322,15 @@ def command_book(arguments: list[str]) -> int:
     return build_book()
 
 
+def command_site(arguments: list[str]) -> int:
+    """Build the book with lessons that run in the browser; `site --serve` shows it."""
+    if "--serve" not in arguments:
+        prepare(READER, TORCH)
+        if code := build_book():
+            return code
+    return call(sys.executable, "-m", "tools.live.site", *arguments)
+
+
 def command_bench(arguments: list[str]) -> int:
     """Time the package against its yardsticks; arguments go to tools/bench.py."""
     prepare(LAB)
@@ -410,6 +431,7 @@ COMMANDS: dict[str, Callable[[list[str]], int]] = {
     "test": command_test,
     "torch": command_torch,
     "book": command_book,
+    "site": command_site,
     "bench": command_bench,
     "study": command_study,
     "solved": command_solved,
