@@ -4,7 +4,7 @@ calibkit is the package behind a course on the calibration of classifiers. Measu
 functions ``f(y_true, y_prob, *, view=..., bins=...)`` that return frozen results with a
 plain-words ``describe()``. The names to begin with:
 
-- `audit`: the verdict on your predictions, in one report;
+- `audit`: the verdict on your predictions, in one report; `compare`: two models on the same rows;
 - `reliability_table`, `consistency_band`: what a diagram shows, and what chance allows;
 - `expected_calibration_error`, `debiased_calibration_error`: the usual error, and a fairer one;
 - `null_level`, `bootstrap_interval`: what chance adds to a number, and how sure it is;
@@ -51,7 +51,7 @@ from calibkit.significance import (
 from calibkit.views import binary_problem, binary_problems
 
 if TYPE_CHECKING:
-    from calibkit.auditing import audit
+    from calibkit.auditing import audit, compare
 
 __version__ = "0.1.0"
 
@@ -77,6 +77,7 @@ __all__ = [
     "brier_score",
     "calibration_error",
     "class_wise_calibration_error",
+    "compare",
     "consistency_band",
     "cox_test",
     "cumulative_differences",
@@ -101,8 +102,8 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     # The audit needs rooms from every floor: they are imported when it is first asked for.
-    if name == "audit":
-        from calibkit.auditing import audit
+    if name in ("audit", "compare"):
+        from calibkit import auditing
 
-        return audit
+        return getattr(auditing, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,25 +1,32 @@
-"""The command ``calibkit``: audit a file of predictions, or check the installation."""
+"""The command ``calibkit``: audit or compare predictions in files, or check the installation."""
 
 import argparse
-import json
 import os
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from calibkit import __version__
-from calibkit.auditing import AuditReport, AuditSettings, audit
+from calibkit.auditing import (
+    COMPARISON_CODES,
+    AuditReport,
+    AuditSettings,
+    Comparison,
+    audit,
+)
+from calibkit.auditing._compare_files import compare_files, compare_stream
 from calibkit.auditing._large import audit_stream
-from calibkit.auditing._pages import is_free, plain, write_whole
+from calibkit.auditing._pages import as_json, is_free, plain, write_whole
 from calibkit.auditing._readers import Predictions, TooLarge, keep, rows_of_files
 from calibkit.auditing.report import CODES, FINDINGS
 from calibkit.counts import _sources
 from calibkit.counts._blocks import Dialect, Place, listed, quoted
 from calibkit.counts._columns import Columns, columns_of
+from calibkit.decisions.costs import as_costs
 from calibkit.doctor import doctor
 from calibkit.views import View
 
@@ -30,6 +37,7 @@ examples:
   calibkit audit predictions.csv --label y --prob p
   calibkit audit log.csv --label answer --positive yes --prob score --costs 1:20 --html report.html
   calibkit audit animals.parquet --label class --prob 'p_*' --fail-if miscalibrated
+  calibkit compare predictions.csv --label y --prob old,new --costs 1:20 --fail-if 'worse cost'
 
 exit codes:
   0  the audit was made, and no condition of --fail-if is met
@@ -38,7 +46,16 @@ exit codes:
 """
 
 
-_CODES = list(chain.from_iterable((CODES | FINDINGS).values()))
+_CODES = {
+    "audit": list(chain.from_iterable((CODES | FINDINGS).values())),
+    "compare": list(COMPARISON_CODES),
+}
+# Where a terminal knows no other signs: "?" would be the sign for what cannot be said.
+_SIGNS = str.maketrans({"✓": "+", "✗": "x", "…": "...", "–": "-", "±": "+-"})
+_QUESTIONS = "Ask six questions about predictions and answer them in plain words."
+_PAIRS = (
+    "Compare models on the same rows, each with the first: what differs beyond chance, by how much."
+)
 
 
 class Refused(Exception):
@@ -61,7 +78,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             found = doctor("package")
             _say(repr(found))
             return OK if found.healthy else BAD_INPUT
-        return _audit(options)
+        return _judge(options)
     except SystemExit as end:  # argparse has said what is wrong
         return int(end.code or 0)
     except (Refused, ValueError, OSError, ImportError, MemoryError) as error:
@@ -78,15 +95,19 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"calibkit {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    audit_parser = commands.add_parser(
-        "audit",
-        help="audit predictions in files",
-        description="Ask six questions about predictions and answer them in plain words.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
-    _add_options(audit_parser)
+    for name, help_, words in (
+        ("audit", "audit predictions in files", _QUESTIONS),
+        ("compare", "compare models on the same rows of files", _PAIRS),
+    ):
+        command = commands.add_parser(
+            name,
+            help=help_,
+            description=words,
+            epilog=_EPILOG,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
+        )
+        _add_options(command, name)
     commands.add_parser(
         "doctor",
         help="check the installation; exit code 0 if all is well, else 2",
@@ -95,15 +116,18 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _add_options(parser: argparse.ArgumentParser) -> None:
+def _add_options(parser: argparse.ArgumentParser, command: str) -> None:
     kinds = ".csv, .csv.gz, .tsv, .parquet, .npz or .npy"
     rows = f"rows with labels and predictions: {kinds}"
     parser.add_argument("paths", nargs="+", metavar="FILE", help=rows)
     add = parser.add_argument_group("what the columns hold (never guessed)").add_argument
     add("--label", metavar="COLUMN", help="the labels")
     several = "P(y = 1); or once per class; or 'p_*' for all columns that begin with p_"
+    if command == "compare":
+        several = "P(y = 1) of each model, e.g. old,new; or patterns for classes, e.g. 'a_*,b_*'"
     add("--prob", action="append", metavar="COLUMN", help=several)
-    add("--logits", action="append", metavar="COLUMN", help="the same, for logits")
+    if command == "audit":
+        add("--logits", action="append", metavar="COLUMN", help="the same, for logits")
     add("--positive", metavar="LABEL", help="the label that means y = 1, e.g. yes")
     add("--classes", metavar="A,B", help="the label of each --prob column, in their order")
     add("--group", metavar="COLUMN", help="groups to compare")
@@ -117,8 +141,6 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     add("--view", help="top-label, class-wise, or the number of a class")
     both = "costs of a false positive and a false negative, e.g. 1:20"
     add("--costs", metavar="FP:FN", help=both)
-    add("--false-positive", type=float, metavar="COST", help="cost of a false positive")
-    add("--false-negative", type=float, metavar="COST", help="cost of a false negative")
     add("--bins", type=int, default=15, help="number of equal-width bins (15)")
     add("--seed", type=int, default=0, help="seed of the redraws (0)")
     add = parser.add_argument_group("what comes out").add_argument
@@ -128,16 +150,17 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     add("--json", metavar="FILE", help="write JSON; - for standard output, instead of the text")
     add("--quiet", action="store_true", help="print nothing but errors")
     condition = "exit code 1 if the report has one of these codes, e.g. 'miscalibrated, costly'; "
-    condition += f"codes: {', '.join(_CODES)}"
+    condition = condition.replace("miscalibrated, costly", f"{_CODES[command][0]}")
+    condition += f"codes: {', '.join(_CODES[command])}"
     add("--fail-if", action="append", default=[], metavar="CODES", help=condition)
 
 
-def _audit(options: argparse.Namespace) -> int:
-    conditions = _conditions(options.fail_if)
+def _judge(options: argparse.Namespace) -> int:
+    conditions = _conditions(options.fail_if, _CODES[options.command])
     _check_outputs(options)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
-        report = _report(options)
+        report = _audit(options) if options.command == "audit" else _compare(options)
     for message in dict.fromkeys(str(warning.message) for warning in caught):
         _say(f"calibkit: note: {plain(message)}", error=True)
     _write(report, options)
@@ -147,13 +170,13 @@ def _audit(options: argparse.Namespace) -> int:
     return CONDITION_MET if met else OK
 
 
-def _conditions(given: Sequence[str]) -> list[str]:
+def _conditions(given: Sequence[str], known: Sequence[str]) -> list[str]:
     codes = [code for text in given for code in _parts(text) if code]
     for code in codes:
-        if code not in _CODES:
-            raise Refused(f"--fail-if: {quoted(code)} is no code; codes: {', '.join(_CODES)}.")
+        if code not in known:
+            raise Refused(f"--fail-if: {quoted(code)} is no code; codes: {', '.join(known)}.")
     if given and not codes:
-        raise Refused(f"--fail-if names no code; codes: {', '.join(_CODES)}.")
+        raise Refused(f"--fail-if names no code; codes: {', '.join(known)}.")
     return codes
 
 
@@ -179,42 +202,81 @@ def _check_outputs(options: argparse.Namespace) -> None:
         raise Refused("--html needs matplotlib. Install it: pip install 'calibkit[lab]'.")
 
 
-def _report(options: argparse.Namespace) -> AuditReport:
-    wanted = _columns(options)
+def _audit(options: argparse.Namespace) -> AuditReport:
+    if options.prob and options.logits:
+        raise Refused("give --prob or --logits, not both.")
+    columns = options.prob or options.logits
+    blocks = _reader(options, _columns(options, columns, logits=bool(options.logits)))
+    shared = _shared(options) | {"settings": AuditSettings(bins=options.bins)}
+    rows = _kept(options, [blocks])
+    if rows is None:
+        return audit_stream(blocks(), **shared)
+    return audit(**rows[0].arguments, **shared)
+
+
+def _compare(options: argparse.Namespace) -> Comparison:
+    prob = [name for text in options.prob or [] for name in _parts(text)]
+    _columns(options, prob)  # says what is missing
+    names = [name.replace("*", "").rstrip("_-. ") or name for name in prob]
+    if len(prob) < 2 or len(set(names)) < len(names):
+        raise Refused("--prob names two or more different models, e.g. --prob old,new.")
+    readers = [_reader(options, _columns(options, [name])) for name in prob]
+    shared = _shared(options) | {"bins": options.bins}
+    rows = _kept(options, readers)
+    if rows is None:
+        streams = {name: reader() for name, reader in zip(names, readers, strict=True)}
+        return compare_stream(streams, **shared)
+    return compare_files(dict(zip(names, rows, strict=True)), **shared)
+
+
+def _shared(options: argparse.Namespace) -> dict[str, Any]:
+    # The name of a file may be in any encoding; that of a report is not.
+    names = ", ".join(os.fsencode(Path(p).name).decode("utf-8", "replace") for p in options.paths)
+    return {
+        "view": _view(options.view),
+        # Read before the file is: a slip is told at once.
+        "costs": None if options.costs is None else as_costs(options.costs),
+        "title": options.title or names,
+        "rng": options.seed,
+    }
+
+
+Reader = Callable[[], Iterator[Predictions]]
+
+
+def _reader(options: argparse.Namespace, wanted: Columns) -> Reader:
+    """Return what reads the rows of these columns, from the beginning."""
     if options.memory_limit < 0:
         raise Refused("--memory-limit is a number of megabytes, at least 0.")
     if len({Path(path).resolve() for path in options.paths}) < len(options.paths):
         raise Refused("a file is named twice; its rows would count twice.")
     files = _sources.resolve_all(options.paths, wanted)
-    shared: dict[str, Any] = {
-        "view": _view(options.view),
-        "costs": _costs(options),
-        "title": options.title or ", ".join(Path(path).name for path in options.paths),
-        "settings": AuditSettings(bins=options.bins),
-        "rng": options.seed,
-    }
-
-    def blocks() -> Iterator[Predictions]:
-        show = not options.quiet and sys.stderr.isatty()
-        return rows_of_files(files, progress=show)
-
-    if not options.large:
-        try:
-            rows = keep(blocks(), Place(options.paths[0]), options.memory_limit * _MEGABYTE)
-        except TooLarge:
-            note = f"calibkit: note: more than {options.memory_limit} MB of rows; counting them in "
-            _say(f"{note}a stream (see --memory-limit)", error=True)
-        else:
-            return audit(**rows.arguments, **shared)
-    return audit_stream(blocks(), **shared)
+    show = not options.quiet and sys.stderr.isatty()
+    return lambda: rows_of_files(files, progress=show)
 
 
-def _columns(options: argparse.Namespace) -> Columns:
+def _kept(options: argparse.Namespace, readers: Sequence[Reader]) -> list[Predictions] | None:
+    """Return all rows, or None where they are to be counted in a stream."""
+    if options.large:
+        return None
+    place, limit = Place(options.paths[0]), options.memory_limit * _MEGABYTE
+    try:
+        rows = [keep(reader(), place, limit // len(readers)) for reader in readers]
+    except TooLarge:
+        note = f"calibkit: note: more than {options.memory_limit} MB of rows; counting them in "
+        _say(f"{note}a stream (see --memory-limit)", error=True)
+        return None
+    if rows[0].scores.ndim == 1 and not rows[0].y_true.any():
+        raise Refused("y = 1 never occurs. Is the positive label the right one?")
+    return rows
+
+
+def _columns(
+    options: argparse.Namespace, prob: Sequence[str] | None, *, logits: bool = False
+) -> Columns:
     marks = {"delimiter": options.delimiter, "decimal": options.decimal}
     dialect = Dialect.checked(**marks)
-    if options.prob and options.logits:
-        raise Refused("give --prob or --logits, not both.")
-    if not options.label or not (options.prob or options.logits):
+    if not options.label or not prob:
         missing = "--label" if not options.label else "--prob"
         names = _sources.names(options.paths[0], dialect)
         raise Refused(
@@ -223,11 +285,11 @@ def _columns(options: argparse.Namespace) -> Columns:
         )
     return columns_of(
         options.label,
-        options.prob or options.logits,
+        prob,
         positive=options.positive,
         classes=None if options.classes is None else _parts(options.classes),
         group=options.group,
-        logits=bool(options.logits),
+        logits=logits,
         **marks,
     )
 
@@ -240,31 +302,12 @@ def _view(text: str | None) -> View | None:
     return int(text) if text is not None and text.isdecimal() else text
 
 
-def _costs(options: argparse.Namespace) -> tuple[float, float] | None:
-    pair = (options.false_positive, options.false_negative)
-    if options.costs is None and pair == (None, None):
-        return None
-    if options.costs is not None:
-        if pair != (None, None):
-            raise Refused("give --costs or --false-positive and --false-negative, not both.")
-        first, _, second = options.costs.partition(":")
-        try:
-            return float(first), float(second)
-        except ValueError:
-            raise Refused(
-                f"--costs: {quoted(options.costs)} is not of the form FP:FN, e.g. 1:20."
-            ) from None
-    if None in pair:
-        raise Refused("--false-positive and --false-negative belong together.")
-    return pair
-
-
-def _write(report: AuditReport, options: argparse.Namespace) -> None:
+def _write(report: AuditReport | Comparison, options: argparse.Namespace) -> None:
     if options.html:
-        report.save_html(options.html)
+        write_whole(options.html, report.to_html())
     if options.markdown:
         write_whole(options.markdown, report.to_markdown())
-    content = json.dumps(report.to_dict(), indent=2, ensure_ascii=True, allow_nan=False)
+    content = as_json(report)
     if options.json == "-":
         _say(content)
     elif options.json:
@@ -280,6 +323,7 @@ def _say(text: str, *, error: bool = False) -> None:
     try:
         print(text, file=stream, flush=True)
     except UnicodeEncodeError:
-        print(text.encode("ascii", "replace").decode("ascii"), file=stream, flush=True)
+        plain_text = text.translate(_SIGNS).encode("ascii", "replace").decode("ascii")
+        print(plain_text, file=stream, flush=True)
     except BrokenPipeError:  # its reader has closed it: the exit code still tells the verdict
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

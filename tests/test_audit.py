@@ -794,7 +794,7 @@ def test_threads_leave_the_process_as_it_was(tmp_path: Path) -> None:
 
     def one(number: int) -> str:
         report = audit(case.y_true, case.y_prob, settings=QUICK)
-        report.save_html(tmp_path / f"{number}.html")
+        report.save(tmp_path / f"{number}.html")
         return report.text()
 
     with ThreadPoolExecutor(4) as pool:

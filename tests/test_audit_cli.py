@@ -147,14 +147,6 @@ def test_words_costs_groups_and_a_title(folder: Path, capsys: pytest.CaptureFixt
     assert "2 groups" in out
 
 
-def test_costs_in_two_ways(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write("log.csv", 0.4)
-    run("log.csv", *USUAL, "--costs", "1:20")
-    first = capsys.readouterr().out
-    run("log.csv", *USUAL, "--false-positive", "1", "--false-negative", "20")
-    assert capsys.readouterr().out == first
-
-
 @pytest.mark.parametrize("view", ["top-label", "class-wise", "1"])
 def test_one_column_per_class(folder: Path, capsys: pytest.CaptureFixture[str], view: str) -> None:
     label, prob = class_data(600)
@@ -224,11 +216,6 @@ REFUSED = {
     "unknown code": (["log.csv", *USUAL, "--fail-if", "bad"], "'bad' is no code; codes: aligned"),
     "empty code": (["log.csv", *USUAL, "--fail-if", " , "], "names no code"),
     "costs": (["log.csv", *USUAL, "--costs", "1-20"], "not of the form FP:FN"),
-    "half of the costs": (["log.csv", *USUAL, "--false-positive", "1"], "belong together"),
-    "costs twice": (
-        ["log.csv", *USUAL, "--costs", "1:2", "--false-positive", "1", "--false-negative", "2"],
-        "not both",
-    ),
     "negative costs": (["log.csv", *USUAL, "--costs", "1:-2"], "costs"),
     "view": (["log.csv", *USUAL, "--view", "sideways"], "does not exist"),
     "bins": (["log.csv", *USUAL, "--bins", "0"], "bins"),

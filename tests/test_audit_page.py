@@ -201,7 +201,7 @@ def test_many_groups_still_fit() -> None:
 def test_saving_is_whole_or_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "report.html"
     report = report_of()
-    assert report.save_html(path) == path
+    assert report.save(path) == path
     text = path.read_text(encoding="utf-8")
     assert text == report.to_html()
 
@@ -250,7 +250,7 @@ except ImportError as error:
 def test_the_page_opens_and_prints(
     browser: Any, hostile: AuditReport, tmp_path: Path, scheme: str
 ) -> None:
-    path = hostile.save_html(tmp_path / "report.html")
+    path = hostile.save(tmp_path / "report.html")
     context = browser.new_context(color_scheme=scheme, viewport={"width": 400, "height": 800})
     opened, messages, requests = context.new_page(), [], []
     opened.on("console", lambda message: messages.append(message.text))

@@ -20,6 +20,7 @@ from calibkit.decisions import (
     murphy_curve,
     policy_cost,
     regret_bound,
+    regret_curve,
     trust_regret,
 )
 
@@ -292,7 +293,7 @@ def test_abstaining_with_an_own_threshold_and_always() -> None:
 
 GOOD = {"costs": [[0, 1], [1, 0]]}
 BAD: dict[str, tuple[Any, str]] = {
-    "one row of numbers": (lambda: expected_costs([0.5], costs=[1, 2]), r"shape \(2,\)"),
+    "one row of numbers": (lambda: expected_costs([0.5], costs=[1, 2, 3]), r"shape \(3,\)"),
     "infinite cost": (lambda: expected_costs([0.5], costs=[[0, np.inf]]), r"costs\[0, 1\]"),
     "transposed": (lambda: expected_costs([[0.2, 0.3, 0.5]], costs=np.ones((3, 2))), "costs.T"),
     "logits": (lambda: best_actions([1.5], **GOOD), "not a probability"),
@@ -321,3 +322,96 @@ BAD: dict[str, tuple[Any, str]] = {
 def test_bad_input_is_refused(call: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         call()
+
+
+# --- costs in every form that is accepted ---------------------------------------------------------
+
+PAIR_FORMS: dict[str, Any] = {
+    "pair": (1, 20),
+    "list": [1.0, 20.0],
+    "array": np.array([1, 20]),
+    "names": {"false positive": 1, "false negative": 20},
+    "names in the other order": {"False_Negative": 20, "false-positive": 1},
+    "short names": {"fp": 1, "fn": 20},
+    "text": "1:20",
+    "table": [[0, 20], [1, 0]],
+}
+
+
+@pytest.mark.parametrize("form", PAIR_FORMS)
+def test_every_form_of_the_same_costs_gives_the_same_bill(form: str) -> None:
+    """One convention: a pair charges mistakes only, here, in the audit and on the curve."""
+    labels, prob = binary_data(300)
+    costs = PAIR_FORMS[form]
+    cost = policy_cost(labels, prob, costs=costs)
+    acted = prob > 1 / 21
+    by_hand = (1 * (acted & (labels == 0)) + 20 * (~acted & (labels == 1))).mean()
+    assert cost.value == pytest.approx(by_hand, abs=1e-12)
+    assert decision_threshold(costs) == pytest.approx(1 / 21)
+    assert 21 * murphy_curve(labels, prob).cost(1 / 21)[0] == pytest.approx(by_hand, abs=1e-12)
+
+
+def test_the_audit_the_policy_and_the_figure_name_one_number() -> None:
+    from calibkit.auditing import AuditSettings, audit
+
+    plot = pytest.importorskip("calibkit.plot")
+    labels, prob = binary_data(300)
+    settings = AuditSettings(n_draws=99, n_resamples=50, repairs=())
+    report = audit(
+        labels, prob, costs={"false positive": 1, "false negative": 20}, settings=settings
+    )
+    paid = policy_cost(labels, prob, costs=(1, 20)).value
+    assert report["costs"].numbers["cost"] == paid
+    ax = report.figures()["costs"].axes[0]
+    (line,) = (one for one in ax.lines if one.get_gid() == "curve")
+    (mark,) = (one for one in ax.lines if one.get_gid() == "mark")
+    assert mark.get_xdata()[0] == pytest.approx(1 / 21)
+    assert np.interp(1 / 21, *line.get_data()) == pytest.approx(paid, abs=1e-9)
+    assert "(prices sum to 21)" in ax.get_ylabel()
+    assert "sum to 21" in plot.alt_text(ax)
+
+
+def test_right_decisions_are_charged_where_the_table_says_so() -> None:
+    labels, prob = binary_data(300)
+    only = policy_cost(labels, prob, costs=(1, 19))
+    each = policy_cost(labels, prob, costs=[[0, 20], [1, 1]])
+    assert each.value == pytest.approx(only.value + labels.mean(), abs=1e-12)
+    assert each.ignoring == pytest.approx(only.ignoring + labels.mean(), abs=1e-12)
+
+
+def test_regret_in_the_unit_of_the_costs() -> None:
+    said, true = [0.8, 0.6, 0.3], [0.5, 0.6, 0.1]
+    one = trust_regret(said, true, benefit=2, harm=6)
+    curve = regret_curve(said, true, thresholds=[0.75], costs={"fp": 6, "fn": 2})
+    assert curve.regret[0] == pytest.approx(one.value)
+    assert curve.bound == pytest.approx(one.bound)
+    assert "B + H = 8" in curve.describe()
+
+
+BAD_COSTS: dict[str, tuple[Any, str]] = {
+    "unknown name": ({"false alarm": 1, "miss": 20}, "'false alarm' is unknown; pass a pair"),
+    "one name": ({"false positive": 1}, "price of a false negative is missing"),
+    "a name twice": ({"fp": 1, "false positive": 2, "fn": 3}, "there twice"),
+    "negative": ((1, -20), "cost of a false negative is -20.0"),
+    "not a number": ((np.nan, 20), "cost of a false positive is nan"),
+    "infinite": ((1, np.inf), "cost of a false negative is inf"),
+    "both 0": ((0, 0), "both costs are 0"),
+    "text": ("1-20", "not of the form FP:FN"),
+    "three prices": ("1:2:3", "not of the form FP:FN"),
+    "a word": ({"fp": "dear", "fn": 1}, "costs"),
+    "one number": (20, "costs must be an array"),
+    "a table of gains": ([[0, np.nan], [1, 0]], r"costs\[0, 1\] = nan"),
+    "three classes": ([[0, 1, 2], [1, 0, 3]], "costs has 3 columns"),
+}
+
+
+@pytest.mark.parametrize("what", BAD_COSTS)
+def test_costs_that_are_none_are_refused(what: str) -> None:
+    costs, words = BAD_COSTS[what]
+    with pytest.raises(ValueError, match=words):
+        policy_cost([0, 1], [0.2, 0.3], costs=costs)
+
+
+def test_a_pair_is_for_two_classes() -> None:
+    with pytest.raises(ValueError, match="pair of prices for two classes, but .* have 3"):
+        policy_cost([0, 1], [[0.2, 0.3, 0.5]] * 2, costs=(1, 20))

@@ -29,28 +29,47 @@ def knob(error: float, direction: str = "over", accuracy: float = 0.8, **dials: 
 # --- 13.2 --------------------------------------------------------------------------------------
 
 
-def by_loop(y_true: Any, y_prob: Any, c: float) -> float:
+def by_loop(y_true: Any, y_prob: Any, vain: float, miss: float) -> float:
     total = 0.0
     for y, p in zip(y_true, y_prob, strict=True):
-        total += c if p >= c else float(y == 1)
+        if p >= vain / (vain + miss):
+            total += vain if y == 0 else 0
+        elif y == 1:
+            total += miss
     return total / len(y_true)
 
 
-def by_package(y_true: Any, y_prob: Any, c: float) -> Any:
-    return decisions.policy_cost(y_true, y_prob, costs=[[0, 1], [c, c]])
+def by_package(y_true: Any, y_prob: Any, vain: float, miss: float) -> Any:
+    return decisions.policy_cost(y_true, y_prob, costs=(vain, miss))
 
 
-def bill(rule: Callable[[Floats, float], Any], c_for: Any = None) -> Callable[..., Any]:
-    def cost(y: Any, p: Any, c: float) -> float:
-        done = rule(p, c)
-        return float(np.mean(np.where(done, c if c_for is None else c_for(y, c), y)))
+def bill(
+    rule: Callable[[Floats, float], Any],
+    prices: Callable[[float, float], Any] = lambda a, b: (a, b),
+) -> Callable[..., Any]:
+    def cost(y: Any, p: Any, vain: float, miss: float) -> float:
+        done = rule(p, vain / (vain + miss))
+        paid, lost = prices(vain, miss)
+        return float(np.mean(np.where(done, paid * (y == 0), lost * (y == 1))))
 
     return cost
 
 
-def change(y: Any, p: Any, c: float) -> float:
+def change(y: Any, p: Any, vain: float, miss: float) -> float:
     p *= 2
-    return by_loop(y, p / 2, c)
+    return by_loop(y, p / 2, vain, miss)
+
+
+def from_t_on(p: Floats, t: float) -> Any:
+    return p >= t
+
+
+def with_right_treatments(y: Any, p: Any, vain: float, miss: float) -> Any:
+    return np.mean(np.where(p >= vain / (vain + miss), vain, miss * y))
+
+
+def announced(y: Any, p: Any, vain: float, miss: float) -> Any:
+    return np.mean(np.minimum(vain * (1 - p), miss * p))
 
 
 # --- 13.3 --------------------------------------------------------------------------------------
@@ -82,20 +101,21 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (0.75, "a function"),
     ],
     "13.2": [
-        (bill(lambda p, c: p >= 0.5), "from 0.5 on"),
-        (lambda y, p, c: len(y) * by_loop(y, p, c), "the sum"),
-        (bill(lambda p, c: p >= c, lambda y, c: c * (y == 0)), "also where it was right"),
-        (lambda y, p, c: np.mean(c * (p >= c)), "missed patients are not paid"),
-        (lambda y, p, c: np.mean((y == 1) & (p < c)), "treatments are not paid"),
-        (lambda y, p, c: np.mean(np.where(p >= c, c, p)), "what the model promises"),
-        (bill(lambda p, c: p < c), "treats those below c"),
-        (lambda y, p, c: 1 - np.mean((p >= c) == y), "the mean cost is"),
-        (bill(lambda p, c: p > c), "exactly c is treated too"),
-        (by_package, "exactly c is treated too"),  # the package waits where both cost the same
-        (lambda y, p, c: by_loop(y, p, c) + 1e-4, "the mean cost is"),
-        (lambda y, p, c: None, "the mean cost per patient"),
+        (bill(lambda p, t: p >= 0.5), "from 0.5 on"),
+        (lambda y, p, a, b: len(y) * by_loop(y, p, a, b), "the sum"),
+        (with_right_treatments, "charges right treatments too"),
+        (bill(from_t_on, lambda a, b: (a, 0)), "missed patients are not paid"),
+        (bill(from_t_on, lambda a, b: (0, b)), "in vain are not paid"),
+        (bill(from_t_on, lambda a, b: (b, a)), "prices are swapped"),
+        (announced, "what the model promises"),
+        (bill(lambda p, t: p < t), "treats those below the threshold"),
+        (lambda y, p, a, b: 1 - np.mean((p >= 0.5) == y), "the mean cost is"),
+        (bill(lambda p, t: p > t), "exactly at it is treated"),
+        (by_package, "exactly at it is treated"),  # the package waits where both cost the same
+        (lambda y, p, a, b: by_loop(y, p, a, b) + 1e-4, "the mean cost is"),
+        (lambda y, p, a, b: None, "the mean cost per patient"),
         (change, "changes its input"),
-        (lambda y, p, c: [0.1, 0.2], "a number"),
+        (lambda y, p, a, b: [0.1, 0.2], "a number"),
         (0.05, "a function"),
     ],
     "13.3": [
@@ -144,9 +164,9 @@ RIGHT: dict[str, list[Any]] = {
     "13.2": [
         by_loop,
         bill(lambda p, c: p >= c),
-        lambda y, p, c: round(by_loop(y, p, c), 4),
-        lambda y, p, c: np.float32(by_loop(y, p, c)),
-        lambda y, p, c: np.array(by_loop(y, p, c)),
+        lambda *given: round(by_loop(*given), 4),
+        lambda *given: np.float32(by_loop(*given)),
+        lambda *given: np.array(by_loop(*given)),
     ],
     "13.3": [BUDGET, 0.0267, np.float64(0.0266), np.float32(BUDGET), np.array(BUDGET), 0.027],
     "13.4": [
@@ -174,7 +194,7 @@ def test_a_perfect_pair_may_be_of_classes_too() -> None:
     assert WARD.truth(MIXED).regret > 0
 
 
-EXACT = {"calibrated": 0.0435, "over": 0.0583, "under": 0.0482}
+EXACT = {"calibrated": 0.5700, "over": 0.8665, "under": 0.6640}
 
 
 def test_the_first_experiment_has_these_exact_costs() -> None:
@@ -186,19 +206,21 @@ def test_the_first_experiment_has_these_exact_costs() -> None:
         "under": lambda q: expit(logit(q) / 2),
     }
 
-    def cost(name: str, c: float) -> float:
+    def cost(name: str, miss: float) -> float:
+        c = 1 / (1 + miss)
+
         def of(u: float) -> float:
             q = float(law.ppf(u))
-            return c if said[name](q) >= c else q
+            return 1 - q if said[name](q) >= c else miss * q
 
         jump = float(law.cdf(optimize.brentq(lambda q: said[name](q) - c, 1e-9, 1 - 1e-9)))
         parts = (integrate.quad(of, 0, jump)[0], integrate.quad(of, jump, 1)[0])
         return float(sum(parts))
 
-    assert {name: round(cost(name, 0.05), 4) for name in said} == pytest.approx(EXACT, abs=6e-5)
-    assert cost("over", 0.05) > 0.05 > cost("under", 0.05) > cost("calibrated", 0.05)
-    assert np.ptp([cost(name, 0.5) for name in said]) < 1e-9
-    assert cost("over", 0.5) == pytest.approx(0.2529, abs=1e-4)
+    assert {name: cost(name, 19) for name in said} == pytest.approx(EXACT, abs=6e-5)
+    assert cost("over", 19) > 0.7 > cost("under", 19) > cost("calibrated", 19)
+    assert np.ptp([cost(name, 1) for name in said]) < 1e-9
+    assert cost("over", 1) == pytest.approx(0.2058, abs=2e-4)
 
 
 def test_beds_repair_over_confidence() -> None:
@@ -277,7 +299,7 @@ def test_prose_and_printed_numbers_agree(root: Path) -> None:
     text, stored = path.read_text("utf-8"), path.with_suffix(".ipynb").read_text("utf-8")
     rows = {row[0]: row[1:] for row in PRINTED.findall(stored)}
     assert len({row[0] for row in rows.values()}) == 1  # one accuracy
-    assert all(abs(float(paid) - float(exact)) < 0.0015 for _, paid, exact in rows.values())
+    assert all(abs(float(paid) - float(exact)) < 0.03 for _, paid, exact in rows.values())
     assert f"costs {rows['over-confident'][1]}" in text
     assert f"ECE {BUDGET:.4f}" in stored
     for number in ("0.8378", "0.8480", "0.8750"):

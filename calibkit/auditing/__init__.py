@@ -10,8 +10,12 @@ page. Its ``verdicts`` are codes that a pipeline can act on. Lesson 14.
    under-forecast, mixed, no direction
 5. Does it matter for the costs? costly, not costly, worse than ignoring, costs unknown
 6. Which repair, and how much is gained? repair, no repair, align first
+
+`compare` puts two or more models beside each other, on the same rows.
 """
 
+from calibkit.auditing._comparing import compare
+from calibkit.auditing.comparison import COMPARISON_CODES, Comparison
 from calibkit.auditing.groups import GroupTable
 from calibkit.auditing.questions import audit
 from calibkit.auditing.repairs import RepairTable
@@ -19,11 +23,14 @@ from calibkit.auditing.report import Answer, AuditReport, ViewTable
 from calibkit.auditing.settings import AuditSettings
 
 __all__ = [
+    "COMPARISON_CODES",
     "Answer",
     "AuditReport",
     "AuditSettings",
+    "Comparison",
     "GroupTable",
     "RepairTable",
     "ViewTable",
     "audit",
+    "compare",
 ]

@@ -35,6 +35,7 @@ class Paid:
     over_ignoring_low: float
     over_ignoring_high: float
     threshold: float  # where the best action changes; NaN unless two actions meet two classes
+    costs: FloatVector  # the table of the given costs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -120,6 +121,7 @@ def _paid(
         over_ignoring_low=float(low[1]),
         over_ignoring_high=float(high[1]),
         threshold=_threshold(costs),
+        costs=costs,
     )
 
 

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from calibkit.auditing.comparison import Comparison
     from calibkit.auditing.report import AuditReport
 
 _WIDE, _HIGH, _TALL = 5.4, 3.7, 6.4
 _ROW = 0.34
 _MOST_ROWS = 30
+_MOST_MODELS = 5
 
 
 def draw(report: "AuditReport") -> dict[str, "Figure"]:
@@ -32,8 +34,9 @@ def draw(report: "AuditReport") -> dict[str, "Figure"]:
     curves = {"as it is": costs.curve}
     if costs.repaired is not None:
         curves["repaired (held out)"] = costs.repaired
-    threshold = math.nan if costs.paid is None else costs.paid.threshold
-    plot.murphy(curves, axes["costs"], marks=[threshold] if math.isfinite(threshold) else [])
+    paid = costs.paid
+    prices = None if paid is None or math.isnan(paid.threshold) else paid.costs
+    plot.murphy(curves, axes["costs"], costs=prices)
     if len(report.repairs.name):
         figures["repairs"] = _figure(1.1 + _ROW * len(report.repairs.name))
         plot.audit_repairs(report.repairs, figures["repairs"].subplots())
@@ -44,6 +47,27 @@ def draw(report: "AuditReport") -> dict[str, "Figure"]:
     for name in ("reliability", "gaps", "costs", "groups"):
         if name in figures:
             plot.legend(figures[name])
+    return figures
+
+
+def draw_comparison(found: "Comparison") -> dict[str, "Figure"]:
+    """Return the figures of a comparison: the models' diagrams in one frame, Murphy curves."""
+    from calibkit import plot
+    from calibkit.decisions.costs import stakes
+
+    figures = {"models": _figure(_TALL - 1.5)}
+    plot.overlay(dict(list(found.bins.items())[:_MOST_MODELS]), figures["models"].subplots())
+    if found.curves:
+        figures["costs"], prices = _figure(_HIGH), found.costs
+        if prices is not None:
+            try:
+                stakes(prices)
+            except ValueError:  # no threshold: the curves keep their own unit
+                prices = None
+        curves = dict(list(found.curves.items())[:_MOST_MODELS])
+        plot.murphy(curves, figures["costs"].subplots(), costs=prices)
+    for figure in figures.values():
+        plot.legend(figure)
     return figures
 
 

@@ -9,6 +9,7 @@ from calibkit.auditing._figures import as_data_uri
 from calibkit.auditing._pages import as_rows, cell, plain
 
 if TYPE_CHECKING:
+    from calibkit.auditing.comparison import Comparison
     from calibkit.auditing.report import AuditReport
 
 # Nothing but what the page carries itself may be shown, and nothing may run.
@@ -19,6 +20,7 @@ _CAPTIONS = {
     "costs": "What trust costs for every ratio of costs.",
     "repairs": "What each repair gains on held-out rows, with its interval. A filled point is "
     "recommended.",
+    "models": "Observed frequency and prediction of each model, bin by bin.",
     "groups": "How far each group is off, beside what chance allows. A group whose mean is right "
     "can still be over- or under-confident, and so miscalibrated.",
 }
@@ -26,17 +28,37 @@ _CAPTIONS = {
 
 def page(report: "AuditReport") -> str:
     """Return one self-contained page, figures included."""
-    title = _text(report.title)
+    return _document(
+        report.title,
+        f"<p class='soft'>{_text(_size(report))}</p></header>\n"
+        f"{_verdict(report)}\n{_board(report)}\n"
+        f"<section aria-labelledby='six'><h2 id='six'>Six questions</h2>\n{_verdicts(report)}"
+        f"</section>\n{_figures(report)}\n{_tables(report)}\n{_methods(report)}\n",
+    )
+
+
+def comparison_page(found: "Comparison") -> str:
+    """Return the page of a comparison; its pieces are those of an audit's page."""
+    light = "unknown" if found.codes == {"not separated"} else "caution"
+    size = f"{spell(found.n, 'prediction')}, {found.n_classes} classes. Events: {found.view}."
+    return _document(
+        found.title,
+        f"<p class='soft'>{_text(size)}</p></header>\n"
+        f"<div class='verdict {light}' role='status'><p>{_text(found.headline)}</p></div>\n"
+        f"{_figures(found)}\n{_tables(found)}\n{_methods(found)}\n",
+    )
+
+
+def _document(name: str, inner: str) -> str:
+    """Return a whole page around what follows its title; `inner` closes the header."""
+    title = _text(name)
     style = files("calibkit.auditing").joinpath("page.css").read_text(encoding="utf-8")
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{title}</title>\n<style>\n{style}</style>\n</head>\n<body>\n<main>\n"
-        f"<header><h1>{title}</h1>\n<p class='soft'>{_text(_size(report))}</p></header>\n"
-        f"{_verdict(report)}\n{_board(report)}\n"
-        f"<section aria-labelledby='six'><h2 id='six'>Six questions</h2>\n{_verdicts(report)}"
-        f"</section>\n{_figures(report)}\n{_tables(report)}\n{_methods(report)}\n"
+        f"<header><h1>{title}</h1>\n{inner}"
         "</main>\n</body>\n</html>\n"
     )
 
@@ -106,7 +128,7 @@ def _verdicts(report: "AuditReport") -> str:
     return f"<ol class='answers'>{items}</ol>{groups}"
 
 
-def _figures(report: "AuditReport") -> str:
+def _figures(report: "AuditReport | Comparison") -> str:
     from calibkit import plot
 
     parts = []
@@ -122,7 +144,9 @@ def _figures(report: "AuditReport") -> str:
     )
 
 
-def _shown(report: "AuditReport", name: str) -> str:
+def _shown(report: Any, name: str) -> str:
+    if not hasattr(report, "evidence"):  # a comparison
+        return f"View: {next(iter(report.bins.values())).view}." if name == "models" else ""
     table = report.evidence.band.table
     if name in ("reliability", "gaps"):
         return f"View: {table.view}, {table.bins}."
@@ -132,7 +156,7 @@ def _shown(report: "AuditReport", name: str) -> str:
     return f"View: {report.view}.{line}" if name in ("costs", "groups") else ""
 
 
-def _tables(report: "AuditReport") -> str:
+def _tables(report: "AuditReport | Comparison") -> str:
     parts = [
         f"<h3>{name}</h3><p class='soft'>{_text(table.describe())}</p><div class='scroll' "
         f"tabindex='0' role='region' aria-label='{name}'>{_table(table)}</div>"
@@ -150,7 +174,7 @@ def _table(table: Any) -> str:
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
-def _methods(report: "AuditReport") -> str:
+def _methods(report: "AuditReport | Comparison") -> str:
     notes = "".join(f"<li>{_text(note)}</li>" for note in report.notes)
     versions = ", ".join(f"{name} {number}" for name, number in report.versions.items())
     return (

@@ -1,5 +1,6 @@
 """The report as Markdown, as a dictionary for JSON, and as a file that is whole or absent."""
 
+import json
 import math
 import re
 from pathlib import Path
@@ -11,6 +12,7 @@ from calibkit._result import spell
 from calibkit.counts._store import whole_file
 
 if TYPE_CHECKING:
+    from calibkit.auditing.comparison import Comparison
     from calibkit.auditing.report import AuditReport
 
 # Everything that Markdown or the HTML inside it could read as more than text.
@@ -75,6 +77,11 @@ def as_markdown(report: "AuditReport") -> str:
             f"{answer.symbol} **{answer.verdict}**: {_mark(answer.sentence)}",
             "",
         ]
+    return "\n".join(lines + _tables_and_methods(report)) + "\n"
+
+
+def _tables_and_methods(report: "AuditReport | Comparison") -> list[str]:
+    lines = []
     for name, table in report.tables.items():
         names, rows = as_rows(table)
         lines += [f"## {name}", "", f"| {' | '.join(map(_mark, names))} |"]
@@ -82,8 +89,50 @@ def as_markdown(report: "AuditReport") -> str:
         lines += [f"| {' | '.join(_mark(cell(value)) for value in row)} |" for row in rows]
         lines += [""]
     lines += ["## Methods", "", *(f"- {_mark(note)}" for note in report.notes)]
-    lines += [f"- {_mark(', '.join(f'{k} {v}' for k, v in report.versions.items()))}"]
-    return "\n".join(lines) + "\n"
+    return [*lines, f"- {_mark(', '.join(f'{k} {v}' for k, v in report.versions.items()))}"]
+
+
+def comparison_dict(found: "Comparison") -> dict[str, Any]:
+    """Return findings and numbers for JSON; NaN and infinity become None."""
+    plain = ("title", "headline", "n", "n_classes", "view", "level")
+    return {name: getattr(found, name) for name in plain} | {
+        "models": list(found.models),
+        "codes": sorted(found.codes),
+        **{name.lower(): _records(table) for name, table in found.tables.items()},
+        "notes": list(found.notes),
+        "versions": dict(found.versions),
+    }
+
+
+def comparison_markdown(found: "Comparison") -> str:
+    """Return the comparison as Markdown; names from outside are escaped."""
+    lines = [f"# {_mark(found.title)}", "", f"**{_mark(found.headline)}**", ""]
+    lines += [f"{spell(found.n, 'prediction')}, {found.n_classes} classes.", ""]
+    return "\n".join(lines + _tables_and_methods(found)) + "\n"
+
+
+def as_json(report: "AuditReport | Comparison") -> str:
+    """Return the report as JSON in ASCII."""
+    return json.dumps(report.to_dict(), indent=2, ensure_ascii=True, allow_nan=False)
+
+
+def save(report: Any, path: str | Path) -> Path:
+    """Write the report to a file: .html, .md or .json, whole or not at all.
+
+    The folder must exist; a file that is there is replaced and keeps its permissions.
+
+    Raises
+    ------
+    ValueError
+        If the name ends otherwise, or names a folder, a device, or a folder that is not there.
+    """
+    kinds = {".html": report.to_html, ".md": report.to_markdown, ".json": lambda: as_json(report)}
+    suffix = Path(path).suffix.lower()
+    if suffix not in kinds:
+        raise ValueError(
+            f"{str(path)!r} must end in .html, .md or .json, to say what the report becomes."
+        )
+    return write_whole(path, kinds[suffix]())
 
 
 def cell(value: Any) -> str:

@@ -11,7 +11,6 @@ from scipy import special
 
 from calibkit._result import printable, spell
 from calibkit._validation import (
-    as_array,
     as_labels,
     as_predictions,
     as_probability_array,
@@ -244,23 +243,3 @@ def _class_names(names: Sequence[str] | None, n_classes: int) -> tuple[str, ...]
     if isinstance(names, str) or len(names) != n_classes:
         raise ValueError(f"class_names must be {n_classes} names, one per class, got {names!r}.")
     return tuple(printable(str(name)) for name in names)
-
-
-def as_cost_table(costs: Any, n_classes: int) -> FloatVector:
-    """Return a table of costs; a pair is (false positive, false negative) of two classes."""
-    from calibkit.decisions.costs import as_costs
-
-    array = as_array(costs, "costs").astype(np.float64)
-    if array.ndim == 2:
-        return as_costs(array, n_classes)
-    if array.shape != (2,) or n_classes != 2:
-        raise ValueError(
-            f"costs has shape {array.shape}; pass a table with one row per action and one column "
-            "for each class. For two classes a pair (false positive, false negative) will do."
-        )
-    if not (np.isfinite(array).all() and array.min() >= 0 and array.sum() > 0):
-        raise ValueError(
-            f"costs = {array.tolist()} must be two finite numbers from 0 on: what a false "
-            "positive costs, and what a false negative costs."
-        )
-    return np.array([[0.0, array[1]], [array[0], 0.0]])

@@ -198,7 +198,7 @@ def costs(found: Consequences, view: str, level: float, enough: bool) -> Answer:
     else:
         trust = paid.trust
         numbers |= {"cost": trust.value, "promised": trust.promised, "ignoring": trust.ignoring}
-        others = (field.name for field in fields(paid) if field.name != "trust")
+        others = (field.name for field in fields(paid) if field.name not in ("trust", "costs"))
         numbers |= {name: getattr(paid, name) for name in others}
         verdict, light, text = _with_costs(paid, level, enough)
     return answer_to("costs", verdict, light, text, numbers)

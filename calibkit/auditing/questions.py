@@ -15,11 +15,12 @@ from calibkit.auditing._alignment import Alignment, alignment_of
 from calibkit.auditing._consequences import Consequences, consequences_of
 from calibkit.auditing._evidence import Evidence, directions, evidence_of, given_view
 from calibkit.auditing._redraws import TOP
-from calibkit.auditing._rows import Rows, as_cost_table, rows_of
+from calibkit.auditing._rows import Rows, rows_of
 from calibkit.auditing.groups import GroupTable, groups_of
 from calibkit.auditing.repairs import NoRepair, Repairs, repairs_of
 from calibkit.auditing.report import VIEW_NUMBERS, AuditReport, ViewTable, findings_of
 from calibkit.auditing.settings import AuditSettings, settings_of
+from calibkit.decisions.costs import as_costs
 from calibkit.errors import expected_calibration_error
 from calibkit.views import View
 
@@ -53,9 +54,10 @@ def audit(
     view : {"top-label", "class-wise"} or int, optional
         Which events. None: y = 1, also of two columns; of more the predicted class and every
         class (up to 200).
-    costs : array-like of shape (A, K), or pair of float, optional
-        ``costs[a, k]``: what action a costs when the class is k. For two classes a pair (false
-        positive, false negative).
+    costs : array-like of shape (A, K), pair of float, mapping or str, optional
+        As in `calibkit.decisions.policy_cost`: ``costs[a, k]`` is what action a costs when the
+        class is k. For two classes the prices of the mistakes (false positive, false negative) will
+        do: ``(1, 20)``, ``{"false positive": 1, "false negative": 20}`` or ``"1:20"``.
     groups : array-like of shape (n,), optional
         A label per row; the question of calibration is also asked in each group.
     class_names : sequence of K str, optional
@@ -135,7 +137,7 @@ def audit(
     settings = settings_of(settings, options)
     names: Any = {"groups": groups, "class_names": class_names, "positive": positive}
     rows = rows_of(y_true, y_prob, logits=logits, **names)
-    table = None if costs is None else as_cost_table(costs, rows.n_classes)
+    table = None if costs is None else as_costs(costs, rows.n_classes)
     views = _views(rows, view)
     seeds = as_generator(rng).integers(0, 2**62, size=8)
     evidence = evidence_of(rows, views, settings, seeds[:4])

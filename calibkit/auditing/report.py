@@ -4,7 +4,6 @@ import textwrap
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from calibkit.auditing._evidence import TEST, Evidence
 from calibkit.auditing._figures import draw
 from calibkit.auditing._html import page, panel
 from calibkit.auditing._impossible import Impossible, told
-from calibkit.auditing._pages import as_dict, as_markdown, write_whole
+from calibkit.auditing._pages import as_dict, as_markdown, save
 from calibkit.auditing.groups import GroupTable
 from calibkit.auditing.repairs import NoRepair, RepairTable
 from calibkit.auditing.settings import AuditSettings
@@ -272,11 +271,7 @@ class AuditReport(Result):
         return "\n".join(lines)
 
     to_dict, to_markdown, to_html, figures = as_dict, as_markdown, page, draw
-    _repr_html_ = panel
-
-    def save_html(self, path: str | Path) -> Path:
-        """Write the page to a file, whole or not at all; the folder must exist."""
-        return write_whole(path, self.to_html())
+    _repr_html_, save = panel, save
 
     def _columns(self) -> Mapping[str, NDArray[Any]]:
         fields = {"topic": "topic", "question": "question", "verdict": "verdict"}

@@ -65,7 +65,9 @@ def blocks(
     """Yield the rows of the wanted columns, a block at a time; not numeric ones are texts."""
     try:
         import pyarrow  # noqa: F401
-    except ImportError:
+
+        path.encode()  # pyarrow knows no names in other encodings
+    except (ImportError, UnicodeEncodeError):
         return _plain_blocks(path, wanted, numeric, dialect)
     return _arrow_blocks(path, wanted, numeric, dialect)
 

@@ -25,8 +25,11 @@ def open_file(path: str) -> Any:
     pa = arrow(place)
     from pyarrow import parquet
 
-    with reading(place, pa.ArrowException):
-        return parquet.ParquetFile(path, page_checksum_verification=True)
+    try:
+        with reading(place, pa.ArrowException):
+            return parquet.ParquetFile(path, page_checksum_verification=True)
+    except UnicodeEncodeError:
+        raise place.error("pyarrow needs a name in UTF-8; rename the file.") from None
 
 
 def names(path: str) -> list[str]:

@@ -1,6 +1,7 @@
 """Keep a count table in a file: one .npz, read without pickle and checked before it is believed."""
 
 import os
+import stat
 import uuid
 import zipfile
 import zlib
@@ -27,6 +28,8 @@ def whole_file(target: Path) -> Iterator[IO[bytes]]:
             yield file
             file.flush()
             os.fsync(file.fileno())
+        if target.exists():  # who may read the old file may read the new one, and nobody else
+            part.chmod(stat.S_IMODE(target.stat().st_mode))
         os.replace(part, target)
     except BaseException:
         part.unlink(missing_ok=True)

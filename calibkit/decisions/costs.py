@@ -1,6 +1,10 @@
 """Costs in a table, and what follows from them: the best action, the threshold, the bill.
 
-``costs[a, k]`` is paid when action a meets class k. Gains are negative costs. Lesson 13.
+``costs[a, k]`` is paid when action a meets class k: what the table says is charged, no more and no
+less. Gains are negative costs. For two classes the prices of the mistakes will do, and right
+decisions are free: ``(1, 20)``, ``{"false positive": 1, "false negative": 20}`` and ``"1:20"`` all
+mean ``[[0, 20], [1, 0]]``. Every function that takes costs takes them in each of these ways.
+Lessons 13 and 14.
 """
 
 from collections.abc import Mapping
@@ -56,18 +60,33 @@ class PolicyCost(Number):
         return {"action": self.action, "share": self.share, "part of the cost": self.paid}
 
 
+# Names of the two prices in a mapping; marks between the words and capitals do not matter.
+_PRICES = {"falsepositive": 0, "fp": 0, "falsenegative": 1, "fn": 1}
+_PAIR = (
+    "a pair (false positive, false negative), e.g. (1, 20) or "
+    '{"false positive": 1, "false negative": 20}'
+)
+
+
 def as_costs(costs: Any, n_classes: int | None = None) -> FloatVector:
-    """Check a table of costs: finite, one row per action, one column per class."""
+    """Return the table of costs that is meant: finite, a row per action, a column per class."""
+    if isinstance(costs, Mapping):
+        costs = _from_names(costs)
+    elif isinstance(costs, str):
+        costs = _from_text(costs)
     table = as_array(costs, "costs").astype(np.float64)
+    if table.shape == (2,):
+        table = _mistakes_only(table, n_classes)
     if table.ndim != 2 or table.shape[1] < 2:
         raise ValueError(
-            f"costs has shape {table.shape}; it needs one row per action and one column per class."
+            f"costs has shape {table.shape}; it needs one row per action and one column per class. "
+            f"For two classes {_PAIR} will do."
         )
     if not np.isfinite(table).all():
         action, k = np.argwhere(~np.isfinite(table))[0]
         raise ValueError(
-            f"costs[{action}, {k}] = {table[action, k]!r} must be finite; to forbid an action, "
-            "leave out its row."
+            f"costs[{action}, {k}] = {float(table[action, k])!r} must be finite; to forbid an "
+            "action, leave out its row."
         )
     if n_classes is not None and table.shape[1] != n_classes:
         hint = " Pass costs.T." if table.shape[0] == n_classes else ""
@@ -76,6 +95,64 @@ def as_costs(costs: Any, n_classes: int | None = None) -> FloatVector:
             f"{hint}"
         )
     return table
+
+
+def _mistakes_only(pair: FloatVector, n_classes: int | None) -> FloatVector:
+    """Return the table in which a mistake costs its price and a right decision nothing."""
+    if n_classes not in (None, 2):
+        raise ValueError(
+            f"costs = {pair.tolist()} is a pair of prices for two classes, but the predictions "
+            f"have {n_classes}; pass a table with one row per action and one column per class."
+        )
+    for name, price in zip(("false positive", "false negative"), pair.tolist(), strict=True):
+        if not (np.isfinite(price) and price >= 0):
+            raise ValueError(
+                f"the cost of a {name} is {price!r}; it must be a finite number from 0 on. Gains "
+                "stand in a table, as negative costs."
+            )
+    if not pair.any():
+        raise ValueError("both costs are 0, so every decision is right; one must be above 0.")
+    return np.array([[0.0, pair[1]], [pair[0], 0.0]])
+
+
+def _from_names(prices: Mapping[Any, Any]) -> list[Any]:
+    pair: list[Any] = [None, None]
+    for name, price in prices.items():
+        place = _PRICES.get("".join(c for c in str(name).lower() if c.isalpha()))
+        if place is None or pair[place] is not None:
+            again = "unknown" if place is None else "there twice"
+            raise ValueError(f"costs: the name {name!r} is {again}; pass {_PAIR}.")
+        pair[place] = price
+    if None in pair:
+        missing = ("false positive", "false negative")[pair.index(None)]
+        raise ValueError(f"costs: the price of a {missing} is missing; pass {_PAIR}.")
+    return pair
+
+
+def _from_text(text: str) -> list[float]:
+    try:
+        first, second = map(float, text.split(":"))
+    except ValueError:
+        raise ValueError(
+            f"costs: {text!r} is not of the form FP:FN, e.g. 1:20 for a false positive that costs "
+            "1 and a false negative that costs 20."
+        ) from None
+    return [first, second]
+
+
+def stakes(costs: Any) -> tuple[float, float]:
+    """Return the benefit of acting rightly and the harm of acting in vain, against waiting."""
+    table = as_costs(costs, 2)
+    if table.shape[0] != 2:
+        raise ValueError(f"costs has {table.shape[0]} rows; a threshold needs two actions.")
+    harm, benefit = float(table[1, 0] - table[0, 0]), float(table[0, 1] - table[1, 1])
+    if not (harm >= 0 and benefit >= 0 and harm + benefit > 0):
+        raise ValueError(
+            f"no threshold: against action 0, action 1 costs {harm:g} more for class 0 and saves "
+            f"{benefit:g} for class 1; both must be at least 0 and one above. Swap the rows, or "
+            "use best_actions."
+        )
+    return benefit, harm
 
 
 def by_class(y_prob: Any) -> FloatVector:
@@ -91,8 +168,17 @@ def expected_costs(y_prob: Any, *, costs: Any) -> FloatVector:
     ----------
     y_prob : array-like of shape (n,) or (n, K)
         P(y = 1), or one column per class with rows that sum to 1.
-    costs : array-like of shape (A, K)
-        ``costs[a, k]``: what action a costs when the class is k. Gains are negative costs.
+    costs : array-like of shape (A, K), pair of float, mapping or str
+        ``costs[a, k]``: what action a costs when the class is k. Gains are negative costs. For two
+        classes the prices of the mistakes will do, and then right decisions cost nothing:
+        ``(1, 20)``, ``{"false positive": 1, "false negative": 20}`` or ``"1:20"``, each short for
+        ``[[0, 20], [1, 0]]``.
+
+    Raises
+    ------
+    ValueError
+        If probabilities or costs are not valid: a wrong shape, an unknown name, a price that is
+        negative or not finite, or two prices of 0.
 
     Notes
     -----
@@ -130,30 +216,22 @@ def decision_threshold(costs: Any) -> float:
 
     Parameters
     ----------
-    costs : array-like of shape (2, 2)
-        ``costs[a, k]``. Action 1 is the one meant for class 1.
+    costs : array-like of shape (2, 2), pair of float, mapping or str
+        As in `expected_costs`. Action 1 is the one meant for class 1.
 
     Notes
     -----
     ``t = H / (B + H)`` with harm ``H = costs[1, 0] - costs[0, 0]`` of acting in vain and benefit
-    ``B = costs[0, 1] - costs[1, 1]``; at t both cost the same. It exists if action 1 is better for
-    class 1 and worse for class 0. Taught in lesson 13.
+    ``B = costs[0, 1] - costs[1, 1]``; at t both cost the same. For a pair H is the price of a
+    false positive, B that of a false negative. It exists if action 1 is better for class 1 and
+    worse for class 0. Taught in lesson 13.
 
     Examples
     --------
-    >>> decision_threshold([[0, 1], [0.05, 0.05]])
-    0.05
+    >>> decision_threshold((1, 19)), decision_threshold([[0, 1], [0.05, 0.05]])
+    (0.05, 0.05)
     """
-    table = as_costs(costs, 2)
-    if table.shape[0] != 2:
-        raise ValueError(f"costs has {table.shape[0]} rows; a threshold needs two actions.")
-    harm, benefit = float(table[1, 0] - table[0, 0]), float(table[0, 1] - table[1, 1])
-    if not (harm >= 0 and benefit >= 0 and harm + benefit > 0):
-        raise ValueError(
-            f"no threshold: against action 0, action 1 costs {harm:g} more for class 0 and saves "
-            f"{benefit:g} for class 1; both must be at least 0 and one above. Swap the rows, or "
-            "use best_actions."
-        )
+    benefit, harm = stakes(costs)
     return harm / (benefit + harm)
 
 
@@ -185,6 +263,8 @@ def policy_cost(y_true: Any, y_prob: Any, *, costs: Any, actions: Any = None) ->
     >>> cost = policy_cost([0, 0, 1, 1], [.01, .2, .02, .9], costs=[[0, 1], [.05, .05]])
     >>> round(cost.value, 4), round(cost.ignoring, 4), round(cost.promised, 4)
     (0.275, 0.05, 0.0325)
+    >>> float(policy_cost([0, 0, 1, 1], [.01, .2, .02, .9], costs=(1, 20)))
+    5.25
     """
     labels, _ = as_predictions(y_true, y_prob)
     rows = by_class(y_prob)

@@ -135,7 +135,8 @@ def murphy_curve(y_true: Any, y_prob: Any, *, view: View | None = None) -> Murph
     costs t, missing 1 - t, and t is the best threshold for these costs. L is linear between
     predictions, so n predictions fix it after one sort. Its integral is half the Brier score;
     ``L(t) / (t (1 - t))`` integrates to the log loss (Ehm, Gneiting, Jordan and Krueger, 2016). For
-    costs C and M multiply by C + M at ``t = C / (C + M)``. Taught in lesson 13.
+    costs (C, M) of a false positive and a false negative, ``(C + M) L(C / (C + M))`` is the bill of
+    `policy_cost`; ``plot.murphy(curve, costs=(C, M))`` draws it in this unit. Taught in lesson 13.
 
     Examples
     --------

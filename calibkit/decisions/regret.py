@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from calibkit._result import Number, Result, listed, read_only, spell
 from calibkit._validation import as_array, as_probabilities
+from calibkit.decisions.costs import stakes
 from calibkit.fakes._dials import as_amount, as_finite
 from calibkit.fakes._sample import FloatVector
 
@@ -55,21 +56,27 @@ class TrustRegret(Number):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class RegretCurve(Result):
-    """What trusting loses for every ratio of costs, where B + H = 1.
+    """What trusting loses for every ratio of costs, where B + H = `total`.
 
     Parameters
     ----------
     threshold, regret : ndarray of shape (m,)
-        Probability from which on to act, which equals H; mean loss per prediction, never negative.
-    error, n : float, int
-        Mean distance between said and true probability: the bound everywhere. Number of
-        predictions.
+        Probability from which on to act, ``H / total``; mean loss per prediction, never negative.
+    error, total, n : float, float, int
+        Mean distance between said and true probability: times `total` the bound everywhere. What
+        both mistakes cost together. Number of predictions.
     """
 
     threshold: FloatVector
     regret: FloatVector
     error: float
+    total: float
     n: int
+
+    @property
+    def bound(self) -> float:
+        """The most that trusting can lose at any threshold: ``total`` times ``error``."""
+        return self.total * self.error
 
     @property
     def worst(self) -> float:
@@ -80,7 +87,8 @@ class RegretCurve(Result):
         """Say the largest loss, where it is, and the bound."""
         return (
             f"Trusting loses at most {self.regret.max():.4f} per prediction (threshold "
-            f"{self.worst:.4g}, where B + H = 1); no more than the calibration error "
+            f"{self.worst:.4g}, where B + H = {self.total:g}); no more than "
+            f"{'' if self.total == 1 else f'{self.total:g} times '}the calibration error "
             f"{self.error:.4f} anywhere ({spell(self.n, 'prediction')})."
         )
 
@@ -121,7 +129,7 @@ def trust_regret(y_prob: Any, true_prob: Any, *, benefit: float, harm: float) ->
     y_prob, true_prob : array-like of shape (n,)
         Said and true probability that acting is right.
     benefit, harm : float
-        As in `regret_bound`.
+        As in `regret_bound`; the prices of a false negative and of a false positive.
 
     Notes
     -----
@@ -150,7 +158,9 @@ def trust_regret(y_prob: Any, true_prob: Any, *, benefit: float, harm: float) ->
     )
 
 
-def regret_curve(y_prob: Any, true_prob: Any, *, thresholds: Any = None) -> RegretCurve:
+def regret_curve(
+    y_prob: Any, true_prob: Any, *, thresholds: Any = None, costs: Any = None
+) -> RegretCurve:
     """Loss from acting on `y_prob` for all ratios of costs: one number for each threshold.
 
     Parameters
@@ -159,12 +169,15 @@ def regret_curve(y_prob: Any, true_prob: Any, *, thresholds: Any = None) -> Regr
         As in `trust_regret`.
     thresholds : array-like of shape (m,), optional
         Strictly between 0 and 1; by default .01, .02, ..., .99.
+    costs : array-like of shape (2, 2), pair of float, mapping or str, optional
+        As in `policy_cost`: the unit of the curve. A pair (1, 20) makes both mistakes together cost
+        21 at every threshold; by default they cost 1.
 
     Notes
     -----
-    `trust_regret` with ``benefit = 1 - t`` and ``harm = t``. For other amounts multiply by
-    ``B + H``. The area under the curve is half the mean of ``(z_i - q_i)^2``: the calibration
-    part of the Brier score, halved. Taught in lesson 13.
+    `trust_regret` with ``benefit = (1 - t) total`` and ``harm = t total``, where `total` is what
+    both mistakes cost together. Where it is 1, the area under the curve is half the mean of
+    ``(z_i - q_i)^2``: the calibration part of the Brier score, halved. Taught in lesson 13.
 
     Examples
     --------
@@ -174,9 +187,11 @@ def regret_curve(y_prob: Any, true_prob: Any, *, thresholds: Any = None) -> Regr
     """
     said, true = _as_pairs(y_prob, true_prob)
     levels = np.arange(1, 100) / 100 if thresholds is None else _as_levels(thresholds)
+    total = 1.0 if costs is None else sum(stakes(costs))
     return RegretCurve(
         threshold=read_only(levels),
-        regret=read_only(np.array([_lost(said, true, t)[0] for t in levels.tolist()])),
+        regret=read_only(total * np.array([_lost(said, true, t)[0] for t in levels.tolist()])),
+        total=total,
         error=float(np.sort(np.abs(said - true)).mean()),
         n=len(said),
     )

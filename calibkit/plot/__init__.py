@@ -17,6 +17,7 @@ from calibkit.plot._decisions import murphy, regret
 from calibkit.plot._fit_on_test import fit_on_test
 from calibkit.plot._intervals import intervals, venn_abers
 from calibkit.plot._null import null_level
+from calibkit.plot._overlay import overlay
 from calibkit.plot._piecewise import piecewise
 from calibkit.plot._reliability import reliability
 from calibkit.plot._simplex import simplex
@@ -40,6 +41,7 @@ __all__ = [
     "legend",
     "murphy",
     "null_level",
+    "overlay",
     "piecewise",
     "regret",
     "reliability",

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from matplotlib.axes import Axes
 
+from calibkit.decisions.costs import decision_threshold, stakes
 from calibkit.plot import look
 
 if TYPE_CHECKING:
     from calibkit.decisions import MurphyCurve, RegretCurve
 
 # Colour and line style of the first, second, ... curve.
-_CODES: tuple[tuple[str, Any], ...] = (
+CODES: tuple[tuple[str, Any], ...] = (
     (look.TRUTH, "solid"),
     (look.OVER, (0, (6, 1.5))),
     (look.UNDER, (0, (2.5, 1.2))),
@@ -31,6 +32,7 @@ def murphy(
     curves: "MurphyCurve | Mapping[str, MurphyCurve]",
     ax: Axes | None = None,
     *,
+    costs: Any = None,
     marks: Any = (),
     title: str | None = None,
     legend: bool | None = None,
@@ -41,6 +43,10 @@ def murphy(
     ----------
     curves : MurphyCurve, or mapping from name to MurphyCurve
         At most five models on the same labels.
+    costs : array-like of shape (2, 2), pair of float, mapping or str, optional
+        As in `calibkit.decisions.policy_cost`. The curves are drawn in this unit, and their
+        threshold is marked: there stands what a false positive and a false negative at these prices
+        cost per prediction. By default both prices sum to 1.
     marks : sequence of float
         Thresholds to mark by upright lines, in [0, 1].
     ax, title, legend : optional
@@ -57,8 +63,8 @@ def murphy(
 
     Notes
     -----
-    Acting in vain costs t and missing 1 - t. The dotted tent is the cost of ignoring the model:
-    acting always, or never. Taught in lesson 13.
+    Acting in vain costs t and missing 1 - t, times the sum of the prices. The dotted tent is the
+    cost of ignoring the model: acting always, or never. Taught in lessons 13 and 14.
 
     Examples
     --------
@@ -67,7 +73,7 @@ def murphy(
     >>> from calibkit.decisions import murphy_curve
     >>> ax = plot.murphy(murphy_curve([0, 0, 1, 1], [.1, .4, .3, .8]))
     >>> ax.get_ylabel()
-    'mean cost'
+    'mean cost (prices sum to 1)'
     >>> plt.close(ax.figure)
     """
     named = _named(curves, "model")
@@ -78,15 +84,23 @@ def murphy(
             "not of the same labels; draw them in two figures."
         )
     first = next(iter(named.values()))
-    with _over_thresholds(ax, "mean cost", marks, title, legend) as ax:
+    total = 1.0
+    if costs is not None:
+        total, marks = sum(stakes(costs)), [*marks, decision_threshold(costs)]
+    label = f"mean cost (prices sum to {total:g})"
+    with _over_thresholds(ax, label, marks, title, legend) as ax:
         code: dict[str, Any] = {"color": look.GREY, "linestyle": (0, (1, 2)), "linewidth": 1.6}
         label = "ignoring the model"
-        ax.plot(_GRID, first.ignoring(_GRID), zorder=2.2, label=label, gid="ignoring", **code)
-        for (name, curve), colours in zip(named.items(), _CODES, strict=False):
-            _draw_line(ax, curve.line(), colours, name)
+        ax.plot(
+            _GRID, total * first.ignoring(_GRID), zorder=2.2, label=label, gid="ignoring", **code
+        )
+        for (name, curve), colours in zip(named.items(), CODES, strict=False):
+            x, y = curve.line()
+            _draw_line(ax, (x, total * y), colours, name)
         ax.set_ylim(bottom=0)
     words = [f"{name}: {curve.describe()}" for name, curve in named.items()]
-    look.remember(ax, ["Mean cost of trusting a model, for every ratio of costs.", *words])
+    unit = f"Mean cost of trusting a model, for every ratio of costs that sum to {total:g}."
+    look.remember(ax, [unit, *words])
     return ax
 
 
@@ -121,7 +135,7 @@ def regret(
 
     Notes
     -----
-    Gains and harms are scaled to B + H = 1. Taught in lesson 13.
+    Gains and harms are scaled to B + H = 1, or to the `costs` of the curves. Taught in lesson 13.
 
     Examples
     --------
@@ -134,8 +148,14 @@ def regret(
     >>> plt.close(ax.figure)
     """
     named = _named(curves, "trusting")
-    with _over_thresholds(ax, "regret per prediction", marks, title, legend) as ax:
-        for (name, curve), code in zip(named.items(), _CODES, strict=False):
+    totals = {curve.total for curve in named.values()}
+    if len(totals) > 1:
+        raise ValueError(
+            f"the curves have costs that sum to {sorted(totals)}; draw them in one unit."
+        )
+    unit = "" if totals == {1.0} else f" (B + H = {totals.pop():g})"
+    with _over_thresholds(ax, f"regret per prediction{unit}", marks, title, legend) as ax:
+        for (name, curve), code in zip(named.items(), CODES, strict=False):
             _draw_line(ax, (curve.threshold, curve.regret), code, name)
             if bounds:
                 label = f"{name}: calibration error"
@@ -144,7 +164,7 @@ def regret(
                     "linestyle": (0, (1, 2)),
                     "linewidth": 1.4,
                 }
-                ax.axhline(curve.error, label=label, gid="bound", **dots)
+                ax.axhline(curve.bound, label=label, gid="bound", **dots)
         ax.set_ylim(0, max(ax.get_ylim()[1], 0.01))
     words = [f"{name}: {curve.describe()}" for name, curve in named.items()]
     look.remember(ax, ["What trusting loses, for every ratio of costs.", *words])
@@ -154,8 +174,8 @@ def regret(
 def _named(curves: Any, single: str) -> dict[str, Any]:
     """Return curves by name, one to as many as there are codes."""
     named = dict(curves) if isinstance(curves, Mapping) else {single: curves}
-    if not 1 <= len(named) <= len(_CODES):
-        raise ValueError(f"{len(named)} curves; draw 1 to {len(_CODES)} in one figure.")
+    if not 1 <= len(named) <= len(CODES):
+        raise ValueError(f"{len(named)} curves; draw 1 to {len(CODES)} in one figure.")
     return named
 
 

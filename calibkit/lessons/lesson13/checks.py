@@ -23,16 +23,18 @@ SAY = {
     ),
     "threshold off": "for {call} the threshold is {wanted}, not {found}.",
     # 13.2
-    "patients": "eight patients with c = {c:g}",
+    "patients": "eight patients and the prices {vain:g} and {miss:g}",
     "cost": "a number, the mean cost per patient",
-    "above": "this treats those above c. A patient with exactly c is treated too.",
-    "half": "this treats from 0.5 on. At cost c, treating is worth it from c on.",
+    "above": "this treats those above the threshold. A patient who stands exactly at it is treated "
+    "too.",
+    "half": "this treats from 0.5 on. At these prices, treating is worth it from `threshold` on.",
     "total": "this is the sum over all patients. Give the mean.",
-    "in vain": "treating costs c for each treated patient, also where it was right.",
-    "no misses": "the missed patients are not paid for. Each costs 1.",
-    "no treatments": "the treatments are not paid for. Each costs c.",
+    "all treated": "this charges right treatments too. Only those in vain cost something.",
+    "no misses": "the missed patients are not paid for. Each is a false negative.",
+    "no treatments": "treatments in vain are not paid for. Each is a false positive.",
+    "swapped": "the two prices are swapped: a treatment in vain is a false positive.",
     "promised": "this is what the model promises. Pay by the outcomes instead.",
-    "reversed": "this treats those below c. They are the ones to leave alone.",
+    "reversed": "this treats those below the threshold. They are the ones to leave alone.",
     "cost off": "for {call} the mean cost is {wanted}, not {found}.",
     # 13.3
     "percent": "an ECE lies between 0 and 0.2 here. Is this in per cent?",
@@ -90,44 +92,47 @@ def judge_threshold(answer: Any) -> str | None:
 
 # --- 13.2 --------------------------------------------------------------------------------------
 
-# The last patient stands exactly at one of the costs that are tried.
+# The last patient stands exactly at one of the thresholds that are tried.
 _SICK = np.array([0, 0, 1, 1, 1, 0, 0, 1])
 _SAID = np.array([0.01, 0.62, 0.02, 0.9, 0.3, 0.11, 0.03, 0.25])
 
 
 def judge_cost(answer: Any) -> str | None:
-    """Judge exercise 13.2: a function of labels, probabilities and the cost of treating."""
+    """Judge exercise 13.2: a function of labels, probabilities and two prices."""
     function = answers.as_function(answer)
-    for c in (0.05, 0.4, 0.25):
-        shown = SAY["patients"].format(c=c)
-        result = answers.call(function, _SICK, _SAID, c, shown=shown)
+    for vain, miss in ((1.0, 19.0), (2.0, 3.0), (1.0, 3.0)):
+        shown = SAY["patients"].format(vain=vain, miss=miss)
+        result = answers.call(function, _SICK, _SAID, vain, miss, shown=shown)
         found = answers.as_number(result, SAY["cost"])
-        wanted = float(np.where(c <= _SAID, c, _SICK).mean())
+        wanted = _bill(vain / (vain + miss) <= _SAID, vain, miss)
         if same(found, wanted, _PRINTED):
             continue
-        for slip, value in _cost_slips(c).items():
+        for slip, value in _cost_slips(vain, miss).items():
             if same(found, value, _PRINTED):
                 return SAY[slip]
         return SAY["cost off"].format(call=shown, **answers.apart(found, wanted, 4))
     return None
 
 
-def _cost_slips(c: float) -> dict[str, float]:
+def _bill(treated: NDArray[np.bool_], vain: float, miss: float) -> float:
+    sick = _SICK == 1
+    return float(np.mean(vain * (treated & ~sick) + miss * (~treated & sick)))
+
+
+def _cost_slips(vain: float, miss: float) -> dict[str, float]:
     """Return what usual slips would give."""
-    sick, treated, half = _SICK == 1, c <= _SAID, _SAID >= 0.5
-
-    def bill(done: NDArray[np.bool_]) -> NDArray[np.float64]:
-        return np.where(done, c, sick.astype(np.float64))
-
+    sick, threshold = _SICK == 1, vain / (vain + miss)
+    treated = threshold <= _SAID
     return {
-        "above": float(bill(c < _SAID).mean()),
-        "half": float(bill(half).mean()),
-        "total": float(bill(treated).sum()),
-        "in vain": float(np.where(treated, c * ~sick, sick).mean()),
-        "no misses": float((c * treated).mean()),
-        "no treatments": float((sick & ~treated).mean()),
-        "promised": float(np.where(treated, c, _SAID).mean()),
-        "reversed": float(bill(~treated).mean()),
+        "above": _bill(threshold < _SAID, vain, miss),
+        "half": _bill(_SAID >= 0.5, vain, miss),
+        "total": len(_SAID) * _bill(treated, vain, miss),
+        "all treated": float(np.mean(np.where(treated, vain, miss * sick))),
+        "no misses": _bill(treated, vain, 0),
+        "no treatments": _bill(treated, 0, miss),
+        "swapped": _bill(treated, miss, vain),
+        "promised": float(np.mean(np.where(treated, vain * (1 - _SAID), miss * _SAID))),
+        "reversed": _bill(~treated, vain, miss),
     }
 
 
@@ -257,8 +262,9 @@ CHECKS = {
         variable="my_cost",
         judge=judge_cost,
         hints=(
-            "`treated = y_prob >= c` says who is treated. Each of them costs c, sick or not.",
-            "Those who are sick and not treated cost 1: `(y_true == 1) & ~treated`. Take the mean.",
+            "Exercise 13.1 gives the threshold, and `y_prob >= threshold` those who are treated.",
+            "In vain: `treated & (y_true == 0)`. Missed: `~treated & (y_true == 1)`. Multiply each "
+            "by its price, add, and take the mean.",
         ),
         praise="the bill needs outcomes, costs and a threshold. Accuracy appears nowhere.",
     ),
@@ -300,17 +306,17 @@ CHECKS = {
 
 PREDICTIONS = {
     "13a": Prediction(
-        question="Treating costs 0.05, missing a sick patient costs 1. Which of three models with "
-        "the same accuracy costs more than treating everybody without a model?",
+        question="Treating a healthy patient costs 1, missing a sick one costs 19. Which of three "
+        "models with the same accuracy costs more than treating everybody without a model?",
         options=("none", "the over-confident one", "the under-confident one", "both of these"),
         outcome="the over-confident one",
         why=(
             "It says 1 % where the truth is 10 %. So it leaves patients alone whom it would pay "
-            "to treat, and one missed patient costs as much as twenty treatments."
+            "to treat, and one missed patient costs as much as 19 treatments in vain."
         ),
     ),
     "13b": Prediction(
-        question="Now treating costs 0.5. Which of the three models is the cheapest?",
+        question="Now both mistakes cost 1. Which of the three models is the cheapest?",
         options=("the calibrated one", "the over-confident one", "all cost the same"),
         outcome="all cost the same",
         why="All three put the same patients on the same side of 1/2. So they decide alike, "

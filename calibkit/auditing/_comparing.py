@@ -1,0 +1,310 @@
+"""Compare models on the same rows: which is better, by how much, what cannot be separated."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibkit._result import read_only, spell
+from calibkit._validation import as_count, as_generator, as_level, as_predictions
+from calibkit.auditing import _paired as paired
+from calibkit.auditing._rows import Rows, rows_of
+from calibkit.auditing.comparison import Comparison, Listing
+from calibkit.auditing.questions import MOST_CLASSES, _versions
+from calibkit.bins import Binning, as_bins
+from calibkit.decisions import murphy_curve
+from calibkit.decisions.costs import as_costs
+from calibkit.errors import expected_calibration_error
+from calibkit.reliability import reliability_table
+from calibkit.significance import null_level
+from calibkit.views import View
+
+FloatVector = NDArray[np.float64]
+Found = Mapping[tuple[str, str], paired.Change]  # by model and measure
+_DRAWS = 200  # redraws behind a null level
+_NUMBERS = 100_000_000  # random numbers for a bootstrap; larger data get fewer resamples
+
+
+def compare(
+    y_true: Any,
+    y_prob: Mapping[str, Any],
+    *,
+    view: View | None = None,
+    costs: Any = None,
+    groups: Any = None,
+    class_names: Sequence[str] | None = None,
+    title: str | None = None,
+    level: float = 0.95,
+    bins: Binning | int = 15,
+    n_resamples: int = 1000,
+    rng: int | np.random.Generator | None = 0,
+) -> Comparison:
+    """Compare models on the same rows: paired differences with intervals, in plain words.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels: 0 and 1, or ``0 .. K-1``.
+    y_prob : mapping from str to array-like of shape (n,) or (n, K)
+        Two or more models by name, all of one shape, rows in the order of the labels. Each is
+        compared with the first.
+    view : {"top-label", "class-wise"} or int, optional
+        The events of the calibration parts. None: y = 1; of K columns every class, summed (beyond
+        200 classes the predicted class, of which each model has its own).
+    costs : array-like of shape (A, K), pair of float, mapping or str, optional
+        As in `calibkit.decisions.policy_cost`; every model decides by its own probabilities.
+    groups : array-like of shape (n,), optional
+        A label per row; the scores are compared in each group, too.
+    class_names, title : sequence of K str, str, optional
+    level : float
+        Nominal probability content of each interval, in (0, 1).
+    bins, n_resamples : int or Binning, int
+        Bins of diagrams and calibration errors, and resamples of rows (fewer for very large data).
+    rng : int, numpy.random.Generator or None
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two models, or labels, probabilities or options are not valid.
+
+    Notes
+    -----
+    Differences are other minus first. Cost, log loss and Brier score are means over rows; rows are
+    redrawn with replacement, both models together (paired percentile bootstrap). Miscalibration
+    ``S(p) - S(f(p))`` and discrimination ``S(frequency) - S(f(p))`` are the CORP parts of the Brier
+    score with the isotonic curve f (Dimitriadis, Gneiting and Jordan, 2021); f is fitted once: to
+    first order the error of a minimiser does not matter. Chance adds up to its null level to a
+    binned calibration error: its interval is wider by both, ``(low - null of the other, high + null
+    of the first)``. Equal predictions share a bin and a height. Nothing is clipped: where an event
+    had probability 0, the log loss is infinite, the finite model is better, and there is no
+    interval; if both are infinite, log loss does not separate them. Differences that are all 0 are
+    "equal"; fewer than ten events, other rows, or rows that differ have no interval. Intervals are
+    not corrected for several models or measures; in groups they are
+    Student's, at a level that pays for all groups (Bonferroni). Taught in lesson 13.
+
+    Measured on fakes with known truth (500 sets of 1,000 rows in each of four worlds: a sharper
+    copy, another source of knowledge, two equally good ones, a shift against a slope; nominal
+    95 %, errors about 1): log loss 94.0 to 94.6, Brier score 92.8 to 94.6, cost at 1:9 91.0 to
+    94.6, miscalibration 94 to 99.6, discrimination 92.4 to 100; calibration error 100 (200 sets
+    each): its interval is wide. A few rows decided otherwise, each at a price of 9, make the
+    interval of a cost too short: about 80 where 5 in 1,000 are; below ten such rows there is none.
+
+    Examples
+    --------
+    >>> from calibkit.fakes import LogitDistortion
+    >>> data = LogitDistortion(slope=0.5).sample(2000, rng=0)
+    >>> found = compare(data.y_true, {"old": data.y_prob, "new": data.true_prob}, costs=(1, 9))
+    >>> found.headline.partition(":")[0]
+    'new is better than old'
+    """
+    level, count, bins = as_level(level), as_count(n_resamples, "n_resamples"), as_bins(bins)
+    rows, probs = _rows_of(y_true, y_prob, groups, class_names)
+    table = None if costs is None else as_costs(costs, rows.n_classes)
+    if view is None and not rows.binary:
+        view = "class-wise" if rows.n_classes <= MOST_CLASSES else "top-label"
+    names, count = tuple(probs), min(count, max(100, _NUMBERS // rows.n))
+    seeds = as_generator(rng).integers(0, 2**62, size=2).tolist()
+    scores = [paired.scores_of_rows(rows.label, prob, table) for prob in probs.values()]
+    parts = [paired.parts_of_rows(rows.label, prob, view, bins) for prob in probs.values()]
+    nulls = _nulls(rows, probs, seeds[0], view=view, bins=bins)
+    each = [one | two for one, two in zip(scores, parts, strict=True)]
+    # Nothing is concluded from a handful of events.
+    few = paired.too_few(np.bincount(rows.label, minlength=rows.n_classes))
+    found = _differences(names, each, [null.mean for null in nulls], level, (count, seeds[1]), few)
+    return Comparison(
+        title="Comparison of models" if title is None else str(title),
+        level=level,
+        calibration=_calibration(names, nulls, scores),
+        groups=_by_group(rows, names, scores, level),
+        costs=table,
+        notes=_notes(count, level, bins),
+        **_shown(rows, probs, view, bins),
+        **worded(names, found, level),
+    )
+
+
+def _nulls(rows: Rows, probs: Mapping[str, FloatVector], seed: int, **options: Any) -> list[Any]:
+    ece = expected_calibration_error
+    return [
+        null_level(ece, rows.label, prob, n_draws=_DRAWS, rng=seed, **options)
+        for prob in probs.values()
+    ]
+
+
+def _shown(
+    rows: Rows, probs: Mapping[str, FloatVector], view: View | None, bins: Binning
+) -> dict[str, Any]:
+    """Return what the figures show, and the view in words."""
+    every, one = view == "class-wise", view not in ("class-wise", "top-label")
+    seen: Any = {"view": "top-label" if every else view, "bins": bins}
+    tables = {name: reliability_table(rows.label, p, **seen) for name, p in probs.items()}
+    curves = {name: murphy_curve(rows.label, p, view=view) for name, p in probs.items() if one}
+    words = "every class, summed" if every else next(iter(tables.values())).view
+    size = {"n": rows.n, "n_classes": rows.n_classes, "versions": _versions()}
+    return size | {"models": tuple(probs), "bins": tables, "curves": curves, "view": words}
+
+
+def _rows_of(
+    y_true: Any, y_prob: Any, groups: Any, class_names: Sequence[str] | None
+) -> tuple[Rows, dict[str, FloatVector]]:
+    """Check all models against one set of labels, and put their rows into one order."""
+    if not isinstance(y_prob, Mapping) or len(y_prob) < 2:
+        raise ValueError(
+            "y_prob must be a mapping from names to the probabilities of two or more models, e.g. "
+            '{"a": p, "b": q}; one model alone is judged by audit.'
+        )
+    named = {str(name): prob for name, prob in y_prob.items()}
+    if len(named) < len(y_prob):
+        raise ValueError("two models have the same name.")
+    rows, probs = None, {}
+    for name, prob in named.items():
+        try:
+            if rows is None:
+                rows = rows_of(y_true, prob, groups=groups, class_names=class_names)
+            checked = as_predictions(y_true, prob)[1].astype(np.float64)
+        except ValueError as error:
+            raise ValueError(f"model {name!r}: {error}") from None
+        if checked.shape != rows.prob.shape:
+            raise ValueError(
+                f"model {name!r} has shape {checked.shape}, the first one {rows.prob.shape}; all "
+                "must have a row per label and the same classes."
+            )
+        probs[name] = checked[rows.position]
+    assert rows is not None
+    return rows, probs
+
+
+def _differences(
+    names: Sequence[str],
+    each: Sequence[Mapping[str, FloatVector]],
+    nulls: Sequence[float],
+    level: float,
+    draw: tuple[int, int],
+    few: bool,
+) -> dict[tuple[str, str], paired.Change]:
+    found, (count, seed) = {}, draw
+    for other in range(1, len(names)):
+        with np.errstate(invalid="ignore"):  # infinite minus infinite: no interval
+            apart = np.array([each[other][key] - each[0][key] for key in each[0]])
+        # The same seed for each pair: a model's numbers do not depend on which others are there.
+        ends = paired.intervals(apart, level, count, np.random.default_rng(seed))
+        for key, row, low, high in zip(each[0], apart, *map(np.ndarray.tolist, ends), strict=True):
+            if key == "calibration error" and row.any():
+                low, high = low - nulls[other], high + nulls[0]
+            if row.any() and (few or np.count_nonzero(row) < paired.FEWEST):
+                low, high = paired.NONE
+            first, value = float(each[0][key].mean()), float(each[other][key].mean())
+            found[names[other], key] = paired.change(key, first, value, (low, high))
+    return found
+
+
+def worded(names: tuple[str, ...], found: Found, level: float) -> dict[str, Any]:
+    """Return the columns of the differences, and the headline."""
+    models, measures = zip(*found, strict=True)
+    columns = dict(zip(paired.Change._fields, zip(*found.values(), strict=True), strict=True))
+    columns |= {"model": models, "measure": measures}
+    parts = [_sentence(names[0], other, found, level) for other in names[1:]]
+    read = {name: read_only(np.array(column)) for name, column in columns.items()}
+    return read | {"headline": " ".join(parts)}
+
+
+def _sentence(first: str, other: str, found: Found, level: float) -> str:
+    """Say what a manager wants to know of one model beside the first."""
+    own = {measure: change for (model, measure), change in found.items() if model == other}
+    telling = (
+        key
+        for key in paired.SCORES
+        if key in own and own[key].verdict != "equal" and np.isfinite(own[key].difference)
+    )
+    main = next(telling, "Brier score")
+    row, unit, range_ = own[main], paired.MEASURES[main], f"{100 * level:g} % interval"
+    if row.verdict == "equal":
+        text = f"{other} and {first} are equal {unit}."
+    elif np.isnan(row.low):
+        text = f"The data are too few to compare {other} with {first} {unit}: at least "
+        text += f"{paired.FEWEST} events, other rows, and rows that differ are needed."
+    elif row.verdict == "not separated":
+        text = f"The data cannot separate {other} from {first} {unit}: the difference per "
+        text += f"prediction is {row.difference:+.4f} ({range_} {row.low:+.4f} to {row.high:+.4f})."
+    else:
+        low, high = sorted((abs(row.low), abs(row.high)))
+        text = f"{other} is {row.verdict} than {first}: by {abs(row.difference):.4f} {unit} per "
+        text += f"prediction ({range_} {low:.4f} to {high:.4f})."
+    if main != "cost" and "cost" in own:
+        text += " Their decisions cost the same."
+    losses = zip((first, other), own["log loss"][:2], strict=True)
+    if infinite := " and ".join(name for name, loss in losses if np.isinf(loss)):
+        text += f" {infinite} called impossible what happened: infinite log loss."
+    calibrated, told = own["miscalibration"].verdict, own["discrimination"].verdict
+    if calibrated == "not separated":
+        text += " The data cannot separate their calibration."
+    elif calibrated != "equal":
+        text += f" {other} is {calibrated} calibrated."
+    return text + (f" It tells cases apart {told}." if told in ("better", "worse") else "")
+
+
+def _calibration(
+    names: Sequence[str], nulls: Sequence[Any], scores: Sequence[Mapping[str, FloatVector]]
+) -> Listing:
+    """Put the error of each model beside what chance alone would show."""
+    said = [
+        f"{name} {null.value:.4f} (a calibrated model would show {null.mean:.4f}, "
+        f"p = {null.p_value:.3f})"
+        for name, null in zip(names, nulls, strict=True)
+    ]
+    columns = {
+        "model": np.array(names),
+        "error": np.array([null.value for null in nulls]),
+        "by chance": np.array([null.mean for null in nulls]),
+        "p_value": np.array([null.p_value for null in nulls]),
+        "impossible events": np.array([np.isinf(one["log loss"]).sum() for one in scores]),
+    }
+    return Listing(sentence=f"Calibration error: {'; '.join(said)}.", columns=columns)
+
+
+def _by_group(
+    rows: Rows, names: Sequence[str], scores: Sequence[Mapping[str, FloatVector]], level: float
+) -> Listing | None:
+    """Compare the scores in every group, each at a level that pays for all groups."""
+    if rows.group is None:
+        return None
+    content, found = 1 - (1 - level) / len(rows.groups), []
+    for place, group in enumerate(rows.groups):
+        inside = rows.group == place
+        count = np.bincount(rows.label[inside], minlength=rows.n_classes)
+        n, few = int(count.sum()), paired.too_few(count)
+        for other in range(1, len(names)):
+            for key in scores[0]:
+                pair = [one[key][inside] for one in (scores[0], scores[other])]
+                row = _in_group(key, pair[0], pair[1], content)
+                said = ("too few rows",) if few else (*row[2:5], row.verdict)
+                numbers = (np.nan,) * (4 - len(said))
+                found.append((group, n, names[other], key, *numbers, *said))
+    heads = ("group", "count", "model", "measure", "difference", "low", "high", "verdict")
+    worse = [f"{row[0]} ({row[2]}, {row[3]})" for row in found if row[-1] == "worse"]
+    few_groups = sorted({str(row[0]) for row in found if row[-1] == "too few rows"})
+    text = f"{spell(len(rows.groups), 'group')}; worse than {names[0]}: "
+    text += f"{', '.join(worse) or 'none shown'}"
+    text += f"; too few rows to tell: {', '.join(few_groups)}." if few_groups else "."
+    columns = dict(zip(heads, map(np.array, zip(*found, strict=True)), strict=True))
+    return Listing(sentence=text, columns=columns)
+
+
+def _in_group(key: str, first: FloatVector, other: FloatVector, level: float) -> paired.Change:
+    with np.errstate(invalid="ignore"):
+        apart = other - first
+    ends, differ = paired.NONE, np.count_nonzero(apart)
+    if np.isfinite(apart).all() and (differ == 0 or differ >= paired.FEWEST):
+        ends = paired.around(float(apart.mean()), float(apart.std(ddof=1)), len(apart), level)
+    return paired.change(key, float(first.mean()), float(other.mean()), ends)
+
+
+def _notes(count: int, level: float, bins: Binning) -> tuple[str, ...]:
+    return (
+        f"Differences: other minus first, {100 * level:g} % intervals, rows redrawn in pairs "
+        f"({count:,} resamples), not corrected for several models or measures.",
+        "Miscalibration and discrimination: the CORP parts of the Brier score.",
+        f"Calibration error: {bins}; its interval is wider by what chance adds to both models.",
+        "Nothing is clipped: one impossible event makes the log loss infinite.",
+    )

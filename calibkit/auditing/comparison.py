@@ -1,0 +1,121 @@
+"""What a comparison of models gives back: differences with intervals, words, pages, figures."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibkit._result import Result, spell
+from calibkit.auditing import _paired as paired
+from calibkit.auditing._figures import draw_comparison
+from calibkit.auditing._html import comparison_page
+from calibkit.auditing._pages import comparison_dict, comparison_markdown, save
+from calibkit.decisions import MurphyCurve
+from calibkit.reliability import BinTable
+
+FloatVector = NDArray[np.float64]
+# Every finding on which a pipeline can act; "not separated": no measure tells two models apart.
+COMPARISON_CODES = (
+    *(f"{word} {measure}" for word in ("better", "worse") for measure in paired.MEASURES),
+    "not separated",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Listing(Result):
+    """A table with a sentence: `sentence`, and `columns`, a mapping from names to arrays."""
+
+    sentence: str
+    columns: Mapping[str, NDArray[Any]]
+
+    def describe(self) -> str:
+        """Return the sentence."""
+        return self.sentence
+
+    def _columns(self) -> Mapping[str, NDArray[Any]]:
+        return self.columns
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Comparison(Result):
+    """Differences between each model and the first one, on the same rows.
+
+    Parameters
+    ----------
+    title, headline : str
+        What was compared, and the findings in plain words.
+    models : tuple of str
+        Names; the first one is what the others are compared with.
+    n, n_classes, view, level : int, int, str, float
+        Rows, classes, the events of the calibration parts, content of each interval.
+    model, measure, verdict : ndarray of str, shape (R,)
+        A row per other model and measure; "better", "worse", "equal" or "not separated".
+    first, value, difference, low, high : ndarray of shape (R,)
+        The measure of the first model and of this one, the difference with its interval: NaN where
+        an infinite log loss leaves none.
+    calibration, groups : Listing, and Listing or None
+        Each model's calibration error beside its null level; differences in each group.
+    bins, curves, costs
+        Reliability tables and Murphy curves by model (curves only for one event), table of costs.
+    notes, versions
+    """
+
+    title: str
+    headline: str
+    models: tuple[str, ...]
+    n: int
+    n_classes: int
+    view: str
+    level: float
+    model: NDArray[np.str_]
+    measure: NDArray[np.str_]
+    first: FloatVector
+    value: FloatVector
+    difference: FloatVector
+    low: FloatVector
+    high: FloatVector
+    verdict: NDArray[np.str_]
+    calibration: Listing
+    groups: Listing | None
+    bins: Mapping[str, BinTable]
+    curves: Mapping[str, MurphyCurve]
+    costs: FloatVector | None
+    notes: tuple[str, ...]
+    versions: Mapping[str, str]
+
+    @property
+    def codes(self) -> frozenset[str]:
+        """Findings such as "worse log loss", for conditions in a pipeline."""
+        pairs = zip(self.verdict.tolist(), self.measure.tolist(), strict=True)
+        found = {f"{v} {m}" for v, m in pairs if v in ("better", "worse")}
+        return frozenset(found or {"not separated"})
+
+    @property
+    def tables(self) -> dict[str, Result]:
+        """The tables of the comparison, by name; groups only where they were given."""
+        tables: dict[str, Result] = {"Differences": self, "Calibration": self.calibration}
+        return tables if self.groups is None else tables | {"Groups": self.groups}
+
+    def describe(self) -> str:
+        """Say in plain words which model is better, and what cannot be separated."""
+        return self.headline
+
+    def text(self) -> str:
+        """Return headline and differences for a terminal."""
+        lines = [f"{self.title}: {spell(self.n, 'prediction')}, {self.n_classes} classes", ""]
+        lines += [self.headline, ""]
+        for row in zip(*self._columns().values(), strict=True):
+            name, measure, first, value, change, low, high, verdict = row
+            numbers = f"{first:.4f} -> {value:.4f}, difference {change:+.4f} "
+            lines.append(f"{name}, {measure}: {numbers}({low:.4f} to {high:.4f}), {verdict}")
+        lines += ["", self.calibration.describe()]
+        return "\n".join(lines + ([] if self.groups is None else [self.groups.describe()]))
+
+    figures, to_html = draw_comparison, comparison_page
+    to_dict, to_markdown, save = comparison_dict, comparison_markdown, save
+
+    def _columns(self) -> Mapping[str, NDArray[Any]]:
+        names = ("model", "measure", "first", "value", "difference", "low", "high", "verdict")
+        return {name: getattr(self, name) for name in names}
