@@ -7,8 +7,10 @@ be in the folder that ``CALIBKIT_DATA`` names, or be downloaded before: `calibki
 """
 
 import argparse
+import json
 import os
 import sys
+from functools import partial
 from itertools import product
 from pathlib import Path
 
@@ -19,9 +21,10 @@ from book.experiments.pseudo_real import (
     PseudoGrid,
     PseudoSet,
     evaluators,
+    likeness,
     missing,
 )
-from book.experiments.pseudo_real.stored import DATA, store
+from book.experiments.pseudo_real.stored import CLONES, DATA, store
 from book.experiments.synthetic import Measures, measure_all
 from tools.virtual_environment import ROOT
 
@@ -32,10 +35,10 @@ def run_block(
     grid: PseudoGrid, folder: Path | None, jobs: int | None, progress: bool = True
 ) -> dict[PseudoSet, dict[str, Measures]]:
     """Measure one block; small samples also by differential evolution."""
-    options = {"n_jobs": jobs, "folder": folder, "progress": progress}
-    found = measure_all(grid, evaluators(), **options)
+    run = partial(measure_all, grid, n_jobs=jobs, folder=folder, progress=progress)
+    found = run(evaluators())
     if grid.sizes == (EVOLVED_SIZE,):
-        more = measure_all(grid, EVOLVED, **options)
+        more = run(EVOLVED)
         found = {data_set: rows | more[data_set] for data_set, rows in found.items()}
     return found
 
@@ -63,6 +66,8 @@ def main(arguments: list[str] | None = None) -> int:
             block = PseudoGrid(sizes=(n,), seeds=(seed,))
             print(f"seed {seed}, n = {n}: {len(block)} data sets", flush=True)
             store(run_block(block, chosen.folder, chosen.jobs), chosen.data)
+        text = json.dumps({task: likeness(task) for task in TASKS}, indent=1) + "\n"
+        (chosen.data / CLONES).write_text(text, encoding="utf-8")
     from book.experiments.pseudo_real.page import rewrite
 
     rewrite()

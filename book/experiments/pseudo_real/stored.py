@@ -11,6 +11,7 @@ from book.experiments.synthetic import Measures
 from tools.virtual_environment import ROOT
 
 DATA = ROOT / "book" / "_data"
+CLONES = "pseudo_real_clones.json"
 # Whole millionths: half the size, and nothing that the tables would show.
 UNIT = 1_000_000
 COORDINATES = ("task", "truth", "calibrator")
@@ -65,7 +66,7 @@ def stored(folder: Path = DATA) -> Rows:
     for seed, n, path in sorted(_blocks(folder)):
         with path.open(encoding="utf-8", newline="") as file:
             for line in csv.DictReader(file):
-                data_set = PseudoSet(*(line[name] for name in COORDINATES), n, seed)
+                data_set = PseudoSet(line["task"], line["truth"], line["calibrator"], n, seed)
                 found[data_set] = _rows(line)
     return found
 
