@@ -22,7 +22,7 @@ from book.experiments.pseudo_real.clones import (
     likeness,
     missing,
 )
-from book.experiments.pseudo_real.evaluators import EVOLVED, EVOLVED_SIZE, evaluators
+from book.experiments.pseudo_real.evaluators import EVOLVED, EVOLVED_SIZE, all_evaluators
 
 __all__ = [
     "CALIBRATORS",
@@ -35,7 +35,7 @@ __all__ = [
     "PseudoGrid",
     "PseudoSet",
     "clone_of",
-    "evaluators",
+    "all_evaluators",
     "likeness",
     "missing",
 ]

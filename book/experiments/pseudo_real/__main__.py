@@ -20,10 +20,11 @@ from book.experiments.pseudo_real import (
     TASKS,
     PseudoGrid,
     PseudoSet,
-    evaluators,
+    all_evaluators,
     likeness,
     missing,
 )
+from book.experiments.pseudo_real.page import rewrite
 from book.experiments.pseudo_real.stored import CLONES, DATA, store
 from book.experiments.synthetic import Measures, measure_all
 from tools.virtual_environment import ROOT
@@ -36,7 +37,7 @@ def run_block(
 ) -> dict[PseudoSet, dict[str, Measures]]:
     """Measure one block; small samples also by differential evolution."""
     run = partial(measure_all, grid, n_jobs=jobs, folder=folder, progress=progress)
-    found = run(evaluators())
+    found = run(all_evaluators())
     if grid.sizes == (EVOLVED_SIZE,):
         more = run(EVOLVED)
         found = {data_set: rows | more[data_set] for data_set, rows in found.items()}
@@ -68,8 +69,6 @@ def main(arguments: list[str] | None = None) -> int:
             store(run_block(block, chosen.folder, chosen.jobs), chosen.data)
         text = json.dumps({task: likeness(task) for task in TASKS}, indent=1) + "\n"
         (chosen.data / CLONES).write_text(text, encoding="utf-8")
-    from book.experiments.pseudo_real.page import rewrite
-
     rewrite()
     return 0
 

@@ -69,7 +69,7 @@ def kernel_error(label: NDArray[Any], prob: FloatVector) -> float:
     return LABEL_FACTOR * kernel_calibration_error(label, prob, length_scale=LENGTH_SCALE).statistic
 
 
-def evaluators() -> dict[str, Calibrator | Derived | Direct]:
+def all_evaluators() -> dict[str, Calibrator | Derived | Direct]:
     """Return all evaluators that run on every data set, in the order of the tables."""
     return {
         "EW15": SlopeOneBinning(15),
