@@ -25,7 +25,7 @@ from book.experiments.pseudo_real import (
 from book.experiments.pseudo_real import __main__ as tool
 from book.experiments.pseudo_real import evaluators as competing
 from book.experiments.pseudo_real import result as results
-from book.experiments.pseudo_real.result import Draw, Table, everything
+from book.experiments.pseudo_real.result import Draw, Table, at, everything
 from book.experiments.pseudo_real.study import KINDS, TITLES, Study, is_confidence
 from calibkit import expected_calibration_error
 from calibkit.calibrators import PlattCalibrator, SlopeOneBinning
@@ -335,7 +335,8 @@ def test_the_first_must_be_alone() -> None:
     draws = tuple(Draw("lenet-top", "beta", 1000, i) for i in range(3))
     values = np.array([[1.0, 1.1, 5.0], [1.0, 0.8, 5.0], [1.0, 1.3, 5.0]])
     three = Table(draws, ("ES15", "Platt", "beta"), values)
-    assert claims.first(three, "ES15").verdict == "not separated from the best"
+    assert claims.first(three, "ES15").verdict == "best, but not separated"
+    assert claims.first(three, "Platt").verdict == "not separated from the best"
     assert claims.first(three, "beta").verdict == "not confirmed"
     assert claims.first(three.only(["ES15", "beta"]), "ES15").verdict == "confirmed"
 
@@ -452,3 +453,64 @@ def test_small_samples_alone_are_searched_by_evolution(monkeypatch: pytest.Monke
 
 
 # --- what the page says --------------------------------------------------------------------------
+
+
+def test_pieces_have_the_closest_maps() -> None:
+    small, large = (STUDY.maps.where(at(n)) for n in (1000, 10_000))
+    assert small.best() == "PL^CE rule"
+    assert round(1 - small.mean("PL^CE rule") / small.mean("ES15"), 2) == 0.41
+    assert large.best() == "PL3^CE"
+    assert round(1 - large.mean("PL3^CE") / large.mean("ES15"), 2) == 0.26
+    assert small.beats("PL^CE", "PL3^CE")
+    assert large.mean("PL3^CE") < large.mean("PL^CE")
+    for space in ("PL", "PL3"):
+        for part in (small, large):
+            assert not part.beats(f"{space}^MSE", f"{space}^CE")
+            assert part.mean(f"{space}^CE") <= part.mean(f"{space}^CE 10")
+    assert "IOP" in small.leaders()
+    assert large.beats("PL3^CE", "IOP")
+    gains = {name: 1 - large.mean(name) / small.mean(name) for name in large.names}
+    assert set(sorted(gains, key=gains.__getitem__)[:2]) == {"Platt", "beta"}
+    assert max(gains, key=gains.__getitem__) in ("EW15", "ES15")
+
+
+def test_far_from_calibration_pl3_is_best_at_either_size() -> None:
+    for n in (1000, 10_000):
+        part = STUDY.raw_maps.where(at(n))
+        assert part.best().startswith("PL3^CE")
+        for name in ("ES15", "PL^CE", "Platt", "beta", "IOP", "KDE", "EW15"):
+            assert part.beats(part.best(), name)
+
+
+def test_few_predictions_need_pieces_for_the_error_and_many_do_not() -> None:
+    small, large = (STUDY.errors.where(at(n)) for n in (1000, 10_000))
+    for name in ("PL^CE rule", "PL3^CE rule", "IOP"):
+        assert name in small.leaders()
+        assert small.beats(name, "ES15")
+    assert {"ES15", "PL3^CE"} <= set(large.leaders())
+    assert STUDY.maps.where(at(10_000)).beats("PL3^CE", "ES15")
+    squares = STUDY.squares.where(everything)
+    assert not squares.beats("KCE", "ES15")
+
+
+def test_no_evaluator_ranks_calibrators_from_a_thousand_predictions() -> None:
+    small, large = (STUDY.ranks.where(at(n)) for n in (1000, 10_000))
+    assert max(small.mean(name) for name in small.names) < 0.4
+    picks = STUDY.picks.where(at(1000))
+    assert 0.4 <= picks.mean(picks.best()) < 0.45
+    for name in ("PL^CE", "PL3^CE", "isotonic", "KDE"):
+        assert 0.55 < large.mean(name) < 0.7
+        assert 0.45 < STUDY.picks.where(at(10_000)).mean(name) < 0.65
+    for name in ("Platt", "KCE"):
+        assert large.beats("PL^CE", name)
+        assert max(small.mean(name), large.mean(name)) < 0.2
+
+
+def test_truths_of_other_families_keep_the_order() -> None:
+    maps = STUDY.maps.where(everything)
+    ratio = {name: results.foreign_ratio(maps, name, "ES15")[0] for name in maps.names}
+    assert max(ratio[name] for name in ("PL^CE", "PL^CE rule", "PL^CE 10", "IOP")) < 0.75
+    assert ratio["PL3^CE"] < ratio["ES_CV"] < 1
+    kernel = maps.where(results.of_truth("KDE"))
+    assert kernel.beats("ES15", "Platt")
+    assert kernel.mean("beta") > kernel.mean("ES15")

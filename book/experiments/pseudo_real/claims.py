@@ -45,7 +45,9 @@ def first(table: Table, name: str, factor: float = 1000, digits: int = 2) -> Fin
         ours += f"; here {factor * part.mean(name):.{digits}f}"
     if name not in leaders:
         return Finding(ours, "not confirmed")
-    return Finding(ours, "confirmed" if leaders == (name,) else "not separated from the best")
+    if name != best:
+        return Finding(ours, "not separated from the best")
+    return Finding(ours, "confirmed" if leaders == (name,) else "best, but not separated")
 
 
 def _kind(table: Table, kind: str) -> Table:
@@ -98,7 +100,7 @@ CLAIMS: Mapping[str, Claim] = {
         lambda s: first(_kind(s.ranks, "confidence"), "isotonic", 1, 3),
     ),
     "platt": Claim(
-        "Platt's map ranks calibrators hardly better than chance.",
+        "Platt's map ranks calibrators worse than fifteen bins.",
         lambda s: versus(s.ranks.where(everything), "ES15", "Platt", 1, 3),
     ),
 }

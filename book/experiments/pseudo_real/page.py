@@ -103,7 +103,10 @@ def ranks_table(study: Study) -> str:
         Column(f"Spearman, {kind}", study.ranks.where(keep), 1, 3, (printed.RANKS, kind))
         for kind, keep in KINDS.items()
     ]
-    columns.append(Column("picks the best", study.picks.where(everything), 1, 3))
+    for n in study.sizes:
+        columns.append(Column(f"Spearman, n = {n}", study.ranks.where(at(n)), 1, 3))
+    for n in study.sizes:
+        columns.append(Column(f"picks the best, n = {n}", study.picks.where(at(n)), 1, 2))
     columns.append(Column("loss by the pick", study.regrets.where(everything)))
     return _written(columns)
 
