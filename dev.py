@@ -162,7 +162,7 @@ def forget_outdated_book() -> None:
     for path in [ROOT / "constraints.txt", *settings]:
         digest.update(path.read_bytes())
     for path in sorted((ROOT / "calibkit").rglob("*.*")):
-        if path.suffix in (".py", ".js", ".css"):
+        if path.suffix in (".py", ".js", ".css", ".toml"):
             digest.update(path.read_bytes())
     seen, now = BOOK / "package.sha256", digest.hexdigest()
     if seen.exists() and seen.read_text(encoding="utf-8") == now:

@@ -26,7 +26,8 @@ from calibkit.decisions import decision_threshold, policy_cost, regret_bound
 from calibkit.fakes import LogitDistortion
 from calibkit.finite import FiniteClassifier
 from calibkit.fit_on_test import fit_on_test
-from calibkit.lessons import lessons
+from calibkit.lessons import _questions, lessons, open_lesson
+from calibkit.lessons._questions import Option, Question
 from calibkit.significance._binomial import binomial_p_values
 from tools import bank
 
@@ -295,7 +296,7 @@ def test_the_right_answer_is_computed_and_no_slip_is_right(number: str) -> None:
         return
     right = float(one.right.text)
     assert min(abs(right - value) for value in computed(number)) <= one.tolerance
-    for answer in one.answers:
+    for answer in one.options:
         near = abs(float(answer.text) - right) < 2 * one.tolerance * (1 - 1e-9)
         assert answer.right or not near, answer
 
@@ -312,19 +313,19 @@ def test_four_questions_for_each_lesson_in_order() -> None:
 @pytest.mark.parametrize("number", QUESTIONS)
 def test_every_answer_is_told_something_whole(number: str) -> None:
     one = QUESTIONS[number]
-    assert one.tolerance is not None or len(one.answers) == 4
-    assert len({answer.text for answer in one.answers}) == len(one.answers)
+    assert one.tolerance is not None or len(one.options) == 4
+    assert len({answer.text for answer in one.options}) == len(one.options)
     assert one.text.rstrip('"')[-1] in "?." and not BOLD.search(one.text)
-    for answer in one.answers:
+    for answer in one.options:
         assert len(answer.says.split()) >= 5 and answer.says[-1] in ".!?"
         assert answer.says[0].isupper() or answer.says[0] in "`0123456789"
-    texts = " ".join([one.text, one.solution, *(a.text + a.says for a in one.answers)])
+    texts = " ".join([one.text, one.solution, *(a.text + a.says for a in one.options)])
     assert not re.search(r"(?<![\d\w])\.\d", texts), "write 0.05"
 
 
 def test_right_options_have_no_favourite_place() -> None:
     places = [
-        [answer.right for answer in one.answers].index(True)
+        [answer.right for answer in one.options].index(True)
         for one in QUESTIONS.values()
         if one.tolerance is None
     ]
@@ -347,7 +348,7 @@ def test_the_page_is_the_one_that_the_files_give() -> None:
 )
 def test_a_spoilt_question_is_refused(entry: dict[str, Any]) -> None:
     with pytest.raises((ValueError, TypeError)):
-        bank.question(**entry)
+        _questions.question(**entry)
 
 
 # --- claims of right options ----------------------------------------------------------------------
@@ -443,14 +444,14 @@ def test_learning_platforms_read_what_stands_in_the_files(lesson: bank.Lesson) -
         assert entry["text"] == one.text + (f" (in {one.unit})" if one.unit else "")
         assert entry["solution"] == one.solution
         told = [(text, says, right) for text, says, right, _ in entry["answers"]]
-        assert told == [(answer.text, answer.says, answer.right) for answer in one.answers]
+        assert told == [(answer.text, answer.says, answer.right) for answer in one.options]
         if one.tolerance is not None:
             assert {float(answer[3]) for answer in entry["answers"]} == {one.tolerance}
 
 
 def test_signs_of_the_format_are_escaped() -> None:
-    evil = bank.Answer(text="~ = # { } : \\ `x`", says="::a::{=b}\n// c", right=True)
-    one = bank.Question(id="99.1", text="a\n\nb {", answers=(evil,))
+    evil = Option(text="~ = # { } : \\ `x`", says="::a::{=b}\n// c", right=True)
+    one = Question(id="99.1", text="a\n\nb {", options=(evil,))
     (entry,) = parse(bank.gift(bank.Lesson("99", "x", (one,)))).values()
     assert entry["answers"] == [(evil.text, "::a::{=b} // c", True, "")]
     assert entry["text"] == "a b {"
@@ -463,6 +464,49 @@ def test_the_command_writes_a_file_per_lesson(
     written = sorted(path.name for path in (tmp_path / "new").iterdir())
     assert written == [f"calibkit_{lesson.id}.gift" for lesson in LESSONS]
     assert len(capsys.readouterr().out.splitlines()) == len(LESSONS)
+
+
+# --- in the lesson -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("number", QUESTIONS)
+def test_the_lesson_tells_every_answer_what_the_file_says(number: str) -> None:
+    one, lesson = QUESTIONS[number], open_lesson(number[:2])
+    place = int(number[3:]) - 1
+    for letter, option in zip("abcdef", one.options, strict=False):
+        given = letter.upper() if one.tolerance is None else option.text
+        said = lesson.quiz(*[...] * place, given).paragraphs[1:]
+        (verdict,) = (line for line in said if line.startswith("→"))
+        start = "Right." if option.right else "Not yet."
+        assert verdict.startswith(f"→ {start} {option.says}")
+        assert "**" not in verdict
+        others = [line for line in said if line != verdict]
+        assert others == list(lesson.quiz().paragraphs[1:])
+    if one.tolerance is not None:
+        right = float(one.right.text)
+        for given in (np.float32(right), np.array(right), f"{100 * right:.9g} %"):
+            assert one.verdict(given).startswith("Right."), given
+
+
+@pytest.mark.parametrize(
+    ("number", "given", "said"),
+    [
+        ("06.3", 2, 'this is a number; it should be the letter of an answer, such as `"b"`.'),
+        ("06.3", "e", "this is text; it should be the letter"),
+        ("06.3", None, "this is `None`"),
+        ("06.2", "much", "this is text; it should be a number."),
+        ("06.2", float("nan"), "this is a number"),
+        ("06.2", 0.77, "Not yet. This is another number."),
+        ("06.2", print, "this is a function"),
+    ],
+)
+def test_the_lesson_says_what_it_cannot_read(number: str, given: Any, said: str) -> None:
+    assert QUESTIONS[number].verdict(given).startswith(said)
+
+
+def test_more_answers_than_questions_are_left_alone() -> None:
+    lesson = open_lesson("00")
+    assert lesson.quiz(*[...] * 9).paragraphs == lesson.quiz().paragraphs
 
 
 # --- in a browser ---------------------------------------------------------------------------------
@@ -483,7 +527,7 @@ def quiz(browser: Any, root: Path) -> Any:
 def test_every_answer_is_told_what_the_file_says(quiz: Any) -> None:
     for one in QUESTIONS.values():
         item = quiz.locator(f"#q-{one.id.replace('.', '-')}")
-        for place, answer in enumerate(one.answers):
+        for place, answer in enumerate(one.options):
             if one.tolerance is None:
                 item.get_by_role("radio").nth(place).check()
             else:

@@ -21,6 +21,8 @@ import yaml
 
 from calibkit.learn import messages
 from calibkit.lessons import open_lesson
+from calibkit.lessons._questions import read_questions
+from tools import bank
 from tools import notebook_files as files
 from tools.lesson_times import stated
 
@@ -156,6 +158,14 @@ def test_every_work_has_author_title_and_year() -> None:
             assert re.search(rf"\b{field} = \{{.+\}}", entry), entry
     keys = [re.split(r"[{,]", entry)[1] for entry in entries]
     assert len(set(keys)) == len(keys)
+
+
+def test_every_article_that_a_lesson_links_is_in_the_bibliography() -> None:
+    linked = set()
+    for path in files.sources():
+        linked |= set(re.findall(r"arxiv\.org/abs/([\d.]+\d)", path.read_text(encoding="utf-8")))
+    known = set(re.findall(r"eprint = \{([\d.]+)\}", source("references.bib")))
+    assert linked and linked <= known
 
 
 def test_lessons_in_a_docstring_become_links_if_they_exist() -> None:
@@ -320,6 +330,11 @@ def test_a_lesson_is_complete_on_its_page(name: str) -> None:
     assert len(here.with_class("tag_hide-cell")) == tagged.count("hide-cell")
     explorers = here.with_class("ck-explorer") + here.with_class("ck-quiz")
     assert len(explorers) == tagged.count("widget")
+    assert len(here.with_class("ck-item")) == 4
+    assert [source.partition("?")[0] for item in here.of("script")
+            if "question_bank" in (source := item.get("src") or "")] == [
+        "../_static/question_bank.js"
+    ]  # fmt: skip
     assert all(item["aria-label"] for item in explorers)
     assert not here.with_class("traceback")
     assert not here.with_class("stderr")
@@ -465,6 +480,17 @@ def test_an_exercise_in_the_section_of_a_prediction_uncovers_nothing() -> None:
     extension("predict_first").Page(open_lesson("04").predictions).fold(page)
     assert "  output of one" in outline(page)
     assert f"  {tell} | output of {tell}" in outline(page)
+
+
+def test_the_questions_of_a_lesson_become_forms_on_its_page() -> None:
+    questions = read_questions("06")
+    page = section("Check yourself", cell("quiz", source="lesson.quiz(..., ..., ..., ...)"))
+    extension("predict_first").Page({}, questions).fold(page)
+    forms = [node.astext() for node in page.children[1:]]
+    assert forms == [bank.item(question) for question in questions]
+    assert [re.findall(r'class="ck-item" id="(.*?)"', form) for form in forms] == [
+        [f"q-06-{place}"] for place in (1, 2, 3, 4)
+    ]
 
 
 def words(text: str) -> str:

@@ -99,8 +99,8 @@ class TestForecasterView:
     def test_it_says_count_share_interval_and_verdict(self):
         words = lesson01.forecaster_view(stated=0.7, days=50, truth=0.6).describe()
         assert words == (
-            "After 50 days: 31 of 50 = 0.62; the 95 % interval (Wilson), 0.48–0.74, contains the "
-            "stated 0.7."
+            "After 50 days, 31 of 50 came true, which is 0.62; the 95 % interval (Wilson), "
+            "0.48–0.74, contains the stated 0.7."
         )
         assert "does not contain" in lesson01.forecaster_view(days=1000).describe()
 
@@ -139,7 +139,7 @@ class TestDiagramLabView:
     def test_it_says_error_null_level_and_bins_outside(self):
         view = lesson04.diagram_lab_view(n=10000, model="under-confident")
         words = view.describe()
-        assert f"ECE {view.error.value:.3f} from 10,000 predictions" in words
+        assert f"ECE is {view.error.value:.3f} from 10,000 predictions" in words
         assert f"would show {view.error.null_mean:.3f} ± {view.error.null_sd:.3f}" in words
         assert f"{view.band.outside.sum()} of 15 bins lie outside the 90 % band" in words
 

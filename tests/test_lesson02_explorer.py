@@ -88,7 +88,7 @@ class TestView:
     def test_it_says_what_stays_what_moves_and_what_chance_explains(self):
         view = seen(temperature=0.5)
         words = view.describe()
-        assert words.startswith(f"Area under the ROC curve {view.area:.3f}, accuracy")
+        assert words.startswith(f"The area under the ROC curve is {view.area:.3f}, the accuracy")
         assert f"log loss {view.log_loss:.4f} nats" in words
         assert f"= miscalibration {view.parts.miscalibration:.4f} - discrimination" in words
         assert f"{view.null.mean:.4f} ± {view.null.sd:.4f}" in words

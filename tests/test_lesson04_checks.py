@@ -146,7 +146,10 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (always(10), "`count` has 10 bins instead of 5. Use the argument `n_bins`"),
         (changed(lambda c, m, f, n: (c / c.sum(), m, f)), "these are shares"),
         (changed(lambda c, m, f, n: (c[::-1], m, f)), "Round `y_prob * n_bins` down"),
-        (changed(lambda c, m, f, n: (c, m + 2e-6, f)), "should be 0.155000, here it is 0.155002"),
+        (
+            changed(lambda c, m, f, n: (c, m + 2e-6, f)),
+            "should be 0.155000, but here it is 0.155002",
+        ),
         (right_closed, "belongs to the bin above"),
         (spoil_input, "changes its input"),
         (lambda y_true, y_prob: None, "your function raised"),

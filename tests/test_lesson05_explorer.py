@@ -77,9 +77,9 @@ class TestView:
 
     def test_its_words(self):
         assert lesson05.two_families_view().describe() == (
-            "Mean distance from the diagonal: flat tops 0.1889, slanted tops 0.1667. The ECE of "
-            "these bins is 0.1667. Squared: flat 0.0533, slanted 0.0378. 1 flat top crosses the "
-            "diagonal between predictions."
+            "The mean distance from the diagonal is 0.1889 for flat tops and 0.1667 for slanted "
+            "ones. The ECE of these bins is 0.1667. Squared, the distances are 0.0533 and 0.0378. "
+            "1 flat top crosses the diagonal between predictions."
         )
         words = lesson05.two_families_view(data="spread", n_bins=5).describe()
         assert "4 flat tops cross the diagonal" in words

@@ -177,9 +177,9 @@ class TestBinTunerView:
         view = lesson06.bin_tuner_view()
         found = view.replicates
         assert view.describe() == (
-            f"plain ECE in 15 equal-mass bins, 200 data sets of 1,000 predictions: mean "
-            f"{found.mean:.4f} ± {found.sd:.4f}. The truth is 0.0500: bias {found.bias:+.4f}, "
-            f"mean error {found.mean_error:.4f}."
+            f"The plain ECE in 15 equal-mass bins, 200 data sets of 1,000 predictions, has the "
+            f"mean {found.mean:.4f} ± {found.sd:.4f}. The truth is 0.0500, so the bias is "
+            f"{found.bias:+.4f}; the mean error is {found.mean_error:.4f}."
         )
         assert "(median " in lesson06.bin_tuner_view(estimator="cv").describe()
         assert "1 equal-mass bin," in lesson06.bin_tuner_view(n_bins=1).describe()
@@ -231,7 +231,7 @@ class TestBinTuner:
         assert picture.png.startswith(b"\x89PNG")
         assert "Histogram of estimates. plain ECE, 200 replicates" in picture.alt
         assert "Mean plain estimate against the number of bins" in picture.alt
-        assert words.startswith("plain ECE in 50 equal-mass bins")
+        assert words.startswith("The plain ECE in 50 equal-mass bins")
 
     def test_the_pictures_of_the_page_are_light(self):
         """At most 15 kB a picture, and all states in base64 under 1 MB."""

@@ -71,12 +71,12 @@ class TestView:
         hunt = lesson08.outlier_hunter_view()
         error = hunt.error
         assert hunt.describe() == (
-            f"TCE 30.7 % ({int(error.rejected.sum())} of 2,000 predictions rejected) in 10 bins, "
-            f"level 5 %; a calibrated model with these predictions would show "
+            f"The TCE is 30.7 % ({int(error.rejected.sum())} of 2,000 predictions are rejected) in "
+            f"10 bins at the level 5 %; a calibrated model with these predictions would show "
             f"{100 * error.null_mean:.1f} ± {100 * error.null_sd:.1f} % (p = {error.p_value:.2f}). "
             "This model is calibrated."
         )
-        assert "level 0.1 %" in lesson08.outlier_hunter_view(alpha=0.001).describe()
+        assert "at the level 0.1 %" in lesson08.outlier_hunter_view(alpha=0.001).describe()
 
     @pytest.mark.parametrize("bad", [{"rule": "x"}, {"model": "x"}, {"sizes": "x"}, {"n": 39}])
     def test_bad_values_are_named(self, bad):

@@ -51,7 +51,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         ([RATIO, RATIO - SPREAD, RATIO + SPREAD], "By chance, ratios lie around 1"),
         ([RATIO, 0.99, 1.01], "Redraw with each p"),
         ([RATIO, 1 - 1.19 * SPREAD, 1 + 1.19 * SPREAD], "quantiles of 2.5 % and 97.5 %"),
-        ([1.2275, 1 - SPREAD, 1 + SPREAD], "the ratio should be 1.230, here it is 1.228"),
+        ([1.2275, 1 - SPREAD, 1 + SPREAD], "the ratio should be 1.230, but here it is 1.228"),
         ([RATIO, 1], "2"),
         (RATIO, "three numbers"),
         ("1.23", "three numbers"),

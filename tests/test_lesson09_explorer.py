@@ -89,7 +89,7 @@ class TestView:
             "The model was made for 1 %, and is used at 2 % (AUC 0.64, 6,000 predictions)."
         )
         assert "ECE 1.07 % (0.27 %)" in words
-        assert words.endswith("Observed over expected: 2.06.")
+        assert words.endswith("Observed over expected is 2.06.")
         repaired = lesson09.prevalence_dial_view(n=1000, repair="known").describe()
         assert "made for 1 %, is moved to 2 %, and is used at 2 %" in repaired
 

@@ -118,8 +118,8 @@ class TestView:
     def test_it_says_who_is_ahead(self):
         words = lesson11.calibrator_race_view(n=10_000).describe()
         assert words == (
-            "Distance from the true map, median of 20 calibration sets of 10,000 rows: "
-            "isotonic 0.0159, Platt 0.0399. Left as it is: 0.0399."
+            "The distance from the true map, as the median of 20 calibration sets of 10,000 rows, "
+            "is: isotonic 0.0159, Platt 0.0399. Without repair it is 0.0399."
         )
 
     def test_the_table_form(self):

@@ -109,13 +109,13 @@ class TestView:
         lens = lens_of(calibrator="temperature")
         top, one = lens.measured
         assert lens.describe() == (
-            "Model 'per class', calibrator 'temperature': distance to the truth "
-            f"{lens.errors['strong']:.3f}; confidence error {top.value:.3f} (a calibrated model "
-            f"would show {top.null_mean:.3f}); error of class 0 {one.value:.3f} "
-            f"({one.null_mean:.3f}). Straight: confidence. Arrows of the view strong: mean length "
-            f"{lens.moved:.3f}."
+            "With model 'per class' and calibrator 'temperature', the distance to the truth is "
+            f"{lens.errors['strong']:.3f}; the confidence error is {top.value:.3f} (a calibrated "
+            f"model would show {top.null_mean:.3f}); the error of class 0 is {one.value:.3f} "
+            f"({one.null_mean:.3f}). The straight panels are: confidence. The arrows of the view "
+            f"strong have the mean length {lens.moved:.3f}."
         )
-        assert "Straight: none" in lens_of().describe()
+        assert "The straight panels are: none" in lens_of().describe()
         assert lens.to_frame()["notion"].tolist() == ["strong", "confidence", "class 0"]
         assert set(NEAR) == set(VIEWS)
 

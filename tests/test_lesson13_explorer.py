@@ -163,9 +163,10 @@ class TestHospital:
 
     def test_it_says_what_everybody_won(self):
         words = lesson13.hospital_view(rounds=5, beds=4).describe()
-        assert words.startswith("5 rounds of 10 patients, 4 beds, treating is worth it from 0.75")
+        start = "In 5 rounds of 10 patients with 4 beds, treating is worth it from 0.75"
+        assert words.startswith(start)
         assert "a bed for everybody" in lesson13.hospital_view(rounds=5).describe()
-        assert "patients, 1 bed, " in lesson13.hospital_view(rounds=5, beds=1).describe()
+        assert "patients with 1 bed, " in lesson13.hospital_view(rounds=5, beds=1).describe()
 
     @pytest.mark.parametrize(
         ("bad", "words"),

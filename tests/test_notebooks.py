@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from nbformat import NotebookNode
 
+from calibkit.lessons import open_lesson
 from tools import notebook_files as files
 from tools.lesson_times import counted, stated
 from tools.notebook_check import pair_problems
@@ -23,12 +24,13 @@ from tools.notebook_solved import with_solutions
 LESSONS = files.sources()
 FULL_LESSONS = [path for path in LESSONS if not path.stem.startswith("00")]
 # Lines have 76 characters; imports bring the lesson itself.
-MOST_CELLS, MOST_LINES, MOST_IMPORT_LINES = 66, 26, 7
+MOST_CELLS, MOST_LINES, MOST_IMPORT_LINES = 67, 26, 7  # one of the cells is the quiz
 LARGEST_NOTEBOOK = 300_000
 
 TAGS = {
     "setup",
     "predict",
+    "quiz",
     "reveal",
     "exercise",
     "check",
@@ -235,6 +237,18 @@ def test_a_check_looks_at_the_variable_that_its_exercise_leaves_blank(path: Path
             blank = assigned(cell)
         for name in files.called_ids(cell, "check"):
             assert module.CHECKS[name].variable in blank, name
+
+
+@lessons(LESSONS)
+def test_the_questions_of_a_lesson_stand_in_it_unanswered(path: Path) -> None:
+    (cell,) = code_cells(path, "quiz")
+    assert cell.source == "lesson.quiz(..., ..., ..., ...)"
+    (stored,) = [c for c in files.read_stored(path).cells if "quiz" in files.tags(c)]
+    said = open_lesson(path.stem[:2]).quiz()
+    assert files.output_text(stored.outputs[0]) == repr(said)
+    assert [text[:4] for text in said.paragraphs if re.match(r"\d\d\.\d:", text)] == [
+        f"{path.stem[:2]}.{place}" for place in (1, 2, 3, 4)
+    ]
 
 
 @lessons(LESSONS)

@@ -4,20 +4,21 @@
     python dev.py bank FOLDER    write one GIFT file per lesson into FOLDER
 
 GIFT is Moodle's plain-text format; other platforms import it too. The source is
-`book/question_bank/NN.toml`: questions with options, or with a number, a tolerance and slips.
+`calibkit/lessons/lessonNN/questions.toml`: questions with options, or with a number, a tolerance
+and slips.
 """
 
 import argparse
 import re
 import sys
-import tomllib
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
+from calibkit.lessons import lessons
+from calibkit.lessons._questions import Question, read_questions
 from tools.virtual_environment import ROOT
 
-SOURCE = ROOT / "book" / "question_bank"
 PAGE = ROOT / "book" / "question_bank.md"
 CHOICE = 'data-kind="choice"'
 SPECIAL = re.compile(r"([\\~=#{}:])")
@@ -35,47 +36,7 @@ A test of the package computes every number in bold, and every right number.
 
 Teachers: `python dev.py bank FOLDER` writes one GIFT file per lesson.
 Moodle and other learning platforms import them.
-
-<style>
-.ck-item { margin: 0 0 2rem; }
-.ck-item fieldset { border: 0; margin: 0; padding: 0; }
-.ck-item .ck-option { display: flex; gap: 0.6rem; padding: 0.2rem 0; cursor: pointer; }
-.ck-item input[type="text"] { width: 9rem; font: inherit; padding: 0.15rem 0.4rem; }
-.ck-item summary { list-style: none; cursor: pointer; padding: 0.15rem 0; }
-.ck-item button { font: inherit; padding: 0.15rem 0.9rem; margin: 0.4rem 0.6rem 0.4rem 0; }
-.ck-item output { display: block; border-left: 0.35rem solid transparent; padding: 0.1rem 0.8rem; }
-.ck-item output[data-state="right"] { border-color: #2e9e6b; }
-.ck-item output[data-state="wrong"] { border-color: #c9780a; }
-</style>
-<script defer src="../_static/question_bank.js"></script>
 """
-
-
-@dataclass(frozen=True, kw_only=True)
-class Answer:
-    """One option, or one number: what a learner may give, and what is said to it."""
-
-    text: str
-    says: str
-    right: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class Question:
-    """A question with options, or with a number and a tolerance."""
-
-    id: str
-    text: str
-    answers: tuple[Answer, ...]
-    tolerance: float | None = None
-    unit: str = ""
-    solution: str = ""
-
-    @property
-    def right(self) -> Answer:
-        """The one right answer."""
-        (answer,) = (answer for answer in self.answers if answer.right)
-        return answer
 
 
 @dataclass(frozen=True)
@@ -87,43 +48,16 @@ class Lesson:
     questions: tuple[Question, ...]
 
 
-def read(folder: Path = SOURCE) -> list[Lesson]:
+def read() -> list[Lesson]:
     """Return all questions by lesson, in order."""
-    lessons = []
-    for path in sorted(folder.glob("[0-9][0-9].toml")):
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-        questions = tuple(question(**entry) for entry in table["question"])
-        lessons.append(Lesson(path.stem, table["title"], questions))
-    return lessons
+    return [Lesson(name, title(name), read_questions(name)) for name in lessons()]
 
 
-def question(
-    *,
-    id: str,
-    text: str,
-    solution: str = "",
-    options: list[dict[str, str]] | None = None,
-    answer: float | None = None,
-    tolerance: float | None = None,
-    unit: str = "",
-    right: str = "",
-    slips: list[dict[str, str]] | None = None,
-) -> Question:
-    """Return a question as it stands in a file; an unknown or missing entry raises."""
-    if options is not None:
-        if answer is not None:
-            raise ValueError(f"{id} has options and a number")
-        answers = [Answer(**option) for option in options]  # type: ignore[arg-type]
-    else:
-        if answer is None or tolerance is None:
-            raise ValueError(f"{id} has neither options nor a number with a tolerance")
-        answers = [Answer(text=f"{answer:g}", says=right, right=True)]
-        answers += [Answer(text=f"{slip['value']:g}", says=slip["says"]) for slip in slips or []]
-    found = Question(id=id, text=text, answers=tuple(answers), tolerance=tolerance, unit=unit,
-                     solution=solution)  # fmt: skip
-    if sum(answer.right for answer in found.answers) != 1:
-        raise ValueError(f"{id} needs one right answer")
-    return found
+def title(name: str) -> str:
+    """Return the title of a lesson, as its page states it."""
+    (path,) = (ROOT / "notebooks").glob(f"{name}_*.md")
+    text = path.read_text(encoding="utf-8")
+    return next(line[2:] for line in text.splitlines() if line.startswith("# "))
 
 
 # --- the page ------------------------------------------------------------------------------------
@@ -143,11 +77,11 @@ def item(one: Question) -> str:
     lines += [f'<p id="{name}-text"><strong>{one.id}</strong> {html(one.text)}</p>']
     if not number:
         lines += ['<ol class="ck-options" type="a">']
-        lines += [f"<li>{html(answer.text)}</li>" for answer in one.answers] + ["</ol>"]
+        lines += [f"<li>{html(answer.text)}</li>" for answer in one.options] + ["</ol>"]
     lines += [f"<details><summary>▸ Answer {one.id}</summary>"]
     lines += [f'<p class="ck-solution">{html(one.solution)}</p>'] if one.solution else []
     lines += ['<ul class="ck-says">' if number else '<ol class="ck-says" type="a">']
-    for answer in one.answers:
+    for answer in one.options:
         right = ' data-right="yes"' if answer.right else ""
         value = f' data-value="{answer.text}"' if number else ""
         shown = f"{answer.text}: " if number else ""
@@ -158,10 +92,10 @@ def item(one: Question) -> str:
     return "\n".join(lines)
 
 
-def page(lessons: list[Lesson]) -> str:
+def page(all_lessons: list[Lesson]) -> str:
     """Return the whole page."""
     parts = [INTRODUCTION]
-    for lesson in lessons:
+    for lesson in all_lessons:
         parts.append(f"## Lesson {lesson.id}: {lesson.title}\n")
         parts += [item(one) + "\n" for one in lesson.questions]
     return "\n".join(parts)
@@ -182,7 +116,7 @@ def gift(lesson: Lesson) -> str:
         number = one.tolerance is not None
         unit = f" (in {one.unit})" if one.unit else ""
         lines = [f"::{quoted(one.id)}::[markdown]{quoted(one.text + unit)} {{" + "#" * number]
-        for answer in one.answers:
+        for answer in one.options:
             if number:
                 share = "" if answer.right else "%0%"
                 lines += [f"={share}{answer.text}:{one.tolerance:g}#{quoted(answer.says)}"]
@@ -200,13 +134,13 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser("dev.py bank", description=__doc__, formatter_class=layout)
     parser.add_argument("folder", type=Path, nargs="?", help="where the GIFT files go")
     chosen = parser.parse_args(arguments)
-    lessons = read()
+    bank = read()
     if chosen.folder is None:
-        PAGE.write_text(page(lessons), encoding="utf-8", newline="\n")
+        PAGE.write_text(page(bank), encoding="utf-8", newline="\n")
         print(f"{PAGE.relative_to(ROOT)} written")
         return 0
     chosen.folder.mkdir(parents=True, exist_ok=True)
-    for lesson in lessons:
+    for lesson in bank:
         path = chosen.folder / f"calibkit_{lesson.id}.gift"
         path.write_text(gift(lesson), encoding="utf-8", newline="\n")
         print(f"{path}: {len(lesson.questions)} questions")

@@ -2,6 +2,7 @@
 
 Minutes = words / 200 + lines of code / 20 + 1 for each prediction and each figure + 3 for each
 explorer + what each exercise's heading states ("### Exercise 4.1 Compute the table · 8 min").
+The quiz takes 4 and counts as going further, because it is best answered on another day.
 Folded hints, answers and solutions are not counted. A part whose heading begins with "Go further"
 is counted apart; it ends at the next heading of its level.
 """
@@ -23,7 +24,7 @@ EXERCISE = re.compile(r"Exercise [\d.]+ .*· (\d+) min$")
 STATED = re.compile(r"⏱ core (\d+) min(?: · go further (\d+) min)?")
 FOLDED = re.compile(r"<details>.*?</details>", re.DOTALL)
 FREE = dict.fromkeys(("setup", "check", "exercise", "solution", "reveal", "static-twin"), 0.0)
-PRICES = {"predict": 1.0, "widget": 3.0} | FREE
+PRICES = {"predict": 1.0, "widget": 3.0, "quiz": 4.0} | FREE
 
 
 @dataclass
@@ -46,7 +47,7 @@ def counted(notebook: NotebookNode) -> Minutes:
     minutes, level = Minutes(), 0  # the level of the heading "Go further" that we are below
     for cell in notebook.cells:
         if cell.cell_type == "code":
-            minutes.add(code_minutes(cell), level > 0)
+            minutes.add(code_minutes(cell), level > 0 or "quiz" in files.tags(cell))
             continue
         for text, heading in sections(FOLDED.sub(" ", cell.source)):
             if heading:

@@ -1,4 +1,4 @@
-"""Fold each outcome of a lesson's page until the reader has guessed, and let wide figures scroll.
+"""Fold each outcome of a lesson's page until the reader has guessed; make its questions forms.
 
 The tags of the cells say where a prediction stands and where it is revealed. From a prediction on,
 all outputs and all prose go into `<details>`; the code stays in sight up to the cell that reveals.
@@ -6,7 +6,7 @@ The fold ends at the next heading or prediction, because what follows an outcome
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 
 from docutils import nodes
@@ -16,6 +16,8 @@ from sphinx.writers.html5 import HTML5Translator
 
 from calibkit.learn import Message, Prediction, messages
 from calibkit.lessons import open_lesson
+from calibkit.lessons._questions import Question, read_questions
+from tools.bank import item
 
 LESSON = re.compile(r"notebooks/(\d\d)_")
 NAMED = re.compile(r"\.(?:predict|reveal)\(\s*\"(\w+)\"")
@@ -122,8 +124,11 @@ def verdict(pid: str, prediction: Prediction) -> nodes.raw:
 class Page:
     """One lesson's page while its outcomes are being folded."""
 
-    def __init__(self, predictions: Mapping[str, Prediction]) -> None:
+    def __init__(
+        self, predictions: Mapping[str, Prediction], questions: Sequence[Question] = ()
+    ) -> None:
         self.predictions = predictions
+        self.questions = questions
         self.asked: list[str] = []  # and not yet revealed
         self.told: list[str] = []  # revealed; what follows talks about it
         self.titled: set[str] = set()
@@ -142,6 +147,8 @@ class Page:
                 parent.append(child)
             elif is_cell(child, "predict"):
                 parent.extend(self.ask(child))
+            elif is_cell(child, "quiz"):
+                parent.extend(raw_html(item(question)) for question in self.questions)
             elif place < exercise or isinstance(child, nodes.title):
                 parent.append(child)
             elif self.asked or self.told:
@@ -217,7 +224,9 @@ class FoldOutcomes(SphinxTransform):
         """Do it, if the page is a lesson."""
         lesson = LESSON.match(self.env.docname)
         if lesson is not None:
-            Page(open_lesson(lesson.group(1)).predictions).fold(self.document)
+            name = lesson.group(1)
+            predictions = open_lesson(name).predictions
+            Page(predictions, read_questions(name)).fold(self.document)
 
 
 class FrameImages(SphinxTransform):
@@ -238,4 +247,5 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_transform(FoldOutcomes)
     app.add_transform(FrameImages)
     app.add_js_file("predict_first.js")
+    app.add_js_file("question_bank.js")
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -56,7 +56,7 @@ class KnobClassifier:
 
     Notes
     -----
-    ``Q = 1/K + (1 - 1/K) B`` with ``B ~ Beta(m s, (1 - m) s)``. Lemma 1 (section 3 of the review of
+    ``Q = 1/K + (1 - 1/K) B`` with ``B ~ Beta(m s, (1 - m) s)``. Lemma 1 (section 7 of the review of
     notions) bounds the error: at most ``1 - accuracy`` when over-confident, at most
     ``accuracy - 1/K`` when under-confident. At ``budget_share=1`` all predictions are equal, and
     `truth` gives the limit. The mean errors of over and under attain it; larger norms and pivots

@@ -9,6 +9,7 @@ In a notebook::
     lesson.reveal("4a")            # the guess beside what happened, and why
     lesson.check("4.1")            # one of five states, never an exception
     lesson.hint("4.1", 2)          # the second hint
+    lesson.quiz("b", 0.05)         # the questions at the end, with feedback on each answer
     lesson.progress()              # a table; in a workbook it survives a restart
 
 A check answers *Not defined* (there is no answer yet: ``lesson.check("4.1")`` finds no variable),

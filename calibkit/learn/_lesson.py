@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from calibkit.learn import answers, messages
 from calibkit.learn._feedback import Feedback, Message, Progress, feedback
@@ -13,6 +13,17 @@ from calibkit.learn.messages import State
 
 _E = TypeVar("_E")
 _NO_ATTEMPT = (State.NOT_DEFINED, State.NOT_ATTEMPTED)
+
+
+class Asked(Protocol):
+    """A question at the end of a lesson."""
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The question and its options, as they are read."""
+
+    def verdict(self, answer: Any) -> str:
+        """Say how an answer stands. Never raises."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -29,6 +40,8 @@ class Lesson:
         By name, e.g. ``"4a"``.
     record : Record, optional
         What the learner has done so far; a fresh one that is kept nowhere when left out.
+    questions : tuple of Asked
+        The quiz at the end.
     """
 
     id: str
@@ -36,6 +49,7 @@ class Lesson:
     checks: Mapping[str, Check]
     predictions: Mapping[str, Prediction]
     record: Record = field(default_factory=Record)
+    questions: tuple[Asked, ...] = ()
 
     def predict(self, pid: str, guess: Any = ...) -> Message:
         """Note a guess before an experiment.
@@ -169,6 +183,28 @@ class Lesson:
         note = () if nearest == level else (messages.NO_SUCH_LEVEL.format(count=count),)
         heading = messages.HINT.format(level=nearest, count=count, id=cid)
         return _note(heading, "hint", check.hints[nearest - 1], *note)
+
+    def quiz(self, *given: Any) -> Message:
+        """Ask the questions of the lesson, and say at once how each answer stands.
+
+        Parameters
+        ----------
+        *given : object
+            An answer to each question, in order: a letter or a number; ``...`` for none yet.
+            Never raises, and keeps nothing.
+
+        Examples
+        --------
+        >>> from calibkit.lessons import open_lesson
+        >>> open_lesson("00").quiz(20).paragraphs[1][:57]
+        '→ Not yet. This is the expected number of sixes. The stan'
+        """
+        said: list[str] = []
+        for place, question in enumerate(self.questions):
+            said += question.lines
+            if given[place:] and given[place] is not ...:
+                said.append(f"{messages.NOTE_SYMBOLS['outcome']} {question.verdict(given[place])}")
+        return _note(messages.QUIZ, "guess", messages.QUIZ_INVITATION, *said)
 
     def progress(self) -> Progress:
         """Return a table of the exercises with their states, after a restart of the kernel too.

@@ -102,6 +102,19 @@ RETURNED_NOTHING = (
     "It should return {wanted}."
 )
 
+# --- the questions at the end ------------------------------------------------------------------
+
+QUIZ = "Questions"
+QUIZ_INVITATION = (
+    'replace each `...` by a letter such as `"b"`, or by a number, and run the cell again.'
+)
+QUESTION = "{id}: {text}"
+IN_UNIT = " Answer in {unit}."
+LETTER = 'the letter of an answer, such as `"b"`'
+QUESTION_RIGHT = "Right. {says}"
+QUESTION_WRONG = "Not yet. {says}"
+ANOTHER_NUMBER = "Not yet. This is another number. Look at the question once more."
+
 # --- the file of a workbook --------------------------------------------------------------------
 
 NOT_KEPT = "Your progress cannot be kept in {path} ({reason}). The lesson works without it."

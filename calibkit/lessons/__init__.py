@@ -8,9 +8,9 @@ In a notebook::
     lesson04.diagram_lab()      # what the lesson explores and draws
 
 A folder holds `checks` (the exercises: `TITLE`, `CHECKS`, `PREDICTIONS`, and the judges with all
-they say), `explorer`, and, where the lesson has its own, `figures`, games, data and problems. No
-lesson imports another, and nothing below imports a lesson: what two of them need belongs in a
-room of the package.
+they say), `questions.toml`, `explorer`, and, where the lesson has its own, `figures`, games, data
+and problems. No lesson imports another, and nothing below imports a lesson: what two of them need
+belongs in a room of the package.
 """
 
 import importlib
@@ -18,6 +18,7 @@ import pkgutil
 
 from calibkit.learn import Lesson, messages
 from calibkit.learn._record import Record, kept
+from calibkit.lessons._questions import read_questions
 
 
 def open_lesson(id: str | int, *, keep: bool = True) -> Lesson:
@@ -52,7 +53,8 @@ def open_lesson(id: str | int, *, keep: bool = True) -> Lesson:
         raise ValueError(messages.NO_LESSON.format(id=id, ids=", ".join(known)))
     checks = importlib.import_module(f"{__name__}.lesson{name}.checks")
     record = kept(name) if keep else Record()
-    return Lesson(name, checks.TITLE, checks.CHECKS, checks.PREDICTIONS, record)
+    questions = read_questions(name)
+    return Lesson(name, checks.TITLE, checks.CHECKS, checks.PREDICTIONS, record, questions)
 
 
 def lessons() -> tuple[str, ...]:

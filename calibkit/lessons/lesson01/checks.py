@@ -236,7 +236,7 @@ CHECKS = {
         hints=(
             "A row is right where the predicted class equals the actual class.",
             "Rows 1, 4 and 6 are right. The other three are not.",
-            "`accuracy = sum(p == a for p, a in zip(predicted, actual)) / len(actual)`.",
+            "Type `accuracy = sum(p == a for p, a in zip(predicted, actual)) / len(actual)`.",
         ),
     ),
 }

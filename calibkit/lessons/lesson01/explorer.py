@@ -47,7 +47,8 @@ class ForecastRecord(Result):
         percent = f"{100 * self.level:g} %"
         verb = "contains" if self.contains_stated else "does not contain"
         return (
-            f"After {spell(days, 'day')}: {hits:,} of {days:,} = {self.share[-1]:.2f}; "
+            f"After {spell(days, 'day')}, {hits:,} of {days:,} came true, which is "
+            f"{self.share[-1]:.2f}; "
             f"the {percent} interval ({self.method}), {self.low[-1]:.2f}–{self.high[-1]:.2f}, "
             f"{verb} the stated {self.stated:g}."
         )

@@ -221,7 +221,7 @@ CHECKS = {
             "Turn each label into a row of zeros with a single 1: `np.eye(K)[labels]`.",
             "Subtract that row from the stated one, square the differences, and add them up along "
             "the row.",
-            "`np.mean(np.sum((rows - np.eye(rows.shape[1])[labels]) ** 2, axis=1))`.",
+            "Return `np.mean(np.sum((rows - np.eye(rows.shape[1])[labels]) ** 2, axis=1))`.",
         ),
     ),
     "2.2": Check(
@@ -256,7 +256,7 @@ CHECKS = {
             "For each stated vector, find the class with the largest true probability.",
             "Stated (2/5, 3/10, 3/10) has the truth (2/5, 0, 3/5). Class 2 is the best name for "
             "it.",
-            "The other two vectors are rotations of the first: 2, then 0, then 1.",
+            "The other two vectors are rotations of the first. So the answer is 2, then 0, then 1.",
         ),
     ),
 }

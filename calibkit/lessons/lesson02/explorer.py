@@ -45,8 +45,9 @@ class Virtues(Result):
         """Give what stays, what moves, and the level that chance explains."""
         parts = self.parts
         return (
-            f"Area under the ROC curve {self.area:.3f}, accuracy {self.accuracy:.3f}, log loss "
-            f"{self.log_loss:.4f} nats. Brier score {parts.score:.4f} = miscalibration "
+            f"The area under the ROC curve is {self.area:.3f}, the accuracy {self.accuracy:.3f}, "
+            f"the log loss {self.log_loss:.4f} nats. "
+            f"The Brier score is {parts.score:.4f} = miscalibration "
             f"{parts.miscalibration:.4f} - discrimination {parts.discrimination:.4f} + "
             f"uncertainty {parts.uncertainty:.4f}. A calibrated model with these predictions "
             f"would show the miscalibration {self.null.mean:.4f} ± {self.null.sd:.4f}."

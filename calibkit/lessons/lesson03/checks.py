@@ -201,8 +201,8 @@ CHECKS = {
         judge=judge_labels,
         hints=(
             "One class per row is easy: `rng.choice(len(row), p=row)`. A loop over them will do.",
-            "Without a loop: `np.cumsum(true_prob, axis=1)`, and one `rng.random()` per row. The "
-            "label is the number of running sums that the random number has passed.",
+            "Without a loop, take `np.cumsum(true_prob, axis=1)`, and one `rng.random()` per "
+            "row. The label is the number of running sums that the random number has passed.",
         ),
         praise="the labels come from the truth. What is said about it is another matter.",
     ),
@@ -245,7 +245,8 @@ CHECKS = {
         judge=judge_third_truth,
         hints=(
             "Class 0 states 3/10 in the second and third atoms. Its truth must be 3/10 on average.",
-            "In the second atom the truth of class 0 is 0.6, so in the third it is 0. Now class 1.",
+            "In the second atom the truth of class 0 is 0.6, so in the third it is 0. Now do "
+            "class 1.",
         ),
         praise="every class is right on average, and every vector is wrong.",
         tolerance=_ROUNDING,

@@ -42,10 +42,11 @@ class FactoryView(Result):
         """Give accuracy, true error, bound, and the estimate beside its null level."""
         truth, error = self.truth, self.error
         return (
-            f"True values: accuracy {truth.accuracy:.3f}, mean confidence "
-            f"{truth.mean_confidence:.3f}, ECE {truth.expected:.3f}; the bound is {self.bound:.3f} "
-            f"({_BOUNDS[self.fake.direction]}). From {spell(error.n, 'prediction')}: accuracy "
-            f"{self.sample_accuracy:.3f}, ECE {error.value:.3f} in {error.bins}; a calibrated "
+            f"The true accuracy is {truth.accuracy:.3f}, the mean confidence "
+            f"{truth.mean_confidence:.3f}, the ECE {truth.expected:.3f}; the bound is "
+            f"{self.bound:.3f} ({_BOUNDS[self.fake.direction]}). "
+            f"{spell(error.n, 'prediction')} show the accuracy {self.sample_accuracy:.3f} and "
+            f"the ECE {error.value:.3f} in {error.bins}; a calibrated "
             f"model with these predictions would show {error.null_mean:.3f} ± {error.null_sd:.3f}."
         )
 

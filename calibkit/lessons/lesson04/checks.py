@@ -37,7 +37,7 @@ SAY = {
     "centres": "this is the centre of each bin. Take the mean of the predictions that lie in it.",
     "sums": "the {what} of a bin is a sum divided by the bin's count. The division is missing.",
     "shares": "divide by the count of the bin, not by the number of all predictions.",
-    "off": "the {what} of bin {number} should be {wanted}, here it is {found}.",
+    "off": "the {what} of bin {number} should be {wanted}, but here it is {found}.",
     "mean": "mean prediction",
     "frequency": "frequency",
     # 4.2
@@ -290,7 +290,7 @@ CHECKS = {
             "does not explain the gap.",
         ),
         hints=(
-            "Begin: “Reliability diagram, confidence across, accuracy up, … predictions.”",
+            "Begin with “Reliability diagram, confidence across, accuracy up, … predictions.”",
             "Then compare the points with the diagonal, and with the band. End with the verdict.",
         ),
     ),

@@ -22,8 +22,8 @@ SAY = {
     # 5.1
     "call": "{n} predictions in {bins} bins",
     "shifts": "an array with one shift per bin",
-    "bins": "{found} shifts for {bins} bins. An empty bin has a shift too: 0.",
-    "extra": "{found} shifts for {bins} bins. p = 1.0 belongs to the last bin.",
+    "bins": "there are {found} shifts for {bins} bins. An empty bin has a shift too: 0.",
+    "extra": "there are {found} shifts for {bins} bins. p = 1.0 belongs to the last bin.",
     "sign": "the signs are reversed. The shift is added to the prediction: frequency minus mean.",
     "frequency": "this is the frequency, the height of a flat top. How far is it from the mean?",
     "left": "this is the height at the left edge. The shift is what is added to each prediction.",
@@ -35,16 +35,18 @@ SAY = {
     "linspace": "these are shifts of other bins: 0.3 starts the fourth of ten, but `np.linspace` "
     "has the edge 0.30000000000000004. Round `y_prob * n_bins` down.",
     "closed": "these are shifts of other bins. A prediction on an edge belongs to the bin above.",
-    "off": "the shift of bin {number} should be {wanted}, here it is {found}.",
+    "off": "the shift of bin {number} should be {wanted}, but here it is {found}.",
     # 5.2
     "map": "an array with one value of the map per prediction",
-    "length": "{found} values for {n} predictions. The map has one value for each of them.",
+    "length": (
+        "there are {found} values for {n} predictions. The map has one value for each of them."
+    ),
     "distance": "these are the shifts. The map itself is prediction plus shift.",
     "flat": "these are flat tops. Add the bin's shift to each prediction instead.",
     "cut": "this is cut to [0, 1]. The map of slope 1 may leave it, and so does Theorem 2.",
     "sorted": "the values are right, their order is not. Keep that of `y_prob`.",
     "edge": "p = {p} gets the shift of another bin. Bins hold their left edge; 1.0 is in the last.",
-    "value": "at p = {p} the map should be {wanted}, here it is {found}.",
+    "value": "at p = {p} the map should be {wanted}, but here it is {found}.",
     "digits": "the mean distance misses the ECE by {miss:.1e}. Theorem 2 holds to 1e-12. Use "
     "means, not a search, in double precision.",
     # 5.3
@@ -271,11 +273,12 @@ CHECKS = {
         variable="best_shifts",
         judge=judge_shifts,
         hints=(
-            "In one bin, set the derivative of the sum of (p + s - y)² to zero: s is a mean.",
-            "`total = np.bincount(index, weights=y_true - y_prob, minlength=n_bins)`, divided by "
-            "`np.maximum(count, 1)`.",
+            "In one bin, set the derivative of the sum of (p + s - y)² to zero. You find that"
+            " s is a mean.",
+            "Take `total = np.bincount(index, weights=y_true - y_prob, minlength=n_bins)`, "
+            "and divide it by `np.maximum(count, 1)`.",
         ),
-        praise="frequency minus mean prediction: the gap of the bin, with its sign turned.",
+        praise="this is frequency minus mean prediction: the gap of the bin, with its sign turned.",
     ),
     "5.2": Check(
         task="Build the slanted map",
@@ -283,7 +286,7 @@ CHECKS = {
         judge=judge_map,
         hints=(
             "The map at a prediction is the prediction plus the shift of its bin.",
-            "`y_prob + best_shifts(y_true, y_prob, n_bins)[index]`, with the index of 5.1.",
+            "Return `y_prob + best_shifts(y_true, y_prob, n_bins)[index]`, with the index of 5.1.",
         ),
         praise="its mean distance from the diagonal is the ECE, but for rounding.",
     ),
@@ -293,7 +296,8 @@ CHECKS = {
         judge=judge_isotonic,
         hints=(
             "Fit `IsotonicCalibrator()` to predictions `p` and labels `y`, and take `curve(p)`.",
-            "`np.mean(np.abs(model.curve(p) - p))`, or `fit_on_test` with this evaluator.",
+            "Take `np.mean(np.abs(model.curve(p) - p))`, or call `fit_on_test` with this "
+            "evaluator.",
         ),
         praise="this is one more measure of calibration, and nobody had to choose bins.",
         tolerance=_TOLERANCE,

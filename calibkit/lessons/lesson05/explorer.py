@@ -55,9 +55,9 @@ class TwoFamilies(Result):
         flat, slanted = self.flat, self.slanted
         verb = "crosses" if self.crossed == 1 else "cross"
         return (
-            f"Mean distance from the diagonal: flat tops {flat.value:.4f}, slanted tops "
-            f"{slanted.value:.4f}. The ECE of these bins is {self.ece:.4f}. Squared: flat "
-            f"{flat.squared:.4f}, slanted {slanted.squared:.4f}. "
+            f"The mean distance from the diagonal is {flat.value:.4f} for flat tops and "
+            f"{slanted.value:.4f} for slanted ones. The ECE of these bins is {self.ece:.4f}. "
+            f"Squared, the distances are {flat.squared:.4f} and {slanted.squared:.4f}. "
             f"{spell(self.crossed, 'flat top')} {verb} the diagonal between predictions."
         )
 

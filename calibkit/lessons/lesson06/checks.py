@@ -272,7 +272,7 @@ CHECKS = {
         variable="my_null",
         judge=judge_null,
         hints=(
-            "One round: `happened = rng.random(1000) < p`. The file's outcomes play no part.",
+            "One round is `happened = rng.random(1000) < p`. The file's outcomes play no part.",
             "Collect `ck.expected_calibration_error(happened, p).value` of 500 rounds; take "
             "`np.mean`.",
         ),
@@ -298,7 +298,7 @@ CHECKS = {
             "A score counts as lowest if it is at most `scores.min() * 1.001`.",
             "`candidates[scores <= scores.min() * 1.001]` are the numbers in question. Which one?",
         ),
-        praise="as good as the lowest score, with the simplest map.",
+        praise="this score is as good as the lowest, with the simplest map.",
     ),
     "6.6": Check(
         task="Review a comparison",
@@ -341,7 +341,7 @@ CHECKS = {
         variable="debiased_square",
         judge=judge_debiased,
         hints=(
-            "In each bin: `(mean_prob - frequency) ** 2`, minus its surplus by chance.",
+            "In each bin, take `(mean_prob - frequency) ** 2`, minus its surplus by chance.",
             "The surplus is `frequency * (1 - frequency) / (count - 1)`. Weight by "
             "`count / count.sum()`.",
         ),

@@ -65,9 +65,10 @@ class BinTuner(Result):
             used = f"{low:g} to {high:g} equal-mass bins (median {median:g})"
         found = self.replicates
         return (
-            f"{_ESTIMATORS[self.estimator]} in {used}, {spell(len(found.values), 'data set')} of "
-            f"{spell(self.n, 'prediction')}: mean {found.mean:.4f} ± {found.sd:.4f}. The truth is "
-            f"{self.truth:.4f}: bias {found.bias:+.4f}, mean error {found.mean_error:.4f}."
+            f"The {_ESTIMATORS[self.estimator]} in {used}, {spell(len(found.values), 'data set')} "
+            f"of {spell(self.n, 'prediction')}, has the mean {found.mean:.4f} ± {found.sd:.4f}. "
+            f"The truth is {self.truth:.4f}, so the bias is {found.bias:+.4f}; the mean error is "
+            f"{found.mean_error:.4f}."
         )
 
     def _columns(self) -> Mapping[str, NDArray[Any]]:

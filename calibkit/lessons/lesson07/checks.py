@@ -193,19 +193,19 @@ CHECKS = {
         judge=judge_map,
         hints=(
             "Between two knots the map is a straight line from one height to the next.",
-            "`np.interp` does this. Its arguments: where to look, the knots, the heights.",
+            "`np.interp` does this. Its arguments are where to look, the knots, and the heights.",
         ),
-        praise="one line of code, and the whole family PL.",
+        praise="this one line of code is the whole family PL.",
     ),
     "7.2": Check(
         task="Find a temperature",
         variable="temperature",
         judge=judge_temperature,
         hints=(
-            "For one T: `q = expit(logit(said) / T)`, then `ck.log_loss(came, q)`. Lower is "
-            "better.",
-            "`minimize_scalar(loss, bounds=(0.1, 10), method='bounded').x`, with a function "
-            "`loss(T)` that returns a float.",
+            "For one T, take `q = expit(logit(said) / T)`, then `ck.log_loss(came, q)`. Lower"
+            " is better.",
+            "Use `minimize_scalar(loss, bounds=(0.1, 10), method='bounded').x`, with a "
+            "function `loss(T)` that returns a float.",
         ),
         praise="PL3 with one piece and no intercept finds the same number.",
         tolerance=0.005,
@@ -218,14 +218,17 @@ CHECKS = {
             "Which numbers have a score of at most `scores.min() * 1.001`?",
             "`pieces[scores <= scores.min() * 1.001]` lists them. They need not be neighbours.",
         ),
-        praise="a third of the pieces, at the price of a score that is 0.055 % above the lowest.",
+        praise=(
+            "a third of the pieces is enough, at the price of a score that is 0.055 % above "
+            "the lowest."
+        ),
     ),
     "7.4": Check(
         task="Rank evaluators",
         variable="my_ranking",
         judge=judge_ranking,
         hints=(
-            "For one evaluator: `spearmanr(truth, estimates[name]).statistic`.",
+            "For one evaluator, take `spearmanr(truth, estimates[name]).statistic`.",
             "Collect these values in a dict `ranks`. `sorted(ranks, key=ranks.get, reverse=True)` "
             "puts the name with the highest value first.",
         ),

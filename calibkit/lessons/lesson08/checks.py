@@ -310,12 +310,12 @@ CHECKS = {
         variable="p_values",
         judge=judge_p_values,
         hints=(
-            "For one probability q: sum the probabilities of all outcomes that are no more likely "
-            "than `hits`.",
+            "For one probability q, sum the probabilities of all outcomes that are no more "
+            "likely than `hits`.",
             "`scipy.stats.binomtest(hits, count, q).pvalue` does this. Call it for each q in "
             "`probs`.",
         ),
-        praise="one bin, one set of events, and a verdict on each prediction.",
+        praise="one bin and one set of events give a verdict on each prediction.",
     ),
     "8.3": Check(
         task="Run PAVA by hand",
@@ -326,7 +326,7 @@ CHECKS = {
             "Places 2 to 4 hold 1, 0, 0. Pooled they have the frequency 1/3, which is above the 0 "
             "before them.",
         ),
-        praise="four blocks with rising frequencies: this is isotonic regression.",
+        praise="there are four blocks with rising frequencies: this is isotonic regression.",
         tolerance=0.005,
     ),
     "8.4": Check(

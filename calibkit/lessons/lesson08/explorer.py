@@ -38,8 +38,8 @@ class Hunt(Result):
         """Say the rejected share beside its null level, and what the model is."""
         error = self.error
         return (
-            f"TCE {100 * error.value:.1f} % ({int(error.rejected.sum()):,} of {error.n:,} "
-            f"predictions rejected) in {int(error.table.occupied.sum())} bins, level "
+            f"The TCE is {100 * error.value:.1f} % ({int(error.rejected.sum()):,} of {error.n:,} "
+            f"predictions are rejected) in {int(error.table.occupied.sum())} bins at the level "
             f"{100 * error.alpha:g} %; a calibrated model with these predictions would show "
             f"{100 * error.null_mean:.1f} ± {100 * error.null_sd:.1f} % (p = "
             f"{error.p_value:.2f}). This model is {self.model}."

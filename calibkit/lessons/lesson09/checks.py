@@ -17,7 +17,7 @@ FloatVector = NDArray[np.float64]
 SAY = {
     # 9.1
     "three": "three numbers: the ratio, and the 5 % and 95 % quantiles by chance",
-    "ratio": "the ratio should be {wanted}, here it is {found}.",
+    "ratio": "the ratio should be {wanted}, but here it is {found}.",
     "upside": "this is expected over observed. Put the observed number on top.",
     "mean": "this is the share of events. Divide it by the mean prediction.",
     "order": "the lower quantile comes before the upper one.",
@@ -44,7 +44,7 @@ SAY = {
     "share in `old`.",
     "from mean": "this starts from the mean of `p_balanced`. The weights made the model for "
     "another prevalence: both classes count as half.",
-    "far": "the mean should be near {wanted}, here it is {found}.",
+    "far": "the mean should be near {wanted}, but here it is {found}.",
     "shape": "the mean is right, but single predictions are not: they differ by up to {gap:.2g}.",
     # 9.4
     "em call": "`em_step(p, {train}, {now})`",
@@ -251,7 +251,8 @@ CHECKS = {
         judge=judge_ratio,
         hints=(
             "The predictions add up to the expected number of events: `p.sum()`.",
-            "A round gives `(rng.random(len(p)) < p).sum() / p.sum()`. Then `np.quantile` of all.",
+            "A round gives `(rng.random(len(p)) < p).sum() / p.sum()`. Take `np.quantile` of "
+            "all rounds.",
         ),
         praise="there are 23 % too many events, and chance alone rarely reaches that.",
         tolerance=0.02,
@@ -261,9 +262,9 @@ CHECKS = {
         variable="shift",
         judge=judge_shift,
         hints=(
-            "In logits: add logit(test) and subtract logit(train). Then go back.",
-            "Without logits: `event = p * test / train`, `other = (1 - p) * (1 - test) / "
-            "(1 - train)`. The answer is the share of `event` in both.",
+            "In logits, add logit(test) and subtract logit(train). Then go back.",
+            "Without logits, let `event = p * test / train` and `other = (1 - p) * (1 - test)"
+            " / (1 - train)`. The answer is the share of `event` in both.",
         ),
         praise="this is `calibkit.calibrators.shift_prior`.",
     ),
@@ -273,7 +274,8 @@ CHECKS = {
         judge=judge_repaired,
         hints=(
             'For which prevalence was the model made? `"balanced"` gives both classes half.',
-            "`shift_prior(p_balanced, train_prevalence=0.5, test_prevalence=old.y_true.mean())`",
+            "Call `shift_prior(p_balanced, train_prevalence=0.5, "
+            "test_prevalence=old.y_true.mean())`.",
         ),
         praise="the weights are gone, and nothing else has changed.",
         tolerance=0.001,
@@ -298,7 +300,7 @@ CHECKS = {
             "others. A yearly diagram on log axes shows those.",
         ),
         hints=(
-            "Begin: “I show … because …” Then say what chance would show.",
+            "Begin with “I show … because …” Then say what chance would show.",
             "Every measure is blind to something. Opposite errors cancel in O/E, for example.",
         ),
     ),
@@ -307,8 +309,8 @@ CHECKS = {
         variable="em_step",
         judge=judge_em_step,
         hints=(
-            "Two steps: move the predictions from `train` to `now`, then average.",
-            "`shift_prior(p, train_prevalence=train, test_prevalence=now).mean()`",
+            "There are two steps: move the predictions from `train` to `now`, then average.",
+            "Return `shift_prior(p, train_prevalence=train, test_prevalence=now).mean()`.",
         ),
         praise="repeat this step and the prevalence climbs to its estimate.",
     ),
@@ -317,8 +319,9 @@ CHECKS = {
         variable="my_errors",
         judge=judge_errors,
         hints=(
-            "For each pair of means: `x_fit, y_fit, x_test, y_test = model.source_data()`.",
-            "Fit `LogisticRegression(max_iter=1000)` on `x_fit[:, None]`. Then ECE in 10 bins.",
+            "For each pair of means, draw `x_fit, y_fit, x_test, y_test = model.source_data()`.",
+            "Fit `LogisticRegression(max_iter=1000)` on `x_fit[:, None]`. Then take its ECE "
+            "in 10 bins.",
         ),
         praise="only the means of the code give the printed 0.0963.",
         tolerance=0.001,

@@ -36,7 +36,7 @@ _BINS, _DRAWS = 10, 100
 _TCE_DRAWS = 100
 _NAMES = ("ECE", "ACE", "TCE", "|O/E − 1|")
 # The axes stay where they are while a dial moves the picture, as long as the points are rare.
-_RARE_ENDS, _ENDS = (0.001, 0.2), (0.0005, 1.0)
+_RARE_ENDS, _USUAL_ENDS, _ENDS = (0.001, 0.2), (0.003, 1.0), (0.0005, 1.0)
 _SHARES = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
 _REPAIRS = {
     "none": "none",
@@ -80,8 +80,8 @@ class PrevalenceView(Result):
         return (
             f"The model was made for {100 * self.model.prevalence:g} %{repaired}, and is used at "
             f"{100 * self.model.share:g} % (AUC {self.auc:.2f}, {spell(self.table.n, 'prediction')}"
-            f"). {words}; in brackets what a calibrated model stays below in 95 % of all cases. "
-            f"Observed over expected: {self.ratio:.2f}."
+            f"). The measures are {words}; in brackets stands what a calibrated model stays below "
+            f"in 95 % of all cases. Observed over expected is {self.ratio:.2f}."
         )
 
     def _columns(self) -> Mapping[str, NDArray[Any]]:
@@ -168,7 +168,8 @@ def _draw(view: PrevalenceView, figure: AnyFigure, compact: bool) -> None:
     titles = "Ten equal-mass bins", "Four measures of the same"
     first, second = (None, None) if compact else titles
     rare = max(view.table.mean_prob.max(), view.table.frequency.max()) < _RARE_ENDS[1]
-    ends = _RARE_ENDS if rare else _ENDS
+    least = min(view.table.mean_prob.min(), view.table.frequency.min())
+    ends = _RARE_ENDS if rare else _USUAL_ENDS if least > _USUAL_ENDS[0] else _ENDS
     shown: dict[str, Any] = {"ends": ends, "band": view.band, "truth": view.true_map}
     figures.rare_events(view.table, ax=axes[0], title=first, legend=False, **shown)
     figures.measures(view, ax=axes[1], title=second, legend=False)

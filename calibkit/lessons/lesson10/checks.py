@@ -296,10 +296,11 @@ CHECKS = {
         variable="fit_temperature",
         judge=judge_temperature,
         hints=(
-            "Write a function of T first: the log loss of `softmax(logits / T)` with the labels.",
+            "First write a function of T that returns the log loss of `softmax(logits / T)` "
+            "with the labels.",
             "`minimize_scalar(loss, bounds=(0.05, 20), method='bounded').x` does the search.",
         ),
-        praise="one number, found where the log loss is lowest, above 1 and below.",
+        praise="you found one number where the log loss is lowest, above 1 and below.",
     ),
     "10.3": Check(
         task="Find the file that was softmaxed twice",
@@ -321,7 +322,7 @@ CHECKS = {
             "Each split has one job: to learn weights, to learn T, or to judge.",
             "Fit T to `validation`, divide the logits of `test` by it, and return their log loss.",
         ),
-        praise="three splits, three jobs.",
+        praise="the three splits have three jobs.",
         tolerance=0.0001,
     ),
     "10.4": Check(

@@ -49,8 +49,9 @@ class Thermostat(Result):
         """Give accuracy, log loss and error at this temperature, and the best temperature."""
         error = self.error
         return (
-            f"Epoch {self.epoch}, T = {self.temperature:g}: accuracy {self.accuracy:.2f}, log "
-            f"loss {self.log_loss:.2f}, ECE {error.value:.3f} from {error.n:,} predictions; a "
+            f"At epoch {self.epoch} and T = {self.temperature:g}, the accuracy is "
+            f"{self.accuracy:.2f}, the log loss {self.log_loss:.2f}, and the ECE {error.value:.3f} "
+            f"from {error.n:,} predictions; a "
             f"calibrated model would show {error.null_mean:.3f} ± {error.null_sd:.3f}. The log "
             f"loss is lowest at T = {self.best_temperature:.2f}, with {self.best_log_loss:.2f}."
         )

@@ -65,8 +65,9 @@ class RaceView(Result):
         found = sorted((self.at(method), method) for method in self.methods)
         listed = ", ".join(f"{method} {_spelled(value)}" for value, method in found)
         return (
-            f"{self.measure[0].upper()}{self.measure[1:]}, median of {RUNS} calibration sets of "
-            f"{spell(self.n, 'row')}: {listed}. Left as it is: {_spelled(self.untouched)}."
+            f"The {self.measure}, as the median of {RUNS} calibration sets of "
+            f"{spell(self.n, 'row')}, is: {listed}. "
+            f"Without repair it is {_spelled(self.untouched)}."
         )
 
     def _columns(self) -> Mapping[str, NDArray[Any]]:

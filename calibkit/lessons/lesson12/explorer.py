@@ -58,11 +58,12 @@ class LensView(Result):
         straight = [self._name(name) for name in VIEWS if self.straight[name]]
         fake, calibrator = self.words
         return (
-            f"Model {fake!r}, calibrator {calibrator!r}: distance to the truth "
-            f"{self.errors['strong']:.3f}; confidence error {top.value:.3f} (a calibrated model "
-            f"would show {top.null_mean:.3f}); error of class {self.k} {one.value:.3f} "
-            f"({one.null_mean:.3f}). Straight: {', '.join(straight) or 'none'}. Arrows of the "
-            f"view {self._name(self.view)}: mean length {self.moved:.3f}."
+            f"With model {fake!r} and calibrator {calibrator!r}, the distance to the truth is "
+            f"{self.errors['strong']:.3f}; the confidence error is {top.value:.3f} (a calibrated "
+            f"model would show {top.null_mean:.3f}); the error of class {self.k} is "
+            f"{one.value:.3f} ({one.null_mean:.3f}). The straight panels are: "
+            f"{', '.join(straight) or 'none'}. The arrows of "
+            f"the view {self._name(self.view)} have the mean length {self.moved:.3f}."
         )
 
     def _name(self, view: str) -> str:

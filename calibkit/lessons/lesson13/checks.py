@@ -248,7 +248,7 @@ CHECKS = {
         judge=judge_threshold,
         hints=(
             "At the threshold, treating wins nothing on average: p B - (1 - p) H = 0.",
-            "Solve for p. The harm stands above, the sum of both below.",
+            "Solve for p. The harm stands above the line, and the sum of both stands below.",
         ),
         praise="only the ratio of harm and benefit counts. The model has no say in it.",
     ),

@@ -39,10 +39,10 @@ class Hospital(Result):
         room = "a bed for everybody" if beds == PATIENTS else spell(beds, "bed")
         won = {name: play.value for name, play in self.plays.items()}
         return (
-            f"{spell(self.plays[TRUST].rounds, 'round')} of {PATIENTS} patients, {room}, "
-            f"treating is worth it from {self.game.threshold:.2g} on. The {self.model} machine "
-            f"won {won[TRUST]:.2f} per patient, knowing the truth {won[TRUTH]:.2f}, ignoring the "
-            f"model {won[IGNORE]:.2f}."
+            f"In {spell(self.plays[TRUST].rounds, 'round')} of {PATIENTS} patients with {room}, "
+            f"treating is worth it from {self.game.threshold:.2g} on. Trusting the {self.model} "
+            f"machine won {won[TRUST]:.2f} per patient, knowing the truth won "
+            f"{won[TRUTH]:.2f}, and ignoring the model won {won[IGNORE]:.2f}."
         )
 
     def _columns(self) -> Mapping[str, NDArray[Any]]:

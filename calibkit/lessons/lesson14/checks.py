@@ -274,10 +274,12 @@ CHECKS = {
         variable="my_report",
         rubric=REPORT,
         hints=(
-            "First sentence: how many rows, which error with its interval, what a calibrated "
-            "model would show. All stand in `report['calibration']`.",
-            "Second sentence: which way it is wrong, and what trust costs beside no model. Third: "
-            "which repair gains how much on held-out rows, with its interval.",
+            "The first sentence says how many rows there are, which error they show with its "
+            "interval, and what a calibrated model would show. All three stand in "
+            "`report['calibration']`.",
+            "The second sentence says which way the model is wrong, and what trust costs "
+            "beside no model. The third says which repair gains how much on held-out rows, "
+            "with its interval.",
         ),
     ),
     "14.3": Check(
