@@ -462,7 +462,10 @@ def test_pieces_have_the_closest_maps() -> None:
     assert large.best() == "PL3^CE"
     assert round(1 - large.mean("PL3^CE") / large.mean("ES15"), 2) == 0.26
     assert small.beats("PL^CE", "PL3^CE")
-    assert large.mean("PL3^CE") < large.mean("PL^CE")
+    assert large.beats("PL3^CE", "PL^CE")
+    whole = STUDY.maps.where(everything)
+    assert whole.beats("PL^CE", "PL^CE 10")
+    assert whole.beats("PL3^CE", "PL3^CE 10")
     for space in ("PL", "PL3"):
         for part in (small, large):
             assert not part.beats(f"{space}^MSE", f"{space}^CE")
@@ -513,4 +516,12 @@ def test_truths_of_other_families_keep_the_order() -> None:
     assert ratio["PL3^CE"] < ratio["ES_CV"] < 1
     kernel = maps.where(results.of_truth("KDE"))
     assert kernel.beats("ES15", "Platt")
-    assert kernel.mean("beta") > kernel.mean("ES15")
+    assert not kernel.beats("beta", "ES15")
+    near = [
+        truth
+        for truth in pseudo_real.TRUTHS
+        for part in [maps.where(results.of_truth(truth))]
+        for foreign in [part.only(n for n in part.names if results.is_foreign(n, truth))]
+        if {"PL^CE", "PL^CE rule"} & set(foreign.leaders())
+    ]
+    assert near == ["Platt", "beta", "isotonic", "PL3"]
