@@ -152,6 +152,18 @@ def check_book() -> int:
     return build_book() or pytest("book", "tests/test_book.py", env=environment() | site)
 
 
+def check_live() -> int:
+    """Put the lessons into a site for the browser, and run them there."""
+    if not (BOOK / "html" / "index.html").exists():
+        print("skipped: the site is made from the book, which has not been built")
+        return 0
+    code = call(sys.executable, "-m", "tools.live.site")
+    if code:
+        return code
+    env = environment() | {"CALIBKIT_LIVE": str(ROOT / "build" / "site")}
+    return pytest("live", "tests/test_live.py", env=env)
+
+
 def forget_outdated_book() -> None:
     """Remove an earlier build when the package, or a setting of the book, has changed.
 
@@ -180,8 +192,11 @@ STAGES: dict[str, tuple[str, Callable[[], int]]] = {
     "solved": ("solved notebooks, every check correct", lambda: tool("notebooks", "solved")),
     "book": ("notebooks with data, the book, its pages", check_book),
     "browser": ("browser tests", browser_tests),
+    "live": ("the site, its lessons in Node and in a browser", check_live),
     "portable": ("a sample of lessons as other processors compute", lambda: tool("portable")),
 }
+# Only when asked for: it fetches a hundred megabytes and takes ten minutes.
+LONG = ("live",)
 FAST_STAGES: dict[str, Callable[[], int]] = {
     "lint": lambda: lint(fast=True),
     "pairs": STAGES["pairs"][1],
@@ -299,7 +314,7 @@ def command_test(arguments: list[str]) -> int:
     chosen = parser.parse_args(arguments)
     refused = NEED_TORCH if chosen.no_torch else ()
     prepare(EVERYTHING, tuple(name for name in OPTIONAL if name not in refused))
-    names = chosen.only or (FAST_STAGES if chosen.fast else STAGES)
+    names = chosen.only or (FAST_STAGES if chosen.fast else [n for n in STAGES if n not in LONG])
     return run_stages(names, fast=chosen.fast)
 
 
@@ -308,6 +323,16 @@ def command_book(arguments: list[str]) -> int:
     no_arguments(arguments)
     prepare(READER, TORCH)
     return build_book()
+
+
+def command_site(arguments: list[str]) -> int:
+    """Build the book with lessons that run in the browser; `site --serve` shows it."""
+    if "--serve" not in arguments:
+        prepare(READER, TORCH)
+        code = build_book()
+        if code:
+            return code
+    return call(sys.executable, "-m", "tools.live.site", *arguments)
 
 
 def command_bench(arguments: list[str]) -> int:
@@ -416,6 +441,7 @@ COMMANDS: dict[str, Callable[[list[str]], int]] = {
     "test": command_test,
     "torch": command_torch,
     "book": command_book,
+    "site": command_site,
     "bench": command_bench,
     "study": command_study,
     "pseudo": command_pseudo,

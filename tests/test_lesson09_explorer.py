@@ -137,7 +137,7 @@ class TestExplorer:
         limits = [(ax.get_xlim(), ax.get_ylim()) for ax in figure.get_axes()]
         rare, rare_too, common, common_too = limits[::2]
         assert rare == rare_too == ((0.001, 0.2), (0.001, 0.2))
-        assert common == common_too == ((0.0005, 1.0), (0.0005, 1.0))
+        assert common == common_too == ((0.003, 1.0), (0.003, 1.0))
         assert len(set(limits[1::2])) == 1
 
     def test_shares_are_written_in_per_cent(self):

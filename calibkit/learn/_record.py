@@ -1,19 +1,21 @@
 """What a learner has done in one lesson, and the small file that keeps it over restarts.
 
-The file is ``.progress/NN.json`` in the folder that the variable ``CALIBKIT_WORKBOOK`` names;
-where nobody sets it, nothing is stored. It holds four tables: ``guesses`` by prediction;
+The file is ``.progress/NN.json`` in the folder that the variable ``CALIBKIT_WORKBOOK`` names, or in
+the drive of a notebook that runs in the browser; elsewhere nothing is stored. It holds four tables: ``guesses`` by prediction;
 ``revealed``, the guess that stood when an outcome was first shown, null where there was none;
 ``states`` by exercise; and ``points``, what learners find in their own texts.
 """
 
 import json
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
 from calibkit.learn import messages
 from calibkit.learn.messages import State
 
+BROWSER_DRIVE = "/drive"  # where JupyterLite keeps a reader's files
 _TABLES = ("guesses", "revealed", "states", "points")
 
 
@@ -85,4 +87,6 @@ class Record:
 def kept(lesson: str) -> Record:
     """Return the record of a lesson, from its file where a workbook is open."""
     folder = os.environ.get("CALIBKIT_WORKBOOK", "")
+    if not folder and sys.platform == "emscripten" and os.path.isdir(BROWSER_DRIVE):
+        folder = BROWSER_DRIVE
     return Record(Path(folder, ".progress", f"{lesson}.json") if folder else None)

