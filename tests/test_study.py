@@ -15,7 +15,6 @@ from scipy import stats
 
 from book.experiments import synthetic as study
 from book.experiments.synthetic import Cell, DataSet, Grid, Measures, StudyResult, _store
-from book.experiments.synthetic import measures as measuring
 from calibkit import _progress
 from calibkit.calibrators import FlatBinning, IsotonicCalibrator, PlattCalibrator, SlopeOneBinning
 from calibkit.calibrators._base import Calibrator
