@@ -24,6 +24,11 @@ def spell(count: int, singular: str, plural: str | None = None) -> str:
     return f"{count:,} {singular if count == 1 else plural or singular + 's'}"
 
 
+def printable(text: str) -> str:
+    """Write characters that control a terminal or a page as escapes."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
 class Result:
     """Base of every result: a sentence, a table and an HTML form."""
 

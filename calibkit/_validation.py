@@ -5,11 +5,14 @@ Every public function of calibkit passes its input through this module. Nothing 
 to. The functions return NumPy views or copies, never the object that was handed in.
 """
 
+import reprlib
 from collections.abc import Callable, Iterable
 from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
+
+from calibkit._containers import events, unwrapped
 
 FloatArray = NDArray[np.floating[Any]]
 IntArray = NDArray[np.integer[Any]]
@@ -29,22 +32,12 @@ class CalibrationWarning(UserWarning):
 
 
 def as_array(values: Any, name: str) -> NDArray[Any]:
-    """Turn lists, pandas, polars or torch input into a NumPy array of numbers (by position)."""
-    if hasattr(values, "detach"):  # torch, also with gradients attached
-        values = values.detach().cpu()
-        # NumPy has no bfloat16.
-        values = (values.float() if "bfloat16" in str(values.dtype) else values).numpy()
-    elif hasattr(values, "to_numpy"):  # pandas and polars: position counts, not the index
-        values = values.to_numpy()
-    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
-        row = int(np.argwhere(np.ma.getmaskarray(values))[0][0])
-        raise ValueError(f"{name} has masked entries (first in row {row}); drop or fill them.")
-    try:
-        array = np.asarray(values)
-    except ValueError as error:
-        raise ValueError(f"{name} is ragged: its rows have different lengths.") from error
+    """Turn lists, pandas, polars, arrow or torch input into an array of numbers (by position)."""
+    array = unwrapped(values, name)
     if array.dtype == object:
         array = _numbers_from_objects(array, name)
+    if array.dtype.kind == "c":
+        raise ValueError(f"{name} is complex ({array.dtype}); pass real numbers, e.g. {name}.real.")
     if array.dtype.kind not in "buif":
         raise ValueError(
             f"{name} must hold numbers, but its type is {array.dtype}. Turn class names into "
@@ -68,8 +61,8 @@ def _numbers_from_objects(array: NDArray[Any], name: str) -> NDArray[Any]:
         except (TypeError, ValueError, OverflowError):
             row = position[0] if position else 0
             raise ValueError(
-                f"{name}[{row}] = {value!r} is not a number. Drop missing entries; turn class "
-                "names into labels with np.unique(y_true, return_inverse=True)."
+                f"{name}[{row}] = {reprlib.repr(value)} is not a number. Drop missing entries; "
+                "turn class names into labels with np.unique(y_true, return_inverse=True)."
             ) from None
     return numbers
 
@@ -202,17 +195,28 @@ def _report_bad_value(prob: FloatArray, start: int) -> NoReturn:
     raise ValueError(f"y_prob[{where}] = {value!r} is not a probability in [0, 1]. {remedy}")
 
 
-def as_predictions(y_true: Any, y_prob: Any) -> tuple[IntArray, FloatArray]:
+def as_predictions(y_true: Any, y_prob: Any, positive: Any = None) -> tuple[IntArray, FloatArray]:
     """Check labels and probabilities; shapes first, so that a transposed table is called that."""
     prob = as_probability_array(y_prob)
-    labels = as_labels(y_true, prob)
+    labels = as_labels(y_true, prob, positive)
     _check_rows(prob)
     return labels, prob
 
 
-def as_labels(y_true: Any, prob: FloatArray) -> IntArray:
-    """Check labels: 0 and 1, or ``0 .. K-1``; messages say how to convert other codings."""
+def as_labels(y_true: Any, prob: FloatArray, positive: Any = None) -> IntArray:
+    """Check labels: 0 and 1, or ``0 .. K-1``; messages say how to convert other codings.
+
+    With `positive`, the label whose probability a one-dimensional `prob` is, `y_true` may hold two
+    labels of any kind.
+    """
     n_classes = prob.shape[1] if prob.ndim == 2 else 2
+    if positive is not None and prob.ndim == 2:
+        raise ValueError(
+            f"positive={positive!r} names the event of one column of probabilities, but y_prob has "
+            f"{n_classes}. Pass the column of that label, or class numbers and a view."
+        )
+    if positive is not None or prob.ndim == 1:
+        y_true = events(y_true, positive)
     labels = as_array(y_true, "y_true")
     if labels.ndim == 2:
         _report_label_table(labels)
@@ -234,6 +238,22 @@ def as_labels(y_true: Any, prob: FloatArray) -> IntArray:
     # Labels serve as indices. Sums of unsigned 64-bit labels and indices would be floats.
     large = labels.dtype.kind == "f" or labels.dtype.itemsize == 8
     return labels.astype(np.intp, copy=False) if large else labels
+
+
+def as_weights(sample_weight: Any, n: int) -> NDArray[np.float64]:
+    """Check the weights of n rows: finite, not negative, not all 0."""
+    weight = as_array(sample_weight, "sample_weight").astype(np.float64)
+    if weight.shape != (n,):
+        raise ValueError(f"sample_weight has shape {weight.shape}; {n} rows need shape ({n},).")
+    bad = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
+    if len(bad):
+        raise ValueError(
+            f"sample_weight[{bad[0]}] = {float(weight[bad[0]])!r} is no weight; weights are finite "
+            "and at least 0."
+        )
+    if not weight.any():
+        raise ValueError("sample_weight is 0 in every row; at least one row must count.")
+    return weight
 
 
 def _check_whole_numbers(labels: FloatArray) -> None:

@@ -2,18 +2,19 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calibkit._result import Result, read_only, spell
-from calibkit.bins import Binning, as_bins
-from calibkit.views import BinaryProblem, View, binary_problem, binary_problems
+from calibkit.bins import Binning, Bins, Distinct, EqualWidth, FixedEdges, as_bins
+from calibkit.views import BinaryProblem, Rows, View, one_problem, weighted_problems
 
 # Sums are taken over blocks that fit the processor's cache, then added: faster than one pass
 # over large arrays, and the rounding error grows with the number of blocks only.
 _BLOCK = 65_536
+_MOST_REPEATED = 100_000_000
 
 __all__ = ["BinTable", "reliability_table", "reliability_tables"]
 
@@ -30,6 +31,8 @@ class BinTable(Result):
         Number and mean of the predictions, and share whose event happened; NaN in an empty bin.
     view, bins, binning
         Which event, and the binning, in words; the binning itself.
+    mass : ndarray of shape (B,), optional
+        Sum of the weights, which mean and share then use; None where every row counts 1.
     """
 
     edges: NDArray[np.float64]
@@ -39,6 +42,7 @@ class BinTable(Result):
     view: str
     bins: str
     binning: Binning
+    mass: NDArray[np.float64] | None = None
 
     @property
     def n(self) -> int:
@@ -57,8 +61,9 @@ class BinTable(Result):
 
     @property
     def weight(self) -> NDArray[np.float64]:
-        """Share of all predictions in each bin; sums to 1."""
-        return self.count / self.n
+        """Share of all predictions, or of their weights, in each bin; sums to 1."""
+        mass = self.count if self.mass is None else self.mass
+        return np.asarray(mass / mass.sum())
 
     @property
     def gap(self) -> NDArray[np.float64]:
@@ -96,6 +101,7 @@ class BinTable(Result):
             "from": self.edges[:-1],
             "to": self.edges[1:],
             "count": self.count,
+            **({} if self.mass is None else {"weight": self.mass}),
             "mean_prob": self.mean_prob,
             "frequency": self.frequency,
             "gap": self.gap,
@@ -103,7 +109,7 @@ class BinTable(Result):
 
 
 def reliability_table(
-    y_true: Any, y_prob: Any, *, view: View | None = None, bins: Binning | int = 15
+    y_true: Any, y_prob: Any, *, view: View = None, bins: Bins = 15, **rows: Unpack[Rows]
 ) -> BinTable:
     """Count, mean prediction and frequency per bin, for one binary problem.
 
@@ -112,9 +118,10 @@ def reliability_table(
 
     Parameters
     ----------
-    y_true, y_prob, view : As in `binary_problem`
+    y_true, y_prob, view, **rows : As in `binary_problem`
     bins : int or Binning
-        A number of equal-width bins, or a binning such as `EqualMass`.
+        A number of equal-width bins, or a binning such as `EqualMass`. Bins that count rows take
+        whole numbers as weights.
 
     Examples
     --------
@@ -122,17 +129,17 @@ def reliability_table(
     >>> table.count.tolist(), table.mean_prob.round(3).tolist(), table.frequency.tolist()
     ([2, 2], [0.25, 0.85], [0.5, 1.0])
     """
-    return _table(binary_problem(y_true, y_prob, view=view), as_bins(bins))
+    return _table(one_problem(y_true, y_prob, view=view, **rows), as_bins(bins))
 
 
 def reliability_tables(
-    y_true: Any, y_prob: Any, *, view: View | None = None, bins: Binning | int = 15
+    y_true: Any, y_prob: Any, *, view: View = None, bins: Bins = 15, **rows: Unpack[Rows]
 ) -> tuple[BinTable, ...]:
     """Like `reliability_table`, but for every problem of the view. Taught in lesson 04.
 
     Parameters
     ----------
-    y_true, y_prob, view, bins : As in `reliability_table`
+    y_true, y_prob, view, bins, **rows : As in `reliability_table`
         The view may also be ``"class-wise"``.
 
     Examples
@@ -141,12 +148,29 @@ def reliability_tables(
     2
     """
     binning = as_bins(bins)
-    return tuple(_table(problem, binning) for problem in binary_problems(y_true, y_prob, view=view))
+    problems = weighted_problems(y_true, y_prob, view=view, **rows)
+    return tuple(_table(problem, binning) for problem in problems)
 
 
 def _table(problem: BinaryProblem, binning: Binning) -> BinTable:
-    edges = binning.edges(problem.prob, problem.label)
-    return table_of_sums(edges, bin_sums(problem, binning, edges), binning, view=problem.view)
+    edges = edges_of(problem, binning)
+    count, sum_prob, hits, mass = bin_sums(problem, binning, edges)
+    sums = count, sum_prob, hits
+    return table_of_sums(edges, sums, binning, view=problem.view, mass=mass)
+
+
+def edges_of(problem: BinaryProblem, binning: Binning) -> NDArray[np.float64]:
+    """Return the edges of a binning; where it counts rows, a row of weight 2 counts twice."""
+    weight = problem.weight
+    if weight is None or type(binning) in (EqualWidth, FixedEdges, Distinct):
+        return binning.edges(problem.prob, problem.label)
+    if (weight != np.rint(weight)).any() or weight.sum() > _MOST_REPEATED:
+        raise ValueError(
+            f"bins={binning} count rows, so sample_weight must be whole numbers with a sum of at "
+            f"most {_MOST_REPEATED:,}. Use a number of equal-width bins, FixedEdges or Distinct."
+        )
+    times = weight.astype(np.intp)
+    return binning.edges(problem.prob.repeat(times), problem.label.repeat(times))
 
 
 def table_of_sums(
@@ -156,11 +180,13 @@ def table_of_sums(
     *,
     view: str,
     bins: str | None = None,
+    mass: NDArray[np.float64] | None = None,
 ) -> BinTable:
     """Make a bin table of count, sum of predictions and events per bin."""
     count, sum_prob, hits = sums
+    total = count if mass is None else mass
     with np.errstate(invalid="ignore"):  # 0 / 0 is NaN: the mark of an empty bin
-        mean_prob, frequency = sum_prob / count, hits / count
+        mean_prob, frequency = sum_prob / total, hits / total
     return BinTable(
         edges=read_only(edges),
         count=read_only(count),
@@ -169,14 +195,20 @@ def table_of_sums(
         view=view,
         bins=str(binning) if bins is None else bins,
         binning=binning,
+        mass=None if mass is None else read_only(mass),
     )
 
 
 def bin_sums(
     problem: BinaryProblem, binning: Binning, edges: NDArray[np.float64]
-) -> tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.intp]]:
-    """Return count, sum of predictions and events per bin: the step below every bin table."""
-    n_bins = len(edges) - 1
+) -> tuple[NDArray[np.intp], NDArray[np.float64], NDArray[Any], NDArray[np.float64] | None]:
+    """Return count, sum of predictions, events and, if there are weights, their sum, per bin."""
+    n_bins, weight = len(edges) - 1, problem.weight
+    if weight is not None:
+        index = binning.assign(problem.prob, edges)
+        columns = weight * problem.prob, weight * problem.label, weight
+        of_prob, hits, mass = (np.bincount(index, c, n_bins).astype(float) for c in columns)
+        return np.bincount(index, minlength=n_bins), of_prob, hits, mass
     counts = np.zeros(2 * n_bins, dtype=np.intp)
     sum_prob = np.zeros(n_bins)
     for start in range(0, problem.n, _BLOCK):
@@ -186,4 +218,4 @@ def bin_sums(
         # Events are counted in a second row of bins: one pass gives both counts.
         index += problem.label[start : start + _BLOCK].astype(np.intp) * n_bins
         counts += np.bincount(index, minlength=2 * n_bins)
-    return counts[:n_bins] + counts[n_bins:], sum_prob, counts[n_bins:]
+    return counts[:n_bins] + counts[n_bins:], sum_prob, counts[n_bins:], None

@@ -6,16 +6,16 @@ Lessons 02 and 10.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calibkit._result import Number, listed, spell
-from calibkit._validation import FloatArray, IntArray, as_choice, as_predictions
-from calibkit.bins import Binning, Distinct, as_bins
-from calibkit.reliability import bin_sums
-from calibkit.views import View, binary_problem
+from calibkit._validation import FloatArray, IntArray, as_choice
+from calibkit.bins import Bins, Distinct, as_bins
+from calibkit.reliability import bin_sums, edges_of
+from calibkit.views import Rows, View, one_problem, weighted_rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -89,7 +89,7 @@ class BrierDecomposition(Number):
         return listed(self, parts, ("part", "value"))
 
 
-def brier_score(y_true: Any, y_prob: Any, *, classes: str = "sum") -> Score:
+def brier_score(y_true: Any, y_prob: Any, *, classes: str = "sum", **rows: Unpack[Rows]) -> Score:
     """Mean squared distance between the probabilities and what happened.
 
     ``(1/n) sum_i sum_k (p_ik - [y_i = k])^2``, or ``(1/n) sum_i (p_i - y_i)^2`` (Panchenko 2021,
@@ -97,7 +97,7 @@ def brier_score(y_true: Any, y_prob: Any, *, classes: str = "sum") -> Score:
 
     Parameters
     ----------
-    y_true, y_prob : As in `binary_problem`
+    y_true, y_prob, **rows : As in `binary_problem`
     classes : {"sum", "mean"}
         For K columns: sum the squares over classes (Brier's own form, 0 to 2) or average them
         (0 to 2/K). For one-dimensional `y_prob` only the event y = 1 counts (0 to 1): half of
@@ -109,19 +109,19 @@ def brier_score(y_true: Any, y_prob: Any, *, classes: str = "sum") -> Score:
     (0.125, 0.25)
     """
     as_choice(classes, "classes", ("sum", "mean"))
-    labels, prob = as_predictions(y_true, y_prob)
+    labels, prob, weight = weighted_rows(y_true, y_prob, **rows)
     own = _probability_of_label(prob, labels)
     if prob.ndim == 1:
-        value, name = np.mean((1 - own) ** 2), "Brier score"
+        value, name = np.average((1 - own) ** 2, weights=weight), "Brier score"
     else:
         squares = np.einsum("ik,ik->i", prob, prob, dtype=np.float64, casting="same_kind")
-        value = np.mean(squares - own**2 + (1 - own) ** 2)
+        value = np.average(squares - own**2 + (1 - own) ** 2, weights=weight)
         value = value / prob.shape[1] if classes == "mean" else value
         name = f"Brier score ({classes} over {prob.shape[1]} classes)"
     return _score(float(value), name, own)
 
 
-def log_loss(y_true: Any, y_prob: Any) -> Score:
+def log_loss(y_true: Any, y_prob: Any, **rows: Unpack[Rows]) -> Score:
     """Mean negative logarithm of the probability that was given to what happened, in nats.
 
     ``-(1/n) sum_i ln p_i[y_i]``; also called cross-entropy or negative log-likelihood (Panchenko
@@ -130,22 +130,22 @@ def log_loss(y_true: Any, y_prob: Any) -> Score:
 
     Parameters
     ----------
-    y_true, y_prob : As in `brier_score`
+    y_true, y_prob, **rows : As in `brier_score`
 
     Examples
     --------
     >>> round(float(log_loss([1, 0], [0.5, 0.5])), 6)
     0.693147
     """
-    labels, prob = as_predictions(y_true, y_prob)
+    labels, prob, weight = weighted_rows(y_true, y_prob, **rows)
     own = _probability_of_label(prob, labels)
     with np.errstate(divide="ignore"):  # ln 0: reported in the result, not hidden
-        value = float(np.mean(-np.log(own)))
+        value = float(np.average(-np.log(own), weights=weight))
     return _score(value + 0.0, "Log loss (nats)", own)
 
 
 def brier_decomposition(
-    y_true: Any, y_prob: Any, *, view: View | None = None, bins: Binning | int | None = None
+    y_true: Any, y_prob: Any, *, view: View = None, bins: Bins | None = None, **rows: Unpack[Rows]
 ) -> BrierDecomposition:
     """Split the Brier score of a binary problem into miscalibration and discrimination.
 
@@ -155,7 +155,7 @@ def brier_decomposition(
 
     Parameters
     ----------
-    y_true, y_prob, view, bins : As in `reliability_table`
+    y_true, y_prob, view, bins, **rows : As in `reliability_table`
         By default one bin per distinct prediction (Murphy's own form); choose a number of bins
         for continuous predictions.
 
@@ -165,20 +165,21 @@ def brier_decomposition(
     >>> round(parts.miscalibration, 4), round(parts.discrimination, 4), parts.within_bin
     (0.0147, 0.1067, 0.0)
     """
-    problem = binary_problem(y_true, y_prob, view=view)
+    problem = one_problem(y_true, y_prob, view=view, **rows)
     binning = as_bins(Distinct() if bins is None else bins)
-    edges = binning.edges(problem.prob, problem.label)
-    count, sum_prob, hits = bin_sums(problem, binning, edges)
-    used = count > 0
-    weight = count[used] / problem.n
-    mean_prob, frequency = sum_prob[used] / count[used], hits[used] / count[used]
-    overall = hits.sum() / problem.n
+    edges = edges_of(problem, binning)
+    count, sum_prob, hits, mass = bin_sums(problem, binning, edges)
+    used, total = count > 0, count if mass is None else mass
+    weight = total[used] / total.sum()
+    mean_prob, frequency = sum_prob[used] / total[used], hits[used] / total[used]
+    overall = hits.sum() / total.sum()
     within = 0.0
     if not isinstance(binning, Distinct):
         index = binning.assign(problem.prob, edges)
-        centred = problem.prob - (sum_prob / np.maximum(count, 1))[index]
-        within = float(np.mean(centred**2) - 2 * np.mean(centred * problem.label))
-    score = np.mean((problem.prob.astype(np.float64) - problem.label) ** 2)
+        centred = problem.prob - (sum_prob / np.where(used, total, 1))[index]
+        hidden = centred**2 - 2 * centred * problem.label
+        within = float(np.average(hidden, weights=problem.weight))
+    score = np.average((problem.prob.astype(float) - problem.label) ** 2, weights=problem.weight)
     return BrierDecomposition(
         score=float(score),
         miscalibration=float((weight * (mean_prob - frequency) ** 2).sum()),

@@ -15,10 +15,12 @@ view                probability                            event
 Source: Panchenko (2021), sections 1.4 and 2.1. Lessons 04 and 12.
 """
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
+from numpy.typing import NDArray
 
 from calibkit._result import read_only
 from calibkit._validation import (
@@ -26,12 +28,23 @@ from calibkit._validation import (
     FloatArray,
     IntArray,
     as_labels,
+    as_predictions,
     as_probabilities,
     as_probability_array,
+    as_weights,
     check_probability_rows,
 )
 
-View = str | int
+__all__ = ["BinaryProblem", "Rows", "View", "binary_problem", "binary_problems"]
+
+View = str | int | None
+
+
+class Rows(TypedDict, total=False):
+    """How the rows are read: options that all measures share, described in `binary_problem`."""
+
+    positive: Any
+    sample_weight: Any
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -44,12 +57,15 @@ class BinaryProblem:
         Predicted probability of the event, in the type it was given; 1 where it happened, else 0.
     view, n_classes
         Which event this is, in words, and the number of classes of the problem it was made from.
+    weight : ndarray of shape (n,), optional
+        What each row counts; None where every row counts 1.
     """
 
     prob: FloatArray
     label: IntArray
     view: str
     n_classes: int
+    weight: NDArray[np.float64] | None = None
 
     @property
     def n(self) -> int:
@@ -57,7 +73,9 @@ class BinaryProblem:
         return len(self.prob)
 
 
-def binary_problem(y_true: Any, y_prob: Any, *, view: View | None = None) -> BinaryProblem:
+def binary_problem(
+    y_true: Any, y_prob: Any, *, view: View = None, **rows: Unpack[Rows]
+) -> BinaryProblem:
     """Reduce labels and probabilities to one binary problem. Taught in lesson 04.
 
     Parameters
@@ -69,6 +87,12 @@ def binary_problem(y_true: Any, y_prob: Any, *, view: View | None = None) -> Bin
     view : {"top-label"} or int, optional
         Which event; by default y = 1, which only one-dimensional `y_prob` has. A tie for the
         largest probability goes to the class with the lowest number.
+    **rows
+        ``positive``: the label whose probability a one-dimensional `y_prob` is, where `y_true`
+        holds two words, numbers or truth values, e.g. ``positive="yes"``. ``sample_weight``: array
+        of shape (n,), at least 0, what each row counts: a row of weight 2 is that row twice, one
+        of weight 0 is left out. Tables of bins, calibration errors, scores and CORP take weights;
+        tests, bands, intervals and this function refuse them, as chance knows whole rows only.
 
     Raises
     ------
@@ -81,22 +105,18 @@ def binary_problem(y_true: Any, y_prob: Any, *, view: View | None = None) -> Bin
     >>> problem.prob.tolist(), problem.label.tolist()
     ([0.7, 0.5], [1, 0])
     """
-    if view == "class-wise":
-        raise ValueError(
-            'view="class-wise" gives one binary problem per class, but a single one is needed '
-            "here. Pass the number of a class, or use the plural function (…_tables, …_problems)."
-        )
-    return binary_problems(y_true, y_prob, view=view)[0]
+    _check_single(view)
+    return binary_problems(y_true, y_prob, view=view, **rows)[0]
 
 
 def binary_problems(
-    y_true: Any, y_prob: Any, *, view: View | None = None
+    y_true: Any, y_prob: Any, *, view: View = None, **rows: Unpack[Rows]
 ) -> tuple[BinaryProblem, ...]:
     """Reduce to binary problems: K for ``"class-wise"``, else one. Taught in lesson 04.
 
     Parameters
     ----------
-    y_true, y_prob, view : As in `binary_problem`
+    y_true, y_prob, view, **rows : As in `binary_problem`
         The view may also be ``"class-wise"``.
 
     Examples
@@ -104,28 +124,90 @@ def binary_problems(
     >>> [p.view for p in binary_problems([0, 1], [.2, .9], view="class-wise")]
     ['class 0', 'class 1']
     """
+    refuse_weights(rows)
+    problems = weighted_problems(y_true, y_prob, view=view, **rows)
+    # Copies: what the caller does to his arrays later must not change a result.
+    return tuple(
+        replace(one, prob=read_only(one.prob.copy()), label=read_only(one.label.copy()))
+        for one in problems
+    )
+
+
+def weighted_problems(
+    y_true: Any, y_prob: Any, *, view: View = None, positive: Any = None, sample_weight: Any = None
+) -> tuple[BinaryProblem, ...]:
+    """Do the work of `binary_problems`, weights included; arrays may be those of the caller."""
     prob = as_probability_array(y_prob)
     n_classes = prob.shape[1] if prob.ndim == 2 else 2
     _check_view(view, prob.ndim, n_classes)
-    labels = as_labels(y_true, prob)
+    labels, weight = as_labels(y_true, prob, positive), None
+    if sample_weight is not None:
+        weight = as_weights(sample_weight, len(prob))
+        labels, prob, weight = _counting(labels, as_probabilities(prob), weight)
     if view is None:
-        return (_problem(prob, labels, "positive class", 2),)
-    if view == "top-label":
-        confidence, correct = _top_label(prob, labels)
-        return (_problem(confidence, correct, "top-label", n_classes),)
-    if prob.ndim == 2:
-        as_probabilities(prob)
-    classes = range(n_classes) if view == "class-wise" else (int(view),)
+        events = [(prob, labels, "positive class")]
+    elif view == "top-label":
+        events = [(*_top_label(prob, labels), "top-label")]
+    else:
+        if prob.ndim == 2:
+            as_probabilities(prob)
+        classes = range(n_classes) if view == "class-wise" else (int(view),)
+        events = [(_column(prob, k), (labels == k).view(np.uint8), f"class {k}") for k in classes]
+    said = "" if weight is None else ", weighted"
     return tuple(
-        _problem(_column(prob, k), (labels == k).view(np.uint8), f"class {k}", n_classes)
-        for k in classes
+        BinaryProblem(
+            prob=read_only(column),
+            label=read_only(label),
+            view=words + said,
+            n_classes=n_classes,
+            weight=weight,
+        )
+        for column, label, words in events
     )
 
 
-def _problem(prob: FloatArray, label: IntArray, view: str, n_classes: int) -> BinaryProblem:
-    return BinaryProblem(
-        prob=read_only(prob), label=read_only(label), view=view, n_classes=n_classes
-    )
+def one_problem(
+    y_true: Any, y_prob: Any, *, view: View = None, **rows: Unpack[Rows]
+) -> BinaryProblem:
+    """Do the work of `binary_problem`, weights included."""
+    _check_single(view)
+    return weighted_problems(y_true, y_prob, view=view, **rows)[0]
+
+
+def _check_single(view: View) -> None:
+    if view == "class-wise":
+        raise ValueError(
+            'view="class-wise" gives one binary problem per class, but a single one is needed '
+            "here. Pass the number of a class, or use the plural function (…_tables, …_problems)."
+        )
+
+
+def weighted_rows(
+    y_true: Any, y_prob: Any, *, positive: Any = None, sample_weight: Any = None
+) -> tuple[IntArray, FloatArray, NDArray[np.float64] | None]:
+    """Check labels, probabilities and weights; rows of weight 0 are left out."""
+    labels, prob = as_predictions(y_true, y_prob, positive)
+    if sample_weight is None:
+        return labels, prob, None
+    return _counting(labels, prob, as_weights(sample_weight, len(prob)))
+
+
+def _counting(
+    labels: IntArray, prob: FloatArray, weight: NDArray[np.float64]
+) -> tuple[IntArray, FloatArray, NDArray[np.float64]]:
+    used = weight > 0
+    return labels[used], prob[used], read_only(weight[used])
+
+
+def refuse_weights(rows: Mapping[str, Any]) -> None:
+    """Refuse `sample_weight` where chance is computed."""
+    if rows.get("sample_weight") is not None:
+        raise ValueError(
+            "sample_weight is refused here: chance is computed for rows that are drawn one by one, "
+            "and a weight does not say whether it stands for several. Tables of bins, calibration "
+            "errors, scores and CORP take weights. Where a weight counts rows, repeat them with "
+            "np.repeat."
+        )
 
 
 def _column(prob: FloatArray, k: int) -> FloatArray:
@@ -135,7 +217,7 @@ def _column(prob: FloatArray, k: int) -> FloatArray:
     return prob if k == 1 else 1 - prob.astype(np.float64)
 
 
-def _check_view(view: View | None, ndim: int, n_classes: int) -> None:
+def _check_view(view: View, ndim: int, n_classes: int) -> None:
     known = view in ("top-label", "class-wise")
     if isinstance(view, int | np.integer) and not isinstance(view, bool):
         known = 0 <= view < n_classes

@@ -14,6 +14,7 @@ PACKAGE = ROOT / "calibkit"
 
 # A room may import rooms on lower floors only. A new room needs a floor before it can be merged.
 FLOORS = {
+    "_containers": 0.5,
     "_validation": 1,
     "_result": 1,
     "_links": 1,

@@ -170,6 +170,23 @@ def test_plots_draw_on_axes_that_are_given(hostile: AuditReport) -> None:
     plt.close(figure)
 
 
+def test_names_that_a_font_lacks_or_that_control_a_page_are_written_as_codes() -> None:
+    """Warnings are errors here, and an SVG with a control character is not valid."""
+    case = make("over-confident", 2, 600, 0)
+    names = ["bell\x07", "中文", "plain"]
+    report = audit(
+        case.y_true, case.y_prob, groups=[names[i % 3] for i in range(600)], settings=QUICK
+    )
+    assert report.groups is not None
+    assert sorted(report.groups.group) == sorted(["bell\\x07", "中文", "plain"])
+    axes = report.figures()["groups"].axes[0]
+    shown = {label.get_text() for label in axes.get_yticklabels()}
+    assert shown == {"bell\\x07", "\\u4e2d\\u6587", "plain"}
+    page = report.to_html()
+    assert "\x07" not in page
+    assert "中文" in page
+
+
 def test_many_groups_still_fit() -> None:
     case = make("calibrated", 2, 2000, 2)
     groups = [f"group number {i % 80} with a rather long name" for i in range(2000)]

@@ -96,7 +96,11 @@ BINARY = [
     Case("label 10**400", lambda: ([10**400, 0], [0.5, 0.5]), ("y_true[0] = 1000", "not a number")),
     Case("y and p swapped", lambda: (PROB, LABELS), ("y_true[0] = 0.1", "not a class label")),
     Case("one-hot y", lambda: (np.eye(2)[LABELS], PROB), ("(6, 2)", "y_true.argmax(axis=1)")),
-    Case("text y", lambda: (["no", "yes"] * 3, PROB), ("y_true", "<U3", "np.unique")),
+    Case(
+        "text y",
+        lambda: (["no", "yes"] * 3, PROB),
+        ("y_true", "'no' (3), 'yes' (3)", "positive='yes'"),
+    ),
     Case("text p", lambda: (LABELS, ["0.1"] * 6), ("y_prob", "<U3", "numbers")),
     Case("text objects", lambda: ([0, "1", 1], PROB[:3]), ("y_true", "np.unique")),
     Case("None in y", lambda: ([0, 1, None, 1, 0, 0], PROB), ("y_true[2] = None", "Drop")),

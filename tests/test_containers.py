@@ -74,6 +74,13 @@ def polars(array: Any) -> Any:
     return pl.DataFrame(array, schema=[f"class {k}" for k in range(array.shape[1])])
 
 
+def pyarrow(array: Any) -> Any:
+    pa = pytest.importorskip("pyarrow")
+    if array.ndim == 1:
+        return pa.array(array)
+    return pa.table({f"class {k}": column for k, column in enumerate(array.T)})
+
+
 def torch_tensor(array: Any) -> Any:
     torch = pytest.importorskip("torch")
     return torch.tensor(array, requires_grad=array.dtype.kind == "f")
@@ -100,6 +107,12 @@ CONTAINERS = {
     "pandas, shuffled index": pandas_shuffled,
     "pandas, nullable": pandas_nullable,
     "polars": polars,
+    "pyarrow": pyarrow,
+    "pyarrow, in chunks": lambda array: (
+        pytest.importorskip("pyarrow").chunked_array([array[:20], array[20:]])
+        if array.ndim == 1
+        else pyarrow(array)
+    ),
     "torch with gradient": torch_tensor,
     "torch bfloat16": torch_bfloat16,
 }

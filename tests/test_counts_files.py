@@ -125,6 +125,23 @@ def test_classes_of_several_files_are_matched_by_name(tmp_path: Path, view: Any)
         count_files([paths[0], other], label="y", prob="p_*", view=view)
 
 
+@pytest.mark.parametrize("again", ["same", "link", "dotted"])
+def test_a_file_that_is_named_twice_is_refused(tmp_path: Path, again: str) -> None:
+    path = write_parquet(tmp_path / "a.parquet", {"y": np.array([0, 1]), "p": np.array([0.2, 0.7])})
+    other = {"same": path, "link": tmp_path / "b.parquet", "dotted": tmp_path / "." / "a.parquet"}
+    if again == "link":
+        other["link"].symlink_to(path)
+    with pytest.raises(PredictionFileError, match=r"[ab]\.parquet.*named twice.*count twice"):
+        count_files([path, str(other[again])], label="y", prob="p")
+
+
+def test_a_probability_just_above_1_is_printed_in_full(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("y,p\n0,0.5\n1,1.0000001\n", encoding="utf-8")
+    with pytest.raises(PredictionFileError, match=r"'p' = 1\.0000001 is not a probability"):
+        count_files([path], label="y", prob="p")
+
+
 def test_a_label_that_names_a_column_means_it_in_every_kind_of_file(tmp_path: Path) -> None:
     label, prob = class_data(500, n_classes=3)
     columns = {str(k + 1): prob[:, k] for k in range(3)}

@@ -524,6 +524,20 @@ class TestPageWithoutKernel:
         assert max(sizes) <= 15.5 * KILOBYTE
         assert len(html) / game.n_book * lesson04.which_is_perfect().n_book <= 1000 * KILOBYTE
 
+    def test_a_comment_in_a_text_does_not_swallow_the_rest_of_the_page(self):
+        """After "<!--<script>" a browser looks for two ends of the script."""
+        text = "<!--<script>"
+        explorer = Explorer(
+            name="toy",
+            title="t",
+            controls=[Slider(name="days", label="Days", values=(1,), default=1)],
+            view=lambda days: replace(lesson01.forecaster_view(days=5), method=text),
+            draw=lambda record, figure, compact: figures01.forecaster(record, figure.subplots()),
+        )
+        html = explorer_page(explorer)
+        assert "<!--" not in html
+        assert f"({text})" in Page(html).data["states"][0]["text"]
+
     def test_the_script_ends_where_a_text_says_so_only_if_it_is_the_end(self):
         explorer = Explorer(
             name="toy",

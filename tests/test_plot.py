@@ -422,3 +422,94 @@ class TestForecaster:
         ax = figures01.forecaster(lesson01.forecaster_view(days=days), title="t")
         ax.figure.savefig(io.BytesIO())
         assert "Wilson" in plot.alt_text(ax)
+
+
+class TestFirstGuess:
+    """`plot.reliability(y, p)` and `plot.reliability(classifier, X, y)`: one line, one figure."""
+
+    def test_labels_and_probabilities_give_table_band_and_null_level(self, sample):
+        y, p = sample.y_true, sample.y_prob
+        ax = plot.reliability(y, p, bins=10)
+        band = ck.consistency_band(y, p, bins=10, rng=0)
+        wanted = plot.reliability(ck.reliability_table(y, p, bins=10), band=band)
+        for gid in ("bars", "band"):
+            assert np.array_equal(corners(one(ax, gid)), corners(one(wanted, gid)))
+        null = ck.null_level(ck.expected_calibration_error, y, p, bins=10, rng=0)
+        said = f"ECE {null.value:.4f}; by chance {null.mean:.4f} (95 % below {null.high:.4f})"
+        assert ax.get_title() == said
+        assert null.describe() in plot.alt_text(ax.figure)
+        assert strip_of(ax)
+
+    def test_fifteen_bins_are_the_default(self, sample):
+        ax = plot.reliability(sample.y_true, sample.y_prob, show="bars")
+        table = ck.reliability_table(sample.y_true, sample.y_prob)
+        assert len(one(ax, "bars").get_paths()) == table.occupied.sum()
+
+    def test_a_title_of_your_own_replaces_the_null_level(self, sample):
+        ax = plot.reliability(sample.y_true, sample.y_prob, title="Mine")
+        assert ax.get_title() == "Mine"
+
+    def test_words_as_labels(self, sample):
+        words = np.array(["no", "yes"])[sample.y_true]
+        ax = plot.reliability(words, sample.y_prob, positive="yes")
+        assert ax.get_title() == plot.reliability(sample.y_true, sample.y_prob).get_title()
+
+    def test_a_view_of_many_classes(self):
+        prob = np.random.default_rng(0).dirichlet(np.ones(3), 200)
+        labels = prob.argmax(axis=1)
+        ax = plot.reliability(labels, prob, view="top-label", bins=5)
+        assert ax.get_ylabel() == "accuracy"
+        with pytest.raises(ValueError, match="view must be stated"):
+            plot.reliability(labels, prob)
+
+    @pytest.mark.parametrize("options", [{"sample_weight": True}, {"bins": ck.Pava()}])
+    def test_chance_is_left_out_where_it_has_no_meaning(self, sample, options):
+        if "sample_weight" in options:
+            options = {"sample_weight": np.arange(len(sample.y_true)) + 1}
+        ax = plot.reliability(sample.y_true, sample.y_prob, **options)
+        assert not find(ax, "band")
+        assert ax.get_title() == ""
+
+    @pytest.mark.parametrize(("words", "positive"), [(None, 1), (("no", "yes"), "no")])
+    def test_a_fitted_classifier_of_two_classes(self, words, positive):
+        from sklearn.linear_model import LogisticRegression
+
+        rng = np.random.default_rng(0)
+        X = rng.normal(size=(300, 2))
+        y = (X[:, 0] + rng.normal(size=300) > 0).astype(int)
+        y = y if words is None else np.array(words)[y]
+        model = LogisticRegression().fit(X, y)
+        options = {} if words is None else {"positive": positive}
+        ax = plot.reliability(model, X, y, **options)
+        column = list(model.classes_).index(positive)
+        wanted = plot.reliability(y, model.predict_proba(X)[:, column], positive=positive)
+        assert ax.get_title() == wanted.get_title()
+
+    def test_a_fitted_classifier_of_many_classes(self):
+        from sklearn.naive_bayes import GaussianNB
+
+        X = np.random.default_rng(0).normal(size=(300, 2))
+        number = np.digitize(X[:, 0] + X[:, 1] ** 2, [0.5, 2])
+        names = np.array(["cat", "dog", "eel"])[number]
+        model = GaussianNB().fit(X, names)
+        ax = plot.reliability(model, X, names, view=2)
+        wanted = plot.reliability(number, model.predict_proba(X), view=2)
+        assert ax.get_title() == wanted.get_title()
+        with pytest.raises(ValueError, match="'fox', a class the classifier was not"):
+            plot.reliability(model, X[:2], ["fox", "dog"], view=2)
+
+    def test_what_is_refused(self, sample, table):
+        from sklearn.svm import LinearSVC
+
+        y, p = sample.y_true, sample.y_prob
+        model = LinearSVC().fit(p[:, None], y)
+        with pytest.raises(ValueError, match="LinearSVC has no predict_proba"):
+            plot.reliability(model, p[:, None], y)
+        for data in ((y,), (y, p, p, p), ()):
+            with pytest.raises(ValueError, match="pass y_true and y_prob, a fitted classifier"):
+                plot.reliability(*data)
+        for options in ({"bins": 5}, {"view": 1}, {"positive": 1}):
+            with pytest.raises(ValueError, match="A table has its view, bins and weights already"):
+                plot.reliability(table, **options)
+        with pytest.raises(ValueError, match="y_true has 3 entries"):
+            plot.reliability(y[:3], p)

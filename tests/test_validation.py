@@ -1,5 +1,6 @@
 """The checks themselves: what passes, what is kept, and where the tolerances lie."""
 
+import re
 import warnings
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 from helpers import class_data
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 from scipy.special import softmax
 
 import calibkit as ck
@@ -20,6 +22,7 @@ from calibkit._validation import (
     as_level,
     as_predictions,
     as_probabilities,
+    as_weights,
     row_sum_tolerance,
 )
 
@@ -201,3 +204,131 @@ def test_labels_pass_exactly_if_all_are_classes(values: list[int], n_classes: in
         row = next(i for i, value in enumerate(values) if not 0 <= value < n_classes)
         with pytest.raises(ValueError, match=rf"^y_true\[{row}\] = {values[row]} is not"):
             as_labels(values, prob)
+
+
+NAMED = ["no", "yes", "yes", "no"]
+EVENTS = [0, 1, 1, 0]
+
+
+class TestPositive:
+    def labels(self, y_true: Any, positive: Any) -> list[int]:
+        prob = np.full(len(y_true), 0.5)
+        return as_labels(y_true, prob, positive).tolist()
+
+    @pytest.mark.parametrize(
+        ("y_true", "positive"),
+        [
+            (NAMED, "yes"),
+            (np.array(NAMED), np.str_("yes")),
+            (np.array(NAMED, dtype=object), "yes"),
+            ([False, True, True, False], True),
+            ([True, False, False, True], False),
+            ([1, 2, 2, 1], 2),
+            ([-1, 1, 1, -1], 1),
+            ([0.5, 1.5, 1.5, 0.5], 1.5),
+        ],
+    )
+    def test_two_labels_of_any_kind(self, y_true: Any, positive: Any) -> None:
+        assert self.labels(y_true, positive) == EVENTS
+
+    def test_every_row_may_be_positive(self) -> None:
+        assert self.labels(["yes", "yes"], "yes") == [1, 1]
+
+    @pytest.mark.parametrize(("y_true", "positive"), [([0, 0], 1), ([False, False], True)])
+    def test_of_numbers_and_truth_values_one_may_be_absent(
+        self, y_true: Any, positive: Any
+    ) -> None:
+        assert self.labels(y_true, positive) == [0, 0]
+
+    @pytest.mark.parametrize(
+        ("y_true", "positive", "words"),
+        [
+            (["no", "no"], "yes", "'yes' never occurs in y_true, which holds 'no' (2)"),
+            (NAMED, "Yes", "'Yes' never occurs in y_true, which holds 'no' (2), 'yes' (2)"),
+            ([0, "1", 1], "1", "2 labels beside positive='1': 0 (1), 1 (1)"),
+            (["a", np.nan], "a", "y_true[1] = nan is no label"),
+            ([0, 1], "1", "'1' never occurs in y_true, which holds 0 (1), 1 (1)"),
+            ([*NAMED, "NA"], "yes", "2 labels beside positive='yes': 'no' (2), 'NA' (1)"),
+            (list("abcdefgh"), "a", "'b' (1), 'c' (1), 'd' (1), 'e' (1), 'f' (1), …. Drop"),
+            ([*NAMED, None], "yes", "y_true[4] = None is no label. Drop the row"),
+            (np.array([0.0, np.nan, 1.0]), 1, "y_true[1] = nan is no label"),
+            (np.array([1, np.datetime64("NaT")], dtype=object), 1, "y_true[1] ="),
+            (NAMED, ["yes"], "A label cannot be a list"),
+            ([["yes"], ["no"]], "yes", "y_true has shape (2, 1); pass one"),
+            ([], "yes", "y_true is empty"),
+        ],
+    )
+    def test_what_is_refused(self, y_true: Any, positive: Any, words: str) -> None:
+        with pytest.raises(ValueError, match=re.escape(words)):
+            self.labels(y_true, positive)
+
+    def test_a_missing_label_of_pandas_is_refused(self) -> None:
+        pd = pytest.importorskip("pandas")
+        with pytest.raises(ValueError, match=r"y_true\[1\] = <NA> is no label"):
+            self.labels(pd.Series(["yes", pd.NA, "no"], dtype="object"), "yes")
+
+    def test_it_needs_one_column_of_probabilities(self) -> None:
+        with pytest.raises(ValueError, match=r"one column of probabilities, but y_prob has 2"):
+            as_labels(NAMED, np.full((4, 2), 0.5), "yes")
+
+    @pytest.mark.parametrize("convert", [list, np.array, lambda y: np.array(y, dtype=object)])
+    def test_without_it_two_words_are_asked_about(self, convert: Any) -> None:
+        with pytest.raises(ValueError, match=r"'no' \(2\), 'yes' \(2\).*positive='yes'"):
+            as_labels(convert(NAMED), np.full(4, 0.5))
+
+    def test_with_three_words_labels_are_asked_for(self) -> None:
+        with pytest.raises(ValueError, match="np.unique"):
+            as_labels(["a", "b", "c"], np.full(3, 0.5))
+
+    def test_pyarrow_and_polars(self) -> None:
+        pa, pl = pytest.importorskip("pyarrow"), pytest.importorskip("polars")
+        for y_true in (pa.array(NAMED), pa.chunked_array([NAMED]), pl.Series(NAMED)):
+            assert self.labels(y_true, "yes") == EVENTS
+
+
+class TestWeights:
+    def test_numbers_pass(self) -> None:
+        assert as_weights([0, 2, 0.5], 3).tolist() == [0, 2, 0.5]
+
+    @pytest.mark.parametrize(
+        ("weight", "words"),
+        [
+            ([1, -1, 1], "sample_weight[1] = -1.0 is no weight"),
+            ([1, 1, np.nan], "sample_weight[2] = nan is no weight"),
+            ([np.inf, 1, 1], "sample_weight[0] = inf is no weight"),
+            ([0, 0, 0], "0 in every row"),
+            ([1, 1], "shape (2,); 3 rows need shape (3,)"),
+            ([[1], [1], [1]], "shape (3, 1)"),
+            (2.0, "scalar"),
+            (["a", "b", "c"], "must hold numbers"),
+        ],
+    )
+    def test_others_do_not(self, weight: Any, words: str) -> None:
+        with pytest.raises(ValueError, match=re.escape(words)):
+            as_weights(weight, 3)
+
+
+class TestHostileContainers:
+    def test_a_large_dict_makes_a_short_message(self) -> None:
+        with pytest.raises(ValueError, match="y_prob is a dict; pass a list") as caught:
+            as_array({i: i for i in range(100_000)}, "y_prob")
+        assert len(str(caught.value)) < 200
+        with pytest.raises(ValueError, match=r"y_prob\[0\] = ") as caught:
+            as_array(np.array([{i: i for i in range(100_000)}]), "y_prob")
+        assert len(str(caught.value)) < 300
+
+    def test_sparse_and_complex_are_called_that(self) -> None:
+        with pytest.raises(ValueError, match=r"sparse matrix; pass y_prob.toarray\(\)"):
+            as_array(csr_array(np.eye(3)), "y_prob")
+        with pytest.raises(ValueError, match=r"complex \(complex128\)"):
+            as_array([1j, 2], "y_prob")
+
+    def test_arrow_arrays(self) -> None:
+        pa = pytest.importorskip("pyarrow")
+        assert as_array(pa.array([True, False]), "y_true").tolist() == [True, False]
+        assert as_array(pa.chunked_array([[1, 0], [1]]), "y_true").tolist() == [1, 0, 1]
+        table = pa.table({"a": [0.25, 0.5], "b": [0.75, 0.5]})
+        assert as_array(table, "y_prob").tolist() == [[0.25, 0.75], [0.5, 0.5]]
+        for missing in ([True, None], [1, None]):
+            with pytest.raises(ValueError, match=r"y_true\[1\] = (nan|None) is not"):
+                as_labels(pa.array(missing), np.full(2, 0.5))

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from calibkit._result import spell
+from calibkit._result import printable, spell
 from calibkit._validation import (
     as_array,
     as_labels,
@@ -144,7 +144,7 @@ def _groups(groups: Any, n: int) -> tuple[IntVector | None, tuple[str, ...]]:
         raise ValueError(
             f"groups[{row}] is missing; name the group (e.g. 'unknown'), or drop the row."
         )
-    text = np.array([str(value) for value in array.tolist()])
+    text = np.array([printable(str(value)) for value in array.tolist()])
     names, codes = np.unique(text, return_inverse=True)
     return codes.astype(np.intp), tuple(names.tolist())
 
@@ -173,7 +173,7 @@ def _class_names(names: Sequence[str] | None, n_classes: int) -> tuple[str, ...]
         return tuple(str(k) for k in range(n_classes))
     if isinstance(names, str) or len(names) != n_classes:
         raise ValueError(f"class_names must be {n_classes} names, one per class, got {names!r}.")
-    return tuple(str(name) for name in names)
+    return tuple(printable(str(name)) for name in names)
 
 
 def as_cost_table(costs: Any, n_classes: int) -> FloatVector:

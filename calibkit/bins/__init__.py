@@ -14,6 +14,7 @@ from calibkit.bins.edges import (
     as_bins,
     assign,
 )
+from calibkit.bins.edges import Bins as Bins
 from calibkit.bins.edges import Edges1D as Edges1D
 from calibkit.bins.edges import run_ends as run_ends
 from calibkit.bins.pava import Pava, PavaBC

@@ -26,6 +26,9 @@ class Binning(Protocol):
         ...
 
 
+Bins = Binning | int
+
+
 def assign(prob: FloatArray, edges: Edges1D) -> Assigned:
     """Return the bin of each prediction, 0 to B - 1: ``[a, b)``, the last one closed.
 
@@ -260,7 +263,7 @@ class FixedEdges(AssignedByEdges):
         return f"{spell(len(self.values) - 1, 'bin')} with given edges"
 
 
-def as_bins(bins: Binning | int) -> Binning:
+def as_bins(bins: Bins) -> Binning:
     """Return a binning: an ``int`` means that many equal-width bins.
 
     Parameters

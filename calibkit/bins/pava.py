@@ -17,6 +17,7 @@ from calibkit.bins.edges import Assigned, Edges1D, assign, between
 
 Bounds = NDArray[np.intp]
 
+_ROUNDING = 1e-12  # of sums of weights that are no whole numbers
 TIES = ("pooled", "as-given")
 
 
@@ -200,8 +201,10 @@ class PavaBC(_Blocks):
         return f"PAVA-BC bins of {low} to {high} predictions{tail}{self._told()}"
 
 
-def isotonic_blocks(hits: IntArray, counts: IntArray) -> NDArray[np.intp]:
+def isotonic_blocks(hits: NDArray[Any], counts: NDArray[Any]) -> NDArray[np.intp]:
     """Return the first item of each block of isotonic regression, from events and counts in order.
+
+    Both may be sums of weights.
 
     >>> isotonic_blocks(np.array([0, 1, 0, 1]), np.array([1, 1, 1, 1])).tolist()
     [0, 1, 3]
@@ -210,11 +213,15 @@ def isotonic_blocks(hits: IntArray, counts: IntArray) -> NDArray[np.intp]:
 
     blocks = isotonic_regression(hits / counts, weights=counts).blocks
     starts: NDArray[np.intp] = blocks[:-1].astype(np.intp)
-    hits, counts = hits.astype(np.int64), counts.astype(np.int64)
+    slack: float = 1
+    if all(np.array_equal(sums, np.rint(sums)) for sums in (hits, counts)):
+        hits, counts = hits.astype(np.int64), counts.astype(np.int64)
+    else:
+        slack += _ROUNDING
     while True:
         # Rounding can leave neighbours apart whose frequencies are equal: compare whole numbers.
         y, w = np.add.reduceat(hits, starts), np.add.reduceat(counts, starts)
-        rises = y[1:] * w[:-1] > y[:-1] * w[1:]
+        rises = y[1:] * w[:-1] > y[:-1] * w[1:] * slack
         if rises.all():
             return starts
         starts = starts[np.concatenate(([True], rises))]

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ from scipy.optimize import isotonic_regression
 from calibkit._result import Result, read_only, spell
 from calibkit._validation import as_array, as_count, as_generator, as_level
 from calibkit.corp.decomposition import CorpDecomposition, FloatVector, corp_decomposition
-from calibkit.views import View
+from calibkit.views import Rows, View, refuse_weights
 
 # Two computations of the same curve may differ in the last digits.
 _TIE = 1e-12
@@ -69,6 +69,7 @@ def corp_band(
     level: float = 0.9,
     n_draws: int = 1000,
     rng: int | np.random.Generator | None = None,
+    **rows: Unpack[Rows],
 ) -> CorpBand:
     """Band in which the CORP curve would lie if the predictions were right.
 
@@ -80,7 +81,7 @@ def corp_band(
 
     Parameters
     ----------
-    y_true, y_prob, view : As in `binary_problem`
+    y_true, y_prob, view, **rows : As in `binary_problem`
     at : array-like of shape (m,), optional
         Where to compute the band. The default is at the distinct predictions; of more than
         500, at 500 of them with equally spaced ranks.
@@ -97,7 +98,8 @@ def corp_band(
     """
     level, n_draws = as_level(level), as_count(n_draws, "n_draws")
     generator = as_generator(rng)
-    parts = corp_decomposition(y_true, y_prob, view=view)
+    refuse_weights(rows)
+    parts = corp_decomposition(y_true, y_prob, view=view, **rows)
     prediction, count = parts.prediction, parts.prediction_count
     points = _points(at, prediction)
     height = np.empty((n_draws, len(points)))

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,14 +11,14 @@ from scipy.special import xlog1py, xlogy
 from calibkit._result import Number, read_only, spell
 from calibkit._validation import as_choice
 from calibkit.bins import isotonic_blocks
-from calibkit.views import View, binary_problem
+from calibkit.views import Rows, View, one_problem
 
 FloatVector = NDArray[np.float64]
 IntVector = NDArray[np.intp]
 _SCORES = {"brier": "Brier score of the event", "log": "log loss in nats"}
 
 
-def _loss(score: str, prob: FloatVector, hits: IntVector, misses: IntVector) -> FloatVector:
+def _loss(score: str, prob: FloatVector, hits: NDArray[Any], misses: NDArray[Any]) -> FloatVector:
     """Return the summed loss of stating each probability, for its events and non-events."""
     if score == "brier":
         return np.asarray(hits * (1 - prob) ** 2 + misses * prob**2)
@@ -27,7 +27,7 @@ def _loss(score: str, prob: FloatVector, hits: IntVector, misses: IntVector) -> 
 
 
 def _excess(
-    score: str, prob: FloatVector, better: FloatVector, hits: IntVector, misses: IntVector
+    score: str, prob: FloatVector, better: FloatVector, hits: NDArray[Any], misses: NDArray[Any]
 ) -> FloatVector:
     """Return what stating `prob` costs more than stating `better`."""
     if score == "brier":  # without taking nearly equal numbers from each other
@@ -128,7 +128,7 @@ class Miscalibration(Number):
 
 
 def corp_decomposition(
-    y_true: Any, y_prob: Any, *, view: View | None = None, score: str = "brier"
+    y_true: Any, y_prob: Any, *, view: View = None, score: str = "brier", **rows: Unpack[Rows]
 ) -> CorpDecomposition:
     """Fit the CORP reliability curve and split the score into its three parts.
 
@@ -141,7 +141,7 @@ def corp_decomposition(
 
     Parameters
     ----------
-    y_true, y_prob, view : As in `binary_problem`
+    y_true, y_prob, view, **rows : As in `binary_problem`
     score : {"brier", "log"}
         Brier score of the event, ``(p - y)^2`` (half of the sum over both classes), or log
         loss in nats.
@@ -153,19 +153,31 @@ def corp_decomposition(
     (array([0.333, 1.   ]), 0.0489, 0.1111)
     """
     as_choice(score, "score", _SCORES)  # named before the data are looked at
-    problem = binary_problem(y_true, y_prob, view=view)
+    problem = one_problem(y_true, y_prob, view=view, **rows)
     # Equal predictions are pooled: the distinct ones, their events and how often each occurs.
     found, index, count = np.unique(problem.prob, return_inverse=True, return_counts=True)
-    hits = np.bincount(index[problem.label == 1], minlength=len(count))
-    return decompose_counts(found.astype(np.float64), hits, count, view=problem.view, score=score)
+    prediction, weight = found.astype(np.float64), problem.weight
+    if weight is None:
+        hits = np.bincount(index[problem.label == 1], minlength=len(count))
+        return decompose_counts(prediction, hits, count, view=problem.view, score=score)
+    sums = (np.bincount(index, w, len(count)) for w in (weight * problem.label, weight))
+    hits, mass = (one.astype(float) for one in sums)
+    return decompose_counts(prediction, hits, count, mass, view=problem.view, score=score)
 
 
 def decompose_counts(
-    prediction: FloatVector, hits: IntVector, count: IntVector, *, view: str, score: str = "brier"
+    prediction: FloatVector,
+    hits: NDArray[Any],
+    rows: IntVector,
+    mass: FloatVector | None = None,
+    *,
+    view: str,
+    score: str = "brier",
 ) -> CorpDecomposition:
-    """Do the work of `corp_decomposition` for distinct predictions in order, counted."""
+    """Do the work of `corp_decomposition` for distinct predictions in order, counted or weighed."""
     as_choice(score, "score", _SCORES)
-    n = int(count.sum())
+    count = rows if mass is None else mass
+    n = count.sum()
     starts = isotonic_blocks(hits, count)
     block_hits, block_count = np.add.reduceat(hits, starts), np.add.reduceat(count, starts)
     curve = block_hits / block_count
@@ -182,15 +194,15 @@ def decompose_counts(
         high=read_only(prediction[np.append(starts[1:], len(count)) - 1]),
         mean_prob=read_only(np.add.reduceat(prediction * count, starts) / block_count),
         recalibrated=read_only(curve),
-        count=read_only(block_count),
+        count=read_only(np.add.reduceat(rows, starts)),
         prediction=read_only(prediction),
-        prediction_count=read_only(count),
+        prediction_count=read_only(rows),
         view=view,
     )
 
 
 def miscalibration(
-    y_true: Any, y_prob: Any, *, view: View | None = None, score: str = "brier"
+    y_true: Any, y_prob: Any, *, view: View = None, score: str = "brier", **rows: Unpack[Rows]
 ) -> Miscalibration:
     """Return the miscalibration part of a score (MCB): a measure without bins.
 
@@ -203,13 +215,13 @@ def miscalibration(
 
     Parameters
     ----------
-    y_true, y_prob, view, score : As in `corp_decomposition`
+    y_true, y_prob, view, score, **rows : As in `corp_decomposition`
 
     Examples
     --------
     >>> round(float(miscalibration([0, 1, 0, 1, 1, 1], [.2, .2, .3, .7, .7, .9])), 4)
     0.0489
     """
-    parts = corp_decomposition(y_true, y_prob, view=view, score=score)
+    parts = corp_decomposition(y_true, y_prob, view=view, score=score, **rows)
     name = f"CORP miscalibration ({parts.scoring})"
     return Miscalibration(value=parts.miscalibration, name=name, view=parts.view, n=parts.n)

@@ -220,7 +220,7 @@ def _numbers(column: Column, place: Place, name: str, logits: bool) -> FloatArra
         "a probability in [0, 1]. Divide percentages by 100; of logits say that they are logits "
         "(command line: --logits)."
     )
-    value = f"{quoted(name)} = {column[row].item():.6g}"
+    value = f"{quoted(name)} = {repr(column[row].item()).removesuffix('.0')}"
     raise place.error(
         f"{value} is not {'a finite logit; use probabilities instead.' if logits else what}", row
     )

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from os import PathLike
+from os.path import realpath
 from pathlib import Path
 
 from calibkit.counts import _arrays, _csv, _parquet
@@ -52,8 +53,12 @@ def resolve_all(
 ) -> list[tuple[str, Columns]]:
     """Look at the columns of all files: the same classes, matched by name, in one order."""
     found: list[tuple[str, Columns]] = []
+    seen: set[str] = set()
     for path in map(str, paths):
         here = resolve(path, columns)
+        if (file := realpath(path)) in seen:
+            raise Place(path).error("the file is named twice; its rows would count twice.")
+        seen.add(file)
         first = found[0][1] if found else here
         names, wanted = (dict(zip(c.prob, c.classes or c.prob, strict=True)) for c in (here, first))
         if names != wanted:

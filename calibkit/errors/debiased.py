@@ -1,7 +1,7 @@
 """Debiased calibration errors: what chance adds to the gaps is estimated and taken off."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +9,7 @@ from scipy.special import ndtr
 
 from calibkit._result import read_only, spell
 from calibkit._validation import as_choice, as_generator
-from calibkit.bins import Binning
+from calibkit.bins import Bins
 from calibkit.errors.family import (
     OfTables,
     check_options,
@@ -17,9 +17,9 @@ from calibkit.errors.family import (
     view_of,
     weighted_norm,
 )
-from calibkit.errors.named import FIFTEEN_EQUAL_MASS
+from calibkit.errors.named import FIFTEEN
 from calibkit.reliability import BinTable, reliability_tables
-from calibkit.views import BinaryProblem, View, binary_problems
+from calibkit.views import BinaryProblem, Rows, View, binary_problems, refuse_weights
 
 FloatVector = NDArray[np.float64]
 
@@ -86,11 +86,12 @@ def debiased_calibration_error(
     y_prob: Any,
     *,
     view: View | None = None,
-    bins: Binning | int = FIFTEEN_EQUAL_MASS,
+    bins: Bins = FIFTEEN,
     norm: float = 2,
     method: str = "frequency",
     singles: str = "zero",
     rng: int | np.random.Generator | None = None,
+    **rows: Unpack[Rows],
 ) -> DebiasedError:
     """Estimate a binned calibration error and take off what chance adds to it.
 
@@ -99,8 +100,9 @@ def debiased_calibration_error(
 
     Parameters
     ----------
-    y_true, y_prob, view, bins : As in `calibration_error`
-        By default 15 equal-mass bins, as in Kumar et al. (2019).
+    y_true, y_prob, view, bins, **rows : As in `calibration_error`
+        By default 15 equal-mass bins, as in Kumar et al. (2019). Weights are refused: the
+        correction knows whole rows only.
     norm : float
         1: mean gap; 2: root mean square; any other from 1 to ``numpy.inf`` with ``"resampled"``.
     method : {"frequency", "pairwise", "resampled"}
@@ -140,8 +142,8 @@ def debiased_calibration_error(
     >>> round(error.plain, 4), round(float(error), 4), round(error.squared, 6)
     (0.0707, 0.0416, 0.001735)
     """
-    _check(norm, method, singles)
-    tables = reliability_tables(y_true, y_prob, view=view, bins=bins)
+    _check(norm, method, singles, rows)
+    tables = reliability_tables(y_true, y_prob, view=view, bins=bins, **rows)
     if method == "resampled":
         value, per_view = _resampled(tables, norm, as_generator(rng))
     elif norm == 1:
@@ -149,7 +151,7 @@ def debiased_calibration_error(
         value = float(per_view.mean())
     else:
         if method == "pairwise":
-            pairs = zip(binary_problems(y_true, y_prob, view=view), tables, strict=True)
+            pairs = zip(binary_problems(y_true, y_prob, view=view, **rows), tables, strict=True)
             per_view = np.array([_pairwise(*pair, singles) for pair in pairs])
         else:
             per_view = np.array([debiased_square(table, singles) for table in tables])
@@ -170,7 +172,8 @@ def debiased_calibration_error(
     )
 
 
-def _check(norm: float, method: str, singles: str) -> None:
+def _check(norm: float, method: str, singles: str, rows: Rows) -> None:
+    refuse_weights(rows)
     as_choice(method, "method", ("frequency", "pairwise", "resampled"))
     as_choice(singles, "singles", ("zero", "plain"))
     check_options(norm)

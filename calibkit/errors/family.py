@@ -3,16 +3,16 @@
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calibkit._result import Number, read_only, spell
 from calibkit._validation import CalibrationWarning, as_choice, as_number
-from calibkit.bins import Binning
+from calibkit.bins import Bins
 from calibkit.reliability import BinTable, reliability_tables
-from calibkit.views import View
+from calibkit.views import Rows, View, refuse_weights
 
 FloatVector = NDArray[np.float64]
 
@@ -123,6 +123,7 @@ def null_moments(table: BinTable) -> tuple[float, float]:
     Parameters
     ----------
     table : BinTable
+        Without weights: what chance adds to weighted rows depends on what a weight stands for.
 
     Examples
     --------
@@ -131,6 +132,7 @@ def null_moments(table: BinTable) -> tuple[float, float]:
     >>> round(mean, 4), round(sd, 4)
     (0.0399, 0.0301)
     """
+    refuse_weights({"sample_weight": table.mass})
     used = table.occupied
     mean = table.mean_prob[used]
     variance = table.count[used] * mean * (1 - mean)
@@ -144,11 +146,12 @@ def calibration_error(
     y_prob: Any,
     *,
     view: View | None = None,
-    bins: Binning | int = 15,
+    bins: Bins = 15,
     norm: float = 1,
     gap: str = "mean",
     weights: str = "mass",
     name: str | None = None,
+    **rows: Unpack[Rows],
 ) -> CalibrationError:
     """Take a norm of the gaps between prediction and frequency: the general binned error.
 
@@ -160,7 +163,7 @@ def calibration_error(
 
     Parameters
     ----------
-    y_true, y_prob, view, bins : As in `reliability_tables`
+    y_true, y_prob, view, bins, **rows : As in `reliability_tables`
     norm : float
         1 (mean), 2 (root mean square), any number from 1 on, or ``numpy.inf`` (maximum).
     gap : {"mean", "centre"}
@@ -178,7 +181,7 @@ def calibration_error(
     0.2062
     """
     check_options(norm, gap, weights)
-    tables = reliability_tables(y_true, y_prob, view=view, bins=bins)
+    tables = reliability_tables(y_true, y_prob, view=view, bins=bins, **rows)
     _warn_of_absent_classes(tables)
     return error_of_tables(tables, norm=norm, gap=gap, weights=weights, name=name)
 
@@ -193,7 +196,8 @@ def error_of_tables(
 ) -> CalibrationError:
     """Do the work of `calibration_error` for bin tables that are there already."""
     gaps = [t.gap if gap == "mean" else t.centre - t.frequency for t in tables]
-    weight = [bin_weights(table.count, weights) for table in tables]
+    mass = [table.count if table.mass is None else table.mass for table in tables]
+    weight = [bin_weights(in_bin, weights) for in_bin in mass]
     per_view = np.array([weighted_norm(*pair, norm) for pair in zip(gaps, weight, strict=True)])
     null_mean, null_sd = _null_of_tables(tables, norm, gap, weights)
     return CalibrationError(
@@ -231,7 +235,7 @@ def _null_of_tables(
     tables: Sequence[BinTable], norm: float, gap: str, weights: str
 ) -> tuple[float, float]:
     """Return the closed form of the null level, for norm 1 of mean gaps weighted by mass."""
-    if norm != 1 or gap != "mean" or weights != "mass":
+    if norm != 1 or gap != "mean" or weights != "mass" or tables[0].mass is not None:
         return float("nan"), float("nan")
     moments = [null_moments(table) for table in tables]
     mean = float(np.mean([m for m, _ in moments]))

@@ -1,18 +1,18 @@
 """The named members of the family: each one fixes bins, norm, weights or view."""
 
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
-from calibkit.bins import Binning, EqualMass
+from calibkit.bins import Bins, EqualMass
 from calibkit.errors.family import CalibrationError, calibration_error, check_options
-from calibkit.views import View
+from calibkit.views import Rows, View
 
-FIFTEEN_EQUAL_MASS = EqualMass(15)
+FIFTEEN = EqualMass(15)
 
 
 def expected_calibration_error(
-    y_true: Any, y_prob: Any, *, view: View | None = None, bins: Binning | int = 15
+    y_true: Any, y_prob: Any, *, view: View = None, bins: Bins = 15, **rows: Unpack[Rows]
 ) -> CalibrationError:
     """Mean gap between prediction and frequency (ECE): norm 1, equal-width bins.
 
@@ -22,18 +22,18 @@ def expected_calibration_error(
 
     Parameters
     ----------
-    y_true, y_prob, view, bins : As in `calibration_error`
+    y_true, y_prob, view, bins, **rows : As in `calibration_error`
 
     Examples
     --------
     >>> round(float(expected_calibration_error([0, 1, 1, 1], [.1, .4, .8, .9], bins=2)), 4)
     0.2
     """
-    return calibration_error(y_true, y_prob, view=view, bins=bins)
+    return calibration_error(y_true, y_prob, view=view, bins=bins, **rows)
 
 
 def adaptive_calibration_error(
-    y_true: Any, y_prob: Any, *, view: View | None = None, n_bins: int = 15
+    y_true: Any, y_prob: Any, *, view: View = None, n_bins: int = 15, **rows: Unpack[Rows]
 ) -> CalibrationError:
     """Mean gap over equal-mass bins: every bin holds the same number of predictions.
 
@@ -42,7 +42,7 @@ def adaptive_calibration_error(
 
     Parameters
     ----------
-    y_true, y_prob, view : As in `calibration_error`
+    y_true, y_prob, view, **rows : As in `calibration_error`
     n_bins : int
 
     Examples
@@ -51,12 +51,12 @@ def adaptive_calibration_error(
     0.2
     """
     return calibration_error(
-        y_true, y_prob, view=view, bins=EqualMass(n_bins), name="adaptive calibration error"
+        y_true, y_prob, view=view, bins=EqualMass(n_bins), name="adaptive calibration error", **rows
     )
 
 
 def average_calibration_error(
-    y_true: Any, y_prob: Any, *, view: View | None = None, bins: Binning | int = 15
+    y_true: Any, y_prob: Any, *, view: View = None, bins: Bins = 15, **rows: Unpack[Rows]
 ) -> CalibrationError:
     """Unweighted mean gap over the bins in use, however few predictions they hold.
 
@@ -65,18 +65,18 @@ def average_calibration_error(
 
     Parameters
     ----------
-    y_true, y_prob, view, bins : As in `calibration_error`
+    y_true, y_prob, view, bins, **rows : As in `calibration_error`
 
     Examples
     --------
     >>> round(float(average_calibration_error([0, 1, 1, 1], [.1, .4, .8, .9], bins=2)), 4)
     0.2
     """
-    return calibration_error(y_true, y_prob, view=view, bins=bins, weights="equal")
+    return calibration_error(y_true, y_prob, view=view, bins=bins, weights="equal", **rows)
 
 
 def maximum_calibration_error(
-    y_true: Any, y_prob: Any, *, view: View | None = None, bins: Binning | int = 15
+    y_true: Any, y_prob: Any, *, view: View = None, bins: Bins = 15, **rows: Unpack[Rows]
 ) -> CalibrationError:
     """Largest gap of any bin (often MCE): norm infinity.
 
@@ -85,18 +85,18 @@ def maximum_calibration_error(
 
     Parameters
     ----------
-    y_true, y_prob, view, bins : As in `calibration_error`
+    y_true, y_prob, view, bins, **rows : As in `calibration_error`
 
     Examples
     --------
     >>> round(float(maximum_calibration_error([0, 1, 1, 1], [.1, .4, .8, .9], bins=2)), 4)
     0.25
     """
-    return calibration_error(y_true, y_prob, view=view, bins=bins, norm=np.inf)
+    return calibration_error(y_true, y_prob, view=view, bins=bins, norm=np.inf, **rows)
 
 
 def root_mean_square_calibration_error(
-    y_true: Any, y_prob: Any, *, view: View | None = None, bins: Binning | int = 15
+    y_true: Any, y_prob: Any, *, view: View = None, bins: Bins = 15, **rows: Unpack[Rows]
 ) -> CalibrationError:
     """Root of the weighted mean squared gap: norm 2, equal-width bins.
 
@@ -105,18 +105,24 @@ def root_mean_square_calibration_error(
 
     Parameters
     ----------
-    y_true, y_prob, view, bins : As in `calibration_error`
+    y_true, y_prob, view, bins, **rows : As in `calibration_error`
 
     Examples
     --------
     >>> round(root_mean_square_calibration_error([0, 1, 1], [.4, .8, .9], bins=2).value, 4)
     0.2614
     """
-    return calibration_error(y_true, y_prob, view=view, bins=bins, norm=2)
+    return calibration_error(y_true, y_prob, view=view, bins=bins, norm=2, **rows)
 
 
 def lp_calibration_error(
-    y_true: Any, y_prob: Any, *, norm: float, view: View | None = None, bins: Binning | int = 15
+    y_true: Any,
+    y_prob: Any,
+    *,
+    norm: float,
+    view: View = None,
+    bins: Bins = 15,
+    **rows: Unpack[Rows],
 ) -> CalibrationError:
     """Weighted l_p norm of the gaps, for any p from 1 to infinity.
 
@@ -124,7 +130,7 @@ def lp_calibration_error(
 
     Parameters
     ----------
-    y_true, y_prob, norm, view, bins : As in `calibration_error`
+    y_true, y_prob, norm, view, bins, **rows : As in `calibration_error`
 
     Examples
     --------
@@ -133,12 +139,12 @@ def lp_calibration_error(
     """
     check_options(norm)  # before the name is made of it
     return calibration_error(
-        y_true, y_prob, view=view, bins=bins, norm=norm, name=f"l{norm:g} calibration error"
+        y_true, y_prob, view=view, bins=bins, norm=norm, name=f"l{norm:g} calibration error", **rows
     )
 
 
 def class_wise_calibration_error(
-    y_true: Any, y_prob: Any, *, bins: Binning | int = 15
+    y_true: Any, y_prob: Any, *, bins: Bins = 15, **rows: Unpack[Rows]
 ) -> CalibrationError:
     """Mean over classes of the expected calibration error of each class, which is in ``per_view``.
 
@@ -147,7 +153,7 @@ def class_wise_calibration_error(
 
     Parameters
     ----------
-    y_true, y_prob, bins : As in `calibration_error`
+    y_true, y_prob, bins, **rows : As in `calibration_error`
 
     Examples
     --------
@@ -155,12 +161,12 @@ def class_wise_calibration_error(
     [0.25, 0.25]
     """
     return calibration_error(
-        y_true, y_prob, view="class-wise", bins=bins, name="class-wise calibration error"
+        y_true, y_prob, view="class-wise", bins=bins, name="class-wise calibration error", **rows
     )
 
 
 def marginal_calibration_error(
-    y_true: Any, y_prob: Any, *, norm: float = 2, bins: Binning | int = FIFTEEN_EQUAL_MASS
+    y_true: Any, y_prob: Any, *, norm: float = 2, bins: Bins = FIFTEEN, **rows: Unpack[Rows]
 ) -> CalibrationError:
     """Marginal calibration error of Kumar et al. (2019): an l_p norm over classes and bins.
 
@@ -169,7 +175,7 @@ def marginal_calibration_error(
 
     Parameters
     ----------
-    y_true, y_prob, norm, bins : As in `calibration_error`
+    y_true, y_prob, norm, bins, **rows : As in `calibration_error`
         Norm 2 and equal-mass bins by default, as in the source.
 
     Examples
@@ -178,11 +184,13 @@ def marginal_calibration_error(
     0.255
     """
     name = "marginal calibration error"
-    return calibration_error(y_true, y_prob, view="class-wise", bins=bins, norm=norm, name=name)
+    return calibration_error(
+        y_true, y_prob, view="class-wise", bins=bins, norm=norm, name=name, **rows
+    )
 
 
 def top_label_calibration_error(
-    y_true: Any, y_prob: Any, *, norm: float = 2, bins: Binning | int = FIFTEEN_EQUAL_MASS
+    y_true: Any, y_prob: Any, *, norm: float = 2, bins: Bins = FIFTEEN, **rows: Unpack[Rows]
 ) -> CalibrationError:
     """Top-label calibration error of Kumar et al. (2019): an l_p norm of the confidence gaps.
 
@@ -191,7 +199,7 @@ def top_label_calibration_error(
 
     Parameters
     ----------
-    y_true, y_prob, norm, bins : As in `marginal_calibration_error`
+    y_true, y_prob, norm, bins, **rows : As in `marginal_calibration_error`
 
     Examples
     --------
@@ -199,4 +207,6 @@ def top_label_calibration_error(
     0.25
     """
     name = "top-label calibration error"
-    return calibration_error(y_true, y_prob, view="top-label", bins=bins, norm=norm, name=name)
+    return calibration_error(
+        y_true, y_prob, view="top-label", bins=bins, norm=norm, name=name, **rows
+    )

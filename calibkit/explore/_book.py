@@ -154,6 +154,7 @@ def _note(explorer: "Explorer[Any]") -> str:
 
 
 def _data(data: dict[str, Any]) -> str:
-    # "</" would end the script element early, wherever it stands in a text.
+    # "</" would end the script element early, and "<!--" hide its end, wherever they stand.
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/")
+    text = text.replace("<!--", "\\u003c!--")
     return f'<script type="application/json">{text}</script>'

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from matplotlib import font_manager
 from matplotlib.axes import Axes
 
 from calibkit.plot import look
@@ -179,7 +180,11 @@ def audit_groups(
 
 def _rows(ax: Axes, names: list[Any]) -> None:
     """Label the rows of a dot plot as plain text: a dollar sign is no formula."""
-    shown = [str(name) if len(str(name)) <= 28 else f"{str(name)[:27]}…" for name in names]
+    # A character that the font lacks would be an empty box, and a warning: it is written as code.
+    font = font_manager.get_font(font_manager.findfont(font_manager.FontProperties()))
+    has = font.get_char_index
+    drawn = ("".join(c if has(ord(c)) else ascii(c)[1:-1] for c in str(name)) for name in names)
+    shown = [name if len(name) <= 28 else f"{name[:27]}…" for name in drawn]
     ax.set_yticks(np.arange(len(names)), [text.replace("$", r"\$") for text in shown])
     for label, text in zip(ax.get_yticklabels(), shown, strict=True):
         label.set_parse_math(False)

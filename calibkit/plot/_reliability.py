@@ -4,17 +4,20 @@ Each artist carries the name of its element as gid, so that a test (or a curious
 it. Consistency bars after Bröcker and Smith (2007); for the diagonal filling see `_filling`.
 """
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Collection, Iterable
+from typing import Any, Unpack
 
 import numpy as np
 from matplotlib.axes import Axes
 
+from calibkit.bins import Bins
+from calibkit.errors import expected_calibration_error
 from calibkit.plot import _scale, look
 from calibkit.plot._counts import add_counts
 from calibkit.plot._filling import fill_bins
-from calibkit.reliability import BinTable
-from calibkit.significance import ConsistencyBand
+from calibkit.reliability import BinTable, reliability_table
+from calibkit.significance import ConsistencyBand, NullLevel, consistency_band, null_level
+from calibkit.views import Rows, View
 
 DEFAULT = ("bars", "means", "gaps", "counts")
 _WORDS = {
@@ -29,21 +32,32 @@ _WORDS = {
 
 
 def reliability(
-    table: BinTable,
-    *,
+    *data: Any,
+    view: View = None,
+    bins: Bins | None = None,
+    rng: int | np.random.Generator | None = 0,
     ax: Axes | None = None,
     band: ConsistencyBand | None = None,
     truth: look.Truth | None = None,
     show: Iterable[str] | None = None,
     title: str | None = None,
     legend: bool | None = None,
+    **rows: Unpack[Rows],
 ) -> Axes:
     """Draw a reliability diagram.
 
     Parameters
     ----------
-    table : BinTable
-        From `reliability_table`.
+    *data : (y_true, y_prob), (classifier, X, y) or (BinTable,)
+        Labels and probabilities, as in `binary_problem`; a fitted classifier, and what to try it
+        on (of two classes, the second is the event); or a table from `reliability_table`.
+        Without a table the figure also says what chance allows: the 90 % consistency band, and
+        the calibration error beside that of calibrated models, as its title.
+    view, bins, **rows
+        As in `reliability_table`; 15 bins by default. A table has them already. With weights, or
+        with bins that look at the labels, chance is left out.
+    rng : int, numpy.random.Generator or None
+        Seed or generator of the draws behind band and null level.
     band : ConsistencyBand, optional
         Where the points of a calibrated model would lie, from `consistency_band`.
     truth : callable, optional
@@ -51,7 +65,7 @@ def reliability(
     show : iterable of str, optional
         Elements to draw, out of ``"bars"``, ``"means"``, ``"gaps"``, ``"counts"``,
         ``"filling"``, ``"band"``, ``"truth"``. The default is bars, means, gaps and counts,
-        and band and true map where they are given.
+        and band and true map where they are known.
     ax, title, legend : optional
         Where to draw, its title, and whether with a legend; the default is a fresh figure with
         one. `plot.legend` draws one legend for many diagrams.
@@ -63,8 +77,8 @@ def reliability(
     Raises
     ------
     ValueError
-        If `show` names something else, or an element whose data are not given, or if the band
-        has other bins than the table.
+        If `show` names something else, or an element whose data are not given, if the band has
+        other bins than the table, or if the data are not valid.
 
     Notes
     -----
@@ -73,42 +87,90 @@ def reliability(
     Examples
     --------
     >>> import matplotlib.pyplot as plt
-    >>> from calibkit import plot, reliability_table
-    >>> table = reliability_table([0, 1, 1, 1], [.2, .3, .8, .9], bins=2)
-    >>> ax = plot.reliability(table, show={"bars", "means"})
+    >>> from calibkit import plot
+    >>> ax = plot.reliability([0, 1, 1, 1], [.2, .3, .8, .9], bins=2)
     >>> ax.get_xlabel(), ax.get_ylabel()
     ('predicted probability', 'observed frequency')
     >>> plt.close(ax.figure)
     """
+    table, found, null = _measured(data, view, bins, rng, rows)
+    band = found if band is None else band
     if band is not None and not np.array_equal(band.table.edges, table.edges):
         raise ValueError(
             f"the band was made for {band.table.bins}, the table for {table.bins}; "
             "use the same predictions and bins for both."
         )
+    if null is not None and title is None:
+        title = f"ECE {null.value:.4f}; by chance {null.mean:.4f} (95 % below {null.high:.4f})"
     given = {"band": band is not None, "truth": truth is not None}
     names = look.chosen(show, _WORDS, DEFAULT, given)
     size = (4.6, 5.0 if "counts" in names else 4.2)
     with look.drawing(ax, size, title=title, legend=legend) as ax:
         _scale.frame(ax, _scale.axis_words(table.view), "linear")
-        if "filling" in names:
-            fill_bins(ax, table)
-        if "bars" in names:
-            draw_bars(ax, table, "none" if "filling" in names else look.PALE)
-        if band is not None and "band" in names:
-            _draw_band(ax, band)
-        if "truth" in names:
-            look.draw_truth(ax, _scale.grid("linear", 201), truth)
-        if "gaps" in names:
-            _draw_gaps(ax, table)
-        if "means" in names:
-            draw_means(ax, table)
-        if "counts" in names:
-            add_counts(ax, table.edges, table.count)
+        _draw_elements(ax, table, names, band, truth)
     drawn = [words for name, words in _WORDS.items() if name in names]
     shown = f"Reliability diagram{' with ' if drawn else ''}{', '.join(drawn)}."
     said = band.describe() if band is not None and "band" in names else ""
-    look.remember(ax, [shown, table.describe(), said])
+    chance = null.describe() if null is not None else ""
+    look.remember(ax, [shown, table.describe(), said, chance])
     return ax
+
+
+def _draw_elements(
+    ax: Axes, table: BinTable, names: Collection[str], band: ConsistencyBand | None, truth: Any
+) -> None:
+    if "filling" in names:
+        fill_bins(ax, table)
+    if "bars" in names:
+        draw_bars(ax, table, "none" if "filling" in names else look.PALE)
+    if band is not None and "band" in names:
+        _draw_band(ax, band)
+    if "truth" in names:
+        look.draw_truth(ax, _scale.grid("linear", 201), truth)
+    if "gaps" in names:
+        _draw_gaps(ax, table)
+    if "means" in names:
+        draw_means(ax, table)
+    if "counts" in names:
+        add_counts(ax, table.edges, table.count)
+
+
+def _measured(
+    data: tuple[Any, ...], view: View, bins: Bins | None, rng: Any, rows: Rows
+) -> tuple[BinTable, ConsistencyBand | None, NullLevel | None]:
+    """Return the table of labels and probabilities, and what chance allows where it is known."""
+    if len(data) == 1 and isinstance(data[0], BinTable):
+        if rows or view is not None or bins is not None:
+            raise ValueError("A table has its view, bins and weights already; pass it alone.")
+        return data[0], None, None
+    bins = 15 if bins is None else bins
+    if len(data) == 3 and hasattr(data[0], "fit"):
+        data, rows = _of_classifier(*data, rows)
+    if len(data) != 2:
+        raise ValueError("pass y_true and y_prob, a fitted classifier with X and y, or a BinTable.")
+    table = reliability_table(*data, view=view, bins=bins, **rows)
+    if table.mass is not None or getattr(table.binning, "uses_labels", False):
+        return table, None, None
+    positive = rows.get("positive")
+    options: dict[str, Any] = {"view": view, "bins": bins, "positive": positive, "rng": rng}
+    null = null_level(expected_calibration_error, *data, **options)
+    return table, consistency_band(*data, **options), null
+
+
+def _of_classifier(model: Any, X: Any, y: Any, rows: Rows) -> tuple[tuple[Any, Any], Rows]:
+    """Return labels and probabilities of a fitted classifier."""
+    if not hasattr(model, "predict_proba"):
+        raise ValueError(
+            f"{type(model).__name__} has no predict_proba: wrap it in CalibratedClassifierCV."
+        )
+    prob, classes = model.predict_proba(X), list(model.classes_)
+    if len(classes) == 2:
+        positive = rows.get("positive", classes[1])
+        column = classes.index(positive) if positive in classes else 1
+        return (y, np.asarray(prob)[:, column]), {**rows, "positive": positive}
+    if unknown := set(y) - set(classes):
+        raise ValueError(f"y holds {unknown.pop()!r}, a class the classifier was not fitted to.")
+    return ([classes.index(label) for label in y], prob), rows
 
 
 def draw_bars(ax: Axes, table: BinTable, face: str = "none", zorder: float = 1.5) -> None:

@@ -133,6 +133,7 @@ def diagonal(ax: Axes, ends: tuple[float, float]) -> None:
 
 def axis_words(view: str) -> tuple[str, str]:
     """Return what the two axes of a diagram are called, for a view."""
+    view = view.removesuffix(", weighted")
     if view == "top-label":
         return "confidence", "accuracy"
     if view.startswith("class "):

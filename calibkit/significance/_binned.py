@@ -171,6 +171,8 @@ def redraws_of(observed: Any, y_true: Any, y_prob: Any) -> Redraws | None:
     """
     if not isinstance(observed, CalibrationError) or uses_labels(observed.tables[0].binning):
         return None
+    if observed.tables[0].mass is not None:  # of weighted rows
+        return None
     binning, words = observed.tables[0].binning, observed.tables[0].view
     view: View | None = "class-wise"
     if len(observed.tables) == 1:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from calibkit.significance._tested import (
     sample_of,
 )
 from calibkit.significance.classical import BinnedRule
-from calibkit.views import View, binary_problem
+from calibkit.views import Rows, View, binary_problem
 
 # Bins are halved while they hold, on average, at least this much variance sum p (1 - p).
 _LEAST_VARIANCE = 2.0
@@ -101,12 +101,13 @@ def adaptive_test(
     max_bins: int | None = None,
     null_draws: int = 1000,
     rng: int | np.random.Generator | None = None,
+    **rows: Unpack[Rows],
 ) -> AdaptiveResult:
     """Test with 1, 2, 4, 8, ... equal-mass bins at once and take the clearest answer.
 
     Parameters
     ----------
-    y_true, y_prob, view, rng : As in `hosmer_lemeshow`
+    y_true, y_prob, view, rng, **rows : As in `hosmer_lemeshow`
     max_bins : int, optional
         Largest number of bins. By default bins are halved while they hold, on average, a
         variance ``sum p (1 - p)`` of at least 2.
@@ -152,7 +153,7 @@ def adaptive_test(
     """
     if max_bins is not None:
         max_bins = as_count(max_bins, "max_bins")
-    sample = sample_of(binary_problem(y_true, y_prob, view=view))
+    sample = sample_of(binary_problem(y_true, y_prob, view=view, **rows))
     rule = AdaptiveRule(sample.prob, max_bins)
     result = run(sample, [rule], null_draws=null_draws, rng=rng)[0]
     z = rule.z_values(sample.residual)[0]

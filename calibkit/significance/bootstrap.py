@@ -21,6 +21,7 @@ from calibkit.errors.family import error_of_tables
 from calibkit.significance import _binned
 from calibkit.significance._inversion import LARGEST, Inversion, too_large
 from calibkit.significance.null import Measure, measured
+from calibkit.views import refuse_weights
 
 FloatVector = NDArray[np.float64]
 METHODS = ("inverted", "reflected", "percentile")
@@ -143,8 +144,9 @@ def bootstrap_interval(
     n_resamples, generator = as_count(n_resamples, "n_resamples"), as_generator(rng)
     if method not in (None, *METHODS):
         raise ValueError(f'method must be "inverted", "reflected" or "percentile", got {method!r}.')
-    labels, prob = as_predictions(y_true, y_prob)
-    observed, value, name = measured(measure, y_true, y_prob, options, "interval")
+    refuse_weights(options)
+    labels, prob = as_predictions(y_true, y_prob, options.pop("positive", None))
+    observed, value, name = measured(measure, labels, y_prob, options, "interval")
     tests = _invert(observed, (labels, prob), method, n_resamples, generator)
     if tests is not None:
         draws = tests.draws

@@ -1,7 +1,7 @@
 """Classical tests: Hosmer-Lemeshow (bins), Spiegelhalter (Brier score) and Cox (logits)."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from calibkit.significance._tested import (
     run,
     sample_of,
 )
-from calibkit.views import View, binary_problem
+from calibkit.views import Rows, View, binary_problem
 
 
 class BinnedRule(ChiSquaredRule):
@@ -126,12 +126,13 @@ def hosmer_lemeshow(
     predictions: str = "given",
     null_draws: int = 0,
     rng: int | np.random.Generator | None = None,
+    **rows: Unpack[Rows],
 ) -> TestResult:
     """Compare events with predictions in equal-mass bins: Hosmer and Lemeshow's chi-squared.
 
     Parameters
     ----------
-    y_true, y_prob, view : As in `binary_problem`
+    y_true, y_prob, view, **rows : As in `binary_problem`
     n_bins : int
         Number of equal-mass bins; ties are never split, so there may be fewer.
     variance : {"bin-mean", "predictions"}
@@ -175,7 +176,7 @@ def hosmer_lemeshow(
             "fitted predictions."
         )
     n_bins = as_count(n_bins, "n_bins", minimum=3 if fitted else 1)
-    sample = sample_of(binary_problem(y_true, y_prob, view=view))
+    sample = sample_of(binary_problem(y_true, y_prob, view=view, **rows))
     pooled = variance == "bin-mean"
     rule = BinnedRule(sample.prob, n_bins, pooled=pooled, fitted=2 * fitted)
     return run(sample, [rule], null_draws=null_draws, rng=rng)[0]
@@ -188,6 +189,7 @@ def spiegelhalter(
     view: View | None = None,
     null_draws: int = 0,
     rng: int | np.random.Generator | None = None,
+    **rows: Unpack[Rows],
 ) -> TestResult:
     """Ask whether the Brier score is what the predictions themselves promise (two-sided).
 
@@ -200,7 +202,7 @@ def spiegelhalter(
 
     Parameters
     ----------
-    y_true, y_prob, view, null_draws, rng : As in `hosmer_lemeshow`
+    y_true, y_prob, view, null_draws, rng, **rows : As in `hosmer_lemeshow`
 
     Examples
     --------
@@ -210,7 +212,7 @@ def spiegelhalter(
     >>> round(result.statistic, 2), result.direction
     (5.64, 'over-confident')
     """
-    sample = sample_of(binary_problem(y_true, y_prob, view=view))
+    sample = sample_of(binary_problem(y_true, y_prob, view=view, **rows))
     return run(sample, [BrierRule(sample.prob)], null_draws=null_draws, rng=rng)[0]
 
 
@@ -222,6 +224,7 @@ def cox_test(
     part: str = "both",
     null_draws: int = 0,
     rng: int | np.random.Generator | None = None,
+    **rows: Unpack[Rows],
 ) -> TestResult:
     """Test a line in logits, intercept 0 and slope 1, by its score.
 
@@ -236,7 +239,7 @@ def cox_test(
 
     Parameters
     ----------
-    y_true, y_prob, view, null_draws, rng : As in `hosmer_lemeshow`
+    y_true, y_prob, view, null_draws, rng, **rows : As in `hosmer_lemeshow`
     part : {"both", "intercept", "slope"}
         ``"intercept"``: too many or too few events, "calibration in the large"? ``"slope"``:
         should logits be stretched or shrunk? Both are z; ``"both"`` adds their squares.
@@ -251,5 +254,5 @@ def cox_test(
     """
     if part not in COX:
         raise ValueError(f'part must be "both", "intercept" or "slope", got {part!r}.')
-    sample = sample_of(binary_problem(y_true, y_prob, view=view))
+    sample = sample_of(binary_problem(y_true, y_prob, view=view, **rows))
     return run(sample, [COX[part](sample.prob)], null_draws=null_draws, rng=rng)[0]

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from calibkit.significance._tested import (
     run,
     sample_of,
 )
-from calibkit.views import View, binary_problem
+from calibkit.views import Rows, View, binary_problem
 
 # From here on the series of normal tails is used, below it the series in exp(-1/x²); both have
 # the accuracy of float64 on a wide stretch around it.
@@ -191,12 +191,13 @@ def cumulative_differences(
     view: View | None = None,
     null_draws: int = 0,
     rng: int | np.random.Generator | None = None,
+    **rows: Unpack[Rows],
 ) -> CumulativeDifferences:
     """Sum events minus predictions in the order of the predictions, and test the sums.
 
     Parameters
     ----------
-    y_true, y_prob, view, null_draws, rng : As in `hosmer_lemeshow`
+    y_true, y_prob, view, null_draws, rng, **rows : As in `hosmer_lemeshow`
 
     Notes
     -----
@@ -221,7 +222,7 @@ def cumulative_differences(
     >>> round(sums.ecce_mad, 3), round(sums.mad_test.statistic, 2), sums.mad_test.p_value < .001
     (0.146, 6.08, True)
     """
-    sample = sample_of(binary_problem(y_true, y_prob, view=view))
+    sample = sample_of(binary_problem(y_true, y_prob, view=view, **rows))
     prob, n = sample.prob, len(sample.prob)
     largest = SupremumRule(prob)
     tests = run(sample, [largest, RangeRule(prob)], null_draws=null_draws, rng=rng)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from calibkit.errors.family import bin_weights, check_options, combine_views, we
 from calibkit.reliability import BinTable
 from calibkit.significance._single_tests import SingleTest, single_test
 from calibkit.significance._sorted import IndexVector, SortedProblem, hits_of
-from calibkit.views import View, binary_problems
+from calibkit.views import Rows, View, binary_problems
 
 FloatVector = NDArray[np.float64]
 Loss = Callable[[IntArray, FloatVector], float]
@@ -80,12 +80,13 @@ def general_calibration_error(
     view: View | None = None,
     alpha: float = 0.05,
     test: str = "binomial",
+    **rows: Unpack[Rows],
 ) -> GeneralError:
     """Measure a loss in each bin and take a norm: the definition that contains the others.
 
     Parameters
     ----------
-    y_true, y_prob, view, bins, norm : As in `calibration_error`
+    y_true, y_prob, view, bins, norm, **rows : As in `calibration_error`
     loss : {"gap", "rejected"} or callable
         Frequency against mean prediction; share of predictions that a test rejects; or a function
         of the labels and predictions of one bin, sorted by prediction, that returns a finite
@@ -119,7 +120,7 @@ def general_calibration_error(
     """
     check_options(norm)
     binning, rule = as_bins(bins), single_test(test, alpha)
-    problems = binary_problems(y_true, y_prob, view=view)
+    problems = binary_problems(y_true, y_prob, view=view, **rows)
     tables, losses = [], []
     for problem in problems:
         part = SortedProblem(problem, binning)

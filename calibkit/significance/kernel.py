@@ -1,7 +1,7 @@
 """The kernel calibration error and its test, in time proportional to the number of rows."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from scipy import special
@@ -14,7 +14,7 @@ from calibkit.significance._tested import (
     run,
     sample_of,
 )
-from calibkit.views import View, binary_problem
+from calibkit.views import Rows, View, binary_problem
 
 # The series needs about 1 / (4 length_scale²) terms; this is where it stops being quick.
 SHORTEST = 0.02
@@ -114,12 +114,13 @@ def kernel_calibration_error(
     length_scale: float = 0.1,
     null_draws: int = 0,
     rng: int | np.random.Generator | None = None,
+    **rows: Unpack[Rows],
 ) -> TestResult:
     """Average products of residuals over all pairs of predictions, near pairs counting most.
 
     Parameters
     ----------
-    y_true, y_prob, view, rng : As in `hosmer_lemeshow`
+    y_true, y_prob, view, rng, **rows : As in `hosmer_lemeshow`
         At least two rows.
     length_scale : float
         Standard deviation of the kernel, at least 0.02: how near is near. Errors that change
@@ -158,7 +159,7 @@ def kernel_calibration_error(
             f"length_scale must be a finite number of at least {SHORTEST}, got {length_scale!r}. "
             "The series has about 1 / (4 length_scale²) terms."
         )
-    sample = sample_of(binary_problem(y_true, y_prob, view=view))
+    sample = sample_of(binary_problem(y_true, y_prob, view=view, **rows))
     if len(sample.prob) < 2:
         raise ValueError("The kernel calibration error is a mean over pairs: pass two rows.")
     rule = KernelRule(sample.prob, float(length_scale))

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, SupportsFloat
+from typing import Any, SupportsFloat, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from calibkit._validation import as_count, as_generator, as_level, as_prediction
 from calibkit.bins import Binning
 from calibkit.reliability import BinTable, reliability_table
 from calibkit.significance import _binned
-from calibkit.views import BinaryProblem, View, binary_problem
+from calibkit.views import BinaryProblem, Rows, View, binary_problem, refuse_weights
 
 FloatVector = NDArray[np.float64]
 Measure = Callable[..., SupportsFloat]
@@ -92,7 +92,7 @@ def null_level(
     rng : int, numpy.random.Generator or None
         Seed or generator.
     **options
-        Passed to `measure`, e.g. ``view="top-label"``.
+        Passed to `measure`, e.g. ``view="top-label"``; weights stay with their rows.
 
     Examples
     --------
@@ -104,13 +104,13 @@ def null_level(
     (0.086, 0.073, True)
     """
     n_draws, generator = as_count(n_draws, "n_draws"), as_generator(rng)
-    _, prob = as_predictions(y_true, y_prob)
-    observed, value, name = measured(measure, y_true, y_prob, options, "null level")
-    if redraws := _binned.redraws_of(observed, y_true, y_prob):
+    labels, prob = as_predictions(y_true, y_prob, options.pop("positive", None))
+    observed, value, name = measured(measure, labels, y_prob, options, "null level")
+    if redraws := _binned.redraws_of(observed, labels, y_prob):
         draws = redraws.null_errors(n_draws, generator)
     else:
-        labels = (_binned.draw_classes(prob, 1, generator)[0] for _ in range(n_draws))
-        draws = np.array([float(measure(y, prob, **options)) for y in labels])
+        drawn = (_binned.draw_classes(prob, 1, generator)[0] for _ in range(n_draws))
+        draws = np.array([float(measure(y, prob, **options)) for y in drawn])
     low, median, high = map(float, np.quantile(draws, [0.05, 0.5, 0.95]))
     return NullLevel(
         value=value,
@@ -200,6 +200,7 @@ def consistency_band(
     resample_forecasts: bool = False,
     n_draws: int = 1000,
     rng: int | np.random.Generator | None = None,
+    **rows: Unpack[Rows],
 ) -> ConsistencyBand:
     """Band in which the frequency of each bin would lie if the predictions were right.
 
@@ -210,7 +211,7 @@ def consistency_band(
 
     Parameters
     ----------
-    y_true, y_prob, view, bins : As in `reliability_table`
+    y_true, y_prob, view, bins, **rows : As in `reliability_table`
         Bins that look at the labels are refused.
     level : float
         Probability content, in (0, 1).
@@ -229,10 +230,11 @@ def consistency_band(
     [False, False, False, False, False]
     """
     level, n_draws = as_level(level), as_count(n_draws, "n_draws")
-    table = reliability_table(y_true, y_prob, view=view, bins=bins)
+    refuse_weights(rows)
+    table = reliability_table(y_true, y_prob, view=view, bins=bins, **rows)
     if _binned.uses_labels(table.binning):
         raise ValueError(f"A consistency band needs bins that ignore the labels, not {table.bins}.")
-    problem, generator = binary_problem(y_true, y_prob, view=view), as_generator(rng)
+    problem, generator = binary_problem(y_true, y_prob, view=view, **rows), as_generator(rng)
     if resample_forecasts:
         frequency = _resampled_frequencies(problem, table, n_draws, generator)
     else:

@@ -2,20 +2,20 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calibkit._result import Number, read_only, spell
-from calibkit._validation import FloatArray, as_count, as_generator, as_predictions
+from calibkit._validation import FloatArray, as_count, as_generator, as_probabilities
 from calibkit.bins import Binning, PavaBC, as_bins
 from calibkit.reliability import BinTable
 from calibkit.significance._binned import draw_classes
 from calibkit.significance._single_tests import TESTS, SingleTest, single_test
 from calibkit.significance._sorted import SortedProblem, hits_of, owners
 from calibkit.significance.null import p_value_of
-from calibkit.views import View, binary_problems
+from calibkit.views import Rows, View, binary_problems
 
 FloatVector = NDArray[np.float64]
 IndexVector = NDArray[np.intp]
@@ -197,12 +197,13 @@ def test_based_calibration_error(
     test: str = "binomial",
     null_draws: int = 100,
     rng: int | np.random.Generator | None = None,
+    **rows: Unpack[Rows],
 ) -> TestBasedError:
     """Share of the predictions that differ significantly from the frequency of their bin.
 
     Parameters
     ----------
-    y_true, y_prob, view : As in `binary_problems`
+    y_true, y_prob, view, **rows : As in `binary_problems`
         The class-wise view is the mean over classes.
     bins : int or Binning, optional
         `PavaBC` by default; an int means equal-width bins.
@@ -249,11 +250,11 @@ def test_based_calibration_error(
     draws, generator = as_count(null_draws, "null_draws", minimum=0), as_generator(rng)
     rule = single_test(test, alpha)
     binning = PavaBC() if bins is None else as_bins(bins)
-    problems = binary_problems(y_true, y_prob, view=view)
+    problems = binary_problems(y_true, y_prob, view=view, **rows)
     parts = [SortedProblem(problem, binning) for problem in problems]
     verdicts = tuple(_verdict(part, rule) for part in parts)
     null = [np.empty(0)]
-    for labels in _redraws(parts, as_predictions(y_true, y_prob)[1], draws, generator):
+    for labels in _redraws(parts, as_probabilities(y_prob), draws, generator):
         shares = [_rejected_shares(*each, rule) for each in zip(parts, labels, strict=True)]
         null.append(np.mean(shares, axis=0))
     several = len(problems) > 1

@@ -41,7 +41,7 @@ def files(name: str, data: bytes) -> Iterator[tuple[str, bytes]]:
     if not name.endswith(".py"):
         yield name, data
         return
-    source, target = Path("/tmp/module.py"), Path("/tmp/module.pyc")
+    source, target = Path("module.py"), Path("module.pyc")
     source.write_bytes(data)
     try:
         py_compile.compile(

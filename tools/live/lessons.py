@@ -1,23 +1,19 @@
 """Runs inside Pyodide: a lesson's cells, its solutions, its explorers, against what is stored."""
 
 import json
-import os
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
-os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
-
 import matplotlib.pyplot as plt
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
-from matplotlib_inline.backend_inline import configure_inline_support
 
 import calibkit.lessons  # noqa: F401 - counted with the imports
 
 shell: Any = InteractiveShell.instance()
-configure_inline_support(shell, os.environ["MPLBACKEND"])
+shell.run_line_magic("matplotlib", "inline")
 FREE = {"nbval-ignore-output", "widget", "raises-exception"}
 
 
