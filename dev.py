@@ -353,6 +353,12 @@ def command_networks(arguments: list[str]) -> int:
     return call(venv_python(), "-m", "book.experiments.networks", *arguments)
 
 
+def command_pseudo(arguments: list[str]) -> int:
+    """Compare evaluators on clones of real networks; `pseudo --seeds 1` is the smallest study."""
+    prepare(LAB, TORCH)
+    return call(venv_python(), "-m", "book.experiments.pseudo_real", *arguments)
+
+
 def command_solved(arguments: list[str]) -> int:
     """Build and execute the solved notebooks in build/solved (for teachers)."""
     prepare(LAB, TORCH)
@@ -445,6 +451,7 @@ COMMANDS: dict[str, Callable[[list[str]], int]] = {
     "bench": command_bench,
     "study": command_study,
     "networks": command_networks,
+    "pseudo": command_pseudo,
     "solved": command_solved,
     "portable": command_portable,
     "floors": command_floors,

@@ -30,9 +30,12 @@ Kängsepp, Valk and Kull (2022), section 4. Taught in lessons
 
 from book.experiments.synthetic.evaluators import (
     Derived,
+    Direct,
     bin_evaluators,
     default_evaluators,
     ensemble_by_rule,
+    first_start,
+    fold_ensemble,
     piecewise_evaluators,
     refit_by_rule,
     smooth_evaluators,
@@ -43,7 +46,7 @@ from book.experiments.synthetic.grid import Cell, DataSet, Grid, Unseen
 from book.experiments.synthetic.measures import Measures, error_after_calibration, measure
 from book.experiments.synthetic.published import PUBLISHED
 from book.experiments.synthetic.result import StudyResult, StudyTable
-from book.experiments.synthetic.runner import run_study
+from book.experiments.synthetic.runner import measure_all, run_study
 from book.experiments.verified import (
     BinnedErrors,
     CalibratorComparison,
@@ -61,6 +64,7 @@ __all__ = [
     "Cell",
     "DataSet",
     "Derived",
+    "Direct",
     "EstimatorComparison",
     "EvolvedPieces",
     "Grid",
@@ -75,7 +79,10 @@ __all__ = [
     "compare_estimators",
     "default_evaluators",
     "error_after_calibration",
+    "first_start",
+    "fold_ensemble",
     "measure",
+    "measure_all",
     "piecewise_evaluators",
     "ensemble_by_rule",
     "refit_by_rule",

@@ -1,6 +1,7 @@
 """The evaluators that Kängsepp, Valk and Kull (2022) compares, under the names of its tables."""
 
 from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,7 +51,20 @@ class Derived:
     finish: Callable[[Any, FloatVector, NDArray[np.int64]], Calibrator]
 
 
-Evaluators = Mapping[str, "Calibrator | Derived"]
+@dataclass(frozen=True, slots=True)
+class Direct:
+    """An estimate of the squared calibration error that fits no map.
+
+    Parameters
+    ----------
+    estimate : callable
+        ``estimate(y, p)`` returns a number; a function at the top of a module.
+    """
+
+    estimate: Callable[[NDArray[np.int64], FloatVector], float]
+
+
+Evaluators = Mapping[str, "Calibrator | Derived | Direct"]
 
 
 def refit_by_rule(
@@ -73,6 +87,15 @@ def ensemble_by_rule(
     return fitted
 
 
+def first_start(
+    ensemble: PiecewiseLinear, prob: FloatVector, label: NDArray[np.int64]
+) -> PiecewiseLinear:
+    """Average one map per fold, from equal-mass knots, as the source does: the first of three."""
+    fewer = copy(ensemble)
+    fewer.members_, fewer._maps = ensemble.members_[:FOLDS], ensemble._maps[:FOLDS]
+    return fewer
+
+
 def _by_rule(ensemble: PiecewiseLinear) -> int:
     """Return the smallest number of pieces whose score is within 0.1 % of the best one."""
     if not len(ensemble.scores_):
@@ -90,13 +113,17 @@ def bin_evaluators() -> dict[str, Calibrator]:
     }
 
 
+def fold_ensemble(space: str, loss: str = "log-loss") -> PiecewiseLinear:
+    """Return PL or PL3 as in the source's tables: the maps of the folds at the best score."""
+    folds = KFold(FOLDS, shuffle=True, random_state=PIECE_SEED)
+    return PiecewiseLinear(space, loss=loss, outcome="fold-ensemble", cv=folds, tolerance=0.0)
+
+
 def piecewise_evaluators() -> dict[str, Calibrator | Derived]:
     """Return PL and PL3 under log loss: fold ensembles (best score, 0.1 % rule) and refits."""
-    folds = KFold(FOLDS, shuffle=True, random_state=PIECE_SEED)
-    shared: dict[str, Any] = {"outcome": "fold-ensemble", "cv": folds, "tolerance": 0.0}
     return {
-        "PL3^CE": PiecewiseLinear("logit", **shared),
-        "PL^CE": PiecewiseLinear("probability", **shared),
+        "PL3^CE": fold_ensemble("logit"),
+        "PL^CE": fold_ensemble("probability"),
         "PL3^CE rule": Derived("PL3^CE", ensemble_by_rule),
         "PL^CE rule": Derived("PL^CE", ensemble_by_rule),
         "PL3^CE refit": Derived("PL3^CE", refit_by_rule),
@@ -121,6 +148,8 @@ def default_evaluators() -> dict[str, Calibrator | Derived]:
 def specification(name: str, evaluators: Evaluators) -> str:
     """Return what an evaluator is, in full: stored with its numbers to tell when they are old."""
     evaluator = evaluators[name]
+    if isinstance(evaluator, Direct):
+        return evaluator.estimate.__qualname__
     if isinstance(evaluator, Derived):
         if not isinstance(evaluators.get(evaluator.source), Calibrator):
             raise ValueError(

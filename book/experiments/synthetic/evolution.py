@@ -30,12 +30,14 @@ class EvolvedPieces(Calibrator):
     Parameters
     ----------
     n_pieces : int, optional
-        Number of pieces. By default it is chosen from 1 to 7, at most n / 20, by
+        Number of pieces. By default it is chosen from 1 to `most_pieces`, at most n / 20, by
         cross-validation with the 0.1 % rule.
     cv : int
         Number of folds.
     population : int
         Members of the population per knot.
+    most_pieces : int
+        The largest number tried.
     rng : int
         Seed of the folds and of the search. The source gave none, so its numbers vary.
     """
@@ -44,11 +46,18 @@ class EvolvedPieces(Calibrator):
     loss_name: ClassVar[str] = "Brier"
 
     def __init__(
-        self, n_pieces: int | None = None, *, cv: int = 10, population: int = 50, rng: int = 0
+        self,
+        n_pieces: int | None = None,
+        *,
+        cv: int = 10,
+        population: int = 50,
+        most_pieces: int = MOST_PIECES,
+        rng: int = 0,
     ) -> None:
         self.n_pieces = n_pieces
         self.cv = cv
         self.population = population
+        self.most_pieces = most_pieces
         self.rng = rng
 
     def _fit(self, prob: FloatVector, label: FloatVector) -> None:
@@ -69,7 +78,7 @@ class EvolvedPieces(Calibrator):
     def _held_out(self, prob: FloatVector, label: FloatVector) -> FloatVector:
         """Return the mean held-out Brier score of each number of pieces."""
         folds = as_count(self.cv, "cv", minimum=2)
-        most = min(MOST_PIECES, len(prob) // POINTS_PER_PIECE)
+        most = min(as_count(self.most_pieces, "most_pieces"), len(prob) // POINTS_PER_PIECE)
         if most < 1 or len(prob) < folds:
             raise ValueError(
                 f"{len(prob)} predictions are too few to choose pieces with cv={folds}; at least "

@@ -2,24 +2,39 @@
 
 from collections.abc import Iterable
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from book.experiments.synthetic.evaluators import Derived, Evaluators
-from book.experiments.synthetic.grid import DataSet, Unseen
+from book.experiments.synthetic.evaluators import Derived, Direct, Evaluators
+from book.experiments.synthetic.grid import Unseen
 from calibkit.calibrators._base import Calibrator
+from calibkit.fakes._sample import FakeSample
 from calibkit.fit_on_test import fit_on_test
 
 FloatVector = NDArray[np.float64]
 
-# Maps of few parameters and without jumps are judged on every tenth of the unseen predictions,
-# which are in order: that changes less than a millionth. All other maps need every one of them.
-STRIDE = 10
+# Maps of few parameters and without jumps are judged on every tenth of a million unseen
+# predictions, which are in order: that changes less than a millionth. Other maps need all of them.
+STRIDE, MANY = 10, 1_000_000
 # The error after calibration needs no more than so many predictions, in groups of neighbours.
 AFTER, GROUP = 50_000, 50
+
+
+class Known(Protocol):
+    """A data set whose truth is known."""
+
+    @property
+    def key(self) -> str:
+        """The coordinates as the name of a file."""
+
+    def sample(self) -> FakeSample:
+        """Draw the data."""
+
+    def unseen(self) -> Unseen:
+        """Return other predictions of the same classifier, in rising order."""
 
 
 class Measures(NamedTuple):
@@ -29,7 +44,8 @@ class Measures(NamedTuple):
     error that is left when the map is applied. `absolute` and `squared` are the estimates of the
     calibration error for ``alpha`` 1 and 2, debiased for bins. `true_absolute` and `true_squared`
     are the errors of the same n predictions. `choice` is the number of bins, pieces or parameters
-    (0 where a family has none to count), `seconds` the time of the fit.
+    (0 where a family has none to count), `seconds` the time of the fit. What is not estimated is
+    NaN.
     """
 
     map_error: float
@@ -43,15 +59,15 @@ class Measures(NamedTuple):
 
 
 class Fit(NamedTuple):
-    """A fitted evaluator and its estimates on the data it was fitted to."""
+    """A fitted evaluator, if it has a map, and its estimates on the data it was fitted to."""
 
-    evaluator: Calibrator
+    evaluator: Calibrator | None
     absolute: float
     squared: float
     seconds: float
 
 
-def measure(data_set: DataSet, evaluators: Evaluators, names: Iterable[str]) -> dict[str, Measures]:
+def measure(data_set: Known, evaluators: Evaluators, names: Iterable[str]) -> dict[str, Measures]:
     """Fit the named evaluators to one data set and compare them with the truth."""
     sample, unseen = data_set.sample(), data_set.unseen()
     gap = sample.y_prob - sample.true_prob
@@ -85,6 +101,11 @@ def _fit(
         return fits[name]
     prob, label = data
     evaluator = evaluators[name]
+    start = perf_counter()
+    if isinstance(evaluator, Direct):
+        squared = evaluator.estimate(label, prob)
+        fits[name] = Fit(None, float("nan"), squared, perf_counter() - start)
+        return fits[name]
     if isinstance(evaluator, Derived):
         source = _fit(evaluator.source, evaluators, data, fits).evaluator
         start = perf_counter()
@@ -103,9 +124,12 @@ def _fit(
     return fits[name]
 
 
-def _map_errors(evaluator: Calibrator, unseen: Unseen) -> tuple[float, float]:
+def _map_errors(evaluator: Calibrator | None, unseen: Unseen) -> tuple[float, float]:
     """Return the distance of a map from the truth, and what is left when it is applied."""
-    step = STRIDE if evaluator.n_parameters_ and not hasattr(evaluator, "table_") else 1
+    if evaluator is None:
+        return float("nan"), float("nan")
+    smooth = evaluator.n_parameters_ and not hasattr(evaluator, "table_")
+    step = STRIDE if smooth and len(unseen.prob) >= MANY else 1
     truth = unseen.true_prob[::step]
     fitted = evaluator.curve(unseen.prob[::step])
     some = slice(None, None, max(len(truth) // AFTER, 1))

@@ -1,0 +1,112 @@
+"""What Kängsepp et al. conclude from their own networks, and how it fares on our clones."""
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from book.experiments.pages import markdown
+from book.experiments.pseudo_real.result import Table, everything
+from book.experiments.pseudo_real.study import KINDS, TITLES, Study
+
+# The evaluators among which the source looks for the best, with its ensembles of ten maps.
+COMPETITORS = ("ES15", "ES_sweep", "ES_CV", "PL3^CE 10", "PL^CE 10", "Platt", "beta", "isotonic")
+
+
+class Finding(NamedTuple):
+    """Our numbers in words, and what they say about a claim."""
+
+    ours: str
+    verdict: str
+
+
+class Claim(NamedTuple):
+    """A sentence of the source, and what we ask of our numbers."""
+
+    text: str
+    ask: Callable[[Study], Finding]
+
+
+def versus(table: Table, better: str, worse: str, factor: float = 1000, digits: int = 2) -> Finding:
+    """Ask whether one evaluator beats another by more than twice the standard error."""
+    one, other = (f"{factor * table.mean(name):.{digits}f}" for name in (better, worse))
+    error = table.gap(better, worse)[1]
+    ours = f"{one} against {other}, difference ± {factor * error:.{digits}f}"
+    if table.beats(better, worse):
+        return Finding(ours, "confirmed")
+    reverse = table.beats(worse, better)
+    return Finding(ours, "the reverse holds" if reverse else "not separated")
+
+
+def first(table: Table, name: str, factor: float = 1000, digits: int = 2) -> Finding:
+    """Ask whether an evaluator is the best of the source's."""
+    part = table.only(COMPETITORS)
+    best, leaders = part.best(), part.leaders()
+    ours = f"best is {TITLES[best]}, {factor * part.mean(best):.{digits}f}"
+    if name != best:
+        ours += f"; here {factor * part.mean(name):.{digits}f}"
+    if name not in leaders:
+        return Finding(ours, "not confirmed")
+    if name != best:
+        return Finding(ours, "not separated from the best")
+    return Finding(ours, "confirmed" if leaders == (name,) else "best, but not separated")
+
+
+def _kind(table: Table, kind: str) -> Table:
+    return table.where(KINDS[kind])
+
+
+CLAIMS: Mapping[str, Claim] = {
+    "map": Claim(
+        "Near calibration, PL has the map closest to the truth.",
+        lambda s: first(s.maps.where(everything), "PL^CE 10"),
+    ),
+    "raw": Claim(
+        "Far from calibration, PL3 has.",
+        lambda s: first(s.raw_maps.where(everything), "PL3^CE 10"),
+    ),
+    "bins": Claim(
+        "Of the bins, those by cross-validation have a closer map than fifteen.",
+        lambda s: versus(s.maps.where(everything), "ES_CV", "ES15"),
+    ),
+    "width": Claim(
+        "Equal mass is better than equal width.",
+        lambda s: versus(s.maps.where(everything), "ES15", "EW15"),
+    ),
+    "loss": Claim(
+        "PL should be fitted by log loss, not by the Brier score.",
+        lambda s: versus(s.maps.where(everything), "PL^CE 10", "PL^MSE"),
+    ),
+    "loss3": Claim(
+        "So should PL3.",
+        lambda s: versus(s.maps.where(everything), "PL3^CE 10", "PL3^MSE"),
+    ),
+    "kde": Claim(
+        "The map by kernel densities is far off.",
+        lambda s: versus(s.maps.where(everything), "ES15", "KDE"),
+    ),
+    "error": Claim(
+        "Fifteen equal-mass bins have the closest error, one-vs-rest.",
+        lambda s: first(_kind(s.errors, "one-vs-rest"), "ES15"),
+    ),
+    "error-top": Claim(
+        "Beta calibration has, for the confidence.",
+        lambda s: first(_kind(s.errors, "confidence"), "beta"),
+    ),
+    "rank": Claim(
+        "Isotonic regression ranks calibrators best, one-vs-rest.",
+        lambda s: first(_kind(s.ranks, "one-vs-rest"), "isotonic", 1, 3),
+    ),
+    "rank-top": Claim(
+        "And for the confidence.",
+        lambda s: first(_kind(s.ranks, "confidence"), "isotonic", 1, 3),
+    ),
+    "platt": Claim(
+        "Platt's map ranks calibrators worse than fifteen bins.",
+        lambda s: versus(s.ranks.where(everything), "ES15", "Platt", 1, 3),
+    ),
+}
+
+
+def claims(study: Study) -> str:
+    """Return the table of claims."""
+    rows = [[claim.text, *claim.ask(study)] for claim in CLAIMS.values()]
+    return markdown(["the source", "our clones", "verdict"], rows, ["our clones", "verdict"])

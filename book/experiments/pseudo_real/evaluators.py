@@ -1,0 +1,90 @@
+"""The evaluators of the pseudo-real study: those of the synthetic one, and all others."""
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logit
+
+from book.experiments.synthetic import (
+    Derived,
+    Direct,
+    EvolvedPieces,
+    bin_evaluators,
+    ensemble_by_rule,
+    first_start,
+    fold_ensemble,
+    smooth_evaluators,
+)
+from calibkit.calibrators import (
+    KernelDensityCalibrator,
+    SlopeOneBinning,
+    SplineCalibrator,
+)
+from calibkit.calibrators._base import Calibrator
+from calibkit.significance import kernel_calibration_error
+
+FloatVector = NDArray[np.float64]
+
+# Differential evolution takes minutes for seven pieces: at most three, and small samples only.
+EVOLVED: dict[str, Calibrator] = {"PL_DE": EvolvedPieces(most_pieces=3, population=10)}
+EVOLVED_SIZE = 1_000
+# The source's kernel of predictions, and what its second kernel, of labels, multiplies by.
+LENGTH_SCALE, LABEL_FACTOR = 1.0, float(2 * (1 - np.exp(-0.5)))
+# Predictions of exactly 0 or 1 have no logit.
+STEEPEST = 36.0
+
+
+class OrderPreservingMap(Calibrator):
+    """Intra order-preserving map of two classes, in the order-invariant form; needs torch.
+
+    ``logit c(p) = z m(|z|)`` with ``z = logit p`` and a small positive network m: a map that is
+    symmetric about one half, where it stays.
+    """
+
+    family: ClassVar[str] = "intra order-preserving"
+    loss_name: ClassVar[str] = "log loss"
+
+    def _fit(self, prob: FloatVector, label: FloatVector) -> None:
+        from calibkit.nets import OrderPreserving
+
+        self.network_ = OrderPreserving("logits").fit(_two_logits(prob), label.astype(np.int64))
+        self.n_parameters_ = self.network_.n_parameters_
+        self.converged_, self.n_iter_ = self.network_.converged_, self.network_.n_iter_
+
+    def _curve(self, prob: FloatVector) -> FloatVector:
+        fitted: FloatVector = self.network_.calibrate(_two_logits(prob))[:, 1]
+        return fitted
+
+
+def _two_logits(prob: FloatVector) -> FloatVector:
+    z = np.zeros((len(prob), 2))
+    with np.errstate(divide="ignore"):
+        z[:, 1] = np.clip(logit(prob), -STEEPEST, STEEPEST)
+    return z
+
+
+def kernel_error(label: NDArray[Any], prob: FloatVector) -> float:
+    """Return the unbiased squared kernel calibration error, on the scale of the source."""
+    return LABEL_FACTOR * kernel_calibration_error(label, prob, length_scale=LENGTH_SCALE).statistic
+
+
+def all_evaluators() -> dict[str, Calibrator | Derived | Direct]:
+    """Return all evaluators that run on every data set, in the order of the tables."""
+    return {
+        "EW15": SlopeOneBinning(15),
+        **bin_evaluators(),
+        "PL^CE": fold_ensemble("probability"),
+        "PL^CE rule": Derived("PL^CE", ensemble_by_rule),
+        "PL^CE 10": Derived("PL^CE", first_start),
+        "PL^MSE": fold_ensemble("probability", "brier"),
+        "PL3^CE": fold_ensemble("logit"),
+        "PL3^CE rule": Derived("PL3^CE", ensemble_by_rule),
+        "PL3^CE 10": Derived("PL3^CE", first_start),
+        "PL3^MSE": fold_ensemble("logit", "brier"),
+        **smooth_evaluators(),
+        "spline": SplineCalibrator(rng=0),
+        "KDE": KernelDensityCalibrator(),
+        "IOP": OrderPreservingMap(),
+        "KCE": Direct(kernel_error),
+    }

@@ -1,0 +1,202 @@
+"""The tables of `book/pseudo_real.md`, from the stored numbers."""
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from book.experiments.pages import filled, markdown
+from book.experiments.pseudo_real import printed
+from book.experiments.pseudo_real.claims import claims
+from book.experiments.pseudo_real.clones import TASKS, TRUTHS
+from book.experiments.pseudo_real.draw import FIGURES, directive, draw_all
+from book.experiments.pseudo_real.result import (
+    Table,
+    at,
+    everything,
+    foreign_ratio,
+    is_foreign,
+    of_truth,
+)
+from book.experiments.pseudo_real.stored import CLONES, DATA, stored
+from book.experiments.pseudo_real.study import KINDS, TITLES, Study
+from tools.virtual_environment import ROOT
+
+PAGE = ROOT / "book" / "pseudo_real.md"
+REFERENCE = "ES15"
+
+
+class Column:
+    """One column of a page's table: the best in bold, and all that it does not clearly beat."""
+
+    def __init__(
+        self,
+        title: str,
+        table: Table,
+        factor: float = 1000,
+        digits: int = 2,
+        source: tuple[Mapping[str, tuple[float, ...]], str] | None = None,
+    ) -> None:
+        self.title, self.table, self.factor, self.digits = title, table, factor, digits
+        self.source = source
+        self.leaders = table.leaders()
+
+    def cell(self, name: str) -> str:
+        """Return mean and standard error of an evaluator, and the source's number if any."""
+        if name not in self.table.names:
+            return "–"
+        mean, error = self.table.mean(name), self.table.standard_error(name)
+        text = f"{self.factor * mean:.{self.digits}f}"
+        text = f"**{text}**" if name in self.leaders else text
+        text += f" ± {self.factor * error:.{self.digits}f}"
+        value = printed.printed(*self.source, name) if self.source else None
+        return text if value is None else f"{text} ({value:.{self.digits}f})"
+
+
+def _written(
+    columns: Iterable[Column], extra: Mapping[str, Mapping[str, str]] | None = None
+) -> str:
+    columns, extra = list(columns), extra or {}
+    names = [name for name in TITLES if any(name in column.table.names for column in columns)]
+    head = ["evaluator", *(column.title for column in columns), *extra]
+    rows = [
+        [
+            TITLES[name],
+            *(c.cell(name) for c in columns),
+            *(e.get(name, "–") for e in extra.values()),
+        ]
+        for name in names
+    ]
+    return markdown(head, rows)
+
+
+def maps_table(study: Study) -> str:
+    """Return the first question's table."""
+    maps = study.maps
+    parts = {"all": everything} | {f"n = {n}": at(n) for n in study.sizes} | dict(KINDS)
+    columns = [
+        Column(title, maps.where(keep), source=(printed.MAPS, title))
+        for title, keep in parts.items()
+    ]
+    wins = maps.where(everything).wins()
+    tasks = len({draw.task for draw in maps.draws})
+    return _written(columns, {f"best in, of {tasks}": {k: str(v) for k, v in wins.items()}})
+
+
+def raw_table(study: Study) -> str:
+    """Return the distance of the map for networks that nobody calibrated."""
+    parts = {f"n = {n}": at(n) for n in study.sizes} | dict(KINDS)
+    return _written(Column(name, study.raw_maps.where(keep)) for name, keep in parts.items())
+
+
+def errors_table(study: Study) -> str:
+    """Return the second question's table."""
+    parts = {"all": everything} | dict(KINDS) | {f"n = {n}": at(n) for n in study.sizes}
+    return _written(
+        Column(title, study.errors.where(keep), source=(printed.ERRORS, title))
+        for title, keep in parts.items()
+    )
+
+
+def ranks_table(study: Study) -> str:
+    """Return the third question's table."""
+    columns = [
+        Column(f"Spearman, {kind}", study.ranks.where(keep), 1, 3, (printed.RANKS, kind))
+        for kind, keep in KINDS.items()
+    ]
+    for n in study.sizes:
+        columns.append(Column(f"Spearman, n = {n}", study.ranks.where(at(n)), 1, 3))
+    for n in study.sizes:
+        columns.append(Column(f"picks the best, n = {n}", study.picks.where(at(n)), 1, 2))
+    columns.append(Column("loss by the pick", study.regrets.where(everything)))
+    return _written(columns)
+
+
+def squares_table(study: Study) -> str:
+    """Return the distance of the squared error, which the kernel error estimates too."""
+    return _written(
+        Column(title, study.squares.where(keep), 1000, 3)
+        for title, keep in ({"all": everything} | dict(KINDS)).items()
+    )
+
+
+def evolved_table(study: Study) -> str:
+    """Return what differential evolution could be run on: the smallest samples."""
+    names = ("ES15", "PL^CE", "PL^CE 10", "PL^MSE", "PL_DE")
+    small = at(min(study.sizes))
+    return _written(
+        [
+            Column("map", study.maps.where(small).only(names)),
+            Column("error", study.errors.where(small).only(names)),
+            Column("Spearman", study.ranks.where(small).only(names), 1, 3),
+        ]
+    )
+
+
+def foreign_table(study: Study) -> str:
+    """Return the distance of the map by family of the truth; in brackets an evaluator's own."""
+    maps = study.maps.where(everything)
+    parts = {truth: maps.where(of_truth(truth)) for truth in TRUTHS}
+    leaders = {
+        truth: part.only(n for n in part.names if is_foreign(n, truth)).leaders()
+        for truth, part in parts.items()
+    }
+    rows = []
+    for name in (name for name in TITLES if name in maps.names):
+        cells = []
+        for truth, part in parts.items():
+            text = f"{1000 * part.mean(name):.2f}"
+            text = f"**{text}**" if name in leaders[truth] else text
+            cells.append(text if is_foreign(name, truth) else f"({text})")
+        ratio, error = foreign_ratio(maps, name, REFERENCE)
+        rows.append([TITLES[name], *cells, f"{ratio:.2f} ± {ratio * error:.2f}"])
+    return markdown(["evaluator", *TRUTHS, "against 15 bins"], rows)
+
+
+def clones_table(folder: Path = DATA) -> str:
+    """Return how like their networks the clones are."""
+    content = json.loads((folder / CLONES).read_text(encoding="utf-8"))
+    rows = []
+    for task, found in content.items():
+        cells = [TASKS[task].title]
+        for what in ("ones", "error"):
+            network = found["network"][what]
+            clones = [part[what] for name, part in found.items() if name != "network"]
+            cells += [f"{network:.3f}", f"{min(clones):.3f} to {max(clones):.3f}"]
+        rows.append(cells)
+    return markdown(["question", "ones", "clones: ones", "ECE", "clones: ECE"], rows)
+
+
+def computed(study: Study) -> str:
+    """Say what the stored numbers are made of."""
+    draws = study.maps.draws
+    full = sum(len(rows) for rows in study.rows.values())
+    sizes = " and ".join(f"{n}" for n in study.sizes)
+    seeds = "one seed" if len(study.seeds) == 1 else f"{len(study.seeds)} seeds"
+    return (
+        f"Stored are {len(study.rows)} data sets ({seeds}, {sizes} predictions), from {len(draws)} "
+        f"draws of rows and labels: {full} cells."
+    )
+
+
+def blocks(study: Study, folder: Path = DATA) -> dict[str, str]:
+    """Return the generated parts of the page, by name."""
+    return {
+        "computed": computed(study),
+        "clones": clones_table(folder),
+        "maps": maps_table(study),
+        "raw": raw_table(study),
+        "errors": errors_table(study),
+        "ranks": ranks_table(study),
+        "foreign": foreign_table(study),
+        "squares": squares_table(study),
+        "evolved": evolved_table(study),
+        "claims": claims(study),
+        **{name: directive(name, study) for name in FIGURES},
+    }
+
+
+def rewrite() -> None:
+    """Draw the figures and bring the page up to date."""
+    study = Study(stored())
+    draw_all(study)
+    PAGE.write_text(filled(PAGE.read_text(encoding="utf-8"), blocks(study)), encoding="utf-8")

@@ -1,0 +1,222 @@
+"""Three questions to the stored numbers, each with its standard error.
+
+All numbers of one *draw* (task, truth, size, seed) share its rows and labels, so they are averaged
+first; a standard error is that of a mean over draws. Two evaluators are compared on the same draws.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from book.experiments.pseudo_real.clones import NONE, PseudoSet
+from book.experiments.pseudo_real.stored import Row, Rows
+
+FloatVector = NDArray[np.float64]
+
+# Which truths were fitted in an evaluator's own family: a Platt map is a beta map, and a PL3 map.
+OWN: dict[str, tuple[str, ...]] = {
+    "Platt": ("Platt",),
+    "beta": ("Platt", "beta"),
+    "isotonic": ("isotonic",),
+    "KDE": ("KDE",),
+} | dict.fromkeys(("PL3^CE", "PL3^CE rule", "PL3^CE 10", "PL3^MSE"), ("Platt", "PL3"))
+
+
+class Draw(NamedTuple):
+    """What one draw of rows and labels belongs to."""
+
+    task: str
+    truth: str
+    n: int
+    seed: int
+
+
+Keep = Callable[[Draw], bool]
+
+
+def everything(draw: Draw) -> bool:
+    """Keep every draw."""
+    return True
+
+
+def of_task(task: str) -> Keep:
+    """Keep the draws of a task."""
+    return lambda draw: draw.task == task
+
+
+def of_truth(truth: str) -> Keep:
+    """Keep the draws whose true map belongs to a family."""
+    return lambda draw: draw.truth == truth
+
+
+def at(n: int) -> Keep:
+    """Keep the draws of a size."""
+    return lambda draw: draw.n == n
+
+
+@dataclass(frozen=True)
+class Table:
+    """One number per draw and evaluator; smaller is better unless `higher`."""
+
+    draws: tuple[Draw, ...]
+    names: tuple[str, ...]
+    values: NDArray[np.float64]
+    higher: bool = False
+
+    def where(self, keep: Keep) -> "Table":
+        """Return the part with these draws, and the evaluators that have all of them."""
+        rows = np.array([keep(draw) for draw in self.draws], dtype=bool)
+        values = self.values[rows]
+        full = np.isfinite(values).all(axis=0)
+        return Table(
+            tuple(draw for draw, kept in zip(self.draws, rows, strict=True) if kept),
+            tuple(name for name, kept in zip(self.names, full, strict=True) if kept),
+            values[:, full],
+            self.higher,
+        )
+
+    def only(self, names: Iterable[str]) -> "Table":
+        """Return the part with these evaluators."""
+        wanted = set(names)
+        kept = [name for name in self.names if name in wanted]
+        columns = [self.names.index(name) for name in kept]
+        return Table(self.draws, tuple(kept), self.values[:, columns], self.higher)
+
+    def column(self, name: str) -> FloatVector:
+        """Return the numbers of one evaluator, one per draw."""
+        return np.asarray(self.values[:, self.names.index(name)])
+
+    def mean(self, name: str) -> float:
+        """Return the mean over draws."""
+        return float(self.column(name).mean())
+
+    def standard_error(self, name: str) -> float:
+        """Return the standard error of the mean."""
+        return _standard_error(self.column(name))
+
+    def best(self) -> str:
+        """Return the evaluator with the best mean."""
+        means = self.values.mean(axis=0)
+        return self.names[int(means.argmax() if self.higher else means.argmin())]
+
+    def gap(self, one: str, other: str) -> tuple[float, float]:
+        """Return the mean difference on the same draws, and its standard error."""
+        difference = self.column(one) - self.column(other)
+        return float(difference.mean()), _standard_error(difference)
+
+    def leaders(self) -> tuple[str, ...]:
+        """Return all that the best one does not beat by more than twice the standard error."""
+        best = self.best()
+        gaps = {name: self.gap(name, best) for name in self.names}
+        return tuple(name for name, (gap, error) in gaps.items() if abs(gap) <= 2 * error)
+
+    def beats(self, one: str, other: str) -> bool:
+        """Tell whether one evaluator is better by more than twice the standard error."""
+        gap, error = self.gap(one, other)
+        return (gap if self.higher else -gap) > 2 * error
+
+    def wins(self) -> dict[str, int]:
+        """Return in how many tasks each evaluator has the best mean."""
+        tasks = dict.fromkeys(draw.task for draw in self.draws)
+        parts = [self.where(of_task(task)).best() for task in tasks]
+        return {name: parts.count(name) for name in self.names}
+
+
+def _standard_error(values: FloatVector) -> float:
+    return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("nan")
+
+
+def _groups(rows: Rows, raw: bool) -> dict[Draw, list[PseudoSet]]:
+    """Return the data sets of each draw: of the network itself, or behind its calibrators."""
+    groups: dict[Draw, list[PseudoSet]] = {}
+    for data_set in rows:
+        if (data_set.calibrator == NONE) == raw:
+            draw = Draw(data_set.task, data_set.truth, data_set.n, data_set.seed)
+            groups.setdefault(draw, []).append(data_set)
+    return groups
+
+
+def _names(rows: Rows) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for found in rows.values() for name in found))
+
+
+def distances(rows: Rows, of: Callable[[Row], float], *, raw: bool = False) -> Table:
+    """Return the mean over calibrators of a number of each cell."""
+    groups, names = _groups(rows, raw), _names(rows)
+    values = [
+        [np.mean([of(rows[d][name]) if name in rows[d] else np.nan for d in sets])
+         for name in names]
+        for sets in groups.values()
+    ]  # fmt: skip
+    return Table(tuple(groups), names, np.array(values))
+
+
+def map_distance(row: Row) -> float:
+    """Return the mean distance of the fitted map from the true one, on the whole clone."""
+    return row.map_error
+
+
+def error_distance(row: Row) -> float:
+    """Return the distance of the estimated from the true calibration error."""
+    return abs(row.absolute - row.true_absolute)
+
+
+def squared_distance(row: Row) -> float:
+    """Return the distance of the estimated from the true squared calibration error."""
+    return abs(row.squared - row.true_squared)
+
+
+def rankings(
+    rows: Rows, judge: Callable[[FloatVector, FloatVector], float], *, higher: bool
+) -> Table:
+    """Return, for each draw, how an evaluator orders the calibrators.
+
+    `judge` sees the estimated and the true errors. The kernel error knows no absolute error, so its
+    squares stand in for the estimates.
+    """
+    groups, names = _groups(rows, raw=False), _names(rows)
+    values = np.full((len(groups), len(names)), np.nan)
+    for i, sets in enumerate(groups.values()):
+        truth = np.array([next(iter(rows[d].values())).true_absolute for d in sets])
+        for j, name in enumerate(names):
+            found = [rows[d][name] for d in sets if name in rows[d]]
+            if len(found) == len(sets):
+                estimate = [r.squared if np.isnan(r.absolute) else r.absolute for r in found]
+                values[i, j] = judge(np.array(estimate), truth)
+    return Table(tuple(groups), names, values, higher)
+
+
+def spearman(estimate: FloatVector, truth: FloatVector) -> float:
+    """Return the rank correlation; 0 where all estimates are equal, for they order nothing."""
+    if np.ptp(estimate) == 0 or np.ptp(truth) == 0:
+        return 0.0
+    return float(stats.spearmanr(estimate, truth).statistic)
+
+
+def picks_the_best(estimate: FloatVector, truth: FloatVector) -> float:
+    """Return 1 if the calibrator with the smallest estimate is the best one."""
+    return float(truth[estimate.argmin()] == truth.min())
+
+
+def regret(estimate: FloatVector, truth: FloatVector) -> float:
+    """Return how much worse than the best the calibrator with the smallest estimate is."""
+    return float(truth[estimate.argmin()] - truth.min())
+
+
+def is_foreign(name: str, truth: str) -> bool:
+    """Tell whether a truth is outside an evaluator's own family."""
+    return truth not in OWN.get(name, ())
+
+
+def foreign_ratio(table: Table, name: str, reference: str) -> tuple[float, float]:
+    """Compare with a reference on truths outside the evaluator's own family.
+
+    Returns the geometric mean over draws of the ratio of the two, and the relative standard error.
+    """
+    part = table.where(lambda draw: is_foreign(name, draw.truth))
+    logs = np.log(part.column(name)) - np.log(part.column(reference))
+    return float(np.exp(logs.mean())), _standard_error(logs)

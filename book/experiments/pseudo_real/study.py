@@ -1,0 +1,108 @@
+"""The study as a whole: what was measured, and the tables of the three questions."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from book.experiments.pseudo_real.clones import TASKS
+from book.experiments.pseudo_real.result import (
+    Draw,
+    Keep,
+    Table,
+    distances,
+    error_distance,
+    map_distance,
+    picks_the_best,
+    rankings,
+    regret,
+    spearman,
+    squared_distance,
+)
+from book.experiments.pseudo_real.stored import Rows
+
+TITLES: Final = {
+    "EW15": "15 equal-width bins",
+    "ES15": "15 equal-mass bins",
+    "ES_sweep": "bins by sweep",
+    "ES_CV": "bins by cross-validation",
+    "PL^CE": "PL, log loss",
+    "PL^CE rule": "PL, log loss, by the rule",
+    "PL^CE 10": "PL, log loss, ten maps",
+    "PL^MSE": "PL, Brier score",
+    "PL3^CE": "PL3, log loss",
+    "PL3^CE rule": "PL3, log loss, by the rule",
+    "PL3^CE 10": "PL3, log loss, ten maps",
+    "PL3^MSE": "PL3, Brier score",
+    "PL_DE": "PL by differential evolution",
+    "Platt": "Platt",
+    "beta": "beta",
+    "isotonic": "isotonic",
+    "spline": "spline",
+    "KDE": "kernel densities",
+    "IOP": "intra order-preserving",
+    "KCE": "kernel calibration error",
+}
+
+
+def is_confidence(draw: Draw) -> bool:
+    """Tell whether a draw is about the predicted label."""
+    return TASKS[draw.task].title.endswith("confidence")
+
+
+KINDS: Mapping[str, Keep] = {
+    "confidence": is_confidence,
+    "one-vs-rest": lambda draw: not is_confidence(draw),
+}
+
+
+@dataclass(frozen=True)
+class Study:
+    """The stored numbers, and the tables made from them."""
+
+    rows: Rows
+
+    @cached_property
+    def maps(self) -> Table:
+        """Distance of the map, behind calibrators."""
+        return distances(self.rows, map_distance)
+
+    @cached_property
+    def raw_maps(self) -> Table:
+        """Distance of the map, for the networks themselves."""
+        return distances(self.rows, map_distance, raw=True)
+
+    @cached_property
+    def errors(self) -> Table:
+        """Distance of the error, behind calibrators."""
+        return distances(self.rows, error_distance)
+
+    @cached_property
+    def squares(self) -> Table:
+        """Distance of the squared error, behind calibrators."""
+        return distances(self.rows, squared_distance)
+
+    @cached_property
+    def ranks(self) -> Table:
+        """Rank correlation over calibrators."""
+        return rankings(self.rows, spearman, higher=True)
+
+    @cached_property
+    def picks(self) -> Table:
+        """Whether the best calibrator is picked."""
+        return rankings(self.rows, picks_the_best, higher=True)
+
+    @cached_property
+    def regrets(self) -> Table:
+        """How much worse than the best the calibrator is that is picked."""
+        return rankings(self.rows, regret, higher=False)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The sizes that were measured, in rising order."""
+        return tuple(sorted({data_set.n for data_set in self.rows}))
+
+    @property
+    def seeds(self) -> tuple[int, ...]:
+        """The seeds that were measured."""
+        return tuple(sorted({data_set.seed for data_set in self.rows}))
