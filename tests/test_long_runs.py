@@ -10,13 +10,14 @@ import pytest
 import calibkit as ck
 from calibkit import _progress
 from calibkit.corp import band, corp_band
+from calibkit.fakes import LogitDistortion
 from calibkit.significance import _binned, adaptive_test
 
 ECE = ck.expected_calibration_error
 
 
 def sample(n: int) -> tuple[Any, Any]:
-    drawn = ck.fakes.LogitDistortion(slope=0.7).sample(n, 5)
+    drawn = LogitDistortion(slope=0.7).sample(n, 5)
     return drawn.y_true, drawn.y_prob
 
 
