@@ -426,8 +426,13 @@ def test_rngs(run: Callable[..., Any], bad: Any) -> None:
 
 @pytest.mark.parametrize("bad", [0, -5, 10.0, True, "many", None, np.nan])
 def test_numbers_of_draws(bad: Any) -> None:
-    for run, name in ((band, "n_draws"), (level, "n_draws"), (interval, "n_resamples")):
-        with pytest.raises(ValueError, match=f"{name} must be a whole number of at least 1, got"):
+    for run, name, least in (
+        (band, "n_draws", 2),
+        (level, "n_draws", 1),
+        (interval, "n_resamples", 2),
+    ):
+        told = f"{name} must be a whole number of at least {least}, got"
+        with pytest.raises(ValueError, match=told):
             run(**{name: bad})
 
 

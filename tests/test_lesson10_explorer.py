@@ -105,7 +105,8 @@ class TestView:
         view = lesson10.thermostat_view(temperature=2.0)
         error = view.error
         assert view.describe() == (
-            f"Epoch 40, T = 2: accuracy {view.accuracy:.2f}, log loss {view.log_loss:.2f}, ECE "
+            f"At epoch 40 and T = 2, the accuracy is {view.accuracy:.2f}, the log loss "
+            f"{view.log_loss:.2f}, and the ECE "
             f"{error.value:.3f} from 500 predictions; a calibrated model would show "
             f"{error.null_mean:.3f} ± {error.null_sd:.3f}. The log loss is lowest at T = "
             f"{view.best_temperature:.2f}, with {view.best_log_loss:.2f}."

@@ -196,7 +196,7 @@ class Lesson:
         Examples
         --------
         >>> from calibkit.lessons import open_lesson
-        >>> open_lesson("00").quiz(20).paragraphs[1][:57]
+        >>> open_lesson("00").quiz(20).paragraphs[2][:57]
         '→ Not yet. This is the expected number of sixes. The stan'
         """
         said: list[str] = []
