@@ -6,8 +6,8 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from drawn import assert_nothing_is_cut_off
 from matplotlib.axes import Axes
-from matplotlib.text import Text
 from numpy.typing import NDArray
 
 import calibkit as ck
@@ -33,15 +33,6 @@ def find(ax: Axes, gid: str) -> list:
 def one(ax: Axes, gid: str):
     (artist,) = find(ax, gid)
     return artist
-
-
-def assert_nothing_is_cut_off(ax: Axes) -> None:
-    figure = ax.figure
-    figure.canvas.draw()
-    box, (width, height) = figure.get_tightbbox(), figure.get_size_inches()
-    assert box.x0 >= 0 and box.y0 >= 0 and box.x1 <= width and box.y1 <= height
-    visible = [text for text in figure.findobj(Text) if text.get_text().strip()]
-    assert min(text.get_fontsize() for text in visible) >= 9
 
 
 def points(ax: Axes, gid: str = "means") -> list[tuple[float, float]]:

@@ -7,8 +7,7 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from matplotlib.axes import Axes
-from matplotlib.text import Text
+from drawn import assert_nothing_is_cut_off, find, one
 
 from calibkit import plot
 from calibkit.lessons.lesson10 import figures as figures10
@@ -25,24 +24,6 @@ class Curve:
 
 
 CHANCES = [[0.7, 0.2, 0.1], [0.1, 0.0, 0.9]]
-
-
-def find(ax: Axes, gid: str) -> list[Any]:
-    return [artist for artist in ax.findobj() if artist.get_gid() == gid]
-
-
-def one(ax: Axes, gid: str) -> Any:
-    (artist,) = find(ax, gid)
-    return artist
-
-
-def assert_nothing_is_cut_off(ax: Axes) -> None:
-    figure = ax.figure
-    figure.canvas.draw()
-    box, (width, height) = figure.get_tightbbox(), figure.get_size_inches()
-    assert box.x0 >= 0 and box.y0 >= 0 and box.x1 <= width and box.y1 <= height
-    visible = [text for text in figure.findobj(Text) if text.get_text().strip()]
-    assert min(text.get_fontsize() for text in visible) >= 9
 
 
 class TestCooling:

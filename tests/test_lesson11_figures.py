@@ -7,6 +7,7 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from drawn import find, one
 from matplotlib.axes import Axes
 from matplotlib.text import Text
 
@@ -33,15 +34,6 @@ class Race:
 
     def describe(self) -> str:
         return "Two racers."
-
-
-def find(ax: Axes, gid: str) -> list[Any]:
-    return [artist for artist in ax.findobj() if artist.get_gid() == gid]
-
-
-def one(ax: Axes, gid: str) -> Any:
-    (artist,) = find(ax, gid)
-    return artist
 
 
 def assert_nothing_is_cut_off(ax: Axes) -> None:

@@ -7,8 +7,8 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from drawn import assert_nothing_is_cut_off, find, one
 from matplotlib.axes import Axes
-from matplotlib.text import Text
 
 import calibkit as ck
 from calibkit import plot
@@ -22,24 +22,6 @@ class History:
     refined_log_loss: tuple[float, ...] = (1.9, 1.2, 1.05, 0.95, 1.0)
     calibration_error: tuple[float, ...] = (0.1, 0.02, 0.05, 0.1, 0.2)
     temperature: tuple[float, ...] = (0.8, 1.0, 1.3, 2.0, 2.5)
-
-
-def find(ax: Axes, gid: str) -> list[Any]:
-    return [artist for artist in ax.findobj() if artist.get_gid() == gid]
-
-
-def one(ax: Axes, gid: str) -> Any:
-    (artist,) = find(ax, gid)
-    return artist
-
-
-def assert_nothing_is_cut_off(ax: Axes) -> None:
-    figure = ax.figure
-    figure.canvas.draw()
-    box, (width, height) = figure.get_tightbbox(), figure.get_size_inches()
-    assert box.x0 >= 0 and box.y0 >= 0 and box.x1 <= width and box.y1 <= height
-    visible = [text for text in figure.findobj(Text) if text.get_text().strip()]
-    assert min(text.get_fontsize() for text in visible) >= 9
 
 
 class TestTraining:

@@ -56,7 +56,7 @@ def large_inputs(n: int, rng: np.random.Generator) -> list[Case]:
             best_ms(lambda: ck.adaptive_calibration_error(label, prob)),
             "np.sort of p",
             sort,
-            1.5,
+            1.3,
         ),
     ]
 
