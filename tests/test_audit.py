@@ -490,9 +490,9 @@ def test_any_two_labels_with_a_positive_one(labels: Any, positive: Any) -> None:
 @pytest.mark.parametrize(
     ("labels", "positive", "message"),
     [
-        (["yes", "no"], "Yes", "'Yes' never occurs in y_true, which holds 'yes', 'no'"),
-        (["yes", "no", "NA"], "yes", r"2 labels beside positive='yes': 'no' \(1 row\), 'NA'"),
-        (["yes", None], "yes", r"y_true\[1\] is missing"),
+        (["yes", "no"], "Yes", r"'Yes' never occurs in y_true, which holds 'yes' \(1\)"),
+        (["yes", "no", "NA"], "yes", r"2 labels beside positive='yes': 'no' \(1\), 'NA' \(1\)"),
+        (["yes", None], "yes", r"y_true\[1\] = None is no label"),
     ],
 )
 def test_a_positive_label_that_leaves_doubt_is_refused(

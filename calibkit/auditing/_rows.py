@@ -1,6 +1,5 @@
 """The rows of an audit: checked, in an order of their own, so that theirs cannot matter."""
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from calibkit._containers import events
 from calibkit._result import printable, spell
 from calibkit._validation import (
     as_labels,
@@ -24,7 +24,6 @@ IntVector = NDArray[np.intp]
 # Rows that agree in the label, the largest probability, its class and so many columns are equal
 # for all purposes; sorting by every column of a thousand would take seconds.
 _SORTED_COLUMNS = 16
-_NAMED = 3
 # So few rows can look like rounded probabilities by chance; what two digits may change.
 _BY_CHANCE, _ROUNDED, _MOST_OFF = 5, 0.0051, 0.1
 
@@ -90,7 +89,7 @@ def rows_of(
         given = "both" if y_prob is not None else "neither"
         raise ValueError(f"pass either y_prob or logits=, got {given}; calibkit does not guess.")
     if positive is not None:
-        y_true = happened(y_true, positive)
+        y_true = events(y_true, positive)
     label, prob, rest, scores, columns = _read(y_true, y_prob, logits)
     codes, names = _groups(groups, len(label))
     order = _canonical(label, prob, scores, codes)
@@ -126,27 +125,6 @@ def _read(
 
 def _columns(table: FloatVector) -> int:
     return table.shape[1] if table.ndim == 2 else 1
-
-
-def happened(y_true: Any, positive: Any) -> NDArray[np.int64]:
-    """Return 1 where the label is the positive one; names, numbers and booleans will do."""
-    values = y_true.to_numpy() if hasattr(y_true, "to_numpy") else y_true
-    labels = np.asarray(values).ravel().tolist()
-    missing = next((row for row, label in enumerate(labels) if _is_missing(label)), None)
-    if missing is not None:
-        raise ValueError(f"y_true[{missing}] is missing; drop the row, or find out what happened.")
-    count = Counter(labels)
-    if positive not in count:
-        found = ", ".join(repr(label) for label in list(count)[:_NAMED])
-        raise ValueError(f"positive={positive!r} never occurs in y_true, which holds {found}.")
-    if len(count) > 2:
-        others = [(label, n) for label, n in count.most_common() if label != positive]
-        found = ", ".join(f"{label!r} ({spell(n, 'row')})" for label, n in others[:_NAMED])
-        raise ValueError(
-            f"y_true holds {len(others)} labels beside positive={positive!r}: {found}. Only one "
-            "may mean that it did not happen: drop the rows of the others, or rename them."
-        )
-    return np.array([label == positive for label in labels], dtype=np.int64)
 
 
 def _refuse_rounded(scores: FloatVector) -> None:
