@@ -377,6 +377,12 @@ def command_floors(arguments: list[str]) -> int:
     return tool("floors", *arguments)
 
 
+def command_dist(arguments: list[str]) -> int:
+    """Build the wheel and the source archive, and use them as their users will."""
+    prepare(LAB)
+    return tool("dist", *arguments)
+
+
 def command_run(arguments: list[str]) -> int:
     """Execute lessons (all, or the named ones) and write their .ipynb files."""
     prepare(LAB, TORCH)
@@ -455,6 +461,7 @@ COMMANDS: dict[str, Callable[[list[str]], int]] = {
     "solved": command_solved,
     "portable": command_portable,
     "floors": command_floors,
+    "dist": command_dist,
     "run": command_run,
     "check": command_check,
     "lint": command_lint,
