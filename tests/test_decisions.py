@@ -11,8 +11,6 @@ from scipy.special import expit, logit
 
 import calibkit as ck
 from calibkit.decisions import (
-    Deal,
-    Ward,
     abstention,
     best_actions,
     decision_threshold,
@@ -23,6 +21,7 @@ from calibkit.decisions import (
     regret_curve,
     trust_regret,
 )
+from calibkit.lessons.lesson13.wards import Deal, Ward
 
 PROBABILITY = st.floats(0, 1)
 AMOUNT = st.floats(0.01, 100)
@@ -156,7 +155,7 @@ def test_the_regret_is_what_the_oracle_gains_and_stays_below_its_bound(
 
 
 def test_the_threshold_itself_counts_as_acting_everywhere() -> None:
-    deal = Deal(seen=np.array([[0.5]]), outcome=np.array([[1]]))
+    deal = Deal(seen=np.array([[0.5]]), true=None, outcome=np.array([[1]]))
     assert Ward(benefit=1, harm=1).play(np.asarray, deal).acted == 1
     assert trust_regret([0.25], [0.5], benefit=1, harm=1).missed == 1
     assert trust_regret([0.5], [0.25], benefit=1, harm=1).acted_in_vain == 1
