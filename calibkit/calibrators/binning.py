@@ -74,11 +74,6 @@ class SlopeOneBinning(BinnedCalibrator):
     table_, edges_ : BinTable, ndarray of shape (B + 1,)
         Count, mean prediction and frequency of each bin; its edges, ``[a, b)``.
 
-    Raises
-    ------
-    ValueError
-        By ``fit``, as in `Calibrator`, and if `bins` is not a binning.
-
     Notes
     -----
     ``g(p) = p + f_b - m_b`` for p in bin b, with frequency ``f_b`` and mean prediction ``m_b``: the
@@ -120,11 +115,6 @@ class FlatBinning(BinnedCalibrator):
     ----------
     height_ : ndarray of shape (B,)
         Frequency of each bin; NaN where the bin is empty. Others as in `SlopeOneBinning`.
-
-    Raises
-    ------
-    ValueError
-        By ``fit``, as in `Calibrator`, and if `bins` is not a binning.
 
     Notes
     -----

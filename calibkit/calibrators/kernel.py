@@ -31,11 +31,6 @@ class KernelDensityCalibrator(Calibrator):
     bandwidth_, grid_, height_ : float, ndarray, ndarray
         The bandwidth used; the map at the grid points that see any data, linear in between.
 
-    Raises
-    ------
-    ValueError
-        By ``fit``, as in `Calibrator`, and for a `bandwidth` out of its range.
-
     Notes
     -----
     Where all labels nearby agree, the map says exactly 0 or 1. The data are mirrored at 0 and at 1,

@@ -72,11 +72,6 @@ class PlattCalibrator(Calibrator):
     n_parameters_, converged_, n_iter_
         2, or 1 if all predictions are equal (slope 1); False without finite optimum; Newton steps.
 
-    Raises
-    ------
-    ValueError
-        By ``fit``, as in `Calibrator`, and if `smoothing` is not a bool.
-
     Notes
     -----
     Platt (1999) fitted the line to scores of a support vector machine. For probabilities the score
@@ -141,11 +136,6 @@ class BetaCalibrator(Calibrator):
     n_parameters_, converged_, n_iter_
         3, 2, 2 or 1, fewer for fewer distinct predictions; False without finite optimum; Newton
         steps of all trials.
-
-    Raises
-    ------
-    ValueError
-        By ``fit``, as in `Calibrator`, and for unknown `parameters`.
 
     Notes
     -----

@@ -39,12 +39,6 @@ class ScalingBinning(Calibrator):
     n_parameters_, converged_, n_iter_
         Those of the scaler: the bins do not look at labels.
 
-    Raises
-    ------
-    ValueError
-        By ``fit``, as in `Calibrator`, for an unknown `split` or `scaler`, and for a three-way
-        split of fewer than three predictions.
-
     Notes
     -----
     The output takes finitely many values, so its calibration error can be measured without bias

@@ -82,11 +82,6 @@ class SplineCalibrator(Calibrator):
     n_knots_, n_parameters_, converged_, n_iter_
         Number of knots, twice; True and 0: least squares.
 
-    Raises
-    ------
-    ValueError
-        By ``fit``, as in `Calibrator`, and for `n_knots` or `ends` that are not allowed.
-
     Notes
     -----
     The map need be neither increasing nor within [0, 1], and cut there it may say exactly 0 or 1.

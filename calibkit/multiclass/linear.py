@@ -135,11 +135,6 @@ class VectorScaling(_LinearCalibrator):
     converged_ : bool
         False, with a `CalibrationWarning`, if there is no finite optimum: only without a penalty.
 
-    Raises
-    ------
-    ValueError
-        By ``fit``, as in `MulticlassCalibrator`, and for an unknown `penalty`.
-
     Notes
     -----
     Minimised is ``mean log loss + P_w sum_k (w_k - 1/T)^2 + P_b sum_k b_k^2``, with T of
@@ -180,11 +175,6 @@ class MatrixScaling(_LinearCalibrator):
     weights_, bias_ : ndarray of shape (K, K), and (K,)
         Others as in `VectorScaling`.
 
-    Raises
-    ------
-    ValueError
-        By ``fit``, as in `MulticlassCalibrator`, and for an unknown penalty.
-
     Notes
     -----
     ``"auto"`` shrinks towards temperature scaling: the weight is ``T^2 K (K - 1) / n`` off the
@@ -222,11 +212,6 @@ class DirichletCalibrator(_LinearCalibrator):
     ----------
     weights_, bias_ : ndarray of shape (K, K), and (K,)
         Others as in `VectorScaling`.
-
-    Raises
-    ------
-    ValueError
-        By ``fit``, as in `MulticlassCalibrator`, and for an unknown penalty or `kind`.
 
     Notes
     -----

@@ -49,11 +49,6 @@ class TemperatureScaling(MulticlassCalibrator):
     n_parameters_, n_iter_ : int
         1, or 0 if every row has equal scores throughout (then T = 1); sweeps through the data.
 
-    Raises
-    ------
-    ValueError
-        By ``fit``, as in `MulticlassCalibrator`, and for `bounds` out of order.
-
     Notes
     -----
     The log loss is convex in 1/T. Logits and log-probabilities give the same map, and so do logits

@@ -43,11 +43,6 @@ class VennAbers(Wrapper):
     ----------
     n_classes_, n_parameters_ : int, None
 
-    Raises
-    ------
-    ValueError
-        By ``fit``, as in `MulticlassCalibrator`, and for an unknown `scheme`.
-
     Notes
     -----
     Validity: let P be that end of the interval which belongs to the true label. Then the event has

@@ -65,11 +65,6 @@ class OneVsRest(Wrapper):
     ----------
     calibrators_ : list of Calibrator, the fitted copies, one per class
 
-    Raises
-    ------
-    ValueError
-        By ``fit``, as in `MulticlassCalibrator`, and for a `calibrator` of another kind.
-
     Notes
     -----
     The division can spoil the calibration of the single classes. A row of zeros becomes uniform.
@@ -122,11 +117,6 @@ class Reduced(Wrapper):
     Attributes
     ----------
     calibrators_ : list of one Calibrator
-
-    Raises
-    ------
-    ValueError
-        By ``fit``, as in `OneVsRest`, and for an unknown `rest`.
 
     Notes
     -----
@@ -196,11 +186,6 @@ class ClassWise(Reduced):
     calibrators_, own_ : list of Calibrator, list of int
         The fitted copies: that of all predictions, then those of the classes with their own,
         `own_`.
-
-    Raises
-    ------
-    ValueError
-        By ``fit``, as in `Reduced`, and if `fewest` is not a number from 1 on.
 
     Notes
     -----
