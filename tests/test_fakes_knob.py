@@ -344,8 +344,8 @@ NAN, INF = float("nan"), float("inf")
         ((3, 0.6), {"budget_share": -0.1}, "between 0 .* and 1"),
         ((3, 0.6), {"budget_share": 1.1}, "between 0 .* and 1"),
         ((3, 0.6), {"budget_share": NAN}, "between 0 .* and 1"),
-        ((3, 0.6), {"direction": "up"}, 'choose one of "over", "under", "pivot"'),
-        ((3, 0.6), {"direction": None}, "choose one of"),
+        ((3, 0.6), {"direction": "up"}, 'direction must be "over", "under" or "pivot"'),
+        ((3, 0.6), {"direction": None}, "direction must be"),
         ((3, 0.6), {"pivot": 0.5}, "leave pivot out or set direction"),
         ((3, 0.6), {"direction": "pivot", "pivot": 0.2}, "between 1/K = 0.333333 and 1"),
         ((3, 0.6), {"direction": "pivot", "pivot": NAN}, "between 1/K = 0.333333 and 1"),
@@ -359,7 +359,7 @@ NAN, INF = float("nan"), float("inf")
         ((3, 0.6), {"class_weights": (1, 1, 1)}, "sum to 1, .* 3; divide each"),
         ((3, 0.6), {"class_weights": "abc"}, "3 numbers from 0 to 1"),
         ((3, 0.6), {"class_weights": 0.5}, "3 numbers from 0 to 1"),
-        ((3, 0.6), {"spread": "even"}, 'choose one of "equal", "random"'),
+        ((3, 0.6), {"spread": "even"}, 'spread must be "equal" or "random"'),
     ],
 )
 def test_bad_dials(arguments: tuple, dials: dict, message: str) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit._validation import as_count, as_generator
+from calibkit._validation import as_count, as_generator, as_number
 from calibkit.calibrators._base import FloatVector, IntVector
 
 
@@ -62,6 +62,4 @@ def check_folds(cv: Any) -> int | None:
 
 
 def check_tolerance(tolerance: float) -> None:
-    number = isinstance(tolerance, int | float | np.number) and not isinstance(tolerance, bool)
-    if not number or not 0 <= tolerance < np.inf:
-        raise ValueError(f"tolerance must be a number from 0 on, got {tolerance!r}.")
+    as_number(tolerance, "tolerance", "a number from 0 on", lambda part: 0 <= part < np.inf)

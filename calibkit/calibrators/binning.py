@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from calibkit._validation import as_choice
 from calibkit.bins import Binning, Distinct, EqualMass, EqualWidth, FixedEdges, as_bins
 from calibkit.calibrators._base import Calibrator, FloatVector, IntVector, drawn_apart
 from calibkit.calibrators._words import Weights
@@ -160,11 +161,8 @@ class ChosenBinning(SlopeOneBinning):
     weighted = False
 
     def _fit(self, prob: FloatVector, label: FloatVector, weight: Weights = None) -> None:
-        kinds, rules = ("equal-mass", "equal-width"), ("midpoint", "first")
-        for name, options in (("kind", kinds), ("rule", rules)):
-            value = getattr(self, name)
-            if value not in options:
-                raise ValueError(f"{name} must be one of {options}, got {value!r}.")
+        as_choice(self.kind, "kind", ("equal-mass", "equal-width"))
+        as_choice(self.rule, "rule", ("midpoint", "first"))
         # Positions among sorted rows carry no row order.
         order = np.lexsort((label, prob))
         self.n_bins_ = self._choose(prob[order], label[order])

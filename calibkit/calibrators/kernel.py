@@ -5,6 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from calibkit._validation import as_number
 from calibkit.calibrators._base import Calibrator, FloatVector
 
 _REACH = 3  # where the triweight kernel with standard deviation 1 ends
@@ -77,13 +78,8 @@ class KernelDensityCalibrator(Calibrator):
             spread = spread or np.sort(np.concatenate([zeros, ones])).std()
             rule = spread * (2 * (len(zeros) + len(ones))) ** -0.2
             return float(np.clip(rule, _NARROWEST, _WIDEST))
-        number = isinstance(self.bandwidth, int | float | np.number)
-        if not number or not _NARROWEST <= self.bandwidth <= _WIDEST:
-            raise ValueError(
-                f'bandwidth must be a number from {_NARROWEST} to 1/3, or "rule", '
-                f"got {self.bandwidth!r}."
-            )
-        return float(self.bandwidth)
+        words = f'a number from {_NARROWEST} to 1/3, or "rule"'
+        return as_number(self.bandwidth, "bandwidth", words, lambda h: _NARROWEST <= h <= _WIDEST)
 
     def _curve(self, prob: FloatVector) -> FloatVector:
         return np.interp(prob, self.grid_, self.height_)

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from calibkit._validation import as_count
+from calibkit._validation import as_choice, as_count
 from calibkit.calibrators._base import Calibrator, FloatVector
 from calibkit.calibrators._folds import assign_folds
 
@@ -108,8 +108,7 @@ class SplineCalibrator(Calibrator):
     rng: int | np.random.Generator | None = 0
 
     def _fit(self, prob: FloatVector, label: FloatVector) -> None:
-        if not isinstance(self.ends, str) or self.ends not in _ENDS:
-            raise ValueError(f'ends must be "natural", "parabolic" or "linear", got {self.ends!r}.')
+        as_choice(self.ends, "ends", _ENDS)
         if self.n_knots is not None:
             fewest = 4 if self.ends == "linear" else 3
             self.n_knots_ = as_count(self.n_knots, "n_knots", fewest)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from calibkit._validation import BLOCK_ROWS, as_count, as_generator
+from calibkit._validation import BLOCK_ROWS, as_choice, as_count, as_generator, as_number
 from calibkit.fakes import _dials
 from calibkit.fakes._beta import ScaledBeta
 from calibkit.fakes._rows import choose, fill, limit_shares, true_rows
@@ -82,7 +82,7 @@ class KnobClassifier:
 
     def __post_init__(self) -> None:
         n_classes = as_count(self.n_classes, "n_classes", 2)
-        direction = _dials.as_choice(self.direction, "direction", _dials.DIRECTIONS)
+        direction = as_choice(self.direction, "direction", _dials.DIRECTIONS)
         feasible = "between 0 (calibrated) and 1 (the whole error budget)"
         weights = self.class_weights
         if weights is not None:
@@ -90,11 +90,13 @@ class KnobClassifier:
         checked = {
             "n_classes": n_classes,
             "accuracy": _dials.as_accuracy(self.accuracy, n_classes),
-            "budget_share": _dials.as_between(self.budget_share, "budget_share", feasible, 0, 1),
+            "budget_share": as_number(
+                self.budget_share, "budget_share", feasible, lambda share: 0 <= share <= 1
+            ),
             "pivot": _dials.as_pivot(self.pivot, direction, n_classes),
             "concentration": _dials.as_positive(self.concentration, "concentration"),
             "class_weights": weights,
-            "spread": _dials.as_choice(self.spread, "spread", _dials.SPREADS),
+            "spread": as_choice(self.spread, "spread", _dials.SPREADS),
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
@@ -111,7 +113,7 @@ class KnobClassifier:
         >>> round(KnobClassifier.with_error(5, 0.8, 0.18, "over", concentration=3).budget_share, 9)
         0.9
         """
-        wanted = _dials.as_number(error, "error", "a number from 0 on")
+        wanted = as_number(error, "error", "a number from 0 on", lambda e: not np.isnan(e))
         if "budget_share" in dials:
             raise ValueError("with_error sets budget_share itself; give the error only.")
         fake = cls(n_classes, accuracy, direction=direction, **dials)

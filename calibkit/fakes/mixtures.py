@@ -105,10 +105,6 @@ class DirichletMixture:
         means = [np.array(alpha) / sum(alpha) for alpha in self.alphas]
         return np.asarray(np.array(self.weights) @ np.array(means))
 
-    def expected_maximum(self, order: int = 1) -> float:
-        """Mean of the largest probability to the power `order`; see `expected_maximum`."""
-        return expected_maximum(self, order)
-
     def log_density(self, prob: Any) -> FloatVector:
         """Logarithm of the density at probabilities of shape (n, K)."""
         table = as_probabilities(prob).astype(np.float64)

@@ -4,8 +4,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from itertools import permutations
 
-from calibkit.finite._checks import as_vector
-from calibkit.finite._exact import Vector
+from calibkit.finite._exact import Vector, as_vector
 from calibkit.finite.classifier import FiniteClassifier
 
 Atoms = list[tuple[Vector, Vector]]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibkit._result import Number, listed, read_only, spell
-from calibkit._validation import as_count
+from calibkit._validation import as_count, as_number
 from calibkit.calibrators import Calibrator, SlopeOneBinning
 from calibkit.calibrators._base import FloatVector
 from calibkit.errors import calibration_error
@@ -63,9 +63,7 @@ class FitOnTest(Number):
 
     def error(self, alpha: float) -> float:
         """Return ``(1/n) sum_i |g(p_i) - p_i|^alpha``, without a root, for any alpha above 0."""
-        number = isinstance(alpha, int | float | np.number) and not isinstance(alpha, bool)
-        if not number or not 0 < alpha < np.inf:
-            raise ValueError(f"alpha must be a finite number above 0, got {alpha!r}.")
+        as_number(alpha, "alpha", "a finite number above 0", lambda value: 0 < value < np.inf)
         return float(np.mean(np.abs(self.fitted - self.prob) ** alpha))
 
     def describe(self) -> str:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from calibkit._validation import as_number
 from calibkit.calibrators._folds import assign_folds
 from calibkit.calibrators._words import Weights
 from calibkit.multiclass._softmax_fit import Features, Problem, SoftmaxFit, minimise
@@ -33,10 +34,8 @@ class Penalty:
 
 
 def check_weight(value: Any, name: str, besides: str = "") -> float:
-    number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-    if not number or not 0 <= value < np.inf:
-        raise ValueError(f"{name} must be {besides}a finite number from 0 on, got {value!r}.")
-    return float(value)
+    words = f"{besides}a finite number from 0 on"
+    return as_number(value, name, words, lambda weight: 0 <= weight < np.inf)
 
 
 @dataclass(frozen=True, slots=True)

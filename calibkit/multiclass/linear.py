@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from calibkit._validation import CalibrationWarning, FloatArray
+from calibkit._validation import CalibrationWarning, FloatArray, as_choice
 from calibkit.calibrators._words import Weights
 from calibkit.multiclass._base import FloatMatrix, MulticlassCalibrator
 from calibkit.multiclass._linear_fit import (
@@ -28,13 +28,6 @@ class _LinearCalibrator(MulticlassCalibrator):
     """What vector, matrix and Dirichlet scaling share."""
 
     full: ClassVar[bool] = True
-
-    weights_: FloatMatrix
-    bias_: FloatVector
-    gradient_norm_: float
-    training_loss_: float
-    multiple_: float | None
-    scores_: FloatVector | None
 
     def __init__(
         self,
@@ -248,8 +241,7 @@ class DirichletCalibrator(_LinearCalibrator):
         return np.asarray(special.log_softmax(x, axis=1)) if self.input == "logits" else x
 
     def _rule(self, multiple: float | None, n: float, k: int, temperature: float) -> Penalty:
-        if self.kind not in ("odir", "l2"):
-            raise ValueError(f'kind must be "odir" or "l2", got {self.kind!r}.')
+        as_choice(self.kind, "kind", ("odir", "l2"))
         rule = super()._rule(multiple, n, k, temperature)
         if self.kind == "odir":
             return rule

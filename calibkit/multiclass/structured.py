@@ -59,9 +59,6 @@ class StructuredMatrixScaling(Wrapper):
     family: ClassVar[str] = "structured matrix"
     can_say_zero = weighted = False
 
-    model_: Any
-    gradient_norm_: float
-
     def __init__(self, input: str):
         self.input = input
 

@@ -71,10 +71,6 @@ class TemperatureScaling(MulticlassCalibrator):
     preserves_argmax: ClassVar[bool] = True
     takes_one_event: ClassVar[bool] = True
 
-    temperature_: float
-    at_bound_: str | None
-    gradient_norm_: float
-
     def __init__(self, input: str, bounds: tuple[float, float] = (1e-6, 1e6)):
         self.input = input
         self.bounds = bounds

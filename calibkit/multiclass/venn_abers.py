@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibkit._progress import track
-from calibkit._validation import FloatArray
+from calibkit._validation import FloatArray, as_choice
 from calibkit.calibrators._words import Weights
 from calibkit.multiclass._base import FloatMatrix
 from calibkit.multiclass.wrappers import Wrapper, normalised
@@ -82,8 +82,7 @@ class VennAbers(Wrapper):
         return np.asarray(scores, np.float64) if scores.ndim == 1 else super()._prepared(scores)
 
     def _fit(self, prob: FloatArray, label: IntVector, weight: FloatMatrix | None = None) -> None:
-        if not isinstance(self.scheme, str) or self.scheme not in ("one-vs-rest", "pairwise"):
-            raise ValueError(f'scheme must be "one-vs-rest" or "pairwise", got {self.scheme!r}.')
+        as_choice(self.scheme, "scheme", ("one-vs-rest", "pairwise"))
         self.n_parameters_ = None
         self._pairs = None
         if prob.ndim == 1:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy import special
 from sklearn.base import clone
 
-from calibkit._validation import FloatArray, as_count
+from calibkit._validation import FloatArray, as_choice, as_count
 from calibkit.calibrators import Calibrator, PlattCalibrator
 from calibkit.calibrators._words import Weights
 from calibkit.multiclass._base import FloatMatrix, MulticlassCalibrator
@@ -144,8 +144,7 @@ class Reduced(Wrapper):
         return []
 
     def _fit(self, prob: FloatArray, label: IntVector, weight: Weights = None) -> None:
-        if not isinstance(self.rest, str) or self.rest not in ("proportional", "uniform"):
-            raise ValueError(f'rest must be "proportional" or "uniform", got {self.rest!r}.')
+        as_choice(self.rest, "rest", ("proportional", "uniform"))
         top, confidence = prob.argmax(axis=1), prob.max(axis=1)
         self.own_ = self._classes(top, weight)
         groups: list[Any] = [slice(None), *(top == c for c in self.own_)]
@@ -202,8 +201,6 @@ class ClassWise(Reduced):
     """
 
     family: ClassVar[str] = "class-wise"
-
-    own_: list[int]
 
     def __init__(
         self, input: str, calibrator: Any = None, rest: str = "proportional", fewest: int = 30

@@ -17,7 +17,7 @@ from calibkit._result import read_only, spell
 from calibkit._validation import as_array, as_count, as_generator, as_predictions
 from calibkit.decisions import regret_bound
 from calibkit.fakes import ClassKnobs, KnobClassifier
-from calibkit.fakes._dials import as_amount, as_finite
+from calibkit.fakes._dials import as_finite, as_positive
 from calibkit.fakes._sample import FloatVector, Rng
 
 IntVector = NDArray[np.signedinteger[Any]]
@@ -211,7 +211,7 @@ class Ward(Game):
 
     def __post_init__(self) -> None:
         for name in ("benefit", "harm"):
-            object.__setattr__(self, name, as_amount(getattr(self, name), name))
+            object.__setattr__(self, name, as_positive(getattr(self, name), name))
         as_count(self.size, "size")
         if self.beds is not None and as_count(self.beds, "beds", 0) > self.size:
             raise ValueError(
@@ -296,7 +296,7 @@ class Capacity:
     share: float = 0.4
 
     def __post_init__(self) -> None:
-        stakes = tuple(as_amount(value, f"stakes[{j}]") for j, value in enumerate(self.stakes))
+        stakes = tuple(as_positive(value, f"stakes[{j}]") for j, value in enumerate(self.stakes))
         if not stakes:
             raise ValueError("stakes is empty; at least one stake is needed.")
         object.__setattr__(self, "stakes", stakes)
