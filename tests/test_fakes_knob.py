@@ -52,7 +52,7 @@ def golden_cases() -> list[tuple[KnobClassifier, dict[str, float]]]:
 @pytest.mark.parametrize(("fake", "exact"), golden_cases(), ids=lambda v: str(v)[:90])
 def test_golden_values(fake: KnobClassifier, exact: dict[str, float]) -> None:
     truth = fake.truth()
-    assert fake.variance == pytest.approx(exact["var_Q"], abs=1e-12)
+    assert fake.law.variance == pytest.approx(exact["var_Q"], abs=1e-12)
     for theirs, ours in NAMES.items():
         if fake.spread == "random" and theirs in ONLY_EQUAL:
             assert np.isnan(getattr(truth, ours))
@@ -140,15 +140,15 @@ def test_maps_undo_the_distortion(fake: KnobClassifier) -> None:
 @given(knobs(), st.lists(st.floats(-0.1, 1.1), min_size=2, max_size=6))
 def test_distribution_of_the_true_confidence(fake: KnobClassifier, points: list[float]) -> None:
     q = np.sort(points)
-    whole, part = fake.cdf(q), fake.partial_mean(q)
+    whole, part = fake.law.cdf(q), fake.law.partial_mean(q)
     assert np.all(np.diff(whole) >= 0) and np.all(np.diff(part) >= -1e-15)
     assert np.all((whole >= 0) & (whole <= 1))
     low = 1 / fake.n_classes
     assert np.all(part <= whole * np.clip(q, low, 1) + 1e-12)
     assert np.all(part >= whole * low - 1e-12)
-    assert fake.cdf(1) == 1 and fake.partial_mean(1) == pytest.approx(fake.accuracy)
+    assert fake.law.cdf(1) == 1 and fake.law.partial_mean(1) == pytest.approx(fake.accuracy)
     # Nothing lies below 1/K; at 1/K itself, rounding can move a step of a narrow distribution.
-    assert fake.cdf(low * (1 - 1e-9)) == 0 and fake.partial_mean(0) == 0
+    assert fake.law.cdf(low * (1 - 1e-9)) == 0 and fake.law.partial_mean(0) == 0
 
 
 def test_distribution_agrees_with_scipy() -> None:
@@ -156,11 +156,11 @@ def test_distribution_agrees_with_scipy() -> None:
     mean = (0.7 - 0.2) / 0.8
     reference = stats.beta(3 * mean, 3 * (1 - mean), loc=0.2, scale=0.8)
     q = np.linspace(0, 1, 41)
-    np.testing.assert_allclose(fake.cdf(q), reference.cdf(q), atol=1e-14)
-    assert fake.variance == pytest.approx(reference.var())
+    np.testing.assert_allclose(fake.law.cdf(q), reference.cdf(q), atol=1e-14)
+    assert fake.law.variance == pytest.approx(reference.var())
     for point in (0.3, 0.75, 0.99):
         part = integrate.quad(lambda x: x * reference.pdf(x), 0.2, point)[0]
-        assert fake.partial_mean(point) == pytest.approx(part, abs=1e-9)
+        assert fake.law.partial_mean(point) == pytest.approx(part, abs=1e-9)
     pivot = KnobClassifier(5, 0.7, concentration=3, direction="pivot", pivot=0.5)
     distance = reference.expect(lambda x: abs(x - 0.5))
     assert pivot.room == pytest.approx(distance, abs=1e-7)

@@ -288,7 +288,7 @@ def test_bad_gaussians(build, message: str) -> None:
 
 def last_bin_mass(fake: KnobClassifier) -> float:
     """Share of predictions whose confidence falls in the last of 15 bins."""
-    return 1 - float(fake.cdf(fake.true_map(14 / 15)))
+    return 1 - float(fake.law.cdf(fake.true_map(14 / 15)))
 
 
 def test_the_lookalike_has_the_numbers_of_the_network() -> None:

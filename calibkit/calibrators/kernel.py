@@ -35,13 +35,12 @@ class KernelDensityCalibrator(Calibrator):
     Notes
     -----
     Where all labels nearby agree, the map says exactly 0 or 1. The data are mirrored at 0 and at 1,
-    else the densities would fall to half there. Gaps wider
-    than 3 h on both sides are crossed straight. If the zeros have no spread, the rule takes that of
-    all predictions. Sums are taken on a grid: from a bandwidth of 0.01 on the map differs from the
-    sums over all pairs by less than 0.0001, at the narrowest by less than 0.002. The authors'
-    program sets the densities to 0 outside the *open* interval (0, 1), so at 0 and 1 its map
-    repeats the grid point before; here they are points like any other. Zhang, Kailkhura and Han
-    (2020). Taught in lesson 10.
+    else the densities would fall to half there. Gaps wider than 3 h on both sides are crossed
+    straight. If the zeros have no spread, the rule takes that of all predictions. Sums are taken on
+    a grid: from a bandwidth of 0.01 on the map is within 0.0001 of the sums over all pairs, at the
+    narrowest within 0.002. The authors' program sets the densities to 0 outside the *open* interval
+    (0, 1); here 0 and 1 are points like any other. Zhang, Kailkhura and Han (2020). Taught in
+    lesson 10.
 
     Examples
     --------

@@ -85,12 +85,11 @@ class SplineCalibrator(Calibrator):
     Notes
     -----
     The map need be neither increasing nor within [0, 1], and cut there it may say exactly 0 or 1.
-    It is linear between predictions and
-    constant beyond them. For ties the slope is the mean over their share of the axis. With fewer
-    predictions than knots the smallest heights that fit are used. Differences from the authors'
-    program: the curve starts at (0, 0) and ends at k / n = 1 (it spreads k = 1, ..., n over [0,
-    1]). And between two predictions it swaps the weights of the two neighbours, which makes a map
-    with n teeth. Gupta et al. (2021). Taught in lesson 10.
+    It is linear between predictions and constant beyond them. For ties the slope is the mean over
+    their share of the axis. With fewer predictions than knots the smallest heights that fit are
+    used. The authors' program spreads k = 1, ..., n over [0, 1]; here the curve starts at (0, 0).
+    It also swaps the weights of the two neighbours between predictions, which makes a map with n
+    teeth. Gupta et al. (2021). Taught in lesson 10.
 
     Examples
     --------

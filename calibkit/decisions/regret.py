@@ -1,8 +1,4 @@
-"""What trusting wrong probabilities costs, and the most that it can cost. Lesson 13.
-
-Acting pays B if it was right and costs H if not; waiting pays nothing. Acting is worth it from
-the probability ``t = H / (B + H)`` on.
-"""
+"""What it costs to act on wrong probabilities, where acting pays B if it was right, and costs H."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -139,24 +139,12 @@ class KnobClassifier:
     @property
     def room(self) -> float:
         """The largest expected calibration error in this direction (Lemma 1)."""
-        return self._true.mean_distance(self.anchor)
+        return self.law.mean_distance(self.anchor)
 
     @property
-    def variance(self) -> float:
-        """Variance of the true confidence: sharpness, which `concentration` controls."""
-        return self._true.variance
-
-    @property
-    def _true(self) -> ScaledBeta:
+    def law(self) -> ScaledBeta:
+        """Law of the true confidence, with `cdf`, `partial_mean` and `variance` (its sharpness)."""
         return ScaledBeta(1 / self.n_classes, self.accuracy, self.concentration)
-
-    def cdf(self, q: Any) -> FloatVector:
-        """Return the share of predictions whose true confidence is at most `q`."""
-        return self._true.cdf(q)
-
-    def partial_mean(self, q: Any) -> FloatVector:
-        """Return ``E[Q; Q <= q]``: right predictions among those of `cdf`, per prediction."""
-        return self._true.partial_mean(q)
 
     def true_map(self, confidence: Any) -> FloatVector:
         """Return the true confidence behind each reported one; NaN where none is ever reported.
@@ -180,7 +168,7 @@ class KnobClassifier:
 
     def truth(self) -> FakeTruth:
         """Return all true values; class-wise, Brier and log loss need equal shares, else NaN."""
-        share, anchor, k, true = self.budget_share, self.anchor, self.n_classes, self._true
+        share, anchor, k, true = self.budget_share, self.anchor, self.n_classes, self.law
         error = share * self.room
         square = share**2 * (true.variance + (self.accuracy - anchor) ** 2)
         sharp = true.variance + true.mean**2  # E Q^2
@@ -211,7 +199,7 @@ class KnobClassifier:
             said_rest = (1 - share) * rest + share * (1 - anchor)
             return float(-special.xlogy(q, said) - special.xlogy(rest, said_rest / (k - 1)))
 
-        return self._true.expectation(loss)
+        return self.law.expectation(loss)
 
     def sample(self, n: int, rng: Rng = None) -> FakeSample:
         """Draw `n` predictions with labels, and the true rows that the labels were drawn from.
@@ -258,7 +246,7 @@ def draw_rows(
         """Return the value of each row's predicted class; a single value stays a scalar."""
         return values[0] if len(values) == 1 else np.array(values)[predicted]
 
-    laws = [knob._true for knob in knobs]
+    laws = [knob.law for knob in knobs]
     unit = generator.beta(own([law.a for law in laws]), own([law.b for law in laws]), n)
     true = 1 / k + (1 - 1 / k) * unit
     rest = (1 - 1 / k) * (1 - unit)

@@ -35,12 +35,6 @@ class DirichletMixture:
     ----------
     weights, alphas : sequence of M floats, sequence of M sequences of K floats
         Share of each component, with sum 1, and its parameters.
-
-    Examples
-    --------
-    >>> mixture = DirichletMixture((0.5, 0.5), ((8, 1, 1), (1, 2, 7)))
-    >>> mixture.class_frequency().round(4).tolist()
-    [0.45, 0.15, 0.4]
     """
 
     weights: tuple[float, ...]

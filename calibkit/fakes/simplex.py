@@ -186,11 +186,6 @@ class LogLinear(Distortion):
     ----------
     weights, bias : sequence of K rows of K floats, sequence of K floats, optional
         W: on the diagonal boldness per class, off it confusions; b, 0 by default.
-
-    Examples
-    --------
-    >>> LogLinear([[0.5, 0.5, 0], [0.5, 0.5, 0], [0, 0, 1]])([[0.64, 0.16, 0.2]]).round(4).tolist()
-    [[0.381, 0.381, 0.2381]]
     """
 
     weights: tuple[tuple[float, ...], ...]

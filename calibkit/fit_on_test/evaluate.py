@@ -101,23 +101,15 @@ def fit_on_test(
 
     Parameters
     ----------
-    y_true, y_prob : array-like of shape (n,); (n,) or (n, K)
-        Labels 0 and 1, or ``0 .. K-1``; P(y = 1), or one column per class with rows that sum to 1.
+    y_true, y_prob, view
+        As in `expected_calibration_error`, also in what is refused.
     evaluator : Calibrator or scikit-learn estimator, optional
         The family of maps: any calibrator, or any estimator with ``fit`` and ``predict`` or
         ``predict_proba`` on one column. By default ``SlopeOneBinning(15)``, which gives the
         expected calibration error.
-    view : {"top-label"} or int, optional
-        Which event; needed when `y_prob` has columns.
     null_draws, rng : int, int, numpy.random.Generator or None
         How often labels are redrawn from the predictions and the map is fitted again, to see what a
         calibrated model would show.
-
-    Raises
-    ------
-    ValueError
-        If labels, probabilities, view or evaluator are not valid, or the evaluator refuses the
-        data.
 
     Notes
     -----

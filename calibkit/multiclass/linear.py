@@ -18,6 +18,7 @@ from calibkit.multiclass._linear_fit import (
     check_weight,
     fit_linear,
     held_out_losses,
+    mapped,
 )
 
 IntVector = NDArray[np.intp]
@@ -64,9 +65,7 @@ class _LinearCalibrator(MulticlassCalibrator):
     def _fit(self, logits: FloatArray, label: IntVector, weight: FloatVector | None = None) -> None:
         x = self._features(logits)
         self.multiple_, self.scores_ = self._strength(x, label)
-        self._result = self._fit_one(x, label, self.multiple_, weight)
-        fit = self._result.fit
-        self.weights_, self.bias_ = self._result.weights, self._result.bias
+        self.weights_, self.bias_, fit = self._fit_one(x, label, self.multiple_, weight)
         self.training_loss_, self.gradient_norm_ = fit.loss, fit.gradient
         self.n_iter_, self.converged_ = fit.n_iter, fit.converged and fit.finite
         k = x.shape[1]
@@ -100,8 +99,8 @@ class _LinearCalibrator(MulticlassCalibrator):
         return fit_linear(x, label, partial(self._rule, multiple), self.full, weight)
 
     def _calibrate(self, logits: FloatArray) -> FloatMatrix:
-        mapped = self._result.logits(self._features(logits))
-        return np.asarray(special.softmax(mapped, axis=1))
+        new = mapped(self._features(logits), self.weights_, self.bias_)
+        return np.asarray(special.softmax(new, axis=1))
 
 
 class VectorScaling(_LinearCalibrator):

@@ -48,10 +48,8 @@ class VennAbers(Wrapper):
     Validity: let P be that end of the interval which belongs to the true label. Then the event has
     probability P given P, exactly, for data in random order and any number of them. No single map
     has such a guarantee. Of many classes each has it on its own, before rows are divided by their
-    sum. The width shows how little data there are near a score. Between two scores that were fitted
-    to, the interval is the same: the fits are steps, in exact arithmetic. Scores that
-    differ by rounding are one score: the batch in which a model is asked plays no part. Weights are
-    counts.
+    sum. The width shows how little data there are near a score. The fits are steps, in exact
+    arithmetic; scores that differ by rounding are one score. Weights are counts.
     ``Calibrated(model, VennAbers("probabilities"), cv="prefit")`` is the inductive form,
     `CrossVennAbers` the cross form. Vovk, Petej and Fedorova (2015) sections 2 to 4; Price, Knerr,
     Personnaz and Dreyfus (1994) for pairs. Taught in lessons 10 and 11.

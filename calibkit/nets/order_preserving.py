@@ -24,7 +24,7 @@ class OrderPreserving(MulticlassCalibrator):
 
     The logits of a row are divided by the best temperature and sorted. A network with one hidden
     layer gives a positive factor for each gap from the row's log-probabilities; the new logits are
-    sums of the new gaps, put back in their places.
+    sums of the new gaps, put back in their places. Needs torch.
 
     Parameters
     ----------
@@ -45,16 +45,9 @@ class OrderPreserving(MulticlassCalibrator):
         divided.
     weights_ : tuple of ndarray
         Weights and biases: (K, hidden), (hidden,), (hidden, K - 1), (K - 1,).
-    objective_, gradient_norm_ : float
-        Mean log loss plus penalty at the solution, and its largest absolute slope there.
-    n_parameters_, n_iter_, converged_ : int, int, bool
-        Weights, biases and temperature; steps of the optimiser; whether it found a minimum.
-
-    Raises
-    ------
-    ValueError, ImportError
-        By ``fit``, as in `MulticlassCalibrator`, for settings that are not valid, and where torch
-        is not installed.
+    objective_, gradient_norm_, n_parameters_ : float, float, int
+        Mean log loss plus penalty at the solution, its largest absolute slope there; weights,
+        biases and temperature.
 
     Notes
     -----

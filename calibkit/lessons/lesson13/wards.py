@@ -190,7 +190,8 @@ def _cut(knob: KnobClassifier, confidence: float) -> float:
 
 def _treated(knob: KnobClassifier, cut: float) -> tuple[float, float]:
     """Return the shares of patients, and of right ones among all, with ``Q >= cut``."""
-    return 1 - float(knob.cdf(cut)), knob.accuracy - float(knob.partial_mean(cut))
+    law = knob.law
+    return 1 - float(law.cdf(cut)), knob.accuracy - float(law.partial_mean(cut))
 
 
 @dataclass(frozen=True, slots=True)
@@ -410,8 +411,7 @@ class Clinic(Game):
 
     def describe(self) -> str:
         """Say the size, the prices and the budget."""
-        prices = ", ".join(map(str, self.prices))
-        return f"Clinic: {self.size} patients, prices {prices}, budget {self.budget}."
+        return f"Clinic: {self.size} patients, prices {self.prices}, budget {self.budget}."
 
 
 def knapsack(gain: FloatVector, prices: Sequence[int], budget: int) -> NDArray[np.intp]:
