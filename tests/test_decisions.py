@@ -303,7 +303,10 @@ BAD: dict[str, tuple[Any, str]] = {
     "half action": (lambda: policy_cost([0], [0.5], actions=[0.5], **GOOD), r"actions\[0\]"),
     "too few": (lambda: policy_cost([0, 1], [0.5, 0.1], actions=[1], **GOOD), "2 predictions"),
     "bad label": (lambda: policy_cost([2], [0.5], **GOOD), r"y_true\[0\] = 2"),
-    "no harm": (lambda: trust_regret([0.5], [0.5], benefit=1, harm=0), "harm must be above 0"),
+    "no harm": (
+        lambda: trust_regret([0.5], [0.5], benefit=1, harm=0),
+        "harm must be a positive finite number",
+    ),
     "NaN benefit": (lambda: regret_bound(0.1, benefit=np.nan, harm=1), "benefit must be"),
     "large error": (lambda: regret_bound(1.1, benefit=1, harm=1), "error must be a finite number"),
     "true flag": (lambda: regret_bound(0.1, benefit=True, harm=1), "benefit must be"),

@@ -57,7 +57,6 @@ def test_golden_mixture() -> None:
     np.testing.assert_allclose(MIXTURE.class_frequency(), row["class_freq_exact"], atol=1e-12)
     density = np.exp(MIXTURE.log_density(np.full((1, 3), 1 / 3)))[0]
     assert density == pytest.approx(row["pdf_at_center"], abs=1e-9)
-    assert expected_maximum(MIXTURE, 2) == expected_maximum(MIXTURE, 2)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 5, 10, 100, 1000])

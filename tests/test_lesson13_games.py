@@ -441,8 +441,8 @@ def real(policies: Any) -> Any:
 
 
 BAD: dict[str, tuple[Any, str]] = {
-    "no benefit": (lambda: Ward(benefit=0), "benefit must be above 0"),
-    "infinite harm": (lambda: Ward(harm=np.inf), "harm must be a finite number"),
+    "no benefit": (lambda: Ward(benefit=0), "benefit must be a positive"),
+    "infinite harm": (lambda: Ward(harm=np.inf), "harm must be a positive finite number"),
     "no stakes": (lambda: Capacity(stakes=()), "stakes is empty"),
     "negative stake": (lambda: Capacity(stakes=(1, -2)), r"stakes\[1\]"),
     "share": (lambda: Capacity(share=1.2), "share must be"),
@@ -472,7 +472,10 @@ BAD: dict[str, tuple[Any, str]] = {
         "direction must be",
     ),
     "errors": (lambda: requirement_sweep(Ward(), accuracies=0.8, errors=[0, -1]), r"errors\[1\]"),
-    "accuracy": (lambda: requirement_sweep(Ward(), accuracies=1.0, errors=0), "accuracy must lie"),
+    "accuracy": (
+        lambda: requirement_sweep(Ward(), accuracies=1.0, errors=0),
+        "accuracy must be strictly",
+    ),
 }
 
 

@@ -142,8 +142,13 @@ class KnobClassifier:
         return self.law.mean_distance(self.anchor)
 
     @property
+    def variance(self) -> float:
+        """Variance of the true confidence: sharpness, which `concentration` controls."""
+        return self.law.variance
+
+    @property
     def law(self) -> ScaledBeta:
-        """Law of the true confidence, with `cdf`, `partial_mean` and `variance` (its sharpness)."""
+        """Law of the true confidence Q, with ``cdf(q)`` and ``partial_mean(q)``, E[Q; Q <= q]."""
         return ScaledBeta(1 / self.n_classes, self.accuracy, self.concentration)
 
     def true_map(self, confidence: Any) -> FloatVector:

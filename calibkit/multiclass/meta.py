@@ -1,6 +1,5 @@
 """A classifier with its calibrator: fitted together, on data kept apart or on folds."""
 
-from collections.abc import Iterable
 from typing import Any, Self
 
 import numpy as np
@@ -10,12 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, check_cv, cross_val_predict
 from sklearn.utils import _safe_indexing
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import (
-    check_is_fitted,
-    column_or_1d,
-    has_fit_parameter,
-    indexable,
-)
+from sklearn.utils.validation import check_is_fitted, column_or_1d, has_fit_parameter, indexable
 
 from calibkit._validation import as_count, as_generator, as_weights
 from calibkit.calibrators import Calibrator
@@ -69,9 +63,7 @@ class _OnFolds(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
             raise ValueError(
                 f"y has only one class, {classes[0]}; a classifier needs at least two."
             )
-        if not isinstance(self.cv, str) and (
-            isinstance(self.cv, Iterable) or hasattr(self.cv, "split")
-        ):
+        if not isinstance(self.cv, str) and (np.iterable(self.cv) or hasattr(self.cv, "split")):
             return check_cv(self.cv)
         n_folds = as_count(self.cv, "cv", minimum=2)
         if count.min() < n_folds:
