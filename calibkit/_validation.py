@@ -252,7 +252,7 @@ def as_weights(sample_weight: Any, n: int) -> NDArray[np.float64]:
             "and at least 0."
         )
     if not weight.any():
-        raise ValueError("sample_weight is 0 in every row; at least one row must count.")
+        raise ValueError("sample_weight is zero in every row; at least one row must count.")
     return weight
 
 
