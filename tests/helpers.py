@@ -85,6 +85,7 @@ def errors_with_a_view(view: Any, bins: Any = 5) -> dict[str, Measure]:
         "debiased": lambda y, p: ck.debiased_calibration_error(y, p, **o),
         "test_based": lambda y, p: ck.test_based_calibration_error(y, p, null_draws=3, rng=0, **o),
         "general": lambda y, p: ck.general_calibration_error(y, p, **o),
+        "smooth": lambda y, p: ck.smooth_calibration_error(y, p, view=view),
     }
 
 

@@ -12,7 +12,7 @@ from calibkit._result import Number, read_only, spell
 from calibkit._validation import CalibrationWarning, as_choice, as_number
 from calibkit.bins import Bins
 from calibkit.reliability import BinTable, reliability_tables
-from calibkit.views import Rows, View, refuse_weights
+from calibkit.views import BinaryProblem, Rows, View, refuse_weights
 
 FloatVector = NDArray[np.float64]
 
@@ -214,9 +214,9 @@ def error_of_tables(
     )
 
 
-def view_of(tables: Sequence[BinTable]) -> str:
-    """Say which event or events the tables are about."""
-    return tables[0].view if len(tables) == 1 else f"class-wise, {len(tables)} classes"
+def view_of(parts: Sequence[BinTable | BinaryProblem]) -> str:
+    """Say which event or events the parts are about."""
+    return parts[0].view if len(parts) == 1 else f"class-wise, {len(parts)} classes"
 
 
 def _warn_of_absent_classes(tables: Sequence[BinTable]) -> None:

@@ -11,6 +11,7 @@ from calibkit._progress import watched
 from calibkit._result import Number, read_only, spell
 from calibkit._validation import FloatArray, as_count, as_generator, as_probabilities
 from calibkit.bins import Binning, PavaBC, as_bins
+from calibkit.errors.family import view_of
 from calibkit.reliability import BinTable
 from calibkit.significance._binned import draw_classes
 from calibkit.significance._single_tests import TESTS, SingleTest, single_test
@@ -255,10 +256,9 @@ def test_based_calibration_error(
     parts = [SortedProblem(problem, binning) for problem in problems]
     verdicts = tuple(_verdict(part, rule) for part in parts)
     null = _null_shares(parts, as_probabilities(y_prob), draws, generator, rule)
-    several = len(problems) > 1
     return TestBasedError(
         value=float(np.mean([verdict.value for verdict in verdicts])),
-        view=f"class-wise, {len(problems)} classes" if several else problems[0].view,
+        view=view_of(problems),
         test=test,
         alpha=float(alpha),
         verdicts=verdicts,
