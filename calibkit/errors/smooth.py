@@ -159,7 +159,7 @@ def _smoothed(problem: BinaryProblem, bandwidth: float | None, method: str) -> l
     )
     near = density * total * seen * np.sqrt(2 * np.pi) >= _LEAST_ROWS
     curves = [np.divide(c, density, np.full_like(c, np.nan), where=near) for c in (of_prob, events)]
-    return [error, width, *curves, density]
+    return [error, width, *curves, np.maximum(density, 0.0)]  # a Fourier sum may miss 0 by 1e-17
 
 
 def _as_defined(
