@@ -115,6 +115,9 @@ def measures_without_view() -> dict[str, Measure]:
     return {
         "class_wise": lambda y, p: ck.class_wise_calibration_error(y, p, bins=5),
         "marginal": ck.marginal_calibration_error,
+        "marginal, weighted classes": lambda y, p: ck.marginal_calibration_error(
+            y, p, class_weights=np.arange(1, 1 + (np.shape(p)[1] if np.ndim(p) == 2 else 2))
+        ),
         "top_label": ck.top_label_calibration_error,
         "brier_score": ck.brier_score,
         "brier_score_mean": lambda y, p: ck.brier_score(y, p, classes="mean"),
