@@ -16,6 +16,10 @@ from calibkit._containers import events, unwrapped
 
 FloatArray = NDArray[np.floating[Any]]
 IntArray = NDArray[np.integer[Any]]
+FloatVector = NDArray[np.float64]
+FloatMatrix = NDArray[np.float64]
+IndexVector = NDArray[np.intp]
+BoolVector = NDArray[np.bool_]
 
 # Rows of probabilities may miss the sum 1 by this much, whatever their type: values that were
 # computed in float32 and stored in float64 (or printed with six digits) are honest input.

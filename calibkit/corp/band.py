@@ -10,8 +10,8 @@ from scipy.optimize import isotonic_regression
 
 from calibkit._progress import watched
 from calibkit._result import Result, read_only, spell
-from calibkit._validation import as_array, as_count, as_generator, as_level
-from calibkit.corp.decomposition import CorpDecomposition, FloatVector, corp_decomposition
+from calibkit._validation import FloatVector, as_array, as_count, as_generator, as_level
+from calibkit.corp.decomposition import CorpDecomposition, corp_decomposition
 from calibkit.views import Rows, View, refuse_weights
 
 # Two computations of the same curve may differ in the last digits.

@@ -9,12 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibkit._result import Number, read_only, spell
-from calibkit._validation import CalibrationWarning, as_choice, as_number, as_weights
+from calibkit._validation import (
+    CalibrationWarning,
+    FloatVector,
+    as_choice,
+    as_number,
+    as_weights,
+)
 from calibkit.bins import Bins
 from calibkit.reliability import BinTable, reliability_tables
 from calibkit.views import BinaryProblem, Rows, View, refuse_weights
-
-FloatVector = NDArray[np.float64]
 
 
 class OfTables(Number):

@@ -8,12 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibkit._result import Number, read_only, spell
-from calibkit._validation import as_choice, as_number
+from calibkit._validation import FloatMatrix, FloatVector, as_choice, as_number
 from calibkit.errors.family import view_of
 from calibkit.views import BinaryProblem, Rows, View, weighted_problems
-
-FloatVector = NDArray[np.float64]
-FloatMatrix = NDArray[np.float64]
 
 # The grid has 2048 cells, and more until a bandwidth is 16 of them wide, up to this number.
 _CELLS, _PER_BANDWIDTH, _MOST_CELLS = 2048, 16, 2**17

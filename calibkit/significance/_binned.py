@@ -8,14 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibkit._progress import watched
-from calibkit._validation import FloatArray, as_predictions
+from calibkit._validation import FloatArray, FloatVector, IndexVector, as_predictions
 from calibkit.bins import Binning
 from calibkit.errors.family import CalibrationError, bin_weights, combine_views, weighted_norm
 from calibkit.reliability import BinTable, reliability_tables
 from calibkit.views import BinaryProblem, View, binary_problems
-
-FloatVector = NDArray[np.float64]
-IndexVector = NDArray[np.intp]
 
 # Redraws are made in blocks of about this many random numbers (8 MB of float64).
 _BLOCK_DRAWS = 1_000_000

@@ -7,11 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibkit._links import logit
+from calibkit._validation import FloatVector
 from calibkit.errors.family import CalibrationError, bin_weights
 from calibkit.reliability import BinTable
 from calibkit.significance._binned import Redraws
-
-FloatVector = NDArray[np.float64]
 
 # Two computations of the same number may differ in the last digits; such draws are ties.
 _TIE = 1e-12

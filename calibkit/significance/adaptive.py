@@ -9,15 +9,8 @@ from numpy.typing import NDArray
 from scipy import special
 
 from calibkit._result import read_only, spell
-from calibkit._validation import as_count
-from calibkit.significance._tested import (
-    FloatMatrix,
-    FloatVector,
-    Rule,
-    TestResult,
-    run,
-    sample_of,
-)
+from calibkit._validation import FloatMatrix, FloatVector, as_count
+from calibkit.significance._tested import Rule, TestResult, run, sample_of
 from calibkit.significance.classical import BinnedRule
 from calibkit.views import Rows, View, binary_problem
 

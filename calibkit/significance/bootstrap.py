@@ -11,6 +11,7 @@ from calibkit._progress import watched
 from calibkit._result import Number, listed, read_only
 from calibkit._validation import (
     FloatArray,
+    FloatVector,
     IntArray,
     as_count,
     as_generator,
@@ -24,7 +25,6 @@ from calibkit.significance._inversion import LARGEST, Inversion, too_large
 from calibkit.significance.null import Measure, measured
 from calibkit.views import refuse_weights
 
-FloatVector = NDArray[np.float64]
 METHODS = ("inverted", "reflected", "percentile")
 
 

@@ -9,12 +9,10 @@ from numpy.typing import NDArray
 
 from calibkit import _links
 from calibkit._result import listed
-from calibkit._validation import as_count
+from calibkit._validation import FloatMatrix, FloatVector, as_count
 from calibkit.bins import EqualMass
 from calibkit.significance._tested import (
     ChiSquaredRule,
-    FloatMatrix,
-    FloatVector,
     LinearRule,
     Rule,
     Sample,

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibkit._result import Number, read_only, spell
-from calibkit._validation import IntArray
+from calibkit._validation import FloatVector, IndexVector, IntArray
 from calibkit.bins import Binning, as_bins
 from calibkit.errors.family import (
     bin_weights,
@@ -19,10 +19,9 @@ from calibkit.errors.family import (
 )
 from calibkit.reliability import BinTable
 from calibkit.significance._single_tests import SingleTest, single_test
-from calibkit.significance._sorted import IndexVector, SortedProblem, hits_of
+from calibkit.significance._sorted import SortedProblem, hits_of
 from calibkit.views import Rows, View, binary_problems
 
-FloatVector = NDArray[np.float64]
 Loss = Callable[[IntArray, FloatVector], float]
 
 

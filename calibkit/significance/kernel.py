@@ -6,14 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from calibkit.significance._tested import (
-    FloatMatrix,
-    FloatVector,
-    Rule,
-    TestResult,
-    run,
-    sample_of,
-)
+from calibkit._validation import FloatMatrix, FloatVector
+from calibkit.significance._tested import Rule, TestResult, run, sample_of
 from calibkit.views import Rows, View, binary_problem
 
 ComplexMatrix = NDArray[np.complex128]

@@ -9,13 +9,12 @@ from numpy.typing import NDArray
 
 from calibkit._progress import watched
 from calibkit._result import Number, Result, listed, read_only, spell
-from calibkit._validation import as_count, as_generator, as_level, as_predictions
+from calibkit._validation import FloatVector, as_count, as_generator, as_level, as_predictions
 from calibkit.bins import Binning
 from calibkit.reliability import BinTable, reliability_table
 from calibkit.significance import _binned
 from calibkit.views import BinaryProblem, Rows, View, binary_problem, refuse_weights
 
-FloatVector = NDArray[np.float64]
 Measure = Callable[..., SupportsFloat]
 
 # Two computations of the same number may differ in the last digits; such draws are ties.

@@ -9,7 +9,16 @@ from numpy.typing import NDArray
 
 from calibkit._progress import watched
 from calibkit._result import Number, read_only, spell
-from calibkit._validation import FloatArray, IntArray, as_count, as_generator, as_probabilities
+from calibkit._validation import (
+    BoolVector,
+    FloatArray,
+    FloatVector,
+    IndexVector,
+    IntArray,
+    as_count,
+    as_generator,
+    as_probabilities,
+)
 from calibkit.bins import Binning, PavaBC, as_bins
 from calibkit.errors.family import view_of
 from calibkit.reliability import BinTable
@@ -19,9 +28,6 @@ from calibkit.significance._sorted import SortedProblem, hits_of, owners
 from calibkit.significance.null import p_value_of
 from calibkit.views import Rows, View, binary_problems
 
-FloatVector = NDArray[np.float64]
-IndexVector = NDArray[np.intp]
-BoolVector = NDArray[np.bool_]
 # Redraws are tested together, about so many predictions at a time.
 _BLOCK = 5_000_000
 
