@@ -24,6 +24,8 @@ BoolVector = NDArray[np.bool_]
 # Rows of probabilities may miss the sum 1 by this much, whatever their type: values that were
 # computed in float32 and stored in float64 (or printed with six digits) are honest input.
 ROW_SUM_TOLERANCE = 1e-5
+# Two computations of the same number may differ in the last digits; such numbers are equal.
+TIE = 1e-12
 # 8 192 rows at a time keep the working set inside the processor's cache.
 BLOCK_ROWS = 8_192
 

@@ -14,6 +14,7 @@ from calibkit.errors.family import (
     OfTables,
     check_options,
     combine_views,
+    general_name,
     view_of,
     weighted_norm,
 )
@@ -161,7 +162,7 @@ def debiased_calibration_error(
         squared=float(per_view.mean()) if square else float("nan"),
         plain=plain,
         plain_squared=plain**2 if square else float("nan"),
-        name=_name(norm, method),
+        name=f"{'pairwise ' if method == 'pairwise' else ''}debiased {general_name(norm)}",
         norm=float(norm),
         method=method,
         view=view_of(tables),
@@ -182,12 +183,6 @@ def _check(norm: float, method: str, singles: str, rows: Rows) -> None:
         )
     if norm == 1 and method == "pairwise":
         raise ValueError('method="pairwise" estimates a square: use norm=2.')
-
-
-def _name(norm: float, method: str) -> str:
-    kinds: dict[float, str] = {1: "expected", 2: "root mean square", np.inf: "maximum"}
-    kind = kinds.get(norm, f"l{norm:g}")
-    return f"{'pairwise ' if method == 'pairwise' else ''}debiased {kind} calibration error"
 
 
 def _used(table: BinTable) -> tuple[FloatVector, FloatVector, FloatVector]:

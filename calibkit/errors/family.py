@@ -38,6 +38,11 @@ class OfTables(Number):
         """The binning in words."""
         return self.tables[0].bins
 
+    def _of_bins(self, name: str) -> NDArray[Any]:
+        """Return something of all bins of all tables, in order."""
+        parts = [np.broadcast_to(getattr(t, name), t.n_bins) for t in self.tables]
+        return np.concatenate(parts)
+
     def _columns(self) -> dict[str, NDArray[Any]]:
         return {
             "view": np.array([table.view for table in self.tables]),
@@ -230,7 +235,7 @@ def error_of_tables(
     said = "" if class_weights is None else ", classes weighted"
     return CalibrationError(
         value=float(combine_views(per_view, norm, class_weights)),
-        name=name or _general_name(norm, weights),
+        name=name or general_name(norm, weights),
         norm=float(norm),
         gap=gap,
         weights=weights,
@@ -267,7 +272,8 @@ def check_options(norm: float, gap: str = "mean", weights: str = "mass") -> None
     as_choice(weights, "weights", ("mass", "equal"))
 
 
-def _general_name(norm: float, weights: str) -> str:
+def general_name(norm: float, weights: str = "mass") -> str:
+    """Return what an error of this norm is called."""
     if np.isinf(norm):
         return "maximum calibration error"
     if weights == "equal":

@@ -1,7 +1,7 @@
 """Classical tests: Hosmer-Lemeshow (bins), Spiegelhalter (Brier score) and Cox (logits)."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass
 from typing import Any, Unpack
 
 import numpy as np
@@ -156,9 +156,10 @@ def _with_line(result: TestResult, sample: Sample) -> CoxResult:
             prob = _links.expit(fit.theta @ features)
             information = (features * (prob * (1 - prob))) @ features.T
             line[:] = *fit.theta, *np.sqrt(np.diag(np.linalg.inv(information)))
-    found = {field.name: getattr(result, field.name) for field in fields(result)}
     a, b, a_error, b_error = map(float, line)
-    return CoxResult(**found, intercept=a, slope=b, intercept_error=a_error, slope_error=b_error)
+    return CoxResult(
+        **asdict(result), intercept=a, slope=b, intercept_error=a_error, slope_error=b_error
+    )
 
 
 def cox_z(prob: FloatVector, rows: FloatVector, events: FloatVector) -> tuple[float, float]:

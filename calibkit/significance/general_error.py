@@ -1,16 +1,17 @@
 """The general calibration error of Matsubara and others (2023): a loss, bins, and a norm."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit._result import Number, read_only, spell
+from calibkit._result import read_only, spell
 from calibkit._validation import FloatVector, IndexVector, IntArray
 from calibkit.bins import Binning, as_bins
 from calibkit.errors.family import (
+    OfTables,
     bin_weights,
     check_options,
     combine_views,
@@ -26,7 +27,7 @@ Loss = Callable[[IntArray, FloatVector], float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class GeneralError(Number):
+class GeneralError(OfTables):
     """A norm of one loss per bin.
 
     Parameters
@@ -50,16 +51,6 @@ class GeneralError(Number):
         """What the number is called."""
         return f"general calibration error ({self.loss}, norm {self.norm:g})"
 
-    @property
-    def n(self) -> int:
-        """Number of predictions."""
-        return self.tables[0].n
-
-    @property
-    def bins(self) -> str:
-        """The binning in words."""
-        return self.tables[0].bins
-
     def describe(self) -> str:
         """Say the value, its three choices, the view and n."""
         return (
@@ -67,10 +58,10 @@ class GeneralError(Number):
             f"({self.view}, {self.bins}, {spell(self.n, 'prediction')})."
         )
 
-    def _columns(self) -> Mapping[str, NDArray[Any]]:
+    def _columns(self) -> dict[str, NDArray[Any]]:
         return {
-            "view": np.concatenate([[table.view] * table.n_bins for table in self.tables]),
-            "count": np.concatenate([table.count for table in self.tables]),
+            "view": self._of_bins("view"),
+            "count": self._of_bins("count"),
             "loss": np.concatenate(self.losses),
         }
 

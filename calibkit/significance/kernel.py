@@ -78,7 +78,8 @@ class KernelRule(Rule):
         # Triples are the trace of a cube, in waves from -M to M: row m, column l has sum m - l.
         root = np.sqrt(self._shares(1, self.n_waves) / np.r_[1, np.full(self.n_waves - 1, 2)])
         root = np.r_[root[:0:-1], root]
-        gram = np.r_[first[:0:-1].conj(), first][_differences(len(root))] * np.outer(root, root)
+        place = np.subtract.outer(np.arange(len(root)), np.arange(len(root))) + len(root) - 1
+        gram = np.r_[first[:0:-1].conj(), first][place] * np.outer(root, root)
         cube = float(((gram @ gram) * gram.T).sum().real)
         # Take out those with two or three equal rows.
         twice = float((first * second.conj()).real @ squared)
@@ -89,12 +90,6 @@ class KernelRule(Rule):
 
 def _square(sums: ComplexMatrix) -> FloatVector:
     return np.asarray(sums.real**2 + sums.imag**2)
-
-
-def _differences(size: int) -> NDArray[np.intp]:
-    """Return where the sum of wave m - l stands, in sums from -(size - 1) to size - 1."""
-    place = np.arange(size)
-    return np.asarray(place[:, np.newaxis] - place + size - 1)
 
 
 def _sums_of_waves(angle: FloatVector, weights: FloatMatrix, n_waves: int) -> ComplexMatrix:

@@ -1,6 +1,6 @@
 """The test-based calibration error: the share of the predictions that the labels contradict."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Unpack
 
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibkit._progress import watched
-from calibkit._result import Number, read_only, spell
+from calibkit._result import read_only, spell
 from calibkit._validation import (
     BoolVector,
     FloatArray,
@@ -20,7 +20,7 @@ from calibkit._validation import (
     as_probabilities,
 )
 from calibkit.bins import Binning, PavaBC, as_bins
-from calibkit.errors.family import view_of
+from calibkit.errors.family import OfTables, view_of
 from calibkit.reliability import BinTable
 from calibkit.significance._binned import draw_classes
 from calibkit.significance._single_tests import TESTS, SingleTest, single_test
@@ -70,7 +70,7 @@ class ViewVerdict:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class TestBasedError(Number):
+class TestBasedError(OfTables):
     """The share of rejected predictions, and everything that it was made from.
 
     Parameters
@@ -98,17 +98,7 @@ class TestBasedError(Number):
         return "test-based calibration error"
 
     @property
-    def n(self) -> int:
-        """Number of predictions."""
-        return self.tables[0].n
-
-    @property
-    def bins(self) -> str:
-        """The binning in words."""
-        return self.tables[0].bins
-
-    @property
-    def tables(self) -> tuple[BinTable, ...]:
+    def tables(self) -> tuple[BinTable, ...]:  # type: ignore[override]  # there it is a field
         """The bin table of each view."""
         return tuple(verdict.table for verdict in self.verdicts)
 
@@ -176,15 +166,12 @@ class TestBasedError(Number):
             f"{100 * self.null_mean:.1f} %{spread} (p = {self.p_value:.3f})."
         )
 
-    def _columns(self) -> Mapping[str, NDArray[Any]]:
-        tables = self.tables
+    def _columns(self) -> dict[str, NDArray[Any]]:
         return {
-            "view": np.concatenate([[table.view] * table.n_bins for table in tables]),
-            "from": np.concatenate([table.edges[:-1] for table in tables]),
-            "to": np.concatenate([table.edges[1:] for table in tables]),
-            "count": np.concatenate([table.count for table in tables]),
-            "mean_prob": np.concatenate([table.mean_prob for table in tables]),
-            "frequency": np.concatenate([table.frequency for table in tables]),
+            "view": self._of_bins("view"),
+            "from": np.concatenate([table.edges[:-1] for table in self.tables]),
+            "to": np.concatenate([table.edges[1:] for table in self.tables]),
+            **{name: self._of_bins(name) for name in ("count", "mean_prob", "frequency")},
             "rejected": np.concatenate([verdict.rejected_count for verdict in self.verdicts]),
             "share": np.concatenate([verdict.share for verdict in self.verdicts]),
         }
