@@ -119,10 +119,10 @@ def as_choice(value: Any, name: str, options: Iterable[str]) -> str:
 
 
 def as_level(level: Any, name: str = "level") -> float:
-    as_number(level, name, "a number between 0 and 1", lambda value: True)
-    if not 0.0 < level < 1.0:
-        raise ValueError(f"{name} must lie strictly between 0 and 1 (e.g. 0.9), got {level!r}.")
-    return float(level)
+    """Check a probability that is neither 0 nor 1."""
+    if is_number(level) and 0.0 < level < 1.0:
+        return float(level)
+    raise ValueError(f"{name} must lie strictly between 0 and 1 (e.g. 0.9), got {level!r}.")
 
 
 def as_probabilities(y_prob: Any) -> FloatArray:

@@ -13,6 +13,7 @@ from calibkit._validation import (
     FloatArray,
     FloatVector,
     IntArray,
+    as_choice,
     as_count,
     as_generator,
     as_level,
@@ -154,8 +155,8 @@ def bootstrap_interval(
     """
     level = as_level(level)
     n_resamples, generator = as_count(n_resamples, "n_resamples", minimum=2), as_generator(rng)
-    if method not in (None, *METHODS):
-        raise ValueError(f'method must be "inverted", "reflected" or "percentile", got {method!r}.')
+    if method is not None:
+        as_choice(method, "method", METHODS)
     refuse_weights(options)
     labels, prob = as_predictions(y_true, y_prob, options.pop("positive", None))
     observed, value, name = measured(measure, labels, y_prob, options, "interval")

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from calibkit._validation import FloatMatrix, FloatVector
+from calibkit._validation import FloatMatrix, FloatVector, as_number
 from calibkit.significance._tested import Rule, TestResult, run, sample_of
 from calibkit.views import Rows, View, binary_problem
 
@@ -157,12 +157,8 @@ def kernel_calibration_error(
     >>> round(result.statistic, 4), result.p_value < .001
     (0.0053, True)
     """
-    number = isinstance(length_scale, int | float | np.number) and length_scale is not True
-    if not number or not SHORTEST <= length_scale < np.inf:
-        raise ValueError(
-            f"length_scale must be a finite number of at least {SHORTEST}, got {length_scale!r}. "
-            "The series has about 1.4 / length_scale waves."
-        )
+    wanted = f"a finite number of at least {SHORTEST} (there are about 1.4 / length_scale waves)"
+    as_number(length_scale, "length_scale", wanted, lambda scale: SHORTEST <= scale < np.inf)
     sample = sample_of(binary_problem(y_true, y_prob, view=view, **rows))
     if len(sample.prob) < 2:
         raise ValueError("The kernel calibration error is a mean over pairs: pass two rows.")
