@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Unpack
+from typing import Any, ClassVar, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +38,8 @@ class SmoothError(Number):
         integral of ``density |mean_prob - frequency|`` is the error.
     """
 
+    name: ClassVar[str] = "smooth calibration error"
+
     value: float
     view: str
     n: int
@@ -47,11 +49,6 @@ class SmoothError(Number):
     mean_prob: FloatMatrix
     frequency: FloatMatrix
     density: FloatMatrix
-
-    @property
-    def name(self) -> str:
-        """What the number is called."""
-        return "smooth calibration error"
 
     def describe(self) -> str:
         """Say the error, its view and the bandwidth."""

@@ -84,6 +84,7 @@ class TestBasedError(OfTables):
     """
 
     __test__: ClassVar[bool] = False  # not a test case, whatever pytest thinks of the name
+    name: ClassVar[str] = "test-based calibration error"
 
     value: float
     view: str
@@ -91,11 +92,6 @@ class TestBasedError(OfTables):
     alpha: float
     verdicts: tuple[ViewVerdict, ...]
     null_values: FloatVector
-
-    @property
-    def name(self) -> str:
-        """What the number is called."""
-        return "test-based calibration error"
 
     @property
     def tables(self) -> tuple[BinTable, ...]:  # type: ignore[override]  # there it is a field
