@@ -19,6 +19,7 @@ from calibkit.plot._null import null_level
 from calibkit.plot._overlay import overlay
 from calibkit.plot._reliability import reliability
 from calibkit.plot._simplex import simplex
+from calibkit.plot._smooth import smooth
 from calibkit.plot._tested import test_based
 from calibkit.plot._training import training
 from calibkit.plot._words import alt_text
@@ -42,6 +43,7 @@ __all__ = [
     "regret",
     "reliability",
     "simplex",
+    "smooth",
     "style",
     "test_based",
     "training",
