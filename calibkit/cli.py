@@ -18,14 +18,21 @@ from calibkit.auditing import (
     Comparison,
     audit,
 )
-from calibkit.auditing._compare_files import compare_files, compare_stream
+from calibkit.auditing._compare_files import compare_rows, compare_stream
 from calibkit.auditing._large import audit_stream
 from calibkit.auditing._pages import as_json, is_free, plain, write_whole
-from calibkit.auditing._readers import Predictions, TooLarge, keep, rows_of_files
+from calibkit.auditing._readers import (
+    Files,
+    Predictions,
+    TooLarge,
+    keep,
+    rows_of_files,
+    side_by_side,
+)
 from calibkit.auditing.report import CODES, FINDINGS
 from calibkit.counts import _sources
-from calibkit.counts._blocks import Dialect, Place, listed, quoted
-from calibkit.counts._columns import Columns, columns_of
+from calibkit.counts._blocks import Dialect, listed, quoted
+from calibkit.counts._columns import columns_of
 from calibkit.decisions.costs import as_costs
 from calibkit.doctor import doctor
 from calibkit.views import View
@@ -128,6 +135,8 @@ def _add_options(parser: argparse.ArgumentParser, command: str) -> None:
     add("--prob", action="append", metavar="COLUMN", help=several)
     if command == "audit":
         add("--logits", action="append", metavar="COLUMN", help="the same, for logits")
+        correct = "the predicted class: --prob is the confidence that it is the label"
+        add("--predicted", metavar="COLUMN", help=correct)
     add("--positive", metavar="LABEL", help="the label that means y = 1, e.g. yes")
     add("--classes", metavar="A,B", help="the label of each --prob column, in their order")
     add("--group", metavar="COLUMN", help="groups to compare")
@@ -206,27 +215,26 @@ def _audit(options: argparse.Namespace) -> AuditReport:
     if options.prob and options.logits:
         raise Refused("give --prob or --logits, not both.")
     columns = options.prob or options.logits
-    blocks = _reader(options, _columns(options, columns, logits=bool(options.logits)))
+    read = _reader(options, _files(options, columns, logits=bool(options.logits)))
     shared = _shared(options) | {"settings": AuditSettings(bins=options.bins)}
-    rows = _kept(options, [blocks])
+    rows = _kept(options, read)
     if rows is None:
-        return audit_stream(blocks(), **shared)
-    return audit(**rows[0].arguments, **shared)
+        return audit_stream(read(), **shared)
+    return audit(**rows.arguments, **shared)
 
 
 def _compare(options: argparse.Namespace) -> Comparison:
     prob = [name for text in options.prob or [] for name in _parts(text)]
-    _columns(options, prob)  # says what is missing
+    _refuse_missing(options, prob)
     names = [name.replace("*", "").rstrip("_-. ") or name for name in prob]
     if len(prob) < 2 or len(set(names)) < len(names):
         raise Refused("--prob names two or more different models, e.g. --prob old,new.")
-    readers = [_reader(options, _columns(options, [name])) for name in prob]
+    read = _reader(options, side_by_side([_files(options, [p]) for p in prob]), len(prob))
     shared = _shared(options) | {"bins": options.bins}
-    rows = _kept(options, readers)
+    rows = _kept(options, read)
     if rows is None:
-        streams = {name: reader() for name, reader in zip(names, readers, strict=True)}
-        return compare_stream(streams, **shared)
-    return compare_files(dict(zip(names, rows, strict=True)), **shared)
+        return compare_stream(read(), names, **shared)
+    return compare_rows(rows, names, **shared)
 
 
 def _shared(options: argparse.Namespace) -> dict[str, Any]:
@@ -244,54 +252,50 @@ def _shared(options: argparse.Namespace) -> dict[str, Any]:
 Reader = Callable[[], Iterator[Predictions]]
 
 
-def _reader(options: argparse.Namespace, wanted: Columns) -> Reader:
-    """Return what reads the rows of these columns, from the beginning."""
+def _reader(options: argparse.Namespace, files: Files, models: int = 1) -> Reader:
+    """Return what reads the rows of these files, from the beginning."""
+    show = not options.quiet and sys.stderr.isatty()
+    return lambda: rows_of_files(files, models=models, progress=show)
+
+
+def _kept(options: argparse.Namespace, read: Reader) -> Predictions | None:
+    """Return all rows, or None where they are to be counted in a stream."""
     if options.memory_limit < 0:
         raise Refused("--memory-limit is a number of megabytes, at least 0.")
-    if len({Path(path).resolve() for path in options.paths}) < len(options.paths):
-        raise Refused("a file is named twice; its rows would count twice.")
-    files = _sources.resolve_all(options.paths, wanted)
-    show = not options.quiet and sys.stderr.isatty()
-    return lambda: rows_of_files(files, progress=show)
-
-
-def _kept(options: argparse.Namespace, readers: Sequence[Reader]) -> list[Predictions] | None:
-    """Return all rows, or None where they are to be counted in a stream."""
     if options.large:
         return None
-    place, limit = Place(options.paths[0]), options.memory_limit * _MEGABYTE
     try:
-        rows = [keep(reader(), place, limit // len(readers)) for reader in readers]
+        return keep(read(), options.memory_limit * _MEGABYTE)
     except TooLarge:
         note = f"calibkit: note: more than {options.memory_limit} MB of rows; counting them in "
         _say(f"{note}a stream (see --memory-limit)", error=True)
         return None
-    if rows[0].scores.ndim == 1 and not rows[0].y_true.any():
-        raise Refused("y = 1 never occurs. Is the positive label the right one?")
-    return rows
 
 
-def _columns(
-    options: argparse.Namespace, prob: Sequence[str] | None, *, logits: bool = False
-) -> Columns:
-    marks = {"delimiter": options.delimiter, "decimal": options.decimal}
-    dialect = Dialect.checked(**marks)
-    if not options.label or not prob:
-        missing = "--label" if not options.label else "--prob"
-        names = _sources.names(options.paths[0], dialect)
-        raise Refused(
-            f"{missing} is missing. The columns of {quoted(options.paths[0])} are {listed(names)}; "
-            f"choose one, e.g. {missing} {quoted(names[0])}."
-        )
-    return columns_of(
-        options.label,
-        prob,
-        positive=options.positive,
-        classes=None if options.classes is None else _parts(options.classes),
-        group=options.group,
-        logits=logits,
-        **marks,
+def _refuse_missing(options: argparse.Namespace, prob: Sequence[str] | None) -> None:
+    if options.label and prob:
+        return
+    missing = "--prob" if options.label else "--label"
+    names = _sources.names(options.paths[0], Dialect.checked(options.delimiter, options.decimal))
+    raise Refused(
+        f"{missing} is missing. The columns of {quoted(options.paths[0])} are {listed(names)}; "
+        f"choose one, e.g. {missing} {quoted(names[0])}."
     )
+
+
+def _files(options: argparse.Namespace, prob: Sequence[str] | None, *, logits: bool = False) -> Any:
+    """Return the files with their columns, looked up in each."""
+    _refuse_missing(options, prob)
+    names = ("positive", "group", "delimiter", "decimal")
+    wanted = columns_of(
+        options.label,
+        prob or (),
+        classes=None if options.classes is None else _parts(options.classes),
+        predicted=getattr(options, "predicted", None),
+        logits=logits,
+        **{name: getattr(options, name) for name in names},
+    )
+    return _sources.resolve_all(options.paths, wanted)
 
 
 def _parts(text: str) -> list[str]:

@@ -45,7 +45,7 @@ USES = {
     "jupyterlab": "the lab",
     "torch": "lesson 10 only",
     "lab": "lessons, figures, HTML reports",
-    "parquet": "Parquet files, fast CSV",
+    "parquet": "Parquet files",
     "nets": "small networks (lesson 10)",
     "maps": "structured matrix scaling",
     "cluster": "counting on a cluster",

@@ -169,9 +169,10 @@ def test_nothing_is_concluded_from_a_handful_of_events(events: int) -> None:
     found = compare(y, models, costs=(1, 1), groups=np.arange(400) % 2, **QUICK)
     assert set(found.verdict.tolist()) <= {"not separated", "equal"}
     assert "too few to compare b with a" in found.headline
-    streams = {name: _cut(y, prob, [400]) for name, prob in models.items()}
     if events:
-        many = compare_stream(streams, costs=(1, 1), sample=200, **QUICK)
+        many = compare_stream(
+            _cut(y, models, [400]), list(models), costs=(1, 1), sample=200, **QUICK
+        )
         assert set(many.verdict.tolist()) <= {"not separated", "equal"}
 
 
@@ -254,8 +255,8 @@ def test_the_figures_show_all_models() -> None:
 # --- in a stream ---------------------------------------------------------------------------
 
 
-def _cut(y: Any, prob: Any, sizes: list[int]) -> Iterator[Predictions]:
-    start = 0
+def _cut(y: Any, models: dict[str, Any], sizes: list[int]) -> Iterator[Predictions]:
+    prob, start = np.column_stack(list(models.values())), 0
     for size in sizes:
         rows = slice(start, start + size)
         yield Predictions(
@@ -271,9 +272,8 @@ def test_a_stream_has_the_scores_of_all_rows(n_classes: int) -> None:
         y, prob = class_data(3000)
         models = {"a": prob, "b": prob**2 / (prob**2).sum(axis=1, keepdims=True)}
     costs = 1 - np.eye(n_classes)
-    cuts = zip(models.items(), ([1000, 2000], [700, 700, 1600]), strict=True)
-    streams = {name: _cut(y, prob, sizes) for (name, prob), sizes in cuts}
-    found = compare_stream(streams, costs=costs, sample=1000, **QUICK)
+    blocks = _cut(y, models, [700, 700, 1600])
+    found = compare_stream(blocks, list(models), costs=costs, sample=1000, **QUICK)
     whole = compare(y, models, costs=costs, **QUICK)
     assert found.n == 3000
     for measure in ("cost", "log loss", "Brier score"):

@@ -1,31 +1,34 @@
 """Compare models whose predictions stand in files: kept, or summed up in a stream."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calibkit.auditing import _paired as paired
-from calibkit.auditing._comparing import compare, worded
-from calibkit.auditing._large import SAMPLE, _Sample, _take
+from calibkit.auditing._comparing import FloatVector, compare, worded
+from calibkit.auditing._large import SAMPLE, Sample
 from calibkit.auditing._readers import Predictions
 from calibkit.auditing.comparison import Comparison
 from calibkit.decisions.costs import as_costs
 
-FloatVector = NDArray[np.float64]
 
-
-def compare_files(models: Mapping[str, Predictions], **options: Any) -> Comparison:
+def compare_rows(rows: Predictions, names: Sequence[str], **options: Any) -> Comparison:
     """Compare models whose rows are kept, with the options of `compare`."""
-    blocks = _in_one_order(list(models.values()))
-    probs = {name: block.scores for name, block in zip(models, blocks, strict=True)}
-    return compare(blocks[0].y_true, probs, **_names(blocks[0]), **options)
+    probs = _by_model(rows.scores, names)
+    classes = rows.class_names if rows.scores.shape[1] > len(names) else None
+    return compare(rows.y_true, probs, groups=rows.groups, class_names=classes, **options)
+
+
+def _by_model(scores: FloatVector, names: Sequence[str]) -> dict[str, FloatVector]:
+    parts = np.split(scores, len(names), axis=1)
+    return {n: p[:, 0] if p.shape[1] == 1 else p for n, p in zip(names, parts, strict=True)}
 
 
 def compare_stream(
-    streams: Mapping[str, Iterator[Predictions]],
+    blocks: Iterable[Predictions],
+    names: Sequence[str],
     *,
     costs: Any = None,
     level: float = 0.95,
@@ -38,66 +41,16 @@ def compare_stream(
     Means and standard errors of cost, log loss and Brier score are those of all rows, with
     Student's intervals. Calibration, groups and figures are those of a random `sample`.
     """
-    keeper, sums, table = _Sample(sample, rng), _Sums(), None
-    names, width = tuple(streams), 1
-    for blocks in _aligned(list(streams.values())):
-        first = blocks[0]
-        width = 1 if first.scores.ndim == 1 else first.scores.shape[1]
-        table = None if costs is None else as_costs(costs, max(width, 2))
-        sums.count += np.bincount(first.y_true, minlength=max(width, 2))
-        sums.add([paired.scores_of_rows(b.y_true, b.scores, table) for b in blocks])
-        together = np.column_stack([block.scores for block in blocks])
-        keeper.add(replace(first, scores=together))
-    if not sums.n:
-        raise ValueError("There are no rows.")
-    rows = keeper.rows()
-    if width == 1 and not sums.count[1]:
-        raise ValueError("y = 1 never occurs. Is the positive label the right one?")
-    parts = np.split(rows.scores, len(names), axis=1)
-    probs = {n: p[:, 0] if width == 1 else p for n, p in zip(names, parts, strict=True)}
-    found = compare(
-        rows.y_true, probs, costs=table, level=level, rng=rng, **_names(rows), **options
-    )
-    return found if sums.n == rows.n else _with_all_rows(found, sums, level)
-
-
-def _names(rows: Predictions) -> dict[str, Any]:
-    named = rows.class_names if rows.scores.ndim == 2 else None
-    return {"groups": rows.groups, "class_names": named}
-
-
-def _in_one_order(blocks: Sequence[Predictions]) -> list[Predictions]:
-    """Return the blocks with the classes of the first one, matched by name; labels must agree."""
-    first, ordered = blocks[0], [blocks[0]]
-    for block in blocks[1:]:
-        names = block.class_names
-        if names != first.class_names and names and first.class_names:
-            if set(names) != set(first.class_names):
-                raise ValueError(
-                    f"the models have different classes: {', '.join(first.class_names)} and "
-                    f"{', '.join(names)}."
-                )
-            place = [names.index(name) for name in first.class_names]
-            label = np.argsort(place)[block.y_true]
-            block = replace(block, y_true=label, scores=block.scores[:, place])
-        if block.n != first.n or not np.array_equal(block.y_true, first.y_true):
-            raise ValueError("the models' columns give the labels different meanings.")
-        ordered.append(block)
-    return ordered
-
-
-def _aligned(streams: Sequence[Iterator[Predictions]]) -> Iterator[list[Predictions]]:
-    """Yield blocks of the same rows: readers cut their blocks by the number of columns."""
-    held: list[Predictions | None] = [None] * len(streams)
-    while True:
-        held = [next(s, None) if b is None else b for b, s in zip(held, streams, strict=True)]
-        blocks = [block for block in held if block is not None]
-        if len(blocks) < len(streams):
-            return
-        n = min(block.n for block in blocks)
-        yield _in_one_order([_take(block, np.arange(n)) for block in blocks])
-        rests = [_take(block, np.arange(n, block.n)) for block in blocks]
-        held = [rest if rest.n else None for rest in rests]
+    keeper, sums, table = Sample(sample, rng), _Sums(), None
+    for block in blocks:
+        k = max(block.scores.shape[1] // len(names), 2)
+        table = None if costs is None else as_costs(costs, k)
+        probs = _by_model(block.scores, names).values()
+        sums.count += np.bincount(block.y_true, minlength=k)
+        sums.add([paired.scores_of_rows(block.y_true, prob, table) for prob in probs])
+        keeper.add(block)
+    found = compare_rows(keeper.rows(), names, costs=table, level=level, rng=rng, **options)
+    return found if sums.n == found.n else _with_all_rows(found, sums, level)
 
 
 class _Sums:

@@ -6,7 +6,6 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
 from calibkit.auditing import _verdicts as words_of
@@ -43,11 +42,9 @@ def audit_stream(
     settings = AuditSettings() if settings is None else settings
     # Bins that do not fit the grid are refused before hours of reading, not after.
     CountTable().update([0, 1], [0.25, 0.75]).tables(settings.bins)
-    keeper = _Sample(sample, rng)
+    keeper = Sample(sample, rng)
     table, gone = _count(blocks, view, keeper)
     rows = keeper.rows()
-    if table.view is None and not table.counts[..., 1].any():
-        raise ValueError("y = 1 never occurs. Is the positive label the right one?")
     names = dict(enumerate(rows.class_names or ()))
     report = audit(**rows.arguments, view=view, settings=settings, rng=rng, **options)
     if keeper.seen == rows.n:
@@ -55,7 +52,7 @@ def audit_stream(
     return _with_all_rows(report, table, _seen(table, settings, names, gone), settings)
 
 
-class _Sample:
+class Sample:
     """A random sample without replacement: the rows with the smallest random keys."""
 
     def __init__(self, size: int, seed: int) -> None:
@@ -71,28 +68,19 @@ class _Sample:
         small = np.flatnonzero(keys < bound)
         if not len(small):
             return
-        self.kept.append(_take(block, small))
+        self.kept.append(block.take(small))
         self.keys = np.concatenate([self.keys, keys[small]])
         if len(self.keys) > self.size:
             smallest = np.sort(np.argpartition(self.keys, self.size)[: self.size])
-            self.kept = [_take(join(self.kept), smallest)]
+            self.kept = [join(self.kept).take(smallest)]
             self.keys = self.keys[smallest]
 
     def rows(self) -> Predictions:
         return join(self.kept)  # in the order of the file
 
 
-def _take(block: Predictions, rows: NDArray[np.intp]) -> Predictions:
-    return replace(
-        block,
-        y_true=block.y_true[rows],
-        scores=block.scores[rows],
-        groups=None if block.groups is None else block.groups[rows],
-    )
-
-
 def _count(
-    blocks: Iterable[Predictions], view: View | None, keeper: _Sample
+    blocks: Iterable[Predictions], view: View | None, keeper: Sample
 ) -> tuple[CountTable, Impossible]:
     """Count all rows but those that gave 0 to what happened, which come back, and keep a sample."""
     stream = iter(blocks)
