@@ -11,16 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from calibkit import __version__
-from calibkit.auditing import (
-    COMPARISON_CODES,
-    AuditReport,
-    AuditSettings,
-    Comparison,
-    audit,
-)
+from calibkit.auditing import COMPARISON_CODES, AuditReport, Comparison, audit
 from calibkit.auditing._compare_files import compare_rows, compare_stream
 from calibkit.auditing._large import audit_stream
-from calibkit.auditing._pages import as_json, is_free, plain, write_whole
+from calibkit.auditing._pages import as_json, plain, write_whole
 from calibkit.auditing._readers import (
     Files,
     Predictions,
@@ -72,9 +66,6 @@ class Refused(Exception):
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command with these arguments (by default those of the process).
 
-    The exit code is 0 if all is well, 1 if a condition of ``--fail-if`` is met, and 2 after wrong
-    use or bad input.
-
     >>> main(["audit", "missing.csv", "--label", "y", "--prob", "p"])
     2
     """
@@ -106,14 +97,8 @@ def _parser() -> argparse.ArgumentParser:
         ("audit", "audit predictions in files", _QUESTIONS),
         ("compare", "compare models on the same rows of files", _PAIRS),
     ):
-        command = commands.add_parser(
-            name,
-            help=help_,
-            description=words,
-            epilog=_EPILOG,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-            allow_abbrev=False,
-        )
+        raw: Any = {"formatter_class": argparse.RawDescriptionHelpFormatter, "allow_abbrev": False}
+        command = commands.add_parser(name, help=help_, description=words, epilog=_EPILOG, **raw)
         _add_options(command, name)
     commands.add_parser(
         "doctor",
@@ -158,9 +143,8 @@ def _add_options(parser: argparse.ArgumentParser, command: str) -> None:
     add("--markdown", metavar="FILE", help="write Markdown")
     add("--json", metavar="FILE", help="write JSON; - for standard output, instead of the text")
     add("--quiet", action="store_true", help="print nothing but errors")
-    condition = "exit code 1 if the report has one of these codes, e.g. 'miscalibrated, costly'; "
-    condition = condition.replace("miscalibrated, costly", f"{_CODES[command][0]}")
-    condition += f"codes: {', '.join(_CODES[command])}"
+    codes = f"e.g. '{_CODES[command][0]}'; codes: {', '.join(_CODES[command])}"
+    condition = f"exit code 1 if the report has one of these codes, {codes}"
     add("--fail-if", action="append", default=[], metavar="CODES", help=condition)
 
 
@@ -196,13 +180,14 @@ def _check_outputs(options: argparse.Namespace) -> None:
         target = getattr(options, name)
         if target is None or (target == "-" and name == "json"):
             continue
-        nowhere = target in ("", "-") or not Path(target).parent.is_dir()
-        if nowhere or not is_free(Path(target)):
+        path = Path(target)
+        nowhere = target in ("", "-") or not path.parent.is_dir()
+        if nowhere or (path.exists() and not path.is_file()):
             raise Refused(f"--{name}: {quoted(target)} names no file in a folder that exists.")
-        if not os.access(Path(target).parent, os.W_OK):
+        if not os.access(path.parent, os.W_OK):
             raise Refused(f"--{name}: nothing may be written beside {quoted(target)}.")
-        place = Path(target).resolve()
-        if any(place == Path(path).resolve() for path in options.paths):
+        place = path.resolve()
+        if place in map(Path.resolve, map(Path, options.paths)):
             raise Refused(f"--{name}: {quoted(target)} would overwrite the predictions.")
         if place in places:
             raise Refused(f"--{name}: {quoted(target)} is named for two reports; name two files.")
@@ -216,7 +201,7 @@ def _audit(options: argparse.Namespace) -> AuditReport:
         raise Refused("give --prob or --logits, not both.")
     columns = options.prob or options.logits
     read = _reader(options, _files(options, columns, logits=bool(options.logits)))
-    shared = _shared(options) | {"settings": AuditSettings(bins=options.bins)}
+    shared = _shared(options)
     rows = _kept(options, read)
     if rows is None:
         return audit_stream(read(), **shared)
@@ -230,7 +215,7 @@ def _compare(options: argparse.Namespace) -> Comparison:
     if len(prob) < 2 or len(set(names)) < len(names):
         raise Refused("--prob names two or more different models, e.g. --prob old,new.")
     read = _reader(options, side_by_side([_files(options, [p]) for p in prob]), len(prob))
-    shared = _shared(options) | {"bins": options.bins}
+    shared = _shared(options)
     rows = _kept(options, read)
     if rows is None:
         return compare_stream(read(), names, **shared)
@@ -245,6 +230,7 @@ def _shared(options: argparse.Namespace) -> dict[str, Any]:
         # Read before the file is: a slip is told at once.
         "costs": None if options.costs is None else as_costs(options.costs),
         "title": options.title or names,
+        "bins": options.bins,
         "rng": options.seed,
     }
 

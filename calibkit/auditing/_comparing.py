@@ -107,7 +107,9 @@ def compare(
     seeds = as_generator(rng).integers(0, 2**62, size=2).tolist()
     scores = [paired.scores_of_rows(rows.label, prob, table) for prob in probs.values()]
     parts = [paired.parts_of_rows(rows.label, prob, view, bins) for prob in probs.values()]
-    nulls = _nulls(rows, probs, seeds[0], view=view, bins=bins)
+    options: Any = {"view": view, "bins": bins, "n_draws": _DRAWS, "rng": seeds[0]}
+    ece = expected_calibration_error
+    nulls = [null_level(ece, rows.label, prob, **options) for prob in probs.values()]
     each = [one | two for one, two in zip(scores, parts, strict=True)]
     # Nothing is concluded from a handful of events.
     few = paired.too_few(np.bincount(rows.label, minlength=rows.n_classes))
@@ -122,14 +124,6 @@ def compare(
         **_shown(rows, probs, view, bins),
         **worded(names, found, level),
     )
-
-
-def _nulls(rows: Rows, probs: Mapping[str, FloatVector], seed: int, **options: Any) -> list[Any]:
-    ece = expected_calibration_error
-    return [
-        null_level(ece, rows.label, prob, n_draws=_DRAWS, rng=seed, **options)
-        for prob in probs.values()
-    ]
 
 
 def _shown(
@@ -201,12 +195,11 @@ def _differences(
 
 def worded(names: tuple[str, ...], found: Found, level: float) -> dict[str, Any]:
     """Return the columns of the differences, and the headline."""
-    models, measures = zip(*found, strict=True)
-    columns = dict(zip(paired.Change._fields, zip(*found.values(), strict=True), strict=True))
-    columns |= {"model": models, "measure": measures}
+    rows = [(*key, *change) for key, change in found.items()]
+    heads = ("model", "measure", *paired.Change._fields)
+    columns = dict(zip(heads, map(read_only, map(np.array, zip(*rows, strict=True))), strict=True))
     parts = [_sentence(names[0], other, found, level) for other in names[1:]]
-    read = {name: read_only(np.array(column)) for name, column in columns.items()}
-    return read | {"headline": " ".join(parts)}
+    return columns | {"headline": " ".join(parts)}
 
 
 def _sentence(first: str, other: str, found: Found, level: float) -> str:
@@ -248,19 +241,16 @@ def _calibration(
     names: Sequence[str], nulls: Sequence[Any], scores: Sequence[Mapping[str, FloatVector]]
 ) -> Listing:
     """Put the error of each model beside what chance alone would show."""
-    said = [
-        f"{name} {null.value:.4f} (a calibrated model would show {null.mean:.4f}, "
-        f"p = {null.p_value:.3f})"
-        for name, null in zip(names, nulls, strict=True)
+    rows = [
+        (name, null.value, null.mean, null.p_value, np.isinf(one["log loss"]).sum())
+        for name, null, one in zip(names, nulls, scores, strict=True)
     ]
-    columns = {
-        "model": np.array(names),
-        "error": np.array([null.value for null in nulls]),
-        "by chance": np.array([null.mean for null in nulls]),
-        "p_value": np.array([null.p_value for null in nulls]),
-        "impossible events": np.array([np.isinf(one["log loss"]).sum() for one in scores]),
-    }
-    return Listing(sentence=f"Calibration error: {'; '.join(said)}.", columns=columns)
+    said = "; ".join(
+        f"{name} {value:.4f} (a calibrated model would show {mean:.4f}, p = {p:.3f})"
+        for name, value, mean, p, _ in rows
+    )
+    heads = ("model", "error", "by chance", "p_value", "impossible events")
+    return Listing.of(f"Calibration error: {said}.", heads, rows)
 
 
 def _by_group(
@@ -287,8 +277,7 @@ def _by_group(
     text = f"{spell(len(rows.groups), 'group')}; worse than {names[0]}: "
     text += f"{', '.join(worse) or 'none shown'}"
     text += f"; too few rows to tell: {', '.join(few_groups)}." if few_groups else "."
-    columns = dict(zip(heads, map(np.array, zip(*found, strict=True)), strict=True))
-    return Listing(sentence=text, columns=columns)
+    return Listing.of(text, heads, found)
 
 
 def _in_group(key: str, first: FloatVector, other: FloatVector, level: float) -> paired.Change:

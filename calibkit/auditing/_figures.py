@@ -3,13 +3,10 @@
 import base64
 import io
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-    from calibkit.auditing.comparison import Comparison
-    from calibkit.auditing.report import AuditReport
 
 _WIDE, _HIGH, _TALL = 5.4, 3.7, 6.4
 _ROW = 0.34
@@ -17,7 +14,7 @@ _MOST_ROWS = 30
 _MOST_MODELS = 5
 
 
-def draw(report: "AuditReport") -> dict[str, "Figure"]:
+def draw(report: Any) -> dict[str, "Figure"]:
     """Return fresh figures by name; their alt texts come from `calibkit.plot.alt_text`."""
     try:
         from calibkit import plot
@@ -50,7 +47,7 @@ def draw(report: "AuditReport") -> dict[str, "Figure"]:
     return figures
 
 
-def draw_comparison(found: "Comparison") -> dict[str, "Figure"]:
+def draw_comparison(found: Any) -> dict[str, "Figure"]:
     """Return the figures of a comparison: the models' diagrams in one frame, Murphy curves."""
     from calibkit import plot
     from calibkit.decisions.costs import stakes

@@ -2,15 +2,11 @@
 
 from html import escape
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from calibkit._result import spell
 from calibkit.auditing._figures import as_data_uri
 from calibkit.auditing._pages import as_rows, cell, plain
-
-if TYPE_CHECKING:
-    from calibkit.auditing.comparison import Comparison
-    from calibkit.auditing.report import AuditReport
 
 # Nothing but what the page carries itself may be shown, and nothing may run.
 _POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'"
@@ -26,44 +22,47 @@ _CAPTIONS = {
 }
 
 
-def page(report: "AuditReport") -> str:
+def page(report: Any) -> str:
     """Return one self-contained page, figures included."""
+    error, null = report.evidence.error, report.evidence.null
+    beside = (
+        f"<small>Expected calibration error {error.value:.4f}; a calibrated model would show "
+        f"{null.mean:.4f}. {_text(report.settings.promise)}</small>"
+    )
+    symbol = f"<span class='light' aria-hidden='true'>{report.symbol}</span>"
     return _document(
-        report.title,
-        f"<p class='soft'>{_text(_size(report))}</p></header>\n"
-        f"{_verdict(report)}\n{_board(report)}\n"
+        report,
+        _size(report),
+        f"<div class='verdict {report.light}' role='status'>{symbol}"
+        f"<p>{_text(report.headline)}{beside}</p></div>\n{_board(report)}\n"
         f"<section aria-labelledby='six'><h2 id='six'>Six questions</h2>\n{_verdicts(report)}"
-        f"</section>\n{_figures(report)}\n{_tables(report)}\n{_methods(report)}\n",
+        "</section>",
     )
 
 
-def comparison_page(found: "Comparison") -> str:
+def comparison_page(found: Any) -> str:
     """Return the page of a comparison; its pieces are those of an audit's page."""
     light = "unknown" if found.codes == {"not separated"} else "caution"
     size = f"{spell(found.n, 'prediction')}, {found.n_classes} classes. Events: {found.view}."
-    return _document(
-        found.title,
-        f"<p class='soft'>{_text(size)}</p></header>\n"
-        f"<div class='verdict {light}' role='status'><p>{_text(found.headline)}</p></div>\n"
-        f"{_figures(found)}\n{_tables(found)}\n{_methods(found)}\n",
-    )
+    verdict = f"<div class='verdict {light}' role='status'><p>{_text(found.headline)}</p></div>"
+    return _document(found, size, verdict)
 
 
-def _document(name: str, inner: str) -> str:
-    """Return a whole page around what follows its title; `inner` closes the header."""
-    title = _text(name)
+def _document(report: Any, size: str, verdict: str) -> str:
+    """Return a whole page: title, size, verdict, figures, tables, methods."""
+    title = _text(report.title)
     style = files("calibkit.auditing").joinpath("page.css").read_text(encoding="utf-8")
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{title}</title>\n<style>\n{style}</style>\n</head>\n<body>\n<main>\n"
-        f"<header><h1>{title}</h1>\n{inner}"
-        "</main>\n</body>\n</html>\n"
+        f"<header><h1>{title}</h1>\n<p class='soft'>{_text(size)}</p></header>\n{verdict}\n"
+        f"{_figures(report)}\n{_tables(report)}\n{_methods(report)}\n</main>\n</body>\n</html>\n"
     )
 
 
-def panel(report: "AuditReport") -> str:
+def panel(report: Any) -> str:
     """Return verdict and answers for a notebook, without figures and without style sheets."""
     left = "style='text-align:left'"
     rows = "".join(
@@ -72,13 +71,11 @@ def panel(report: "AuditReport") -> str:
         f"<b>{_text(answer.verdict)}</b></td><td {left}>{_text(answer.sentence)}</td></tr>"
         for answer in (*report.findings, *report.answers)
     )
-    columns = ("question", "verdict", "answer")
-    head = "".join(f"<th scope='col' {left}>{name}</th>" for name in columns)
+    head = "".join(f"<th scope='col' {left}>{n}</th>" for n in ("question", "verdict", "answer"))
     return (
         f"<p><b>{report.symbol} {_text(report.headline)}</b><br>{_text(report.title)}: "
         f"{_text(_size(report))} {_text(report.settings.promise)}</p>"
-        f"<table><thead><tr>{head}</tr></thead>"
-        f"<tbody>{rows}</tbody></table>"
+        f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
     )
 
 
@@ -87,23 +84,12 @@ def _text(value: Any) -> str:
     return escape(plain(str(value))).replace(" %", "&nbsp;%")
 
 
-def _size(report: "AuditReport") -> str:
+def _size(report: Any) -> str:
     size = f"{spell(report.n, 'prediction')}, {report.n_classes} classes"
     return f"{size}. First view: {report.view}."
 
 
-def _verdict(report: "AuditReport") -> str:
-    error, null = report.evidence.error, report.evidence.null
-    return (
-        f"<div class='verdict {report.light}' role='status'>"
-        f"<span class='light' aria-hidden='true'>{report.symbol}</span>"
-        f"<p>{_text(report.headline)}<small>Expected calibration error {error.value:.4f}; a "
-        f"calibrated model would show {null.mean:.4f}. {_text(report.settings.promise)}</small>"
-        "</p></div>"
-    )
-
-
-def _board(report: "AuditReport") -> str:
+def _board(report: Any) -> str:
     items = "".join(
         f"<li class='{answer.light}'><span aria-hidden='true'>{answer.symbol}</span> "
         f"{number}. {_text(answer.topic)}<b>{_text(answer.verdict)}</b></li>"
@@ -112,7 +98,7 @@ def _board(report: "AuditReport") -> str:
     return f"<ul class='board' aria-label='Verdicts'>{items}</ul>"
 
 
-def _verdicts(report: "AuditReport") -> str:
+def _verdicts(report: Any) -> str:
     from calibkit.auditing.report import LIGHTS
 
     heads = [("", one) for one in report.findings]
@@ -123,12 +109,11 @@ def _verdicts(report: "AuditReport") -> str:
         f"{_text(answer.verdict)}</span><p>{_text(answer.sentence)}</p></li>\n"
         for head, answer in heads
     )
-    described = "" if report.groups is None else _text(report.groups.describe())
-    groups = f"<p><b>Groups.</b> {described}</p>" if described else ""
-    return f"<ol class='answers'>{items}</ol>{groups}"
+    groups = "" if report.groups is None else _text(report.groups.describe())
+    return f"<ol class='answers'>{items}</ol>{groups and f'<p><b>Groups.</b> {groups}</p>'}"
 
 
-def _figures(report: "AuditReport | Comparison") -> str:
+def _figures(report: Any) -> str:
     from calibkit import plot
 
     parts = []
@@ -156,7 +141,7 @@ def _shown(report: Any, name: str) -> str:
     return f"View: {report.view}.{line}" if name in ("costs", "groups") else ""
 
 
-def _tables(report: "AuditReport | Comparison") -> str:
+def _tables(report: Any) -> str:
     parts = [
         f"<h3>{name}</h3><p class='soft'>{_text(table.describe())}</p><div class='scroll' "
         f"tabindex='0' role='region' aria-label='{name}'>{_table(table)}</div>"
@@ -174,7 +159,7 @@ def _table(table: Any) -> str:
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
-def _methods(report: "AuditReport | Comparison") -> str:
+def _methods(report: Any) -> str:
     notes = "".join(f"<li>{_text(note)}</li>" for note in report.notes)
     versions = ", ".join(f"{name} {number}" for name, number in report.versions.items())
     return (

@@ -9,14 +9,15 @@ import numpy as np
 from scipy import special
 
 from calibkit.auditing import _verdicts as words_of
-from calibkit.auditing._evidence import Seen, largest_region, power_of
+from calibkit.auditing._evidence import Seen, largest_region
 from calibkit.auditing._impossible import Impossible, count_impossible
 from calibkit.auditing._readers import Predictions, join
 from calibkit.auditing._redraws import TOP, ViewTest
 from calibkit.auditing._rows import probabilities
 from calibkit.auditing.questions import audit
 from calibkit.auditing.report import Answer, AuditReport, findings_of
-from calibkit.auditing.settings import AuditSettings
+from calibkit.auditing.settings import AuditSettings, settings_of
+from calibkit.bins import Binning
 from calibkit.counts import CountTable
 from calibkit.significance.classical import cox_z
 from calibkit.views import BinaryProblem, View, binary_problems
@@ -30,6 +31,7 @@ def audit_stream(
     *,
     view: View | None = None,
     settings: AuditSettings | None = None,
+    bins: Binning | int | None = None,
     sample: int = SAMPLE,
     rng: int = 0,
     **options: Any,
@@ -39,7 +41,7 @@ def audit_stream(
     Bins must have edges on the grid of the count table. The answers 1, 5 and 6 and the figures
     are those of a random `sample`; of several columns the default view is the predicted class.
     """
-    settings = AuditSettings() if settings is None else settings
+    settings = settings_of(settings, {} if bins is None else {"bins": bins})
     # Bins that do not fit the grid are refused before hours of reading, not after.
     CountTable().update([0, 1], [0.25, 0.75]).tables(settings.bins)
     keeper = Sample(sample, rng)
@@ -123,32 +125,24 @@ def _seen(
         tables = [table.one_class(k) for k in range(table.n_classes)]
     tests = [_test(one, _TESTS * len(tables)) for one in tables]
     loudest = min(range(len(tests)), key=lambda place: tests[place].p_value)
-    found = tests[loudest].p_value <= settings.alpha
-    place = loudest if found else 0
+    place = loudest if tests[loudest].p_value <= settings.alpha else 0
     focus, words = tables[place], _words(tables[place], names)
     error = focus.calibration_error(settings.bins, name="expected calibration error")
     bins = error.tables[0]
     weight = np.where(bins.occupied, bins.count * np.abs(bins.gap), 0.0)
     return Seen(
+        settings=settings,
+        test="Cox's test and range of cumulative differences",
         first=tests[0],
         words=_words(tables[0], names),
         focus=tests[place],
         focus_words=words,
         looked=words if len(tables) == 1 else f"{words}, one of {len(tables)} views",
-        test="Cox's test and range of cumulative differences",
-        alpha=settings.alpha,
-        detectable=settings.detectable,
         p_value=tests[place].p_value,
         impossible=gone,
-        found=found,
-        apart="",
-        power=power_of(tests[0], settings),
         region=largest_region(bins, np.arange(len(weight)) == weight.argmax()),
-        spread="",
         error=error.describe(),
         numbers={"error": error.value, "null_error": error.null_mean, "null_sd": error.null_sd},
-        more={},
-        digits=4,
     )
 
 

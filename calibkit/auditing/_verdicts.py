@@ -13,7 +13,7 @@ from calibkit.auditing._impossible import Impossible
 from calibkit.auditing._redraws import TOP
 from calibkit.auditing._rows import Rows
 from calibkit.auditing.repairs import Repairs
-from calibkit.auditing.report import Answer, answer_to
+from calibkit.auditing.report import Answer
 
 CAUSES = {
     "shuffled": "The labels look shuffled, or belong to other rows or another file.",
@@ -64,7 +64,7 @@ def alignment(found: Alignment, rows: Rows) -> Answer:
             f"would be clear. {measured}"
         )
     numbers = {name: getattr(found, name) for name in ("z", "expected_z", "accuracy", "majority")}
-    return answer_to("alignment", found.verdict, light, text, numbers)
+    return Answer("alignment", found.verdict, light, text, numbers)
 
 
 def _order(found: Alignment, rows: Rows) -> str:
@@ -107,7 +107,7 @@ def data(seen: Seen) -> Answer:
         "null_error": seen.numbers["null_error"],
     }
     verdict, light = ("enough data", "good") if power.enough else ("too little data", "caution")
-    return answer_to("data", verdict, light, text, numbers)
+    return Answer("data", verdict, light, text, numbers)
 
 
 def _too_little(seen: Seen, rows: str) -> str:
@@ -123,7 +123,7 @@ def _too_little(seen: Seen, rows: str) -> str:
         )
     return (
         f"{rows} would show an average error of {power.smallest:.2f} in nine files of ten, and "
-        f"often miss a smaller one. To find an error of {seen.detectable:g} takes "
+        f"often miss a smaller one. To find an error of {seen.settings.detectable:g} takes "
         f"{power.needed:,} rows like these; to know the average error to ±0.01 takes "
         f"{power.needed_precise:,}."
     )
@@ -131,7 +131,7 @@ def _too_little(seen: Seen, rows: str) -> str:
 
 def calibration(seen: Seen) -> Answer:
     p_words = f"{seen.p_value:.3f}" if seen.p_value >= 5e-4 else f"{seen.p_value:.3g}"
-    looked = f"({seen.looked}; {seen.test}, p = {p_words}, limit {seen.alpha:g})"
+    looked = f"({seen.looked}; {seen.test}, p = {p_words}, limit {seen.settings.alpha:g})"
     if seen.found:
         verdict, light = "miscalibrated", "bad"
         text = f"Yes: the labels contradict the predictions {looked}."
@@ -151,7 +151,7 @@ def calibration(seen: Seen) -> Answer:
         text += f" This is about {gone.left:,} rows; what was called impossible is left out."
     numbers = {"p_value": seen.p_value} | seen.numbers | {"impossible": float(gone.count)}
     text = " ".join(part for part in (text, seen.error, seen.apart) if part)
-    return answer_to("calibration", verdict, light, text, numbers)
+    return Answer("calibration", verdict, light, text, numbers)
 
 
 def direction(seen: Seen) -> Answer:
@@ -168,7 +168,7 @@ def direction(seen: Seen) -> Answer:
     if not seen.found:
         text = f"There is nothing to point at. {means}"
         light = "good" if seen.power.enough else "unknown"
-        return answer_to("direction", "no direction", light, text, numbers)
+        return Answer("direction", "no direction", light, text, numbers)
     way, second = directions(view)
     also = f", and {second}" if second else ""
     name = "Mixed, with no single direction" if way == "mixed" else way.capitalize()
@@ -186,7 +186,7 @@ def direction(seen: Seen) -> Answer:
             f"{spell(region.n, 'prediction')} say {region.mean_prob:.{digits}f}, observed "
             f"{region.frequency:.{digits}f}. "
         )
-    return answer_to("direction", way, "caution", (text + seen.spread).strip(), numbers)
+    return Answer("direction", way, "caution", (text + seen.spread).strip(), numbers)
 
 
 def costs(found: Consequences, view: str, level: float, enough: bool) -> Answer:
@@ -201,7 +201,7 @@ def costs(found: Consequences, view: str, level: float, enough: bool) -> Answer:
         others = (field.name for field in fields(paid) if field.name not in ("trust", "costs"))
         numbers |= {name: getattr(paid, name) for name in others}
         verdict, light, text = _with_costs(paid, level, enough)
-    return answer_to("costs", verdict, light, text, numbers)
+    return Answer("costs", verdict, light, text, numbers)
 
 
 def _without_costs(found: Consequences, view: str, level: float) -> str:
@@ -273,7 +273,7 @@ def repair(
         if table.chosen >= 0:
             verdict, light = "repair", "caution"
         text = _gain(found, place, view, after) + _warnings(found, place)
-    return answer_to("repair", verdict, light, text.strip(), numbers)
+    return Answer("repair", verdict, light, text.strip(), numbers)
 
 
 def _gain(found: Repairs, place: int, view: str, after: float | None) -> str:

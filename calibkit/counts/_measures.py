@@ -155,13 +155,3 @@ def cumulative_sums(sums: Sums, view: str) -> cumulative.CumulativeDifferences:
         mad_test=tested(cumulative.SupremumRule, largest, cumulative.brownian_supremum_tail),
         range_test=tested(cumulative.RangeRule, span, cumulative.brownian_range_tail),
     )
-
-
-def draw_rows(
-    sums: Sums, n: int, generator: np.random.Generator
-) -> tuple[NDArray[np.uint8], FloatVector]:
-    cells = len(sums.count)
-    drawn = generator.multivariate_hypergeometric(sums.count.ravel(), n, method="marginals")
-    place = np.repeat(np.arange(2 * cells), drawn)
-    rest = sums.steps.ravel() / STEPS / np.maximum(sums.count.ravel(), 1)
-    return (place % 2).astype(np.uint8), (place // 2 + rest[place]) / cells

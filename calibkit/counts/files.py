@@ -34,14 +34,7 @@ class _Piece:
 
 
 def count_file(path: FilePath, **options: Any) -> CountTable:
-    """Count the predictions of one file.
-
-    Parameters
-    ----------
-    path : path
-        A file whose name ends in .parquet, .csv, .csv.gz, .tsv, .npz or .npy.
-    **options
-        As in `count_files`.
+    """Count the predictions of one file, with the options of `count_files`.
 
     Examples
     --------
@@ -104,8 +97,8 @@ def count_files(
     Notes
     -----
     The table is the same, bit for bit, for any number of workers, and after the loss of some. A
-    block of at most a million rows (Parquet) or of 2¹⁸ values (CSV) is in memory at a time, per worker.
-    Taught in lesson 14.
+    block of at most a million rows (Parquet) or of 2¹⁸ values (CSV) is in memory at a time,
+    per worker. Taught in lesson 14.
 
     Examples
     --------
