@@ -12,8 +12,7 @@ from typing import Any
 
 from calibkit import __version__
 from calibkit.auditing import COMPARISON_CODES, AuditReport, Comparison, audit
-from calibkit.auditing._compare_files import compare_rows, compare_stream
-from calibkit.auditing._large import audit_stream
+from calibkit.auditing._large import audit_stream, compare_rows, compare_stream
 from calibkit.auditing._pages import as_json, plain, write_whole
 from calibkit.auditing._readers import (
     Files,

@@ -12,7 +12,7 @@ from scipy.special import expit, logit
 
 import calibkit as ck
 from calibkit.auditing import COMPARISON_CODES, Comparison, compare
-from calibkit.auditing._compare_files import compare_stream
+from calibkit.auditing._large import compare_stream
 from calibkit.auditing._readers import Predictions
 from calibkit.corp import corp_decomposition
 from calibkit.decisions import policy_cost

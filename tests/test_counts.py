@@ -15,7 +15,7 @@ from scipy.optimize import isotonic_regression
 import calibkit as ck
 from calibkit.corp import corp_decomposition
 from calibkit.counts import CountTable, _store
-from calibkit.counts._cells import BLOCK, STEPS, Adder, grid_edges
+from calibkit.counts._measures import BLOCK, STEPS, Adder, grid_edges
 from tests.helpers import binary_data, class_data, coarse_binary
 
 USUAL = (1, 2, 5, 10, 12, 15, 20, 25, 30, 50, 100)

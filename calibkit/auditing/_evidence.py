@@ -21,9 +21,8 @@ from numpy.typing import NDArray
 from scipy import special
 
 from calibkit._result import spell
-from calibkit.auditing._impossible import Impossible, count_impossible
 from calibkit.auditing._redraws import TOP, JointTest, ViewTest, joint_test
-from calibkit.auditing._rows import Rows
+from calibkit.auditing._rows import Impossible, Rows, count_impossible
 from calibkit.auditing.settings import AuditSettings
 from calibkit.errors import expected_calibration_error
 from calibkit.reliability import BinTable

@@ -9,9 +9,8 @@ from calibkit._result import spell
 from calibkit.auditing._alignment import CLEAR, Alignment
 from calibkit.auditing._consequences import Consequences, Paid
 from calibkit.auditing._evidence import FEWEST_SURPRISES, Seen, directions
-from calibkit.auditing._impossible import Impossible
 from calibkit.auditing._redraws import TOP
-from calibkit.auditing._rows import Rows
+from calibkit.auditing._rows import Impossible, Rows
 from calibkit.auditing.repairs import Repairs
 from calibkit.auditing.report import Answer
 

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from calibkit._result import Result, spell
 from calibkit.auditing import _paired as paired
-from calibkit.auditing._figures import draw_comparison
-from calibkit.auditing._html import comparison_page
+from calibkit.auditing._html import comparison_page, draw_comparison
 from calibkit.auditing._pages import as_markdown, comparison_dict, save
 from calibkit.decisions import MurphyCurve
 from calibkit.reliability import BinTable

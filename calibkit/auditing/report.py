@@ -13,10 +13,9 @@ from calibkit._result import Result, spell
 from calibkit._validation import CalibrationWarning
 from calibkit.auditing._consequences import Consequences
 from calibkit.auditing._evidence import TEST, Evidence
-from calibkit.auditing._figures import draw
-from calibkit.auditing._html import page, panel
-from calibkit.auditing._impossible import Impossible, told
+from calibkit.auditing._html import draw, page, panel
 from calibkit.auditing._pages import as_dict, as_markdown, save
+from calibkit.auditing._rows import Impossible, told
 from calibkit.auditing.groups import GroupTable
 from calibkit.auditing.repairs import NoRepair, RepairTable
 from calibkit.auditing.settings import AuditSettings

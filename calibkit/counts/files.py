@@ -11,8 +11,8 @@ import joblib
 from calibkit._progress import track
 from calibkit.counts import _parquet, _sources
 from calibkit.counts._blocks import Block, Place
-from calibkit.counts._cells import CELLS
 from calibkit.counts._columns import Columns, check_words, columns_of, predictions_of
+from calibkit.counts._measures import CELLS
 from calibkit.counts.table import CountTable
 from calibkit.views import BinaryProblem, View, binary_problems
 

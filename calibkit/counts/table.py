@@ -15,9 +15,14 @@ from calibkit.bins import Binning, EqualMass, as_bins
 from calibkit.corp import CorpDecomposition
 from calibkit.corp.decomposition import decompose_counts
 from calibkit.counts import _store
-from calibkit.counts._cells import CELLS, MOST_CELLS, MOST_ROWS, Adder, Counts, Sums
 from calibkit.counts._measures import (
+    CELLS,
+    MOST_CELLS,
+    MOST_ROWS,
+    Adder,
     CellMeans,
+    Counts,
+    Sums,
     bin_table,
     cumulative_sums,
     groups_of,
