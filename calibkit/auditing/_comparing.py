@@ -112,13 +112,13 @@ def compare(
     nulls = [null_level(ece, rows.label, prob, **options) for prob in probs.values()]
     each = [one | two for one, two in zip(scores, parts, strict=True)]
     # Nothing is concluded from a handful of events.
-    few = paired.too_few(np.bincount(rows.label, minlength=rows.n_classes))
-    found = _differences(names, each, [null.mean for null in nulls], level, (count, seeds[1]), few)
+    rule = paired.rule_of(np.bincount(rows.label, minlength=rows.n_classes), table)
+    found = _differences(names, each, [null.mean for null in nulls], level, (count, seeds[1]), rule)
     return Comparison(
         title="Comparison of models" if title is None else str(title),
         level=level,
         calibration=_calibration(names, nulls, scores),
-        groups=_by_group(rows, names, scores, level),
+        groups=_by_group(rows, names, scores, level, table),
         costs=table,
         notes=_notes(count, level, bins),
         **_shown(rows, probs, view, bins),
@@ -175,7 +175,7 @@ def _differences(
     nulls: Sequence[float],
     level: float,
     draw: tuple[int, int],
-    few: bool,
+    rule: paired.Rule,
 ) -> dict[tuple[str, str], paired.Change]:
     found, (count, seed) = {}, draw
     for other in range(1, len(names)):
@@ -186,7 +186,7 @@ def _differences(
         for key, row, low, high in zip(each[0], apart, *map(np.ndarray.tolist, ends), strict=True):
             if key == "calibration error" and row.any():
                 low, high = low - nulls[other], high + nulls[0]
-            if row.any() and (few or np.count_nonzero(row) < paired.FEWEST):
+            if rule.refuses_rows(key, row):
                 low, high = paired.NONE
             first, value = float(each[0][key].mean()), float(each[other][key].mean())
             found[names[other], key] = paired.change(key, first, value, (low, high))
@@ -254,7 +254,11 @@ def _calibration(
 
 
 def _by_group(
-    rows: Rows, names: Sequence[str], scores: Sequence[Mapping[str, FloatVector]], level: float
+    rows: Rows,
+    names: Sequence[str],
+    scores: Sequence[Mapping[str, FloatVector]],
+    level: float,
+    costs: FloatVector | None,
 ) -> Listing | None:
     """Compare the scores in every group, each at a level that pays for all groups."""
     if rows.group is None:
@@ -263,14 +267,15 @@ def _by_group(
     for place, group in enumerate(rows.groups):
         inside = rows.group == place
         count = np.bincount(rows.label[inside], minlength=rows.n_classes)
-        n, few = int(count.sum()), paired.too_few(count)
+        n, rule = int(count.sum()), paired.rule_of(count, costs)
         for other in range(1, len(names)):
             for key in scores[0]:
                 pair = [one[key][inside] for one in (scores[0], scores[other])]
-                row = _in_group(key, pair[0], pair[1], content)
-                said = ("too few rows",) if few else (*row[2:5], row.verdict)
-                numbers = (np.nan,) * (4 - len(said))
-                found.append((group, n, names[other], key, *numbers, *said))
+                row = _in_group(key, pair[0], pair[1], content, rule)
+                said = (*row[2:5], row.verdict)
+                if rule.few:
+                    said = (np.nan, np.nan, np.nan, "too few rows")
+                found.append((group, n, names[other], key, *said))
     heads = ("group", "count", "model", "measure", "difference", "low", "high", "verdict")
     worse = [f"{row[0]} ({row[2]}, {row[3]})" for row in found if row[-1] == "worse"]
     few_groups = sorted({str(row[0]) for row in found if row[-1] == "too few rows"})
@@ -280,11 +285,13 @@ def _by_group(
     return Listing.of(text, heads, found)
 
 
-def _in_group(key: str, first: FloatVector, other: FloatVector, level: float) -> paired.Change:
+def _in_group(
+    key: str, first: FloatVector, other: FloatVector, level: float, rule: paired.Rule
+) -> paired.Change:
     with np.errstate(invalid="ignore"):
         apart = other - first
-    ends, differ = paired.NONE, np.count_nonzero(apart)
-    if np.isfinite(apart).all() and (differ == 0 or differ >= paired.FEWEST):
+    ends = paired.NONE
+    if np.isfinite(apart).all() and not rule.refuses_rows(key, apart):
         ends = paired.around(float(apart.mean()), float(apart.std(ddof=1)), len(apart), level)
     return paired.change(key, float(first.mean()), float(other.mean()), ends)
 

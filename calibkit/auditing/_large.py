@@ -259,7 +259,8 @@ class _Sums:
         self.count: Any = 0  # rows of each class
         self.scores: dict[str, FloatVector] = {}
         self.squares: dict[str, FloatVector] = {}
-        self.differ: dict[str, FloatVector] = {}  # how many rows differ
+        self.up: dict[str, FloatVector] = {}  # how many rows differ upwards, and downwards
+        self.down: dict[str, FloatVector] = {}
 
     @property
     def n(self) -> int:
@@ -272,13 +273,17 @@ class _Sums:
                 apart = values - values[0]
             self.scores[key] = self.scores.get(key, 0.0) + values.sum(axis=1)
             self.squares[key] = self.squares.get(key, 0.0) + (apart**2).sum(axis=1)
-            self.differ[key] = self.differ.get(key, 0.0) + (apart != 0).sum(axis=1)
+            self.up[key] = self.up.get(key, 0.0) + (apart > 0).sum(axis=1)
+            self.down[key] = self.down.get(key, 0.0) + (apart < 0).sum(axis=1)
 
-    def change(self, key: str, other: int, level: float) -> paired.Change:
+    def change(
+        self, key: str, other: int, level: float, costs: FloatVector | None
+    ) -> paired.Change:
         first, value = (float(self.scores[key][model]) / self.n for model in (0, other))
-        ends, differ = paired.NONE, int(self.differ[key][other])
-        few = differ > 0 and (differ < paired.FEWEST or paired.too_few(self.count))
-        if np.isfinite(value) and np.isfinite(first) and not few:
+        up, down = int(self.up[key][other]), int(self.down[key][other])
+        total = float(self.scores[key][other] - self.scores[key][0])
+        ends, rule = paired.NONE, paired.rule_of(self.count, costs)
+        if np.isfinite(total) and not rule.refuses(key, up, down, total):
             mean = value - first
             spread = max(float(self.squares[key][other]) / self.n - mean**2, 0.0)
             ends = paired.around(mean, float(np.sqrt(spread)), self.n, level)
@@ -292,7 +297,7 @@ def _with_all_scores(found: Comparison, sums: _Sums, level: float) -> Comparison
     rows = dict(zip(keys, map(paired.Change, *columns), strict=True))
     for model, key in rows:
         if key in paired.SCORES:
-            rows[model, key] = sums.change(key, found.models.index(model), level)
+            rows[model, key] = sums.change(key, found.models.index(model), level, found.costs)
     note = (
         f"All {sums.n:,} rows: cost, log loss and Brier score, with Student's intervals. "
         f"Calibration, groups and figures: a random sample of {found.n:,} rows."
