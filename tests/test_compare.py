@@ -185,6 +185,19 @@ def test_nothing_is_concluded_from_a_handful_of_other_decisions() -> None:
     assert row(found, "cost")["verdict"] == row(found, "Brier score")["verdict"] == "not separated"
 
 
+def test_a_cost_needs_rows_decided_better_and_worse() -> None:
+    """Thirty false alarms less are no proof where a miss costs thirty."""
+    y = (np.arange(400) < 100).astype(np.int64)
+    first, other = np.where(y, 0.9, 0.02), np.where(y, 0.9, 0.02)
+    first[-30:] = 0.2
+    found = compare(y, {"a": first, "b": other}, costs=(1, 30), groups=["all"] * 400, **QUICK)
+    assert row(found, "cost")["difference"] == -30 / 400
+    assert row(found, "cost")["verdict"] == "not separated" and "some worse" in found.headline
+    assert found.groups is not None and found.groups._columns()["verdict"][0] == "not separated"
+    cheap = compare(y, {"a": first, "b": other}, costs=(1, 5), **QUICK)
+    assert row(cheap, "cost")["verdict"] == "better"
+
+
 BAD: dict[str, tuple[Any, dict[str, Any], str]] = {
     "one model": ({"a": [0.2, 0.3]}, {}, "two or more models"),
     "no names": ([[0.2, 0.3], [0.4, 0.5]], {}, "must be a mapping"),

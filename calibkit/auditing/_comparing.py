@@ -87,8 +87,10 @@ def compare(
     copy, another source of knowledge, two equally good ones, a shift against a slope; nominal
     95 %, errors about 1): log loss 94.0 to 94.6, Brier score 92.8 to 94.6, cost at 1:9 91.0 to
     94.6, miscalibration 94 to 99.6, discrimination 92.4 to 100; calibration error 100 (200 sets
-    each): its interval is wide. A few rows decided otherwise, each at a price of 9, make the
-    interval of a cost too short: about 80 where 5 in 1,000 are; below ten such rows there is none.
+    each): its interval is wide. In 200 to 400 sets more: RARE
+    Where fewer than five rows are decided better, or worse, an interval of a cost is too short
+    (down to 50 at a price of 30): there is none, unless five more at the highest price would not
+    change the sign.
 
     Examples
     --------
@@ -216,7 +218,8 @@ def _sentence(first: str, other: str, found: Found, level: float) -> str:
         text = f"{other} and {first} are equal {unit}."
     elif np.isnan(row.low):
         text = f"The data are too few to compare {other} with {first} {unit}: at least "
-        text += f"{paired.FEWEST} events, other rows, and rows that differ are needed."
+        text += f"{paired.FEWEST} events, other rows, and rows that differ are needed"
+        text += ", of a cost some better and some worse." if main == "cost" else "."
     elif row.verdict == "not separated":
         text = f"The data cannot separate {other} from {first} {unit}: the difference per "
         text += f"prediction is {row.difference:+.4f} ({range_} {row.low:+.4f} to {row.high:+.4f})."
