@@ -87,7 +87,10 @@ def compare(
     copy, another source of knowledge, two equally good ones, a shift against a slope; nominal
     95 %, errors about 1): log loss 94.0 to 94.6, Brier score 92.8 to 94.6, cost at 1:9 91.0 to
     94.6, miscalibration 94 to 99.6, discrimination 92.4 to 100; calibration error 100 (200 sets
-    each): its interval is wide. In 200 to 400 sets more: RARE
+    each): its interval is wide. In 300 or 400 sets more all but
+    discrimination (99.7 to 100) and calibration error covered 91.2 to 93.8 at 1 % events (3,000
+    rows; of 1,000 rows 97, half of them refused), 93.0 to 95.7 with ten classes, 92.5 to 94.5 in
+    a stream, and in four groups of 250 rows 92.2 to 98.0, all groups together.
     Where fewer than five rows are decided better, or worse, an interval of a cost is too short
     (down to 50 at a price of 30): there is none, unless five more at the highest price would not
     change the sign.

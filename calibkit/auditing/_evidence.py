@@ -1,16 +1,4 @@
-"""Enough data, something wrong beyond chance, where, and which way: what decides.
-
-1. One hypothesis: labels are drawn from these very probabilities, row by row.
-2. Statements of exactly 0 that were contradicted need no test. They are a finding of their own
-   (`_impossible`), and their rows leave the test: under the hypothesis they do not exist.
-3. One test of the rows left, the level-slope-bins test: per view the larger of Cox's score test
-   of level and slope and a test over 1, 2, 4, ... bins; the largest over all views against redraws.
-4. One level: "miscalibrated" if p <= `alpha`, so at most 1 in 100 calibrated models, for any n,
-   ties, rare events and number of views, as redraws need no limit law.
-5. Two columns of two classes are one problem, tested once.
-6. The calibration error decides nothing. Where it and the test disagree, a sentence says why.
-7. A verdict of "no evidence" takes enough data: else it is "cannot say".
-"""
+"""Enough data, something wrong beyond chance, where, and which way: what decides (see `audit`)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -42,10 +42,9 @@ REPAIRED = {
 
 
 def alignment(found: Alignment, rows: Rows) -> Answer:
-    measured = (
-        f"Accuracy {found.accuracy:.3f}; always naming the commonest class gives "
-        f"{found.majority:.3f}."
-    )
+    majority = f"always naming the commonest class gives {found.majority:.3f}."
+    measured = f"Accuracy {found.accuracy:.3f}; {majority}"
+    light = "unknown"
     if found.verdict == "aligned":
         light = "good"
         text = (
@@ -54,9 +53,8 @@ def alignment(found: Alignment, rows: Rows) -> Answer:
         )
     elif found.verdict == "not aligned":
         light = "bad"
-        text = f"No. {CAUSES[found.cause]} {_order(found, rows)}{_chance(found)}{measured}"
+        text = f"No. {CAUSES[found.cause]} {_order(found, rows)}{measured}"
     else:
-        light = "unknown"
         text = (
             f"Unclear. The predictions fit {found.z:.1f} standard deviations better than labels "
             f"in random order; right ones would show about {found.expected_z:.1f}, and {CLEAR} "
@@ -67,6 +65,11 @@ def alignment(found: Alignment, rows: Rows) -> Answer:
 
 
 def _order(found: Alignment, rows: Rows) -> str:
+    if found.cause in ("shuffled", "rows shifted"):
+        return (
+            f"They fit no better than labels in random order ({found.z:.1f} standard deviations, "
+            f"expected {found.expected_z:.0f}). "
+        )
     moved = [(k, c) for k, c in enumerate(found.order) if k != c]
     if not moved or found.cause == "inverted":
         return ""
@@ -74,15 +77,6 @@ def _order(found: Alignment, rows: Rows) -> str:
     pairs = "; ".join(f"label {names[k]} fits column {names[c]}" for k, c in moved[:4])
     more = f"; and {len(moved) - 4} more" if len(moved) > 4 else ""
     return f"Best match: {pairs}{more}. "
-
-
-def _chance(found: Alignment) -> str:
-    if found.cause not in ("shuffled", "rows shifted"):
-        return ""
-    return (
-        f"They fit no better than labels in random order ({found.z:.1f} standard deviations, "
-        f"expected {found.expected_z:.0f}). "
-    )
 
 
 def data(seen: Seen) -> Answer:
@@ -193,14 +187,14 @@ def costs(found: Consequences, view: str, level: float, enough: bool) -> Answer:
     numbers = {name: getattr(found, name) for name in names}
     paid = found.paid
     if paid is None:
-        verdict, light, text = "costs unknown", "unknown", _without_costs(found, view, level)
-    else:
-        trust = paid.trust
-        numbers |= {"cost": trust.value, "promised": trust.promised, "ignoring": trust.ignoring}
-        others = (field.name for field in fields(paid) if field.name not in ("trust", "costs"))
-        numbers |= {name: getattr(paid, name) for name in others}
-        verdict, light, text = _with_costs(paid, level, enough)
-    return Answer("costs", verdict, light, text, numbers)
+        return Answer(
+            "costs", "costs unknown", "unknown", _without_costs(found, view, level), numbers
+        )
+    trust = paid.trust
+    numbers |= {"cost": trust.value, "promised": trust.promised, "ignoring": trust.ignoring}
+    others = (field.name for field in fields(paid) if field.name not in ("trust", "costs"))
+    numbers |= {name: getattr(paid, name) for name in others}
+    return Answer("costs", *_with_costs(paid, level, enough), numbers)
 
 
 def _without_costs(found: Consequences, view: str, level: float) -> str:

@@ -87,7 +87,10 @@ def audit(
     3. Calibration, by the level-slope-bins test: per view the larger of Cox's score test and a
        test over 1, 2, 4, ... bins of equal variance, on the scale of -ln p; the largest over all
        views against redraws of all labels from the predictions: the level holds for all views
-       together. Rows that gave 0 to what happened are a finding beside it, and are left out.
+       together, for any n, ties and rare events. Rows that gave 0 to what happened are a finding
+       beside it, and are left out: under the hypothesis they do not exist. The calibration error
+       decides nothing; where test and error disagree, a sentence says why. "No evidence" takes
+       enough data: else it is "cannot say". Two columns of two classes are one problem.
     4. Direction: Cox's z of level and slope; bins outside a simultaneous band.
     5. Costs: paid cost of trust against held-out repaired predictions and against no model;
        without costs the Murphy curve.

@@ -277,13 +277,12 @@ def _table(
         chosen = _simplest(gains, clear)
         if not left.all():  # then it is worth more that nothing is called impossible again
             chosen = _simplest(-after, ~np.array([certain(p).any() for p in held_out.values()]))
+    names, columns = np.array(list(held_out), dtype=np.str_), (gain, low, high, clear)
+    arrays: Any = dict(zip(("gain", "low", "high", "clear"), map(read_only, columns), strict=True))
     return RepairTable(
-        name=read_only(np.array(list(held_out), dtype=np.str_)),
+        **arrays,
+        name=read_only(names),
         log_loss=read_only(after.mean(axis=1)),
-        gain=read_only(gain),
-        low=read_only(low),
-        high=read_only(high),
-        clear=read_only(clear),
         before=float(before.mean()),
         before_left=float(before[left].mean()) if left.any() else float("nan"),
         chosen=chosen,

@@ -93,29 +93,20 @@ def columns_of(
     label: str,
     prob: str | Sequence[str],
     *,
-    positive: str | None = None,
     classes: Sequence[str] | None = None,
-    group: str | None = None,
-    predicted: str | None = None,
-    logits: bool = False,
     delimiter: str | None = None,
     decimal: str = ".",
+    **more: Any,
 ) -> Columns:
-    if group is not None and group in (label, *([prob] if isinstance(prob, str) else prob)):
+    """Return checked `Columns`; `more`: its other fields."""
+    names = (prob,) if isinstance(prob, str) else tuple(prob)
+    if (group := more.get("group")) in (label, *names):
         raise ValueError(
             f"The groups' column {quoted(group)} is the labels' or a probability column; name "
             "another one."
         )
-    return Columns(
-        label=label,
-        prob=(prob,) if isinstance(prob, str) else tuple(prob),
-        positive=positive,
-        classes=None if classes is None else tuple(classes),
-        group=group,
-        predicted=predicted,
-        logits=logits,
-        dialect=Dialect.checked(delimiter, decimal),
-    )
+    more["classes"] = None if classes is None else tuple(classes)
+    return Columns(label, names, dialect=Dialect.checked(delimiter, decimal), **more)
 
 
 def _separated(names: Sequence[str]) -> str:

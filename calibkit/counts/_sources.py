@@ -43,11 +43,6 @@ def names(path: str | PathLike[str], dialect: Dialect) -> list[str]:
     return _parquet.names(file) if kind == "parquet" else _arrays.names(file)
 
 
-def resolve(path: str | PathLike[str], columns: Columns) -> Columns:
-    """Look at the columns of a file and return those to read."""
-    return columns.found_in(names(path, columns.dialect), Place(str(path)))
-
-
 def resolve_all(
     paths: Sequence[str | PathLike[str]], columns: Columns
 ) -> list[tuple[str, Columns]]:
@@ -55,13 +50,13 @@ def resolve_all(
     found: list[tuple[str, Columns]] = []
     seen: set[str] = set()
     for path in map(str, paths):
-        here = resolve(path, columns)
+        here = columns.found_in(names(path, columns.dialect), Place(path))
         if (file := realpath(path)) in seen:
             raise Place(path).error("the file is named twice; its rows would count twice.")
         seen.add(file)
         first = found[0][1] if found else here
-        names, wanted = (dict(zip(c.prob, c.classes or c.prob, strict=True)) for c in (here, first))
-        if names != wanted:
+        given, wanted = (dict(zip(c.prob, c.classes or c.prob, strict=True)) for c in (here, first))
+        if given != wanted:
             raise Place(path).error(
                 f"its columns of probabilities are {listed(here.prob)}, those of "
                 f"{quoted(found[0][0])} are {listed(first.prob)}. Files counted together need the "

@@ -2,9 +2,8 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from os import PathLike
-from typing import Any
+from typing import Any, NamedTuple
 
 import joblib
 
@@ -23,8 +22,7 @@ _Part = tuple[CountTable, Counter[str]]  # with the labels that were met, in wor
 _PIECES = 64
 
 
-@dataclass(frozen=True, slots=True)
-class _Piece:
+class _Piece(NamedTuple):
     """Some row groups of a Parquet file, or a whole file."""
 
     path: str
@@ -112,8 +110,8 @@ def count_files(
     4
     """
     empty = CountTable(cells=cells, view=view)
-    marks: dict[str, Any] = {"delimiter": delimiter, "decimal": decimal}
-    wanted = columns_of(label, prob, positive=positive, classes=classes, **marks)
+    named: Any = {"positive": positive, "classes": classes}
+    wanted = columns_of(label, prob, delimiter=delimiter, decimal=decimal, **named)
     found = _sources.resolve_all(list(paths), wanted)
     if not found:
         raise ValueError("There are no files to count.")
@@ -121,9 +119,7 @@ def count_files(
     if len(pieces) == 1 and pieces[0].groups is None:  # nothing to share: progress by blocks
         total = _sources.n_blocks(pieces[0].path, len(pieces[0].columns.needed))
         blocks = _sources.blocks(pieces[0].path, pieces[0].columns)
-        parts: Iterator[tuple[CountTable, Counter[str]]] = (
-            _count(pieces[0], [block]) for block in blocks
-        )
+        parts: Iterator[_Part] = (_count(pieces[0], [block]) for block in blocks)
     else:
         total = len(pieces)
         parallel = joblib.Parallel(n_jobs=n_jobs, return_as="generator_unordered")
