@@ -5,6 +5,7 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
@@ -15,7 +16,6 @@ from calibkit.auditing import COMPARISON_CODES, AuditReport, Comparison, audit
 from calibkit.auditing._large import audit_stream, compare_rows, compare_stream
 from calibkit.auditing._pages import as_json, plain, write_whole
 from calibkit.auditing._readers import (
-    Files,
     Predictions,
     TooLarge,
     keep,
@@ -28,7 +28,6 @@ from calibkit.counts._blocks import Dialect, listed, quoted
 from calibkit.counts._columns import columns_of
 from calibkit.decisions.costs import as_costs
 from calibkit.doctor import doctor
-from calibkit.views import View
 
 OK, CONDITION_MET, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 _MEGABYTE = 2**20
@@ -199,8 +198,8 @@ def _audit(options: argparse.Namespace) -> AuditReport:
     if options.prob and options.logits:
         raise Refused("give --prob or --logits, not both.")
     columns = options.prob or options.logits
-    read = _reader(options, _files(options, columns, logits=bool(options.logits)))
-    shared = _shared(options)
+    files, shared = _files(options, columns, logits=bool(options.logits)), _shared(options)
+    read = partial(rows_of_files, files, progress=not options.quiet and sys.stderr.isatty())
     rows = _kept(options, read)
     if rows is None:
         return audit_stream(read(), **shared)
@@ -213,8 +212,10 @@ def _compare(options: argparse.Namespace) -> Comparison:
     names = [name.replace("*", "").rstrip("_-. ") or name for name in prob]
     if len(prob) < 2 or len(set(names)) < len(names):
         raise Refused("--prob names two or more different models, e.g. --prob old,new.")
-    read = _reader(options, side_by_side([_files(options, [p]) for p in prob]), len(prob))
-    shared = _shared(options)
+    files, shared = side_by_side([_files(options, [p]) for p in prob]), _shared(options)
+    read = partial(
+        rows_of_files, files, models=len(prob), progress=not options.quiet and sys.stderr.isatty()
+    )
     rows = _kept(options, read)
     if rows is None:
         return compare_stream(read(), names, **shared)
@@ -225,7 +226,7 @@ def _shared(options: argparse.Namespace) -> dict[str, Any]:
     # The name of a file may be in any encoding; that of a report is not.
     names = ", ".join(os.fsencode(Path(p).name).decode("utf-8", "replace") for p in options.paths)
     return {
-        "view": _view(options.view),
+        "view": int(options.view) if (options.view or "").isdecimal() else options.view,
         # Read before the file is: a slip is told at once.
         "costs": None if options.costs is None else as_costs(options.costs),
         "title": options.title or names,
@@ -234,16 +235,9 @@ def _shared(options: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-Reader = Callable[[], Iterator[Predictions]]
-
-
-def _reader(options: argparse.Namespace, files: Files, models: int = 1) -> Reader:
-    """Return what reads the rows of these files, from the beginning."""
-    show = not options.quiet and sys.stderr.isatty()
-    return lambda: rows_of_files(files, models=models, progress=show)
-
-
-def _kept(options: argparse.Namespace, read: Reader) -> Predictions | None:
+def _kept(
+    options: argparse.Namespace, read: Callable[[], Iterator[Predictions]]
+) -> Predictions | None:
     """Return all rows, or None where they are to be counted in a stream."""
     if options.memory_limit < 0:
         raise Refused("--memory-limit is a number of megabytes, at least 0.")
@@ -285,10 +279,6 @@ def _files(options: argparse.Namespace, prob: Sequence[str] | None, *, logits: b
 
 def _parts(text: str) -> list[str]:
     return [part.strip() for part in text.split(",")]
-
-
-def _view(text: str | None) -> View | None:
-    return int(text) if text is not None and text.isdecimal() else text
 
 
 def _write(report: AuditReport | Comparison, options: argparse.Namespace) -> None:

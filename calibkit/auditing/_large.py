@@ -17,7 +17,7 @@ from calibkit.auditing._redraws import TOP, ViewTest
 from calibkit.auditing._rows import Impossible, count_impossible, probabilities
 from calibkit.auditing.comparison import Comparison
 from calibkit.auditing.questions import audit
-from calibkit.auditing.report import Answer, AuditReport, findings_of
+from calibkit.auditing.report import AuditReport, findings_of
 from calibkit.auditing.settings import AuditSettings, settings_of
 from calibkit.bins import Binning
 from calibkit.counts import CountTable
@@ -175,24 +175,17 @@ def _test(table: CountTable, looks: int) -> ViewTest:
     )
 
 
-def _adding(sentence: str, answer: Answer) -> Answer:
-    return replace(answer, sentence=f"{answer.sentence} {sentence}")
-
-
 def _with_all_rows(
     report: AuditReport, table: CountTable, seen: Seen, settings: AuditSettings
 ) -> AuditReport:
     """Put what all rows say in the place of what the sample says."""
-    many = "So many rows show errors that matter to nobody: look at the size."
-    data = words_of.data(seen)
-    answers = {
-        answer.topic: _adding(f"(Random sample of {report.n:,} rows.)", answer)
-        for answer in report.answers
-    } | {
-        "data": _adding(many, data) if seen.power.enough else data,
-        "calibration": words_of.calibration(seen),
-        "direction": words_of.direction(seen),
-    }
+    data, sampled = words_of.data(seen), f"(Random sample of {report.n:,} rows.)"
+    if seen.power.enough:
+        many = "So many rows show errors that matter to nobody: look at the size."
+        data = replace(data, sentence=f"{data.sentence} {many}")
+    answers = {a.topic: replace(a, sentence=f"{a.sentence} {sampled}") for a in report.answers}
+    for answer in (data, words_of.calibration(seen), words_of.direction(seen)):
+        answers[answer.topic] = answer
     verdicts = {topic: answer.verdict for topic, answer in answers.items()}
     gone = seen.impossible
     headline, light = words_of.headline(verdicts, seen.focus_words, gone)

@@ -18,21 +18,20 @@ _MARKS = re.compile(r"([\\`*_{}\[\]()#+!|<>&~$])")
 def as_dict(report: Any) -> dict[str, Any]:
     """Return verdicts, sentences and numbers for JSON; NaN and infinity become None."""
     plain = ("title", "headline", "light", "n", "n_classes", "view", "repair", "verdicts")
-    texts = ("topic", "question", "verdict", "light", "sentence")
-    answers = [
-        {name: getattr(answer, name) for name in texts}
-        | {"numbers": {name: _finite(value) for name, value in answer.numbers.items()}}
-        for answer in (*report.answers, *report.findings)
-    ]
-    many = len(report.answers)
     return {name: getattr(report, name) for name in plain} | {
         "class_names": list(report.class_names),
         "promise": report.settings.promise,
-        "answers": answers[:many],
-        "findings": answers[many:],
+        "answers": [_answer(one) for one in report.answers],
+        "findings": [_answer(one) for one in report.findings],
         "groups": None,
         **_end(report),
     }
+
+
+def _answer(answer: Any) -> dict[str, Any]:
+    texts = ("topic", "question", "verdict", "light", "sentence")
+    numbers = {name: _finite(value) for name, value in answer.numbers.items()}
+    return {name: getattr(answer, name) for name in texts} | {"numbers": numbers}
 
 
 def _end(report: Any) -> dict[str, Any]:

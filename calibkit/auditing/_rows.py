@@ -114,17 +114,14 @@ def _read(
         label, prob = _checked(y_true, y_prob)
         if prob.ndim == 2 and prob.shape[1] == 2:
             return label, prob[:, 1], prob[:, 0], None, 2
-        return label, prob, 1 - prob if prob.ndim == 1 else None, None, _columns(prob)
+        rest = 1 - prob if prob.ndim == 1 else None
+        return label, prob, rest, None, prob[:1].size
     given = as_scores(logits, "logits").astype(np.float64)
     _refuse_rounded(given)
-    label, columns = as_labels(y_true, given).astype(np.intp), _columns(given)
+    label, columns = as_labels(y_true, given).astype(np.intp), given[:1].size
     scores = given[:, 1] - given[:, 0] if columns == 2 else given
     rest = probabilities(-scores) if scores.ndim == 1 else None
     return label, probabilities(scores), rest, scores, columns
-
-
-def _columns(table: FloatVector) -> int:
-    return table.shape[1] if table.ndim == 2 else 1
 
 
 def _refuse_rounded(scores: FloatVector) -> None:

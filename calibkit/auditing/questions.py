@@ -13,12 +13,12 @@ from calibkit._validation import as_generator
 from calibkit.auditing import _verdicts as words_of
 from calibkit.auditing._alignment import Alignment, alignment_of
 from calibkit.auditing._consequences import Consequences, consequences_of
-from calibkit.auditing._evidence import Evidence, directions, evidence_of, given_view
+from calibkit.auditing._evidence import Evidence, evidence_of, given_view
 from calibkit.auditing._redraws import TOP
 from calibkit.auditing._rows import Rows, rows_of
 from calibkit.auditing.groups import GroupTable, groups_of
 from calibkit.auditing.repairs import NoRepair, Repairs, repairs_of
-from calibkit.auditing.report import VIEW_NUMBERS, AuditReport, ViewTable, findings_of
+from calibkit.auditing.report import AuditReport, ViewTable, findings_of
 from calibkit.auditing.settings import AuditSettings, settings_of
 from calibkit.decisions.costs import as_costs
 from calibkit.errors import expected_calibration_error
@@ -167,7 +167,10 @@ def _report(
     names = tuple(_words(rows, one) for one in views)
     seen = evidence.seen(names, _words(rows, evidence.focus.view), settings)
     enough, may_repair = seen.power.enough, aligned.verdict != "not aligned"
-    after = _error_after(rows, views[0], repairs, settings)
+    options: Any = {"view": given_view(rows, views[0]), "bins": settings.bins}
+    after = None
+    if repairs.repaired is not None and repairs.table.chosen >= 0:
+        after = float(expected_calibration_error(rows.label, repairs.repaired, **options))
     gone = seen.impossible
     answers = (
         words_of.alignment(aligned, rows),
@@ -189,7 +192,7 @@ def _report(
         n=rows.n,
         n_classes=rows.n_classes,
         class_names=rows.class_names,
-        views=_view_table(evidence, names, settings),
+        views=ViewTable.of(evidence.test.views, names, settings.alpha),
         evidence=evidence,
         consequences=consequences,
         # Where labels must be aligned first, no table and no figure may recommend a repair.
@@ -200,13 +203,6 @@ def _report(
         versions=_versions(),
         settings=settings,
     )
-
-
-def _error_after(rows: Rows, view: int, repairs: Repairs, settings: AuditSettings) -> float | None:
-    if repairs.repaired is None or repairs.table.chosen < 0:
-        return None
-    options: Any = {"view": given_view(rows, view), "bins": settings.bins}
-    return float(expected_calibration_error(rows.label, repairs.repaired, **options))
 
 
 def _views(rows: Rows, view: View | None) -> tuple[int, ...]:
@@ -232,18 +228,6 @@ def _words(rows: Rows, view: int) -> str:
     if view == TOP:
         return "top-label"
     return "positive class" if rows.binary and view == 1 else f"class {rows.class_names[view]}"
-
-
-def _view_table(evidence: Evidence, names: tuple[str, ...], settings: AuditSettings) -> ViewTable:
-    views, alpha = evidence.test.views, settings.alpha
-    numbers = {name: np.array([getattr(v, name) for v in views]) for name in VIEW_NUMBERS}
-    return ViewTable(
-        view=np.array(names),
-        direction=np.array([directions(v)[0] if v.p_value <= alpha else "" for v in views]),
-        n=views[0].n,
-        alpha=alpha,
-        **numbers,
-    )
 
 
 def _notes(

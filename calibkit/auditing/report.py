@@ -2,7 +2,7 @@
 
 import textwrap
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from calibkit._result import Result, spell
 from calibkit._validation import CalibrationWarning
 from calibkit.auditing._consequences import Consequences
-from calibkit.auditing._evidence import TEST, Evidence
+from calibkit.auditing._evidence import TEST, Evidence, directions
 from calibkit.auditing._html import draw, page, panel
 from calibkit.auditing._pages import as_dict, as_markdown, save
+from calibkit.auditing._redraws import ViewTest
 from calibkit.auditing._rows import Impossible, told
 from calibkit.auditing.groups import GroupTable
 from calibkit.auditing.repairs import NoRepair, RepairTable
@@ -123,6 +124,14 @@ class ViewTable(Result):
     direction: NDArray[np.str_]
     n: int
     alpha: float
+
+    @classmethod
+    def of(cls, views: Sequence[ViewTest], names: Sequence[str], alpha: float) -> "ViewTable":
+        """Return the table of these tests; `names` are the views in words."""
+        numbers = {name: np.array([getattr(v, name) for v in views]) for name in VIEW_NUMBERS}
+        ways = [directions(v)[0] if v.p_value <= alpha else "" for v in views]
+        words: Any = {"view": np.array(names), "direction": np.array(ways)}
+        return cls(n=views[0].n, alpha=alpha, **words, **numbers)
 
     def describe(self) -> str:
         """Say in which views the labels contradict the predictions."""

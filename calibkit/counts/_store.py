@@ -71,15 +71,16 @@ def read(path: str | PathLike[str]) -> dict[str, Any]:
 def _check(content: dict[str, Any], name: str) -> None:
     """Check types, shapes and ranges, so that a damaged table cannot give a number."""
     cells, counts, steps = content["cells"], content["counts"], content["steps"]
-    shape_is_right = (
+    fits = (
         cells.shape == ()
         and counts.ndim == 3
         and (len(counts) == 0 or counts.shape[1:] == (int(cells), 2))
         and counts.shape == steps.shape
         and content["squares"].shape == content["impossible"].shape == counts.shape[:1]
+        and counts.dtype == steps.dtype == np.int64
+        and content["view"].dtype.kind == "U"
     )
-    types_are_right = counts.dtype == steps.dtype == np.int64 and content["view"].dtype.kind == "U"
-    if not shape_is_right or not types_are_right:
+    if not fits:
         raise ValueError(f"{name} is not a count table: shapes or types do not fit.")
     within = (counts >= 0).all() and (steps >= 0).all() and (steps >> 30 <= counts).all()
     if not within or len(set(counts.sum(axis=(1, 2)).tolist())) > 1:
