@@ -93,8 +93,7 @@ def groups_of(
         for weights in (prob, label, prob * (1 - prob))
     )
     count = np.bincount(rows.group, minlength=size).astype(np.int64)
-    order = np.argsort(rows.group, kind="stable")
-    members = np.split(order, np.cumsum(count)[:-1])
+    members = np.split(np.argsort(rows.group, kind="stable"), np.cumsum(count)[:-1])
     # Mean residual of all rows outside each group, and its standard deviation; NaN without any.
     others = np.where(count == rows.n, np.nan, rows.n - count)
     residual, spread = events - promised, np.maximum(variance.sum() - variance, 0.0)

@@ -167,10 +167,7 @@ def _report(
     names = tuple(_words(rows, one) for one in views)
     seen = evidence.seen(names, _words(rows, evidence.focus.view), settings)
     enough, may_repair = seen.power.enough, aligned.verdict != "not aligned"
-    options: Any = {"view": given_view(rows, views[0]), "bins": settings.bins}
-    after = None
-    if repairs.repaired is not None and repairs.table.chosen >= 0:
-        after = float(expected_calibration_error(rows.label, repairs.repaired, **options))
+    after = _error_after(rows, views[0], repairs, settings)
     gone = seen.impossible
     answers = (
         words_of.alignment(aligned, rows),
@@ -203,6 +200,13 @@ def _report(
         versions=_versions(),
         settings=settings,
     )
+
+
+def _error_after(rows: Rows, view: int, repairs: Repairs, settings: AuditSettings) -> float | None:
+    if repairs.repaired is None or repairs.table.chosen < 0:
+        return None
+    options: Any = {"view": given_view(rows, view), "bins": settings.bins}
+    return float(expected_calibration_error(rows.label, repairs.repaired, **options))
 
 
 def _views(rows: Rows, view: View | None) -> tuple[int, ...]:

@@ -32,7 +32,11 @@ class _Piece(NamedTuple):
 
 
 def count_file(path: FilePath, **options: Any) -> CountTable:
-    """Count the predictions of one file, with the options of `count_files`.
+    """Count the predictions of one file.
+
+    Parameters
+    ----------
+    path, **options : path, and as in `count_files`
 
     Examples
     --------
