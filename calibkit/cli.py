@@ -23,9 +23,9 @@ from calibkit.auditing._readers import (
     side_by_side,
 )
 from calibkit.auditing.report import CODES, FINDINGS
-from calibkit.counts import _sources
 from calibkit.counts._blocks import Dialect, listed, quoted
 from calibkit.counts._columns import columns_of
+from calibkit.counts.files import column_names, resolve_all
 from calibkit.decisions.costs import as_costs
 from calibkit.doctor import doctor
 
@@ -255,7 +255,7 @@ def _refuse_missing(options: argparse.Namespace, prob: Sequence[str] | None) -> 
     if options.label and prob:
         return
     missing = "--prob" if options.label else "--label"
-    names = _sources.names(options.paths[0], Dialect.checked(options.delimiter, options.decimal))
+    names = column_names(options.paths[0], Dialect.checked(options.delimiter, options.decimal))
     raise Refused(
         f"{missing} is missing. The columns of {quoted(options.paths[0])} are {listed(names)}; "
         f"choose one, e.g. {missing} {quoted(names[0])}."
@@ -274,7 +274,7 @@ def _files(options: argparse.Namespace, prob: Sequence[str] | None, *, logits: b
         logits=logits,
         **{name: getattr(options, name) for name in names},
     )
-    return _sources.resolve_all(options.paths, wanted)
+    return resolve_all(options.paths, wanted)
 
 
 def _parts(text: str) -> list[str]:

@@ -19,9 +19,9 @@ from calibkit.counts import (
     PredictionFileError,
     _blocks,
     _csv,
-    _sources,
     count_file,
     count_files,
+    files,
 )
 from tests.helpers import class_data
 from tests.test_counts import rows, same
@@ -589,7 +589,7 @@ def test_long_texts_are_cut_in_messages(tmp_path: Path) -> None:
 
 def test_blocks_need_little_memory() -> None:
     assert _blocks.rows_of_a_block(1000) * 1000 * 8 < 2**28
-    assert _sources.kind_of("x.CSV") == "csv"
+    assert files.kind_of("x.CSV") == "csv"
 
 
 def test_without_pyarrow_parquet_says_what_to_install(

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibkit._progress import track
-from calibkit.counts import _sources
 from calibkit.counts._blocks import Place
 from calibkit.counts._columns import Columns, check_words, columns_of, predictions_of, words_of
+from calibkit.counts.files import blocks_of, n_blocks, resolve_all
 
 Files = Sequence[tuple[str, Columns]]
 
@@ -63,7 +63,7 @@ def read_predictions(
     `columns`: what `calibkit.counts.count_files` is told of a file, and ``group`` and ``logits``.
     More than `memory_limit` bytes of rows are refused with `TooLarge`.
     """
-    return keep(rows_of_files(_sources.resolve_all([path], columns_of(**columns))), memory_limit)
+    return keep(rows_of_files(resolve_all([path], columns_of(**columns))), memory_limit)
 
 
 def keep(blocks: Iterable[Predictions], limit: int | None) -> Predictions:
@@ -117,9 +117,8 @@ def _blocks_of(
     path: str, columns: Columns, words: Counter[str], models: int, progress: bool
 ) -> Iterator[Predictions]:
     each = np.reshape(columns.prob, (models, -1)).tolist()
-    total = _sources.n_blocks(path, len(columns.needed))
-    blocks = _sources.blocks(path, columns)
-    for block in track(blocks, total, show=progress, label="reading"):
+    total = n_blocks(path, len(columns.needed))
+    for block in track(blocks_of(path, columns), total, show=progress, label="reading"):
         # Labels are those of the first model, and counted once.
         seen = [words] + [Counter[str]()] * (models - 1)
         read = [
