@@ -159,7 +159,7 @@
     });
     if (!chosen.pasted) {
       wish.delimiter = field("delimiter").value;
-      wish.decimal = field("decimal").value;
+      wish.decimal = field("decimal").value === "," ? "," : "";
     }
     wish.logits = form.elements.kind.value === "logits";
     return wish;
@@ -233,7 +233,8 @@
   const putAgain = async () => {
     const { name, file, pasted } = chosen;
     const given = pasted ? null : { file, name };
-    const words = pasted ? [field("text").value] : [name, "", ""];
+    const words = pasted ? [field("text").value]
+      : [name, field("delimiter").value, field("decimal").value];
     if (await ask("refused", pasted ? "pasted" : "columns", words, given)) chosen.isLost = false;
   };
 

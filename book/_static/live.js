@@ -4,6 +4,7 @@
   "use strict";
 
   const python = window.calibkitPython;
+  if (!python) return;
 
   const element = (name, className, text = "") => {
     const made = document.createElement(name);

@@ -30,7 +30,8 @@ const start = async ({ folder, code }) => {
   self.importScripts(`${folder}pyodide.js`);
   const failed = [];
   const listen = { messageCallback: () => {}, errorCallback: (text) => failed.push(text) };
-  python = await self.loadPyodide({ indexURL: folder });
+  const env = { HOME: "/home/pyodide", MPLBACKEND: "agg" }; // a Worker has no window to draw into
+  python = await self.loadPyodide({ indexURL: folder, env });
   await python.loadPackage("calibkit", listen);
   if (failed.length) throw new Error(`PART ${failed.join(" ").slice(0, 200)}`);
   tell({ arrived: true });

@@ -18,8 +18,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-os.environ["MPLBACKEND"] = "agg"  # a worker has no window to draw into
-
 FOLDER = Path("/tmp/audit")
 MARKS = ("\t", ";", ",", None)  # between pasted columns; None: any white space
 NUMBER = re.compile(r"[-+]?(\d+[.,]?\d*|[.,]\d+)([eE][-+]?\d+)?")
@@ -132,8 +130,8 @@ def arguments(asked: dict[str, Any]) -> list[str]:
     words += [f"--{kind}={name}" for name in asked.get("prob", ())]
     for name in ("positive", "classes", "group", "delimiter", "decimal", "view", "costs", "title"):
         words += [f"--{name}={asked[name]}"] if asked.get(name) else []
-    for name in ("bins", "seed"):
-        words += [f"--{name}={asked[name]}"] if asked.get(name) not in (None, "") else []
+    for name, usual in (("bins", "15"), ("seed", "0")):
+        words += [f"--{name}={asked[name]}"] if asked.get(name, "") not in ("", usual) else []
     return words
 
 
