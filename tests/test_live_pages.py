@@ -54,7 +54,7 @@ def numbers(report: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in report.items() if key != "versions"}
 
 
-# --- what the page's Python is asked, asked here ----------------------------------------------------
+# --- what the page's Python is asked, asked here -------------------------------------------------
 
 
 def shown_in_lessons() -> list[tuple[str, str]]:
@@ -98,7 +98,7 @@ def test_every_value_of_every_control_is_offered_and_drawn_as_in_the_lab() -> No
     told = in_page.controls("lesson04:diagram-lab", "{}")
     assert told["names"] == [control.name for control in lab.controls]
     assert [len(texts) for texts in told["texts"]] == [len(c.values) for c in lab.controls]
-    assert all(f"max=\"{len(t) - 1}\"" in told["html"] for t in told["texts"][:1])
+    assert all(f'max="{len(t) - 1}"' in told["html"] for t in told["texts"][:1])
     places = [len(texts) - 1 for texts in told["texts"]]
     values = {control.name: control.values[-1] for control in lab.controls}
     assert values not in list(lab.states())  # no page holds it
@@ -200,7 +200,7 @@ def test_the_example_is_over_confident(folder: Path) -> None:
     assert "over-confident" in found["headline"]
 
 
-# --- what the site is told -------------------------------------------------------------------------
+# --- what the site is told -----------------------------------------------------------------------
 
 
 def test_sizes_count_a_package_once_with_all_that_it_needs(tmp_path: Path) -> None:
@@ -411,9 +411,7 @@ def audits(browser: Any, address: str) -> Iterator[Audit]:
 
 @needs_site
 @pytest.mark.browser
-def test_a_file_gets_the_desktops_report_and_asks_no_network(
-    audits: Audit, tmp_path: Path
-) -> None:
+def test_a_file_gets_the_desktops_report_and_asks_no_network(audits: Audit, tmp_path: Path) -> None:
     path = tmp_path / "log.csv"
     path.write_text(rows(), encoding="utf-8")
     audits.read(str(path))
@@ -525,9 +523,7 @@ def test_the_policy_holds_in_the_page_and_in_its_worker(browser: Any, address: s
 
 @needs_site
 @pytest.mark.browser
-def test_parquet_loads_its_reader_from_the_site(
-    browser: Any, address: str, tmp_path: Path
-) -> None:
+def test_parquet_loads_its_reader_from_the_site(browser: Any, address: str, tmp_path: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
     import pyarrow
 

@@ -15,6 +15,7 @@
   let chosen = null; // what Python has to audit: its name, and the file if there is one
   let asked = 0; // counts what the reader asks, so that an old answer is not shown
   let links = [];
+  let shown = ""; // the report
 
   const say = (role, text) => { part(role).textContent = text; };
 
@@ -187,16 +188,20 @@
     part("notes").replaceChildren(...value.notes.map(note));
     part("notes").hidden = value.notes.length === 0;
     part("result").hidden = false;
+    shown = value.html;
+    display();
+  };
+
+  // The report follows the device's colours; here it follows those of the page.
+  const display = () => {
+    const isDark = document.documentElement.dataset.theme === "dark";
     const frame = form.querySelector("iframe");
-    const fit = () => {
-      const height = frame.contentDocument.documentElement.scrollHeight;
-      frame.style.height = `${height + 4}px`;
-    };
+    const fit = () => { frame.style.height = `${frame.contentDocument.body.offsetHeight + 4}px`; };
     frame.onload = () => {
       fit();
-      new ResizeObserver(fit).observe(frame.contentDocument.documentElement);
+      new ResizeObserver(fit).observe(frame.contentDocument.body);
     };
-    frame.srcdoc = value.html;
+    frame.srcdoc = shown.replace("(prefers-color-scheme:dark)", isDark ? "all" : "not all");
   };
 
   const working = (isWorking) => {
@@ -248,4 +253,6 @@
   part("example").addEventListener("click", example);
   part("stop").addEventListener("click", stop);
   form.addEventListener("submit", audit);
+  new MutationObserver(() => { if (shown) display(); })
+    .observe(document.documentElement, { attributeFilter: ["data-theme"] });
 })();
