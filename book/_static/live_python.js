@@ -34,7 +34,7 @@ window.calibkitPython = (() => {
     if (/out of memory|allocat|memory access|RangeError|MemoryError/i.test(text)) {
       return "This browser has not enough memory for Python. Close other tabs and try again.";
     }
-    if (/^PART|Failed to fetch|NetworkError|importScripts|load|digest|integrity/i.test(text)) {
+    if (/^PART|fetch|network|importScripts|loadPyodide|digest|integrity/i.test(text)) {
       return "A part of Python did not arrive. Look at the connection and try again.";
     }
     const last = text.trim().split("\n").pop();

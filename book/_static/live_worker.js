@@ -25,13 +25,26 @@ const counted = (fetch) => {
   };
 };
 
+// Pyodide never answers where its core did not arrive, or found no memory; so this tells.
+const brokenCore = () => new Promise((_, fail) => {
+  ["instantiate", "instantiateStreaming"].forEach((name) => {
+    const real = WebAssembly[name].bind(WebAssembly);
+    WebAssembly[name] = (...given) => {
+      const made = real(...given);
+      made.catch(fail);
+      return made;
+    };
+  });
+});
+
 const start = async ({ folder, code }) => {
   self.fetch = counted(self.fetch.bind(self));
   self.importScripts(`${folder}pyodide.js`);
   const failed = [];
   const listen = { messageCallback: () => {}, errorCallback: (text) => failed.push(text) };
   const env = { HOME: "/home/pyodide", MPLBACKEND: "agg" }; // a Worker has no window to draw into
-  python = await self.loadPyodide({ indexURL: folder, env });
+  const broken = brokenCore();
+  python = await Promise.race([self.loadPyodide({ indexURL: folder, env }), broken]);
   await python.loadPackage("calibkit", listen);
   if (failed.length) throw new Error(`PART ${failed.join(" ").slice(0, 200)}`);
   tell({ arrived: true });

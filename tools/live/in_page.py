@@ -13,12 +13,13 @@ import os
 import re
 import shlex
 import shutil
+import tempfile
 import time
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-FOLDER = Path("/tmp/audit")
+FOLDER = Path(tempfile.gettempdir(), "calibkit-audit")
 MARKS = ("\t", ";", ",", None)  # between pasted columns; None: any white space
 NUMBER = re.compile(r"[-+]?(\d+[.,]?\d*|[.,]\d+)([eE][-+]?\d+)?")
 EXAMPLE_ROWS = 500
