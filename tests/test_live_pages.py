@@ -8,6 +8,7 @@ import io
 import json
 import os
 import re
+import subprocess
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
@@ -23,6 +24,7 @@ from calibkit.explore import Explorer, _book
 from calibkit.fakes import LogitDistortion
 from calibkit.lessons import lesson04
 from tools.live import in_page, pages
+from tools.live import site as live
 from tools.notebook_files import NOTEBOOKS
 
 BUILT = os.environ.get("CALIBKIT_LIVE", "")
@@ -250,6 +252,48 @@ def test_every_field_of_the_form_is_known_to_script_and_command() -> None:
         )
 
 
+# --- in Node -------------------------------------------------------------------------------------
+
+
+def beyond(explorer: Any) -> list[int]:
+    """Return the places of a state that no page holds."""
+    others = [
+        next((i for i, v in enumerate(c.values) if v not in c.book), c.index(c.default))
+        for c in explorer.controls
+    ]
+    return [i for i, c in zip(others, explorer.controls, strict=True) if len(c.values) > 1]
+
+
+@needs_site
+@pytest.mark.slow
+def test_every_explorer_says_in_the_page_what_it_says_on_the_desktop() -> None:
+    questions = []
+    for lesson, name in shown_in_lessons():
+        one = getattr(importlib.import_module(f"calibkit.lessons.{lesson}"), name)()
+        address = f"{lesson}:{one.name}"
+        is_explorer = isinstance(one, Explorer)
+        words = [address, "{}", beyond(one)] if is_explorer else [address, one.n_book]
+        questions.append(["state" if is_explorer else "draw", words])
+    done = subprocess.run(
+        [str(live.program("node")), str(live.HERE / "in_page.mjs"), pyodide_folder()],
+        input=json.dumps(questions), capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-2000:]
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(answers) == len(questions)
+    for (function, words), answer in zip(questions, answers, strict=True):
+        expected = getattr(in_page, function)(*words)
+        if function == "state":
+            told = (answer.get("text"), answer.get("alt"))
+            assert told == (expected["text"], expected["alt"]), (words, answer)
+        else:
+            assert answer["lines"] == expected["lines"], (words, answer)
+
+
+def pyodide_folder() -> str:
+    return str(Path(BUILT, "lite", "static", "pyodide"))
+
+
 # --- in a browser --------------------------------------------------------------------------------
 
 
@@ -285,13 +329,14 @@ class Live:
                 self.foreign.append(url)
 
     def go_live(self, root: Any) -> None:
-        root.locator('[data-role="live"]').click()
+        root.locator('[data-role="live"]').focus()
+        self.page.keyboard.press("Enter")
         self.page.wait_for_function("root => 'live' in root.dataset", arg=root.element_handle())
 
 
-def idle(live: Live, root: Any) -> None:
+def idle(here: Live, root: Any) -> None:
     """Wait until nothing is drawn."""
-    live.page.wait_for_function(
+    here.page.wait_for_function(
         "root => !root.hasAttribute('aria-busy')", arg=root.element_handle()
     )
 
@@ -299,19 +344,20 @@ def idle(live: Live, root: Any) -> None:
 @needs_site
 @pytest.mark.browser
 def test_an_explorer_goes_live_and_draws_what_no_page_holds(browser: Any, address: str) -> None:
-    live = Live(browser, address, LESSON, viewport={"width": 1100, "height": 900})
-    root = live.page.locator(".ck-explorer").first
+    here = Live(browser, address, LESSON, viewport={"width": 1100, "height": 900})
+    root = here.page.locator(".ck-explorer").first
     root.locator("input[type=range]").first.focus()
-    live.page.keyboard.press("ArrowRight")  # a prepared state, which going live keeps
+    here.page.keyboard.press("ArrowRight")  # a prepared state, which going live keeps
     before = root.locator(".ck-readout").inner_text()
-    live.go_live(root)
+    here.go_live(root)
     assert root.locator(".ck-readout").inner_text() == before
+    assert root.evaluate("root => root.contains(document.activeElement)")  # focus is not lost
     size = root.locator("input[type=range]").first
     kept = size.get_attribute("aria-valuetext")
     size.focus()
     for _ in range(3):  # faster than it draws
-        live.page.keyboard.press("ArrowRight")
-    idle(live, root)
+        here.page.keyboard.press("ArrowRight")
+    idle(here, root)
     lab = lesson04.diagram_lab()
     control = lab.controls[0]
     texts = [control.text(value) for value in control.values]
@@ -321,41 +367,51 @@ def test_an_explorer_goes_live_and_draws_what_no_page_holds(browser: Any, addres
     assert root.locator(".ck-readout").inner_text() == text
     assert root.locator(".ck-figure").get_attribute("alt") == picture.alt
     root.locator('[data-role="reset"]').click()
-    idle(live, root)
+    idle(here, root)
     assert root.locator(".ck-readout").inner_text() == lab.show()[1]
-    quiz = live.page.locator(".ck-quiz").first
-    live.go_live(quiz)
+    quiz = here.page.locator(".ck-quiz").first
+    here.go_live(quiz)
     held = lesson04.which_is_perfect().n_book
+    here.page.wait_for_function(
+        "([root, more]) => Number(root.dataset.draws) >= more",
+        arg=[quiz.element_handle(), held + 1],
+    )
     seen = set()
     for _ in range(held + 1):
         seen.add(quiz.locator("img").get_attribute("src"))
         quiz.locator('[data-role="again"]').click()
-        live.page.wait_for_timeout(4000)
     assert len(seen) == held + 1
-    assert live.foreign == [] and live.errors == []
-    live.context.close()
+    assert here.foreign == [] and here.errors == []
+    here.context.close()
 
 
 @needs_site
 @pytest.mark.browser
 def test_without_python_the_prepared_states_still_work(browser: Any, address: str) -> None:
-    live = Live(browser, "file://", f"{Path(BUILT).resolve()}/{LESSON}"[1:])
-    root = live.page.locator(".ck-explorer").first
+    here = Live(browser, "file://", f"{Path(BUILT).resolve()}/{LESSON}"[1:])
+    root = here.page.locator(".ck-explorer").first
     root.locator('[data-role="live"]').click()
     assert "opened from disk" in root.locator(".ck-live [role=status]").inner_text()
-    live.context.close()
-    live = Live(browser, address, LESSON)
-    live.context.route("**/pyodide.asm.wasm", lambda route: route.abort())
-    root = live.page.locator(".ck-explorer").first
+    here.context.close()
+    here = Live(browser, address, LESSON)
+    here.context.route("**/pyodide.asm.wasm", lambda route: route.abort())
+    root = here.page.locator(".ck-explorer").first
     root.locator('[data-role="live"]').click()
-    root.get_by_text("Try again").wait_for()
+    root.get_by_role("button", name="Try again").wait_for()
     assert "did not arrive" in root.locator(".ck-live [role=status]").inner_text()
     before = root.locator(".ck-readout").inner_text()
     root.locator("input[type=range]").first.focus()
-    live.page.keyboard.press("ArrowRight")
+    here.page.keyboard.press("ArrowRight")
     assert root.locator(".ck-readout").inner_text() != before
-    live.context.unroute_all()
-    live.context.close()
+    here.context.unroute_all()
+    here.context.route("**/six-*.whl", lambda route: route.fulfill(body="half a file"))
+    root.get_by_role("button", name="Try again").click()
+    here.page.wait_for_function(
+        "button => !button.disabled", arg=root.locator('[data-role="live"]').element_handle()
+    )
+    assert "did not arrive" in root.locator(".ck-live [role=status]").inner_text()
+    here.context.unroute_all()
+    here.context.close()
 
 
 class Audit(Live):
@@ -515,9 +571,13 @@ def test_the_policy_holds_in_the_page_and_in_its_worker(browser: Any, address: s
       return [failed, told.sort(), heard.length];
     }"""
     other = address.replace("127.0.0.1", "localhost")  # another origin, which would answer
+    blocked = []
+    page.page.on("requestfailed", lambda request: blocked.append((request.url, request.failure)))
     failed, told, heard = page.page.evaluate(tried, other)
     assert failed and told == ["policy connect-src", "refused"] and heard >= 2
-    assert page.foreign == []
+    assert set(page.foreign) <= {f"{other}/image"}
+    assert all(pair == (f"{other}/image", "csp") for pair in blocked)
+    assert len(blocked) == len(page.foreign)
     page.context.close()
 
 
@@ -544,7 +604,8 @@ def test_parquet_loads_its_reader_from_the_site(browser: Any, address: str, tmp_
 @pytest.mark.browser
 def test_the_page_without_scripts_and_without_python(browser: Any, address: str) -> None:
     page = Audit(browser, address, java_script_enabled=False)
-    assert page.page.get_by_text("needs JavaScript").is_visible()
+    told = page.page.locator("noscript p")
+    assert told.is_visible() and "needs JavaScript" in told.inner_text()
     page.context.close()
     context = browser.new_context()
     context.route("**/live_python.js", lambda route: route.abort())  # as in a book without Python

@@ -121,6 +121,7 @@
         const draw = await python.call("draw", [root.dataset.explorer, step]);
         step += 1;
         root.dispatchEvent(new CustomEvent("ck-draw", { detail: draw }));
+        root.dataset.draws = step;
       } catch (error) {
         status.textContent = python.sentence(error);
       }

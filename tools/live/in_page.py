@@ -142,8 +142,7 @@ def audit(asked: dict[str, Any]) -> Any:
 
     out = FOLDER / "out"
     files = [f"--html={out / 'report.html'}", f"--json={out / 'report.json'}"]
-    path = asked["name"] if asked["name"][:1] != "-" else f"./{asked['name']}"
-    words = [*arguments(asked), *files, "--", path]
+    words = [*arguments(asked), *files, "--", asked["name"]]
     said, erred = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(said), contextlib.redirect_stderr(erred):
         code = main(words)
@@ -151,11 +150,12 @@ def audit(asked: dict[str, Any]) -> Any:
     notes = [line.removeprefix("note: ").removeprefix("error: ") for line in lines]
     if code:
         return {"refused": notes[-1] if notes else "the audit was not made."}
+    named = ["--"] * asked["name"].startswith("-") + [asked["name"]]
     html, text = ((out / f"report.{kind}").read_text("utf-8") for kind in ("html", "json"))
     return {
         "html": html,
         "json": text,
         "notes": notes,
         "headline": json.loads(text)["headline"],
-        "command": shlex.join(["calibkit", *arguments(asked), "--html=report.html", path]),
+        "command": shlex.join(["calibkit", *arguments(asked), "--html=report.html", *named]),
     }
