@@ -225,6 +225,32 @@ def test_sizes_count_a_package_once_with_all_that_it_needs(tmp_path: Path) -> No
     assert found["megabytes"] == round(3 + 1 + 0.35 + 0.3)
 
 
+@pytest.mark.parametrize("carried", [True, False])
+def test_pages_get_python_and_the_audit_only_where_no_other_host_is_needed(
+    tmp_path: Path, carried: bool
+) -> None:
+    site, python = tmp_path / "site", tmp_path / "python"
+    for folder in (site / "_static", site / "notebooks", site / "book", python):
+        folder.mkdir(parents=True)
+    entries = {
+        name: {"file_name": f"{name}.whl", "depends": []} for name in ("calibkit", "pyarrow")
+    }
+    (python / "pyodide-lock.json").write_text(json.dumps({"packages": entries}), encoding="utf-8")
+    wheels = ("calibkit.whl", "pyarrow.whl") if carried else ("calibkit.whl",)
+    for name in (*pages.CORE, *wheels):
+        (python / name).write_bytes(bytes(3_000_000))
+    page = "<head></head><body>{}</body>"
+    for name, text in (("00_a", 'data-explorer="lesson01:a"'), ("10_b", "none")):
+        (site / "notebooks" / f"{name}.html").write_text(page.format(text), encoding="utf-8")
+    (site / pages.AUDIT_PAGE).write_text(page.format("form"), encoding="utf-8")
+    pages.add(site, python, 60)
+    texts = {path.stem: path.read_text(encoding="utf-8") for path in site.glob("*/*.html")}
+    assert f'data-megabytes="{8 if carried else 60}"' in texts["00_a"]
+    assert "live_python.js" not in texts["10_b"]
+    assert ("live_python.js" in texts["audit_a_file"]) == carried
+    assert (site / "_static" / "in_page.py").is_file()
+
+
 def test_scripts_find_python_below_any_path() -> None:
     page = "<html><head></head><body><p></p></body></html>"
     told = pages.with_scripts(page, {"megabytes": 40}, "live.js")
@@ -266,7 +292,9 @@ def beyond(explorer: Any) -> list[int]:
 
 @needs_site
 @pytest.mark.slow
-def test_every_explorer_says_in_the_page_what_it_says_on_the_desktop() -> None:
+def test_explorers_and_an_audit_say_in_the_page_what_they_say_on_the_desktop(
+    folder: Path,
+) -> None:
     questions = []
     for lesson, name in shown_in_lessons():
         one = getattr(importlib.import_module(f"calibkit.lessons.{lesson}"), name)()
@@ -274,13 +302,22 @@ def test_every_explorer_says_in_the_page_what_it_says_on_the_desktop() -> None:
         is_explorer = isinstance(one, Explorer)
         words = [address, "{}", beyond(one)] if is_explorer else [address, one.n_book]
         questions.append(["state" if is_explorer else "draw", words])
+    wish = {"name": "pasted.csv", **ASKED, "costs": "1:20"}
     done = subprocess.run(
         [str(live.program("node")), str(live.HERE / "in_page.mjs"), pyodide_folder()],
-        input=json.dumps(questions), capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        input=json.dumps([*questions, ["pasted", [rows()]], ["audit", [wish]]]),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr[-2000:]
     answers = [json.loads(line) for line in done.stdout.splitlines()]
+    audited = answers.pop()
+    assert answers.pop() == in_page.pasted(rows())
     assert len(answers) == len(questions)
+    _, _, report = desktop(folder, "--label=y", "--prob=p", "--costs=1:20", "--", "pasted.csv")
+    found = json.loads(audited["json"])
+    assert rounded(numbers(found)) == rounded(numbers(report))
     for (function, words), answer in zip(questions, answers, strict=True):
         expected = getattr(in_page, function)(*words)
         if function == "state":

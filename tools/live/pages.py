@@ -54,15 +54,22 @@ def with_scripts(html: str, python: dict[str, int], *scripts: str) -> str:
     return f"{head}{look}\n{end}{scripts_last}"
 
 
-def add(site: Path, python: Path) -> None:
-    """Give Python to the pages of a site that have a use for it."""
+def add(site: Path, python: Path, first_visit: int) -> None:
+    """Give Python to the pages of a site that have a use for it.
+
+    Where the site takes packages from another host, the page that audits a file stays without:
+    its policy allows no other host.
+    """
     shutil.copy(HERE / "in_page.py", site / "_static")
-    found = sizes(python)
+    lock: dict[str, Any] = json.loads((python / "pyodide-lock.json").read_text(encoding="utf-8"))
+    is_carried = all((python / name).is_file() for name in files_for(lock, lock["packages"]))
+    guess = {"megabytes": first_visit, "bytes": 1_000_000 * first_visit}
+    found = sizes(python) if is_carried else guess
     for page in sorted((site / "notebooks").glob("[0-9][0-9]_*.html")):
         html = page.read_text(encoding="utf-8")
         if "data-explorer=" in html:
             page.write_text(with_scripts(html, found, "live.js"), encoding="utf-8")
     page = site / AUDIT_PAGE
-    if page.exists():
+    if page.exists() and is_carried:
         html = page.read_text(encoding="utf-8")
         page.write_text(with_scripts(html, found, "audit_page.js"), encoding="utf-8")

@@ -189,7 +189,7 @@ def build() -> Path:
     for page in sorted((SITE / "notebooks").glob("[0-9][0-9]_*.html")):
         html = page.read_text(encoding="utf-8")
         page.write_text(with_button(html, page.stem, size), encoding="utf-8")
-    pages.add(SITE, python)
+    pages.add(SITE, python, size)
     total = sum(path.stat().st_size for path in SITE.rglob("*") if path.is_file())
     print(f"The site is ready in {SITE} ({total / 1e6:.0f} MB; a first lesson loads {size} MB).")
     print("Look at it: python dev.py site --serve")
