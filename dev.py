@@ -161,7 +161,7 @@ def check_live() -> int:
     if code:
         return code
     env = environment() | {"CALIBKIT_LIVE": str(ROOT / "build" / "site")}
-    return pytest("live", "tests/test_live.py", env=env)
+    return pytest("live", "tests/test_live.py", "tests/test_live_pages.py", env=env)
 
 
 def forget_outdated_book() -> None:

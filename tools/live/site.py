@@ -16,7 +16,7 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-from tools.live import pins, pyodide
+from tools.live import pages, pins, pyodide
 from tools.virtual_environment import ROOT, Failure, environment, venv_python
 from tools.workbook import NOTEBOOKS, make
 
@@ -189,6 +189,7 @@ def build() -> Path:
     for page in sorted((SITE / "notebooks").glob("[0-9][0-9]_*.html")):
         html = page.read_text(encoding="utf-8")
         page.write_text(with_button(html, page.stem, size), encoding="utf-8")
+    pages.add(SITE, python, size)
     total = sum(path.stat().st_size for path in SITE.rglob("*") if path.is_file())
     print(f"The site is ready in {SITE} ({total / 1e6:.0f} MB; a first lesson loads {size} MB).")
     print("Look at it: python dev.py site --serve")
