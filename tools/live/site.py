@@ -175,31 +175,42 @@ def with_button(html: str, name: str, size: int) -> str:
     return head + article + before + title + "\n" + text + after
 
 
-def build() -> Path:
+def bare_pages(folder: Path) -> None:
+    """Write a title in place of each page of the book: who works on the site need not wait."""
+    (folder / "notebooks").mkdir(parents=True)
+    links = []
+    for lesson in sorted(NOTEBOOKS.glob("[0-9][0-9]_*.ipynb")):
+        page = f"<article><h1>{lesson.stem}</h1></article>"
+        (folder / "notebooks" / f"{lesson.stem}.html").write_text(page, encoding="utf-8")
+        links.append(f'<p><a href="notebooks/{lesson.stem}.html">{lesson.stem}</a></p>')
+    (folder / "index.html").write_text("\n".join(links), encoding="utf-8")
+
+
+def build(site: Path = SITE, *, book: bool = True) -> Path:
     """Put the book and JupyterLite into one folder."""
-    if not BOOK.exists():
+    if book and not BOOK.exists():
         raise Failure("the book is not built; `python dev.py site` builds it first.")
     LIVE.mkdir(parents=True, exist_ok=True)
     builders()
     python = python_for_pages()
-    shutil.rmtree(SITE, ignore_errors=True)
-    shutil.copytree(BOOK, SITE)
-    lite(python, SITE / "lite")
+    shutil.rmtree(site, ignore_errors=True)
+    shutil.copytree(BOOK, site) if book else bare_pages(site)
+    lite(python, site / "lite")
     size = first_visit(python)
-    for page in sorted((SITE / "notebooks").glob("[0-9][0-9]_*.html")):
+    for page in sorted((site / "notebooks").glob("[0-9][0-9]_*.html")):
         html = page.read_text(encoding="utf-8")
         page.write_text(with_button(html, page.stem, size), encoding="utf-8")
-    total = sum(path.stat().st_size for path in SITE.rglob("*") if path.is_file())
-    print(f"The site is ready in {SITE} ({total / 1e6:.0f} MB; a first lesson loads {size} MB).")
+    total = sum(path.stat().st_size for path in site.rglob("*") if path.is_file())
+    print(f"The site is ready in {site} ({total / 1e6:.0f} MB; a first lesson loads {size} MB).")
     print("Look at it: python dev.py site --serve")
-    return SITE
+    return site
 
 
-def serve(port: int) -> None:
+def serve(site: Path, port: int) -> None:
     """Serve the site on this machine until Ctrl-C."""
-    if not SITE.exists():
+    if not site.exists():
         raise Failure("there is no site yet: python dev.py site")
-    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=str(SITE))
+    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=str(site))
     with http.server.ThreadingHTTPServer(("127.0.0.1", port), handler) as server:
         print(f"http://127.0.0.1:{server.server_port}/  (Ctrl-C ends it)", flush=True)
         server.serve_forever()
@@ -212,9 +223,14 @@ def main(arguments: list[str]) -> int:
         "--serve", action="store_true", help="serve what was built, on this machine"
     )
     parser.add_argument("--port", type=int, default=8000)
+    parser.add_argument("--to", type=Path, default=SITE, metavar="FOLDER", help="where it stands")
+    parser.add_argument(
+        "--no-book", action="store_true", help="bare pages with buttons, while you work on the site"
+    )
     chosen = parser.parse_args(arguments)
+    site = chosen.to.resolve()
     try:
-        serve(chosen.port) if chosen.serve else build()
+        serve(site, chosen.port) if chosen.serve else build(site, book=not chosen.no_book)
     except Failure as failure:
         print(f"\ndev.py site: {failure}", file=sys.stderr)
         return 1
