@@ -32,6 +32,18 @@ LITE_CONFIG: dict[str, Any] = {
     "no_sourcemaps": True,
     "no_unused_shared_packages": True,
 }
+# The folder of a learner's progress, and the name that JupyterLite gives it for a moment.
+NEW_FOLDERS = (".progress", "Untitled Folder")
+EMPTY: dict[str, Any] = {
+    "content": [],
+    "created": "2020-01-01T00:00:00Z",
+    "format": "json",
+    "last_modified": "2020-01-01T00:00:00Z",
+    "mimetype": None,
+    "size": None,
+    "type": "directory",
+    "writable": True,
+}
 
 BUTTON = (
     '<p class="ck-run"><a class="ck-button" href="../lite/notebooks/index.html?path={name}.ipynb">'
@@ -107,8 +119,8 @@ def fingerprint(wheel: Path) -> str:
     with zipfile.ZipFile(wheel) as packed:
         for name in sorted(packed.namelist()):
             digest.update(name.encode() + packed.read(name))
-    for path in sorted(HERE.glob("*.*")):
-        digest.update(path.read_bytes())
+    for name in ("compiled.mjs", "compiled.py", "pins.py", "pyodide.py"):
+        digest.update((HERE / name).read_bytes())
     return digest.hexdigest()
 
 
@@ -148,6 +160,10 @@ def lite(python: Path, target: Path) -> None:
     (source / "jupyter_lite_config.json").write_text(config, encoding="utf-8")
     print("Building JupyterLite ...", flush=True)
     command(program("jupyter-lite"), "build", "--config", "jupyter_lite_config.json", cwd=source)
+    for name in NEW_FOLDERS:  # what a reader makes is asked for there too
+        listing = target / "api" / "contents" / name / "all.json"
+        listing.parent.mkdir(parents=True)
+        listing.write_text(json.dumps(EMPTY | {"name": name, "path": name}), encoding="utf-8")
 
 
 def first_visit(python: Path) -> int:
@@ -161,10 +177,12 @@ def first_visit(python: Path) -> int:
         if name not in names:
             names.add(name)
             todo += lock[name]["depends"]
-    files = [lock[name]["file_name"] for name in names] + ["pyodide.asm.js", "python_stdlib.zip"]
-    packed = 0.35 * (python / "pyodide.asm.wasm").stat().st_size  # servers compress it
-    sizes: list[int] = [(python / name).stat().st_size for name in files]
-    return round((packed + sum(sizes)) / 1e6)
+    packed = [lock[name]["file_name"] for name in names] + ["python_stdlib.zip"]
+    sizes: list[float] = [(python / name).stat().st_size for name in packed]
+    sizes += [  # servers compress these
+        0.35 * (python / name).stat().st_size for name in ("pyodide.asm.wasm", "pyodide.asm.js")
+    ]
+    return round(sum(sizes) / 1e6)
 
 
 def with_button(html: str, name: str, size: int) -> str:
@@ -180,7 +198,7 @@ def bare_pages(folder: Path) -> None:
     (folder / "notebooks").mkdir(parents=True)
     links = []
     for lesson in sorted(NOTEBOOKS.glob("[0-9][0-9]_*.ipynb")):
-        page = f"<article><h1>{lesson.stem}</h1></article>"
+        page = f'<link rel="icon" href="data:,"><article><h1>{lesson.stem}</h1></article>'
         (folder / "notebooks" / f"{lesson.stem}.html").write_text(page, encoding="utf-8")
         links.append(f'<p><a href="notebooks/{lesson.stem}.html">{lesson.stem}</a></p>')
     (folder / "index.html").write_text("\n".join(links), encoding="utf-8")
