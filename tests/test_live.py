@@ -13,13 +13,14 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import nbformat
 import pytest
 from conftest import _Quiet  # the server that writes no log
 
-from tools.live import pins, pyodide
+from tools.live import compiled, pins, pyodide
 from tools.live import site as live
 from tools.notebook_files import NOTEBOOKS
 from tools.virtual_environment import Failure
@@ -103,6 +104,54 @@ def test_a_missing_wheel_and_a_missing_dependency_are_named(
     (wheels / "micropip-1-py3-none-any.whl").unlink()
     with pytest.raises(Failure, match="micropip-1-py3-none-any.whl is missing"):
         pyodide.assemble(archive, wheels, [ours], tmp_path / "out")
+
+
+def test_official_packages_can_come_from_another_host(
+    parts: tuple[Path, Path, Path], tmp_path: Path
+) -> None:
+    archive, wheels, ours = parts
+    folder = tmp_path / "out"
+    pyodide.assemble(archive, wheels, [ours], folder)
+    with pytest.raises(Failure, match="'elsewhere' is no address of a web server"):
+        pyodide.point_elsewhere(folder, wheels, "elsewhere")
+    pyodide.point_elsewhere(folder, wheels, "https://other.example/full/")
+    lock = json.loads((folder / "pyodide-lock.json").read_text(encoding="utf-8"))["packages"]
+    name = "micropip-1-py3-none-any.whl"
+    assert lock["micropip"]["file_name"] == f"https://other.example/full/{name}"
+    assert lock["micropip"]["sha256"] == digest(b"micropip")  # what the browser compares with
+    assert lock["tqdm"]["file_name"] == ours.name
+    assert not (folder / name).exists() and (folder / ours.name).exists()
+
+
+@pytest.mark.parametrize("name", ["scipy/signal/_peak.cpython-312.so", "sklearn/cluster/_agg.py"])
+def test_what_is_left_out_leaves_nothing_in_a_wheel(name: str) -> None:
+    assert compiled.stand_in(name, b"data") is None
+
+
+@pytest.mark.parametrize(
+    ("name", "stem", "wanted"),
+    [
+        ("scipy/signal/__init__.py", "scipy/signal/__init__", "find_peaks"),
+        ("scipy/spatial/_qhull.cpython-312.so", "scipy/spatial/_qhull", "Delaunay"),
+        ("sklearn/neighbors/_base.py", "sklearn/neighbors/_base", "_get_weights"),
+    ],
+)
+def test_what_is_left_out_says_so_when_it_is_used(name: str, stem: str, wanted: str) -> None:
+    found = compiled.stand_in(name, b"data")
+    assert found is not None and found[0] == f"{stem}.py"
+    module = ModuleType("absent")
+    exec(found[1], vars(module))
+    with pytest.raises(ImportError, match="is left out in the browser"):
+        getattr(module, wanted)([1, 2, 3])
+    for exported in vars(module)["__all__"]:  # a star takes these
+        assert getattr(module, exported).__name__ == exported
+    with pytest.raises(AttributeError):  # Python asks modules for such names
+        _ = module.__wrapped__
+
+
+def test_what_stays_is_untouched() -> None:
+    for name in ("scipy/special/_ufuncs.cpython-312.so", "sklearn/tree/_tree.py"):
+        assert compiled.stand_in(name, b"data") == (name, b"data")
 
 
 def test_the_button_stands_below_the_title_that_is_seen() -> None:

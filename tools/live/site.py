@@ -1,7 +1,8 @@
 """The site of static files: the book, and JupyterLite with every lesson: `python dev.py site`.
 
 Everything is fetched once into `build/live` and checked; the site stands in `build/site`. Any web
-server can serve it, also under a sub-path. No page asks another host.
+server can serve it, also under a sub-path. No page asks another host, unless `--pyodide-url` names
+one for the official packages.
 """
 
 import argparse
@@ -32,6 +33,7 @@ LITE_CONFIG: dict[str, Any] = {
     "no_sourcemaps": True,
     "no_unused_shared_packages": True,
 }
+ELSEWHERE = 60  # megabytes of a first lesson, with the official packages as they are
 # The folder of a learner's progress, and the name that JupyterLite gives it for a moment.
 NEW_FOLDERS = (".progress", "Untitled Folder")
 EMPTY: dict[str, Any] = {
@@ -109,6 +111,7 @@ def calibkit_wheel() -> Path:
     """Build the wheel of this checkout."""
     folder = LIVE / "calibkit"
     shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
     command(venv_python(BUILDERS), "-m", "pip", "wheel", "-q", "--no-deps", "-w", folder, ROOT)
     return next(folder.glob("calibkit-*.whl"))
 
@@ -136,6 +139,15 @@ def python_for_pages() -> Path:
     print("Compiling Python for the page (half a minute) ...", flush=True)
     command(program("node"), HERE / "compiled.mjs", folder)
     stamp.write_text(wanted, encoding="utf-8")
+    return folder
+
+
+def python_from(url: str) -> Path:
+    """Return the folder that runs Python in a page with the official packages of another host."""
+    folder = LIVE / "pyodide-elsewhere"
+    archive, wheels, ours = fetched()
+    pyodide.assemble(archive, wheels, [*ours, calibkit_wheel()], folder)
+    pyodide.point_elsewhere(folder, wheels, url)
     return folder
 
 
@@ -204,17 +216,17 @@ def bare_pages(folder: Path) -> None:
     (folder / "index.html").write_text("\n".join(links), encoding="utf-8")
 
 
-def build(site: Path = SITE, *, book: bool = True) -> Path:
+def build(site: Path = SITE, *, book: bool = True, pyodide_url: str = "") -> Path:
     """Put the book and JupyterLite into one folder."""
     if book and not BOOK.exists():
         raise Failure("the book is not built; `python dev.py site` builds it first.")
     LIVE.mkdir(parents=True, exist_ok=True)
     builders()
-    python = python_for_pages()
+    python = python_from(pyodide_url) if pyodide_url else python_for_pages()
     shutil.rmtree(site, ignore_errors=True)
     shutil.copytree(BOOK, site) if book else bare_pages(site)
     lite(python, site / "lite")
-    size = first_visit(python)
+    size = ELSEWHERE if pyodide_url else first_visit(python)
     for page in sorted((site / "notebooks").glob("[0-9][0-9]_*.html")):
         html = page.read_text(encoding="utf-8")
         page.write_text(with_button(html, page.stem, size), encoding="utf-8")
@@ -234,8 +246,8 @@ def serve(site: Path, port: int) -> None:
         server.serve_forever()
 
 
-def main(arguments: list[str]) -> int:
-    """Build the site, or serve it."""
+def options() -> argparse.ArgumentParser:
+    """Return what `dev.py site` understands."""
     parser = argparse.ArgumentParser(prog="dev.py site", description=__doc__)
     parser.add_argument(
         "--serve", action="store_true", help="serve what was built, on this machine"
@@ -245,10 +257,31 @@ def main(arguments: list[str]) -> int:
     parser.add_argument(
         "--no-book", action="store_true", help="bare pages with buttons, while you work on the site"
     )
-    chosen = parser.parse_args(arguments)
+    source = parser.add_mutually_exclusive_group()
+    source.add_argument(
+        "--with-pyodide",
+        action="store_true",
+        help="carry all of Python, so that no other host is asked (done unless the next is given)",
+    )
+    source.add_argument(
+        "--pyodide-url",
+        default="",
+        metavar="URL",
+        help="let readers load the official packages from this folder of another host: "
+        f"Pyodide {pins.PYODIDE}; the site is smaller, a first visit larger and slower",
+    )
+    return parser
+
+
+def main(arguments: list[str]) -> int:
+    """Build the site, or serve it."""
+    chosen = options().parse_args(arguments)
     site = chosen.to.resolve()
     try:
-        serve(site, chosen.port) if chosen.serve else build(site, book=not chosen.no_book)
+        if chosen.serve:
+            serve(site, chosen.port)
+        else:
+            build(site, book=not chosen.no_book, pyodide_url=chosen.pyodide_url)
     except Failure as failure:
         print(f"\ndev.py site: {failure}", file=sys.stderr)
         return 1
