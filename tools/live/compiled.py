@@ -28,6 +28,7 @@ WITHOUT_DOCSTRINGS = re.compile(r"^(scipy|sklearn|matplotlib|pandas|fontTools|py
 # Whole packages, and compiled modules with the names that others import from them by a star.
 ABSENT_PACKAGES = re.compile(
     r"^(scipy/(cluster|fftpack|odr|signal)|sklearn/(cluster|decomposition|manifold|neighbors))/"
+    r"(?!_quad_tree)"  # which trees need
 )
 ABSENT_MODULES = {
     "scipy/interpolate/interpnd": "",
@@ -49,7 +50,6 @@ ABSENT_MODULES = {
     "scipy/stats/_sobol": "",
     "scipy/stats/_unuran/unuran_wrapper": "",
     "sklearn/datasets/_svmlight_format_fast": "",
-    "sklearn/metrics/_dist_metrics": "",
     "sklearn/metrics/_pairwise_distances_reduction/_argkmin": "",
     "sklearn/metrics/_pairwise_distances_reduction/_argkmin_classmode": "",
     "sklearn/metrics/_pairwise_distances_reduction/_base": "",
