@@ -345,8 +345,8 @@ def test_work_and_progress_survive_a_reload_and_can_be_taken_home(
     told = lesson.run(lesson.cell("lesson.progress")).inner_text()
     assert re.search(r"0\.1.*Correct", told.replace("\n", " ")), told
     with lesson.page.expect_download() as waiting:
-        lesson.page.get_by_role("menuitem", name="File").first.click()
-        lesson.page.get_by_role("menuitem", name="Download", exact=True).click()
+        lesson.page.locator(".lm-MenuBar-item").filter(has_text="File").click()
+        lesson.page.locator("[data-command='docmanager:download']").click()
     path = tmp_path / waiting.value.suggested_filename
     waiting.value.save_as(path)
     taken = nbformat.read(path, as_version=4)  # as a local JupyterLab reads it
