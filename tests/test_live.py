@@ -174,6 +174,75 @@ def test_versions_fit_each_other() -> None:
     assert {*pyodide.STAND_INS, "calibkit", "pyodide-kernel"} <= set(options["packages"])
 
 
+# --- what a reader is told when something fails --------------------------------------------------
+
+
+@pytest.fixture
+def watched(browser: Any, tmp_path: Path) -> Iterator[Any]:
+    """Return what opens a page with our watch and the packages of a lesson, whose kernel sleeps."""
+    folder = tmp_path / "lite"
+    packed = b"a wheel"
+    entry = {"file_name": "calibkit.whl", "sha256": digest(packed), "depends": []}
+    for name, data in {
+        "watch.js": (live.HERE / "watch.js").read_bytes(),
+        "static/pyodide/pyodide-lock.json": json.dumps({"packages": {"calibkit": entry}}).encode(),
+        "static/pyodide/calibkit.whl": packed,
+        "notebooks/index.html": f"<!DOCTYPE html><head>{live.WATCH}</head><p>…</p>".encode(),
+    }.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(data)
+    handler = functools.partial(_Quiet, directory=str(tmp_path))
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    context = browser.new_context()
+    context.add_init_script("window.ckPatience = 0.1")
+
+    def opened(script: str = "") -> Any:
+        page = context.new_page()
+        if script:
+            page.add_init_script(script)
+        page.goto(f"http://127.0.0.1:{server.server_port}/lite/notebooks/index.html?path=04.ipynb")
+        return page
+
+    yield opened, folder / "static" / "pyodide"
+    context.close()
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.mark.browser
+def test_a_wheel_that_is_missing_or_damaged_is_named(watched: Any) -> None:
+    opened, folder = watched
+    told = opened().get_by_role("status")
+    told.wait_for()
+    assert "still at work, longer than usual" in told.inner_text()
+    (folder / "calibkit.whl").write_bytes(b"a whe")
+    told = opened().get_by_role("status").filter(has_text="cannot start")
+    told.wait_for()
+    assert "calibkit.whl arrived damaged. Reload the page" in told.inner_text()
+    (folder / "calibkit.whl").unlink()
+    told = opened().get_by_role("status").filter(has_text="cannot start")
+    told.wait_for()
+    assert "calibkit.whl is not on the server" in told.inner_text()
+    (folder / "pyodide-lock.json").unlink()
+    told = opened().get_by_role("status").filter(has_text="cannot start")
+    told.wait_for()
+    assert "the server does not answer" in told.inner_text()
+
+
+@pytest.mark.browser
+def test_a_second_tab_and_a_full_storage_are_told(watched: Any) -> None:
+    opened, _ = watched
+    first = opened("navigator.storage.estimate = async () => ({quota: 100, usage: 99})")
+    told = first.get_by_role("status").filter(has_text="nearly full")
+    told.wait_for()
+    assert "File > Download" in told.inner_text()
+    first.get_by_role("button", name="Close").click()
+    second = opened()
+    for page in (first, second):
+        page.get_by_role("status").filter(has_text="open in another tab").wait_for()
+
+
 # --- what was built ------------------------------------------------------------------------------
 
 

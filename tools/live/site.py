@@ -33,6 +33,7 @@ LITE_CONFIG: dict[str, Any] = {
     "no_sourcemaps": True,
     "no_unused_shared_packages": True,
 }
+WATCH = '<script defer src="../watch.js"></script>'
 ELSEWHERE = 60  # megabytes of a first lesson, with the official packages as they are
 # The folder of a learner's progress, and the name that JupyterLite gives it for a moment.
 NEW_FOLDERS = (".progress", "Untitled Folder")
@@ -172,6 +173,11 @@ def lite(python: Path, target: Path) -> None:
     (source / "jupyter_lite_config.json").write_text(config, encoding="utf-8")
     print("Building JupyterLite ...", flush=True)
     command(program("jupyter-lite"), "build", "--config", "jupyter_lite_config.json", cwd=source)
+    shutil.copy(HERE / "watch.js", target)
+    for app in LITE_CONFIG["apps"]:
+        page = target / app / "index.html"
+        html = page.read_text(encoding="utf-8")
+        page.write_text(html.replace("</head>", WATCH + "</head>", 1), encoding="utf-8")
     for name in NEW_FOLDERS:  # what a reader makes is asked for there too
         listing = target / "api" / "contents" / name / "all.json"
         listing.parent.mkdir(parents=True)
