@@ -191,6 +191,7 @@ class TestHospital:
         assert hospital.default in list(hospital.states())
         assert hospital.show()[1] == hospital.view().describe()
 
+    @pytest.mark.slow
     def test_the_pictures_of_the_page_are_light(self):
         hospital = lesson13.hospital()
         states = [{"model": MODELS[0]}, {}, {"beds": 4}]
@@ -305,6 +306,7 @@ class TestGame:
         left, right = figure.get_axes()
         assert left.get_title() == "Round 8" and right.get_title() == "The record: 80 patients"
 
+    @pytest.mark.slow
     def test_the_widgets_count_the_points(self):
         game = lesson13.ward_rounds()
         figure, ticks, buttons, feedback = quiz_box(game).children
@@ -333,6 +335,7 @@ def twin():
 
 
 class TestGamePage:
+    @pytest.mark.slow
     def test_the_page_holds_points_and_a_hidden_table(self, twin):
         assert twin.count("<tr>") == 3 and '<table class="ck-tally" hidden>' in twin
         assert all(f'<th scope="row">{player}</th>' in twin for player in PLAYERS)
@@ -342,6 +345,7 @@ class TestGamePage:
         for draw, stored in enumerate(data["draws"], start=1):
             assert np.array_equal(stored["points"], game.points(draw))
 
+    @pytest.mark.slow
     def test_other_quizzes_have_no_table(self):
         html = quiz_page(replace(lesson04.which_is_perfect(), n_book=1))
         assert "ck-tally" not in html and '"points"' not in html and "A is perfect" in html
