@@ -64,13 +64,14 @@ def check_shares(reports: list[tuple[Case, AuditReport]]) -> None:
         assert report.verdicts["alignment"] == expected, (case.kind, case.seed)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_verdicts_on_many_cases() -> None:
     reports = [(case, of(case)) for case in cases()]
     assert len(reports) == 96
     check_shares(reports)
 
 
+@pytest.mark.slow
 def test_verdicts_on_some_cases() -> None:
     some = [
         make(kind, k, 1000, seed)
@@ -195,6 +196,7 @@ def test_shifted_rows_are_told_from_shuffled_ones(step: int) -> None:
     assert "shuffled" in shuffled["alignment"].sentence
 
 
+@pytest.mark.slow
 def test_rare_events_are_not_called_shuffled() -> None:
     """With 15 expected events the fit varies much; what is right is hardly ever accused."""
     verdicts: dict[str, list[str]] = {"right": [], "shuffled": []}
@@ -225,6 +227,7 @@ def test_large_data_use_the_normal_law_of_the_fit(monkeypatch: pytest.MonkeyPatc
     assert drawn == pytest.approx(law, rel=1.0, abs=0.002)
 
 
+@pytest.mark.slow
 def test_hardly_a_calibrated_model_of_rare_events_is_called_shuffled() -> None:
     """Seldom enough for the draws to decide: a share of 0.001 of right predictions."""
     counts = {"right": 0, "shuffled": 0}
@@ -601,6 +604,7 @@ def test_groups() -> None:
     assert len(table.to_frame()) == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("size", "rate"), [(10, 0.01), (100, 0.001), (100, 0.01), (50, 0.5)])
 def test_groups_keep_their_level(size: int, rate: float) -> None:
     """The limit law calls a group miscalibrated in 31 of 100 sets, at 1 % events and 100 rows."""
@@ -637,6 +641,7 @@ def test_the_view_is_said_in_the_answers(view: Any) -> None:
     assert len(report.views.view) == (3 if view == "class-wise" else 1)
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(
     n=st.integers(12, 60),
@@ -786,6 +791,7 @@ def test_no_part_of_the_report_recommends_a_repair_before_labels_are_aligned() -
     assert "repair the labels" in repr(report.calibrator)
 
 
+@pytest.mark.slow
 def test_threads_leave_the_process_as_it_was(tmp_path: Path) -> None:
     """Filters of warnings and rcParams belong to all threads; each audit puts them back."""
     case = make("over-confident", 2, 300, 1)

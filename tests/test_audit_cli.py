@@ -372,6 +372,7 @@ def test_doctor(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPa
     assert "✗ scipy missing; run: pip install scipy" in said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
 def test_python_m_calibkit(tmp_path: Path, encoding: str) -> None:
     environment = os.environ | {"PYTHONIOENCODING": encoding, "PYTHONPATH": str(ROOT)}
@@ -384,6 +385,7 @@ def test_python_m_calibkit(tmp_path: Path, encoding: str) -> None:
     assert b"Miscalibrated beyond chance" in done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="needs a shell's pipe")
 @pytest.mark.parametrize(("option", "code"), [("", 0), ("--fail-if miscalibrated", 1)])
 def test_a_closed_pipe_is_no_error_and_hides_no_verdict(
@@ -431,6 +433,7 @@ def test_groups_are_no_labels(folder: Path, capsys: pytest.CaptureFixture[str]) 
         assert f"The groups' column '{column}' is the labels'" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="needs a limit of memory and sparse files")
 def test_a_hole_of_ten_gigabytes_fits_into_little_memory(tmp_path: Path) -> None:
     import resource

@@ -96,6 +96,7 @@ def test_neither_the_order_of_rows_nor_other_models_matter() -> None:
     assert np.array_equal(one.low, more.low[: len(one.low)])
 
 
+@pytest.mark.slow
 def test_intervals_cover_known_differences() -> None:
     """120 data sets of 1,000 rows: 95 % intervals of log loss, Brier score and cost."""
     rng = np.random.default_rng(11)

@@ -208,6 +208,7 @@ def test_equal_mass_bins_are_those_of_equal_mass_on_rounded_predictions(
 # --- adding up -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @given(cuts=st.lists(st.integers(0, 500), max_size=6), seed=st.integers(0, 99))
 def test_parts_add_up_bit_for_bit_in_any_order(cuts: list[int], seed: int) -> None:
     label, prob = rows(500, seed)

@@ -177,6 +177,7 @@ def test_checks_of_scikit_learn_on_maps_of_many_classes(model: Any) -> None:
     assert n_passed >= 45
 
 
+@pytest.mark.slow
 @modern
 @each(META)
 def test_classifiers_with_their_calibrator_pass_all_checks(model: Any) -> None:

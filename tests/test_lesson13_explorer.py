@@ -192,6 +192,7 @@ class TestHospital:
         assert hospital.default in list(hospital.states())
         assert hospital.show()[1] == hospital.view().describe()
 
+    @pytest.mark.slow
     def test_the_pictures_of_the_page_are_light(self):
         hospital = lesson13.hospital()
         states = [{"model": MODELS[0]}, {}, {"beds": 4}]
@@ -306,6 +307,7 @@ class TestGame:
         left, right = figure.get_axes()
         assert left.get_title() == "Round 8" and right.get_title() == "The record: 80 patients"
 
+    @pytest.mark.slow
     def test_the_widgets_count_the_points(self):
         game = lesson13.ward_rounds()
         figure, ticks, buttons, feedback = quiz_box(game).children
@@ -334,6 +336,7 @@ def twin():
 
 
 class TestGamePage:
+    @pytest.mark.slow
     def test_the_page_holds_points_and_a_hidden_table(self, twin):
         assert twin.count("<tr>") == 3 and '<table class="ck-tally" hidden>' in twin
         assert all(f'<th scope="row">{player}</th>' in twin for player in PLAYERS)
@@ -343,6 +346,7 @@ class TestGamePage:
         for draw, stored in enumerate(data["draws"], start=1):
             assert np.array_equal(stored["points"], game.points(draw))
 
+    @pytest.mark.slow
     def test_other_quizzes_have_no_table(self):
         html = quiz_page(replace(lesson04.which_is_perfect(), n_book=1))
         assert "ck-tally" not in html and '"points"' not in html and "A is perfect" in html

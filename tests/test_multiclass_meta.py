@@ -38,6 +38,7 @@ X2, Y2 = make_classification(400, n_features=8, random_state=1)
 sklearn_version = Version(sklearn.__version__)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sklearn_version < Version("1.6"), reason="these checks report in another way")
 def test_checks_of_scikit_learn():
     """Three folds: some of the checks have only three rows of a class."""

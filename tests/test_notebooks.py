@@ -10,6 +10,7 @@ import importlib.util
 import math
 import re
 from collections import Counter
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -63,15 +64,19 @@ def lessons(paths: list[Path]) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("path", paths, ids=lambda path: path.stem)
 
 
+# Reading takes longer than looking. No test changes what it reads.
+source, stored_pair = cache(files.read_source), cache(files.read_stored)
+
+
 def code_cells(path: Path, tag: str | None = None) -> list[NotebookNode]:
     """Return the code cells of the source, or those with a tag."""
-    cells = [cell for cell in files.read_source(path).cells if cell.cell_type == "code"]
+    cells = [cell for cell in source(path).cells if cell.cell_type == "code"]
     return [cell for cell in cells if tag is None or tag in files.tags(cell)]
 
 
 def prose(path: Path) -> str:
     """Return all text of a lesson."""
-    cells = files.read_source(path).cells
+    cells = source(path).cells
     return "\n\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
 
 
@@ -140,7 +145,7 @@ def test_every_lesson_has_one_title_objectives_and_a_time_line(path: Path) -> No
 @lessons(LESSONS)
 def test_the_stated_times_are_honest(path: Path) -> None:
     """Counted by `tools/lesson_times.py`, rounded up to five minutes."""
-    minutes, said = counted(files.read_source(path)), stated(path)
+    minutes, said = counted(source(path)), stated(path)
     assert said is not None
     for counted_minutes, stated_minutes in zip((minutes.core, minutes.further), said, strict=True):
         assert stated_minutes == 5 * math.ceil(counted_minutes / 5)
@@ -161,7 +166,7 @@ def test_a_full_lesson_has_every_part(path: Path) -> None:
 
 @lessons(LESSONS)
 def test_lessons_stay_short(path: Path) -> None:
-    assert len(files.read_source(path).cells) <= MOST_CELLS
+    assert len(source(path).cells) <= MOST_CELLS
     for cell in code_cells(path):
         assert len(cell.source.splitlines()) <= MOST_LINES, cell.source
     for cell in code_cells(path, "setup"):
@@ -215,7 +220,7 @@ def test_exercises_have_hints_a_check_and_a_solution(path: Path) -> None:
     asked = [cell for cell in code_cells(path, "check") if not files.ticks_points(cell)]
     assert len(asked) == len(announced)
     assert len(code_cells(path, "exercise")) >= len(announced)
-    with_solutions(files.read_source(path))  # raises where a check has no solution
+    with_solutions(source(path))  # raises where a check has no solution
 
 
 @lessons(LESSONS)
@@ -264,7 +269,7 @@ def test_a_check_looks_at_the_variable_that_its_exercise_leaves_blank(path: Path
 def test_the_questions_of_a_lesson_stand_in_it_unanswered(path: Path) -> None:
     (cell,) = code_cells(path, "quiz")
     assert cell.source == "lesson.quiz(..., ..., ..., ...)"
-    (stored,) = [c for c in files.read_stored(path).cells if "quiz" in files.tags(c)]
+    (stored,) = [c for c in stored_pair(path).cells if "quiz" in files.tags(c)]
     said = open_lesson(path.stem[:2]).quiz()
     assert files.output_text(stored.outputs[0]) == repr(said)
     assert [text[:4] for text in said.paragraphs if re.match(r"\d\d\.\d:", text)] == [
@@ -284,7 +289,7 @@ def test_a_guess_is_asked_before_its_outcome_is_shown(path: Path) -> None:
 
 @lessons(LESSONS)
 def test_what_can_be_seen_can_be_read(path: Path) -> None:
-    stored = files.read_stored(path)
+    stored = stored_pair(path)
     for cell in stored.cells:
         if cell.cell_type == "code" and shows_figure(cell):
             alt = cell.metadata.get("mystnb", {}).get("image", {}).get("alt", "")
@@ -302,7 +307,7 @@ def shows_figure(cell: NotebookNode) -> bool:
 
 @lessons(FULL_LESSONS)
 def test_a_full_lesson_shows_figures_and_an_explorer(path: Path) -> None:
-    stored = files.read_stored(path)
+    stored = stored_pair(path)
     assert any(cell.cell_type == "code" and shows_figure(cell) for cell in stored.cells)
     assert code_cells(path, "widget")
 

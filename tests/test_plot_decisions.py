@@ -26,6 +26,7 @@ SWEEP = requirement_sweep(
 
 
 class TestMurphy:
+    @pytest.mark.slow
     def test_lines_are_the_pieces_and_the_tent_is_ignoring(self):
         ax = plot.murphy({"model": CURVE, "truth": TRUTH}, marks=[0.2])
         for line, curve in zip(find(ax, "curve"), (CURVE, TRUTH), strict=True):
@@ -106,6 +107,7 @@ class TestGameScores:
 
 
 class TestRequirements:
+    @pytest.mark.slow
     def test_the_mesh_masks_what_no_classifier_has(self):
         ax = figures13.requirements(SWEEP, utilities=[0.5, 9.0])
         mesh = one(ax, "values").get_array()

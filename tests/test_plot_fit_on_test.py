@@ -292,6 +292,7 @@ class TestHouse:
         only_truth = plot.fit_on_test(results["flat"], truth=SHAPE.true_map, show="truth")
         assert "from the diagonal on average" not in plot.alt_text(only_truth)
 
+    @pytest.mark.slow
     def test_drawing_does_not_import_the_evaluators(self):
         code = (
             "import sys; from calibkit import plot; "

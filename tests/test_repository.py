@@ -135,6 +135,7 @@ def test_the_extra_all_names_every_other_extra() -> None:
     assert {*dev.EVERYTHING, *dev.OPTIONAL, *dev.COMPARISONS, "all"} == set(EXTRAS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folder", ["calibkit", "tools", "tests"])
 def test_every_imported_package_is_declared(folder: str) -> None:
     declared = requirements(*(extra for extra in EXTRAS if extra != "all"))

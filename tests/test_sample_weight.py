@@ -72,6 +72,7 @@ ALL = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::calibkit.CalibrationWarning")  # most classes are absent
 @pytest.mark.parametrize("case", ALL)
 @settings(max_examples=30, deadline=None)
