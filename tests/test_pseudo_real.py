@@ -10,6 +10,7 @@ from scipy import stats
 from sklearn.base import clone
 
 from book.experiments import pseudo_real, synthetic
+from book.experiments.compared import Table, at, everything, versus
 from book.experiments.pseudo_real import (
     MADE,
     NONE,
@@ -25,7 +26,7 @@ from book.experiments.pseudo_real import (
 from book.experiments.pseudo_real import __main__ as tool
 from book.experiments.pseudo_real import evaluators as competing
 from book.experiments.pseudo_real import result as results
-from book.experiments.pseudo_real.result import Draw, Table, at, everything
+from book.experiments.pseudo_real.result import Draw
 from book.experiments.pseudo_real.study import KINDS, TITLES, Study, is_confidence
 from calibkit import expected_calibration_error
 from calibkit.calibrators import PlattCalibrator, SlopeOneBinning
@@ -265,7 +266,7 @@ def test_a_winner_needs_twice_the_standard_error_of_the_difference() -> None:
     assert one.beats("a", "b")
     assert not one.beats("b", "a")
     assert not one.beats("a", "c")
-    assert one.wins() == {"a": 1, "b": 0, "c": 1}
+    assert one.wins("task") == {"a": 1, "b": 0, "c": 1}
     upside = table((-one.values).tolist(), higher=True)
     assert upside.best() == "a"
     assert upside.leaders() == ("a", "c")
@@ -328,7 +329,7 @@ def test_own_families_are_set_aside() -> None:
 def test_claims_can_fail(shift: float, noise: float, verdict: str) -> None:
     gaps = shift + noise * np.array([-1.0, 1.0, -1.0, 1.0])
     two = table([[3.0, 3.0 + gap, 9.0] for gap in gaps])
-    assert claims.versus(two, "a", "b").verdict == verdict
+    assert versus(two, "a", "b").verdict == verdict
 
 
 def test_the_first_must_be_alone() -> None:
