@@ -156,7 +156,7 @@ def test_every_evaluator_measures_a_clone() -> None:
         assert np.isfinite(row.map_error) == np.isfinite(row.absolute) == (name != "KCE"), name
         if name != "KCE":
             assert 0 < row.map_error < 0.1, name
-    assert set(recipes) | set(competing.EVOLVED) == set(TITLES)
+    assert set(recipes) | set(synthetic.EVOLVED) == set(TITLES)
     texts = {synthetic.specification(name, recipes) for name in recipes}
     assert len(texts) == len(recipes)
 
@@ -164,7 +164,7 @@ def test_every_evaluator_measures_a_clone() -> None:
 def test_the_smallest_samples_are_also_searched_by_evolution() -> None:
     pytest.importorskip("pwlf")
     data_set = PseudoSet(MADE, "Platt", NONE, 1000, 0)
-    row = synthetic.measure(data_set, competing.EVOLVED, competing.EVOLVED)["PL_DE"]
+    row = synthetic.measure(data_set, synthetic.EVOLVED, synthetic.EVOLVED)["PL_DE"]
     assert 1 <= row.choice <= 3
     assert 0 < row.map_error < 0.05
 
@@ -176,7 +176,7 @@ def test_the_kernel_error_is_the_sum_over_pairs() -> None:
     kernel = np.exp(-((p[:, None] - p) ** 2) / 2) * 2 * (1 - np.exp(-0.5))
     pairs = kernel * np.outer(y - p, y - p)
     wanted = (pairs.sum() - np.trace(pairs)) / (60 * 59)
-    assert competing.kernel_error(y, p) == pytest.approx(wanted, abs=1e-12)
+    assert synthetic.kernel_error(y, p) == pytest.approx(wanted, abs=1e-12)
 
 
 def test_ten_maps_are_those_of_the_first_start() -> None:
@@ -208,7 +208,7 @@ def small_study() -> dict[PseudoSet, dict[str, synthetic.Measures]]:
     recipes = {
         "ES15": SlopeOneBinning(5),
         "Platt": PlattCalibrator(),
-        "KCE": synthetic.Direct(competing.kernel_error),
+        "KCE": synthetic.Direct(synthetic.kernel_error),
     }
     return synthetic.measure_all(grid, recipes, progress=False)
 
@@ -377,7 +377,7 @@ def test_whole_blocks_are_stored() -> None:
     names = set(competing.all_evaluators())
     for data_set, rows in STUDY.rows.items():
         small = data_set.n == pseudo_real.EVOLVED_SIZE
-        assert set(rows) == names | (set(competing.EVOLVED) if small else set())
+        assert set(rows) == names | (set(synthetic.EVOLVED) if small else set())
     for path in stored.DATA.glob("pseudo_real_*"):
         assert path.stat().st_size < 150_000
 

@@ -93,8 +93,10 @@ class Table:
 
     def wins(self, coordinate: str) -> dict[str, int]:
         """Return at how many values of a coordinate each evaluator has the best mean."""
-        found = dict.fromkeys(getattr(draw, coordinate) for draw in self.draws)
-        best = [self.where(lambda d, v=v: getattr(d, coordinate) == v).best() for v in found]
+        groups: dict[Any, set[Any]] = {}
+        for draw in self.draws:
+            groups.setdefault(getattr(draw, coordinate), set()).add(draw)
+        best = [self.where(group.__contains__).best() for group in groups.values()]
         return {name: best.count(name) for name in self.names}
 
     def error_of_mean(self, values: FloatVector) -> float:
