@@ -9,6 +9,7 @@ from book.experiments.pages import filled, markdown
 from book.experiments.pseudo_real import printed
 from book.experiments.pseudo_real.claims import claims
 from book.experiments.pseudo_real.clones import TASKS, TRUTHS
+from book.experiments.pseudo_real.decisions import decision_table
 from book.experiments.pseudo_real.draw import FIGURES, directive, draw_all
 from book.experiments.pseudo_real.result import foreign_ratio, is_foreign, of_truth
 from book.experiments.pseudo_real.stored import CLONES, DATA, stored
@@ -185,6 +186,7 @@ def blocks(study: Study, folder: Path = DATA) -> dict[str, str]:
         "squares": squares_table(study),
         "evolved": evolved_table(study),
         "claims": claims(study),
+        "decisions": decision_table(study),
         **{name: directive(name, study) for name in FIGURES},
     }
 
