@@ -26,6 +26,7 @@ from book.experiments.pseudo_real import (
 from book.experiments.pseudo_real import __main__ as tool
 from book.experiments.pseudo_real import evaluators as competing
 from book.experiments.pseudo_real import result as results
+from book.experiments.pseudo_real.decisions import decisions
 from book.experiments.pseudo_real.result import Draw
 from book.experiments.pseudo_real.study import KINDS, TITLES, Study, is_confidence
 from calibkit import expected_calibration_error
@@ -404,6 +405,35 @@ def test_five_questions_are_about_confidence() -> None:
     assert len(tasks) == 9
 
 
+def test_the_decision_table_follows_from_the_tables() -> None:
+    rows = decisions(STUDY)
+    assert [row.use for row in rows] == [
+        "PL^CE rule", "PL3^CE rule", "PL^CE rule", "PL3^CE rule", None, "PL^CE rule"
+    ]  # fmt: skip
+    assert all(row.use in row.level for row in rows if row.use)
+    near, _, few, many, pick, _ = rows
+    assert near.usual == "15.69 ± 1.10"
+    assert near.number == "10.13 ± 0.64"
+    assert "ES15" not in few.level
+    assert "ES15" in many.level
+    assert "1000 predictions" in pick.question
+
+
+def test_another_study_makes_other_decisions() -> None:
+    pieces = [name for name in TITLES if name.startswith("PL")]
+    worse = {
+        data_set: {
+            name: row._replace(map_error=9 * row.map_error) if name in pieces else row
+            for name, row in rows.items()
+        }
+        for data_set, rows in STUDY.rows.items()
+    }
+    first = decisions(Study(worse))[0]
+    assert first.use is not None
+    assert first.use not in pieces
+    assert first.level[0] not in pieces
+
+
 # --- the command ---------------------------------------------------------------------------------
 
 
@@ -437,6 +467,14 @@ def test_the_command_runs_stores_and_rewrites(
     assert calls == [*(((0,), (n,), tmp_path / "a", 1) for n in sizes), "rewritten"]
     assert list(stored.stored(tmp_path / "b")) == list(found)
     assert len(json.loads((tmp_path / "b" / stored.CLONES).read_text(encoding="utf-8"))) == 9
+    calls.clear()
+    stored.path_of(sizes[0], 0, tmp_path / "b").touch()
+    again = ["--jobs", "1", "--seeds", "1", *folders]
+    assert tool.main(again) == 0  # the block that is stored is not measured again
+    assert calls == [*(((0,), (n,), tmp_path / "a", 1) for n in sizes[1:]), "rewritten"]
+    calls.clear()
+    assert tool.main([*again, "--afresh"]) == 0
+    assert calls[0] == ((0,), sizes[:1], tmp_path / "a", 1)
     calls.clear()
     assert tool.main(["--tables"]) == 0
     assert calls == ["rewritten"]

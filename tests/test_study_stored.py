@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from book.experiments import synthetic as study
-from book.experiments.synthetic import Cell, DataSet, StudyTable, page
+from book.experiments.synthetic import Cell, DataSet, StudyResult, StudyTable, page
 from book.experiments.synthetic import __main__ as tool
 from book.experiments.synthetic.published import PRINTED_SHAPES, PUBLISHED
 from calibkit.piecewise import PiecewiseLinear
@@ -212,6 +212,25 @@ def test_the_tool_measures_strength_by_strength_and_keeps_what_is_stored(
     assert set(times) == {"ES15", "ES_sweep"}
     assert tool.main(["--tables", *folders]) == 0
     assert calls == [4, 6, 6]
+    measured: list[object] = []
+
+    def watch(grid: study.Grid, evaluators: dict[str, object], **options: object) -> object:
+        measured.append((grid.errors, list(evaluators)))
+        return study.run_study(grid, evaluators, progress=False)
+
+    monkeypatch.setattr(tool, "run_study", watch)
+    assert tool.main([*folders]) == 0
+    assert measured == []  # everything is stored
+    assert tool.main(["--afresh", "--strengths", "1", *folders]) == 0
+    assert measured == [((0.0,), ["ES15", "ES_sweep"])]
+
+
+def test_derived_evaluators_bring_their_source() -> None:
+    row = next(iter(CELLS.values()))
+    names = set(page.TITLES) - {"PL^CE refit"}
+    few = StudyResult.of({Cell("square", 0.0, 1000, 0, name): row for name in names})
+    assert set(tool.lacking(few, 0.0)) == {"PL^CE", "PL^CE refit"}
+    assert set(tool.lacking(few, 0.05)) == set(tool.lacking(None, 0.05)) == set(page.TITLES)
 
 
 def test_a_stopped_run_has_seen_ends_and_middle_first() -> None:

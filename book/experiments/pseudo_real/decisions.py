@@ -68,13 +68,12 @@ def decisions(study: Study) -> tuple[Decision, ...]:
 def _decide(study: Study, question: Question) -> Decision:
     part = question.table(study).where(question.keep(study))
     level, maps = part.leaders(), study.maps.where(everything)
-    use: str | None = min(set(level) & set(maps.names), key=maps.mean)
-    shown = use
-    if question.least is not None and part.mean(part.best()) < question.least:
-        use, shown = None, part.best()
+    shown = min(set(level) & set(maps.names), key=maps.mean)
+    useless = question.least is not None and part.mean(part.best()) < question.least
+    shown = part.best() if useless else shown
     text = question.text.format(few=study.sizes[0], many=study.sizes[-1])
     number, usual = (_number(part, name, question.factor) for name in (shown, USUAL))
-    return Decision(text, use, level, number, usual)
+    return Decision(text, None if useless else shown, level, number, usual)
 
 
 def _number(part: Table, name: str, factor: float) -> str:

@@ -2,8 +2,9 @@
 
 ``python dev.py study`` runs the 1575 data sets of Kängsepp et al., 75 of each strength, adds the
 numbers of every whole strength to ``book/_data`` and rewrites the tables of ``book/study.md``. It
-goes on where it stopped; ``--strengths 3`` measures none, middle and full strength only. With
-``--tables`` it only rewrites the tables from the stored numbers.
+goes on where it stopped, and measures only what is not stored; with ``--afresh``, everything.
+``--strengths 3`` measures none, middle and full strength only. With ``--tables`` it only rewrites
+the tables from the stored numbers.
 """
 
 import argparse
@@ -23,6 +24,8 @@ import numpy as np
 from book.experiments.synthetic import (
     EVOLVED,
     Cell,
+    Derived,
+    Direct,
     Grid,
     Measures,
     StudyResult,
@@ -30,6 +33,7 @@ from book.experiments.synthetic import (
     run_study,
 )
 from book.experiments.synthetic.page import rewrite
+from calibkit.calibrators._base import Calibrator
 from tools.virtual_environment import ROOT
 
 DATA = ROOT / "book" / "_data"
@@ -125,13 +129,26 @@ def scheduler(address: str | None) -> Iterator[None]:
         yield
 
 
-def run(strengths: int, jobs: int | None, folder: Path, data: Path) -> None:
-    """Measure strength by strength, and add what was measured to what is stored."""
+def run(strengths: int, afresh: bool, jobs: int | None, folder: Path, data: Path) -> None:
+    """Measure strength by strength what is not stored, and add it to what is."""
+    old = None if afresh or not any(data.glob("study_*.csv")) else stored(data)
     for number, error in enumerate(in_order(Grid().errors)[:strengths], 1):
-        print(f"strength {number} of {strengths}: true error {error:g}", flush=True)
-        evaluators = {**default_evaluators(), **EVOLVED}
-        result = run_study(Grid(errors=(error,)), evaluators, n_jobs=jobs, folder=folder)
-        add(result, data)
+        evaluators = lacking(old, error)
+        print(
+            f"strength {number} of {strengths}: true error {error:g}, "
+            f"{len(evaluators)} evaluators to measure",
+            flush=True,
+        )
+        if evaluators:
+            add(run_study(Grid(errors=(error,)), evaluators, n_jobs=jobs, folder=folder), data)
+
+
+def lacking(old: StudyResult | None, error: float) -> dict[str, Calibrator | Derived | Direct]:
+    """Return the evaluators that are not stored at a strength, and those they are derived from."""
+    every = {**default_evaluators(), **EVOLVED}
+    absent = {name for name in every if old is None or error not in old.strengths_of(name)}
+    sources = {e.source for name, e in every.items() if name in absent and isinstance(e, Derived)}
+    return {name: e for name, e in every.items() if name in absent | sources}
 
 
 def in_order(errors: Sequence[float]) -> list[float]:
@@ -169,13 +186,14 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--folder", type=Path, default=FOLDER, help="where unfinished work is kept")
     parser.add_argument("--data", type=Path, default=DATA, help="where whole strengths are stored")
     parser.add_argument("--strengths", type=int, default=most, help=f"how many (default: {most})")
+    parser.add_argument("--afresh", action="store_true", help="also what is stored already")
     parser.add_argument("--scheduler", help="address of a Dask scheduler to send the work to")
     parser.add_argument("--tables", action="store_true", help="only rewrite the tables")
     chosen = parser.parse_args(arguments)
     if not chosen.tables:
         jobs = None if chosen.scheduler else chosen.jobs
         with scheduler(chosen.scheduler):
-            run(chosen.strengths, jobs, chosen.folder, chosen.data)
+            run(chosen.strengths, chosen.afresh, jobs, chosen.folder, chosen.data)
     rewrite(stored(chosen.data))
     return 0
 
