@@ -11,6 +11,7 @@ import pytest
 from book.experiments import synthetic as study
 from book.experiments.synthetic import Cell, DataSet, StudyResult, StudyTable, page
 from book.experiments.synthetic import __main__ as tool
+from book.experiments.synthetic.claims import CLAIMS, COMPETITORS, Tables
 from book.experiments.synthetic.published import PRINTED_SHAPES, PUBLISHED
 from calibkit.piecewise import PiecewiseLinear
 
@@ -110,7 +111,7 @@ def test_the_remarks_on_the_page_agree_with_the_tables() -> None:
     text = page.PAGE.read_text(encoding="utf-8")
     better = {
         name: ours(24, name) <= PUBLISHED[24][page.PRINTED_AS.get(name, name)]
-        for name in page.PIECEWISE
+        for name in ("PL3^CE", "PL^CE", "PL3^CE rule", "PL^CE rule")
     }
     counts = {name: int(found.sum()) for name, found in better.items()}
     assert counts == {"PL3^CE": 5, "PL^CE": 5, "PL3^CE rule": 5, "PL^CE rule": 3}
@@ -121,6 +122,43 @@ def test_the_remarks_on_the_page_agree_with_the_tables() -> None:
         "square",
         "beta2",
     ]
+
+
+def test_few_columns_have_one_winner() -> None:
+    leaders = {shape: set(table(24).of(shape).leaders()) for shape in PRINTED_SHAPES}
+    for shape in ("square", "sqrt", "beta1", "beta2"):
+        assert {"PL3^CE", "Platt"} <= leaders[shape]
+        assert ("beta" in leaders[shape]) == (shape != "square")
+    assert leaders["stairs"] & set(COMPETITORS) == {"PL3^CE", "PL^CE"}
+    assert {"PL3^CE rule", "PL^CE rule"} <= leaders["stairs"]
+    level = [s for s in PRINTED_SHAPES if "ES_CV" in table(25).of(s).leaders()]
+    assert level == ["sqrt", "beta1", "beta2", "stairs"]
+    squares = table(26).pooled()
+    assert 3 < squares.mean("KCE") / squares.mean("ES15") < 3.5
+
+
+def test_the_conclusions_of_the_source_are_judged() -> None:
+    tables = Tables(STORED)
+    found = {name: claim.ask(tables).verdict for name, claim in CLAIMS.items()}
+    confirmed = {name for name, words in found.items() if words == "confirmed"}
+    clear = {"smooth", "stairs", "stairs-beta", "pieces", "width-cv", "sweep", "kernel"}
+    assert clear <= confirmed
+    assert set(found.values()) <= {"confirmed", "not separated"}
+    text = page.PAGE.read_text(encoding="utf-8")
+    assert f"{len(confirmed)} of {len(found)} hold beyond twice the standard error" in text
+
+
+@pytest.mark.parametrize("shape", ["square", "stairs"])
+def test_a_claim_about_smooth_shapes_can_fail(shape: str) -> None:
+    cells = {
+        cell: row._replace(map_error=row.map_error + (cell.evaluator in ("Platt", "beta")))
+        if cell.shape == shape
+        else row
+        for cell, row in CELLS.items()
+        if cell.error == 0.1
+    }
+    verdict = CLAIMS["smooth"].ask(Tables(StudyResult.of(cells))).verdict
+    assert verdict == ("not confirmed" if shape == "square" else "confirmed")
 
 
 @pytest.mark.slow

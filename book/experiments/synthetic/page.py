@@ -80,13 +80,18 @@ def verdict(ours: Sequence[float], printed: Sequence[float], kind: Kind, name: s
 
 def _mean(part: Table, name: str, kind: Kind, *, bold: bool = True) -> str:
     """Return mean and standard error of an evaluator; bold is what nobody clearly beats."""
+    if name not in part.names:
+        return "–"
     text = f"{kind.factor * part.mean(name):.{kind.digits}f}"
     text = f"**{text}**" if bold and name in part.leaders() else text
     return f"{text} ± {kind.factor * part.standard_error(name):.{kind.digits}f}"
 
 
 def printed_table(number: int, result: StudyResult) -> str:
-    """Return one of Tables 24 to 27 as Markdown: ours, and the source's in brackets."""
+    """Return one of Tables 24 to 27 as Markdown: ours, and the source's in brackets.
+
+    Few strengths are ranked rightly by anyone, so Table 27 shows only who measured all.
+    """
     kind = KINDS[number]
     whole = kind.table(result)
     parts = {shape: whole.of(shape) for shape in whole.shapes}
@@ -95,7 +100,7 @@ def printed_table(number: int, result: StudyResult) -> str:
         if name in whole.evaluators:
             row = [_mean(part, name, kind) for part in parts.values()]
             judged = _verdict(whole, name, number)
-        elif name in (few := kind.table(result.only(name))).evaluators:
+        elif number != 27 and name in (few := kind.table(result.only(name))).evaluators:
             row = [_mean(few.of(shape), name, kind, bold=False) for shape in few.shapes]
             judged = f"{len(result.strengths_of(name))} of {len(Grid().errors)} strengths"
         else:
@@ -124,14 +129,15 @@ def _verdict(table: StudyTable, name: str, number: int) -> str:
 
 
 def paired_table(result: StudyResult, names: Sequence[str]) -> str:
-    """Return all four questions on the draws that the last evaluator has, over the five shapes."""
+    """Return three questions on the data that the last evaluator has, over the five shapes."""
     part = result.only(names[-1])
-    tables = [kind.table(part).pooled().only(names) for kind in KINDS.values()]
+    kinds = [KINDS[number] for number in (24, 25, 26)]
+    tables = [kind.table(part).pooled().only(names) for kind in kinds]
     rows = [
-        [TITLES[name], *(_mean(t, name, k) for t, k in zip(tables, KINDS.values(), strict=True))]
+        [TITLES[name], *(_mean(t, name, k) for t, k in zip(tables, kinds, strict=True))]
         for name in names
     ]
-    return markdown(["evaluator", "map", "error", "squared error", "rank correlation"], rows)
+    return markdown(["evaluator", "map", "error", "squared error"], rows)
 
 
 def plain_table(table: StudyTable, factor: float, digits: int) -> str:
