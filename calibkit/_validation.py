@@ -240,19 +240,22 @@ def as_labels(y_true: Any, prob: FloatArray, positive: Any = None) -> IntArray:
     return labels.astype(np.intp, copy=False) if large else labels
 
 
-def as_weights(sample_weight: Any, n: int) -> NDArray[np.float64]:
-    """Check the weights of n rows: finite, not negative, not all 0."""
-    weight = as_array(sample_weight, "sample_weight").astype(np.float64)
+def as_weights(
+    weights: Any, n: int, name: str = "sample_weight", units: str = "rows"
+) -> NDArray[np.float64]:
+    """Check the weights of n rows (or classes): finite, not negative, not all 0."""
+    weight = as_array(weights, name).astype(np.float64)
     if weight.shape != (n,):
-        raise ValueError(f"sample_weight has shape {weight.shape}; {n} rows need shape ({n},).")
+        raise ValueError(f"{name} has shape {weight.shape}; {n} {units} need shape ({n},).")
     bad = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
     if len(bad):
         raise ValueError(
-            f"sample_weight[{bad[0]}] = {float(weight[bad[0]])!r} is no weight; weights are finite "
+            f"{name}[{bad[0]}] = {float(weight[bad[0]])!r} is no weight; weights are finite "
             "and at least 0."
         )
     if not weight.any():
-        raise ValueError("sample_weight is 0 in every row; at least one row must count.")
+        one = "row" if units == "rows" else "class"
+        raise ValueError(f"{name} is 0 in every {one}; at least one {one} must count.")
     return weight
 
 

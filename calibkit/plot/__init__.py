@@ -21,6 +21,7 @@ from calibkit.plot._overlay import overlay
 from calibkit.plot._piecewise import piecewise
 from calibkit.plot._reliability import reliability
 from calibkit.plot._simplex import simplex
+from calibkit.plot._smooth import smooth
 from calibkit.plot._tested import test_based
 from calibkit.plot._training import training
 from calibkit.plot._words import alt_text
@@ -46,6 +47,7 @@ __all__ = [
     "regret",
     "reliability",
     "simplex",
+    "smooth",
     "style",
     "test_based",
     "training",

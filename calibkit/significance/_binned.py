@@ -107,7 +107,7 @@ class Redraws(NamedTuple):
         """Return the error for gaps and weights of the bins, one array per table, bins last."""
         norm = self.error.norm
         per_view = [weighted_norm(*both, norm) for both in zip(gaps, weights, strict=True)]
-        return combine_views(np.stack(per_view, axis=-1), norm)
+        return combine_views(np.stack(per_view, axis=-1), norm, self.error.class_weights)
 
     def null_events(
         self, n_draws: int, generator: np.random.Generator, *, coarse: bool = False

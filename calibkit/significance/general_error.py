@@ -10,7 +10,13 @@ from numpy.typing import NDArray
 from calibkit._result import Number, read_only, spell
 from calibkit._validation import IntArray
 from calibkit.bins import Binning, as_bins
-from calibkit.errors.family import bin_weights, check_options, combine_views, weighted_norm
+from calibkit.errors.family import (
+    bin_weights,
+    check_options,
+    combine_views,
+    view_of,
+    weighted_norm,
+)
 from calibkit.reliability import BinTable
 from calibkit.significance._single_tests import SingleTest, single_test
 from calibkit.significance._sorted import IndexVector, SortedProblem, hits_of
@@ -133,12 +139,11 @@ def general_calibration_error(
             for values, table in zip(losses, tables, strict=True)
         ]
     )
-    several = len(problems) > 1
     return GeneralError(
         value=float(combine_views(per_view, norm)),
         loss=loss if isinstance(loss, str) else getattr(loss, "__name__", "loss"),
         norm=float(norm),
-        view=f"class-wise, {len(problems)} classes" if several else problems[0].view,
+        view=view_of(problems),
         tables=tuple(tables),
         losses=tuple(read_only(values) for values in losses),
         per_view=read_only(per_view),

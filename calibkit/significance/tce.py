@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from calibkit._progress import watched
 from calibkit._result import Number, read_only, spell
-from calibkit._validation import FloatArray, as_count, as_generator, as_probabilities
+from calibkit._validation import FloatArray, IntArray, as_count, as_generator, as_probabilities
 from calibkit.bins import Binning, PavaBC, as_bins
+from calibkit.errors.family import view_of
 from calibkit.reliability import BinTable
 from calibkit.significance._binned import draw_classes
 from calibkit.significance._single_tests import TESTS, SingleTest, single_test
@@ -255,10 +256,9 @@ def test_based_calibration_error(
     parts = [SortedProblem(problem, binning) for problem in problems]
     verdicts = tuple(_verdict(part, rule) for part in parts)
     null = _null_shares(parts, as_probabilities(y_prob), draws, generator, rule)
-    several = len(problems) > 1
     return TestBasedError(
         value=float(np.mean([verdict.value for verdict in verdicts])),
-        view=f"class-wise, {len(problems)} classes" if several else problems[0].view,
+        view=view_of(problems),
         test=test,
         alpha=float(alpha),
         verdicts=verdicts,
@@ -305,12 +305,12 @@ def _redraws(
     prob: FloatArray,
     sizes: Sequence[int],
     generator: np.random.Generator,
-) -> Iterator[tuple[SortedProblem, NDArray[np.int64]]]:
+) -> Iterator[tuple[SortedProblem, IntArray]]:
     """Yield each view with blocks of labels in sorted order: that of rows cannot matter."""
     if len(parts) == 1:
         for size in sizes:
             happened = generator.random((size, len(prob))) < parts[0].prob
-            yield parts[0], happened.astype(np.int64)
+            yield parts[0], happened.view(np.uint8)
         return
     # One class is drawn per row, which all views share.
     by_class = np.column_stack((1 - prob, prob)) if prob.ndim == 1 else prob
@@ -319,12 +319,10 @@ def _redraws(
     for size in sizes:
         drawn = draw_classes(by_class[rows], size, generator)
         for k, part in enumerate(parts):
-            yield part, (drawn[:, place[part.order]] == k).astype(np.int64)
+            yield part, (drawn[:, place[part.order]] == k).view(np.uint8)
 
 
-def _rejected_shares(
-    part: SortedProblem, labels: NDArray[np.int64], rule: SingleTest
-) -> FloatVector:
+def _rejected_shares(part: SortedProblem, labels: IntArray, rule: SingleTest) -> FloatVector:
     """Return the rejected share for each row of labels, of shape (draws, n) in sorted order."""
     n, hits, bounds = len(part.prob), [], [np.zeros(1, dtype=np.intp)]
     for draw, label in enumerate(labels):
