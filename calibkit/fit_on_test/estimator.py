@@ -33,7 +33,7 @@ class EstimatorCalibrator(Calibrator):
     Notes
     -----
     ``predict_proba`` is used where it exists, else ``predict``. If only one label occurs and the
-    estimator has learned one class, the map is constant. Taught in lesson 05.
+    estimator has learned one class, the map is constant.
 
     Examples
     --------
