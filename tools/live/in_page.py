@@ -76,11 +76,11 @@ def clear() -> str:
 def columns(name: str, delimiter: str, decimal: str) -> Any:
     """Return the names of a file's columns, or the sentence that says why there are none."""
     from calibkit.auditing._pages import plain
-    from calibkit.counts import _sources
     from calibkit.counts._blocks import Dialect
+    from calibkit.counts.files import column_names
 
     try:
-        names = _sources.names(name, Dialect.checked(delimiter or None, decimal or "."))
+        names = column_names(name, Dialect.checked(delimiter or None, decimal or "."))
     except (ValueError, OSError, ImportError, MemoryError) as error:
         return {"refused": plain(str(error)) or type(error).__name__}
     return {"columns": names}
