@@ -89,8 +89,11 @@ def columns(name: str, delimiter: str, decimal: str) -> Any:
 def pasted(text: str) -> Any:
     """Write pasted columns as a CSV file, with names where the first row has only numbers."""
     lines = [line for line in text.splitlines() if line.strip()]
-    mark = next((m for m in MARKS if all(len(_cells(x, m)) > 1 for x in lines[:20])), ",")
-    rows = [_cells(line, mark) for line in lines]
+    try:
+        mark = next((m for m in MARKS if all(len(_cells(x, m)) > 1 for x in lines[:20])), ",")
+        rows = [_cells(line, mark) for line in lines]
+    except csv.Error as error:
+        return {"refused": f"What is pasted is no table: {error}."}
     if not rows or len(rows[0]) < 2:
         return {"refused": "Paste at least two columns, e.g. a label and a probability per line."}
     if all(NUMBER.fullmatch(word) for word in rows[0]):
