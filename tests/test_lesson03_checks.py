@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 import calibkit as ck
-from calibkit import fakes, finite
+from calibkit import data, fakes, finite
+from calibkit.multiclass import TemperatureScaling
 
 # --- 3.1 ---------------------------------------------------------------------------------------
 
@@ -281,3 +282,24 @@ def test_no_other_third_atom_hides_the_error() -> None:
             assert (max(fake.class_wise_errors()) == 0) == (verdict is None), row
             hidden += [row] if verdict is None else []
     assert len(hidden) == 1
+
+
+# --- the clone -----------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_clones_of_a_deep_network_are_as_the_text_says() -> None:
+    if not data.available("cifar10-wideresnet"):
+        pytest.skip("CALIBKIT_DATA holds no wideresnet-16-4-cifar-10.npz")
+    net = data.load("cifar10-wideresnet")
+    said = np.asarray(net.y_prob, dtype=float)
+    repair = TemperatureScaling("probabilities").fit(said, net.y_true)
+    base = fakes.DirichletMixture.fit(said, tied=True)
+    truth = fakes.Temperature(repair.temperature_)
+    mixture = fakes.DirichletFake(base, truth, "confidence-is-base").sample(100_000, rng=3)
+    assert round(mixture.y_prob.max(axis=1).mean(), 3) == 0.959
+    assert round(np.mean(mixture.y_prob.argmax(axis=1) == mixture.y_true), 3) == 0.795
+    winner = said.argmax(axis=1)
+    right = repair.calibrate(said)[np.arange(len(said)), winner].mean()
+    assert right == pytest.approx(0.914, abs=0.003)  # the text draws rows and labels
+    assert round(np.mean(winner == net.y_true), 3) == 0.911

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from scipy import optimize, special
 
 import calibkit as ck
-from calibkit import data, finite
+from calibkit import data, fakes, finite
 from calibkit.fakes import FakeSample
+from calibkit.lessons import lesson12
 from calibkit.lessons.lesson12.checks import PREDICTIONS, honest
 from calibkit.lessons.lesson12.fits import _loss, uneven
 from calibkit.lessons.lesson12.models import CYCLE, FAKES, hidden
@@ -447,3 +448,64 @@ def test_the_table_of_the_network_is_what_the_file_gives(root: Path) -> None:
             assert f"{dogs.mean_prob[1]:.2f}" == "0.14" and 0.48 < dogs.frequency[1] < 0.56
             assert each.per_view.argmax() == 5
     assert found == stated
+
+
+# --- lenses, predicted classes and whole vectors on data -----------------------------------------
+
+
+def test_the_kernel_of_whole_vectors_is_the_mean_over_pairs() -> None:
+    rows = fakes.DirichletFake((1, 1, 1), fakes.Power(0.5)).sample(30, 3)
+    y, p = rows.y_true, rows.y_prob
+    pairs = [
+        np.exp(-((p[i] - p[j]) ** 2).sum() / (2 * 0.2**2))
+        * ((np.eye(3)[y[i]] - p[i]) @ (np.eye(3)[y[j]] - p[j]))
+        for i in range(30)
+        for j in range(30)
+        if i != j
+    ]
+    value, p_value = lesson12.whole_vector_test(y, p, n_draws=9)
+    assert value == pytest.approx(np.mean(pairs))
+    assert 0.1 <= p_value <= 1
+
+
+def test_the_test_of_whole_vectors_keeps_its_level() -> None:
+    perfect = fakes.DirichletFake((1, 1, 1))
+    found = []
+    for seed in range(60):
+        rows = perfect.sample(100, seed)
+        found.append(lesson12.whole_vector_test(rows.y_true, rows.y_prob, 39, seed)[1])
+    assert np.mean(np.array(found) <= 0.1) < 0.25  # 6 of 60 expected
+    assert 0.35 < np.mean(found) < 0.65
+
+
+def test_the_error_given_the_predicted_class_is_that_of_the_fake() -> None:
+    fake = fakes.ClassKnobs.with_directions(0.7, ("over", "over", "under"), (0.8, 0.4, 0.3))
+    rows = fake.sample(50_000, 12)
+    found = lesson12.label_conditional_error(rows.y_true, rows.y_prob)
+    assert found == pytest.approx(fake.truth().label_conditional, abs=0.003)
+    pooled = ck.expected_calibration_error(rows.y_true, rows.y_prob, view="top-label")
+    assert 1 - pooled.value / found == pytest.approx(1 / 4, abs=0.03)  # "nearly a quarter"
+
+
+def test_p_values_after_two_repairs_are_those_of_the_text() -> None:
+    path = Path(__file__).parents[1] / "notebooks/12_go_multi_class.ipynb"
+    pattern = r"(temperature|Dirichlet)" + 4 * r" +(\d\.\d{3})" + r"\\n"
+    found = re.findall(pattern, path.read_text(encoding="utf-8"))
+    rows = {name: [float(value) for value in values] for name, *values in found}
+    confidence, zero, group, vectors = rows["temperature"]
+    assert min(confidence, zero) > 0.05
+    assert group <= 0.05
+    assert vectors == 0.005
+    assert min(rows["Dirichlet"]) > 0.05
+
+
+@pytest.mark.slow
+def test_the_real_network_has_the_numbers_of_the_text() -> None:
+    if not data.available("cifar10-wideresnet"):
+        pytest.skip("CALIBKIT_DATA holds no wideresnet-16-4-cifar-10.npz")
+    net = data.load("cifar10-wideresnet")
+    y, p = net.y_true, np.asarray(net.y_prob)
+    animals = ck.expected_calibration_error(y, p, view=[2, 3, 4, 5, 6, 7])
+    assert (round(animals.value, 3), round(animals.null_mean, 3)) == (0.008, 0.002)
+    assert round(ck.expected_calibration_error(y, p, view="top-label").value, 3) == 0.054
+    assert round(lesson12.label_conditional_error(y, p), 3) == 0.059

@@ -135,7 +135,7 @@ def test_a_lens_goes_through_tables_errors_and_null_levels() -> None:
     assert ck.reliability_table(labels, prob, view=[0, 2], bins=5).n == 4
     null = ck.null_level(ck.expected_calibration_error, labels, prob, view=[0, 2], rng=0)
     assert null.value == pytest.approx(0.05)
-    assert (null.null_values <= 0.7).all()
+    assert (null.draws <= 0.7).all()
 
 
 @pytest.mark.parametrize("view", [[], [0, 0], [3], [-1], [0, 1, 2], [True], [0.0], ["a"]])
