@@ -120,8 +120,9 @@ def as_choice(value: Any, name: str, options: Iterable[str]) -> str:
 
 def as_level(level: Any, name: str = "level") -> float:
     """Check a probability that is neither 0 nor 1."""
-    if is_number(level) and 0.0 < level < 1.0:
-        return float(level)
+    number = as_number(level, name, "a number between 0 and 1", lambda value: True)
+    if 0.0 < number < 1.0:
+        return number
     raise ValueError(f"{name} must lie strictly between 0 and 1 (e.g. 0.9), got {level!r}.")
 
 
