@@ -85,18 +85,18 @@ def pytest(stage: str, *arguments: object, env: dict[str, str] | None = None) ->
     return call(venv_python(), "-m", "pytest", "-q", report, *arguments, env=env)
 
 
-def unit_tests(fast: bool = False) -> int:
-    """Run the tests of the package and its doctests, without a browser."""
-    marker = "not browser and not slow" if fast else "not browser"
+def unit_tests(*without: str) -> int:
+    """Run the tests of the package and its doctests, without a browser and some other markers."""
+    marker = " and ".join(f"not {name}" for name in ("browser", *without))
     options = ["-m", marker, "--doctest-modules", *side_by_side("worksteal")]
     return pytest("unit", *options, "tests", "calibkit")
 
 
-def browser_tests() -> int:
+def browser_tests(marker: str = "browser and not long") -> int:
     """Run the tests that need Chromium; each says so and skips where there is none."""
     paths = sorted((ROOT / "tests").glob("test_*.py"))
     paths = [path for path in paths if "mark.browser" in path.read_text(encoding="utf-8")]
-    return pytest("browser", "-m", "browser", *side_by_side("loadfile"), *paths)
+    return pytest("browser", "-m", marker, *side_by_side("loadfile"), *paths)
 
 
 def notebook_paths() -> list[Path]:
@@ -162,23 +162,16 @@ def check_live() -> int:
     if code:
         return code
     env = environment() | {"CALIBKIT_LIVE": str(ROOT / "build" / "site")}
-    return pytest("live", "tests/test_live.py", env=env)
+    return pytest("live", "tests/test_live.py", "tests/test_live_pages.py", env=env)
 
 
 def check_node() -> int:
-    """Run three lessons in the Python of a page, without a page; each commit has the next three."""
+    """Run three lessons in the Python of a page, without a page; each day has the next three."""
     code = call(sys.executable, "-m", "tools.live.site", "--only-python")
     if code:
         return code
-    counted = subprocess.run(
-        ["git", "rev-list", "--count", "HEAD"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
     numbers = [path.name[:2] for path in notebook_paths() if path.name[:2] not in NEEDS_TORCH]
-    first = 3 * int(counted.stdout or 0)
+    first = 3 * int(time.time() // 86_400)
     chosen = [numbers[(first + k) % len(numbers)] for k in range(3)]
     test = "tests/test_live.py::test_a_lesson_runs_and_prints_what_the_desktop_prints"
     env = environment() | {"CALIBKIT_PYODIDE": str(ROOT / "build" / "live" / "pyodide")}
@@ -208,21 +201,28 @@ def forget_outdated_book() -> None:
 STAGES: dict[str, tuple[str, Callable[[], int]]] = {
     "lint": ("ruff and mypy", lint),
     "pairs": ("notebook pairs in sync, run, text-only", lambda: tool("notebooks", "check")),
-    "unit": ("unit tests and doctests", unit_tests),
-    "nbval": ("notebooks, strict, without data", validate_notebooks),
-    "solved": ("solved notebooks, every check correct", lambda: tool("notebooks", "solved")),
+    "unit": ("unit tests and doctests", lambda: unit_tests("long")),
+    "nbval": ("notebooks as nbval reads them, without data", validate_notebooks),
+    "solved": ("solved notebooks, without data", lambda: tool("notebooks", "solved")),
     "book": ("notebooks with data, the book, its pages", check_book),
     "browser": ("browser tests", browser_tests),
     "live": ("the site, its lessons in Node and in a browser", check_live),
     "node": ("three lessons in the Python of a page", check_node),
     "portable": ("a sample of lessons as other processors compute", lambda: tool("portable")),
+    "floors": ("the oldest packages allowed", lambda: tool("floors")),
 }
-# Only when asked for: they fetch a hundred megabytes; `live` takes ten minutes, `node` about three.
-LONG = ("live", "node")
+# Only when asked for: it fetches a hundred megabytes and takes ten minutes.
+NAMED_ONLY = ("live",)
+# With `--long` too: what other stages see in another way, or what rarely changes.
+LONG = ("nbval", "floors", "node")
+LONG_STAGES: dict[str, Callable[[], int]] = {
+    "unit": unit_tests,
+    "browser": lambda: browser_tests("browser"),
+}
 FAST_STAGES: dict[str, Callable[[], int]] = {
     "lint": lambda: lint(fast=True),
     "pairs": STAGES["pairs"][1],
-    "unit": lambda: unit_tests(fast=True),
+    "unit": lambda: unit_tests("slow", "long"),
 }
 
 
@@ -248,15 +248,15 @@ def counted(stage: str, code: int) -> Counter[str]:
     return tally
 
 
-def run_stages(names: Iterable[str], *, fast: bool = False) -> int:
-    """Run stages one after the other, then print what each took and whether it passed."""
+def run_stages(names: Iterable[str], ways: dict[str, Callable[[], int]] | None = None) -> int:
+    """Run stages one after the other, some in a way of their own; print times and verdicts."""
     rows: list[tuple[str, str, float, Counter[str]]] = []
     for name in names:
         title, stage = STAGES[name]
         print(f"\n=== {name}: {title} ===")
         (REPORTS / f"{name}.xml").unlink(missing_ok=True)
         started = time.monotonic()
-        code = FAST_STAGES[name]() if fast and name in FAST_STAGES else stage()
+        code = (ways or {}).get(name, stage)()
         seconds = time.monotonic() - started
         rows.append((name, "FAILED" if code else "passed", seconds, counted(name, code)))
         print(f"--- {name} {rows[-1][1]} in {seconds:.1f} s")
@@ -327,17 +327,22 @@ def command_torch(arguments: list[str]) -> int:
 
 
 def command_test(arguments: list[str]) -> int:
-    """Set up and run everything the continuous integration runs."""
+    """Set up and test; `test --fast` before a commit, `test --long` as continuous integration."""
     parser = argparse.ArgumentParser(prog="dev.py test", description=command_test.__doc__)
     only = f"run only this stage, repeatable: {', '.join(STAGES)}"
     parser.add_argument("--only", action="append", choices=STAGES, metavar="STAGE", help=only)
-    parser.add_argument("--fast", action="store_true", help=f"only {', '.join(FAST_STAGES)}")
+    length = parser.add_mutually_exclusive_group()
+    length.add_argument("--fast", action="store_true", help=f"only {', '.join(FAST_STAGES)}")
+    also = f"also the tests marked `long`, {', '.join(LONG)}"
+    length.add_argument("--long", action="store_true", help=also)
     parser.add_argument("--no-torch", action="store_true", help="do not install torch")
     chosen = parser.parse_args(arguments)
     refused = NEED_TORCH if chosen.no_torch else ()
     prepare(EVERYTHING, tuple(name for name in OPTIONAL if name not in refused))
-    names = chosen.only or (FAST_STAGES if chosen.fast else [n for n in STAGES if n not in LONG])
-    return run_stages(names, fast=chosen.fast)
+    left = NAMED_ONLY if chosen.long else NAMED_ONLY + LONG
+    names = chosen.only or (FAST_STAGES if chosen.fast else [n for n in STAGES if n not in left])
+    ways = FAST_STAGES if chosen.fast else LONG_STAGES if chosen.long else {}
+    return run_stages(names, ways)
 
 
 def command_book(arguments: list[str]) -> int:
@@ -397,6 +402,12 @@ def command_floors(arguments: list[str]) -> int:
     """Run the quick unit tests with the oldest packages that pyproject.toml allows."""
     prepare(LAB)
     return tool("floors", *arguments)
+
+
+def command_dist(arguments: list[str]) -> int:
+    """Build the wheel and the source archive, and use them as their users will."""
+    prepare(LAB)
+    return tool("dist", *arguments)
 
 
 def command_run(arguments: list[str]) -> int:
@@ -477,6 +488,7 @@ COMMANDS: dict[str, Callable[[list[str]], int]] = {
     "solved": command_solved,
     "portable": command_portable,
     "floors": command_floors,
+    "dist": command_dist,
     "run": command_run,
     "check": command_check,
     "lint": command_lint,

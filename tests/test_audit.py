@@ -64,13 +64,14 @@ def check_shares(reports: list[tuple[Case, AuditReport]]) -> None:
         assert report.verdicts["alignment"] == expected, (case.kind, case.seed)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_verdicts_on_many_cases() -> None:
     reports = [(case, of(case)) for case in cases()]
     assert len(reports) == 96
     check_shares(reports)
 
 
+@pytest.mark.slow
 def test_verdicts_on_some_cases() -> None:
     some = [
         make(kind, k, 1000, seed)
@@ -195,6 +196,7 @@ def test_shifted_rows_are_told_from_shuffled_ones(step: int) -> None:
     assert "shuffled" in shuffled["alignment"].sentence
 
 
+@pytest.mark.slow
 def test_rare_events_are_not_called_shuffled() -> None:
     """With 15 expected events the fit varies much; what is right is hardly ever accused."""
     verdicts: dict[str, list[str]] = {"right": [], "shuffled": []}
@@ -225,6 +227,7 @@ def test_large_data_use_the_normal_law_of_the_fit(monkeypatch: pytest.MonkeyPatc
     assert drawn == pytest.approx(law, rel=1.0, abs=0.002)
 
 
+@pytest.mark.slow
 def test_hardly_a_calibrated_model_of_rare_events_is_called_shuffled() -> None:
     """Seldom enough for the draws to decide: a share of 0.001 of right predictions."""
     counts = {"right": 0, "shuffled": 0}
@@ -601,6 +604,7 @@ def test_groups() -> None:
     assert len(table.to_frame()) == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("size", "rate"), [(10, 0.01), (100, 0.001), (100, 0.01), (50, 0.5)])
 def test_groups_keep_their_level(size: int, rate: float) -> None:
     """The limit law calls a group miscalibrated in 31 of 100 sets, at 1 % events and 100 rows."""
@@ -637,6 +641,7 @@ def test_the_view_is_said_in_the_answers(view: Any) -> None:
     assert len(report.views.view) == (3 if view == "class-wise" else 1)
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(
     n=st.integers(12, 60),
@@ -786,6 +791,7 @@ def test_no_part_of_the_report_recommends_a_repair_before_labels_are_aligned() -
     assert "repair the labels" in repr(report.calibrator)
 
 
+@pytest.mark.slow
 def test_threads_leave_the_process_as_it_was(tmp_path: Path) -> None:
     """Filters of warnings and rcParams belong to all threads; each audit puts them back."""
     case = make("over-confident", 2, 300, 1)
@@ -815,3 +821,27 @@ def test_groups_without_a_name_are_refused(missing: Any) -> None:
         names[3] = getattr(pd, missing) if isinstance(missing, str) else missing
     with pytest.raises(ValueError, match=r"groups\[3\] is missing"):
         audit(np.arange(40) % 2, np.full(40, 0.5), groups=names, settings=QUICK)
+
+
+# Half of the breast cancer data, held out from a forest of 50 trees: votes for malignant, rows
+# with so many, and malignant ones among them. One row without a vote was malignant.
+FOREST = np.array(
+    """0 125 1, 1 14 0, 2 8 1, 3 4 0, 4 5 1, 5 4 1, 8 4 0, 9 3 0, 10 2 0, 14 3 0, 15 2 0, 16 3 1,
+    17 1 0, 19 4 2, 20 2 1, 21 1 1, 23 1 0, 26 2 1, 28 1 1, 29 1 1, 30 1 1, 31 1 0, 32 2 2,
+    33 2 2, 34 1 1, 37 1 1, 41 2 2, 42 4 4, 43 4 4, 44 3 3, 45 2 2, 46 1 1, 47 5 5, 48 8 8,
+    49 19 19, 50 39 39""".replace(",", " ").split(),
+    dtype=int,
+).reshape(-1, 3)
+
+
+def test_a_forest_with_one_contradicted_zero_agrees_with_the_null_level() -> None:
+    votes, rows, events = FOREST.T
+    y = np.concatenate([np.arange(n) < k for n, k in zip(rows, events, strict=True)]).astype(int)
+    prob = np.repeat(votes / 50, rows)
+    null = ck.null_level(ck.expected_calibration_error, y, prob, bins=15, rng=0)
+    assert len(y) == 285 and 0.2 < null.p_value < 0.4
+    report = audit(y, prob, bins=15, repairs=())
+    assert "impossible statements" in report.codes
+    assert report["impossible"].numbers["rows"] == 1
+    assert report.verdicts["calibration"] == "no evidence"
+    assert "mixed" not in report.headline and "1 row says 0" in report.headline

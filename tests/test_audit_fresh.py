@@ -117,6 +117,7 @@ def check(n_calibrated: int, n_distorted: int, n_shuffled: int) -> None:
     assert dealt.count("not aligned") >= 0.95 * n_shuffled
 
 
+@pytest.mark.slow
 def test_verdicts_on_a_few_fresh_cases() -> None:
     check(12, 8, 6)
 
@@ -124,6 +125,7 @@ def test_verdicts_on_a_few_fresh_cases() -> None:
 ROWS = ("uniform", "sharp", "rare", "ties", "votes", "hard zeros")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", ROWS)
 @pytest.mark.parametrize("n", [100, 1000])
 def test_the_verdict_keeps_its_level_and_finds(shape: str, n: int) -> None:
@@ -140,7 +142,7 @@ def test_the_verdict_keeps_its_level_and_finds(shape: str, n: int) -> None:
     assert n < 1000 or found >= 17
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("shape", ROWS)
 def test_the_verdict_keeps_its_level_in_large_data(shape: str) -> None:
     alarms = 0
@@ -161,6 +163,6 @@ def test_verdict_and_null_level_rarely_disagree(shape: str) -> None:
     assert apart <= 9  # errors of 6 in 100: more have a chance of 1 in 3000
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_verdicts_on_fresh_cases() -> None:
     check(150, 64, 30)

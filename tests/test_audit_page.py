@@ -85,6 +85,7 @@ def test_the_page_is_well_formed(page: Page) -> None:
     assert len(set(names)) == len(names)
 
 
+@pytest.mark.slow
 def test_nothing_runs_and_nothing_is_fetched(page: Page, hostile: AuditReport) -> None:
     tags = {name for name, _ in page.tags}
     assert not tags & {"script", "link", "iframe", "object", "embed", "form", "a", "base"}
@@ -138,6 +139,7 @@ def test_markdown_is_escaped(hostile: AuditReport) -> None:
             assert len(re.findall(r"(?<!\\)\|", line)) == 9
 
 
+@pytest.mark.slow
 def test_the_same_audit_gives_the_same_bytes() -> None:
     assert report_of().to_html() == report_of().to_html()
 
@@ -198,6 +200,7 @@ def test_many_groups_still_fit() -> None:
     assert max(len(label.get_text()) for label in labels) <= 28
 
 
+@pytest.mark.slow
 def test_saving_is_whole_or_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "report.html"
     report = report_of()
@@ -222,6 +225,7 @@ def test_a_bad_place_is_refused(tmp_path: Path) -> None:
         write_whole(tmp_path / "nowhere" / "report.html", "x")
 
 
+@pytest.mark.slow
 def test_numbers_do_not_need_matplotlib() -> None:
     code = """
 import sys

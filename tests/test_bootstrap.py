@@ -249,6 +249,7 @@ def test_the_docstring_has_all_models_and_promises_85_per_cent() -> None:
         assert ranges["inverted"][0] >= 0.85
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["calibrated", "over-confident"])
 def test_coverage_of_small_samples(model: str) -> None:
     """A false alarm in 10 000 runs, were the seed free."""
@@ -256,7 +257,7 @@ def test_coverage_of_small_samples(model: str) -> None:
     assert_covers(found, model, 500, 120)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("n", coverage.SIZES)
 @pytest.mark.parametrize("model", ["calibrated", "over-confident", "10 classes, look-alike"])

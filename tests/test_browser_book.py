@@ -1,7 +1,8 @@
-"""Every page of the built book in a real browser, visited once per colour scheme."""
+"""Every page of the built book in a real browser; in the dark, what colours can change."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -64,37 +65,46 @@ class Looks:
     def __init__(self, browser: Any, site: str, pages: list[str], scheme: str) -> None:
         visit = Visit(browser, site, color_scheme=scheme, viewport=DESK)
         self.predictions = 0
+        # Pages of rooms are all alike.
+        coloured = [page for page in pages if "/api/" not in page or page.endswith("errors.html")]
         self.pages, self.seen = pages, dict[str, dict[str, list[Any]]]()
-        for name in pages:
-            self.seen[name] = self._look(visit, visit.open(name), name)
+        if scheme == "dark":
+            self.pages = coloured
+        for name in self.pages:
+            page = visit.open(name)
+            found: dict[str, list[Any]] = {"poor images": page.evaluate(POOR_IMAGES)}
+            if scheme == "light" and name.startswith("notebooks/"):
+                found["told too early"] = list(self._told(page, number_of(name)))
+            if os.environ.get("AXE_JS") and name in coloured:
+                found |= self._barriers(page, name)
+            if scheme == "light":
+                found |= self._layout(page, name)
+            found["formulas"] = ["mjx-merror"] * page.locator("mjx-merror").count()
+            found["elsewhere"], found["messages"] = [*visit.elsewhere], [*visit.messages]
+            visit.elsewhere.clear()
+            visit.messages.clear()
+            self.seen[name] = found
         visit.close()
 
-    def _look(self, visit: Visit, page: Any, name: str) -> dict[str, list[Any]]:
-        found: dict[str, list[Any]] = {"poor images": page.evaluate(POOR_IMAGES)}
-        is_lesson, has_axe = name.startswith("notebooks/"), bool(os.environ.get("AXE_JS"))
-        has_axe &= "/api/" not in name or name.endswith("errors.html")  # they are all alike
-        if has_axe:
-            page.evaluate(Path(os.environ["AXE_JS"]).read_text(encoding="utf-8"))
-        if is_lesson:
-            found["told too early"] = list(self._told(page, number_of(name)))
-        if has_axe and name == LESSON:
+    def _barriers(self, page: Any, name: str) -> dict[str, list[Any]]:
+        page.evaluate(Path(os.environ["AXE_JS"]).read_text(encoding="utf-8"))
+        found = {}
+        if name == LESSON:
             found["barriers while folded"] = page.evaluate(RUN_AXE, OF_THE_THEME)
         page.evaluate(OPEN_ALL)
         page.evaluate(SETTLED)
-        if has_axe:
-            found["barriers"] = page.evaluate(RUN_AXE, OF_THE_THEME)
-        if is_lesson:
-            found["cut off"] = page.evaluate(CUT_OFF)
+        return found | {"barriers": page.evaluate(RUN_AXE, OF_THE_THEME)}
+
+    def _layout(self, page: Any, name: str) -> dict[str, list[Any]]:
+        page.evaluate(OPEN_ALL)
+        page.evaluate(SETTLED)
+        found = {"cut off": page.evaluate(CUT_OFF)} if name.startswith("notebooks/") else {}
         page.set_viewport_size(TELEPHONE)
         page.evaluate(SETTLED)
         width = page.evaluate("document.documentElement.scrollWidth")
         found["too wide"] = [width] * (width > TELEPHONE["width"])
         found["tiny"] = page.evaluate(TINY, LEGIBLE)
         found["no keyboard"] = ["frame"] * page.evaluate(OVERFLOWING)
-        found["formulas"] = ["mjx-merror"] * page.locator("mjx-merror").count()
-        found["elsewhere"], found["messages"] = [*visit.elsewhere], [*visit.messages]
-        visit.elsewhere.clear()
-        visit.messages.clear()
         page.set_viewport_size(DESK)
         return found
 
@@ -120,10 +130,22 @@ class Looks:
         ]
 
 
-@pytest.fixture(scope="module", params=["light", "dark"])
-def looks(browser: Any, site: str, root: Path, request: pytest.FixtureRequest) -> Looks:
-    """Visit every page once per colour scheme."""
-    return Looks(browser, site, html_pages(root), request.param)
+@pytest.fixture(scope="module")
+def look(browser: Any, site: str, root: Path) -> Callable[[str], Looks]:
+    """Return what visits the pages in a colour scheme, once."""
+    return cache(lambda scheme: Looks(browser, site, html_pages(root), scheme))
+
+
+@pytest.fixture(params=["light", "dark"])
+def looks(look: Callable[[str], Looks], request: pytest.FixtureRequest) -> Looks:
+    """Return what is seen in each colour scheme."""
+    return look(request.param)
+
+
+@pytest.fixture
+def by_day(look: Callable[[str], Looks]) -> Looks:
+    """Return what no colour changes."""
+    return look("light")
 
 
 def test_every_page_is_complete_without_any_other_host(looks: Looks) -> None:
@@ -131,16 +153,16 @@ def test_every_page_is_complete_without_any_other_host(looks: Looks) -> None:
     assert looks.of("elsewhere", "messages", "poor images", "formulas") == []
 
 
-def test_nothing_is_cut_off_on_a_telephone(looks: Looks) -> None:
-    assert looks.of("too wide") == []
+def test_nothing_is_cut_off_on_a_telephone(by_day: Looks) -> None:
+    assert by_day.of("too wide") == []
 
 
-def test_letters_in_figures_are_legible_on_a_telephone(looks: Looks) -> None:
-    assert looks.of("tiny", "no keyboard") == []
+def test_letters_in_figures_are_legible_on_a_telephone(by_day: Looks) -> None:
+    assert by_day.of("tiny", "no keyboard") == []
 
 
-def test_no_line_of_code_is_cut_off_at_a_desk(looks: Looks) -> None:
-    assert looks.of("cut off") == []
+def test_no_line_of_code_is_cut_off_at_a_desk(by_day: Looks) -> None:
+    assert by_day.of("cut off") == []
 
 
 @pytest.mark.skipif(not os.environ.get("AXE_JS"), reason="AXE_JS names no axe.min.js")
@@ -148,6 +170,6 @@ def test_no_page_has_barriers_beyond_those_of_the_theme(looks: Looks) -> None:
     assert looks.of("barriers", "barriers while folded") == []
 
 
-def test_before_a_guess_no_outcome_of_any_lesson_is_seen(looks: Looks) -> None:
-    assert looks.predictions >= 20
-    assert looks.of("told too early") == []
+def test_before_a_guess_no_outcome_of_any_lesson_is_seen(by_day: Looks) -> None:
+    assert by_day.predictions >= 20
+    assert by_day.of("told too early") == []

@@ -328,6 +328,7 @@ rows = st.lists(
 )
 
 
+@pytest.mark.slow
 @each([f for f in HERE if f.options.get("max_pieces") is None])
 @settings(max_examples=12)
 @given(table=rows)

@@ -72,6 +72,7 @@ Z_TESTS: dict[str, Callable[[Any], float]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", Z_TESTS)
 def test_z_has_mean_0_and_variance_1(name: str) -> None:
     z = Z_TESTS[name]
@@ -79,6 +80,7 @@ def test_z_has_mean_0_and_variance_1(name: str) -> None:
     assert exact_mean(lambda y: z(y) ** 2) == pytest.approx(1, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_intercept_and_slope_are_uncorrelated() -> None:
     both = exact_mean(lambda y: Z_TESTS["intercept"](y) * Z_TESTS["slope"](y))
     assert both == pytest.approx(0, abs=1e-12)
@@ -377,6 +379,7 @@ def test_bad_part_of_cox() -> None:
         cox_test([0, 1], [0.2, 0.8], part="all")
 
 
+@pytest.mark.slow
 @each
 def test_redraws_find_the_exact_p_value(name: str) -> None:
     """All 512 sets of labels give it; 4000 redraws come within four standard errors."""

@@ -151,6 +151,7 @@ def test_help_names_codes(capsys: pytest.CaptureFixture[str]) -> None:
     assert all(code in text for code in COMPARISON_CODES)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="needs a locale and names of bytes")
 def test_signs_and_names_without_unicode(folder: Path) -> None:
     """A name that is not UTF-8 is read, and a sign that cannot be shown is not the unknown one."""

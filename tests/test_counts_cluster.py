@@ -69,6 +69,7 @@ def slow_piece(piece: Any) -> Any:
     return files._count(piece)
 
 
+@pytest.mark.long
 def test_a_killed_worker_does_not_change_the_table(
     tmp_path: Path, client: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

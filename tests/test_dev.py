@@ -4,6 +4,7 @@ import ast
 import json
 import subprocess
 import sys
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
@@ -206,8 +207,36 @@ def test_a_failing_stage_fails_the_whole(
         assert any(line.split()[:2] == [name, result] for line in lines)
 
 
+def test_what_is_long_runs_only_when_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[list[str]] = []
+    commands: list[str] = []
+    monkeypatch.setattr(dev, "prepare", lambda *extras: None)
+    monkeypatch.setattr(dev, "pytest", lambda stage, *words: commands.append(words[1]) or 0)
+    run_stages = dev.run_stages
+
+    def only_unit(names: Iterable[str], ways: dict[str, Callable[[], int]] | None = None) -> int:
+        seen.append(list(names))
+        return run_stages(["unit"], ways)
+
+    monkeypatch.setattr(dev, "run_stages", only_unit)
+    for words in ([], ["--fast"], ["--long"]):
+        assert dev.main(["test", *words]) == 0
+    assert commands == [
+        "not browser and not long",
+        "not browser and not slow and not long",
+        "not browser",
+    ]
+    usual, fast, everything = map(set, seen)
+    assert fast < usual < everything == set(dev.STAGES) - {"live"}
+    assert everything - usual == {"nbval", "floors"}
+    assert "dev.py test --long" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    with pytest.raises(SystemExit):
+        dev.main(["test", "--fast", "--long"])
+
+
 def test_no_notebooks_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dev, "notebook_paths", list)
+    monkeypatch.setattr(dev, "runnable", list)  # which asks this copy's own environment
     assert dev.validate_notebooks() == 1
 
 

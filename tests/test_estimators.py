@@ -123,7 +123,6 @@ EXPECTED = {
     "check_classifiers_classes": _LABELS,
     "check_classifiers_train": _LABELS,
     "check_classifiers_one_label": _FEW,
-    "check_all_zero_sample_weights_error": _WORDS,
     "check_complex_data": _WORDS,
     "check_dtype_object": _WORDS,
     "check_estimators_empty_data_messages": _WORDS,
@@ -178,6 +177,7 @@ def test_checks_of_scikit_learn_on_maps_of_many_classes(model: Any) -> None:
     assert n_passed >= 45
 
 
+@pytest.mark.slow
 @modern
 @each(META)
 def test_classifiers_with_their_calibrator_pass_all_checks(model: Any) -> None:

@@ -228,6 +228,7 @@ class TestControls:
 
 
 class TestExplorer:
+    @pytest.mark.slow
     @by_explorer
     def test_every_control_reaches_both_ends(self, name):
         explorer = EXPLORERS[name]()
@@ -344,6 +345,7 @@ class TestQuiz:
 
 
 class TestWidgets:
+    @pytest.mark.slow
     @by_explorer
     def test_moving_each_control_redraws_picture_words_and_sentence(self, name):
         explorer = EXPLORERS[name]()
@@ -391,6 +393,7 @@ class TestWidgets:
         ]
         assert page.all("input")[0]["type"] == "checkbox"
 
+    @pytest.mark.slow
     def test_the_game_reveals_counts_and_deals_again(self):
         game = lesson04.which_is_perfect()
         figure, ticks, buttons, feedback = quiz_box(game).children
@@ -422,12 +425,14 @@ class TestWidgets:
         assert set(bundle) == {"text/plain", "text/html"}
         assert len(page.all("img")) == 1 and not page.all("input")
 
+    @pytest.mark.slow
     def test_importing_explore_does_not_need_ipywidgets(self):
         code = "import sys; sys.modules['ipywidgets'] = None; import calibkit.explore"
         assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 class TestPageWithoutKernel:
+    @pytest.mark.slow
     def test_the_environment_variable_asks_for_it(self, monkeypatch):
         monkeypatch.setenv("CALIBKIT_BOOK", "1")
         game = replace(lesson04.which_is_perfect(), n_book=1)
@@ -502,6 +507,7 @@ class TestPageWithoutKernel:
         assert "http" not in text and "javascript:" not in text
         assert text.count("</script>") == 1
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("name", [*EXPLORERS, "game"])
     def test_the_same_html_each_time(self, pages, name):
         explorer, html = pages[name]
@@ -692,6 +698,7 @@ class TestBrowser:
 
 
 class TestNotebook:
+    @pytest.mark.slow
     def test_run_in_a_kernel_figures_and_explorers_are_shown(self):
         nbformat = pytest.importorskip("nbformat")
         nbclient = pytest.importorskip("nbclient")

@@ -244,6 +244,7 @@ def test_without_ties_equal_mass_scores_and_choices_are_the_same(name, choice):
     assert (model.best_n_bins_, model.n_bins_) == (stored["best"], stored["chosen"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "choice"), CHOICES)
 def test_otherwise_conventions_with_a_name_make_the_difference(name, choice):
     """Ties are cut there, or lie in the order of the rows, and empty bins return 0 there."""

@@ -242,7 +242,7 @@ def test_a_good_a_wrong_and_a_broken_workbook(
 
 
 @linux
-@pytest.mark.slow
+@pytest.mark.long
 def test_an_endless_cell_costs_its_own_answer_and_so_does_an_endless_check(tmp_path: Path) -> None:
     """The only tests that a time limit decides; what is not endless takes far less."""
     setup = made.SETUP.replace("00", "04")
@@ -264,7 +264,7 @@ def test_an_endless_cell_costs_its_own_answer_and_so_does_an_endless_check(tmp_p
 
 
 @linux
-@pytest.mark.slow
+@pytest.mark.long
 def test_made_copies_with_typical_slips_cost_their_own_rows_only(tmp_path: Path) -> None:
     wanted = made.copies(tmp_path)
     fenced = bool(grade.fence())

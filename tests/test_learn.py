@@ -6,10 +6,11 @@ import inspect
 import json
 import re
 from collections import Counter, OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from fractions import Fraction
 from importlib.util import find_spec
+from itertools import product
 from pathlib import Path
 from types import FunctionType, SimpleNamespace
 from typing import Any
@@ -67,16 +68,18 @@ def test_every_check_has_wrong_and_right_answers(name: str) -> None:
     assert all(len(entries) >= 2 for entries in wrong.values())
     assert all(len(entries) >= 1 for entries in right.values())
     for cid, entries in wrong.items():
-        states = {open_lesson(name).check(cid, answer).state for answer, _ in entries}
+        states = (open_lesson(name).check(cid, answer).state for answer, _ in entries)
         assert State.ALMOST in states, cid
 
 
 @pytest.mark.parametrize(("name", "cid", "row"), rows("WRONG"))
 def test_wrong_answers_are_refused_with_their_hint(name: str, cid: str, row: Any) -> None:
+    """And no message shows two equal numbers."""
     answer, fragment = row
     said = open_lesson(name).check(cid, answer)
     assert said.state in (State.ALMOST, State.WRONG_KIND), repr(said)
     assert fragment in said.text, repr(said)
+    assert equal_numbers(said.text) == [], repr(said)
 
 
 @pytest.mark.parametrize(("name", "cid", "answer"), rows("RIGHT"))
@@ -139,13 +142,19 @@ def refused(name: str, cid: str, answer: Any) -> str:
     return "" if said.state in (State.CORRECT, State.COMPARE) else said.text
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize(("name", "cid"), every_check())
+def often(values: Iterable[Any], *quick: Any) -> list[Any]:
+    """Return what to parametrise with: all values, of which a few before every commit."""
+    return [pytest.param(v, marks=[] if v in quick else pytest.mark.slow) for v in values]
+
+
+@pytest.mark.parametrize("form", often(FORMS, "single", "series"))
+@pytest.mark.parametrize("name", LESSONS)
 @pytest.mark.filterwarnings("ignore")
-def test_right_numbers_are_accepted_in_every_container(name: str, cid: str, form: str) -> None:
-    answer = in_other_words(tables(name).RIGHT[cid][0], FORMS[form])
-    if answer is not None:
-        assert refused(name, cid, answer) == ""
+def test_right_numbers_are_accepted_in_every_container(name: str, form: str) -> None:
+    for cid in open_lesson(name).checks:
+        answer = in_other_words(tables(name).RIGHT[cid][0], FORMS[form])
+        if answer is not None:
+            assert refused(name, cid, answer) == "", cid
 
 
 @pytest.mark.parametrize(("name", "cid"), every_check())
@@ -163,22 +172,16 @@ def equal_numbers(text: str) -> list[str]:
     return [number for each in found for number, times in Counter(each).items() if times > 1]
 
 
-@pytest.mark.parametrize(("name", "cid", "row"), rows("WRONG"))
-def test_no_message_shows_two_equal_numbers(name: str, cid: str, row: Any) -> None:
-    said = refused(name, cid, row[0])
-    assert equal_numbers(said) == [], said
-
-
-@pytest.mark.parametrize("share", [3e-6, 2e-5, 1e-4, 4e-4, 2e-3])
-@pytest.mark.parametrize(("name", "cid"), every_check())
-def test_near_misses_never_look_equal(name: str, cid: str, share: float) -> None:
-    for factor in (1 - share, 1 + share):
+@pytest.mark.parametrize("share", often([3e-6, 2e-5, 1e-4, 4e-4, 2e-3], 1e-4))
+@pytest.mark.parametrize("name", LESSONS)
+def test_near_misses_never_look_equal(name: str, share: float) -> None:
+    for cid, factor in product(open_lesson(name).checks, (1 - share, 1 + share)):
         answer = in_other_words(
             tables(name).RIGHT[cid][0], lambda value, by=factor: np.asarray(value)[()] * by
         )
         if answer is not None:
             said = refused(name, cid, answer)
-            assert equal_numbers(said) == [], said
+            assert equal_numbers(said) == [], f"{cid}: {said}"
 
 
 @pytest.mark.parametrize(("name", "cid"), every_check())
@@ -414,6 +417,7 @@ plain = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(answer=plain)
 @pytest.mark.filterwarnings("ignore")
 def test_no_generated_answer_raises(answer: Any) -> None:
@@ -425,6 +429,7 @@ def test_no_generated_answer_raises(answer: Any) -> None:
         assert " at 0x" not in repr(first)
 
 
+@pytest.mark.slow
 @given(guess=plain)
 def test_no_guess_raises(guess: Any) -> None:
     for name in LESSONS:

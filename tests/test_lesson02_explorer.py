@@ -150,6 +150,7 @@ class TestExplorer:
             "<Explorer distort-me: temperature=1.0, bias=0.0, start='calibrated'>"
         )
 
+    @pytest.mark.slow
     def test_the_page_without_a_kernel(self):
         explorer = lesson02.distort_me()
         temperature, bias, start = explorer.controls

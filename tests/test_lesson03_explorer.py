@@ -130,6 +130,7 @@ class TestFactory:
         figure = lesson03.fake_factory().static()
         assert plot.alt_text(figure).count("Reliability diagram") == 4
 
+    @pytest.mark.slow
     def test_the_page_without_a_kernel_holds_its_states(self, shown):
         factory = lesson03.fake_factory()
         small = [

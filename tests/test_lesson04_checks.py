@@ -117,6 +117,7 @@ def by_formula() -> list[list[float]]:
     return [list(mean + z * sd) for z in stats.norm.ppf([0.05, 0.95])]
 
 
+@pytest.mark.slow
 def test_own_probabilities_and_those_of_the_bins_can_be_told_apart() -> None:
     """Of 40 honest redraws none is refused, of 40 with means or centres none is accepted."""
     module = importlib.import_module("calibkit.lessons.lesson04.checks")

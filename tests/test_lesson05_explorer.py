@@ -101,6 +101,7 @@ class TestView:
 
 
 class TestExplorer:
+    @pytest.mark.slow
     @pytest.mark.parametrize("data", CONTROLS["data"].values)
     def test_pictures_at_the_ends(self, data):
         for n_bins, moved, tops in ((1, -0.4, "flat"), (20, 0.4, "slanted")):
@@ -124,6 +125,7 @@ class TestExplorer:
             fitted = view.slanted.fitted
             assert fitted.min() > -0.2 and fitted.max() < 1.2, state
 
+    @pytest.mark.slow
     def test_the_pictures_of_the_page_are_light(self):
         """At most 15 kB a picture, and all states in base64 under 1 MB."""
         families = lesson05.two_families()

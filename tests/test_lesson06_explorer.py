@@ -249,6 +249,7 @@ class TestBinTuner:
         assert all(caption in words for caption, _ in tuner.presets)
         assert len(figure.legends) == 1
 
+    @pytest.mark.slow
     def test_the_widgets_reach_both_ends_of_every_dial(self):
         turn_every_dial(lesson06.bin_tuner())
 

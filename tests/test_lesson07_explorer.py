@@ -89,6 +89,7 @@ class TestKnotsView:
 
 
 class TestKnots:
+    @pytest.mark.slow
     def test_the_widgets_reach_both_ends_of_every_dial(self):
         turn_every_dial(lesson07.knots())
 
@@ -100,6 +101,7 @@ class TestKnots:
                 assert 0 < view.map_error < 0.5 and 0 < view.error < 0.5
                 assert view.model.converged_ and view.search.converged_
 
+    @pytest.mark.slow
     def test_the_twin_holds_its_states_and_is_light(self):
         explorer = lesson07.knots()
         assert_page_holds(explorer, "n_pieces", 1, 3)

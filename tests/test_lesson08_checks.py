@@ -206,6 +206,7 @@ def test_a_perfect_model_looks_worse_with_more_data_in_wide_bins() -> None:
             assert more - less > 3 * np.hypot(se, other) or more - less > 4
 
 
+@pytest.mark.slow
 def test_bins_that_shrink_keep_a_perfect_model_and_see_a_bad_one() -> None:
     for rule in (lambda n: Pava(), lambda n: ck.EqualMass(round(n**0.5))):
         for n in (2000, 8000):

@@ -96,6 +96,7 @@ class TestExplorer:
         assert hunter.default in list(hunter.states())
         assert hunter.show()[1] == hunter.view().describe()
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("rule", RULES)
     def test_the_ends_of_all_dials_together(self, rule):
         for n, alpha, sizes, model in (
@@ -106,6 +107,7 @@ class TestExplorer:
             picture, words = lesson08.outlier_hunter().show(**values)
             assert picture.png.startswith(b"\x89PNG") and "nan" not in words
 
+    @pytest.mark.slow
     def test_the_pictures_of_the_page_are_light(self):
         hunter = lesson08.outlier_hunter()
         states = [{"n": 500, "rule": "mass"}, {"n": 8000, "rule": "root"}]
@@ -113,12 +115,14 @@ class TestExplorer:
         assert max(sizes) * 3 / 4 <= 15 * KILOBYTE
         assert np.mean(sizes) * hunter.n_states <= 970 * KILOBYTE
 
+    @pytest.mark.slow
     def test_the_static_figure_shows_four_states(self):
         hunter = lesson08.outlier_hunter()
         words = plot.alt_text(hunter.static())
         assert words.count("Test-based reliability diagram") == 4
         assert all(caption in words for caption, _ in hunter.presets)
 
+    @pytest.mark.slow
     def test_the_widgets_reach_both_ends_of_every_dial(self):
         turn_every_dial(lesson08.outlier_hunter(n=200))
 

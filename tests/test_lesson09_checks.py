@@ -177,6 +177,7 @@ def test_errors_of_one_sign_make_the_error_a_difference_of_means() -> None:
     assert error.value <= max(means)
 
 
+@pytest.mark.slow
 def test_only_observed_over_expected_is_alike_at_every_prevalence() -> None:
     views = [lesson09.prevalence_dial_view(made_for=p, used_at=2 * p) for p in (0.2, 0.05, 0.01)]
     ece, ace, tce, ratio = np.array([view.values for view in views]).T
@@ -230,6 +231,7 @@ def test_always_the_prevalence_is_closer_to_zero_than_always_zero() -> None:
     assert same < 0.02 * zero
 
 
+@pytest.mark.slow
 def test_em_arrives_late_where_classes_overlap() -> None:
     *_, fewest, most = lesson09.estimates(0.5)
     assert (fewest, most) == (216, 2650)
@@ -246,6 +248,7 @@ def test_nobody_grades_a_text(text: str) -> None:
     assert lesson.check("9.6", text, contains=[1, 2]).text.startswith("2 of 5 points")
 
 
+@pytest.mark.slow
 def test_twelve_splits_of_the_abalones_differ_by_chance() -> None:
     found = lesson09.abalone_splits()
     if not found:

@@ -40,6 +40,7 @@ class TestView:
             assert view.null_low[place] == pytest.approx(np.quantile(null, 0.05), abs=1e-12)
             assert view.null_high[place] == pytest.approx(np.quantile(null, 0.95), abs=1e-12)
 
+    @pytest.mark.slow
     def test_a_perfect_model_stays_within_chance_in_most_cases(self):
         inside = [
             lesson09.prevalence_dial_view(made_for=p, used_at=p, n=1000, seed=seed)
@@ -69,6 +70,7 @@ class TestView:
         )
         assert moved == pytest.approx(sample.true_prob, abs=1e-12)
 
+    @pytest.mark.slow
     def test_an_estimate_of_zero_counts_as_half_an_event(self):
         views = (
             lesson09.prevalence_dial_view(used_at=0.005, n=1000, repair="estimated", seed=seed)
@@ -144,6 +146,7 @@ class TestExplorer:
         control = lesson09.prevalence_dial().controls[0]
         assert control.text(0.005) == "0.5% events"
 
+    @pytest.mark.slow
     def test_the_widgets_reach_both_ends_of_every_dial(self):
         turn_every_dial(lesson09.prevalence_dial(n=1000))
 

@@ -165,6 +165,7 @@ class TestExplorer:
             values = {"epoch": epoch, "temperature": temperature, "n": n}
             assert thermostat.show(**values)[0].png.startswith(b"\x89PNG")
 
+    @pytest.mark.slow
     def test_the_pictures_of_the_page_are_light(self):
         thermostat = lesson10.thermostat()
         states = [{"epoch": e, "temperature": t} for e in (2, 40) for t in (0.5, 2.5)]
@@ -179,6 +180,7 @@ class TestExplorer:
         assert words.count("Log loss against the temperature") == 4
         assert all(f"({caption})" in words for caption, _ in thermostat.presets)
 
+    @pytest.mark.slow
     def test_the_page_without_a_kernel_holds_its_states(self):
         thermostat = lesson10.thermostat()
         small = [

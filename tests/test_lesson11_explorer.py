@@ -204,12 +204,14 @@ class TestExplorer:
         assert race.default in list(race.states())
         assert race.show()[1] == race.view().describe()
 
+    @pytest.mark.slow
     def test_the_pictures_of_the_page_are_light(self):
         race = lesson11.calibrator_race()
         states = [{"methods": name} for name in ("rigid and free", "binned", "all")]
         sizes = [len(race.show(**state)[0].small().source) for state in states]
         assert np.mean(sizes) * race.n_states <= 970 * KILOBYTE
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("measure", MEASURES)
     def test_the_ends_of_all_dials(self, measure):
         for n, distortion, bins in ((100, "none", 2), (10_000, "bent", 15)):

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from calibkit import plot
-from calibkit.decisions import Ward, regret_curve, trust_regret
+from calibkit.decisions import regret_curve, trust_regret
 from calibkit.explore._book import explorer_page, quiz_page
 from calibkit.explore._lab import quiz_box
 from calibkit.fakes import KnobClassifier
@@ -20,6 +20,7 @@ from calibkit.lessons import lesson04, lesson13
 from calibkit.lessons.lesson13.explorer import IGNORE, TRUST, TRUTH
 from calibkit.lessons.lesson13.game import NAMES, PLAYERS, WARD, WARM_UP
 from calibkit.lessons.lesson13.models import CLASSIFIERS, MODELS, belief_of
+from calibkit.lessons.lesson13.wards import Ward
 
 KILOBYTE = 1024
 
@@ -49,7 +50,7 @@ class TestBeds:
 
     def test_no_bed_wins_nothing(self):
         ward = Ward(size=4, beds=0)
-        assert ward.simulate("oracle", self.MACHINE, 50, rng=0).value == 0
+        assert ward.play("oracle", ward.deal(self.MACHINE, 50, rng=0)).value == 0
 
     def test_few_beds_make_increasing_miscalibration_free(self):
         """Only the ranking is left to count, once all who get a bed are worth it for both."""
@@ -62,9 +63,9 @@ class TestBeds:
             assert won[0] == won[1] == ward.play("trust", calibrated).value
 
     def test_what_has_no_closed_form_says_so(self):
-        with pytest.raises(ValueError, match="no closed form; use simulate"):
+        with pytest.raises(ValueError, match="no closed form; deal rounds"):
             Ward(size=10, beds=4).truth(self.MACHINE)
-        with pytest.raises(ValueError, match="no closed form; use simulate"):
+        with pytest.raises(ValueError, match="no closed form; deal rounds"):
             Ward(size=10, beds=4).trust_value(self.MACHINE)
 
     @pytest.mark.parametrize(
@@ -191,6 +192,7 @@ class TestHospital:
         assert hospital.default in list(hospital.states())
         assert hospital.show()[1] == hospital.view().describe()
 
+    @pytest.mark.slow
     def test_the_pictures_of_the_page_are_light(self):
         hospital = lesson13.hospital()
         states = [{"model": MODELS[0]}, {}, {"beds": 4}]
@@ -305,6 +307,7 @@ class TestGame:
         left, right = figure.get_axes()
         assert left.get_title() == "Round 8" and right.get_title() == "The record: 80 patients"
 
+    @pytest.mark.slow
     def test_the_widgets_count_the_points(self):
         game = lesson13.ward_rounds()
         figure, ticks, buttons, feedback = quiz_box(game).children
@@ -333,6 +336,7 @@ def twin():
 
 
 class TestGamePage:
+    @pytest.mark.slow
     def test_the_page_holds_points_and_a_hidden_table(self, twin):
         assert twin.count("<tr>") == 3 and '<table class="ck-tally" hidden>' in twin
         assert all(f'<th scope="row">{player}</th>' in twin for player in PLAYERS)
@@ -342,6 +346,7 @@ class TestGamePage:
         for draw, stored in enumerate(data["draws"], start=1):
             assert np.array_equal(stored["points"], game.points(draw))
 
+    @pytest.mark.slow
     def test_other_quizzes_have_no_table(self):
         html = quiz_page(replace(lesson04.which_is_perfect(), n_book=1))
         assert "ck-tally" not in html and '"points"' not in html and "A is perfect" in html

@@ -167,11 +167,13 @@ class TestExplorer:
         assert board.default in list(board.states())
         assert board.show()[1] == board.view().describe()
 
+    @pytest.mark.slow
     def test_the_pictures_of_the_page_are_light(self):
         board = lesson14.audit_board()
         sizes = [len(board.show(file=file)[0].small().source) for file in FILES[::2]]
         assert np.mean(sizes) * board.n_states <= 700 * KILOBYTE
 
+    @pytest.mark.slow
     def test_the_ends_of_all_dials_together(self):
         ends = ((5, UNKNOWN, EVERY), (50, "1 : 20", "class-wise")) * 3
         for file, (bins, costs, view) in zip(FILES, ends, strict=True):

@@ -51,6 +51,7 @@ class TestWithoutThePackage:
         with pytest.raises(ImportError, match=r'probmetrics.*pip install "calibkit\[maps\]"'):
             StructuredMatrixScaling("probabilities").fit(P, Y)
 
+    @pytest.mark.slow
     def test_importing_the_room_loads_neither(self):
         code = (
             "import sys, calibkit.multiclass as m; "

@@ -139,6 +139,7 @@ class TestValidity:
             happened.append(y[n])
         return np.array(chosen), np.array(happened), np.array(merged)
 
+    @pytest.mark.slow
     def test_it_is_exact_with_twelve_rows(self, draws):
         """Five groups of values; a false alarm in 1 of 3000 runs, were the seed not fixed."""
         chosen, happened, _ = draws
@@ -240,6 +241,7 @@ X, LABELS = make_classification(
 
 
 class TestCross:
+    @pytest.mark.slow
     @pytest.mark.skipif(
         Version(sklearn.__version__) < Version("1.6"), reason="these checks report in another way"
     )

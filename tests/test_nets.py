@@ -296,6 +296,7 @@ def test_images_of_another_shape(images):
         nets.logits_of(nets.image_network(), images)
 
 
+@pytest.mark.slow
 def test_the_room_opens_without_torch():
     """The error at first use says what to install."""
     code = """

@@ -124,6 +124,7 @@ class TestFit:
         small, large = (OrderPreserving("logits", invariant).fit(c * Z, Y) for c in (0.01, 100))
         np.testing.assert_allclose(small.calibrate(0.01 * Z), large.calibrate(100 * Z), atol=1e-4)
 
+    @pytest.mark.slow
     def test_the_same_twice_and_seeds(self, invariant):
         again = OrderPreserving("logits", invariant).fit(Z, Y)
         np.testing.assert_array_equal(again.calibrate(Z), MODELS[invariant].calibrate(Z))

@@ -6,11 +6,13 @@ check or exercise is left without its partner.
 """
 
 import ast
-import importlib
+import importlib.util
 import math
 import re
 from collections import Counter
+from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from nbformat import NotebookNode
@@ -20,14 +22,17 @@ from tools import notebook_files as files
 from tools.lesson_times import counted, stated
 from tools.notebook_check import pair_problems
 from tools.notebook_solved import with_solutions
+from tools.workbook import without_outputs
 
 LESSONS = files.sources()
 FULL_LESSONS = [path for path in LESSONS if not path.stem.startswith("00")]
 # Lines have 76 characters; imports bring the lesson itself.
-MOST_CELLS, MOST_LINES, MOST_IMPORT_LINES = 67, 26, 7  # one of the cells is the quiz
+MOST_CELLS, MOST_LINES, MOST_IMPORT_LINES = 68, 26, 7  # with the quiz and the installation
 LARGEST_NOTEBOOK = 300_000
 
 TAGS = {
+    "install",
+    "remove-cell",
     "setup",
     "predict",
     "quiz",
@@ -59,15 +64,19 @@ def lessons(paths: list[Path]) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("path", paths, ids=lambda path: path.stem)
 
 
+# Reading takes longer than looking. No test changes what it reads.
+source, stored_pair = cache(files.read_source), cache(files.read_stored)
+
+
 def code_cells(path: Path, tag: str | None = None) -> list[NotebookNode]:
     """Return the code cells of the source, or those with a tag."""
-    cells = [cell for cell in files.read_source(path).cells if cell.cell_type == "code"]
+    cells = [cell for cell in source(path).cells if cell.cell_type == "code"]
     return [cell for cell in cells if tag is None or tag in files.tags(cell)]
 
 
 def prose(path: Path) -> str:
     """Return all text of a lesson."""
-    cells = files.read_source(path).cells
+    cells = source(path).cells
     return "\n\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
 
 
@@ -136,7 +145,7 @@ def test_every_lesson_has_one_title_objectives_and_a_time_line(path: Path) -> No
 @lessons(LESSONS)
 def test_the_stated_times_are_honest(path: Path) -> None:
     """Counted by `tools/lesson_times.py`, rounded up to five minutes."""
-    minutes, said = counted(files.read_source(path)), stated(path)
+    minutes, said = counted(source(path)), stated(path)
     assert said is not None
     for counted_minutes, stated_minutes in zip((minutes.core, minutes.further), said, strict=True):
         assert stated_minutes == 5 * math.ceil(counted_minutes / 5)
@@ -157,7 +166,7 @@ def test_a_full_lesson_has_every_part(path: Path) -> None:
 
 @lessons(LESSONS)
 def test_lessons_stay_short(path: Path) -> None:
-    assert len(files.read_source(path).cells) <= MOST_CELLS
+    assert len(source(path).cells) <= MOST_CELLS
     for cell in code_cells(path):
         assert len(cell.source.splitlines()) <= MOST_LINES, cell.source
     for cell in code_cells(path, "setup"):
@@ -170,7 +179,24 @@ def test_tags_are_known(path: Path) -> None:
     for cell in code_cells(path):
         assert set(files.tags(cell)) <= TAGS, cell.source
     assert len(code_cells(path, "setup")) == 1
-    assert "setup" in files.tags(code_cells(path)[0])
+    assert "setup" in files.tags(code_cells(path)[1])
+
+
+def test_lessons_opened_elsewhere_install_the_package_in_the_same_words() -> None:
+    """Colab opens a lesson alone. A clone, its copies and the book show nothing of it."""
+    first = {(code_cells(path)[0].source, *files.tags(code_cells(path)[0])) for path in LESSONS}
+    ((source, *tags),) = first
+    assert tags == ["install", "remove-cell"]
+    run: list[tuple[str, str]] = []
+    shell = SimpleNamespace(run_line_magic=lambda *words: run.append(words))
+    for missing, wanted in ((False, []), (True, [("pip", "install -q calibkit[lab]")])):
+        found = (lambda name: None) if missing else importlib.util.find_spec
+        code = source.replace("from importlib.util import find_spec", "")
+        exec(code, {"get_ipython": lambda: shell, "find_spec": found})
+        assert run == wanted
+    for path in LESSONS:
+        copied = without_outputs(path.with_suffix(".ipynb"))["cells"]
+        assert source not in ["".join(cell["source"]) for cell in copied]
 
 
 @lessons(LESSONS)
@@ -194,7 +220,7 @@ def test_exercises_have_hints_a_check_and_a_solution(path: Path) -> None:
     asked = [cell for cell in code_cells(path, "check") if not files.ticks_points(cell)]
     assert len(asked) == len(announced)
     assert len(code_cells(path, "exercise")) >= len(announced)
-    with_solutions(files.read_source(path))  # raises where a check has no solution
+    with_solutions(source(path))  # raises where a check has no solution
 
 
 @lessons(LESSONS)
@@ -243,7 +269,7 @@ def test_a_check_looks_at_the_variable_that_its_exercise_leaves_blank(path: Path
 def test_the_questions_of_a_lesson_stand_in_it_unanswered(path: Path) -> None:
     (cell,) = code_cells(path, "quiz")
     assert cell.source == "lesson.quiz(..., ..., ..., ...)"
-    (stored,) = [c for c in files.read_stored(path).cells if "quiz" in files.tags(c)]
+    (stored,) = [c for c in stored_pair(path).cells if "quiz" in files.tags(c)]
     said = open_lesson(path.stem[:2]).quiz()
     assert files.output_text(stored.outputs[0]) == repr(said)
     assert [text[:4] for text in said.paragraphs if re.match(r"\d\d\.\d:", text)] == [
@@ -263,7 +289,7 @@ def test_a_guess_is_asked_before_its_outcome_is_shown(path: Path) -> None:
 
 @lessons(LESSONS)
 def test_what_can_be_seen_can_be_read(path: Path) -> None:
-    stored = files.read_stored(path)
+    stored = stored_pair(path)
     for cell in stored.cells:
         if cell.cell_type == "code" and shows_figure(cell):
             alt = cell.metadata.get("mystnb", {}).get("image", {}).get("alt", "")
@@ -281,7 +307,7 @@ def shows_figure(cell: NotebookNode) -> bool:
 
 @lessons(FULL_LESSONS)
 def test_a_full_lesson_shows_figures_and_an_explorer(path: Path) -> None:
-    stored = files.read_stored(path)
+    stored = stored_pair(path)
     assert any(cell.cell_type == "code" and shows_figure(cell) for cell in stored.cells)
     assert code_cells(path, "widget")
 

@@ -304,6 +304,7 @@ def test_scores_are_those_of_separate_fits() -> None:
         assert score == pytest.approx(np.mean(errors), abs=1e-6 if k == 1 else 3e-3)
 
 
+@pytest.mark.slow
 def test_the_rule_prefers_few_pieces() -> None:
     p, y = shape_sample("stairs", 0.1, 3000, 0)
     best = PiecewiseLinear(tolerance=0).fit(p, y)
@@ -329,7 +330,7 @@ def test_the_ensemble_is_the_mean_of_its_members() -> None:
     assert np.abs(refit.calibrate(at) - model.calibrate(at)).max() > 1e-6
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("space", SPACES)
 def test_the_map_comes_close_to_the_truth(space: str) -> None:
     """Mean distance on a few seeds: about that of the paper's fits (Kängsepp et al., table 24)."""

@@ -7,15 +7,10 @@ import pytest
 from drawn import assert_nothing_is_cut_off, find, one
 
 from calibkit import plot
-from calibkit.decisions import (
-    Ward,
-    murphy_curve,
-    play_predictions,
-    regret_curve,
-    requirement_sweep,
-)
+from calibkit.decisions import murphy_curve, regret_curve
 from calibkit.fakes import KnobClassifier, LogitDistortion
 from calibkit.lessons import lesson13
+from calibkit.lessons.lesson13 import Ward, play_predictions, requirement_sweep
 from calibkit.lessons.lesson13 import figures as figures13
 
 SAMPLE = LogitDistortion(slope=0.5).sample(300, 13)
@@ -31,6 +26,7 @@ SWEEP = requirement_sweep(
 
 
 class TestMurphy:
+    @pytest.mark.slow
     def test_lines_are_the_pieces_and_the_tent_is_ignoring(self):
         ax = plot.murphy({"model": CURVE, "truth": TRUTH}, marks=[0.2])
         for line, curve in zip(find(ax, "curve"), (CURVE, TRUTH), strict=True):
@@ -91,7 +87,10 @@ class TestGameScores:
 
     def test_losses_are_hatched_and_intervals_drawn(self):
         data = MACHINE.sample(500, 3)
-        won = play_predictions(data.y_true, data.y_prob, game=Ward(1, 9), n_resamples=50, rng=3)
+        named = {name: name for name in ("trust", "certain", "clairvoyant")}
+        won = play_predictions(
+            data.y_true, data.y_prob, game=Ward(1, 9), policies=named, n_resamples=50, rng=3
+        )
         ax = figures13.game_scores(won)
         segments = one(ax, "interval").get_segments()
         assert [tuple(segment[:, 0]) for segment in segments] == [
@@ -108,6 +107,7 @@ class TestGameScores:
 
 
 class TestRequirements:
+    @pytest.mark.slow
     def test_the_mesh_masks_what_no_classifier_has(self):
         ax = figures13.requirements(SWEEP, utilities=[0.5, 9.0])
         mesh = one(ax, "values").get_array()

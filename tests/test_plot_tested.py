@@ -144,6 +144,7 @@ class TestTestBased:
         shares = ", ".join(f"{100 * share:.0f}" for share in error.share)
         assert f"in per cent: {shares}." in words
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("axis", "rule"),
         [("probability", PavaBC()), ("bin", Pava()), ("probability", EqualMass(60)),

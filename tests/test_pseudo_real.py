@@ -144,6 +144,7 @@ def test_clones_are_like_their_networks() -> None:
 # --- evaluators ----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_every_evaluator_measures_a_clone() -> None:
     pytest.importorskip("torch")
     data_set = PseudoSet(MADE, "KDE", "PL3", 1000, 0)

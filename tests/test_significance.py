@@ -115,6 +115,7 @@ FAST = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", FAST)
 def test_fast_redraws_have_the_distribution_of_plain_ones(case: str) -> None:
     measure, data, options = FAST[case]
@@ -140,6 +141,7 @@ SELF_WILLED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SELF_WILLED)
 def test_a_measure_may_change_rows_before_it_measures(name: str) -> None:
     """The bins of its result are then not those of the predictions that are redrawn."""
@@ -151,6 +153,7 @@ def test_a_measure_may_change_rows_before_it_measures(name: str) -> None:
         assert np.array_equal(found.draws, expected.draws)
 
 
+@pytest.mark.slow
 def test_a_measure_may_look_at_one_column_only() -> None:
     labels, prob = CLASSES
     for run in (ck.null_level, ck.bootstrap_interval):
@@ -233,6 +236,7 @@ def test_the_closed_form_is_too_large_for_bins_that_expect_less_than_one_event()
     assert ECE(labels, prob).null_mean > 1.2 * null.mean
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("measure", "classes"),
     [(ECE, False), (ck.maximum_calibration_error, False), (ECE, True)],
@@ -456,6 +460,7 @@ def fixed_edges(measure: Callable[..., Any], data: Any, options: dict[str, Any])
     return {**rest, "bins": ck.FixedEdges(edges)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "case", [name for name in FAST if name not in ("lower end", "ties", "equal mass", "marginal")]
 )

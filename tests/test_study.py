@@ -122,7 +122,7 @@ def test_a_cell_is_its_coordinates() -> None:
 @pytest.mark.parametrize(
     ("axes", "message"),
     [
-        ({"shapes": ("circle",)}, "does not exist; choose one of"),
+        ({"shapes": ("circle",)}, 'must be "square"'),
         ({"errors": (0.5,)}, "impossible"),
         ({"sizes": (0,)}, "n must be"),
         ({"seeds": (-1,)}, "seed must be"),
@@ -223,7 +223,7 @@ def test_threads_change_no_number() -> None:
         assert numbers(run()) == numbers(one)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_processes_change_no_number() -> None:
     grid = Grid(("stairs",), (0.05,), (1000, 3000), (0, 1))
     evaluators = study.default_evaluators()
@@ -327,7 +327,7 @@ def test_a_file_is_whole_or_absent(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert _store.read(tmp_path, "key") == before
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_killed_study_leaves_only_whole_files(tmp_path: Path) -> None:
     code = f"""
 from book.experiments import synthetic as study
@@ -373,6 +373,7 @@ def test_specifications_say_everything_that_matters() -> None:
     assert "KFold(n_splits=10, random_state=1, shuffle=True)" in texts[2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("space", ["probability", "logit"])
 def test_the_refit_equals_a_search_with_the_rule(space: str) -> None:
     sample = DataSet("stairs", 0.1, 1000, 0).sample()

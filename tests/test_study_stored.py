@@ -41,6 +41,7 @@ def test_the_full_grid_is_stored() -> None:
     assert sum(path.stat().st_size for path in tool.DATA.glob("study_*")) < 600_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("data_set", RECOMPUTED, ids=lambda d: d.key)
 def test_stored_cells_are_what_the_code_computes(data_set: DataSet) -> None:
     evaluators = study.default_evaluators()

@@ -43,6 +43,7 @@ def random_tests(size: int, largest: int, seed: int) -> tuple[Any, Any, Any]:
     return k, n, np.where(rng.random(size) < 0.1, rng.integers(0, n + 1) / n, p)
 
 
+@pytest.mark.slow
 def test_p_values_are_those_of_scipy() -> None:
     k, n, p = random_tests(3000, 20_000, seed=0)
     assert np.abs(binomial_p_values(k, n, p) - by_scipy(k, n, p)).max() < 1e-300
@@ -180,6 +181,7 @@ def test_the_t_test_without_spread_accepts_the_frequency_only() -> None:
 # --- The error ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("binning", [None, 10, bins.EqualMass(10), bins.Pava(), bins.Distinct()])
 def test_value_is_the_share_of_scipy_rejections(binning: Any) -> None:
     label, prob = binary(600, 6, 1.5)
@@ -277,6 +279,7 @@ def test_null_values_are_those_of_redrawn_labels(binning: Any) -> None:
     assert error.p_value == (1 + sum(v >= error.value - 1e-12 for v in want)) / 8
 
 
+@pytest.mark.slow
 def test_null_level_gives_the_same_distribution() -> None:
     label, prob = binary(400, 11)
     error = tce(label, prob, bins=10, null_draws=150, rng=0)

@@ -95,7 +95,7 @@ def test_all_stored_numbers_of_the_real_data_agree() -> None:
     assert "All 24 numbers agree" in text()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(("data", "method"), printed.TABLES_3_AND_14, ids=REAL)
 def test_real_data_give_the_printed_numbers(data: str, method: str) -> None:
     if lacking := real.missing(data):
@@ -131,6 +131,7 @@ def test_a_missing_package_is_named_as_pip_calls_it(monkeypatch: pytest.MonkeyPa
     assert real.missing("abalone") == "no-such-package"
 
 
+@pytest.mark.slow
 def test_a_page_without_a_place_for_a_table_is_refused() -> None:
     with pytest.raises(ValueError, match="no place for"):
         page.rewritten("# empty page")

@@ -72,6 +72,7 @@ def test_the_divergences_are_those_of_their_entropies() -> None:
 # --- Theorem 1: a drop of the expected loss is a drop of the distance to the truth ---------------
 
 
+@pytest.mark.slow
 @given(inside, inside, chance)
 def test_losses_drop_by_what_the_distance_drops_exactly(first, second, truth):
     """With the Brier score, in fractions: no rounding at all."""

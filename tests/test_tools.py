@@ -129,6 +129,7 @@ def rewrite(path: Path, notebook: NotebookNode) -> None:
     path.with_suffix(".ipynb").write_text(text_of(notebook), encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_run_writes_the_same_bytes_again(pair: Path) -> None:
     before = pair.with_suffix(".ipynb").read_bytes()
     assert notebooks.run(pair).startswith("unchanged")
@@ -175,6 +176,7 @@ def test_drift_of_the_source_is_seen(pair: Path, old: str, new: str) -> None:
     assert any("run `python dev.py run 90_halve`" in problem for problem in problems)
 
 
+@pytest.mark.slow
 def test_drift_of_the_notebook_is_seen(pair: Path) -> None:
     notebook = stored(pair)
     notebook.cells[-1].source = "half = 20 / 4"
@@ -277,6 +279,7 @@ def test_a_risky_source_is_refused(pair: Path, old: str, new: str, message: str)
     assert any(message in problem for problem in pair_problems(pair))
 
 
+@pytest.mark.slow
 def test_a_source_is_written_as_jupyterlab_would_save_it(pair: Path) -> None:
     assert source_text(pair) == LESSON
     write_lesson(pair.parent, LESSON.replace("code-cell} ipython3", "code-cell}"))
@@ -324,6 +327,7 @@ def test_lessons_are_chosen_by_the_beginning_of_their_name(pair: Path) -> None:
         sources(["91"], pair.parent)
 
 
+@pytest.mark.slow
 def test_the_solved_build_says_correct_and_keeps_figures(executed: Path, tmp_path: Path) -> None:
     assert notebooks.solve(executed, tmp_path).startswith("1 checks correct")
     solved = nbformat.read(tmp_path / "90_halve.ipynb", as_version=4)
@@ -332,12 +336,23 @@ def test_the_solved_build_says_correct_and_keeps_figures(executed: Path, tmp_pat
     assert "image/png" in solved.cells[2].outputs[0].data
 
 
+@pytest.mark.slow
 def test_a_wrong_solution_fails_the_solved_build(tmp_path: Path) -> None:
     path = write_lesson(tmp_path, LESSON.replace("half = 10 / 2", "half = 10 / 3"))
     with pytest.raises(NotebookProblem, match=r'lesson.check\("1.1", half\) answers: Almost'):
         notebooks.solve(path, tmp_path / "solved")
 
 
+@pytest.mark.slow
+def test_the_solved_build_prints_what_is_stored(pair: Path, tmp_path: Path) -> None:
+    notebook = stored(pair)
+    notebook.cells[4].outputs[0]["text"] = "one\nthree\n"
+    rewrite(pair, notebook)
+    with pytest.raises(NotebookProblem, match=r"(?s)for word in.*-three.*\+two"):
+        notebooks.solve(pair, tmp_path / "solved")
+
+
+@pytest.mark.slow
 def test_a_raising_lesson_fails_with_its_error(tmp_path: Path) -> None:
     path = write_lesson(tmp_path, LESSON.replace("half = ...", "half = 1 / 0"))
     with pytest.raises(NotebookProblem, match="ZeroDivisionError"):
@@ -354,6 +369,7 @@ def test_a_check_without_solution_is_refused(tmp_path: Path) -> None:
         with_solutions(read_source(write_lesson(tmp_path, text)))
 
 
+@pytest.mark.slow
 def test_what_is_printed_differently_is_seen_cell_by_cell(pair: Path) -> None:
     assert list(differences(stored(pair), stored(pair))) == []
     changed = stored(pair)
@@ -376,6 +392,7 @@ ADDRESS = {
 }
 
 
+@pytest.mark.slow
 def test_the_book_executes_a_lesson_once_and_compares_it(
     executed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -169,7 +169,7 @@ def test_the_look_alike_gives_the_stored_numbers(name: str) -> None:
     assert_same(page.packed(study), page.packed(FAKE[name]))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["classes", "top-15", "classes-15"])
 def test_the_rest_of_the_look_alike_too(name: str) -> None:
     study = page.PROTOCOLS[name](page.population("fake"))

@@ -21,7 +21,7 @@ EXTRAS = "lab,parquet,test"
 # What the oldest matplotlib reads its settings with has since begun to warn at that.
 CONTEMPORARIES = ("pyparsing>=3.1,<3.3",)
 # Old packages warn about older Pythons and about each other; that is not ours to mend.
-TESTS = ["-m", "not browser and not slow", "-o", "filterwarnings=default"]
+TESTS = ["-m", "not browser and not slow and not long", "-o", "filterwarnings=default"]
 # How a page is laid out is the pinned jupytext's.
 TESTS += ["--deselect", "tests/test_notebooks.py::test_the_pair_is_in_sync_run_and_text_only"]
 

@@ -21,7 +21,7 @@ from nbformat import NotebookNode
 from tools import notebook_files as files
 from tools.lesson_needs import missing
 from tools.notebook_check import pair_problems
-from tools.notebook_compare import differences
+from tools.notebook_compare import differences, of_a_learner
 from tools.notebook_hints import with_hints
 from tools.notebook_solved import (
     count_checks,
@@ -89,13 +89,22 @@ def check(path: Path) -> str:
     return "in sync, run in order, text only"
 
 
+def answered(cell: NotebookNode) -> bool:
+    """Tell whether a cell of a solved notebook has another text than that of a blank one."""
+    return "solution" in files.tags(cell) or of_a_learner(cell)
+
+
 def solve(path: Path, folder: Path = SOLVED) -> str:
-    """Build and execute one solved notebook; return what was seen or raise with the answers."""
+    """Build and execute one solved notebook; return what was seen or raise with the answers.
+
+    What its other cells print is what is stored: this is also the lesson's run without data.
+    """
     started = time.monotonic()
     repeated = execute(doubled(with_solutions(files.read_source(path))), path.parent)
     executed = first_runs(repeated)
     problems = [*state_problems(executed), *repetition_problems(repeated)]
     write_solved(executed, folder / f"{path.stem}.ipynb")
+    problems = problems or list(differences(files.read_stored(path), executed, but=answered))
     if problems:
         raise files.NotebookProblem("\n  ".join(problems))
     return f"{count_checks(executed)} checks correct, {time.monotonic() - started:.1f} s"

@@ -17,7 +17,7 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-from tools.live import pins, pyodide
+from tools.live import pages, pins, pyodide
 from tools.virtual_environment import ROOT, Failure, environment, venv_python
 from tools.workbook import NOTEBOOKS, make
 
@@ -236,6 +236,8 @@ def build(site: Path = SITE, *, book: bool = True, pyodide_url: str = "") -> Pat
     for page in sorted((site / "notebooks").glob("[0-9][0-9]_*.html")):
         html = page.read_text(encoding="utf-8")
         page.write_text(with_button(html, page.stem, size), encoding="utf-8")
+    if book:
+        pages.add(site, python, size)
     total = sum(path.stat().st_size for path in site.rglob("*") if path.is_file())
     print(f"The site is ready in {site} ({total / 1e6:.0f} MB; a first lesson loads {size} MB).")
     print("Look at it: python dev.py site --serve")
