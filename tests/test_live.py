@@ -177,6 +177,20 @@ def test_versions_fit_each_other() -> None:
     assert {*pyodide.STAND_INS, "calibkit", "pyodide-kernel"} <= set(options["packages"])
 
 
+def test_arrows_reach_the_sliders(tmp_path: Path) -> None:
+    def shortcut(*keys: str) -> dict[str, Any]:
+        return {"command": "notebook:move", "keys": [*keys], "selector": ":focus"}
+
+    kept = shortcut("ArrowDown")
+    keys = [shortcut("ArrowLeft"), kept, shortcut("ArrowRight")]
+    entries = [{"id": "a", "schema": {"jupyter.lab.shortcuts": keys}}, {"id": "b", "schema": {}}]
+    path = tmp_path / "all.json"
+    path.write_text(json.dumps(entries), encoding="utf-8")
+    live.leave_arrows_to_sliders(path)
+    written = json.loads(path.read_text(encoding="utf-8"))
+    assert [entry["schema"] for entry in written] == [{"jupyter.lab.shortcuts": [kept]}, {}]
+
+
 # --- what a reader is told when something fails --------------------------------------------------
 
 
