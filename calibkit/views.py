@@ -9,6 +9,7 @@ view                probability                            event
 ==================  =====================================  ============================
 ``"top-label"``     the largest one, ``max_k p_k``         the predicted class was right
 ``k`` (an int)      ``p_k``                                the class was ``k``
+``[0, 2]``          ``p_0 + p_2``                          the class was one of these
 ``"class-wise"``    each ``p_k`` in turn                   the class was ``k``
 ==================  =====================================  ============================
 
@@ -37,7 +38,7 @@ from calibkit._validation import (
 
 __all__ = ["BinaryProblem", "Rows", "View", "binary_problem", "binary_problems"]
 
-View = str | int | None
+View = str | int | list[int] | tuple[int, ...] | None
 
 
 class Rows(TypedDict, total=False):
@@ -76,7 +77,7 @@ class BinaryProblem:
 def binary_problem(
     y_true: Any, y_prob: Any, *, view: View = None, **rows: Unpack[Rows]
 ) -> BinaryProblem:
-    """Reduce labels and probabilities to one binary problem. Taught in lesson 04.
+    """Reduce labels and probabilities to one binary problem. Taught in lessons 01 and 04.
 
     Parameters
     ----------
@@ -84,9 +85,10 @@ def binary_problem(
         Labels: 0 and 1, or ``0 .. K-1``.
     y_prob : array-like of shape (n,) or (n, K)
         P(y = 1), or one column per class with rows that sum to 1.
-    view : {"top-label"} or int, optional
+    view : {"top-label"}, int or list of int, optional
         Which event; by default y = 1, which only one-dimensional `y_prob` has. A tie for the
-        largest probability goes to the class with the lowest number.
+        largest probability goes to the class with the lowest number. A list is a lens: the classes
+        of a group, e.g. ``[0, 2]``, count as one event (lesson 12).
     **rows
         ``positive``: the label whose probability a one-dimensional `y_prob` is, where `y_true`
         holds two words, numbers or truth values, e.g. ``positive="yes"``. ``sample_weight``: array
@@ -148,6 +150,11 @@ def weighted_problems(
         events = [(prob, labels, "positive class")]
     elif view == "top-label":
         events = [(*_top_label(prob, labels), "top-label")]
+    elif isinstance(view, list | tuple):
+        group = as_probabilities(prob)[:, list(view)].sum(axis=1, dtype=np.float64)
+        words = "classes " + ", ".join(map(str, view))
+        # Rows sum to 1 up to rounding, and so does a group.
+        events = [(np.minimum(group, 1.0), np.isin(labels, view).view(np.uint8), words)]
     else:
         if prob.ndim == 2:
             as_probabilities(prob)
@@ -221,9 +228,14 @@ def _check_view(view: View, ndim: int, n_classes: int) -> None:
     known = view in ("top-label", "class-wise")
     if isinstance(view, int | np.integer) and not isinstance(view, bool):
         known = 0 <= view < n_classes
+    if isinstance(view, list | tuple) and ndim == 2:
+        whole = all(isinstance(k, int | np.integer) and not isinstance(k, bool) for k in view)
+        group = set(view) if whole else set()
+        known = 0 < len(group) == len(view) < n_classes and group <= set(range(n_classes))
     if known or (view is None and ndim == 1):
         return
     options = f'"top-label", "class-wise" or a class from 0 to {n_classes - 1}'
+    options += ", or a list of some of these classes" if ndim == 2 else ""
     if view is None:
         raise ValueError(
             f"y_prob has {n_classes} columns, so the view must be stated: view={options}."

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from sklearn.isotonic import IsotonicRegression
 
 import calibkit as ck
+from book.experiments import pseudo_real
+from book.experiments.pseudo_real import result as results
 from calibkit.calibrators import (
     HistogramBinning,
     IsotonicCalibrator,
@@ -346,3 +348,31 @@ def test_the_real_network_shows_what_the_lesson_says() -> None:
     found = lesson11.binned_errors(rows, n_bins=(2, 8, 32, 128, 512), n_splits=30, rng=11)
     assert found.plain_2[[0, 3, 4]].round(3).tolist() == [0.011, 0.04, 0.06]
     assert found.debiased_2[[0, 3, 4]].round(3).tolist() == [0.012, 0.031, 0.029]
+
+
+def test_the_table_of_what_to_use_has_the_figures_of_the_study() -> None:
+    text = (Path(__file__).parents[1] / "notebooks/11_choose_a_calibrator.md").read_text("utf-8")
+    rows = pseudo_real.stored.stored()
+    assert f"{len(rows)} data sets" in text
+
+    def off(name: str, n: int, raw: bool, measure: Any = results.map_distance) -> str:
+        table = results.distances(rows, measure, raw=raw).where(results.at(n))
+        return f"{1000 * table.mean(name):.0f} ± {1000 * table.standard_error(name):.0f}"
+
+    pl3, pl, bins = "PL3^CE rule", "PL^CE rule", "EW15"
+    raw = [off(name, n, True) for name in (pl3, bins) for n in (1000, 10_000)]
+    assert (
+        "off by {} with 1,000 rows, {} with 10,000; 15 equal-width bins: {} and {}".format(*raw)
+        in text
+    )
+    near = [off(name, n, False) for name in (pl, bins) for n in (1000, 10_000)]
+    assert "| {} with 1,000 rows, {} with 10,000; bins: {} and {} |".format(*near) in text
+    error = [off(name, 1000, False, results.error_distance) for name in (pl, bins)]
+    assert "nearly calibrated: {} off, bins {}".format(*error) in text
+    many = [off(name, 10_000, False, results.error_distance) for name in (pl3, "ES15", bins)]
+    assert [value.split()[0] for value in many] == ["3", "3", "3"]
+    picks = results.rankings(rows, results.picks_the_best, higher=True)
+    best = {n: picks.where(results.at(n)) for n in (1000, 10_000)}
+    shares = {n: round(5 * table.mean(table.best())) for n, table in best.items()}
+    assert shares == {1000: 2, 10_000: 3}
+    assert "in 2 of 5 draws with 1,000 rows, in 3 of 5 at best with 10,000" in text

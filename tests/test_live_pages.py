@@ -191,6 +191,10 @@ def test_pasted_columns_become_a_file(folder: Path, text: str, written: str) -> 
     assert Path("pasted.csv").read_text(encoding="utf-8") == written
 
 
+def test_what_is_no_table_is_refused(folder: Path) -> None:
+    assert "no table" in in_page.pasted("y," + "x" * 200_000)["refused"]
+
+
 @pytest.mark.parametrize("text", ["", "  \n", "0.5\n0.4\n"])
 def test_less_than_two_columns_are_refused(folder: Path, text: str) -> None:
     assert "at least two columns" in in_page.pasted(text)["refused"]
@@ -431,6 +435,12 @@ def test_without_python_the_prepared_states_still_work(browser: Any, address: st
     assert "opened from disk" in root.locator(".ck-live [role=status]").inner_text()
     here.context.close()
     here = Live(browser, address, LESSON)
+    here.page.evaluate("delete window.Worker")
+    root = here.page.locator(".ck-explorer").first
+    root.locator('[data-role="live"]').click()
+    assert "too old" in root.locator(".ck-live [role=status]").inner_text()
+    here.context.close()
+    here = Live(browser, address, LESSON)
     here.context.route("**/pyodide.asm.wasm", lambda route: route.abort())
     root = here.page.locator(".ck-explorer").first
     root.locator('[data-role="live"]').click()
@@ -620,7 +630,9 @@ def test_the_policy_holds_in_the_page_and_in_its_worker(browser: Any, address: s
 
 @needs_site
 @pytest.mark.browser
-def test_parquet_loads_its_reader_from_the_site(browser: Any, address: str, tmp_path: Path) -> None:
+def test_parquet_loads_its_reader_from_the_site_and_an_audit_can_be_stopped(
+    browser: Any, address: str, tmp_path: Path
+) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
     import pyarrow
 
@@ -634,6 +646,11 @@ def test_parquet_loads_its_reader_from_the_site(browser: Any, address: str, tmp_
     _, _, report = desktop(tmp_path, "--label=y", "--prob=p", str(path))
     assert rounded(page.report()["answers"]) == rounded(report["answers"])
     assert page.foreign == [] and any("pyarrow" in url for url in page.requests)
+    page.page.get_by_role("button", name="Audit", exact=True).click()
+    page.page.get_by_role("button", name="Stop").click()
+    assert page.page.locator('[data-role="auditing"]').inner_text() == "Stopped."
+    page.run()  # Python starts anew, and the file is read again
+    assert rounded(page.report()["answers"]) == rounded(report["answers"])
     page.context.close()
 
 

@@ -10,6 +10,7 @@ from scipy import stats
 from sklearn.base import clone
 
 from book.experiments import pseudo_real, synthetic
+from book.experiments.compared import Table, at, everything, versus
 from book.experiments.pseudo_real import (
     MADE,
     NONE,
@@ -25,7 +26,8 @@ from book.experiments.pseudo_real import (
 from book.experiments.pseudo_real import __main__ as tool
 from book.experiments.pseudo_real import evaluators as competing
 from book.experiments.pseudo_real import result as results
-from book.experiments.pseudo_real.result import Draw, Table, at, everything
+from book.experiments.pseudo_real.decisions import decisions
+from book.experiments.pseudo_real.result import Draw
 from book.experiments.pseudo_real.study import KINDS, TITLES, Study, is_confidence
 from calibkit import expected_calibration_error
 from calibkit.calibrators import PlattCalibrator, SlopeOneBinning
@@ -156,7 +158,7 @@ def test_every_evaluator_measures_a_clone() -> None:
         assert np.isfinite(row.map_error) == np.isfinite(row.absolute) == (name != "KCE"), name
         if name != "KCE":
             assert 0 < row.map_error < 0.1, name
-    assert set(recipes) | set(competing.EVOLVED) == set(TITLES)
+    assert set(recipes) | set(synthetic.EVOLVED) == set(TITLES)
     texts = {synthetic.specification(name, recipes) for name in recipes}
     assert len(texts) == len(recipes)
 
@@ -164,7 +166,7 @@ def test_every_evaluator_measures_a_clone() -> None:
 def test_the_smallest_samples_are_also_searched_by_evolution() -> None:
     pytest.importorskip("pwlf")
     data_set = PseudoSet(MADE, "Platt", NONE, 1000, 0)
-    row = synthetic.measure(data_set, competing.EVOLVED, competing.EVOLVED)["PL_DE"]
+    row = synthetic.measure(data_set, synthetic.EVOLVED, synthetic.EVOLVED)["PL_DE"]
     assert 1 <= row.choice <= 3
     assert 0 < row.map_error < 0.05
 
@@ -176,7 +178,7 @@ def test_the_kernel_error_is_the_sum_over_pairs() -> None:
     kernel = np.exp(-((p[:, None] - p) ** 2) / 2) * 2 * (1 - np.exp(-0.5))
     pairs = kernel * np.outer(y - p, y - p)
     wanted = (pairs.sum() - np.trace(pairs)) / (60 * 59)
-    assert competing.kernel_error(y, p) == pytest.approx(wanted, abs=1e-12)
+    assert synthetic.kernel_error(y, p) == pytest.approx(wanted, abs=1e-12)
 
 
 def test_ten_maps_are_those_of_the_first_start() -> None:
@@ -208,7 +210,7 @@ def small_study() -> dict[PseudoSet, dict[str, synthetic.Measures]]:
     recipes = {
         "ES15": SlopeOneBinning(5),
         "Platt": PlattCalibrator(),
-        "KCE": synthetic.Direct(competing.kernel_error),
+        "KCE": synthetic.Direct(synthetic.kernel_error),
     }
     return synthetic.measure_all(grid, recipes, progress=False)
 
@@ -266,7 +268,7 @@ def test_a_winner_needs_twice_the_standard_error_of_the_difference() -> None:
     assert one.beats("a", "b")
     assert not one.beats("b", "a")
     assert not one.beats("a", "c")
-    assert one.wins() == {"a": 1, "b": 0, "c": 1}
+    assert one.wins("task") == {"a": 1, "b": 0, "c": 1}
     upside = table((-one.values).tolist(), higher=True)
     assert upside.best() == "a"
     assert upside.leaders() == ("a", "c")
@@ -329,7 +331,7 @@ def test_own_families_are_set_aside() -> None:
 def test_claims_can_fail(shift: float, noise: float, verdict: str) -> None:
     gaps = shift + noise * np.array([-1.0, 1.0, -1.0, 1.0])
     two = table([[3.0, 3.0 + gap, 9.0] for gap in gaps])
-    assert claims.versus(two, "a", "b").verdict == verdict
+    assert versus(two, "a", "b").verdict == verdict
 
 
 def test_the_first_must_be_alone() -> None:
@@ -377,7 +379,7 @@ def test_whole_blocks_are_stored() -> None:
     names = set(competing.all_evaluators())
     for data_set, rows in STUDY.rows.items():
         small = data_set.n == pseudo_real.EVOLVED_SIZE
-        assert set(rows) == names | (set(competing.EVOLVED) if small else set())
+        assert set(rows) == names | (set(synthetic.EVOLVED) if small else set())
     for path in stored.DATA.glob("pseudo_real_*"):
         assert path.stat().st_size < 150_000
 
@@ -402,6 +404,35 @@ def test_five_questions_are_about_confidence() -> None:
     tasks = [Draw(task, "beta", 1000, 0) for task in pseudo_real.TASKS]
     assert sum(map(is_confidence, tasks)) == 5
     assert len(tasks) == 9
+
+
+def test_the_decision_table_follows_from_the_tables() -> None:
+    rows = decisions(STUDY)
+    assert [row.use for row in rows] == [
+        "PL^CE rule", "PL3^CE rule", "PL^CE rule", "PL3^CE rule", None, "PL^CE rule"
+    ]  # fmt: skip
+    assert all(row.use in row.level for row in rows if row.use)
+    near, _, few, many, pick, _ = rows
+    assert near.usual == "15.69 ± 1.10"
+    assert near.number == "10.13 ± 0.64"
+    assert "ES15" not in few.level
+    assert "ES15" in many.level
+    assert "1000 predictions" in pick.question
+
+
+def test_another_study_makes_other_decisions() -> None:
+    pieces = [name for name in TITLES if name.startswith("PL")]
+    worse = {
+        data_set: {
+            name: row._replace(map_error=9 * row.map_error) if name in pieces else row
+            for name, row in rows.items()
+        }
+        for data_set, rows in STUDY.rows.items()
+    }
+    first = decisions(Study(worse))[0]
+    assert first.use is not None
+    assert first.use not in pieces
+    assert first.level[0] not in pieces
 
 
 # --- the command ---------------------------------------------------------------------------------
@@ -437,6 +468,14 @@ def test_the_command_runs_stores_and_rewrites(
     assert calls == [*(((0,), (n,), tmp_path / "a", 1) for n in sizes), "rewritten"]
     assert list(stored.stored(tmp_path / "b")) == list(found)
     assert len(json.loads((tmp_path / "b" / stored.CLONES).read_text(encoding="utf-8"))) == 9
+    calls.clear()
+    stored.path_of(sizes[0], 0, tmp_path / "b").touch()
+    again = ["--jobs", "1", "--seeds", "1", *folders]
+    assert tool.main(again) == 0  # the block that is stored is not measured again
+    assert calls == [*(((0,), (n,), tmp_path / "a", 1) for n in sizes[1:]), "rewritten"]
+    calls.clear()
+    assert tool.main([*again, "--afresh"]) == 0
+    assert calls[0] == ((0,), sizes[:1], tmp_path / "a", 1)
     calls.clear()
     assert tool.main(["--tables"]) == 0
     assert calls == ["rewritten"]

@@ -463,7 +463,9 @@ def test_rank_table_knows_no_rank_of_constants() -> None:
         Cell("square", error, 100, 0, "a"): Measures(0, 0, 0.1, 0, error, 0, 1, 0)
         for error in (0.0, 0.05)
     }
-    assert np.isnan(StudyResult.of(cells).rank_table().values).all()
+    table = StudyResult.of(cells).rank_table()
+    assert np.isnan(table.draws.values).all()
+    assert table.evaluators == ()
 
 
 def test_a_part_of_a_study_has_the_same_numbers() -> None:
@@ -477,6 +479,38 @@ def test_a_part_of_a_study_has_the_same_numbers() -> None:
         result.select(n=7)
 
 
+def test_errors_are_those_of_draws_within_sizes() -> None:
+    result = made_up(np.random.default_rng(7))
+    table, frame = result.map_error_table(), result.to_frame()
+    frame = frame[(frame["shape"] == "stairs") & (frame.evaluator == "b")]
+    draws = frame.groupby(["n", "seed"]).map_error.mean().unstack()  # two sizes, two seeds
+    wanted = np.sqrt(np.mean(draws.var(axis=1, ddof=1) / 2) / 2)
+    part = table.of("stairs")
+    assert part.standard_error("b") == pytest.approx(wanted)
+    assert part.spread("b") == pytest.approx(np.sqrt(np.mean(draws.var(axis=1, ddof=1))))
+    assert np.isnan(result.select(seed=0).map_error_table().of("stairs").standard_error("b"))
+
+
+def test_shapes_share_their_draws_so_they_are_averaged_first() -> None:
+    table = made_up(np.random.default_rng(8)).map_error_table()
+    pooled = table.pooled()
+    assert len(pooled.draws) == 4
+    both = np.mean([table.of(shape).column("a") for shape in table.shapes], axis=0)
+    np.testing.assert_allclose(pooled.column("a"), both, atol=1e-15)
+
+
+def test_an_evaluator_of_some_strengths_is_compared_on_those() -> None:
+    cells = made_up(np.random.default_rng(9)).cells()
+    few = {cell: row for cell, row in cells.items() if cell.evaluator == "a" or cell.error > 0.09}
+    result = StudyResult.of(few)
+    assert result.strengths_of("b") == (0.095, 0.1)
+    assert result.map_error_table().evaluators == ("a",)
+    part = result.only("b").map_error_table()
+    assert part.evaluators == ("a", "b")
+    assert part.n_data_sets == 8
+    assert "168 data sets of 2 shapes: 184 cells" in result.describe()
+
+
 def test_results_read_well() -> None:
     result = made_up(np.random.default_rng(5))
     assert StudyResult.of(result.cells()).cells() == result.cells()
@@ -485,6 +519,7 @@ def test_results_read_well() -> None:
     assert "2 shapes and 2 evaluators, each from 84 data sets" in table.describe()
     assert list(table.to_frame().columns) == ["shape", "a", "b"]
     assert "<table>" in table._repr_html_()
+    np.testing.assert_array_equal(table.column("a"), table.values[:, 0])
     with pytest.raises(ValueError, match="no evaluator 'c'"):
         table.column("c")
     with pytest.raises(ValueError, match="at least one cell"):

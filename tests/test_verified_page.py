@@ -9,6 +9,7 @@ from PIL import Image
 
 from book.experiments.verified import __main__ as page
 from book.experiments.verified import draw as figures
+from book.experiments.verified import others
 from calibkit import data
 
 STUDIES = page.load()
@@ -55,7 +56,16 @@ def test_results_survive_storage() -> None:
 def test_each_figure_has_one_verdict() -> None:
     verdicts = re.findall(r"^\*\*(Confirmed[^.]*|Not confirmed)\.\*\*", text(), re.M)
     table = re.findall(r"^\| (\d+) \| .* \| ([\w ]+) \|$", text(), re.M)
-    assert [number for number, _ in table] == ["1", "5", "6", "8", "9", "10", "11"]
+    assert [number for number, _ in table] == [
+        "1",
+        "2",
+        "3",
+        "4",
+        "5",
+        "6",
+        "7",
+        *map(str, range(8, 12)),
+    ]
     assert [verdict for _, verdict in table] == [verdict.lower() for verdict in verdicts]
 
 
@@ -72,6 +82,68 @@ def test_figure_1_growth_has_two_causes() -> None:
     assert fake.true_2[-1] < 1.03 * fake.true_2[4]
     assert fake.plain_2[-1] > 4 * fake.continuous_2
     np.testing.assert_allclose(fake.debiased_2, fake.true_2, rtol=0.09)
+
+
+def test_figures_2_and_3_other_networks_grow_for_the_same_two_reasons() -> None:
+    found = others.stored()
+    for words in ("2: ResNeXt, ImageNet", "2: EfficientNet, ImageNet"):
+        plain, debiased = (np.array(found[words][f"{kind}_2"]) for kind in ("plain", "debiased"))
+        assert plain[0] < 0.0055
+        assert plain[-1] > 0.05
+        assert np.ptp(debiased[3:]) < 0.1 * debiased[3:].mean()
+    for words in ("3: wide ResNet, CIFAR-10", "3: LeNet, CIFAR-10"):
+        plain, debiased = (np.array(found[words][f"{kind}_2"]) for kind in ("plain", "debiased"))
+        assert 5.5 < plain[-1] / plain[0] < 6.6
+        assert (np.diff(plain) > 0).all()
+        assert debiased[4:].max() < debiased[:4].max()
+    assert max(found["3: LeNet, CIFAR-10"]["debiased_2"]) < 0.0191
+
+
+def test_figure_4_the_late_rise_comes_sooner_with_fewer_rows() -> None:
+    found = others.stored()
+    for name, (_, measured) in others.MEASURED.items():
+        rising = [found[f"4: {name}, {rows:,} rows"] for rows in measured]
+        common = min(len(one["n_bins"]) for one in rising)
+        plain = np.array([one["plain_2"][4:common] for one in rising])
+        assert (np.diff(plain, axis=0) > 0).all()
+        for one, rows in zip(rising, measured, strict=True):
+            enough = (np.array(one["n_bins"]) >= 16) & (10 * np.array(one["n_bins"]) <= rows)
+            level = np.array(one["debiased_2"])[enough]
+            assert np.ptp(level) < 0.25 * level.mean()
+    passed = []
+    for rows in (25_000, 5_000):
+        one = found[f"4: ResNeXt, ImageNet, {rows:,} rows"]
+        passed.append(
+            next(b for b, e in zip(one["n_bins"], one["plain_2"], strict=True) if e > 0.09)
+        )
+    assert passed == [2048, 512]
+
+
+def test_figure_7_scaling_binning_is_ahead_on_other_networks() -> None:
+    found = {words: one for words, one in others.stored().items() if words.startswith("7: ")}
+    assert len(found) == 4
+    for one in found.values():
+        histogram, platt = np.array(one["squared"])
+        error = np.hypot(*np.array(one["standard_error"]))
+        assert (histogram - platt > 2 * error).all()
+
+
+@pytest.mark.parametrize("words", ["3: LeNet, CIFAR-10", "4: ResNeXt, ImageNet, 5,000 rows"])
+def test_other_networks_give_the_stored_numbers(words: str) -> None:
+    name, protocol = others.STUDIES[words]
+    if not data.available(others.POPULATIONS[name]):
+        pytest.skip(f"{others.POPULATIONS[name]} is not in CALIBKIT_DATA")
+    ours = others.numbers(protocol(others.population(name)))
+    for key, values in others.stored()[words].items():
+        np.testing.assert_allclose(ours[key], values, rtol=1e-4, atol=1e-9)
+
+
+def test_a_known_confidence_becomes_the_largest_column() -> None:
+    if not data.available("imagenet-resnext101"):
+        pytest.skip("resnext101_32x8d.csv is not in CALIBKIT_DATA")
+    rows, made = data.load("imagenet-resnext101"), others.population("ResNeXt, ImageNet")
+    np.testing.assert_array_equal(made.y_prob.argmax(axis=1), 0)
+    np.testing.assert_array_equal(made.true_prob[:, 0], rows.y_true)
 
 
 def test_figure_5_scaling_binning_wins_where_bins_are_thin() -> None:

@@ -107,3 +107,43 @@ def test_top_label_properties(seed: int, n_classes: int, n: int, denominator: in
     assert problem.label.mean() == (prob.argmax(axis=1) == labels).mean()
     one, many = as_event(labels, prob, "top-label")
     assert (problem.label.tolist(), problem.prob.tolist()) == (one, many)
+
+
+# --- lenses: groups of classes -------------------------------------------------------------------
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(3, 6), st.integers(1, 30), st.integers(1, 8))
+@settings(max_examples=60)
+def test_a_group_of_classes_is_one_event(seed: int, k: int, n: int, denominator: int) -> None:
+    labels, prob = coarse_classes(n, k, denominator, seed)
+    group = ck.binary_problem(labels, prob, view=[0, 2])
+    assert group.view == "classes 0, 2"
+    assert group.label.tolist() == [int(label in (0, 2)) for label in labels]
+    np.testing.assert_allclose(group.prob, prob[:, 0] + prob[:, 2], atol=1e-15)
+    others = ck.binary_problem(labels, prob, view=[j for j in range(k) if j not in (0, 2)])
+    np.testing.assert_allclose(group.prob + others.prob, 1, atol=1e-12)
+    assert (group.label + others.label == 1).all()
+    alone = ck.binary_problem(labels, prob, view=(1,))
+    one = ck.binary_problem(labels, prob, view=1)
+    assert (alone.label.tolist(), alone.prob.tolist()) == (one.label.tolist(), one.prob.tolist())
+
+
+def test_a_lens_goes_through_tables_errors_and_null_levels() -> None:
+    labels, prob = [0, 1, 2, 2], np.full((4, 3), [0.5, 0.3, 0.2])
+    error = ck.expected_calibration_error(labels, prob, view=[0, 2], bins=5)
+    assert float(error) == pytest.approx(abs(0.7 - 0.75))
+    assert ck.reliability_table(labels, prob, view=[0, 2], bins=5).n == 4
+    null = ck.null_level(ck.expected_calibration_error, labels, prob, view=[0, 2], rng=0)
+    assert null.value == pytest.approx(0.05)
+    assert (null.null_values <= 0.7).all()
+
+
+@pytest.mark.parametrize("view", [[], [0, 0], [3], [-1], [0, 1, 2], [True], [0.0], ["a"]])
+def test_a_group_must_be_some_of_the_classes(view: Any) -> None:
+    with pytest.raises(ValueError, match="or a list of some of these classes"):
+        ck.binary_problem([0, 1], [[0.5, 0.3, 0.2], [0.5, 0.3, 0.2]], view=view)
+
+
+def test_two_classes_have_no_groups() -> None:
+    with pytest.raises(ValueError, match="does not exist; choose"):
+        ck.binary_problem([0, 1], [0.5, 0.3], view=[0])

@@ -74,7 +74,7 @@ class Pava(_Blocks):
 
     The blocks minimise ``sum_b (n_b / n) var_b`` of the labels among all cuts with increasing
     frequencies (Matsubara et al. 2023, Proposition 1). Labels are needed, so the bins of a
-    redraw differ. Time O(n) after sorting. Taught in lessons 06 and 08.
+    redraw differ. Time O(n) after sorting. Taught in lesson 08.
 
     Parameters
     ----------

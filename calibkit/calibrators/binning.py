@@ -126,7 +126,7 @@ class FlatBinning(BinnedCalibrator):
     ``(1/n) sum_i |f_b - p_i| >= sum_b (n_b / n) |f_b - m_b|`` (Jensen): it also counts how far the
     predictions of a bin are apart. ``FlatBinning(Pava())`` is isotonic regression without the
     slopes between blocks. Zadrozny and Elkan (2001); Kängsepp, Valk and Kull (2022), section 4.3.
-    Taught in lessons 05 and 10.
+    Taught in lesson 05.
 
     Examples
     --------

@@ -78,8 +78,8 @@ class PlattCalibrator(Calibrator):
     is the logit, limited to ±36.84 (p = 0 and p = 1 are fine). With slope 1 / T and no intercept it
     is temperature scaling. Without smoothing, labels that a threshold separates (also: labels of
     one class) have no finite optimum: a `CalibrationWarning` says so, and the map is close to a
-    step. Kängsepp, Valk and Kull (2022), section 5; Kumar, Liang and Ma (2019), section 4. Taught
-    in lessons 05 and 10.
+    step. Kängsepp, Valk and Kull (2022), section 5; Kumar, Liang and Ma (2019), section 4.
+    Taught in lessons 05, 07 and 11.
 
     Examples
     --------
@@ -145,7 +145,7 @@ class BetaCalibrator(Calibrator):
     ``"a"`` decrease. Two distinct predictions cannot tell a from b, so a = b; one leaves a = b = 1
     and shifts the logit. Labels that can be separated have no finite optimum; a
     `CalibrationWarning` says so. ln is limited to -36.84, at p = 1e-16. Kull, Silva Filho and Flach
-    (2017). Taught in lessons 05 and 10.
+    (2017). Taught in lessons 07 and 11.
 
     Examples
     --------

@@ -45,7 +45,7 @@ class ScalingBinning(Calibrator):
     from binning; and it needs fewer labels than a histogram, about ``B + 1 / e^2`` against
     ``B + B / e^2`` for an error of e (up to constants and logarithms). A bin that the last third
     does not reach outputs the mean of the second third. Kumar, Liang and Ma (2019), section 4.
-    Taught in lessons 06 and 10.
+    Taught in lesson 11.
 
     Examples
     --------

@@ -176,7 +176,7 @@ def count_files(
     -----
     The table is the same, bit for bit, for any number of workers, and after the loss of some. A
     block of at most a million rows (Parquet) or of 2¹⁸ values (CSV) is in memory at a time,
-    per worker. Taught in lesson 14.
+    per worker.
 
     Examples
     --------

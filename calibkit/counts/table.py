@@ -70,7 +70,7 @@ class CountTable(Result):
     A row with prediction p is counted in cell ``floor(p G)``, the last one closed: the rule of
     `EqualWidth`. All sums are sums of whole numbers, the same in every order of rows and however
     they are shared; only `squares` may differ, in its last digits. How accurate the measures are
-    is told at the head of `calibkit.counts`. Taught in lesson 14.
+    is told at the head of `calibkit.counts`.
 
     Examples
     --------

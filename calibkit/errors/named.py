@@ -38,7 +38,7 @@ def adaptive_calibration_error(
     """Mean gap over equal-mass bins: every bin holds the same number of predictions.
 
     ``sum_b (n_b / n) |m_b - f_b|`` over `EqualMass` bins, fewer where there are ties (Matsubara
-    et al. 2023, section 2). Not the *average* error, also called ACE. Taught in lesson 04.
+    et al. 2023, section 2). Not the *average* error, also called ACE. Taught in lesson 08.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def average_calibration_error(
     """Unweighted mean gap over the bins in use, however few predictions they hold.
 
     ``(1/M) sum_b |m_b - f_b|`` over the M occupied bins. Some libraries call this ACE. Thinly
-    filled bins count as much as full ones, which makes it noisy. Taught in lesson 04.
+    filled bins count as much as full ones, which makes it noisy. Taught in lesson 08.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def maximum_calibration_error(
     """Largest gap of any bin (often MCE): norm infinity.
 
     ``max_b |m_b - f_b|`` (Panchenko 2021, section 3). One thin bin decides it, so it is the
-    noisiest of all. Not to be confused with the *marginal* error. Taught in lesson 04.
+    noisiest of all. Not to be confused with the *marginal* error. Taught in lesson 08.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def root_mean_square_calibration_error(
     """Root of the weighted mean squared gap: norm 2, equal-width bins.
 
     ``(sum_b (n_b / n) (m_b - f_b)^2)^(1/2)``. Some papers report it without the root. Never
-    smaller than the expected error of the same bins (Jensen). Taught in lesson 06.
+    smaller than the expected error of the same bins (Jensen). Taught in lesson 08.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def lp_calibration_error(
 ) -> CalibrationError:
     """Weighted l_p norm of the gaps, for any p from 1 to infinity.
 
-    ``(sum_b (n_b / n) |m_b - f_b|^p)^(1/p)`` (Kumar et al. 2019, section 2). Taught in lesson 06.
+    ``(sum_b (n_b / n) |m_b - f_b|^p)^(1/p)`` (Kumar et al. 2019, section 2). Taught in lesson 08.
 
     Parameters
     ----------
@@ -183,7 +183,7 @@ def marginal_calibration_error(
 
     ``(sum_k v_k sum_b (n_kb / n) |m_kb - f_kb|^p)^(1/p)`` with ``v_k = 1/K`` (their equation 3),
     unless `class_weights` say how much each class matters. For p = 1 it is the class-wise error of
-    the same bins. Taught in lessons 06 and 12.
+    the same bins. Taught in lesson 12.
 
     Parameters
     ----------
@@ -206,7 +206,7 @@ def top_label_calibration_error(
     """Top-label calibration error of Kumar et al. (2019): an l_p norm of the confidence gaps.
 
     ``(sum_b (n_b / n) |m_b - f_b|^p)^(1/p)`` for the confidence in the predicted class (their
-    equation 2). Not the *test-based* error, also called TCE. Taught in lessons 06 and 12.
+    equation 2). Not the *test-based* error, also called TCE. Taught in lesson 12.
 
     Parameters
     ----------

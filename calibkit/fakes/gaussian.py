@@ -43,7 +43,7 @@ class GaussianDiscriminant:
     logit(prevalence)`` everywhere. The error has one sign, so its mean is ``|E p - deployed|``. The
     defaults are section 4 (simulated data) of the paper on the test-based calibration error, its
     formula corrected: the slope is ``(m1 - m0) / s^2``, here 1/4, and the exponent of the logistic
-    function is negative. Taught in lessons 03 and 07.
+    function is negative. Taught in lesson 09.
 
     Examples
     --------

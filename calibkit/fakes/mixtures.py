@@ -144,8 +144,7 @@ def expected_maximum(alpha: "Sequence[float] | DirichletMixture", order: int = 1
     -----
     R is a vector of gammas G divided by their sum S, which is independent of R:
     ``E max R^m = E max G^m / E S^m``, a one-dimensional integral. It is the accuracy of a
-    calibrated classifier whose truth is R (section 6 of the review of notions). Taught in lesson
-    03.
+    calibrated classifier whose truth is R (section 6 of the review of notions).
 
     Examples
     --------

@@ -53,7 +53,7 @@ class FiniteClassifier(Result):
     With the stated vector C, its largest entry Z, the true vector r(C), the predicted class and
     the event A that it is right, these hold for every classifier (Jensen's inequality):
     ``|E Z - accuracy| <= expected <= label-conditional <= vector-conditional <= strong / 2``.
-    Source: Panchenko (2021), sections 1 and 2. Taught in lessons 02 and 12.
+    Source: Panchenko (2021), sections 1 and 2. Taught in lessons 03 and 12.
 
     Examples
     --------

@@ -14,7 +14,7 @@ FloatMatrix = NDArray[np.float64]
 
 
 class MulticlassCalibrator(Answers):
-    """A family of maps from the scores of K classes to probabilities. Taught in lesson 10.
+    """A family of maps from the scores of K classes to probabilities.
 
     What is passed as scores is declared by ``input``, which has no default.
 

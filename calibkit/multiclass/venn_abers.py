@@ -52,7 +52,7 @@ class VennAbers(Wrapper):
     arithmetic; scores that differ by rounding are one score. Weights are counts.
     ``Calibrated(model, VennAbers("probabilities"), cv="prefit")`` is the inductive form,
     `CrossVennAbers` the cross form. Vovk, Petej and Fedorova (2015) sections 2 to 4; Price, Knerr,
-    Personnaz and Dreyfus (1994) for pairs. Taught in lessons 10 and 11.
+    Personnaz and Dreyfus (1994) for pairs. Taught in lesson 11.
 
     Examples
     --------

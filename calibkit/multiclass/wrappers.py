@@ -122,7 +122,7 @@ class Reduced(Wrapper):
     -----
     It repairs top-label calibration and promises nothing more. Where the calibrated confidence
     falls below what another class receives, the predicted class changes. Kumar, Liang and Ma
-    (2019), section 2. Taught in lessons 10 and 12.
+    (2019), section 2. Taught in lesson 12.
 
     Examples
     --------
@@ -189,7 +189,7 @@ class ClassWise(Reduced):
     Notes
     -----
     It repairs the confidence given the predicted class, which may change as in `Reduced`. The
-    review of notions of calibration, section 2. Taught in lessons 10 and 12.
+    review of notions of calibration, section 2. Taught in lesson 12.
 
     Examples
     --------

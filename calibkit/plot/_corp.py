@@ -59,7 +59,7 @@ def corp(
     Notes
     -----
     Thick: blocks, in which all predictions get the same frequency. Thin: from one block to the
-    next. Taught in lesson 04.
+    next. Taught in lesson 02.
 
     Examples
     --------

@@ -35,7 +35,7 @@ def overlay(
 
     Notes
     -----
-    A line joins the means of neighbouring bins that are filled. Taught in lesson 13.
+    A line joins the means of neighbouring bins that are filled.
 
     Examples
     --------

@@ -213,7 +213,12 @@ def redraws_of(observed: Any, y_true: Any, y_prob: Any) -> Redraws | None:
     view: View | None = "class-wise"
     if len(observed.tables) == 1:
         named: dict[str, View | None] = {"top-label": "top-label", "positive class": None}
-        view = named[words] if words in named else int(words.removeprefix("class "))
+        if words in named:
+            view = named[words]
+        elif words.startswith("classes "):
+            view = [int(k) for k in words.removeprefix("classes ").split(", ")]
+        else:
+            view = int(words.removeprefix("class "))
     try:
         tables = reliability_tables(y_true, y_prob, view=view, bins=binning)
     except ValueError:  # a view of other columns, or predictions outside of these bins

@@ -24,7 +24,7 @@ def brownian_supremum_tail(x: Any) -> FloatVector:
 
     ``4 sum (-1)^k Q((2k+1) x)`` with the normal tail Q; for small x the equivalent
     ``1 - (4/pi) sum (-1)^k / (2k+1) exp(-(2k+1)² pi² / (8 x²))``. The mean is sqrt(pi/2) = 1.2533.
-    Source: Feller, volume II, X.5. Taught in lesson 08.
+    Source: Feller, volume II, X.5.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def brownian_range_tail(x: Any) -> FloatVector:
 
     ``8 sum (-1)^(k-1) k Q(k x)``, k = 1, 2, ..., with the normal tail Q; for small x the
     equivalent ``1 - 8 sum (1/x² + 1/((2k+1)² pi²)) exp(-(2k+1)² pi² / (2 x²))``, k = 0, 1, ....
-    The mean is 2 sqrt(2/pi) = 1.5958. Source: Feller (1951). Taught in lesson 08.
+    The mean is 2 sqrt(2/pi) = 1.5958. Source: Feller (1951).
 
     Parameters
     ----------

@@ -104,7 +104,7 @@ def general_calibration_error(
     test-based error            ``"rejected"``  `PavaBC`            1
     ==========================  ==============  ==================  ========
 
-    The source prints the test-based one in per cent. Taught in lessons 06 and 08.
+    The source prints the test-based one in per cent. Taught in lesson 08.
 
     Examples
     --------

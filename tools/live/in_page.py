@@ -76,11 +76,11 @@ def clear() -> str:
 def columns(name: str, delimiter: str, decimal: str) -> Any:
     """Return the names of a file's columns, or the sentence that says why there are none."""
     from calibkit.auditing._pages import plain
-    from calibkit.counts import _sources
     from calibkit.counts._blocks import Dialect
+    from calibkit.counts.files import column_names
 
     try:
-        names = _sources.names(name, Dialect.checked(delimiter or None, decimal or "."))
+        names = column_names(name, Dialect.checked(delimiter or None, decimal or "."))
     except (ValueError, OSError, ImportError, MemoryError) as error:
         return {"refused": plain(str(error)) or type(error).__name__}
     return {"columns": names}
@@ -89,8 +89,11 @@ def columns(name: str, delimiter: str, decimal: str) -> Any:
 def pasted(text: str) -> Any:
     """Write pasted columns as a CSV file, with names where the first row has only numbers."""
     lines = [line for line in text.splitlines() if line.strip()]
-    mark = next((m for m in MARKS if all(len(_cells(x, m)) > 1 for x in lines[:20])), ",")
-    rows = [_cells(line, mark) for line in lines]
+    try:
+        mark = next((m for m in MARKS if all(len(_cells(x, m)) > 1 for x in lines[:20])), ",")
+        rows = [_cells(line, mark) for line in lines]
+    except csv.Error as error:
+        return {"refused": f"What is pasted is no table: {error}."}
     if not rows or len(rows[0]) < 2:
         return {"refused": "Paste at least two columns, e.g. a label and a probability per line."}
     if all(NUMBER.fullmatch(word) for word in rows[0]):

@@ -22,7 +22,8 @@ from book.experiments.pseudo_real.clones import (
     likeness,
     missing,
 )
-from book.experiments.pseudo_real.evaluators import EVOLVED, EVOLVED_SIZE, all_evaluators
+from book.experiments.pseudo_real.evaluators import EVOLVED_SIZE, all_evaluators
+from book.experiments.synthetic import EVOLVED
 
 __all__ = [
     "CALIBRATORS",

@@ -1,9 +1,10 @@
 """The pseudo-real study: run it, store it beside the book, write its page.
 
 ``python dev.py pseudo`` measures clones of nine real networks' answers, seed by seed and size by
-size, and stores every block that is whole. It goes on where it stopped; ``--seeds 1`` makes the
-smallest balanced study. ``--tables`` only rewrites the page from the stored numbers. The files must
-be in the folder that ``CALIBKIT_DATA`` names, or be downloaded before: `calibkit.data.load`.
+size, and stores every block that is whole. It goes on where it stopped, and measures only blocks
+that are not stored; with ``--afresh``, all of them. ``--seeds 1`` makes the smallest balanced
+study. ``--tables`` only rewrites the page from the stored numbers. The files must be in the folder
+that ``CALIBKIT_DATA`` names, or be downloaded before: `calibkit.data.load`.
 """
 
 import argparse
@@ -25,7 +26,7 @@ from book.experiments.pseudo_real import (
     missing,
 )
 from book.experiments.pseudo_real.page import rewrite
-from book.experiments.pseudo_real.stored import CLONES, DATA, store
+from book.experiments.pseudo_real.stored import CLONES, DATA, path_of, store
 from book.experiments.synthetic import Measures, measure_all
 from tools.virtual_environment import ROOT
 
@@ -52,6 +53,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--folder", type=Path, default=FOLDER, help="where unfinished work is kept")
     parser.add_argument("--data", type=Path, default=DATA, help="where whole blocks are stored")
     parser.add_argument("--seeds", type=int, default=len(full.seeds), help="how many seeds")
+    parser.add_argument("--afresh", action="store_true", help="also blocks that are stored already")
     parser.add_argument("--tables", action="store_true", help="only rewrite the page")
     chosen = parser.parse_args(arguments)
     if not chosen.tables:
@@ -65,6 +67,9 @@ def main(arguments: list[str] | None = None) -> int:
             return 1
         for seed, n in product(range(chosen.seeds), full.sizes):
             block = PseudoGrid(sizes=(n,), seeds=(seed,))
+            if path_of(n, seed, chosen.data).exists() and not chosen.afresh:
+                print(f"seed {seed}, n = {n}: stored")
+                continue
             print(f"seed {seed}, n = {n}: {len(block)} data sets", flush=True)
             store(run_block(block, chosen.folder, chosen.jobs), chosen.data)
         text = json.dumps({task: likeness(task) for task in TASKS}, indent=1) + "\n"

@@ -3,19 +3,13 @@
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
+from book.experiments import compared
+from book.experiments.compared import Finding, Table, everything, versus
 from book.experiments.pages import markdown
-from book.experiments.pseudo_real.result import Table, everything
 from book.experiments.pseudo_real.study import KINDS, TITLES, Study
 
 # The evaluators among which the source looks for the best, with its ensembles of ten maps.
 COMPETITORS = ("ES15", "ES_sweep", "ES_CV", "PL3^CE 10", "PL^CE 10", "Platt", "beta", "isotonic")
-
-
-class Finding(NamedTuple):
-    """Our numbers in words, and what they say about a claim."""
-
-    ours: str
-    verdict: str
 
 
 class Claim(NamedTuple):
@@ -25,29 +19,9 @@ class Claim(NamedTuple):
     ask: Callable[[Study], Finding]
 
 
-def versus(table: Table, better: str, worse: str, factor: float = 1000, digits: int = 2) -> Finding:
-    """Ask whether one evaluator beats another by more than twice the standard error."""
-    one, other = (f"{factor * table.mean(name):.{digits}f}" for name in (better, worse))
-    error = table.gap(better, worse)[1]
-    ours = f"{one} against {other}, difference ± {factor * error:.{digits}f}"
-    if table.beats(better, worse):
-        return Finding(ours, "confirmed")
-    reverse = table.beats(worse, better)
-    return Finding(ours, "the reverse holds" if reverse else "not separated")
-
-
 def first(table: Table, name: str, factor: float = 1000, digits: int = 2) -> Finding:
     """Ask whether an evaluator is the best of the source's."""
-    part = table.only(COMPETITORS)
-    best, leaders = part.best(), part.leaders()
-    ours = f"best is {TITLES[best]}, {factor * part.mean(best):.{digits}f}"
-    if name != best:
-        ours += f"; here {factor * part.mean(name):.{digits}f}"
-    if name not in leaders:
-        return Finding(ours, "not confirmed")
-    if name != best:
-        return Finding(ours, "not separated from the best")
-    return Finding(ours, "confirmed" if leaders == (name,) else "best, but not separated")
+    return compared.first(table, name, COMPETITORS, TITLES.__getitem__, factor, digits)
 
 
 def _kind(table: Table, kind: str) -> Table:

@@ -8,8 +8,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from book.experiments.compared import Table, everything
 from book.experiments.pseudo_real.clones import TRUTHS
-from book.experiments.pseudo_real.result import Table, everything, is_foreign, of_truth
+from book.experiments.pseudo_real.result import is_foreign, of_truth
 from book.experiments.pseudo_real.study import KINDS, TITLES, Study
 from calibkit import plot
 from calibkit.plot import look

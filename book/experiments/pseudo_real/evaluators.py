@@ -1,6 +1,6 @@
 """The evaluators of the pseudo-real study: those of the synthetic one, and all others."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,11 +9,11 @@ from scipy.special import logit
 from book.experiments.synthetic import (
     Derived,
     Direct,
-    EvolvedPieces,
     bin_evaluators,
     ensemble_by_rule,
     first_start,
     fold_ensemble,
+    kernel_error,
     smooth_evaluators,
 )
 from calibkit.calibrators import (
@@ -22,15 +22,11 @@ from calibkit.calibrators import (
     SplineCalibrator,
 )
 from calibkit.calibrators._base import Calibrator
-from calibkit.significance import kernel_calibration_error
 
 FloatVector = NDArray[np.float64]
 
-# Differential evolution takes minutes for seven pieces: at most three, and small samples only.
-EVOLVED: dict[str, Calibrator] = {"PL_DE": EvolvedPieces(most_pieces=3, population=10)}
+# Small samples only are searched by differential evolution.
 EVOLVED_SIZE = 1_000
-# The source's kernel of predictions, and what its second kernel, of labels, multiplies by.
-LENGTH_SCALE, LABEL_FACTOR = 1.0, float(2 * (1 - np.exp(-0.5)))
 # Predictions of exactly 0 or 1 have no logit.
 STEEPEST = 36.0
 
@@ -62,11 +58,6 @@ def _two_logits(prob: FloatVector) -> FloatVector:
     with np.errstate(divide="ignore"):
         z[:, 1] = np.clip(logit(prob), -STEEPEST, STEEPEST)
     return z
-
-
-def kernel_error(label: NDArray[Any], prob: FloatVector) -> float:
-    """Return the unbiased squared kernel calibration error, on the scale of the source."""
-    return LABEL_FACTOR * kernel_calibration_error(label, prob, length_scale=LENGTH_SCALE).statistic
 
 
 def all_evaluators() -> dict[str, Calibrator | Derived | Direct]:

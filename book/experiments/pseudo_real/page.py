@@ -4,19 +4,14 @@ import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from book.experiments.compared import Table, at, everything
 from book.experiments.pages import filled, markdown
 from book.experiments.pseudo_real import printed
 from book.experiments.pseudo_real.claims import claims
 from book.experiments.pseudo_real.clones import TASKS, TRUTHS
+from book.experiments.pseudo_real.decisions import decision_table
 from book.experiments.pseudo_real.draw import FIGURES, directive, draw_all
-from book.experiments.pseudo_real.result import (
-    Table,
-    at,
-    everything,
-    foreign_ratio,
-    is_foreign,
-    of_truth,
-)
+from book.experiments.pseudo_real.result import foreign_ratio, is_foreign, of_truth
 from book.experiments.pseudo_real.stored import CLONES, DATA, stored
 from book.experiments.pseudo_real.study import KINDS, TITLES, Study
 from tools.virtual_environment import ROOT
@@ -77,7 +72,7 @@ def maps_table(study: Study) -> str:
         Column(title, maps.where(keep), source=(printed.MAPS, title))
         for title, keep in parts.items()
     ]
-    wins = maps.where(everything).wins()
+    wins = maps.where(everything).wins("task")
     tasks = len({draw.task for draw in maps.draws})
     return _written(columns, {f"best in, of {tasks}": {k: str(v) for k, v in wins.items()}})
 
@@ -191,6 +186,7 @@ def blocks(study: Study, folder: Path = DATA) -> dict[str, str]:
         "squares": squares_table(study),
         "evolved": evolved_table(study),
         "claims": claims(study),
+        "decisions": decision_table(study),
         **{name: directive(name, study) for name in FIGURES},
     }
 

@@ -4,14 +4,14 @@ All numbers of one *draw* (task, truth, size, seed) share its rows and labels, s
 first; a standard error is that of a mean over draws. Two evaluators are compared on the same draws.
 """
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from book.experiments.compared import Keep, Table
 from book.experiments.pseudo_real.clones import NONE, PseudoSet
 from book.experiments.pseudo_real.stored import Row, Rows
 
@@ -35,99 +35,9 @@ class Draw(NamedTuple):
     seed: int
 
 
-Keep = Callable[[Draw], bool]
-
-
-def everything(draw: Draw) -> bool:
-    """Keep every draw."""
-    return True
-
-
-def of_task(task: str) -> Keep:
-    """Keep the draws of a task."""
-    return lambda draw: draw.task == task
-
-
 def of_truth(truth: str) -> Keep:
     """Keep the draws whose true map belongs to a family."""
     return lambda draw: draw.truth == truth
-
-
-def at(n: int) -> Keep:
-    """Keep the draws of a size."""
-    return lambda draw: draw.n == n
-
-
-@dataclass(frozen=True)
-class Table:
-    """One number per draw and evaluator; smaller is better unless `higher`."""
-
-    draws: tuple[Draw, ...]
-    names: tuple[str, ...]
-    values: NDArray[np.float64]
-    higher: bool = False
-
-    def where(self, keep: Keep) -> "Table":
-        """Return the part with these draws, and the evaluators that have all of them."""
-        rows = np.array([keep(draw) for draw in self.draws], dtype=bool)
-        values = self.values[rows]
-        full = np.isfinite(values).all(axis=0)
-        return Table(
-            tuple(draw for draw, kept in zip(self.draws, rows, strict=True) if kept),
-            tuple(name for name, kept in zip(self.names, full, strict=True) if kept),
-            values[:, full],
-            self.higher,
-        )
-
-    def only(self, names: Iterable[str]) -> "Table":
-        """Return the part with these evaluators."""
-        wanted = set(names)
-        kept = [name for name in self.names if name in wanted]
-        columns = [self.names.index(name) for name in kept]
-        return Table(self.draws, tuple(kept), self.values[:, columns], self.higher)
-
-    def column(self, name: str) -> FloatVector:
-        """Return the numbers of one evaluator, one per draw."""
-        return np.asarray(self.values[:, self.names.index(name)])
-
-    def mean(self, name: str) -> float:
-        """Return the mean over draws."""
-        return float(self.column(name).mean())
-
-    def standard_error(self, name: str) -> float:
-        """Return the standard error of the mean."""
-        return _standard_error(self.column(name))
-
-    def best(self) -> str:
-        """Return the evaluator with the best mean."""
-        means = self.values.mean(axis=0)
-        return self.names[int(means.argmax() if self.higher else means.argmin())]
-
-    def gap(self, one: str, other: str) -> tuple[float, float]:
-        """Return the mean difference on the same draws, and its standard error."""
-        difference = self.column(one) - self.column(other)
-        return float(difference.mean()), _standard_error(difference)
-
-    def leaders(self) -> tuple[str, ...]:
-        """Return all that the best one does not beat by more than twice the standard error."""
-        best = self.best()
-        gaps = {name: self.gap(name, best) for name in self.names}
-        return tuple(name for name, (gap, error) in gaps.items() if abs(gap) <= 2 * error)
-
-    def beats(self, one: str, other: str) -> bool:
-        """Tell whether one evaluator is better by more than twice the standard error."""
-        gap, error = self.gap(one, other)
-        return (gap if self.higher else -gap) > 2 * error
-
-    def wins(self) -> dict[str, int]:
-        """Return in how many tasks each evaluator has the best mean."""
-        tasks = dict.fromkeys(draw.task for draw in self.draws)
-        parts = [self.where(of_task(task)).best() for task in tasks]
-        return {name: parts.count(name) for name in self.names}
-
-
-def _standard_error(values: FloatVector) -> float:
-    return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("nan")
 
 
 def _groups(rows: Rows, raw: bool) -> dict[Draw, list[PseudoSet]]:
@@ -219,4 +129,4 @@ def foreign_ratio(table: Table, name: str, reference: str) -> tuple[float, float
     """
     part = table.where(lambda draw: is_foreign(name, draw.truth))
     logs = np.log(part.column(name)) - np.log(part.column(reference))
-    return float(np.exp(logs.mean())), _standard_error(logs)
+    return float(np.exp(logs.mean())), part.error_of_mean(logs)

@@ -5,11 +5,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
+from book.experiments.compared import Keep, Table
 from book.experiments.pseudo_real.clones import TASKS
 from book.experiments.pseudo_real.result import (
     Draw,
-    Keep,
-    Table,
     distances,
     error_distance,
     map_distance,

@@ -36,12 +36,14 @@ from book.experiments.synthetic.evaluators import (
     ensemble_by_rule,
     first_start,
     fold_ensemble,
+    kernel_error,
+    more_bins,
     piecewise_evaluators,
     refit_by_rule,
     smooth_evaluators,
     specification,
 )
-from book.experiments.synthetic.evolution import EvolvedPieces
+from book.experiments.synthetic.evolution import EVOLVED, EvolvedPieces
 from book.experiments.synthetic.grid import Cell, DataSet, Grid, Unseen
 from book.experiments.synthetic.measures import Measures, error_after_calibration, measure
 from book.experiments.synthetic.published import PUBLISHED
@@ -58,6 +60,7 @@ from book.experiments.verified import (
 )
 
 __all__ = [
+    "EVOLVED",
     "PUBLISHED",
     "BinnedErrors",
     "CalibratorComparison",
@@ -81,8 +84,10 @@ __all__ = [
     "error_after_calibration",
     "first_start",
     "fold_ensemble",
+    "kernel_error",
     "measure",
     "measure_all",
+    "more_bins",
     "piecewise_evaluators",
     "ensemble_by_rule",
     "refit_by_rule",

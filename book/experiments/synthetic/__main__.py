@@ -1,32 +1,48 @@
 """The study of evaluators: run it, store it beside the book, print its tables.
 
-``python dev.py study`` runs the 1575 data sets of Kängsepp et al. (an hour or so on two cores; it
-goes on where it stopped), stores the numbers in ``book/_data`` and rewrites the tables of
-``book/study.md``. With ``--tables`` it only rewrites the tables from the stored numbers.
+``python dev.py study`` runs the 1575 data sets of Kängsepp et al., 75 of each strength, adds the
+numbers of every whole strength to ``book/_data`` and rewrites the tables of ``book/study.md``. It
+goes on where it stopped, and measures only what is not stored; with ``--afresh``, everything.
+``--strengths 3`` measures none, middle and full strength only. With ``--tables`` it only rewrites
+the tables from the stored numbers.
 """
 
 import argparse
 import contextlib
 import csv
 import json
+import math
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import joblib
+import numpy as np
 
-from book.experiments.synthetic import Cell, Grid, Measures, StudyResult, run_study
+from book.experiments.synthetic import (
+    EVOLVED,
+    Cell,
+    Derived,
+    Direct,
+    Grid,
+    Measures,
+    StudyResult,
+    default_evaluators,
+    run_study,
+)
 from book.experiments.synthetic.page import rewrite
+from calibkit.calibrators._base import Calibrator
 from tools.virtual_environment import ROOT
 
 DATA = ROOT / "book" / "_data"
 FOLDER = ROOT / "build" / "study"
-SECONDS = "study_seconds.json"
+SECONDS, TIMES = "study_seconds.json", "mean processor seconds of a fit"
 # Errors are stored as whole millionths: half the size, and nothing that the tables would show.
 UNIT = 1_000_000
 COORDINATES = ("error", "n", "seed")
+NAN = float("nan")
 TRUTH = ("true_absolute", "true_squared")
 STORED = ("map_error", "after", "absolute", "squared", "choice")
 
@@ -43,22 +59,34 @@ def store(result: StudyResult, folder: Path = DATA) -> None:
             writer = csv.writer(file, lineterminator="\n")
             writer.writerow(head)
             for key in sets:
-                writer.writerow(_line([cells[Cell(*key, e)] for e in evaluators], key))
-    times = {
-        name: round(sum(row.seconds for cell, row in cells.items() if cell.evaluator == name), 1)
-        for name in evaluators
-    }
-    text = json.dumps({"total seconds of all fits": times}, indent=1) + "\n"
+                writer.writerow(_line([cells.get(Cell(*key, e)) for e in evaluators], key))
+    text = json.dumps({TIMES: _times(result, folder / SECONDS)}, indent=1) + "\n"
     (folder / SECONDS).write_text(text, encoding="utf-8")
 
 
-def _line(rows: list[Measures], key: tuple[Any, ...]) -> list[str]:
-    """Return the cells of one data set as text."""
-    numbers = [getattr(rows[0], name) for name in TRUTH]
+def _times(result: StudyResult, path: Path) -> dict[str, float]:
+    """Return the mean time of a fit; an earlier one where this result has only stored numbers."""
+    times: dict[str, float] = json.loads(path.read_text("utf-8"))[TIMES] if path.exists() else {}
+    for name in dict.fromkeys(result.evaluator.tolist()):
+        seconds = result.seconds[result.evaluator == name]
+        if np.isfinite(seconds).any():
+            times[name] = round(float(np.nanmean(seconds)), 4)
+    return times
+
+
+def _line(rows: list[Measures | None], key: tuple[Any, ...]) -> list[str]:
+    """Return the cells of one data set as text; nothing where nothing was measured."""
+    whole = next(row for row in rows if row is not None)
+    numbers = [getattr(whole, name) for name in TRUTH]
     for row in rows:
-        numbers += [getattr(row, name) for name in STORED]
-    text = [str(x if isinstance(x, int) else round(UNIT * x)) for x in numbers]
-    return [f"{key[1]:g}", str(key[2]), str(key[3]), *text]
+        numbers += [math.nan if row is None else getattr(row, name) for name in STORED]
+    return [f"{key[1]:g}", str(key[2]), str(key[3]), *map(_text, numbers)]
+
+
+def _text(number: float) -> str:
+    if isinstance(number, int):
+        return str(number)
+    return "" if math.isnan(number) else str(round(UNIT * number))
 
 
 def stored(folder: Path = DATA) -> StudyResult:
@@ -82,10 +110,10 @@ def _cells(shape: str, line: Mapping[str, str]) -> dict[Cell, Measures]:
     names = dict.fromkeys(head.rpartition(" ")[0] for head in line if " " in head)
     cells = {}
     for name in names:
-        row = {measure: int(line[f"{name} {measure}"]) for measure in STORED}
-        choice = row.pop("choice")
-        values = {measure: value / UNIT for measure, value in row.items()}
-        cells[Cell(*key, name)] = Measures(**values, **truth, choice=choice, seconds=float("nan"))
+        row = {measure: line[f"{name} {measure}"] for measure in STORED}
+        if choice := row.pop("choice"):
+            values = {measure: int(text) / UNIT if text else NAN for measure, text in row.items()}
+            cells[Cell(*key, name)] = Measures(**values, **truth, choice=int(choice), seconds=NAN)
     return cells
 
 
@@ -101,19 +129,72 @@ def scheduler(address: str | None) -> Iterator[None]:
         yield
 
 
+def run(strengths: int, afresh: bool, jobs: int | None, folder: Path, data: Path) -> None:
+    """Measure strength by strength what is not stored, and add it to what is."""
+    old = None if afresh or not any(data.glob("study_*.csv")) else stored(data)
+    for number, error in enumerate(in_order(Grid().errors)[:strengths], 1):
+        evaluators = lacking(old, error)
+        print(
+            f"strength {number} of {strengths}: true error {error:g}, "
+            f"{len(evaluators)} evaluators to measure",
+            flush=True,
+        )
+        if evaluators:
+            add(run_study(Grid(errors=(error,)), evaluators, n_jobs=jobs, folder=folder), data)
+
+
+def lacking(old: StudyResult | None, error: float) -> dict[str, Calibrator | Derived | Direct]:
+    """Return the evaluators that are not stored at a strength, and those they are derived from."""
+    every = {**default_evaluators(), **EVOLVED}
+    absent = {name for name in every if old is None or error not in old.strengths_of(name)}
+    sources = {e.source for name, e in every.items() if name in absent and isinstance(e, Derived)}
+    return {name: e for name, e in every.items() if name in absent | sources}
+
+
+def in_order(errors: Sequence[float]) -> list[float]:
+    """Return ends and middle first, then what lies between: a stopped run has seen all strengths.
+
+    >>> in_order([0, 1, 2, 3, 4])
+    [0, 2, 4, 1, 3]
+    """
+    last = len(errors) - 1
+    order: dict[int, None] = {}
+    parts = 2
+    while len(order) < len(errors):
+        order |= dict.fromkeys(round(i * last / parts) for i in range(parts + 1))
+        parts *= 2
+    return [errors[i] for i in order]
+
+
+def add(result: StudyResult, folder: Path = DATA) -> None:
+    """Store a part of the study: its cells replace old ones, and all others stay."""
+    old = stored(folder).cells() if any(folder.glob("study_*.csv")) else {}
+    cells = old | result.cells()
+    shapes, names = Grid().shapes, [*default_evaluators(), *EVOLVED]
+    cells = {
+        cell: cells[cell]
+        for cell in sorted(cells, key=lambda c: (shapes.index(c[0]), c[1:4], names.index(c[4])))
+    }
+    store(StudyResult.of(cells), folder)
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run the study, or only rewrite its tables."""
     parser = argparse.ArgumentParser(prog="dev.py study", description=__doc__)
+    most = len(Grid().errors)
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="workers (default: all)")
     parser.add_argument("--folder", type=Path, default=FOLDER, help="where unfinished work is kept")
+    parser.add_argument("--data", type=Path, default=DATA, help="where whole strengths are stored")
+    parser.add_argument("--strengths", type=int, default=most, help=f"how many (default: {most})")
+    parser.add_argument("--afresh", action="store_true", help="also what is stored already")
     parser.add_argument("--scheduler", help="address of a Dask scheduler to send the work to")
     parser.add_argument("--tables", action="store_true", help="only rewrite the tables")
     chosen = parser.parse_args(arguments)
     if not chosen.tables:
         jobs = None if chosen.scheduler else chosen.jobs
         with scheduler(chosen.scheduler):
-            store(run_study(n_jobs=jobs, folder=chosen.folder))
-    rewrite(stored())
+            run(chosen.strengths, chosen.afresh, jobs, chosen.folder, chosen.data)
+    rewrite(stored(chosen.data))
     return 0
 
 

@@ -22,6 +22,7 @@ from calibkit.calibrators import (
 from calibkit.calibrators._base import Calibrator
 from calibkit.calibrators._folds import parsimonious
 from calibkit.piecewise import PiecewiseLinear
+from calibkit.significance import kernel_calibration_error
 
 FloatVector = NDArray[np.float64]
 
@@ -32,6 +33,8 @@ BIN_SEED, PIECE_SEED = 1, 0
 EDGES = "first"
 # A simpler model wins if its held-out score exceeds the best one by no more than this part.
 TOLERANCE = 0.001
+# The source's kernel of predictions, and what its second kernel, of labels, multiplies by.
+LENGTH_SCALE, LABEL_FACTOR = 1.0, float(2 * (1 - np.exp(-0.5)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +116,16 @@ def bin_evaluators() -> dict[str, Calibrator]:
     }
 
 
+def more_bins() -> dict[str, Calibrator]:
+    """Return what the source compares its bins with: of equal width, and without the rule."""
+    folds = KFold(FOLDS, shuffle=True, random_state=BIN_SEED)
+    return {
+        "EW15": SlopeOneBinning(15),
+        "EW_CV": CrossValidatedBinning("equal-width", cv=folds, tolerance=TOLERANCE),
+        "ES_CV best": CrossValidatedBinning(cv=folds, tolerance=0.0, rule=EDGES),
+    }
+
+
 def fold_ensemble(space: str, loss: str = "log-loss") -> PiecewiseLinear:
     """Return PL or PL3 as in the source's tables: the maps of the folds at the best score."""
     folds = KFold(FOLDS, shuffle=True, random_state=PIECE_SEED)
@@ -120,14 +133,18 @@ def fold_ensemble(space: str, loss: str = "log-loss") -> PiecewiseLinear:
 
 
 def piecewise_evaluators() -> dict[str, Calibrator | Derived]:
-    """Return PL and PL3 under log loss: fold ensembles (best score, 0.1 % rule) and refits."""
+    """Return PL and PL3 by log loss, as fold ensembles and refits, and by Brier score."""
     return {
         "PL3^CE": fold_ensemble("logit"),
         "PL^CE": fold_ensemble("probability"),
+        "PL3^CE 10": Derived("PL3^CE", first_start),
+        "PL^CE 10": Derived("PL^CE", first_start),
         "PL3^CE rule": Derived("PL3^CE", ensemble_by_rule),
         "PL^CE rule": Derived("PL^CE", ensemble_by_rule),
         "PL3^CE refit": Derived("PL3^CE", refit_by_rule),
         "PL^CE refit": Derived("PL^CE", refit_by_rule),
+        "PL3^MSE": fold_ensemble("logit", "brier"),
+        "PL^MSE": fold_ensemble("probability", "brier"),
     }
 
 
@@ -140,9 +157,20 @@ def smooth_evaluators() -> dict[str, Calibrator]:
     }
 
 
-def default_evaluators() -> dict[str, Calibrator | Derived]:
-    """Return all evaluators of the study, in the order of the source's tables."""
-    return {**bin_evaluators(), **piecewise_evaluators(), **smooth_evaluators()}
+def kernel_error(label: NDArray[Any], prob: FloatVector) -> float:
+    """Return the unbiased squared kernel calibration error, on the scale of the source."""
+    return LABEL_FACTOR * kernel_calibration_error(label, prob, length_scale=LENGTH_SCALE).statistic
+
+
+def default_evaluators() -> dict[str, Calibrator | Derived | Direct]:
+    """Return all evaluators that measure the whole grid, in the order of the source's tables."""
+    return {
+        **bin_evaluators(),
+        **more_bins(),
+        **piecewise_evaluators(),
+        **smooth_evaluators(),
+        "KCE": Direct(kernel_error),
+    }
 
 
 def specification(name: str, evaluators: Evaluators) -> str:

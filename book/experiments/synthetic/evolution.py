@@ -124,3 +124,7 @@ def _line(prob: FloatVector, knots: FloatVector, heights: FloatVector) -> FloatV
     inside = np.interp(prob, knots, heights)
     below, above = np.minimum(prob - knots[0], 0), np.maximum(prob - knots[-1], 0)
     return np.asarray(inside + slopes[0] * below + slopes[-1] * above)
+
+
+# The source tries up to seven pieces with a population of 50, which takes minutes per data set.
+EVOLVED: dict[str, Calibrator] = {"PL_DE": EvolvedPieces(most_pieces=3, population=10)}

@@ -1,7 +1,7 @@
 """What a study measures in one cell: the fitted map against the truth, its error against CE."""
 
 from collections.abc import Iterable
-from time import perf_counter
+from time import process_time
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -44,7 +44,8 @@ class Measures(NamedTuple):
     error that is left when the map is applied. `absolute` and `squared` are the estimates of the
     calibration error for ``alpha`` 1 and 2, debiased for bins. `true_absolute` and `true_squared`
     are the errors of the same n predictions. `choice` is the number of bins, pieces or parameters
-    (0 where a family has none to count), `seconds` the time of the fit. What is not estimated is
+    (0 where a family has none to count), `seconds` the processor time of the
+    fit. What is not estimated is
     NaN.
     """
 
@@ -101,22 +102,22 @@ def _fit(
         return fits[name]
     prob, label = data
     evaluator = evaluators[name]
-    start = perf_counter()
+    start = process_time()
     if isinstance(evaluator, Direct):
         squared = evaluator.estimate(label, prob)
-        fits[name] = Fit(None, float("nan"), squared, perf_counter() - start)
+        fits[name] = Fit(None, float("nan"), squared, process_time() - start)
         return fits[name]
     if isinstance(evaluator, Derived):
         source = _fit(evaluator.source, evaluators, data, fits).evaluator
-        start = perf_counter()
+        start = process_time()
         fitted = evaluator.finish(source, prob, label)
-        seconds = perf_counter() - start
+        seconds = process_time() - start
         gap = fitted.curve(prob) - prob
         fits[name] = Fit(fitted, float(np.mean(np.abs(gap))), float(np.mean(gap**2)), seconds)
         return fits[name]
-    start = perf_counter()
+    start = process_time()
     result = fit_on_test(label, prob, evaluator=clone(evaluator))
-    seconds = perf_counter() - start
+    seconds = process_time() - start
     # Only bins can be debiased; the plug-in error of the other families stands as it is.
     absolute = result.value if np.isnan(result.debiased) else result.debiased
     squared = result.squared if np.isnan(result.debiased_squared) else result.debiased_squared

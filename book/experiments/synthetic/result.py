@@ -1,14 +1,15 @@
 """What a study gives back: one row per cell, and the tables that are means over cells."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from math import fsum
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from book.experiments.compared import Keep, Table, everything
 from book.experiments.synthetic.grid import Cell
 from book.experiments.synthetic.measures import Measures
 from calibkit._result import Result, read_only, spell
@@ -18,29 +19,65 @@ FloatVector = NDArray[np.float64]
 MEASURES = tuple(name for name in Measures._fields if name not in ("choice", "seconds"))
 
 
+class Draw(NamedTuple):
+    """What one draw of truths and labels belongs to; all strengths of a shape share it."""
+
+    shape: str
+    n: int
+    seed: int
+
+
+def of_shape(shape: str) -> Keep:
+    """Keep the draws of a shape."""
+    return lambda draw: draw.shape == shape
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class StudyTable(Result):
-    """One number per shape and evaluator.
+    """One number per shape and evaluator, and all that stands behind it.
 
     Parameters
     ----------
     title : str
         What the numbers are.
-    shapes : tuple of str
-        The rows.
-    evaluators : tuple of str
-        The columns.
-    values : ndarray of shape (number of shapes, number of evaluators)
-        The numbers, not multiplied by anything.
+    draws : Table
+        The number of each draw, a mean over the strengths of its shape.
     n_data_sets : int
         How many data sets each number was computed from.
     """
 
     title: str
-    shapes: tuple[str, ...]
-    evaluators: tuple[str, ...]
-    values: NDArray[np.float64]
+    draws: Table
     n_data_sets: int
+
+    @property
+    def shapes(self) -> tuple[str, ...]:
+        """The rows."""
+        return tuple(dict.fromkeys(draw.shape for draw in self.draws.draws))
+
+    @property
+    def evaluators(self) -> tuple[str, ...]:
+        """The columns: all evaluators that measured every draw."""
+        return self.draws.where(everything).names
+
+    @property
+    def values(self) -> NDArray[np.float64]:
+        """The numbers, of shape (shapes, evaluators), not multiplied by anything."""
+        parts = [self.of(shape) for shape in self.shapes]
+        return read_only([[part.mean(name) for name in self.evaluators] for part in parts])
+
+    def of(self, shape: str) -> Table:
+        """Return the draws of one shape."""
+        return self.draws.where(of_shape(shape)).only(self.evaluators)
+
+    def pooled(self) -> Table:
+        """Return the means over shapes: a draw of labels is the same for all of them."""
+        parts: dict[Draw, list[FloatVector]] = {}
+        for draw, row in zip(self.draws.draws, self.draws.values, strict=True):
+            parts.setdefault(draw._replace(shape="all"), []).append(row)
+        values = np.array([np.mean(part, axis=0) for part in parts.values()])
+        whole = replace(self.draws, draws=tuple(parts), values=values)
+        return whole.where(everything)
 
     def column(self, evaluator: str) -> FloatVector:
         """Return the numbers of one evaluator, one per shape."""
@@ -50,7 +87,7 @@ class StudyTable(Result):
         return column
 
     def describe(self) -> str:
-        """Say what the table shows, and the best evaluator of each shape."""
+        """Say what the table shows."""
         return (
             f"{self.title}, {spell(len(self.shapes), 'shape')} and "
             f"{spell(len(self.evaluators), 'evaluator')}, each from "
@@ -58,7 +95,7 @@ class StudyTable(Result):
         )
 
     def _columns(self) -> Mapping[str, NDArray[Any]]:
-        numbers = {name: self.column(name) for name in self.evaluators}
+        numbers = dict(zip(self.evaluators, self.values.T, strict=True))
         return {"shape": np.array(self.shapes), **numbers}
 
 
@@ -124,6 +161,14 @@ class StudyResult(Result):
             raise ValueError(f"no cell of this study has {coordinates}.")
         return type(self)(**{name: read_only(getattr(self, name)[kept]) for name in self.__slots__})
 
+    def strengths_of(self, evaluator: str) -> tuple[float, ...]:
+        """Return the strengths on which an evaluator was measured, in rising order."""
+        return tuple(sorted(set(self.error[self.evaluator == evaluator].tolist())))
+
+    def only(self, evaluator: str) -> Self:
+        """Return the part with the strengths on which an evaluator was measured."""
+        return self.select(error=self.strengths_of(evaluator))
+
     def map_error_table(self) -> StudyTable:
         """Return the mean distance of the fitted map from the truth on unseen data (Table 24)."""
         return self._means(self.map_error, "mean |c_hat - c| on unseen predictions")
@@ -154,51 +199,53 @@ class StudyResult(Result):
         """Return how well the evaluators rank classifiers (Table 27).
 
         Spearman's correlation between estimated and true error over the derivates of a shape,
-        averaged over sizes and seeds. NaN where all estimates of a group are equal.
+        averaged over sizes and seeds. Evaluators whose estimates are all equal have none.
         """
-        groups: dict[tuple[str, str], list[float]] = {}
-        keys = zip(self.shape, self.evaluator, self.n, self.seed, strict=True)
-        rows: dict[tuple[Any, ...], list[int]] = {}
-        for row, key in enumerate(keys):
-            rows.setdefault(key, []).append(row)
-        for (shape, evaluator, _, _), members in rows.items():
-            value = _spearman(self.absolute[members], self.true_absolute[members])
-            groups.setdefault((shape, evaluator), []).append(value)
-        return self._table(groups, "mean rank correlation of estimated and true error")
+        title = "mean rank correlation of estimated and true error"
+        judge = lambda r: _spearman(self.absolute[r], self.true_absolute[r])  # noqa: E731
+        return self._table(judge, title, higher=True)
 
     def _means(self, values: FloatVector, title: str) -> StudyTable:
-        groups: dict[tuple[str, str], list[float]] = {}
-        for shape, evaluator, value in zip(self.shape, self.evaluator, values, strict=True):
-            groups.setdefault((shape, evaluator), []).append(value)
-        return self._table(groups, title)
+        return self._table(lambda rows: fsum(values[rows]) / len(rows), title)
 
-    def _table(self, groups: Mapping[tuple[str, str], list[float]], title: str) -> StudyTable:
-        shapes = tuple(dict.fromkeys(self.shape.tolist()))
-        evaluators = tuple(dict.fromkeys(self.evaluator.tolist()))
-        values = [[_mean(groups[shape, name]) for name in evaluators] for shape in shapes]
+    def _table(
+        self, number: Callable[[list[int]], float], title: str, *, higher: bool = False
+    ) -> StudyTable:
+        """Return the table of a number that is computed from all strengths of a draw."""
+        groups: dict[Draw, dict[str, list[int]]] = {}
+        keys = zip(self.shape, self.n, self.seed, self.evaluator, strict=True)
+        for row, (shape, n, seed, evaluator) in enumerate(keys):
+            draw = groups.setdefault(Draw(str(shape), int(n), int(seed)), {})
+            draw.setdefault(str(evaluator), []).append(row)
+        names = tuple(dict.fromkeys(self.evaluator.tolist()))
+        values = np.full((len(groups), len(names)), np.nan)
+        for i, found in enumerate(groups.values()):
+            most = max(map(len, found.values()))
+            for name, rows in found.items():
+                if len(rows) == most:
+                    values[i, names.index(name)] = number(rows)
+        draws = Table(tuple(groups), names, values, higher, strata=("n",))
         return StudyTable(
-            title=title,
-            shapes=shapes,
-            evaluators=evaluators,
-            values=read_only(np.array(values)),
-            n_data_sets=self.n_cells // (len(shapes) * len(evaluators)),
+            title=title, draws=draws, n_data_sets=self._n_data_sets() // _n(self.shape)
         )
+
+    def _n_data_sets(self) -> int:
+        return len(set(zip(self.shape, self.error, self.n, self.seed, strict=True)))
 
     def describe(self) -> str:
         """Say how many cells there are and of what."""
-        evaluators, shapes = len(set(self.evaluator.tolist())), len(set(self.shape.tolist()))
-        sets = self.n_cells // evaluators
+        sets = spell(self._n_data_sets(), "data set")
         return (
-            f"A study of {spell(evaluators, 'evaluator')} on {spell(sets, 'data set')} of "
-            f"{spell(shapes, 'shape')}: {spell(self.n_cells, 'cell')}."
+            f"A study of {spell(_n(self.evaluator), 'evaluator')} on {sets} of "
+            f"{spell(_n(self.shape), 'shape')}: {spell(self.n_cells, 'cell')}."
         )
 
     def _columns(self) -> Mapping[str, NDArray[Any]]:
         return {name: getattr(self, name) for name in self.__slots__}
 
 
-def _mean(values: list[float]) -> float:
-    return fsum(values) / len(values)  # exact, so the order of the cells does not matter
+def _n(values: NDArray[Any]) -> int:
+    return len(set(values.tolist()))
 
 
 def _spearman(estimate: FloatVector, truth: FloatVector) -> float:

@@ -1,202 +1,267 @@
 """The tables of `book/tce_tables.md`: our values beside those that Matsubara et al. prints.
 
-``python -m book.experiments.tce`` computes the simulations (some seconds) and rewrites the page.
-With ``--real`` it first fits the models on those real data sets whose packages are installed (a
-minute), and stores the results in ``book/_data/tce_real.json``.
+``python -m book.experiments.tce`` computes the simulations (half a minute) and rewrites the page.
+With ``--real predictions.npz`` it first measures predictions that `real` has written, with
+``--imagenet`` the authors' files; both are stored in ``book/_data``.
 """
 
 import argparse
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from book.experiments.pages import filled, markdown
-from book.experiments.tce import printed, real
-from calibkit import bins, significance
+from book.experiments.tce import imagenet, printed
+from book.experiments.tce.measures import (
+    COLUMNS,
+    CRITERION_BINS,
+    Labelled,
+    criterion,
+    percent,
+    seven,
+    sized,
+)
 from calibkit.fakes import GaussianDiscriminant
 from tools.virtual_environment import ROOT
 
 PAGE = ROOT / "book" / "tce_tables.md"
-STORED = ROOT / "book" / "_data" / "tce_real.json"
+STORED = printed.DATA / "tce_real.json"
+IMAGENET = printed.DATA / "tce_imagenet.json"
+SOURCE_VERSION, LATER_VERSION = "1.2.2", "1.9.1"
 USED_AT = (0.5, 0.4)
+ROWS = 6000
 
-Labelled = tuple[NDArray[np.int64], NDArray[np.float64]]
+Found = dict[str, list[float]]
 
 
 @cache
-def simulated(made_for: float, used_at: float) -> Labelled:
-    """Return labels and predictions of one simulation."""
-    slope, intercept = printed.FITTED[made_for]
-    data = GaussianDiscriminant(made_for, deployed=used_at).source_data()
+def simulated(
+    made_for: float, used_at: float, n_test: int = ROWS, *, afresh: bool = False
+) -> Labelled:
+    """Return labels and predictions of one simulation, with coefficients copied or fitted."""
+    n_train = 7 * n_test // 3
+    fitted = printed.afresh if afresh else printed.copied
+    slope, intercept = fitted(made_for, n_train)
+    model = GaussianDiscriminant(made_for, deployed=used_at)
+    data = model.source_data(n_train=n_train, n_test=n_test)
     return data[3], expit(intercept + slope * data[2])
-
-
-def percent(data: Labelled, binning: bins.Binning | None = None, **options: Any) -> float:
-    """Return a test-based error in per cent; by default with PAVA-BC bins."""
-    error = significance.test_based_calibration_error(*data, bins=binning, null_draws=0, **options)
-    return 100 * error.value
-
-
-def sized(smallest: int, largest: int) -> bins.PavaBC:
-    """Return bins that treat the last rows as the source's code does."""
-    return bins.PavaBC(smallest, largest, tail="reference", ties="as-given")
 
 
 def noisy(used_at: float) -> list[Labelled]:
     """Return the predictions with noise on their logits; the generator goes on after the data."""
     label, prob = simulated(0.5, used_at)
     generator = np.random.RandomState(0)
-    for share, n in ((0.5, 14_000), (used_at, 6_000)):
+    for share, n in ((0.5, 14_000), (used_at, ROWS)):
         generator.binomial(1, share, n)
     generator.normal(size=20_000)
-    noise = [generator.normal(size=6_000) for _ in printed.NOISE]
+    levels = [float(level) for level in printed.table(9)["50"]]
+    noise = [generator.normal(size=ROWS) for _ in levels]
+    return [(label, expit(logit(prob) + size * e)) for size, e in zip(levels, noise, strict=True)]
+
+
+def head_of(row: tuple[float, ...]) -> str:
+    """Return how a row of Table 2 is called."""
+    return f"{100 * row[0]:g} % → {100 * row[1]:g} %"
+
+
+def table_2() -> Found:
+    """Return TCE, TCE(Q), ECE and ACE of each row of Table 2."""
+    found: Found = {}
+    for row in printed.TABLE_2:
+        tce, tce_q, _, ece, ace, _, _ = seven(simulated(row[0], row[1]))
+        found[head_of(row)] = [tce, tce_q, ece, ace]
+    return found
+
+
+def table_6(used_at: float) -> Found:
+    """Return Table 6: a smallest size only."""
+    found: Found = {}
+    for name, n_bins in zip(printed.table(6)["50"], printed.N_BINS, strict=True):
+        low = printed.FIRST_SMALLEST if name == "1" else int(name)
+        found[name] = seven(simulated(0.5, used_at), sized(low, ROWS), n_bins)
+    return found
+
+
+def table_7(used_at: float) -> Found:
+    """Return Table 7: a largest size only."""
+    names = printed.table(7)["50"]
+    return {
+        name: seven(simulated(0.5, used_at), sized(0, int(name)), n_bins)
+        for name, n_bins in zip(names, printed.N_BINS, strict=True)
+    }
+
+
+def table_8(used_at: float) -> Found:
+    """Return Table 8: both sizes; the labels are numbers of bins."""
+    names = printed.table(8)["50"]
+    return {
+        name: seven(simulated(0.5, used_at), sized(low, high), n_bins)
+        for name, (low, high), n_bins in zip(
+            names, printed.PAIRS, (500, 100, 50, 10, 5), strict=True
+        )
+    }
+
+
+def table_9(used_at: float) -> Found:
+    """Return Table 9: noise on the logits."""
+    return dict(zip(printed.table(9)["50"], map(seven, noisy(used_at)), strict=True))
+
+
+def table_10(used_at: float) -> Found:
+    """Return Table 10: levels of the test."""
+    data = simulated(0.5, used_at)
+    return {name: seven(data, alpha=float(name)) for name in printed.table(10)["50"]}
+
+
+def table_12(used_at: float) -> Found:
+    """Return Table 12: more and more rows."""
+    return {name: seven(simulated(0.5, used_at, int(name))) for name in printed.table(12)["50"]}
+
+
+def table_13() -> Found:
+    """Return Table 13: other prevalences, as they were in training or shifted."""
+    found: Found = {}
+    for name in printed.table(13):
+        made_for, used_at = (int(part) / 100 for part in name.split(" to "))
+        found[name] = seven(simulated(made_for, used_at))
+    return found
+
+
+# Where all seven numbers are printed for a model used at 50 % and at 40 %.
+BY_PREVALENCE = {
+    6: (table_6, "smallest bin"),
+    7: (table_7, "largest bin"),
+    8: (table_8, "numbers of bins"),
+    9: (table_9, "noise"),
+    10: (table_10, "level"),
+    12: (table_12, "test rows"),
+}
+
+
+def cell(ours: float, theirs: float) -> str:
+    """Return our number, and the printed one in brackets where it is another."""
+    return f"{ours:.4f}" if ours == theirs else f"{ours:.4f} ({theirs:.4f})"
+
+
+def lines(ours: Found, theirs: Mapping[str, Sequence[float]], before: str = "") -> list[list[str]]:
+    """Return the rows of a table."""
     return [
-        (label, expit(logit(prob) + size * e)) for size, e in zip(printed.NOISE, noise, strict=True)
+        [before + name, *(cell(x, y) for x, y in zip(values, theirs[name], strict=True))]
+        for name, values in ours.items()
     ]
 
 
-def table_2() -> str:
-    """Return Table 2."""
-    rows = []
-    for row in printed.TABLE_2:
-        data = simulated(row.made_for, row.used_at)
-        found = [percent(data), percent(data, bins.EqualMass(10))]
-        for binning in (10, bins.EqualMass(10)):
-            found.append(float(significance.general_calibration_error(*data, bins=binning)))
-        head = f"{100 * row.made_for:g} % → {100 * row.used_at:g} %"
-        rows.append([head, *beside(found, row[2:])])
-    return markdown(["made for → used at", "TCE", "TCE(Q)", "ECE", "ACE"], rows)
-
-
-def by_setting(
-    head: str,
-    settings: Iterable[object],
-    rows: Mapping[str, tuple[Sequence[float], Sequence[float]]],
-) -> str:
-    """Return a table with one row per setting."""
-    columns = [beside(ours, theirs) for ours, theirs in rows.values()]
-    lines = [[str(name), *cells] for name, *cells in zip(settings, *columns, strict=True)]
-    return markdown([head, *rows], lines)
-
-
-def table_6() -> str:
-    """Return Table 6: a smallest size only."""
-    rows = {
-        used(share): (
-            [percent(simulated(0.5, share), sized(low, 6000)) for low in printed.SMALLEST],
-            printed.TABLE_6[share],
-        )
-        for share in USED_AT
-    }
-    return by_setting("smallest bin", printed.SMALLEST, rows)
-
-
-def table_7() -> str:
-    """Return Table 7: a largest size only."""
-    rows = {
-        used(share): (
-            [percent(simulated(0.5, share), sized(0, high)) for high in printed.LARGEST],
-            printed.TABLE_7[share],
-        )
-        for share in USED_AT
-    }
-    return by_setting("largest bin", printed.LARGEST, rows)
-
-
-def tables_8_and_11() -> str:
-    """Return Tables 8 and 11, with the t-test as it should be in a row of its own."""
+def by_prevalence(number: int) -> str:
+    """Return a table whose model is used at 50 % and at 40 %."""
+    table, head = BY_PREVALENCE[number]
     rows = []
     for share in USED_AT:
-        for words, test, theirs in (
-            ("binomial", "binomial", printed.TABLE_8[share]),
-            ("t-test as published", "t-as-published", printed.TABLE_11[share]),
+        name = f"{100 * share:g}"
+        rows += lines(table(share), printed.table(number)[name], f"used at {name} %: ")
+    return markdown([head, *COLUMNS], rows)
+
+
+def t_tests() -> str:
+    """Return Table 11, with the t-test as it should be in rows of its own."""
+    rows = []
+    for share in USED_AT:
+        theirs = list(printed.table(11)[f"{100 * share:g}"].values())
+        for words, test, column in (
+            ("binomial", "binomial", 0),
+            ("t-test as published", "t-as-published", 1),
             ("t-test with its root", "t", None),
         ):
             data = simulated(0.5, share)
-            ours = [percent(data, sized(low, 4 * low), test=test) for low in printed.BOTH]
-            cells = beside(ours, theirs) if theirs else [f"{value:.4f}" for value in ours]
-            rows.append([f"{used(share)}, {words}", *cells])
-    return markdown(["sizes of bins", *(f"{low} to {4 * low}" for low in printed.BOTH)], rows)
+            ours = [round(percent(data, sized(*pair), test=test), 4) for pair in printed.PAIRS]
+            print_ = ours if column is None else [row[column] for row in theirs]
+            cells = [cell(x, y) for x, y in zip(ours, print_, strict=True)]
+            rows.append([f"used at {100 * share:g} %, {words}", *cells])
+    heads = [f"{low} to {high}" for low, high in printed.PAIRS]
+    return markdown(["sizes of bins", *heads], rows)
 
 
-def table_9() -> str:
-    """Return Table 9: noise on the logits."""
-    rows = {
-        used(share): ([percent(data) for data in noisy(share)], printed.TABLE_9[share])
-        for share in USED_AT
-    }
-    return by_setting("standard deviation of the noise", printed.NOISE, rows)
+def fitted_afresh() -> str:
+    """Return TCE with copied coefficients, beside TCE of the same model at its optimum."""
+    rows = []
+    cases = [(0.5, n) for n in map(int, printed.table(12)["50"])]
+    cases += [(share / 100, ROWS) for share in (40, 30, 20, 10, 8, 6, 4, 2)]
+    for made_for, n in cases:
+        n_train = 7 * n // 3
+        pairs = printed.copied(made_for, n_train), printed.afresh(made_for, n_train)
+        both = [percent(simulated(made_for, made_for, n, afresh=new)) for new in (False, True)]
+        slopes = [f"{slope:.6f}" for slope, _ in pairs]
+        shown = [f"{value:.4f}" for value in both]
+        rows.append([f"{100 * made_for:g} %, {n:,} test rows", *slopes, *shown])
+    heads = ["slope, copied", "slope, optimum", "TCE, copied", "TCE, optimum"]
+    return markdown(["made for and used at", *heads], rows)
 
 
-def table_10() -> str:
-    """Return Table 10: levels of the test."""
-    rows = {
-        used(share): (
-            [percent(simulated(0.5, share), alpha=level) for level in printed.LEVELS],
-            printed.TABLE_10[share],
+def stored(path: Path = STORED) -> dict[str, Any]:
+    """Return stored results."""
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return found
+
+
+def table_1() -> str:
+    """Return Table 1 from the stored result: errors of three kinds of bins."""
+    ours = stored()[SOURCE_VERSION]["satimage, RF: Table 1"]
+    rows = [
+        [name, *(f"{x:.4f} ({y:.3f})" for x, y in zip(ours[place], theirs, strict=True))]
+        for place, (name, theirs) in enumerate(
+            zip(("total error", "mean error within bins"), printed.table(1).values(), strict=True)
         )
-        for share in USED_AT
-    }
-    return by_setting("level of the test", printed.LEVELS, rows)
-
-
-def refitted(row: printed.Refitted, model: GaussianDiscriminant, n: int) -> float:
-    """Return the error of a model with coefficients of its own, on `n` test rows."""
-    data = model.source_data(n_train=7 * n // 3, n_test=n)
-    return percent((data[3], expit(row.intercept + row.slope * data[2])))
-
-
-def table_12() -> str:
-    """Return Table 12: a calibrated model on more and more rows."""
-    rows = printed.TABLE_12
-    ours = [refitted(row, GaussianDiscriminant(0.5), n) for n, row in rows.items()]
-    named = {"TCE": (ours, [row.tce for row in rows.values()])}
-    return by_setting("test rows", [f"{n:,}" for n in rows], named)
-
-
-def table_13() -> str:
-    """Return Table 13: calibrated models for other prevalences."""
-    rows = printed.TABLE_13
-    ours = [refitted(row, GaussianDiscriminant(share), 6000) for share, row in rows.items()]
-    named = {"TCE": (ours, [row.tce for row in rows.values()])}
-    return by_setting("prevalence", rows, named)
+    ]
+    return markdown(["satimage, random forest", *CRITERION_BINS], rows)
 
 
 def real_table() -> str:
-    """Return cells of Tables 3 and 14 from the stored results."""
-    stored = json.loads(STORED.read_text(encoding="utf-8"))
-    rows = [
-        [f"{data}, {method}", *beside(stored[f"{data}, {method}"], theirs)]
-        for (data, method), theirs in printed.TABLES_3_AND_14.items()
-    ]
-    return markdown(["data, method", "TCE", "TCE(Q)", "ECE", "ACE"], rows)
+    """Return rows of Tables 3 and 14, with TCE of a later library beside them."""
+    found, rows = stored(), []
+    for name, theirs in printed.real_rows().items():
+        cells = [cell(x, y) for x, y in zip(found[SOURCE_VERSION][name], theirs, strict=True)]
+        rows.append([name, *cells, f"{found[LATER_VERSION][name][0]:.4f}"])
+    heads = [name for name in COLUMNS if name != "TCE(V)"]
+    return markdown(["data, method", *heads, f"TCE, scikit-learn {LATER_VERSION}"], rows)
 
 
-def used(share: float) -> str:
-    """Return how a row is called."""
-    return f"used at {100 * share:g} %"
+def table_5() -> str:
+    """Return Table 5: what is printed, and our numbers where they were computed."""
+    ours, rows = stored(IMAGENET), []
+    for name, theirs in printed.table(5).items():
+        shown = [f"{value:.3f}" for value in ours[name][:1]]
+        shown += [f"{theirs[0]:.2f}", *(f"{value:.4f}" for value in theirs[1:])]
+        rows.append([name, *shown])
+    heads = ["TCE, ours", "TCE, printed", "ECE", "ACE", "MCE", "MCE(Q)"]
+    return markdown(["network", *heads], rows)
 
 
-def beside(ours: Sequence[float], theirs: Sequence[float]) -> list[str]:
-    """Return cells that hold our number and, in brackets, the printed one."""
-    return [f"{x:.4f} ({y:.4f})" for x, y in zip(ours, theirs, strict=True)]
+def table_2_beside() -> str:
+    """Return Table 2 beside the printed one."""
+    theirs = {head_of(row): row[2:] for row in printed.TABLE_2}
+    heads = ["made for → used at", "TCE", "TCE(Q)", "ECE", "ACE"]
+    return markdown(heads, lines(table_2(), theirs))
 
 
-BLOCKS = {
-    "table-2": table_2,
-    "table-6": table_6,
-    "table-7": table_7,
-    "tests": tables_8_and_11,
-    "table-9": table_9,
-    "table-10": table_10,
-    "table-12": table_12,
-    "table-13": table_13,
+def table_13_beside() -> str:
+    """Return Table 13 beside the printed one."""
+    heads = ["made for to used at, in per cent", *COLUMNS]
+    return markdown(heads, lines(table_13(), printed.table(13)))
+
+
+BLOCKS: dict[str, Callable[[], str]] = {
+    "table-1": table_1,
+    "table-2": table_2_beside,
+    **{f"table-{number}": partial(by_prevalence, number) for number in BY_PREVALENCE},
+    "table-13": table_13_beside,
+    "tests": t_tests,
+    "afresh": fitted_afresh,
     "real": real_table,
+    "table-5": table_5,
 }
 
 
@@ -205,24 +270,39 @@ def rewritten(text: str) -> str:
     return filled(text, {name: build() for name, build in BLOCKS.items()})
 
 
-def store_real() -> None:
-    """Fit the models whose data are installed and store what they give."""
-    found = json.loads(STORED.read_text(encoding="utf-8")) if STORED.exists() else {}
-    for data, method in printed.TABLES_3_AND_14:
-        if lacking := real.missing(data):
-            print(f"{data}: not computed, {lacking} is not installed")
-            continue
-        found[f"{data}, {method}"] = real.measured(*real.predictions(data, method))
-        print(f"{data}, {method}: {found[f'{data}, {method}']}")
+def measured(data: Labelled) -> list[float]:
+    """Return the six numbers of Tables 3 and 14."""
+    found = seven(data)
+    return found[:2] + found[3:]
+
+
+def store_real(path: Path) -> None:
+    """Measure predictions that `real` has written, and store the numbers by library version."""
+    found = stored() if STORED.exists() else {}
+    with np.load(path) as given:
+        version = str(given["scikit-learn"])
+        rows: dict[str, Any] = {
+            name: measured((given[name][0].astype(np.int64), given[name][1]))
+            for name in printed.real_rows()
+        }
+        label, prob = given["satimage, RF"]
+        both = [criterion((label.astype(np.int64), prob), one) for one in CRITERION_BINS.values()]
+    rows["satimage, RF: Table 1"] = [[round(pair[place], 4) for pair in both] for place in (0, 1)]
+    found[version] = rows
     STORED.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
 
 
-def main() -> None:
+def main(arguments: list[str] | None = None) -> None:
     """Bring the page up to date."""
     parser = argparse.ArgumentParser(description="Rewrite the tables of book/tce_tables.md.")
-    parser.add_argument("--real", action="store_true", help="fit the models on real data first")
-    if parser.parse_args().real:
-        store_real()
+    parser.add_argument("--real", type=Path, help="measure the predictions in this file first")
+    parser.add_argument("--imagenet", action="store_true", help="measure the authors' files first")
+    options = parser.parse_args(arguments)
+    if options.real:
+        store_real(options.real)
+    if options.imagenet:
+        rows = {name: measured(data) for name, data in imagenet.predictions().items()}
+        IMAGENET.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
     PAGE.write_text(rewritten(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
 
 

@@ -2,8 +2,13 @@
 
 Each data set needs a package of its own, which calibkit does not ask for. The protocol standardises
 with the mean of *all* rows and splits 70 to 30 without stratification; both are the source's.
+
+This file needs NumPy and scikit-learn alone. So the source's versions can run it, in an environment
+of their own: ``python book/experiments/tce/real.py predictions.npz`` (scikit-learn 1.2.2, NumPy
+1.24), and ``python -m book.experiments.tce --real predictions.npz`` measures what it wrote.
 """
 
+import sys
 import warnings
 from collections.abc import Callable
 from importlib import import_module
@@ -12,13 +17,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import sklearn
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
+from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
 from sklearn.neural_network import MLPClassifier
 from sklearn.svm import SVC
-
-from calibkit import bins, significance
 
 Table = tuple[NDArray[np.float64], NDArray[np.int64]]
 
@@ -63,15 +69,20 @@ def missing(name: str) -> str:
     return "" if find_spec(module) else PACKAGES[module]
 
 
-def method(name: str) -> BaseEstimator:
-    """Return the source's SVM or MLP."""
-    if name == "SVM":
-        return SVC(probability=True, random_state=0)
-    return MLPClassifier((1000,), max_iter=10_000, random_state=0)
+METHODS: dict[str, Callable[[], BaseEstimator]] = {
+    "LR": lambda: LogisticRegression(max_iter=10_000, random_state=0),
+    "SVM": lambda: SVC(probability=True, random_state=0),
+    "RF": lambda: RandomForestClassifier(max_depth=10, random_state=0),
+    "GB": lambda: GradientBoostingClassifier(random_state=0),
+    "MLP": lambda: MLPClassifier((1000,), max_iter=10_000, random_state=0),
+}
 
 
-def predictions(data: str, name: str) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Return test labels and predictions of one method on one data set."""
+def predictions(data: str, method: str) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return test labels and predictions of one method on one data set, in increasing order.
+
+    Among equal predictions the order is that of NumPy's sort, as in the source's code.
+    """
     features, label = SETS[data][1]()
     spread = features.std(axis=0)
     scaled = (features - features.mean(axis=0)) / np.where(spread == 0, 1, spread)
@@ -79,26 +90,24 @@ def predictions(data: str, name: str) -> tuple[NDArray[np.int64], NDArray[np.flo
     with warnings.catch_warnings():
         # scikit-learn 1.9 announces the end of SVC's own probabilities, which the source used.
         warnings.simplefilter("ignore", FutureWarning)
-        fitted: Any = method(name).fit(parts[0], parts[2])
-        return parts[3], fitted.predict_proba(parts[1])[:, 1]
+        fitted: Any = METHODS[method]().fit(parts[0], parts[2])
+        prob = fitted.predict_proba(parts[1])[:, 1]
+    order = np.argsort(prob)
+    return parts[3][order], prob[order]
 
 
-def index_bins(prob: NDArray[np.float64], n_bins: int = 10) -> bins.FixedEdges:
-    """Return the source's quantile bins: cut the sorted rows at ``floor(n k / n_bins)``."""
-    ordered = np.sort(prob)
-    cuts = len(prob) * np.arange(1, n_bins) // n_bins
-    return bins.FixedEdges((0.0, *((ordered[cuts - 1] + ordered[cuts]) / 2).tolist(), 1.0))
+def main(path: str) -> None:
+    """Write the predictions of all methods on the data sets that are installed."""
+    found: dict[str, Any] = {"scikit-learn": np.array(sklearn.__version__)}
+    for data in SETS:
+        if lacking := missing(data):
+            print(f"{data}: left out, {lacking} is not installed")
+            continue
+        for method in METHODS:
+            label, prob = predictions(data, method)
+            found[f"{data}, {method}"] = np.array([label, prob])
+    np.savez(path, **found)
 
 
-def measured(label: NDArray[np.int64], prob: NDArray[np.float64]) -> list[float]:
-    """Return TCE and TCE(Q) in per cent, ECE and ACE, to four digits."""
-    by_index = index_bins(prob)
-    shares = [
-        significance.test_based_calibration_error(label, prob, bins=binning, null_draws=0).value
-        for binning in (bins.PavaBC(), by_index)
-    ]
-    errors = [
-        float(significance.general_calibration_error(label, prob, bins=binning))
-        for binning in (10, by_index)
-    ]
-    return [round(value, 4) for value in (100 * shares[0], 100 * shares[1], *errors)]
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -2,8 +2,8 @@
 
 ``python -m book.experiments.verified`` redraws everything from stored numbers. ``--fake`` first
 computes those of the look-alike (about two minutes), ``--real`` those of the real predictions as
-well, which must be in the folder ``CALIBKIT_DATA``. Only results are stored, in
-``book/_data/verified.json``.
+well, ``--others`` those of further networks; these must be in the folder ``CALIBKIT_DATA``. Only
+results are stored, in ``book/_data``.
 """
 
 import argparse
@@ -26,6 +26,7 @@ from book.experiments.synthetic import (
     compare_calibrators,
     compare_estimators,
 )
+from book.experiments.verified import others
 from book.experiments.verified.draw import FIGURES, POPULATIONS, Studies, directive, draw_all
 from calibkit import CalibrationWarning, data
 from calibkit.fakes import vgg16_lookalike
@@ -199,6 +200,7 @@ def blocks(studies: Studies) -> dict[str, str]:
         "table-9": table_of_estimators(studies, "top"),
         "table-10": table_of_estimators(studies, "classes"),
         "table-11": table_of_medians(studies),
+        **others.blocks(),
     }
 
 
@@ -207,7 +209,11 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description="Rewrite book/verified.md and its figures.")
     parser.add_argument("--fake", action="store_true", help="compute the look-alike first")
     parser.add_argument("--real", action="store_true", help="compute the real predictions first")
+    parser.add_argument("--others", action="store_true", help="compute figures 2, 3, 4, 7 first")
     options = parser.parse_args(arguments)
+    if options.others:
+        found = json.dumps(others.compute(), separators=(",", ":"))
+        others.STORED.write_text(found + "\n", encoding="utf-8")
     for which in POPULATIONS:
         if getattr(options, which):
             stored = json.loads(STORED.read_text(encoding="utf-8")) if STORED.exists() else {}

@@ -74,9 +74,7 @@ def binned_errors(
     numbers = [as_count(number, "n_bins") for number in n_bins]
     parts = (as_count(sizes[0], "sizes"), as_count(sizes[1], "sizes"), as_count(sizes[2], "sizes"))
     if sum(parts) > population.n:
-        raise ValueError(
-            f"sizes need {sum(parts):,} rows, but the population has {population.n:,}."
-        )
+        raise ValueError(f"sizes need {sum(parts):,} rows, but there are {population.n:,}.")
     generator, n_splits = as_generator(rng), as_count(n_splits, "n_splits")
     splits = []
     for _ in range(n_splits):

@@ -342,4 +342,12 @@ PREDICTIONS = {
         why="The measured ECE is too large, and resampling adds more chance on top. No redraw "
         "comes near the truth, which is 0.",
     ),
+    "11i": Prediction(
+        question="1,000 predictions of a model that nobody calibrated. Which map is closest to "
+        "the truth?",
+        options=("15 equal-width bins", "15 equal-mass bins", "isotonic", "PL", "PL3"),
+        outcome="PL3",
+        why="Between logits the truth is a line here, and nearly one in many networks. Bins "
+        "need a number each, and isotonic regression follows chance.",
+    ),
 }

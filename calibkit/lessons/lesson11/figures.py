@@ -42,14 +42,8 @@ def learning_curves(
         ax.set_xticks(race.sizes.tolist(), [_short(int(size)) for size in race.sizes])
         ax.axvline(race.n, color=look.BAND, linewidth=6, alpha=0.3, zorder=1, gid="chosen")
         if 0 < race.untouched < np.inf:  # a logarithmic axis has no zero
-            ax.axhline(
-                race.untouched,
-                color=look.GREY,
-                linestyle="dashed",
-                linewidth=1.2,
-                label="left as it is",
-                gid="untouched",
-            )
+            style: dict[str, Any] = {"color": look.GREY, "linestyle": "dashed", "linewidth": 1.2}
+            ax.axhline(race.untouched, label="left as it is", gid="untouched", **style)
         lines = 0
         for m, method in enumerate(race.methods):
             _draw_curve(ax, race, m, code_of(method, m))

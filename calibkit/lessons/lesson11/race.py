@@ -3,8 +3,7 @@
 Each run draws a calibration set, fits every method to it, and measures the fitted maps on a grid
 of predictions whose true probabilities are known. So no test set adds noise of its own.
 
-Sources: Kumar, Liang and Ma (2019) sections 3 and 4; Kängsepp, Valk and Kull (2022) sections 3.4
-and 6.1; the review of calibration notions, section 5.
+Sources: Kumar, Liang and Ma (2019) sections 3, 4; Kängsepp et al. (2022) sections 3.4, 6.1.
 """
 
 from collections.abc import Callable

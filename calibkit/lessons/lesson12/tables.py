@@ -43,3 +43,36 @@ def binned_strong_error(y_true: Any, y_prob: Any, n_bins: int) -> tuple[float, i
     gaps = np.zeros((place.max() + 1, k))
     np.add.at(gaps, place.ravel(), y_prob - np.eye(k)[y_true])
     return float(np.abs(gaps).sum() / n), len(gaps)
+
+
+def label_conditional_error(y_true: Any, y_prob: Any) -> float:
+    """Return the confidence error given the predicted class: a mean over the classes' diagrams."""
+    predicted = y_prob.argmax(axis=1)
+    parts = [np.flatnonzero(predicted == k) for k in np.unique(predicted)]
+    errors = [
+        expected_calibration_error(y_true[rows], y_prob[rows], view="top-label").value
+        for rows in parts
+    ]
+    return float(np.average(errors, weights=[len(rows) for rows in parts]))
+
+
+def whole_vector_test(
+    y_true: Any, y_prob: Any, n_draws: int = 199, seed: int = 12
+) -> tuple[float, float]:
+    """Return the unbiased squared kernel calibration error of whole vectors, and its p-value.
+
+    ``mean over pairs of k(p_i, p_j) (y_i - p_i) . (y_j - p_j)`` with a Gaussian kernel of length
+    scale 0.2 and labels as unit vectors (Widmann et al., 2019, SKCE_uq); labels are redrawn.
+    """
+    n, k = y_prob.shape
+    squares = (y_prob**2).sum(axis=1)
+    apart = squares[:, None] + squares - 2 * y_prob @ y_prob.T
+    kernel = np.exp(-apart / (2 * 0.2**2))
+    np.fill_diagonal(kernel, 0)
+    rng, found = np.random.default_rng(seed), []
+    for draw in range(n_draws + 1):
+        passed = rng.random((n, 1)) > y_prob.cumsum(axis=1)[:, :-1]
+        label = passed.sum(axis=1) if draw else y_true
+        surplus = np.eye(k)[label] - y_prob
+        found.append(float((surplus * (kernel @ surplus)).sum()) / (n * (n - 1)))
+    return found[0], float(np.mean(np.array(found) >= found[0]))
