@@ -23,6 +23,7 @@ if sys.version_info < (3, 11):  # noqa: UP036
     found = ".".join(str(part) for part in sys.version_info[:2])
     sys.exit(f"calibkit needs Python 3.11 or newer; this is Python {found} ({sys.executable}).")
 
+from tools.live.site import NEEDS_TORCH  # noqa: E402
 from tools.virtual_environment import (  # noqa: E402
     ROOT,
     VENV,
@@ -164,6 +165,19 @@ def check_live() -> int:
     return pytest("live", "tests/test_live.py", "tests/test_live_pages.py", env=env)
 
 
+def check_node() -> int:
+    """Run three lessons in the Python of a page, without a page; each day has the next three."""
+    code = call(sys.executable, "-m", "tools.live.site", "--only-python")
+    if code:
+        return code
+    numbers = [path.name[:2] for path in notebook_paths() if path.name[:2] not in NEEDS_TORCH]
+    first = 3 * int(time.time() // 86_400)
+    chosen = [numbers[(first + k) % len(numbers)] for k in range(3)]
+    test = "tests/test_live.py::test_a_lesson_runs_and_prints_what_the_desktop_prints"
+    env = environment() | {"CALIBKIT_PYODIDE": str(ROOT / "build" / "live" / "pyodide")}
+    return pytest("node", *(f"{test}[{number}]" for number in chosen), env=env)
+
+
 def forget_outdated_book() -> None:
     """Remove an earlier build when the package, or a setting of the book, has changed.
 
@@ -193,13 +207,14 @@ STAGES: dict[str, tuple[str, Callable[[], int]]] = {
     "book": ("notebooks with data, the book, its pages", check_book),
     "browser": ("browser tests", browser_tests),
     "live": ("the site, its lessons in Node and in a browser", check_live),
+    "node": ("three lessons in the Python of a page", check_node),
     "portable": ("a sample of lessons as other processors compute", lambda: tool("portable")),
     "floors": ("the oldest packages allowed", lambda: tool("floors")),
 }
 # Only when asked for: it fetches a hundred megabytes and takes ten minutes.
 NAMED_ONLY = ("live",)
 # With `--long` too: what other stages see in another way, or what rarely changes.
-LONG = ("nbval", "floors")
+LONG = ("nbval", "floors", "node")
 LONG_STAGES: dict[str, Callable[[], int]] = {
     "unit": unit_tests,
     "browser": lambda: browser_tests("browser"),

@@ -26,6 +26,9 @@ from tools.notebook_files import NOTEBOOKS
 from tools.virtual_environment import Failure
 
 BUILT = os.environ.get("CALIBKIT_LIVE", "")
+# Lessons in Node need only what runs Python in a page: python dev.py test --only node
+PYTHON = os.environ.get("CALIBKIT_PYODIDE", "") or BUILT and f"{BUILT}/lite/static/pyodide"
+needs_python = pytest.mark.skipif(not PYTHON, reason="needs Pyodide: dev.py test --only node")
 needs_site = pytest.mark.skipif(not BUILT, reason="needs the site: python dev.py test --only live")
 IN_NODE = sorted(
     path for path in NOTEBOOKS.glob("*.ipynb") if path.name[:2] not in live.NEEDS_TORCH
@@ -174,6 +177,20 @@ def test_versions_fit_each_other() -> None:
     assert {*pyodide.STAND_INS, "calibkit", "pyodide-kernel"} <= set(options["packages"])
 
 
+def test_arrows_reach_the_sliders(tmp_path: Path) -> None:
+    def shortcut(*keys: str) -> dict[str, Any]:
+        return {"command": "notebook:move", "keys": [*keys], "selector": ":focus"}
+
+    kept = shortcut("ArrowDown")
+    keys = [shortcut("ArrowLeft"), kept, shortcut("ArrowRight")]
+    entries = [{"id": "a", "schema": {"jupyter.lab.shortcuts": keys}}, {"id": "b", "schema": {}}]
+    path = tmp_path / "all.json"
+    path.write_text(json.dumps(entries), encoding="utf-8")
+    live.leave_arrows_to_sliders(path)
+    written = json.loads(path.read_text(encoding="utf-8"))
+    assert [entry["schema"] for entry in written] == [{"jupyter.lab.shortcuts": [kept]}, {}]
+
+
 # --- what a reader is told when something fails --------------------------------------------------
 
 
@@ -268,12 +285,12 @@ def test_lessons_stand_there_without_outputs() -> None:
         assert not any(cell.get("outputs") for cell in cells)
 
 
-@needs_site
+@needs_python
 @pytest.mark.slow
 @pytest.mark.parametrize("lesson", IN_NODE, ids=lambda path: path.name[:2])
 def test_a_lesson_runs_and_prints_what_the_desktop_prints(lesson: Path) -> None:
     command = [str(live.program("node")), str(live.HERE / "lessons.mjs")]
-    command += [str(Path(BUILT, "lite", "static", "pyodide")), str(lesson)]
+    command += [PYTHON, str(lesson)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
     found = json.loads(done.stdout.splitlines()[-1])
@@ -426,14 +443,21 @@ def test_work_and_progress_survive_a_reload_and_can_be_taken_home(
 
 @needs_site
 @pytest.mark.browser
-@pytest.mark.parametrize("lesson", ["04_read_a_reliability_diagram", "12_go_multi_class"])
-def test_an_explorer_moves_by_keyboard(lite: Any, lesson: str) -> None:
+@pytest.mark.parametrize(
+    ("lesson", "explorer"),
+    [
+        ("04_read_a_reliability_diagram", "lesson04.diagram_lab()"),
+        ("12_go_multi_class", "lesson12.simplex_lens()"),
+    ],
+)
+def test_an_explorer_moves_by_keyboard(lite: Any, lesson: str, explorer: str) -> None:
     opened = lite(lesson)
     opened.run(opened.cell("open_lesson"))
-    shown = opened.run(opened.cell(r"^\S*\s*lesson\d\d\.\w+\(\)"))
+    shown = opened.run(opened.cell(re.escape(explorer)))
     shown.locator("img").first.wait_for()
     before = shown.locator("img").first.get_attribute("src")
     shown.locator("[role=slider]").first.focus()
+    opened.say("the slider has the focus")
     opened.page.keyboard.press("ArrowRight")
     opened.page.wait_for_function(
         "([cell, before]) => cell.querySelector('img')?.src !== before",

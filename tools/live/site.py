@@ -33,7 +33,7 @@ LITE_CONFIG: dict[str, Any] = {
     "no_sourcemaps": True,
     "no_unused_shared_packages": True,
 }
-WATCH = '<script defer src="../watch.js"></script>'
+WATCH = '<link rel="icon" href="favicon.ico"><script defer src="../watch.js"></script>'
 ELSEWHERE = 60  # megabytes of a first lesson, with the official packages as they are
 # The folder of a learner's progress, and the name that JupyterLite gives it for a moment.
 NEW_FOLDERS = (".progress", "Untitled Folder")
@@ -178,10 +178,20 @@ def lite(python: Path, target: Path) -> None:
         page = target / app / "index.html"
         html = page.read_text(encoding="utf-8")
         page.write_text(html.replace("</head>", WATCH + "</head>", 1), encoding="utf-8")
+    leave_arrows_to_sliders(target / "build" / "schemas" / "all.json")
     for name in NEW_FOLDERS:  # what a reader makes is asked for there too
         listing = target / "api" / "contents" / name / "all.json"
         listing.parent.mkdir(parents=True)
         listing.write_text(json.dumps(EMPTY | {"name": name, "path": name}), encoding="utf-8")
+
+
+def leave_arrows_to_sliders(schemas: Path) -> None:
+    """Take two keys from the notebook, which would otherwise never reach a slider in an output."""
+    entries = json.loads(schemas.read_text(encoding="utf-8"))
+    for entry in entries:
+        keys = entry["schema"].get("jupyter.lab.shortcuts", [])
+        keys[:] = [key for key in keys if key["keys"] not in (["ArrowLeft"], ["ArrowRight"])]
+    schemas.write_text(json.dumps(entries), encoding="utf-8")
 
 
 def first_visit(python: Path) -> int:
@@ -265,6 +275,9 @@ def options() -> argparse.ArgumentParser:
     parser.add_argument(
         "--no-book", action="store_true", help="bare pages with buttons, while you work on the site"
     )
+    parser.add_argument(
+        "--only-python", action="store_true", help="make only what runs Python in a page"
+    )
     source = parser.add_mutually_exclusive_group()
     source.add_argument(
         "--with-pyodide",
@@ -288,6 +301,10 @@ def main(arguments: list[str]) -> int:
     try:
         if chosen.serve:
             serve(site, chosen.port)
+        elif chosen.only_python:
+            LIVE.mkdir(parents=True, exist_ok=True)
+            builders()
+            print(python_for_pages())
         else:
             build(site, book=not chosen.no_book, pyodide_url=chosen.pyodide_url)
     except Failure as failure:
