@@ -161,7 +161,7 @@ def check_live() -> int:
     if code:
         return code
     env = environment() | {"CALIBKIT_LIVE": str(ROOT / "build" / "site")}
-    return pytest("live", "tests/test_live.py", env=env)
+    return pytest("live", "tests/test_live.py", "tests/test_live_pages.py", env=env)
 
 
 def forget_outdated_book() -> None:
@@ -339,7 +339,7 @@ def command_book(arguments: list[str]) -> int:
 
 def command_site(arguments: list[str]) -> int:
     """Build the book with lessons that run in the browser; `site --serve` shows it."""
-    if "--serve" not in arguments:
+    if not {"--serve", "--no-book", "--help", "-h"} & {*arguments}:
         prepare(READER, TORCH)
         code = build_book()
         if code:
@@ -387,6 +387,12 @@ def command_floors(arguments: list[str]) -> int:
     """Run the quick unit tests with the oldest packages that pyproject.toml allows."""
     prepare(LAB)
     return tool("floors", *arguments)
+
+
+def command_dist(arguments: list[str]) -> int:
+    """Build the wheel and the source archive, and use them as their users will."""
+    prepare(LAB)
+    return tool("dist", *arguments)
 
 
 def command_run(arguments: list[str]) -> int:
@@ -467,6 +473,7 @@ COMMANDS: dict[str, Callable[[list[str]], int]] = {
     "solved": command_solved,
     "portable": command_portable,
     "floors": command_floors,
+    "dist": command_dist,
     "run": command_run,
     "check": command_check,
     "lint": command_lint,

@@ -31,6 +31,7 @@ from calibkit.errors import (
     marginal_calibration_error,
     maximum_calibration_error,
     root_mean_square_calibration_error,
+    smooth_calibration_error,
     top_label_calibration_error,
 )
 from calibkit.reliability import BinTable, reliability_table, reliability_tables
@@ -94,6 +95,7 @@ __all__ = [
     "reliability_table",
     "reliability_tables",
     "root_mean_square_calibration_error",
+    "smooth_calibration_error",
     "spiegelhalter",
     "test_based_calibration_error",
     "top_label_calibration_error",

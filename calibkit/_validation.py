@@ -16,10 +16,16 @@ from calibkit._containers import events, unwrapped
 
 FloatArray = NDArray[np.floating[Any]]
 IntArray = NDArray[np.integer[Any]]
+FloatVector = NDArray[np.float64]
+FloatMatrix = NDArray[np.float64]
+IndexVector = NDArray[np.intp]
+BoolVector = NDArray[np.bool_]
 
 # Rows of probabilities may miss the sum 1 by this much, whatever their type: values that were
 # computed in float32 and stored in float64 (or printed with six digits) are honest input.
 ROW_SUM_TOLERANCE = 1e-5
+# Two computations of the same number may differ in the last digits; such numbers are equal.
+TIE = 1e-12
 # 8 192 rows at a time keep the working set inside the processor's cache.
 BLOCK_ROWS = 8_192
 
@@ -113,10 +119,10 @@ def as_choice(value: Any, name: str, options: Iterable[str]) -> str:
 
 
 def as_level(level: Any, name: str = "level") -> float:
-    as_number(level, name, "a number between 0 and 1", lambda value: True)
-    if not 0.0 < level < 1.0:
-        raise ValueError(f"{name} must lie strictly between 0 and 1 (e.g. 0.9), got {level!r}.")
-    return float(level)
+    """Check a probability that is neither 0 nor 1."""
+    if is_number(level) and 0.0 < level < 1.0:
+        return float(level)
+    raise ValueError(f"{name} must lie strictly between 0 and 1 (e.g. 0.9), got {level!r}.")
 
 
 def as_probabilities(y_prob: Any) -> FloatArray:
@@ -240,19 +246,22 @@ def as_labels(y_true: Any, prob: FloatArray, positive: Any = None) -> IntArray:
     return labels.astype(np.intp, copy=False) if large else labels
 
 
-def as_weights(sample_weight: Any, n: int) -> NDArray[np.float64]:
-    """Check the weights of n rows: finite, not negative, not all 0."""
-    weight = as_array(sample_weight, "sample_weight").astype(np.float64)
+def as_weights(
+    weights: Any, n: int, name: str = "sample_weight", units: str = "rows"
+) -> NDArray[np.float64]:
+    """Check the weights of n rows (or classes): finite, not negative, not all 0."""
+    weight = as_array(weights, name).astype(np.float64)
     if weight.shape != (n,):
-        raise ValueError(f"sample_weight has shape {weight.shape}; {n} rows need shape ({n},).")
+        raise ValueError(f"{name} has shape {weight.shape}; {n} {units} need shape ({n},).")
     bad = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
     if len(bad):
         raise ValueError(
-            f"sample_weight[{bad[0]}] = {float(weight[bad[0]])!r} is no weight; weights are finite "
+            f"{name}[{bad[0]}] = {float(weight[bad[0]])!r} is no weight; weights are finite "
             "and at least 0."
         )
     if not weight.any():
-        raise ValueError("sample_weight is 0 in every row; at least one row must count.")
+        one = "row" if units == "rows" else "class"
+        raise ValueError(f"{name} is zero in every {one}; at least one {one} must count.")
     return weight
 
 

@@ -5,30 +5,29 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from calibkit import __version__
-from calibkit.auditing import (
-    COMPARISON_CODES,
-    AuditReport,
-    AuditSettings,
-    Comparison,
-    audit,
+from calibkit.auditing import COMPARISON_CODES, AuditReport, Comparison, audit
+from calibkit.auditing._large import audit_stream, compare_rows, compare_stream
+from calibkit.auditing._pages import as_json, plain, write_whole
+from calibkit.auditing._readers import (
+    Predictions,
+    TooLarge,
+    keep,
+    rows_of_files,
+    side_by_side,
 )
-from calibkit.auditing._compare_files import compare_files, compare_stream
-from calibkit.auditing._large import audit_stream
-from calibkit.auditing._pages import as_json, is_free, plain, write_whole
-from calibkit.auditing._readers import Predictions, TooLarge, keep, rows_of_files
 from calibkit.auditing.report import CODES, FINDINGS
-from calibkit.counts import _sources
-from calibkit.counts._blocks import Dialect, Place, listed, quoted
-from calibkit.counts._columns import Columns, columns_of
+from calibkit.counts._blocks import Dialect, listed, quoted
+from calibkit.counts._columns import columns_of
+from calibkit.counts.files import column_names, resolve_all
 from calibkit.decisions.costs import as_costs
 from calibkit.doctor import doctor
-from calibkit.views import View
 
 OK, CONDITION_MET, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 _MEGABYTE = 2**20
@@ -65,9 +64,6 @@ class Refused(Exception):
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command with these arguments (by default those of the process).
 
-    The exit code is 0 if all is well, 1 if a condition of ``--fail-if`` is met, and 2 after wrong
-    use or bad input.
-
     >>> main(["audit", "missing.csv", "--label", "y", "--prob", "p"])
     2
     """
@@ -99,14 +95,8 @@ def _parser() -> argparse.ArgumentParser:
         ("audit", "audit predictions in files", _QUESTIONS),
         ("compare", "compare models on the same rows of files", _PAIRS),
     ):
-        command = commands.add_parser(
-            name,
-            help=help_,
-            description=words,
-            epilog=_EPILOG,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-            allow_abbrev=False,
-        )
+        raw: Any = {"formatter_class": argparse.RawDescriptionHelpFormatter, "allow_abbrev": False}
+        command = commands.add_parser(name, help=help_, description=words, epilog=_EPILOG, **raw)
         _add_options(command, name)
     commands.add_parser(
         "doctor",
@@ -128,6 +118,8 @@ def _add_options(parser: argparse.ArgumentParser, command: str) -> None:
     add("--prob", action="append", metavar="COLUMN", help=several)
     if command == "audit":
         add("--logits", action="append", metavar="COLUMN", help="the same, for logits")
+        correct = "the predicted class: --prob is the confidence that it is the label"
+        add("--predicted", metavar="COLUMN", help=correct)
     add("--positive", metavar="LABEL", help="the label that means y = 1, e.g. yes")
     add("--classes", metavar="A,B", help="the label of each --prob column, in their order")
     add("--group", metavar="COLUMN", help="groups to compare")
@@ -149,9 +141,8 @@ def _add_options(parser: argparse.ArgumentParser, command: str) -> None:
     add("--markdown", metavar="FILE", help="write Markdown")
     add("--json", metavar="FILE", help="write JSON; - for standard output, instead of the text")
     add("--quiet", action="store_true", help="print nothing but errors")
-    condition = "exit code 1 if the report has one of these codes, e.g. 'miscalibrated, costly'; "
-    condition = condition.replace("miscalibrated, costly", f"{_CODES[command][0]}")
-    condition += f"codes: {', '.join(_CODES[command])}"
+    codes = f"e.g. '{_CODES[command][0]}'; codes: {', '.join(_CODES[command])}"
+    condition = f"exit code 1 if the report has one of these codes, {codes}"
     add("--fail-if", action="append", default=[], metavar="CODES", help=condition)
 
 
@@ -187,13 +178,14 @@ def _check_outputs(options: argparse.Namespace) -> None:
         target = getattr(options, name)
         if target is None or (target == "-" and name == "json"):
             continue
-        nowhere = target in ("", "-") or not Path(target).parent.is_dir()
-        if nowhere or not is_free(Path(target)):
+        path = Path(target)
+        nowhere = target in ("", "-") or not path.parent.is_dir()
+        if nowhere or (path.exists() and not path.is_file()):
             raise Refused(f"--{name}: {quoted(target)} names no file in a folder that exists.")
-        if not os.access(Path(target).parent, os.W_OK):
+        if not os.access(path.parent, os.W_OK):
             raise Refused(f"--{name}: nothing may be written beside {quoted(target)}.")
-        place = Path(target).resolve()
-        if any(place == Path(path).resolve() for path in options.paths):
+        place = path.resolve()
+        if place in map(Path.resolve, map(Path, options.paths)):
             raise Refused(f"--{name}: {quoted(target)} would overwrite the predictions.")
         if place in places:
             raise Refused(f"--{name}: {quoted(target)} is named for two reports; name two files.")
@@ -206,100 +198,87 @@ def _audit(options: argparse.Namespace) -> AuditReport:
     if options.prob and options.logits:
         raise Refused("give --prob or --logits, not both.")
     columns = options.prob or options.logits
-    blocks = _reader(options, _columns(options, columns, logits=bool(options.logits)))
-    shared = _shared(options) | {"settings": AuditSettings(bins=options.bins)}
-    rows = _kept(options, [blocks])
+    files, shared = _files(options, columns, logits=bool(options.logits)), _shared(options)
+    read = partial(rows_of_files, files, progress=not options.quiet and sys.stderr.isatty())
+    rows = _kept(options, read)
     if rows is None:
-        return audit_stream(blocks(), **shared)
-    return audit(**rows[0].arguments, **shared)
+        return audit_stream(read(), **shared)
+    return audit(**rows.arguments, **shared)
 
 
 def _compare(options: argparse.Namespace) -> Comparison:
     prob = [name for text in options.prob or [] for name in _parts(text)]
-    _columns(options, prob)  # says what is missing
+    _refuse_missing(options, prob)
     names = [name.replace("*", "").rstrip("_-. ") or name for name in prob]
     if len(prob) < 2 or len(set(names)) < len(names):
         raise Refused("--prob names two or more different models, e.g. --prob old,new.")
-    readers = [_reader(options, _columns(options, [name])) for name in prob]
-    shared = _shared(options) | {"bins": options.bins}
-    rows = _kept(options, readers)
+    files, shared = side_by_side([_files(options, [p]) for p in prob]), _shared(options)
+    read = partial(
+        rows_of_files, files, models=len(prob), progress=not options.quiet and sys.stderr.isatty()
+    )
+    rows = _kept(options, read)
     if rows is None:
-        streams = {name: reader() for name, reader in zip(names, readers, strict=True)}
-        return compare_stream(streams, **shared)
-    return compare_files(dict(zip(names, rows, strict=True)), **shared)
+        return compare_stream(read(), names, **shared)
+    return compare_rows(rows, names, **shared)
 
 
 def _shared(options: argparse.Namespace) -> dict[str, Any]:
     # The name of a file may be in any encoding; that of a report is not.
     names = ", ".join(os.fsencode(Path(p).name).decode("utf-8", "replace") for p in options.paths)
     return {
-        "view": _view(options.view),
+        "view": int(options.view) if (options.view or "").isdecimal() else options.view,
         # Read before the file is: a slip is told at once.
         "costs": None if options.costs is None else as_costs(options.costs),
         "title": options.title or names,
+        "bins": options.bins,
         "rng": options.seed,
     }
 
 
-Reader = Callable[[], Iterator[Predictions]]
-
-
-def _reader(options: argparse.Namespace, wanted: Columns) -> Reader:
-    """Return what reads the rows of these columns, from the beginning."""
+def _kept(
+    options: argparse.Namespace, read: Callable[[], Iterator[Predictions]]
+) -> Predictions | None:
+    """Return all rows, or None where they are to be counted in a stream."""
     if options.memory_limit < 0:
         raise Refused("--memory-limit is a number of megabytes, at least 0.")
-    if len({Path(path).resolve() for path in options.paths}) < len(options.paths):
-        raise Refused("a file is named twice; its rows would count twice.")
-    files = _sources.resolve_all(options.paths, wanted)
-    show = not options.quiet and sys.stderr.isatty()
-    return lambda: rows_of_files(files, progress=show)
-
-
-def _kept(options: argparse.Namespace, readers: Sequence[Reader]) -> list[Predictions] | None:
-    """Return all rows, or None where they are to be counted in a stream."""
     if options.large:
         return None
-    place, limit = Place(options.paths[0]), options.memory_limit * _MEGABYTE
     try:
-        rows = [keep(reader(), place, limit // len(readers)) for reader in readers]
+        return keep(read(), options.memory_limit * _MEGABYTE)
     except TooLarge:
         note = f"calibkit: note: more than {options.memory_limit} MB of rows; counting them in "
         _say(f"{note}a stream (see --memory-limit)", error=True)
         return None
-    if rows[0].scores.ndim == 1 and not rows[0].y_true.any():
-        raise Refused("y = 1 never occurs. Is the positive label the right one?")
-    return rows
 
 
-def _columns(
-    options: argparse.Namespace, prob: Sequence[str] | None, *, logits: bool = False
-) -> Columns:
-    marks = {"delimiter": options.delimiter, "decimal": options.decimal}
-    dialect = Dialect.checked(**marks)
-    if not options.label or not prob:
-        missing = "--label" if not options.label else "--prob"
-        names = _sources.names(options.paths[0], dialect)
-        raise Refused(
-            f"{missing} is missing. The columns of {quoted(options.paths[0])} are {listed(names)}; "
-            f"choose one, e.g. {missing} {quoted(names[0])}."
-        )
-    return columns_of(
-        options.label,
-        prob,
-        positive=options.positive,
-        classes=None if options.classes is None else _parts(options.classes),
-        group=options.group,
-        logits=logits,
-        **marks,
+def _refuse_missing(options: argparse.Namespace, prob: Sequence[str] | None) -> None:
+    if options.label and prob:
+        return
+    missing = "--prob" if options.label else "--label"
+    names = column_names(options.paths[0], Dialect.checked(options.delimiter, options.decimal))
+    raise Refused(
+        f"{missing} is missing. The columns of {quoted(options.paths[0])} are {listed(names)}; "
+        f"choose one, e.g. {missing} {quoted(names[0])}."
     )
+
+
+def _files(options: argparse.Namespace, prob: Sequence[str] | None, *, logits: bool = False) -> Any:
+    """Return the files with their columns, looked up in each."""
+    _refuse_missing(options, prob)
+    names = ("positive", "group", "delimiter", "decimal")
+    wanted = columns_of(
+        options.label,
+        prob or (),
+        classes=None if options.classes is None else _parts(options.classes),
+        predicted=getattr(options, "predicted", None),
+        logits=logits,
+        **{name: getattr(options, name) for name in names},
+    )
+    return resolve_all(options.paths, wanted)
 
 
 def _parts(text: str) -> list[str]:
     return [part.strip() for part in text.split(",")]
-
-
-def _view(text: str | None) -> View | None:
-    return int(text) if text is not None and text.isdecimal() else text
 
 
 def _write(report: AuditReport | Comparison, options: argparse.Namespace) -> None:

@@ -4,11 +4,10 @@ import os
 import platform
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, requires, version
 from itertools import takewhile
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,20 +19,6 @@ CORE = ("numpy", "scipy", "scikit-learn", "joblib")
 # Other front ends than JupyterLab will do, and torch serves one lesson.
 LAB = {"matplotlib": True, "ipywidgets": True, "jupyterlab": False, "torch": False}
 SAY = {
-    "ok": "ok",
-    "missing": "missing; run: pip install {name}",
-    "old": "too old; {bound} or later is needed",
-    "optional": "not installed ({use})",
-    "data": "optional real data",
-    "data set": "CALIBKIT_DATA names a folder",
-    "data unset": "CALIBKIT_DATA is not set; boxes that need it say so",
-    "lessons": "lessons",
-    "extra": "extra {extra}",
-    "complete": "installed ({use})",
-    "incomplete": "without {missing}; run: pip install 'calibkit[{extra}]' ({use})",
-    "failed": "failed: {kind}: {error}",
-    "wrong": "gives {value!r}, but {known!r} is right",
-    "right": "{value:.6f}, as it must be",
     "lessons good": "All is well: every lesson listed here can run.",
     "lessons bad": "Something is missing. Run the set-up command again (see the README).",
     "package good": "All is well.",
@@ -45,7 +30,7 @@ USES = {
     "jupyterlab": "the lab",
     "torch": "lesson 10 only",
     "lab": "lessons, figures, HTML reports",
-    "parquet": "Parquet files, fast CSV",
+    "parquet": "Parquet files",
     "nets": "small networks (lesson 10)",
     "maps": "structured matrix scaling",
     "cluster": "counting on a cluster",
@@ -60,8 +45,7 @@ _BOUND = re.compile(r">=\s*([\w.]+)")
 _EXTRA = re.compile(r"extra\s*==\s*[\"']([\w.-]+)")
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(NamedTuple):
     """One line: package, extra or check; its version; what was found; whether that is well."""
 
     what: str
@@ -70,18 +54,11 @@ class Finding:
     good: bool = True
 
 
-@dataclass(frozen=True, slots=True, repr=False)
 class Diagnosis(Result):
-    """What was found, as a short table.
+    """What was found, as a short table: `findings`, a tuple of `Finding`, and `about`."""
 
-    Parameters
-    ----------
-    findings : tuple of Finding
-    about : {"lessons", "package"}
-    """
-
-    findings: tuple[Finding, ...]
-    about: str
+    def __init__(self, findings: tuple[Finding, ...], about: str) -> None:
+        self.findings, self.about = findings, about
 
     @property
     def healthy(self) -> bool:
@@ -93,8 +70,7 @@ class Diagnosis(Result):
         return SAY[f"{self.about} {'good' if self.healthy else 'bad'}"]
 
     def __repr__(self) -> str:
-        marks = ("✗", "✓")
-        lines = [f"{marks[f.good]} {f.what:<20}{f.number:<12}{f.state}" for f in self.findings]
+        lines = [f"{'✗✓'[f.good]} {f.what:<20}{f.number:<12}{f.state}" for f in self.findings]
         return "\n".join([*map(str.rstrip, lines), self.describe()])
 
     def _columns(self) -> Mapping[str, NDArray[Any]]:
@@ -116,29 +92,31 @@ def doctor(about: str = "lessons") -> Diagnosis:
     >>> doctor().healthy
     True
     """
-    findings = [Finding("Python", platform.python_version(), SAY["ok"])]
-    findings += [Finding("calibkit", __version__, SAY["ok"])]
+    findings = [Finding("Python", platform.python_version(), "ok")]
+    findings += [Finding("calibkit", __version__, "ok")]
     findings += [_package(name) for name in CORE]
     if about == "package":
         return Diagnosis((*findings, *_extras(), *(_check(*one) for one in CHECKS.items())), about)
     findings += [_package(name, needed=needed) for name, needed in LAB.items()]
     folder = os.environ.get("CALIBKIT_DATA", "")
-    is_set = bool(folder) and Path(folder).is_dir()
-    findings.append(Finding(SAY["data"], "", SAY["data set" if is_set else "data unset"]))
+    state = "CALIBKIT_DATA is not set; boxes that need it say so"
+    if folder and Path(folder).is_dir():
+        state = "CALIBKIT_DATA names a folder"
     from calibkit.lessons import lessons
 
-    findings.append(Finding(SAY["lessons"], "", ", ".join(lessons())))
-    return Diagnosis(tuple(findings), about)
+    lines = Finding("optional real data", "", state), Finding("lessons", "", ", ".join(lessons()))
+    return Diagnosis((*findings, *lines), about)
 
 
 def _package(name: str, *, needed: bool = True) -> Finding:
     number, bound = installed_version(name), lowest_version(name)
     if not number:
-        state = SAY["missing"] if name in CORE else SAY["optional"]
-        return Finding(name, "", state.format(name=name, use=USES.get(name)), good=not needed)
+        missing = f"missing; run: pip install {name}"
+        state = missing if name in CORE else f"not installed ({USES.get(name)})"
+        return Finding(name, "", state, not needed)
     if bound and version_parts(number) < version_parts(bound):
-        return Finding(name, number, SAY["old"].format(bound=bound), good=not needed)
-    return Finding(name, number, SAY["ok"])
+        return Finding(name, number, f"too old; {bound} or later is needed", not needed)
+    return Finding(name, number, "ok")
 
 
 def _extras() -> Iterator[Finding]:
@@ -148,9 +126,8 @@ def _extras() -> Iterator[Finding]:
             wanted.setdefault(extra, []).append(package)
     for extra, packages in wanted.items():
         missing = ", ".join(package for package in packages if not installed_version(package))
-        state = SAY["incomplete" if missing else "complete"]
-        words = state.format(missing=missing, extra=extra, use=USES[extra])
-        yield Finding(SAY["extra"].format(extra=extra), "", words)
+        state = f"without {missing}; run: pip install 'calibkit[{extra}]'"
+        yield Finding(f"extra {extra}", "", f"{state if missing else 'installed'} ({USES[extra]})")
 
 
 def installed_version(name: str) -> str:
@@ -199,11 +176,10 @@ def _check(name: str, compute: Callable[[], tuple[float, float]]) -> Finding:
     try:
         value, known = compute()
     except Exception as error:  # whatever a broken installation does
-        words = SAY["failed"].format(kind=type(error).__name__, error=error)
-        return Finding(name, "", words, good=False)
-    good = abs(value - known) <= _DIGITS
-    words = SAY["right" if good else "wrong"].format(value=value, known=known)
-    return Finding(name, "", words, good=good)
+        return Finding(name, "", f"failed: {type(error).__name__}: {error}", good=False)
+    if abs(value - known) > _DIGITS:
+        return Finding(name, "", f"gives {value!r}, but {known!r} is right", good=False)
+    return Finding(name, "", f"{value:.6f}, as it must be")
 
 
 def _error() -> tuple[float, float]:
@@ -217,12 +193,11 @@ def _counted() -> tuple[float, float]:
 
 
 def _verdict() -> tuple[float, float]:
-    from calibkit.auditing import AuditSettings, audit
+    from calibkit.auditing import audit
     from calibkit.fakes import LogitDistortion
 
     data = LogitDistortion(slope=0.5).sample(600, rng=0)
-    settings = AuditSettings(n_draws=99, n_resamples=50, repairs=())
-    report = audit(data.y_true, data.y_prob, settings=settings)
+    report = audit(data.y_true, data.y_prob, n_draws=99, n_resamples=50, repairs=())
     return float(report.verdicts["calibration"] == "miscalibrated"), 1.0
 
 

@@ -85,6 +85,7 @@ def errors_with_a_view(view: Any, bins: Any = 5) -> dict[str, Measure]:
         "debiased": lambda y, p: ck.debiased_calibration_error(y, p, **o),
         "test_based": lambda y, p: ck.test_based_calibration_error(y, p, null_draws=3, rng=0, **o),
         "general": lambda y, p: ck.general_calibration_error(y, p, **o),
+        "smooth": lambda y, p: ck.smooth_calibration_error(y, p, view=view),
     }
 
 
@@ -114,6 +115,9 @@ def measures_without_view() -> dict[str, Measure]:
     return {
         "class_wise": lambda y, p: ck.class_wise_calibration_error(y, p, bins=5),
         "marginal": ck.marginal_calibration_error,
+        "marginal, weighted classes": lambda y, p: ck.marginal_calibration_error(
+            y, p, class_weights=np.arange(1, 1 + (np.shape(p)[1] if np.ndim(p) == 2 else 2))
+        ),
         "top_label": ck.top_label_calibration_error,
         "brier_score": ck.brier_score,
         "brier_score_mean": lambda y, p: ck.brier_score(y, p, classes="mean"),

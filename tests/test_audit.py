@@ -821,3 +821,27 @@ def test_groups_without_a_name_are_refused(missing: Any) -> None:
         names[3] = getattr(pd, missing) if isinstance(missing, str) else missing
     with pytest.raises(ValueError, match=r"groups\[3\] is missing"):
         audit(np.arange(40) % 2, np.full(40, 0.5), groups=names, settings=QUICK)
+
+
+# Half of the breast cancer data, held out from a forest of 50 trees: votes for malignant, rows
+# with so many, and malignant ones among them. One row without a vote was malignant.
+FOREST = np.array(
+    """0 125 1, 1 14 0, 2 8 1, 3 4 0, 4 5 1, 5 4 1, 8 4 0, 9 3 0, 10 2 0, 14 3 0, 15 2 0, 16 3 1,
+    17 1 0, 19 4 2, 20 2 1, 21 1 1, 23 1 0, 26 2 1, 28 1 1, 29 1 1, 30 1 1, 31 1 0, 32 2 2,
+    33 2 2, 34 1 1, 37 1 1, 41 2 2, 42 4 4, 43 4 4, 44 3 3, 45 2 2, 46 1 1, 47 5 5, 48 8 8,
+    49 19 19, 50 39 39""".replace(",", " ").split(),
+    dtype=int,
+).reshape(-1, 3)
+
+
+def test_a_forest_with_one_contradicted_zero_agrees_with_the_null_level() -> None:
+    votes, rows, events = FOREST.T
+    y = np.concatenate([np.arange(n) < k for n, k in zip(rows, events, strict=True)]).astype(int)
+    prob = np.repeat(votes / 50, rows)
+    null = ck.null_level(ck.expected_calibration_error, y, prob, bins=15, rng=0)
+    assert len(y) == 285 and 0.2 < null.p_value < 0.4
+    report = audit(y, prob, bins=15, repairs=())
+    assert "impossible statements" in report.codes
+    assert report["impossible"].numbers["rows"] == 1
+    assert report.verdicts["calibration"] == "no evidence"
+    assert "mixed" not in report.headline and "1 row says 0" in report.headline

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from calibkit import cli, doctor
+from calibkit.auditing import audit
 from calibkit.auditing.report import CODES
 from calibkit.cli import main
 from calibkit.fakes import LogitDistortion
@@ -201,6 +202,29 @@ def _quick(bins: int) -> Any:
     from calibkit.auditing import AuditSettings
 
     return AuditSettings(bins=bins, n_draws=99, n_resamples=50, repairs=())
+
+
+@pytest.mark.parametrize("kind", ["csv", "npz"])
+def test_a_predicted_class_with_its_confidence(
+    folder: Path, capsys: pytest.CaptureFixture[str], kind: str
+) -> None:
+    label, prob = class_data(300, n_classes=3)
+    said, top = prob.argmax(axis=1), prob.max(axis=1)
+    names = np.array(["cat", "dog", "owl"])
+    columns = {"true": names[label], "said": names[said], "sure": top}
+    if kind == "npz":
+        np.savez("log.npz", **columns)
+    else:
+        lines = [",".join(map(str, row)) for row in zip(*columns.values(), strict=True)]
+        Path("log.csv").write_text("\n".join(["true,said,sure", *lines]), encoding="utf-8")
+    chosen = ("--label", "true", "--prob", "sure", "--predicted", "said")
+    assert run(f"log.{kind}", *chosen, "--json", "-") == 0
+    found = json.loads(capsys.readouterr().out)
+    direct = audit((label == said).astype(int), top)
+    assert found["headline"] == direct.headline
+    assert found["answers"][2]["numbers"] == direct.to_dict()["answers"][2]["numbers"]
+    assert run(f"log.{kind}", *chosen, "--positive", "cat") == 2
+    assert "no positive label" in capsys.readouterr().err
 
 
 # --- what it refuses: one sentence, exit code 2, nothing written ----------------------------------

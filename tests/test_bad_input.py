@@ -253,7 +253,7 @@ BAD_BINS = (0, -1, 2.5, True, "ten", ck.EqualMass, None, [0, 0.5, 1], np.nan)
 def with_bins(bins: Any) -> dict[str, Callable[[Any, Any], Any]]:
     """Return everything that takes bins."""
     found = errors_with_a_view(None, bins)
-    del found["adaptive"]
+    del found["adaptive"], found["smooth"]
     found |= {
         "class_wise": lambda y, p: ck.class_wise_calibration_error(y, p, bins=bins),
         "marginal": lambda y, p: ck.marginal_calibration_error(y, p, bins=bins),

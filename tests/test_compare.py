@@ -12,7 +12,7 @@ from scipy.special import expit, logit
 
 import calibkit as ck
 from calibkit.auditing import COMPARISON_CODES, Comparison, compare
-from calibkit.auditing._compare_files import compare_stream
+from calibkit.auditing._large import compare_stream
 from calibkit.auditing._readers import Predictions
 from calibkit.corp import corp_decomposition
 from calibkit.decisions import policy_cost
@@ -170,9 +170,10 @@ def test_nothing_is_concluded_from_a_handful_of_events(events: int) -> None:
     found = compare(y, models, costs=(1, 1), groups=np.arange(400) % 2, **QUICK)
     assert set(found.verdict.tolist()) <= {"not separated", "equal"}
     assert "too few to compare b with a" in found.headline
-    streams = {name: _cut(y, prob, [400]) for name, prob in models.items()}
     if events:
-        many = compare_stream(streams, costs=(1, 1), sample=200, **QUICK)
+        many = compare_stream(
+            _cut(y, models, [400]), list(models), costs=(1, 1), sample=200, **QUICK
+        )
         assert set(many.verdict.tolist()) <= {"not separated", "equal"}
 
 
@@ -183,6 +184,19 @@ def test_nothing_is_concluded_from_a_handful_of_other_decisions() -> None:
     found = compare(y, {"a": models["fair"], "near": near}, costs=(1, 1), **QUICK)
     assert row(found, "cost")["difference"] > 0
     assert row(found, "cost")["verdict"] == row(found, "Brier score")["verdict"] == "not separated"
+
+
+def test_a_cost_needs_rows_decided_better_and_worse() -> None:
+    """Thirty false alarms less are no proof where a miss costs thirty."""
+    y = (np.arange(400) < 100).astype(np.int64)
+    first, other = np.where(y, 0.9, 0.02), np.where(y, 0.9, 0.02)
+    first[-30:] = 0.2
+    found = compare(y, {"a": first, "b": other}, costs=(1, 30), groups=["all"] * 400, **QUICK)
+    assert row(found, "cost")["difference"] == -30 / 400
+    assert row(found, "cost")["verdict"] == "not separated" and "some worse" in found.headline
+    assert found.groups is not None and found.groups._columns()["verdict"][0] == "not separated"
+    cheap = compare(y, {"a": first, "b": other}, costs=(1, 5), **QUICK)
+    assert row(cheap, "cost")["verdict"] == "better"
 
 
 BAD: dict[str, tuple[Any, dict[str, Any], str]] = {
@@ -255,8 +269,8 @@ def test_the_figures_show_all_models() -> None:
 # --- in a stream ---------------------------------------------------------------------------
 
 
-def _cut(y: Any, prob: Any, sizes: list[int]) -> Iterator[Predictions]:
-    start = 0
+def _cut(y: Any, models: dict[str, Any], sizes: list[int]) -> Iterator[Predictions]:
+    prob, start = np.column_stack(list(models.values())), 0
     for size in sizes:
         rows = slice(start, start + size)
         yield Predictions(
@@ -272,9 +286,8 @@ def test_a_stream_has_the_scores_of_all_rows(n_classes: int) -> None:
         y, prob = class_data(3000)
         models = {"a": prob, "b": prob**2 / (prob**2).sum(axis=1, keepdims=True)}
     costs = 1 - np.eye(n_classes)
-    cuts = zip(models.items(), ([1000, 2000], [700, 700, 1600]), strict=True)
-    streams = {name: _cut(y, prob, sizes) for (name, prob), sizes in cuts}
-    found = compare_stream(streams, costs=costs, sample=1000, **QUICK)
+    blocks = _cut(y, models, [700, 700, 1600])
+    found = compare_stream(blocks, list(models), costs=costs, sample=1000, **QUICK)
     whole = compare(y, models, costs=costs, **QUICK)
     assert found.n == 3000
     for measure in ("cost", "log loss", "Brier score"):

@@ -15,7 +15,7 @@ from scipy.optimize import isotonic_regression
 import calibkit as ck
 from calibkit.corp import corp_decomposition
 from calibkit.counts import CountTable, _store
-from calibkit.counts._cells import BLOCK, STEPS, Adder, grid_edges
+from calibkit.counts._measures import BLOCK, STEPS, Adder, grid_edges
 from tests.helpers import binary_data, class_data, coarse_binary
 
 USUAL = (1, 2, 5, 10, 12, 15, 20, 25, 30, 50, 100)
@@ -255,19 +255,6 @@ def test_fitted_blocks_of_shards_do_not_add_up_but_counts_do() -> None:
     assert table.corp().discrimination == pytest.approx(whole.discrimination, abs=5e-4)
 
 
-def test_a_sample_has_the_shares_of_the_table() -> None:
-    label, prob = rows(50_000)
-    table = CountTable().update(label, prob)
-    drawn_label, drawn_prob = table.sample(5000, rng=1)
-    assert len(drawn_label) == len(drawn_prob) == 5000
-    assert abs(drawn_label.mean() - label.mean()) < 4 * np.sqrt(0.25 / 5000)
-    assert abs(drawn_prob.mean() - prob.mean()) < 4 * prob.std() / np.sqrt(5000)
-    everything = table.sample(10**6, rng=1)
-    assert same(CountTable().update(*everything), CountTable().update(*everything))
-    assert np.array_equal(CountTable().update(*everything).counts, table.counts)
-    assert np.array_equal(table.sample(10, rng=3)[1], table.sample(10, rng=3)[1])
-
-
 # --- what is refused -----------------------------------------------------------------------------
 
 
@@ -454,7 +441,7 @@ def test_a_table_that_would_unpack_to_gigabytes_is_refused(
 ) -> None:
     path = CountTable().update([0, 1], [0.2, 0.7]).save(tmp_path / "table.npz")
     assert path.stat().st_size < 10_000
-    monkeypatch.setattr(_store, "_LARGEST", 500_000)
+    monkeypatch.setattr(_store, "LARGEST", 500_000)
     with pytest.raises(ValueError, match="unpacks to"):
         CountTable.load(path)
 

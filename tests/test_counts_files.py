@@ -19,9 +19,9 @@ from calibkit.counts import (
     PredictionFileError,
     _blocks,
     _csv,
-    _sources,
     count_file,
     count_files,
+    files,
 )
 from tests.helpers import class_data
 from tests.test_counts import rows, same
@@ -41,14 +41,6 @@ def write_parquet(
 def write_csv(path: Path, text: str) -> Path:
     path.write_text(text, encoding="utf-8")
     return path
-
-
-@pytest.fixture(params=["pyarrow", "standard library"])
-def csv_engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Read CSV files with pyarrow, and as if it were not installed."""
-    if request.param != "pyarrow":
-        monkeypatch.setitem(sys.modules, "pyarrow", None)
-    return str(request.param)
 
 
 # --- the same table ------------------------------------------------------------------------------
@@ -179,14 +171,14 @@ def csv_of(label: Any, prob: Any, *, head: str = "y,p") -> str:
     return "\n".join([head, *lines]) + "\n"
 
 
-def test_csv(tmp_path: Path, csv_engine: str) -> None:
+def test_csv(tmp_path: Path) -> None:
     label, prob = rows(3000)
     path = write_csv(tmp_path / "log.csv", csv_of(label, prob))
     assert same(count_file(path, label="y", prob="p"), CountTable().update(label, prob))
 
 
 @pytest.mark.parametrize("name", ["log.csv.gz", "log.tsv"])
-def test_other_forms_of_csv(tmp_path: Path, csv_engine: str, name: str) -> None:
+def test_other_forms_of_csv(tmp_path: Path, name: str) -> None:
     label, prob = rows(300)
     text, path = csv_of(label, prob), tmp_path / name
     if name.endswith(".gz"):
@@ -196,13 +188,11 @@ def test_other_forms_of_csv(tmp_path: Path, csv_engine: str, name: str) -> None:
     assert same(count_file(path, label="y", prob="p"), CountTable().update(label, prob))
 
 
-def test_csv_in_several_blocks(
-    tmp_path: Path, csv_engine: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_csv_in_several_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     label, prob = rows(5000)
     path = write_csv(tmp_path / "log.csv", csv_of(label, prob))
     monkeypatch.setattr(_csv, "LONGEST_LINE", 4096)
-    monkeypatch.setattr(_csv, "_ROWS", 700)
+    monkeypatch.setattr(_csv, "_VALUES", 1400)
     assert same(count_file(path, label="y", prob="p"), CountTable().update(label, prob))
     spoilt = write_csv(tmp_path / "bad.csv", csv_of(label, prob) + "1,1.5\n")
     with pytest.raises(PredictionFileError, match="row 5,001"):
@@ -210,10 +200,10 @@ def test_csv_in_several_blocks(
 
 
 def test_lines_without_an_end_and_wrong_lengths_in_later_blocks(
-    tmp_path: Path, csv_engine: str, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(_csv, "LONGEST_LINE", 4096)
-    monkeypatch.setattr(_csv, "_ROWS", 700)
+    monkeypatch.setattr(_csv, "_VALUES", 1400)
     start = "y,p\n" + "1,.5\n" * 3000
     endless = write_csv(tmp_path / "endless.csv", start + "1," + "0" * 20_000 + "\n")
     with pytest.raises(PredictionFileError, match=r"more than 4,096 characters. Is a quote not"):
@@ -226,9 +216,7 @@ def test_lines_without_an_end_and_wrong_lengths_in_later_blocks(
 FORTY = [f"column {k}" for k in range(38)]
 
 
-def test_csv_with_forty_columns_quoted_text_and_line_breaks(
-    tmp_path: Path, csv_engine: str
-) -> None:
+def test_csv_with_forty_columns_quoted_text_and_line_breaks(tmp_path: Path) -> None:
     text = "\ufeff" + ",".join([*FORTY[:20], '"true, ""label"""', *FORTY[20:], "p"]) + "\r\n"
     filler = ['"two\r\nlines, ""quoted"""', *["x"] * 19]
     for answer, prob in (("yes", ".9"), ("no", " 0.25 "), ('" yes"', "1e-1")):
@@ -343,7 +331,7 @@ BAD_CSV = {
 
 
 @pytest.mark.parametrize("what", BAD_CSV)
-def test_bad_csv_files_are_refused(tmp_path: Path, csv_engine: str, what: str) -> None:
+def test_bad_csv_files_are_refused(tmp_path: Path, what: str) -> None:
     text, options, words = BAD_CSV[what]
     path = write_csv(tmp_path / "log.csv", text)
     chosen: dict[str, Any] = {"label": "y", "prob": "p", "view": "top-label"} | options
@@ -352,7 +340,7 @@ def test_bad_csv_files_are_refused(tmp_path: Path, csv_engine: str, what: str) -
     assert "log.csv" in str(caught.value)
 
 
-def test_other_marks_between_columns_and_in_numbers(tmp_path: Path, csv_engine: str) -> None:
+def test_other_marks_between_columns_and_in_numbers(tmp_path: Path) -> None:
     plain = write_csv(tmp_path / "plain.csv", 'name,y,p\n"a;b",1,.9\nc,0, 0.25\nd,1,.6\n')
     other = write_csv(tmp_path / "other.csv", 'name;y;p\n"a;b";1;,9\nc;0; 0,25\nd;1;,6\n')
     bars = write_csv(tmp_path / "bars.csv", "name|y|p\na|1|.9\nc|0|0.25\nd|1|.6\n")
@@ -375,7 +363,7 @@ def test_other_marks_between_columns_and_in_numbers(tmp_path: Path, csv_engine: 
     ],
 )
 def test_wrong_marks_are_refused(
-    tmp_path: Path, csv_engine: str, text: str, marks: dict[str, Any], words: str
+    tmp_path: Path, text: str, marks: dict[str, Any], words: str
 ) -> None:
     path = write_csv(tmp_path / "log.csv", text)
     with pytest.raises(ValueError, match=words):
@@ -427,7 +415,7 @@ def test_a_null_probability_and_columns_of_odd_types(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["y,p,é\n1,.5,1\n", "y,p\nné,.5\n"])
-def test_text_that_is_not_utf_8_is_refused(tmp_path: Path, csv_engine: str, text: str) -> None:
+def test_text_that_is_not_utf_8_is_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "log.csv"
     path.write_bytes(text.encode("latin-1"))
     with pytest.raises(PredictionFileError, match=r"log\.csv.*is not UTF-8 text"):
@@ -571,7 +559,7 @@ def test_an_npz_that_unpacks_to_gigabytes_is_refused(
         count_file(tmp_path / "log.npz", label="y", prob="p")
 
 
-def test_a_sparse_csv_of_ten_gigabytes_is_refused_at_once(tmp_path: Path, csv_engine: str) -> None:
+def test_a_sparse_csv_of_ten_gigabytes_is_refused_at_once(tmp_path: Path) -> None:
     path = write_csv(tmp_path / "hole.csv", "y,p\n1,.5\n")
     with path.open("r+b") as file:
         file.truncate(10 * 2**30)
@@ -592,7 +580,7 @@ def test_names_from_outside_cannot_speak_to_the_terminal(tmp_path: Path) -> None
     assert r"\x1b[31mred" in str(caught.value)
 
 
-def test_long_texts_are_cut_in_messages(tmp_path: Path, csv_engine: str) -> None:
+def test_long_texts_are_cut_in_messages(tmp_path: Path) -> None:
     path = write_csv(tmp_path / "log.csv", f"y,p\n{'z' * 10_000},.5\n")
     with pytest.raises(PredictionFileError, match="cut") as caught:
         count_file(path, label="y", prob="p")
@@ -601,7 +589,7 @@ def test_long_texts_are_cut_in_messages(tmp_path: Path, csv_engine: str) -> None
 
 def test_blocks_need_little_memory() -> None:
     assert _blocks.rows_of_a_block(1000) * 1000 * 8 < 2**28
-    assert _sources.kind_of("x.CSV") == "csv"
+    assert files.kind_of("x.CSV") == "csv"
 
 
 def test_without_pyarrow_parquet_says_what_to_install(

@@ -201,6 +201,69 @@ class TestNullMoments:
         assert "±" not in error.describe()
 
 
+class TestClassWeights:
+    def test_the_equation(self) -> None:
+        """``(sum_k v_k e_k^p)^(1/p)``, with weights divided by their sum."""
+        data, weights = class_data(400), np.array([5.0, 0.0, 15.0])
+        for norm in (1, 2, 3.5):
+            plain = ck.marginal_calibration_error(*data, norm=norm)
+            found = ck.marginal_calibration_error(*data, norm=norm, class_weights=weights)
+            wanted = (0.25 * plain.per_view[0] ** norm + 0.75 * plain.per_view[2] ** norm) ** (
+                1 / norm
+            )
+            assert found.value == pytest.approx(wanted, rel=1e-12)
+            np.testing.assert_array_equal(found.per_view, plain.per_view)
+        largest = ck.marginal_calibration_error(*data, norm=inf, class_weights=[1, 1, 0])
+        assert largest.value == largest.per_view[:2].max()
+        assert found.class_weights is not None
+        assert found.class_weights.tolist() == [0.25, 0, 0.75]
+        assert "class-wise, 3 classes, classes weighted" in found.describe()
+
+    def test_equal_weights_are_none(self) -> None:
+        data = class_data(400)
+        for measure in (ck.marginal_calibration_error, ck.class_wise_calibration_error):
+            equal = measure(*data, class_weights=[2, 2, 2])
+            assert equal.value == pytest.approx(measure(*data).value, rel=1e-14)
+            assert measure(*data).class_weights is None
+
+    def test_the_null_level_and_the_interval_weight_too(self) -> None:
+        data, options = class_data(300), {"class_weights": [1, 0, 0], "norm": 1, "bins": 10}
+        only = ck.marginal_calibration_error(*data, **options)
+        table = only.tables[0]
+        assert only.null_mean == pytest.approx(null_moments(table)[0], rel=1e-12)
+        null = ck.null_level(ck.marginal_calibration_error, *data, n_draws=300, rng=0, **options)
+        assert null.value == only.value
+        assert null.mean == pytest.approx(only.null_mean, rel=0.1)
+        slow = ck.null_level(
+            lambda y, p: float(ck.marginal_calibration_error(y, p, **options)),
+            *data, n_draws=300, rng=0,
+        )  # fmt: skip
+        assert slow.mean == pytest.approx(null.mean, rel=0.05)
+        interval = ck.bootstrap_interval(
+            ck.marginal_calibration_error, *data, n_resamples=50, rng=0, **options
+        )
+        assert interval.value == only.value
+        assert interval.low <= only.value <= interval.high
+
+    @pytest.mark.parametrize(
+        ("weights", "says"),
+        [
+            ([1, 2], r"class_weights has shape \(2,\); 3 classes need shape \(3,\)"),
+            ([1, -1, 1], r"class_weights\[1\] = -1.0 is no weight"),
+            ([1, 1, np.nan], r"class_weights\[2\] = nan is no weight"),
+            ([0, 0, 0], "class_weights is zero in every class"),
+            (3, "class_weights must be an array"),
+        ],
+    )
+    def test_no_weights(self, weights: Any, says: str) -> None:
+        with pytest.raises(ValueError, match=says):
+            ck.marginal_calibration_error(*class_data(50), class_weights=weights)
+
+    def test_one_event_has_no_classes_to_weight(self) -> None:
+        with pytest.raises(ValueError, match=r'class_weights go with view="class-wise"'):
+            ck.calibration_error(*class_data(50), view="top-label", class_weights=[1, 1, 1])
+
+
 class TestWhatAResultSays:
     def test_description(self) -> None:
         error = ck.expected_calibration_error([0, 1, 1, 1], [0.1, 0.4, 0.8, 0.9], bins=2)

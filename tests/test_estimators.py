@@ -123,7 +123,6 @@ EXPECTED = {
     "check_classifiers_classes": _LABELS,
     "check_classifiers_train": _LABELS,
     "check_classifiers_one_label": _FEW,
-    "check_all_zero_sample_weights_error": _WORDS,
     "check_complex_data": _WORDS,
     "check_dtype_object": _WORDS,
     "check_estimators_empty_data_messages": _WORDS,

@@ -140,15 +140,15 @@ def test_maps_undo_the_distortion(fake: KnobClassifier) -> None:
 @given(knobs(), st.lists(st.floats(-0.1, 1.1), min_size=2, max_size=6))
 def test_distribution_of_the_true_confidence(fake: KnobClassifier, points: list[float]) -> None:
     q = np.sort(points)
-    whole, part = fake.cdf(q), fake.partial_mean(q)
+    whole, part = fake.law.cdf(q), fake.law.partial_mean(q)
     assert np.all(np.diff(whole) >= 0) and np.all(np.diff(part) >= -1e-15)
     assert np.all((whole >= 0) & (whole <= 1))
     low = 1 / fake.n_classes
     assert np.all(part <= whole * np.clip(q, low, 1) + 1e-12)
     assert np.all(part >= whole * low - 1e-12)
-    assert fake.cdf(1) == 1 and fake.partial_mean(1) == pytest.approx(fake.accuracy)
+    assert fake.law.cdf(1) == 1 and fake.law.partial_mean(1) == pytest.approx(fake.accuracy)
     # Nothing lies below 1/K; at 1/K itself, rounding can move a step of a narrow distribution.
-    assert fake.cdf(low * (1 - 1e-9)) == 0 and fake.partial_mean(0) == 0
+    assert fake.law.cdf(low * (1 - 1e-9)) == 0 and fake.law.partial_mean(0) == 0
 
 
 def test_distribution_agrees_with_scipy() -> None:
@@ -156,11 +156,11 @@ def test_distribution_agrees_with_scipy() -> None:
     mean = (0.7 - 0.2) / 0.8
     reference = stats.beta(3 * mean, 3 * (1 - mean), loc=0.2, scale=0.8)
     q = np.linspace(0, 1, 41)
-    np.testing.assert_allclose(fake.cdf(q), reference.cdf(q), atol=1e-14)
+    np.testing.assert_allclose(fake.law.cdf(q), reference.cdf(q), atol=1e-14)
     assert fake.variance == pytest.approx(reference.var())
     for point in (0.3, 0.75, 0.99):
         part = integrate.quad(lambda x: x * reference.pdf(x), 0.2, point)[0]
-        assert fake.partial_mean(point) == pytest.approx(part, abs=1e-9)
+        assert fake.law.partial_mean(point) == pytest.approx(part, abs=1e-9)
     pivot = KnobClassifier(5, 0.7, concentration=3, direction="pivot", pivot=0.5)
     distance = reference.expect(lambda x: abs(x - 0.5))
     assert pivot.room == pytest.approx(distance, abs=1e-7)
@@ -344,8 +344,8 @@ NAN, INF = float("nan"), float("inf")
         ((3, 0.6), {"budget_share": -0.1}, "between 0 .* and 1"),
         ((3, 0.6), {"budget_share": 1.1}, "between 0 .* and 1"),
         ((3, 0.6), {"budget_share": NAN}, "between 0 .* and 1"),
-        ((3, 0.6), {"direction": "up"}, 'choose one of "over", "under", "pivot"'),
-        ((3, 0.6), {"direction": None}, "choose one of"),
+        ((3, 0.6), {"direction": "up"}, 'direction must be "over", "under" or "pivot"'),
+        ((3, 0.6), {"direction": None}, "direction must be"),
         ((3, 0.6), {"pivot": 0.5}, "leave pivot out or set direction"),
         ((3, 0.6), {"direction": "pivot", "pivot": 0.2}, "between 1/K = 0.333333 and 1"),
         ((3, 0.6), {"direction": "pivot", "pivot": NAN}, "between 1/K = 0.333333 and 1"),
@@ -359,7 +359,7 @@ NAN, INF = float("nan"), float("inf")
         ((3, 0.6), {"class_weights": (1, 1, 1)}, "sum to 1, .* 3; divide each"),
         ((3, 0.6), {"class_weights": "abc"}, "3 numbers from 0 to 1"),
         ((3, 0.6), {"class_weights": 0.5}, "3 numbers from 0 to 1"),
-        ((3, 0.6), {"spread": "even"}, 'choose one of "equal", "random"'),
+        ((3, 0.6), {"spread": "even"}, 'spread must be "equal" or "random"'),
     ],
 )
 def test_bad_dials(arguments: tuple, dials: dict, message: str) -> None:

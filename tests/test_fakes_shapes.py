@@ -156,7 +156,7 @@ def test_shape_descriptions() -> None:
 @pytest.mark.parametrize(
     ("build", "message"),
     [
-        (lambda: SyntheticShape("cube"), 'choose one of "square", "sqrt"'),
+        (lambda: SyntheticShape("cube"), 'name must be "square", "sqrt"'),
         (lambda: SyntheticShape("square", 1.1), "between 0 .* and 1"),
         (lambda: SyntheticShape("square", float("nan")), "between 0 .* and 1"),
         (lambda: SyntheticShape("square").true_map(1.1), r"prob must lie in \[0, 1\]"),
@@ -262,10 +262,10 @@ def test_a_certain_feature_leaves_no_error() -> None:
 @pytest.mark.parametrize(
     ("build", "message"),
     [
-        (lambda: GaussianDiscriminant(0), "prevalence must lie strictly between 0 and 1"),
+        (lambda: GaussianDiscriminant(0), "prevalence must be strictly between 0 and 1"),
         (lambda: GaussianDiscriminant(1.0), "strictly between"),
         (lambda: GaussianDiscriminant(float("nan")), "strictly between"),
-        (lambda: GaussianDiscriminant(0.5, 1.1), "deployed must lie between 0 and 1"),
+        (lambda: GaussianDiscriminant(0.5, 1.1), "deployed must be between 0 and 1"),
         (lambda: GaussianDiscriminant(0.5, float("nan")), "deployed must be between 0 and 1"),
         (lambda: GaussianDiscriminant(means=(1, 1)), "means must differ"),
         (lambda: GaussianDiscriminant(means=(1, 2, 3)), "two finite numbers"),
@@ -288,7 +288,7 @@ def test_bad_gaussians(build, message: str) -> None:
 
 def last_bin_mass(fake: KnobClassifier) -> float:
     """Share of predictions whose confidence falls in the last of 15 bins."""
-    return 1 - float(fake.cdf(fake.true_map(14 / 15)))
+    return 1 - float(fake.law.cdf(fake.true_map(14 / 15)))
 
 
 def test_the_lookalike_has_the_numbers_of_the_network() -> None:

@@ -13,8 +13,8 @@ from scipy.special import expit, logit
 from scipy.stats import beta
 
 from calibkit import decisions
-from calibkit.decisions import Capacity, Clinic, Ward, least_accuracy, play_predictions
 from calibkit.fakes import ClassKnobs, KnobClassifier
+from calibkit.lessons.lesson13 import Capacity, Clinic, Ward, least_accuracy, play_predictions
 from calibkit.lessons.lesson13.checks import PREDICTIONS
 
 Floats = NDArray[np.float64]
@@ -230,7 +230,7 @@ def test_beds_repair_over_confidence() -> None:
     for beds in (7, 10):
         ward = Ward(size=10, beds=beds)
         won[beds] = ward.play("trust", ward.deal(machine, 2000, rng=5))
-    error = np.hypot(*(play.standard_error for play in won.values()))
+    error = np.hypot(*(np.std(play.payoffs) / np.sqrt(2000) for play in won.values()))
     assert won[7].value - won[10].value > 3 * error
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from calibkit import plot
-from calibkit.decisions import Ward, regret_curve, trust_regret
+from calibkit.decisions import regret_curve, trust_regret
 from calibkit.explore._book import explorer_page, quiz_page
 from calibkit.explore._lab import quiz_box
 from calibkit.fakes import KnobClassifier
@@ -20,6 +20,7 @@ from calibkit.lessons import lesson04, lesson13
 from calibkit.lessons.lesson13.explorer import IGNORE, TRUST, TRUTH
 from calibkit.lessons.lesson13.game import NAMES, PLAYERS, WARD, WARM_UP
 from calibkit.lessons.lesson13.models import CLASSIFIERS, MODELS, belief_of
+from calibkit.lessons.lesson13.wards import Ward
 
 KILOBYTE = 1024
 
@@ -49,7 +50,7 @@ class TestBeds:
 
     def test_no_bed_wins_nothing(self):
         ward = Ward(size=4, beds=0)
-        assert ward.simulate("oracle", self.MACHINE, 50, rng=0).value == 0
+        assert ward.play("oracle", ward.deal(self.MACHINE, 50, rng=0)).value == 0
 
     def test_few_beds_make_increasing_miscalibration_free(self):
         """Only the ranking is left to count, once all who get a bed are worth it for both."""
@@ -62,9 +63,9 @@ class TestBeds:
             assert won[0] == won[1] == ward.play("trust", calibrated).value
 
     def test_what_has_no_closed_form_says_so(self):
-        with pytest.raises(ValueError, match="no closed form; use simulate"):
+        with pytest.raises(ValueError, match="no closed form; deal rounds"):
             Ward(size=10, beds=4).truth(self.MACHINE)
-        with pytest.raises(ValueError, match="no closed form; use simulate"):
+        with pytest.raises(ValueError, match="no closed form; deal rounds"):
             Ward(size=10, beds=4).trust_value(self.MACHINE)
 
     @pytest.mark.parametrize(

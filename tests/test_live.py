@@ -13,12 +13,14 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
+import nbformat
 import pytest
 from conftest import _Quiet  # the server that writes no log
 
-from tools.live import pins, pyodide
+from tools.live import compiled, pins, pyodide
 from tools.live import site as live
 from tools.notebook_files import NOTEBOOKS
 from tools.virtual_environment import Failure
@@ -104,6 +106,54 @@ def test_a_missing_wheel_and_a_missing_dependency_are_named(
         pyodide.assemble(archive, wheels, [ours], tmp_path / "out")
 
 
+def test_official_packages_can_come_from_another_host(
+    parts: tuple[Path, Path, Path], tmp_path: Path
+) -> None:
+    archive, wheels, ours = parts
+    folder = tmp_path / "out"
+    pyodide.assemble(archive, wheels, [ours], folder)
+    with pytest.raises(Failure, match="'elsewhere' is no address of a web server"):
+        pyodide.point_elsewhere(folder, wheels, "elsewhere")
+    pyodide.point_elsewhere(folder, wheels, "https://other.example/full/")
+    lock = json.loads((folder / "pyodide-lock.json").read_text(encoding="utf-8"))["packages"]
+    name = "micropip-1-py3-none-any.whl"
+    assert lock["micropip"]["file_name"] == f"https://other.example/full/{name}"
+    assert lock["micropip"]["sha256"] == digest(b"micropip")  # what the browser compares with
+    assert lock["tqdm"]["file_name"] == ours.name
+    assert not (folder / name).exists() and (folder / ours.name).exists()
+
+
+@pytest.mark.parametrize("name", ["scipy/signal/_peak.cpython-312.so", "sklearn/cluster/_agg.py"])
+def test_what_is_left_out_leaves_nothing_in_a_wheel(name: str) -> None:
+    assert compiled.stand_in(name, b"data") is None
+
+
+@pytest.mark.parametrize(
+    ("name", "stem", "wanted"),
+    [
+        ("scipy/signal/__init__.py", "scipy/signal/__init__", "find_peaks"),
+        ("scipy/spatial/_qhull.cpython-312.so", "scipy/spatial/_qhull", "Delaunay"),
+        ("sklearn/neighbors/_base.py", "sklearn/neighbors/_base", "_get_weights"),
+    ],
+)
+def test_what_is_left_out_says_so_when_it_is_used(name: str, stem: str, wanted: str) -> None:
+    found = compiled.stand_in(name, b"data")
+    assert found is not None and found[0] == f"{stem}.py"
+    module = ModuleType("absent")
+    exec(found[1], vars(module))
+    with pytest.raises(ImportError, match="is left out in the browser"):
+        getattr(module, wanted)([1, 2, 3])
+    for exported in vars(module)["__all__"]:  # a star takes these
+        assert getattr(module, exported).__name__ == exported
+    with pytest.raises(AttributeError):  # Python asks modules for such names
+        _ = module.__wrapped__
+
+
+def test_what_stays_is_untouched() -> None:
+    for name in ("scipy/special/_ufuncs.cpython-312.so", "sklearn/tree/_tree.py"):
+        assert compiled.stand_in(name, b"data") == (name, b"data")
+
+
 def test_the_button_stands_below_the_title_that_is_seen() -> None:
     page = "<div><h1>for printing</h1></div><article><h1>Title</h1><p>text</p></article>"
     told = live.with_button(page, "04_read", 40)
@@ -122,6 +172,75 @@ def test_versions_fit_each_other() -> None:
     kernel = asked["jupyter-config-data"]["litePluginSettings"]
     options = kernel["@jupyterlite/pyodide-kernel-extension:kernel"]["loadPyodideOptions"]
     assert {*pyodide.STAND_INS, "calibkit", "pyodide-kernel"} <= set(options["packages"])
+
+
+# --- what a reader is told when something fails --------------------------------------------------
+
+
+@pytest.fixture
+def watched(browser: Any, tmp_path: Path) -> Iterator[Any]:
+    """Return what opens a page with our watch and the packages of a lesson, whose kernel sleeps."""
+    folder = tmp_path / "lite"
+    packed = b"a wheel"
+    entry = {"file_name": "calibkit.whl", "sha256": digest(packed), "depends": []}
+    for name, data in {
+        "watch.js": (live.HERE / "watch.js").read_bytes(),
+        "static/pyodide/pyodide-lock.json": json.dumps({"packages": {"calibkit": entry}}).encode(),
+        "static/pyodide/calibkit.whl": packed,
+        "notebooks/index.html": f"<!DOCTYPE html><head>{live.WATCH}</head><p>…</p>".encode(),
+    }.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(data)
+    handler = functools.partial(_Quiet, directory=str(tmp_path))
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    context = browser.new_context()
+    context.add_init_script("window.ckPatience = 0.1")
+
+    def opened(script: str = "") -> Any:
+        page = context.new_page()
+        if script:
+            page.add_init_script(script)
+        page.goto(f"http://127.0.0.1:{server.server_port}/lite/notebooks/index.html?path=04.ipynb")
+        return page
+
+    yield opened, folder / "static" / "pyodide"
+    context.close()
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.mark.browser
+def test_a_wheel_that_is_missing_or_damaged_is_named(watched: Any) -> None:
+    opened, folder = watched
+    told = opened().get_by_role("status")
+    told.wait_for()
+    assert "still at work, longer than usual" in told.inner_text()
+    (folder / "calibkit.whl").write_bytes(b"a whe")
+    told = opened().get_by_role("status").filter(has_text="cannot start")
+    told.wait_for()
+    assert "calibkit.whl arrived damaged. Reload the page" in told.inner_text()
+    (folder / "calibkit.whl").unlink()
+    told = opened().get_by_role("status").filter(has_text="cannot start")
+    told.wait_for()
+    assert "calibkit.whl is not on the server" in told.inner_text()
+    (folder / "pyodide-lock.json").unlink()
+    told = opened().get_by_role("status").filter(has_text="cannot start")
+    told.wait_for()
+    assert "the server does not answer" in told.inner_text()
+
+
+@pytest.mark.browser
+def test_a_second_tab_and_a_full_storage_are_told(watched: Any) -> None:
+    opened, _ = watched
+    first = opened("navigator.storage.estimate = async () => ({quota: 100, usage: 99})")
+    told = first.get_by_role("status").filter(has_text="nearly full")
+    told.wait_for()
+    assert "File > Download" in told.inner_text()
+    first.get_by_role("button", name="Close").click()
+    second = opened()
+    for page in (first, second):
+        page.get_by_role("status").filter(has_text="open in another tab").wait_for()
 
 
 # --- what was built ------------------------------------------------------------------------------
@@ -177,92 +296,147 @@ def pages() -> Iterator[str]:
     server.server_close()
 
 
+# A cell's prompt shows a star while it runs; a quick cell may show it for a moment only.
+WATCH = """cell => {
+  const prompt = cell.querySelector('.jp-InputPrompt');
+  cell.dataset.ran = '';
+  new MutationObserver(() => { if (prompt.innerText.includes('*')) cell.dataset.ran = 'yes'; })
+    .observe(prompt, {childList: true, characterData: true, subtree: true});
+}"""
+RAN = """cell => cell.dataset.ran === 'yes'
+  && /\\d/.test(cell.querySelector('.jp-InputPrompt').innerText)"""
+# JupyterLite keeps a reader's files in a database of the browser.
+STORED = """async ([file, text]) => {
+  for (const {name} of await indexedDB.databases()) {
+    const opening = indexedDB.open(name);
+    const database = await new Promise(done => { opening.onsuccess = () => done(opening.result); });
+    let found;
+    if (database.objectStoreNames.contains('files')) {
+      const asked = database.transaction('files').objectStore('files').get(file);
+      found = await new Promise(done => { asked.onsuccess = () => done(asked.result); });
+    }
+    database.close();
+    if (JSON.stringify(found ?? '').includes(text)) return true;
+  }
+  return false;
+}"""
+IDLE = "document.querySelector('.jp-Notebook-ExecutionIndicator')?.dataset.status === 'idle'"
+
+
 class Lite:
-    """A lesson, opened by the button of its page, every request written down."""
+    """A lesson, opened by the button of its page; requests to other hosts and faults are noted."""
 
     def __init__(self, context: Any, pages: str, lesson: str) -> None:
         self.page = context.new_page()
         self.foreign: list[str] = []
-        self.page.on("request", lambda request: self._note(request.url, pages))
+        self.missing: list[str] = []
+        self.origin = pages.rpartition("/")[0]  # one question of the service worker is asked above
+        self.page.on("request", lambda request: self._note(request.url))
+        self.page.on("response", self._look)
         self.page.goto(f"{pages}/notebooks/{lesson}.html")
         self.page.locator(".ck-run a").click()
-        self.page.locator(".jp-Notebook .jp-CodeCell").first.wait_for()
         self.settle()
 
-    def _note(self, url: str, pages: str) -> None:
-        if not url.startswith((pages, "data:", "blob:")):
+    def _note(self, url: str) -> None:
+        if not url.startswith((self.origin, "data:", "blob:")):
             self.foreign.append(url)
 
+    def _look(self, response: Any) -> None:
+        if response.status >= 400:
+            self.missing.append(f"{response.status} {response.url}")
+
     def settle(self) -> None:
-        self.page.wait_for_function(
-            "() => document.querySelector('.jp-Notebook-ExecutionIndicator')?.dataset.status"
-            " === 'idle'"
-        )
+        """Wait until the lesson is shown and Python is at rest."""
+        self.page.locator(".jp-Notebook .jp-CodeCell").first.wait_for()
+        self.page.wait_for_function(IDLE)
+        self.say("the lesson is open")
+
+    def say(self, what: str) -> None:
+        """Print how far the test is: it takes minutes."""
+        print(f"{time.strftime('%H:%M:%S')} {what}", flush=True)
 
     def cell(self, text: str) -> Any:
-        return self.page.locator(".jp-CodeCell").filter(has_text=re.compile(re.escape(text))).first
+        return self.page.locator(".jp-CodeCell").filter(has_text=re.compile(text)).first
 
     def run(self, cell: Any) -> Any:
         """Run a cell by keyboard, and return what it shows."""
+        handle = cell.element_handle()
         cell.locator(".jp-InputArea-editor").click()
-        before = cell.locator(".jp-InputPrompt").inner_text()
+        handle.evaluate(WATCH)
         self.page.keyboard.press("Shift+Enter")
-        deadline = time.monotonic() + 300
-        while time.monotonic() < deadline:
-            prompt = cell.locator(".jp-InputPrompt").inner_text()
-            if prompt != before and re.search(r"\d", prompt):
-                break
-            time.sleep(0.2)
-        return cell.locator(".jp-OutputArea")
+        self.page.wait_for_function(RAN, arg=handle)
+        shown = cell.locator(".jp-OutputArea")
+        self.say(f"ran a cell: {shown.inner_text()[:60]!r}" if shown.count() else "ran a cell")
+        return shown
 
     def write(self, cell: Any, text: str) -> None:
         cell.locator(".jp-InputArea-editor").click()
         self.page.keyboard.press("Control+a")
         self.page.keyboard.type(text)
 
+    def save(self, file: str, text: str) -> None:
+        """Save, and wait until the file with this text is in the browser's storage."""
+        self.page.keyboard.press("Control+s")
+        self.page.wait_for_function(STORED, arg=[file, text])
+
+
+@pytest.fixture
+def lite(browser: Any, pages: str) -> Iterator[Any]:
+    """Return what opens lessons in a browser that remembers nothing but this test."""
+    context = browser.new_context(viewport={"width": 1100, "height": 900}, accept_downloads=True)
+    opened: list[Lite] = []
+
+    def opener(lesson: str) -> Lite:
+        opened.append(Lite(context, pages, lesson))
+        return opened[-1]
+
+    yield opener
+    for lite in opened:
+        assert lite.foreign == [] and lite.missing == []
+    context.close()
+
 
 @needs_site
 @pytest.mark.browser
-def test_work_and_progress_survive_a_reload(browser: Any, pages: str) -> None:
-    context = browser.new_context(viewport={"width": 1100, "height": 900})
-    context.set_default_timeout(300_000)
-    lite = Lite(context, pages, "00_start_here")
-    lite.run(lite.cell("open_lesson"))
-    lite.write(lite.cell("your code"), "share = 6 / 36  # mine")
-    lite.run(lite.cell("# mine"))
-    assert "Correct" in lite.run(lite.cell("lesson.check")).inner_text()
-    lite.page.keyboard.press("Control+s")
-    time.sleep(3)
-    lite.page.reload()
-    lite.page.locator(".jp-Notebook .jp-CodeCell").first.wait_for()
-    lite.settle()
-    assert lite.cell("# mine").count() == 1
-    lite.run(lite.cell("open_lesson"))
-    told = lite.run(lite.cell("lesson.progress")).inner_text()
+def test_work_and_progress_survive_a_reload_and_can_be_taken_home(
+    lite: Any, tmp_path: Path
+) -> None:
+    lesson = lite("00_start_here")
+    lesson.run(lesson.cell("open_lesson"))
+    lesson.write(lesson.cell("your code"), "share = 6 / 36  # mine")
+    lesson.run(lesson.cell("# mine"))
+    assert "Correct" in lesson.run(lesson.cell("lesson.check")).inner_text()
+    lesson.save("00_start_here.ipynb", "# mine")
+    lesson.page.reload()
+    lesson.settle()
+    assert lesson.cell("# mine").count() == 1
+    lesson.run(lesson.cell("open_lesson"))
+    told = lesson.run(lesson.cell("lesson.progress")).inner_text()
     assert re.search(r"0\.1.*Correct", told.replace("\n", " ")), told
-    assert lite.foreign == []
-    context.close()
+    with lesson.page.expect_download() as waiting:
+        lesson.page.locator(".lm-MenuBar-item").filter(has_text="File").click()
+        lesson.page.locator("[data-command='docmanager:download']").click()
+    path = tmp_path / waiting.value.suggested_filename
+    waiting.value.save_as(path)
+    taken = nbformat.read(path, as_version=4)  # as a local JupyterLab reads it
+    nbformat.validate(taken)
+    assert path.name == "00_start_here.ipynb"
+    assert any("# mine" in cell.source for cell in taken.cells)
 
 
 @needs_site
 @pytest.mark.browser
 @pytest.mark.parametrize("lesson", ["04_read_a_reliability_diagram", "12_go_multi_class"])
-def test_an_explorer_moves_by_keyboard(browser: Any, pages: str, lesson: str) -> None:
-    context = browser.new_context(viewport={"width": 1100, "height": 900})
-    context.set_default_timeout(300_000)
-    lite = Lite(context, pages, lesson)
-    lite.run(lite.cell("open_lesson"))
-    explorer = lite.page.locator(".jp-CodeCell").filter(
-        has_text=re.compile(r"^\S*\s*lesson\d\d\.\w+\(\)")
-    )
-    shown = lite.run(explorer.first)
+def test_an_explorer_moves_by_keyboard(lite: Any, lesson: str) -> None:
+    opened = lite(lesson)
+    opened.run(opened.cell("open_lesson"))
+    shown = opened.run(opened.cell(r"^\S*\s*lesson\d\d\.\w+\(\)"))
     shown.locator("img").first.wait_for()
     before = shown.locator("img").first.get_attribute("src")
     shown.locator("[role=slider]").first.focus()
-    lite.page.keyboard.press("ArrowRight")
-    lite.page.wait_for_function(
-        "([image, before]) => image.src !== before",
-        arg=[shown.locator("img").first.element_handle(), before],
+    opened.page.keyboard.press("ArrowRight")
+    opened.page.wait_for_function(
+        "([cell, before]) => cell.querySelector('img')?.src !== before",
+        arg=[shown.first.element_handle(), before],
     )
-    assert lite.foreign == []
-    context.close()
+    assert lesson in opened.page.url  # the key moved the slider, not the notebook

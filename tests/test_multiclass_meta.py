@@ -12,6 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, cross_val_predict
 from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
@@ -20,7 +21,13 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from calibkit import CalibrationWarning
 from calibkit.calibrators import PlattCalibrator
-from calibkit.multiclass import Calibrated, MatrixScaling, OneVsRest, TemperatureScaling
+from calibkit.multiclass import (
+    Calibrated,
+    CrossVennAbers,
+    MatrixScaling,
+    OneVsRest,
+    TemperatureScaling,
+)
 
 X, Y = make_classification(
     600, n_features=8, n_informative=5, n_classes=3, n_clusters_per_class=1, random_state=0
@@ -181,3 +188,43 @@ class TestBadInput:
         inner = GaussianNB().fit(X[Y < 2], Y[Y < 2])
         with pytest.raises(ValueError, match=r"y\[\d+\] = 2 is a class"):
             Calibrated(inner, cv="prefit").fit(X, Y)
+
+
+class TestWeights:
+    TIMES = np.random.default_rng(0).integers(0, 4, 600)
+
+    @staticmethod
+    def splits(rows):
+        """Divide the first 600 rows and their copies into three folds, copies together."""
+        return [(np.flatnonzero(rows % 3 != k), np.flatnonzero(rows % 3 == k)) for k in range(3)]
+
+    @pytest.mark.parametrize("make", [Calibrated, CrossVennAbers])
+    def test_a_row_of_weight_two_is_that_row_twice_in_one_fold(self, make):
+        rows = np.arange(600)
+        copies = rows.repeat(self.TIMES)
+        weighted = make(GaussianNB(), cv=self.splits(rows)).fit(X, Y, sample_weight=self.TIMES)
+        repeated = make(GaussianNB(), cv=self.splits(copies)).fit(X[copies], Y[copies])
+        np.testing.assert_allclose(
+            weighted.predict_proba(X), repeated.predict_proba(X), rtol=0, atol=1e-9
+        )
+        plain = make(GaussianNB(), cv=self.splits(rows)).fit(X, Y)
+        assert np.abs(weighted.predict_proba(X) - plain.predict_proba(X)).max() > 1e-3
+
+    def test_they_reach_the_calibrator_of_a_classifier_that_is_fitted(self):
+        """Nearest neighbours take no weights; their calibrator does."""
+        fitted = KNeighborsClassifier(15).fit(X[:300], Y[:300])
+        model = Calibrated(fitted, cv="prefit")
+        model.fit(X[300:], Y[300:], sample_weight=self.TIMES[300:])
+        alone = TemperatureScaling("probabilities").fit(
+            fitted.predict_proba(X[300:]), Y[300:], sample_weight=self.TIMES[300:]
+        )
+        assert model.calibrator_.temperature_ == alone.temperature_
+
+    @pytest.mark.parametrize("make", [Calibrated, CrossVennAbers])
+    @pytest.mark.parametrize(
+        "inner", [KNeighborsClassifier(), make_pipeline(StandardScaler(), GaussianNB())]
+    )
+    def test_a_classifier_that_takes_none_is_named(self, make, inner):
+        words = f'{type(inner).__name__}.fit takes no sample_weight.*cv="prefit"'
+        with pytest.raises(ValueError, match=words):
+            make(inner).fit(X, Y, sample_weight=self.TIMES)

@@ -6,12 +6,13 @@ check or exercise is left without its partner.
 """
 
 import ast
-import importlib
+import importlib.util
 import math
 import re
 from collections import Counter
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from nbformat import NotebookNode
@@ -21,14 +22,17 @@ from tools import notebook_files as files
 from tools.lesson_times import counted, stated
 from tools.notebook_check import pair_problems
 from tools.notebook_solved import with_solutions
+from tools.workbook import without_outputs
 
 LESSONS = files.sources()
 FULL_LESSONS = [path for path in LESSONS if not path.stem.startswith("00")]
 # Lines have 76 characters; imports bring the lesson itself.
-MOST_CELLS, MOST_LINES, MOST_IMPORT_LINES = 67, 26, 7  # one of the cells is the quiz
+MOST_CELLS, MOST_LINES, MOST_IMPORT_LINES = 68, 26, 7  # with the quiz and the installation
 LARGEST_NOTEBOOK = 300_000
 
 TAGS = {
+    "install",
+    "remove-cell",
     "setup",
     "predict",
     "quiz",
@@ -175,7 +179,24 @@ def test_tags_are_known(path: Path) -> None:
     for cell in code_cells(path):
         assert set(files.tags(cell)) <= TAGS, cell.source
     assert len(code_cells(path, "setup")) == 1
-    assert "setup" in files.tags(code_cells(path)[0])
+    assert "setup" in files.tags(code_cells(path)[1])
+
+
+def test_lessons_opened_elsewhere_install_the_package_in_the_same_words() -> None:
+    """Colab opens a lesson alone. A clone, its copies and the book show nothing of it."""
+    first = {(code_cells(path)[0].source, *files.tags(code_cells(path)[0])) for path in LESSONS}
+    ((source, *tags),) = first
+    assert tags == ["install", "remove-cell"]
+    run: list[tuple[str, str]] = []
+    shell = SimpleNamespace(run_line_magic=lambda *words: run.append(words))
+    for missing, wanted in ((False, []), (True, [("pip", "install -q calibkit[lab]")])):
+        found = (lambda name: None) if missing else importlib.util.find_spec
+        code = source.replace("from importlib.util import find_spec", "")
+        exec(code, {"get_ipython": lambda: shell, "find_spec": found})
+        assert run == wanted
+    for path in LESSONS:
+        copied = without_outputs(path.with_suffix(".ipynb"))["cells"]
+        assert source not in ["".join(cell["source"]) for cell in copied]
 
 
 @lessons(LESSONS)

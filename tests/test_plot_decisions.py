@@ -7,15 +7,10 @@ import pytest
 from drawn import assert_nothing_is_cut_off, find, one
 
 from calibkit import plot
-from calibkit.decisions import (
-    Ward,
-    murphy_curve,
-    play_predictions,
-    regret_curve,
-    requirement_sweep,
-)
+from calibkit.decisions import murphy_curve, regret_curve
 from calibkit.fakes import KnobClassifier, LogitDistortion
 from calibkit.lessons import lesson13
+from calibkit.lessons.lesson13 import Ward, play_predictions, requirement_sweep
 from calibkit.lessons.lesson13 import figures as figures13
 
 SAMPLE = LogitDistortion(slope=0.5).sample(300, 13)
@@ -92,7 +87,10 @@ class TestGameScores:
 
     def test_losses_are_hatched_and_intervals_drawn(self):
         data = MACHINE.sample(500, 3)
-        won = play_predictions(data.y_true, data.y_prob, game=Ward(1, 9), n_resamples=50, rng=3)
+        named = {name: name for name in ("trust", "certain", "clairvoyant")}
+        won = play_predictions(
+            data.y_true, data.y_prob, game=Ward(1, 9), policies=named, n_resamples=50, rng=3
+        )
         ax = figures13.game_scores(won)
         segments = one(ax, "interval").get_segments()
         assert [tuple(segment[:, 0]) for segment in segments] == [

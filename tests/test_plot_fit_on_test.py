@@ -22,6 +22,7 @@ from calibkit.calibrators import (
 )
 from calibkit.fakes import SyntheticShape
 from calibkit.fit_on_test import compare_evaluators, fit_on_test
+from calibkit.lessons.lesson05 import compare_maps
 from calibkit.plot import _scale
 
 SHAPE = SyntheticShape("beta2")
@@ -239,7 +240,7 @@ class TestLogitAxes:
 
 class TestCompareMaps:
     def test_one_line_per_family_in_its_own_code(self, results):
-        ax = plot.compare_maps(results, truth=SHAPE.true_map)
+        ax = compare_maps(results, truth=SHAPE.true_map)
         lines = [one(ax, f"map {name}") for name in results]
         codes = {(line.get_color(), str(line._dash_pattern)) for line in lines}  # noqa: SLF001
         assert len(codes) == len(results)
@@ -254,8 +255,8 @@ class TestCompareMaps:
         sample = SHAPE.sample(300, seed=4)
         families = {"5 bins": SlopeOneBinning(5), "Platt": PlattCalibrator()}
         both = compare_evaluators(sample.y_true, sample.y_prob, evaluators=families)
-        ax = plot.compare_maps(both, scale=scale)
-        twin = plot.compare_maps({name: both[name] for name in families}, scale=scale)
+        ax = compare_maps(both, scale=scale)
+        twin = compare_maps({name: both[name] for name in families}, scale=scale)
         for name in families:
             left, right = (one(a, f"map {name}").get_xydata() for a in (ax, twin))
             assert np.array_equal(left, right, equal_nan=True)
@@ -263,9 +264,9 @@ class TestCompareMaps:
 
     def test_too_many_and_none_are_refused(self, results):
         with pytest.raises(ValueError, match="0 maps"):
-            plot.compare_maps({})
+            compare_maps({})
         with pytest.raises(ValueError, match="9 maps.*1 to 8"):
-            plot.compare_maps({str(k): results["Platt"] for k in range(9)})
+            compare_maps({str(k): results["Platt"] for k in range(9)})
 
 
 class TestHouse:

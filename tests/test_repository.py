@@ -25,7 +25,7 @@ from sklearn.linear_model import LogisticRegression
 
 import calibkit
 import dev
-from tools import readme_figure
+from tools import dist, readme_figure
 
 ROOT = Path(__file__).resolve().parent.parent
 LARGEST_FILE = 300_000
@@ -95,7 +95,7 @@ def test_conda_users_get_the_same_packages_and_bounds() -> None:
     conda = {canonicalize_name(item.name): item.specifier for item in parsed}
     assert conda.pop("pip") == SpecifierSet()
     assert conda.pop("python") == SpecifierSet(PROJECT["requires-python"])
-    wanted = requirements("lab", "nets", "parquet", "book")
+    wanted = requirements("lab", "nets", "parquet", "book", "test")
     assert conda == {CONDA_NAMES.get(name, name): bounds for name, bounds in wanted.items()}
     assert "-e ." in pip
 
@@ -208,6 +208,45 @@ def test_lines_end_the_unix_way() -> None:
 def test_the_script_of_the_integration_is_runnable() -> None:
     assert os.access(ROOT / ".ci" / "run", os.X_OK)
     assert subprocess.run(["bash", "-n", ROOT / ".ci" / "run"], check=False).returncode == 0
+
+
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
+def test_what_a_workflow_runs_can_be_run_at_a_desk(path: Path) -> None:
+    jobs = yaml.safe_load(path.read_text(encoding="utf-8"))["jobs"].values()
+    commands = [step["run"] for job in jobs for step in job["steps"] if "run" in step]
+    assert commands
+    for command in commands:
+        known = re.fullmatch(r"python dev\.py (\w+)( .*)?", command)
+        assert command == "bash .ci/run" or (known and known[1] in dev.COMMANDS), command
+    assert all(job["timeout-minutes"] <= 90 for job in jobs)
+    assert "permissions" in path.read_text(encoding="utf-8")  # no more than it needs
+
+
+@pytest.mark.parametrize(
+    ("name", "wanted"),
+    [
+        ("calibkit/errors/named.py", True),
+        ("calibkit/lessons/lesson04/questions.toml", True),
+        ("calibkit/py.typed", True),
+        ("calibkit-0.1.0.dist-info/METADATA", True),
+        ("calibkit/questions.toml", False),
+        ("calibkit/data/predictions.csv", False),
+        ("tests/test_errors.py", False),
+        ("calibkit-notes/draft.py", False),
+    ],
+)
+def test_the_wheel_carries_the_package_and_nothing_else(name: str, wanted: bool) -> None:
+    assert (dist.unwanted([name]) == []) is wanted
+
+
+@pytest.mark.parametrize("number", dist.TRIED)
+def test_a_lesson_is_tried_as_far_as_its_first_exercise(number: str) -> None:
+    cells = dist.first_cells(number)
+    assert any("open_lesson" in source for source in cells)
+    assert not any("lesson.check(" in source for source in cells)
 
 
 def test_readme_lists_the_lessons_that_exist() -> None:

@@ -39,6 +39,7 @@ def weighted(view: Any = None, bins: Any = 5) -> dict[str, Measure]:
         "class_wise": fixed(ck.class_wise_calibration_error, bins=bins),
         "marginal": fixed(ck.marginal_calibration_error, bins=bins),
         "top_label": fixed(ck.top_label_calibration_error, bins=bins),
+        "smooth": fixed(ck.smooth_calibration_error, view=view),
         "brier_score": ck.brier_score,
         "brier_score_mean": fixed(ck.brier_score, classes="mean"),
         "log_loss": ck.log_loss,

@@ -122,7 +122,7 @@ def test_a_cell_is_its_coordinates() -> None:
 @pytest.mark.parametrize(
     ("axes", "message"),
     [
-        ({"shapes": ("circle",)}, "does not exist; choose one of"),
+        ({"shapes": ("circle",)}, 'must be "square"'),
         ({"errors": (0.5,)}, "impossible"),
         ({"sizes": (0,)}, "n must be"),
         ({"seeds": (-1,)}, "seed must be"),

@@ -296,7 +296,7 @@ class TestWeights:
             ([1, -1, 1], "sample_weight[1] = -1.0 is no weight"),
             ([1, 1, np.nan], "sample_weight[2] = nan is no weight"),
             ([np.inf, 1, 1], "sample_weight[0] = inf is no weight"),
-            ([0, 0, 0], "0 in every row"),
+            ([0, 0, 0], "zero in every row"),
             ([1, 1], "shape (2,); 3 rows need shape (3,)"),
             ([[1], [1], [1]], "shape (3, 1)"),
             (2.0, "scalar"),

@@ -23,7 +23,7 @@ HEADING = re.compile(r"^(#{1,4}) (.*)$", re.MULTILINE)
 EXERCISE = re.compile(r"Exercise [\d.]+ .*· (\d+) min$")
 STATED = re.compile(r"⏱ core (\d+) min(?: · go further (\d+) min)?")
 FOLDED = re.compile(r"<details>.*?</details>", re.DOTALL)
-FREE = dict.fromkeys(("setup", "check", "exercise", "solution", "reveal", "static-twin"), 0.0)
+FREE = dict.fromkeys(("install", "setup", "check", "exercise", "solution", "reveal", "static-twin"), 0.0)
 PRICES = {"predict": 1.0, "widget": 3.0, "quiz": 4.0} | FREE
 
 

@@ -73,14 +73,16 @@ def make(lesson: Path, copy: Path) -> bool:
 def without_outputs(lesson: Path) -> dict[str, Any]:
     """Return a lesson as its readers get it, with a note of what it was made from."""
     notebook: dict[str, Any] = json.loads(lesson.read_text(encoding="utf-8"))
+    cells = notebook["cells"]  # where there are copies, the package is installed
+    notebook["cells"] = [c for c in cells if "install" not in c["metadata"].get("tags", [])]
     for cell in notebook["cells"]:
         if cell["cell_type"] == "code":
             cell["outputs"], cell["execution_count"] = [], None
         else:  # the .md files are not beside the copies
             cell["source"] = LINK.sub(r"\1.ipynb", "".join(cell["source"])).splitlines(True)
     notebook["metadata"].pop("jupytext", None)  # a copy is no pair
-    cells = json.dumps(notebook["cells"], sort_keys=True).encode()
-    notebook["metadata"]["calibkit"] = {"source": hashlib.sha256(cells).hexdigest()}
+    text = json.dumps(notebook["cells"], sort_keys=True).encode()
+    notebook["metadata"]["calibkit"] = {"source": hashlib.sha256(text).hexdigest()}
     return notebook
 
 

@@ -46,6 +46,9 @@ class Library(NamedTuple):
 CLOSED = "their bins are closed on the right, ours on the left: 0.4 moves to another bin"
 ROUNDED = "their edge at 0.3 is rounded up to 0.30000000000000004, so 0.3 falls below it"
 ALONE = "p = 1 has a bin of its own there"
+HALF = (
+    "they halve the range of the bandwidth ten times only, and count predictions of 0 and 1 by half"
+)
 LIBRARIES = (
     Library(
         "scikit-learn",
@@ -121,11 +124,8 @@ LIBRARIES = (
                 "relplot.metrics.binnedECE(p, y, nbins=15)",
                 "ck.expected_calibration_error(y, p, bins=15)",
             ),
-            Row(
-                "relplot.smECE(p, y)",
-                "ck.debiased_calibration_error(y, p, norm=1)",
-                "another quantity: they smooth with a kernel, which has no counterpart here",
-            ),
+            Row("relplot.smECE(p, y)", 'ck.smooth_calibration_error(y, p, method="relplot")'),
+            Row("relplot.smECE(p, y)", "ck.smooth_calibration_error(y, p)", HALF),
         ),
     ),
     Library(

@@ -110,23 +110,21 @@ def _paid(
         fixed = costs[best_actions(repaired, costs=costs), rows.label]
     differences = np.stack([own - fixed, own - ignoring])
     means = resampled_means(differences, resamples(settings, rows.n), rng)
-    low, high = np.quantile(means, [(1 - settings.level) / 2, (1 + settings.level) / 2], axis=0)
+    ends = np.quantile(means, [(1 - settings.level) / 2, (1 + settings.level) / 2], axis=0)
+    names = (
+        f"{what}{end}" for end in ("", "_low", "_high") for what in ("regret", "over_ignoring")
+    )
+    found = dict(
+        zip(names, [*differences.mean(axis=1).tolist(), *ends.ravel().tolist()], strict=True)
+    )
+    try:
+        threshold = decision_threshold(costs)
+    except ValueError:  # more actions or classes, or one action is always the better one
+        threshold = float("nan")
     return Paid(
         trust=policy_cost(rows.label, rows.prob, costs=costs),
         repaired=float("nan") if repaired is None else float(fixed.mean()),
-        regret=float(differences[0].mean()),
-        regret_low=float(low[0]),
-        regret_high=float(high[0]),
-        over_ignoring=float(differences[1].mean()),
-        over_ignoring_low=float(low[1]),
-        over_ignoring_high=float(high[1]),
-        threshold=_threshold(costs),
+        threshold=threshold,
         costs=costs,
+        **found,
     )
-
-
-def _threshold(costs: FloatVector) -> float:
-    try:
-        return decision_threshold(costs)
-    except ValueError:  # more actions or classes, or one action is always the better one
-        return float("nan")

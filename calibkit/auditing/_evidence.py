@@ -1,29 +1,16 @@
-"""Enough data, something wrong beyond chance, where, and which way: what decides.
+"""Enough data, something wrong beyond chance, where, and which way: what decides (see `audit`)."""
 
-1. One hypothesis: labels are drawn from these very probabilities, row by row.
-2. Statements of exactly 0 that were contradicted need no test. They are a finding of their own
-   (`_impossible`), and their rows leave the test: under the hypothesis they do not exist.
-3. One test of the rows left, the level-slope-bins test: per view the larger of Cox's score test
-   of level and slope and a test over 1, 2, 4, ... bins; the largest over all views against redraws.
-4. One level: "miscalibrated" if p <= `alpha`, so at most 1 in 100 calibrated models, for any n,
-   ties, rare events and number of views, as redraws need no limit law.
-5. Two columns of two classes are one problem, tested once.
-6. The calibration error decides nothing. Where it and the test disagree, a sentence says why.
-7. A verdict of "no evidence" takes enough data: else it is "cannot say".
-"""
-
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
 from calibkit._result import spell
-from calibkit.auditing._impossible import Impossible, count_impossible
 from calibkit.auditing._redraws import TOP, JointTest, ViewTest, joint_test
-from calibkit.auditing._rows import Rows
+from calibkit.auditing._rows import Impossible, Rows, count_impossible
 from calibkit.auditing.settings import AuditSettings
 from calibkit.errors import expected_calibration_error
 from calibkit.reliability import BinTable
@@ -73,8 +60,7 @@ def power_of(view: ViewTest, settings: AuditSettings) -> Power:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Region:
+class Region(NamedTuple):
     """Neighbouring bins that are off to one side: the range, and what n predictions say there."""
 
     low: float
@@ -99,12 +85,14 @@ class Evidence:
         """Return what the answers say of it; `names` are the views in words."""
         test, error, null, band = self.test, self.error, self.null, self.band
         region = largest_region(band.table, band.outside)
-        low = max(error.low, 0.0)
-        found = test.p_value <= settings.alpha
+        low, outside = max(error.low, 0.0), int(band.outside.sum())
+        used = spell(int(band.table.occupied.sum()), "bin")
+        spread = f"{outside} of {used} leave the {100 * band.level:g} % band."
+        if region is None:
+            spread = f"No single bin leaves the band of {used}: the error is spread out."
         return Seen(
+            settings=settings,
             test=TEST,
-            alpha=settings.alpha,
-            detectable=settings.detectable,
             first=test.views[0],
             words=names[0],
             focus=self.focus,
@@ -112,11 +100,9 @@ class Evidence:
             looked=names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more views",
             p_value=test.p_value,
             impossible=self.impossible,
-            found=found,
-            apart=self._apart(found),
-            power=power_of(test.views[0], settings),
+            apart=self._apart(test.p_value <= settings.alpha),
             region=region,
-            spread=self._spread(region),
+            spread=spread,
             error=(
                 f"Expected calibration error {error.value:.4f} ({names[0]}); without its share of "
                 f"chance {low:.4f} to {error.high:.4f} ({100 * error.level:g} % interval). A "
@@ -130,16 +116,9 @@ class Evidence:
                 "null_error": null.mean,
                 "null_high": null.high,
             },
-            more={"bins_outside": float(band.outside.sum())},
+            more={"bins_outside": float(outside)},
             digits=3,
         )
-
-    def _spread(self, region: Region | None) -> str:
-        used = spell(int(self.band.table.occupied.sum()), "bin")
-        if region is None:
-            return f"No single bin leaves the band of {used}: the error is spread out."
-        outside = int(self.band.outside.sum())
-        return f"{outside} of {used} leave the {100 * self.band.level:g} % band."
 
     def _apart(self, found: bool) -> str:
         """Return why test and calibration error disagree, where they do."""
@@ -168,25 +147,31 @@ class Evidence:
 class Seen:
     """What the answers 2, 3 and 4 say: the same of rows that are kept and of rows only counted."""
 
+    settings: AuditSettings
+    test: str  # its name
     first: ViewTest
     words: str  # the first view
     focus: ViewTest  # the view that is described
     focus_words: str
     looked: str  # all that was looked at for the p-value
-    test: str  # its name
-    alpha: float
-    detectable: float
     p_value: float
     impossible: Impossible
-    found: bool  # miscalibrated beyond chance
-    apart: str  # a sentence where test and calibration error disagree, or empty
-    power: Power  # of the first view
     region: Region | None  # where the largest excess is
-    spread: str  # a sentence on the rest of the range
     error: str  # a sentence on the calibration error
     numbers: dict[str, float]  # the numbers in it
-    more: dict[str, float]  # numbers of the direction
-    digits: int  # of means and frequencies
+    apart: str = ""  # a sentence where test and calibration error disagree
+    spread: str = ""  # a sentence on the rest of the range
+    more: Mapping[str, float] = field(default_factory=dict)  # numbers of the direction
+    digits: int = 4  # of means and frequencies
+
+    @property
+    def found(self) -> bool:
+        """Whether it is miscalibrated beyond chance."""
+        return self.p_value <= self.settings.alpha
+
+    @property
+    def power(self) -> Power:
+        return power_of(self.first, self.settings)
 
 
 def evidence_of(
@@ -207,32 +192,20 @@ def evidence_of(
     found = test.p_value <= settings.alpha
     loudest = min(test.views, key=lambda view: (view.p_value, -abs(view.z_level)))
     focus = first if not found or first.p_value <= settings.alpha else loudest
-    error, null = _error(rows, first.view, settings, seeds[1:3])
-    band = consistency_band(
-        rows.label,
-        rows.prob,
-        view=given_view(rows, focus.view),
-        bins=settings.bins,
-        level=1 - settings.alpha,
-        simultaneous=True,
-        n_draws=resamples(settings, rows.n),
-        rng=np.random.default_rng(seeds[3]),
+    label, prob, number = rows.label, rows.prob, resamples(settings, rows.n)
+    options: Any = {"view": given_view(rows, first.view), "bins": settings.bins}
+    of_band: Any = {"view": given_view(rows, focus.view), "rng": np.random.default_rng(seeds[3])}
+    of_band |= {"level": 1 - settings.alpha, "simultaneous": True, "n_draws": number}
+    of_error: Any = options | {"level": settings.level, "n_resamples": number}
+    ece, seed, draw = expected_calibration_error, int(seeds[1]), int(seeds[2])
+    return Evidence(
+        test=test,
+        impossible=count_impossible(label, rows.table, rows.position, binary=rows.binary),
+        focus=focus,
+        error=bootstrap_interval(ece, label, prob, rng=seed, **of_error),
+        null=null_level(ece, label, prob, n_draws=number, rng=draw, **options),
+        band=consistency_band(label, prob, bins=settings.bins, **of_band),
     )
-    gone = count_impossible(rows.label, rows.table, rows.position, binary=rows.binary)
-    parts: dict[str, Any] = {"error": error, "null": null, "band": band}
-    return Evidence(test=test, impossible=gone, focus=focus, **parts)
-
-
-def _error(
-    rows: Rows, view: int, settings: AuditSettings, seeds: NDArray[np.int64]
-) -> tuple[BootstrapInterval, NullLevel]:
-    measured = (expected_calibration_error, rows.label, rows.prob)
-    options: dict[str, Any] = {"view": given_view(rows, view), "bins": settings.bins}
-    number = resamples(settings, rows.n)
-    interval = bootstrap_interval(
-        *measured, level=settings.level, n_resamples=number, rng=int(seeds[0]), **options
-    )
-    return interval, null_level(*measured, n_draws=number, rng=int(seeds[1]), **options)
 
 
 def resamples(settings: AuditSettings, n: int) -> int:
@@ -267,24 +240,14 @@ def largest_region(table: BinTable, outside: NDArray[np.bool_]) -> Region | None
     """Join neighbouring bins that are outside on one side; return the weightiest range."""
     side = np.where(outside, np.sign(table.gap), 0.0)
     used = np.flatnonzero(table.occupied)
-    best, heaviest = None, 0.0
-    start = 0
-    while start < len(used):
-        end = start
-        while end + 1 < len(used) and side[used[end + 1]] == side[used[start]] != 0:
-            end += 1
-        run = used[start : end + 1]
-        weight = float((table.count[run] * np.abs(table.gap[run])).sum())
-        if side[used[start]] != 0 and weight > heaviest:
-            heaviest, best = weight, run
-        start = end + 1
-    if best is None:
+    runs = np.split(used, np.flatnonzero(np.diff(side[used])) + 1)
+    count, gap = table.count, np.where(side == 0, 0.0, np.abs(table.gap))
+    best = max(runs, key=lambda run: float((count[run] * gap[run]).sum()))
+    if not gap[best].any():
         return None
-    n = int(table.count[best].sum())
-    return Region(
-        low=float(table.edges[best[0]]),
-        high=float(table.edges[best[-1] + 1]),
-        mean_prob=float((table.count[best] * table.mean_prob[best]).sum() / n),
-        frequency=float((table.count[best] * table.frequency[best]).sum() / n),
-        n=n,
+    mean, frequency = (
+        float(np.average(part[best], weights=count[best]))
+        for part in (table.mean_prob, table.frequency)
     )
+    low, high = table.edges[best[0]], table.edges[best[-1] + 1]
+    return Region(float(low), float(high), mean, frequency, int(count[best].sum()))

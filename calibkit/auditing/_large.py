@@ -1,24 +1,27 @@
-"""The audit of a file whose rows are not kept: counted in a stream, and sampled on the way."""
+"""Files whose rows are not kept: counted or summed up in a stream, and sampled on the way."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
+from calibkit.auditing import _paired as paired
 from calibkit.auditing import _verdicts as words_of
-from calibkit.auditing._evidence import Seen, largest_region, power_of
-from calibkit.auditing._impossible import Impossible, count_impossible
+from calibkit.auditing._comparing import FloatVector, compare, worded
+from calibkit.auditing._evidence import Seen, largest_region
 from calibkit.auditing._readers import Predictions, join
 from calibkit.auditing._redraws import TOP, ViewTest
-from calibkit.auditing._rows import probabilities
+from calibkit.auditing._rows import Impossible, count_impossible, probabilities
+from calibkit.auditing.comparison import Comparison
 from calibkit.auditing.questions import audit
-from calibkit.auditing.report import Answer, AuditReport, findings_of
-from calibkit.auditing.settings import AuditSettings
+from calibkit.auditing.report import AuditReport, findings_of
+from calibkit.auditing.settings import AuditSettings, settings_of
+from calibkit.bins import Binning
 from calibkit.counts import CountTable
+from calibkit.decisions.costs import as_costs
 from calibkit.significance.classical import cox_z
 from calibkit.views import BinaryProblem, View, binary_problems
 
@@ -31,6 +34,7 @@ def audit_stream(
     *,
     view: View | None = None,
     settings: AuditSettings | None = None,
+    bins: Binning | int | None = None,
     sample: int = SAMPLE,
     rng: int = 0,
     **options: Any,
@@ -40,14 +44,12 @@ def audit_stream(
     Bins must have edges on the grid of the count table. The answers 1, 5 and 6 and the figures
     are those of a random `sample`; of several columns the default view is the predicted class.
     """
-    settings = AuditSettings() if settings is None else settings
+    settings = settings_of(settings, {} if bins is None else {"bins": bins})
     # Bins that do not fit the grid are refused before hours of reading, not after.
     CountTable().update([0, 1], [0.25, 0.75]).tables(settings.bins)
-    keeper = _Sample(sample, rng)
+    keeper = Sample(sample, rng)
     table, gone = _count(blocks, view, keeper)
     rows = keeper.rows()
-    if table.view is None and not table.counts[..., 1].any():
-        raise ValueError("y = 1 never occurs. Is the positive label the right one?")
     names = dict(enumerate(rows.class_names or ()))
     report = audit(**rows.arguments, view=view, settings=settings, rng=rng, **options)
     if keeper.seen == rows.n:
@@ -55,7 +57,7 @@ def audit_stream(
     return _with_all_rows(report, table, _seen(table, settings, names, gone), settings)
 
 
-class _Sample:
+class Sample:
     """A random sample without replacement: the rows with the smallest random keys."""
 
     def __init__(self, size: int, seed: int) -> None:
@@ -71,28 +73,19 @@ class _Sample:
         small = np.flatnonzero(keys < bound)
         if not len(small):
             return
-        self.kept.append(_take(block, small))
+        self.kept.append(block.take(small))
         self.keys = np.concatenate([self.keys, keys[small]])
         if len(self.keys) > self.size:
             smallest = np.sort(np.argpartition(self.keys, self.size)[: self.size])
-            self.kept = [_take(join(self.kept), smallest)]
+            self.kept = [join(self.kept).take(smallest)]
             self.keys = self.keys[smallest]
 
     def rows(self) -> Predictions:
         return join(self.kept)  # in the order of the file
 
 
-def _take(block: Predictions, rows: NDArray[np.intp]) -> Predictions:
-    return replace(
-        block,
-        y_true=block.y_true[rows],
-        scores=block.scores[rows],
-        groups=None if block.groups is None else block.groups[rows],
-    )
-
-
 def _count(
-    blocks: Iterable[Predictions], view: View | None, keeper: _Sample
+    blocks: Iterable[Predictions], view: View | None, keeper: Sample
 ) -> tuple[CountTable, Impossible]:
     """Count all rows but those that gave 0 to what happened, which come back, and keep a sample."""
     stream = iter(blocks)
@@ -135,32 +128,24 @@ def _seen(
         tables = [table.one_class(k) for k in range(table.n_classes)]
     tests = [_test(one, _TESTS * len(tables)) for one in tables]
     loudest = min(range(len(tests)), key=lambda place: tests[place].p_value)
-    found = tests[loudest].p_value <= settings.alpha
-    place = loudest if found else 0
+    place = loudest if tests[loudest].p_value <= settings.alpha else 0
     focus, words = tables[place], _words(tables[place], names)
     error = focus.calibration_error(settings.bins, name="expected calibration error")
     bins = error.tables[0]
     weight = np.where(bins.occupied, bins.count * np.abs(bins.gap), 0.0)
     return Seen(
+        settings=settings,
+        test="Cox's test and range of cumulative differences",
         first=tests[0],
         words=_words(tables[0], names),
         focus=tests[place],
         focus_words=words,
         looked=words if len(tables) == 1 else f"{words}, one of {len(tables)} views",
-        test="Cox's test and range of cumulative differences",
-        alpha=settings.alpha,
-        detectable=settings.detectable,
         p_value=tests[place].p_value,
         impossible=gone,
-        found=found,
-        apart="",
-        power=power_of(tests[0], settings),
         region=largest_region(bins, np.arange(len(weight)) == weight.argmax()),
-        spread="",
         error=error.describe(),
         numbers={"error": error.value, "null_error": error.null_mean, "null_sd": error.null_sd},
-        more={},
-        digits=4,
     )
 
 
@@ -190,24 +175,17 @@ def _test(table: CountTable, looks: int) -> ViewTest:
     )
 
 
-def _adding(sentence: str, answer: Answer) -> Answer:
-    return replace(answer, sentence=f"{answer.sentence} {sentence}")
-
-
 def _with_all_rows(
     report: AuditReport, table: CountTable, seen: Seen, settings: AuditSettings
 ) -> AuditReport:
     """Put what all rows say in the place of what the sample says."""
-    many = "So many rows show errors that matter to nobody: look at the size."
-    data = words_of.data(seen)
-    answers = {
-        answer.topic: _adding(f"(Random sample of {report.n:,} rows.)", answer)
-        for answer in report.answers
-    } | {
-        "data": _adding(many, data) if seen.power.enough else data,
-        "calibration": words_of.calibration(seen),
-        "direction": words_of.direction(seen),
-    }
+    data, sampled = words_of.data(seen), f"(Random sample of {report.n:,} rows.)"
+    if seen.power.enough:
+        many = "So many rows show errors that matter to nobody: look at the size."
+        data = replace(data, sentence=f"{data.sentence} {many}")
+    answers = {a.topic: replace(a, sentence=f"{a.sentence} {sampled}") for a in report.answers}
+    for answer in (data, words_of.calibration(seen), words_of.direction(seen)):
+        answers[answer.topic] = answer
     verdicts = {topic: answer.verdict for topic, answer in answers.items()}
     gone = seen.impossible
     headline, light = words_of.headline(verdicts, seen.focus_words, gone)
@@ -226,3 +204,95 @@ def _with_all_rows(
         answers=tuple(answers.values()),
         notes=(*notes, *report.notes),
     )
+
+
+def compare_rows(rows: Predictions, names: Sequence[str], **options: Any) -> Comparison:
+    """Compare models whose rows are kept, with the options of `compare`."""
+    probs = _by_model(rows.scores, names)
+    classes = rows.class_names if rows.scores.shape[1] > len(names) else None
+    return compare(rows.y_true, probs, groups=rows.groups, class_names=classes, **options)
+
+
+def _by_model(scores: FloatVector, names: Sequence[str]) -> dict[str, FloatVector]:
+    parts = np.split(scores, len(names), axis=1)
+    return {n: p[:, 0] if p.shape[1] == 1 else p for n, p in zip(names, parts, strict=True)}
+
+
+def compare_stream(
+    blocks: Iterable[Predictions],
+    names: Sequence[str],
+    *,
+    costs: Any = None,
+    level: float = 0.95,
+    rng: int = 0,
+    sample: int = SAMPLE,
+    **options: Any,
+) -> Comparison:
+    """Compare models whose rows come in blocks: scores of all rows, the rest from a sample.
+
+    Means and standard errors of cost, log loss and Brier score are those of all rows, with
+    Student's intervals. Calibration, groups and figures are those of a random `sample`.
+    """
+    keeper, sums, table = Sample(sample, rng), _Sums(), None
+    for block in blocks:
+        k = max(block.scores.shape[1] // len(names), 2)
+        table = None if costs is None else as_costs(costs, k)
+        probs = _by_model(block.scores, names).values()
+        sums.count += np.bincount(block.y_true, minlength=k)
+        sums.add([paired.scores_of_rows(block.y_true, prob, table) for prob in probs])
+        keeper.add(block)
+    found = compare_rows(keeper.rows(), names, costs=table, level=level, rng=rng, **options)
+    return found if sums.n == found.n else _with_all_scores(found, sums, level)
+
+
+class _Sums:
+    """Sums over all rows: of each score of each model, of differences, and of their squares."""
+
+    def __init__(self) -> None:
+        self.count: Any = 0  # rows of each class
+        self.scores: dict[str, FloatVector] = {}
+        self.squares: dict[str, FloatVector] = {}
+        self.up: dict[str, FloatVector] = {}  # how many rows differ upwards, and downwards
+        self.down: dict[str, FloatVector] = {}
+
+    @property
+    def n(self) -> int:
+        return int(np.sum(self.count))
+
+    def add(self, each: Sequence[Mapping[str, FloatVector]]) -> None:
+        for key in each[0]:
+            values = np.array([one[key] for one in each])
+            with np.errstate(invalid="ignore"):
+                apart = values - values[0]
+            self.scores[key] = self.scores.get(key, 0.0) + values.sum(axis=1)
+            self.squares[key] = self.squares.get(key, 0.0) + (apart**2).sum(axis=1)
+            self.up[key] = self.up.get(key, 0.0) + (apart > 0).sum(axis=1)
+            self.down[key] = self.down.get(key, 0.0) + (apart < 0).sum(axis=1)
+
+    def change(
+        self, key: str, other: int, level: float, costs: FloatVector | None
+    ) -> paired.Change:
+        first, value = (float(self.scores[key][model]) / self.n for model in (0, other))
+        up, down = int(self.up[key][other]), int(self.down[key][other])
+        total = float(self.scores[key][other] - self.scores[key][0])
+        ends, rule = paired.NONE, paired.rule_of(self.count, costs)
+        if np.isfinite(total) and not rule.refuses(key, up, down, total):
+            mean = value - first
+            spread = max(float(self.squares[key][other]) / self.n - mean**2, 0.0)
+            ends = paired.around(mean, float(np.sqrt(spread)), self.n, level)
+        return paired.change(key, first, value, ends)
+
+
+def _with_all_scores(found: Comparison, sums: _Sums, level: float) -> Comparison:
+    """Put the scores of all rows in the place of those of the sample."""
+    columns = [getattr(found, name).tolist() for name in paired.Change._fields]
+    keys = zip(found.model.tolist(), found.measure.tolist(), strict=True)
+    rows = dict(zip(keys, map(paired.Change, *columns), strict=True))
+    for model, key in rows:
+        if key in paired.SCORES:
+            rows[model, key] = sums.change(key, found.models.index(model), level, found.costs)
+    note = (
+        f"All {sums.n:,} rows: cost, log loss and Brier score, with Student's intervals. "
+        f"Calibration, groups and figures: a random sample of {found.n:,} rows."
+    )
+    return replace(found, n=sums.n, notes=(note, *found.notes), **worded(found.models, rows, level))

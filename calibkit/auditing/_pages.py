@@ -4,42 +4,40 @@ import json
 import math
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from calibkit._result import spell
 from calibkit.counts._store import whole_file
 
-if TYPE_CHECKING:
-    from calibkit.auditing.comparison import Comparison
-    from calibkit.auditing.report import AuditReport
-
 # Everything that Markdown or the HTML inside it could read as more than text.
 _MARKS = re.compile(r"([\\`*_{}\[\]()#+!|<>&~$])")
 
 
-def as_dict(report: "AuditReport") -> dict[str, Any]:
+def as_dict(report: Any) -> dict[str, Any]:
     """Return verdicts, sentences and numbers for JSON; NaN and infinity become None."""
     plain = ("title", "headline", "light", "n", "n_classes", "view", "repair", "verdicts")
-    texts = ("topic", "question", "verdict", "light", "sentence")
-    answers = [
-        {name: getattr(answer, name) for name in texts}
-        | {"numbers": {name: _finite(value) for name, value in answer.numbers.items()}}
-        for answer in (*report.answers, *report.findings)
-    ]
-    many = len(report.answers)
     return {name: getattr(report, name) for name in plain} | {
         "class_names": list(report.class_names),
         "promise": report.settings.promise,
-        "answers": answers[:many],
-        "findings": answers[many:],
-        "views": _records(report.views),
-        "repairs": _records(report.repairs),
-        "groups": None if report.groups is None else _records(report.groups),
-        "notes": list(report.notes),
-        "versions": dict(report.versions),
+        "answers": [_answer(one) for one in report.answers],
+        "findings": [_answer(one) for one in report.findings],
+        "groups": None,
+        **_end(report),
     }
+
+
+def _answer(answer: Any) -> dict[str, Any]:
+    texts = ("topic", "question", "verdict", "light", "sentence")
+    numbers = {name: _finite(value) for name, value in answer.numbers.items()}
+    return {name: getattr(answer, name) for name in texts} | {"numbers": numbers}
+
+
+def _end(report: Any) -> dict[str, Any]:
+    """Return what an audit and a comparison end with."""
+    tables = {name.lower(): _records(table) for name, table in report.tables.items()}
+    return tables | {"notes": list(report.notes), "versions": dict(report.versions)}
 
 
 def _finite(value: Any) -> Any:
@@ -65,23 +63,16 @@ def _mark(text: str) -> str:
     return _MARKS.sub(r"\\\1", plain(text))
 
 
-def as_markdown(report: "AuditReport") -> str:
-    """Return the report as Markdown; names from outside are escaped."""
+def as_markdown(report: Any) -> str:
+    """Return an audit or a comparison as Markdown; names from outside are escaped."""
     lines = [f"# {_mark(report.title)}", "", f"**{_mark(report.headline)}**", ""]
-    lines += [_mark(report.settings.promise), ""]
+    answers = [] if not hasattr(report, "answers") else [*report.findings, *report.answers]
+    if answers:
+        lines += [_mark(report.settings.promise), ""]
     lines += [f"{spell(report.n, 'prediction')}, {report.n_classes} classes.", ""]
-    for number, answer in enumerate((*report.findings, *report.answers), 1 - len(report.findings)):
-        lines += [
-            f"## {f'{number}. ' if number else ''}{_mark(answer.question)}",
-            "",
-            f"{answer.symbol} **{answer.verdict}**: {_mark(answer.sentence)}",
-            "",
-        ]
-    return "\n".join(lines + _tables_and_methods(report)) + "\n"
-
-
-def _tables_and_methods(report: "AuditReport | Comparison") -> list[str]:
-    lines = []
+    for number, answer in enumerate(answers, start=7 - len(answers)):
+        lines += [f"## {f'{number}. ' if number else ''}{_mark(answer.question)}", ""]
+        lines += [f"{answer.symbol} **{answer.verdict}**: {_mark(answer.sentence)}", ""]
     for name, table in report.tables.items():
         names, rows = as_rows(table)
         lines += [f"## {name}", "", f"| {' | '.join(map(_mark, names))} |"]
@@ -89,29 +80,18 @@ def _tables_and_methods(report: "AuditReport | Comparison") -> list[str]:
         lines += [f"| {' | '.join(_mark(cell(value)) for value in row)} |" for row in rows]
         lines += [""]
     lines += ["## Methods", "", *(f"- {_mark(note)}" for note in report.notes)]
-    return [*lines, f"- {_mark(', '.join(f'{k} {v}' for k, v in report.versions.items()))}"]
+    versions = ", ".join(f"{name} {number}" for name, number in report.versions.items())
+    return "\n".join([*lines, f"- {_mark(versions)}"]) + "\n"
 
 
-def comparison_dict(found: "Comparison") -> dict[str, Any]:
+def comparison_dict(found: Any) -> dict[str, Any]:
     """Return findings and numbers for JSON; NaN and infinity become None."""
     plain = ("title", "headline", "n", "n_classes", "view", "level")
-    return {name: getattr(found, name) for name in plain} | {
-        "models": list(found.models),
-        "codes": sorted(found.codes),
-        **{name.lower(): _records(table) for name, table in found.tables.items()},
-        "notes": list(found.notes),
-        "versions": dict(found.versions),
-    }
+    head = {name: getattr(found, name) for name in plain}
+    return head | {"models": list(found.models), "codes": sorted(found.codes)} | _end(found)
 
 
-def comparison_markdown(found: "Comparison") -> str:
-    """Return the comparison as Markdown; names from outside are escaped."""
-    lines = [f"# {_mark(found.title)}", "", f"**{_mark(found.headline)}**", ""]
-    lines += [f"{spell(found.n, 'prediction')}, {found.n_classes} classes.", ""]
-    return "\n".join(lines + _tables_and_methods(found)) + "\n"
-
-
-def as_json(report: "AuditReport | Comparison") -> str:
+def as_json(report: Any) -> str:
     """Return the report as JSON in ASCII."""
     return json.dumps(report.to_dict(), indent=2, ensure_ascii=True, allow_nan=False)
 
@@ -152,17 +132,12 @@ def cell(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int) else plain(value)
 
 
-def is_free(target: Path) -> bool:
-    """Tell whether nothing is in the way, or a file that is replaced."""
-    return not target.exists() or target.is_file()
-
-
 def write_whole(path: str | Path, text: str) -> Path:
     """Write a text file under a temporary name and move it: whole or not at all."""
     target = Path(path)
     if target.is_dir():
         raise ValueError(f"{target} is a folder; name a file in it, e.g. report.html.")
-    if not is_free(target):
+    if target.exists() and not target.is_file():
         raise ValueError(f"{target} is a device or a pipe, which a report would replace.")
     if not target.parent.is_dir():
         raise ValueError(f"the folder {target.parent} does not exist; make it first.")

@@ -24,6 +24,7 @@ MEASURES = {
     "calibration error": "in calibration error",
 }
 FEWEST = 10  # events, other rows, and rows that differ, below which no interval is given
+_EACH_WAY = 5  # rows decided better and worse, below which prices not yet paid may decide
 NONE = (float("nan"), float("nan"))  # no interval
 SCORES = ("cost", "log loss", "Brier score")  # means over rows: exact also in a stream
 
@@ -112,9 +113,27 @@ def change(measure: str, first: float, value: float, ends: tuple[float, float]) 
     return Change(first, value, apart, *ends, verdict)
 
 
-def too_few(count: NDArray[np.intp]) -> bool:
-    """Tell, from the rows of each class, whether they are too few for any interval."""
-    return int(count.min() if len(count) == 2 else count.sum() - count.max()) < FEWEST
+class Rule(NamedTuple):
+    """When rows are too few for an interval."""
+
+    few: bool  # events or other rows
+    worst: float  # largest difference in cost that a row can make
+
+    def refuses(self, key: str, up: int, down: int, total: float) -> bool:
+        """Judge by the rows that differ upwards and downwards, and by the sum of differences."""
+        if up + down == 0:
+            return False
+        one_sided = min(up, down) < _EACH_WAY and abs(total) <= _EACH_WAY * self.worst
+        return self.few or up + down < FEWEST or (key == "cost" and one_sided)
+
+    def refuses_rows(self, key: str, apart: FloatVector) -> bool:
+        return self.refuses(key, int((apart > 0).sum()), int((apart < 0).sum()), float(apart.sum()))
+
+
+def rule_of(count: NDArray[np.intp], costs: FloatVector | None) -> Rule:
+    """Return the rule for these rows of each class and these costs."""
+    few = int(count.min() if len(count) == 2 else count.sum() - count.max()) < FEWEST
+    return Rule(few, 0.0 if costs is None else float(np.ptp(costs, axis=0).max()))
 
 
 def around(mean: float, sd: float, n: int, level: float) -> tuple[float, float]:

@@ -6,6 +6,7 @@ predictions and any number of views.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy import special
@@ -42,8 +43,7 @@ class ViewTest:
         return self.mean_prob - self.frequency
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class JointTest:
+class JointTest(NamedTuple):
     """The test of all views together."""
 
     views: tuple[ViewTest, ...]  # in the order asked for
@@ -206,31 +206,22 @@ def joint_test(
     )
     loudest = strength[1:].max(axis=1)
     p_values = [float((1 + (loudest >= s - _TIE).sum()) / (n_draws + 1)) for s in strength[0]]
-    return JointTest(
-        views=tuple(
-            _view_test(tables, i, v, (events[0], levers[0]), p_values[i])
-            for i, v in enumerate(views)
-        ),
-        p_value=min(p_values),
-        n_draws=n_draws,
-    )
+    counts = np.add.reduceat(events[0], ends[:-1])
+    tests = zip(tables.views, views, counts, levers[0], p_values, strict=True)
+    return JointTest(tuple(map(_view_test, *zip(*tests, strict=True))), min(p_values), n_draws)
 
 
-def _view_test(
-    tables: _Tables, i: int, view: int, sums: tuple[FloatVector, FloatVector], p_value: float
-) -> ViewTest:
-    one = tables.views[i]
-    events = sums[0][tables.offset[i] : tables.offset[i + 1]]
-    z_level, z_slope = one.z(events.sum(keepdims=True), sums[1][i : i + 1])
+def _view_test(one: _View, view: int, count: float, lever: float, p_value: float) -> ViewTest:
+    z_level, z_slope = (float(z[0]) for z in one.z(np.array([count]), np.array([lever])))
     n = len(one.cell)
     return ViewTest(
         view=view,
         n=n,
-        events=int(events.sum()),
+        events=int(count),
         mean_prob=float(one.expected.sum() / n),
-        frequency=float(events.sum() / n),
+        frequency=float(count / n),
         variance=one.total / n,
-        z_level=float(z_level[0]),
-        z_slope=float(z_slope[0]),
+        z_level=z_level,
+        z_slope=z_slope,
         p_value=p_value,
     )

@@ -9,11 +9,10 @@ from calibkit._result import spell
 from calibkit.auditing._alignment import CLEAR, Alignment
 from calibkit.auditing._consequences import Consequences, Paid
 from calibkit.auditing._evidence import FEWEST_SURPRISES, Seen, directions
-from calibkit.auditing._impossible import Impossible
 from calibkit.auditing._redraws import TOP
-from calibkit.auditing._rows import Rows
+from calibkit.auditing._rows import Impossible, Rows
 from calibkit.auditing.repairs import Repairs
-from calibkit.auditing.report import Answer, answer_to
+from calibkit.auditing.report import Answer
 
 CAUSES = {
     "shuffled": "The labels look shuffled, or belong to other rows or another file.",
@@ -43,10 +42,9 @@ REPAIRED = {
 
 
 def alignment(found: Alignment, rows: Rows) -> Answer:
-    measured = (
-        f"Accuracy {found.accuracy:.3f}; always naming the commonest class gives "
-        f"{found.majority:.3f}."
-    )
+    majority = f"always naming the commonest class gives {found.majority:.3f}."
+    measured = f"Accuracy {found.accuracy:.3f}; {majority}"
+    light = "unknown"
     if found.verdict == "aligned":
         light = "good"
         text = (
@@ -55,19 +53,23 @@ def alignment(found: Alignment, rows: Rows) -> Answer:
         )
     elif found.verdict == "not aligned":
         light = "bad"
-        text = f"No. {CAUSES[found.cause]} {_order(found, rows)}{_chance(found)}{measured}"
+        text = f"No. {CAUSES[found.cause]} {_order(found, rows)}{measured}"
     else:
-        light = "unknown"
         text = (
             f"Unclear. The predictions fit {found.z:.1f} standard deviations better than labels "
             f"in random order; right ones would show about {found.expected_z:.1f}, and {CLEAR} "
             f"would be clear. {measured}"
         )
     numbers = {name: getattr(found, name) for name in ("z", "expected_z", "accuracy", "majority")}
-    return answer_to("alignment", found.verdict, light, text, numbers)
+    return Answer("alignment", found.verdict, light, text, numbers)
 
 
 def _order(found: Alignment, rows: Rows) -> str:
+    if found.cause in ("shuffled", "rows shifted"):
+        return (
+            f"They fit no better than labels in random order ({found.z:.1f} standard deviations, "
+            f"expected {found.expected_z:.0f}). "
+        )
     moved = [(k, c) for k, c in enumerate(found.order) if k != c]
     if not moved or found.cause == "inverted":
         return ""
@@ -75,15 +77,6 @@ def _order(found: Alignment, rows: Rows) -> str:
     pairs = "; ".join(f"label {names[k]} fits column {names[c]}" for k, c in moved[:4])
     more = f"; and {len(moved) - 4} more" if len(moved) > 4 else ""
     return f"Best match: {pairs}{more}. "
-
-
-def _chance(found: Alignment) -> str:
-    if found.cause not in ("shuffled", "rows shifted"):
-        return ""
-    return (
-        f"They fit no better than labels in random order ({found.z:.1f} standard deviations, "
-        f"expected {found.expected_z:.0f}). "
-    )
 
 
 def data(seen: Seen) -> Answer:
@@ -107,7 +100,7 @@ def data(seen: Seen) -> Answer:
         "null_error": seen.numbers["null_error"],
     }
     verdict, light = ("enough data", "good") if power.enough else ("too little data", "caution")
-    return answer_to("data", verdict, light, text, numbers)
+    return Answer("data", verdict, light, text, numbers)
 
 
 def _too_little(seen: Seen, rows: str) -> str:
@@ -123,7 +116,7 @@ def _too_little(seen: Seen, rows: str) -> str:
         )
     return (
         f"{rows} would show an average error of {power.smallest:.2f} in nine files of ten, and "
-        f"often miss a smaller one. To find an error of {seen.detectable:g} takes "
+        f"often miss a smaller one. To find an error of {seen.settings.detectable:g} takes "
         f"{power.needed:,} rows like these; to know the average error to ±0.01 takes "
         f"{power.needed_precise:,}."
     )
@@ -131,7 +124,7 @@ def _too_little(seen: Seen, rows: str) -> str:
 
 def calibration(seen: Seen) -> Answer:
     p_words = f"{seen.p_value:.3f}" if seen.p_value >= 5e-4 else f"{seen.p_value:.3g}"
-    looked = f"({seen.looked}; {seen.test}, p = {p_words}, limit {seen.alpha:g})"
+    looked = f"({seen.looked}; {seen.test}, p = {p_words}, limit {seen.settings.alpha:g})"
     if seen.found:
         verdict, light = "miscalibrated", "bad"
         text = f"Yes: the labels contradict the predictions {looked}."
@@ -151,7 +144,7 @@ def calibration(seen: Seen) -> Answer:
         text += f" This is about {gone.left:,} rows; what was called impossible is left out."
     numbers = {"p_value": seen.p_value} | seen.numbers | {"impossible": float(gone.count)}
     text = " ".join(part for part in (text, seen.error, seen.apart) if part)
-    return answer_to("calibration", verdict, light, text, numbers)
+    return Answer("calibration", verdict, light, text, numbers)
 
 
 def direction(seen: Seen) -> Answer:
@@ -168,7 +161,7 @@ def direction(seen: Seen) -> Answer:
     if not seen.found:
         text = f"There is nothing to point at. {means}"
         light = "good" if seen.power.enough else "unknown"
-        return answer_to("direction", "no direction", light, text, numbers)
+        return Answer("direction", "no direction", light, text, numbers)
     way, second = directions(view)
     also = f", and {second}" if second else ""
     name = "Mixed, with no single direction" if way == "mixed" else way.capitalize()
@@ -186,7 +179,7 @@ def direction(seen: Seen) -> Answer:
             f"{spell(region.n, 'prediction')} say {region.mean_prob:.{digits}f}, observed "
             f"{region.frequency:.{digits}f}. "
         )
-    return answer_to("direction", way, "caution", (text + seen.spread).strip(), numbers)
+    return Answer("direction", way, "caution", (text + seen.spread).strip(), numbers)
 
 
 def costs(found: Consequences, view: str, level: float, enough: bool) -> Answer:
@@ -194,14 +187,14 @@ def costs(found: Consequences, view: str, level: float, enough: bool) -> Answer:
     numbers = {name: getattr(found, name) for name in names}
     paid = found.paid
     if paid is None:
-        verdict, light, text = "costs unknown", "unknown", _without_costs(found, view, level)
-    else:
-        trust = paid.trust
-        numbers |= {"cost": trust.value, "promised": trust.promised, "ignoring": trust.ignoring}
-        others = (field.name for field in fields(paid) if field.name not in ("trust", "costs"))
-        numbers |= {name: getattr(paid, name) for name in others}
-        verdict, light, text = _with_costs(paid, level, enough)
-    return answer_to("costs", verdict, light, text, numbers)
+        return Answer(
+            "costs", "costs unknown", "unknown", _without_costs(found, view, level), numbers
+        )
+    trust = paid.trust
+    numbers |= {"cost": trust.value, "promised": trust.promised, "ignoring": trust.ignoring}
+    others = (field.name for field in fields(paid) if field.name not in ("trust", "costs"))
+    numbers |= {name: getattr(paid, name) for name in others}
+    return Answer("costs", *_with_costs(paid, level, enough), numbers)
 
 
 def _without_costs(found: Consequences, view: str, level: float) -> str:
@@ -273,7 +266,7 @@ def repair(
         if table.chosen >= 0:
             verdict, light = "repair", "caution"
         text = _gain(found, place, view, after) + _warnings(found, place)
-    return answer_to("repair", verdict, light, text.strip(), numbers)
+    return Answer("repair", verdict, light, text.strip(), numbers)
 
 
 def _gain(found: Repairs, place: int, view: str, after: float | None) -> str:

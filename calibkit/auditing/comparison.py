@@ -1,6 +1,6 @@
 """What a comparison of models gives back: differences with intervals, words, pages, figures."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 
 from calibkit._result import Result, spell
 from calibkit.auditing import _paired as paired
-from calibkit.auditing._figures import draw_comparison
-from calibkit.auditing._html import comparison_page
-from calibkit.auditing._pages import comparison_dict, comparison_markdown, save
+from calibkit.auditing._html import comparison_page, draw_comparison
+from calibkit.auditing._pages import as_markdown, comparison_dict, save
 from calibkit.decisions import MurphyCurve
 from calibkit.reliability import BinTable
 
@@ -29,6 +28,12 @@ class Listing(Result):
 
     sentence: str
     columns: Mapping[str, NDArray[Any]]
+
+    @classmethod
+    def of(cls, sentence: str, heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> "Listing":
+        """Return a table of rows."""
+        columns = map(np.array, zip(*rows, strict=True))
+        return cls(sentence=sentence, columns=dict(zip(heads, columns, strict=True)))
 
     def describe(self) -> str:
         """Return the sentence."""
@@ -113,8 +118,8 @@ class Comparison(Result):
         lines += ["", self.calibration.describe()]
         return "\n".join(lines + ([] if self.groups is None else [self.groups.describe()]))
 
-    figures, to_html = draw_comparison, comparison_page
-    to_dict, to_markdown, save = comparison_dict, comparison_markdown, save
+    figures, to_html, save = draw_comparison, comparison_page, save
+    to_dict, to_markdown = comparison_dict, as_markdown
 
     def _columns(self) -> Mapping[str, NDArray[Any]]:
         names = ("model", "measure", "first", "value", "difference", "low", "high", "verdict")

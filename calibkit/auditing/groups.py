@@ -93,17 +93,19 @@ def groups_of(
         for weights in (prob, label, prob * (1 - prob))
     )
     count = np.bincount(rows.group, minlength=size).astype(np.int64)
-    order = np.argsort(rows.group, kind="stable")
-    members = np.split(order, np.cumsum(count)[:-1])
-    others = _Others(events - promised, variance, count)
+    members = np.split(np.argsort(rows.group, kind="stable"), np.cumsum(count)[:-1])
+    # Mean residual of all rows outside each group, and its standard deviation; NaN without any.
+    others = np.where(count == rows.n, np.nan, rows.n - count)
+    residual, spread = events - promised, np.maximum(variance.sum() - variance, 0.0)
+    outside = (residual.sum() - residual) / others, np.sqrt(spread) / others
     draws = int(np.ceil(_DRAWS * size / settings.alpha))
     # Rows that said 0 or 1 and were wrong are a finding of their own.
     tested = [inside[rows.possible[inside]] for inside in members]
     found = [
-        _p_values(_Group(prob[inside], label[inside], *others.of(g)), draws, rng)
+        _p_values(_Group(prob[inside], label[inside], mean, sd), draws, rng)
         if len(inside)
         else (1.0, 1.0)
-        for g, inside in enumerate(tested)
+        for inside, mean, sd in zip(tested, *outside, strict=True)
     ]
     p_value, p_differs = np.array(found).T
     return GroupTable(
@@ -117,23 +119,6 @@ def groups_of(
         view=words,
         alpha=settings.alpha,
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _Others:
-    """Sums of residuals and their variances in every group, and its number of rows."""
-
-    residual: FloatVector
-    variance: FloatVector
-    count: NDArray[np.int64]
-
-    def of(self, g: int) -> tuple[float, float]:
-        """Return the mean residual of all rows outside a group, and its standard deviation."""
-        n = float(self.count.sum() - self.count[g])
-        if n == 0:
-            return np.nan, np.nan
-        spread = max(float(self.variance.sum() - self.variance[g]), 0.0)
-        return float(self.residual.sum() - self.residual[g]) / n, np.sqrt(spread) / n
 
 
 class _Group:
@@ -170,14 +155,13 @@ def _p_values(group: _Group, most: int, rng: np.random.Generator) -> tuple[float
     The limit laws would reject calibrated groups of rare events far too often.
     """
     if group.variance >= _LAW_IS_RIGHT:
-        p_value, p_differs = group.by_law()
-    else:
-        done, beyond = 0, np.zeros(2)
-        while done < most and beyond.min() < _ENOUGH:
-            draws = min(max(200, done), most - done, max(1, _BLOCK // len(group.prob)))
-            beyond = beyond + group.as_large(draws, rng)
-            done += draws
-        p_value, p_differs = ((beyond + 1) / (done + 1)).tolist()
+        return group.by_law()
+    done, beyond = 0, np.zeros(2)
+    while done < most and beyond.min() < _ENOUGH:
+        draws = min(max(200, done), most - done, max(1, _BLOCK // len(group.prob)))
+        beyond = beyond + group.as_large(draws, rng)
+        done += draws
+    p_value, p_differs = ((beyond + 1) / (done + 1)).tolist()
     return p_value, p_differs
 
 

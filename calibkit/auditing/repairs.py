@@ -106,11 +106,7 @@ class Repairs:
 
 @dataclass(frozen=True)
 class NoRepair:
-    """Stands where there is no calibrator: all it can do is say why, and what to do.
-
-    Each attribute, and so each method, raises sklearn's ``NotFittedError`` with the reason, which
-    is a ValueError and an AttributeError.
-    """
+    """No calibrator: each attribute raises sklearn's ``NotFittedError`` with the reason."""
 
     reason: str
 
@@ -159,12 +155,11 @@ def repairs_of(rows: Rows, settings: AuditSettings, rng: np.random.Generator) ->
     if best < 0:
         why = " ".join(table.notes) or "no repair was tried, as `repairs` names none."
         return Repairs(table=table, repaired=None, calibrator=NoRepair(why), certain=0)
-    repaired = held_out[str(table.name[best])]
-    fitted: Any = None
+    name = str(table.name[best])
     with _ALONE, warnings.catch_warnings():
         warnings.simplefilter("ignore", CalibrationWarning)  # named in the notes already
-        fitted = _fit(candidates[str(table.name[best])], rows, np.arange(rows.n))
-    said = fitted.calibrate(_scores(fitted, rows))
+        fitted = _fit(candidates[name], rows, np.arange(rows.n))
+    said, repaired = fitted.calibrate(_scores(fitted, rows)), held_out[name]
     return Repairs(
         table=table,
         repaired=repaired,
@@ -185,7 +180,11 @@ def _held_out(
         try:
             with _ALONE, warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always", CalibrationWarning)
-                repaired[name] = _cross_fitted(model, rows, fold, n_folds)
+                scores, after = _scores(model, rows), np.empty_like(rows.prob)
+                for held in (fold == k for k in range(n_folds)):
+                    fitted = _fit(model, rows, np.flatnonzero(~held))
+                    after[held] = fitted.calibrate(scores[held])
+            repaired[name] = after
             notes += [f"{name}: {text}" for text in sorted({str(w.message) for w in caught})]
         except ValueError as error:
             notes.append(f"{name} could not be fitted: {error}")
@@ -230,16 +229,6 @@ def _scores(model: Any, rows: Rows) -> FloatVector:
 
 def _fit(model: Any, rows: Rows, where: IntVector) -> Any:
     return clone(model).fit(_scores(model, rows)[where], rows.label[where])
-
-
-def _cross_fitted(model: Any, rows: Rows, fold: IntVector, n_folds: int) -> FloatVector:
-    """Return predictions, each from a map that was fitted without its row."""
-    scores, repaired = _scores(model, rows), np.empty_like(rows.prob)
-    for number in range(n_folds):
-        held = fold == number
-        fitted = _fit(model, rows, np.flatnonzero(~held))
-        repaired[held] = fitted.calibrate(scores[held])
-    return repaired
 
 
 def certain(prob: FloatVector) -> NDArray[np.bool_]:
@@ -288,13 +277,12 @@ def _table(
         chosen = _simplest(gains, clear)
         if not left.all():  # then it is worth more that nothing is called impossible again
             chosen = _simplest(-after, ~np.array([certain(p).any() for p in held_out.values()]))
+    names, columns = np.array(list(held_out), dtype=np.str_), (gain, low, high, clear)
+    arrays: Any = dict(zip(("gain", "low", "high", "clear"), map(read_only, columns), strict=True))
     return RepairTable(
-        name=read_only(np.array(list(held_out), dtype=np.str_)),
+        **arrays,
+        name=read_only(names),
         log_loss=read_only(after.mean(axis=1)),
-        gain=read_only(gain),
-        low=read_only(low),
-        high=read_only(high),
-        clear=read_only(clear),
         before=float(before.mean()),
         before_left=float(before[left].mean()) if left.any() else float("nan"),
         chosen=chosen,

@@ -2,7 +2,7 @@
 
 import textwrap
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from calibkit._result import Result, spell
 from calibkit._validation import CalibrationWarning
 from calibkit.auditing._consequences import Consequences
-from calibkit.auditing._evidence import TEST, Evidence
-from calibkit.auditing._figures import draw
-from calibkit.auditing._html import page, panel
-from calibkit.auditing._impossible import Impossible, told
+from calibkit.auditing._evidence import TEST, Evidence, directions
+from calibkit.auditing._html import draw, page, panel
 from calibkit.auditing._pages import as_dict, as_markdown, save
+from calibkit.auditing._redraws import ViewTest
+from calibkit.auditing._rows import Impossible, told
 from calibkit.auditing.groups import GroupTable
 from calibkit.auditing.repairs import NoRepair, RepairTable
 from calibkit.auditing.settings import AuditSettings
@@ -30,7 +30,6 @@ LIGHTS = {
 }
 
 _WIDTH = 88  # of a line in a terminal
-_INDENTED: Any = {"initial_indent": "   ", "subsequent_indent": "   "}
 _NAMED = 6  # views that a sentence names; the table has all
 
 QUESTIONS = {
@@ -57,14 +56,14 @@ FINDINGS = {"impossible": ("impossible statements",)}
 VIEW_NUMBERS = ("events", "mean_prob", "frequency", "z_level", "z_slope", "p_value")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Answer:
     """One question of the audit with its answer.
 
     Parameters
     ----------
-    topic, question : str
-        The question, e.g. ``"data"``, and in words.
+    topic : str
+        The question, e.g. ``"data"``.
     verdict, sentence : str
         The answer as a code, e.g. ``"miscalibrated"``, and in words, with its uncertainty.
     light : {"good", "caution", "bad", "unknown"}
@@ -73,11 +72,15 @@ class Answer:
     """
 
     topic: str
-    question: str
     verdict: str
     light: str
     sentence: str
     numbers: Mapping[str, float]
+
+    @property
+    def question(self) -> str:
+        """The question in words."""
+        return QUESTIONS[self.topic]
 
     @property
     def symbol(self) -> str:
@@ -89,26 +92,12 @@ class Answer:
         return f"{self.symbol} {self.verdict}: {self.sentence}"
 
 
-def answer_to(
-    topic: str, verdict: str, light: str, sentence: str, numbers: Mapping[str, float]
-) -> Answer:
-    """Return an answer with the question of its topic."""
-    return Answer(
-        topic=topic,
-        question=QUESTIONS[topic],
-        verdict=verdict,
-        light=light,
-        sentence=sentence,
-        numbers=numbers,
-    )
-
-
 def findings_of(gone: Impossible, log_loss: float) -> tuple[Answer, ...]:
     """Return what was found beside the answers; `log_loss` is that of the rows left, or NaN."""
     if not gone.count:
         return ()
     text, numbers = told(gone, log_loss)
-    return (answer_to("impossible", *FINDINGS["impossible"], "bad", text, numbers),)
+    return (Answer("impossible", *FINDINGS["impossible"], "bad", text, numbers),)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -135,6 +124,14 @@ class ViewTable(Result):
     direction: NDArray[np.str_]
     n: int
     alpha: float
+
+    @classmethod
+    def of(cls, views: Sequence[ViewTest], names: Sequence[str], alpha: float) -> "ViewTable":
+        """Return the table of these tests; `names` are the views in words."""
+        numbers = {name: np.array([getattr(v, name) for v in views]) for name in VIEW_NUMBERS}
+        ways = [directions(v)[0] if v.p_value <= alpha else "" for v in views]
+        words: Any = {"view": np.array(names), "direction": np.array(ways)}
+        return cls(n=views[0].n, alpha=alpha, **words, **numbers)
 
     def describe(self) -> str:
         """Say in which views the labels contradict the predictions."""
@@ -258,30 +255,27 @@ class AuditReport(Result):
         lines = [f"{self.symbol} {self.headline}", f"  {self.settings.promise}"]
         lines += [f"  {self.title}: {size}", ""]
         for one in self.findings:
-            lines += [
-                f"{one.symbol} {one.verdict}",
-                *_wrapped(one.sentence, _WIDTH - 3, **_INDENTED),
-                "",
-            ]
+            lines += [f"{one.symbol} {one.verdict}", *_wrapped(one.sentence, "   "), ""]
         for number, answer in enumerate(self.answers, start=1):
             lines += [f"{number}. {answer.question}", f"   {answer.symbol} {answer.verdict}"]
-            lines += _wrapped(answer.sentence, _WIDTH - 3, **_INDENTED)
+            lines += _wrapped(answer.sentence, "   ")
         if self.groups is not None:
-            lines += ["", *_wrapped(f"Groups: {self.groups.describe()}", _WIDTH)]
+            lines += ["", *_wrapped(f"Groups: {self.groups.describe()}")]
         return "\n".join(lines)
 
     to_dict, to_markdown, to_html, figures = as_dict, as_markdown, page, draw
     _repr_html_, save = panel, save
 
     def _columns(self) -> Mapping[str, NDArray[Any]]:
-        fields = {"topic": "topic", "question": "question", "verdict": "verdict"}
-        return {
-            column: np.array([getattr(answer, field) for answer in self.answers])
-            for column, field in (fields | {"answer": "sentence"}).items()
+        fields = {name: name for name in ("topic", "question", "verdict")} | {"answer": "sentence"}
+        columns = {
+            name: [getattr(answer, f) for answer in self.answers] for name, f in fields.items()
         }
+        return {name: np.array(column) for name, column in columns.items()}
 
 
-def _wrapped(text: str, width: int, **options: Any) -> list[str]:
+def _wrapped(text: str, indent: str = "") -> list[str]:
     """Break text into lines; a number stays with its per cent sign."""
-    lines = textwrap.wrap(text.replace(" %", "\xa0%"), width, **options)
+    marks = {"initial_indent": indent, "subsequent_indent": indent}
+    lines = textwrap.wrap(text.replace(" %", "\xa0%"), _WIDTH - len(indent), **marks)  # type: ignore[arg-type]
     return [line.replace("\xa0", " ") for line in lines]

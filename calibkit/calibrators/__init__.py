@@ -4,24 +4,9 @@ Each class is a *family* of maps and a way to pick one: ``fit(p, y)``, then ``ca
 on held-out data it repairs a model. Fitted on the test set it is an *evaluator*: the mean distance
 between its map and the diagonal is an estimate of the calibration error.
 
-=========================  =================  ===================  =============  ===========
-class                      file               parameters           loss           leaves 0–1?
-=========================  =================  ===================  =============  ===========
-`PlattCalibrator`          `parametric`       2                    log loss       no
-`BetaCalibrator`           `parametric`       3 (or 2, 1)          log loss       no
-`IsotonicCalibrator`       `isotonic`         chosen by the data   every proper   no
-`SlopeOneBinning`          `binning`          one per used bin     Brier          yes
-`FlatBinning`              `binning`          one per used bin     every proper   no
-`CrossValidatedBinning`    `cross_validated`  number by folds      Brier          yes
-`SweepBinning`             `sweep`            number by order      Brier          yes
-`ScalingBinning`           `scaling_binning`  those of the scaler  log loss       no
-`SplineCalibrator`         `spline`           number of knots      squared gap    yes
-`KernelDensityCalibrator`  `kernel`           a bandwidth          none           no
-=========================  =================  ===================  =============  ===========
-
-``curve(p)`` is the fitted map, which may leave [0, 1] where the table says so; ``calibrate(p)``
-cuts it there. `HistogramBinning` is `FlatBinning`. `shift_prior` and `estimate_prevalence`
-(`prior_shift`) need no labels, so they are functions.
+``curve(p)`` is the fitted map, which may leave [0, 1]; ``calibrate(p)`` cuts it there.
+`HistogramBinning` is `FlatBinning`. `shift_prior` and `estimate_prevalence` (`prior_shift`) need no
+labels, so they are functions.
 
 **Which to take.** The maps of `calibkit.multiclass` and `calibkit.piecewise` can be imported from
 here, too. "0 or 1": whether the map may say exactly that (``can_say_zero``).

@@ -43,8 +43,8 @@ class Calibrator(Answers):
         Raises
         ------
         ValueError
-            If the input is not valid (the message names row and value), or too small for the
-            family.
+            If the input or an option is not valid (the message names row and value, or what would
+            be right), or there are too few rows for the family.
         """
         label, prob = as_predictions(y, p)
         _refuse_columns(prob)

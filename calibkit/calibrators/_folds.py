@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit._validation import as_count, as_generator
+from calibkit._validation import as_count, as_generator, as_number
 from calibkit.calibrators._base import FloatVector, IntVector
 
 
@@ -47,9 +47,6 @@ def parsimonious(scores: FloatVector, tolerance: float) -> int:
     """Return the first place whose score is at most ``(1 + tolerance)`` times the lowest.
 
     Candidates go from simple to complex (Kängsepp, Valk and Kull, 2022, appendix C.2: 0.1 %).
-
-    >>> parsimonious(np.array([0.2, 0.10005, 0.1]), 0.001)
-    1
     """
     check_tolerance(tolerance)
     return int(np.flatnonzero(scores <= scores.min() * (1 + tolerance))[0])
@@ -62,6 +59,4 @@ def check_folds(cv: Any) -> int | None:
 
 
 def check_tolerance(tolerance: float) -> None:
-    number = isinstance(tolerance, int | float | np.number) and not isinstance(tolerance, bool)
-    if not number or not 0 <= tolerance < np.inf:
-        raise ValueError(f"tolerance must be a number from 0 on, got {tolerance!r}.")
+    as_number(tolerance, "tolerance", "a number from 0 on", lambda part: 0 <= part < np.inf)

@@ -18,17 +18,10 @@ _MOST_REPEATED = 20_000_000  # rows that whole-number weights may stand for
 
 
 class Answers(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]  # no types
-    """A classifier whose features are scores, and a transformer that makes them probabilities.
+    """A classifier whose features are scores, and a transformer that makes them probabilities."""
 
-    Attributes
-    ----------
-    can_say_zero, weighted : bool
-        Whether maps of this form may say exactly 0 or 1, so that one surprise makes the log loss
-        infinite (in double precision any form may round to 1); whether `fit` takes all weights.
-    classes_, n_features_in_ : ndarray of shape (K,), int
-        The labels 0 to K - 1; the columns of what was fitted to, 1 for one event.
-    """
-
+    # Whether maps of this form may say exactly 0 or 1, so that one surprise makes the log loss
+    # infinite (in double precision any form may round to 1); whether `fit` takes all weights.
     can_say_zero: ClassVar[bool] = False
     weighted: ClassVar[bool] = False
 

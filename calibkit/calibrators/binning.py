@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from calibkit._validation import as_choice
 from calibkit.bins import Binning, Distinct, EqualMass, EqualWidth, FixedEdges, as_bins
 from calibkit.calibrators._base import Calibrator, FloatVector, IntVector, drawn_apart
 from calibkit.calibrators._words import Weights
@@ -74,11 +75,6 @@ class SlopeOneBinning(BinnedCalibrator):
     table_, edges_ : BinTable, ndarray of shape (B + 1,)
         Count, mean prediction and frequency of each bin; its edges, ``[a, b)``.
 
-    Raises
-    ------
-    ValueError
-        By ``fit``, as in `Calibrator`, and if `bins` is not a binning.
-
     Notes
     -----
     ``g(p) = p + f_b - m_b`` for p in bin b, with frequency ``f_b`` and mean prediction ``m_b``: the
@@ -120,11 +116,6 @@ class FlatBinning(BinnedCalibrator):
     ----------
     height_ : ndarray of shape (B,)
         Frequency of each bin; NaN where the bin is empty. Others as in `SlopeOneBinning`.
-
-    Raises
-    ------
-    ValueError
-        By ``fit``, as in `Calibrator`, and if `bins` is not a binning.
 
     Notes
     -----
@@ -170,11 +161,8 @@ class ChosenBinning(SlopeOneBinning):
     weighted = False
 
     def _fit(self, prob: FloatVector, label: FloatVector, weight: Weights = None) -> None:
-        kinds, rules = ("equal-mass", "equal-width"), ("midpoint", "first")
-        for name, options in (("kind", kinds), ("rule", rules)):
-            value = getattr(self, name)
-            if value not in options:
-                raise ValueError(f"{name} must be one of {options}, got {value!r}.")
+        as_choice(self.kind, "kind", ("equal-mass", "equal-width"))
+        as_choice(self.rule, "rule", ("midpoint", "first"))
         # Positions among sorted rows carry no row order.
         order = np.lexsort((label, prob))
         self.n_bins_ = self._choose(prob[order], label[order])

@@ -32,11 +32,6 @@ class CrossValidatedBinning(ChosenBinning):
     candidates_, scores_ : ndarray of shape (max_bins,)
         Numbers tried, and their mean held-out Brier scores. Others as in `SlopeOneBinning`.
 
-    Raises
-    ------
-    ValueError
-        By ``fit``, as in `Calibrator`; for an unknown option or fewer predictions than folds.
-
     Notes
     -----
     For each fold, bins and shifts come from the other folds; the score of B bins is the plain mean

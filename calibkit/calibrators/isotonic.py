@@ -23,11 +23,6 @@ class IsotonicCalibrator(Calibrator):
         Smallest and largest prediction of each block; its frequency, strictly increasing; its size,
         or the sum of its weights.
 
-    Raises
-    ------
-    ValueError
-        By ``fit``, as in `Calibrator`.
-
     Notes
     -----
     Constant on a block and beyond the ends, linear between blocks, as in scikit-learn. Equal

@@ -5,6 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from calibkit._validation import as_number
 from calibkit.calibrators._base import Calibrator, FloatVector
 
 _REACH = 3  # where the triweight kernel with standard deviation 1 ends
@@ -31,21 +32,15 @@ class KernelDensityCalibrator(Calibrator):
     bandwidth_, grid_, height_ : float, ndarray, ndarray
         The bandwidth used; the map at the grid points that see any data, linear in between.
 
-    Raises
-    ------
-    ValueError
-        By ``fit``, as in `Calibrator`, and for a `bandwidth` out of its range.
-
     Notes
     -----
     Where all labels nearby agree, the map says exactly 0 or 1. The data are mirrored at 0 and at 1,
-    else the densities would fall to half there. Gaps wider
-    than 3 h on both sides are crossed straight. If the zeros have no spread, the rule takes that of
-    all predictions. Sums are taken on a grid: from a bandwidth of 0.01 on the map differs from the
-    sums over all pairs by less than 0.0001, at the narrowest by less than 0.002. The authors'
-    program sets the densities to 0 outside the *open* interval (0, 1), so at 0 and 1 its map
-    repeats the grid point before; here they are points like any other. Zhang, Kailkhura and Han
-    (2020). Taught in lesson 10.
+    else the densities would fall to half there. Gaps wider than 3 h on both sides are crossed
+    straight. If the zeros have no spread, the rule takes that of all predictions. Sums are taken on
+    a grid: from a bandwidth of 0.01 on the map is within 0.0001 of the sums over all pairs, at the
+    narrowest within 0.002. The authors' program sets the densities to 0 outside the *open* interval
+    (0, 1); here 0 and 1 are points like any other. Zhang, Kailkhura and Han (2020). Taught in
+    lesson 10.
 
     Examples
     --------
@@ -82,13 +77,8 @@ class KernelDensityCalibrator(Calibrator):
             spread = spread or np.sort(np.concatenate([zeros, ones])).std()
             rule = spread * (2 * (len(zeros) + len(ones))) ** -0.2
             return float(np.clip(rule, _NARROWEST, _WIDEST))
-        number = isinstance(self.bandwidth, int | float | np.number)
-        if not number or not _NARROWEST <= self.bandwidth <= _WIDEST:
-            raise ValueError(
-                f'bandwidth must be a number from {_NARROWEST} to 1/3, or "rule", '
-                f"got {self.bandwidth!r}."
-            )
-        return float(self.bandwidth)
+        words = f'a number from {_NARROWEST} to 1/3, or "rule"'
+        return as_number(self.bandwidth, "bandwidth", words, lambda h: _NARROWEST <= h <= _WIDEST)
 
     def _curve(self, prob: FloatVector) -> FloatVector:
         return np.interp(prob, self.grid_, self.height_)

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from calibkit._links import EPS, LOGIT_LIMIT, expit, logit
-from calibkit._validation import CalibrationWarning
+from calibkit._validation import CalibrationWarning, as_choice
 from calibkit.calibrators._base import Calibrator, FloatVector
 from calibkit.calibrators._newton import LogisticFit, fit_logistic
 from calibkit.calibrators._words import Weights
@@ -71,11 +71,6 @@ class PlattCalibrator(Calibrator):
         slope says that the ranking is upside down.
     n_parameters_, converged_, n_iter_
         2, or 1 if all predictions are equal (slope 1); False without finite optimum; Newton steps.
-
-    Raises
-    ------
-    ValueError
-        By ``fit``, as in `Calibrator`, and if `smoothing` is not a bool.
 
     Notes
     -----
@@ -142,11 +137,6 @@ class BetaCalibrator(Calibrator):
         3, 2, 2 or 1, fewer for fewer distinct predictions; False without finite optimum; Newton
         steps of all trials.
 
-    Raises
-    ------
-    ValueError
-        By ``fit``, as in `Calibrator`, and for unknown `parameters`.
-
     Notes
     -----
     a, b >= 0 keep the map increasing. Where the free optimum breaks this, all edges of the allowed
@@ -186,10 +176,7 @@ class BetaCalibrator(Calibrator):
         return float(expit(brentq(height, -LOGIT_LIMIT, LOGIT_LIMIT, xtol=1e-13)))
 
     def _fit(self, prob: FloatVector, label: FloatVector, weight: Weights = None) -> None:
-        if self.parameters not in ("abm", "am", "ab", "a"):
-            raise ValueError(
-                f'parameters must be "abm", "am", "ab" or "a", got {self.parameters!r}.'
-            )
+        as_choice(self.parameters, "parameters", ("abm", "am", "ab", "a"))
         prob, label, weight = _by_label(prob, label, weight)
         rows = self._rows(prob)
         self.n_parameters_ = len(rows)

@@ -132,7 +132,8 @@ def estimate_prevalence(
             "it. Pass the model's predictions, not the base rate."
         )
     value, converged = _most_likely(event, other, train)
-    error = 1 / np.sqrt(_curvature(event, other, value)) if 0 < value < 1 else np.nan
+    information = len(prob) * _slopes(event, other, value)[1]
+    error = 1 / np.sqrt(information) if 0 < value < 1 else np.nan
     return PrevalenceEstimate(
         value=value,
         standard_error=float(error),
@@ -153,26 +154,23 @@ def _as_vector(p: Any) -> FloatVector:
     return prob.astype(np.float64)
 
 
-def _score(event: FloatVector, other: FloatVector, at: float) -> float:
+def _slopes(event: FloatVector, other: FloatVector, at: float) -> tuple[float, float]:
+    """Return the first and minus the second derivative of the mean log-likelihood."""
     with np.errstate(divide="ignore", over="ignore"):
-        return float(np.mean((event - other) / (at * event + (1 - at) * other)))
-
-
-def _curvature(event: FloatVector, other: FloatVector, at: float) -> float:
-    with np.errstate(over="ignore"):
-        return float(np.sum(((event - other) / (at * event + (1 - at) * other)) ** 2))
+        ratio = (event - other) / (at * event + (1 - at) * other)
+        return float(np.mean(ratio)), float(np.mean(ratio**2))
 
 
 def _most_likely(event: FloatVector, other: FloatVector, start: float) -> tuple[float, bool]:
-    if _score(event, other, 0.0) <= 0:
+    if _slopes(event, other, 0.0)[0] <= 0:
         return 0.0, True
-    if _score(event, other, 1.0) >= 0:
+    if _slopes(event, other, 1.0)[0] >= 0:
         return 1.0, True
     low, high, at = 0.0, 1.0, start
     for _ in range(_MOST_STEPS):
-        slope = _score(event, other, at)
+        slope, curvature = _slopes(event, other, at)
         low, high = (at, high) if slope > 0 else (low, at)
-        following = at + slope * len(event) / _curvature(event, other, at)
+        following = at + slope / curvature
         if not low < following < high:
             following = (low + high) / 2
         if abs(following - at) <= _TOLERANCE or slope == 0:

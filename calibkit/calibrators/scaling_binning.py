@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 from sklearn.base import clone
 
-from calibkit._validation import as_count, as_generator
+from calibkit._validation import as_choice, as_count, as_generator
 from calibkit.bins import EqualMass, assign
 from calibkit.calibrators._base import Calibrator, FloatVector, IntVector, drawn_apart
 from calibkit.calibrators.parametric import PlattCalibrator
@@ -38,12 +38,6 @@ class ScalingBinning(Calibrator):
         Output of each bin, and the number of predictions from which it was averaged.
     n_parameters_, converged_, n_iter_
         Those of the scaler: the bins do not look at labels.
-
-    Raises
-    ------
-    ValueError
-        By ``fit``, as in `Calibrator`, for an unknown `split` or `scaler`, and for a three-way
-        split of fewer than three predictions.
 
     Notes
     -----
@@ -92,10 +86,8 @@ class ScalingBinning(Calibrator):
 
     def _parts(self, prob: FloatVector, label: FloatVector) -> list[IntVector]:
         n = len(prob)
-        if self.split == "one-set":
+        if as_choice(self.split, "split", ("one-set", "three-way")) == "one-set":
             return [np.arange(n)] * 3
-        if self.split != "three-way":
-            raise ValueError(f'split must be "one-set" or "three-way", got {self.split!r}.')
         if n < 3:
             raise ValueError(f"A three-way split needs at least 3 predictions, got {n}.")
         # Shuffled after sorting, so that the order of the rows does not matter.

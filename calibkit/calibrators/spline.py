@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from calibkit._validation import as_count
+from calibkit._validation import as_choice, as_count
 from calibkit.calibrators._base import Calibrator, FloatVector
 from calibkit.calibrators._folds import assign_folds
 
@@ -82,20 +82,14 @@ class SplineCalibrator(Calibrator):
     n_knots_, n_parameters_, converged_, n_iter_
         Number of knots, twice; True and 0: least squares.
 
-    Raises
-    ------
-    ValueError
-        By ``fit``, as in `Calibrator`, and for `n_knots` or `ends` that are not allowed.
-
     Notes
     -----
     The map need be neither increasing nor within [0, 1], and cut there it may say exactly 0 or 1.
-    It is linear between predictions and
-    constant beyond them. For ties the slope is the mean over their share of the axis. With fewer
-    predictions than knots the smallest heights that fit are used. Differences from the authors'
-    program: the curve starts at (0, 0) and ends at k / n = 1 (it spreads k = 1, ..., n over [0,
-    1]). And between two predictions it swaps the weights of the two neighbours, which makes a map
-    with n teeth. Gupta et al. (2021). Taught in lesson 10.
+    It is linear between predictions and constant beyond them. For ties the slope is the mean over
+    their share of the axis. With fewer predictions than knots the smallest heights that fit are
+    used. The authors' program spreads k = 1, ..., n over [0, 1]; here the curve starts at (0, 0).
+    It also swaps the weights of the two neighbours between predictions, which makes a map with n
+    teeth. Gupta et al. (2021). Taught in lesson 10.
 
     Examples
     --------
@@ -113,8 +107,7 @@ class SplineCalibrator(Calibrator):
     rng: int | np.random.Generator | None = 0
 
     def _fit(self, prob: FloatVector, label: FloatVector) -> None:
-        if not isinstance(self.ends, str) or self.ends not in _ENDS:
-            raise ValueError(f'ends must be "natural", "parabolic" or "linear", got {self.ends!r}.')
+        as_choice(self.ends, "ends", _ENDS)
         if self.n_knots is not None:
             fewest = 4 if self.ends == "linear" else 3
             self.n_knots_ = as_count(self.n_knots, "n_knots", fewest)

@@ -22,11 +22,6 @@ class SweepBinning(ChosenBinning):
     n_bins_ : int
         Chosen number of bins (ties can make fewer of it). Others as in `SlopeOneBinning`.
 
-    Raises
-    ------
-    ValueError
-        By ``fit``, as in `Calibrator`; if an option does not exist.
-
     Notes
     -----
     B = 1, 2, 3, … while no frequency is below that of the (not empty) bin before it; the last such

@@ -10,12 +10,10 @@ from scipy.optimize import isotonic_regression
 
 from calibkit._progress import watched
 from calibkit._result import Result, read_only, spell
-from calibkit._validation import as_array, as_count, as_generator, as_level
-from calibkit.corp.decomposition import CorpDecomposition, FloatVector, corp_decomposition
+from calibkit._validation import TIE, FloatVector, as_array, as_count, as_generator, as_level
+from calibkit.corp.decomposition import CorpDecomposition, corp_decomposition
 from calibkit.views import Rows, View, refuse_weights
 
-# Two computations of the same curve may differ in the last digits.
-_TIE = 1e-12
 _MOST_POINTS = 500
 MANY_ROWS = 200_000
 
@@ -41,7 +39,7 @@ class CorpBand(Result):
     def outside(self) -> NDArray[np.bool_]:
         """At which points the observed curve is outside the band."""
         height = self.parts.recalibrate(self.at)
-        return np.asarray((height < self.lower - _TIE) | (height > self.upper + _TIE))
+        return np.asarray((height < self.lower - TIE) | (height > self.upper + TIE))
 
     def describe(self) -> str:
         """Say at how many points the curve is outside and how many chance alone would put there."""

@@ -9,11 +9,10 @@ from numpy.typing import NDArray
 from scipy.special import xlog1py, xlogy
 
 from calibkit._result import Number, read_only, spell
-from calibkit._validation import as_choice
+from calibkit._validation import FloatVector, as_choice
 from calibkit.bins import isotonic_blocks
 from calibkit.views import Rows, View, one_problem
 
-FloatVector = NDArray[np.float64]
 IntVector = NDArray[np.intp]
 _SCORES = {"brier": "Brier score of the event", "log": "log loss in nats"}
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from calibkit.counts._blocks import Block, Column, Place, Texts, reading, rows_of_a_block
 
 # What NumPy raises for files that are not what they seem.
-_PROBLEMS = (ValueError, zipfile.BadZipFile, SyntaxError, KeyError, NotImplementedError)
+PROBLEMS = (ValueError, zipfile.BadZipFile, SyntaxError, KeyError, NotImplementedError)
 LARGEST = 2**30  # bytes of all arrays of an .npz, unpacked
 _KINDS = "buifU"
 _MAGIC = 8  # bytes that every array begins with
@@ -60,7 +60,7 @@ def _members(path: str, wanted: Sequence[str], place: Place) -> dict[str, NDArra
         by_name = table.dtype.names is not None
         return {name: table[name] if by_name else table[:, int(name)] for name in wanted}
     arrays = {name: array for array, shape in _headers(path) for name in _columns_of(array, shape)}
-    with reading(place, *_PROBLEMS):
+    with reading(place, *PROBLEMS):
         with zipfile.ZipFile(path) as archive:
             sizes = {item.filename: item.file_size for item in archive.infolist()}
         needed = {arrays[name] for name in wanted}
@@ -81,7 +81,7 @@ def _members(path: str, wanted: Sequence[str], place: Place) -> dict[str, NDArra
 def _headers(path: str) -> list[tuple[str, tuple[int, ...]]]:
     """Return name and shape of the arrays of an .npz file, without reading them."""
     headers = []
-    with reading(Place(path), *_PROBLEMS), zipfile.ZipFile(path) as archive:
+    with reading(Place(path), *PROBLEMS), zipfile.ZipFile(path) as archive:
         for item in archive.infolist():
             if not item.filename.endswith(".npy"):
                 continue  # a note beside the arrays is no array
@@ -117,7 +117,7 @@ def _columns_of(array: str, shape: tuple[int, ...]) -> list[str]:
 
 def _table(path: str, place: Place) -> NDArray[Any]:
     """Map an .npy file into memory: a table of two dimensions, or an array with fields."""
-    with reading(place, *_PROBLEMS):
+    with reading(place, *PROBLEMS):
         with open(path, "rb") as file:
             _header(file, Path(path).stat().st_size, place)
         array = np.load(path, mmap_mode="r", allow_pickle=False)

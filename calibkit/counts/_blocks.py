@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 FloatVector = NDArray[np.float64]
 
-# A line of text may have this many bytes; a block of text has as many.
+# A line of text may have this many characters.
 LONGEST_LINE = 4 * 2**20
 _LONGEST_QUOTE = 120
 
@@ -76,34 +76,6 @@ def quoted(text: object) -> str:
 def listed(names: Sequence[str]) -> str:
     more = f" and {len(names) - 50} more" if len(names) > 50 else ""
     return ", ".join(map(quoted, names[:50])) + more
-
-
-def factorised(texts: Sequence[str | None]) -> Texts:
-    """Return a column of texts; None is missing."""
-    known: dict[str, int] = {}
-    codes = [-1 if text is None else known.setdefault(text, len(known)) for text in texts]
-    return Texts(tuple(known), np.array(codes, dtype=np.intp))
-
-
-def as_numbers(
-    texts: Sequence[str | None], place: Place, name: str, decimal: str = "."
-) -> FloatVector:
-    """Turn texts into numbers, and name the first that is none; missing ones are NaN."""
-    # Python alone would read 1_0 as 10, and a point beside a decimal comma separates thousands.
-    marks = str.maketrans({"_": "?"} if decimal == "." else {"_": "?", ".": "?", ",": "."})
-    numbers = np.empty(len(texts))
-    for row, text in enumerate(texts):
-        try:
-            numbers[row] = np.nan if text is None else float(text.translate(marks))
-        except ValueError:
-            word, other = ("point", ",") if decimal == "." else ("comma", ".")
-            raise place.error(
-                f"{quoted(text)} in column {quoted(name)} is no number. Write numbers with a "
-                f"decimal {word} (or choose decimal={other!r} or --decimal {other}) and without a "
-                "percent sign.",
-                row,
-            ) from None
-    return numbers
 
 
 class Dialect(NamedTuple):

@@ -25,13 +25,14 @@ class Columns:
     positive: str | None = None
     classes: tuple[str, ...] | None = None
     group: str | None = None  # column of the groups
+    predicted: str | None = None  # column of the predicted class: y says whether the label is it
     logits: bool = False  # `prob` names logits: any finite numbers
     dialect: Dialect = _USUAL
 
     @property
     def needed(self) -> tuple[str, ...]:
-        names = (self.label, *self.prob, *([self.group] if self.group else []))
-        return tuple(dict.fromkeys(names))
+        names = (self.label, *self.prob, self.group, self.predicted)
+        return tuple(dict.fromkeys(name for name in names if name))
 
     def found_in(self, names: Sequence[str], place: Place) -> "Columns":
         """Return the columns with patterns resolved, after a look at what the file has."""
@@ -69,6 +70,11 @@ class Columns:
                 "label and probabilities must be different columns, each given once; got label "
                 f"{quoted(self.label)}, probabilities {listed(self.prob) or 'none'}."
             )
+        if self.predicted and (n_classes > 1 or self.positive or self.predicted == self.label):
+            raise place.error(
+                "a predicted class goes with one column of confidence, another column of labels, "
+                "and no positive label."
+            )
         if n_classes > 1 and self.positive is not None:
             raise place.error(
                 "a positive label belongs to one column of probabilities; with one column per "
@@ -87,27 +93,20 @@ def columns_of(
     label: str,
     prob: str | Sequence[str],
     *,
-    positive: str | None = None,
     classes: Sequence[str] | None = None,
-    group: str | None = None,
-    logits: bool = False,
     delimiter: str | None = None,
     decimal: str = ".",
+    **more: Any,
 ) -> Columns:
-    if group is not None and group in (label, *([prob] if isinstance(prob, str) else prob)):
+    """Return checked `Columns`; `more`: its other fields."""
+    names = (prob,) if isinstance(prob, str) else tuple(prob)
+    if (group := more.get("group")) in (label, *names):
         raise ValueError(
             f"The groups' column {quoted(group)} is the labels' or a probability column; name "
             "another one."
         )
-    return Columns(
-        label=label,
-        prob=(prob,) if isinstance(prob, str) else tuple(prob),
-        positive=positive,
-        classes=None if classes is None else tuple(classes),
-        group=group,
-        logits=logits,
-        dialect=Dialect.checked(delimiter, decimal),
-    )
+    more["classes"] = None if classes is None else tuple(classes)
+    return Columns(label, names, dialect=Dialect.checked(delimiter, decimal), **more)
 
 
 def _separated(names: Sequence[str]) -> str:
@@ -139,6 +138,9 @@ def predictions_of(
     table = prob[0] if len(prob) == 1 else np.stack(prob, axis=1)
     if table.ndim == 2 and not logits:
         _check_rows(table, place)
+    if columns.predicted:
+        same = words_of(block, columns.label) == words_of(block, columns.predicted)
+        return same.astype(np.int64), table
     column = block.columns[columns.label]
     _refuse_missing(column, place, columns.label)
     if isinstance(column, Texts):
@@ -170,13 +172,14 @@ def check_words(words: Counter[str], columns: Columns, place: Place) -> None:
         )
 
 
-def groups_of_rows(block: Block, columns: Columns) -> NDArray[np.str_]:
-    name = columns.group or ""
+def words_of(block: Block, name: str) -> NDArray[np.str_]:
+    """Return a column of any kind, in words."""
     column = block.columns[name]
     _refuse_missing(column, block.place, name)
     if isinstance(column, Texts):
         return np.array(column.values or ("",))[column.codes]
-    return np.array([value_at(column, row) for row in range(len(column))], dtype=np.str_)
+    values, codes = np.unique(column, return_inverse=True)
+    return np.array([value_at(values, i) for i in range(len(values))], dtype=np.str_)[codes]
 
 
 def value_at(column: Column, row: int) -> str:

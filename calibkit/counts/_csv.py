@@ -1,14 +1,11 @@
-"""CSV files, block by block: with pyarrow where it is installed, else with the standard library."""
+"""CSV files, block by block."""
 
 import csv
 import gzip
-import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import numpy as np
 
@@ -17,16 +14,14 @@ from calibkit.counts._blocks import (
     Block,
     Column,
     Dialect,
+    FloatVector,
     Place,
-    as_numbers,
-    factorised,
+    Texts,
     quoted,
     reading,
 )
-from calibkit.counts._parquet import texts
 
-_ROWS = 20_000  # of a block without pyarrow
-_WRONG_LENGTH = re.compile(r"Expected (\d+) columns, got (\d+): ?(.*)", re.DOTALL)
+_VALUES = 2**18  # of a block
 
 
 def _lines(file: IO[str], place: Place) -> Iterator[str]:
@@ -35,12 +30,10 @@ def _lines(file: IO[str], place: Place) -> Iterator[str]:
     while line := file.readline(LONGEST_LINE):
         number += 1
         if len(line) == LONGEST_LINE and not line.endswith("\n"):
-            raise place.error(_too_long(f"line {number:,}"))
+            raise place.error(
+                f"line {number:,} has more than {LONGEST_LINE:,} characters. Is a quote not closed?"
+            )
         yield line
-
-
-def _too_long(what: str) -> str:
-    return f"{what} has more than {LONGEST_LINE:,} characters. Is a quote not closed?"
 
 
 def _open(path: str) -> IO[str]:
@@ -63,122 +56,53 @@ def blocks(
     path: str, wanted: Sequence[str], numeric: Sequence[str], dialect: Dialect
 ) -> Iterator[Block]:
     """Yield the rows of the wanted columns, a block at a time; not numeric ones are texts."""
-    try:
-        import pyarrow  # noqa: F401
-
-        path.encode()  # pyarrow knows no names in other encodings
-    except (ImportError, UnicodeEncodeError):
-        return _plain_blocks(path, wanted, numeric, dialect)
-    return _arrow_blocks(path, wanted, numeric, dialect)
-
-
-def _arrow_blocks(
-    path: str, wanted: Sequence[str], numeric: Sequence[str], dialect: Dialect
-) -> Iterator[Block]:
-    import pyarrow as pa
-    from pyarrow import csv as arrow_csv
-
-    place = Place(path)
-    options = {
-        "read_options": arrow_csv.ReadOptions(block_size=LONGEST_LINE),
-        "parse_options": arrow_csv.ParseOptions(
-            delimiter=dialect.of(path), newlines_in_values=True
-        ),
-        "convert_options": arrow_csv.ConvertOptions(
-            include_columns=list(wanted),
-            column_types=dict.fromkeys(wanted, pa.string()),
-            null_values=[""],
-            strings_can_be_null=True,
-        ),
-    }
-    lengths = partial(_lengths, path, wanted, dialect)
-    with reading(place, pa.ArrowException), lengths():
-        reader = arrow_csv.open_csv(path, **options)
-    with reader:
-        seen = 0
-        while True:
-            here = Place(path, seen)
-            after = Place(path, 0, f"after row {seen:,}")
-            with reading(after, pa.ArrowException, KeyError), lengths():
-                batch = next(reader, None)
-            if batch is None:
-                return
-            columns: dict[str, Column] = {
-                name: _arrow_numbers(batch.column(name), here, name, dialect.decimal)
-                if name in numeric
-                else texts(batch.column(name))
-                for name in wanted
-            }
-            if len(batch):
-                yield Block(here, columns)
-            seen += len(batch)
-
-
-@contextmanager
-def _lengths(path: str, wanted: Sequence[str], dialect: Dialect) -> Iterator[None]:
-    """Say in our own words that a row is too long or too short."""
-    import pyarrow as pa
-
-    try:
-        yield
-    except pa.ArrowInvalid as error:
-        if "straddling" in str(error):  # a row that does not fit into a block
-            raise Place(path).error(_too_long("a row")) from error
-        found = _WRONG_LENGTH.search(str(error))
-        if not found:
-            raise
-        # Whether pyarrow knows the row depends on its threads; our own reader names it.
-        for _ in _plain_blocks(path, wanted, (), dialect):
-            pass
-        columns, values, text = found.groups()
-        raise Place(path).error(_wrong_length(values, columns, text)) from error
-
-
-def _wrong_length(values: object, columns: object, text: str) -> str:
-    return (
-        f"a row has {values} values, but there are {columns} columns: {quoted(text)}. Put quotes "
-        "around values that hold what separates columns."
-    )
-
-
-def _arrow_numbers(
-    values: Any, place: Place, name: str, decimal: str
-) -> np.ndarray[Any, np.dtype[np.float64]]:
-    import pyarrow as pa
-    from pyarrow import compute
-
-    trimmed = compute.utf8_trim_whitespace(values)
-    if decimal == ",":
-        trimmed = compute.replace_substring(trimmed, ".", "?")  # no number, and so an error
-        trimmed = compute.replace_substring(trimmed, ",", ".")
-    try:
-        numbers = compute.cast(trimmed, pa.float64())
-    except pa.ArrowInvalid:
-        return as_numbers(values.to_pylist(), place, name, decimal)
-    return np.asarray(numbers.to_numpy(zero_copy_only=False), dtype=np.float64)
-
-
-def _plain_blocks(
-    path: str, wanted: Sequence[str], numeric: Sequence[str], dialect: Dialect
-) -> Iterator[Block]:
-    place = Place(path)
+    place, seen = Place(path), 0
     with reading(place, csv.Error), _open(path) as file:
         rows = csv.reader(_lines(file, place), delimiter=dialect.of(path))
         head = next(rows)
-        where = [head.index(name) for name in wanted]
-        seen = 0
-        filled = (row for row in rows if row)
-        while part := list(islice(filled, _ROWS)):
+        filled, size = filter(None, rows), max(1, _VALUES // len(head))
+        while part := list(islice(filled, size)):
             here = Place(path, seen)
             for number, row in enumerate(part):
                 if len(row) != len(head):
-                    raise here.error(_wrong_length(len(row), len(head), ",".join(row)), number)
+                    raise here.error(
+                        f"a row has {len(row)} values, but there are {len(head)} columns: "
+                        f"{quoted(','.join(row))}. Put quotes around values that hold what "
+                        "separates columns.",
+                        number,
+                    )
             columns: dict[str, Column] = {}
-            for name, k in zip(wanted, where, strict=True):
+            for name in wanted:
+                k = head.index(name)
                 cells = [row[k] or None for row in part]
                 numbers = name in numeric
                 columns[name] = (
-                    as_numbers(cells, here, name, dialect.decimal) if numbers else factorised(cells)
+                    _numbers(cells, here, name, dialect.decimal) if numbers else _texts(cells)
                 )
             yield Block(here, columns)
             seen += len(part)
+
+
+def _texts(cells: Sequence[str | None]) -> Texts:
+    known: dict[str, int] = {}
+    codes = [-1 if text is None else known.setdefault(text, len(known)) for text in cells]
+    return Texts(tuple(known), np.array(codes, dtype=np.intp))
+
+
+def _numbers(cells: Sequence[str | None], place: Place, name: str, decimal: str) -> FloatVector:
+    """Turn texts into numbers, and name the first that is none; missing ones are NaN."""
+    # Python alone would read 1_0 as 10, and a point beside a decimal comma separates thousands.
+    marks = str.maketrans({"_": "?"} if decimal == "." else {"_": "?", ".": "?", ",": "."})
+    numbers = np.empty(len(cells))
+    for row, text in enumerate(cells):
+        try:
+            numbers[row] = np.nan if text is None else float(text.translate(marks))
+        except ValueError:
+            word, other = ("point", ",") if decimal == "." else ("comma", ".")
+            raise place.error(
+                f"{quoted(text)} in column {quoted(name)} is no number. Write numbers with a "
+                f"decimal {word} (or choose decimal={other!r} or --decimal {other}) and without a "
+                "percent sign.",
+                row,
+            ) from None
+    return numbers

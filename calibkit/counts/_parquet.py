@@ -1,4 +1,4 @@
-"""Parquet files, block by block. pyarrow is imported only here and in `_csv`, inside functions."""
+"""Parquet files, block by block. pyarrow is imported only here, inside functions."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -83,17 +83,17 @@ def _column(values: Any, place: Place, name: str) -> Column:
             "Store it as such, a list of probabilities as one column per class."
         )
     if pa.types.is_dictionary(kind) or str(kind) in _TEXT:
-        return texts(values)
+        return _texts(values)
     if pa.types.is_null(kind):
         return np.full(len(values), np.nan)
     if pa.types.is_decimal(kind) or (values.null_count and not pa.types.is_floating(kind)):
         if not (pa.types.is_decimal(kind) or pa.types.is_integer(kind)):
-            return texts(values.cast(pa.string()))
+            return _texts(values.cast(pa.string()))
         values = values.cast(pa.float64(), safe=False)
     return np.asarray(values.to_numpy(zero_copy_only=False))
 
 
-def texts(values: Any) -> Texts:
+def _texts(values: Any) -> Texts:
     """Turn an Arrow array of texts into a column."""
     coded = values if hasattr(values, "indices") else values.dictionary_encode()
     codes = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.intp)

@@ -1,30 +1,104 @@
-"""Count the predictions of files: by blocks, in bounded memory, by any number of workers."""
+"""Files of predictions of all kinds (the ending of the name says which), and counting them."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from os import PathLike
-from typing import Any
+from os.path import realpath
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import joblib
 
 from calibkit._progress import track
-from calibkit.counts import _parquet, _sources
-from calibkit.counts._blocks import Block, Place
-from calibkit.counts._cells import CELLS
+from calibkit.counts import _arrays, _csv, _parquet
+from calibkit.counts._blocks import (
+    LONGEST_LINE,
+    Block,
+    Dialect,
+    Place,
+    existing,
+    listed,
+    quoted,
+    rows_of_a_block,
+)
 from calibkit.counts._columns import Columns, check_words, columns_of, predictions_of
+from calibkit.counts._measures import CELLS
 from calibkit.counts.table import CountTable
 from calibkit.views import BinaryProblem, View, binary_problems
 
 FilePath = str | PathLike[str]
+_KINDS = {".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".tsv": "csv"}
+_KINDS |= {".npz": "arrays", ".npy": "arrays"}
+
+
+def kind_of(path: FilePath) -> str:
+    """Return ``"parquet"``, ``"csv"`` or ``"arrays"``."""
+    name = Path(path).name.lower()
+    ending = Path(name.removesuffix(".gz")).suffix
+    kind = _KINDS.get(ending, "")
+    if not kind or (name.endswith(".gz") and kind != "csv"):
+        raise Place(str(path)).error(
+            f"the name must end in {', '.join(_KINDS)} or .csv.gz, to say what kind of file it is."
+        )
+    return kind
+
+
+def column_names(path: FilePath, dialect: Dialect) -> list[str]:
+    """Return the names of a file's columns."""
+    kind = kind_of(path)
+    file = str(existing(path))
+    if kind == "csv":
+        return _csv.names(file, dialect)
+    return _parquet.names(file) if kind == "parquet" else _arrays.names(file)
+
+
+def resolve_all(paths: Sequence[FilePath], columns: Columns) -> list[tuple[str, Columns]]:
+    """Look at the columns of all files: the same classes, matched by name, in one order."""
+    found: list[tuple[str, Columns]] = []
+    seen: set[str] = set()
+    for path in map(str, paths):
+        here = columns.found_in(column_names(path, columns.dialect), Place(path))
+        if (file := realpath(path)) in seen:
+            raise Place(path).error("the file is named twice; its rows would count twice.")
+        seen.add(file)
+        first = found[0][1] if found else here
+        given, wanted = (dict(zip(c.prob, c.classes or c.prob, strict=True)) for c in (here, first))
+        if given != wanted:
+            raise Place(path).error(
+                f"its columns of probabilities are {listed(here.prob)}, those of "
+                f"{quoted(found[0][0])} are {listed(first.prob)}. Files counted together need the "
+                "same columns."
+            )
+        found.append((path, replace(here, prob=first.prob, classes=first.classes)))
+    return found
+
+
+def blocks_of(path: FilePath, columns: Columns, parts: range | None = None) -> Iterator[Block]:
+    """Yield the rows of the columns that are needed, a block at a time."""
+    kind, file = kind_of(path), str(path)
+    if kind == "parquet":
+        return _parquet.blocks(file, columns.needed, parts)
+    if kind == "csv":
+        return _csv.blocks(file, columns.needed, columns.prob, columns.dialect)
+    return _arrays.blocks(file, columns.needed)
+
+
+def n_blocks(path: FilePath, n_columns: int) -> int:
+    """Say, or guess, in how many blocks a file will come, for a progress bar."""
+    if kind_of(path) == "parquet":
+        size = rows_of_a_block(n_columns)
+        return max(1, sum(-(-rows // size) for rows in _parquet.row_groups(str(path))))
+    return max(1, -(-Path(path).stat().st_size // LONGEST_LINE))
+
+
 _Part = tuple[CountTable, Counter[str]]  # with the labels that were met, in words
 
 # A file is shared in at most so many pieces: enough for progress and for even loads.
 _PIECES = 64
 
 
-@dataclass(frozen=True, slots=True)
-class _Piece:
+class _Piece(NamedTuple):
     """Some row groups of a Parquet file, or a whole file."""
 
     path: str
@@ -38,10 +112,7 @@ def count_file(path: FilePath, **options: Any) -> CountTable:
 
     Parameters
     ----------
-    path : path
-        A file whose name ends in .parquet, .csv, .csv.gz, .tsv, .npz or .npy.
-    **options
-        As in `count_files`.
+    path, **options : path, and as in `count_files`
 
     Examples
     --------
@@ -104,8 +175,8 @@ def count_files(
     Notes
     -----
     The table is the same, bit for bit, for any number of workers, and after the loss of some. A
-    block of at most a million rows (Parquet) or of 4 MB (CSV) is in memory at a time, per worker.
-    Taught in lesson 14.
+    block of at most a million rows (Parquet) or of 2¹⁸ values (CSV) is in memory at a time,
+    per worker. Taught in lesson 14.
 
     Examples
     --------
@@ -119,18 +190,16 @@ def count_files(
     4
     """
     empty = CountTable(cells=cells, view=view)
-    marks: dict[str, Any] = {"delimiter": delimiter, "decimal": decimal}
-    wanted = columns_of(label, prob, positive=positive, classes=classes, **marks)
-    found = _sources.resolve_all(list(paths), wanted)
+    named: Any = {"positive": positive, "classes": classes}
+    wanted = columns_of(label, prob, delimiter=delimiter, decimal=decimal, **named)
+    found = resolve_all(list(paths), wanted)
     if not found:
         raise ValueError("There are no files to count.")
     pieces = [piece for path, columns in found for piece in _pieces(path, columns, empty)]
     if len(pieces) == 1 and pieces[0].groups is None:  # nothing to share: progress by blocks
-        total = _sources.n_blocks(pieces[0].path, len(pieces[0].columns.needed))
-        blocks = _sources.blocks(pieces[0].path, pieces[0].columns)
-        parts: Iterator[tuple[CountTable, Counter[str]]] = (
-            _count(pieces[0], [block]) for block in blocks
-        )
+        total = n_blocks(pieces[0].path, len(pieces[0].columns.needed))
+        blocks = blocks_of(pieces[0].path, pieces[0].columns)
+        parts: Iterator[_Part] = (_count(pieces[0], [block]) for block in blocks)
     else:
         total = len(pieces)
         parallel = joblib.Parallel(n_jobs=n_jobs, return_as="generator_unordered")
@@ -146,7 +215,7 @@ def count_files(
 
 def _pieces(path: str, columns: Columns, empty: CountTable) -> Iterator[_Piece]:
     """Share the row groups of a Parquet file; other files are one piece."""
-    if _sources.kind_of(path) != "parquet":
+    if kind_of(path) != "parquet":
         yield _Piece(path, columns, None, empty)
         return
     groups = len(_parquet.row_groups(path))
@@ -160,7 +229,7 @@ def _count(piece: _Piece, blocks: Iterable[Block] | None = None) -> _Part:
     words: Counter[str] = Counter()
 
     def problems() -> Iterator[tuple[BinaryProblem, ...]]:
-        for block in blocks or _sources.blocks(piece.path, piece.columns, piece.groups):
+        for block in blocks or blocks_of(piece.path, piece.columns, piece.groups):
             labels, prob = predictions_of(block, piece.columns, words)
             yield binary_problems(labels, prob, view=piece.empty.view)
 

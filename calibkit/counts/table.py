@@ -10,17 +10,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibkit._result import Result, read_only, spell
-from calibkit._validation import as_count, as_generator
+from calibkit._validation import as_count
 from calibkit.bins import Binning, EqualMass, as_bins
 from calibkit.corp import CorpDecomposition
 from calibkit.corp.decomposition import decompose_counts
 from calibkit.counts import _store
-from calibkit.counts._cells import CELLS, MOST_CELLS, MOST_ROWS, Adder, Counts, Sums
 from calibkit.counts._measures import (
+    CELLS,
+    MOST_CELLS,
+    MOST_ROWS,
+    Adder,
     CellMeans,
+    Counts,
+    Sums,
     bin_table,
     cumulative_sums,
-    draw_rows,
     groups_of,
     mean_square,
 )
@@ -222,12 +226,6 @@ class CountTable(Result):
         name = f"Brier score ({self.views[0]})"
         # Rounding may leave a perfect score a little below 0.
         return Score(value=max(value, 0.0), name=name, n=self.n, impossible=sums.impossible)
-
-    def sample(
-        self, n: int, *, rng: int | np.random.Generator | None = None
-    ) -> tuple[NDArray[np.uint8], NDArray[np.float64]]:
-        """Draw labels and predictions (means of cells, in order) of n rows, or of all if fewer."""
-        return draw_rows(self._only(), min(as_count(n, "n"), self.n), as_generator(rng))
 
     def save(self, path: str | PathLike[str]) -> Path:
         """Write the table to an .npz file, completely or not at all, and return its path."""

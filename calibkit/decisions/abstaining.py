@@ -24,8 +24,8 @@ class Abstention(Number):
     coverage, risk, promised_risk : float
         Share of cases that are answered, share of wrong answers among them (NaN if there are none),
         and the same as the confidences announce it.
-    value, answering, passing : float
-        Mean cost per case: of wrong answers and handing on, of answering all, of handing all on.
+    value, answering : float
+        Mean cost per case: of wrong answers and handing on, of answering all.
     n : int
     """
 
@@ -36,7 +36,6 @@ class Abstention(Number):
     promised_risk: float
     value: float
     answering: float
-    passing: float
     n: int
 
     def describe(self) -> str:
@@ -49,11 +48,11 @@ class Abstention(Number):
         return (
             f"Answered from confidence {self.threshold:.4g} on: {100 * self.coverage:.3g} % of "
             f"{spell(self.n, 'case')}, {answered}; mean cost {self.value:.4f} (answering all "
-            f"{self.answering:.4f}, handing on all {self.passing:.4f})."
+            f"{self.answering:.4f}, handing on all {self.price:.4f})."
         )
 
     def _columns(self) -> Mapping[str, NDArray[Any]]:
-        names = ("threshold", "coverage", "risk", "promised_risk", "value", "answering", "passing")
+        names = ("threshold", "coverage", "risk", "promised_risk", "value", "answering", "price")
         return listed(self, names, ("quantity", "number"))
 
 
@@ -107,6 +106,5 @@ def abstention(
         promised_risk=promised / count if count else np.nan,
         value=(wrong + price * (n - count)) / n,
         answering=(n - int(right.sum())) / n,
-        passing=price,
         n=n,
     )

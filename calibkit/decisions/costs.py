@@ -1,10 +1,7 @@
 """Costs in a table, and what follows from them: the best action, the threshold, the bill.
 
-``costs[a, k]`` is paid when action a meets class k: what the table says is charged, no more and no
-less. Gains are negative costs. For two classes the prices of the mistakes will do, and right
-decisions are free: ``(1, 20)``, ``{"false positive": 1, "false negative": 20}`` and ``"1:20"`` all
-mean ``[[0, 20], [1, 0]]``. Every function that takes costs takes them in each of these ways.
-Lessons 13 and 14.
+What a table says is charged, no more and no less. Every function that takes costs takes them in
+each of the ways that `expected_costs` lists. Lessons 13 and 14.
 """
 
 from collections.abc import Mapping
@@ -243,14 +240,9 @@ def policy_cost(y_true: Any, y_prob: Any, *, costs: Any, actions: Any = None) ->
     y_true : array-like of shape (n,)
         Labels: 0 and 1, or ``0 .. K-1``.
     y_prob, costs
-        As in `expected_costs`.
+        As in `expected_costs`, also in what is refused.
     actions : array-like of shape (n,), optional
         What was done, as numbers of rows of `costs`; by default `best_actions`.
-
-    Raises
-    ------
-    ValueError
-        If labels, probabilities, costs, actions or options are not valid.
 
     Notes
     -----

@@ -1,8 +1,4 @@
-"""What trusting wrong probabilities costs, and the most that it can cost. Lesson 13.
-
-Acting pays B if it was right and costs H if not; waiting pays nothing. Acting is worth it from
-the probability ``t = H / (B + H)`` on.
-"""
+"""What it costs to act on wrong probabilities, where acting pays B if it was right, and costs H."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,7 +10,7 @@ from numpy.typing import NDArray
 from calibkit._result import Number, Result, listed, read_only, spell
 from calibkit._validation import as_array, as_probabilities
 from calibkit.decisions.costs import stakes
-from calibkit.fakes._dials import as_amount, as_finite
+from calibkit.fakes._dials import as_finite, as_positive
 from calibkit.fakes._sample import FloatVector
 
 
@@ -117,7 +113,7 @@ def regret_bound(error: float, *, benefit: float, harm: float) -> float:
     >>> round(regret_bound(0.1, benefit=2, harm=6), 4)
     0.8
     """
-    total = as_amount(benefit, "benefit") + as_amount(harm, "harm")
+    total = as_positive(benefit, "benefit") + as_positive(harm, "harm")
     return total * as_finite(error, "error", 0, 1)
 
 
@@ -142,7 +138,7 @@ def trust_regret(y_prob: Any, true_prob: Any, *, benefit: float, harm: float) ->
     >>> round(regret.value, 4), round(regret.bound, 4)
     (1.0, 1.2)
     """
-    benefit, harm = as_amount(benefit, "benefit"), as_amount(harm, "harm")
+    benefit, harm = as_positive(benefit, "benefit"), as_positive(harm, "harm")
     said, true = _as_pairs(y_prob, true_prob)
     threshold = harm / (benefit + harm)
     lost, in_vain, missed = _lost(said, true, threshold)

@@ -17,6 +17,7 @@ member                                   bins          norm          weights
 `top_label_calibration_error`            equal mass    2             share of predictions
 =======================================  ============  ============  =====================
 
+`smooth_calibration_error` smooths with a kernel in place of bins; it is no member.
 ECE, ACE, MCE, TCE each have two meanings in the literature, so public names are spelled out; the
 book's notation page has the table. Lessons 04 to 06.
 """
@@ -34,10 +35,12 @@ from calibkit.errors.named import (
     root_mean_square_calibration_error,
     top_label_calibration_error,
 )
+from calibkit.errors.smooth import SmoothError, smooth_calibration_error
 
 __all__ = [
     "CalibrationError",
     "DebiasedError",
+    "SmoothError",
     "adaptive_calibration_error",
     "average_calibration_error",
     "calibration_error",
@@ -49,5 +52,6 @@ __all__ = [
     "maximum_calibration_error",
     "null_moments",
     "root_mean_square_calibration_error",
+    "smooth_calibration_error",
     "top_label_calibration_error",
 ]

@@ -8,20 +8,19 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from calibkit._result import read_only, spell
-from calibkit._validation import as_choice, as_generator
+from calibkit._validation import FloatVector, as_choice, as_generator
 from calibkit.bins import Bins
 from calibkit.errors.family import (
     OfTables,
     check_options,
     combine_views,
+    general_name,
     view_of,
     weighted_norm,
 )
 from calibkit.errors.named import FIFTEEN
 from calibkit.reliability import BinTable, reliability_tables
 from calibkit.views import BinaryProblem, Rows, View, binary_problems, refuse_weights
-
-FloatVector = NDArray[np.float64]
 
 N_DRAWS = 1000
 
@@ -163,7 +162,7 @@ def debiased_calibration_error(
         squared=float(per_view.mean()) if square else float("nan"),
         plain=plain,
         plain_squared=plain**2 if square else float("nan"),
-        name=_name(norm, method),
+        name=f"{'pairwise ' if method == 'pairwise' else ''}debiased {general_name(norm)}",
         norm=float(norm),
         method=method,
         view=view_of(tables),
@@ -184,12 +183,6 @@ def _check(norm: float, method: str, singles: str, rows: Rows) -> None:
         )
     if norm == 1 and method == "pairwise":
         raise ValueError('method="pairwise" estimates a square: use norm=2.')
-
-
-def _name(norm: float, method: str) -> str:
-    kinds: dict[float, str] = {1: "expected", 2: "root mean square", np.inf: "maximum"}
-    kind = kinds.get(norm, f"l{norm:g}")
-    return f"{'pairwise ' if method == 'pairwise' else ''}debiased {kind} calibration error"
 
 
 def _used(table: BinTable) -> tuple[FloatVector, FloatVector, FloatVector]:

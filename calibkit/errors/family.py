@@ -9,12 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibkit._result import Number, read_only, spell
-from calibkit._validation import CalibrationWarning, as_choice, as_number
+from calibkit._validation import (
+    CalibrationWarning,
+    FloatVector,
+    as_choice,
+    as_number,
+    as_weights,
+)
 from calibkit.bins import Bins
 from calibkit.reliability import BinTable, reliability_tables
-from calibkit.views import Rows, View, refuse_weights
-
-FloatVector = NDArray[np.float64]
+from calibkit.views import BinaryProblem, Rows, View, refuse_weights
 
 
 class OfTables(Number):
@@ -34,6 +38,11 @@ class OfTables(Number):
         """The binning in words."""
         return self.tables[0].bins
 
+    def _of_bins(self, name: str) -> NDArray[Any]:
+        """Return something of all bins of all tables, in order."""
+        parts = [np.broadcast_to(getattr(t, name), t.n_bins) for t in self.tables]
+        return np.concatenate(parts)
+
     def _columns(self) -> dict[str, NDArray[Any]]:
         return {
             "view": np.array([table.view for table in self.tables]),
@@ -51,6 +60,8 @@ class CalibrationError(OfTables):
         The error, in [0, 1], its name and choices, and which event or events, in words.
     tables, per_view
         The bin tables, one per class for the class-wise view, and the error of each.
+    class_weights : ndarray of shape (K,) or None
+        What the classes count, with sum 1; None where they count alike.
     null_mean, null_sd : float
         Of a calibrated model with these predictions, by `null_moments`; NaN where that has none.
     """
@@ -65,6 +76,7 @@ class CalibrationError(OfTables):
     per_view: FloatVector
     null_mean: float
     null_sd: float
+    class_weights: FloatVector | None = None
 
     def describe(self) -> str:
         """Say the error, its view and bins, and what a calibrated model would show."""
@@ -98,11 +110,15 @@ def weighted_norm(gap: FloatVector, weight: FloatVector, norm: float) -> FloatVe
     return np.asarray(unit * (weight * powers).sum(axis=-1) ** (1 / norm))
 
 
-def combine_views(per_view: FloatVector, norm: float) -> FloatVector:
+def combine_views(
+    per_view: FloatVector, norm: float, class_weights: FloatVector | None = None
+) -> FloatVector:
     """Join the errors of several views: ``(mean_k e_k^norm)^(1/norm)``, the maximum for inf."""
-    if per_view.shape[-1] == 1:
+    n_views = per_view.shape[-1]
+    if n_views == 1:
         return np.asarray(per_view[..., 0])
-    return weighted_norm(per_view, np.full(per_view.shape[-1], 1 / per_view.shape[-1]), norm)
+    weight = np.full(n_views, 1 / n_views) if class_weights is None else class_weights
+    return weighted_norm(per_view, weight, norm)
 
 
 def bin_weights(count: NDArray[Any], weights: str) -> FloatVector:
@@ -150,13 +166,14 @@ def calibration_error(
     norm: float = 1,
     gap: str = "mean",
     weights: str = "mass",
+    class_weights: Any = None,
     name: str | None = None,
     **rows: Unpack[Rows],
 ) -> CalibrationError:
     """Take a norm of the gaps between prediction and frequency: the general binned error.
 
     ``error = (sum_b w_b |m_b - f_b|^p)^(1/p)``, in [0, 1], with mean prediction ``m_b``, frequency
-    ``f_b`` and ``w_b = n_b / n``; over classes ``(mean_k error_k^p)^(1/p)``. Empty bins count
+    ``f_b`` and ``w_b = n_b / n``; over classes ``(sum_k v_k error_k^p)^(1/p)``. Empty bins count
     nothing; a class that never occurs gives a `CalibrationWarning`. Matsubara et al. (2023),
     Definition 1; Kumar et al. (2019), section 2; Panchenko (2021), section 3. Taught in lessons
     04 to 06.
@@ -171,6 +188,9 @@ def calibration_error(
         centre is what many plots show; lesson 04 tells what goes wrong with it.
     weights : {"mass", "equal"}
         Weight a bin by its share of predictions, or all used bins alike.
+    class_weights : array-like of shape (K,), optional
+        For ``view="class-wise"``, how much each class matters: at least 0, and divided by their
+        sum to be the ``v_k``. By default ``v_k = 1/K``. The norm infinity asks only which are 0.
     name : str, optional
         What the result calls itself.
 
@@ -182,8 +202,14 @@ def calibration_error(
     """
     check_options(norm, gap, weights)
     tables = reliability_tables(y_true, y_prob, view=view, bins=bins, **rows)
+    options: dict[str, Any] = {"norm": norm, "gap": gap, "weights": weights, "name": name}
+    if class_weights is not None:
+        if view != "class-wise":
+            raise ValueError(f'class_weights go with view="class-wise", not with view={view!r}.')
+        found = as_weights(class_weights, len(tables), "class_weights", "classes")
+        options["class_weights"] = found / found.sum()
     _warn_of_absent_classes(tables)
-    return error_of_tables(tables, norm=norm, gap=gap, weights=weights, name=name)
+    return error_of_tables(tables, **options)
 
 
 def error_of_tables(
@@ -192,6 +218,7 @@ def error_of_tables(
     norm: float = 1,
     gap: str = "mean",
     weights: str = "mass",
+    class_weights: FloatVector | None = None,
     name: str | None = None,
 ) -> CalibrationError:
     """Do the work of `calibration_error` for bin tables that are there already."""
@@ -199,24 +226,31 @@ def error_of_tables(
     mass = [table.count if table.mass is None else table.mass for table in tables]
     weight = [bin_weights(in_bin, weights) for in_bin in mass]
     per_view = np.array([weighted_norm(*pair, norm) for pair in zip(gaps, weight, strict=True)])
-    null_mean, null_sd = _null_of_tables(tables, norm, gap, weights)
+    null_mean, null_sd = float("nan"), float("nan")
+    if norm == 1 and gap == "mean" and weights == "mass" and tables[0].mass is None:
+        moments = [null_moments(table) for table in tables]
+        null_mean = float(np.average([m for m, _ in moments], weights=class_weights))
+        # The classes of one model move together, so their spreads cannot simply be added.
+        null_sd = moments[0][1] if len(moments) == 1 else null_sd
+    said = "" if class_weights is None else ", classes weighted"
     return CalibrationError(
-        value=float(combine_views(per_view, norm)),
-        name=name or _general_name(norm, weights),
+        value=float(combine_views(per_view, norm, class_weights)),
+        name=name or general_name(norm, weights),
         norm=float(norm),
         gap=gap,
         weights=weights,
-        view=view_of(tables),
+        view=view_of(tables) + said,
         tables=tables,
         per_view=read_only(per_view),
         null_mean=null_mean,
         null_sd=null_sd,
+        class_weights=None if class_weights is None else read_only(class_weights),
     )
 
 
-def view_of(tables: Sequence[BinTable]) -> str:
-    """Say which event or events the tables are about."""
-    return tables[0].view if len(tables) == 1 else f"class-wise, {len(tables)} classes"
+def view_of(parts: Sequence[BinTable | BinaryProblem]) -> str:
+    """Say which event or events the parts are about."""
+    return parts[0].view if len(parts) == 1 else f"class-wise, {len(parts)} classes"
 
 
 def _warn_of_absent_classes(tables: Sequence[BinTable]) -> None:
@@ -231,18 +265,6 @@ def _warn_of_absent_classes(tables: Sequence[BinTable]) -> None:
         )
 
 
-def _null_of_tables(
-    tables: Sequence[BinTable], norm: float, gap: str, weights: str
-) -> tuple[float, float]:
-    """Return the closed form of the null level, for norm 1 of mean gaps weighted by mass."""
-    if norm != 1 or gap != "mean" or weights != "mass" or tables[0].mass is not None:
-        return float("nan"), float("nan")
-    moments = [null_moments(table) for table in tables]
-    mean = float(np.mean([m for m, _ in moments]))
-    # The classes of one model move together, so their spreads cannot simply be added.
-    return mean, moments[0][1] if len(moments) == 1 else float("nan")
-
-
 def check_options(norm: float, gap: str = "mean", weights: str = "mass") -> None:
     """Check the choices that make a calibration error."""
     as_number(norm, "norm", "a number from 1 on, or numpy.inf", lambda norm: norm >= 1)
@@ -250,7 +272,8 @@ def check_options(norm: float, gap: str = "mean", weights: str = "mass") -> None
     as_choice(weights, "weights", ("mass", "equal"))
 
 
-def _general_name(norm: float, weights: str) -> str:
+def general_name(norm: float, weights: str = "mass") -> str:
+    """Return what an error of this norm is called."""
     if np.isinf(norm):
         return "maximum calibration error"
     if weights == "equal":

@@ -144,7 +144,12 @@ def lp_calibration_error(
 
 
 def class_wise_calibration_error(
-    y_true: Any, y_prob: Any, *, bins: Bins = 15, **rows: Unpack[Rows]
+    y_true: Any,
+    y_prob: Any,
+    *,
+    bins: Bins = 15,
+    class_weights: Any = None,
+    **rows: Unpack[Rows],
 ) -> CalibrationError:
     """Mean over classes of the expected calibration error of each class, which is in ``per_view``.
 
@@ -153,29 +158,36 @@ def class_wise_calibration_error(
 
     Parameters
     ----------
-    y_true, y_prob, bins, **rows : As in `calibration_error`
+    y_true, y_prob, bins, class_weights, **rows : As in `calibration_error`
 
     Examples
     --------
     >>> class_wise_calibration_error([0, 1], [[.8, .2], [.3, .7]]).per_view.round(3).tolist()
     [0.25, 0.25]
     """
-    return calibration_error(
-        y_true, y_prob, view="class-wise", bins=bins, name="class-wise calibration error", **rows
-    )
+    options: dict[str, Any] = {"bins": bins, "class_weights": class_weights, **rows}
+    name = "class-wise calibration error"
+    return calibration_error(y_true, y_prob, view="class-wise", name=name, **options)
 
 
 def marginal_calibration_error(
-    y_true: Any, y_prob: Any, *, norm: float = 2, bins: Bins = FIFTEEN, **rows: Unpack[Rows]
+    y_true: Any,
+    y_prob: Any,
+    *,
+    norm: float = 2,
+    bins: Bins = FIFTEEN,
+    class_weights: Any = None,
+    **rows: Unpack[Rows],
 ) -> CalibrationError:
     """Marginal calibration error of Kumar et al. (2019): an l_p norm over classes and bins.
 
-    ``((1/K) sum_k sum_b (n_kb / n) |m_kb - f_kb|^p)^(1/p)`` (their equation 3). For p = 1 it is
-    the class-wise error of the same bins. Taught in lessons 06 and 12.
+    ``(sum_k v_k sum_b (n_kb / n) |m_kb - f_kb|^p)^(1/p)`` with ``v_k = 1/K`` (their equation 3),
+    unless `class_weights` say how much each class matters. For p = 1 it is the class-wise error of
+    the same bins. Taught in lessons 06 and 12.
 
     Parameters
     ----------
-    y_true, y_prob, norm, bins, **rows : As in `calibration_error`
+    y_true, y_prob, norm, bins, class_weights, **rows : As in `calibration_error`
         Norm 2 and equal-mass bins by default, as in the source.
 
     Examples
@@ -183,10 +195,9 @@ def marginal_calibration_error(
     >>> round(float(marginal_calibration_error([0, 1], [[.8, .2], [.3, .7]], bins=2)), 4)
     0.255
     """
+    options: dict[str, Any] = {"norm": norm, "bins": bins, "class_weights": class_weights, **rows}
     name = "marginal calibration error"
-    return calibration_error(
-        y_true, y_prob, view="class-wise", bins=bins, norm=norm, name=name, **rows
-    )
+    return calibration_error(y_true, y_prob, view="class-wise", name=name, **options)
 
 
 def top_label_calibration_error(

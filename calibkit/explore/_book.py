@@ -1,11 +1,13 @@
 """The shells for a page without a kernel: pictures rendered beforehand, switched by one script.
 
 The script is ``explorer.js``, the looks are ``explorer.css``, both beside this file. Without the
-script the page still shows the default state, its sentence and its alternative text.
+script the page still shows the default state, its sentence and its alternative text. Where a site
+carries Python, `live_controls`, `live_state` and `live_draw` give the same page all other states.
 """
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from html import escape
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -24,20 +26,38 @@ def explorer_page(explorer: "Explorer[Any]") -> str:
     states = list(explorer.states())
     shown = [explorer.show(**state) for state in states]
     first = states.index(explorer.default)
-    movable = [control for control in explorer.controls if len(control.book) > 1]
+    html, places = _controls(explorer.controls)
     data = {
-        "texts": [[control.text(value) for value in control.book] for control in movable],
-        "starts": [control.book.index(control.default) for control in movable],
+        **places,
+        "start": explorer.default,
         "states": [_state(picture.small(), text) for picture, text in shown],
     }
     picture, text = shown[first]
-    controls = "".join(map(_input, movable))
     return _block(
         "ck-explorer",
-        explorer.title,
-        f'<div class="ck-controls" hidden>{controls}{_button("reset", "Reset")}</div>'
+        explorer,
+        f'<div class="ck-controls" hidden>{html}</div>'
         f"{_image(picture.small())}{_status(text)}{_note(explorer)}{_data(data)}",
     )
+
+
+def live_controls(explorer: "Explorer[Any]") -> dict[str, Any]:
+    """Return the controls with every value that they take: their HTML, texts and starts."""
+    every = [replace(control, book=control.values) for control in explorer.controls]
+    html, places = _controls(every)
+    return {"html": html, **places}
+
+
+def live_state(explorer: "Explorer[Any]", places: Sequence[int]) -> dict[str, str]:
+    """Return one state, by the places of its values among all that the controls take."""
+    movable = [control for control in explorer.controls if len(control.values) > 1]
+    values = {c.name: c.values[place] for c, place in zip(movable, places, strict=True)}
+    return _state(*explorer.show(**values))
+
+
+def live_draw(quiz: "Quiz[Any]", step: int) -> dict[str, Any]:
+    """Return one draw of a quiz, so many after its first."""
+    return _draw(quiz, quiz.first + step)
 
 
 def quiz_page(quiz: "Quiz[Any]") -> str:
@@ -52,7 +72,7 @@ def quiz_page(quiz: "Quiz[Any]") -> str:
     buttons = _button("reveal", "Reveal") + _button("again", "New draw")
     return _block(
         "ck-quiz",
-        quiz.title,
+        quiz,
         f"{_image(quiz.picture(draws[0], revealed=False).small())}"
         f'<div class="ck-controls" hidden>{ticks}{buttons}</div>'
         f"{_status(quiz.question)}{_tally(quiz, draws)}{_data(data)}",
@@ -81,8 +101,23 @@ def _state(picture: Picture, text: str) -> dict[str, str]:
     return {"src": picture.source, "alt": picture.alt, "text": text}
 
 
-def _block(kind: str, title: str, content: str) -> str:
-    return f'<div class="{kind}" role="group" aria-label="{escape(title)}">{content}</div>'
+def _block(kind: str, shown: "Explorer[Any] | Quiz[Any]", content: str) -> str:
+    # Where Python in a page finds it again: the lesson of its view, and its name.
+    lesson = shown.view.__module__.split(".")[-2:][0]
+    return (
+        f'<div class="{kind}" role="group" aria-label="{escape(shown.title)}" '
+        f'data-explorer="{lesson}:{shown.name}">{content}</div>'
+    )
+
+
+def _controls(controls: Sequence[Control]) -> tuple[str, dict[str, Any]]:
+    """Return the HTML of what can be moved, the texts of all values, and the places at first."""
+    movable = [control for control in controls if len(control.book) > 1]
+    return "".join(map(_input, movable)) + _button("reset", "Reset"), {
+        "names": [control.name for control in movable],
+        "texts": [[control.text(value) for value in control.book] for control in movable],
+        "starts": [control.book.index(control.default) for control in movable],
+    }
 
 
 def _input(control: Control) -> str:

@@ -122,6 +122,7 @@
 
     button("reveal").addEventListener("click", reveal);
     button("again").addEventListener("click", again);
+    root.addEventListener("ck-draw", (event) => data.draws.push(event.detail)); // from live.js
     ask();
     open(root);
   };

@@ -19,7 +19,6 @@ from calibkit.fakes.simplex import (
     LogLinear,
     MaxComponent,
     Power,
-    RestrictedPower,
     Temperature,
 )
 
@@ -39,7 +38,6 @@ __all__ = [
     "LogitDistortion",
     "MaxComponent",
     "Power",
-    "RestrictedPower",
     "SyntheticShape",
     "Temperature",
     "expected_maximum",

@@ -4,6 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from calibkit._validation import as_number
+
 DIRECTIONS = ("over", "under", "pivot")
 SPREADS = ("equal", "random")
 # Weights computed in single precision still count as summing to one.
@@ -11,44 +13,16 @@ WEIGHT_SUM_TOLERANCE = 1e-6
 LARGEST_SEED = 2**32 - 1
 
 
-def as_number(value: Any, name: str, feasible: str) -> float:
-    """Return a real number that is not NaN; `feasible` says in words what is allowed."""
-    number = isinstance(value, int | float | np.integer | np.floating)
-    if not number or isinstance(value, bool) or np.isnan(value):
-        raise ValueError(f"{name} must be {feasible}, got {value!r}.")
-    return float(value)
-
-
-def as_between(value: Any, name: str, feasible: str, low: float, high: float) -> float:
-    number = as_number(value, name, feasible)
-    if not low <= number <= high:
-        raise ValueError(f"{name} must lie {feasible}, got {value!r}.")
-    return number
-
-
 def as_finite(
     value: Any, name: str, low: float = -np.inf, high: float = np.inf, said: str = "a finite number"
 ) -> float:
     if low > -np.inf:
         said += f" from {low:g} to {high:g}" if high < np.inf else f" of at least {low:g}"
-    number = as_number(value, name, said)
-    if not (np.isfinite(number) and low <= number <= high):
-        raise ValueError(f"{name} must be {said}, got {value!r}.")
-    return number
-
-
-def as_amount(value: Any, name: str) -> float:
-    number = as_finite(value, name, 0)
-    if number == 0:
-        raise ValueError(f"{name} must be above 0, got {value!r}.")
-    return number
+    return as_number(value, name, said, lambda v: np.isfinite(v) and low <= v <= high)
 
 
 def as_positive(value: Any, name: str) -> float:
-    number = as_number(value, name, "a positive finite number")
-    if not 0 < number < np.inf:
-        raise ValueError(f"{name} must be a positive finite number, got {value!r}.")
-    return number
+    return as_number(value, name, "a positive finite number", lambda number: 0 < number < np.inf)
 
 
 def as_pair(values: Any, name: str) -> tuple[float, ...]:
@@ -58,10 +32,7 @@ def as_pair(values: Any, name: str) -> tuple[float, ...]:
 
 
 def as_norm(value: Any) -> float:
-    feasible = "a finite number from 1 on"
-    if not 1 <= as_number(value, "norm", feasible) < np.inf:
-        raise ValueError(f"norm must be {feasible}, got {value!r}.")
-    return float(value)
+    return as_number(value, "norm", "a finite number from 1 on", lambda norm: 1 <= norm < np.inf)
 
 
 def as_accuracy(value: Any, n_classes: int) -> float:
@@ -69,11 +40,8 @@ def as_accuracy(value: Any, n_classes: int) -> float:
     feasible = (
         f"strictly between 1/K = {low:.6g} (guessing) and 1 (never wrong) for {n_classes} classes"
     )
-    number = as_number(value, "accuracy", feasible)
-    # The second test catches what rounds to an end: the beta distribution needs both sides.
-    if not low < number < 1 or not (number - low) / (1 - low) > 0:
-        raise ValueError(f"accuracy must lie {feasible}, got {value!r}.")
-    return number
+    # The beta distribution needs both sides, also after rounding.
+    return as_number(value, "accuracy", feasible, lambda a: (a - low) / (1 - low) > 0 and a < 1)
 
 
 def legacy_generator(seed: int) -> np.random.RandomState:
@@ -81,13 +49,6 @@ def legacy_generator(seed: int) -> np.random.RandomState:
     if seed > LARGEST_SEED:
         raise ValueError(f"the seed must be at most {LARGEST_SEED}, got {seed}.")
     return np.random.RandomState(seed)
-
-
-def as_choice(value: Any, name: str, options: tuple[str, ...]) -> str:
-    if not isinstance(value, str) or value not in options:
-        listed = ", ".join(f'"{option}"' for option in options)
-        raise ValueError(f"{name}={value!r} does not exist; choose one of {listed}.")
-    return value
 
 
 def as_pivot(value: Any, direction: str, n_classes: int) -> float | None:
@@ -101,7 +62,7 @@ def as_pivot(value: Any, direction: str, n_classes: int) -> float | None:
         )
     low = 1 / n_classes
     feasible = f"between 1/K = {low:.6g} and 1, the range of confidences"
-    return as_between(value, "pivot", feasible, low, 1)
+    return as_number(value, "pivot", feasible, lambda pivot: low <= pivot <= 1)
 
 
 def as_weights(

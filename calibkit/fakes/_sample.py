@@ -61,13 +61,6 @@ class FakeTruth(Result):
         Mean L1 distance between the predicted and the true probability vector.
     brier, top_label_brier, log_loss : float
         Brier score summed over classes, of the predicted label alone; log loss in nats.
-
-    Examples
-    --------
-    >>> from calibkit.fakes import KnobClassifier
-    >>> truth = KnobClassifier(5, 0.8, budget_share=0.5).truth()
-    >>> round(truth.strong, 4), round(truth.class_wise, 4), round(truth.maximum, 4)
-    (0.2, 0.04, 0.4)
     """
 
     model: str
@@ -104,15 +97,6 @@ class InfeasibleTarget(ValueError):
     """A wanted calibration error that no classifier of this kind can have: outside [low, high].
 
     Lemma 1 of the review of notions of calibration limits it, given the accuracy. Lesson 03.
-
-    Examples
-    --------
-    >>> from calibkit.fakes import KnobClassifier
-    >>> try:
-    ...     KnobClassifier.with_error(5, 0.8, 0.3)
-    ... except InfeasibleTarget as error:
-    ...     print(error.low, round(error.high, 4))
-    0.0 0.2
     """
 
     def __init__(self, message: str, low: float = 0.0, high: float = np.nan) -> None:

@@ -111,7 +111,7 @@ class ClassKnobs:
         distinct = list(dict.fromkeys(self.knobs))
         member = np.array([[float(knob == other) for other in distinct] for knob in self.knobs])
         pooled = _PooledKnobs(
-            true=tuple(knob._true for knob in distinct),
+            true=tuple(knob.law for knob in distinct),
             share=np.array([knob.budget_share for knob in distinct]),
             anchor=np.array([knob.anchor for knob in distinct]),
         )

@@ -11,14 +11,13 @@ from typing import Any
 import numpy as np
 from scipy import optimize, special
 
-from calibkit._validation import as_count, as_generator
-from calibkit.fakes import _dials
+from calibkit._validation import as_choice, as_count, as_generator
 from calibkit.fakes._beta import ScaledBeta
 from calibkit.fakes._sample import FakeSample, FakeTruth, FloatVector, Rng, fake_sample
 from calibkit.fakes.mixtures import DirichletMixture, as_alpha, expected_maximum
-from calibkit.fakes.simplex import Distortion, Identity, Power, RestrictedPower, Temperature
+from calibkit.fakes.simplex import Distortion, Identity, Power, Temperature
 
-ONE_TO_ONE = (Power, Temperature, RestrictedPower)
+ONE_TO_ONE = (Power, Temperature)
 READINGS = ("truth-is-base", "confidence-is-base")
 # Where two classes are scanned for a change of the predicted class or of the error's sign.
 # The number of points is even, so that the symmetric point 1/2 lies between two of them.
@@ -72,7 +71,7 @@ class DirichletFake:
                 f"distortion must be one of calibkit.fakes (Power, Temperature, …), got "
                 f"{self.distortion!r}."
             )
-        _dials.as_choice(self.reading, "reading", READINGS)
+        as_choice(self.reading, "reading", READINGS)
         centre = np.full((1, self.n_classes), 1 / self.n_classes)
         self.distortion(centre)  # a wrong number of exponents shows here, not in the sample
 

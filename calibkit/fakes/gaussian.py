@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy import integrate, special
 
 from calibkit._result import read_only
-from calibkit._validation import as_count, as_generator
+from calibkit._validation import as_count, as_generator, as_number
 from calibkit.fakes import _dials
 from calibkit.fakes._sample import FakeSample, FloatVector, Rng
 
@@ -59,11 +59,9 @@ class GaussianDiscriminant:
 
     def __post_init__(self) -> None:
         feasible = "strictly between 0 and 1"
-        prevalence = _dials.as_number(self.prevalence, "prevalence", feasible)
-        if not 0 < prevalence < 1:
-            raise ValueError(f"prevalence must lie {feasible}, got {self.prevalence!r}.")
+        prevalence = as_number(self.prevalence, "prevalence", feasible, lambda v: 0 < v < 1)
         if self.deployed is not None:
-            _dials.as_between(self.deployed, "deployed", "between 0 and 1", 0, 1)
+            as_number(self.deployed, "deployed", "between 0 and 1", lambda v: 0 <= v <= 1)
         scale = _dials.as_positive(self.scale, "scale")
         if len(self.means) != 2 or not np.all(np.isfinite(self.means)):
             raise ValueError(f"means must be two finite numbers, got {self.means!r}.")

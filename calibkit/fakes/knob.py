@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from calibkit._validation import BLOCK_ROWS, as_count, as_generator
+from calibkit._validation import BLOCK_ROWS, as_choice, as_count, as_generator, as_number
 from calibkit.fakes import _dials
 from calibkit.fakes._beta import ScaledBeta
 from calibkit.fakes._rows import choose, fill, limit_shares, true_rows
@@ -82,7 +82,7 @@ class KnobClassifier:
 
     def __post_init__(self) -> None:
         n_classes = as_count(self.n_classes, "n_classes", 2)
-        direction = _dials.as_choice(self.direction, "direction", _dials.DIRECTIONS)
+        direction = as_choice(self.direction, "direction", _dials.DIRECTIONS)
         feasible = "between 0 (calibrated) and 1 (the whole error budget)"
         weights = self.class_weights
         if weights is not None:
@@ -90,11 +90,13 @@ class KnobClassifier:
         checked = {
             "n_classes": n_classes,
             "accuracy": _dials.as_accuracy(self.accuracy, n_classes),
-            "budget_share": _dials.as_between(self.budget_share, "budget_share", feasible, 0, 1),
+            "budget_share": as_number(
+                self.budget_share, "budget_share", feasible, lambda share: 0 <= share <= 1
+            ),
             "pivot": _dials.as_pivot(self.pivot, direction, n_classes),
             "concentration": _dials.as_positive(self.concentration, "concentration"),
             "class_weights": weights,
-            "spread": _dials.as_choice(self.spread, "spread", _dials.SPREADS),
+            "spread": as_choice(self.spread, "spread", _dials.SPREADS),
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
@@ -111,7 +113,7 @@ class KnobClassifier:
         >>> round(KnobClassifier.with_error(5, 0.8, 0.18, "over", concentration=3).budget_share, 9)
         0.9
         """
-        wanted = _dials.as_number(error, "error", "a number from 0 on")
+        wanted = as_number(error, "error", "a number from 0 on", lambda e: not np.isnan(e))
         if "budget_share" in dials:
             raise ValueError("with_error sets budget_share itself; give the error only.")
         fake = cls(n_classes, accuracy, direction=direction, **dials)
@@ -137,24 +139,17 @@ class KnobClassifier:
     @property
     def room(self) -> float:
         """The largest expected calibration error in this direction (Lemma 1)."""
-        return self._true.mean_distance(self.anchor)
+        return self.law.mean_distance(self.anchor)
 
     @property
     def variance(self) -> float:
         """Variance of the true confidence: sharpness, which `concentration` controls."""
-        return self._true.variance
+        return self.law.variance
 
     @property
-    def _true(self) -> ScaledBeta:
+    def law(self) -> ScaledBeta:
+        """Law of the true confidence Q, with ``cdf(q)`` and ``partial_mean(q)``, E[Q; Q <= q]."""
         return ScaledBeta(1 / self.n_classes, self.accuracy, self.concentration)
-
-    def cdf(self, q: Any) -> FloatVector:
-        """Return the share of predictions whose true confidence is at most `q`."""
-        return self._true.cdf(q)
-
-    def partial_mean(self, q: Any) -> FloatVector:
-        """Return ``E[Q; Q <= q]``: right predictions among those of `cdf`, per prediction."""
-        return self._true.partial_mean(q)
 
     def true_map(self, confidence: Any) -> FloatVector:
         """Return the true confidence behind each reported one; NaN where none is ever reported.
@@ -178,7 +173,7 @@ class KnobClassifier:
 
     def truth(self) -> FakeTruth:
         """Return all true values; class-wise, Brier and log loss need equal shares, else NaN."""
-        share, anchor, k, true = self.budget_share, self.anchor, self.n_classes, self._true
+        share, anchor, k, true = self.budget_share, self.anchor, self.n_classes, self.law
         error = share * self.room
         square = share**2 * (true.variance + (self.accuracy - anchor) ** 2)
         sharp = true.variance + true.mean**2  # E Q^2
@@ -209,7 +204,7 @@ class KnobClassifier:
             said_rest = (1 - share) * rest + share * (1 - anchor)
             return float(-special.xlogy(q, said) - special.xlogy(rest, said_rest / (k - 1)))
 
-        return self._true.expectation(loss)
+        return self.law.expectation(loss)
 
     def sample(self, n: int, rng: Rng = None) -> FakeSample:
         """Draw `n` predictions with labels, and the true rows that the labels were drawn from.
@@ -256,7 +251,7 @@ def draw_rows(
         """Return the value of each row's predicted class; a single value stays a scalar."""
         return values[0] if len(values) == 1 else np.array(values)[predicted]
 
-    laws = [knob._true for knob in knobs]
+    laws = [knob.law for knob in knobs]
     unit = generator.beta(own([law.a for law in laws]), own([law.b for law in laws]), n)
     true = 1 / k + (1 - 1 / k) * unit
     rest = (1 - 1 / k) * (1 - unit)

@@ -41,7 +41,7 @@ def vgg16_lookalike() -> KnobClassifier:
 
     def excess(log_concentration: float) -> float:
         tried = fake(float(np.exp(log_concentration)))
-        return 1 - float(tried.cdf(tried.true_map(LAST_BIN_START))) - LAST_BIN_MASS
+        return 1 - float(tried.law.cdf(tried.true_map(LAST_BIN_START))) - LAST_BIN_MASS
 
     # The mass falls, then rises with the concentration; the root beyond the minimum is wanted.
     end = float(np.log(LARGEST_CONCENTRATION))

@@ -35,12 +35,6 @@ class DirichletMixture:
     ----------
     weights, alphas : sequence of M floats, sequence of M sequences of K floats
         Share of each component, with sum 1, and its parameters.
-
-    Examples
-    --------
-    >>> mixture = DirichletMixture((0.5, 0.5), ((8, 1, 1), (1, 2, 7)))
-    >>> mixture.class_frequency().round(4).tolist()
-    [0.45, 0.15, 0.4]
     """
 
     weights: tuple[float, ...]
@@ -104,10 +98,6 @@ class DirichletMixture:
         """Mean probability of each class."""
         means = [np.array(alpha) / sum(alpha) for alpha in self.alphas]
         return np.asarray(np.array(self.weights) @ np.array(means))
-
-    def expected_maximum(self, order: int = 1) -> float:
-        """Mean of the largest probability to the power `order`; see `expected_maximum`."""
-        return expected_maximum(self, order)
 
     def log_density(self, prob: Any) -> FloatVector:
         """Logarithm of the density at probabilities of shape (n, K)."""

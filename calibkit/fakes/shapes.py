@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from scipy import integrate, optimize
 
-from calibkit._validation import as_count
+from calibkit._validation import as_choice, as_count, as_number
 from calibkit.fakes import _dials
 from calibkit.fakes._sample import FakeSample, FloatVector, InfeasibleTarget, fake_sample
 
@@ -77,9 +77,9 @@ class SyntheticShape:
     weight: float = 1.0
 
     def __post_init__(self) -> None:
-        _dials.as_choice(self.name, "name", SHAPES)
+        as_choice(self.name, "name", SHAPES)
         feasible = "between 0 (calibrated) and 1 (the full shape)"
-        weight = _dials.as_between(self.weight, "weight", feasible, 0, 1)
+        weight = as_number(self.weight, "weight", feasible, lambda v: 0 <= v <= 1)
         object.__setattr__(self, "weight", weight)
 
     @classmethod
@@ -90,7 +90,7 @@ class SyntheticShape:
         data agree; ``exact=True`` gives the exact one.
         """
         full = cls(name).true_error()
-        wanted = _dials.as_number(error, "error", "a number from 0 on")
+        wanted = as_number(error, "error", "a number from 0 on", lambda e: not np.isnan(e))
         if not 0 <= wanted <= full:
             raise InfeasibleTarget(
                 f"error={error!r} is impossible: derivates of {name!r} have an error from 0 to "

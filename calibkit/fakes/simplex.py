@@ -6,7 +6,7 @@ which. Section 6 (automorphisms of the simplex) of the review of notions of cali
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,15 +35,11 @@ def as_table(prob: Any, who: str = "a distortion needs") -> FloatVector:
 
 
 class Distortion:
-    """Base of all distortions of the simplex: callable on rows, some with an inverse.
-
-    Examples
-    --------
-    >>> isinstance(Power(2), Distortion), Power(2).keeps_order, Power((1, 2)).keeps_order
-    (True, True, False)
-    """
+    """Base of all distortions of the simplex: callable on rows, some with an inverse."""
 
     __slots__ = ()
+
+    keeps_order: ClassVar[bool] = False  # whether that of the classes in each row always stays
 
     def __call__(self, prob: Any) -> FloatVector:
         """Distort probabilities of shape (n, K)."""
@@ -52,11 +48,6 @@ class Distortion:
     def inverse(self, prob: Any) -> FloatVector:
         """Undo the distortion of probabilities of shape (n, K)."""
         return self._undo(as_table(prob))
-
-    @property
-    def keeps_order(self) -> bool:
-        """Whether the order of the classes in each row always stays the same."""
-        return False
 
     def _apply(self, prob: FloatVector) -> FloatVector:
         raise NotImplementedError
@@ -69,10 +60,7 @@ class Distortion:
 class Identity(Distortion):
     """Change nothing: the calibrated case."""
 
-    @property
-    def keeps_order(self) -> bool:
-        """Always true."""
-        return True
+    keeps_order: ClassVar[bool] = True
 
     def _apply(self, prob: FloatVector) -> FloatVector:
         return prob
@@ -105,7 +93,7 @@ class Power(Distortion):
         object.__setattr__(self, "exponents", _as_exponents(self.exponents))
 
     @property
-    def keeps_order(self) -> bool:
+    def keeps_order(self) -> bool:  # type: ignore[override]
         """Whether all exponents are equal."""
         return isinstance(self.exponents, float) or len(set(self.exponents)) == 1
 
@@ -140,23 +128,14 @@ class Temperature(Distortion):
     temperature : float
         Positive; as in temperature scaling above 1 cools down to the centre of the simplex (less
         confident), below 1 sharpens. Some software multiplies instead.
-
-    Examples
-    --------
-    >>> Temperature(2)([[0.64, 0.32, 0.04]]).round(4).tolist()
-    [[0.511, 0.3613, 0.1277]]
     """
 
     temperature: float
+    keeps_order: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         checked = _dials.as_positive(self.temperature, "temperature")
         object.__setattr__(self, "temperature", checked)
-
-    @property
-    def keeps_order(self) -> bool:
-        """Always true."""
-        return True
 
     def _apply(self, prob: FloatVector) -> FloatVector:
         return Power(1 / self.temperature)._apply(prob)
@@ -176,11 +155,6 @@ class MaxComponent(Distortion):
     ----------
     function : callable
         Takes and returns arrays of probabilities, ``[0, 1] -> [0, 1]``.
-
-    Examples
-    --------
-    >>> MaxComponent(lambda z: 0.5 * z + 0.5)([[0.6, 0.3, 0.1]]).round(4).tolist()
-    [[0.8, 0.15, 0.05]]
     """
 
     function: Callable[[FloatVector], FloatVector]
@@ -201,50 +175,6 @@ class MaxComponent(Distortion):
 
 
 @dataclass(frozen=True, slots=True)
-class RestrictedPower(Distortion):
-    """Raise all probabilities but the last to powers of at least 1; the last takes the rest.
-
-    One-to-one, but for three or more classes not onto, so no automorphism in the strict sense:
-    `inverse` refuses the rows that are never reached.
-
-    Parameters
-    ----------
-    exponents : float or sequence of K - 1 floats
-
-    Examples
-    --------
-    >>> RestrictedPower(2)([[0.5, 0.4, 0.1]]).round(4).tolist()
-    [[0.25, 0.16, 0.59]]
-    """
-
-    exponents: float | tuple[float, ...]
-
-    def __post_init__(self) -> None:
-        checked = _as_exponents(self.exponents)
-        if min(np.atleast_1d(checked)) < 1:
-            raise ValueError(f"exponents must be at least 1, got {self.exponents!r}.")
-        object.__setattr__(self, "exponents", checked)
-
-    @property
-    def keeps_order(self) -> bool:
-        """Whether all exponents are 1."""
-        return set(np.atleast_1d(self.exponents).tolist()) == {1.0}
-
-    def _apply(self, prob: FloatVector) -> FloatVector:
-        first = prob[:, :-1] ** _exponents_for(self.exponents, prob.shape[1] - 1)
-        last = 1 - first.sum(axis=1, keepdims=True)
-        return np.hstack([first, np.maximum(last, 0)])
-
-    def _undo(self, prob: FloatVector) -> FloatVector:
-        first = prob[:, :-1] ** (1 / _exponents_for(self.exponents, prob.shape[1] - 1))
-        last = 1 - first.sum(axis=1, keepdims=True)
-        if np.any(last < -1e-9):
-            row = int(np.flatnonzero(last[:, 0] < -1e-9)[0])
-            raise ValueError(f"row {row} is never a result of {self!r}, so it has no inverse.")
-        return np.hstack([first, np.maximum(last, 0)])
-
-
-@dataclass(frozen=True, slots=True)
 class LogLinear(Distortion):
     """Mix log-probabilities and normalise, ``softmax(W ln p + b)``: confusions between classes.
 
@@ -256,11 +186,6 @@ class LogLinear(Distortion):
     ----------
     weights, bias : sequence of K rows of K floats, sequence of K floats, optional
         W: on the diagonal boldness per class, off it confusions; b, 0 by default.
-
-    Examples
-    --------
-    >>> LogLinear([[0.5, 0.5, 0], [0.5, 0.5, 0], [0, 0, 1]])([[0.64, 0.16, 0.2]]).round(4).tolist()
-    [[0.381, 0.381, 0.2381]]
     """
 
     weights: tuple[tuple[float, ...], ...]

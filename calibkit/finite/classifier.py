@@ -4,16 +4,25 @@ from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from math import lcm, log
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit._result import Result, read_only, spell
+from calibkit._result import Result, spell
 from calibkit._validation import as_count, as_generator
-from calibkit.fakes import FakeSample
-from calibkit.finite._checks import as_fraction, as_vector, check_atoms, check_shapes
-from calibkit.finite._exact import Vector, conditional_gaps, cumulative, lens_gaps, weighted_norm
+from calibkit.fakes._sample import FakeSample, fake_sample
+from calibkit.finite._exact import (
+    Vector,
+    as_fraction,
+    as_vector,
+    check_atoms,
+    check_shapes,
+    conditional_gaps,
+    cumulative,
+    lens_gaps,
+    weighted_norm,
+)
 from calibkit.finite.lenses import Lens, every_class
 
 LARGEST_POPULATION = 1_000_000
@@ -70,26 +79,6 @@ class FiniteClassifier(Result):
         object.__setattr__(self, "mass", mass)
         check_shapes(mass, self.confidence, self.truth)
         check_atoms(self.confidence, self.ties)
-
-    @classmethod
-    def from_rows(cls, y_true: Any, y_prob: Any, *, ties: str = "reject") -> Self:
-        """Build the classifier that labels and probability vectors describe, an atom per vector.
-
-        >>> FiniteClassifier.from_rows([0, 0, 1], [["2/3", "1/3"]] * 3).accuracy
-        Fraction(2, 3)
-        """
-        rows = [as_vector(row, f"y_prob[{i}]") for i, row in enumerate(y_prob)]
-        labels = [int(label) for label in y_true]
-        if len(rows) != len(labels) or not rows:
-            raise ValueError(f"y_true has {len(labels)} entries, but y_prob has {len(rows)}.")
-        counts: dict[Vector, list[int]] = {}
-        for i, (row, label) in enumerate(zip(rows, labels, strict=True)):
-            if not 0 <= label < len(row):
-                raise ValueError(f"y_true[{i}] = {label} is not a class from 0 to {len(row) - 1}.")
-            counts.setdefault(row, [0] * len(row))[label] += 1
-        mass = tuple(Fraction(sum(count), len(rows)) for count in counts.values())
-        truth = tuple(tuple(Fraction(k, sum(c)) for k in c) for c in counts.values())
-        return cls(mass, tuple(counts), truth, ties=ties)
 
     @property
     def n_atoms(self) -> int:
@@ -214,11 +203,8 @@ class FiniteClassifier(Result):
         return self._sample_of(atom, label)
 
     def _sample_of(self, atom: NDArray[np.intp], label: NDArray[np.intp]) -> FakeSample:
-        return FakeSample(
-            y_true=read_only(label.astype(np.int64)),
-            y_prob=read_only(np.array(self.confidence, dtype=np.float64)[atom]),
-            true_prob=read_only(np.array(self.truth, dtype=np.float64)[atom]),
-        )
+        said, true = (np.array(rows, dtype=np.float64) for rows in (self.confidence, self.truth))
+        return fake_sample(label, said[atom], true[atom])
 
     def describe(self) -> str:
         """Say accuracy, confidence, the errors by notion, and what post-processing can win."""

@@ -2,17 +2,9 @@
 
 A lens merges the classes into groups and forgets which class of a group it was. It maps the
 probability vector to one group per class, so the groups may depend on what was predicted. Every
-notion of calibration here is "calibrated through some lens".
-
-=======================  =================================================
-lens                     calibrated through it means
-=======================  =================================================
-`every_class`            strongly calibrated: the whole vector is right
-`top_label`              confidence-calibrated
-`one_class`              calibrated for that class
-`top_classes`            the m most likely classes hold what they promise
-`merged_classes`         calibrated for super-classes, "animal or vehicle"
-=======================  =================================================
+notion of calibration here is "calibrated through some lens": strongly (`every_class`), in its
+confidence (`top_label`), for one class (`one_class`), for the m most likely classes together
+(`top_classes`), or for super-classes such as "animal or vehicle" (`merged_classes`).
 """
 
 from collections.abc import Callable, Hashable, Sequence
@@ -47,11 +39,7 @@ def one_class(k: int) -> Lens:
 
 
 def top_classes(m: int) -> Lens:
-    """Return the lens "is the label among the `m` most likely classes?"; the lowest wins a tie.
-
-    >>> top_classes(2)((0.2, 0.5, 0.3))
-    [False, True, True]
-    """
+    """Return the lens "is the label among the `m` most likely classes?"; the lowest wins a tie."""
     as_count(m, "m")
 
     def lens(confidence: Vector) -> Sequence[Hashable]:
@@ -62,10 +50,6 @@ def top_classes(m: int) -> Lens:
 
 
 def merged_classes(groups: Sequence[Any]) -> Lens:
-    """Return the lens of fixed super-classes, given as one group per class.
-
-    >>> merged_classes(["animal", "animal", "vehicle"])((0.2, 0.5, 0.3))
-    ['animal', 'animal', 'vehicle']
-    """
+    """Return the lens of fixed super-classes, given as one group per class."""
     fixed = list(groups)
     return lambda confidence: fixed

@@ -24,16 +24,11 @@ class EstimatorCalibrator(Calibrator):
     estimator_, converged_ : estimator, bool
         The fitted clone; always True: an estimator that has doubts warns by itself.
 
-    Raises
-    ------
-    ValueError
-        By ``fit``, as in `Calibrator`, and if a method is missing; by ``curve`` if the estimator
-        returns something that is no finite number for a prediction.
-
     Notes
     -----
     ``predict_proba`` is used where it exists, else ``predict``. If only one label occurs and the
-    estimator has learned one class, the map is constant. Taught in lesson 05.
+    estimator has learned one class, the map is constant. Where it returns no finite number,
+    ``curve`` is a ValueError. Taught in lesson 05.
 
     Examples
     --------

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibkit._result import Number, listed, read_only, spell
-from calibkit._validation import as_count
+from calibkit._validation import as_count, as_number
 from calibkit.calibrators import Calibrator, SlopeOneBinning
 from calibkit.calibrators._base import FloatVector
 from calibkit.errors import calibration_error
@@ -63,9 +63,7 @@ class FitOnTest(Number):
 
     def error(self, alpha: float) -> float:
         """Return ``(1/n) sum_i |g(p_i) - p_i|^alpha``, without a root, for any alpha above 0."""
-        number = isinstance(alpha, int | float | np.number) and not isinstance(alpha, bool)
-        if not number or not 0 < alpha < np.inf:
-            raise ValueError(f"alpha must be a finite number above 0, got {alpha!r}.")
+        as_number(alpha, "alpha", "a finite number above 0", lambda value: 0 < value < np.inf)
         return float(np.mean(np.abs(self.fitted - self.prob) ** alpha))
 
     def describe(self) -> str:
@@ -103,23 +101,15 @@ def fit_on_test(
 
     Parameters
     ----------
-    y_true, y_prob : array-like of shape (n,); (n,) or (n, K)
-        Labels 0 and 1, or ``0 .. K-1``; P(y = 1), or one column per class with rows that sum to 1.
+    y_true, y_prob, view
+        As in `expected_calibration_error`, also in what is refused.
     evaluator : Calibrator or scikit-learn estimator, optional
         The family of maps: any calibrator, or any estimator with ``fit`` and ``predict`` or
         ``predict_proba`` on one column. By default ``SlopeOneBinning(15)``, which gives the
         expected calibration error.
-    view : {"top-label"} or int, optional
-        Which event; needed when `y_prob` has columns.
     null_draws, rng : int, int, numpy.random.Generator or None
         How often labels are redrawn from the predictions and the map is fitted again, to see what a
         calibrated model would show.
-
-    Raises
-    ------
-    ValueError
-        If labels, probabilities, view or evaluator are not valid, or the evaluator refuses the
-        data.
 
     Notes
     -----

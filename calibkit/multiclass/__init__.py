@@ -3,18 +3,10 @@
 ``fit(scores, y)`` on data that the model has not been trained on, then ``calibrate(scores)``. What
 the scores are is declared, ``input="logits"`` or ``input="probabilities"``, and never guessed.
 
-=======================  =================  ==================  =============================
-class                    parameters         keeps the argmax?   what it repairs
-=======================  =================  ==================  =============================
-`TemperatureScaling`     1                  yes                 boldness
-`VectorScaling`          2K - 1             no                  boldness and bias per class
-`MatrixScaling`          K^2 - 1            no                  confusions between classes too
-`DirichletCalibrator`    K^2 - 1            no                  the same, of log-probabilities
-`OneVsRest`              K maps             no                  each class on its own
-`Reduced`                one map            no                  the confidence
-`ClassWise`              up to K + 1 maps   no                  the confidence, class by class
-`VennAbers`              K intervals        no                  each class, and says how surely
-=======================  =================  ==================  =============================
+`TemperatureScaling` repairs boldness and keeps the class of the largest score, `VectorScaling` bias
+per class as well, `MatrixScaling` and `DirichletCalibrator` confusions between classes. `OneVsRest`
+repairs each class on its own, `Reduced` the confidence, `ClassWise` the confidence class by class;
+`VennAbers` says how surely. The table in `calibkit.calibrators` says which to take.
 
 The three linear maps have a penalty without tuning, ``penalty="auto"``. `undo_label_smoothing` and
 `undo_focal_loss` invert a training loss, `StructuredMatrixScaling` is other authors' program,

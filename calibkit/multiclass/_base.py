@@ -56,7 +56,8 @@ class MulticlassCalibrator(Answers):
         Raises
         ------
         ValueError
-            If the input is not valid (the message names it), or not of the declared kind.
+            If the input or an option is not valid (the message says what would be right), or the
+            scores are not of the declared kind.
         """
         array, label = self._checked(scores, y)
         rows = self._weighed(self._prepared(array), label, sample_weight)

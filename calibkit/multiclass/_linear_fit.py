@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from calibkit._validation import as_number
 from calibkit.calibrators._folds import assign_folds
 from calibkit.calibrators._words import Weights
 from calibkit.multiclass._softmax_fit import Features, Problem, SoftmaxFit, minimise
@@ -33,27 +34,18 @@ class Penalty:
 
 
 def check_weight(value: Any, name: str, besides: str = "") -> float:
-    number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-    if not number or not 0 <= value < np.inf:
-        raise ValueError(f"{name} must be {besides}a finite number from 0 on, got {value!r}.")
-    return float(value)
+    words = f"{besides}a finite number from 0 on"
+    return as_number(value, name, words, lambda weight: 0 <= weight < np.inf)
 
 
-@dataclass(frozen=True, slots=True)
-class LinearFit:
-    """Weights, (K,) or (K, K), and biases, with the fit behind them."""
-
-    weights: FloatArray
-    bias: FloatArray
-    fit: SoftmaxFit
-
-    def logits(self, x: FloatArray) -> FloatArray:
-        moved = x * self.weights if self.weights.ndim == 1 else x @ self.weights.T
-        return np.asarray(moved + self.bias)
+def mapped(x: FloatArray, weights: FloatArray, bias: FloatArray) -> FloatArray:
+    moved = x * weights if weights.ndim == 1 else x @ weights.T
+    return np.asarray(moved + bias)
 
 
-# How a penalty follows from n, K and the temperature.
+# How a penalty follows from n, K and the temperature; weights, (K,) or (K, K), biases, and the fit.
 Rule = Callable[[float, int, float], Penalty]
+LinearFit = tuple[FloatArray, FloatArray, SoftmaxFit]
 
 
 def fit_linear(
@@ -90,7 +82,7 @@ def fit_linear(
         bias = bias - bias.mean()
     if full and penalty.off_diagonal == penalty.diagonal == 0:
         weights = weights - weights.mean(axis=0) + slope / k
-    return LinearFit(weights, bias, fit)
+    return weights, bias, fit
 
 
 def held_out_losses(
@@ -110,7 +102,7 @@ def held_out_losses(
     for number in range(n_folds):
         out = fold == number
         for place, multiple in enumerate(MULTIPLES):
-            logits = fit(x[~out], label[~out], multiple).logits(x[out])
+            logits = mapped(x[out], *fit(x[~out], label[~out], multiple)[:2])
             log_prob = special.log_softmax(logits, axis=1)
             losses[place] -= float(log_prob[np.arange(len(logits)), label[out]].sum())
     return losses / len(x)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from calibkit._validation import as_probabilities
+from calibkit._validation import as_number, as_probabilities
 
 FloatMatrix = NDArray[np.float64]
 _ROUNDING = 1e-6  # a network only comes close to the optimum of its loss
@@ -40,7 +40,8 @@ def undo_label_smoothing(y_prob: Any, *, amount: float) -> FloatMatrix:
     [[0.719, 0.185, 0.096]]
     """
     prob = as_probabilities(y_prob).astype(np.float64)
-    share = _as_number(amount, "amount", "from 0 to below 1, e.g. 0.1", below=1.0)
+    words = "a finite number from 0 to below 1, e.g. 0.1"
+    share = as_number(amount, "amount", words, lambda a: 0 <= a < 1)
     k = prob.shape[1] if prob.ndim == 2 else 2
     floor = share / k
     outside = (prob < floor - _ROUNDING) | (prob > 1 - (k - 1) * floor + _ROUNDING)
@@ -74,9 +75,8 @@ def undo_focal_loss(y_prob: Any, *, gamma: float) -> FloatMatrix:
     [0.5, 0.9, 0.99]
     """
     prob = as_probabilities(y_prob).astype(np.float64)
-    g = _as_number(gamma, "gamma", "of 0, or at least 1, e.g. 3")
-    if 0 < g < 1:
-        raise ValueError(f"gamma must be 0, or at least 1, got {gamma!r}.")
+    words = "a finite number: 0, or at least 1, e.g. 3"
+    g = as_number(gamma, "gamma", words, lambda g: g == 0 or 1 <= g < np.inf)
     if g == 0:
         return prob
     table = prob if prob.ndim == 2 else np.column_stack([1 - prob, prob])
@@ -89,10 +89,3 @@ def undo_focal_loss(y_prob: Any, *, gamma: float) -> FloatMatrix:
     odds[rows] = certain[rows]
     result = odds / odds.sum(axis=1, keepdims=True)
     return np.asarray(result if prob.ndim == 2 else result[:, 1])
-
-
-def _as_number(value: Any, name: str, wanted: str, below: float = np.inf) -> float:
-    number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-    if not number or not 0 <= value < below:
-        raise ValueError(f"{name} must be a finite number {wanted}, got {value!r}.")
-    return float(value)

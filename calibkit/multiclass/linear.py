@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from calibkit._validation import CalibrationWarning, FloatArray
+from calibkit._validation import CalibrationWarning, FloatArray, as_choice
 from calibkit.calibrators._words import Weights
 from calibkit.multiclass._base import FloatMatrix, MulticlassCalibrator
 from calibkit.multiclass._linear_fit import (
@@ -18,6 +18,7 @@ from calibkit.multiclass._linear_fit import (
     check_weight,
     fit_linear,
     held_out_losses,
+    mapped,
 )
 
 IntVector = NDArray[np.intp]
@@ -28,13 +29,6 @@ class _LinearCalibrator(MulticlassCalibrator):
     """What vector, matrix and Dirichlet scaling share."""
 
     full: ClassVar[bool] = True
-
-    weights_: FloatMatrix
-    bias_: FloatVector
-    gradient_norm_: float
-    training_loss_: float
-    multiple_: float | None
-    scores_: FloatVector | None
 
     def __init__(
         self,
@@ -71,9 +65,7 @@ class _LinearCalibrator(MulticlassCalibrator):
     def _fit(self, logits: FloatArray, label: IntVector, weight: FloatVector | None = None) -> None:
         x = self._features(logits)
         self.multiple_, self.scores_ = self._strength(x, label)
-        self._result = self._fit_one(x, label, self.multiple_, weight)
-        fit = self._result.fit
-        self.weights_, self.bias_ = self._result.weights, self._result.bias
+        self.weights_, self.bias_, fit = self._fit_one(x, label, self.multiple_, weight)
         self.training_loss_, self.gradient_norm_ = fit.loss, fit.gradient
         self.n_iter_, self.converged_ = fit.n_iter, fit.converged and fit.finite
         k = x.shape[1]
@@ -107,8 +99,8 @@ class _LinearCalibrator(MulticlassCalibrator):
         return fit_linear(x, label, partial(self._rule, multiple), self.full, weight)
 
     def _calibrate(self, logits: FloatArray) -> FloatMatrix:
-        mapped = self._result.logits(self._features(logits))
-        return np.asarray(special.softmax(mapped, axis=1))
+        new = mapped(self._features(logits), self.weights_, self.bias_)
+        return np.asarray(special.softmax(new, axis=1))
 
 
 class VectorScaling(_LinearCalibrator):
@@ -134,11 +126,6 @@ class VectorScaling(_LinearCalibrator):
         multiples 100, 10, 1, 0.1, 0.01, 0.001.
     converged_ : bool
         False, with a `CalibrationWarning`, if there is no finite optimum: only without a penalty.
-
-    Raises
-    ------
-    ValueError
-        By ``fit``, as in `MulticlassCalibrator`, and for an unknown `penalty`.
 
     Notes
     -----
@@ -180,11 +167,6 @@ class MatrixScaling(_LinearCalibrator):
     weights_, bias_ : ndarray of shape (K, K), and (K,)
         Others as in `VectorScaling`.
 
-    Raises
-    ------
-    ValueError
-        By ``fit``, as in `MulticlassCalibrator`, and for an unknown penalty.
-
     Notes
     -----
     ``"auto"`` shrinks towards temperature scaling: the weight is ``T^2 K (K - 1) / n`` off the
@@ -223,11 +205,6 @@ class DirichletCalibrator(_LinearCalibrator):
     weights_, bias_ : ndarray of shape (K, K), and (K,)
         Others as in `VectorScaling`.
 
-    Raises
-    ------
-    ValueError
-        By ``fit``, as in `MulticlassCalibrator`, and for an unknown penalty or `kind`.
-
     Notes
     -----
     If the probabilities given each class are Dirichlet distributed, the true posterior is such a
@@ -263,8 +240,7 @@ class DirichletCalibrator(_LinearCalibrator):
         return np.asarray(special.log_softmax(x, axis=1)) if self.input == "logits" else x
 
     def _rule(self, multiple: float | None, n: float, k: int, temperature: float) -> Penalty:
-        if self.kind not in ("odir", "l2"):
-            raise ValueError(f'kind must be "odir" or "l2", got {self.kind!r}.')
+        as_choice(self.kind, "kind", ("odir", "l2"))
         rule = super()._rule(multiple, n, k, temperature)
         if self.kind == "odir":
             return rule

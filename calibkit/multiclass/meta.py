@@ -6,13 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import StratifiedKFold, cross_val_predict
+from sklearn.model_selection import StratifiedKFold, check_cv, cross_val_predict
 from sklearn.utils import _safe_indexing
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, column_or_1d, indexable
+from sklearn.utils.validation import check_is_fitted, column_or_1d, has_fit_parameter, indexable
 
-from calibkit._validation import as_count, as_generator
+from calibkit._validation import as_count, as_generator, as_weights
 from calibkit.calibrators import Calibrator
+from calibkit.calibrators._words import Weights
 from calibkit.multiclass._base import MulticlassCalibrator
 from calibkit.multiclass.temperature import TemperatureScaling
 from calibkit.multiclass.venn_abers import VennAbers, merged
@@ -31,14 +32,27 @@ class _OnFolds(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
     def _fitted(self) -> Any:
         return self.estimator_
 
-    def _checked(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
+    def _checked(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, NDArray[Any], Weights]:
         if y is None:
             raise ValueError("requires y to be passed, but the target y is None: pass the labels.")
         X, y = indexable(X, y)
         if len(y) == 0:
             raise ValueError("X and y are empty; at least two rows of each class are needed.")
         check_classification_targets(y)
-        return X, column_or_1d(y, warn=True)
+        labels = column_or_1d(y, warn=True)
+        if sample_weight is None:
+            return X, labels, None
+        weight = as_weights(sample_weight, len(labels))
+        if not (self.cv == "prefit" or has_fit_parameter(self._inner(), "sample_weight")):
+            raise ValueError(
+                f"{type(self._inner()).__name__}.fit takes no sample_weight, so rows cannot count "
+                "differently where it learns. Leave sample_weight out, or fit the classifier first "
+                'and use Calibrated with cv="prefit", where the weights are for the calibrator.'
+            )
+        return X, labels, weight
+
+    def _trained(self, X: Any, labels: NDArray[Any], weight: Weights) -> Any:
+        return clone(self._inner()).fit(X, labels, **_as_params(weight))
 
     def _inner(self) -> Any:
         return LogisticRegression() if self.estimator is None else self.estimator
@@ -49,8 +63,8 @@ class _OnFolds(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
             raise ValueError(
                 f"y has only one class, {classes[0]}; a classifier needs at least two."
             )
-        if hasattr(self.cv, "split") and not isinstance(self.cv, str):
-            return self.cv
+        if not isinstance(self.cv, str) and (np.iterable(self.cv) or hasattr(self.cv, "split")):
+            return check_cv(self.cv)
         n_folds = as_count(self.cv, "cv", minimum=2)
         if count.min() < n_folds:
             raise ValueError(
@@ -117,8 +131,8 @@ class Calibrated(_OnFolds):
         ``input="logits"``, ``decision_function``; one of one dimension that of the second of two
         classes.
     cv : int, scikit-learn splitter or "prefit"
-        Number of stratified folds, a splitter that holds out every row once, or ``"prefit"``: the
-        estimator is fitted already, and the data given to ``fit`` are held-out data.
+        Number of stratified folds, a splitter (or its splits) that holds out every row once, or
+        ``"prefit"``: the estimator is fitted, and the data given to ``fit`` are held-out data.
     rng : int, numpy.random.Generator or None
         Shuffles the rows into folds where `cv` is a number. Folds go by the position of rows.
 
@@ -156,9 +170,13 @@ class Calibrated(_OnFolds):
         self.cv = cv
         self.rng = rng
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Fit classifier and calibrator; labels are of any type."""
-        X, labels = self._checked(X, y)
+    def fit(self, X: Any, y: Any, *, sample_weight: Any = None) -> Self:
+        """Fit classifier and calibrator; labels are of any type.
+
+        Weights of the rows, (n,), go to both, with ``"prefit"`` to the calibrator only. Folds
+        divide rows: one of weight 2 is in one fold, where two equal rows may be in two.
+        """
+        X, labels, weight = self._checked(X, y, sample_weight)
         estimator = self._inner()
         calibrator = TemperatureScaling("probabilities")
         if self.calibrator is not None:
@@ -180,9 +198,11 @@ class Calibrated(_OnFolds):
         else:
             self.classes_ = np.unique(labels)
             folds = self._folds(labels)
-            scores = cross_val_predict(clone(estimator), X, labels, cv=folds, method=method)
-            self.estimator_ = clone(estimator).fit(X, labels)
-        self.calibrator_ = calibrator.fit(self._view(scores), self._coded(labels))
+            options = {"cv": folds, "method": method, "params": _as_params(weight)}
+            scores = cross_val_predict(clone(estimator), X, labels, **options)
+            self.estimator_ = self._trained(X, labels, weight)
+        code = self._coded(labels)
+        self.calibrator_ = calibrator.fit(self._view(scores), code, sample_weight=weight)
         return self
 
     def _view(self, scores: NDArray[Any]) -> NDArray[Any]:
@@ -215,6 +235,10 @@ class Calibrated(_OnFolds):
         scores = _ask(self.estimator_, X, _method(self.calibrator_))
         prob = self.calibrator_.calibrate(self._view(scores))
         return np.column_stack([1 - prob, prob]) if prob.ndim == 1 else prob
+
+
+def _as_params(weight: Weights) -> dict[str, Any]:
+    return {} if weight is None else {"sample_weight": weight}
 
 
 def _method(calibrator: MulticlassCalibrator | Calibrator | None) -> str:
@@ -275,9 +299,9 @@ class CrossVennAbers(_OnFolds):
         self.cv = cv
         self.rng = rng
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Fit a classifier and a calibrator per fold; labels are of any type."""
-        X, labels = self._checked(X, y)
+    def fit(self, X: Any, y: Any, *, sample_weight: Any = None) -> Self:
+        """Fit a classifier and a calibrator per fold; labels and weights as in `Calibrated`."""
+        X, labels, weight = self._checked(X, y, sample_weight)
         self.classes_ = np.unique(labels)
         folds = self._folds(labels)
         code = self._coded(labels)
@@ -288,10 +312,12 @@ class CrossVennAbers(_OnFolds):
                     f"Fold {number}: its training rows lack a class. Use stratified folds, or "
                     "fewer of them."
                 )
-            one = clone(self._inner()).fit(_safe_indexing(X, train), labels[train])
+            mine, theirs = (None, None) if weight is None else (weight[train], weight[held_out])
+            one = self._trained(_safe_indexing(X, train), labels[train], mine)
             scores = _ask(one, _safe_indexing(X, held_out), "predict_proba")
+            map_ = VennAbers("probabilities").fit(scores, code[held_out], sample_weight=theirs)
             self.estimators_.append(one)
-            self.calibrators_.append(VennAbers("probabilities").fit(scores, code[held_out]))
+            self.calibrators_.append(map_)
         return self
 
     def _fitted(self) -> Any:

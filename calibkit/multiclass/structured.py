@@ -36,11 +36,6 @@ class StructuredMatrixScaling(Wrapper):
     n_parameters_ : int
         ``K^2 + K``: temperature, matrix and intercepts, less one constant per row.
 
-    Raises
-    ------
-    ValueError, ImportError
-        By ``fit``, as in `MulticlassCalibrator`, and if probmetrics is not installed.
-
     Notes
     -----
     The penalty of the matrix off the diagonal is ``K (K - 1) / n``; of the diagonal and the
@@ -58,9 +53,6 @@ class StructuredMatrixScaling(Wrapper):
 
     family: ClassVar[str] = "structured matrix"
     can_say_zero = weighted = False
-
-    model_: Any
-    gradient_norm_: float
 
     def __init__(self, input: str):
         self.input = input

@@ -49,11 +49,6 @@ class TemperatureScaling(MulticlassCalibrator):
     n_parameters_, n_iter_ : int
         1, or 0 if every row has equal scores throughout (then T = 1); sweeps through the data.
 
-    Raises
-    ------
-    ValueError
-        By ``fit``, as in `MulticlassCalibrator`, and for `bounds` out of order.
-
     Notes
     -----
     The log loss is convex in 1/T. Logits and log-probabilities give the same map, and so do logits
@@ -75,10 +70,6 @@ class TemperatureScaling(MulticlassCalibrator):
     weighted: ClassVar[bool] = True
     preserves_argmax: ClassVar[bool] = True
     takes_one_event: ClassVar[bool] = True
-
-    temperature_: float
-    at_bound_: str | None
-    gradient_norm_: float
 
     def __init__(self, input: str, bounds: tuple[float, float] = (1e-6, 1e6)):
         self.input = input

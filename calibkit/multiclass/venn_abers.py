@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibkit._progress import track
-from calibkit._validation import FloatArray
+from calibkit._validation import FloatArray, as_choice
 from calibkit.calibrators._words import Weights
 from calibkit.multiclass._base import FloatMatrix
 from calibkit.multiclass.wrappers import Wrapper, normalised
@@ -43,20 +43,13 @@ class VennAbers(Wrapper):
     ----------
     n_classes_, n_parameters_ : int, None
 
-    Raises
-    ------
-    ValueError
-        By ``fit``, as in `MulticlassCalibrator`, and for an unknown `scheme`.
-
     Notes
     -----
     Validity: let P be that end of the interval which belongs to the true label. Then the event has
     probability P given P, exactly, for data in random order and any number of them. No single map
     has such a guarantee. Of many classes each has it on its own, before rows are divided by their
-    sum. The width shows how little data there are near a score. Between two scores that were fitted
-    to, the interval is the same: the fits are steps, in exact arithmetic. Scores that
-    differ by rounding are one score: the batch in which a model is asked plays no part. Weights are
-    counts.
+    sum. The width shows how little data there are near a score. The fits are steps, in exact
+    arithmetic; scores that differ by rounding are one score. Weights are counts.
     ``Calibrated(model, VennAbers("probabilities"), cv="prefit")`` is the inductive form,
     `CrossVennAbers` the cross form. Vovk, Petej and Fedorova (2015) sections 2 to 4; Price, Knerr,
     Personnaz and Dreyfus (1994) for pairs. Taught in lessons 10 and 11.
@@ -87,8 +80,7 @@ class VennAbers(Wrapper):
         return np.asarray(scores, np.float64) if scores.ndim == 1 else super()._prepared(scores)
 
     def _fit(self, prob: FloatArray, label: IntVector, weight: FloatMatrix | None = None) -> None:
-        if not isinstance(self.scheme, str) or self.scheme not in ("one-vs-rest", "pairwise"):
-            raise ValueError(f'scheme must be "one-vs-rest" or "pairwise", got {self.scheme!r}.')
+        as_choice(self.scheme, "scheme", ("one-vs-rest", "pairwise"))
         self.n_parameters_ = None
         self._pairs = None
         if prob.ndim == 1:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy import special
 from sklearn.base import clone
 
-from calibkit._validation import FloatArray, as_count
+from calibkit._validation import FloatArray, as_choice, as_count
 from calibkit.calibrators import Calibrator, PlattCalibrator
 from calibkit.calibrators._words import Weights
 from calibkit.multiclass._base import FloatMatrix, MulticlassCalibrator
@@ -65,11 +65,6 @@ class OneVsRest(Wrapper):
     ----------
     calibrators_ : list of Calibrator, the fitted copies, one per class
 
-    Raises
-    ------
-    ValueError
-        By ``fit``, as in `MulticlassCalibrator`, and for a `calibrator` of another kind.
-
     Notes
     -----
     The division can spoil the calibration of the single classes. A row of zeros becomes uniform.
@@ -123,11 +118,6 @@ class Reduced(Wrapper):
     ----------
     calibrators_ : list of one Calibrator
 
-    Raises
-    ------
-    ValueError
-        By ``fit``, as in `OneVsRest`, and for an unknown `rest`.
-
     Notes
     -----
     It repairs top-label calibration and promises nothing more. Where the calibrated confidence
@@ -154,8 +144,7 @@ class Reduced(Wrapper):
         return []
 
     def _fit(self, prob: FloatArray, label: IntVector, weight: Weights = None) -> None:
-        if not isinstance(self.rest, str) or self.rest not in ("proportional", "uniform"):
-            raise ValueError(f'rest must be "proportional" or "uniform", got {self.rest!r}.')
+        as_choice(self.rest, "rest", ("proportional", "uniform"))
         top, confidence = prob.argmax(axis=1), prob.max(axis=1)
         self.own_ = self._classes(top, weight)
         groups: list[Any] = [slice(None), *(top == c for c in self.own_)]
@@ -197,11 +186,6 @@ class ClassWise(Reduced):
         The fitted copies: that of all predictions, then those of the classes with their own,
         `own_`.
 
-    Raises
-    ------
-    ValueError
-        By ``fit``, as in `Reduced`, and if `fewest` is not a number from 1 on.
-
     Notes
     -----
     It repairs the confidence given the predicted class, which may change as in `Reduced`. The
@@ -217,8 +201,6 @@ class ClassWise(Reduced):
     """
 
     family: ClassVar[str] = "class-wise"
-
-    own_: list[int]
 
     def __init__(
         self, input: str, calibrator: Any = None, rest: str = "proportional", fewest: int = 30

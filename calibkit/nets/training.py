@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from calibkit._progress import track
 from calibkit._validation import as_choice, as_count, as_generator, as_number
+from calibkit.fakes._dials import as_finite, as_positive
 from calibkit.nets._torch import need_torch, on_processor, one_thread
 from calibkit.nets.history import TrainingHistory, history_of, measure
 from calibkit.nets.images import SIDE, Split
@@ -32,9 +33,10 @@ def image_network(
     batch_norm: bool = False,
     rng: int | np.random.Generator | None = 0,
 ) -> Any:
-    """Return a convolutional network for images of digits, untrained.
+    """Return a convolutional network for images of digits, untrained; needs torch.
 
-    Two convolutions of stride 2 (5 x 5 and 3 x 3), one hidden layer, ten logits; ReLU in between.
+    Two convolutions of stride 2 (5 x 5 and 3 x 3), one hidden layer, ten logits; ReLU in between:
+    images of shape (n, 1, 28, 28) become logits of shape (n, 10).
 
     Parameters
     ----------
@@ -44,16 +46,6 @@ def image_network(
         Whether each convolution is followed by batch normalisation. Ioffe and Szegedy (2015).
     rng : int, numpy.random.Generator or None
         Source of the weights.
-
-    Returns
-    -------
-    torch.nn.Sequential
-        It takes images of shape (n, 1, 28, 28) and returns logits of shape (n, 10).
-
-    Raises
-    ------
-    ValueError, ImportError
-        For sizes that are no whole numbers of at least 1, and where torch is not installed.
 
     Notes
     -----
@@ -127,6 +119,8 @@ def train_network(
 ) -> TrainingHistory:
     """Train a network on images by Adam, in place, and follow it on the validation images.
 
+    Needs torch. A training whose weights are no finite numbers any more is a ValueError.
+
     Parameters
     ----------
     network, split : torch.nn.Module, Split
@@ -147,12 +141,6 @@ def train_network(
     rng : int, numpy.random.Generator or None
         Source of the order of images and of mixing weights.
 
-    Raises
-    ------
-    ValueError, ImportError
-        For settings that are not valid, for a training whose weights are no finite numbers any
-        more, and where torch is not installed.
-
     Notes
     -----
     A network with more weights than images ends up right about those it learnt from and far too
@@ -169,8 +157,8 @@ def train_network(
     """
     source = as_generator(rng)
     chosen = _step_of(loss, strength, source)
-    decay = as_number(weight_decay, "weight_decay", "a number of at least 0", _at_least_0)
-    rate = as_number(learning_rate, "learning_rate", "a number above 0", lambda v: 0 < v < np.inf)
+    decay = as_finite(weight_decay, "weight_decay", 0)
+    rate = as_positive(learning_rate, "learning_rate")
     size, count = as_count(batch_size, "batch_size"), as_count(epochs, "epochs")
     rows: list[tuple[float, ...]] = []
     kept: list[FloatMatrix] = []
@@ -207,22 +195,12 @@ def _check_weights(network: Any, epoch: int) -> None:
 
 
 def logits_of(network: Any, images: Any) -> FloatMatrix:
-    """Return the logits of images, without training.
+    """Return the logits of images, float32 of shape (n, 10), without training.
 
     Parameters
     ----------
-    network : torch.nn.Module
-        As `image_network` returns it.
-    images : array of shape (n, 28, 28)
-
-    Returns
-    -------
-    ndarray of float32, shape (n, 10)
-
-    Raises
-    ------
-    ValueError
-        For images of another shape.
+    network, images : torch.nn.Module, array of shape (n, 28, 28)
+        As `image_network` and `mnist_digits` return them.
 
     Examples
     --------
@@ -243,10 +221,6 @@ def _tensor(images: Any) -> Any:
     if found.ndim != 3 or found.shape[1:] != (SIDE, SIDE):
         raise ValueError(f"images must have shape (n, {SIDE}, {SIDE}), got {found.shape}.")
     return on_processor(found[:, np.newaxis])
-
-
-def _at_least_0(value: float) -> bool:
-    return 0 <= value < np.inf
 
 
 def _step_of(loss: str, strength: float | None, rng: np.random.Generator) -> Step:

@@ -9,7 +9,6 @@ Import it explicitly, ``from calibkit import plot``: it needs matplotlib.
 
 from calibkit.plot._audit import audit_gaps, audit_groups, audit_repairs
 from calibkit.plot._choice import choice
-from calibkit.plot._compare_maps import compare_maps
 from calibkit.plot._confidences import confidences
 from calibkit.plot._corp import corp
 from calibkit.plot._cumulative import cumulative_differences
@@ -18,9 +17,9 @@ from calibkit.plot._fit_on_test import fit_on_test
 from calibkit.plot._intervals import intervals, venn_abers
 from calibkit.plot._null import null_level
 from calibkit.plot._overlay import overlay
-from calibkit.plot._piecewise import piecewise
 from calibkit.plot._reliability import reliability
 from calibkit.plot._simplex import simplex
+from calibkit.plot._smooth import smooth
 from calibkit.plot._tested import test_based
 from calibkit.plot._training import training
 from calibkit.plot._words import alt_text
@@ -32,7 +31,6 @@ __all__ = [
     "audit_groups",
     "audit_repairs",
     "choice",
-    "compare_maps",
     "confidences",
     "corp",
     "cumulative_differences",
@@ -42,10 +40,10 @@ __all__ = [
     "murphy",
     "null_level",
     "overlay",
-    "piecewise",
     "regret",
     "reliability",
     "simplex",
+    "smooth",
     "style",
     "test_based",
     "training",

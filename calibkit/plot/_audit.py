@@ -33,10 +33,6 @@ def audit_gaps(
     ax, title, legend : optional
         Where to draw (left out: a fresh figure), its title, and whether with a legend inside.
 
-    Returns
-    -------
-    matplotlib Axes
-
     Examples
     --------
     >>> import matplotlib.pyplot as plt
@@ -92,10 +88,6 @@ def audit_repairs(repairs: Any, ax: Axes | None = None, *, title: str | None = N
     ax, title : optional
         Where to draw (left out: a fresh figure), and its title.
 
-    Returns
-    -------
-    matplotlib Axes
-
     Examples
     --------
     >>> import matplotlib.pyplot as plt
@@ -144,10 +136,6 @@ def audit_groups(
         From ``audit(..., groups=...).groups``.
     ax, title, legend : optional
         Where to draw (left out: a fresh figure), its title, and whether with a legend inside.
-
-    Returns
-    -------
-    matplotlib Axes
 
     Examples
     --------

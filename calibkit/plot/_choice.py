@@ -54,10 +54,6 @@ def choice(
     ax, title, legend : optional
         Where to draw (default: a fresh figure with a legend), title, whether with a legend.
 
-    Returns
-    -------
-    matplotlib Axes
-
     Raises
     ------
     ValueError

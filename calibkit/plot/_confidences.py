@@ -29,10 +29,6 @@ def confidences(
     ax, title, legend : optional
         Where to draw (default: a fresh figure with a legend), title, whether with a legend.
 
-    Returns
-    -------
-    matplotlib Axes
-
     Notes
     -----
     The hands-on session of Galdran and Riera. Used in lesson 10.

@@ -50,10 +50,6 @@ def corp(
     ax, title, legend : optional
         Where to draw (default: a fresh figure with a legend), title, whether with a legend.
 
-    Returns
-    -------
-    matplotlib Axes
-
     Raises
     ------
     ValueError

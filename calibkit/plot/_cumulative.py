@@ -31,10 +31,6 @@ def cumulative_differences(
     ax, title, legend : optional
         Where to draw (default: a fresh figure with a legend), title, whether with a legend.
 
-    Returns
-    -------
-    matplotlib Axes
-
     Notes
     -----
     Read slopes, not heights: where the line falls, the predictions are too high. Below each tick

@@ -52,10 +52,6 @@ def murphy(
     ax, title, legend : optional
         Where to draw (default: a fresh figure with a legend), title, whether with a legend.
 
-    Returns
-    -------
-    matplotlib Axes
-
     Raises
     ------
     ValueError
@@ -123,10 +119,6 @@ def regret(
         Whether to draw the calibration error of each model, the bound on its regret.
     ax, marks, title, legend : optional
         As in `murphy`.
-
-    Returns
-    -------
-    matplotlib Axes
 
     Raises
     ------

@@ -68,10 +68,6 @@ def fit_on_test(
     ax, title, legend : optional
         Where to draw (default: a fresh figure with a legend), title, whether with a legend.
 
-    Returns
-    -------
-    matplotlib Axes
-
     Raises
     ------
     ValueError

@@ -34,10 +34,6 @@ def intervals(
     ax, title, legend : optional
         Where to draw (default: a fresh figure with a legend), title, whether with a legend.
 
-    Returns
-    -------
-    matplotlib Axes
-
     Raises
     ------
     ValueError
@@ -120,10 +116,6 @@ def venn_abers(
         True probabilities.
     ax, title, legend : optional
         Where to draw (default: a fresh figure with a legend), title, whether with a legend.
-
-    Returns
-    -------
-    matplotlib Axes
 
     Raises
     ------

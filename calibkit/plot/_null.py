@@ -24,10 +24,6 @@ def null_level(
         Where to draw, its title, and whether with a legend; the default is a fresh figure with
         one, and the p-value in words as its title.
 
-    Returns
-    -------
-    matplotlib Axes
-
     Examples
     --------
     >>> import matplotlib.pyplot as plt

@@ -28,10 +28,6 @@ def overlay(
     ax, title, legend : optional
         As in `reliability`.
 
-    Returns
-    -------
-    matplotlib Axes
-
     Raises
     ------
     ValueError

@@ -70,10 +70,6 @@ def reliability(
         Where to draw, its title, and whether with a legend; the default is a fresh figure with
         one. `plot.legend` draws one legend for many diagrams.
 
-    Returns
-    -------
-    matplotlib Axes
-
     Raises
     ------
     ValueError

@@ -74,10 +74,6 @@ def simplex(
     ax, title, legend : optional
         Where to draw (default: a fresh figure with a legend), title, whether with a legend.
 
-    Returns
-    -------
-    matplotlib Axes
-
     Raises
     ------
     ValueError

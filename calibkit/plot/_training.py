@@ -39,10 +39,6 @@ def training(
     ax, title, legend : optional
         Where to draw (default: a fresh figure with a legend), title, whether with a legend.
 
-    Returns
-    -------
-    matplotlib Axes
-
     Raises
     ------
     ValueError

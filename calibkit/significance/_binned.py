@@ -8,14 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibkit._progress import watched
-from calibkit._validation import FloatArray, as_predictions
+from calibkit._validation import FloatArray, FloatVector, IndexVector, as_predictions
 from calibkit.bins import Binning
 from calibkit.errors.family import CalibrationError, bin_weights, combine_views, weighted_norm
 from calibkit.reliability import BinTable, reliability_tables
 from calibkit.views import BinaryProblem, View, binary_problems
-
-FloatVector = NDArray[np.float64]
-IndexVector = NDArray[np.intp]
 
 # Redraws are made in blocks of about this many random numbers (8 MB of float64).
 _BLOCK_DRAWS = 1_000_000
@@ -107,7 +104,7 @@ class Redraws(NamedTuple):
         """Return the error for gaps and weights of the bins, one array per table, bins last."""
         norm = self.error.norm
         per_view = [weighted_norm(*both, norm) for both in zip(gaps, weights, strict=True)]
-        return combine_views(np.stack(per_view, axis=-1), norm)
+        return combine_views(np.stack(per_view, axis=-1), norm, self.error.class_weights)
 
     def null_events(
         self, n_draws: int, generator: np.random.Generator, *, coarse: bool = False

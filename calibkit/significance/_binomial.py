@@ -1,6 +1,6 @@
 """Exact two-sided binomial tests of many probabilities at once, decided as scipy decides them.
 
-In long sorted bins most predictions need no p-value of their own: see `_between`.
+In long sorted bins most predictions need no p-value of their own: see `_clear`.
 """
 
 from collections.abc import Callable
@@ -222,12 +222,44 @@ class BinomialTest(NamedTuple):
             at, owner = knots.ravel(), np.repeat(of, _PARTS + 1)
             tails = _tails(k[owner], n[owner], p[at], below=below, mid=self.mid)
             rejected[at] = tails.p_value <= self.alpha
-            largest, smallest = _between(tails, n[owner], p[at], below=below, mid=self.mid)
             left, right = knots[:, :-1].ravel(), knots[:, 1:].ravel()
-            out = largest <= self.alpha * (1 - _MARGIN)
+            clear = self._clear(tails, (n[owner], p[at], rejected[at]), below=below)
+            out = clear & rejected[left]
             rejected[_ranges(left[out] + 1, right[out])] = True
-            unclear = ~out & (smallest <= self.alpha * (1 + _MARGIN)) & (right - left > 1)
+            unclear = ~clear & (right - left > 1)
             start, stop, of = left[unclear] + 1, right[unclear], np.repeat(of, _PARTS)[unclear]
+
+    def _clear(
+        self, tails: _Tails, knots: tuple[IntVector, FloatVector, BoolVector], *, below: bool
+    ) -> BoolVector:
+        """Tell between which neighbouring knots of a stretch all is decided as at the knots.
+
+        Take p above k/n; the other side mirrors it. The p-value is ``P(X <= k) + P(X >= i)``, where
+        i is the first outcome above the mean that is no more likely than k. The first part falls in
+        p. The ratio of the probabilities of i and k rises in p, so that i never falls; and for a
+        fixed i the second part rises in p. Hence between two knots ``p' < p''``, with i' and i''::
+
+            P(X <= k | p'') + P(X >= i'' | p')  <=  p-value  <=  P(X <= k | p') + P(X >= i' | p'')
+
+        Mid-p halves one outcome of each part: the second is at least ``P(X >= i + 1)``. The bounds
+        hold at the knots as well, so the upper one can only help where p' is rejected, and the
+        lower one where p'' is not.
+        """
+        n, p, rejected = knots
+        place = np.arange(len(p)).reshape(-1, _PARTS + 1)
+        left, right = place[:, :-1].ravel(), place[:, 1:].ravel()
+        near, far = (left, right) if below else (right, left)
+        alike = np.flatnonzero(rejected[near] == rejected[far])
+        near, far = near[alike], far[alike]
+        out = rejected[near]
+        knot, other_knot = np.where(out, (near, far), (far, near))
+        skip = (1 if below else -1) if self.mid else 0
+        outcome = tails.other[knot] + np.where(out, 0, skip)
+        bound = tails.own[knot] + _own(outcome, n[knot], p[other_knot], below=not below)
+        clear = np.zeros(len(left), dtype=bool)
+        sure = bound <= self.alpha * (1 - _MARGIN), bound > self.alpha * (1 + _MARGIN)
+        clear[alike] = np.where(out, *sure)
+        return clear
 
 
 def _first(
@@ -243,31 +275,6 @@ def _first(
         high[of[done]] = middle[done]
         low[of[~done]] = middle[~done] + 1
     return low
-
-
-def _between(
-    tails: _Tails, n: IntVector, p: FloatVector, *, below: bool, mid: bool
-) -> tuple[FloatVector, FloatVector]:
-    """Bound the p-values of all probabilities between neighbouring knots of a stretch.
-
-    Take p above k/n; the other side mirrors it. The p-value is ``P(X <= k) + P(X >= i)``, where
-    i is the first outcome above the mean that is no more likely than k. The first part falls in
-    p. The ratio of the probabilities of i and k rises in p, so that i never falls; and for a
-    fixed i the second part rises in p. Hence between two knots ``p' < p''``, with i' and i''::
-
-        P(X <= k | p'') + P(X >= i'' | p')  <=  p-value  <=  P(X <= k | p') + P(X >= i' | p'')
-
-    Mid-p halves one outcome of each part: the second is at least ``P(X >= i + 1)``.
-    """
-    width = _PARTS + 1
-    own, p = tails.own.reshape(-1, width), p.reshape(-1, width)
-    other, n = tails.other.reshape(-1, width), n.reshape(-1, width)[:, 1:].ravel()
-    near, far = (slice(None, -1), slice(1, None)) if below else (slice(1, None), slice(None, -1))
-    skip = (1 if below else -1) if mid else 0
-    p_near, p_far = p[:, near].ravel(), p[:, far].ravel()
-    largest = own[:, near].ravel() + _own(other[:, near].ravel(), n, p_far, below=not below)
-    smallest = own[:, far].ravel() + _own(other[:, far].ravel() + skip, n, p_near, below=not below)
-    return largest, smallest
 
 
 def _ranges(start: IndexVector, stop: IndexVector) -> IndexVector:

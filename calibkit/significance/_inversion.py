@@ -7,14 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibkit._links import logit
+from calibkit._validation import TIE, FloatVector
 from calibkit.errors.family import CalibrationError, bin_weights
 from calibkit.reliability import BinTable
 from calibkit.significance._binned import Redraws
 
-FloatVector = NDArray[np.float64]
-
-# Two computations of the same number may differ in the last digits; such draws are ties.
-_TIE = 1e-12
 # The ends are found to this share of the measured error, far below what the draws resolve.
 _HALVINGS = 16
 # Three arrays of this many numbers are kept, 240 MB each.
@@ -60,7 +57,7 @@ class Inversion:
         events = redraws.null_events(n_resamples, generator, coarse=True)
         self.parts = [_chance(self.error, *each) for each in zip(tables, sums, events, strict=True)]
         self.unit = self._of_the_data([part.gap for part in self.parts])
-        if self.unit <= _TIE:  # no gap to scale: imagine gaps in proportion to the scatter
+        if self.unit <= TIE:  # no gap to scale: imagine gaps in proportion to the scatter
             self.parts = [replace(part, gap=part.calibrated.std(axis=0)) for part in self.parts]
             self.unit = self._of_the_data([part.gap for part in self.parts])
         self.largest = self._of_the_data([part.worst for part in self.parts])
@@ -72,7 +69,7 @@ class Inversion:
     def at(self, true_error: float) -> FloatVector:
         scale = true_error / self.unit if self.unit > 0 else 0.0
         # The scatter passes from that of a calibrated model to that of the data, in variance.
-        share = min(true_error / self.error.value, 1.0) if self.error.value > _TIE else 1.0
+        share = min(true_error / self.error.value, 1.0) if self.error.value > TIE else 1.0
         first, second = np.sqrt(1 - share), np.sqrt(share)
         return self.redraws.errors(
             [scale * p.gap + first * p.calibrated + second * p.observed for p in self.parts],
@@ -88,10 +85,10 @@ class Inversion:
         lucky = max(value, float(np.median(calibrated)))
 
         def large_enough(true_error: float) -> bool:
-            return _share(self.at(true_error) >= value - _TIE) > tail
+            return _share(self.at(true_error) >= value - TIE) > tail
 
         def small_enough(true_error: float) -> bool:
-            return _share(self.at(true_error) <= lucky + _TIE) > tail
+            return _share(self.at(true_error) <= lucky + TIE) > tail
 
         low = 0.0 if large_enough(0.0) else _border(large_enough, (value, 0.0))
         if self.unit == 0:

@@ -6,10 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from calibkit._validation import as_level
+from calibkit._validation import FloatVector, as_level
 from calibkit.significance._binomial import BinomialTest
-
-FloatVector = NDArray[np.float64]
 
 TESTS = {
     "binomial": "exact binomial test",

@@ -5,15 +5,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit._validation import IntArray
+from calibkit._validation import FloatVector, IndexVector, IntArray
 from calibkit.bins import Binning
 from calibkit.bins.pava import edges_between
 from calibkit.reliability import BinTable, table_of_sums
 from calibkit.significance._binned import uses_labels
 from calibkit.views import BinaryProblem
-
-FloatVector = NDArray[np.float64]
-IndexVector = NDArray[np.intp]
 
 
 class SortedProblem:

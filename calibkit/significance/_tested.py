@@ -9,12 +9,9 @@ from numpy.typing import NDArray
 from scipy import special
 
 from calibkit._result import Number, listed, spell
-from calibkit._validation import as_count, as_generator
+from calibkit._validation import FloatMatrix, FloatVector, as_count, as_generator
 from calibkit.significance._binned import blocks
 from calibkit.views import BinaryProblem
-
-FloatVector = NDArray[np.float64]
-FloatMatrix = NDArray[np.float64]
 
 NULL = "each event has the probability that was predicted"
 

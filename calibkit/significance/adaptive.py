@@ -1,7 +1,7 @@
 """A test that looks through bins of many sizes and pays for having looked."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass
 from typing import Any, Unpack
 
 import numpy as np
@@ -9,15 +9,8 @@ from numpy.typing import NDArray
 from scipy import special
 
 from calibkit._result import read_only, spell
-from calibkit._validation import as_count
-from calibkit.significance._tested import (
-    FloatMatrix,
-    FloatVector,
-    Rule,
-    TestResult,
-    run,
-    sample_of,
-)
+from calibkit._validation import FloatMatrix, FloatVector, as_count
+from calibkit.significance._tested import Rule, TestResult, run, sample_of
 from calibkit.significance.classical import BinnedRule
 from calibkit.views import Rows, View, binary_problem
 
@@ -162,5 +155,4 @@ def adaptive_test(
     rule = AdaptiveRule(sample.prob, max_bins)
     result = run(sample, [rule], null_draws=null_draws, rng=rng)[0]
     z = rule.z_values(sample.residual)[0]
-    found = {field.name: getattr(result, field.name) for field in fields(result)}
-    return AdaptiveResult(**found, bins=read_only(rule.bins), z=read_only(z))
+    return AdaptiveResult(**asdict(result), bins=read_only(rule.bins), z=read_only(z))

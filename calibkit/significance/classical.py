@@ -1,7 +1,7 @@
 """Classical tests: Hosmer-Lemeshow (bins), Spiegelhalter (Brier score) and Cox (logits)."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass
 from typing import Any, Unpack
 
 import numpy as np
@@ -9,12 +9,10 @@ from numpy.typing import NDArray
 
 from calibkit import _links
 from calibkit._result import listed
-from calibkit._validation import as_count
+from calibkit._validation import FloatMatrix, FloatVector, as_choice, as_count
 from calibkit.bins import EqualMass
 from calibkit.significance._tested import (
     ChiSquaredRule,
-    FloatMatrix,
-    FloatVector,
     LinearRule,
     Rule,
     Sample,
@@ -158,9 +156,10 @@ def _with_line(result: TestResult, sample: Sample) -> CoxResult:
             prob = _links.expit(fit.theta @ features)
             information = (features * (prob * (1 - prob))) @ features.T
             line[:] = *fit.theta, *np.sqrt(np.diag(np.linalg.inv(information)))
-    found = {field.name: getattr(result, field.name) for field in fields(result)}
     a, b, a_error, b_error = map(float, line)
-    return CoxResult(**found, intercept=a, slope=b, intercept_error=a_error, slope_error=b_error)
+    return CoxResult(
+        **asdict(result), intercept=a, slope=b, intercept_error=a_error, slope_error=b_error
+    )
 
 
 def cox_z(prob: FloatVector, rows: FloatVector, events: FloatVector) -> tuple[float, float]:
@@ -219,10 +218,8 @@ def hosmer_lemeshow(
     >>> round(result.statistic, 2), result.law
     (47.9, 'chi-squared law, 10 degrees of freedom')
     """
-    if variance not in ("bin-mean", "predictions"):
-        raise ValueError(f'variance must be "bin-mean" or "predictions", got {variance!r}.')
-    if predictions not in ("given", "fitted"):
-        raise ValueError(f'predictions must be "given" or "fitted", got {predictions!r}.')
+    as_choice(variance, "variance", ("bin-mean", "predictions"))
+    as_choice(predictions, "predictions", ("given", "fitted"))
     fitted = predictions == "fitted"
     if fitted and null_draws:
         raise ValueError(
@@ -310,8 +307,7 @@ def cox_test(
     >>> round(parts[0].slope, 2), round(parts[0].slope_error, 2)
     (0.5, 0.09)
     """
-    if part not in COX:
-        raise ValueError(f'part must be "both", "intercept" or "slope", got {part!r}.')
+    as_choice(part, "part", COX)
     sample = sample_of(binary_problem(y_true, y_prob, view=view, **rows))
     result = run(sample, [COX[part](sample.prob)], null_draws=null_draws, rng=rng)[0]
     return _with_line(result, sample)

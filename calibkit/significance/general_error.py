@@ -1,27 +1,33 @@
 """The general calibration error of Matsubara and others (2023): a loss, bins, and a norm."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit._result import Number, read_only, spell
-from calibkit._validation import IntArray
+from calibkit._result import read_only, spell
+from calibkit._validation import FloatVector, IndexVector, IntArray
 from calibkit.bins import Binning, as_bins
-from calibkit.errors.family import bin_weights, check_options, combine_views, weighted_norm
+from calibkit.errors.family import (
+    OfTables,
+    bin_weights,
+    check_options,
+    combine_views,
+    view_of,
+    weighted_norm,
+)
 from calibkit.reliability import BinTable
 from calibkit.significance._single_tests import SingleTest, single_test
-from calibkit.significance._sorted import IndexVector, SortedProblem, hits_of
+from calibkit.significance._sorted import SortedProblem, hits_of
 from calibkit.views import Rows, View, binary_problems
 
-FloatVector = NDArray[np.float64]
 Loss = Callable[[IntArray, FloatVector], float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class GeneralError(Number):
+class GeneralError(OfTables):
     """A norm of one loss per bin.
 
     Parameters
@@ -45,16 +51,6 @@ class GeneralError(Number):
         """What the number is called."""
         return f"general calibration error ({self.loss}, norm {self.norm:g})"
 
-    @property
-    def n(self) -> int:
-        """Number of predictions."""
-        return self.tables[0].n
-
-    @property
-    def bins(self) -> str:
-        """The binning in words."""
-        return self.tables[0].bins
-
     def describe(self) -> str:
         """Say the value, its three choices, the view and n."""
         return (
@@ -62,10 +58,10 @@ class GeneralError(Number):
             f"({self.view}, {self.bins}, {spell(self.n, 'prediction')})."
         )
 
-    def _columns(self) -> Mapping[str, NDArray[Any]]:
+    def _columns(self) -> dict[str, NDArray[Any]]:
         return {
-            "view": np.concatenate([[table.view] * table.n_bins for table in self.tables]),
-            "count": np.concatenate([table.count for table in self.tables]),
+            "view": self._of_bins("view"),
+            "count": self._of_bins("count"),
             "loss": np.concatenate(self.losses),
         }
 
@@ -133,12 +129,11 @@ def general_calibration_error(
             for values, table in zip(losses, tables, strict=True)
         ]
     )
-    several = len(problems) > 1
     return GeneralError(
         value=float(combine_views(per_view, norm)),
         loss=loss if isinstance(loss, str) else getattr(loss, "__name__", "loss"),
         norm=float(norm),
-        view=f"class-wise, {len(problems)} classes" if several else problems[0].view,
+        view=view_of(problems),
         tables=tuple(tables),
         losses=tuple(read_only(values) for values in losses),
         per_view=read_only(per_view),

@@ -6,14 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from calibkit.significance._tested import (
-    FloatMatrix,
-    FloatVector,
-    Rule,
-    TestResult,
-    run,
-    sample_of,
-)
+from calibkit._validation import FloatMatrix, FloatVector, as_number
+from calibkit.significance._tested import Rule, TestResult, run, sample_of
 from calibkit.views import Rows, View, binary_problem
 
 ComplexMatrix = NDArray[np.complex128]
@@ -84,7 +78,8 @@ class KernelRule(Rule):
         # Triples are the trace of a cube, in waves from -M to M: row m, column l has sum m - l.
         root = np.sqrt(self._shares(1, self.n_waves) / np.r_[1, np.full(self.n_waves - 1, 2)])
         root = np.r_[root[:0:-1], root]
-        gram = np.r_[first[:0:-1].conj(), first][_differences(len(root))] * np.outer(root, root)
+        place = np.subtract.outer(np.arange(len(root)), np.arange(len(root))) + len(root) - 1
+        gram = np.r_[first[:0:-1].conj(), first][place] * np.outer(root, root)
         cube = float(((gram @ gram) * gram.T).sum().real)
         # Take out those with two or three equal rows.
         twice = float((first * second.conj()).real @ squared)
@@ -95,12 +90,6 @@ class KernelRule(Rule):
 
 def _square(sums: ComplexMatrix) -> FloatVector:
     return np.asarray(sums.real**2 + sums.imag**2)
-
-
-def _differences(size: int) -> NDArray[np.intp]:
-    """Return where the sum of wave m - l stands, in sums from -(size - 1) to size - 1."""
-    place = np.arange(size)
-    return np.asarray(place[:, np.newaxis] - place + size - 1)
 
 
 def _sums_of_waves(angle: FloatVector, weights: FloatMatrix, n_waves: int) -> ComplexMatrix:
@@ -168,12 +157,8 @@ def kernel_calibration_error(
     >>> round(result.statistic, 4), result.p_value < .001
     (0.0053, True)
     """
-    number = isinstance(length_scale, int | float | np.number) and length_scale is not True
-    if not number or not SHORTEST <= length_scale < np.inf:
-        raise ValueError(
-            f"length_scale must be a finite number of at least {SHORTEST}, got {length_scale!r}. "
-            "The series has about 1.4 / length_scale waves."
-        )
+    wanted = f"a finite number of at least {SHORTEST} (there are about 1.4 / length_scale waves)"
+    as_number(length_scale, "length_scale", wanted, lambda scale: SHORTEST <= scale < np.inf)
     sample = sample_of(binary_problem(y_true, y_prob, view=view, **rows))
     if len(sample.prob) < 2:
         raise ValueError("The kernel calibration error is a mean over pairs: pass two rows.")

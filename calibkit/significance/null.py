@@ -9,17 +9,13 @@ from numpy.typing import NDArray
 
 from calibkit._progress import watched
 from calibkit._result import Number, Result, listed, read_only, spell
-from calibkit._validation import as_count, as_generator, as_level, as_predictions
+from calibkit._validation import TIE, FloatVector, as_count, as_generator, as_level, as_predictions
 from calibkit.bins import Binning
 from calibkit.reliability import BinTable, reliability_table
 from calibkit.significance import _binned
 from calibkit.views import BinaryProblem, Rows, View, binary_problem, refuse_weights
 
-FloatVector = NDArray[np.float64]
 Measure = Callable[..., SupportsFloat]
-
-# Two computations of the same number may differ in the last digits; such draws are ties.
-_TIE = 1e-12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -144,7 +140,7 @@ def measured(
 
 def p_value_of(value: float, draws: FloatVector) -> float:
     """Return ``(1 + #{redraws >= value}) / (R + 1)``."""
-    return float((1 + (draws >= value - _TIE).sum()) / (len(draws) + 1))
+    return float((1 + (draws >= value - TIE).sum()) / (len(draws) + 1))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -171,7 +167,7 @@ class ConsistencyBand(Result):
     def outside(self) -> NDArray[np.bool_]:
         """Which bins have an observed frequency outside the band."""
         frequency = self.table.frequency
-        return (frequency < self.lower - _TIE) | (frequency > self.upper + _TIE)
+        return (frequency < self.lower - TIE) | (frequency > self.upper + TIE)
 
     def describe(self) -> str:
         """Say how many bins are outside and how many chance alone would put there."""

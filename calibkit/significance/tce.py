@@ -1,6 +1,6 @@
 """The test-based calibration error: the share of the predictions that the labels contradict."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Unpack
 
@@ -8,9 +8,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibkit._progress import watched
-from calibkit._result import Number, read_only, spell
-from calibkit._validation import FloatArray, as_count, as_generator, as_probabilities
+from calibkit._result import read_only, spell
+from calibkit._validation import (
+    BoolVector,
+    FloatArray,
+    FloatVector,
+    IndexVector,
+    IntArray,
+    as_count,
+    as_generator,
+    as_probabilities,
+)
 from calibkit.bins import Binning, PavaBC, as_bins
+from calibkit.errors.family import OfTables, view_of
 from calibkit.reliability import BinTable
 from calibkit.significance._binned import draw_classes
 from calibkit.significance._single_tests import TESTS, SingleTest, single_test
@@ -18,9 +28,6 @@ from calibkit.significance._sorted import SortedProblem, hits_of, owners
 from calibkit.significance.null import p_value_of
 from calibkit.views import Rows, View, binary_problems
 
-FloatVector = NDArray[np.float64]
-IndexVector = NDArray[np.intp]
-BoolVector = NDArray[np.bool_]
 # Redraws are tested together, about so many predictions at a time.
 _BLOCK = 5_000_000
 
@@ -63,7 +70,7 @@ class ViewVerdict:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class TestBasedError(Number):
+class TestBasedError(OfTables):
     """The share of rejected predictions, and everything that it was made from.
 
     Parameters
@@ -77,6 +84,7 @@ class TestBasedError(Number):
     """
 
     __test__: ClassVar[bool] = False  # not a test case, whatever pytest thinks of the name
+    name: ClassVar[str] = "test-based calibration error"
 
     value: float
     view: str
@@ -86,22 +94,7 @@ class TestBasedError(Number):
     null_values: FloatVector
 
     @property
-    def name(self) -> str:
-        """What the number is called."""
-        return "test-based calibration error"
-
-    @property
-    def n(self) -> int:
-        """Number of predictions."""
-        return self.tables[0].n
-
-    @property
-    def bins(self) -> str:
-        """The binning in words."""
-        return self.tables[0].bins
-
-    @property
-    def tables(self) -> tuple[BinTable, ...]:
+    def tables(self) -> tuple[BinTable, ...]:  # type: ignore[override]  # there it is a field
         """The bin table of each view."""
         return tuple(verdict.table for verdict in self.verdicts)
 
@@ -169,15 +162,12 @@ class TestBasedError(Number):
             f"{100 * self.null_mean:.1f} %{spread} (p = {self.p_value:.3f})."
         )
 
-    def _columns(self) -> Mapping[str, NDArray[Any]]:
-        tables = self.tables
+    def _columns(self) -> dict[str, NDArray[Any]]:
         return {
-            "view": np.concatenate([[table.view] * table.n_bins for table in tables]),
-            "from": np.concatenate([table.edges[:-1] for table in tables]),
-            "to": np.concatenate([table.edges[1:] for table in tables]),
-            "count": np.concatenate([table.count for table in tables]),
-            "mean_prob": np.concatenate([table.mean_prob for table in tables]),
-            "frequency": np.concatenate([table.frequency for table in tables]),
+            "view": self._of_bins("view"),
+            "from": np.concatenate([table.edges[:-1] for table in self.tables]),
+            "to": np.concatenate([table.edges[1:] for table in self.tables]),
+            **{name: self._of_bins(name) for name in ("count", "mean_prob", "frequency")},
             "rejected": np.concatenate([verdict.rejected_count for verdict in self.verdicts]),
             "share": np.concatenate([verdict.share for verdict in self.verdicts]),
         }
@@ -255,10 +245,9 @@ def test_based_calibration_error(
     parts = [SortedProblem(problem, binning) for problem in problems]
     verdicts = tuple(_verdict(part, rule) for part in parts)
     null = _null_shares(parts, as_probabilities(y_prob), draws, generator, rule)
-    several = len(problems) > 1
     return TestBasedError(
         value=float(np.mean([verdict.value for verdict in verdicts])),
-        view=f"class-wise, {len(problems)} classes" if several else problems[0].view,
+        view=view_of(problems),
         test=test,
         alpha=float(alpha),
         verdicts=verdicts,
@@ -305,12 +294,12 @@ def _redraws(
     prob: FloatArray,
     sizes: Sequence[int],
     generator: np.random.Generator,
-) -> Iterator[tuple[SortedProblem, NDArray[np.int64]]]:
+) -> Iterator[tuple[SortedProblem, IntArray]]:
     """Yield each view with blocks of labels in sorted order: that of rows cannot matter."""
     if len(parts) == 1:
         for size in sizes:
             happened = generator.random((size, len(prob))) < parts[0].prob
-            yield parts[0], happened.astype(np.int64)
+            yield parts[0], happened.view(np.uint8)
         return
     # One class is drawn per row, which all views share.
     by_class = np.column_stack((1 - prob, prob)) if prob.ndim == 1 else prob
@@ -319,12 +308,10 @@ def _redraws(
     for size in sizes:
         drawn = draw_classes(by_class[rows], size, generator)
         for k, part in enumerate(parts):
-            yield part, (drawn[:, place[part.order]] == k).astype(np.int64)
+            yield part, (drawn[:, place[part.order]] == k).view(np.uint8)
 
 
-def _rejected_shares(
-    part: SortedProblem, labels: NDArray[np.int64], rule: SingleTest
-) -> FloatVector:
+def _rejected_shares(part: SortedProblem, labels: IntArray, rule: SingleTest) -> FloatVector:
     """Return the rejected share for each row of labels, of shape (draws, n) in sorted order."""
     n, hits, bounds = len(part.prob), [], [np.zeros(1, dtype=np.intp)]
     for draw, label in enumerate(labels):

@@ -1,4 +1,8 @@
-"""Runs inside Pyodide: a wheel with bytecode in place of source, and without what no page needs."""
+"""Runs inside Pyodide: a wheel with bytecode in place of source, and without what no page needs.
+
+A page loads every library of every wheel before its first cell. So parts of SciPy and scikit-learn
+that have nothing to do with calibration give way to stand-ins, which say so when they are used.
+"""
 
 import io
 import py_compile
@@ -12,11 +16,68 @@ UNUSED = re.compile(
     r"(^|/)tests?/|\.(pyi|c|h|pyx|pxd|map|a|jpg)$"
     r"|^scipy/misc/.*\.(dat|npz|bz2)$|^matplotlib/backends/web_backend/"
     r"|^matplotlib/mpl-data/(sample_data|images|plot_directive|fonts/afm|fonts/pdfcorefonts)/"
-    r"|^matplotlib/mpl-data/fonts/ttf/(DejaVu(Serif|SansMono-)|STIX\w+(Bol|Ita|BolIta)\.)"
+    r"|^matplotlib/mpl-data/fonts/ttf/(DejaVu(Serif|SansMono-|Sans-BoldO)|STIX\w+(Bol|Ita|BolIta)\.)"
+    r"|^matplotlib/(testing|sphinxext|backends/(_backend_|backend_|qt_)(cairo|compat|edit|gtk|mac|nb|pgf"
+    r"|qt|tk|web|wx))|^PIL/_(imagingft|webp)\."
+    r"|^scipy/(special/_test_|stats/_sobol_direction)|^calibkit/lessons/lesson10/.*\.npz$"
+    r"|\.dist-info/RECORD$"
     r"|^pygments/lexers/(?!(__init__|_mapping|python|special|shell|diff|text)\.py)"
 )
 # Half of these libraries is documentation, which a page need not carry. The others read theirs.
 WITHOUT_DOCSTRINGS = re.compile(r"^(scipy|sklearn|matplotlib|pandas|fontTools|pygments)/")
+# Whole packages, and compiled modules with the names that others import from them by a star.
+ABSENT_PACKAGES = re.compile(
+    r"^(scipy/(cluster|fftpack|odr|signal)|sklearn/(cluster|decomposition|manifold|neighbors))/"
+    r"(?!_quad_tree)"  # which trees need
+)
+ABSENT_MODULES = {
+    "scipy/interpolate/interpnd": "",
+    "scipy/io/_fast_matrix_market/_fmm_core": "",
+    "scipy/linalg/_decomp_interpolative": "",
+    "scipy/ndimage/_ni_label": "",
+    "scipy/optimize/_bglu_dense": "",
+    "scipy/optimize/_highs/_highs_wrapper": "",
+    "scipy/optimize/_trlib/_trlib": "",
+    "scipy/sparse/csgraph/_flow": "",
+    "scipy/sparse/csgraph/_matching": "",
+    "scipy/sparse/csgraph/_min_spanning_tree": "",
+    "scipy/sparse/csgraph/_reordering": "",
+    "scipy/sparse/csgraph/_shortest_path": "",
+    "scipy/sparse/csgraph/_traversal": "",
+    "scipy/spatial/_ckdtree": "cKDTree",
+    "scipy/spatial/_qhull": "ConvexHull Delaunay HalfspaceIntersection QhullError Voronoi tsearch",
+    "scipy/spatial/transform/_rotation": "",
+    "scipy/stats/_sobol": "",
+    "scipy/stats/_unuran/unuran_wrapper": "",
+    "sklearn/datasets/_svmlight_format_fast": "",
+    "sklearn/metrics/_pairwise_distances_reduction/_argkmin": "",
+    "sklearn/metrics/_pairwise_distances_reduction/_argkmin_classmode": "",
+    "sklearn/metrics/_pairwise_distances_reduction/_base": "",
+    "sklearn/metrics/_pairwise_distances_reduction/_datasets_pair": "",
+    "sklearn/metrics/_pairwise_distances_reduction/_middle_term_computer": "",
+    "sklearn/metrics/_pairwise_distances_reduction/_radius_neighbors": "",
+    "sklearn/metrics/_pairwise_distances_reduction/_radius_neighbors_classmode": "",
+    "sklearn/metrics/cluster/_expected_mutual_info_fast": "",
+    "sklearn/neighbors/_base": "",
+}
+REASON = (
+    "{} is left out in the browser, to spare every reader its download; an installed one has it."
+)
+NOTHING = """
+__all__ = {names!r}
+
+
+def __getattr__(name):
+    if name.startswith("__"):
+        raise AttributeError(name)
+
+    class Absent:
+        def __init__(self, *arguments, **named):
+            raise ImportError({reason!r})
+
+    Absent.__name__ = Absent.__qualname__ = name
+    return Absent
+"""
 UNCHECKED = py_compile.PycInvalidationMode.UNCHECKED_HASH
 
 
@@ -28,12 +89,25 @@ def compiled(wheel: Any) -> bytes:
         zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as new,
     ):
         for info in old.infolist():
-            if UNUSED.search(info.filename):
+            found = stand_in(info.filename, old.read(info))
+            if found is None or UNUSED.search(info.filename):
                 continue
-            for name, data in files(info.filename, old.read(info)):
+            for name, data in files(*found):
                 dated = zipfile.ZipInfo(name, (2020, 1, 1, 0, 0, 0))
                 new.writestr(dated, data, zipfile.ZIP_DEFLATED, 9)
     return packed.getvalue()
+
+
+def stand_in(name: str, data: bytes) -> tuple[str, bytes] | None:
+    """Return a file, or what stands for one that is left out; None where nothing does."""
+    package, stem = ABSENT_PACKAGES.match(name), name.partition(".")[0]
+    module = name.endswith((".so", ".py"))
+    if stem in ABSENT_MODULES and module or package and name == f"{package[0]}__init__.py":
+        what = package[1].replace("/", ".") if package else f"This part of {stem.split('/')[0]}"
+        names = ABSENT_MODULES.get(stem, "").split()
+        text = NOTHING.format(names=names, reason=REASON.format(what))
+        return f"{stem}.py", text.encode()
+    return None if package else (name, data)
 
 
 def files(name: str, data: bytes) -> Iterator[tuple[str, bytes]]:

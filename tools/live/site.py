@@ -1,7 +1,8 @@
 """The site of static files: the book, and JupyterLite with every lesson: `python dev.py site`.
 
 Everything is fetched once into `build/live` and checked; the site stands in `build/site`. Any web
-server can serve it, also under a sub-path. No page asks another host.
+server can serve it, also under a sub-path. No page asks another host, unless `--pyodide-url` names
+one for the official packages.
 """
 
 import argparse
@@ -16,7 +17,7 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-from tools.live import pins, pyodide
+from tools.live import pages, pins, pyodide
 from tools.virtual_environment import ROOT, Failure, environment, venv_python
 from tools.workbook import NOTEBOOKS, make
 
@@ -31,6 +32,20 @@ LITE_CONFIG: dict[str, Any] = {
     "apps": ["lab", "notebooks"],
     "no_sourcemaps": True,
     "no_unused_shared_packages": True,
+}
+WATCH = '<script defer src="../watch.js"></script>'
+ELSEWHERE = 60  # megabytes of a first lesson, with the official packages as they are
+# The folder of a learner's progress, and the name that JupyterLite gives it for a moment.
+NEW_FOLDERS = (".progress", "Untitled Folder")
+EMPTY: dict[str, Any] = {
+    "content": [],
+    "created": "2020-01-01T00:00:00Z",
+    "format": "json",
+    "last_modified": "2020-01-01T00:00:00Z",
+    "mimetype": None,
+    "size": None,
+    "type": "directory",
+    "writable": True,
 }
 
 BUTTON = (
@@ -97,6 +112,7 @@ def calibkit_wheel() -> Path:
     """Build the wheel of this checkout."""
     folder = LIVE / "calibkit"
     shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
     command(venv_python(BUILDERS), "-m", "pip", "wheel", "-q", "--no-deps", "-w", folder, ROOT)
     return next(folder.glob("calibkit-*.whl"))
 
@@ -107,8 +123,8 @@ def fingerprint(wheel: Path) -> str:
     with zipfile.ZipFile(wheel) as packed:
         for name in sorted(packed.namelist()):
             digest.update(name.encode() + packed.read(name))
-    for path in sorted(HERE.glob("*.*")):
-        digest.update(path.read_bytes())
+    for name in ("compiled.mjs", "compiled.py", "pins.py", "pyodide.py"):
+        digest.update((HERE / name).read_bytes())
     return digest.hexdigest()
 
 
@@ -124,6 +140,15 @@ def python_for_pages() -> Path:
     print("Compiling Python for the page (half a minute) ...", flush=True)
     command(program("node"), HERE / "compiled.mjs", folder)
     stamp.write_text(wanted, encoding="utf-8")
+    return folder
+
+
+def python_from(url: str) -> Path:
+    """Return the folder that runs Python in a page with the official packages of another host."""
+    folder = LIVE / "pyodide-elsewhere"
+    archive, wheels, ours = fetched()
+    pyodide.assemble(archive, wheels, [*ours, calibkit_wheel()], folder)
+    pyodide.point_elsewhere(folder, wheels, url)
     return folder
 
 
@@ -148,6 +173,15 @@ def lite(python: Path, target: Path) -> None:
     (source / "jupyter_lite_config.json").write_text(config, encoding="utf-8")
     print("Building JupyterLite ...", flush=True)
     command(program("jupyter-lite"), "build", "--config", "jupyter_lite_config.json", cwd=source)
+    shutil.copy(HERE / "watch.js", target)
+    for app in LITE_CONFIG["apps"]:
+        page = target / app / "index.html"
+        html = page.read_text(encoding="utf-8")
+        page.write_text(html.replace("</head>", WATCH + "</head>", 1), encoding="utf-8")
+    for name in NEW_FOLDERS:  # what a reader makes is asked for there too
+        listing = target / "api" / "contents" / name / "all.json"
+        listing.parent.mkdir(parents=True)
+        listing.write_text(json.dumps(EMPTY | {"name": name, "path": name}), encoding="utf-8")
 
 
 def first_visit(python: Path) -> int:
@@ -161,10 +195,12 @@ def first_visit(python: Path) -> int:
         if name not in names:
             names.add(name)
             todo += lock[name]["depends"]
-    files = [lock[name]["file_name"] for name in names] + ["pyodide.asm.js", "python_stdlib.zip"]
-    packed = 0.35 * (python / "pyodide.asm.wasm").stat().st_size  # servers compress it
-    sizes: list[int] = [(python / name).stat().st_size for name in files]
-    return round((packed + sum(sizes)) / 1e6)
+    packed = [lock[name]["file_name"] for name in names] + ["python_stdlib.zip"]
+    sizes: list[float] = [(python / name).stat().st_size for name in packed]
+    sizes += [  # servers compress these
+        0.35 * (python / name).stat().st_size for name in ("pyodide.asm.wasm", "pyodide.asm.js")
+    ]
+    return round(sum(sizes) / 1e6)
 
 
 def with_button(html: str, name: str, size: int) -> str:
@@ -175,46 +211,85 @@ def with_button(html: str, name: str, size: int) -> str:
     return head + article + before + title + "\n" + text + after
 
 
-def build() -> Path:
+def bare_pages(folder: Path) -> None:
+    """Write a title in place of each page of the book: who works on the site need not wait."""
+    (folder / "notebooks").mkdir(parents=True)
+    links = []
+    for lesson in sorted(NOTEBOOKS.glob("[0-9][0-9]_*.ipynb")):
+        page = f'<link rel="icon" href="data:,"><article><h1>{lesson.stem}</h1></article>'
+        (folder / "notebooks" / f"{lesson.stem}.html").write_text(page, encoding="utf-8")
+        links.append(f'<p><a href="notebooks/{lesson.stem}.html">{lesson.stem}</a></p>')
+    (folder / "index.html").write_text("\n".join(links), encoding="utf-8")
+
+
+def build(site: Path = SITE, *, book: bool = True, pyodide_url: str = "") -> Path:
     """Put the book and JupyterLite into one folder."""
-    if not BOOK.exists():
+    if book and not BOOK.exists():
         raise Failure("the book is not built; `python dev.py site` builds it first.")
     LIVE.mkdir(parents=True, exist_ok=True)
     builders()
-    python = python_for_pages()
-    shutil.rmtree(SITE, ignore_errors=True)
-    shutil.copytree(BOOK, SITE)
-    lite(python, SITE / "lite")
-    size = first_visit(python)
-    for page in sorted((SITE / "notebooks").glob("[0-9][0-9]_*.html")):
+    python = python_from(pyodide_url) if pyodide_url else python_for_pages()
+    shutil.rmtree(site, ignore_errors=True)
+    shutil.copytree(BOOK, site) if book else bare_pages(site)
+    lite(python, site / "lite")
+    size = ELSEWHERE if pyodide_url else first_visit(python)
+    for page in sorted((site / "notebooks").glob("[0-9][0-9]_*.html")):
         html = page.read_text(encoding="utf-8")
         page.write_text(with_button(html, page.stem, size), encoding="utf-8")
-    total = sum(path.stat().st_size for path in SITE.rglob("*") if path.is_file())
-    print(f"The site is ready in {SITE} ({total / 1e6:.0f} MB; a first lesson loads {size} MB).")
+    if book:
+        pages.add(site, python, size)
+    total = sum(path.stat().st_size for path in site.rglob("*") if path.is_file())
+    print(f"The site is ready in {site} ({total / 1e6:.0f} MB; a first lesson loads {size} MB).")
     print("Look at it: python dev.py site --serve")
-    return SITE
+    return site
 
 
-def serve(port: int) -> None:
+def serve(site: Path, port: int) -> None:
     """Serve the site on this machine until Ctrl-C."""
-    if not SITE.exists():
+    if not site.exists():
         raise Failure("there is no site yet: python dev.py site")
-    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=str(SITE))
+    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=str(site))
     with http.server.ThreadingHTTPServer(("127.0.0.1", port), handler) as server:
         print(f"http://127.0.0.1:{server.server_port}/  (Ctrl-C ends it)", flush=True)
         server.serve_forever()
 
 
-def main(arguments: list[str]) -> int:
-    """Build the site, or serve it."""
+def options() -> argparse.ArgumentParser:
+    """Return what `dev.py site` understands."""
     parser = argparse.ArgumentParser(prog="dev.py site", description=__doc__)
     parser.add_argument(
         "--serve", action="store_true", help="serve what was built, on this machine"
     )
     parser.add_argument("--port", type=int, default=8000)
-    chosen = parser.parse_args(arguments)
+    parser.add_argument("--to", type=Path, default=SITE, metavar="FOLDER", help="where it stands")
+    parser.add_argument(
+        "--no-book", action="store_true", help="bare pages with buttons, while you work on the site"
+    )
+    source = parser.add_mutually_exclusive_group()
+    source.add_argument(
+        "--with-pyodide",
+        action="store_true",
+        help="carry all of Python, so that no other host is asked (done unless the next is given)",
+    )
+    source.add_argument(
+        "--pyodide-url",
+        default="",
+        metavar="URL",
+        help="let readers load the official packages from this folder of another host: "
+        f"Pyodide {pins.PYODIDE}; the site is smaller, a first visit larger and slower",
+    )
+    return parser
+
+
+def main(arguments: list[str]) -> int:
+    """Build the site, or serve it."""
+    chosen = options().parse_args(arguments)
+    site = chosen.to.resolve()
     try:
-        serve(chosen.port) if chosen.serve else build()
+        if chosen.serve:
+            serve(site, chosen.port)
+        else:
+            build(site, book=not chosen.no_book, pyodide_url=chosen.pyodide_url)
     except Failure as failure:
         print(f"\ndev.py site: {failure}", file=sys.stderr)
         return 1

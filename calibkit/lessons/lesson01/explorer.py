@@ -148,7 +148,7 @@ _PRESETS: tuple[Preset, ...] = (
 def forecaster(**defaults: Any) -> Explorer[ForecastRecord]:
     """Return the forecaster's bench."""
     return Explorer(
-        name="forecasters-bench",
+        name="forecaster",
         title="Forecaster's bench",
         controls=_CONTROLS,
         view=forecaster_view,

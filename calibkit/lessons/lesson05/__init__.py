@@ -2,11 +2,13 @@
 
 from calibkit.learn import table
 from calibkit.lessons.lesson05.explorer import TwoFamilies, two_families, two_families_view
+from calibkit.lessons.lesson05.figures import compare_maps
 from calibkit.lessons.lesson05.tables import by_position, mean_estimate, only_hatched
 
 __all__ = [
     "TwoFamilies",
     "by_position",
+    "compare_maps",
     "mean_estimate",
     "only_hatched",
     "table",

@@ -2,6 +2,7 @@
 
 from calibkit.learn import table
 from calibkit.lessons.lesson07.explorer import KnotsView, knots, knots_view
+from calibkit.lessons.lesson07.figures import draw_map
 from calibkit.lessons.lesson07.trials import (
     map_error,
     reported,
@@ -11,6 +12,7 @@ from calibkit.lessons.lesson07.trials import (
 
 __all__ = [
     "KnotsView",
+    "draw_map",
     "knots",
     "knots_view",
     "map_error",

@@ -12,6 +12,7 @@ from calibkit._result import Result, spell
 from calibkit._validation import as_choice, as_count
 from calibkit.explore import Choice, Explorer, Preset, Slider
 from calibkit.fakes import FakeSample, LogitDistortion, SyntheticShape
+from calibkit.lessons.lesson07.figures import draw_map
 from calibkit.lessons.lesson07.trials import Fake, map_error, reported, true_error
 from calibkit.piecewise import PiecewiseLinear
 from calibkit.plot.look import AnyFigure
@@ -87,7 +88,7 @@ def _search(model: str, space: str, n: int, seed: int) -> tuple[FakeSample, Piec
 
 def _draw_knots(view: KnotsView, figure: AnyFigure, compact: bool) -> None:
     axes = list(figure.subplots(1, 1 if compact else 2, squeeze=False).flat)
-    plot.piecewise(view.model, ax=axes[0], truth=view.fake.true_map)
+    draw_map(view.model, ax=axes[0], truth=view.fake.true_map)
     if not compact:
         plot.choice(view.search, ax=axes[1], mark=view.model.n_pieces_)
         plot.legend(figure)

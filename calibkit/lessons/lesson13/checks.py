@@ -7,11 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize
 
-from calibkit.decisions import GameTruth, Ward, decision_threshold, regret_bound
+from calibkit.decisions import decision_threshold, regret_bound
 from calibkit.fakes import ClassKnobs, KnobClassifier
 from calibkit.learn import answers
 from calibkit.learn.answers import Almost, same
 from calibkit.learn.exercises import Check, Prediction
+from calibkit.lessons.lesson13.wards import GameTruth, Ward
 
 SAY = {
     # 13.1

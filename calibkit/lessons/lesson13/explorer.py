@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from calibkit import plot
 from calibkit._result import Result, spell
 from calibkit.bins import EqualWidth
-from calibkit.decisions import GamePlay, RegretCurve, Ward, regret_curve
+from calibkit.decisions import RegretCurve, regret_curve
 from calibkit.explore import Choice, Explorer, Preset, Slider
 from calibkit.lessons.lesson13 import figures
 from calibkit.lessons.lesson13.models import CLASSIFIERS, MODELS, FloatVector, belief_of
+from calibkit.lessons.lesson13.wards import GamePlay, Ward
 from calibkit.plot.look import AnyFigure
 from calibkit.reliability import BinTable, reliability_table
 
@@ -38,8 +39,9 @@ class Hospital(Result):
         beds = PATIENTS if self.game.beds is None else self.game.beds
         room = "a bed for everybody" if beds == PATIENTS else spell(beds, "bed")
         won = {name: play.value for name, play in self.plays.items()}
+        rounds = len(self.plays[TRUST].payoffs)
         return (
-            f"In {spell(self.plays[TRUST].rounds, 'round')} of {PATIENTS} patients with {room}, "
+            f"In {spell(rounds, 'round')} of {PATIENTS} patients with {room}, "
             f"treating is worth it from {self.game.threshold:.2g} on. Trusting the {self.model} "
             f"machine won {won[TRUST]:.2f} per patient, knowing the truth won "
             f"{won[TRUTH]:.2f}, and ignoring the model won {won[IGNORE]:.2f}."

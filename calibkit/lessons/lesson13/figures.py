@@ -12,7 +12,9 @@ from matplotlib.patches import Rectangle
 from matplotlib.patheffects import withStroke
 from numpy.typing import NDArray
 
-from calibkit.decisions import GamePlay, PolicyValues, RequirementSweep
+from calibkit.lessons.lesson13.needs import RequirementSweep
+from calibkit.lessons.lesson13.real import PolicyValues
+from calibkit.lessons.lesson13.wards import GamePlay
 from calibkit.plot import look
 
 if TYPE_CHECKING:
@@ -21,6 +23,12 @@ if TYPE_CHECKING:
 FloatVector = NDArray[np.float64]
 
 _HATCHES = ("", "////")
+# Of a patient's diagnosis: marker, face, edge, word.
+_MARKS = {
+    "right": ("o", look.UNDER, "white", "diagnosis was right"),
+    "wrong": ("X", look.OVER, "white", "diagnosis was wrong"),
+    "hidden": ("o", "white", look.INK, "not yet known"),
+}
 # Light to dark in one hue family that colour-blind readers can order.
 _COLOURS = "cividis"
 _STYLES: tuple[Any, ...] = ("solid", (0, (2.6, 1)), (0, (1.2, 0.8)), (0, (2.6, 1, 1, 1)))
@@ -132,25 +140,24 @@ def game_scores(
     title: str | None = None,
 ) -> Axes:
     """Draw what policies won as bars, with intervals where they are given."""
-    names, values, ends, unit, words = _scores(scores)
+    names, values, low, high, unit, words = _scores(scores)
     places = np.arange(len(names))
     size, axis = (5.6, 0.7 + 0.42 * len(names)), (f"won per {unit}", "")
     with look.drawing(ax, size, words=axis, title=title, legend=False, grid="x") as ax:
-        for place, value in zip(places, values, strict=True):
-            ax.barh(
-                place,
-                value,
-                height=0.62,
-                color=look.PALE,
-                edgecolor=look.UNDER if value >= 0 else look.OVER,
-                hatch=_HATCHES[0] if value >= 0 else _HATCHES[1],
-                linewidth=1.2,
-                zorder=2,
-                gid="score",
-            )
-        if ends is not None:
-            ax.hlines(places, *ends, color=look.INK, linewidth=2.0, zorder=3, gid="interval")
-        _write_scores(ax, places, values, ends)
+        ax.barh(
+            places,
+            values,
+            height=0.62,
+            color=look.PALE,
+            edgecolor=[look.UNDER if value >= 0 else look.OVER for value in values],
+            hatch=[_HATCHES[0] if value >= 0 else _HATCHES[1] for value in values],
+            linewidth=1.2,
+            zorder=2,
+            gid="score",
+        )
+        if not isinstance(scores, Mapping):
+            ax.hlines(places, low, high, color=look.INK, linewidth=2.0, zorder=3, gid="interval")
+        _write_scores(ax, values, low, high)
         ax.axvline(0, color=look.GREY, linewidth=1.0, zorder=2.5)
         ax.set_yticks(places, names, fontsize=look.FONT_SIZE)
         ax.set_ylim(len(names) - 0.5, -0.5)
@@ -158,28 +165,23 @@ def game_scores(
     return ax
 
 
-def _scores(
-    scores: Any,
-) -> tuple[list[str], FloatVector, tuple[FloatVector, FloatVector] | None, str, str]:
+def _scores(scores: Any) -> tuple[Any, ...]:
     """Return names, values, ends of intervals, unit and words of either kind of scores."""
     if not isinstance(scores, Mapping):
-        names = [str(name) for name in scores.policy]
-        return names, scores.value, (scores.low, scores.high), scores.unit, scores.describe()
+        ends = scores.low, scores.high
+        return scores.policy, scores.value, *ends, scores.unit, scores.describe()
     if not scores:
         raise ValueError("scores is empty; pass at least one play.")
     values = np.array([play.value for play in scores.values()])
     unit = next(iter(scores.values())).unit
     said = "; ".join(f"{n} {v:.2f}" for n, v in zip(scores, values, strict=True))
-    return list(scores), values, None, unit, f"Won per {unit}: {said}."
+    return list(scores), values, values, values, unit, f"Won per {unit}: {said}."
 
 
-def _write_scores(
-    ax: Axes, places: Any, values: FloatVector, ends: tuple[FloatVector, FloatVector] | None
-) -> None:
+def _write_scores(ax: Axes, values: FloatVector, low: FloatVector, high: FloatVector) -> None:
     """Write each number beyond its bar, and make room for it."""
-    low, high = (values, values) if ends is None else ends
     span = max(float(np.max(high)), 0.0) - min(float(np.min(low)), 0.0) or 1.0
-    for place, value in zip(places, values, strict=True):
+    for place, value in enumerate(values):
         outer = max(float(high[place]), 0.0) if value >= 0 else min(float(low[place]), 0.0)
         ax.annotate(
             f"{value:.2f}",
@@ -216,11 +218,9 @@ def patients(
             label=f"worth it from {dealt.threshold:.2g} on",
             gid="threshold",
         )
-        if revealed:
-            _draw_marks(ax, dealt.said, places, right, True)
-            _draw_marks(ax, dealt.said, places, ~right, False)
-        else:
-            _draw_hidden(ax, dealt.said, places)
+        for kind, rows in (("right", right), ("wrong", ~right), ("hidden", right | ~right)):
+            if revealed is not (kind == "hidden"):
+                _draw_marks(ax, dealt.said, rows, kind)
         _write_numbers(ax, dealt.said)
     look.remember(ax, [_words(dealt, revealed)])
     return ax
@@ -252,35 +252,18 @@ def _words(dealt: "WardRound", revealed: bool) -> str:
     )
 
 
-def _draw_hidden(ax: Axes, said: FloatVector, places: NDArray[np.int64]) -> None:
-    ax.plot(
-        said,
-        places,
-        linestyle="none",
-        marker="o",
-        markersize=8,
-        markerfacecolor="white",
-        markeredgecolor=look.INK,
-        zorder=3,
-        label="not yet known",
-        gid="hidden",
-    )
-
-
-def _draw_marks(
-    ax: Axes, said: FloatVector, places: NDArray[np.int64], rows: NDArray[np.bool_], right: bool
-) -> None:
-    if not rows.any():
-        return
-    ax.plot(
-        said[rows],
-        places[rows],
-        linestyle="none",
-        marker="o" if right else "X",
-        markersize=8,
-        markerfacecolor=look.UNDER if right else look.OVER,
-        markeredgecolor="white",
-        zorder=3,
-        label="diagnosis was right" if right else "diagnosis was wrong",
-        gid="right" if right else "wrong",
-    )
+def _draw_marks(ax: Axes, said: FloatVector, rows: NDArray[np.bool_], kind: str) -> None:
+    if rows.any():
+        marker, face, edge, label = _MARKS[kind]
+        ax.plot(
+            said[rows],
+            np.flatnonzero(rows),
+            linestyle="none",
+            marker=marker,
+            markersize=8,
+            markerfacecolor=face,
+            markeredgecolor=edge,
+            zorder=3,
+            label=label,
+            gid=kind,
+        )

@@ -12,10 +12,10 @@ from calibkit import plot
 from calibkit._result import Result, spell
 from calibkit._validation import as_choice
 from calibkit.bins import EqualWidth
-from calibkit.decisions import Ward
 from calibkit.explore import Quiz
 from calibkit.lessons.lesson13 import figures
 from calibkit.lessons.lesson13.models import CLASSIFIERS, MODELS, FloatVector, belief_of
+from calibkit.lessons.lesson13.wards import Ward
 from calibkit.plot.look import AnyFigure
 from calibkit.reliability import BinTable, reliability_table
 

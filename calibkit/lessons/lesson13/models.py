@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from calibkit._validation import as_choice
 from calibkit.calibrators import BetaCalibrator
-from calibkit.decisions import Ward
 from calibkit.fakes import KnobClassifier
+from calibkit.lessons.lesson13.wards import Ward
 
 FloatVector = NDArray[np.float64]
 

@@ -216,7 +216,11 @@ _PRESETS: tuple[Preset, ...] = (
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class BoardExplorer(Explorer[AuditBoard]):
-    """The audit board; in JupyterLab it also takes a file of your own."""
+    """The audit board; in JupyterLab it also takes a file of your own, in the book a page does."""
+
+    def _page(self) -> str:
+        link = '<a href="../book/audit_a_file.html">Audit a file of your own</a>'
+        return f"{super()._page()}<p>{link} on a page of this book; it stays on your computer.</p>"
 
     def _widget(self) -> Any:
         from calibkit.lessons.lesson14.files import with_file_picker

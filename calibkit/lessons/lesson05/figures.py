@@ -1,4 +1,4 @@
-"""Maps of several families, fitted to the same test set, on one Axes. Lesson 05."""
+"""Maps of several families, fitted to the same test set, on one Axes."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -33,43 +33,9 @@ def compare_maps(
     title: str | None = None,
     legend: bool | None = None,
 ) -> Axes:
-    """Draw the maps that several families fitted to the same test set, with the true map.
+    """Draw up to eight maps of one test set; the legend has each with its estimate.
 
-    Parameters
-    ----------
-    results : mapping of str to FitOnTest, or EvaluatorComparison
-        At most eight. The names stand in the legend, each with its estimate.
-    truth : callable, optional
-        The true map, where it is known.
-    scale : {"linear", "logit"}
-        Axes in probabilities, or stretched so that logits have equal distances.
-    ax, title, legend : optional
-        Where to draw (default: a fresh figure with a legend), title, whether with a legend.
-
-    Returns
-    -------
-    matplotlib Axes
-
-    Raises
-    ------
-    ValueError
-        If there is no result or more than eight, or no such scale.
-
-    Notes
-    -----
-    Each map has its own colour and its own line style. Taught in lesson 05.
-
-    Examples
-    --------
-    >>> import matplotlib.pyplot as plt
-    >>> from calibkit import plot
-    >>> from calibkit.calibrators import PlattCalibrator
-    >>> from calibkit.fit_on_test import fit_on_test
-    >>> result = fit_on_test([0, 1, 0, 1], [.2, .4, .6, .9], evaluator=PlattCalibrator())
-    >>> ax = plot.compare_maps({"Platt": result}, truth=lambda p: p)
-    >>> len(ax.get_lines())
-    3
-    >>> plt.close(ax.figure)
+    Each map has its own colour and its own line style.
     """
     _scale.check_scale(scale)
     if isinstance(results, Mapping):

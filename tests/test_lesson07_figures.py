@@ -13,6 +13,7 @@ from calibkit import plot
 from calibkit._links import expit, logit
 from calibkit.calibrators import SlopeOneBinning
 from calibkit.fakes import LogitDistortion
+from calibkit.lessons.lesson07 import draw_map
 from calibkit.piecewise import PiecewiseLinear
 
 FAKE = LogitDistortion(slope=0.4)
@@ -38,25 +39,25 @@ def fitted(*arguments: Any, **options: Any) -> PiecewiseLinear:
 class TestPiecewise:
     def test_the_line_is_the_polyline_and_the_knots_lie_on_it(self):
         model = fitted(n_pieces=3)
-        ax = plot.piecewise(model)
+        ax = draw_map(model)
         np.testing.assert_allclose(one(ax, "map").get_xydata(), np.transpose(model.polyline()))
         drawn = one(ax, "knots").get_xydata()
         np.testing.assert_allclose(drawn, np.transpose([model.knots_, model.heights_]), atol=1e-12)
 
     def test_dotted_verticals_stand_at_the_inner_knots(self):
         model = fitted(n_pieces=3)
-        segments = one(plot.piecewise(model), "verticals").get_segments()
+        segments = one(draw_map(model), "verticals").get_segments()
         feet, tops = (np.array([segment[end] for segment in segments]) for end in (0, 1))
         np.testing.assert_allclose(feet[:, 0], model.knots_[1:-1])
         assert (feet[:, 1] == 0).all()
         np.testing.assert_allclose(tops[:, 1], model.heights_[1:-1], atol=1e-12)
 
     def test_one_piece_has_no_verticals(self):
-        assert find(plot.piecewise(fitted(n_pieces=1)), "verticals") == []
+        assert find(draw_map(fitted(n_pieces=1)), "verticals") == []
 
     def test_the_filling_is_a_trapezoid_per_piece(self):
         model = fitted(n_pieces=3)
-        ax = plot.piecewise(model, show={"filling"})
+        ax = draw_map(model, show={"filling"})
         outline = one(ax, "filling").get_paths()[0].vertices
         corners = set(map(tuple, np.round(outline, 9)))
         tops = zip(model.knots_, model.heights_, strict=True)
@@ -66,7 +67,7 @@ class TestPiecewise:
     @pytest.mark.parametrize("space", ["probability", "logit"])
     def test_members_are_the_maps_of_the_folds(self, space):
         model = fitted(space, 2, outcome="fold-ensemble", cv=4)
-        lines = find(plot.piecewise(model, show={"members"}), "members")
+        lines = find(draw_map(model, show={"members"}), "members")
         assert len(lines) == 4 * 3  # folds times starts
         x = lines[0].get_xdata()
         values = [np.interp(x, *line.get_data()) for line in lines]
@@ -79,13 +80,13 @@ class TestPiecewise:
         assert off.max() < 0.01 and np.median(off) < 5e-4
 
     def test_the_truth_is_drawn_where_it_is_known(self):
-        line = one(plot.piecewise(fitted(n_pieces=1), truth=FAKE.true_map), "truth")
+        line = one(draw_map(fitted(n_pieces=1), truth=FAKE.true_map), "truth")
         np.testing.assert_allclose(line.get_ydata(), FAKE.true_map(line.get_xdata()))
-        assert find(plot.piecewise(fitted(n_pieces=1)), "truth") == []
+        assert find(draw_map(fitted(n_pieces=1)), "truth") == []
 
     def test_pl3_is_straight_on_logit_axes(self):
         model = fitted("logit", 1)
-        ax = plot.piecewise(model, scale="logit")
+        ax = draw_map(model, scale="logit")
         assert ax.get_xscale() == ax.get_yscale() == "logit"
         z, v = logit(one(ax, "map").get_xydata()).T
         straight = np.abs(v) < 7  # beyond, the line lies on the frame
@@ -95,13 +96,13 @@ class TestPiecewise:
 
     def test_knots_beyond_logit_axes_are_left_out(self):
         model = fitted(n_pieces=3)
-        knots = one(plot.piecewise(model, scale="logit"), "knots").get_xdata()
+        knots = one(draw_map(model, scale="logit"), "knots").get_xdata()
         np.testing.assert_allclose(knots, model.knots_[1:-1])
-        assert find(plot.piecewise(fitted(n_pieces=1), scale="logit"), "knots") == []
+        assert find(draw_map(fitted(n_pieces=1), scale="logit"), "knots") == []
 
     def test_bins_are_drawn_with_their_gaps_and_without_knots(self):
         bins = SlopeOneBinning(5).fit(SAMPLE.y_prob, SAMPLE.y_true)
-        ax = plot.piecewise(bins, truth=FAKE.true_map, show=EVERYTHING)
+        ax = draw_map(bins, truth=FAKE.true_map, show=EVERYTHING)
         assert np.isnan(one(ax, "map").get_ydata()).sum() == 4
         assert find(ax, "knots") == [] and find(ax, "members") == []
         assert plot.alt_text(ax).startswith("Fitted map, predicted probability across")
@@ -111,7 +112,7 @@ class TestPiecewise:
     )
     def test_nothing_is_cut_off(self, space, scale):
         model = fitted(space, 3, outcome="fold-ensemble", cv=3)
-        ax = plot.piecewise(model, truth=FAKE.true_map, show=EVERYTHING, scale=scale, title="T")
+        ax = draw_map(model, truth=FAKE.true_map, show=EVERYTHING, scale=scale, title="T")
         assert_nothing_is_cut_off(ax)
         assert labels(ax) == [
             "perfect calibration",
@@ -123,22 +124,22 @@ class TestPiecewise:
 
     def test_it_draws_on_a_given_axes_without_a_legend(self):
         _, given = plt.subplots()
-        assert plot.piecewise(fitted(n_pieces=2), given) is given
+        assert draw_map(fitted(n_pieces=2), given) is given
         assert given.get_legend() is None
 
     def test_words_count_the_pieces_and_name_the_knots(self):
         model = fitted(n_pieces=2)
-        words = plot.alt_text(plot.piecewise(model))
+        words = plot.alt_text(draw_map(model))
         assert "Fitted map of 2 pieces" in words
         assert f"inner knots at {model.knots_[1]:.3f}" in words
-        words = plot.alt_text(plot.piecewise(fitted("logit", 1), scale="logit"))
+        words = plot.alt_text(draw_map(fitted("logit", 1), scale="logit"))
         assert words.startswith("Fitted map of 1 piece on logit axes") and "knots" not in words
 
     def test_what_does_not_exist_is_named(self):
         with pytest.raises(ValueError, match="show has no element 'bars'"):
-            plot.piecewise(fitted(n_pieces=1), show={"bars"})
+            draw_map(fitted(n_pieces=1), show={"bars"})
         with pytest.raises(ValueError, match="scale='log' does not exist"):
-            plot.piecewise(fitted(n_pieces=1), scale="log")
+            draw_map(fitted(n_pieces=1), scale="log")
 
 
 class TestPieceChoice:
@@ -183,12 +184,12 @@ class TestPieceChoice:
 
 def test_rcparams_stay_as_they_are() -> None:
     before = dict(mpl.rcParams)
-    plot.piecewise(fitted(n_pieces=2), truth=FAKE.true_map, show=EVERYTHING, scale="logit")
+    draw_map(fitted(n_pieces=2), truth=FAKE.true_map, show=EVERYTHING, scale="logit")
     plot.choice(replace(Toy(), n_pieces_=3))
     assert dict(mpl.rcParams) == before
 
 
 def test_the_middle_of_logit_axes_is_one_half() -> None:
-    ax = plot.piecewise(fitted("logit", 1), scale="logit")
+    ax = draw_map(fitted("logit", 1), scale="logit")
     low, high = ax.get_xlim()
     assert expit((logit(low) + logit(high)) / 2) == pytest.approx(0.5)

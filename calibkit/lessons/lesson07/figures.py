@@ -1,4 +1,4 @@
-"""Fitted maps of straight pieces, with their knots. Lesson 07.
+"""Fitted maps of straight pieces, with their knots.
 
 Kängsepp, Valk and Kull (2022), figure 5: trapezoids between knots, dotted verticals.
 """
@@ -21,7 +21,7 @@ ELEMENTS = ("filling", "knots", "members", "truth")
 _MEMBER_POINTS = 201
 
 
-def piecewise(
+def draw_map(
     model: "Calibrator",
     ax: Axes | None = None,
     *,
@@ -30,44 +30,11 @@ def piecewise(
     scale: str = "linear",
     title: str | None = None,
 ) -> Axes:
-    """Draw a fitted map: its line, its knots with dotted verticals, and the diagonal. Lesson 07.
+    """Draw a fitted map: its line, its knots with dotted verticals, and the diagonal.
 
-    Parameters
-    ----------
-    model : PiecewiseLinear
-        Fitted; from `calibkit.piecewise`. Other calibrators are drawn too, without knots.
-    truth : callable, optional
-        The true map, from predictions to true probabilities (known for fake classifiers).
-    show : iterable of {"filling", "knots", "members", "truth"}
-        What to draw besides map and diagonal. ``"filling"``: the area below the line.
-        ``"members"``: the maps of the folds.
-    scale : {"linear", "logit"}
-        Axes in probabilities, or stretched so that logits have equal distances: there the
-        pieces of PL3 are straight. Stretched axes end at .00075 and .99925.
-    ax, title : optional
-        Where to draw (left out: a fresh figure with a legend), and its title.
-
-    Returns
-    -------
-    matplotlib Axes
-
-    Raises
-    ------
-    ValueError
-        If an element or scale does not exist.
-
-    Examples
-    --------
-    >>> import matplotlib.pyplot as plt
-    >>> from calibkit import plot
-    >>> from calibkit.fakes import LogitDistortion
-    >>> from calibkit.piecewise import PiecewiseLinear
-    >>> sample = LogitDistortion(slope=0.5).sample(500, rng=0)
-    >>> model = PiecewiseLinear(n_pieces=2).fit(sample.y_prob, sample.y_true)
-    >>> ax = plot.piecewise(model)
-    >>> ax.get_xlabel()
-    'predicted probability'
-    >>> plt.close(ax.figure)
+    `show` names what to draw besides map and diagonal, out of `ELEMENTS`: ``"filling"`` is the
+    area below the line, ``"members"`` are the maps of the folds. On axes of scale ``"logit"`` the
+    pieces of PL3 are straight. Other calibrators are drawn too, without knots.
     """
     names = look.chosen(show, ELEMENTS, (), {})
     _scale.check_scale(scale)

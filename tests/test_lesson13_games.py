@@ -10,17 +10,17 @@ from helpers import binary_data, class_data, golden
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from calibkit.decisions import (
+from calibkit.decisions import trust_regret
+from calibkit.fakes import ClassKnobs, DirichletFake, KnobClassifier, LogitDistortion, Power
+from calibkit.lessons.lesson13 import (
     Capacity,
     Clinic,
     Ward,
     least_accuracy,
     play_predictions,
     requirement_sweep,
-    trust_regret,
 )
-from calibkit.decisions.clinic import GAINS, knapsack
-from calibkit.fakes import ClassKnobs, DirichletFake, KnobClassifier, LogitDistortion, Power
+from calibkit.lessons.lesson13.wards import GAINS, GamePlay, knapsack
 
 GOLDEN = golden("knob_golden.json")
 WARD = GOLDEN["game1 K=5 s=3 B=2 H=6 (t=.75)"]
@@ -44,6 +44,11 @@ def knob(key: str, n_classes: int = 5) -> KnobClassifier:
         direction=direction,
         concentration=3,
     )
+
+
+def error_of(play: GamePlay) -> float:
+    """Return the standard error of what a policy won, from the spread over rounds."""
+    return float(np.std(play.payoffs, ddof=1) / np.sqrt(len(play.payoffs)))
 
 
 # --- golden values ------------------------------------------------------------------------------
@@ -83,7 +88,6 @@ def test_capacity(key: str) -> None:
         "error": "ECE",
     }.items():
         assert getattr(truth, ours) == pytest.approx(expected[theirs], abs=1e-9), ours
-    assert STAKES.by_lot(classifier.accuracy) == pytest.approx(expected["random"], abs=1e-12)
     assert 0 <= truth.regret <= truth.bound + 1e-12
 
 
@@ -152,7 +156,7 @@ def test_clinic(case: tuple[float, str, float]) -> None:
     deal = game.deal(classifier, 6000, rng=3)
     plays = [game.play(policy, deal) for policy in ("trust", "oracle", "certain")]
     for play, value in zip(plays, expected, strict=True):
-        assert abs(play.value - value) < 3 * np.hypot(error, play.standard_error)
+        assert abs(play.value - value) < 3 * np.hypot(error, error_of(play))
     lost = plays[1].payoffs - plays[0].payoffs
     # The difference is far less noisy than the values; the other side's is not known as well.
     allowance = 3 * lost.std() * np.sqrt(1 / 6000 + 1 / 20_000)
@@ -162,13 +166,13 @@ def test_clinic(case: tuple[float, str, float]) -> None:
 def test_clairvoyant_clinic_and_class_dependent_miscalibration() -> None:
     game = Clinic()
     calibrated = KnobClassifier(3, 0.75, concentration=3)
-    best = game.simulate("clairvoyant", calibrated, 6000, rng=5)
-    assert abs(best.value - 35.5684) < 3 * best.standard_error * np.sqrt(1.3)
+    best = game.play("clairvoyant", game.deal(calibrated, 6000, rng=5))
+    assert abs(best.value - 35.5684) < 3 * error_of(best) * np.sqrt(1.3)
     bent = ClassKnobs.with_directions(
         0.75, ["under", "over", "over"], [0.8, 0.8, 0.0], concentration=3
     )
-    trust = game.simulate("trust", bent, 6000, rng=5)
-    assert abs(trust.value - 24.8628) < 3 * trust.standard_error * np.sqrt(1.3)
+    trust = game.play("trust", game.deal(bent, 6000, rng=5))
+    assert abs(trust.value - 24.8628) < 3 * error_of(trust) * np.sqrt(1.3)
     # The other side's error is that of its sample.
     assert bent.truth().label_conditional == pytest.approx(0.17757, abs=1e-3)
 
@@ -191,7 +195,7 @@ def test_ward_simulates_its_closed_form(model: Any) -> None:
     truth, deal = game.truth(model), game.deal(model, 40_000, rng=1)
     for policy in ("trust", "oracle", "certain"):
         play = game.play(policy, deal)
-        assert abs(play.value - getattr(truth, policy)) < 4 * play.standard_error
+        assert abs(play.value - getattr(truth, policy)) < 4 * error_of(play)
     assert game.play("trust", deal).acted == pytest.approx(truth.acted, abs=0.01)
     assert -1e-12 <= truth.regret <= truth.bound
     assert deal.true is not None
@@ -202,12 +206,23 @@ def test_ward_simulates_its_closed_form(model: Any) -> None:
 
 @pytest.mark.parametrize("model", MODELS.values(), ids=MODELS.keys())
 def test_capacity_simulates_its_closed_form(model: Any) -> None:
-    """With 2000 patients per round the cutoff hardly moves from round to round."""
-    game = Capacity(stakes=(2, 5, 9), share=0.3, size=2000, stake_weights=(0.5, 0.3, 0.2))
-    truth, deal = game.truth(model), game.deal(model, 30, rng=2)
-    for policy in ("trust", "oracle", "certain"):
-        play = game.play(policy, deal)
-        assert abs(play.value - getattr(truth, policy)) < 4 * play.standard_error + 0.002
+    """Of many patients, those with the largest product of stake and belief are treated."""
+    stakes, n = (2.0, 5.0, 5.0, 9.0), 60_000
+    truth, sample = Capacity(stakes, share=0.3).truth(model), model.sample(n, rng=2)
+    stake = np.random.default_rng(2).choice(stakes, n)
+    own = np.arange(n), sample.y_prob.argmax(axis=1)
+    right = sample.y_true == own[1]
+    for policy, belief in (
+        ("trust", sample.y_prob[own]),
+        ("oracle", sample.true_prob[own]),
+        ("certain", np.ones(n)),
+    ):
+        score = stake * belief
+        treated = np.argsort(-score, kind="stable")[: int(0.3 * n)]
+        value = (stake * right)[treated].sum() / n
+        assert abs(value - getattr(truth, policy)) < 4 * 9 / np.sqrt(n) * 0.5
+        if policy == "trust":
+            assert score[treated].min() == pytest.approx(truth.cutoff, rel=0.02)
     assert -1e-12 <= truth.regret <= truth.bound
 
 
@@ -247,8 +262,6 @@ def test_with_equal_stakes_monotone_miscalibration_costs_exactly_nothing(
     game = Capacity(stakes=(7,), share=0.4)
     model = KnobClassifier(5, 0.8, budget_share=share, direction=direction, concentration=3)
     assert game.truth(model).regret == pytest.approx(0, abs=1e-12)
-    deal = game.deal(model, 300, rng=0)
-    assert (game.play("trust", deal).payoffs == game.play("oracle", deal).payoffs).all()
     unequal = Capacity(stakes=(6, 8, 12), share=0.4).truth(model)
     assert unequal.regret > 1e-6
 
@@ -262,31 +275,25 @@ def test_the_limit_of_the_error_budget() -> None:
     assert Ward().truth(over).trust == pytest.approx(0.4, abs=1e-12)
     assert Ward().truth(under).trust == pytest.approx(0, abs=1e-12)
     assert STAKES.truth(over).trust == pytest.approx(STAKES.truth(over).certain, abs=1e-12)
-    few = Capacity(share=0.2, size=1000)
+    few, full = Capacity(share=0.2), Capacity(share=1)
     assert few.truth(over).trust == pytest.approx(0.2 * 12 * 0.8, abs=1e-12)
-    play = few.simulate("trust", over, 40, rng=0)
-    assert abs(play.value - few.truth(over).trust) < 4 * play.standard_error
-    full = Capacity(share=1)
-    assert full.truth(over).trust == pytest.approx(full.by_lot(0.8), abs=1e-12)
-    assert full.truth(MODELS["over"]).trust == pytest.approx(full.by_lot(0.8), abs=1e-12)
+    everybody = 0.8 * (6 + 8 + 12) / 3
+    assert full.truth(over).trust == pytest.approx(everybody, abs=1e-12)
+    assert full.truth(MODELS["over"]).trust == pytest.approx(everybody, abs=1e-12)
 
 
 # --- requirements -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("direction", ["over", "under"])
-@pytest.mark.parametrize("game", [Ward(), STAKES], ids=["ward", "capacity"])
-def test_the_least_accuracy_reaches_the_utility_and_less_does_not(
-    direction: str, game: Any
-) -> None:
-    options: dict[str, Any] = {"n_classes": 4, "direction": direction, "concentration": 5}
-    utility = 0.9 if isinstance(game, Ward) else 3.6
-    found = least_accuracy(game, utility=utility, error=0.04, **options)
+def test_the_least_accuracy_reaches_the_utility_and_less_does_not(direction: str) -> None:
+    options: dict[str, Any] = {"direction": direction, "concentration": 5}
+    found = least_accuracy(Ward(), utility=0.9, error=0.04, **options)
     near = requirement_sweep(
-        game, accuracies=[found - 1e-4, found, found + 1e-4], errors=0.04, **options
+        Ward(), accuracies=[found - 1e-4, found, found + 1e-4], errors=0.04, **options
     ).value[:, 0]
-    assert near[0] < utility < near[2]
-    assert near[1] == pytest.approx(utility, abs=1e-9)
+    assert near[0] < 0.9 < near[2]
+    assert near[1] == pytest.approx(0.9, abs=1e-9)
 
 
 def test_iso_lines_and_their_ends() -> None:
@@ -297,7 +304,6 @@ def test_iso_lines_and_their_ends() -> None:
     assert sweep.iso_line(-100)[0] == pytest.approx(0.2, abs=1e-6)  # all feasible models do
     assert np.isnan(least_accuracy(Ward(), utility=0, error=0.95))
     assert "4 of 6 pairs are feasible" in sweep.describe()
-    assert list(sweep.to_frame().columns) == ["accuracy", "error 0", "error 0.05", "error 0.4"]
 
 
 # --- knapsack and payoffs -----------------------------------------------------------------------
@@ -336,16 +342,6 @@ def test_payoffs_by_loop() -> None:
         for pair in zip(deal.outcome, actions, strict=True)
     ]
     assert clinic.payoff(actions, deal) == pytest.approx(won, abs=1e-12)
-    capacity = Capacity(size=5, share=0.4)
-    deal = capacity.deal(model, 50, rng=0)
-    actions = capacity.decide(deal.seen, deal)
-    assert (actions.sum(axis=1) == 2).all()
-    assert deal.stakes is not None
-    for row in range(50):
-        score = deal.stakes[row] * deal.seen[row]
-        assert set(np.flatnonzero(actions[row])) == set(np.argsort(-score, kind="stable")[:2])
-    expected = (deal.stakes * deal.outcome * actions).sum(axis=1) / 5
-    assert capacity.payoff(actions, deal) == pytest.approx(expected, abs=1e-12)
 
 
 def test_policies() -> None:
@@ -357,10 +353,8 @@ def test_policies() -> None:
     assert game.play(np.zeros_like, deal).value == 0
     best = game.play("clairvoyant", deal)
     assert best.value == pytest.approx(2 * deal.outcome.mean(), abs=1e-12)
-    same = game.simulate("clairvoyant", model, 500, rng=4)
+    same = game.play("clairvoyant", game.deal(model, 500, rng=4))
     assert (same.payoffs == best.payoffs).all()
-    assert "Knob classifier with 5 classes" in same.describe()
-    assert "standard error" not in game.simulate("trust", model, 1, rng=0).describe()
     rows = Clinic().deal(KnobClassifier(3, 0.7), 40, rng=0)
     sure = Clinic().play(lambda p: np.eye(3)[p.argmax(axis=1)], rows)
     assert (sure.payoffs == Clinic().play("certain", rows).payoffs).all()
@@ -383,19 +377,20 @@ def test_other_fakes_can_be_played() -> None:
 
 # --- real predictions ---------------------------------------------------------------------------
 
-GAMES = {"ward": Ward(), "capacity": Capacity(size=7), "clinic": Clinic(size=5)}
+GAMES = {"ward": Ward(), "few beds": Ward(size=7, beds=3), "clinic": Clinic(size=5)}
+NAMED: Any = {name: name for name in ("trust", "certain", "clairvoyant")}
 
 
 @pytest.mark.parametrize("game", GAMES.values(), ids=GAMES.keys())
 def test_real_predictions_in_any_order(game: Any) -> None:
     labels, prob = class_data(403)
     order = np.random.default_rng(0).permutation(403)
-    one = play_predictions(labels, prob, game=game, n_resamples=50, rng=1)
-    other = play_predictions(labels[order], prob[order], game=game, n_resamples=50, rng=1)
+    options: Any = {"game": game, "policies": NAMED, "n_resamples": 50, "rng": 1}
+    one = play_predictions(labels, prob, **options)
+    other = play_predictions(labels[order], prob[order], **options)
     for name in ("value", "low", "high", "gain", "gain_low", "gain_high"):
         assert getattr(one, name) == pytest.approx(getattr(other, name), abs=1e-12)
-    assert one.left_out == 403 % game.size
-    assert one.rounds * game.size + one.left_out == one.n == 403
+    assert f"{403 // game.size} rounds of 403 predictions" in one.describe()
     assert (one.low <= one.value).all()
     assert (one.value <= one.high).all()
     assert one.gain[0] == one.gain_low[0] == one.gain_high[0] == 0
@@ -405,7 +400,7 @@ def test_real_predictions_in_any_order(game: Any) -> None:
 def test_real_predictions_on_the_ward_are_a_mean_over_rows() -> None:
     labels, prob = binary_data(800)
     game = Ward(benefit=1, harm=3)
-    won = play_predictions(labels, prob, game=game, rng=0, n_resamples=4000)
+    won = play_predictions(labels, prob, game=game, policies=NAMED, rng=0, n_resamples=4000)
     payoff = np.where(prob >= 0.75, np.where(labels == 1, 1, -3), 0)
     assert won.value[0] == pytest.approx(payoff.mean(), abs=1e-12)
     # The percentile bootstrap of a mean is nearly the normal interval.
@@ -430,7 +425,7 @@ def test_a_repair_is_a_policy_and_intervals_cover() -> None:
             data.y_true, data.y_prob, game=game, policies=policies, n_resamples=200, rng=seed
         )
         covered += int(won.gain_low[1] <= truth.regret <= won.gain_high[1])
-        assert won.policy.tolist() == ["as it is", "repaired"]
+        assert won.policy == ("as it is", "repaired")
     assert 46 <= covered <= 60  # nominal 54, standard deviation 2.3
 
 
@@ -438,49 +433,48 @@ def test_a_repair_is_a_policy_and_intervals_cover() -> None:
 
 MODEL = KnobClassifier(5, 0.8)
 Y, P = binary_data(20)
+DEAL = Ward().deal(MODEL, 5, rng=0)
+
+
+def real(policies: Any) -> Any:
+    return play_predictions(Y, P, game=Ward(), policies=policies)
+
+
 BAD: dict[str, tuple[Any, str]] = {
-    "no benefit": (lambda: Ward(benefit=0), "benefit must be above 0"),
-    "infinite harm": (lambda: Ward(harm=np.inf), "harm must be a finite number"),
+    "no benefit": (lambda: Ward(benefit=0), "benefit must be a positive"),
+    "infinite harm": (lambda: Ward(harm=np.inf), "harm must be a positive finite number"),
     "no stakes": (lambda: Capacity(stakes=()), "stakes is empty"),
     "negative stake": (lambda: Capacity(stakes=(1, -2)), r"stakes\[1\]"),
     "share": (lambda: Capacity(share=1.2), "share must be"),
-    "no place": (lambda: Capacity(share=0.05), "less than one place"),
-    "weights": (lambda: Capacity(stake_weights=(0.5, 0.5)), "3 numbers, one per stake, got 2"),
-    "weight sum, nearly": (lambda: Capacity(stake_weights=(0.5, 0.3, 0.2 + 1e-7)), "sum to 1"),
-    "weight, a flag": (lambda: Capacity(stake_weights=(True, 0, 0)), "3 numbers"),
-    "weight sum": (lambda: Capacity(stake_weights=(0.5, 0.5, 0.5)), "sum to 1"),
+    "no place": (lambda: Capacity(share=0), "above 0"),
     "size": (lambda: Clinic(size=0), "size must be"),
     "gains": (lambda: Clinic(gains=[[1, 2]]), "one row per disease"),
     "NaN gain": (lambda: Clinic(gains=[[0, 1], [0, np.nan]], prices=(0, 1)), r"gains\[1, 1\]"),
     "nothing free": (lambda: Clinic(prices=(1, 3, 2)), "must be free"),
     "half price": (lambda: Clinic(prices=(0, 1.5, 2)), r"prices\[1\]"),  # type: ignore[arg-type]
     "budget": (lambda: Clinic(budget=-1), "budget must be"),
-    "classes": (lambda: Clinic().simulate("trust", MODEL, 5), "3 diseases"),
+    "classes": (lambda: Clinic().deal(MODEL, 5), "3 diseases"),
     "binary": (lambda: Clinic().deal_predictions(Y, P), "3 diseases"),
     "few rows": (lambda: Clinic().deal_predictions(Y[:3], P[:3]), "3 predictions cannot fill"),
-    "rounds": (lambda: Ward().simulate("trust", MODEL, 0), "rounds must be"),
-    "policy": (lambda: Ward().simulate("hope", MODEL, 5), "policy='hope' does not exist"),
-    "no policy": (lambda: Ward().simulate(3, MODEL, 5), "or a callable"),  # type: ignore[arg-type]
-    "belief": (lambda: Ward().simulate(lambda z: z + 1, MODEL, 5), "beliefs must lie"),
-    "NaN belief": (lambda: Ward().simulate(lambda z: z * np.nan, MODEL, 5), "beliefs must lie"),
-    "shape": (lambda: Ward().simulate(lambda z: z[1:], MODEL, 5), r"returned shape \(4,\)"),
-    "oracle": (lambda: play_predictions(Y, P, game=Ward(), policies=["oracle"]), "true probab"),
-    "string": (lambda: play_predictions(Y, P, game=Ward(), policies="trust"), "sequence or map"),
-    "no policies": (lambda: play_predictions(Y, P, game=Ward(), policies=[]), "is empty"),
-    "twice": (lambda: play_predictions(Y, P, game=Ward(), policies=["trust"] * 2), "same name"),
-    "game": (lambda: play_predictions(Y, P, game="ward"), "game must be"),  # type: ignore[arg-type]
-    "no truth": (lambda: Ward().truth(DirichletFake((1, 1, 1))), "use simulate"),  # type: ignore[arg-type]
-    "no sweep": (lambda: requirement_sweep(Clinic(), accuracies=0.8, errors=0), "no exact value"),  # type: ignore[arg-type]
+    "rounds": (lambda: Ward().deal(MODEL, 0), "rounds must be"),
+    "policy": (lambda: Ward().play("hope", DEAL), "policy='hope' does not exist"),
+    "no policy": (lambda: Ward().play(3, DEAL), "or a callable"),  # type: ignore[arg-type]
+    "belief": (lambda: Ward().play(lambda z: z + 1, DEAL), "beliefs must lie"),
+    "NaN belief": (lambda: Ward().play(lambda z: z * np.nan, DEAL), "beliefs must lie"),
+    "shape": (lambda: Ward().play(lambda z: z[1:], DEAL), r"returned shape \(4,\)"),
+    "oracle": (lambda: real({"truth": "oracle"}), "true probab"),
+    "string": (lambda: real("trust"), "policies must map"),
+    "no policies": (lambda: real({}), "at least one name"),
+    "game": (lambda: play_predictions(Y, P, game="ward", policies=NAMED), "game must be"),  # type: ignore[arg-type]
+    "no truth": (lambda: Ward().truth(DirichletFake((1, 1, 1))), "deal rounds and play"),  # type: ignore[arg-type]
     "direction": (
         lambda: requirement_sweep(Ward(), accuracies=0.8, errors=0, direction="up"),
         "direction must be",
     ),
     "errors": (lambda: requirement_sweep(Ward(), accuracies=0.8, errors=[0, -1]), r"errors\[1\]"),
-    "accuracy": (lambda: requirement_sweep(Ward(), accuracies=1.0, errors=0), "accuracy must lie"),
-    "one class": (lambda: least_accuracy(Ward(), utility=1, error=0, n_classes=1), "n_classes"),
-    "no stakes dealt": (
-        lambda: Capacity().play("trust", Ward().deal(MODEL, 5, rng=0)),
-        "deal has no stakes",
+    "accuracy": (
+        lambda: requirement_sweep(Ward(), accuracies=1.0, errors=0),
+        "accuracy must be strictly",
     ),
 }
 

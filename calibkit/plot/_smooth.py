@@ -1,0 +1,84 @@
+"""The diagram of the smooth calibration error (Błasiok and Nakkiran 2023). Lesson 08."""
+
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from calibkit.errors import SmoothError
+from calibkit.plot import _scale, look
+from calibkit.significance import NullLevel
+
+_STRIP = (-0.20, -0.05)  # where the density stands below the diagram
+_WIDEST = 5.0  # points, where the predictions lie closest
+
+
+def smooth(
+    error: SmoothError,
+    *,
+    null: NullLevel | None = None,
+    ax: Axes | None = None,
+    title: str | None = None,
+    legend: bool | None = None,
+) -> Axes:
+    """Draw the smoothed reliability diagram, broad where predictions are many.
+
+    Parameters
+    ----------
+    error : SmoothError
+        From `calibkit.smooth_calibration_error`, with one view.
+    null : NullLevel, optional
+        Its `null_level`, which the default title then states.
+    ax, title, legend : optional
+        As in `corp`.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Raises
+    ------
+    ValueError
+        If the error is class-wise, or `null` was made for another value.
+
+    Notes
+    -----
+    At each point the means of prediction and event near it, by the kernel, so that a calibrated
+    model lies on the diagonal but for chance. The distance to it, times the density below, adds
+    up to the error. Taught in lesson 08.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from calibkit import plot, smooth_calibration_error
+    >>> ax = plot.smooth(smooth_calibration_error([0, 1, 0, 1], [.2, .3, .4, .9]))
+    >>> ax.get_ylabel()
+    'observed frequency'
+    >>> plt.close(ax.figure)
+    """
+    if len(error.per_view) > 1:
+        raise ValueError("The error is class-wise; draw one class, e.g. with view=0.")
+    if null is not None and null.value != error.value:
+        raise ValueError(f"null is that of the value {null.value:.6g}, not of {error.value:.6g}.")
+    if null is not None and title is None:
+        title = f"smECE {null.value:.4f}; by chance {null.mean:.4f} (95 % below {null.high:.4f})"
+    density = error.density[0] / error.density[0].max()
+    with look.drawing(ax, (4.6, 4.6), title=title, legend=legend) as ax:
+        _scale.frame(ax, _scale.axis_words(error.view), "linear")
+        ax.set_ylim(bottom=_STRIP[0])
+        ax.spines["left"].set_bounds(0, 1)
+        low, high = _STRIP
+        code: dict[str, Any] = {"color": "#9A9A9A", "linewidth": 0, "zorder": 1.2}
+        code["label"] = "density of\nthe predictions"
+        ax.fill_between(error.prob, low, low + (high - low) * density, gid="density", **code)
+        across, up = error.mean_prob[0], error.frequency[0]
+        code = {"color": look.UNDER, "linewidth": 1.0, "zorder": 3, "label": "smoothed frequency"}
+        ax.plot(across, up, gid="curve", **code)
+        ends = (across[:-1], up[:-1]), (across[1:], up[1:])
+        shown = ~np.isnan(ends).any(axis=(0, 1))
+        widths = _WIDEST * np.sqrt((density[:-1] + density[1:]) / 2)[shown]
+        parts = (tuple(values[shown] for values in end) for end in ends)
+        look.lines(ax, *parts, colors=look.UNDER, linewidths=widths, zorder=3.1, gid="mass")
+    chance = null.describe() if null is not None else ""
+    look.remember(ax, ["Smoothed reliability diagram.", error.describe(), chance])
+    return ax

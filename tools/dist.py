@@ -1,0 +1,181 @@
+"""What is published, checked as its users get it: `python dev.py dist`.
+
+Builds the source archive and, from it, the wheel, both into `build/dist`. Their metadata, the
+citation file and the workflows are checked by the tools of those formats. Then the wheel goes into
+an empty environment, away from this checkout: lessons run from it as far as their first exercise,
+and `calibkit audit` judges a file.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections.abc import Iterable
+from pathlib import Path
+
+import calibkit
+from tools import notebook_files as files
+from tools.virtual_environment import (
+    ROOT,
+    Failure,
+    environment,
+    uv,
+    uv_environment,
+    venv_python,
+)
+
+DIST = ROOT / "build" / "dist"
+CHECKERS = ROOT / "build" / "checkers"
+EMPTY = ROOT / "build" / "empty"
+TOOLS = ("build==1.6.1", "twine==7.0.0", "check-jsonschema==0.39.0")
+# What the package is made of; whatever else a wheel carries got in by accident.
+KINDS = {".py", ".js", ".css", ".json", ".npz", ".typed"}
+QUESTIONS = "questions.toml"
+TRIED = ("00", "04", "14")
+AUDIT_SAYS_MISCALIBRATED = 1
+
+
+def done(*words: object, cwd: Path = ROOT, expected: int = 0) -> str:
+    """Run a command and return what it said; raise Failure where its exit code is another."""
+    env = environment() | uv_environment()
+    ran = subprocess.run([str(word) for word in words], cwd=cwd, env=env, capture_output=True)
+    said = (ran.stdout + ran.stderr).decode(errors="replace").strip()
+    if ran.returncode != expected:
+        end = "\n".join(said.splitlines()[-15:])
+        raise Failure(f"{Path(str(words[0])).name} {words[1]} ended with {ran.returncode}:\n{end}")
+    return said
+
+
+def fresh(folder: Path, *packages: object) -> Path:
+    """Make an environment with some packages in it and nothing else; return its interpreter."""
+    python, quick = venv_python(folder), uv()
+    shutil.rmtree(folder, ignore_errors=True)
+    done(sys.executable, "-m", "venv", folder)
+    pip = (
+        [quick, "pip", "install", "--python", python] if quick else [python, "-m", "pip", "install"]
+    )
+    done(*pip, "-q", *packages)
+    return python
+
+
+def build(python: Path, tag: str | None) -> Path:
+    """Build both archives and return the wheel."""
+    version = calibkit.__version__
+    if tag is not None and tag != f"v{version}":
+        raise Failure(f"the tag {tag} is not that of version {version}: v{version}.")
+    shutil.rmtree(DIST, ignore_errors=True)
+    done(python, "-m", "build", "--outdir", DIST)
+    found = sorted(path.name for path in DIST.iterdir())
+    wanted = [f"calibkit-{version}-py3-none-any.whl", f"calibkit-{version}.tar.gz"]
+    if found != wanted:
+        raise Failure(f"built {found} instead of {wanted}.")
+    return DIST / wanted[0]
+
+
+def check_formats(python: Path) -> None:
+    """Ask the tools of each format whether ours is valid."""
+    done(python, "-m", "twine", "check", "--strict", *DIST.iterdir())
+    check = (python.with_name("check-jsonschema"), "--builtin-schema")
+    done(*check, "vendor.citation-file-format", ROOT / "CITATION.cff")
+    done(*check, "vendor.github-workflows", *(ROOT / ".github" / "workflows").glob("*.yml"))
+
+
+def unwanted(names: Iterable[str]) -> list[str]:
+    """Return the members of a wheel that are no part of the package."""
+    return [
+        name
+        for name in names
+        if not (name.startswith("calibkit-") and ".dist-info/" in name)
+        and not (name.startswith("calibkit/") and (kind(name) in KINDS or questions(name)))
+    ]
+
+
+def kind(name: str) -> str:
+    """Return the suffix of a member; that of a bare `.name` is the name."""
+    return "." + name.rpartition(".")[2]
+
+
+def questions(name: str) -> bool:
+    """Tell whether a member holds the questions of a lesson."""
+    return name.startswith("calibkit/lessons/") and name.endswith(QUESTIONS)
+
+
+def check_contents(wheel: Path) -> int:
+    """Compare the wheel with the package's folder; return how many files both have."""
+    with zipfile.ZipFile(wheel) as packed:
+        names = set(packed.namelist())
+    if strange := unwanted(names):
+        raise Failure(f"the wheel carries {strange[:5]}, which is no part of the package.")
+    ours = (path for path in (ROOT / "calibkit").rglob("*") if path.is_file())
+    wanted = {path.relative_to(ROOT).as_posix() for path in ours if path.suffix != ".pyc"}
+    if missing := sorted(wanted - names):
+        raise Failure(f"the wheel lacks {missing[:5]}.")
+    return len(wanted)
+
+
+def first_cells(number: str) -> list[str]:
+    """Return the code of a lesson up to its first exercise."""
+    (path,) = (path for path in files.sources() if path.name.startswith(number))
+    cells = [cell for cell in files.read_source(path).cells if cell.cell_type == "code"]
+    stop = next((i for i, one in enumerate(cells) if "exercise" in files.tags(one)), len(cells))
+    return [cell.source for cell in cells[:stop]]
+
+
+RUN = """
+import json, sys
+from IPython.core.interactiveshell import InteractiveShell
+import matplotlib
+matplotlib.use("agg")
+import calibkit
+assert "site-packages" in calibkit.__file__, calibkit.__file__
+shell = InteractiveShell.instance()
+for source in json.load(open(sys.argv[1], encoding="utf-8")):
+    shell.run_cell(source).raise_error()
+"""
+ROWS = "outcome,score\n" + "".join(
+    f"{int(i % 5 == 0)},{0.5 + i % 9 / 20:.2f}\n" for i in range(600)
+)
+
+
+def try_out(wheel: Path) -> None:
+    """Use the wheel as somebody does who has nothing else."""
+    python = fresh(EMPTY, f"{wheel}[lab]", "-c", ROOT / "constraints.txt")
+    with tempfile.TemporaryDirectory() as name:
+        away = Path(name)
+        for number in TRIED:
+            cells = away / f"{number}.json"
+            cells.write_text(json.dumps(first_cells(number)), encoding="utf-8")
+            done(python, "-c", RUN, cells, cwd=away)
+            print(f"Lesson {number} runs from the wheel.")
+        (away / "predictions.csv").write_text(ROWS, encoding="utf-8")
+        command = python.with_name("calibkit.exe" if os.name == "nt" else "calibkit")
+        words = (command, "audit", "predictions.csv", "--label", "outcome", "--prob", "score")
+        done(*words, "--fail-if", "miscalibrated", cwd=away, expected=AUDIT_SAYS_MISCALIBRATED)
+        print("`calibkit audit` finds a file miscalibrated that is.")
+
+
+def main(arguments: list[str]) -> int:
+    """Build and check; stop at the first fault."""
+    parser = argparse.ArgumentParser(prog="dev.py dist", description=__doc__)
+    parser.add_argument("--tag", help="refuse, unless this is the tag of the version: v0.1.0")
+    chosen = parser.parse_args(arguments)
+    try:
+        python = fresh(CHECKERS, *TOOLS)
+        wheel = build(python, chosen.tag)
+        check_formats(python)
+        print(f"Archives, citation and workflows are valid; {check_contents(wheel)} files packed.")
+        try_out(wheel)
+    except Failure as failure:
+        print(f"\ndev.py dist: {failure}", file=sys.stderr)
+        return 1
+    size = wheel.stat().st_size / 1e6
+    print(f"Ready in {DIST}: {wheel.name} ({size:.1f} MB) and the source archive.")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,161 @@
+"""Runs inside the Python of a page: states of its explorers, and the audit of a file.
+
+The explorers draw through `calibkit.explore._book`, which prepared the page's states; the audit is
+the command `calibkit audit` itself. Texts go in and out as JSON.
+"""
+
+import contextlib
+import csv
+import importlib
+import io
+import json
+import os
+import re
+import shlex
+import shutil
+import tempfile
+import time
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+FOLDER = Path(tempfile.gettempdir(), "calibkit-audit")
+MARKS = ("\t", ";", ",", None)  # between pasted columns; None: any white space
+NUMBER = re.compile(r"[-+]?(\d+[.,]?\d*|[.,]\d+)([eE][-+]?\d+)?")
+EXAMPLE_ROWS = 500
+
+
+# --- explorers -----------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=16)
+def explorer(address: str, start: str) -> Any:
+    """Return an explorer or a quiz by its lesson and name, as the page has it at first."""
+    lesson, _, name = address.partition(":")
+    made = getattr(importlib.import_module(f"calibkit.lessons.{lesson}"), name.replace("-", "_"))()
+    values = json.loads(start)
+    return made.starting_at(**values) if values else made
+
+
+def controls(address: str, start: str) -> Any:
+    """Return the controls with all their values."""
+    from calibkit.explore._book import live_controls
+
+    return live_controls(explorer(address, start))
+
+
+def state(address: str, start: str, places: list[int]) -> Any:
+    """Return picture, alternative text and sentence of one state, and how long it took."""
+    from calibkit.explore._book import live_state
+
+    begun = time.perf_counter()
+    drawn: dict[str, Any] = dict(live_state(explorer(address, start), places))
+    return drawn | {"seconds": round(time.perf_counter() - begun, 3)}
+
+
+def draw(address: str, step: int) -> Any:
+    """Return a draw of a quiz that the page does not hold."""
+    from calibkit.explore._book import live_draw
+
+    return live_draw(explorer(address, "{}"), step)
+
+
+# --- a file --------------------------------------------------------------------------------------
+
+
+def clear() -> str:
+    """Forget the file before; return the folder for the next."""
+    os.chdir("/")
+    shutil.rmtree(FOLDER, ignore_errors=True)
+    (FOLDER / "in").mkdir(parents=True)
+    (FOLDER / "out").mkdir()
+    os.chdir(FOLDER / "in")
+    return str(FOLDER / "in")
+
+
+def columns(name: str, delimiter: str, decimal: str) -> Any:
+    """Return the names of a file's columns, or the sentence that says why there are none."""
+    from calibkit.auditing._pages import plain
+    from calibkit.counts import _sources
+    from calibkit.counts._blocks import Dialect
+
+    try:
+        names = _sources.names(name, Dialect.checked(delimiter or None, decimal or "."))
+    except (ValueError, OSError, ImportError, MemoryError) as error:
+        return {"refused": plain(str(error)) or type(error).__name__}
+    return {"columns": names}
+
+
+def pasted(text: str) -> Any:
+    """Write pasted columns as a CSV file, with names where the first row has only numbers."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    mark = next((m for m in MARKS if all(len(_cells(x, m)) > 1 for x in lines[:20])), ",")
+    rows = [_cells(line, mark) for line in lines]
+    if not rows or len(rows[0]) < 2:
+        return {"refused": "Paste at least two columns, e.g. a label and a probability per line."}
+    if all(NUMBER.fullmatch(word) for word in rows[0]):
+        rows.insert(0, [f"column {number}" for number in range(1, len(rows[0]) + 1)])
+    clear()
+    comma = mark != "," and not any("." in word for row in rows[1:] for word in row)
+    with open("pasted.csv", "w", encoding="utf-8", newline="") as file:
+        for number, row in enumerate(rows):
+            csv.writer(file).writerow(map(_decimal_point, row) if comma and number else row)
+    return {"name": "pasted.csv", **columns("pasted.csv", "", "")}
+
+
+def _cells(line: str, mark: str | None) -> list[str]:
+    cells = line.split() if mark is None else next(csv.reader([line], delimiter=mark))
+    return [cell.strip() for cell in cells]
+
+
+def _decimal_point(word: str) -> str:
+    return word.replace(",", ".") if NUMBER.fullmatch(word) else word
+
+
+def example() -> str:
+    """Return two columns of an over-confident forecaster, to paste."""
+    import numpy as np
+
+    from calibkit.fakes import LogitDistortion
+
+    drawn = LogitDistortion(slope=0.5).sample(EXAMPLE_ROWS, rng=np.random.default_rng(1))
+    rows = zip(drawn.y_true.tolist(), drawn.y_prob.tolist(), strict=True)
+    return "happened,p\n" + "".join(f"{y},{p:.4f}\n" for y, p in rows)
+
+
+def arguments(asked: dict[str, Any]) -> list[str]:
+    """Return the words of the command that asks what the form asks."""
+    words = ["audit"]
+    kind = "logits" if asked.get("logits") else "prob"
+    words += [f"--label={asked['label']}"] if asked.get("label") else []
+    words += [f"--{kind}={name}" for name in asked.get("prob", ())]
+    for name in ("positive", "classes", "group", "delimiter", "decimal", "view", "costs", "title"):
+        words += [f"--{name}={asked[name]}"] if asked.get(name) else []
+    for name, usual in (("bins", "15"), ("seed", "0")):
+        words += [f"--{name}={asked[name]}"] if asked.get(name, "") not in ("", usual) else []
+    return words
+
+
+def audit(asked: dict[str, Any]) -> Any:
+    """Run the command on the file that was chosen; return the report, or the sentence."""
+    from calibkit.cli import main
+
+    out = FOLDER / "out"
+    files = [f"--html={out / 'report.html'}", f"--json={out / 'report.json'}"]
+    words = [*arguments(asked), *files, "--", asked["name"]]
+    said, erred = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(erred):
+        code = main(words)
+    lines = [line.partition(": ")[2] for line in erred.getvalue().splitlines() if ": " in line]
+    notes = [line.removeprefix("note: ").removeprefix("error: ") for line in lines]
+    if code:
+        return {"refused": notes[-1] if notes else "the audit was not made."}
+    named = ["--"] * asked["name"].startswith("-") + [asked["name"]]
+    html, text = ((out / f"report.{kind}").read_text("utf-8") for kind in ("html", "json"))
+    return {
+        "html": html,
+        "json": text,
+        "notes": notes,
+        "headline": json.loads(text)["headline"],
+        "command": shlex.join(["calibkit", *arguments(asked), "--html=report.html", *named]),
+    }

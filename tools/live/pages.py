@@ -1,0 +1,75 @@
+"""Python for the book's own pages: explorers that go live, and the page that audits a file."""
+
+import json
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+PYTHON = "../lite/static/pyodide/"  # as seen from lessons and from the pages of the book
+AUDIT_PAGE = "book/audit_a_file.html"
+COMPRESSED = {"pyodide.asm.wasm": 0.35, "pyodide.asm.js": 0.3}  # what a server makes of them
+CORE = ("pyodide.asm.wasm", "pyodide.asm.js", "python_stdlib.zip")
+
+
+def files_for(lock: dict[str, Any], wanted: Iterable[str]) -> set[str]:
+    """Return the files of packages with all that they depend on."""
+    names: set[str] = set()
+    todo = list(wanted)
+    while todo:
+        name = todo.pop().replace("_", "-")
+        if name not in names:
+            names.add(name)
+            todo += lock["packages"][name]["depends"]
+    return {lock["packages"][name]["file_name"] for name in names}
+
+
+def sizes(python: Path) -> dict[str, int]:
+    """Return what a page loads: megabytes as sent, bytes as they arrive, megabytes for Parquet."""
+    lock: dict[str, Any] = json.loads((python / "pyodide-lock.json").read_text(encoding="utf-8"))
+    base = files_for(lock, ["calibkit"])
+    parquet = files_for(lock, ["pyarrow"]) - base
+
+    def size(names: Iterable[str]) -> int:
+        return sum((python / name).stat().st_size for name in names)
+
+    spared = sum((1 - share) * size([name]) for name, share in COMPRESSED.items())
+    return {
+        "megabytes": round((size([*base, *CORE]) - spared) / 1e6),
+        "bytes": size([*base, *CORE]),
+        "parquet": round(size(parquet) / 1e6),
+    }
+
+
+def with_scripts(html: str, python: dict[str, int], *scripts: str) -> str:
+    """Return a page whose scripts find Python; the looks stand in the head."""
+    said = " ".join(f'data-{name}="{value}"' for name, value in python.items())
+    tags = [f'<script src="../_static/live_python.js" data-python="{PYTHON}" {said}></script>']
+    tags += [f'<script src="../_static/{name}"></script>' for name in scripts]
+    look = '<link rel="stylesheet" href="../_static/live.css">'
+    head, end, body = html.partition("</head>")
+    start, close, rest = body.rpartition("</body>")
+    scripts_last = start + "\n".join(tags) + "\n" + close + rest
+    return f"{head}{look}\n{end}{scripts_last}"
+
+
+def add(site: Path, python: Path, first_visit: int) -> None:
+    """Give Python to the pages of a site that have a use for it.
+
+    Where the site takes packages from another host, the page that audits a file stays without:
+    its policy allows no other host.
+    """
+    shutil.copy(HERE / "in_page.py", site / "_static")
+    lock: dict[str, Any] = json.loads((python / "pyodide-lock.json").read_text(encoding="utf-8"))
+    is_carried = all((python / name).is_file() for name in files_for(lock, lock["packages"]))
+    guess = {"megabytes": first_visit, "bytes": 1_000_000 * first_visit}
+    found = sizes(python) if is_carried else guess
+    for page in sorted((site / "notebooks").glob("[0-9][0-9]_*.html")):
+        html = page.read_text(encoding="utf-8")
+        if "data-explorer=" in html:
+            page.write_text(with_scripts(html, found, "live.js"), encoding="utf-8")
+    page = site / AUDIT_PAGE
+    if page.exists() and is_carried:
+        html = page.read_text(encoding="utf-8")
+        page.write_text(with_scripts(html, found, "audit_page.js"), encoding="utf-8")

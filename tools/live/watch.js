@@ -1,0 +1,109 @@
+// What JupyterLite does not say: why Python does not start, that storage is full, that a lesson is
+// open twice. One sentence each, above the lesson; nothing is changed.
+(() => {
+  const patience = window.ckPatience ?? 60; // seconds
+  const folder = new URL("../static/pyodide/", location.href);
+
+  const say = (text) => {
+    let bar = document.getElementById("ck-watch");
+    if (!bar) {
+      bar = document.createElement("div");
+      bar.id = "ck-watch";
+      bar.setAttribute("role", "status");
+      bar.style =
+        "position:fixed;z-index:10000;bottom:0;left:0;right:0;padding:.6em 3em .6em 1em;" +
+        "background:#fff8dc;color:#222;border-top:2px solid #b8860b;font:15px/1.4 sans-serif";
+      const close = document.createElement("button");
+      close.textContent = "×";
+      close.setAttribute("aria-label", "Close");
+      close.style = "position:absolute;right:1em;top:.5em;font-size:1.1em";
+      close.onclick = () => bar.remove();
+      bar.append(close);
+      document.body.append(bar);
+    }
+    const line = document.createElement("div");
+    line.textContent = text;
+    bar.prepend(line);
+  };
+
+  // No kernel yet, or a cell that waits for it.
+  const stuck = () => {
+    const shown = document.querySelector(".jp-Notebook-ExecutionIndicator");
+    const prompts = [...document.querySelectorAll(".jp-InputPrompt")];
+    return !["idle", "busy"].includes(shown?.dataset.status) ||
+      prompts.some((prompt) => prompt.textContent.includes("*"));
+  };
+
+  const hex = (buffer) =>
+    [...new Uint8Array(buffer)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+
+  // What the first cell of a lesson needs, with all that it depends on.
+  const needed = (packages) => {
+    const names = new Set();
+    const todo = ["calibkit", "pyodide-kernel", "micropip"];
+    while (todo.length) {
+      const name = todo.pop().replaceAll("_", "-");
+      if (names.has(name) || !packages[name]) continue;
+      names.add(name);
+      todo.push(...packages[name].depends);
+    }
+    return [...names].sort().map((name) => packages[name]);
+  };
+
+  // The first file that Python needs and cannot get, as a sentence; nothing where all is well.
+  const fault = async () => {
+    const lock = await fetch(new URL("pyodide-lock.json", folder)).then((found) => found.json());
+    for (const { file_name: name, sha256 } of needed(lock.packages)) {
+      const found = await fetch(new URL(name, folder));
+      if (!found.ok) return `${name} is not on the server. Please tell who publishes this site.`;
+      const sum = hex(await crypto.subtle.digest("SHA-256", await found.arrayBuffer()));
+      if (sum !== sha256)
+        return `${name} arrived damaged. Reload the page with Ctrl+Shift+R to load it anew.`;
+    }
+    return "";
+  };
+
+  const wait = async () => {
+    if (!stuck()) return;
+    const found = await fault().catch(() => "the server does not answer. Look at your connection.");
+    if (found) say(`Python cannot start: ${found} Your work in this browser is kept.`);
+    else if (stuck()) say("Python is still at work, longer than usual. You can read on meanwhile.");
+  };
+
+  const space = async () => {
+    const { quota, usage } = await navigator.storage.estimate();
+    if (quota - usage > 5e6) return;
+    clearInterval(looking);
+    say(
+      "This browser's storage is nearly full, so your work may not be kept. Take it home with " +
+        "File > Download, then free space in the browser's settings.",
+    );
+  };
+
+  const twice = () => {
+    const tabs = new BroadcastChannel("ck " + location.pathname + location.search);
+    const told = () =>
+      say("This lesson is open in another tab. Work in one of them: what is saved last is kept.");
+    tabs.onmessage = ({ data }) => {
+      if (data === "opened") tabs.postMessage("here too");
+      told();
+    };
+    tabs.postMessage("opened");
+  };
+
+  let looking;
+  const start = () => {
+    if (typeof WebAssembly === "undefined") {
+      say("This browser cannot run Python: it has no WebAssembly. Any current browser has it.");
+      return;
+    }
+    twice();
+    setTimeout(wait, 1000 * patience);
+    if (navigator.storage?.estimate) {
+      looking = setInterval(space, 30000);
+      space();
+    }
+  };
+  if (document.body) start();
+  else addEventListener("DOMContentLoaded", start);
+})();
