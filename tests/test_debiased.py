@@ -303,6 +303,7 @@ def test_resampling_by_loops(norm):
     allowed = 4 * np.std(drawn) * np.sqrt(1 / 1000 + 1 / 3000)
     assert found.value == pytest.approx(2 * plain - np.mean(drawn), abs=allowed)
     assert found.plain == pytest.approx(plain, abs=1e-12)
+    assert found.per_view == pytest.approx([found.value], abs=1e-12)
     assert np.isnan([found.squared, found.plain_squared]).all()
     assert found.name in found.describe().lower()
 
