@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from calibkit import cli, doctor
-from calibkit.auditing import audit
+from calibkit.auditing import AuditSettings, audit
 from calibkit.auditing.report import CODES
 from calibkit.cli import main
 from calibkit.fakes import LogitDistortion
@@ -188,7 +188,8 @@ def test_a_large_file_is_counted_in_a_stream(
     rng = np.random.default_rng(0)
     prob = rng.random(130_000)
     np.savez("log.npz", y=(rng.random(130_000) < prob**1.2).astype(np.int8), p=prob)
-    monkeypatch.setattr(cli, "AuditSettings", lambda bins: _quick(bins))
+    shared, quick = cli._shared, AuditSettings(n_draws=99, n_resamples=50, repairs=())
+    monkeypatch.setattr(cli, "_shared", lambda options: shared(options) | {"settings": quick})
     assert run("log.npz", *USUAL, "--memory-limit", "1", "--fail-if", "over-forecast") == 1
     out, err = capsys.readouterr()
     assert "counting them in a stream" in err
@@ -196,12 +197,6 @@ def test_a_large_file_is_counted_in_a_stream(
     assert "Random sample of 100,000 rows" in out
     assert run("log.npz", *USUAL, "--large") == 0
     assert capsys.readouterr().out == out
-
-
-def _quick(bins: int) -> Any:
-    from calibkit.auditing import AuditSettings
-
-    return AuditSettings(bins=bins, n_draws=99, n_resamples=50, repairs=())
 
 
 @pytest.mark.parametrize("kind", ["csv", "npz"])

@@ -1,6 +1,7 @@
 """Models compared on the same rows: numbers by hand, coverage, words, pages, hostile input."""
 
 import json
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -140,6 +141,15 @@ def test_infinite_log_loss_is_said_and_decides() -> None:
     both = compare(y, {"zero": zero, "too": zero**1.01}, **QUICK)
     assert row(both, "log loss")["verdict"] == "not separated"
     assert "zero and too called impossible" in both.headline
+    other = models["fair"].copy()
+    other[np.flatnonzero(y == 1)[-1]] = 0.0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        apart = compare(y, {"zero": zero, "other": other}, **QUICK)
+        pair = {"zero": zero, "other": other}
+        many = compare_stream(_cut(y, pair, [400]), list(pair), sample=200, **QUICK)
+    for one in (apart, many):
+        assert row(one, "log loss")["verdict"] == "not separated"
     assert found.to_dict()["differences"][0]["value"] is None
 
 

@@ -274,8 +274,8 @@ class _Sums:
     ) -> paired.Change:
         first, value = (float(self.scores[key][model]) / self.n for model in (0, other))
         up, down = int(self.up[key][other]), int(self.down[key][other])
-        total = float(self.scores[key][other] - self.scores[key][0])
-        ends, rule = paired.NONE, paired.rule_of(self.count, costs)
+        total, ends = (value - first) * self.n, paired.NONE
+        rule = paired.rule_of(self.count, costs)
         if np.isfinite(total) and not rule.refuses(key, up, down, total):
             mean = value - first
             spread = max(float(self.squares[key][other]) / self.n - mean**2, 0.0)

@@ -127,7 +127,8 @@ class Rule(NamedTuple):
         return self.few or up + down < FEWEST or (key == "cost" and one_sided)
 
     def refuses_rows(self, key: str, apart: FloatVector) -> bool:
-        return self.refuses(key, int((apart > 0).sum()), int((apart < 0).sum()), float(apart.sum()))
+        total = float(apart.sum()) if key == "cost" else 0.0  # losses may be infinite
+        return self.refuses(key, int((apart > 0).sum()), int((apart < 0).sum()), total)
 
 
 def rule_of(count: NDArray[np.intp], costs: FloatVector | None) -> Rule:
