@@ -313,8 +313,8 @@ class TestCrossValidation:
     @pytest.mark.parametrize(
         ("options", "message"),
         [
-            ({"kind": "equal"}, "kind must be one of"),
-            ({"rule": "quantile"}, "rule must be one of"),
+            ({"kind": "equal"}, "kind must be"),
+            ({"rule": "quantile"}, "rule must be"),
             ({"max_bins": 0}, "max_bins must be a whole number"),
             ({"max_bins": 4.0}, "max_bins must be a whole number"),
             ({"cv": 1}, "cv must be a whole number of at least 2"),
