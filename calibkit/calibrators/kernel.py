@@ -45,7 +45,7 @@ class KernelDensityCalibrator(Calibrator):
     sums over all pairs by less than 0.0001, at the narrowest by less than 0.002. The authors'
     program sets the densities to 0 outside the *open* interval (0, 1), so at 0 and 1 its map
     repeats the grid point before; here they are points like any other. Zhang, Kailkhura and Han
-    (2020).
+    (2020). Lesson 07 teaches other smooth maps.
 
     Examples
     --------

@@ -95,7 +95,7 @@ class SplineCalibrator(Calibrator):
     predictions than knots the smallest heights that fit are used. Differences from the authors'
     program: the curve starts at (0, 0) and ends at k / n = 1 (it spreads k = 1, ..., n over [0,
     1]). And between two predictions it swaps the weights of the two neighbours, which makes a map
-    with n teeth. Gupta et al. (2021).
+    with n teeth. Gupta et al. (2021). Lesson 07 teaches other smooth maps.
 
     Examples
     --------

@@ -33,7 +33,7 @@ class EstimatorCalibrator(Calibrator):
     Notes
     -----
     ``predict_proba`` is used where it exists, else ``predict``. If only one label occurs and the
-    estimator has learned one class, the map is constant.
+    estimator has learned one class, the map is constant. Lesson 05 teaches fits on test data.
 
     Examples
     --------
