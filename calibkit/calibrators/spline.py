@@ -89,7 +89,7 @@ class SplineCalibrator(Calibrator):
     their share of the axis. With fewer predictions than knots the smallest heights that fit are
     used. The authors' program spreads k = 1, ..., n over [0, 1]; here the curve starts at (0, 0).
     It also swaps the weights of the two neighbours between predictions, which makes a map with n
-    teeth. Gupta et al. (2021).
+    teeth. Gupta et al. (2021). Lesson 07 teaches other smooth maps.
 
     Examples
     --------

@@ -28,7 +28,7 @@ class EstimatorCalibrator(Calibrator):
     -----
     ``predict_proba`` is used where it exists, else ``predict``. If only one label occurs and the
     estimator has learned one class, the map is constant. Where it returns no finite number,
-    ``curve`` is a ValueError.
+    ``curve`` is a ValueError. Lesson 05 teaches fits on test data.
 
     Examples
     --------

@@ -152,7 +152,7 @@ class Calibrated(_OnFolds):
     -----
     A calibrator fitted to the data that the classifier was trained on learns how well the
     classifier remembers. Platt (1999) section 2.1 for the folds; Niculescu-Mizil and Caruana
-    (2005).
+    (2005). Lesson 10 teaches the maps that it wraps.
 
     Examples
     --------
@@ -279,7 +279,7 @@ class CrossVennAbers(_OnFolds):
     -----
     Classes are calibrated one against the others, and rows are divided by their sum. The guarantee
     of `VennAbers` holds for each fold, not for what is joined. Vovk, Petej and Fedorova (2015)
-    section 4.
+    section 4. Lesson 11 teaches `VennAbers`.
 
     Examples
     --------

@@ -43,7 +43,7 @@ class StructuredMatrixScaling(Wrapper):
     precision and without another package. Here probabilities are cut to single precision, rows are
     divided by their sum, and the temperature comes from a mixture with the uniform prediction. So
     results agree to about 1e-3 only when rows are put in another order. Berta, Holzmüller, Jordan
-    and Bach (2026).
+    and Bach (2026). Lesson 12 names it beside its rivals.
 
     Examples
     --------
