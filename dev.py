@@ -213,8 +213,8 @@ STAGES: dict[str, tuple[str, Callable[[], int]]] = {
 }
 # Only when asked for: it fetches a hundred megabytes and takes ten minutes.
 NAMED_ONLY = ("live",)
-# With `--long` too: what other stages see in another way, or what rarely changes.
-LONG = ("nbval", "floors", "node")
+# With `--long` too: what rarely changes.
+LONG = ("floors", "node")
 LONG_STAGES: dict[str, Callable[[], int]] = {
     "unit": unit_tests,
     "browser": lambda: browser_tests("browser"),

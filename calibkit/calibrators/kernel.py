@@ -39,8 +39,8 @@ class KernelDensityCalibrator(Calibrator):
     straight. If the zeros have no spread, the rule takes that of all predictions. Sums are taken on
     a grid: from a bandwidth of 0.01 on the map is within 0.0001 of the sums over all pairs, at the
     narrowest within 0.002. The authors' program sets the densities to 0 outside the *open* interval
-    (0, 1); here 0 and 1 are points like any other. Zhang, Kailkhura and Han (2020). Lesson 07 teaches
-    other smooth maps.
+    (0, 1); here 0 and 1 are points like any other. Zhang, Kailkhura and Han (2020). Lesson 07
+    teaches other smooth maps.
 
     Examples
     --------
