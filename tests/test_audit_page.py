@@ -16,8 +16,10 @@ from audit_cases import make
 
 from calibkit import plot
 from calibkit.auditing import AuditReport, AuditSettings, audit
+from calibkit.auditing._html import draw
 from calibkit.auditing._pages import write_whole
 from calibkit.auditing.report import LIGHTS
+from calibkit.fakes import LogitDistortion
 
 QUICK = AuditSettings(n_draws=99, n_resamples=50)
 HOSTILE = [
@@ -149,6 +151,31 @@ def test_figures_leave_matplotlib_as_it_was(hostile: AuditReport) -> None:
     hostile.to_html()
     assert dict(mpl.rcParams) == before
     assert plt.get_fignums() == open_before
+
+
+def test_the_diagram_has_the_map_that_lies_nearer_to_the_truth_than_bins() -> None:
+    fake = LogitDistortion(slope=0.5)
+    sample = fake.sample(2000, rng=3)
+    found = audit(sample.y_true, sample.y_prob, settings=QUICK)
+    across, up = found.evidence.fitted_map() or ((), ())
+    (line,) = [one for one in draw(found)["reliability"].axes[0].lines if one.get_gid() == "map"]
+    np.testing.assert_array_equal(line.get_data(), (across, up))
+    table = found.evidence.band.table
+    inside = np.digitize(sample.y_prob, table.edges[1:-1])
+    of_bins = np.abs(table.frequency[inside] - fake.true_map(sample.y_prob)).mean()
+    of_map = np.abs(np.interp(sample.y_prob, across, up) - fake.true_map(sample.y_prob)).mean()
+    assert of_map < 0.5 * of_bins
+
+
+@pytest.mark.parametrize(
+    ("n", "digits", "events"), [(200, 9, 200), (3000, 1, 3000), (400, 9, 5), (21_000, 9, 21_000)]
+)
+def test_a_map_that_would_say_nothing_is_not_drawn(n: int, digits: int, events: int) -> None:
+    """Too few rows, too few different predictions, hardly an event, too many rows."""
+    sample = LogitDistortion(slope=1.0).sample(n, rng=0)
+    prob = np.round(sample.y_prob, digits)
+    label = np.where(np.cumsum(sample.y_true) <= events, sample.y_true, 0)
+    assert audit(label, prob, settings=QUICK).evidence.fitted_map() is None
 
 
 def test_plots_draw_on_axes_that_are_given(hostile: AuditReport) -> None:

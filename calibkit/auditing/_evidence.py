@@ -13,6 +13,7 @@ from calibkit.auditing._redraws import TOP, JointTest, ViewTest, joint_test
 from calibkit.auditing._rows import Impossible, Rows, count_impossible
 from calibkit.auditing.settings import AuditSettings
 from calibkit.errors import expected_calibration_error
+from calibkit.piecewise import PiecewiseLinear
 from calibkit.reliability import BinTable
 from calibkit.significance import (
     BootstrapInterval,
@@ -22,6 +23,7 @@ from calibkit.significance import (
     consistency_band,
     null_level,
 )
+from calibkit.views import BinaryProblem, binary_problem
 
 POWER = 0.9
 FEWEST_SURPRISES = 10  # expected, sum of p (1 - p), below which limit laws are empty words
@@ -29,6 +31,9 @@ _PRECISION = 0.01
 _NUMBERS = 40_000_000  # random numbers for a bootstrap; larger data get fewer resamples
 _SIDE = 2.0  # a z beyond which a side is named
 TEST = "level-slope-bins test"
+# Rows for which the diagram has a fitted map; how many of them must have each label, and how many
+# different predictions there must be.
+_FEWEST, _MOST, _EACH, _DIFFERENT = 300, 20_000, 10, 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +85,22 @@ class Evidence:
     error: BootstrapInterval  # expected calibration error in the first view, with its interval
     null: NullLevel  # what a calibrated model would show
     band: ConsistencyBand  # diagram of the view in focus, with a simultaneous band
+    problem: BinaryProblem  # that view's predictions and labels
+
+    def fitted_map(self) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+        """Return points of the PL3 map of the view in focus, nearer to the truth than bins.
+
+        On clones of networks its distance from the true map is half of that of 15 bins or less
+        (lesson 11). None where there are too few rows for it, so many that bins do as well, or so
+        few different predictions that a line between them would say nothing.
+        """
+        label, prob = self.problem.label, self.problem.prob
+        if not _FEWEST <= len(prob) <= _MOST or min(label.sum(), (1 - label).sum()) < _EACH:
+            return None
+        across = np.unique(np.quantile(prob, np.linspace(0, 1, 301), method="nearest"))
+        if len(across) < _DIFFERENT:
+            return None
+        return across, PiecewiseLinear("logit").fit(prob, label).calibrate(across)
 
     def seen(self, names: Sequence[str], focus: str, settings: AuditSettings) -> "Seen":
         """Return what the answers say of it; `names` are the views in words."""
@@ -193,8 +214,9 @@ def evidence_of(
     loudest = min(test.views, key=lambda view: (view.p_value, -abs(view.z_level)))
     focus = first if not found or first.p_value <= settings.alpha else loudest
     label, prob, number = rows.label, rows.prob, resamples(settings, rows.n)
+    shown = given_view(rows, focus.view)
     options: Any = {"view": given_view(rows, first.view), "bins": settings.bins}
-    of_band: Any = {"view": given_view(rows, focus.view), "rng": np.random.default_rng(seeds[3])}
+    of_band: Any = {"view": shown, "rng": np.random.default_rng(seeds[3])}
     of_band |= {"level": 1 - settings.alpha, "simultaneous": True, "n_draws": number}
     of_error: Any = options | {"level": settings.level, "n_resamples": number}
     ece, seed, draw = expected_calibration_error, int(seeds[1]), int(seeds[2])
@@ -205,6 +227,7 @@ def evidence_of(
         error=bootstrap_interval(ece, label, prob, rng=seed, **of_error),
         null=null_level(ece, label, prob, n_draws=number, rng=draw, **options),
         band=consistency_band(label, prob, bins=settings.bins, **of_band),
+        problem=binary_problem(label, prob, view=shown),
     )
 
 
