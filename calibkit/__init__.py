@@ -14,45 +14,45 @@ Maps that repair stand in `calibkit.calibrators` and `calibkit.multiclass`. Figu
 are imported on purpose: ``from calibkit import plot``, ``from calibkit.lessons import lesson04``.
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from calibkit._validation import CalibrationWarning
-from calibkit.bins import Distinct, EqualMass, EqualWidth, FixedEdges, Pava, PavaBC
-from calibkit.errors import (
-    CalibrationError,
-    DebiasedError,
-    adaptive_calibration_error,
-    average_calibration_error,
-    calibration_error,
-    class_wise_calibration_error,
-    debiased_calibration_error,
-    expected_calibration_error,
-    lp_calibration_error,
-    marginal_calibration_error,
-    maximum_calibration_error,
-    root_mean_square_calibration_error,
-    smooth_calibration_error,
-    top_label_calibration_error,
-)
-from calibkit.reliability import BinTable, reliability_table, reliability_tables
-from calibkit.scores import brier_decomposition, brier_score, log_loss
-from calibkit.significance import (
-    adaptive_test,
-    bootstrap_interval,
-    consistency_band,
-    cox_test,
-    cumulative_differences,
-    general_calibration_error,
-    hosmer_lemeshow,
-    kernel_calibration_error,
-    null_level,
-    spiegelhalter,
-    test_based_calibration_error,
-)
-from calibkit.views import binary_problem, binary_problems
-
 if TYPE_CHECKING:
+    from calibkit._validation import CalibrationWarning
     from calibkit.auditing import audit, compare
+    from calibkit.bins import Distinct, EqualMass, EqualWidth, FixedEdges, Pava, PavaBC
+    from calibkit.errors import (
+        CalibrationError,
+        DebiasedError,
+        adaptive_calibration_error,
+        average_calibration_error,
+        calibration_error,
+        class_wise_calibration_error,
+        debiased_calibration_error,
+        expected_calibration_error,
+        lp_calibration_error,
+        marginal_calibration_error,
+        maximum_calibration_error,
+        root_mean_square_calibration_error,
+        smooth_calibration_error,
+        top_label_calibration_error,
+    )
+    from calibkit.reliability import BinTable, reliability_table, reliability_tables
+    from calibkit.scores import brier_decomposition, brier_score, log_loss
+    from calibkit.significance import (
+        adaptive_test,
+        bootstrap_interval,
+        consistency_band,
+        cox_test,
+        cumulative_differences,
+        general_calibration_error,
+        hosmer_lemeshow,
+        kernel_calibration_error,
+        null_level,
+        spiegelhalter,
+        test_based_calibration_error,
+    )
+    from calibkit.views import binary_problem, binary_problems
 
 __version__ = "0.1.0"
 
@@ -102,10 +102,25 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    # The audit needs rooms from every floor: they are imported when it is first asked for.
-    if name in ("audit", "compare"):
-        from calibkit import auditing
+# Where those names live, `auditing` last: it needs rooms from every floor.
+_ROOMS = ("_validation", "bins", "errors", "reliability", "scores", "significance", "views")
+_ROOMS += ("auditing",)
 
-        return getattr(auditing, name)
+
+def __getattr__(name: str) -> Any:
+    # Imported when first asked for: the command can be interrupted before numpy has loaded.
+    if name in __all__:
+        rooms = (import_module(f"{__name__}.{room}") for room in _ROOMS)
+        globals()[name] = found = next(getattr(r, name) for r in rooms if hasattr(r, name))
+        return found
+    if not name.startswith("__"):
+        try:
+            return import_module(f"{__name__}.{name}")
+        except ModuleNotFoundError as error:
+            if error.name != f"{__name__}.{name}":
+                raise
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *__all__]
