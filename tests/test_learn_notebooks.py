@@ -30,11 +30,13 @@ def one_line(text: str) -> str:
 
 @lessons(LESSONS)
 def test_the_page_shows_the_hints_of_the_package(path: Path) -> None:
-    """No more and no less, each once, below its exercise and in order."""
+    """No more and no less, each once, below its exercise and in its order."""
     assert list(hint_problems(path)) == []
     shown = [one_line(words) for words in BLOCK.findall(path.read_text(encoding="utf-8"))]
-    checks = open_lesson(path.stem[:2]).checks.values()
-    assert shown == [one_line(hint) for check in checks for hint in check.hints]
+    checks = open_lesson(path.stem[:2]).checks
+    order = re.findall(r"(?m)^### Exercise (\d+\.\d+)\b", path.read_text(encoding="utf-8"))
+    assert sorted(order) == sorted(checks)
+    assert shown == [one_line(hint) for name in order for hint in checks[name].hints]
 
 
 PAGE = """\

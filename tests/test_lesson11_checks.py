@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.isotonic import IsotonicRegression
 
 import calibkit as ck
-from book.experiments import pseudo_real
+from book.experiments import compared, pseudo_real
 from book.experiments.pseudo_real import result as results
 from calibkit.calibrators import (
     HistogramBinning,
@@ -356,7 +356,7 @@ def test_the_table_of_what_to_use_has_the_figures_of_the_study() -> None:
     assert f"{len(rows)} data sets" in text
 
     def off(name: str, n: int, raw: bool, measure: Any = results.map_distance) -> str:
-        table = results.distances(rows, measure, raw=raw).where(results.at(n))
+        table = results.distances(rows, measure, raw=raw).where(compared.at(n))
         return f"{1000 * table.mean(name):.0f} ± {1000 * table.standard_error(name):.0f}"
 
     pl3, pl, bins = "PL3^CE rule", "PL^CE rule", "EW15"
@@ -372,7 +372,7 @@ def test_the_table_of_what_to_use_has_the_figures_of_the_study() -> None:
     many = [off(name, 10_000, False, results.error_distance) for name in (pl3, "ES15", bins)]
     assert [value.split()[0] for value in many] == ["3", "3", "3"]
     picks = results.rankings(rows, results.picks_the_best, higher=True)
-    best = {n: picks.where(results.at(n)) for n in (1000, 10_000)}
+    best = {n: picks.where(compared.at(n)) for n in (1000, 10_000)}
     shares = {n: round(5 * table.mean(table.best())) for n, table in best.items()}
     assert shares == {1000: 2, 10_000: 3}
     assert "in 2 of 5 draws with 1,000 rows, in 3 of 5 at best with 10,000" in text

@@ -75,7 +75,7 @@ class TestWithoutThePackage:
 
     def test_docstring(self):
         text = inspect.getdoc(StructuredMatrixScaling)
-        assert "probmetrics" in text and "maps" in text and "lesson 11" in text
+        assert "probmetrics" in text and "maps" in text and "Lesson 12" in text
 
 
 class TestWithThePackage:

@@ -250,7 +250,7 @@ def _notes(
         f"Error: expected calibration error in {evidence.band.table.bins}, "
         f"{100 * settings.level:g} % bootstrap interval ({evidence.error.method}, "
         f"{len(evidence.error.draws):,} resamples). In trials 90 % intervals held the truth in 86 "
-        "to 97 of 100 files; in 86.8 where all logits were shifted by 0.3 (2,000 rows).",
+        "to 97 of 100 files; in 88.6 where all logits were shifted by 0.3 (2,000 rows).",
         f"Band: simultaneous, {100 * evidence.band.level:g} %, from redraws of the labels.",
         f"Repairs: {settings.folds} folds; the simplest candidate within one standard error of "
         "the best, if the interval of its gain lies above 0.",
