@@ -103,8 +103,8 @@ __all__ = [
 
 
 # Where those names live, `auditing` last: it needs rooms from every floor.
-_ROOMS = ("_validation", "bins", "errors", "reliability", "scores", "significance", "views")
-_ROOMS += ("auditing",)
+_ROOMS = ["_validation", "bins", "errors", "reliability", "scores", "significance", "views"]
+_ROOMS += ["auditing"]
 
 
 def __getattr__(name: str) -> Any:

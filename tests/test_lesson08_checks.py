@@ -106,7 +106,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (lambda k, n, p: 0.3, "one p-value per probability"),
         (lambda k, n, p: None, "one p-value per probability"),
         (lambda k, n, p: by_sums(k, n, p)[:, None], "a table of one column"),
-        (lambda k, n, p: by_sums(k, n, p) + 6e-5, "p-value 0.0030, not 0.0031"),
+        (lambda k, n, p: by_sums(k, n, p) + 6e-5, "has the p-value 0."),
         (lambda k, n: None, "your function raised"),
         (0.05, "a function"),
     ],

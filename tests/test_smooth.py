@@ -8,6 +8,7 @@ from helpers import binary_data, class_data, golden, golden_data
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize
+from scipy.integrate import trapezoid
 
 import calibkit as ck
 from calibkit import smooth_calibration_error
@@ -29,7 +30,7 @@ def by_rows(labels: Any, prob: Any, width: float) -> float:
         for turn in range(-1 - int(4 * width), 2 + int(4 * width)):
             for image in (p + 2 * turn, -p + 2 * turn):
                 total += (p - y) * np.exp(-(((at - image) / width) ** 2) / 2)
-    return float(np.trapezoid(np.abs(total), at) / (np.sqrt(2 * np.pi) * width * len(prob)))
+    return float(trapezoid(np.abs(total), at) / (np.sqrt(2 * np.pi) * width * len(prob)))
 
 
 @pytest.mark.parametrize("width", [0.002, 0.01, 0.05, 0.3, 2.0])
@@ -89,6 +90,12 @@ def test_it_moves_little_where_predictions_move_little(
     moved = np.clip(prob + 0.02 * np.random.default_rng(seed).normal(size=len(prob)), 0, 1)
     one, other = (smooth_calibration_error(labels, p, bandwidth=width).value for p in (prob, moved))
     assert abs(one - other) <= np.abs(prob - moved).mean() * (1 + STEEP / width) + 1e-4
+
+
+@pytest.mark.parametrize("prob", [1 / 2048, 3e-4, 1e-5, 1e-9, 1e-300])
+def test_a_single_small_mistake_is_the_error(prob: float) -> None:
+    """Narrower than a cell of the grid, where a kernel rings."""
+    assert smooth_calibration_error([0], [prob]).value == pytest.approx(prob, rel=1e-4)
 
 
 @given(ROWS)
@@ -168,8 +175,8 @@ def test_the_curves_are_those_of_the_error() -> None:
     labels, prob = binary_data(3000, exponent=1.6)
     found = smooth_calibration_error(labels, prob, bandwidth=0.05)
     gap = found.mean_prob[0] - found.frequency[0]
-    assert np.trapezoid(found.density[0], found.prob) == pytest.approx(1, abs=1e-6)
-    area = np.trapezoid(found.density[0] * np.abs(gap), found.prob)
+    assert trapezoid(found.density[0], found.prob) == pytest.approx(1, abs=1e-6)
+    area = trapezoid(found.density[0] * np.abs(gap), found.prob)
     assert area == pytest.approx(found.value, abs=1e-5)
 
 

@@ -97,7 +97,8 @@ class Evidence:
         label, prob = self.problem.label, self.problem.prob
         if not _FEWEST <= len(prob) <= _MOST or min(label.sum(), (1 - label).sum()) < _EACH:
             return None
-        across = np.unique(np.quantile(prob, np.linspace(0, 1, 301), method="nearest"))
+        ranks = np.linspace(0, 1, 301)
+        across = np.asarray(np.unique(np.quantile(prob, ranks, method="nearest")), dtype=np.float64)
         if len(across) < _DIFFERENT:
             return None
         return across, PiecewiseLinear("logit").fit(prob, label).calibrate(across)

@@ -204,6 +204,8 @@ def _fixed_point(waves: FloatVector) -> float:
     if high == 0:
         return 0.0
     high *= 1 + 1e-9  # where the bandwidth changes nothing, this end too must lie on its side
+    while _area(waves, high) > high:  # a kernel narrower than a cell overshoots beside it
+        high *= 2
     return float(brentq(lambda s: _area(waves, s) - s, 0.0, high, xtol=1e-14))
 
 
