@@ -1,5 +1,6 @@
 """What all tests share: paths, optional resources, a fixed set-up for drawing and searching."""
 
+import contextlib
 import functools
 import http.server
 import importlib.util
@@ -50,6 +51,17 @@ class _Quiet(http.server.SimpleHTTPRequestHandler):
 
     def log_message(self, *arguments: object) -> None:
         """Keep the test's output free of requests."""
+
+
+@contextlib.contextmanager
+def served(folder: Path) -> Iterator[str]:
+    """Serve a folder from this machine; the address is given."""
+    handler = functools.partial(_Quiet, directory=str(folder))
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
 
 
 def browser_path() -> str | None:
@@ -135,12 +147,8 @@ def site() -> Iterator[str]:
     folder = ROOT / "book" / "_build" / "html"
     if not (folder / "index.html").exists():
         pytest.skip("the book has not been built: python dev.py book")
-    handler = functools.partial(_Quiet, directory=str(folder))
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    server.server_close()
+    with served(folder) as address:
+        yield address
 
 
 @pytest.fixture

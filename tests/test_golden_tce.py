@@ -7,6 +7,7 @@ import pytest
 from helpers import golden
 from scipy.special import expit, logit
 
+from book.experiments.tce import printed
 from calibkit import bins, significance
 from calibkit.fakes.gaussian import GaussianDiscriminant
 
@@ -107,18 +108,7 @@ def simulated(made_for: float, deployed: float) -> tuple[Any, Any]:
     return data[3], expit(intercept + slope * np.ravel(data[2]))
 
 
-# trained for, used at, per cent with PAVA-BC, per cent with ten equal-mass bins, ECE, ACE
-TABLE_2 = [
-    (0.5, 0.5, 7.2833, 10.8833, 0.0138, 0.0150),
-    (0.5, 0.4, 96.1, 96.4667, 0.0963, 0.0951),
-    (0.5, 0.6, 98.8333, 98.9333, 0.1097, 0.1096),
-    (0.01, 0.01, 3.4, 0.1833, 0.0017, 0.0031),
-    (0.01, 0.0, 95.5, 68.7333, 0.0094, 0.0094),
-    (0.01, 0.02, 92.3167, 89.7333, 0.0139, 0.0139),
-]
-
-
-@pytest.mark.parametrize("row", TABLE_2, ids=lambda row: f"{row[0]} to {row[1]}")
+@pytest.mark.parametrize("row", printed.TABLE_2, ids=lambda row: f"{row[0]} to {row[1]}")
 def test_table_2(row: tuple[float, ...]) -> None:
     label, prob = simulated(row[0], row[1])
     assert percent(label, prob, None) == pytest.approx(row[2], abs=5e-5)

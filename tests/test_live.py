@@ -1,15 +1,12 @@
 """The lessons in the reader's browser: official files only, every lesson runs, nothing is lost."""
 
-import functools
 import hashlib
-import http.server
 import io
 import json
 import os
 import re
 import subprocess
 import tarfile
-import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,7 +15,7 @@ from typing import Any
 
 import nbformat
 import pytest
-from conftest import _Quiet  # the server that writes no log
+from conftest import served
 
 from tools.live import compiled, pins, pyodide
 from tools.live import site as live
@@ -208,23 +205,19 @@ def watched(browser: Any, tmp_path: Path) -> Iterator[Any]:
     }.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(data)
-    handler = functools.partial(_Quiet, directory=str(tmp_path))
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
     context = browser.new_context()
     context.add_init_script("window.ckPatience = 0.1")
+    with served(tmp_path) as host:
 
-    def opened(script: str = "") -> Any:
-        page = context.new_page()
-        if script:
-            page.add_init_script(script)
-        page.goto(f"http://127.0.0.1:{server.server_port}/lite/notebooks/index.html?path=04.ipynb")
-        return page
+        def opened(script: str = "") -> Any:
+            page = context.new_page()
+            if script:
+                page.add_init_script(script)
+            page.goto(f"{host}/lite/notebooks/index.html?path=04.ipynb")
+            return page
 
-    yield opened, folder / "static" / "pyodide"
-    context.close()
-    server.shutdown()
-    server.server_close()
+        yield opened, folder / "static" / "pyodide"
+        context.close()
 
 
 @pytest.mark.browser
@@ -305,12 +298,8 @@ def test_a_lesson_runs_and_prints_what_the_desktop_prints(lesson: Path) -> None:
 def pages() -> Iterator[str]:
     """Serve the site below a sub-path, as static hosts do."""
     folder = Path(BUILT).resolve()
-    handler = functools.partial(_Quiet, directory=str(folder.parent))
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}/{folder.name}"
-    server.shutdown()
-    server.server_close()
+    with served(folder.parent) as host:
+        yield f"{host}/{folder.name}"
 
 
 # A cell's prompt shows a star while it runs; a quick cell may show it for a moment only.

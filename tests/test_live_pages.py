@@ -1,15 +1,12 @@
 """Explorers that go live in the page, and the page that audits a file: the same as on a desktop."""
 
 import contextlib
-import functools
-import http.server
 import importlib
 import io
 import json
 import os
 import re
 import subprocess
-import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import ROOT, _Quiet
+from conftest import ROOT, served
 
 from calibkit import cli
 from calibkit.explore import Explorer, _book
@@ -342,12 +339,8 @@ def pyodide_folder() -> str:
 def address() -> Iterator[str]:
     """Serve the site below a sub-path, as static hosts do."""
     folder = Path(BUILT).resolve()
-    handler = functools.partial(_Quiet, directory=str(folder.parent))
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}/{folder.name}"
-    server.shutdown()
-    server.server_close()
+    with served(folder.parent) as host:
+        yield f"{host}/{folder.name}"
 
 
 class Live:
