@@ -153,29 +153,24 @@ def check_book() -> int:
     return build_book() or pytest("book", "tests/test_book.py", env=environment() | site)
 
 
-def check_live() -> int:
-    """Put the lessons into a site for the browser, and run them there."""
+def check_live(long: bool = False) -> int:
+    """Put the lessons into a site for the browser, and run them there and in Node.
+
+    A long run takes three lessons in Node, each day the next three; when named, it runs all.
+    """
     if not (BOOK / "html" / "index.html").exists():
         print("skipped: the site is made from the book, which has not been built")
         return 0
     code = call(sys.executable, "-m", "tools.live.site")
     if code:
         return code
-    env = environment() | {"CALIBKIT_LIVE": str(ROOT / "build" / "site")}
-    return pytest("live", "tests/test_live.py", "tests/test_live_pages.py", env=env)
-
-
-def check_node() -> int:
-    """Run three lessons in the Python of a page, without a page; each day has the next three."""
-    code = call(sys.executable, "-m", "tools.live.site", "--only-python")
-    if code:
-        return code
     numbers = [path.name[:2] for path in notebook_paths() if path.name[:2] not in NEEDS_TORCH]
     first = 3 * int(time.time() // 86_400)
-    chosen = [numbers[(first + k) % len(numbers)] for k in range(3)]
-    test = "tests/test_live.py::test_a_lesson_runs_and_prints_what_the_desktop_prints"
-    env = environment() | {"CALIBKIT_PYODIDE": str(ROOT / "build" / "live" / "pyodide")}
-    return pytest("node", *(f"{test}[{number}]" for number in chosen), env=env)
+    today = [numbers[(first + k) % len(numbers)] for k in range(3)] if long else numbers
+    in_node = "test_a_lesson_runs_and_prints_what_the_desktop_prints"
+    left = [f"{LIVE_TESTS[0]}::{in_node}[{number}]" for number in {*numbers} - {*today}]
+    env = environment() | {"CALIBKIT_LIVE": str(ROOT / "build" / "site")}
+    return pytest("live", *(f"--deselect={name}" for name in left), *LIVE_TESTS, env=env)
 
 
 def forget_outdated_book() -> None:
@@ -207,17 +202,16 @@ STAGES: dict[str, tuple[str, Callable[[], int]]] = {
     "book": ("notebooks with data, the book, its pages", check_book),
     "browser": ("browser tests", browser_tests),
     "live": ("the site, its lessons in Node and in a browser", check_live),
-    "node": ("three lessons in the Python of a page", check_node),
     "portable": ("a sample of lessons as other processors compute", lambda: tool("portable")),
     "floors": ("the oldest packages allowed", lambda: tool("floors")),
 }
-# Only when asked for: it fetches a hundred megabytes and takes ten minutes.
-NAMED_ONLY = ("live",)
-# With `--long` too: what rarely changes.
-LONG = ("floors", "node")
+LIVE_TESTS = ("tests/test_live.py", "tests/test_live_pages.py")
+# Only when named, or with `--long`: what rarely changes. The site fetches a hundred megabytes.
+LONG = ("floors", "live")
 LONG_STAGES: dict[str, Callable[[], int]] = {
     "unit": unit_tests,
     "browser": lambda: browser_tests("browser"),
+    "live": lambda: check_live(long=True),
 }
 FAST_STAGES: dict[str, Callable[[], int]] = {
     "lint": lambda: lint(fast=True),
@@ -339,7 +333,7 @@ def command_test(arguments: list[str]) -> int:
     chosen = parser.parse_args(arguments)
     refused = NEED_TORCH if chosen.no_torch else ()
     prepare(EVERYTHING, tuple(name for name in OPTIONAL if name not in refused))
-    left = NAMED_ONLY if chosen.long else NAMED_ONLY + LONG
+    left = () if chosen.long else LONG
     names = chosen.only or (FAST_STAGES if chosen.fast else [n for n in STAGES if n not in left])
     ways = FAST_STAGES if chosen.fast else LONG_STAGES if chosen.long else {}
     return run_stages(names, ways)

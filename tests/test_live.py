@@ -23,9 +23,9 @@ from tools.notebook_files import NOTEBOOKS
 from tools.virtual_environment import Failure
 
 BUILT = os.environ.get("CALIBKIT_LIVE", "")
-# Lessons in Node need only what runs Python in a page: python dev.py test --only node
+# Lessons in Node need only what runs Python in a page: python dev.py site --only-python
 PYTHON = os.environ.get("CALIBKIT_PYODIDE", "") or BUILT and f"{BUILT}/lite/static/pyodide"
-needs_python = pytest.mark.skipif(not PYTHON, reason="needs Pyodide: dev.py test --only node")
+needs_python = pytest.mark.skipif(not PYTHON, reason="needs Pyodide: dev.py test --only live")
 needs_site = pytest.mark.skipif(not BUILT, reason="needs the site: python dev.py test --only live")
 IN_NODE = sorted(
     path for path in NOTEBOOKS.glob("*.ipynb") if path.name[:2] not in live.NEEDS_TORCH
@@ -61,7 +61,7 @@ def parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path, 
             entry.size = len(data)
             archive.addfile(entry, io.BytesIO(data))
     monkeypatch.setattr(pins, "CORE", {name: digest(data) for name, data in core.items()})
-    ours = pyodide.stand_in("tqdm", tmp_path)
+    ours = pyodide.stand_in("tqdm", "", tmp_path)
     return tmp_path / "core.tgz", tmp_path / "wheels", ours
 
 
@@ -388,8 +388,10 @@ class Lite:
 
 @pytest.fixture
 def lite(browser: Any, pages: str) -> Iterator[Any]:
-    """Return what opens lessons in a browser that remembers nothing but this test."""
+    """Return what opens lessons in a browser that remembers nothing and reaches no other host."""
     context = browser.new_context(viewport={"width": 1100, "height": 900}, accept_downloads=True)
+    host = pages.rpartition("/")[0]
+    context.route(lambda url: not url.startswith(host), lambda route: route.abort())
     opened: list[Lite] = []
 
     def opener(lesson: str) -> Lite:

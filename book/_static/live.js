@@ -13,16 +13,7 @@
     return made;
   };
 
-  const position = (input) => {
-    if (input.type === "checkbox") return Number(input.checked);
-    return input.type === "range" ? Number(input.value) : input.selectedIndex;
-  };
-
-  const place = (input, index) => {
-    if (input.type === "checkbox") input.checked = index === 1;
-    else if (input.type === "range") input.value = String(index);
-    else input.selectedIndex = index;
-  };
+  const { position, place } = window.calibkitControls; // from explorer.js
 
   const inputsOf = (root) => [...root.querySelectorAll(".ck-controls input, .ck-controls select")];
 
@@ -40,6 +31,8 @@
     const row = element("div", "ck-live");
     row.append(button, progress, status);
     root.append(row);
+    const note = root.querySelector(".ck-note");
+    if (note) note.textContent = note.textContent.replace("In JupyterLab", "Live, or in JupyterLab,");
     return { row, button, progress, status };
   };
 

@@ -22,19 +22,22 @@
     picture.alt = state.alt;
   };
 
+  // Where a control stands, as an index into its texts. What makes a page live asks the same.
+  const position = (input) => {
+    if (input.type === "checkbox") return Number(input.checked);
+    return input.type === "range" ? Number(input.value) : input.selectedIndex;
+  };
+
+  const place = (input, index) => {
+    if (input.type === "checkbox") input.checked = index === 1;
+    else if (input.type === "range") input.value = String(index);
+    else input.selectedIndex = index;
+  };
+
+  window.calibkitControls = { position, place };
+
   const startExplorer = (root) => {
     const { picture, readout, inputs, data, button } = parts(root);
-
-    const position = (input) => {
-      if (input.type === "checkbox") return Number(input.checked);
-      return input.type === "range" ? Number(input.value) : input.selectedIndex;
-    };
-
-    const place = (input, index) => {
-      if (input.type === "checkbox") input.checked = index === 1;
-      else if (input.type === "range") input.value = String(index);
-      else input.selectedIndex = index;
-    };
 
     const update = () => {
       let index = 0;

@@ -19,15 +19,21 @@ UNUSED = re.compile(
     r"|^matplotlib/mpl-data/fonts/ttf/(DejaVu(Serif|SansMono-|Sans-BoldO)|STIX\w+(Bol|Ita|BolIta)\.)"
     r"|^matplotlib/(testing|sphinxext|backends/(_backend_|backend_|qt_)(cairo|compat|edit|gtk|mac|nb|pgf"
     r"|qt|tk|web|wx))|^PIL/_(imagingft|webp)\."
+    r"|^dateutil/zoneinfo/.*\.tar\.gz$"
     r"|^scipy/(special/_test_|stats/_sobol_direction)|^calibkit/lessons/lesson10/.*\.npz$"
     r"|\.dist-info/RECORD$"
     r"|^pygments/lexers/(?!(__init__|_mapping|python|special|shell|diff|text)\.py)"
 )
-# Half of these libraries is documentation, which a page need not carry. The others read theirs.
-WITHOUT_DOCSTRINGS = re.compile(r"^(scipy|sklearn|matplotlib|pandas|fontTools|pygments)/")
+# Half of these libraries is documentation, which a page need not carry. The others read theirs,
+# as does one module of NumPy.
+WITHOUT_DOCSTRINGS = re.compile(
+    r"^(numpy(?!/_core/multiarray)|scipy|sklearn|matplotlib|pandas|fontTools|pygments"
+    r"|prompt_toolkit|joblib|dateutil|PIL)/"
+)
 # Whole packages, and compiled modules with the names that others import from them by a star.
 ABSENT_PACKAGES = re.compile(
-    r"^(scipy/(cluster|fftpack|odr|signal)|sklearn/(cluster|decomposition|manifold|neighbors))/"
+    r"^(numpy/f2py|scipy/(cluster|fftpack|odr|signal)"
+    r"|sklearn/(cluster|decomposition|manifold|neighbors))/"
     r"(?!_quad_tree)"  # which trees need
 )
 ABSENT_MODULES = {

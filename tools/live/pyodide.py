@@ -22,9 +22,13 @@ Entry = dict[str, Any]
 
 # What the lessons import, with all that it depends on. Parquet files wait until one is opened.
 WANTED = ("scikit-learn", "matplotlib", "ipython", "micropip", "pyarrow")
-# The kernel asks for these by name. Completion by jedi, and encryption, are 4 MB that no lesson
-# uses, and IPython does without: an empty wheel answers to each name.
-STAND_INS = ("jedi", "ssl")
+# The kernel asks for these by name: completion by jedi, encryption, a history in a database. No
+# lesson uses these 5 MB. Small wheels answer instead; IPython wants the database's errors.
+ERRORS = "".join(
+    f"class {name}(Exception):\n    pass\n\n\n"
+    for name in ("DatabaseError", "IntegrityError", "OperationalError")
+)
+STAND_INS = {"jedi": "", "ssl": "", "sqlite3": f"{ERRORS}class Connection:\n    pass\n"}
 # What a package names but hardly needs; it stays in the folder, for who imports it.
 # Matplotlib: fonts inside PDF files, time zones.
 RARE = {"matplotlib": {"fonttools", "pytz"}}
@@ -97,10 +101,10 @@ def assemble(archive: Path, wheels: Path, ours: Iterable[Path], folder: Path) ->
             raise Failure(f"{entry['file_name']} is missing in {wheels}.")
         refuse_other(source, entry["sha256"])
         shutil.copy(source, folder)
-        spared = RARE.get(key, set()).union(STAND_INS)
+        spared = RARE.get(key, set()).union(name for name, text in STAND_INS.items() if not text)
         depends = [name for name in entry["depends"] if name not in spared]
         packages[key] = {**entry, "depends": depends, "unvendored_tests": False}
-    for wheel in [*ours, *map(stand_in, STAND_INS, [folder] * len(STAND_INS))]:
+    for wheel in [*ours, *(stand_in(*both, folder) for both in STAND_INS.items())]:
         if wheel.parent != folder:
             shutil.copy(wheel, folder)
         packages |= locked(folder / wheel.name)
@@ -158,11 +162,13 @@ def locked(wheel: Path) -> dict[str, Entry]:
     }
 
 
-def stand_in(name: str, folder: Path) -> Path:
-    """Write a wheel of this name that holds nothing."""
+def stand_in(name: str, module: str, folder: Path) -> Path:
+    """Write a wheel of this name that holds nothing, or one small module."""
     wheel, info = folder / f"{name}-0-py3-none-any.whl", f"{name}-0.dist-info"
     with zipfile.ZipFile(wheel, "w") as packed:
         packed.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: 0\n")
         packed.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
         packed.writestr(f"{info}/RECORD", "")
+        if module:
+            packed.writestr(f"{name}.py", module)
     return wheel

@@ -196,16 +196,11 @@ def leave_arrows_to_sliders(schemas: Path) -> None:
 
 def first_visit(python: Path) -> int:
     """Return the megabytes of Python that a first lesson loads."""
-    text = (python / "pyodide-lock.json").read_text(encoding="utf-8")
-    lock: dict[str, Any] = json.loads(text)["packages"]
-    names: set[str] = set()
-    todo = ["calibkit", "pyodide-kernel", "micropip"]
-    while todo:
-        name = todo.pop().replace("_", "-")
-        if name not in names:
-            names.add(name)
-            todo += lock[name]["depends"]
-    packed = [lock[name]["file_name"] for name in names] + ["python_stdlib.zip"]
+    lock: dict[str, Any] = json.loads((python / "pyodide-lock.json").read_text(encoding="utf-8"))
+    packed = [
+        *pages.files_for(lock, ("calibkit", "pyodide-kernel", "micropip")),
+        "python_stdlib.zip",
+    ]
     sizes: list[float] = [(python / name).stat().st_size for name in packed]
     sizes += [  # servers compress these
         0.35 * (python / name).stat().st_size for name in ("pyodide.asm.wasm", "pyodide.asm.js")
