@@ -170,7 +170,8 @@ def check_live(long: bool = False) -> int:
     in_node = "test_a_lesson_runs_and_prints_what_the_desktop_prints"
     left = [f"{LIVE_TESTS[0]}::{in_node}[{number}]" for number in {*numbers} - {*today}]
     env = environment() | {"CALIBKIT_LIVE": str(ROOT / "build" / "site")}
-    return pytest("live", *(f"--deselect={name}" for name in left), *LIVE_TESTS, env=env)
+    options = [*side_by_side("loadfile"), *(f"--deselect={name}" for name in left)]
+    return pytest("live", *options, *LIVE_TESTS, env=env)
 
 
 def forget_outdated_book() -> None:

@@ -19,8 +19,8 @@ UNUSED = re.compile(
     r"|^matplotlib/mpl-data/fonts/ttf/(DejaVu(Serif|SansMono-|Sans-BoldO)|STIX\w+(Bol|Ita|BolIta)\.)"
     r"|^matplotlib/(testing|sphinxext|backends/(_backend_|backend_|qt_)(cairo|compat|edit|gtk|mac|nb|pgf"
     r"|qt|tk|web|wx))|^PIL/_(imagingft|webp)\."
-    r"|^dateutil/zoneinfo/.*\.tar\.gz$"
-    r"|^scipy/(special/_test_|stats/_sobol_direction)|^calibkit/lessons/lesson10/.*\.npz$"
+    r"|^dateutil/zoneinfo/.*\.tar\.gz$|^IPython/sphinxext/|^prompt_toolkit/contrib/"
+    r"|^scipy/(special/_test_|stats/_sobol_direction)"
     r"|\.dist-info/RECORD$"
     r"|^pygments/lexers/(?!(__init__|_mapping|python|special|shell|diff|text)\.py)"
 )
@@ -32,8 +32,9 @@ WITHOUT_DOCSTRINGS = re.compile(
 )
 # Whole packages, and compiled modules with the names that others import from them by a star.
 ABSENT_PACKAGES = re.compile(
-    r"^(numpy/f2py|scipy/(cluster|fftpack|odr|signal)"
-    r"|sklearn/(cluster|decomposition|manifold|neighbors))/"
+    r"^(numpy/f2py|scipy/(cluster|constants|fftpack|odr|signal)"
+    r"|sklearn/(cluster|decomposition|gaussian_process|impute|inspection|manifold|mixture"
+    r"|neighbors|neural_network))/"
     r"(?!_quad_tree)"  # which trees need
 )
 ABSENT_MODULES = {

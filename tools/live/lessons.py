@@ -13,10 +13,12 @@ os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
 import matplotlib.pyplot as plt
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
+from traitlets.config import Config
 
 import calibkit.lessons  # noqa: F401 - counted with the imports
 
-shell: Any = InteractiveShell.instance()
+without_history = Config(HistoryManager={"enabled": False})  # as the kernel of the page
+shell: Any = InteractiveShell.instance(config=without_history)
 inline = import_module("matplotlib_inline.backend_inline")  # Pyodide has it
 inline.configure_inline_support(shell, os.environ["MPLBACKEND"])
 FREE = {"nbval-ignore-output", "widget", "raises-exception"}
