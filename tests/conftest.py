@@ -31,8 +31,6 @@ BROWSER_OPTIONS = (
 )
 # Milliseconds. Only what never comes meets this limit: how quick a machine is decides nothing.
 PATIENCE = 600_000
-# What the room `nets` needs; `dev.py test --no-torch` leaves it out.
-NETS = ("torch",)
 
 for variable in ("CALIBKIT_BOOK", "CALIBKIT_WORKBOOK"):  # those of the same shell must not leak in
     os.environ.pop(variable, None)
@@ -93,10 +91,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for item in items:
             if item.get_closest_marker(marker):  # a room may be called `data` too
                 item.add_marker(pytest.mark.skip(reason=reason))
-    absent = [name for name in NETS if importlib.util.find_spec(name) is None]
-    for item in items:  # examples in docstrings
-        if absent and "calibkit/nets/" in item.path.as_posix():
-            item.add_marker(pytest.mark.skip(reason=f"not installed: {', '.join(absent)}"))
 
 
 @pytest.fixture(autouse=True)

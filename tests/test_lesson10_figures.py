@@ -1,4 +1,4 @@
-"""Curves over temperatures, bars of chances, and galleries, tested by what their artists hold."""
+"""Curves over temperatures and epochs, bars of chances, and galleries, tested by their artists."""
 
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -11,7 +11,7 @@ from drawn import assert_nothing_is_cut_off, find, one
 
 from calibkit import plot
 from calibkit.lessons.lesson10 import figures as figures10
-from calibkit.lessons.lesson10 import pictures
+from calibkit.lessons.lesson10 import over_epochs, pictures
 
 
 @dataclass(frozen=True)
@@ -92,6 +92,48 @@ class TestClassChances:
         assert_nothing_is_cut_off(ax)
 
 
+@dataclass(frozen=True)
+class History:
+    epoch: Any = field(default_factory=lambda: np.arange(1, 6))
+    accuracy: tuple[float, ...] = (0.2, 0.4, 0.6, 0.6, 0.6)
+    log_loss: tuple[float, ...] = (2.0, 1.2, 1.1, 1.3, 1.6)
+    refined_log_loss: tuple[float, ...] = (1.9, 1.2, 1.05, 0.95, 1.0)
+    calibration_error: tuple[float, ...] = (0.1, 0.02, 0.05, 0.1, 0.2)
+    temperature: tuple[float, ...] = (0.8, 1.0, 1.3, 2.0, 2.5)
+
+
+class TestTraining:
+    def test_both_log_losses_with_their_lowest_points(self):
+        ax = over_epochs(History())
+        assert tuple(one(ax, "raw").get_ydata()) == History.log_loss
+        assert tuple(one(ax, "refined").get_ydata()) == History.refined_log_loss
+        assert one(ax, "least-raw").get_xydata().tolist() == [[3, 1.1]]
+        assert one(ax, "least-refined").get_xydata().tolist() == [[4, 0.95]]
+        assert one(ax, "raw").get_linestyle() != one(ax, "refined").get_linestyle()
+        assert_nothing_is_cut_off(ax)
+
+    @pytest.mark.parametrize("quantity", ["accuracy", "calibration error", "temperature"])
+    def test_the_other_quantities(self, quantity):
+        ax = over_epochs(History(), quantity=quantity)
+        wanted = getattr(History, quantity.replace(" ", "_"))
+        assert tuple(one(ax, "values").get_ydata()) == wanted
+        assert bool(find(ax, "neutral")) == (quantity == "temperature")
+        assert_nothing_is_cut_off(ax)
+
+    def test_its_words(self):
+        words = plot.alt_text(over_epochs(History()))
+        assert words == (
+            "Log loss on validation data against the epochs. It goes from 2.00 to 1.60, between "
+            "1.10 and 2.00. It goes from 1.90 to 1.00 after temperature scaling, between 0.95 "
+            "and 1.90."
+        )
+
+    def test_what_cannot_be_drawn_is_refused(self):
+        with pytest.raises(ValueError, match="quantity must be .*, got 'loss'"):
+            over_epochs(History(), quantity="loss")
+        assert not plt.get_fignums()
+
+
 class TestGallery:
     IMAGES = np.random.default_rng(0).random((8, 28, 28))
     PROB = np.array([[0.9, 0.1], [0.2, 0.8], [0.6, 0.4], [0.3, 0.7]] * 2)
@@ -127,6 +169,7 @@ class TestGallery:
     [
         lambda ax: figures10.cooling(Curve(), ax),
         lambda ax: figures10.class_chances(CHANCES, ax, labels=[0, 1]),
+        lambda ax: over_epochs(History(), ax, quantity="temperature"),
     ],
 )
 def test_a_given_axes_is_used_and_rc_params_are_unchanged(draw):

@@ -21,7 +21,6 @@ from calibkit.plot._reliability import reliability
 from calibkit.plot._simplex import simplex
 from calibkit.plot._smooth import smooth
 from calibkit.plot._tested import test_based
-from calibkit.plot._training import training
 from calibkit.plot._words import alt_text
 from calibkit.plot.look import legend, style
 
@@ -46,6 +45,5 @@ __all__ = [
     "smooth",
     "style",
     "test_based",
-    "training",
     "venn_abers",
 ]

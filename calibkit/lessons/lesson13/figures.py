@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from calibkit.lessons.lesson13.needs import RequirementSweep
 from calibkit.lessons.lesson13.real import PolicyValues
-from calibkit.lessons.lesson13.wards import GamePlay
+from calibkit.lessons.lesson13.rounds import GamePlay
 from calibkit.plot import look
 
 if TYPE_CHECKING:

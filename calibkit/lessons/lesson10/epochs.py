@@ -1,4 +1,4 @@
-"""What happened while a network was trained. Lesson 10."""
+"""What happened while a network was trained: Guo, Pleiss, Sun and Weinberger (2017), figure 3."""
 
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ from calibkit._validation import as_choice
 from calibkit.plot import look
 
 if TYPE_CHECKING:
-    from calibkit.nets import TrainingHistory
+    from calibkit.lessons.lesson10.nets import TrainingHistory
 
 # What an axis says of each quantity.
 _LABELS = {
@@ -21,39 +21,20 @@ _LABELS = {
 }
 
 
-def training(
-    history: "TrainingHistory",
-    ax: Axes | None = None,
-    *,
-    quantity: str = "log loss",
-    title: str | None = None,
-    legend: bool | None = None,
+def over_epochs(
+    history: "TrainingHistory", ax: Axes | None = None, *, quantity: str = "log loss"
 ) -> Axes:
     """Draw one quantity of a training against the epochs, measured on validation data.
 
-    Parameters
-    ----------
-    history : TrainingHistory
-    quantity : {"log loss", "accuracy", "calibration error", "temperature"}
-        The log loss comes as trained and after temperature scaling, each with its lowest point.
-    ax, title, legend : optional
-        Where to draw (default: a fresh figure with a legend), title, whether with a legend.
-
-    Raises
-    ------
-    ValueError
-        For another quantity.
-
-    Notes
-    -----
-    Guo, Pleiss, Sun and Weinberger (2017), figure 3. Used in lesson 10.
+    The log loss comes as trained and after temperature scaling, each with its lowest point. The
+    others are "accuracy", "calibration error" and "temperature".
     """
     as_choice(quantity, "quantity", _LABELS)
     pair = quantity == "log loss"  # the others come in one line, without a legend
     names = ("log_loss", "refined_log_loss") if pair else (quantity.replace(" ", "_"),)
     values = [np.asarray(getattr(history, name), dtype=np.float64) for name in names]
     epoch = np.asarray(history.epoch)
-    with look.drawing(ax, (4.6, 3.2), title=title, legend=legend if pair else False) as ax:
+    with look.drawing(ax, (4.6, 3.2), legend=None if pair else False) as ax:
         if pair:
             _draw_losses(ax, epoch, values)
         else:
