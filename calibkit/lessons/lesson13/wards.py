@@ -6,7 +6,7 @@ notions, section 4).
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -111,9 +111,7 @@ class Ward(Game):
             own = np.arange(len(seen)), seen.argmax(axis=1)
             outcome, seen = (outcome == own[1]).astype(np.int64), seen[own]
             true = None if true is None else true[own]
-        shape = (-1, self.size)
-        true = None if true is None else true.reshape(shape)
-        return Deal(seen=seen.reshape(shape), outcome=outcome.reshape(shape), true=true)
+        return self.in_rounds(outcome, seen, true)
 
     def decide(self, belief: FloatVector, deal: Deal) -> IntVector:
         """Return 1 to treat, 0 to wait: treat from the threshold on, while beds last."""
@@ -277,9 +275,7 @@ class Clinic(Game):
                 f"this clinic has {n_classes} diseases and needs probabilities of shape (n, "
                 f"{n_classes}), got {seen.shape}."
             )
-        shape = (-1, self.size, n_classes)
-        true = None if true is None else true.reshape(shape)
-        return Deal(seen=seen.reshape(shape), outcome=outcome.reshape(-1, self.size), true=true)
+        return self.in_rounds(outcome, seen, true)
 
     def decide(self, belief: FloatVector, deal: Deal) -> IntVector:
         """Return the option for each patient that is best in total for this belief."""
