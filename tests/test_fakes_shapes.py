@@ -12,13 +12,13 @@ from sklearn.linear_model import LogisticRegression
 
 import calibkit as ck
 from calibkit.fakes import (
-    GaussianDiscriminant,
     InfeasibleTarget,
     KnobClassifier,
     SyntheticShape,
     vgg16_lookalike,
 )
 from calibkit.fakes.shapes import DERIVATE_ERRORS, SHAPES
+from calibkit.lessons.lesson09.gaussian import GaussianDiscriminant
 
 WEIGHTS = golden("shape_weights.json")
 DATA = {

@@ -32,21 +32,11 @@ Q = TypeVar("Q", bound=Dealt)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What a set of ticks is worth.
+    """What a set of ticks is worth."""
 
-    Parameters
-    ----------
-    hits : tuple of bool
-        Per panel, whether the tick (or its absence) was right.
-    lines : tuple of str
-        Per panel, one sentence of feedback.
-    points : tuple of float
-        What each of the quiz's `players` won; empty if it has none.
-    """
-
-    hits: tuple[bool, ...]
-    lines: tuple[str, ...]
-    points: tuple[float, ...] = ()
+    hits: tuple[bool, ...]  # per panel, whether the tick (or its absence) was right
+    lines: tuple[str, ...]  # per panel, one sentence of feedback
+    points: tuple[float, ...] = ()  # what each of the quiz's `players` won; empty if it has none
 
     @property
     def right(self) -> int:
@@ -58,51 +48,25 @@ class Answer:
 class Quiz(Shown, Generic[Q]):
     """A figure with several panels, some of which are to be found.
 
-    Parameters
-    ----------
-    name, title : str
-        As for `Explorer`.
-    question : str
-        What the reader is asked.
-    options : sequence of str
-        Names of the panels.
-    view : callable
-        ``view(draw=...)`` is a pure function of the number of the draw.
-    draw : callable
-        ``draw(result, figure, revealed)`` draws the panels, without or with the answer.
-    first : int
-        Number of the first draw.
-    n_book : int
-        Number of draws that the book's page holds.
-    size : tuple of float
-        Width and height of the figure in inches.
-    score_form : str
-        The score in words, with the fields ``right`` and ``seen``.
-    tick_form : str
-        What stands beside the box of an option.
-    players : sequence of str
-        Names of those whose points are counted; the first is the reader. None by default. A
-        quiz with players says in `points` what each tick is worth.
+    A quiz with `players`, the first of whom is the reader, says in `points` what a tick is worth.
     """
 
-    name: str
+    name: str  # as for `Explorer`
     title: str
-    question: str
-    options: Sequence[str]
-    view: Callable[..., Q]
-    draw: Callable[[Q, AnyFigure, bool], None]
-    first: int = 1
-    n_book: int = 6
-    size: tuple[float, float] = (6.0, 4.6)
+    question: str  # what the reader is asked
+    options: Sequence[str]  # names of the panels
+    view: Callable[..., Q]  # ``view(draw=...)`` is a pure function of the number of the draw
+    draw: Callable[[Q, AnyFigure, bool], None]  # panels without or with the answer, if revealed
+    first: int = 1  # number of the first draw
+    n_book: int = 6  # draws that the book's page holds
+    size: tuple[float, float] = (6.0, 4.6)  # of the figure in inches
     score_form: str = "Score: {right} of {seen} panels."
-    tick_form: str = "{option} is perfect"
-    players: Sequence[str] = ()
+    tick_form: str = "{option} is perfect"  # what stands beside the box of an option
+    players: Sequence[str] = ()  # whose points are counted
 
     def answer(self, draw: int, ticked: Sequence[bool]) -> Answer:
         """Judge one set of ticks.
 
-        Examples
-        --------
         >>> from calibkit.lessons import lesson04
         >>> game = lesson04.which_is_perfect()
         >>> game.answer(1, game.view(draw=1).perfect).right

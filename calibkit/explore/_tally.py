@@ -9,13 +9,7 @@ if TYPE_CHECKING:
 
 
 class Tally:
-    """What each player of a quiz has won so far.
-
-    Parameters
-    ----------
-    quiz : Quiz
-        Without players the table is empty.
-    """
+    """What each player of a quiz has won so far; without players the table is empty."""
 
     def __init__(self, quiz: "Quiz[Any]") -> None:
         self.players = tuple(quiz.players)
