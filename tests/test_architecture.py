@@ -191,6 +191,11 @@ def test_a_lesson_is_imported_by_no_one_but_itself(path: Path) -> None:
     assert lessons_in(path) <= {own}
 
 
+def test_outside_the_package_only_experiments_import_a_lesson() -> None:
+    outside = [ROOT / "dev.py", *(ROOT / "tools").rglob("*.py"), *(ROOT / "book/_ext").glob("*.py")]
+    assert {path.name: found for path in outside if (found := lessons_in(path))} == {}
+
+
 @each(MODULES)
 def test_torch_serves_lesson_10_alone(path: Path) -> None:
     used = "torch" in {name.partition(".")[0] for name in imports_of(path)}
