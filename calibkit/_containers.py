@@ -51,7 +51,7 @@ def events(y_true: Any, positive: Any) -> Any:
                 f"them y_prob is the probability of, e.g. positive={max(count)!r}."
             )
         return array
-    if missing := [word for word in count if _is_missing(word)]:
+    if missing := [word for word in count if is_missing(word)]:
         row = next(row for row, word in enumerate(words) if word is missing[0])
         raise ValueError(f"y_true[{row}] = {missing[0]!r} is no label. Drop the row.")
     # Of 0 and 1, or False and True, one may be absent; a word that is absent may be misspelt.
@@ -69,8 +69,8 @@ def events(y_true: Any, positive: Any) -> Any:
     return np.array([word == positive for word in words], dtype=np.bool_)
 
 
-def _is_missing(word: Any) -> bool:
-    """Recognise None, NaN, NaT and pandas.NA, which equals nothing."""
+def is_missing(word: Any) -> bool:
+    """Recognise None, NaN, NaT, and pandas.NA, which refuses to be compared."""
     return word is None or type(word).__name__ in ("NAType", "NaTType") or bool(word != word)
 
 

@@ -6,7 +6,6 @@ import http.server
 import importlib.util
 import os
 import shutil
-import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -31,16 +30,9 @@ BROWSER_OPTIONS = (
 )
 # Milliseconds. Only what never comes meets this limit: how quick a machine is decides nothing.
 PATIENCE = 600_000
-# What the room `nets` needs; `dev.py test --no-torch` leaves it out.
-NETS = ("torch",)
 
 for variable in ("CALIBKIT_BOOK", "CALIBKIT_WORKBOOK"):  # those of the same shell must not leak in
     os.environ.pop(variable, None)
-
-if importlib.util.find_spec("matplotlib"):
-    import matplotlib
-
-    matplotlib.use("Agg")
 
 hypothesis.settings.register_profile("calibkit", deadline=None, derandomize=True)
 hypothesis.settings.load_profile("calibkit")
@@ -93,19 +85,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for item in items:
             if item.get_closest_marker(marker):  # a room may be called `data` too
                 item.add_marker(pytest.mark.skip(reason=reason))
-    absent = [name for name in NETS if importlib.util.find_spec(name) is None]
-    for item in items:  # examples in docstrings
-        if absent and "calibkit/nets/" in item.path.as_posix():
-            item.add_marker(pytest.mark.skip(reason=f"not installed: {', '.join(absent)}"))
-
-
-@pytest.fixture(autouse=True)
-def close_figures() -> Iterator[None]:
-    """Close what a test has drawn; a test that draws nothing does not pay for matplotlib."""
-    yield
-    pyplot = sys.modules.get("matplotlib.pyplot")
-    if pyplot is not None:
-        pyplot.close("all")
 
 
 @pytest.fixture(scope="session")

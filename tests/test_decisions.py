@@ -21,7 +21,8 @@ from calibkit.decisions import (
     regret_curve,
     trust_regret,
 )
-from calibkit.lessons.lesson13.wards import Deal, Ward
+from calibkit.lessons.lesson13.rounds import Deal
+from calibkit.lessons.lesson13.wards import Ward
 
 PROBABILITY = st.floats(0, 1)
 AMOUNT = st.floats(0.01, 100)

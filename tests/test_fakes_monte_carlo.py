@@ -22,7 +22,6 @@ from calibkit.fakes import (
     DirichletFake,
     DirichletMixture,
     FakeSample,
-    GaussianDiscriminant,
     KnobClassifier,
     LogitDistortion,
     Power,
@@ -30,6 +29,7 @@ from calibkit.fakes import (
     Temperature,
 )
 from calibkit.fakes.shapes import SHAPES
+from calibkit.lessons.lesson09.gaussian import GaussianDiscriminant
 
 pytestmark = pytest.mark.slow
 

@@ -9,7 +9,7 @@ from scipy.special import expit, logit
 
 from book.experiments.tce import printed
 from calibkit import bins, significance
-from calibkit.fakes.gaussian import GaussianDiscriminant
+from calibkit.lessons.lesson09.gaussian import GaussianDiscriminant
 
 SMALL = golden("tce_small.json")
 BLOCKS = [(case, block) for case in SMALL for block in case["blocks"]]

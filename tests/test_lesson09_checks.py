@@ -13,9 +13,9 @@ import calibkit as ck
 from book.experiments.tce import real as tce_real
 from calibkit import significance
 from calibkit.calibrators import estimate_prevalence, shift_prior
-from calibkit.fakes import GaussianDiscriminant
 from calibkit.lessons import lesson09, open_lesson
 from calibkit.lessons.lesson09 import checks as judges
+from calibkit.lessons.lesson09.gaussian import GaussianDiscriminant
 
 # --- 9.1 ---------------------------------------------------------------------------------------
 

@@ -10,8 +10,8 @@ from scipy import stats
 import calibkit as ck
 from calibkit import significance
 from calibkit.calibrators import estimate_prevalence, shift_prior
-from calibkit.fakes import GaussianDiscriminant
 from calibkit.lessons import lesson09
+from calibkit.lessons.lesson09.gaussian import GaussianDiscriminant
 
 KILOBYTE = 1024
 

@@ -14,9 +14,9 @@ import calibkit as ck
 from calibkit import plot
 from calibkit.bins import FixedEdges
 from calibkit.calibrators import shift_prior
-from calibkit.fakes import GaussianDiscriminant
 from calibkit.lessons import lesson09
 from calibkit.lessons.lesson09 import figures as figures09
+from calibkit.lessons.lesson09.gaussian import GaussianDiscriminant
 
 SAMPLE = GaussianDiscriminant(0.01, deployed=0.02, scale=1).sample(20_000, 4)
 BAND = ck.consistency_band(SAMPLE.y_true, SAMPLE.y_prob, bins=ck.EqualMass(10), rng=9, n_draws=200)

@@ -15,9 +15,8 @@ from scipy.stats import ttest_1samp
 
 from book.experiments import networks
 from book.experiments.networks import __main__ as command
-from calibkit import nets
 from calibkit.lessons import lesson10, open_lesson
-from calibkit.lessons.lesson10 import checks, runs
+from calibkit.lessons.lesson10 import fitted, nets, runs
 from calibkit.lessons.lesson10 import problems as problems
 from calibkit.multiclass import TemperatureScaling, undo_label_smoothing
 from calibkit.scores import log_loss
@@ -352,7 +351,7 @@ def test_training_data_known_by_heart_want_heat() -> None:
 
 @pytest.mark.slow
 def test_a_check_of_a_step_says_that_torch_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checks, "find_spec", lambda name: None)
+    monkeypatch.setattr(fitted, "find_spec", lambda name: None)
     said = repr(open_lesson("10", keep=False).check("10.6", stepping(*WHOLE)))
     assert "Run `python dev.py torch`" in " ".join(said.split())
 

@@ -20,7 +20,8 @@ from calibkit.lessons.lesson13 import (
     play_predictions,
     requirement_sweep,
 )
-from calibkit.lessons.lesson13.wards import GAINS, GamePlay, knapsack
+from calibkit.lessons.lesson13.rounds import GamePlay
+from calibkit.lessons.lesson13.wards import GAINS, knapsack
 
 GOLDEN = golden("knob_golden.json")
 WARD = GOLDEN["game1 K=5 s=3 B=2 H=6 (t=.75)"]

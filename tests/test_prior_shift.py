@@ -11,7 +11,7 @@ from sklearn.metrics import roc_auc_score
 
 from calibkit.calibrators import estimate_prevalence, shift_prior
 from calibkit.calibrators.prior_shift import PrevalenceEstimate
-from calibkit.fakes import GaussianDiscriminant
+from calibkit.lessons.lesson09.gaussian import GaussianDiscriminant
 
 shares = st.floats(0.001, 0.999)
 vectors = st.lists(st.floats(0, 1), min_size=1, max_size=30)

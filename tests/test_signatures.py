@@ -28,7 +28,6 @@ ROOMS = (
     "decisions",
     "fit_on_test",
     "counts",
-    "nets",
     "auditing",
     "fakes",
     "data",

@@ -23,8 +23,6 @@ TERMS = {
     "trust_regret": "regret",
     "binomial_p_values": "p_values",
     "TTest": "t-test",
-    "TrainingHistory": "history",
-    "train_network": "train",
     "undo_focal_loss": "focal loss",
 }
 

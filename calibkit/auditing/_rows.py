@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from calibkit._containers import events
+from calibkit._containers import events, is_missing
 from calibkit._result import printable, spell
 from calibkit._validation import (
     as_labels,
@@ -182,7 +182,7 @@ def _groups(groups: Any, n: int) -> tuple[IntVector | None, tuple[str, ...]]:
             f"groups has shape {array.shape}; it needs one label for each of {n} rows."
         )
     unseen = np.ma.getmaskarray(values) if isinstance(values, np.ma.MaskedArray) else False
-    missing = np.array([_is_missing(value) for value in array.tolist()]) | unseen
+    missing = np.array([is_missing(value) for value in array.tolist()]) | unseen
     if missing.any():
         row = int(np.flatnonzero(missing)[0])
         raise ValueError(
@@ -191,11 +191,6 @@ def _groups(groups: Any, n: int) -> tuple[IntVector | None, tuple[str, ...]]:
     text = np.array([printable(str(value)) for value in array.tolist()])
     names, codes = np.unique(text, return_inverse=True)
     return codes.astype(np.intp), tuple(names.tolist())
-
-
-def _is_missing(value: Any) -> bool:
-    # pandas' marks: NA refuses to be compared, NaT is compared as NaN is.
-    return value is None or type(value).__name__ in ("NAType", "NaTType") or value != value
 
 
 def _canonical(

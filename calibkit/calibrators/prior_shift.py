@@ -116,10 +116,11 @@ def estimate_prevalence(
 
     Examples
     --------
-    >>> from calibkit.fakes import GaussianDiscriminant
-    >>> sample = GaussianDiscriminant(.5, deployed=.2, scale=.5).sample(2000, rng=0)
-    >>> estimate = estimate_prevalence(sample.y_prob, train_prevalence=.5)
-    >>> round(estimate.value, 3), round(float(sample.y_true.mean()), 3)
+    >>> rng = np.random.default_rng(0)
+    >>> y_true = rng.random(2000) < .2
+    >>> y_prob = 1 / (1 + np.exp(2 - 4 * rng.normal(y_true, .5)))  # right for a prevalence of .5
+    >>> estimate = estimate_prevalence(y_prob, train_prevalence=.5)
+    >>> round(estimate.value, 3), round(float(y_true.mean()), 3)
     (0.21, 0.209)
     """
     prob = np.sort(_as_vector(p))  # sorted, so that the order of the rows does not matter

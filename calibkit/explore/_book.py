@@ -10,18 +10,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from html import escape
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from calibkit.explore._controls import Check, Choice, Control, Slider
+from calibkit.explore._explorer import Explorer
 from calibkit.explore._image import Picture
-from calibkit.explore._tally import points_table
-
-if TYPE_CHECKING:
-    from calibkit.explore._explorer import Explorer
-    from calibkit.explore._quiz import Quiz
+from calibkit.explore._quiz import Quiz, points_table
 
 
-def explorer_page(explorer: "Explorer[Any]") -> str:
+def explorer_page(explorer: Explorer[Any]) -> str:
     """Return the twin of an explorer: default state as plain HTML, the others as data."""
     states = list(explorer.states())
     shown = [explorer.show(**state) for state in states]
@@ -41,26 +38,26 @@ def explorer_page(explorer: "Explorer[Any]") -> str:
     )
 
 
-def live_controls(explorer: "Explorer[Any]") -> dict[str, Any]:
+def live_controls(explorer: Explorer[Any]) -> dict[str, Any]:
     """Return the controls with every value that they take: their HTML, texts and starts."""
     every = [replace(control, book=control.values) for control in explorer.controls]
     html, places = _controls(every)
     return {"html": html, **places}
 
 
-def live_state(explorer: "Explorer[Any]", places: Sequence[int]) -> dict[str, str]:
+def live_state(explorer: Explorer[Any], places: Sequence[int]) -> dict[str, str]:
     """Return one state, by the places of its values among all that the controls take."""
     movable = [control for control in explorer.controls if len(control.values) > 1]
     values = {c.name: c.values[place] for c, place in zip(movable, places, strict=True)}
     return _state(*explorer.show(**values))
 
 
-def live_draw(quiz: "Quiz[Any]", step: int) -> dict[str, Any]:
+def live_draw(quiz: Quiz[Any], step: int) -> dict[str, Any]:
     """Return one draw of a quiz, so many after its first."""
     return _draw(quiz, quiz.first + step)
 
 
-def quiz_page(quiz: "Quiz[Any]") -> str:
+def quiz_page(quiz: Quiz[Any]) -> str:
     """Return the twin of a quiz: some draws, each as asked and as revealed."""
     draws = [quiz.first + step for step in range(quiz.n_book)]
     data = {
@@ -84,7 +81,7 @@ def still(picture: Picture, text: str) -> str:
     return f"{_image(picture)}{_status(text)}"
 
 
-def _draw(quiz: "Quiz[Any]", draw: int) -> dict[str, Any]:
+def _draw(quiz: Quiz[Any], draw: int) -> dict[str, Any]:
     """Return one draw: both pictures, and per option the line for unticked and for ticked."""
     n = len(quiz.options)
     none, every = quiz.answer(draw, [False] * n), quiz.answer(draw, [True] * n)
@@ -101,7 +98,7 @@ def _state(picture: Picture, text: str) -> dict[str, str]:
     return {"src": picture.source, "alt": picture.alt, "text": text}
 
 
-def _block(kind: str, shown: "Explorer[Any] | Quiz[Any]", content: str) -> str:
+def _block(kind: str, shown: Explorer[Any] | Quiz[Any], content: str) -> str:
     # Where Python in a page finds it again: the lesson of its view, and its name.
     lesson = shown.view.__module__.split(".")[-2:][0]
     return (
@@ -168,13 +165,13 @@ def _status(text: str) -> str:
     return f'<p class="ck-readout" aria-live="polite">{escape(text)}</p>'
 
 
-def _tally(quiz: "Quiz[Any]", draws: Sequence[int]) -> str:
+def _tally(quiz: Quiz[Any], draws: Sequence[int]) -> str:
     """Return the table of the players' points, hidden until there are some."""
     best = [max(tick[0] for tick in panel) for draw in draws for panel in quiz.points(draw)]
     return points_table(quiz.players, [0.0] * len(quiz.players), sum(best), hidden=True)
 
 
-def _note(explorer: "Explorer[Any]") -> str:
+def _note(explorer: Explorer[Any]) -> str:
     every = prod(len(control.values) for control in explorer.controls)
     fixed = [
         f"{control.label.lower()}: {control.text(control.default)}"

@@ -7,32 +7,13 @@ from typing import Any, Self
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Control:
-    """One thing that the reader can set.
+    """One thing that the reader can set; the default and all of `book` must be among `values`."""
 
-    Parameters
-    ----------
-    name : str
-        Name of the parameter of the explorer's view.
-    label : str
-        What the reader sees beside it.
-    values : tuple
-        Every value that it can take.
-    default : object
-        The value at the start and after a reset.
-    book : tuple, optional
-        The values that the book's page holds; the default alone when left out.
-
-    Raises
-    ------
-    ValueError
-        If the default, or a value of `book`, is not one of `values`.
-    """
-
-    name: str
-    label: str
-    values: tuple[Any, ...]
-    default: Any
-    book: tuple[Any, ...] = ()
+    name: str  # of the parameter of the explorer's view
+    label: str  # what the reader sees beside it
+    values: tuple[Any, ...]  # every value that it can take
+    default: Any  # the value at the start and after a reset
+    book: tuple[Any, ...] = ()  # the values that the book's page holds; by default the default
 
     def __post_init__(self) -> None:
         self.index(self.default)
@@ -66,22 +47,13 @@ class Control:
 class Slider(Control):
     """A slider over a list of numbers.
 
-    Parameters
-    ----------
-    unit : str, optional
-        Unit of the numbers, e.g. ``"days"``.
-    form : str, default ``"{:,}"``
-        How a number is written.
-
-    Examples
-    --------
     >>> days = Slider(name="days", label="Days", values=(10, 1000), default=10, unit="days")
     >>> days.text(1000)
     '1,000 days'
     """
 
-    unit: str = ""
-    form: str = "{:,}"
+    unit: str = ""  # of the numbers, e.g. "days"
+    form: str = "{:,}"  # how a number is written
 
     def text(self, value: Any) -> str:
         """Return the number with its unit."""
@@ -104,20 +76,13 @@ class Slider(Control):
 class Choice(Control):
     """A list from which one entry is chosen.
 
-    Parameters
-    ----------
-    texts : mapping, optional
-        What the reader sees for each value; the value itself when left out.
-
-    Examples
-    --------
     >>> rule = Choice(name="rule", label="Edges", values=("width", "mass"), default="width",
     ...               texts={"width": "equal width", "mass": "equal mass"})
     >>> rule.text("mass")
     'equal mass'
     """
 
-    texts: Mapping[str, str] | None = None
+    texts: Mapping[str, str] | None = None  # what the reader sees for each value, if not itself
 
     def text(self, value: Any) -> str:
         """Return the entry as the reader sees it."""
@@ -126,13 +91,7 @@ class Choice(Control):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check(Control):
-    """A box that is ticked or not.
-
-    Examples
-    --------
-    >>> Check(name="log", label="Logarithmic scale", default=False).values
-    (False, True)
-    """
+    """A box that is ticked or not."""
 
     values: tuple[Any, ...] = (False, True)
 

@@ -33,49 +33,25 @@ Preset = tuple[str, Mapping[str, Any]]
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Explorer(Shown, Generic[R]):
-    """A figure with controls.
+    """A figure with controls: at most five, which span at most 64 states in the book.
 
-    Parameters
-    ----------
-    name : str
-        Short name, e.g. ``"diagram-lab"``.
-    title : str
-        Name for the reader and for assistive technology.
-    controls : sequence of Control
-        At most five; in the book they span at most 64 states.
-    view : callable
-        Pure function of the controls' values that returns a result with ``describe()``.
-    draw : callable
-        ``draw(result, figure, compact)`` draws with functions of `calibkit.plot`; `compact` asks
-        for a form without legend, for several states side by side.
-    presets : sequence of (caption, values)
-        States for the static figure; the first shows the default state.
-    size : tuple of float
-        Width and height of the figure in inches.
-    cell : tuple of float
-        The same for one panel of the static figure.
+    ``draw(result, figure, compact)`` draws what the view returned; `compact` asks for a form
+    without legend, for several states side by side.
 
-    Raises
-    ------
-    ValueError
-        If there are too many controls or states, or if a name occurs twice.
-
-    Examples
-    --------
     >>> from calibkit.lessons import lesson04
     >>> lab = lesson04.diagram_lab()
     >>> lab.state(n=1000)["n"]
     1000
     """
 
-    name: str
-    title: str
+    name: str  # a short one, e.g. "diagram-lab"
+    title: str  # name for the reader and for assistive technology
     controls: Sequence[Control]
-    view: Callable[..., R]
+    view: Callable[..., R]  # a pure function of the controls' values
     draw: Callable[[R, AnyFigure, bool], None]
-    presets: Sequence[Preset] = field(default=())
-    size: tuple[float, float] = (6.6, 4.6)
-    cell: tuple[float, float] = (3.7, 3.0)
+    presets: Sequence[Preset] = field(default=())  # of the static figure; first the default state
+    size: tuple[float, float] = (6.6, 4.6)  # of the figure in inches
+    cell: tuple[float, float] = (3.7, 3.0)  # of one panel of the static figure
 
     def __post_init__(self) -> None:
         names = [control.name for control in self.controls]
@@ -95,13 +71,7 @@ class Explorer(Shown, Generic[R]):
         return prod(len(control.book) for control in self.controls)
 
     def state(self, **values: Any) -> State:
-        """Return the values of all controls: those given, and defaults for the others.
-
-        Raises
-        ------
-        ValueError
-            If there is no such control, or it does not offer the value.
-        """
+        """Return the values of all controls: those given, and defaults for the others."""
         known = {control.name: control for control in self.controls}
         for name, value in values.items():
             if name not in known:
@@ -134,20 +104,7 @@ class Explorer(Shown, Generic[R]):
         return picture, result.describe()
 
     def static(self, *states: Preset, columns: int = 2) -> Figure:
-        """Draw several states beside each other, each under its caption.
-
-        Parameters
-        ----------
-        *states : (caption, values)
-            The states; the explorer's presets when left out.
-        columns : int, default 2
-            Panels per row.
-
-        Raises
-        ------
-        ValueError
-            If no states are given and the explorer has no presets, or a value is not offered.
-        """
+        """Draw several states, (caption, values), beside each other; by default the presets."""
         chosen = states or tuple(self.presets)
         if not chosen:
             raise ValueError(f"{self.name} has no presets; pass states as (caption, values).")

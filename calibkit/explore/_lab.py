@@ -7,22 +7,19 @@ run and compared without one.
 
 from collections.abc import Callable
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import ipywidgets as widgets
 
 from calibkit.explore._controls import Check, Choice, Control, Slider
+from calibkit.explore._explorer import Explorer
 from calibkit.explore._image import Picture
-from calibkit.explore._tally import Tally
-
-if TYPE_CHECKING:
-    from calibkit.explore._explorer import Explorer
-    from calibkit.explore._quiz import Quiz
+from calibkit.explore._quiz import Quiz, Tally
 
 _LABEL = {"description_width": "initial"}
 
 
-def explorer_box(explorer: "Explorer[Any]") -> Any:
+def explorer_box(explorer: Explorer[Any]) -> Any:
     """Build controls, figure and sentence; every change of a control redraws once."""
     inputs = {control.name: _input(control) for control in explorer.controls}
     figure, sentence = widgets.HTML(), widgets.HTML()
@@ -51,7 +48,7 @@ def explorer_box(explorer: "Explorer[Any]") -> Any:
     return widgets.VBox([controls, figure, sentence])
 
 
-def quiz_box(quiz: "Quiz[Any]") -> Any:
+def quiz_box(quiz: Quiz[Any]) -> Any:
     """Build figure, one box per option, the two buttons, and the spoken score."""
     figure, feedback = widgets.HTML(), widgets.HTML()
     boxes = [_tick(quiz.tick_label(option), False) for option in quiz.options]

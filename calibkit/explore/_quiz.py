@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import Any, Generic, Protocol, TypeVar
 
 import matplotlib.pyplot as plt
@@ -32,21 +33,11 @@ Q = TypeVar("Q", bound=Dealt)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What a set of ticks is worth.
+    """What a set of ticks is worth."""
 
-    Parameters
-    ----------
-    hits : tuple of bool
-        Per panel, whether the tick (or its absence) was right.
-    lines : tuple of str
-        Per panel, one sentence of feedback.
-    points : tuple of float
-        What each of the quiz's `players` won; empty if it has none.
-    """
-
-    hits: tuple[bool, ...]
-    lines: tuple[str, ...]
-    points: tuple[float, ...] = ()
+    hits: tuple[bool, ...]  # per panel, whether the tick (or its absence) was right
+    lines: tuple[str, ...]  # per panel, one sentence of feedback
+    points: tuple[float, ...] = ()  # what each of the quiz's `players` won; empty if it has none
 
     @property
     def right(self) -> int:
@@ -58,51 +49,25 @@ class Answer:
 class Quiz(Shown, Generic[Q]):
     """A figure with several panels, some of which are to be found.
 
-    Parameters
-    ----------
-    name, title : str
-        As for `Explorer`.
-    question : str
-        What the reader is asked.
-    options : sequence of str
-        Names of the panels.
-    view : callable
-        ``view(draw=...)`` is a pure function of the number of the draw.
-    draw : callable
-        ``draw(result, figure, revealed)`` draws the panels, without or with the answer.
-    first : int
-        Number of the first draw.
-    n_book : int
-        Number of draws that the book's page holds.
-    size : tuple of float
-        Width and height of the figure in inches.
-    score_form : str
-        The score in words, with the fields ``right`` and ``seen``.
-    tick_form : str
-        What stands beside the box of an option.
-    players : sequence of str
-        Names of those whose points are counted; the first is the reader. None by default. A
-        quiz with players says in `points` what each tick is worth.
+    A quiz with `players`, the first of whom is the reader, says in `points` what a tick is worth.
     """
 
-    name: str
+    name: str  # as for `Explorer`
     title: str
-    question: str
-    options: Sequence[str]
-    view: Callable[..., Q]
-    draw: Callable[[Q, AnyFigure, bool], None]
-    first: int = 1
-    n_book: int = 6
-    size: tuple[float, float] = (6.0, 4.6)
+    question: str  # what the reader is asked
+    options: Sequence[str]  # names of the panels
+    view: Callable[..., Q]  # ``view(draw=...)`` is a pure function of the number of the draw
+    draw: Callable[[Q, AnyFigure, bool], None]  # panels without or with the answer, if revealed
+    first: int = 1  # number of the first draw
+    n_book: int = 6  # draws that the book's page holds
+    size: tuple[float, float] = (6.0, 4.6)  # of the figure in inches
     score_form: str = "Score: {right} of {seen} panels."
-    tick_form: str = "{option} is perfect"
-    players: Sequence[str] = ()
+    tick_form: str = "{option} is perfect"  # what stands beside the box of an option
+    players: Sequence[str] = ()  # whose points are counted
 
     def answer(self, draw: int, ticked: Sequence[bool]) -> Answer:
         """Judge one set of ticks.
 
-        Examples
-        --------
         >>> from calibkit.lessons import lesson04
         >>> game = lesson04.which_is_perfect()
         >>> game.answer(1, game.view(draw=1).perfect).right
@@ -165,3 +130,35 @@ class Quiz(Shown, Generic[Q]):
         from calibkit.explore._book import quiz_page
 
         return quiz_page(self)
+
+
+class Tally:
+    """What each player of a quiz has won so far; without players the table is empty."""
+
+    def __init__(self, quiz: Quiz[Any]) -> None:
+        self.players = tuple(quiz.players)
+        self.points = [0.0] * len(self.players)
+        self.played = False
+
+    def add(self, points: Sequence[float]) -> None:
+        """Count one draw."""
+        self.points = [old + new for old, new in zip(self.points, points, strict=True)]
+        self.played = True
+
+    def html(self) -> str:
+        """Return the table, or nothing before the first draw."""
+        most = max(map(abs, self.points), default=0) or 1
+        return points_table(self.players, self.points, most) if self.played else ""
+
+
+def points_table(
+    players: Sequence[str], points: Sequence[float], most: float, *, hidden: bool = False
+) -> str:
+    """Return a table with the points of each player, and a bar that ends at `most`."""
+    rows = "".join(
+        f'<tr><th scope="row">{escape(player)}</th><td class="ck-won">{won:g}</td><td>'
+        f'<meter min="0" max="{most:g}" value="{won:g}" aria-label="{escape(player)}"></meter>'
+        "</td></tr>"
+        for player, won in zip(players, points, strict=True)
+    )
+    return f'<table class="ck-tally"{" hidden" if hidden else ""}>{rows}</table>' if players else ""

@@ -7,7 +7,6 @@ known. These generators give both. Lesson 03 builds them; all later lessons use 
 from calibkit.fakes._sample import FakeSample, FakeTruth, InfeasibleTarget
 from calibkit.fakes.class_knobs import ClassKnobs
 from calibkit.fakes.dirichlet import DirichletFake
-from calibkit.fakes.gaussian import GaussianDiscriminant, GaussianSample
 from calibkit.fakes.knob import KnobClassifier
 from calibkit.fakes.logit import LogitDistortion
 from calibkit.fakes.lookalike import vgg16_lookalike
@@ -29,8 +28,6 @@ __all__ = [
     "Distortion",
     "FakeSample",
     "FakeTruth",
-    "GaussianDiscriminant",
-    "GaussianSample",
     "Identity",
     "InfeasibleTarget",
     "KnobClassifier",

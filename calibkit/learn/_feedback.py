@@ -32,19 +32,11 @@ _INLINE = '<code style="color: inherit; background: none; border: 0; padding: 0"
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Message:
-    """A heading and one or more paragraphs.
+    """A heading and one or more paragraphs."""
 
-    Parameters
-    ----------
-    heading, symbol : str
-        Who speaks, e.g. ``"Prediction 1a"``, and what HTML shows before it.
-    paragraphs : tuple of str
-        What is said; text in backticks is code.
-    """
-
-    heading: str
-    paragraphs: tuple[str, ...]
-    symbol: str
+    heading: str  # who speaks, e.g. "Prediction 1a"
+    paragraphs: tuple[str, ...]  # what is said; text in backticks is code
+    symbol: str  # what HTML shows before the heading
 
     @property
     def text(self) -> str:
@@ -66,18 +58,10 @@ class Message:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Feedback(Message):
-    """What a check says about an answer: a message with one of the states as its heading.
-
-    Parameters
-    ----------
-    state : State
-        E.g. "Almost".
-    points : tuple of int, optional
-        The points that learners find in their own text, once they have said so.
-    """
+    """What a check says about an answer: a message with one of the states as its heading."""
 
     state: State
-    points: tuple[int, ...] | None = None
+    points: tuple[int, ...] | None = None  # what learners find in their own text, once they say so
 
     def _repr_html_(self) -> str:
         return _box(self.symbol, self.heading, self.paragraphs, _BORDERS[self.state], "status")

@@ -28,42 +28,21 @@ class Asked(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Lesson:
-    """One lesson's predictions and checks, with what the learner has done so far.
+    """One lesson's predictions and checks, with what the learner has done so far."""
 
-    Parameters
-    ----------
-    id, title : str
-        Two digits, e.g. ``"04"``, and what the lesson is called.
-    checks : mapping of str to Check
-        By exercise, e.g. ``"4.1"``.
-    predictions : mapping of str to Prediction
-        By name, e.g. ``"4a"``.
-    record : Record, optional
-        What the learner has done so far; a fresh one that is kept nowhere when left out.
-    questions : tuple of Asked
-        The quiz at the end.
-    """
-
-    id: str
+    id: str  # two digits, e.g. "04"
     title: str
-    checks: Mapping[str, Check]
-    predictions: Mapping[str, Prediction]
-    record: Record = field(default_factory=Record)
-    questions: tuple[Asked, ...] = ()
+    checks: Mapping[str, Check]  # by exercise, e.g. "4.1"
+    predictions: Mapping[str, Prediction]  # by name, e.g. "4a"
+    record: Record = field(default_factory=Record)  # by default a fresh one that is kept nowhere
+    questions: tuple[Asked, ...] = ()  # the quiz at the end
 
     def predict(self, pid: str, guess: Any = ...) -> Message:
-        """Note a guess before an experiment.
+        """Note a guess for a prediction, e.g. ``"1a"``, before an experiment. Never raises.
 
-        Parameters
-        ----------
-        pid : str
-            Name of the prediction, e.g. ``"1a"``.
-        guess : object
-            One of the options, or a number; ``...`` means no guess yet. A later guess replaces an
-            earlier one; what is no guess leaves it. Never raises.
+        It is one of the options, or a number; ``...`` means no guess yet. A later guess replaces an
+        earlier one; what is no guess leaves it.
 
-        Examples
-        --------
         >>> from calibkit.lessons import open_lesson
         >>> open_lesson("00").predict("0a", "7").paragraphs[1]
         'Noted: "7". Run the next cells and compare.'
@@ -87,15 +66,9 @@ class Lesson:
     def reveal(self, pid: str, outcome: Any = None) -> Message:
         """Show the guess beside what happened, and say why. Never raises.
 
-        Parameters
-        ----------
-        pid : str
-            Name of the prediction.
-        outcome : str or number, optional
-            What the experiment above has just shown; the lesson's own outcome when left out.
+        `outcome` is what the experiment above has just shown, a text or a number; the lesson's own
+        outcome when left out.
 
-        Examples
-        --------
         >>> from calibkit.lessons import open_lesson
         >>> open_lesson("00").reveal("0a").paragraphs[0]
         '"7".'
@@ -160,17 +133,8 @@ class Lesson:
         return said
 
     def hint(self, cid: str, level: int = 1) -> Message:
-        """Give a hint; higher levels say more. Never raises.
+        """Give a hint to an exercise: 1 is a nudge, the last one nearly the answer. Never raises.
 
-        Parameters
-        ----------
-        cid : str
-            Name of the exercise.
-        level : int
-            1 for a nudge; the last one nearly gives the answer away.
-
-        Examples
-        --------
         >>> from calibkit.lessons import open_lesson
         >>> open_lesson("00").hint("0.1", 3)
         Hint 3 of 3 for 0.1: It is 6 / 36. Type `share = 6 / 36`.
@@ -187,14 +151,9 @@ class Lesson:
     def quiz(self, *given: Any) -> Message:
         """Ask the questions of the lesson, and say at once how each answer stands.
 
-        Parameters
-        ----------
-        *given : object
-            An answer to each question, in order: a letter or a number; ``...`` for none yet.
-            Never raises, and keeps nothing.
+        One is given to each question, in order: a letter or a number; ``...`` for none yet. Never
+        raises, and keeps nothing.
 
-        Examples
-        --------
         >>> from calibkit.lessons import open_lesson
         >>> open_lesson("00").quiz(20).paragraphs[2][:57]
         '→ Not yet. This is the expected number of sixes. The stan'
@@ -209,8 +168,6 @@ class Lesson:
     def progress(self) -> Progress:
         """Return a table of the exercises with their states, after a restart of the kernel too.
 
-        Examples
-        --------
         >>> from calibkit.lessons import open_lesson
         >>> lesson = open_lesson("00")
         >>> said = lesson.check("0.1", 6 / 36)

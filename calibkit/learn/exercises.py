@@ -18,23 +18,14 @@ MISSING: Any = type("Missing", (), {"__repr__": lambda self: "<no answer>"})()
 class Rubric:
     """What a text may contain. The learner compares and says so; nobody grades the text.
 
-    Parameters
-    ----------
-    points : tuple of str
-        Three to six short sentences.
-    model : str
-        A text that makes all of them.
-
-    Examples
-    --------
     >>> rubric = Rubric(points=("It names the axes.", "It says n.", "It ends with the verdict."),
     ...                 model="Confidence across, accuracy up, 40 forecasts: over-confident.")
     >>> rubric.assess([1, 3]).paragraphs
     ('2 of 3 points, by your own reading. These are still missing:', '2. It says n.')
     """
 
-    points: tuple[str, ...]
-    model: str
+    points: tuple[str, ...]  # three to six short sentences
+    model: str  # a text that makes all of them
 
     def __post_init__(self) -> None:
         if not 3 <= len(self.points) <= 6:
@@ -82,26 +73,11 @@ class Rubric:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """An exercise's check.
+    """An exercise's check: a judge, or for a free text, which its writer compares, a rubric.
 
-    Parameters
-    ----------
-    task, variable : str
-        The exercise in a few words, and the variable that its cell assigns.
-    judge : callable
-        ``judge(answer)`` returns None for a right answer and a pointed hint otherwise. It may
-        also raise `Almost` or `WrongKind`; whatever else it raises becomes "wrong kind".
-    rubric : Rubric, optional
-        In place of a judge: for a free text, which its writer compares with a list of points.
-    hints : tuple of str
-        At least two, from a nudge to nearly the answer.
-    praise : str
-        Said after "Correct".
-    tolerance : float, optional
-        Named in the feedback where numbers are compared.
+    ``judge(answer)`` returns None for a right answer and a pointed hint otherwise. It may also
+    raise `Almost` or `WrongKind`; whatever else it raises becomes "wrong kind".
 
-    Examples
-    --------
     >>> def judge(answer):
     ...     return None if answer == 0.5 else "think of a coin."
     >>> check = Check(task="Half", variable="half", judge=judge, hints=("one", "two"))
@@ -109,13 +85,13 @@ class Check:
     Almost: think of a coin.
     """
 
-    task: str
-    variable: str
+    task: str  # the exercise in a few words
+    variable: str  # what its cell assigns
     judge: Callable[[Any], str | None] | None = None
     rubric: Rubric | None = None
-    hints: tuple[str, ...]
-    praise: str = messages.DONE
-    tolerance: float | None = None
+    hints: tuple[str, ...]  # at least two, from a nudge to nearly the answer
+    praise: str = messages.DONE  # said after "Correct"
+    tolerance: float | None = None  # named in the feedback where numbers are compared
 
     def __post_init__(self) -> None:
         if len(self.hints) < 2 or (self.judge is None) == (self.rubric is None):
@@ -161,19 +137,6 @@ class Check:
 class Prediction:
     """A question to be guessed before an experiment answers it.
 
-    Parameters
-    ----------
-    question, why : str
-        What is asked, and the explanation that is shown with the outcome.
-    outcome : str or float
-        What happens: one of the options, or a number.
-    options : tuple of str
-        The answers to choose from; empty where a number is asked, in `unit`.
-    least, most : float
-        What a number can be; e.g. days are at least 0.
-
-    Examples
-    --------
     >>> coin = Prediction(question="Which side?", options=("heads", "tails"), outcome="heads",
     ...                   why="It is bent.")
     >>> coin.compare(coin.read("Tails"), coin.outcome)
@@ -181,11 +144,11 @@ class Prediction:
     """
 
     question: str
-    why: str
-    outcome: str | float
-    options: tuple[str, ...] = ()
+    why: str  # shown with the outcome
+    outcome: str | float  # what happens: one of the options, or a number
+    options: tuple[str, ...] = ()  # to choose from; empty where a number is asked, in `unit`
     unit: str = ""
-    least: float = -math.inf
+    least: float = -math.inf  # what a number can be; e.g. days are at least 0
     most: float = math.inf
 
     def __post_init__(self) -> None:

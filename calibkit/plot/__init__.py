@@ -1,15 +1,16 @@
 """Figures: one drawing function per kind of result.
 
-Each function takes a result, draws on `ax` or on a fresh figure, and returns the Axes. None of
-them computes a statistic, shows a window or changes ``rcParams``. Colours come from a palette
-that is safe for colour-blind readers, and line style or hatch says the same a second time.
+Each function takes a result, draws it, and returns the Axes. In all of them `ax` says where to
+draw (by default on a fresh figure with a legend), `title` what stands above, and `legend` whether
+there is one. None of them computes a statistic, shows a window or changes ``rcParams``. Colours
+come from a palette that is safe for colour-blind readers, and line style or hatch says the same a
+second time.
 
 Import it explicitly, ``from calibkit import plot``: it needs matplotlib.
 """
 
 from calibkit.plot._audit import audit_gaps, audit_groups, audit_repairs
 from calibkit.plot._choice import choice
-from calibkit.plot._confidences import confidences
 from calibkit.plot._corp import corp
 from calibkit.plot._cumulative import cumulative_differences
 from calibkit.plot._decisions import murphy, regret
@@ -21,7 +22,6 @@ from calibkit.plot._reliability import reliability
 from calibkit.plot._simplex import simplex
 from calibkit.plot._smooth import smooth
 from calibkit.plot._tested import test_based
-from calibkit.plot._training import training
 from calibkit.plot._words import alt_text
 from calibkit.plot.look import legend, style
 
@@ -31,7 +31,6 @@ __all__ = [
     "audit_groups",
     "audit_repairs",
     "choice",
-    "confidences",
     "corp",
     "cumulative_differences",
     "fit_on_test",
@@ -46,6 +45,5 @@ __all__ = [
     "smooth",
     "style",
     "test_based",
-    "training",
     "venn_abers",
 ]

@@ -35,13 +35,11 @@ def audit_gaps(
 
     Examples
     --------
-    >>> import matplotlib.pyplot as plt
     >>> from calibkit import consistency_band, plot
     >>> band = consistency_band([0, 1, 1, 1], [.2, .3, .8, .9], bins=2, rng=0, n_draws=50)
     >>> ax = plot.audit_gaps(band)
     >>> ax.get_ylabel()
     'observed minus predicted'
-    >>> plt.close(ax.figure)
     """
     table, seen = band.table, band.table.occupied
     x, gap = table.mean_prob[seen], -table.gap[seen]
@@ -90,7 +88,6 @@ def audit_repairs(repairs: Any, ax: Axes | None = None, *, title: str | None = N
 
     Examples
     --------
-    >>> import matplotlib.pyplot as plt
     >>> from calibkit import plot
     >>> from calibkit.auditing import audit
     >>> p = np.linspace(.02, .98, 300)
@@ -98,7 +95,6 @@ def audit_repairs(repairs: Any, ax: Axes | None = None, *, title: str | None = N
     >>> ax = plot.audit_repairs(report.repairs)
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['temperature', 'Platt', 'beta', 'isotonic (loss ∞)']
-    >>> plt.close(ax.figure)
     """
     place = np.arange(len(repairs.name))
     words = ("gain in log loss on held-out rows (nats)", "")
@@ -139,7 +135,6 @@ def audit_groups(
 
     Examples
     --------
-    >>> import matplotlib.pyplot as plt
     >>> from calibkit import plot
     >>> from calibkit.auditing import audit
     >>> p = np.linspace(.02, .98, 300)
@@ -148,7 +143,6 @@ def audit_groups(
     >>> ax = plot.audit_groups(report.groups)
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['a', 'b']
-    >>> plt.close(ax.figure)
     """
     shown = np.sort(np.argsort(groups.p_value, kind="stable")[:_MOST_ROWS])
     gap = (groups.frequency - groups.mean_prob)[shown]

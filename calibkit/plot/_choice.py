@@ -51,8 +51,6 @@ def choice(
     show : iterable of {"strip", "lowest", "chosen"}
         What to draw besides the scores. ``"strip"``: the scores that count as good as the lowest;
         the smallest number in it is chosen.
-    ax, title, legend : optional
-        Where to draw (default: a fresh figure with a legend), title, whether with a legend.
 
     Raises
     ------
@@ -61,7 +59,6 @@ def choice(
 
     Examples
     --------
-    >>> import matplotlib.pyplot as plt
     >>> from calibkit import plot
     >>> from calibkit.fakes import LogitDistortion
     >>> from calibkit.piecewise import PiecewiseLinear
@@ -69,7 +66,6 @@ def choice(
     >>> ax = plot.choice(PiecewiseLinear(max_pieces=3).fit(sample.y_prob, sample.y_true))
     >>> ax.get_xlabel()
     'number of pieces'
-    >>> plt.close(ax.figure)
     """
     names = look.chosen(show, ELEMENTS, ELEMENTS, {})
     candidates, scores = np.asarray(model.candidates_), np.asarray(model.scores_, dtype=np.float64)

@@ -47,8 +47,6 @@ def corp(
     show : iterable of str, optional
         Elements to draw, out of ``"curve"``, ``"parts"``, ``"counts"``, ``"band"``,
         ``"truth"``. The default is the first three, and band and true map where given.
-    ax, title, legend : optional
-        Where to draw (default: a fresh figure with a legend), title, whether with a legend.
 
     Raises
     ------
@@ -63,13 +61,11 @@ def corp(
 
     Examples
     --------
-    >>> import matplotlib.pyplot as plt
     >>> from calibkit import plot
     >>> from calibkit.corp import corp_decomposition
     >>> ax = plot.corp(corp_decomposition([0, 1, 0, 1], [.2, .3, .4, .9]))
     >>> ax.get_ylabel()
     'observed frequency'
-    >>> plt.close(ax.figure)
     """
     if band is not None and not np.array_equal(band.parts.prediction, parts.prediction):
         raise ValueError("The band belongs to other predictions than the curve.")

@@ -28,8 +28,6 @@ def cumulative_differences(
     ----------
     curve : CumulativeDifferences
         From `calibkit.significance.cumulative_differences`.
-    ax, title, legend : optional
-        Where to draw (default: a fresh figure with a legend), title, whether with a legend.
 
     Notes
     -----
@@ -39,7 +37,6 @@ def cumulative_differences(
 
     Examples
     --------
-    >>> import matplotlib.pyplot as plt
     >>> import numpy as np
     >>> from calibkit import plot, significance
     >>> p = np.linspace(0.01, 0.99, 200)
@@ -47,7 +44,6 @@ def cumulative_differences(
     >>> ax = plot.cumulative_differences(significance.cumulative_differences(y, p))
     >>> ax.get_ylabel()
     'cumulative difference'
-    >>> plt.close(ax.figure)
     """
     words = ("share of the predictions, in rising order", "cumulative difference")
     strip = _CRITICAL * curve.scale

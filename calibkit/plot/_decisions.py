@@ -49,8 +49,6 @@ def murphy(
         cost per prediction. By default both prices sum to 1.
     marks : sequence of float
         Thresholds to mark by upright lines, in [0, 1].
-    ax, title, legend : optional
-        Where to draw (default: a fresh figure with a legend), title, whether with a legend.
 
     Raises
     ------
@@ -64,13 +62,11 @@ def murphy(
 
     Examples
     --------
-    >>> import matplotlib.pyplot as plt
     >>> from calibkit import plot
     >>> from calibkit.decisions import murphy_curve
     >>> ax = plot.murphy(murphy_curve([0, 0, 1, 1], [.1, .4, .3, .8]))
     >>> ax.get_ylabel()
     'mean cost (prices sum to 1)'
-    >>> plt.close(ax.figure)
     """
     named = _named(curves, "model")
     rates = [curve.base_rate for curve in named.values()]
@@ -117,8 +113,7 @@ def regret(
         At most five models.
     bounds : bool, default False
         Whether to draw the calibration error of each model, the bound on its regret.
-    ax, marks, title, legend : optional
-        As in `murphy`.
+    marks : sequence of float, as in `murphy`
 
     Raises
     ------
@@ -131,13 +126,11 @@ def regret(
 
     Examples
     --------
-    >>> import matplotlib.pyplot as plt
     >>> from calibkit import plot
     >>> from calibkit.decisions import regret_curve
     >>> ax = plot.regret(regret_curve([.8, .6], [.5, .6]), marks=[.75])
     >>> ax.get_ylabel()
     'regret per prediction'
-    >>> plt.close(ax.figure)
     """
     named = _named(curves, "trusting")
     totals = {curve.total for curve in named.values()}

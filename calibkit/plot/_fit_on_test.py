@@ -65,8 +65,6 @@ def fit_on_test(
     scale : {"linear", "logit"}
         Axes in probabilities, or stretched so that logits have equal distances. Stretched axes
         end at .00075 and .99925, have no counts, and draw what lies beyond on their frame.
-    ax, title, legend : optional
-        Where to draw (default: a fresh figure with a legend), title, whether with a legend.
 
     Raises
     ------
@@ -82,7 +80,6 @@ def fit_on_test(
 
     Examples
     --------
-    >>> import matplotlib.pyplot as plt
     >>> from calibkit import plot
     >>> from calibkit.calibrators import SlopeOneBinning
     >>> from calibkit.fit_on_test import fit_on_test
@@ -91,7 +88,6 @@ def fit_on_test(
     >>> ax = plot.fit_on_test(result, show={"filling", "distances"})
     >>> ax.get_xlabel(), ax.get_ylabel()
     ('predicted probability', 'observed frequency')
-    >>> plt.close(ax.figure)
     """
     _scale.check_scale(scale)
     table: BinTable | None = getattr(result.evaluator, "table_", None)

@@ -31,8 +31,6 @@ def intervals(
         One per data set.
     truths : float or sequence of float
         What each should hold.
-    ax, title, legend : optional
-        Where to draw (default: a fresh figure with a legend), title, whether with a legend.
 
     Raises
     ------
@@ -41,13 +39,11 @@ def intervals(
 
     Examples
     --------
-    >>> import matplotlib.pyplot as plt
     >>> from calibkit import bootstrap_interval, brier_score, plot
     >>> one = bootstrap_interval(brier_score, [0, 1, 1], [.2, .6, .7], n_resamples=20, rng=0)
     >>> ax = plot.intervals([one], 0.1)
     >>> ax.get_xlabel()
     'data set'
-    >>> plt.close(ax.figure)
     """
     if len(found) == 0 or np.ndim(truths) > 0 and len(truths) != len(found):
         raise ValueError(
@@ -114,8 +110,6 @@ def venn_abers(
         Lower and upper ends, from `calibkit.multiclass.VennAbers`.
     truth : array-like of shape (n,), optional
         True probabilities.
-    ax, title, legend : optional
-        Where to draw (default: a fresh figure with a legend), title, whether with a legend.
 
     Raises
     ------
@@ -124,12 +118,10 @@ def venn_abers(
 
     Examples
     --------
-    >>> import matplotlib.pyplot as plt
     >>> from calibkit import plot
     >>> ax = plot.venn_abers([.1, .9], ([0, .5], [.5, 1]))
     >>> ax.get_ylabel()
     'probability'
-    >>> plt.close(ax.figure)
     """
     across = np.asarray(prob, dtype=np.float64)
     lower, upper = (np.asarray(end, dtype=np.float64) for end in interval)

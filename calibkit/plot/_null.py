@@ -20,13 +20,11 @@ def null_level(
     ----------
     null : NullLevel
         From `calibkit.null_level`.
-    ax, title, legend : optional
-        Where to draw, its title, and whether with a legend; the default is a fresh figure with
-        one, and the p-value in words as its title.
+    title : str, optional
+        By default the p-value in words.
 
     Examples
     --------
-    >>> import matplotlib.pyplot as plt
     >>> import calibkit as ck
     >>> from calibkit import plot
     >>> null = ck.null_level(ck.expected_calibration_error, [0, 1, 1], [.2, .7, .6],
@@ -34,7 +32,6 @@ def null_level(
     >>> ax = plot.null_level(null)
     >>> ax.get_ylabel()
     'draws of a calibrated model'
-    >>> plt.close(ax.figure)
     """
     words, size = ("", "draws of a calibrated model"), (6.6, 3.4)
     with look.drawing(ax, size, words=words, legend=legend, grid="y", room=0) as ax:

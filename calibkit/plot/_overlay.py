@@ -25,8 +25,6 @@ def overlay(
     ----------
     tables : mapping from str to BinTable
         One to five models by name, from `reliability_table`, with the same view.
-    ax, title, legend : optional
-        As in `reliability`.
 
     Raises
     ------
@@ -39,13 +37,11 @@ def overlay(
 
     Examples
     --------
-    >>> import matplotlib.pyplot as plt
     >>> from calibkit import plot, reliability_table
     >>> y = [0, 1, 1, 1]
     >>> tables = {"a": reliability_table(y, [.2, .3, .8, .9], bins=2)}
     >>> plot.overlay(tables).get_ylabel()
     'observed frequency'
-    >>> plt.close()
     """
     if not 1 <= len(tables) <= len(_MARKERS):
         raise ValueError(f"{len(tables)} models; draw 1 to {len(_MARKERS)} in one figure.")

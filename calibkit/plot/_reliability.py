@@ -66,9 +66,8 @@ def reliability(
         Elements to draw, out of ``"bars"``, ``"means"``, ``"gaps"``, ``"counts"``,
         ``"filling"``, ``"band"``, ``"truth"``. The default is bars, means, gaps and counts,
         and band and true map where they are known.
-    ax, title, legend : optional
-        Where to draw, its title, and whether with a legend; the default is a fresh figure with
-        one. `plot.legend` draws one legend for many diagrams.
+    legend : bool, optional
+        As in all figures; `plot.legend` draws one legend for many diagrams.
 
     Raises
     ------
@@ -82,12 +81,10 @@ def reliability(
 
     Examples
     --------
-    >>> import matplotlib.pyplot as plt
     >>> from calibkit import plot
     >>> ax = plot.reliability([0, 1, 1, 1], [.2, .3, .8, .9], bins=2)
     >>> ax.get_xlabel(), ax.get_ylabel()
     ('predicted probability', 'observed frequency')
-    >>> plt.close(ax.figure)
     """
     table, found, null = _measured(data, view, bins, rng, rows)
     band = found if band is None else band

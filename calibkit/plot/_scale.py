@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
 from calibkit._links import expit, logit
 from calibkit.plot import look
@@ -111,10 +110,7 @@ def _stretch(ax: Axes, ticks: tuple[float, ...]) -> None:
     ax.set_yscale("logit")
     ax.set(xlim=ends("logit"), ylim=ends("logit"))
     ax.set_aspect("equal", adjustable="box")
-    for axis in (ax.xaxis, ax.yaxis):
-        axis.set_major_locator(FixedLocator(ticks))
-        axis.set_major_formatter(FixedFormatter([f"{p:g}" for p in ticks]))
-        axis.set_minor_locator(NullLocator())
+    look.set_ticks(ticks, ax.xaxis, ax.yaxis)
 
 
 def diagonal(ax: Axes, ends: tuple[float, float]) -> None:

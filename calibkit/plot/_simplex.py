@@ -71,8 +71,6 @@ def simplex(
         default is all; arrows only where the truth is known and up to 150 of them.
     classes : sequence of 3 str
         Names of the classes.
-    ax, title, legend : optional
-        Where to draw (default: a fresh figure with a legend), title, whether with a legend.
 
     Raises
     ------
@@ -87,12 +85,10 @@ def simplex(
 
     Examples
     --------
-    >>> import matplotlib.pyplot as plt
     >>> from calibkit import finite, plot
     >>> ax = plot.simplex(finite.example("three atoms"), title="Three atoms")
     >>> plot.alt_text(ax).startswith("Simplex of three classes with grid lines")
     True
-    >>> plt.close(ax.figure)
     """
     cloud = _cloud(source, truth)
     hidden = cloud.true is None or len(cloud.stated) > _MOST_ARROWS

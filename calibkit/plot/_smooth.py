@@ -29,12 +29,6 @@ def smooth(
         From `calibkit.smooth_calibration_error`, with one view.
     null : NullLevel, optional
         Its `null_level`, which the default title then states.
-    ax, title, legend : optional
-        As in `corp`.
-
-    Returns
-    -------
-    matplotlib Axes
 
     Raises
     ------
@@ -49,12 +43,10 @@ def smooth(
 
     Examples
     --------
-    >>> import matplotlib.pyplot as plt
     >>> from calibkit import plot, smooth_calibration_error
     >>> ax = plot.smooth(smooth_calibration_error([0, 1, 0, 1], [.2, .3, .4, .9]))
     >>> ax.get_ylabel()
     'observed frequency'
-    >>> plt.close(ax.figure)
     """
     if len(error.per_view) > 1:
         raise ValueError("The error is class-wise; draw one class, e.g. with view=0.")

@@ -40,15 +40,8 @@ def test_based(
     axis : {"probability", "bin"}
         ``"probability"``: each bin stands where its predictions are. ``"bin"``: bins stand side
         by side, equally wide, as in the source; narrow bins can be read there.
-    ax, title, legend : optional
-        Where to draw, its title, and whether with a legend below; the default is a fresh figure
-        with one.
-
-    Returns
-    -------
-    matplotlib Axes
-        The diagram. Its children labelled ``"counts"`` and ``"predictions"`` are the strip
-        below and the histogram to the right.
+    legend : bool, optional
+        As in all figures; it stands below.
 
     Raises
     ------
@@ -61,11 +54,12 @@ def test_based(
     events, the box around the line holds the probabilities that the test accepts. What lies
     outside of the box is rejected: hatched, and counted in the strip below, with its share in
     per cent. The exact test may also reject in small gaps inside the box: they count in the
-    strip and are not drawn. Empty bins stay empty. Taught in lesson 08.
+    strip and are not drawn. Empty bins stay empty. Children of the Axes that is returned, labelled
+    ``"counts"`` and ``"predictions"``, are the strip below and the histogram to the right. Taught
+    in lesson 08.
 
     Examples
     --------
-    >>> import matplotlib.pyplot as plt
     >>> import numpy as np
     >>> from calibkit import plot, significance
     >>> p = np.linspace(0.01, 0.99, 200)
@@ -73,7 +67,6 @@ def test_based(
     >>> ax = plot.test_based(significance.test_based_calibration_error(y, p, rng=0))
     >>> ax.get_ylabel()
     'predicted probability'
-    >>> plt.close(ax.figure)
     """
     if axis not in AXES:
         raise ValueError(f'axis must be "probability" or "bin", got {axis!r}.')

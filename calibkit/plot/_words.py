@@ -18,24 +18,19 @@ def remember(ax: Axes, sentences: Iterable[str]) -> None:
 def alt_text(drawn: Axes | AnyFigure | Sequence[Axes]) -> str:
     """Say in words what a drawn figure shows: the text for readers who do not see it.
 
+    It is one paragraph, built from the ``describe()`` of the results that were drawn.
+
     Parameters
     ----------
     drawn : matplotlib Axes, Figure, SubFigure, or sequence of Axes
         Drawn by functions of `calibkit.plot`; ValueError if nothing there was.
 
-    Returns
-    -------
-    str
-        One paragraph, built from the ``describe()`` of the results that were drawn.
-
     Examples
     --------
-    >>> import matplotlib.pyplot as plt
     >>> from calibkit import plot, reliability_table
     >>> ax = plot.reliability(reliability_table([0, 1, 1, 1], [.2, .3, .8, .9], bins=2))
     >>> plot.alt_text(ax).startswith("Reliability diagram")
     True
-    >>> plt.close(ax.figure)
     """
     if isinstance(drawn, Axes):
         axes: Sequence[Axes] = [drawn]

@@ -13,8 +13,10 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.patches import Patch
+from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 from numpy.typing import ArrayLike, NDArray
 
 from calibkit.plot._words import AnyFigure as AnyFigure
@@ -142,7 +144,6 @@ def drawing(
     ...     _ = ax.plot([0, 1], label="a")
     >>> ax.get_xlabel(), ax.get_ylabel(), ax.get_title(), len(ax.get_legend().get_texts())
     ('days', 'hits', 'Record', 1)
-    >>> plt.close(ax.figure)
     """
     fresh = ax is None
     with style():
@@ -218,6 +219,14 @@ def label(ax: Axes, across: str, up: str) -> None:
         ax.set_xlabel(across, fontsize=FONT_SIZE)
     if up and is_first_column(ax):
         ax.set_ylabel(up, fontsize=FONT_SIZE)
+
+
+def set_ticks(ticks: Sequence[float], *axes: Axis) -> None:
+    """Put these ticks on stretched axes, and no others."""
+    for axis in axes:
+        axis.set_major_locator(FixedLocator(ticks))
+        axis.set_major_formatter(FixedFormatter([f"{tick:g}" for tick in ticks]))
+        axis.set_minor_locator(NullLocator())
 
 
 def boxes(ax: Axes, across: Points, up: Points, **code: Any) -> None:

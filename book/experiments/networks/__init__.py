@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from scipy.special import log_softmax, logsumexp, softmax
 from scipy.stats import t as student
 
-from calibkit import expected_calibration_error, log_loss, nets
+from calibkit import expected_calibration_error, log_loss
+from calibkit.lessons.lesson10 import nets
 from calibkit.multiclass import TemperatureScaling
 
 SETS = {"digits under noise": 0.5, "digits without noise": 0.0}

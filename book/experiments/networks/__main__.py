@@ -17,7 +17,7 @@ from joblib import Parallel, delayed
 
 from book.experiments.networks import RECIPES, SEEDS, SETS, one_seed, with_verdicts
 from calibkit.lessons.lesson10 import runs
-from calibkit.nets.history import MEASURED
+from calibkit.lessons.lesson10.nets.history import MEASURED
 from tools.virtual_environment import ROOT
 
 UNFINISHED = ROOT / "build" / "networks"

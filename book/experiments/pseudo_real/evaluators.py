@@ -42,7 +42,7 @@ class OrderPreservingMap(Calibrator):
     loss_name: ClassVar[str] = "log loss"
 
     def _fit(self, prob: FloatVector, label: FloatVector) -> None:
-        from calibkit.nets import OrderPreserving
+        from calibkit.lessons.lesson10.nets import OrderPreserving
 
         self.network_ = OrderPreserving("logits").fit(_two_logits(prob), label.astype(np.int64))
         self.n_parameters_ = self.network_.n_parameters_

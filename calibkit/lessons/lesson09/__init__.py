@@ -2,9 +2,11 @@
 
 from calibkit.lessons.lesson09.explorer import PrevalenceView, prevalence_dial, prevalence_dial_view
 from calibkit.lessons.lesson09.figures import rare_events
+from calibkit.lessons.lesson09.gaussian import GaussianDiscriminant
 from calibkit.lessons.lesson09.runs import abalone_splits, estimates, table
 
 __all__ = [
+    "GaussianDiscriminant",
     "PrevalenceView",
     "abalone_splits",
     "estimates",

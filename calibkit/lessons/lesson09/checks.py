@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibkit.calibrators import shift_prior
-from calibkit.fakes import GaussianDiscriminant
 from calibkit.learn import answers
 from calibkit.learn.answers import agree, apart, same
 from calibkit.learn.exercises import Check, Prediction, Rubric
+from calibkit.lessons.lesson09.gaussian import GaussianDiscriminant
 
 FloatVector = NDArray[np.float64]
 

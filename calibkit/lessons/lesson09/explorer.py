@@ -19,8 +19,8 @@ from calibkit.bins import EqualMass, EqualWidth
 from calibkit.calibrators import estimate_prevalence, shift_prior
 from calibkit.errors import expected_calibration_error
 from calibkit.explore import Choice, Explorer, Preset, Slider
-from calibkit.fakes import GaussianDiscriminant
 from calibkit.lessons.lesson09 import figures
+from calibkit.lessons.lesson09.gaussian import GaussianDiscriminant
 from calibkit.plot.look import AnyFigure
 from calibkit.reliability import BinTable
 from calibkit.significance import (

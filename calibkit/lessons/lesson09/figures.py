@@ -4,12 +4,10 @@ Near zero a plain diagram shows one clump of points. On logarithmic axes equal d
 factors, on logit axes equal factors of the odds.
 """
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.collections import LineCollection
-from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 from numpy.typing import NDArray
 
 from calibkit._links import expit, logit
@@ -109,14 +107,8 @@ def _log_frame(ax: Axes, words: tuple[str, str], ends: Ends) -> None:
     ax.set_aspect("equal", adjustable="box")
     ax.set_anchor("NW")
     ticks = [tick for tick in _log_ticks(ends) if ends[0] <= tick <= ends[1]]
-    for axis in (ax.xaxis, ax.yaxis):
-        axis.set_major_locator(FixedLocator(ticks))
-        axis.set_major_formatter(FixedFormatter([f"{tick:g}" for tick in ticks]))
-        axis.set_minor_locator(NullLocator())
-    if look.is_last_row(ax):
-        ax.set_xlabel(f"{words[0]} (log)", fontsize=look.FONT_SIZE)
-    if look.is_first_column(ax):
-        ax.set_ylabel(f"{words[1]} (log)", fontsize=look.FONT_SIZE)
+    look.set_ticks(ticks, ax.xaxis, ax.yaxis)
+    look.label(ax, *(f"{word} (log)" for word in words))
     _scale.diagonal(ax, ends)
 
 
@@ -152,43 +144,22 @@ def _draw_band(ax: Axes, band: ConsistencyBand, ends: Ends) -> None:
     used = band.table.occupied
     across = np.clip(band.table.mean_prob[used], *ends)
     low, high = (np.clip(end[used], *ends) for end in (band.lower, band.upper))
-    ax.add_collection(
-        LineCollection(
-            look.paths((across, low), (across, high)),
-            colors=look.BAND,
-            linewidths=5.0,
-            alpha=0.55,
-            zorder=2.5,
-            label=f"{100 * band.level:g} % consistency band",
-            gid="band",
-        ),
-        autolim=False,
-    )
+    label = f"{100 * band.level:g} % consistency band"
+    code: dict[str, Any] = {"colors": look.BAND, "linewidths": 5.0, "alpha": 0.55, "zorder": 2.5}
+    look.lines(ax, (across, low), (across, high), label=label, gid="band", **code)
 
 
 def _draw_points(ax: Axes, table: BinTable, ends: Ends) -> None:
     used = table.occupied
     x, y = table.mean_prob[used], table.frequency[used]
     across, up = np.clip(x, *ends), np.clip(y, *ends)
-    for rows, marker, label in (
-        (y > 0, "o", "bin mean"),
-        (y == 0, "v", "bin without events"),
+    for rows, marker, colours, label, gid in (
+        (y > 0, "o", (look.INK, "white"), "bin mean", "means"),
+        (y == 0, "v", ("white", look.INK), "bin without events", "none"),
     ):
         if rows.any():
-            ax.plot(
-                across[rows],
-                up[rows],
-                linestyle="none",
-                marker=marker,
-                markersize=6.0,
-                markerfacecolor=look.INK if marker == "o" else "white",
-                markeredgecolor="white" if marker == "o" else look.INK,
-                markeredgewidth=0.8,
-                clip_on=False,
-                zorder=4,
-                label=label,
-                gid="means" if marker == "o" else "none",
-            )
+            code: dict[str, Any] = {"marker": marker, "markersize": 6.0, "label": label}
+            look.points(ax, across[rows], up[rows], *colours, gid=gid, **code)
 
 
 # --- measures ------------------------------------------------------------------------------------
@@ -221,9 +192,7 @@ def _percent_frame(ax: Axes, names: tuple[str, ...]) -> None:
     ax.set_xscale("log")
     ax.set(xlim=_PERCENT_ENDS, ylim=(len(names) - 0.4, -0.6))
     ax.set_yticks(range(len(names)), names, fontsize=look.FONT_SIZE)
-    ax.xaxis.set_major_locator(FixedLocator(_PERCENT_TICKS))
-    ax.xaxis.set_major_formatter(FixedFormatter([f"{tick:g}" for tick in _PERCENT_TICKS]))
-    ax.xaxis.set_minor_locator(NullLocator())
+    look.set_ticks(_PERCENT_TICKS, ax.xaxis)
 
 
 def _draw_null(ax: Axes, low: FloatVector, high: FloatVector) -> None:
@@ -247,19 +216,10 @@ def _draw_marks(ax: Axes, value: FloatVector, high: FloatVector) -> None:
         (value <= high, "white", "measured, within chance"),
     ):
         if rows.any():
-            ax.plot(
-                np.clip(value[rows], *_PERCENT_ENDS),
-                places[rows],
-                linestyle="none",
-                marker="D" if face != "white" else "o",
-                markersize=8,
-                markerfacecolor=face,
-                markeredgecolor=look.INK,
-                clip_on=False,
-                zorder=4,
-                label=label,
-                gid=label,
-            )
+            code: dict[str, Any] = {"marker": "D" if face != "white" else "o", "markersize": 8}
+            code |= {"markeredgewidth": 1.0, "label": label, "gid": label}
+            at = np.clip(value[rows], *_PERCENT_ENDS), places[rows]
+            look.points(ax, *at, face, look.INK, **code)
 
 
 def _write_numbers(ax: Axes, value: FloatVector) -> None:

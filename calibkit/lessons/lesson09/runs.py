@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from calibkit.calibrators import estimate_prevalence
-from calibkit.fakes import GaussianDiscriminant
+from calibkit.lessons.lesson09.gaussian import GaussianDiscriminant
 from calibkit.significance import TestBasedError, test_based_calibration_error
 
 

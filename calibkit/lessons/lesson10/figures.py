@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
-from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 from numpy.typing import NDArray
 
 from calibkit._validation import as_choice
@@ -115,9 +114,7 @@ def _draw_curve(
     ax: Axes, across: NDArray[np.float64], up: NDArray[np.float64], quantity: str
 ) -> None:
     ax.set_xscale("log")
-    ax.xaxis.set_major_locator(FixedLocator(_TICKS))
-    ax.xaxis.set_major_formatter(FixedFormatter([f"{tick:g}" for tick in _TICKS]))
-    ax.xaxis.set_minor_locator(NullLocator())
+    look.set_ticks(_TICKS, ax.xaxis)
     smooth = quantity == "log loss"
     ax.plot(
         across,
@@ -145,16 +142,6 @@ def _draw_marks(ax: Axes, curve: "Thermostat", height: float) -> None:
         gid="best",
         zorder=2,
     )
-    ax.plot(
-        curve.temperature,
-        min(height, ax.get_ylim()[1]),
-        linestyle="none",
-        marker="D",
-        markersize=8,
-        markerfacecolor=look.SKY,
-        markeredgecolor=look.INK,
-        clip_on=False,
-        label="T as set",
-        gid="set",
-        zorder=4,
-    )
+    up = min(height, ax.get_ylim()[1])
+    code: dict[str, Any] = {"marker": "D", "markersize": 8, "label": "T as set", "gid": "set"}
+    look.points(ax, curve.temperature, up, look.SKY, look.INK, markeredgewidth=1.0, **code)

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
-from calibkit import nets
 from calibkit.learn import table
-from calibkit.nets.history import history_of
+from calibkit.lessons.lesson10 import nets
+from calibkit.lessons.lesson10.nets.history import history_of
 
 FOLDER = Path(__file__).parent
 RUN, TABLE = "run.npz", "networks.json"

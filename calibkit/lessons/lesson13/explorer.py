@@ -15,7 +15,8 @@ from calibkit.decisions import RegretCurve, regret_curve
 from calibkit.explore import Choice, Explorer, Preset, Slider
 from calibkit.lessons.lesson13 import figures
 from calibkit.lessons.lesson13.models import CLASSIFIERS, MODELS, FloatVector, belief_of
-from calibkit.lessons.lesson13.wards import GamePlay, Ward
+from calibkit.lessons.lesson13.rounds import GamePlay
+from calibkit.lessons.lesson13.wards import Ward
 from calibkit.plot.look import AnyFigure
 from calibkit.reliability import BinTable, reliability_table
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from calibkit.lessons.lesson13.needs import RequirementSweep
 from calibkit.lessons.lesson13.real import PolicyValues
-from calibkit.lessons.lesson13.wards import GamePlay
+from calibkit.lessons.lesson13.rounds import GamePlay
 from calibkit.plot import look
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 FloatVector = NDArray[np.float64]
 
-_HATCHES = ("", "////")
 # Of a patient's diagnosis: marker, face, edge, word.
 _MARKS = {
     "right": ("o", look.UNDER, "white", "diagnosis was right"),
@@ -150,7 +149,7 @@ def game_scores(
             height=0.62,
             color=look.PALE,
             edgecolor=[look.UNDER if value >= 0 else look.OVER for value in values],
-            hatch=[_HATCHES[0] if value >= 0 else _HATCHES[1] for value in values],
+            hatch=["" if value >= 0 else "////" for value in values],
             linewidth=1.2,
             zorder=2,
             gid="score",

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,21 +27,12 @@ WARM_UP, ROUNDS = 2, 60
 N_BINS = 10
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Patients:
-    """All patients of one deal: what the model said, the truth, and what treating won."""
-
-    said: FloatVector
-    true: FloatVector
-    gain: FloatVector
-    trust: FloatVector
-    oracle: FloatVector
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class WardRound(Result):
     """One round of the calibration game: eight patients."""
 
+    names: ClassVar = NAMES
+    threshold: ClassVar = WARD.threshold  # probability from which on treating is worth it
     said: FloatVector  # confidence of the model in each diagnosis
     true: FloatVector  # its true probability
     gain: FloatVector  # what treating wins: 2 if the diagnosis was right, else -6
@@ -52,24 +43,14 @@ class WardRound(Result):
     number: int  # of the round
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the patients."""
-        return NAMES
-
-    @property
     def right(self) -> NDArray[np.bool_]:
         """Whether each diagnosis was right."""
         return self.gain > 0
 
     @property
-    def threshold(self) -> float:
-        """Probability from which on treating is worth it."""
-        return WARD.threshold
-
-    @property
     def perfect(self) -> tuple[bool, ...]:
         """Whom a player who knows the true probabilities treats."""
-        return tuple((self.true >= WARD.threshold).tolist())
+        return tuple((self.true >= self.threshold).tolist())
 
     def comment(self, panel: int) -> str:
         """Say what became of a patient, and what the true probability was."""
@@ -118,42 +99,38 @@ def ward_round_view(*, draw: int = 1, model: str = "over-confident", week: int =
     if draw < 1:
         raise ValueError(f"draw={draw} must be at least 1: rounds are counted from 1 on.")
     block, place = divmod(draw - 1, ROUNDS)
-    all_of = _dealt(model, week, block)
+    patients = _dealt(model, week, block)
     first = (WARM_UP + place) * len(NAMES)
     now = slice(first, first + len(NAMES))
     return WardRound(
-        said=all_of.said[now],
-        true=all_of.true[now],
-        gain=all_of.gain[now],
-        trust=all_of.trust[now],
-        oracle=all_of.oracle[now],
-        before=_record(all_of, first),
-        after=_record(all_of, first + len(NAMES)),
+        **{name: column[now] for name, column in patients.items()},
+        before=_record(patients, first),
+        after=_record(patients, first + len(NAMES)),
         number=draw,
     )
 
 
-def _record(patients: _Patients, stop: int) -> BinTable:
-    return reliability_table(
-        (patients.gain[:stop] > 0).astype(np.int64), patients.said[:stop], bins=EqualWidth(N_BINS)
-    )
+def _record(patients: dict[str, FloatVector], stop: int) -> BinTable:
+    right = (patients["gain"][:stop] > 0).astype(np.int64)
+    return reliability_table(right, patients["said"][:stop], bins=EqualWidth(N_BINS))
 
 
 @lru_cache(maxsize=8)
-def _dealt(model: str, week: int, block: int) -> _Patients:
+def _dealt(model: str, week: int, block: int) -> dict[str, FloatVector]:
+    """Return all patients of one deal: what the model said, the truth, and what treating won."""
     belief = belief_of(model)
     rng = np.random.default_rng([13, week, block])
     deal = WARD.deal(CLASSIFIERS[model], (WARM_UP + ROUNDS) * len(NAMES), rng)
     assert deal.true is not None  # fake classifiers know the truth
     said = belief(deal.seen)
     everybody = np.ones(deal.seen.shape, dtype=np.int64)
-    won = [
-        WARD.payoff(actions, deal)
-        for actions in (everybody, WARD.decide(said, deal), WARD.decide(deal.true, deal))
-    ]
-    return _Patients(
-        said=said.ravel(), true=deal.true.ravel(), gain=won[0], trust=won[1], oracle=won[2]
-    )
+    return {
+        "said": said.ravel(),
+        "true": deal.true.ravel(),
+        "gain": WARD.payoff(everybody, deal),
+        "trust": WARD.payoff(WARD.decide(said, deal), deal),
+        "oracle": WARD.payoff(WARD.decide(deal.true, deal), deal),
+    }
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

@@ -9,7 +9,7 @@ import numpy as np
 from calibkit._result import spell
 from calibkit._validation import as_count, as_generator, as_level
 from calibkit.fakes._sample import FloatVector, Rng
-from calibkit.lessons.lesson13.wards import Game, Policy
+from calibkit.lessons.lesson13.rounds import Game, Policy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

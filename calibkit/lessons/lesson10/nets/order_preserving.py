@@ -10,8 +10,8 @@ from scipy.optimize import minimize
 
 from calibkit._validation import CalibrationWarning, FloatArray, as_count, as_generator
 from calibkit.fakes._dials import as_positive
+from calibkit.lessons.lesson10.nets._torch import need_torch, on_processor, one_thread
 from calibkit.multiclass import MulticlassCalibrator, TemperatureScaling
-from calibkit.nets._torch import need_torch, on_processor, one_thread
 
 FloatMatrix = NDArray[np.float64]
 _MOST_STEPS = 1000
@@ -56,15 +56,7 @@ class OrderPreserving(MulticlassCalibrator):
     and every class keeps its rank, so accuracy and all top-k accuracies stay. The objective is not
     convex: the minimum found depends on `rng`, a little. It can never be above that of temperature
     scaling. Rahimi, Shaban, Cheng, Hartley and Boots (2020), Theorem 1 and section 3; Kängsepp,
-    Valk and Kull (2022), section C.4 (IOP-OP and IOP-OI). Taught in lesson 10.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> z = rng.normal(size=(2000, 4))
-    >>> model = OrderPreserving("logits").fit(3 * z, (z + rng.gumbel(size=z.shape)).argmax(axis=1))
-    >>> bool((model.calibrate(3 * z).argmax(axis=1) == z.argmax(axis=1)).all())
-    True
+    Valk and Kull (2022), section C.4 (IOP-OP and IOP-OI).
     """
 
     family: ClassVar[str] = "intra order-preserving"

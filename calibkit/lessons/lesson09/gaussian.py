@@ -27,35 +27,17 @@ class GaussianSample(FakeSample):
 class GaussianDiscriminant:
     """A correct model for normal classes, used where the prevalence may have changed.
 
-    Parameters
-    ----------
-    prevalence, deployed : float
-        Share of positives that the model was made for, in (0, 1), and where it is used, in [0, 1];
-        by default unchanged.
-    means, scale : tuple of two floats, float
-        Mean of the feature for class 0 and class 1; its standard deviation in both (not the
-        variance).
-
-    Notes
-    -----
-    ``logit P(y=1|x) = logit(prevalence) + (m1 - m0) x / s^2 - (m1^2 - m0^2) / (2
-    s^2)``. A shift adds ``logit(deployed) -
-    logit(prevalence)`` everywhere. The error has one sign, so its mean is ``|E p - deployed|``. The
-    defaults are section 4 (simulated data) of the paper on the test-based calibration error, its
-    formula corrected: the slope is ``(m1 - m0) / s^2``, here 1/4, and the exponent of the logistic
-    function is negative. Taught in lesson 09.
-
-    Examples
-    --------
-    >>> model = GaussianDiscriminant(0.5, deployed=0.4)
-    >>> model.slope, round(float(model.true_map(0.5)), 4), round(model.true_error(), 4)
-    (0.25, 0.4, 0.0941)
+    ``logit P(y=1|x) = logit(prevalence) + (m1 - m0) x / s^2 - (m1^2 - m0^2) / (2 s^2)``. A shift
+    adds ``logit(deployed) - logit(prevalence)`` everywhere. The error has one sign, so its mean is
+    ``|E p - deployed|``. The defaults are section 4 (simulated data) of the paper on the test-based
+    calibration error, its formula corrected: the slope is ``(m1 - m0) / s^2``, here 1/4, and the
+    exponent of the logistic function is negative.
     """
 
-    prevalence: float = 0.5
-    deployed: float | None = None
-    means: tuple[float, float] = (-0.5, 0.5)
-    scale: float = 2.0
+    prevalence: float = 0.5  # share of positives that the model was made for, in (0, 1)
+    deployed: float | None = None  # where it is used, in [0, 1]; by default unchanged
+    means: tuple[float, float] = (-0.5, 0.5)  # of the feature, for class 0 and class 1
+    scale: float = 2.0  # its standard deviation in both (not the variance)
 
     def __post_init__(self) -> None:
         feasible = "strictly between 0 and 1"

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from calibkit import nets
-from calibkit.nets import images
+from calibkit.lessons.lesson10 import nets
+from calibkit.lessons.lesson10.nets import images
 
 pytest.importorskip("mlxtend")
 

@@ -1,4 +1,7 @@
-"""What happened while a network was trained. Lesson 10."""
+"""What happened while a network was trained, and how sure it is at an epoch. Lesson 10.
+
+Sources: Guo, Pleiss, Sun and Weinberger (2017), figure 3; hands-on session of Galdran and Riera.
+"""
 
 from typing import TYPE_CHECKING
 
@@ -8,9 +11,10 @@ from numpy.typing import NDArray
 
 from calibkit._validation import as_choice
 from calibkit.plot import look
+from calibkit.reliability import BinTable
 
 if TYPE_CHECKING:
-    from calibkit.nets import TrainingHistory
+    from calibkit.lessons.lesson10.nets import TrainingHistory
 
 # What an axis says of each quantity.
 _LABELS = {
@@ -21,39 +25,20 @@ _LABELS = {
 }
 
 
-def training(
-    history: "TrainingHistory",
-    ax: Axes | None = None,
-    *,
-    quantity: str = "log loss",
-    title: str | None = None,
-    legend: bool | None = None,
+def over_epochs(
+    history: "TrainingHistory", ax: Axes | None = None, *, quantity: str = "log loss"
 ) -> Axes:
     """Draw one quantity of a training against the epochs, measured on validation data.
 
-    Parameters
-    ----------
-    history : TrainingHistory
-    quantity : {"log loss", "accuracy", "calibration error", "temperature"}
-        The log loss comes as trained and after temperature scaling, each with its lowest point.
-    ax, title, legend : optional
-        Where to draw (default: a fresh figure with a legend), title, whether with a legend.
-
-    Raises
-    ------
-    ValueError
-        For another quantity.
-
-    Notes
-    -----
-    Guo, Pleiss, Sun and Weinberger (2017), figure 3. Used in lesson 10.
+    The log loss comes as trained and after temperature scaling, each with its lowest point. The
+    others are "accuracy", "calibration error" and "temperature".
     """
     as_choice(quantity, "quantity", _LABELS)
     pair = quantity == "log loss"  # the others come in one line, without a legend
     names = ("log_loss", "refined_log_loss") if pair else (quantity.replace(" ", "_"),)
     values = [np.asarray(getattr(history, name), dtype=np.float64) for name in names]
     epoch = np.asarray(history.epoch)
-    with look.drawing(ax, (4.6, 3.2), title=title, legend=legend if pair else False) as ax:
+    with look.drawing(ax, (4.6, 3.2), legend=None if pair else False) as ax:
         if pair:
             _draw_losses(ax, epoch, values)
         else:
@@ -83,15 +68,29 @@ def _draw_losses(ax: Axes, epoch: NDArray[np.int64], losses: list[NDArray[np.flo
     for (label, color, dashes, gid), up in zip(codes, losses, strict=True):
         least = int(up.argmin())
         ax.plot(epoch, up, color=color, linestyle=dashes, linewidth=2.0, label=label, gid=gid)
-        ax.plot(
-            epoch[least],
-            up[least],
-            marker="o",
-            markersize=8,
-            markerfacecolor="white",
-            markeredgecolor=color,
-            markeredgewidth=1.8,
-            linestyle="none",
-            label=f"its lowest point: epoch {epoch[least]}",
-            gid=f"least-{gid}",
-        )
+        code = {"markersize": 8, "markeredgewidth": 1.8, "gid": f"least-{gid}", "zorder": 2}
+        label = f"its lowest point: epoch {epoch[least]}"
+        look.points(ax, epoch[least], up[least], "white", color, label=label, **code)
+
+
+def confidences(table: BinTable, ax: Axes | None = None, *, title: str | None = None) -> Axes:
+    """Draw the share of predictions in each bin: those whose event did not happen, below.
+
+    Of the view "top-label" these are the wrong and the right answers by their confidence.
+    """
+    answers = table.view.startswith("top-label")
+    across = "confidence" if answers else "prediction"
+    names = ("wrong", "right") if answers else ("did not happen", "happened")
+    share = table.count / table.n
+    low = share * (1 - np.nan_to_num(table.frequency, nan=1.0))
+    left, right = table.edges[:-1], table.edges[1:]
+    words = (across, "share of predictions")
+    with look.drawing(ax, (4.0, 3.2), words=words, title=title) as ax:
+        pieces = ((np.zeros_like(low), low, "over"), (low, share, "under"))
+        for name, (foot, top, sign) in zip(names, pieces, strict=True):
+            code = {**look.AREAS[sign], "linewidth": 0.8, "label": name, "gid": f"{sign}-share"}
+            look.boxes(ax, (left, right), (foot, top), **code)
+        ax.set(xlim=(left[0], right[-1]), ylim=(0, 1.05 * float(share.max())))
+    said = f"Above {left[-1]:.2f} lie {share[-1]:.2f} of them; {low[-1]:.2f} are {names[0]}."
+    look.remember(ax, [f"{across.capitalize()} of {table.n:,} predictions.", said])
+    return ax

@@ -13,12 +13,12 @@ from scipy.special import log_softmax, softmax
 import calibkit as ck
 from calibkit import CalibrationWarning
 from calibkit.data import available, load
+from calibkit.lessons.lesson10.nets import OrderPreserving
 from calibkit.multiclass import TemperatureScaling
-from calibkit.nets import OrderPreserving
 
 torch = pytest.importorskip("torch")
 
-from calibkit.nets.order_preserving import _Problem  # noqa: E402
+from calibkit.lessons.lesson10.nets.order_preserving import _Problem  # noqa: E402
 
 
 def draw(n: int, k: int, seed: int = 0) -> tuple[Any, Any]:

@@ -6,11 +6,11 @@ from threading import Barrier
 import numpy as np
 import pytest
 
-from calibkit import nets
+from calibkit.lessons.lesson10 import nets
 
 torch = pytest.importorskip("torch")
 
-from calibkit.nets._torch import one_thread  # noqa: E402
+from calibkit.lessons.lesson10.nets._torch import one_thread  # noqa: E402
 
 Z = np.random.default_rng(0).normal(size=(200, 4))
 Y = np.arange(200) % 4

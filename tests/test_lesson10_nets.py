@@ -14,12 +14,12 @@ from scipy.special import log_softmax, softmax
 from scipy.stats import beta, kstest
 
 import calibkit as ck
-from calibkit import nets
+from calibkit.lessons.lesson10 import nets
 from calibkit.multiclass import TemperatureScaling
 
 torch = pytest.importorskip("torch")
 
-from calibkit.nets import training  # noqa: E402
+from calibkit.lessons.lesson10.nets import training  # noqa: E402
 
 RNG = np.random.default_rng(0)
 LOSSES = ("cross-entropy", "label-smoothing", "focal", "mixup")
@@ -309,7 +309,7 @@ class Blocked(importlib.abc.MetaPathFinder):
             raise ImportError(name)
 
 sys.meta_path.insert(0, Blocked())
-from calibkit import nets
+from calibkit.lessons.lesson10 import nets
 try:
     nets.image_network()
 except ImportError as error:

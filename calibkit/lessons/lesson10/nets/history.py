@@ -40,7 +40,7 @@ class TrainingHistory(Result):
     -----
     Between the epoch of least `log_loss` and that of least `refined_log_loss` the network still
     learns to tell the classes apart, while it grows over-confident; temperature scaling repairs the
-    second. Guo, Pleiss, Sun and Weinberger (2017) section 3. Taught in lesson 10.
+    second. Guo, Pleiss, Sun and Weinberger (2017) section 3.
     """
 
     epoch: NDArray[np.int64]

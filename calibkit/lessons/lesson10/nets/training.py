@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from calibkit._progress import track
 from calibkit._validation import as_choice, as_count, as_generator, as_number
 from calibkit.fakes._dials import as_finite, as_positive
-from calibkit.nets._torch import need_torch, on_processor, one_thread
-from calibkit.nets.history import TrainingHistory, history_of, measure
-from calibkit.nets.images import SIDE, Split
+from calibkit.lessons.lesson10.nets._torch import need_torch, on_processor, one_thread
+from calibkit.lessons.lesson10.nets.history import TrainingHistory, history_of, measure
+from calibkit.lessons.lesson10.nets.images import SIDE, Split
 
 FloatMatrix = NDArray[np.float32]
 Step = Callable[[Any, Any, Any, Any], Any]
@@ -33,28 +33,11 @@ def image_network(
     batch_norm: bool = False,
     rng: int | np.random.Generator | None = 0,
 ) -> Any:
-    """Return a convolutional network for images of digits, untrained; needs torch.
+    """Return the network of the hands-on session of Galdran and Riera, untrained: 56,970 weights.
 
     Two convolutions of stride 2 (5 x 5 and 3 x 3), one hidden layer, ten logits; ReLU in between:
-    images of shape (n, 1, 28, 28) become logits of shape (n, 10).
-
-    Parameters
-    ----------
-    channels, hidden : two int, int
-        Channels of the convolutions, and units of the hidden layer.
-    batch_norm : bool
-        Whether each convolution is followed by batch normalisation. Ioffe and Szegedy (2015).
-    rng : int, numpy.random.Generator or None
-        Source of the weights.
-
-    Notes
-    -----
-    The hands-on session of Galdran and Riera. Used in lesson 10.
-
-    Examples
-    --------
-    >>> sum(weight.numel() for weight in image_network().parameters())
-    56970
+    images of shape (n, 1, 28, 28) become logits of shape (n, 10). With `batch_norm` a batch
+    normalisation follows each convolution (Ioffe and Szegedy, 2015). `rng` draws the weights.
     """
     torch = need_torch()
     if len(channels) != 2:
@@ -76,24 +59,8 @@ def image_network(
 def training_step(network: Any, optimiser: Any, images: Any, labels: Any) -> float:
     """Move the weights once, against the slope of the cross-entropy; return the loss before.
 
-    Parameters
-    ----------
-    network, optimiser : torch.nn.Module, torch.optim.Optimizer
-        The optimiser holds the weights of the network.
-    images, labels : tensors of shape (n, 1, 28, 28) and (n,)
-
-    Notes
-    -----
-    Forward, loss, backward, step. The hands-on session of Galdran and Riera. Taught in lesson 10.
-
-    Examples
-    --------
-    >>> import torch
-    >>> network = image_network((2, 2), 4)
-    >>> optimiser = torch.optim.SGD(network.parameters(), lr=0.1)
-    >>> batch = torch.zeros(3, 1, 28, 28), torch.tensor([0, 1, 1])
-    >>> training_step(network, optimiser, *batch) > training_step(network, optimiser, *batch)
-    True
+    Forward, loss, backward, step, on tensors of shape (n, 1, 28, 28) and (n,). The hands-on session
+    of Galdran and Riera.
     """
     loss = need_torch().nn.functional.cross_entropy(network(images), labels)
     optimiser.zero_grad()
@@ -119,12 +86,10 @@ def train_network(
 ) -> TrainingHistory:
     """Train a network on images by Adam, in place, and follow it on the validation images.
 
-    Needs torch. A training whose weights are no finite numbers any more is a ValueError.
+    A training whose weights are no finite numbers any more is a ValueError.
 
     Parameters
     ----------
-    network, split : torch.nn.Module, Split
-        As `image_network` and `mnist_digits` return them.
     step : callable or None
         ``step(network, optimiser, images, labels)`` trains on one batch and returns its loss.
         None: the step of the loss that is named.
@@ -134,10 +99,8 @@ def train_network(
         parameters of the Beta distribution of the mixing weight (0.4).
     weight_decay : float
         Decoupled weight decay, in units of the learning rate; 0.3 is much.
-    epochs, batch_size, learning_rate : int, int, float
-        Passes through the images; images per step; size of a step.
-    keep_logits, progress : bool
-        Whether the history keeps the validation logits of each epoch; whether to show progress.
+    keep_logits : bool
+        Whether the history keeps the validation logits of each epoch.
     rng : int, numpy.random.Generator or None
         Source of the order of images and of mixing weights.
 
@@ -145,15 +108,7 @@ def train_network(
     -----
     A network with more weights than images ends up right about those it learnt from and far too
     sure about others. Guo, Pleiss, Sun and Weinberger (2017); Szegedy et al. (2016); Zhang et al.
-    (2018); Lin et al. (2017); Loshchilov and Hutter (2019). Taught in lesson 10.
-
-    Examples
-    --------
-    >>> from calibkit import nets
-    >>> data = nets.mnist_digits(100, 50, 50)
-    >>> history = train_network(image_network((2, 2), 8), data, epochs=2)
-    >>> history.labels.shape
-    (50,)
+    (2018); Lin et al. (2017); Loshchilov and Hutter (2019).
     """
     source = as_generator(rng)
     chosen = _step_of(loss, strength, source)
@@ -195,18 +150,7 @@ def _check_weights(network: Any, epoch: int) -> None:
 
 
 def logits_of(network: Any, images: Any) -> FloatMatrix:
-    """Return the logits of images, float32 of shape (n, 10), without training.
-
-    Parameters
-    ----------
-    network, images : torch.nn.Module, array of shape (n, 28, 28)
-        As `image_network` and `mnist_digits` return them.
-
-    Examples
-    --------
-    >>> logits_of(image_network((2, 2), 4), np.zeros((3, 28, 28))).shape
-    (3, 10)
-    """
+    """Return the logits of images of shape (n, 28, 28), float32 of shape (n, 10)."""
     with one_thread() as torch, torch.no_grad():
         network.eval()
         parts = [

@@ -16,7 +16,7 @@ def need_torch() -> Any:
         import torch
     except ImportError as error:
         raise ImportError(
-            'calibkit.nets trains small networks with torch; install it with pip install "calibkit'
+            'Lesson 10 trains small networks with torch; install it with pip install "calibkit'
             '[nets]", or torch alone from the index of its builds without graphics cards.'
         ) from error
     return torch

