@@ -275,6 +275,43 @@ def test_a_winner_needs_twice_the_standard_error_of_the_difference() -> None:
     assert upside.beats("a", "b")
 
 
+def test_more_draws_from_the_same_clones_are_no_new_clones() -> None:
+    rng = np.random.default_rng(0)
+    tasks, families = list(pseudo_real.TASKS), list(pseudo_real.TRUTHS)
+    names = [(task, truth) for task in tasks for truth in families]
+    level = {task: rng.normal(scale=2) for task in tasks}
+    values = [level[task] + rng.normal() for task, _ in names]
+
+    def error(seeds: int, clusters: tuple[tuple[str, ...], ...]) -> float:
+        draws = tuple(Draw(*name, 1000, seed) for seed in range(seeds) for name in names)
+        one = Table(draws, ("a",), np.tile(values, seeds)[:, None], clusters=clusters)
+        return one.standard_error("a")
+
+    by_clone, by_task = results.CLUSTERS
+    # Ten equal copies of each clone say no more than one.
+    assert error(10, (by_clone,)) == pytest.approx(error(1, (by_clone,)))
+    assert error(1, (by_clone,)) == pytest.approx(error(1, ()))
+    assert error(10, ()) < 0.4 * error(1, ())
+    # What five clones of a task share counts once: the error of the mean of nine means.
+    means = np.reshape(values, (len(tasks), -1)).mean(axis=1)
+    assert error(10, (by_task,)) == pytest.approx(means.std(ddof=1) / 3)
+    assert error(10, results.CLUSTERS) == max(error(1, (by_clone,)), error(1, (by_task,)))
+    assert STUDY.maps.clusters == STUDY.picks.clusters == results.CLUSTERS
+
+
+def test_single_clusters_have_no_standard_error() -> None:
+    draws = tuple(Draw("lenet-top", truth, 1000, 0) for truth in pseudo_real.TRUTHS)
+    one = Table(draws, ("a",), np.arange(5.0)[:, None], clusters=results.CLUSTERS)
+    assert np.isnan(one.standard_error("a"))
+    assert np.isfinite(Table(draws, ("a",), one.values).standard_error("a"))
+
+
+def test_seeds_and_wins_are_counted_by_coordinate() -> None:
+    one = table([[1.0, 2.0, 1.5], [3.0, 4.0, 2.0], [5.0, 6.5, 6.0], [7.0, 7.5, 7.5]])
+    assert one.span("a", "seed") == (2.0, 6.0)
+    assert one.span("b", "task") == (4.25, 5.75)
+
+
 def test_parts_keep_evaluators_that_have_all_draws() -> None:
     one = table([[1.0, 2.0, np.nan], [3.0, 4.0, 5.0]])
     assert one.where(everything).names == ("a", "b")
@@ -470,6 +507,9 @@ def test_the_command_runs_stores_and_rewrites(
     assert len(json.loads((tmp_path / "b" / stored.CLONES).read_text(encoding="utf-8"))) == 9
     calls.clear()
     stored.path_of(sizes[0], 0, tmp_path / "b").touch()
+    assert tool.main(["--jobs", "1", "--seeds", "2", "--sizes", "3000", *folders]) == 0
+    assert [call[:2] for call in calls[:-1]] == [((seed,), (3000,)) for seed in (0, 1)]
+    calls.clear()
     again = ["--jobs", "1", "--seeds", "1", *folders]
     assert tool.main(again) == 0  # the block that is stored is not measured again
     assert calls == [*(((0,), (n,), tmp_path / "a", 1) for n in sizes[1:]), "rewritten"]
