@@ -283,6 +283,8 @@ def test_derived_evaluators_bring_their_source() -> None:
     names = set(page.TITLES) - {"PL^CE refit"}
     few = StudyResult.of({Cell("square", 0.0, 1000, 0, name): row for name in names})
     assert set(tool.lacking(few, 0.0)) == {"PL^CE", "PL^CE refit"}
+    assert set(tool.lacking(few, 0.0, ["PL^CE", "PL3^MSE"])) == set()
+    assert set(tool.lacking(few, 0.05, ["PL^MSE"])) == {"PL^MSE"}
     assert set(tool.lacking(few, 0.05)) == set(tool.lacking(None, 0.05)) == set(page.TITLES)
 
 
