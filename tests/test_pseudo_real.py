@@ -334,17 +334,18 @@ def test_tables_average_over_calibrators_and_leave_out_the_network_itself(tmp_pa
     stored.store(small_study(), tmp_path)
     rows = stored.stored(tmp_path)
     study = Study(rows)
-    draw_0 = study.maps.draws[0]
-    assert draw_0 == Draw(MADE, "Platt", 300, 0)
-    members = [PseudoSet(MADE, "Platt", name, 300, 0) for name in ("Platt", "beta")]
-    wanted = np.mean([rows[d]["ES15"].map_error for d in members])
+    assert study.maps.draws[0] == Draw(MADE, "Platt", 300, "all")
+    # Two seeds, and behind two calibrators: the mean of four numbers.
+    pairs = [[PseudoSet(MADE, "Platt", name, 300, seed) for name in ("Platt", "beta")]
+             for seed in (0, 1)]  # fmt: skip
+    wanted = np.mean([rows[d]["ES15"].map_error for pair in pairs for d in pair])
     assert study.maps.column("ES15")[0] == pytest.approx(wanted)
-    alone = rows[PseudoSet(MADE, "Platt", NONE, 300, 0)]["ES15"].map_error
-    assert study.raw_maps.column("ES15")[0] == pytest.approx(alone)
-    estimates = [rows[d]["KCE"].squared for d in members]
-    truths = [rows[d]["KCE"].true_absolute for d in members]
-    rank = stats.spearmanr(estimates, truths).statistic
-    assert study.ranks.column("KCE")[0] == pytest.approx(rank)
+    alone = [rows[PseudoSet(MADE, "Platt", NONE, 300, seed)]["ES15"].map_error for seed in (0, 1)]
+    assert study.raw_maps.column("ES15")[0] == pytest.approx(np.mean(alone))
+    estimates = [[rows[d]["KCE"].squared for d in pair] for pair in pairs]
+    truths = [[rows[d]["KCE"].true_absolute for d in pair] for pair in pairs]
+    found = [stats.spearmanr(*both).statistic for both in zip(estimates, truths, strict=True)]
+    assert study.ranks.column("KCE")[0] == pytest.approx(np.mean(found))
     assert "KCE" not in study.maps.where(everything).names
     assert study.squares.where(everything).names == ("ES15", "Platt", "KCE")
 
@@ -415,8 +416,8 @@ def test_whole_blocks_are_stored() -> None:
         assert n in grid.sizes
     names = set(competing.all_evaluators())
     for data_set, rows in STUDY.rows.items():
-        small = data_set.n == pseudo_real.EVOLVED_SIZE
-        assert set(rows) == names | (set(synthetic.EVOLVED) if small else set())
+        evolved = (data_set.n, data_set.seed) == (competing.EVOLVED_SIZE, competing.EVOLVED_SEED)
+        assert set(rows) == names | (set(synthetic.EVOLVED) if evolved else set())
     for path in stored.DATA.glob("pseudo_real_*"):
         assert path.stat().st_size < 150_000
 
@@ -521,13 +522,15 @@ def test_the_command_runs_stores_and_rewrites(
     assert calls == ["rewritten"]
 
 
-def test_small_samples_alone_are_searched_by_evolution(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_small_samples_of_one_seed_alone_are_searched_by_evolution(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     quick = {"Platt": PlattCalibrator()}
     monkeypatch.setattr(tool, "all_evaluators", lambda: quick)
     monkeypatch.setattr(tool, "EVOLVED", {"PL_DE": SlopeOneBinning(3)})
     monkeypatch.setattr(tool, "EVOLVED_SIZE", 200)
-    for n, names in ((200, ["Platt", "PL_DE"]), (300, ["Platt"])):
-        grid = PseudoGrid((MADE,), ("beta",), ("none",), (n,), (0,))
+    for n, seed, names in ((200, 0, ["Platt", "PL_DE"]), (200, 1, ["Platt"]), (300, 0, ["Platt"])):
+        grid = PseudoGrid((MADE,), ("beta",), ("none",), (n,), (seed,))
         (rows,) = tool.run_block(grid, None, 1, progress=False).values()
         assert list(rows) == names
 

@@ -38,7 +38,7 @@ class Draw(NamedTuple):
     task: str
     truth: str
     n: int
-    seed: int
+    seed: int | str  # "all" where the seeds are averaged
 
 
 def of_truth(truth: str) -> Keep:
