@@ -106,7 +106,7 @@ def truths(study: Study) -> tuple[Figure, str]:
 FIGURES: dict[str, tuple[Callable[[Study], tuple[Figure, str]], str]] = {
     "questions": (
         questions,
-        "Means with two standard errors, behind calibrators. Differences vary less: see the tables.",
+        "Mean and two standard errors, behind calibrators. Differences vary less, see the tables.",
     ),
     "truths": (
         truths,
