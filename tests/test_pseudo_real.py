@@ -1,6 +1,7 @@
 """The pseudo-real study: clones whose truth is known, three questions, a page that follows."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -536,6 +537,15 @@ def test_small_samples_of_one_seed_alone_are_searched_by_evolution(
 
 
 # --- what the page says --------------------------------------------------------------------------
+
+
+def test_counted_by_draws_standard_errors_would_be_half_as_large() -> None:
+    by_draws = results.distances(STUDY.rows, results.map_distance).where(everything)
+    alone = replace(by_draws, clusters=())
+    ratios = [by_draws.standard_error(n) / alone.standard_error(n) for n in by_draws.names]
+    assert 1.8 < np.median(ratios) < 2.6
+    for n_questions, chance in ((9, 8), (4, 14)):
+        assert round(200 * stats.t.sf(2, n_questions - 1)) == chance
 
 
 def test_pieces_have_the_closest_maps() -> None:

@@ -173,7 +173,7 @@ def computed(study: Study) -> str:
     cells = sum(len(rows) for rows in study.rows.values())
     sizes: dict[str, list[str]] = {}
     for n in study.sizes:
-        seeds = spell(len({d.seed for d in study.rows if d.n == n}), "seed")
+        seeds = spell(len(study.seeds_of(n)), "seed")
         sizes.setdefault(seeds, []).append(str(n))
     parts = "; ".join(f"{seeds} of {' and '.join(ns)} predictions" for seeds, ns in sizes.items())
     return (
@@ -185,7 +185,8 @@ def computed(study: Study) -> str:
 def seeds_table(study: Study) -> str:
     """Return between what numbers the means of single seeds lie: what the draw alone changes."""
     draws = {what: distances(study.rows, of) for what, of in DISTANCES.items()}
-    parts = {f"{what}, n = {n}": t.where(at(n)) for what, t in draws.items() for n in study.sizes}
+    sizes = [n for n in study.sizes if len(study.seeds_of(n)) > 1]
+    parts = {f"{what}, n = {n}": t.where(at(n)) for what, t in draws.items() for n in sizes}
     rows = []
     for name in TITLES:
         if all(name in part.names for part in parts.values()):

@@ -108,7 +108,6 @@ class Study:
         """The sizes that were measured, in rising order."""
         return tuple(sorted({data_set.n for data_set in self.rows}))
 
-    @property
-    def seeds(self) -> tuple[int, ...]:
-        """The seeds that were measured."""
-        return tuple(sorted({data_set.seed for data_set in self.rows}))
+    def seeds_of(self, n: int) -> tuple[int, ...]:
+        """Return the seeds that were measured at a size."""
+        return tuple(sorted({data_set.seed for data_set in self.rows if data_set.n == n}))
