@@ -151,11 +151,13 @@ def test_the_conclusions_of_the_source_are_judged() -> None:
 
 
 def test_few_strengths_are_compared_on_their_own_data() -> None:
-    assert STORED.strengths_of("PL^MSE") == STORED.strengths_of("PL3^MSE") == (0.0,)
+    assert STORED.strengths_of("PL^MSE") == STORED.strengths_of("PL3^MSE") == (0.0, 0.05)
     assert STORED.strengths_of("PL_DE") == (0.0, 0.05, 0.1)
     brier, evolved = (Tables(STORED).on(name) for name in ("PL^MSE", "PL_DE"))
     assert versus(brier.maps, "PL^CE", "PL^MSE").verdict == "not separated"
     assert brier.maps.beats("PL3^CE", "PL3^MSE")
+    for space in ("PL", "PL3"):
+        assert versus(brier.errors, f"{space}^CE", f"{space}^MSE").verdict == "not separated"
     gap, _ = evolved.maps.gap("PL_DE", "PL^CE")
     assert 0.0025 < gap < 0.0035
     assert versus(evolved.errors, "PL^CE", "PL_DE").verdict == "not separated"
