@@ -45,6 +45,7 @@ RECOMPUTED = [
     PseudoSet("lenet-cat", "KDE", "ScaleBin", 1000, 0),
     PseudoSet("wideresnet-dog", "isotonic", "isotonic", 1000, 0),
     PseudoSet("resnext-top", "PL3", "PL3", 1000, 0),
+    PseudoSet("lenet-car", "beta", "Platt", 1000, 1),
     PseudoSet("efficientnet-top", "Platt", "beta", 10_000, 0),
 ]
 
