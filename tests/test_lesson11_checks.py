@@ -371,6 +371,11 @@ def test_the_table_of_what_to_use_has_the_figures_of_the_study() -> None:
     assert "nearly calibrated: {} off, bins {}".format(*error) in text
     many = [off(name, 10_000, False, results.error_distance) for name in (pl3, "ES15", bins)]
     assert [value.split()[0] for value in many] == ["3", "3", "3"]
+    for measure in (results.map_distance, results.error_distance):
+        few = results.distances(rows, measure).where(compared.at(1000))
+        for name in (pl3, pl, "ES15", bins):  # "other draws change less"
+            least, most = few.span(name, "seed")
+            assert (most - least) / 2 < few.standard_error(name)
     picks = results.rankings(rows, results.picks_the_best, higher=True)
     best = {n: picks.where(compared.at(n)) for n in (1000, 10_000)}
     shares = {n: round(5 * table.mean(table.best())) for n, table in best.items()}

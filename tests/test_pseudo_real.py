@@ -1,6 +1,7 @@
 """The pseudo-real study: clones whose truth is known, three questions, a page that follows."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -44,6 +45,7 @@ RECOMPUTED = [
     PseudoSet("lenet-cat", "KDE", "ScaleBin", 1000, 0),
     PseudoSet("wideresnet-dog", "isotonic", "isotonic", 1000, 0),
     PseudoSet("resnext-top", "PL3", "PL3", 1000, 0),
+    PseudoSet("lenet-car", "beta", "Platt", 1000, 1),
     PseudoSet("efficientnet-top", "Platt", "beta", 10_000, 0),
 ]
 
@@ -275,6 +277,43 @@ def test_a_winner_needs_twice_the_standard_error_of_the_difference() -> None:
     assert upside.beats("a", "b")
 
 
+def test_more_draws_from_the_same_clones_are_no_new_clones() -> None:
+    rng = np.random.default_rng(0)
+    tasks, families = list(pseudo_real.TASKS), list(pseudo_real.TRUTHS)
+    names = [(task, truth) for task in tasks for truth in families]
+    level = {task: rng.normal(scale=2) for task in tasks}
+    values = [level[task] + rng.normal() for task, _ in names]
+
+    def error(seeds: int, clusters: tuple[tuple[str, ...], ...]) -> float:
+        draws = tuple(Draw(*name, 1000, seed) for seed in range(seeds) for name in names)
+        one = Table(draws, ("a",), np.tile(values, seeds)[:, None], clusters=clusters)
+        return one.standard_error("a")
+
+    by_clone, by_task = results.CLUSTERS
+    # Ten equal copies of each clone say no more than one.
+    assert error(10, (by_clone,)) == pytest.approx(error(1, (by_clone,)))
+    assert error(1, (by_clone,)) == pytest.approx(error(1, ()))
+    assert error(10, ()) < 0.4 * error(1, ())
+    # What five clones of a task share counts once: the error of the mean of nine means.
+    means = np.reshape(values, (len(tasks), -1)).mean(axis=1)
+    assert error(10, (by_task,)) == pytest.approx(means.std(ddof=1) / 3)
+    assert error(10, results.CLUSTERS) == max(error(1, (by_clone,)), error(1, (by_task,)))
+    assert STUDY.maps.clusters == STUDY.picks.clusters == results.CLUSTERS
+
+
+def test_single_clusters_have_no_standard_error() -> None:
+    draws = tuple(Draw("lenet-top", truth, 1000, 0) for truth in pseudo_real.TRUTHS)
+    one = Table(draws, ("a",), np.arange(5.0)[:, None], clusters=results.CLUSTERS)
+    assert np.isnan(one.standard_error("a"))
+    assert np.isfinite(Table(draws, ("a",), one.values).standard_error("a"))
+
+
+def test_seeds_and_wins_are_counted_by_coordinate() -> None:
+    one = table([[1.0, 2.0, 1.5], [3.0, 4.0, 2.0], [5.0, 6.5, 6.0], [7.0, 7.5, 7.5]])
+    assert one.span("a", "seed") == (2.0, 6.0)
+    assert one.span("b", "task") == (4.25, 5.75)
+
+
 def test_parts_keep_evaluators_that_have_all_draws() -> None:
     one = table([[1.0, 2.0, np.nan], [3.0, 4.0, 5.0]])
     assert one.where(everything).names == ("a", "b")
@@ -297,17 +336,18 @@ def test_tables_average_over_calibrators_and_leave_out_the_network_itself(tmp_pa
     stored.store(small_study(), tmp_path)
     rows = stored.stored(tmp_path)
     study = Study(rows)
-    draw_0 = study.maps.draws[0]
-    assert draw_0 == Draw(MADE, "Platt", 300, 0)
-    members = [PseudoSet(MADE, "Platt", name, 300, 0) for name in ("Platt", "beta")]
-    wanted = np.mean([rows[d]["ES15"].map_error for d in members])
+    assert study.maps.draws[0] == Draw(MADE, "Platt", 300, "all")
+    # Two seeds, and behind two calibrators: the mean of four numbers.
+    pairs = [[PseudoSet(MADE, "Platt", name, 300, seed) for name in ("Platt", "beta")]
+             for seed in (0, 1)]  # fmt: skip
+    wanted = np.mean([rows[d]["ES15"].map_error for pair in pairs for d in pair])
     assert study.maps.column("ES15")[0] == pytest.approx(wanted)
-    alone = rows[PseudoSet(MADE, "Platt", NONE, 300, 0)]["ES15"].map_error
-    assert study.raw_maps.column("ES15")[0] == pytest.approx(alone)
-    estimates = [rows[d]["KCE"].squared for d in members]
-    truths = [rows[d]["KCE"].true_absolute for d in members]
-    rank = stats.spearmanr(estimates, truths).statistic
-    assert study.ranks.column("KCE")[0] == pytest.approx(rank)
+    alone = [rows[PseudoSet(MADE, "Platt", NONE, 300, seed)]["ES15"].map_error for seed in (0, 1)]
+    assert study.raw_maps.column("ES15")[0] == pytest.approx(np.mean(alone))
+    estimates = [[rows[d]["KCE"].squared for d in pair] for pair in pairs]
+    truths = [[rows[d]["KCE"].true_absolute for d in pair] for pair in pairs]
+    found = [stats.spearmanr(*both).statistic for both in zip(estimates, truths, strict=True)]
+    assert study.ranks.column("KCE")[0] == pytest.approx(np.mean(found))
     assert "KCE" not in study.maps.where(everything).names
     assert study.squares.where(everything).names == ("ES15", "Platt", "KCE")
 
@@ -378,8 +418,8 @@ def test_whole_blocks_are_stored() -> None:
         assert n in grid.sizes
     names = set(competing.all_evaluators())
     for data_set, rows in STUDY.rows.items():
-        small = data_set.n == pseudo_real.EVOLVED_SIZE
-        assert set(rows) == names | (set(synthetic.EVOLVED) if small else set())
+        evolved = (data_set.n, data_set.seed) == (competing.EVOLVED_SIZE, competing.EVOLVED_SEED)
+        assert set(rows) == names | (set(synthetic.EVOLVED) if evolved else set())
     for path in stored.DATA.glob("pseudo_real_*"):
         assert path.stat().st_size < 150_000
 
@@ -413,8 +453,8 @@ def test_the_decision_table_follows_from_the_tables() -> None:
     ]  # fmt: skip
     assert all(row.use in row.level for row in rows if row.use)
     near, _, few, many, pick, _ = rows
-    assert near.usual == "15.69 ± 1.10"
-    assert near.number == "10.13 ± 0.64"
+    assert near.usual == "15.74 ± 2.35"
+    assert near.number == "10.04 ± 1.12"
     assert "ES15" not in few.level
     assert "ES15" in many.level
     assert "1000 predictions" in pick.question
@@ -470,6 +510,9 @@ def test_the_command_runs_stores_and_rewrites(
     assert len(json.loads((tmp_path / "b" / stored.CLONES).read_text(encoding="utf-8"))) == 9
     calls.clear()
     stored.path_of(sizes[0], 0, tmp_path / "b").touch()
+    assert tool.main(["--jobs", "1", "--seeds", "2", "--sizes", "3000", *folders]) == 0
+    assert [call[:2] for call in calls[:-1]] == [((seed,), (3000,)) for seed in (0, 1)]
+    calls.clear()
     again = ["--jobs", "1", "--seeds", "1", *folders]
     assert tool.main(again) == 0  # the block that is stored is not measured again
     assert calls == [*(((0,), (n,), tmp_path / "a", 1) for n in sizes[1:]), "rewritten"]
@@ -481,13 +524,15 @@ def test_the_command_runs_stores_and_rewrites(
     assert calls == ["rewritten"]
 
 
-def test_small_samples_alone_are_searched_by_evolution(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_small_samples_of_one_seed_alone_are_searched_by_evolution(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     quick = {"Platt": PlattCalibrator()}
     monkeypatch.setattr(tool, "all_evaluators", lambda: quick)
     monkeypatch.setattr(tool, "EVOLVED", {"PL_DE": SlopeOneBinning(3)})
     monkeypatch.setattr(tool, "EVOLVED_SIZE", 200)
-    for n, names in ((200, ["Platt", "PL_DE"]), (300, ["Platt"])):
-        grid = PseudoGrid((MADE,), ("beta",), ("none",), (n,), (0,))
+    for n, seed, names in ((200, 0, ["Platt", "PL_DE"]), (200, 1, ["Platt"]), (300, 0, ["Platt"])):
+        grid = PseudoGrid((MADE,), ("beta",), ("none",), (n,), (seed,))
         (rows,) = tool.run_block(grid, None, 1, progress=False).values()
         assert list(rows) == names
 
@@ -495,21 +540,34 @@ def test_small_samples_alone_are_searched_by_evolution(monkeypatch: pytest.Monke
 # --- what the page says --------------------------------------------------------------------------
 
 
+def test_counted_by_draws_standard_errors_would_be_half_as_large() -> None:
+    by_draws = results.distances(STUDY.rows, results.map_distance).where(everything)
+    alone = replace(by_draws, clusters=())
+    ratios = [by_draws.standard_error(n) / alone.standard_error(n) for n in by_draws.names]
+    assert 1.8 < np.median(ratios) < 2.6
+    for n_questions, chance in ((9, 8), (4, 14)):
+        assert round(200 * stats.t.sf(2, n_questions - 1)) == chance
+
+
 def test_pieces_have_the_closest_maps() -> None:
     small, large = (STUDY.maps.where(at(n)) for n in (1000, 10_000))
     assert small.best() == "PL^CE rule"
-    assert round(1 - small.mean("PL^CE rule") / small.mean("ES15"), 2) == 0.41
+    assert round(1 - small.mean("PL^CE rule") / small.mean("ES15"), 2) == 0.42
     assert large.best() == "PL3^CE"
     assert round(1 - large.mean("PL3^CE") / large.mean("ES15"), 2) == 0.26
     assert small.beats("PL^CE", "PL3^CE")
     assert large.beats("PL3^CE", "PL^CE")
-    whole = STUDY.maps.where(everything)
-    assert whole.beats("PL^CE", "PL^CE 10")
-    assert whole.beats("PL3^CE", "PL3^CE 10")
+    ahead = [
+        (space, part.draws[0].n)
+        for space in ("PL", "PL3")
+        for part in (small, large)
+        if part.beats(f"{space}^CE", f"{space}^CE 10")
+    ]
+    assert ahead == [("PL3", 10_000)]
     for space in ("PL", "PL3"):
         for part in (small, large):
             assert not part.beats(f"{space}^MSE", f"{space}^CE")
-            assert part.mean(f"{space}^CE") <= part.mean(f"{space}^CE 10")
+            assert not part.beats(f"{space}^CE 10", f"{space}^CE")
     assert "IOP" in small.leaders()
     assert large.beats("PL3^CE", "IOP")
     gains = {name: 1 - large.mean(name) / small.mean(name) for name in large.names}
@@ -540,13 +598,13 @@ def test_no_evaluator_ranks_calibrators_from_a_thousand_predictions() -> None:
     small, large = (STUDY.ranks.where(at(n)) for n in (1000, 10_000))
     assert max(small.mean(name) for name in small.names) < 0.4
     picks = STUDY.picks.where(at(1000))
-    assert 0.4 <= picks.mean(picks.best()) < 0.45
+    assert 0.35 <= picks.mean(picks.best()) < 0.45
     for name in ("PL^CE", "PL3^CE", "isotonic", "KDE"):
         assert 0.55 < large.mean(name) < 0.7
         assert 0.45 < STUDY.picks.where(at(10_000)).mean(name) < 0.65
     for name in ("Platt", "KCE"):
         assert large.beats("PL^CE", name)
-        assert max(small.mean(name), large.mean(name)) < 0.2
+        assert max(round(part.mean(name), 1) for part in (small, large)) <= 0.2
 
 
 def test_truths_of_other_families_keep_the_order() -> None:
@@ -564,4 +622,4 @@ def test_truths_of_other_families_keep_the_order() -> None:
         for foreign in [part.only(n for n in part.names if results.is_foreign(n, truth))]
         if {"PL^CE", "PL^CE rule"} & set(foreign.leaders())
     ]
-    assert near == ["Platt", "beta", "isotonic", "PL3"]
+    assert near == list(pseudo_real.TRUTHS)

@@ -144,18 +144,25 @@ def test_the_conclusions_of_the_source_are_judged() -> None:
     found = {name: claim.ask(tables).verdict for name, claim in CLAIMS.items()}
     confirmed = {name for name, words in found.items() if words == "confirmed"}
     clear = {"smooth", "stairs", "stairs-beta", "pieces", "width-cv", "sweep", "kernel"}
-    assert confirmed == clear | {"loss3", "evolved"}
+    assert confirmed == clear | {"evolved"}
     assert set(found.values()) <= {"confirmed", "not separated"}
     text = page.PAGE.read_text(encoding="utf-8")
     assert f"{len(confirmed)} of {len(found)} hold beyond twice the standard error" in text
 
 
 def test_few_strengths_are_compared_on_their_own_data() -> None:
-    assert STORED.strengths_of("PL^MSE") == STORED.strengths_of("PL3^MSE") == (0.0,)
+    assert STORED.strengths_of("PL^MSE") == STORED.strengths_of("PL3^MSE") == (0.0, 0.05, 0.1)
     assert STORED.strengths_of("PL_DE") == (0.0, 0.05, 0.1)
     brier, evolved = (Tables(STORED).on(name) for name in ("PL^MSE", "PL_DE"))
-    assert versus(brier.maps, "PL^CE", "PL^MSE").verdict == "not separated"
-    assert brier.maps.beats("PL3^CE", "PL3^MSE")
+    for space in ("PL", "PL3"):
+        pair = f"{space}^CE", f"{space}^MSE"
+        gap, _ = brier.maps.gap(*pair)
+        assert round(1000 * gap, 1) == -1.0
+        for part in (brier.maps, brier.errors, brier.squares):
+            assert versus(part, *pair).verdict == "not separated"
+    calibrated = Tables(STORED.select(error=0.0)).maps
+    assert calibrated.beats("PL3^CE", "PL3^MSE")
+    assert versus(calibrated, "PL^CE", "PL^MSE").verdict == "not separated"
     gap, _ = evolved.maps.gap("PL_DE", "PL^CE")
     assert 0.0025 < gap < 0.0035
     assert versus(evolved.errors, "PL^CE", "PL_DE").verdict == "not separated"
@@ -283,6 +290,8 @@ def test_derived_evaluators_bring_their_source() -> None:
     names = set(page.TITLES) - {"PL^CE refit"}
     few = StudyResult.of({Cell("square", 0.0, 1000, 0, name): row for name in names})
     assert set(tool.lacking(few, 0.0)) == {"PL^CE", "PL^CE refit"}
+    assert set(tool.lacking(few, 0.0, ["PL^CE", "PL3^MSE"])) == set()
+    assert set(tool.lacking(few, 0.05, ["PL^MSE"])) == {"PL^MSE"}
     assert set(tool.lacking(few, 0.05)) == set(tool.lacking(None, 0.05)) == set(page.TITLES)
 
 

@@ -1,7 +1,7 @@
 """Evaluators compared on the same draws: means, standard errors, and who is really ahead."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,7 +28,9 @@ class Table:
     """One number per draw and evaluator; smaller is better unless `higher`.
 
     A draw is a named tuple of coordinates. `strata` names those that were chosen and not drawn, as
-    sizes are: differences between strata are no chance, and no part of a standard error.
+    sizes are: differences between strata are no chance, and no part of a standard error. `clusters`
+    says what draws may have in common beyond that: each entry names coordinates, and all draws that
+    agree in them count as one. Of the standard errors by several entries the largest holds.
     """
 
     draws: tuple[Any, ...]
@@ -36,6 +38,7 @@ class Table:
     values: NDArray[np.float64]
     higher: bool = False
     strata: tuple[str, ...] = ()
+    clusters: tuple[tuple[str, ...], ...] = ()
 
     def where(self, keep: Keep) -> "Table":
         """Return the part with these draws, and the evaluators that have all of them."""
@@ -44,14 +47,21 @@ class Table:
         full = np.isfinite(values).all(axis=0)
         draws = tuple(draw for draw, kept in zip(self.draws, rows, strict=True) if kept)
         names = tuple(name for name, kept in zip(self.names, full, strict=True) if kept)
-        return Table(draws, names, values[:, full], self.higher, self.strata)
+        return replace(self, draws=draws, names=names, values=values[:, full])
+
+    def averaged(self, **merged: Any) -> "Table":
+        """Return the means of draws that differ in these coordinates only, which get new values."""
+        groups = self._by(c for c in self.draws[0]._fields if c not in merged)
+        draws = tuple(self.draws[rows[0]]._replace(**merged) for rows in groups)
+        values = np.array([self.values[rows].mean(axis=0) for rows in groups])
+        return replace(self, draws=draws, values=values)
 
     def only(self, names: Iterable[str]) -> "Table":
         """Return the part with these evaluators."""
         wanted = set(names)
         kept = tuple(name for name in self.names if name in wanted)
         columns = [self.names.index(name) for name in kept]
-        return Table(self.draws, kept, self.values[:, columns], self.higher, self.strata)
+        return replace(self, names=kept, values=self.values[:, columns])
 
     def column(self, name: str) -> FloatVector:
         """Return the numbers of one evaluator, one per draw."""
@@ -67,8 +77,8 @@ class Table:
 
     def spread(self, name: str) -> float:
         """Return the standard deviation from draw to draw within strata, over all of them."""
-        parts = [values.var(ddof=1) for values in self._parts(self.column(name))]
-        return float(np.sqrt(np.mean(parts)))
+        values = self.column(name)
+        return float(np.sqrt(np.mean([values[rows].var(ddof=1) for rows in self._by(self.strata)])))
 
     def best(self) -> str:
         """Return the evaluator with the best mean."""
@@ -93,26 +103,44 @@ class Table:
 
     def wins(self, coordinate: str) -> dict[str, int]:
         """Return at how many values of a coordinate each evaluator has the best mean."""
-        groups: dict[Any, set[Any]] = {}
-        for draw in self.draws:
-            groups.setdefault(getattr(draw, coordinate), set()).add(draw)
-        best = [self.where(group.__contains__).best() for group in groups.values()]
+        means = [self.values[rows].mean(axis=0) for rows in self._by((coordinate,))]
+        best = [self.names[int(m.argmax() if self.higher else m.argmin())] for m in means]
         return {name: best.count(name) for name in self.names}
 
-    def error_of_mean(self, values: FloatVector) -> float:
-        """Return the standard error of the mean of one number per draw; NaN from single draws."""
-        parts = self._parts(values)
-        if min(map(len, parts)) < 2:
-            return float("nan")
-        return float(np.sqrt(sum(len(p) * p.var(ddof=1) for p in parts)) / len(values))
+    def span(self, name: str, coordinate: str) -> tuple[float, float]:
+        """Return the smallest and the largest mean of an evaluator at one value of a coordinate."""
+        values = self.column(name)
+        means = [values[rows].mean() for rows in self._by((coordinate,))]
+        return float(min(means)), float(max(means))
 
-    def _parts(self, values: FloatVector) -> list[FloatVector]:
-        """Return the values by stratum."""
-        parts: dict[tuple[Any, ...], list[float]] = {}
-        for draw, value in zip(self.draws, values, strict=True):
-            key = tuple(getattr(draw, name) for name in self.strata)
-            parts.setdefault(key, []).append(value)
-        return [np.array(part) for part in parts.values()]
+    def error_of_mean(self, values: FloatVector) -> float:
+        """Return the standard error of the mean of a number per draw; NaN from single clusters."""
+        every_draw_alone = (self.draws[0]._fields,)
+        ways = [self._by(coordinates) for coordinates in self.clusters or every_draw_alone]
+        return float(np.max([self._clustered_error(values, way) for way in ways]))
+
+    def _clustered_error(self, values: FloatVector, clusters: list[NDArray[np.int64]]) -> float:
+        """Return the standard error by the sums of the clusters' deviations, within strata.
+
+        Where all clusters are of one size, it is that of the mean of the clusters' means.
+        """
+        number = np.empty(len(values), dtype=np.int64)
+        for i, rows in enumerate(clusters):
+            number[rows] = i
+        variance = 0.0
+        for rows in self._by(self.strata):
+            _, cluster = np.unique(number[rows], return_inverse=True)
+            sums = np.bincount(cluster, values[rows] - values[rows].mean())
+            variance += len(sums) * sums.var(ddof=1) if len(sums) > 1 else np.nan
+        return float(np.sqrt(variance) / len(values))
+
+    def _by(self, coordinates: Iterable[str]) -> list[NDArray[np.int64]]:
+        """Return the rows of the draws that agree in these coordinates, group by group."""
+        names = tuple(coordinates)
+        groups: dict[tuple[Any, ...], list[int]] = {}
+        for row, draw in enumerate(self.draws):
+            groups.setdefault(tuple(getattr(draw, name) for name in names), []).append(row)
+        return [np.array(rows) for rows in groups.values()]
 
 
 class Finding(NamedTuple):

@@ -90,7 +90,7 @@ class Evidence:
     def fitted_map(self) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
         """Return points of the PL3 map of the view in focus, nearer to the truth than bins.
 
-        On clones of networks its distance from the true map is half of that of 15 bins or less
+        On clones of uncalibrated networks it is half as far from the true map as 15 bins, or less
         (lesson 11). None where there are too few rows for it, so many that bins do as well, or so
         few different predictions that a line between them would say nothing.
         """

@@ -22,12 +22,13 @@ from book.experiments.pseudo_real.clones import (
     likeness,
     missing,
 )
-from book.experiments.pseudo_real.evaluators import EVOLVED_SIZE, all_evaluators
+from book.experiments.pseudo_real.evaluators import EVOLVED_SEED, EVOLVED_SIZE, all_evaluators
 from book.experiments.synthetic import EVOLVED
 
 __all__ = [
     "CALIBRATORS",
     "EVOLVED",
+    "EVOLVED_SEED",
     "EVOLVED_SIZE",
     "MADE",
     "NONE",

@@ -3,8 +3,9 @@
 ``python dev.py pseudo`` measures clones of nine real networks' answers, seed by seed and size by
 size, and stores every block that is whole. It goes on where it stopped, and measures only blocks
 that are not stored; with ``--afresh``, all of them. ``--seeds 1`` makes the smallest balanced
-study. ``--tables`` only rewrites the page from the stored numbers. The files must be in the folder
-that ``CALIBKIT_DATA`` names, or be downloaded before: `calibkit.data.load`.
+study, ``--sizes 1000 10000`` leaves out the size between. ``--tables`` only rewrites the page from
+the stored numbers. The files must be in the folder that ``CALIBKIT_DATA`` names, or be downloaded
+before: `calibkit.data.load`.
 """
 
 import argparse
@@ -17,6 +18,7 @@ from pathlib import Path
 
 from book.experiments.pseudo_real import (
     EVOLVED,
+    EVOLVED_SEED,
     EVOLVED_SIZE,
     TASKS,
     PseudoGrid,
@@ -36,10 +38,10 @@ FOLDER = ROOT / "build" / "pseudo_real"
 def run_block(
     grid: PseudoGrid, folder: Path | None, jobs: int | None, progress: bool = True
 ) -> dict[PseudoSet, dict[str, Measures]]:
-    """Measure one block; small samples also by differential evolution."""
+    """Measure one block; the small samples of one seed also by differential evolution."""
     run = partial(measure_all, grid, n_jobs=jobs, folder=folder, progress=progress)
     found = run(all_evaluators())
-    if grid.sizes == (EVOLVED_SIZE,):
+    if (grid.sizes, grid.seeds) == ((EVOLVED_SIZE,), (EVOLVED_SEED,)):
         more = run(EVOLVED)
         found = {data_set: rows | more[data_set] for data_set, rows in found.items()}
     return found
@@ -53,6 +55,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--folder", type=Path, default=FOLDER, help="where unfinished work is kept")
     parser.add_argument("--data", type=Path, default=DATA, help="where whole blocks are stored")
     parser.add_argument("--seeds", type=int, default=len(full.seeds), help="how many seeds")
+    parser.add_argument(
+        "--sizes", type=int, nargs="+", choices=full.sizes, default=full.sizes, help="which sizes"
+    )
     parser.add_argument("--afresh", action="store_true", help="also blocks that are stored already")
     parser.add_argument("--tables", action="store_true", help="only rewrite the page")
     chosen = parser.parse_args(arguments)
@@ -65,7 +70,7 @@ def main(arguments: list[str] | None = None) -> int:
                 file=sys.stderr,
             )
             return 1
-        for seed, n in product(range(chosen.seeds), full.sizes):
+        for seed, n in product(range(chosen.seeds), chosen.sizes):
             block = PseudoGrid(sizes=(n,), seeds=(seed,))
             if path_of(n, seed, chosen.data).exists() and not chosen.afresh:
                 print(f"seed {seed}, n = {n}: stored")

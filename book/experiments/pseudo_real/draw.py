@@ -26,8 +26,8 @@ def questions(study: Study) -> tuple[Figure, str]:
     maps = study.maps.where(everything)
     names = sorted(maps.names, key=maps.mean, reverse=True)
     panels = (
-        ("distance of the map × 1000", study.maps, 1000.0),
-        ("distance of the error × 1000", study.errors, 1000.0),
+        ("distance of map × 1000", study.maps, 1000.0),
+        ("distance of error × 1000", study.errors, 1000.0),
         ("rank correlation", study.ranks, 1.0),
     )
     with plot.style():
@@ -106,7 +106,7 @@ def truths(study: Study) -> tuple[Figure, str]:
 FIGURES: dict[str, tuple[Callable[[Study], tuple[Figure, str]], str]] = {
     "questions": (
         questions,
-        "Means over draws, with two standard errors; data behind calibrators.",
+        "Mean and two standard errors, behind calibrators. Differences vary less, see the tables.",
     ),
     "truths": (
         truths,

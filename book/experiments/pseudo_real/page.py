@@ -11,13 +11,23 @@ from book.experiments.pseudo_real.claims import claims
 from book.experiments.pseudo_real.clones import TASKS, TRUTHS
 from book.experiments.pseudo_real.decisions import decision_table
 from book.experiments.pseudo_real.draw import FIGURES, directive, draw_all
-from book.experiments.pseudo_real.result import foreign_ratio, is_foreign, of_truth
+from book.experiments.pseudo_real.evaluators import EVOLVED_SIZE
+from book.experiments.pseudo_real.result import (
+    distances,
+    error_distance,
+    foreign_ratio,
+    is_foreign,
+    map_distance,
+    of_truth,
+)
 from book.experiments.pseudo_real.stored import CLONES, DATA, stored
 from book.experiments.pseudo_real.study import KINDS, TITLES, Study
+from calibkit._result import spell
 from tools.virtual_environment import ROOT
 
 PAGE = ROOT / "book" / "pseudo_real.md"
 REFERENCE = "ES15"
+DISTANCES = {"map": map_distance, "error": error_distance}
 
 
 class Column:
@@ -115,16 +125,12 @@ def squares_table(study: Study) -> str:
 
 
 def evolved_table(study: Study) -> str:
-    """Return what differential evolution could be run on: the smallest samples."""
-    names = ("ES15", "PL^CE", "PL^CE 10", "PL^MSE", "PL_DE")
-    small = at(min(study.sizes))
-    return _written(
-        [
-            Column("map", study.maps.where(small).only(names)),
-            Column("error", study.errors.where(small).only(names)),
-            Column("Spearman", study.ranks.where(small).only(names), 1, 3),
-        ]
-    )
+    """Return what differential evolution could be run on: few of the smallest samples."""
+    names, part = ("ES15", "PL^CE", "PL^CE 10", "PL^MSE", "PL_DE"), study.measured_by("PL_DE")
+    maps, errors, ranks = (table.only(names) for table in (part.maps, part.errors, part.ranks))
+    source = (printed.MAPS, f"n = {EVOLVED_SIZE}")
+    columns = [Column("map", maps, source=source), Column("error", errors)]
+    return _written([*columns, Column("Spearman", ranks, 1, 3)])
 
 
 def foreign_table(study: Study) -> str:
@@ -163,20 +169,37 @@ def clones_table(folder: Path = DATA) -> str:
 
 def computed(study: Study) -> str:
     """Say what the stored numbers are made of."""
-    draws = study.maps.draws
-    full = sum(len(rows) for rows in study.rows.values())
-    sizes = " and ".join(f"{n}" for n in study.sizes)
-    seeds = "one seed" if len(study.seeds) == 1 else f"{len(study.seeds)} seeds"
+    draws = {(d.task, d.truth, d.n, d.seed) for d in study.rows}
+    cells = sum(len(rows) for rows in study.rows.values())
+    sizes: dict[str, list[str]] = {}
+    for n in study.sizes:
+        seeds = spell(len(study.seeds_of(n)), "seed")
+        sizes.setdefault(seeds, []).append(str(n))
+    parts = "; ".join(f"{seeds} of {' and '.join(ns)} predictions" for seeds, ns in sizes.items())
     return (
-        f"Stored are {len(study.rows)} data sets ({seeds}, {sizes} predictions), from {len(draws)} "
-        f"draws of rows and labels: {full} cells."
+        f"Stored are {len(study.rows)} data sets ({parts}), from {len(draws)} "
+        f"draws of rows and labels: {cells} cells."
     )
+
+
+def seeds_table(study: Study) -> str:
+    """Return between what numbers the means of single seeds lie: what the draw alone changes."""
+    draws = {what: distances(study.rows, of) for what, of in DISTANCES.items()}
+    sizes = [n for n in study.sizes if len(study.seeds_of(n)) > 1]
+    parts = {f"{what}, n = {n}": t.where(at(n)) for what, t in draws.items() for n in sizes}
+    rows = []
+    for name in TITLES:
+        if all(name in part.names for part in parts.values()):
+            spans = [part.span(name, "seed") for part in parts.values()]
+            rows.append([TITLES[name], *(f"{1000 * a:.1f} to {1000 * b:.1f}" for a, b in spans)])
+    return markdown(["evaluator", *parts], rows)
 
 
 def blocks(study: Study, folder: Path = DATA) -> dict[str, str]:
     """Return the generated parts of the page, by name."""
     return {
         "computed": computed(study),
+        "seeds": seeds_table(study),
         "clones": clones_table(folder),
         "maps": maps_table(study),
         "raw": raw_table(study),

@@ -1,7 +1,9 @@
 """Three questions to the stored numbers, each with its standard error.
 
 All numbers of one *draw* (task, truth, size, seed) share its rows and labels, so they are averaged
-first; a standard error is that of a mean over draws. Two evaluators are compared on the same draws.
+first. Two evaluators are compared on the same draws. More seeds and sizes bring more draws, but no
+other clones, and five clones share the scores of one task. So a standard error counts clones, or
+tasks, whichever makes it larger; never draws.
 """
 
 from collections.abc import Callable
@@ -26,13 +28,17 @@ OWN: dict[str, tuple[str, ...]] = {
 } | dict.fromkeys(("PL3^CE", "PL3^CE rule", "PL3^CE 10", "PL3^MSE"), ("Platt", "PL3"))
 
 
+# What draws have in common: the clone that they come from, and its task.
+CLUSTERS = (("task", "truth"), ("task",))
+
+
 class Draw(NamedTuple):
     """What one draw of rows and labels belongs to."""
 
     task: str
     truth: str
     n: int
-    seed: int
+    seed: int | str  # "all" where the seeds are averaged
 
 
 def of_truth(truth: str) -> Keep:
@@ -62,7 +68,7 @@ def distances(rows: Rows, of: Callable[[Row], float], *, raw: bool = False) -> T
          for name in names]
         for sets in groups.values()
     ]  # fmt: skip
-    return Table(tuple(groups), names, np.array(values))
+    return Table(tuple(groups), names, np.array(values), clusters=CLUSTERS)
 
 
 def map_distance(row: Row) -> float:
@@ -97,7 +103,7 @@ def rankings(
             if len(found) == len(sets):
                 estimate = [r.squared if np.isnan(r.absolute) else r.absolute for r in found]
                 values[i, j] = judge(np.array(estimate), truth)
-    return Table(tuple(groups), names, values, higher)
+    return Table(tuple(groups), names, values, higher, clusters=CLUSTERS)
 
 
 def spearman(estimate: FloatVector, truth: FloatVector) -> float:

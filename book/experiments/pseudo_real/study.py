@@ -57,51 +57,57 @@ KINDS: Mapping[str, Keep] = {
 
 @dataclass(frozen=True)
 class Study:
-    """The stored numbers, and the tables made from them."""
+    """The stored numbers, and the tables made from them.
+
+    Numbers are averaged over seeds first. So sizes and clones count alike, whatever is stored.
+    """
 
     rows: Rows
+
+    def measured_by(self, name: str) -> "Study":
+        """Return the part with the data sets that an evaluator has measured."""
+        return Study({data_set: rows for data_set, rows in self.rows.items() if name in rows})
 
     @cached_property
     def maps(self) -> Table:
         """Distance of the map, behind calibrators."""
-        return distances(self.rows, map_distance)
+        return distances(self.rows, map_distance).averaged(seed="all")
 
     @cached_property
     def raw_maps(self) -> Table:
         """Distance of the map, for the networks themselves."""
-        return distances(self.rows, map_distance, raw=True)
+        return distances(self.rows, map_distance, raw=True).averaged(seed="all")
 
     @cached_property
     def errors(self) -> Table:
         """Distance of the error, behind calibrators."""
-        return distances(self.rows, error_distance)
+        return distances(self.rows, error_distance).averaged(seed="all")
 
     @cached_property
     def squares(self) -> Table:
         """Distance of the squared error, behind calibrators."""
-        return distances(self.rows, squared_distance)
+        return distances(self.rows, squared_distance).averaged(seed="all")
 
     @cached_property
     def ranks(self) -> Table:
         """Rank correlation over calibrators."""
-        return rankings(self.rows, spearman, higher=True)
+        return rankings(self.rows, spearman, higher=True).averaged(seed="all")
 
     @cached_property
     def picks(self) -> Table:
         """Whether the best calibrator is picked."""
-        return rankings(self.rows, picks_the_best, higher=True)
+        return rankings(self.rows, picks_the_best, higher=True).averaged(seed="all")
 
     @cached_property
     def regrets(self) -> Table:
         """How much worse than the best the calibrator is that is picked."""
-        return rankings(self.rows, regret, higher=False)
+        return rankings(self.rows, regret, higher=False).averaged(seed="all")
 
     @property
     def sizes(self) -> tuple[int, ...]:
         """The sizes that were measured, in rising order."""
         return tuple(sorted({data_set.n for data_set in self.rows}))
 
-    @property
-    def seeds(self) -> tuple[int, ...]:
-        """The seeds that were measured."""
-        return tuple(sorted({data_set.seed for data_set in self.rows}))
+    def seeds_of(self, n: int) -> tuple[int, ...]:
+        """Return the seeds that were measured at a size."""
+        return tuple(sorted({data_set.seed for data_set in self.rows if data_set.n == n}))

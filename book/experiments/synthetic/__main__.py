@@ -3,8 +3,8 @@
 ``python dev.py study`` runs the 1575 data sets of Kängsepp et al., 75 of each strength, adds the
 numbers of every whole strength to ``book/_data`` and rewrites the tables of ``book/study.md``. It
 goes on where it stopped, and measures only what is not stored; with ``--afresh``, everything.
-``--strengths 3`` measures none, middle and full strength only. With ``--tables`` it only rewrites
-the tables from the stored numbers.
+``--strengths 3`` measures none, middle and full strength only, ``--only PL^MSE PL3^MSE`` these
+evaluators only. With ``--tables`` it only rewrites the tables from the stored numbers.
 """
 
 import argparse
@@ -129,24 +129,30 @@ def scheduler(address: str | None) -> Iterator[None]:
         yield
 
 
-def run(strengths: int, afresh: bool, jobs: int | None, folder: Path, data: Path) -> None:
+def run(chosen: argparse.Namespace) -> None:
     """Measure strength by strength what is not stored, and add it to what is."""
-    old = None if afresh or not any(data.glob("study_*.csv")) else stored(data)
-    for number, error in enumerate(in_order(Grid().errors)[:strengths], 1):
-        evaluators = lacking(old, error)
+    none = chosen.afresh or not any(chosen.data.glob("study_*.csv"))
+    old = None if none else stored(chosen.data)
+    jobs = None if chosen.scheduler else chosen.jobs
+    for number, error in enumerate(in_order(Grid().errors)[: chosen.strengths], 1):
+        evaluators = lacking(old, error, chosen.only)
         print(
-            f"strength {number} of {strengths}: true error {error:g}, "
+            f"strength {number} of {chosen.strengths}: true error {error:g}, "
             f"{len(evaluators)} evaluators to measure",
             flush=True,
         )
         if evaluators:
-            add(run_study(Grid(errors=(error,)), evaluators, n_jobs=jobs, folder=folder), data)
+            part = run_study(Grid(errors=(error,)), evaluators, n_jobs=jobs, folder=chosen.folder)
+            add(part, chosen.data)
 
 
-def lacking(old: StudyResult | None, error: float) -> dict[str, Calibrator | Derived | Direct]:
+def lacking(
+    old: StudyResult | None, error: float, only: Sequence[str] = ()
+) -> dict[str, Calibrator | Derived | Direct]:
     """Return the evaluators that are not stored at a strength, and those they are derived from."""
     every = {**default_evaluators(), **EVOLVED}
-    absent = {name for name in every if old is None or error not in old.strengths_of(name)}
+    wanted = set(only or every)
+    absent = {name for name in wanted if old is None or error not in old.strengths_of(name)}
     sources = {e.source for name, e in every.items() if name in absent and isinstance(e, Derived)}
     return {name: e for name, e in every.items() if name in absent | sources}
 
@@ -186,14 +192,15 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--folder", type=Path, default=FOLDER, help="where unfinished work is kept")
     parser.add_argument("--data", type=Path, default=DATA, help="where whole strengths are stored")
     parser.add_argument("--strengths", type=int, default=most, help=f"how many (default: {most})")
+    names = [*default_evaluators(), *EVOLVED]
+    parser.add_argument("--only", nargs="+", choices=names, metavar="NAME", help="which evaluators")
     parser.add_argument("--afresh", action="store_true", help="also what is stored already")
     parser.add_argument("--scheduler", help="address of a Dask scheduler to send the work to")
     parser.add_argument("--tables", action="store_true", help="only rewrite the tables")
     chosen = parser.parse_args(arguments)
     if not chosen.tables:
-        jobs = None if chosen.scheduler else chosen.jobs
         with scheduler(chosen.scheduler):
-            run(chosen.strengths, chosen.afresh, jobs, chosen.folder, chosen.data)
+            run(chosen)
     rewrite(stored(chosen.data))
     return 0
 

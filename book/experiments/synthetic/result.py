@@ -1,7 +1,7 @@
 """What a study gives back: one row per cell, and the tables that are means over cells."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import fsum
 from typing import Any, NamedTuple, Self
 
@@ -72,12 +72,7 @@ class StudyTable(Result):
 
     def pooled(self) -> Table:
         """Return the means over shapes: a draw of labels is the same for all of them."""
-        parts: dict[Draw, list[FloatVector]] = {}
-        for draw, row in zip(self.draws.draws, self.draws.values, strict=True):
-            parts.setdefault(draw._replace(shape="all"), []).append(row)
-        values = np.array([np.mean(part, axis=0) for part in parts.values()])
-        whole = replace(self.draws, draws=tuple(parts), values=values)
-        return whole.where(everything)
+        return self.draws.averaged(shape="all").where(everything)
 
     def column(self, evaluator: str) -> FloatVector:
         """Return the numbers of one evaluator, one per shape."""
