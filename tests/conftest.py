@@ -42,7 +42,11 @@ if importlib.util.find_spec("matplotlib"):
 
     matplotlib.use("Agg")
 
-hypothesis.settings.register_profile("calibkit", deadline=None, derandomize=True)
+# The same examples each time. `dev.py test --long` looks at the usual hundred of each property.
+hypothesis.settings.register_profile("long", deadline=None, derandomize=True)
+hypothesis.settings.register_profile(
+    "calibkit", hypothesis.settings.get_profile("long"), max_examples=30
+)
 hypothesis.settings.load_profile("calibkit")
 
 

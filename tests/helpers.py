@@ -1,8 +1,9 @@
 """What the tests of the numeric core share: data, all measures, slow and simple references."""
 
+import contextlib
 import dataclasses
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from math import fsum, inf
 from pathlib import Path
@@ -17,6 +18,16 @@ GOLDEN = Path(__file__).resolve().parent / "golden"
 Measure = Callable[[Any, Any], Any]
 # Per bin: number of predictions, mean prediction, frequency; the last two None if empty.
 ExactTable = list[tuple[int, Fraction | None, Fraction | None]]
+
+
+@contextlib.contextmanager
+def naming(case: object) -> Iterator[None]:
+    """Say which of several cases failed, where one test goes through all of them."""
+    try:
+        yield
+    except BaseException as problem:
+        problem.add_note(f"The case: {case}")
+        raise
 
 
 def golden(name: str) -> Any:

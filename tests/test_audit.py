@@ -90,6 +90,7 @@ def test_verdicts_on_some_cases() -> None:
     check_shares([(case, of(case, settings=QUICK)) for case in some])
 
 
+@pytest.mark.slow
 def test_false_alarms_are_as_rare_as_promised() -> None:
     """40 calibrated models at the 20 % level: all but a few draws of Binomial(40, 0.2)."""
     alarms = sum(
@@ -103,6 +104,7 @@ def test_false_alarms_are_as_rare_as_promised() -> None:
     assert 1 <= alarms <= 16  # both ends are left once in 1 000 times
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "verdicts"),
     [
@@ -146,6 +148,7 @@ def test_the_size_that_is_needed_is_enough() -> None:
     assert many.verdicts["data"] == "enough data"
 
 
+@pytest.mark.slow
 def test_the_smallest_error_is_found_as_often_as_promised() -> None:
     """Cox's z alone sees a shift of that size in 90 % of draws; the whole test in most."""
     rng = np.random.default_rng(0)
@@ -286,6 +289,7 @@ def test_logits_are_audited_and_repaired_as_logits() -> None:
     assert "T = " in report["repair"].sentence
 
 
+@pytest.mark.slow
 def test_impossible_statements_are_a_finding_of_their_own() -> None:
     case = make("calibrated", 2, 800, 5)
     p = case.y_prob.copy()
@@ -426,6 +430,7 @@ def test_a_test_and_an_error_that_disagree_are_explained() -> None:
     assert found >= 1
 
 
+@pytest.mark.slow
 def test_the_promise_stands_beside_the_verdict() -> None:
     report = of(make("calibrated", 2, 300, 5), settings=QUICK)
     promise = "At most 1 in 100 calibrated models would be called miscalibrated."
@@ -783,6 +788,7 @@ def test_the_direction_is_explained(kind: str) -> None:
     )
 
 
+@pytest.mark.slow
 def test_no_part_of_the_report_recommends_a_repair_before_labels_are_aligned() -> None:
     report = of(make("shuffled", 2, 1000, 5), settings=QUICK)
     assert report.verdicts["repair"] == "align first"

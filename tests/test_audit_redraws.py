@@ -90,6 +90,7 @@ def test_labels_are_drawn_with_their_probabilities(k: int) -> None:
     assert (drawn[:, 0] == 1).all()
 
 
+@pytest.mark.slow
 def test_the_level_holds_for_sharp_and_rare_predictions() -> None:
     """Where limit laws fail, redraws do not: 100 calibrated cases at the 10 % level."""
     for a, b in ((0.3, 0.3), (1.0, 49.0)):

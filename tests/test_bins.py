@@ -122,6 +122,7 @@ class TestEqualWidth:
 
 
 class TestEqualMass:
+    @pytest.mark.slow
     @given(samples, st.integers(1, 70))
     @settings(max_examples=100)
     def test_sizes_differ_by_at_most_one_without_ties(self, prob: Any, n_bins: int) -> None:

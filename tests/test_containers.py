@@ -246,6 +246,7 @@ def test_single_precision_is_summed_in_double_precision() -> None:
     assert ck.reliability_table(labels, prob).mean_prob.dtype == np.float64
 
 
+@pytest.mark.slow
 def test_single_precision_tables_are_summed_in_double_precision() -> None:
     labels, prob = class_data(30_000, 3)
     prob = prob.astype(np.float32)

@@ -58,6 +58,7 @@ class TestAgainstModelDiagnostics:
 
 
 class TestBruteForce:
+    @pytest.mark.slow
     @given(rows)
     def test_the_curve_is_the_best_increasing_one(self, table):
         """The largest-smallest formula: no algorithm, just every run of predictions."""
@@ -404,6 +405,7 @@ class TestBand:
         two = corp_band(1 - y_true, y_prob, n_draws=50, rng=1)
         assert np.array_equal(one.lower, two.lower) and np.array_equal(one.upper, two.upper)
 
+    @pytest.mark.slow
     def test_it_is_what_redrawing_row_by_row_gives(self):
         """Ties of very different weight; quantiles of 2000 curves agree within 0.02."""
         y_prob = np.repeat([0.40, 0.45, 0.5], [400, 20, 60])

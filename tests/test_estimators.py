@@ -499,6 +499,7 @@ def test_steep_piecewise_maps_between_logits_are_never_certain() -> None:
 # --- batches, many classes -----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_no_batch_changes_cross_venn_abers() -> None:
     X, y = load_breast_cancer(return_X_y=True)
     model = CrossVennAbers(make_pipeline(StandardScaler(), LogisticRegression())).fit(X, y)

@@ -329,6 +329,7 @@ class TestQuiz:
         with pytest.raises(ValueError, match="2 ticks for 6 panels"):
             lesson04.which_is_perfect().answer(1, [True, False])
 
+    @pytest.mark.slow
     def test_the_panels_do_not_move_when_they_are_revealed(self):
         game = lesson04.which_is_perfect()
         places = []
@@ -440,6 +441,7 @@ class TestPageWithoutKernel:
         assert set(bundle) == {"text/plain", "text/html"}
         assert "ck-quiz" in bundle["text/html"]
 
+    @pytest.mark.slow
     @by_explorer
     def test_the_first_state_is_plain_html_and_equals_the_default(self, pages, name):
         explorer, html = pages[name]
@@ -462,6 +464,7 @@ class TestPageWithoutKernel:
         pictures = {stored["src"] for stored in data["states"]}
         assert len(pictures) == len(states)
 
+    @pytest.mark.slow
     @by_explorer
     def test_the_index_of_a_state_is_what_the_script_computes(self, pages, name):
         explorer, html = pages[name]

@@ -112,6 +112,7 @@ class TestView:
 
 
 class TestExplorer:
+    @pytest.mark.slow
     def test_all_controls_at_once_reach_both_ends(self):
         explorer = lesson02.distort_me()
         for end in (0, -1):

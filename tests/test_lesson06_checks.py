@@ -239,6 +239,7 @@ def test_the_lowest_score_is_not_the_choice_of_the_rule() -> None:
     assert SCORES[list(CHOICE.candidates_).index(CHOICE.n_bins_ - 1)] > LIMIT
 
 
+@pytest.mark.slow
 def test_fifteen_thousand_predictions_are_enough() -> None:
     assert judges._uniform_null(14_900) == pytest.approx(0.01, abs=2e-5)
     draws = LogitDistortion()

@@ -253,5 +253,6 @@ class TestBinTuner:
     def test_the_widgets_reach_both_ends_of_every_dial(self):
         turn_every_dial(lesson06.bin_tuner())
 
+    @pytest.mark.slow
     def test_the_page_without_a_kernel_holds_its_states(self):
         assert_page_holds(lesson06.bin_tuner(), "estimator", "plain", "debiased")

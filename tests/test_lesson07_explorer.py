@@ -63,6 +63,7 @@ class TestKnotsView:
         assert first.search is second.search
         assert first.true_error == second.true_error
 
+    @pytest.mark.slow
     def test_same_values_same_result(self):
         first, second = (lesson07.knots_view(n=200, seed=3).describe() for _ in range(2))
         assert first == second != lesson07.knots_view(n=200, seed=4).describe()
@@ -93,6 +94,7 @@ class TestKnots:
     def test_the_widgets_reach_both_ends_of_every_dial(self):
         turn_every_dial(lesson07.knots())
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("model", FAKES)
     def test_the_ends_of_all_dials_together(self, model):
         for space in ("probability", "logit"):

@@ -44,6 +44,7 @@ class TestPiecewise:
         drawn = one(ax, "knots").get_xydata()
         np.testing.assert_allclose(drawn, np.transpose([model.knots_, model.heights_]), atol=1e-12)
 
+    @pytest.mark.slow
     def test_dotted_verticals_stand_at_the_inner_knots(self):
         model = fitted(n_pieces=3)
         segments = one(draw_map(model), "verticals").get_segments()

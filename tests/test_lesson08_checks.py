@@ -199,6 +199,7 @@ def test_the_fit_by_hand_is_isotonic_regression() -> None:
     assert _fit() == pytest.approx(isotonic_regression(np.array(LABELS, dtype=float)).x)
 
 
+@pytest.mark.slow
 def test_a_perfect_model_looks_worse_with_more_data_in_wide_bins() -> None:
     for rule in (ck.EqualWidth(10), ck.EqualMass(10), PavaBC()):
         found = [mean_tce(rule, n) for n in (500, 2000, 8000)]
@@ -303,6 +304,7 @@ ROW = re.compile(
 FILES = {"MLB": ("mlb", None), "NBA": ("nba", None), "World Cup": ("world_cup", 0)}
 
 
+@pytest.mark.slow
 @pytest.mark.data
 @pytest.mark.parametrize("name", FILES)
 def test_the_table_of_the_lesson_is_what_the_files_give(root: Path, name: str) -> None:

@@ -55,6 +55,7 @@ class TestView:
         high, low = (lesson08.outlier_hunter_view(n=4000, alpha=a).error.null_mean for a in levels)
         assert high / 3 < low < high
 
+    @pytest.mark.slow
     def test_more_data_raise_the_null_level_of_ten_bins_only(self):
         """What prediction 8c asks, and the remedies of the lesson."""
         for rule, grows in (("mass", True), ("pava-bc", True), ("pava", False), ("root", False)):
@@ -89,6 +90,7 @@ class TestView:
 
 
 class TestExplorer:
+    @pytest.mark.slow
     def test_it_fits_the_book(self):
         hunter = lesson08.outlier_hunter()
         assert len(hunter.controls) <= 5
@@ -126,10 +128,12 @@ class TestExplorer:
     def test_the_widgets_reach_both_ends_of_every_dial(self):
         turn_every_dial(lesson08.outlier_hunter(n=200))
 
+    @pytest.mark.slow
     def test_the_page_without_a_kernel_holds_its_states(self):
         assert_page_holds(lesson08.outlier_hunter(n=500), "rule", "mass", "pava-bc")
 
 
+@pytest.mark.slow
 def test_shares_stand_above_all_bars_or_above_none():
     for rule, bins in (("mass", 10), ("pava", 0)):
         figure = plt.figure(layout="constrained")

@@ -154,6 +154,7 @@ class TestExplorer:
             "<Explorer thermostat: epoch=40, temperature=1.0, n=500>"
         )
 
+    @pytest.mark.slow
     def test_the_ends_of_all_dials_together(self):
         thermostat = lesson10.thermostat()
         ends = [(control.values[0], control.values[-1]) for control in thermostat.controls]
@@ -173,6 +174,7 @@ class TestExplorer:
         assert max(sizes) <= 18 * KILOBYTE
         assert np.mean(sizes) * thermostat.n_states <= 800 * KILOBYTE
 
+    @pytest.mark.slow
     def test_the_static_figure_shows_four_states(self):
         thermostat = lesson10.thermostat()
         words = plot.alt_text(thermostat.static())

@@ -213,6 +213,7 @@ class TestHospital:
         assert words.count("Reliability diagram") == 4
         assert all(caption in words for caption, _ in hospital.presets)
 
+    @pytest.mark.slow
     def test_the_page_without_a_kernel_holds_its_states(self):
         hospital = lesson13.hospital(rounds=2)
         small = [
@@ -279,6 +280,7 @@ class TestGame:
         trust, oracle = (sum(getattr(r, n).sum() for r in rounds) for n in ("trust", "oracle"))
         assert oracle > trust + 30
 
+    @pytest.mark.slow
     def test_the_question_does_not_tell_and_the_answer_does(self):
         game = lesson13.ward_rounds()
         asked, told = (game.picture(2, revealed=r).alt for r in (False, True))

@@ -34,6 +34,7 @@ KILOBYTE = 1024
 
 
 class TestBoard:
+    @pytest.mark.slow
     @pytest.mark.parametrize("file", FILES)
     def test_it_is_the_audit_of_the_package(self, file):
         rows = sample_file(file)
@@ -189,6 +190,7 @@ class TestExplorer:
         assert words.count("Lights of an audit.") == 4
         assert all(caption in words for caption, _ in board.presets)
 
+    @pytest.mark.slow
     def test_the_page_without_a_kernel_holds_its_states_and_no_file_picker(self):
         board = lesson14.audit_board()
         small = [
@@ -266,6 +268,7 @@ class TestOwnFile:
         audit_bytes(csv_of("small clinic"), str(target), label="label", prob="p")
         assert not target.exists()
 
+    @pytest.mark.slow
     def test_the_picker_says_what_is_wrong_and_what_is_right(self):
         box = lesson14.audit_board()._widget()
         *_, inputs, answer = box.children

@@ -120,6 +120,7 @@ class TestFit:
         two = OrderPreserving("logits", invariant).fit(Z[order], Y[order])
         np.testing.assert_allclose(one.calibrate(Z), two.calibrate(Z), rtol=0, atol=1e-12)
 
+    @pytest.mark.slow
     def test_the_unit_of_the_logits_does_not_matter(self, invariant):
         small, large = (OrderPreserving("logits", invariant).fit(c * Z, Y) for c in (0.01, 100))
         np.testing.assert_allclose(small.calibrate(0.01 * Z), large.calibrate(100 * Z), atol=1e-4)
@@ -149,6 +150,7 @@ class TestFit:
         assert np.isfinite(prob).all()
         np.testing.assert_array_equal(prob.argmax(axis=1), z.argmax(axis=1))
 
+    @pytest.mark.slow
     def test_two_classes_and_an_absent_one(self, invariant):
         with warnings.catch_warnings():
             warnings.simplefilter("error")

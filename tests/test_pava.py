@@ -61,6 +61,7 @@ def item_lists(draw: Callable[..., Any]) -> tuple[list[int], list[int], int, int
     return hits, counts, n_min, draw(st.integers(max(n_min, 1), 90))
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(item_lists())
 def test_blocks_are_those_of_the_definition(items: tuple[list[int], list[int], int, int]) -> None:
@@ -69,6 +70,7 @@ def test_blocks_are_those_of_the_definition(items: tuple[list[int], list[int], i
     assert found == blocks_by_definition(hits, counts, n_min, n_max)
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(item_lists())
 def test_isotonic_blocks_are_those_of_the_definition(items: tuple[Any, ...]) -> None:

@@ -199,6 +199,7 @@ class TestCounts:
         assert np.array_equal(corners(one(ax, "counts"))[:, 1, 1], table.count)
         assert [text.get_text() for text in find(ax, "count")] == [str(c) for c in table.count]
 
+    @pytest.mark.slow
     def test_where_they_do_not_fit_the_scale_shows_the_largest(self, sample):
         table = ck.reliability_table(sample.y_true, sample.y_prob, bins=60)
         ax = plot.reliability(table)

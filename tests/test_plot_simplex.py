@@ -53,6 +53,7 @@ class TestGeometry:
         ax = plot.simplex(finite.example("slides"))
         assert not find(ax, "arrows") and len(find(ax, "points-0")) == 1
 
+    @pytest.mark.slow
     def test_grid_lines_are_level_lines(self):
         segments = np.array(one(plot.simplex(np.eye(3)), "grid").get_segments())
         assert len(segments) == 12

@@ -173,6 +173,7 @@ class TestViolin:
 
 
 class TestCompareBins:
+    @pytest.mark.slow
     def test_each_panel_counts_its_bins_and_rejections(self):
         errors = {str(rule): error_of(TILTED, bins=rule) for rule in (EqualMass(6), Pava())}
         axes = figures08.compare_bins(errors)

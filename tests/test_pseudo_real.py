@@ -51,6 +51,7 @@ RECOMPUTED = [
 # --- clones --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("truth", pseudo_real.TRUTHS)
 def test_the_truth_of_a_clone_is_the_map_fitted_to_its_half(truth: str) -> None:
     half, other = clones.halves(MADE)
@@ -66,6 +67,7 @@ def test_the_truth_of_a_clone_is_the_map_fitted_to_its_half(truth: str) -> None:
     assert np.abs(gap).max() < 2e-3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("calibrator", pseudo_real.CALIBRATORS)
 def test_calibrated_outputs_rise_and_keep_the_share_of_ones(calibrator: str) -> None:
     raw = pseudo_real.clone_of(MADE, "KDE")
@@ -83,6 +85,7 @@ def test_calibrated_outputs_rise_and_keep_the_share_of_ones(calibrator: str) -> 
         np.testing.assert_allclose(population.true_prob, raw.true_prob, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_all_calibrators_see_the_same_rows_and_labels() -> None:
     samples = [PseudoSet(MADE, "beta", name, 1000, 3).sample() for name in pseudo_real.CALIBRATORS]
     for sample in samples[1:]:
@@ -131,6 +134,7 @@ def test_impossible_data_sets_are_refused(change: dict[str, object], message: st
         PseudoSet(**(good | change))
 
 
+@pytest.mark.slow
 @needs_networks
 def test_clones_are_like_their_networks() -> None:
     content = json.loads((stored.DATA / stored.CLONES).read_text(encoding="utf-8"))
@@ -163,6 +167,7 @@ def test_every_evaluator_measures_a_clone() -> None:
     assert len(texts) == len(recipes)
 
 
+@pytest.mark.slow
 def test_the_smallest_samples_are_also_searched_by_evolution() -> None:
     pytest.importorskip("pwlf")
     data_set = PseudoSet(MADE, "Platt", NONE, 1000, 0)
@@ -356,6 +361,7 @@ def test_printed_numbers_are_found_by_name() -> None:
 # --- what is stored, and the page ----------------------------------------------------------------
 
 
+@pytest.mark.slow
 @needs_networks
 @pytest.mark.parametrize("data_set", RECOMPUTED, ids=lambda d: d.key)
 def test_stored_cells_are_what_the_code_computes(data_set: PseudoSet) -> None:
@@ -384,6 +390,7 @@ def test_whole_blocks_are_stored() -> None:
         assert path.stat().st_size < 150_000
 
 
+@pytest.mark.slow
 def test_the_page_shows_what_is_stored() -> None:
     text = page.PAGE.read_text(encoding="utf-8")
     parts = page.blocks(STUDY)

@@ -98,6 +98,7 @@ def test_a_single_small_mistake_is_the_error(prob: float) -> None:
     assert smooth_calibration_error([0], [prob]).value == pytest.approx(prob, rel=1e-4)
 
 
+@pytest.mark.slow
 @given(ROWS)
 @settings(max_examples=40, deadline=None)
 def test_it_is_at_most_twice_the_root_of_the_distance_from_calibration(

@@ -244,6 +244,7 @@ def test_the_order_of_the_grid_changes_no_number() -> None:
     assert part.items() <= numbers(run()).items()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("processes", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_dask_gives_the_same_numbers(processes: bool) -> None:
     distributed = pytest.importorskip("distributed")

@@ -42,6 +42,7 @@ def ours(number: int, name: str) -> np.ndarray:
     return page.KINDS[number].factor * table(number).column(name)
 
 
+@pytest.mark.slow
 def test_whole_strengths_of_the_full_grid_are_stored() -> None:
     names = [*study.default_evaluators(), *study.EVOLVED]
     assert set(page.TITLES) == set(names)
@@ -139,6 +140,7 @@ def test_few_columns_have_one_winner() -> None:
     assert 3 < squares.mean("KCE") / squares.mean("ES15") < 3.5
 
 
+@pytest.mark.slow
 def test_the_conclusions_of_the_source_are_judged() -> None:
     tables = Tables(STORED)
     found = {name: claim.ask(tables).verdict for name, claim in CLAIMS.items()}
@@ -194,12 +196,14 @@ def test_error_after_calibration_never_exceeds_the_error_of_the_map() -> None:
     assert np.all((STORED.after <= STORED.map_error + 2e-4)[fitted])
 
 
+@pytest.mark.slow
 def test_the_page_shows_what_is_stored() -> None:
     text = page.PAGE.read_text(encoding="utf-8")
     assert page.filled(text, page.blocks(STORED)) == text, "run: python dev.py study --tables"
     assert text.count("<!-- end -->") == len(page.blocks(STORED))
 
 
+@pytest.mark.slow
 def test_a_page_without_a_place_is_refused() -> None:
     text = page.PAGE.read_text(encoding="utf-8").replace("<!-- after:", "<!-- later:")
     with pytest.raises((ValueError, KeyError)):

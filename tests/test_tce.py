@@ -96,6 +96,7 @@ def test_acceptance_sets_that_are_not_intervals(n: int) -> None:
         assert rejected.tolist() == want.tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mid", [False, True])
 def test_searching_long_bins_finds_the_same_as_testing_everything(mid: bool) -> None:
     rng = np.random.default_rng(3)
@@ -313,6 +314,7 @@ def mean_of_calibrated(n: int, binning: Any, samples: int) -> float:
     return 100 * float(np.mean(values))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("binning", "small", "large"),
     [(None, 7.2, 35.4), (bins.EqualMass(10), 7.3, 71.3), (bins.Pava(), 6.3, 6.9)],
@@ -324,6 +326,7 @@ def test_the_table_of_calibrated_values(binning: Any, small: float, large: float
     assert mean_of_calibrated(30_000, binning, 10) == pytest.approx(large, abs=3)
 
 
+@pytest.mark.slow
 def test_the_null_level_follows_the_growth() -> None:
     label, prob = binary(30_000, 12)
     error = tce(label, prob, null_draws=40, rng=0)

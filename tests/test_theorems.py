@@ -65,6 +65,7 @@ class TestNorms:
             heaviest = (table.weight[used] ** (1 / norm) * np.abs(table.gap[used])).max()
             assert heaviest <= error(data, bins, norm) + EPS
 
+    @pytest.mark.slow
     @given(classes(), binnings)
     @settings(max_examples=80)
     def test_they_rise_over_classes_too(self, data: Any, bins: Any) -> None:
@@ -120,6 +121,7 @@ class TestBounds:
 
 
 class TestClasses:
+    @pytest.mark.slow
     @given(classes(), binnings, st.sampled_from(NORMS))
     @settings(max_examples=100)
     def test_marginal_with_norm_1_is_class_wise(self, data: Any, bins: Any, norm: float) -> None:
@@ -138,6 +140,7 @@ class TestClasses:
         found = ck.class_wise_calibration_error(*data, bins=bins)
         assert (np.abs(signed) <= found.per_view + EPS).all()
 
+    @pytest.mark.slow
     @given(classes())
     @settings(max_examples=100)
     def test_the_chain_of_notions(self, data: Any) -> None:
@@ -173,6 +176,7 @@ class TestClasses:
         class_wise = ck.class_wise_calibration_error(*data, bins=ck.Distinct())
         assert float(class_wise) <= strong / n_classes + EPS
 
+    @pytest.mark.slow
     @given(binary(), st.integers(1, 20))
     @settings(max_examples=100)
     def test_two_columns_and_one_are_the_same_problem(self, data: Any, n_bins: int) -> None:
