@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 import calibkit as ck
 
@@ -28,6 +29,11 @@ def naming(case: object) -> Iterator[None]:
     except BaseException as problem:
         problem.add_note(f"The case: {case}")
         raise
+
+
+def some(values: Sequence[Any], n: int = 2) -> list[Any]:
+    """Return what to parametrise with: the first few values, the others only where all run."""
+    return [*values[:n], *(pytest.param(value, marks=pytest.mark.long) for value in values[n:])]
 
 
 def golden(name: str) -> Any:

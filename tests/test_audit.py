@@ -230,7 +230,7 @@ def test_large_data_use_the_normal_law_of_the_fit(monkeypatch: pytest.MonkeyPatc
     assert drawn == pytest.approx(law, rel=1.0, abs=0.002)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_hardly_a_calibrated_model_of_rare_events_is_called_shuffled() -> None:
     """Seldom enough for the draws to decide: a share of 0.001 of right predictions."""
     counts = {"right": 0, "shuffled": 0}

@@ -218,7 +218,7 @@ class TestRealNetwork:
         assert model.gradient_norm_ <= 1e-8
         assert log_loss(model.calibrate(p_test), y_test) < 0.862
 
-    @pytest.mark.slow
+    @pytest.mark.long
     def test_the_first_half_chooses_a_map_that_wins_on_the_second(self, halves):
         (p, y), (p_test, y_test) = halves
         families = (TemperatureScaling, VectorScaling, MatrixScaling)

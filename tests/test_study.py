@@ -245,7 +245,7 @@ def test_the_order_of_the_grid_changes_no_number() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("processes", [False, pytest.param(True, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("processes", [False, pytest.param(True, marks=pytest.mark.long)])
 def test_dask_gives_the_same_numbers(processes: bool) -> None:
     distributed = pytest.importorskip("distributed")
     options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
