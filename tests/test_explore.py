@@ -432,8 +432,8 @@ class TestWidgets:
         assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
+@pytest.mark.slow  # the first to come renders the pages
 class TestPageWithoutKernel:
-    @pytest.mark.slow
     def test_the_environment_variable_asks_for_it(self, monkeypatch):
         monkeypatch.setenv("CALIBKIT_BOOK", "1")
         game = replace(lesson04.which_is_perfect(), n_book=1)
@@ -441,7 +441,6 @@ class TestPageWithoutKernel:
         assert set(bundle) == {"text/plain", "text/html"}
         assert "ck-quiz" in bundle["text/html"]
 
-    @pytest.mark.slow
     @by_explorer
     def test_the_first_state_is_plain_html_and_equals_the_default(self, pages, name):
         explorer, html = pages[name]
@@ -464,7 +463,6 @@ class TestPageWithoutKernel:
         pictures = {stored["src"] for stored in data["states"]}
         assert len(pictures) == len(states)
 
-    @pytest.mark.slow
     @by_explorer
     def test_the_index_of_a_state_is_what_the_script_computes(self, pages, name):
         explorer, html = pages[name]
@@ -510,7 +508,6 @@ class TestPageWithoutKernel:
         assert "http" not in text and "javascript:" not in text
         assert text.count("</script>") == 1
 
-    @pytest.mark.slow
     @pytest.mark.parametrize("name", [*EXPLORERS, "game"])
     def test_the_same_html_each_time(self, pages, name):
         explorer, html = pages[name]

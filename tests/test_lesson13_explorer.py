@@ -353,6 +353,7 @@ class TestGamePage:
         html = quiz_page(replace(lesson04.which_is_perfect(), n_book=1))
         assert "ck-tally" not in html and '"points"' not in html and "A is perfect" in html
 
+    @pytest.mark.slow
     def test_the_page_is_light(self, twin):
         assert len(twin) * lesson13.ward_rounds().n_book / 3 <= 400 * KILOBYTE
 
