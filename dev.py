@@ -100,7 +100,10 @@ def browser_tests(marker: str = "browser and not long") -> int:
     """Run the tests that need Chromium; each says so and skips where there is none."""
     paths = sorted((ROOT / "tests").glob("test_*.py"))
     paths = [path for path in paths if "mark.browser" in path.read_text(encoding="utf-8")]
-    return pytest("browser", "-m", marker, *side_by_side("loadfile"), *paths)
+    options = side_by_side("loadfile")
+    if options:  # files with few tests take longest here, and would come last
+        options += ["--no-loadscope-reorder"]
+    return pytest("browser", "-m", marker, *options, *paths)
 
 
 def notebook_paths() -> list[Path]:
