@@ -14,6 +14,7 @@ from calibkit.multiclass import (
     MatrixScaling,
     TemperatureScaling,
     VectorScaling,
+    _softmax_fit,
 )
 from calibkit.multiclass._softmax_fit import Features, Problem
 
@@ -190,6 +191,23 @@ def test_second_derivatives(full, size):
     slope = (case.at(theta + step).objective - case.at(theta - step).objective) / 2
     assert slope == pytest.approx((gradient * step).sum(), rel=1e-5)
     assert value > 0
+
+
+@pytest.mark.parametrize("limit", [None, "_CHEAP", "_MOST_NUMBERS"])
+def test_each_way_to_invert_the_blocks_of_classes_is_exact(limit, monkeypatch):
+    """All three where rows spread alike but for a factor per class: steps are those of Newton."""
+    if limit is not None:
+        monkeypatch.setattr(_softmax_fit, limit, 0)
+    rng = np.random.default_rng(0)
+    x, factor = rng.normal(size=(80, 4)), np.array([0.2, 1.0, 2.0, 5.0])
+    spread = np.outer(rng.random(80), factor)
+    weight = np.full((4, 5), 0.3)
+    weight[:, 4], weight[range(4), range(4)] = 0.1, [0.7, 0.5, 0.3, 0.0]
+    vector, f = rng.normal(size=(4, 5)), np.column_stack([x, np.ones(80)])
+    found = Features(x, full=True).nearly_inverse(spread, weight)(vector)
+    for k in range(4):
+        block = (f.T * spread[:, k]) @ f / 80 + np.diag(2 * weight[k])
+        np.testing.assert_allclose(found[k], np.linalg.solve(block, vector[k]), rtol=1e-6)
 
 
 @pytest.fixture(scope="module")

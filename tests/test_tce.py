@@ -247,8 +247,12 @@ def test_class_wise_is_the_mean_over_classes() -> None:
     rows = np.random.default_rng(0).permutation(400)
     other = tce(label[rows], prob[rows], view="class-wise", null_draws=4, rng=0)
     assert other.null_values.tolist() == error.null_values.tolist()
-    with pytest.raises(ValueError, match="one table per class"):
-        _ = error.table
+    two = tce(
+        label == 0, prob[:, [1, 0]] / prob[:, :2].sum(axis=1, keepdims=True), view="class-wise"
+    )
+    for several in (error, two):
+        with pytest.raises(ValueError, match="one table per class"):
+            _ = several.table
 
 
 def test_class_wise_nulls_redraw_one_class_per_row() -> None:
