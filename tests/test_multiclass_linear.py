@@ -130,6 +130,15 @@ class TestOptimality:
         assert model.training_loss_ <= log_loss(other.predict_proba(x), y) + 1e-12
         np.testing.assert_allclose(model.calibrate(x), other.predict_proba(x), atol=1e-4)
 
+    def test_a_constant_for_all_classes_is_no_parameter_and_is_fixed(self):
+        x, y = problem(0)
+        for family, n_parameters in ((VectorScaling, 7), (MatrixScaling, 15)):
+            model = family("logits", penalty=0).fit(x, y)
+            assert model.n_parameters_ == n_parameters
+            assert model.bias_.sum() == pytest.approx(0, abs=1e-12)
+        slope = TemperatureScaling("logits").fit(x, y).temperature_ ** -1
+        np.testing.assert_allclose(model.weights_.sum(axis=0), slope, rtol=1e-6)
+
     @pytest.mark.parametrize("family", FAMILIES)
     @pytest.mark.parametrize("seed", range(12))
     def test_random_problems(self, family, seed):

@@ -177,6 +177,9 @@ def test_the_t_test_without_spread_accepts_the_frequency_only() -> None:
     assert TTest(0.05).rejections(np.array([0]), bounds, prob).tolist() == [False, False, True]
     published = TTest(0.05, published=True)
     assert published.rejections(np.array([0]), bounds, prob).all()
+    one, rows = np.array([1]), np.array([0, 1])  # a bin of one row
+    assert TTest(0.05).rejections(one, rows, np.array([0.5])).all()
+    assert not TTest(0.05).rejections(one, rows, np.array([1.0])).any()
 
 
 # --- The error ------------------------------------------------------------------------------------
