@@ -207,8 +207,7 @@ def forget_outdated_book() -> None:
 
 STAGES: dict[str, tuple[str, Callable[[], int]]] = {
     "lint": ("ruff and mypy", lint),
-    "pairs": ("notebook pairs in sync, run, text-only", lambda: tool("notebooks", "check")),
-    "unit": ("unit tests and doctests", lambda: unit_tests("long")),
+    "unit": ("unit tests and doctests; pairs of notebooks agree", lambda: unit_tests("long")),
     "nbval": ("notebooks as nbval reads them, without data", validate_notebooks),
     "solved": ("solved notebooks, without data", lambda: tool("notebooks", "solved")),
     "book": ("notebooks with data, the book, its pages", check_book),
@@ -229,7 +228,6 @@ LONG_STAGES: dict[str, Callable[[], int]] = {
 }
 FAST_STAGES: dict[str, Callable[[], int]] = {
     "lint": lambda: lint(fast=True),
-    "pairs": STAGES["pairs"][1],
     "unit": lambda: unit_tests("slow", "long"),
 }
 
