@@ -219,8 +219,8 @@ STAGES: dict[str, tuple[str, Callable[[], int]]] = {
 }
 # Only when asked for: it fetches a hundred megabytes and takes ten minutes.
 NAMED_ONLY = ("live",)
-# With `--long` too: what rarely changes. In nbval no more is compared than in `solved`, without
-# data, and in `book`, with the checks of a lesson without answers; but this is how others run it.
+# With `--long` too: what rarely changes, and nbval, as others may run it: `solved` compares the
+# same without data, and `book` what the checks say to a learner who has not answered yet.
 LONG = ("nbval", "floors", "node")
 LONG_STAGES: dict[str, Callable[[], int]] = {
     "unit": unit_tests,
