@@ -323,6 +323,7 @@ def test_a_report_without_impossible_statements_has_no_such_finding() -> None:
         report["impossible"]
 
 
+@pytest.mark.slow
 def test_a_forest_that_says_0_once_in_vain_is_not_called_mixed() -> None:
     """Shares of votes on real data: the null level and the verdict on the other rows agree."""
     x, y = load_breast_cancer(return_X_y=True)
@@ -399,6 +400,7 @@ def test_one_column_or_two_are_one_problem(shift: float, way: str) -> None:
     assert fixed.sum(axis=1) == pytest.approx(1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["mlb", "nba", "nfl"])
 def test_real_files_in_one_column_or_two(name: str) -> None:
     try:
@@ -413,6 +415,7 @@ def test_real_files_in_one_column_or_two(name: str) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_test_and_an_error_that_disagree_are_explained() -> None:
     """Small errors of one sign: the test sees them, the sum of sizes does not."""
     found = 0
@@ -734,6 +737,7 @@ def test_one_prediction_shows_no_error_at_all() -> None:
     assert report["repair"].sentence.count("No repair was tried") == 1
 
 
+@pytest.mark.slow
 def test_a_repair_that_would_worsen_is_said_to_worsen() -> None:
     rng = np.random.default_rng(3)
     p = rng.random(30)

@@ -78,6 +78,7 @@ def test_binned_statistic_is_that_of_a_loop() -> None:
     assert view._binned(events[np.newaxis])[0] == pytest.approx(naive, abs=0.15)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [2, 3, 7])
 def test_labels_are_drawn_with_their_probabilities(k: int) -> None:
     rng = np.random.default_rng(0)

@@ -213,6 +213,7 @@ def deterministic(found: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 def test_the_order_of_rows_never_matters(seed: int) -> None:
     order = np.random.default_rng(seed).permutation(3000)

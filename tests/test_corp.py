@@ -370,6 +370,7 @@ class TestMiscalibration:
         error = 3 * draws.std() / math.sqrt(len(draws))
         assert abs(draws.mean() - law) <= 0.08 * law + error
 
+    @pytest.mark.slow
     def test_the_short_law_holds_for_uniform_predictions_only(self):
         def ratio(y_prob: np.ndarray) -> float:
             y_true = np.random.default_rng(0).random(1000) < y_prob
@@ -419,6 +420,7 @@ class TestBand:
         assert np.allclose(np.quantile(curves, 0.05, axis=0), band.lower, atol=0.02)
         assert np.allclose(np.quantile(curves, 0.95, axis=0), band.upper, atol=0.02)
 
+    @pytest.mark.slow
     def test_it_surrounds_the_diagonal_and_narrows_with_n(self):
         widths = []
         for n in (100, 1000, 10_000):

@@ -168,6 +168,7 @@ modern = pytest.mark.skipif(
 )
 
 
+@pytest.mark.slow
 @modern
 @each(OF_LOGITS)
 def test_checks_of_scikit_learn_on_maps_of_many_classes(model: Any) -> None:

@@ -120,6 +120,7 @@ class TestFactory:
         assert "fake: accuracy 0.800" in picture.alt
         assert words == lesson03.fake_factory_view(direction=direction).describe()
 
+    @pytest.mark.slow
     def test_the_pictures_of_the_page_are_light(self, shown):
         """At most 15 kB a picture, and all states in base64 under 1 MB."""
         factory = lesson03.fake_factory()

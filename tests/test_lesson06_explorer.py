@@ -217,6 +217,7 @@ class TestBinTuner:
             assert np.isfinite(view.replicates.values).all()
             assert (view.n_bins >= 1).all() and len(view.n_bins) == 200
 
+    @pytest.mark.slow
     def test_all_estimates_lie_on_the_fixed_scale(self):
         tuner = lesson06.bin_tuner()
         for n, error in ((250, 0.1), (250, 0.0), (5000, 0.1)):
@@ -233,6 +234,7 @@ class TestBinTuner:
         assert "Mean plain estimate against the number of bins" in picture.alt
         assert words.startswith("The plain ECE in 50 equal-mass bins")
 
+    @pytest.mark.slow
     def test_the_pictures_of_the_page_are_light(self):
         """At most 15 kB a picture, and all states in base64 under 1 MB."""
         tuner = lesson06.bin_tuner()

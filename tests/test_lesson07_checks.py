@@ -207,6 +207,7 @@ def test_the_ranking_of_the_evaluators() -> None:
     assert off["15 bins"] > 2 * max(off[name] for name in ("PL", "PL3", "Platt"))
 
 
+@pytest.mark.slow
 def test_two_pieces_beat_fifteen_bins() -> None:
     """Prediction 7a: 20 data sets, new predictions."""
     shape = fakes.SyntheticShape.with_error("square", 0.05)

@@ -108,6 +108,7 @@ class TestPiecewise:
         assert find(ax, "knots") == [] and find(ax, "members") == []
         assert plot.alt_text(ax).startswith("Fitted map, predicted probability across")
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("space", "scale"), [("probability", "linear"), ("logit", "linear"), ("logit", "logit")]
     )

@@ -264,6 +264,7 @@ def share_rejected(test: Callable[..., Any], true_map: Callable[[Floats], Floats
     return hits / 60
 
 
+@pytest.mark.slow
 def test_no_test_sees_everything() -> None:
     """What the table of power and prediction 8d say, with room for chance."""
 

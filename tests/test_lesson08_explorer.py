@@ -41,6 +41,7 @@ class TestView:
         assert hunt.error.value == wanted.value
         assert np.array_equal(hunt.error.null_values, wanted.null_values)
 
+    @pytest.mark.slow
     def test_sizes_steer_pava_bc_and_nothing_else(self):
         found = {s: lesson08.outlier_hunter_view(n=400, rule="pava-bc", sizes=s) for s in SIZES}
         for sizes, (smallest, largest) in SIZES.items():
@@ -63,6 +64,7 @@ class TestView:
             assert (many > few + 0.08) == grows
             assert grows or many < 0.08
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("rule", RULES)
     def test_an_over_confident_model_is_caught_with_enough_data(self, rule):
         assert hunted(rule, "over-confident").error.p_value < 0.02

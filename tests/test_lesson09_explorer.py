@@ -51,6 +51,7 @@ class TestView:
         # 95 % are expected; 11 of 16 is the lowest that chance allows at 1 in 10,000.
         assert np.all(share >= 11 / 16)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(("made_for", "used_at"), [(0.5, 0.02), (0.01, 0.1), (0.05, 0.05)])
     def test_the_known_prevalence_repairs_everything(self, made_for, used_at):
         view = lesson09.prevalence_dial_view(made_for=made_for, used_at=used_at, repair="known")
@@ -120,6 +121,7 @@ class TestExplorer:
     def test_the_book_holds_few_enough_states(self):
         assert lesson09.prevalence_dial().n_states == 48
 
+    @pytest.mark.slow
     def test_pictures_are_light_and_say_what_they_show(self):
         picture, words = lesson09.prevalence_dial().show(repair="known")
         assert len(picture.png) < 64 * KILOBYTE

@@ -278,6 +278,7 @@ def test_the_venn_abers_interval_is_no_confidence_interval() -> None:
     assert 3.5 < wide[100] / wide[1000] < 6  # the text says a fifth
 
 
+@pytest.mark.slow
 def test_percentile_intervals_of_a_calibrated_model_never_hold_the_truth() -> None:
     rng, held = np.random.default_rng(5), {"percentile": 0, "inverted": 0}
     for _ in range(25):

@@ -156,6 +156,7 @@ class TestExplorer:
         assert max(sizes) * 3 / 4 <= 20 * KILOBYTE
         assert np.mean(sizes) * lens.n_states <= 850 * KILOBYTE
 
+    @pytest.mark.slow
     def test_the_static_figure_shows_four_states(self):
         lens = lesson12.simplex_lens()
         figure = lens.static(columns=1)

@@ -185,6 +185,7 @@ class TestHospital:
     def test_the_table_form(self):
         assert list(lesson13.hospital_view(rounds=2).to_frame()["policy"]) == [IGNORE, TRUST, TRUTH]
 
+    @pytest.mark.slow
     def test_it_fits_the_book(self):
         hospital = lesson13.hospital()
         assert len(hospital.controls) <= 5
@@ -199,6 +200,7 @@ class TestHospital:
         sizes = [len(hospital.show(**state)[0].small().source) for state in states]
         assert np.mean(sizes) * hospital.n_states <= 970 * KILOBYTE
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("model", MODELS)
     def test_the_ends_of_all_dials_together(self, model):
         low = {"model": model, "harm": 0.5, "beds": 1, "rounds": 2}

@@ -162,6 +162,7 @@ class TestFigure:
 
 
 class TestExplorer:
+    @pytest.mark.slow
     def test_it_fits_the_book(self):
         board = lesson14.audit_board()
         assert len(board.controls) <= 5 and board.n_states <= 64
@@ -220,12 +221,14 @@ def csv_of(name: str) -> bytes:
 
 
 class TestOwnFile:
+    @pytest.mark.slow
     def test_a_picked_file_gets_the_audit_of_its_rows(self):
         found = audit_bytes(csv_of("screening"), "own.csv", label="label", prob="p")
         rows = sample_file("screening")
         wanted = audit(rows.y_true, rows.y_prob)
         assert found.title == "own.csv" and found.verdicts == wanted.verdicts
 
+    @pytest.mark.slow
     def test_several_columns_and_words_as_labels(self):
         text = b"y,a,b\n" + b"yes,.2,.8\nno,.7,.3\n" * 200
         found = audit_bytes(text, "x.CSV", label="y", prob="b", positive="yes")

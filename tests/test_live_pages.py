@@ -93,6 +93,7 @@ def test_a_start_that_no_slider_had_is_kept() -> None:
     assert told["texts"][place][told["starts"][place]] == "17 days"
 
 
+@pytest.mark.slow
 def test_every_value_of_every_control_is_offered_and_drawn_as_in_the_lab() -> None:
     lab = lesson04.diagram_lab()
     told = in_page.controls("lesson04:diagram-lab", "{}")

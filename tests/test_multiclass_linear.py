@@ -162,6 +162,7 @@ class TestOptimality:
             if penalty == "auto":
                 assert model.converged_
 
+    @pytest.mark.slow
     def test_a_hundred_classes_without_tuning(self):
         x, y = problem(1, n=800, k=100, mixed=1.0)
         warm, y_test = x[:400], y[400:]
@@ -330,6 +331,7 @@ class TestTheorems:
 
 
 class TestChoice:
+    @pytest.mark.slow
     def test_few_data_ask_for_a_strong_penalty(self):
         x, y = problem(0, n=120, k=6, mixed=0)
         few = MatrixScaling("logits", penalty="cv").fit(x, y)

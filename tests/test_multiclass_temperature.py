@@ -133,6 +133,7 @@ class TestOptimum:
         model = fitted(z, y)
         assert model.at_bound_ == "upper" or abs(slope_of_loss(z, y, 1 / model.temperature_)) < 1e-8
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("k", [10, 1000])
     def test_single_precision_gives_the_same_fit(self, k):
         z, y = problem(5, n=2_200_000 // k, k=k)  # more than may be swept in single precision

@@ -82,6 +82,7 @@ class TestInvariance:
             model.calibrate(Z[:, self.ORDER]), model.calibrate(Z)[:, self.ORDER], atol=1e-14
         )
 
+    @pytest.mark.slow
     def test_also_in_the_fit(self):
         renamed = OrderPreserving("logits").fit(Z[:, self.ORDER], np.argsort(self.ORDER)[Y])
         np.testing.assert_allclose(
@@ -114,6 +115,7 @@ class TestFit:
         cooled = TemperatureScaling("logits").fit(Z, Y)
         np.testing.assert_allclose(model.calibrate(Z), cooled.calibrate(Z), atol=1e-8)
 
+    @pytest.mark.slow
     def test_the_order_of_rows_does_not_matter(self, invariant):
         order = np.random.default_rng(2).permutation(1000)
         one = OrderPreserving("logits", invariant).fit(Z[:1000], Y[:1000])

@@ -139,6 +139,7 @@ class TestPage:
         ]  # fmt: skip
         assert ax.get_title() == "Pets"
 
+    @pytest.mark.slow
     def test_nothing_is_cut_off_and_letters_are_readable(self, fake):
         for source in (fake, sample(60), sample(1000)):
             assert_nothing_is_cut_off(plot.simplex(source, title="t"))

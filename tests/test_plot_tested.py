@@ -100,6 +100,7 @@ class TestTestBased:
         side = child(plot.test_based(error_of(TILTED)), "predictions")
         assert sum(bar.get_width() for bar in find(side, "marginal")) == 600
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("axis", ["probability", "bin"])
     def test_empty_bins_survive(self, axis):
         bins = FixedEdges([0, 0.2, 0.4, 0.6, 0.8, 1])

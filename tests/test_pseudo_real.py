@@ -187,6 +187,7 @@ def test_the_kernel_error_is_the_sum_over_pairs() -> None:
     assert synthetic.kernel_error(y, p) == pytest.approx(wanted, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_ten_maps_are_those_of_the_first_start() -> None:
     sample = PseudoSet(MADE, "KDE", NONE, 1000, 0).sample()
     whole = synthetic.fold_ensemble("probability").fit(sample.y_prob, sample.y_true)

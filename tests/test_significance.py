@@ -481,6 +481,7 @@ def test_fast_resamples_have_the_distribution_of_plain_ones(case: str) -> None:
     assert stats.ks_2samp(fast.draws.round(10), slow.draws.round(10)).pvalue > 1e-4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", ["ties", "equal mass"])
 def test_resamples_keep_the_bins_of_the_full_data(case: str) -> None:
     measure, data, options = FAST[case]

@@ -103,6 +103,7 @@ def test_labels_and_truths_are_shared_by_shapes_and_derivates() -> None:
     np.testing.assert_array_equal(one.y_true, other.y_true)
 
 
+@pytest.mark.slow
 def test_unseen_predictions_are_a_million_of_the_same_classifier() -> None:
     data_set = DataSet("beta1", 0.05, 100, 0)
     unseen = data_set.unseen()

@@ -211,6 +211,7 @@ def test_a_page_without_a_place_is_refused() -> None:
         page.filled(text, page.blocks(STORED))
 
 
+@pytest.mark.slow
 def test_storing_loses_millionths_only(tmp_path: Path) -> None:
     evaluators = study.bin_evaluators()
     result = study.run_study(
@@ -247,6 +248,7 @@ def test_higher_is_better_for_ranks() -> None:
     assert words == "as good or better in 5 of 5"
 
 
+@pytest.mark.slow
 def test_the_tool_measures_strength_by_strength_and_keeps_what_is_stored(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -24,6 +24,7 @@ def text() -> str:
 # --- the page ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_page_is_up_to_date() -> None:
     assert page.filled(text(), page.blocks(STUDIES)) == text(), (
         "run: python -m book.experiments.verified.__main__"
