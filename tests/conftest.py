@@ -34,7 +34,11 @@ PATIENCE = 600_000
 for variable in ("CALIBKIT_BOOK", "CALIBKIT_WORKBOOK"):  # those of the same shell must not leak in
     os.environ.pop(variable, None)
 
-hypothesis.settings.register_profile("calibkit", deadline=None, derandomize=True)
+# The same examples each time. `dev.py test --long` looks at the usual hundred of each property.
+hypothesis.settings.register_profile("long", deadline=None, derandomize=True)
+hypothesis.settings.register_profile(
+    "calibkit", hypothesis.settings.get_profile("long"), max_examples=30
+)
 hypothesis.settings.load_profile("calibkit")
 
 

@@ -1,14 +1,16 @@
 """What the tests of the numeric core share: data, all measures, slow and simple references."""
 
+import contextlib
 import dataclasses
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from math import fsum, inf
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 import calibkit as ck
 
@@ -17,6 +19,21 @@ GOLDEN = Path(__file__).resolve().parent / "golden"
 Measure = Callable[[Any, Any], Any]
 # Per bin: number of predictions, mean prediction, frequency; the last two None if empty.
 ExactTable = list[tuple[int, Fraction | None, Fraction | None]]
+
+
+@contextlib.contextmanager
+def naming(case: object) -> Iterator[None]:
+    """Say which of several cases failed, where one test goes through all of them."""
+    try:
+        yield
+    except BaseException as problem:
+        problem.add_note(f"The case: {case}")
+        raise
+
+
+def some(values: Sequence[Any], n: int = 2) -> list[Any]:
+    """Return what to parametrise with: the first few values, the others only where all run."""
+    return [*values[:n], *(pytest.param(value, marks=pytest.mark.long) for value in values[n:])]
 
 
 def golden(name: str) -> Any:

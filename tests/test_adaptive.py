@@ -87,6 +87,7 @@ def test_bad_max_bins(value: object) -> None:
         adaptive_test([0, 1], [0.2, 0.8], max_bins=value)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_it_sees_what_ten_bins_cannot() -> None:
     """Eight periods of a sine, 2000 predictions: 99 % against 28 % in the long simulation."""
     rates = sizes.power(2000, models=3, labels=20, draws=199)

@@ -257,6 +257,7 @@ def python(code: str) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_import_works_with_the_heavy_packages_blocked() -> None:
     python(
         f"""
@@ -282,6 +283,7 @@ def test_import_loads_none_of_the_heavy_packages() -> None:
     assert loaded == "[]"
 
 
+@pytest.mark.slow
 def test_import_leaves_global_settings_alone() -> None:
     python(
         """

@@ -90,6 +90,7 @@ def test_verdicts_on_some_cases() -> None:
     check_shares([(case, of(case, settings=QUICK)) for case in some])
 
 
+@pytest.mark.slow
 def test_false_alarms_are_as_rare_as_promised() -> None:
     """40 calibrated models at the 20 % level: all but a few draws of Binomial(40, 0.2)."""
     alarms = sum(
@@ -103,6 +104,7 @@ def test_false_alarms_are_as_rare_as_promised() -> None:
     assert 1 <= alarms <= 16  # both ends are left once in 1 000 times
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "verdicts"),
     [
@@ -146,6 +148,7 @@ def test_the_size_that_is_needed_is_enough() -> None:
     assert many.verdicts["data"] == "enough data"
 
 
+@pytest.mark.slow
 def test_the_smallest_error_is_found_as_often_as_promised() -> None:
     """Cox's z alone sees a shift of that size in 90 % of draws; the whole test in most."""
     rng = np.random.default_rng(0)
@@ -227,7 +230,7 @@ def test_large_data_use_the_normal_law_of_the_fit(monkeypatch: pytest.MonkeyPatc
     assert drawn == pytest.approx(law, rel=1.0, abs=0.002)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_hardly_a_calibrated_model_of_rare_events_is_called_shuffled() -> None:
     """Seldom enough for the draws to decide: a share of 0.001 of right predictions."""
     counts = {"right": 0, "shuffled": 0}
@@ -286,6 +289,7 @@ def test_logits_are_audited_and_repaired_as_logits() -> None:
     assert "T = " in report["repair"].sentence
 
 
+@pytest.mark.slow
 def test_impossible_statements_are_a_finding_of_their_own() -> None:
     case = make("calibrated", 2, 800, 5)
     p = case.y_prob.copy()
@@ -319,6 +323,7 @@ def test_a_report_without_impossible_statements_has_no_such_finding() -> None:
         report["impossible"]
 
 
+@pytest.mark.slow
 def test_a_forest_that_says_0_once_in_vain_is_not_called_mixed() -> None:
     """Shares of votes on real data: the null level and the verdict on the other rows agree."""
     x, y = load_breast_cancer(return_X_y=True)
@@ -395,6 +400,7 @@ def test_one_column_or_two_are_one_problem(shift: float, way: str) -> None:
     assert fixed.sum(axis=1) == pytest.approx(1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["mlb", "nba", "nfl"])
 def test_real_files_in_one_column_or_two(name: str) -> None:
     try:
@@ -409,6 +415,7 @@ def test_real_files_in_one_column_or_two(name: str) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_test_and_an_error_that_disagree_are_explained() -> None:
     """Small errors of one sign: the test sees them, the sum of sizes does not."""
     found = 0
@@ -426,6 +433,7 @@ def test_a_test_and_an_error_that_disagree_are_explained() -> None:
     assert found >= 1
 
 
+@pytest.mark.slow
 def test_the_promise_stands_beside_the_verdict() -> None:
     report = of(make("calibrated", 2, 300, 5), settings=QUICK)
     promise = "At most 1 in 100 calibrated models would be called miscalibrated."
@@ -729,6 +737,7 @@ def test_one_prediction_shows_no_error_at_all() -> None:
     assert report["repair"].sentence.count("No repair was tried") == 1
 
 
+@pytest.mark.slow
 def test_a_repair_that_would_worsen_is_said_to_worsen() -> None:
     rng = np.random.default_rng(3)
     p = rng.random(30)
@@ -783,6 +792,7 @@ def test_the_direction_is_explained(kind: str) -> None:
     )
 
 
+@pytest.mark.slow
 def test_no_part_of_the_report_recommends_a_repair_before_labels_are_aligned() -> None:
     report = of(make("shuffled", 2, 1000, 5), settings=QUICK)
     assert report.verdicts["repair"] == "align first"

@@ -124,6 +124,7 @@ def test_json_on_standard_output_and_in_a_file(
     assert json.loads(Path("report.json").read_text(encoding="utf-8")) == said
 
 
+@pytest.mark.slow
 def test_pages_are_written(folder: Path) -> None:
     pytest.importorskip("matplotlib")
     write("log.csv", 0.4)
@@ -182,6 +183,7 @@ def test_several_files_are_one_log(folder: Path, capsys: pytest.CaptureFixture[s
     assert capsys.readouterr().out == first
 
 
+@pytest.mark.slow
 def test_a_large_file_is_counted_in_a_stream(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -290,6 +292,7 @@ def test_missing_values_are_named_by_row(folder: Path, capsys: pytest.CaptureFix
     assert "no value in column 'p', rows 2, 5" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_names_from_outside_stay_text(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("matplotlib")
     evil = "<script>alert(1)</script>\x1b[2J"

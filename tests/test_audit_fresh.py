@@ -152,6 +152,7 @@ def test_the_verdict_keeps_its_level_in_large_data(shape: str) -> None:
     assert alarms <= 10  # more have a chance of 1 in 1400
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", ROWS)
 def test_verdict_and_null_level_rarely_disagree(shape: str) -> None:
     """Both are about calibrated models here: they disagree where one of them errs."""

@@ -77,6 +77,7 @@ def page(hostile: AuditReport) -> Page:
     return Page(hostile.to_html())
 
 
+@pytest.mark.slow
 def test_the_page_is_well_formed(page: Page) -> None:
     assert page.open == []
     assert page.all("html") == [{"lang": "en"}]
@@ -146,6 +147,7 @@ def test_the_same_audit_gives_the_same_bytes() -> None:
     assert report_of().to_html() == report_of().to_html()
 
 
+@pytest.mark.slow
 def test_figures_leave_matplotlib_as_it_was(hostile: AuditReport) -> None:
     before, open_before = dict(mpl.rcParams), plt.get_fignums()
     hostile.to_html()
@@ -153,6 +155,7 @@ def test_figures_leave_matplotlib_as_it_was(hostile: AuditReport) -> None:
     assert plt.get_fignums() == open_before
 
 
+@pytest.mark.slow
 def test_the_diagram_has_the_map_that_lies_nearer_to_the_truth_than_bins() -> None:
     fake = LogitDistortion(slope=0.5)
     sample = fake.sample(2000, rng=3)
@@ -178,6 +181,7 @@ def test_a_map_that_would_say_nothing_is_not_drawn(n: int, digits: int, events: 
     assert audit(label, prob, settings=QUICK).evidence.fitted_map() is None
 
 
+@pytest.mark.slow
 def test_plots_draw_on_axes_that_are_given(hostile: AuditReport) -> None:
     figure, axes = plt.subplots(1, 3)
     plot.audit_gaps(hostile.evidence.band, axes[0], title="Gaps")
@@ -199,6 +203,7 @@ def test_plots_draw_on_axes_that_are_given(hostile: AuditReport) -> None:
     plt.close(figure)
 
 
+@pytest.mark.slow
 def test_names_that_a_font_lacks_or_that_control_a_page_are_written_as_codes() -> None:
     """Warnings are errors here, and an SVG with a control character is not valid."""
     case = make("over-confident", 2, 600, 0)
@@ -216,6 +221,7 @@ def test_names_that_a_font_lacks_or_that_control_a_page_are_written_as_codes() -
     assert "中文" in page
 
 
+@pytest.mark.slow
 def test_many_groups_still_fit() -> None:
     case = make("calibrated", 2, 2000, 2)
     groups = [f"group number {i % 80} with a rather long name" for i in range(2000)]
@@ -305,6 +311,7 @@ def test_a_device_is_not_replaced_by_a_report() -> None:
         write_whole(os.devnull, "text")
 
 
+@pytest.mark.slow
 def test_tables_fit_on_paper_and_numbers_keep_their_per_cent_sign(hostile: AuditReport) -> None:
     text = hostile.to_html()
     assert not re.search(r"\d %", text.partition("<body>")[2])

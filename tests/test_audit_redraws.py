@@ -78,6 +78,7 @@ def test_binned_statistic_is_that_of_a_loop() -> None:
     assert view._binned(events[np.newaxis])[0] == pytest.approx(naive, abs=0.15)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [2, 3, 7])
 def test_labels_are_drawn_with_their_probabilities(k: int) -> None:
     rng = np.random.default_rng(0)
@@ -90,6 +91,7 @@ def test_labels_are_drawn_with_their_probabilities(k: int) -> None:
     assert (drawn[:, 0] == 1).all()
 
 
+@pytest.mark.slow
 def test_the_level_holds_for_sharp_and_rare_predictions() -> None:
     """Where limit laws fail, redraws do not: 100 calibrated cases at the 10 % level."""
     for a, b in ((0.3, 0.3), (1.0, 49.0)):

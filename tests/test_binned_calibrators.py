@@ -246,6 +246,7 @@ class TestCrossValidation:
             wanted = scores_by_definition(y, p, model)
             np.testing.assert_allclose(model.scores_, wanted, rtol=0, atol=1e-12)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("kind", KINDS)
     @settings(max_examples=25)
     @given(data=anything.filter(lambda data: len(data[0]) >= 3))
@@ -346,6 +347,7 @@ class TestSweep:
         table = ck.reliability_table(y, p, bins=bins)
         return (np.diff(table.frequency[table.occupied]) >= 0).all()
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("kind", KINDS)
     @settings(max_examples=50)
     @given(data=anything)

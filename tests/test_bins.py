@@ -122,6 +122,7 @@ class TestEqualWidth:
 
 
 class TestEqualMass:
+    @pytest.mark.slow
     @given(samples, st.integers(1, 70))
     @settings(max_examples=100)
     def test_sizes_differ_by_at_most_one_without_ties(self, prob: Any, n_bins: int) -> None:
@@ -131,6 +132,7 @@ class TestEqualMass:
         assert sizes.max() - sizes.min() <= 1
         assert np.array_equal(sizes, sorted(sizes)[::-1])  # as numpy.array_split: long ones first
 
+    @pytest.mark.slow
     @given(coarse, st.integers(1, 70), st.sampled_from(["midpoint", "quantile"]))
     @settings(max_examples=100)
     def test_ties_are_never_split(self, prob: Any, n_bins: int, rule: str) -> None:
@@ -138,6 +140,7 @@ class TestEqualMass:
         for value in np.unique(prob):
             assert len(set(index[prob == value])) == 1
 
+    @pytest.mark.slow
     @given(st.one_of(coarse, samples), st.integers(1, 70))
     @settings(max_examples=100)
     def test_no_bin_is_empty(self, prob: Any, n_bins: int) -> None:
@@ -183,6 +186,7 @@ class TestEqualMass:
 
 
 class TestDistinct:
+    @pytest.mark.slow
     @given(st.one_of(coarse, samples))
     @settings(max_examples=100)
     def test_one_bin_per_value(self, prob: Any) -> None:
@@ -209,6 +213,7 @@ class TestFixedEdges:
         assert binning.edges(edges).tolist() == [0, 0.5, 1]
 
 
+@pytest.mark.slow
 @given(binnings, st.one_of(samples, coarse))
 @settings(max_examples=100)
 def test_every_prediction_belongs_to_exactly_one_bin(binning: Any, prob: Any) -> None:
@@ -233,6 +238,7 @@ def test_one_and_the_float_below_it() -> None:
     assert np.bincount(bin_of(prob, ck.Distinct())).tolist() == [1, 1, 2]
 
 
+@pytest.mark.slow
 @given(binnings, samples)
 @settings(max_examples=100)
 def test_binnings_are_values(binning: Any, prob: Any) -> None:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from helpers import binary_data, coarse_binary
+from helpers import binary_data, coarse_binary, naming
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
@@ -298,9 +298,13 @@ HARD: dict[str, tuple[Any, Any]] = {
 
 
 @each()
-@pytest.mark.parametrize("case", HARD.values(), ids=HARD.keys())
-def test_hard_data_give_a_sane_map_or_a_clear_error(family, case):
-    y, p = (np.asarray(part) for part in case)
+def test_hard_data_give_a_sane_map_or_a_clear_error(family):
+    for name, case in HARD.items():
+        with naming(name):
+            check_hard(family, *(np.asarray(part) for part in case))
+
+
+def check_hard(family: Family, y: Any, p: Any) -> None:
     if len(p) < family.fewest:
         with pytest.raises(ValueError, match="at least|more predictions|[Ff]ewer"):
             fitted(family, y, p)

@@ -150,6 +150,7 @@ class TestOtherPrograms:
         assert beta_values(ours)[:2] == (0, 0)
         assert ours.calibrate(GRID) == pytest.approx(y.mean(), abs=1e-12)
 
+    @pytest.mark.slow
     @settings(max_examples=60)
     @given(
         st.lists(

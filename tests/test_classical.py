@@ -221,6 +221,7 @@ def test_directions() -> None:
     assert cox_test(1 - rarer, 1 - prob, part="intercept").direction == "too low"
 
 
+@pytest.mark.slow
 @given(
     st.lists(
         st.tuples(st.floats(0.001, 0.999), st.integers(0, 1)),

@@ -232,6 +232,7 @@ def test_bad_input_is_refused(what: str) -> None:
 # --- pages ---------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_save_by_suffix(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     y, models = two(400)

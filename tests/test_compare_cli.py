@@ -68,6 +68,7 @@ def test_conditions(
     assert out == "" and ("condition met" in err) == bool(code)
 
 
+@pytest.mark.slow
 def test_pages(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("matplotlib")
     pages = ("--html", "r.html", "--markdown", "r.md", "--json", "-")

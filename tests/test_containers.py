@@ -213,6 +213,7 @@ def deterministic(found: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 def test_the_order_of_rows_never_matters(seed: int) -> None:
     order = np.random.default_rng(seed).permutation(3000)
@@ -246,6 +247,7 @@ def test_single_precision_is_summed_in_double_precision() -> None:
     assert ck.reliability_table(labels, prob).mean_prob.dtype == np.float64
 
 
+@pytest.mark.slow
 def test_single_precision_tables_are_summed_in_double_precision() -> None:
     labels, prob = class_data(30_000, 3)
     prob = prob.astype(np.float32)

@@ -58,6 +58,7 @@ class TestAgainstModelDiagnostics:
 
 
 class TestBruteForce:
+    @pytest.mark.slow
     @given(rows)
     def test_the_curve_is_the_best_increasing_one(self, table):
         """The largest-smallest formula: no algorithm, just every run of predictions."""
@@ -369,6 +370,7 @@ class TestMiscalibration:
         error = 3 * draws.std() / math.sqrt(len(draws))
         assert abs(draws.mean() - law) <= 0.08 * law + error
 
+    @pytest.mark.slow
     def test_the_short_law_holds_for_uniform_predictions_only(self):
         def ratio(y_prob: np.ndarray) -> float:
             y_true = np.random.default_rng(0).random(1000) < y_prob
@@ -404,6 +406,7 @@ class TestBand:
         two = corp_band(1 - y_true, y_prob, n_draws=50, rng=1)
         assert np.array_equal(one.lower, two.lower) and np.array_equal(one.upper, two.upper)
 
+    @pytest.mark.slow
     def test_it_is_what_redrawing_row_by_row_gives(self):
         """Ties of very different weight; quantiles of 2000 curves agree within 0.02."""
         y_prob = np.repeat([0.40, 0.45, 0.5], [400, 20, 60])
@@ -417,6 +420,7 @@ class TestBand:
         assert np.allclose(np.quantile(curves, 0.05, axis=0), band.lower, atol=0.02)
         assert np.allclose(np.quantile(curves, 0.95, axis=0), band.upper, atol=0.02)
 
+    @pytest.mark.slow
     def test_it_surrounds_the_diagonal_and_narrows_with_n(self):
         widths = []
         for n in (100, 1000, 10_000):

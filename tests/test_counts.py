@@ -77,6 +77,7 @@ def test_what_is_left_of_a_prediction_is_kept_in_whole_steps() -> None:
     assert sums.impossible == 0
 
 
+@pytest.mark.slow
 @given(
     prob=hnp.arrays(np.float64, st.integers(1, 30), elements=st.floats(0, 1)),
     cells=st.integers(1, 1_000_000),

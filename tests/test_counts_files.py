@@ -473,6 +473,7 @@ def test_a_truncated_parquet_file_is_refused(tmp_path: Path, keep: float) -> Non
         count_file(path, label="y", prob="p")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_a_corrupt_row_group_is_named(tmp_path: Path, n_jobs: int) -> None:
     path = large_parquet(tmp_path / "log.parquet")

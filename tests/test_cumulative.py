@@ -77,6 +77,7 @@ def test_the_range_has_fellers_density(x: float) -> None:
     assert float(brownian_range_tail(x)) == pytest.approx(expected, abs=1e-10)
 
 
+@pytest.mark.slow
 def test_long_sums_follow_the_laws() -> None:
     """20 000 walks of 400 signs: the discrete maximum is lower by .58 / sqrt(400) at each end."""
     steps = np.random.default_rng(1).integers(0, 2, (20_000, 400), dtype=np.int8) * 2 - 1

@@ -155,6 +155,7 @@ def test_a_pickle_inside_an_npz_is_refused(tmp_path: Path) -> None:
         files.read(path, "npz")
 
 
+@pytest.mark.slow
 @needs_data
 def test_every_entry_loads_and_is_valid_input() -> None:
     for name in data.available():

@@ -425,6 +425,7 @@ def test_bad_input_is_refused(y, p):
         debiased_calibration_error(y, p)
 
 
+@pytest.mark.slow
 @given(rows, st.sampled_from([1, 3, 8]))
 def test_slope_one_bins_report_the_same_numbers(table, n_bins):
     y, p = split(table)

@@ -168,6 +168,7 @@ modern = pytest.mark.skipif(
 )
 
 
+@pytest.mark.slow
 @modern
 @each(OF_LOGITS)
 def test_checks_of_scikit_learn_on_maps_of_many_classes(model: Any) -> None:
@@ -499,6 +500,7 @@ def test_steep_piecewise_maps_between_logits_are_never_certain() -> None:
 # --- batches, many classes -----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_no_batch_changes_cross_venn_abers() -> None:
     X, y = load_breast_cancer(return_X_y=True)
     model = CrossVennAbers(make_pipeline(StandardScaler(), LogisticRegression())).fit(X, y)

@@ -245,6 +245,7 @@ class TestExplorer:
         assert explorer.default in list(explorer.states())
         assert all(control.label for control in explorer.controls)
 
+    @pytest.mark.slow
     @by_explorer
     def test_defaults_of_explorer_and_view_agree(self, name):
         explorer = EXPLORERS[name]()
@@ -303,6 +304,7 @@ class TestExplorer:
         with pytest.raises(ValueError, match="2376 states"):
             replace(lab, controls=every)
 
+    @pytest.mark.slow
     def test_a_redraw_leaves_no_open_figure(self):
         lesson01.forecaster().show()
         lesson04.which_is_perfect().picture(1, revealed=True)
@@ -329,6 +331,7 @@ class TestQuiz:
         with pytest.raises(ValueError, match="2 ticks for 6 panels"):
             lesson04.which_is_perfect().answer(1, [True, False])
 
+    @pytest.mark.slow
     def test_the_panels_do_not_move_when_they_are_revealed(self):
         game = lesson04.which_is_perfect()
         places = []
@@ -361,6 +364,7 @@ class TestWidgets:
             widget.value = control.default
         assert (figure.value, sentence.value) == start
 
+    @pytest.mark.slow
     def test_reset_goes_back_to_the_start(self):
         box = explorer_box(lesson01.forecaster())
         row, figure, sentence = box.children
@@ -375,6 +379,7 @@ class TestWidgets:
         row = explorer_box(lesson01.forecaster()).children[0]
         assert all(widget.continuous_update is False for widget in row.children[:-1])
 
+    @pytest.mark.slow
     def test_a_check_box(self):
         explorer = Explorer(
             name="toy",
@@ -410,6 +415,7 @@ class TestWidgets:
         reveal.click()
         assert "of 12 panels" in feedback.value
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("build", [lesson01.forecaster, lesson04.which_is_perfect])
     def test_in_a_notebook_the_widget_view_and_the_line_are_shown(self, build):
         bundle = build()._repr_mimebundle_()
@@ -417,6 +423,7 @@ class TestWidgets:
         assert "application/vnd.jupyter.widget-view+json" in bundle
         assert "text/html" not in bundle
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("build", [lesson01.forecaster, lesson04.which_is_perfect])
     def test_without_ipywidgets_the_first_state_is_shown(self, build, monkeypatch):
         monkeypatch.setattr("calibkit.explore._base.find_spec", lambda _: None)
@@ -431,8 +438,8 @@ class TestWidgets:
         assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
+@pytest.mark.slow  # the first to come renders the pages
 class TestPageWithoutKernel:
-    @pytest.mark.slow
     def test_the_environment_variable_asks_for_it(self, monkeypatch):
         monkeypatch.setenv("CALIBKIT_BOOK", "1")
         game = replace(lesson04.which_is_perfect(), n_book=1)
@@ -507,7 +514,6 @@ class TestPageWithoutKernel:
         assert "http" not in text and "javascript:" not in text
         assert text.count("</script>") == 1
 
-    @pytest.mark.slow
     @pytest.mark.parametrize("name", [*EXPLORERS, "game"])
     def test_the_same_html_each_time(self, pages, name):
         explorer, html = pages[name]
@@ -560,6 +566,7 @@ class TestPageWithoutKernel:
 
 
 class TestPicture:
+    @pytest.mark.slow
     def test_a_small_picture_keeps_size_words_and_colours(self):
         picture, _ = lesson04.diagram_lab().show(model="over-confident", n=1000)
         small = picture.small()
@@ -576,6 +583,7 @@ class TestPicture:
         for colour in ((213, 94, 0), (0, 114, 178)):  # vermilion and blue survive exactly
             assert (flat == colour).all(axis=2).sum() >= (full == colour).all(axis=2).sum() > 50
 
+    @pytest.mark.slow
     def test_it_fits_a_page(self):
         for build in EXPLORERS.values():
             picture, _ = build().show()

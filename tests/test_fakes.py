@@ -44,6 +44,7 @@ class TestTrueMap:
         ends = fake.true_map([0.0, 1.0])
         assert ends.tolist() == ([0, 1] if fake.slope else [expit(fake.shift)] * 2)
 
+    @pytest.mark.slow
     @given(st.floats(0, 5), st.floats(-3, 3), st.lists(st.floats(0, 1), min_size=2))
     @settings(max_examples=100)
     def test_it_never_decreases(self, slope: float, shift: float, prob: list[float]) -> None:

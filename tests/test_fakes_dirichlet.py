@@ -101,6 +101,7 @@ def test_extreme_parameters(alpha: list[float], limit: float) -> None:
     assert expected_maximum(alpha, 2) == pytest.approx(limit**2, abs=5e-3)
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(st.lists(st.floats(1e-2, 1e2), min_size=2, max_size=6))
 def test_bounds_of_the_maximum(alpha: list[float]) -> None:

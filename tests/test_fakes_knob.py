@@ -101,6 +101,7 @@ def knobs(draw: st.DrawFn, shares=(0.0, 1.0), spread=("equal", "random"), larges
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=80)
 @given(knobs())
 def test_true_values_are_ordered(fake: KnobClassifier) -> None:
@@ -166,6 +167,7 @@ def test_distribution_agrees_with_scipy() -> None:
     assert pivot.room == pytest.approx(distance, abs=1e-7)
 
 
+@pytest.mark.slow
 @settings(max_examples=80)
 @given(knobs(shares=(0.0, 0.0)), st.floats(0, 1))
 def test_target_mode_hits_the_target(fake: KnobClassifier, part: float) -> None:

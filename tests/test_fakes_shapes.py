@@ -89,6 +89,7 @@ def test_true_errors(name: str, error: float, norm: float) -> None:
     assert SyntheticShape(name, 0.0).true_error(norm) == 0
 
 
+@pytest.mark.slow
 @settings(max_examples=50)
 @given(st.sampled_from(SHAPES), st.floats(0, 1), st.lists(st.floats(0, 1), min_size=1, max_size=8))
 def test_shapes_are_increasing_and_invertible(name: str, weight: float, points: list) -> None:

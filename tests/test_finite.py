@@ -149,10 +149,12 @@ class TestTheorems:
         assert fake.strong_error() == fake.lens_error(lens) == 0
         assert fake.lens_error(lens, norm=math.inf) == 0
 
+    @pytest.mark.slow
     @given(st.data(), classifiers())
     def test_no_lens_shows_more_than_the_whole_vector(self, data, fake):
         assert fake.lens_error(data.draw(lenses(fake))) <= fake.strong_error()
 
+    @pytest.mark.slow
     @given(classifiers())
     def test_the_notions_are_lenses(self, fake):
         assert fake.lens_error(finite.every_class) == fake.strong_error()
@@ -162,6 +164,7 @@ class TestTheorems:
         for k, error in enumerate(fake.class_wise_errors()):
             assert fake.lens_error(finite.one_class(k)) == 2 * error
 
+    @pytest.mark.slow
     @given(classifiers())
     def test_jensens_chain(self, fake):
         chain = [
@@ -198,10 +201,12 @@ class TestTheorems:
         ]
         assert chain[link] < chain[link + 1]
 
+    @pytest.mark.slow
     @given(classifiers(n_classes=2))
     def test_with_two_classes_class_wise_is_strong(self, fake):
         assert sum(fake.class_wise_errors()) == fake.strong_error()
 
+    @pytest.mark.slow
     @given(st.data(), classifiers())
     def test_no_map_of_the_output_scores_better_than_the_best(self, data, fake):
         best = fake.best_postprocessing()
@@ -217,6 +222,7 @@ class TestTheorems:
         assert best.brier <= brier
         assert best.log_loss <= fake.log_loss + 1e-12
 
+    @pytest.mark.slow
     @given(classifiers())
     def test_the_brier_score_is_miscalibration_plus_refinement(self, fake):
         squares = sum(
@@ -256,6 +262,7 @@ class TestNorms:
         assert self.FAKE.strong_error(2) == pytest.approx(math.sqrt(2 * 0.03))
         assert self.FAKE.class_wise_errors(2)[0] == pytest.approx(math.sqrt(0.03))
 
+    @pytest.mark.slow
     @given(classifiers())
     def test_errors_grow_with_the_norm(self, fake):
         values = [float(fake.expected_error(norm)) for norm in (1, 1.5, 2, 8, math.inf)]
@@ -317,6 +324,7 @@ class TestAgainstTheCore:
         if math.isfinite(fake.log_loss):
             assert float(ck.log_loss(*data)) == pytest.approx(fake.log_loss, abs=1e-12)
 
+    @pytest.mark.slow
     @given(classifiers())
     def test_there_and_back(self, fake):
         table = fake.population()
@@ -339,6 +347,7 @@ class TestAgainstTheCore:
 class TestSampling:
     N = 200_000
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("name", ["three atoms", "class-wise only", "confidence only"])
     def test_frequencies_converge(self, name):
         """Each of at most 27 cells within 4.5 standard errors: one false alarm in 5,000 runs."""

@@ -169,6 +169,7 @@ class TestSlopeOne:
             assert np.isfinite(result.debiased_squared) == corrected
             assert ("debiased" in result.describe()) == corrected
 
+    @pytest.mark.slow
     def test_the_quick_null_level_is_that_of_refitting(self):
         """The bins of one evaluator are wrapped so that each redraw is fitted."""
 

@@ -215,7 +215,7 @@ def test_files_that_are_no_workbook_are_refused_before_a_process_starts(tmp_path
 
 @linux
 @pytest.mark.slow
-@pytest.mark.parametrize("fenced", [True, False])
+@pytest.mark.parametrize("fenced", [True, pytest.param(False, marks=pytest.mark.long)])
 def test_a_good_a_wrong_and_a_broken_workbook(
     fenced: bool,
     tmp_path: Path,

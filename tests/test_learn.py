@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from helpers import naming
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
@@ -51,17 +52,6 @@ def first_right(name: str, cid: str) -> Any:
     return ... if cid in WITHOUT_ANSWER else tables(name).RIGHT[cid][0]
 
 
-def rows(kind: str) -> list[Any]:
-    """Return a test case for each answer in the tables of all lessons."""
-    with_tables = [name for name in LESSONS if find_spec(f"test_lesson{name}_checks")]
-    return [
-        pytest.param(name, cid, row, id=f"{cid}-{place}")
-        for name in with_tables
-        for cid, entries in getattr(tables(name), kind).items()
-        for place, row in enumerate(entries)
-    ]
-
-
 def every_check() -> list[tuple[str, str]]:
     return [(name, cid) for name in LESSONS for cid in open_lesson(name).checks]
 
@@ -81,22 +71,24 @@ def test_every_check_has_wrong_and_right_answers(name: str) -> None:
         assert State.ALMOST in states, cid
 
 
-@pytest.mark.parametrize(("name", "cid", "row"), rows("WRONG"))
-def test_wrong_answers_are_refused_with_their_hint(name: str, cid: str, row: Any) -> None:
+@pytest.mark.parametrize(("name", "cid"), every_check())
+def test_wrong_answers_are_refused_with_their_hint(name: str, cid: str) -> None:
     """And no message shows two equal numbers."""
-    answer, fragment = row
-    said = open_lesson(name).check(cid, answer)
-    assert said.state in (State.ALMOST, State.WRONG_KIND), repr(said)
-    assert fragment in said.text, repr(said)
-    assert equal_numbers(said.text) == [], repr(said)
+    for place, (answer, fragment) in enumerate(tables(name).WRONG[cid]):
+        said = open_lesson(name).check(cid, answer)
+        with naming(f"WRONG[{cid!r}][{place}]: {said!r}"):
+            assert said.state in (State.ALMOST, State.WRONG_KIND)
+            assert fragment in said.text
+            assert equal_numbers(said.text) == []
 
 
-@pytest.mark.parametrize(("name", "cid", "answer"), rows("RIGHT"))
-def test_right_answers_are_accepted_in_other_forms(name: str, cid: str, answer: Any) -> None:
-    lesson = open_lesson(name)
-    said = lesson.check(cid, answer)
-    right = State.COMPARE if lesson.checks[cid].rubric else State.CORRECT
-    assert said.state is right, repr(said)
+@pytest.mark.parametrize(("name", "cid"), every_check())
+def test_right_answers_are_accepted_in_other_forms(name: str, cid: str) -> None:
+    right = State.COMPARE if open_lesson(name).checks[cid].rubric else State.CORRECT
+    for place, answer in enumerate(tables(name).RIGHT[cid]):
+        said = open_lesson(name).check(cid, answer)
+        with naming(f"RIGHT[{cid!r}][{place}]: {said!r}"):
+            assert said.state is right
 
 
 # --- every lesson, by construction -------------------------------------------------------------

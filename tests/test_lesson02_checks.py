@@ -206,6 +206,7 @@ def test_renaming_moves_the_miscalibration_alone(forecasters: Any) -> None:
         assert one.score == pytest.approx(rest, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_the_texts_of_the_figures_have_the_numbers_that_are_drawn(
     forecasters: Any, prose: str
 ) -> None:

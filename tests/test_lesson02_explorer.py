@@ -79,6 +79,7 @@ class TestView:
         assert {1.75, 2.0, 2.25, 2.5} <= set(losses)
         assert min(losses, key=losses.get) in (2.0, 2.25)
 
+    @pytest.mark.slow
     def test_the_null_level_is_that_of_redrawn_labels(self):
         view = seen()
         sample = LogitDistortion().sample(3000, 22)
@@ -112,6 +113,7 @@ class TestView:
 
 
 class TestExplorer:
+    @pytest.mark.slow
     def test_all_controls_at_once_reach_both_ends(self):
         explorer = lesson02.distort_me()
         for end in (0, -1):

@@ -88,6 +88,7 @@ class TestFactoryView:
 
 
 class TestFactory:
+    @pytest.mark.slow
     def test_every_offered_combination_exists(self):
         """All ends of all dials together, and the book's states: no combination may raise."""
         factory = lesson03.fake_factory()
@@ -101,6 +102,7 @@ class TestFactory:
             view = lesson03.fake_factory_view(**state, n=50)
             assert 0 <= view.truth.expected <= view.bound + 1e-12, state
 
+    @pytest.mark.slow
     def test_all_dials_at_once_reach_both_ends(self):
         factory = lesson03.fake_factory()
         for end in (0, -1):
@@ -108,6 +110,7 @@ class TestFactory:
             picture, words = factory.show(**state)
             assert picture.alt and words == lesson03.fake_factory_view(**state).describe()
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("direction", ["over", "under", "pivot"])
     def test_the_picture_has_the_words_of_both_panels(self, shown, direction):
         picture, words = shown[direction]
@@ -117,6 +120,7 @@ class TestFactory:
         assert "fake: accuracy 0.800" in picture.alt
         assert words == lesson03.fake_factory_view(direction=direction).describe()
 
+    @pytest.mark.slow
     def test_the_pictures_of_the_page_are_light(self, shown):
         """At most 15 kB a picture, and all states in base64 under 1 MB."""
         factory = lesson03.fake_factory()

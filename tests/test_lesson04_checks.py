@@ -240,6 +240,7 @@ def test_the_null_levels_of_the_quiz(n: int, bins: int, level: float) -> None:
     assert error(prob > 0.5, prob, bins=bins).null_mean == pytest.approx(level, abs=0.001)
 
 
+@pytest.mark.slow
 def test_the_reflected_interval_covers_better_than_the_percentile_one() -> None:
     truth, rng = LogitDistortion(slope=0.5), np.random.default_rng(4)
     hits = {"reflected": 0, "percentile": 0}

@@ -36,6 +36,7 @@ class TestView:
         assert view.ece == pytest.approx(1 / 6, abs=1e-12)
         assert view.crossed == 1
 
+    @pytest.mark.slow
     def test_slanted_tops_give_the_ece_wherever_the_edges_stand(self, views):
         for state, view in views:
             assert abs(view.slanted.value - view.ece) < 1e-12, state
@@ -140,6 +141,7 @@ class TestExplorer:
     def test_the_static_figure_shows_four_states(self):
         assert plot.alt_text(lesson05.two_families().static()).count("Fit-on-test diagram") == 4
 
+    @pytest.mark.slow
     def test_the_page_without_a_kernel_holds_its_states(self):
         families = lesson05.two_families()
         small = [

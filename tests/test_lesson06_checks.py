@@ -239,6 +239,7 @@ def test_the_lowest_score_is_not_the_choice_of_the_rule() -> None:
     assert SCORES[list(CHOICE.candidates_).index(CHOICE.n_bins_ - 1)] > LIMIT
 
 
+@pytest.mark.slow
 def test_fifteen_thousand_predictions_are_enough() -> None:
     assert judges._uniform_null(14_900) == pytest.approx(0.01, abs=2e-5)
     draws = LogitDistortion()
@@ -250,6 +251,7 @@ def test_fifteen_thousand_predictions_are_enough() -> None:
     assert np.mean(found) == pytest.approx(0.01, abs=4e-4)
 
 
+@pytest.mark.slow
 def test_a_perfect_model_has_the_mean_errors_that_the_lesson_prints() -> None:
     rng, found = np.random.default_rng(1), {}
     for n, n_bins in ((1000, 5), (1000, 50), (10_000, 15)):
@@ -269,6 +271,7 @@ def test_a_review_is_compared_and_not_graded() -> None:
     assert lesson.check("6.6", REVIEW, contains=[1, 4]).state is State.SELF_ASSESSED
 
 
+@pytest.mark.slow
 def test_the_null_level_of_a_network_is_less_than_half_as_high() -> None:
     """What the lesson prints: by the formula 0.51, measured 0.43 and 0.31."""
     network, even = LogitDistortion(scores=(9.5, 0.5)), LogitDistortion()

@@ -217,6 +217,7 @@ class TestBinTuner:
             assert np.isfinite(view.replicates.values).all()
             assert (view.n_bins >= 1).all() and len(view.n_bins) == 200
 
+    @pytest.mark.slow
     def test_all_estimates_lie_on_the_fixed_scale(self):
         tuner = lesson06.bin_tuner()
         for n, error in ((250, 0.1), (250, 0.0), (5000, 0.1)):
@@ -233,6 +234,7 @@ class TestBinTuner:
         assert "Mean plain estimate against the number of bins" in picture.alt
         assert words.startswith("The plain ECE in 50 equal-mass bins")
 
+    @pytest.mark.slow
     def test_the_pictures_of_the_page_are_light(self):
         """At most 15 kB a picture, and all states in base64 under 1 MB."""
         tuner = lesson06.bin_tuner()
@@ -253,5 +255,6 @@ class TestBinTuner:
     def test_the_widgets_reach_both_ends_of_every_dial(self):
         turn_every_dial(lesson06.bin_tuner())
 
+    @pytest.mark.slow
     def test_the_page_without_a_kernel_holds_its_states(self):
         assert_page_holds(lesson06.bin_tuner(), "estimator", "plain", "debiased")

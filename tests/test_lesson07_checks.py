@@ -207,6 +207,7 @@ def test_the_ranking_of_the_evaluators() -> None:
     assert off["15 bins"] > 2 * max(off[name] for name in ("PL", "PL3", "Platt"))
 
 
+@pytest.mark.slow
 def test_two_pieces_beat_fifteen_bins() -> None:
     """Prediction 7a: 20 data sets, new predictions."""
     shape = fakes.SyntheticShape.with_error("square", 0.05)
@@ -222,6 +223,7 @@ def test_two_pieces_beat_fifteen_bins() -> None:
     assert wins == 20
 
 
+@pytest.mark.slow
 def test_a_better_map_is_no_better_number() -> None:
     """Prediction 7d: figure 5 of Kängsepp, Valk and Kull (2022), anew and on 20 data sets."""
     shape, found = fakes.SyntheticShape("beta2"), {}
@@ -249,6 +251,7 @@ def test_the_number_of_bins_of_figure_5_depends_on_the_folds() -> None:
         assert max(chosen) >= 1.5 * min(chosen)
 
 
+@pytest.mark.slow
 def test_training_that_stops_early_is_worse_than_nothing() -> None:
     """Prediction 7c: Adam on outer knots at ±36.8, as in the authors' program."""
     sample = fakes.SyntheticShape.with_error("square", 0.05).sample(1000, seed=0)

@@ -13,6 +13,7 @@ KILOBYTE = 1024
 
 
 class TestKnotsView:
+    @pytest.mark.slow
     def test_numbers_are_those_of_their_definitions(self):
         view = lesson07.knots_view(model="stairs", space="logit", n=500, n_pieces=2, seed=3)
         sample = FAKES["stairs"].sample(500, 3)
@@ -26,6 +27,7 @@ class TestKnotsView:
         away = np.abs(model.curve(p) - FAKES["stairs"].true_map(p)).mean()
         assert view.map_error == pytest.approx(away, abs=0.002)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("model", FAKES)
     def test_the_number_is_never_further_off_than_the_map(self, model):
         """The triangle inequality; the map error is that of other predictions, hence the slack."""
@@ -63,6 +65,7 @@ class TestKnotsView:
         assert first.search is second.search
         assert first.true_error == second.true_error
 
+    @pytest.mark.slow
     def test_same_values_same_result(self):
         first, second = (lesson07.knots_view(n=200, seed=3).describe() for _ in range(2))
         assert first == second != lesson07.knots_view(n=200, seed=4).describe()
@@ -93,6 +96,7 @@ class TestKnots:
     def test_the_widgets_reach_both_ends_of_every_dial(self):
         turn_every_dial(lesson07.knots())
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("model", FAKES)
     def test_the_ends_of_all_dials_together(self, model):
         for space in ("probability", "logit"):

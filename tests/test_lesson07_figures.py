@@ -44,6 +44,7 @@ class TestPiecewise:
         drawn = one(ax, "knots").get_xydata()
         np.testing.assert_allclose(drawn, np.transpose([model.knots_, model.heights_]), atol=1e-12)
 
+    @pytest.mark.slow
     def test_dotted_verticals_stand_at_the_inner_knots(self):
         model = fitted(n_pieces=3)
         segments = one(draw_map(model), "verticals").get_segments()
@@ -107,6 +108,7 @@ class TestPiecewise:
         assert find(ax, "knots") == [] and find(ax, "members") == []
         assert plot.alt_text(ax).startswith("Fitted map, predicted probability across")
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("space", "scale"), [("probability", "linear"), ("logit", "linear"), ("logit", "logit")]
     )

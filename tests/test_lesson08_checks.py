@@ -199,6 +199,7 @@ def test_the_fit_by_hand_is_isotonic_regression() -> None:
     assert _fit() == pytest.approx(isotonic_regression(np.array(LABELS, dtype=float)).x)
 
 
+@pytest.mark.slow
 def test_a_perfect_model_looks_worse_with_more_data_in_wide_bins() -> None:
     for rule in (ck.EqualWidth(10), ck.EqualMass(10), PavaBC()):
         found = [mean_tce(rule, n) for n in (500, 2000, 8000)]
@@ -263,6 +264,7 @@ def share_rejected(test: Callable[..., Any], true_map: Callable[[Floats], Floats
     return hits / 60
 
 
+@pytest.mark.slow
 def test_no_test_sees_everything() -> None:
     """What the table of power and prediction 8d say, with room for chance."""
 
@@ -303,6 +305,7 @@ ROW = re.compile(
 FILES = {"MLB": ("mlb", None), "NBA": ("nba", None), "World Cup": ("world_cup", 0)}
 
 
+@pytest.mark.slow
 @pytest.mark.data
 @pytest.mark.parametrize("name", FILES)
 def test_the_table_of_the_lesson_is_what_the_files_give(root: Path, name: str) -> None:

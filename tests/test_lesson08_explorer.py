@@ -41,6 +41,7 @@ class TestView:
         assert hunt.error.value == wanted.value
         assert np.array_equal(hunt.error.null_values, wanted.null_values)
 
+    @pytest.mark.slow
     def test_sizes_steer_pava_bc_and_nothing_else(self):
         found = {s: lesson08.outlier_hunter_view(n=400, rule="pava-bc", sizes=s) for s in SIZES}
         for sizes, (smallest, largest) in SIZES.items():
@@ -55,6 +56,7 @@ class TestView:
         high, low = (lesson08.outlier_hunter_view(n=4000, alpha=a).error.null_mean for a in levels)
         assert high / 3 < low < high
 
+    @pytest.mark.slow
     def test_more_data_raise_the_null_level_of_ten_bins_only(self):
         """What prediction 8c asks, and the remedies of the lesson."""
         for rule, grows in (("mass", True), ("pava-bc", True), ("pava", False), ("root", False)):
@@ -62,6 +64,7 @@ class TestView:
             assert (many > few + 0.08) == grows
             assert grows or many < 0.08
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("rule", RULES)
     def test_an_over_confident_model_is_caught_with_enough_data(self, rule):
         assert hunted(rule, "over-confident").error.p_value < 0.02
@@ -89,6 +92,7 @@ class TestView:
 
 
 class TestExplorer:
+    @pytest.mark.slow
     def test_it_fits_the_book(self):
         hunter = lesson08.outlier_hunter()
         assert len(hunter.controls) <= 5
@@ -126,10 +130,12 @@ class TestExplorer:
     def test_the_widgets_reach_both_ends_of_every_dial(self):
         turn_every_dial(lesson08.outlier_hunter(n=200))
 
+    @pytest.mark.slow
     def test_the_page_without_a_kernel_holds_its_states(self):
         assert_page_holds(lesson08.outlier_hunter(n=500), "rule", "mass", "pava-bc")
 
 
+@pytest.mark.slow
 def test_shares_stand_above_all_bars_or_above_none():
     for rule, bins in (("mass", 10), ("pava", 0)):
         figure = plt.figure(layout="constrained")

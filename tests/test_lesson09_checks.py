@@ -187,6 +187,7 @@ def test_only_observed_over_expected_is_alike_at_every_prevalence() -> None:
     assert np.all(np.abs(ratio - 1) < 0.12)
 
 
+@pytest.mark.slow
 def test_the_same_fault_is_rejected_more_often_with_more_predictions() -> None:
     model, shares = GaussianDiscriminant(0.01, deployed=0.02), []
     for n in (500, 6000, 60_000):

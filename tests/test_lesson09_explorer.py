@@ -51,6 +51,7 @@ class TestView:
         # 95 % are expected; 11 of 16 is the lowest that chance allows at 1 in 10,000.
         assert np.all(share >= 11 / 16)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(("made_for", "used_at"), [(0.5, 0.02), (0.01, 0.1), (0.05, 0.05)])
     def test_the_known_prevalence_repairs_everything(self, made_for, used_at):
         view = lesson09.prevalence_dial_view(made_for=made_for, used_at=used_at, repair="known")
@@ -78,6 +79,7 @@ class TestView:
         )
         assert min(view.moved_to for view in views) == 0.5 / 1000
 
+    @pytest.mark.slow
     def test_the_auc_is_that_of_the_ranking(self):
         view = lesson09.prevalence_dial_view(made_for=0.5, used_at=0.5, signal=1.0, n=20_000)
         s = GaussianDiscriminant(0.5, scale=1).sample(20_000, 0)
@@ -119,6 +121,7 @@ class TestExplorer:
     def test_the_book_holds_few_enough_states(self):
         assert lesson09.prevalence_dial().n_states == 48
 
+    @pytest.mark.slow
     def test_pictures_are_light_and_say_what_they_show(self):
         picture, words = lesson09.prevalence_dial().show(repair="known")
         assert len(picture.png) < 64 * KILOBYTE
@@ -126,12 +129,14 @@ class TestExplorer:
         assert "Measures in per cent" in picture.alt
         assert "moved to 2 %" in words
 
+    @pytest.mark.slow
     def test_the_static_form_shows_every_preset(self):
         dial = lesson09.prevalence_dial()
         figure = dial.static(columns=1)
         assert len(figure.get_axes()) == 2 * len(dial.presets)
         assert len(figure.legends) == 1
 
+    @pytest.mark.slow
     def test_the_axes_do_not_move_with_the_dials(self):
         dial = lesson09.prevalence_dial()
         states = {}, {"signal": 1.0, "repair": "estimated"}, {"made_for": 0.5}, {"used_at": 0.5}
@@ -150,5 +155,6 @@ class TestExplorer:
     def test_the_widgets_reach_both_ends_of_every_dial(self):
         turn_every_dial(lesson09.prevalence_dial(n=1000))
 
+    @pytest.mark.slow
     def test_the_page_without_a_kernel_holds_its_states(self):
         assert_page_holds(lesson09.prevalence_dial(), "repair", "none", "estimated")

@@ -162,6 +162,7 @@ class TestMeasures:
         assert written == ["1 %", "50 %", "0 %"]
         assert "B 50 % (by chance 0.1 to 10 %)" in plot.alt_text(ax)
 
+    @pytest.mark.slow
     def test_the_dial_fits_and_tiny_values_stay_on_the_axis(self):
         view = lesson09.prevalence_dial_view(made_for=0.5, used_at=0.5, n=1000)
         ax = figures09.measures(view)

@@ -397,7 +397,7 @@ def test_the_table_is_printed_as_stored() -> None:
         assert f"{np.mean(row['ece']):.2f}" in line
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_stored_training_is_what_the_package_trains() -> None:
     """Computers differ in the last digits, and a training makes them larger: coarse bounds."""
     pytest.importorskip("torch")

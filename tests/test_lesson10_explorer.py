@@ -92,6 +92,7 @@ class TestView:
         assert confidence[0] > 0.9 and confidence[1] > 0.9 and confidence[2] < 0.6
         assert view.chances.sum(axis=1) == pytest.approx(np.ones(3))
 
+    @pytest.mark.slow
     def test_a_bolder_network_needs_more_cooling(self):
         best = [lesson10.thermostat_view(epoch=epoch).best_temperature for epoch in runs.KEPT]
         assert np.all(np.diff(best) > 0) and best[0] < 1 < best[-1]
@@ -138,6 +139,7 @@ class TestView:
 
 
 class TestExplorer:
+    @pytest.mark.slow
     def test_it_fits_the_book(self):
         thermostat = lesson10.thermostat()
         assert len(thermostat.controls) <= 5
@@ -154,6 +156,7 @@ class TestExplorer:
             "<Explorer thermostat: epoch=40, temperature=1.0, n=500>"
         )
 
+    @pytest.mark.slow
     def test_the_ends_of_all_dials_together(self):
         thermostat = lesson10.thermostat()
         ends = [(control.values[0], control.values[-1]) for control in thermostat.controls]
@@ -173,6 +176,7 @@ class TestExplorer:
         assert max(sizes) <= 18 * KILOBYTE
         assert np.mean(sizes) * thermostat.n_states <= 800 * KILOBYTE
 
+    @pytest.mark.slow
     def test_the_static_figure_shows_four_states(self):
         thermostat = lesson10.thermostat()
         words = plot.alt_text(thermostat.static())

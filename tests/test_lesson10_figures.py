@@ -181,6 +181,7 @@ class TestGallery:
         assert pictures.surest_mistakes(self.PROB, self.LABELS).tolist() == [4, 1, 7, 2]
         assert pictures.surest_mistakes(self.PROB, self.LABELS, 2).tolist() == [4, 1]
 
+    @pytest.mark.slow
     def test_it_shows_the_images_that_it_names(self):
         figure = pictures.gallery(self.IMAGES, self.LABELS, self.PROB)
         shown = [ax for ax in figure.axes if find(ax, "image")]

@@ -26,6 +26,7 @@ def test_shapes_and_range():
         data.test_x[0] = 0
 
 
+@pytest.mark.slow
 def test_parts_do_not_overlap_and_come_back():
     one, two = nets.mnist_digits(1600, 1600, 1600), nets.mnist_digits(1600, 1600, 1600)
     rows = np.concatenate(parts(one)).reshape(4800, -1)

@@ -82,6 +82,7 @@ class TestInvariance:
             model.calibrate(Z[:, self.ORDER]), model.calibrate(Z)[:, self.ORDER], atol=1e-14
         )
 
+    @pytest.mark.slow
     def test_also_in_the_fit(self):
         renamed = OrderPreserving("logits").fit(Z[:, self.ORDER], np.argsort(self.ORDER)[Y])
         np.testing.assert_allclose(
@@ -114,12 +115,14 @@ class TestFit:
         cooled = TemperatureScaling("logits").fit(Z, Y)
         np.testing.assert_allclose(model.calibrate(Z), cooled.calibrate(Z), atol=1e-8)
 
+    @pytest.mark.slow
     def test_the_order_of_rows_does_not_matter(self, invariant):
         order = np.random.default_rng(2).permutation(1000)
         one = OrderPreserving("logits", invariant).fit(Z[:1000], Y[:1000])
         two = OrderPreserving("logits", invariant).fit(Z[order], Y[order])
         np.testing.assert_allclose(one.calibrate(Z), two.calibrate(Z), rtol=0, atol=1e-12)
 
+    @pytest.mark.slow
     def test_the_unit_of_the_logits_does_not_matter(self, invariant):
         small, large = (OrderPreserving("logits", invariant).fit(c * Z, Y) for c in (0.01, 100))
         np.testing.assert_allclose(small.calibrate(0.01 * Z), large.calibrate(100 * Z), atol=1e-4)
@@ -149,6 +152,7 @@ class TestFit:
         assert np.isfinite(prob).all()
         np.testing.assert_array_equal(prob.argmax(axis=1), z.argmax(axis=1))
 
+    @pytest.mark.slow
     def test_two_classes_and_an_absent_one(self, invariant):
         with warnings.catch_warnings():
             warnings.simplefilter("error")

@@ -200,6 +200,7 @@ def medians(distortion: str, measure: int, size: int, n_bins: int = 15) -> dict[
     }
 
 
+@pytest.mark.slow
 def test_the_race_is_won_as_the_predictions_say() -> None:
     few, many = medians("bent", 0, 0), medians("bent", 0, 4)
     race = lesson11.calibrator_race_view(distortion="bent")
@@ -208,24 +209,28 @@ def test_the_race_is_won_as_the_predictions_say() -> None:
     assert many["isotonic"] < race.untouched
 
 
+@pytest.mark.slow
 def test_nobody_overtakes_a_family_that_is_right() -> None:
     for size in range(5):
         found = medians("line", 0, size)
         assert min(found, key=lambda name: found[name]) == "Platt"
 
 
+@pytest.mark.slow
 def test_isotonic_loses_infinitely_in_every_run() -> None:
     """The first block of zeros, or the last of ones, is there in all calibration sets."""
     assert np.isinf(runs_of("bent", "isotonic", 15).values[2]).all()
     assert np.isfinite(runs_of("bent", "Venn-Abers", 15).values[2]).all()
 
 
+@pytest.mark.slow
 def test_the_error_left_is_at_most_the_distance_from_the_map() -> None:
     for name in ("isotonic", "histogram", "scaling-binning", "Platt"):
         values = runs_of("bent", name, 5).values
         assert (values[1] <= values[0] + 1e-12).all()
 
 
+@pytest.mark.slow
 def test_bins_cost_histograms_rows_and_scaling_binning_none() -> None:
     few, many = (medians("line", 1, 2, n_bins) for n_bins in (5, 50))
     assert many["histogram"] > 2 * few["histogram"]
@@ -273,6 +278,7 @@ def test_the_venn_abers_interval_is_no_confidence_interval() -> None:
     assert 3.5 < wide[100] / wide[1000] < 6  # the text says a fifth
 
 
+@pytest.mark.slow
 def test_percentile_intervals_of_a_calibrated_model_never_hold_the_truth() -> None:
     rng, held = np.random.default_rng(5), {"percentile": 0, "inverted": 0}
     for _ in range(25):
@@ -350,6 +356,7 @@ def test_the_real_network_shows_what_the_lesson_says() -> None:
     assert found.debiased_2[[0, 3, 4]].round(3).tolist() == [0.012, 0.031, 0.029]
 
 
+@pytest.mark.slow
 def test_the_table_of_what_to_use_has_the_figures_of_the_study() -> None:
     text = (Path(__file__).parents[1] / "notebooks/11_choose_a_calibrator.md").read_text("utf-8")
     rows = pseudo_real.stored.stored()

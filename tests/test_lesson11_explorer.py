@@ -154,6 +154,7 @@ class TestView:
             with pytest.raises(ValueError, match="in this race"):
                 found.at(method, n)
 
+    @pytest.mark.slow
     def test_what_the_lesson_says_to_look_for(self):
         line = lesson11.calibrator_race_view(distortion="line", methods="all")
         for size in SIZES:
@@ -237,6 +238,7 @@ class TestExplorer:
         assert words.count("Learning curves") == words.count("Maps fitted") == 4
         assert all(caption in words for caption, _ in race.presets)
 
+    @pytest.mark.slow
     def test_the_page_without_a_kernel_holds_its_states(self):
         race = lesson11.calibrator_race()
         small = [

@@ -131,6 +131,7 @@ class TestView:
 
 
 class TestExplorer:
+    @pytest.mark.slow
     def test_it_fits_the_book(self):
         lens = lesson12.simplex_lens()
         assert len(lens.controls) <= 5
@@ -138,6 +139,7 @@ class TestExplorer:
         assert lens.default in list(lens.states())
         assert lens.show()[1] == lens.view().describe()
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("model", FAKES)
     def test_the_ends_of_all_dials_together(self, model):
         small = {"view": "class", "k": 2, "n_fit": 50, "calibrator": CALIBRATORS[-1]}
@@ -154,6 +156,7 @@ class TestExplorer:
         assert max(sizes) * 3 / 4 <= 20 * KILOBYTE
         assert np.mean(sizes) * lens.n_states <= 850 * KILOBYTE
 
+    @pytest.mark.slow
     def test_the_static_figure_shows_four_states(self):
         lens = lesson12.simplex_lens()
         figure = lens.static(columns=1)

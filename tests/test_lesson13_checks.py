@@ -197,6 +197,7 @@ def test_a_perfect_pair_may_be_of_classes_too() -> None:
 EXACT = {"calibrated": 0.5700, "over": 0.8665, "under": 0.6640}
 
 
+@pytest.mark.slow
 def test_the_first_experiment_has_these_exact_costs() -> None:
     """Integrated over Beta(.6, 1.4), without any sample; at one half all costs are equal."""
     law = beta(0.6, 1.4)

@@ -185,6 +185,7 @@ class TestHospital:
     def test_the_table_form(self):
         assert list(lesson13.hospital_view(rounds=2).to_frame()["policy"]) == [IGNORE, TRUST, TRUTH]
 
+    @pytest.mark.slow
     def test_it_fits_the_book(self):
         hospital = lesson13.hospital()
         assert len(hospital.controls) <= 5
@@ -199,6 +200,7 @@ class TestHospital:
         sizes = [len(hospital.show(**state)[0].small().source) for state in states]
         assert np.mean(sizes) * hospital.n_states <= 970 * KILOBYTE
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("model", MODELS)
     def test_the_ends_of_all_dials_together(self, model):
         low = {"model": model, "harm": 0.5, "beds": 1, "rounds": 2}
@@ -213,6 +215,7 @@ class TestHospital:
         assert words.count("Reliability diagram") == 4
         assert all(caption in words for caption, _ in hospital.presets)
 
+    @pytest.mark.slow
     def test_the_page_without_a_kernel_holds_its_states(self):
         hospital = lesson13.hospital(rounds=2)
         small = [
@@ -279,6 +282,7 @@ class TestGame:
         trust, oracle = (sum(getattr(r, n).sum() for r in rounds) for n in ("trust", "oracle"))
         assert oracle > trust + 30
 
+    @pytest.mark.slow
     def test_the_question_does_not_tell_and_the_answer_does(self):
         game = lesson13.ward_rounds()
         asked, told = (game.picture(2, revealed=r).alt for r in (False, True))
@@ -351,6 +355,7 @@ class TestGamePage:
         html = quiz_page(replace(lesson04.which_is_perfect(), n_book=1))
         assert "ck-tally" not in html and '"points"' not in html and "A is perfect" in html
 
+    @pytest.mark.slow
     def test_the_page_is_light(self, twin):
         assert len(twin) * lesson13.ward_rounds().n_book / 3 <= 400 * KILOBYTE
 

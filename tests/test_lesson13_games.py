@@ -227,6 +227,7 @@ def test_capacity_simulates_its_closed_form(model: Any) -> None:
     assert -1e-12 <= truth.regret <= truth.bound
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @example(
     accuracy=0.8,

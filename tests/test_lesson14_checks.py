@@ -204,6 +204,7 @@ def test_the_verdicts_do_not_hang_on_one_seed(seed: int) -> None:
     assert costly.verdicts["costs"] == "worse than ignoring"
 
 
+@pytest.mark.slow
 def test_the_audit_of_the_broken_file_says_what_the_lesson_says() -> None:
     with pytest.raises(ValueError, match="40 rows of 1,200 do not sum to 1"):
         audit(BROKEN.y_true, GIVEN)

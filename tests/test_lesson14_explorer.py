@@ -34,6 +34,7 @@ KILOBYTE = 1024
 
 
 class TestBoard:
+    @pytest.mark.slow
     @pytest.mark.parametrize("file", FILES)
     def test_it_is_the_audit_of_the_package(self, file):
         rows = sample_file(file)
@@ -161,6 +162,7 @@ class TestFigure:
 
 
 class TestExplorer:
+    @pytest.mark.slow
     def test_it_fits_the_book(self):
         board = lesson14.audit_board()
         assert len(board.controls) <= 5 and board.n_states <= 64
@@ -189,6 +191,7 @@ class TestExplorer:
         assert words.count("Lights of an audit.") == 4
         assert all(caption in words for caption, _ in board.presets)
 
+    @pytest.mark.slow
     def test_the_page_without_a_kernel_holds_its_states_and_no_file_picker(self):
         board = lesson14.audit_board()
         small = [
@@ -218,12 +221,14 @@ def csv_of(name: str) -> bytes:
 
 
 class TestOwnFile:
+    @pytest.mark.slow
     def test_a_picked_file_gets_the_audit_of_its_rows(self):
         found = audit_bytes(csv_of("screening"), "own.csv", label="label", prob="p")
         rows = sample_file("screening")
         wanted = audit(rows.y_true, rows.y_prob)
         assert found.title == "own.csv" and found.verdicts == wanted.verdicts
 
+    @pytest.mark.slow
     def test_several_columns_and_words_as_labels(self):
         text = b"y,a,b\n" + b"yes,.2,.8\nno,.7,.3\n" * 200
         found = audit_bytes(text, "x.CSV", label="y", prob="b", positive="yes")
@@ -266,6 +271,7 @@ class TestOwnFile:
         audit_bytes(csv_of("small clinic"), str(target), label="label", prob="p")
         assert not target.exists()
 
+    @pytest.mark.slow
     def test_the_picker_says_what_is_wrong_and_what_is_right(self):
         box = lesson14.audit_board()._widget()
         *_, inputs, answer = box.children

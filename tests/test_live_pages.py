@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import ROOT, served
 
 from calibkit import cli
 from calibkit.explore import Explorer, _book
 from calibkit.fakes import LogitDistortion
 from calibkit.lessons import lesson04
+from conftest import ROOT, served
 from tools.live import in_page, pages
 from tools.live import site as live
 from tools.notebook_files import NOTEBOOKS
@@ -67,6 +67,7 @@ def shown_in_lessons() -> list[tuple[str, str]]:
     return sorted(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("lesson", "name"), shown_in_lessons())
 def test_a_page_says_where_its_explorer_is_found_again(lesson: str, name: str) -> None:
     one = getattr(importlib.import_module(f"calibkit.lessons.{lesson}"), name)()
@@ -92,6 +93,7 @@ def test_a_start_that_no_slider_had_is_kept() -> None:
     assert told["texts"][place][told["starts"][place]] == "17 days"
 
 
+@pytest.mark.slow
 def test_every_value_of_every_control_is_offered_and_drawn_as_in_the_lab() -> None:
     lab = lesson04.diagram_lab()
     told = in_page.controls("lesson04:diagram-lab", "{}")
@@ -106,6 +108,7 @@ def test_every_value_of_every_control_is_offered_and_drawn_as_in_the_lab() -> No
     assert (drawn["src"], drawn["alt"], drawn["text"]) == (picture.source, picture.alt, text)
 
 
+@pytest.mark.slow
 def test_a_quiz_goes_on_where_the_page_ends() -> None:
     game = lesson04.which_is_perfect()
     drawn = in_page.draw("lesson04:which-is-perfect", game.n_book)
@@ -125,6 +128,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 ASKED = {"label": "y", "prob": ["p"], "bins": "15", "seed": "0"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["log.csv", "-.csv", HOSTILE])
 def test_the_page_and_the_command_give_one_report(folder: Path, name: str) -> None:
     pytest.importorskip("matplotlib")
@@ -197,6 +201,7 @@ def test_less_than_two_columns_are_refused(folder: Path, text: str) -> None:
     assert "at least two columns" in in_page.pasted(text)["refused"]
 
 
+@pytest.mark.slow
 def test_the_example_is_over_confident(folder: Path) -> None:
     assert in_page.pasted(in_page.example())["columns"] == ["happened", "p"]
     found = in_page.audit({"name": "pasted.csv", **ASKED, "label": "happened"})

@@ -14,6 +14,7 @@ from calibkit.multiclass import (
     MatrixScaling,
     TemperatureScaling,
     VectorScaling,
+    _softmax_fit,
 )
 from calibkit.multiclass._softmax_fit import Features, Problem
 
@@ -129,6 +130,15 @@ class TestOptimality:
         assert model.training_loss_ <= log_loss(other.predict_proba(x), y) + 1e-12
         np.testing.assert_allclose(model.calibrate(x), other.predict_proba(x), atol=1e-4)
 
+    def test_a_constant_for_all_classes_is_no_parameter_and_is_fixed(self):
+        x, y = problem(0)
+        for family, n_parameters in ((VectorScaling, 7), (MatrixScaling, 15)):
+            model = family("logits", penalty=0).fit(x, y)
+            assert model.n_parameters_ == n_parameters
+            assert model.bias_.sum() == pytest.approx(0, abs=1e-12)
+        slope = TemperatureScaling("logits").fit(x, y).temperature_ ** -1
+        np.testing.assert_allclose(model.weights_.sum(axis=0), slope, rtol=1e-6)
+
     @pytest.mark.parametrize("family", FAMILIES)
     @pytest.mark.parametrize("seed", range(12))
     def test_random_problems(self, family, seed):
@@ -152,6 +162,7 @@ class TestOptimality:
             if penalty == "auto":
                 assert model.converged_
 
+    @pytest.mark.slow
     def test_a_hundred_classes_without_tuning(self):
         x, y = problem(1, n=800, k=100, mixed=1.0)
         warm, y_test = x[:400], y[400:]
@@ -192,6 +203,23 @@ def test_second_derivatives(full, size):
     assert value > 0
 
 
+@pytest.mark.parametrize("limit", [None, "_CHEAP", "_MOST_NUMBERS"])
+def test_each_way_to_invert_the_blocks_of_classes_is_exact(limit, monkeypatch):
+    """All three where rows spread alike but for a factor per class: steps are those of Newton."""
+    if limit is not None:
+        monkeypatch.setattr(_softmax_fit, limit, 0)
+    rng = np.random.default_rng(0)
+    x, factor = rng.normal(size=(80, 4)), np.array([0.2, 1.0, 2.0, 5.0])
+    spread = np.outer(rng.random(80), factor)
+    weight = np.full((4, 5), 0.3)
+    weight[:, 4], weight[range(4), range(4)] = 0.1, [0.7, 0.5, 0.3, 0.0]
+    vector, f = rng.normal(size=(4, 5)), np.column_stack([x, np.ones(80)])
+    found = Features(x, full=True).nearly_inverse(spread, weight)(vector)
+    for k in range(4):
+        block = (f.T * spread[:, k]) @ f / 80 + np.diag(2 * weight[k])
+        np.testing.assert_allclose(found[k], np.linalg.solve(block, vector[k]), rtol=1e-6)
+
+
 @pytest.fixture(scope="module")
 def halves():
     network = data.load("cifar100-densenet")
@@ -210,6 +238,7 @@ class TestRealNetwork:
         assert log_loss(p_test.astype(np.float64), y_test) == pytest.approx(1.2116, abs=2e-4)
         assert log_loss(model.calibrate(p_test), y_test) == pytest.approx(0.8666, abs=2e-4)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("family", [VectorScaling, MatrixScaling])
     def test_lower_still_without_tuning(self, halves, family):
         (p, y), (p_test, y_test) = halves
@@ -217,7 +246,7 @@ class TestRealNetwork:
         assert model.gradient_norm_ <= 1e-8
         assert log_loss(model.calibrate(p_test), y_test) < 0.862
 
-    @pytest.mark.slow
+    @pytest.mark.long
     def test_the_first_half_chooses_a_map_that_wins_on_the_second(self, halves):
         (p, y), (p_test, y_test) = halves
         families = (TemperatureScaling, VectorScaling, MatrixScaling)
@@ -302,6 +331,7 @@ class TestTheorems:
 
 
 class TestChoice:
+    @pytest.mark.slow
     def test_few_data_ask_for_a_strong_penalty(self):
         x, y = problem(0, n=120, k=6, mixed=0)
         few = MatrixScaling("logits", penalty="cv").fit(x, y)

@@ -151,10 +151,8 @@ def gradient(model, x, y, penalty):
     return float(np.sqrt(np.square(of_weights / size).sum() + np.square(of_bias).sum()))
 
 
-@pytest.mark.parametrize(
-    "seed",
-    [*CHOSEN, pytest.param(49, marks=pytest.mark.slow)],  # 49: ties among 100 classes
-)
+@pytest.mark.slow  # quick ones: test_multiclass_linear.py, TestOptimality; 49: ties, 100 classes
+@pytest.mark.parametrize("seed", [*CHOSEN, pytest.param(49, marks=pytest.mark.long)])
 def test_linear_maps(seed):
     _, z, y = problem(seed)
     family, penalty = FAMILIES[seed % 3], PENALTIES[seed // 3 % 3]

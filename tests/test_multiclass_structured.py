@@ -79,6 +79,7 @@ class TestWithoutThePackage:
 
 
 class TestWithThePackage:
+    @pytest.mark.slow
     def test_the_numbers_are_its_own(self):
         model = fitted()
         with warnings.catch_warnings():

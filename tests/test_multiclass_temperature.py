@@ -133,6 +133,7 @@ class TestOptimum:
         model = fitted(z, y)
         assert model.at_bound_ == "upper" or abs(slope_of_loss(z, y, 1 / model.temperature_)) < 1e-8
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("k", [10, 1000])
     def test_single_precision_gives_the_same_fit(self, k):
         z, y = problem(5, n=2_200_000 // k, k=k)  # more than may be swept in single precision
@@ -181,6 +182,14 @@ class TestBounds:
     def test_rows_without_contrast_have_temperature_one(self):
         model = TemperatureScaling("logits").fit(np.full((9, 3), 2.0), np.arange(9) % 3)
         assert (model.temperature_, model.n_parameters_) == (1.0, 0)
+
+    @pytest.mark.parametrize("shares", [(0.9, 100), (0.01, 1.1)])
+    def test_an_optimum_just_inside_is_found(self, shares):
+        z, y = problem(0)
+        best = TemperatureScaling("logits").fit(z, y).temperature_
+        near = TemperatureScaling("logits", bounds=tuple(best * np.array(shares))).fit(z, y)
+        assert near.at_bound_ is None
+        assert near.temperature_ == pytest.approx(best, rel=1e-6)
 
     @pytest.mark.parametrize("bounds", [(0, 1), (2, 1), (1, np.inf), (1,), None, ("a", 2)])
     def test_bounds_are_checked(self, bounds):

@@ -151,6 +151,7 @@ class TestValidity:
             assert mine.sum() > 100
             assert abs(excess.mean()) < 4 * spread
 
+    @pytest.mark.slow
     def test_a_single_probability_has_no_such_guarantee(self, draws):
         _, happened, merged = draws
         spread = np.sqrt((merged * (1 - merged)).mean() / len(merged))

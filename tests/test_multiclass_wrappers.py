@@ -98,6 +98,10 @@ class TestTheRest:
         np.testing.assert_array_equal(
             model.calibrate(P), Reduced("probabilities").fit(P, Y).calibrate(P)
         )
+        predicted = np.bincount(P.argmax(axis=1))
+        for k, n in enumerate(predicted):  # as many rows as wanted are enough
+            model = ClassWise("probabilities", fewest=n).fit(P, Y)
+            assert model.own_ == np.flatnonzero(predicted >= n).tolist() and k in model.own_
 
     def test_a_row_without_hope_becomes_uniform(self):
         class Nothing(FlatBinning):

@@ -22,6 +22,7 @@ from tools import notebook_files as files
 from tools.lesson_times import counted, stated
 from tools.notebook_check import pair_problems
 from tools.notebook_solved import with_solutions
+from tools.notebooks import orphans
 from tools.workbook import without_outputs
 
 LESSONS = files.sources()
@@ -132,6 +133,10 @@ def test_there_are_lessons() -> None:
 def test_the_pair_is_in_sync_run_and_text_only(path: Path) -> None:
     assert pair_problems(path) == []
     assert path.with_suffix(".ipynb").stat().st_size < LARGEST_NOTEBOOK
+
+
+def test_no_notebook_lacks_its_source() -> None:
+    assert orphans() == []
 
 
 @lessons(LESSONS)

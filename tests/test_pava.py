@@ -61,6 +61,7 @@ def item_lists(draw: Callable[..., Any]) -> tuple[list[int], list[int], int, int
     return hits, counts, n_min, draw(st.integers(max(n_min, 1), 90))
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(item_lists())
 def test_blocks_are_those_of_the_definition(items: tuple[list[int], list[int], int, int]) -> None:
@@ -69,6 +70,7 @@ def test_blocks_are_those_of_the_definition(items: tuple[list[int], list[int], i
     assert found == blocks_by_definition(hits, counts, n_min, n_max)
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(item_lists())
 def test_isotonic_blocks_are_those_of_the_definition(items: tuple[Any, ...]) -> None:
@@ -83,6 +85,7 @@ def every_round(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_merge, "_FEW", 1)
 
 
+@pytest.mark.slow
 def test_the_quick_way_is_the_definition_on_many_random_cases(every_round: None) -> None:
     rng = np.random.default_rng(0)
     joined = 0
@@ -111,6 +114,7 @@ def test_the_blocks_of_many_predictions(exponent: float) -> None:
     assert found == blocks_by_definition(hits.tolist(), ones.tolist(), 0, 40_000)
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(
     st.lists(st.integers(0, 1), min_size=2, max_size=90),

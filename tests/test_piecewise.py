@@ -291,6 +291,7 @@ def test_an_independent_optimiser_finds_nothing_better(
 # --- choosing the number of pieces -------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_scores_are_those_of_separate_fits() -> None:
     p, y = shape_sample("stairs", 0.1, 400, 0)
     cv = KFold(5, shuffle=True, random_state=2)
@@ -407,6 +408,7 @@ def test_polyline_shows_the_map() -> None:
         assert set(model.knots_) <= set(x)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("space", SPACES)
 def test_row_order_and_repetition_do_not_matter(space: str) -> None:
     p, y = shape_sample("beta1", 0.1, 700, 0)

@@ -199,6 +199,7 @@ class TestCounts:
         assert np.array_equal(corners(one(ax, "counts"))[:, 1, 1], table.count)
         assert [text.get_text() for text in find(ax, "count")] == [str(c) for c in table.count]
 
+    @pytest.mark.slow
     def test_where_they_do_not_fit_the_scale_shows_the_largest(self, sample):
         table = ck.reliability_table(sample.y_true, sample.y_prob, bins=60)
         ax = plot.reliability(table)
@@ -247,6 +248,7 @@ class TestPageFit:
         ax = plot.reliability(table)
         assert (ax.get_xlabel(), ax.get_ylabel()) == self.VIEWS[view]
 
+    @pytest.mark.slow
     def test_small_multiples_share_a_style_and_one_legend(self, table, gappy):
         figure, axes = plt.subplots(1, 3, layout="constrained", figsize=(7.5, 3.4))
         for ax, one_table in zip(axes, (table, gappy, table), strict=True):
@@ -286,6 +288,7 @@ class TestPageFit:
         table = ck.reliability_table(sample.y_true, sample.y_prob, bins=ck.Distinct())
         plot.reliability(table).figure.savefig(io.BytesIO())
 
+    @pytest.mark.slow
     def test_one_prediction_and_one_bin(self):
         for bins in (1, 15):
             ax = plot.reliability(ck.reliability_table([1], [0.3], bins=bins))

@@ -86,6 +86,7 @@ class TestGeometry:
         assert np.allclose(points, [[0.2, 1 / 3], [0.3, 1 / 3], [0.7, 1], [0.9, 1]])
         assert not find(plot.corp(parts), "predictions")
 
+    @pytest.mark.slow
     def test_the_band_is_drawn_as_computed(self, parts, band):
         ax = plot.corp(parts, band=band)
         lower, upper = find(ax, "band-edge")

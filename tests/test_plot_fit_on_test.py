@@ -270,6 +270,7 @@ class TestCompareMaps:
 
 
 class TestHouse:
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("name", "scale"),
         [("slope-1", "linear"), ("isotonic", "linear"), ("slope-1", "logit"), ("beta", "logit")],

@@ -53,6 +53,7 @@ class TestGeometry:
         ax = plot.simplex(finite.example("slides"))
         assert not find(ax, "arrows") and len(find(ax, "points-0")) == 1
 
+    @pytest.mark.slow
     def test_grid_lines_are_level_lines(self):
         segments = np.array(one(plot.simplex(np.eye(3)), "grid").get_segments())
         assert len(segments) == 12
@@ -138,6 +139,7 @@ class TestPage:
         ]  # fmt: skip
         assert ax.get_title() == "Pets"
 
+    @pytest.mark.slow
     def test_nothing_is_cut_off_and_letters_are_readable(self, fake):
         for source in (fake, sample(60), sample(1000)):
             assert_nothing_is_cut_off(plot.simplex(source, title="t"))

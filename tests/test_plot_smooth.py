@@ -52,6 +52,7 @@ def test_one_view_is_drawn():
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("confidence", "accuracy")
 
 
+@pytest.mark.slow
 def test_nothing_is_cut_off_and_settings_stay():
     before = dict(plt.rcParams)
     ax = plot.smooth(ERROR, title="t")

@@ -100,6 +100,7 @@ class TestTestBased:
         side = child(plot.test_based(error_of(TILTED)), "predictions")
         assert sum(bar.get_width() for bar in find(side, "marginal")) == 600
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("axis", ["probability", "bin"])
     def test_empty_bins_survive(self, axis):
         bins = FixedEdges([0, 0.2, 0.4, 0.6, 0.8, 1])
@@ -173,6 +174,7 @@ class TestViolin:
 
 
 class TestCompareBins:
+    @pytest.mark.slow
     def test_each_panel_counts_its_bins_and_rejections(self):
         errors = {str(rule): error_of(TILTED, bins=rule) for rule in (EqualMass(6), Pava())}
         axes = figures08.compare_bins(errors)

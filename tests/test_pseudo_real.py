@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers import some
 from PIL import Image
 from scipy import stats
 from sklearn.base import clone
@@ -53,6 +54,7 @@ RECOMPUTED = [
 # --- clones --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("truth", pseudo_real.TRUTHS)
 def test_the_truth_of_a_clone_is_the_map_fitted_to_its_half(truth: str) -> None:
     half, other = clones.halves(MADE)
@@ -68,6 +70,7 @@ def test_the_truth_of_a_clone_is_the_map_fitted_to_its_half(truth: str) -> None:
     assert np.abs(gap).max() < 2e-3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("calibrator", pseudo_real.CALIBRATORS)
 def test_calibrated_outputs_rise_and_keep_the_share_of_ones(calibrator: str) -> None:
     raw = pseudo_real.clone_of(MADE, "KDE")
@@ -85,6 +88,7 @@ def test_calibrated_outputs_rise_and_keep_the_share_of_ones(calibrator: str) -> 
         np.testing.assert_allclose(population.true_prob, raw.true_prob, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_all_calibrators_see_the_same_rows_and_labels() -> None:
     samples = [PseudoSet(MADE, "beta", name, 1000, 3).sample() for name in pseudo_real.CALIBRATORS]
     for sample in samples[1:]:
@@ -133,6 +137,7 @@ def test_impossible_data_sets_are_refused(change: dict[str, object], message: st
         PseudoSet(**(good | change))
 
 
+@pytest.mark.slow
 @needs_networks
 def test_clones_are_like_their_networks() -> None:
     content = json.loads((stored.DATA / stored.CLONES).read_text(encoding="utf-8"))
@@ -165,6 +170,7 @@ def test_every_evaluator_measures_a_clone() -> None:
     assert len(texts) == len(recipes)
 
 
+@pytest.mark.slow
 def test_the_smallest_samples_are_also_searched_by_evolution() -> None:
     pytest.importorskip("pwlf")
     data_set = PseudoSet(MADE, "Platt", NONE, 1000, 0)
@@ -183,6 +189,7 @@ def test_the_kernel_error_is_the_sum_over_pairs() -> None:
     assert synthetic.kernel_error(y, p) == pytest.approx(wanted, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_ten_maps_are_those_of_the_first_start() -> None:
     sample = PseudoSet(MADE, "KDE", NONE, 1000, 0).sample()
     whole = synthetic.fold_ensemble("probability").fit(sample.y_prob, sample.y_true)
@@ -396,8 +403,9 @@ def test_printed_numbers_are_found_by_name() -> None:
 # --- what is stored, and the page ----------------------------------------------------------------
 
 
+@pytest.mark.slow
 @needs_networks
-@pytest.mark.parametrize("data_set", RECOMPUTED, ids=lambda d: d.key)
+@pytest.mark.parametrize("data_set", some(RECOMPUTED), ids=lambda d: d.key)
 def test_stored_cells_are_what_the_code_computes(data_set: PseudoSet) -> None:
     pytest.importorskip("torch")
     recipes = competing.all_evaluators()
@@ -424,6 +432,7 @@ def test_whole_blocks_are_stored() -> None:
         assert path.stat().st_size < 150_000
 
 
+@pytest.mark.slow
 def test_the_page_shows_what_is_stored() -> None:
     text = page.PAGE.read_text(encoding="utf-8")
     parts = page.blocks(STUDY)

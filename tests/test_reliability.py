@@ -181,6 +181,7 @@ def test_bins_from_a_lower_end() -> None:
 probabilities = st.one_of(st.floats(0, 0.999999), st.just(1.0))
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.tuples(st.booleans(), probabilities), min_size=1, max_size=40),
     st.integers(1, 40),

@@ -188,6 +188,7 @@ FOREIGN = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", FOREIGN)
 def test_no_file_carries(what: str) -> None:
     pattern = re.compile(FOREIGN[what])

@@ -128,6 +128,7 @@ def test_the_parts_add_up_for_any_bins(data: Any, bins: Any) -> None:
     assert 0 <= parts.uncertainty <= 0.25
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.tuples(st.booleans(), st.floats(0, 1)), min_size=1, max_size=60),
     st.one_of(st.integers(1, 40), st.builds(ck.EqualMass, st.integers(1, 40))),

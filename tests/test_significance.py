@@ -204,6 +204,7 @@ def test_bins_that_look_at_the_labels_are_found_anew_in_each_redraw() -> None:
 # --- null level: truth --------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "n_bins"), [(300, 15), (2000, 30), (5000, 15)])
 def test_mean_error_of_a_calibrated_model_is_the_closed_form(n: int, n_bins: int) -> None:
     """Within 3 %, over 2000 data sets with uniform predictions (standard error below .8 %)."""
@@ -278,6 +279,7 @@ def calibrated_bands(n_sets: int, n: int, seed: int, **options: Any) -> list[Any
     return found
 
 
+@pytest.mark.slow
 def test_simultaneous_bands_hold_everywhere_as_often_as_they_say() -> None:
     """90 % within 3 points: 1000 data sets, standard error .95 points."""
     bands = calibrated_bands(1000, 300, seed=1, simultaneous=True, n_draws=200)
@@ -285,12 +287,14 @@ def test_simultaneous_bands_hold_everywhere_as_often_as_they_say() -> None:
     assert inside == pytest.approx(0.9, abs=0.03)
 
 
+@pytest.mark.slow
 def test_simultaneous_bands_of_another_level() -> None:
     bands = calibrated_bands(400, 300, 2, simultaneous=True, n_draws=200, level=0.5, bins=10)
     inside = np.mean([not band.outside.any() for band in bands])
     assert inside == pytest.approx(0.5, abs=0.1)  # four standard errors
 
 
+@pytest.mark.slow
 def test_pointwise_bands_leave_about_a_tenth_of_the_bins_outside() -> None:
     """Frequencies are discrete and the ends count as inside, so it is a little less: 9 %.
 
@@ -301,6 +305,7 @@ def test_pointwise_bands_leave_about_a_tenth_of_the_bins_outside() -> None:
     assert 0.07 < share < 0.11
 
 
+@pytest.mark.slow
 def test_pointwise_bands_are_never_too_narrow_for_few_rows() -> None:
     bands = calibrated_bands(200, 300, seed=4, n_draws=300)
     share = np.mean([band.outside.sum() / band.table.occupied.sum() for band in bands])
@@ -476,6 +481,7 @@ def test_fast_resamples_have_the_distribution_of_plain_ones(case: str) -> None:
     assert stats.ks_2samp(fast.draws.round(10), slow.draws.round(10)).pvalue > 1e-4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", ["ties", "equal mass"])
 def test_resamples_keep_the_bins_of_the_full_data(case: str) -> None:
     measure, data, options = FAST[case]

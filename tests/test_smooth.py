@@ -49,6 +49,7 @@ def test_the_bandwidth_is_the_error(seed: int) -> None:
     assert by_rows(labels, prob, found.value) == pytest.approx(found.value, rel=1e-4)
 
 
+@pytest.mark.slow
 def test_the_grid_is_fine_enough_for_a_narrow_kernel() -> None:
     """Many rows, few of them events: the bandwidth is far below a cell of the first grid."""
     rng = np.random.default_rng(0)
@@ -98,6 +99,7 @@ def test_a_single_small_mistake_is_the_error(prob: float) -> None:
     assert smooth_calibration_error([0], [prob]).value == pytest.approx(prob, rel=1e-4)
 
 
+@pytest.mark.slow
 @given(ROWS)
 @settings(max_examples=40, deadline=None)
 def test_it_is_at_most_twice_the_root_of_the_distance_from_calibration(
@@ -187,6 +189,7 @@ def test_curves_end_where_the_predictions_do() -> None:
     assert 0.23 < shown[-1] < 0.3
 
 
+@pytest.mark.slow
 def test_a_null_level_tells_skill_from_chance() -> None:
     for exponent, calibrated in ((1, True), (1.6, False)):
         null = ck.null_level(

@@ -103,6 +103,7 @@ def test_labels_and_truths_are_shared_by_shapes_and_derivates() -> None:
     np.testing.assert_array_equal(one.y_true, other.y_true)
 
 
+@pytest.mark.slow
 def test_unseen_predictions_are_a_million_of_the_same_classifier() -> None:
     data_set = DataSet("beta1", 0.05, 100, 0)
     unseen = data_set.unseen()
@@ -244,7 +245,8 @@ def test_the_order_of_the_grid_changes_no_number() -> None:
     assert part.items() <= numbers(run()).items()
 
 
-@pytest.mark.parametrize("processes", [False, pytest.param(True, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("processes", [False, pytest.param(True, marks=pytest.mark.long)])
 def test_dask_gives_the_same_numbers(processes: bool) -> None:
     distributed = pytest.importorskip("distributed")
     options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}

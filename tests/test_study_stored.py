@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers import some
 
 from book.experiments import synthetic as study
 from book.experiments.compared import versus
@@ -42,6 +43,7 @@ def ours(number: int, name: str) -> np.ndarray:
     return page.KINDS[number].factor * table(number).column(name)
 
 
+@pytest.mark.slow
 def test_whole_strengths_of_the_full_grid_are_stored() -> None:
     names = [*study.default_evaluators(), *study.EVOLVED]
     assert set(page.TITLES) == set(names)
@@ -58,7 +60,7 @@ def test_whole_strengths_of_the_full_grid_are_stored() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("data_set", RECOMPUTED, ids=lambda d: d.key)
+@pytest.mark.parametrize("data_set", some(RECOMPUTED), ids=lambda d: d.key)
 def test_stored_cells_are_what_the_code_computes(data_set: DataSet) -> None:
     evaluators = study.default_evaluators()
     key = (data_set.shape, data_set.error, data_set.n, data_set.seed)
@@ -139,6 +141,7 @@ def test_few_columns_have_one_winner() -> None:
     assert 3 < squares.mean("KCE") / squares.mean("ES15") < 3.5
 
 
+@pytest.mark.slow
 def test_the_conclusions_of_the_source_are_judged() -> None:
     tables = Tables(STORED)
     found = {name: claim.ask(tables).verdict for name, claim in CLAIMS.items()}
@@ -201,18 +204,21 @@ def test_error_after_calibration_never_exceeds_the_error_of_the_map() -> None:
     assert np.all((STORED.after <= STORED.map_error + 2e-4)[fitted])
 
 
+@pytest.mark.slow
 def test_the_page_shows_what_is_stored() -> None:
     text = page.PAGE.read_text(encoding="utf-8")
     assert page.filled(text, page.blocks(STORED)) == text, "run: python dev.py study --tables"
     assert text.count("<!-- end -->") == len(page.blocks(STORED))
 
 
+@pytest.mark.slow
 def test_a_page_without_a_place_is_refused() -> None:
     text = page.PAGE.read_text(encoding="utf-8").replace("<!-- after:", "<!-- later:")
     with pytest.raises((ValueError, KeyError)):
         page.filled(text, page.blocks(STORED))
 
 
+@pytest.mark.slow
 def test_storing_loses_millionths_only(tmp_path: Path) -> None:
     evaluators = study.bin_evaluators()
     result = study.run_study(
@@ -249,6 +255,7 @@ def test_higher_is_better_for_ranks() -> None:
     assert words == "as good or better in 5 of 5"
 
 
+@pytest.mark.slow
 def test_the_tool_measures_strength_by_strength_and_keeps_what_is_stored(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

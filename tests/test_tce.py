@@ -96,6 +96,7 @@ def test_acceptance_sets_that_are_not_intervals(n: int) -> None:
         assert rejected.tolist() == want.tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mid", [False, True])
 def test_searching_long_bins_finds_the_same_as_testing_everything(mid: bool) -> None:
     rng = np.random.default_rng(3)
@@ -176,6 +177,9 @@ def test_the_t_test_without_spread_accepts_the_frequency_only() -> None:
     assert TTest(0.05).rejections(np.array([0]), bounds, prob).tolist() == [False, False, True]
     published = TTest(0.05, published=True)
     assert published.rejections(np.array([0]), bounds, prob).all()
+    one, rows = np.array([1]), np.array([0, 1])  # a bin of one row
+    assert TTest(0.05).rejections(one, rows, np.array([0.5])).all()
+    assert not TTest(0.05).rejections(one, rows, np.array([1.0])).any()
 
 
 # --- The error ------------------------------------------------------------------------------------
@@ -246,8 +250,12 @@ def test_class_wise_is_the_mean_over_classes() -> None:
     rows = np.random.default_rng(0).permutation(400)
     other = tce(label[rows], prob[rows], view="class-wise", null_draws=4, rng=0)
     assert other.null_values.tolist() == error.null_values.tolist()
-    with pytest.raises(ValueError, match="one table per class"):
-        _ = error.table
+    two = tce(
+        label == 0, prob[:, [1, 0]] / prob[:, :2].sum(axis=1, keepdims=True), view="class-wise"
+    )
+    for several in (error, two):
+        with pytest.raises(ValueError, match="one table per class"):
+            _ = several.table
 
 
 def test_class_wise_nulls_redraw_one_class_per_row() -> None:
@@ -313,6 +321,7 @@ def mean_of_calibrated(n: int, binning: Any, samples: int) -> float:
     return 100 * float(np.mean(values))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("binning", "small", "large"),
     [(None, 7.2, 35.4), (bins.EqualMass(10), 7.3, 71.3), (bins.Pava(), 6.3, 6.9)],
@@ -324,6 +333,7 @@ def test_the_table_of_calibrated_values(binning: Any, small: float, large: float
     assert mean_of_calibrated(30_000, binning, 10) == pytest.approx(large, abs=3)
 
 
+@pytest.mark.slow
 def test_the_null_level_follows_the_growth() -> None:
     label, prob = binary(30_000, 12)
     error = tce(label, prob, null_draws=40, rng=0)

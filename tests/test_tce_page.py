@@ -33,11 +33,13 @@ def block(name: str) -> str:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", page.BLOCKS)
 def test_the_page_shows_what_comes_out_today(name: str) -> None:
     assert page.BLOCKS[name]() in block(name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", page.BY_PREVALENCE)
 def test_every_number_of_the_simulations_agrees(number: int) -> None:
     table, _ = page.BY_PREVALENCE[number]
@@ -45,6 +47,7 @@ def test_every_number_of_the_simulations_agrees(number: int) -> None:
         assert table(share) == printed.table(number)[f"{100 * share:g}"]
 
 
+@pytest.mark.slow
 def test_so_do_tables_2_and_13() -> None:
     assert list(page.table_2().values()) == [list(row[2:]) for row in printed.TABLE_2]
     assert page.table_13() == printed.table(13)
@@ -85,6 +88,7 @@ def test_sizes_alone_move_a_calibrated_model_from_2_to_92() -> None:
     assert "from 2 to 92 %" in text()
 
 
+@pytest.mark.slow
 def test_the_maximum_error_is_decided_by_one_thin_bin() -> None:
     for share in page.USED_AT:
         assert page.table_6(share)["1"][5] == 0.8767
@@ -243,6 +247,7 @@ def test_files_of_the_authors_are_read_as_they_are(
     assert prob.max() == 1.0
 
 
+@pytest.mark.slow
 def test_a_page_without_a_place_for_a_table_is_refused() -> None:
     with pytest.raises(ValueError, match="no place for"):
         page.rewritten("# empty page")

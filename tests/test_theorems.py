@@ -65,6 +65,7 @@ class TestNorms:
             heaviest = (table.weight[used] ** (1 / norm) * np.abs(table.gap[used])).max()
             assert heaviest <= error(data, bins, norm) + EPS
 
+    @pytest.mark.slow
     @given(classes(), binnings)
     @settings(max_examples=80)
     def test_they_rise_over_classes_too(self, data: Any, bins: Any) -> None:
@@ -82,6 +83,7 @@ class TestBounds:
         assert floor <= error(data, bins) + EPS
         assert error(data, 1) == pytest.approx(floor, abs=EPS)
 
+    @pytest.mark.slow
     @given(binary(), st.sampled_from([1, 2, 3, 5]), st.sampled_from([2, 3, 4]))
     @settings(max_examples=80)
     def test_refining_never_lowers_an_error(self, data: Any, n_bins: int, factor: int) -> None:
@@ -89,12 +91,14 @@ class TestBounds:
         for norm in (1, 2, inf):
             assert error(data, n_bins, norm) <= error(data, n_bins * factor, norm) + EPS
 
+    @pytest.mark.slow
     @given(binary(), binnings)
     @settings(max_examples=80)
     def test_distinct_predictions_are_the_finest_bins(self, data: Any, bins: Any) -> None:
         for norm in (1, 2, inf):
             assert error(data, bins, norm) <= error(data, ck.Distinct(), norm) + EPS
 
+    @pytest.mark.slow
     @given(binary(), binnings)
     @settings(max_examples=80)
     def test_it_is_at_most_the_mean_distance_to_the_labels(self, data: Any, bins: Any) -> None:
@@ -108,6 +112,7 @@ class TestBounds:
         assert error((labels, prob), 2) == pytest.approx(0.45)
         assert error((labels, prob), 3) == pytest.approx(0, abs=EPS)
 
+    @pytest.mark.slow
     @given(binary(), binnings)
     @settings(max_examples=100)
     def test_the_average_lies_between_the_smallest_and_the_largest_gap(
@@ -120,6 +125,7 @@ class TestBounds:
 
 
 class TestClasses:
+    @pytest.mark.slow
     @given(classes(), binnings, st.sampled_from(NORMS))
     @settings(max_examples=100)
     def test_marginal_with_norm_1_is_class_wise(self, data: Any, bins: Any, norm: float) -> None:
@@ -129,6 +135,7 @@ class TestClasses:
         wide = ck.marginal_calibration_error(*data, bins=bins, norm=norm)
         assert wide.per_view.min() - EPS <= float(wide) <= wide.per_view.max() + EPS
 
+    @pytest.mark.slow
     @given(classes(), binnings)
     @settings(max_examples=100)
     def test_signed_gaps_are_a_floor_and_cancel_over_classes(self, data: Any, bins: Any) -> None:
@@ -138,6 +145,7 @@ class TestClasses:
         found = ck.class_wise_calibration_error(*data, bins=bins)
         assert (np.abs(signed) <= found.per_view + EPS).all()
 
+    @pytest.mark.slow
     @given(classes())
     @settings(max_examples=100)
     def test_the_chain_of_notions(self, data: Any) -> None:
@@ -173,6 +181,7 @@ class TestClasses:
         class_wise = ck.class_wise_calibration_error(*data, bins=ck.Distinct())
         assert float(class_wise) <= strong / n_classes + EPS
 
+    @pytest.mark.slow
     @given(binary(), st.integers(1, 20))
     @settings(max_examples=100)
     def test_two_columns_and_one_are_the_same_problem(self, data: Any, n_bins: int) -> None:
@@ -192,6 +201,7 @@ class TestClasses:
             zero, one = (error(data, n_bins, norm, view=k) for k in (0, 1))
             assert zero == pytest.approx(one, abs=EPS)
 
+    @pytest.mark.slow
     @given(classes(), binnings)
     @settings(max_examples=60)
     def test_the_names_of_classes_do_not_matter(self, data: Any, bins: Any) -> None:
@@ -239,6 +249,7 @@ class TestLemma1:
         found = error((labels, sure), 15, view="top-label")
         assert found == pytest.approx(1 - accuracy, abs=EPS)
 
+    @pytest.mark.slow
     @given(classes(), st.integers(1, 20))
     @settings(max_examples=100)
     def test_one_signed_errors_are_the_signed_gap(self, data: Any, n_bins: int) -> None:

@@ -24,6 +24,7 @@ def text() -> str:
 # --- the page ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_page_is_up_to_date() -> None:
     assert page.filled(text(), page.blocks(STUDIES)) == text(), (
         "run: python -m book.experiments.verified.__main__"
@@ -40,6 +41,7 @@ def test_the_figures_are_up_to_date(name: str) -> None:
     assert path.stat().st_size < 150_000
 
 
+@pytest.mark.slow
 def test_a_page_without_a_place_is_refused() -> None:
     with pytest.raises(ValueError, match="has no place for figure-1"):
         page.filled("", page.blocks(STUDIES))
@@ -128,6 +130,7 @@ def test_figure_7_scaling_binning_is_ahead_on_other_networks() -> None:
         assert (histogram - platt > 2 * error).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", ["3: LeNet, CIFAR-10", "4: ResNeXt, ImageNet, 5,000 rows"])
 def test_other_networks_give_the_stored_numbers(words: str) -> None:
     name, protocol = others.STUDIES[words]
@@ -235,6 +238,7 @@ def assert_same(ours: dict[str, Any], stored: dict[str, Any]) -> None:
             )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["bins", "top"])
 def test_the_look_alike_gives_the_stored_numbers(name: str) -> None:
     study = page.PROTOCOLS[name](page.population("fake"))
@@ -248,6 +252,7 @@ def test_the_rest_of_the_look_alike_too(name: str) -> None:
     assert_same(page.packed(study), page.packed(FAKE[name]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["bins", "top"])
 def test_the_real_predictions_give_the_stored_numbers(name: str) -> None:
     if not data.available(page.REAL):
@@ -256,6 +261,7 @@ def test_the_real_predictions_give_the_stored_numbers(name: str) -> None:
     assert_same(page.packed(study), page.packed(REAL[name]))
 
 
+@pytest.mark.slow
 def test_what_is_computed_is_stored(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
