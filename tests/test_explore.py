@@ -719,7 +719,9 @@ class TestNotebook:
             "lesson04.which_is_perfect()",
         ]
         book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(c) for c in cells])
-        nbclient.NotebookClient(book, timeout=600, kernel_name="python3").execute()
+        nbclient.NotebookClient(
+            book, timeout=600, iopub_timeout=600, kernel_name="python3"
+        ).execute()
         kinds = [sorted(kind for out in cell.outputs for kind in out.data) for cell in book.cells]
         widget = ["application/vnd.jupyter.widget-view+json", "text/plain"]
         figure = ["image/png", "text/plain"]

@@ -49,6 +49,7 @@ def execute(
     client = NotebookClient(
         notebook,
         timeout=CELL_TIMEOUT,
+        iopub_timeout=CELL_TIMEOUT,  # by default a late output is lost after 4 seconds
         kernel_name="python3",
         resources={"metadata": {"path": str(folder)}},
         record_timing=False,
