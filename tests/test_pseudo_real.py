@@ -47,6 +47,7 @@ RECOMPUTED = [
     PseudoSet("wideresnet-dog", "isotonic", "isotonic", 1000, 0),
     PseudoSet("resnext-top", "PL3", "PL3", 1000, 0),
     PseudoSet("lenet-car", "beta", "Platt", 1000, 1),
+    PseudoSet("wideresnet-cat", "KDE", "PL3", 10_000, 1),
     PseudoSet("efficientnet-top", "Platt", "beta", 10_000, 0),
 ]
 
@@ -462,10 +463,10 @@ def test_the_decision_table_follows_from_the_tables() -> None:
     ]  # fmt: skip
     assert all(row.use in row.level for row in rows if row.use)
     near, _, few, many, pick, _ = rows
-    assert near.usual == "15.74 ± 2.35"
-    assert near.number == "10.04 ± 1.12"
+    assert near.usual == "15.67 ± 2.34"
+    assert near.number == "9.97 ± 1.13"
     assert "ES15" not in few.level
-    assert "ES15" in many.level
+    assert "EW15" in many.level
     assert "1000 predictions" in pick.question
 
 
@@ -562,8 +563,8 @@ def test_pieces_have_the_closest_maps() -> None:
     small, large = (STUDY.maps.where(at(n)) for n in (1000, 10_000))
     assert small.best() == "PL^CE rule"
     assert round(1 - small.mean("PL^CE rule") / small.mean("ES15"), 2) == 0.42
-    assert large.best() == "PL3^CE"
-    assert round(1 - large.mean("PL3^CE") / large.mean("ES15"), 2) == 0.26
+    assert large.best() == "PL3^CE rule"
+    assert round(1 - large.mean("PL3^CE rule") / large.mean("ES15"), 2) == 0.28
     assert small.beats("PL^CE", "PL3^CE")
     assert large.beats("PL3^CE", "PL^CE")
     ahead = [
@@ -572,7 +573,7 @@ def test_pieces_have_the_closest_maps() -> None:
         for part in (small, large)
         if part.beats(f"{space}^CE", f"{space}^CE 10")
     ]
-    assert ahead == [("PL3", 10_000)]
+    assert ahead == [("PL", 10_000), ("PL3", 10_000)]
     for space in ("PL", "PL3"):
         for part in (small, large):
             assert not part.beats(f"{space}^MSE", f"{space}^CE")
@@ -597,7 +598,9 @@ def test_few_predictions_need_pieces_for_the_error_and_many_do_not() -> None:
     for name in ("PL^CE rule", "PL3^CE rule", "IOP"):
         assert name in small.leaders()
         assert small.beats(name, "ES15")
-    assert {"ES15", "PL3^CE"} <= set(large.leaders())
+    assert {"EW15", "PL3^CE"} <= set(large.leaders())
+    assert large.beats("PL3^CE", "ES15")
+    assert round(1000 * large.gap("ES15", "PL3^CE")[0], 1) == 0.5
     assert STUDY.maps.where(at(10_000)).beats("PL3^CE", "ES15")
     squares = STUDY.squares.where(everything)
     assert not squares.beats("KCE", "ES15")
@@ -613,7 +616,7 @@ def test_no_evaluator_ranks_calibrators_from_a_thousand_predictions() -> None:
         assert 0.45 < STUDY.picks.where(at(10_000)).mean(name) < 0.65
     for name in ("Platt", "KCE"):
         assert large.beats("PL^CE", name)
-        assert max(round(part.mean(name), 1) for part in (small, large)) <= 0.2
+        assert max(part.mean(name) for part in (small, large)) < 0.3
 
 
 def test_truths_of_other_families_keep_the_order() -> None:
