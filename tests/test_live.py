@@ -15,8 +15,8 @@ from typing import Any
 
 import nbformat
 import pytest
-from conftest import served
 
+from conftest import served
 from tools.live import compiled, pins, pyodide
 from tools.live import site as live
 from tools.notebook_files import NOTEBOOKS
@@ -312,7 +312,7 @@ WATCH = """cell => {
 RAN = """cell => cell.dataset.ran === 'yes'
   && /\\d/.test(cell.querySelector('.jp-InputPrompt').innerText)"""
 # JupyterLite keeps a reader's files in a database of the browser.
-STORED = """async ([file, text]) => {
+FILE = """async file => {
   for (const {name} of await indexedDB.databases()) {
     const opening = indexedDB.open(name);
     const database = await new Promise(done => { opening.onsuccess = () => done(opening.result); });
@@ -322,10 +322,11 @@ STORED = """async ([file, text]) => {
       found = await new Promise(done => { asked.onsuccess = () => done(asked.result); });
     }
     database.close();
-    if (JSON.stringify(found ?? '').includes(text)) return true;
+    if (found) return JSON.stringify(found);
   }
-  return false;
+  return '';
 }"""
+STORED = f"async ([file, text]) => (await ({FILE})(file)).includes(text)"
 IDLE = "document.querySelector('.jp-Notebook-ExecutionIndicator')?.dataset.status === 'idle'"
 
 
@@ -379,6 +380,19 @@ class Lite:
         cell.locator(".jp-InputArea-editor").click()
         self.page.keyboard.press("Control+a")
         self.page.keyboard.type(text)
+
+    def run_all(self, file: str) -> list[Any]:
+        """Run the lesson to its end, and return its code cells, as they are stored."""
+        self.page.locator(".lm-MenuBar-item").filter(has_text="Run").click()
+        self.page.locator("[data-command='runmenu:run-all']").click()
+        while True:  # each step waits two seconds; who runs the tests decides when it is too long
+            self.page.wait_for_timeout(2000)
+            self.page.keyboard.press("Control+s")
+            stored = json.loads(self.page.evaluate(FILE, file) or '{"content": {"cells": []}}')
+            cells = [cell for cell in stored["content"]["cells"] if cell["cell_type"] == "code"]
+            if cells and all(cell["execution_count"] for cell in cells if cell["source"]):
+                self.say(f"ran all {len(cells)} cells")
+                return cells
 
     def save(self, file: str, text: str) -> None:
         """Save, and wait until the file with this text is in the browser's storage."""
@@ -441,7 +455,9 @@ def test_work_and_progress_survive_a_reload_and_can_be_taken_home(
         ("12_go_multi_class", "lesson12.simplex_lens()"),
     ],
 )
-def test_an_explorer_moves_by_keyboard(lite: Any, lesson: str, explorer: str) -> None:
+def test_a_lesson_runs_to_its_end_and_its_explorer_moves_by_keyboard(
+    lite: Any, lesson: str, explorer: str
+) -> None:
     opened = lite(lesson)
     opened.run(opened.cell("open_lesson"))
     shown = opened.run(opened.cell(re.escape(explorer)))
@@ -455,3 +471,7 @@ def test_an_explorer_moves_by_keyboard(lite: Any, lesson: str, explorer: str) ->
         arg=[shown.first.element_handle(), before],
     )
     assert lesson in opened.page.url  # the key moved the slider, not the notebook
+    for cell in opened.run_all(f"{lesson}.ipynb"):
+        is_meant = "raises-exception" in cell["metadata"].get("tags", [])
+        failed = [output for output in cell["outputs"] if output["output_type"] == "error"]
+        assert is_meant or not failed, (cell["source"], failed)
