@@ -11,14 +11,22 @@ from typing import Any
 os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
 
 import matplotlib.pyplot as plt
+from IPython.core.history import HistoryManager
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
-from traitlets.config import Config
 
 import calibkit.lessons  # noqa: F401 - counted with the imports
 
-without_history = Config(HistoryManager={"enabled": False})  # as the kernel of the page
-shell: Any = InteractiveShell.instance(config=without_history)
+
+class Shell(InteractiveShell):
+    """Keeps no history in a database, as the kernel of a page."""
+
+    def init_history(self) -> None:
+        """Count the cells, and write nothing."""
+        self.history_manager = HistoryManager(shell=self, parent=self, enabled=False)
+
+
+shell: Any = Shell.instance()
 inline = import_module("matplotlib_inline.backend_inline")  # Pyodide has it
 inline.configure_inline_support(shell, os.environ["MPLBACKEND"])
 FREE = {"nbval-ignore-output", "widget", "raises-exception"}
