@@ -544,8 +544,11 @@ def test_blocks_cover_all_draws_once() -> None:
 
 
 def test_results_do_not_depend_on_the_size_of_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Blocks only bound the memory: the stream of random numbers is the same."""
+    """Blocks only bound the memory: the stream of random numbers is the same.
+
+    The last bit may differ: an older NumPy adds up by where an array lies in memory.
+    """
     before = {name: numbers(run(3)) for name, run in RUNS.items()}
     monkeypatch.setattr(_binned, "_BLOCK_DRAWS", 500)
     for name, run in RUNS.items():
-        assert np.array_equal(numbers(run(3)), before[name], equal_nan=True), name
+        np.testing.assert_allclose(numbers(run(3)), before[name], rtol=1e-12, err_msg=name)
