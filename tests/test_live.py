@@ -23,9 +23,6 @@ from tools.notebook_files import NOTEBOOKS
 from tools.virtual_environment import Failure
 
 BUILT = os.environ.get("CALIBKIT_LIVE", "")
-# Lessons in Node need only what runs Python in a page: python dev.py site --only-python
-PYTHON = os.environ.get("CALIBKIT_PYODIDE", "") or BUILT and f"{BUILT}/lite/static/pyodide"
-needs_python = pytest.mark.skipif(not PYTHON, reason="needs Pyodide: dev.py test --only live")
 needs_site = pytest.mark.skipif(not BUILT, reason="needs the site: python dev.py test --only live")
 IN_NODE = sorted(
     path for path in NOTEBOOKS.glob("*.ipynb") if path.name[:2] not in live.NEEDS_TORCH
@@ -280,12 +277,12 @@ def test_lessons_stand_there_without_outputs() -> None:
         assert not any(cell.get("outputs") for cell in cells)
 
 
-@needs_python
+@needs_site
 @pytest.mark.slow
 @pytest.mark.parametrize("lesson", IN_NODE, ids=lambda path: path.name[:2])
 def test_a_lesson_runs_and_prints_what_the_desktop_prints(lesson: Path) -> None:
     command = [str(live.program("node")), str(live.HERE / "lessons.mjs")]
-    command += [PYTHON, str(lesson)]
+    command += [f"{BUILT}/lite/static/pyodide", str(lesson)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
     found = json.loads(done.stdout.splitlines()[-1])

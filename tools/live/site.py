@@ -270,9 +270,6 @@ def options() -> argparse.ArgumentParser:
     parser.add_argument(
         "--no-book", action="store_true", help="bare pages with buttons, while you work on the site"
     )
-    parser.add_argument(
-        "--only-python", action="store_true", help="make only what runs Python in a page"
-    )
     source = parser.add_mutually_exclusive_group()
     source.add_argument(
         "--with-pyodide",
@@ -296,10 +293,6 @@ def main(arguments: list[str]) -> int:
     try:
         if chosen.serve:
             serve(site, chosen.port)
-        elif chosen.only_python:
-            LIVE.mkdir(parents=True, exist_ok=True)
-            builders()
-            print(python_for_pages())
         else:
             build(site, book=not chosen.no_book, pyodide_url=chosen.pyodide_url)
     except Failure as failure:
