@@ -81,7 +81,7 @@ def lint(fix: bool = False, fast: bool = False) -> int:
 
 def pytest(stage: str, *arguments: object, env: dict[str, str] | None = None) -> int:
     """Run pytest and leave a report, so that the summary can count the tests."""
-    options = ["-q", f"--junitxml={REPORTS / stage}.xml"]
+    options = ["-q", "-p", "no:logging", f"--junitxml={REPORTS / stage}.xml"]
     if stage != "nbval":  # to load its plug-in takes three seconds
         options += ["-p", "no:nbval"]
     return call(venv_python(), "-m", "pytest", *options, *arguments, env=env)
@@ -93,6 +93,8 @@ def unit_tests(*without: str) -> int:
     options = ["-m", marker, "--doctest-modules", *side_by_side("worksteal")]
     if not without:
         options += ["--hypothesis-profile=long"]
+    if "slow" in without:  # torch takes seconds to load
+        options += ["--ignore-glob=*_nets*.py"]
     return pytest("unit", *options, "tests", "calibkit")
 
 

@@ -102,6 +102,7 @@ def test_nothing_runs_and_nothing_is_fetched(page: Page, hostile: AuditReport) -
     assert "default-src 'none'" in (policies[0]["content"] or "")
 
 
+@pytest.mark.slow
 def test_names_from_outside_stay_text(page: Page) -> None:
     words = "".join(page.words)
     assert HOSTILE[0] in words

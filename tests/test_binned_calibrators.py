@@ -58,6 +58,7 @@ def by_bin(model, prob):
 
 
 class TestSlopeOne:
+    @pytest.mark.slow
     @settings(max_examples=50)
     @given(anything, binnings, st.sampled_from([0.5, 1, 2, 3.7]))
     def test_its_distance_from_the_diagonal_is_the_binned_error(self, data, bins, alpha):

@@ -266,6 +266,7 @@ def test_coverage_is_what_the_docstring_says(model: str, n: int, case: tuple[str
     assert_covers(found, model, n, 50)
 
 
+@pytest.mark.slow
 def test_true_errors_of_known_bins() -> None:
     """Uniform predictions: halves of [0, 1], by the integral of p - c(p)."""
     fake = ck.fakes.LogitDistortion(slope=0.5)

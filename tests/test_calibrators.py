@@ -297,6 +297,7 @@ HARD: dict[str, tuple[Any, Any]] = {
 }
 
 
+@pytest.mark.slow
 @each()
 def test_hard_data_give_a_sane_map_or_a_clear_error(family):
     for name, case in HARD.items():

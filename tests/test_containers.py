@@ -141,7 +141,9 @@ def assert_equal_results(
         assert_same(measure(labels, prob), measure(*wanted))
 
 
-@pytest.mark.parametrize("container", CONTAINERS)
+@pytest.mark.parametrize(
+    "container", [pytest.param(c, marks=[pytest.mark.slow] * ("torch" in c)) for c in CONTAINERS]
+)
 def test_containers(container: str) -> None:
     convert, every = CONTAINERS[container], container in ("list", "objects", "pandas, nullable")
     binary, classes = (measures(), CLASS_MEASURES) if every else (FEW, FEW)
@@ -188,6 +190,7 @@ def test_pandas_counts_by_position_not_by_index() -> None:
     assert_same(ck.expected_calibration_error(labels, prob), expected)
 
 
+@pytest.mark.slow
 def test_torch_gradients_stay_where_they_are() -> None:
     torch = pytest.importorskip("torch")
     prob = torch.tensor(PROB, requires_grad=True)

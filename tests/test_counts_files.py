@@ -46,6 +46,7 @@ def write_csv(path: Path, text: str) -> Path:
 # --- the same table ------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("size", "n_jobs"), [(700, None), (5000, None), (100_000, None), (700, 2)])
 def test_parquet(tmp_path: Path, size: int, n_jobs: int | None) -> None:
     label, prob = rows(20_000, dtype=np.float32)
@@ -260,6 +261,7 @@ def test_a_table_of_classes_in_an_npz(tmp_path: Path) -> None:
     assert same(named, whole)
 
 
+@pytest.mark.slow
 def test_several_files_of_different_kinds(tmp_path: Path) -> None:
     label, prob = rows(3000)
     write_parquet(tmp_path / "a.parquet", {"y": label[:1000], "p": prob[:1000]}, 300)

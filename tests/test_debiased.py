@@ -282,6 +282,7 @@ def test_for_norm_1_resampling_is_close_to_the_formula(n_bins):
     assert found.value != formula.value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("norm", [1, 1.5, 2, 3, np.inf])
 def test_resampling_by_loops(norm):
     p = np.random.default_rng(3).random(80)

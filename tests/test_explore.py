@@ -257,6 +257,7 @@ class TestExplorer:
         (line,) = lines
         assert "\n" not in line and " at 0x" not in line
 
+    @pytest.mark.slow
     @by_explorer
     def test_the_static_figure_starts_with_the_default_state(self, name):
         explorer = EXPLORERS[name]()

@@ -139,6 +139,7 @@ class TestExplorer:
             )
             assert view.parts.score < 0.47
 
+    @pytest.mark.slow
     def test_the_static_figure_starts_with_the_default_state(self):
         explorer = lesson02.distort_me()
         figure = explorer.static(columns=1)

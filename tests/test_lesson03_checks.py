@@ -183,7 +183,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
 }
 
 RIGHT: dict[str, list[Any]] = {
-    "3.1": [with_choice, with_gumbel],
+    "3.1": [with_gumbel, with_choice],
     "3.2": [
         lambda said, a: expit(logit(said) / a),
         lambda said, a: 1 / (1 + ((1 - said) / said) ** (1 / a)),

@@ -41,6 +41,7 @@ class TestView:
         for state, view in views:
             assert abs(view.slanted.value - view.ece) < 1e-12, state
 
+    @pytest.mark.slow
     def test_flat_tops_report_more_exactly_where_one_is_crossed(self, views):
         """By the triangle inequality: equality if and only if no bin has both signs."""
         for state, view in views:

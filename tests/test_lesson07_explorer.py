@@ -36,6 +36,7 @@ class TestKnotsView:
                 view = lesson07.knots_view(model=model, space=space, n_pieces=n_pieces)
                 assert abs(view.error - view.true_error) <= view.map_error + 0.004
 
+    @pytest.mark.slow
     def test_one_piece_between_logits_is_right_for_the_over_confident_model(self):
         """What *look for* says, and prediction 7b."""
         views = {
@@ -52,6 +53,7 @@ class TestKnotsView:
         few, many = (lesson07.knots_view(n=300, n_pieces=k) for k in (3, 6))
         assert many.map_error > few.map_error
 
+    @pytest.mark.slow
     def test_one_piece_is_too_stiff_for_stairs(self):
         for space in ("probability", "logit"):
             one, four = (

@@ -13,6 +13,7 @@ def parts(data: nets.Split) -> list[np.ndarray]:
     return [data.train_x, data.validation_x, data.test_x]
 
 
+@pytest.mark.slow
 def test_shapes_and_range():
     data = nets.mnist_digits(300, 200, 100)
     assert [part.shape for part in parts(data)] == [(n, 28, 28) for n in (300, 200, 100)]
@@ -35,6 +36,7 @@ def test_parts_do_not_overlap_and_come_back():
     assert not np.array_equal(one.train_y, nets.mnist_digits(1600, 1600, 1600, seed=1).train_y)
 
 
+@pytest.mark.slow
 def test_noise_is_as_wide_as_asked_for_and_has_its_seed():
     clean, noisy = nets.mnist_digits(), nets.mnist_digits(noise=0.5)
     np.testing.assert_array_equal(clean.test_y, noisy.test_y)

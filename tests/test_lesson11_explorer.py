@@ -88,6 +88,7 @@ class TestRuns:
         bent, square = (runs_of(name, "isotonic", 15).values for name in ("bent", "square"))
         np.testing.assert_allclose(bent[0], square[0], atol=0.02)
 
+    @pytest.mark.slow
     def test_bins_matter_where_there_are_bins(self):
         assert runs_of("line", "Platt", 5) is runs_of("line", "Platt", 50)
         few, many = (runs_of("line", "histogram", b).maps[0] for b in (2, 15))
@@ -221,6 +222,7 @@ class TestExplorer:
             )
             assert picture.png.startswith(b"\x89PNG") and "nan" not in words
 
+    @pytest.mark.slow
     def test_the_scale_stays_where_it_is(self):
         """No median of any state lies above the axis; below it only where the maps are right."""
         for measure in MEASURES:
@@ -232,6 +234,7 @@ class TestExplorer:
                 low, high = plot_scale(measure)
                 assert low < finite.min() and finite.max() < high
 
+    @pytest.mark.slow
     def test_the_static_figure_shows_four_states(self):
         race = lesson11.calibrator_race()
         words = plot.alt_text(race.static())

@@ -44,6 +44,7 @@ def by_hand(model):
 # --- exact values --------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @each()
 def test_exact_values_are_those_of_a_fine_grid(model):
     share, first, second = by_hand(model)

@@ -91,6 +91,7 @@ class TestWithThePackage:
         assert model.converged_ and model.gradient_norm_ < 1e-2
         assert model.n_parameters_ == 20 and model.n_classes_ == 4
 
+    @pytest.mark.slow
     def test_it_helps_and_is_close_to_the_same_rule_here(self):
         model = fitted()
         y, p = class_data(4000, 4, seed=9)
@@ -99,12 +100,14 @@ class TestWithThePackage:
         ours = MatrixScaling("probabilities").fit(P, Y)
         assert log_loss(ours.calibrate(p), y) == pytest.approx(theirs, abs=0.01)
 
+    @pytest.mark.slow
     def test_logits_become_probabilities(self):
         z = np.log(P) + 3
         np.testing.assert_allclose(
             fitted("logits", z).calibrate(z), fitted().calibrate(P), atol=1e-5
         )
 
+    @pytest.mark.slow
     def test_single_precision_and_absent_classes(self):
         single = fitted(scores=P.astype(np.float32))
         np.testing.assert_allclose(single.calibrate(P), fitted().calibrate(P), atol=2e-3)

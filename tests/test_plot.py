@@ -221,6 +221,7 @@ class TestCounts:
         assert strip.get_xlabel() == "predicted probability"
         assert not ax.xaxis.label.get_visible()
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("layout", [None, "constrained", "tight"])
     def test_the_strip_stays_inside_the_cell(self, table, layout):
         figure, axes = plt.subplots(1, 2, figsize=(7, 4), layout=layout)

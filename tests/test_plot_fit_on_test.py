@@ -134,6 +134,7 @@ class TestGeometry:
         assert len(segments(ax, "distances")) == 120
         assert "Lines stand at 120 of 600 predictions." in plot.alt_text(ax)
 
+    @pytest.mark.slow
     def test_the_area_of_slanted_tops_is_the_error_if_bins_weigh_the_same(self):
         y_prob = (np.arange(500) + 0.5) / 500
         y_true = np.random.default_rng(0).random(500) < y_prob**2

@@ -118,6 +118,7 @@ class TestTestBased:
         top = max(RARE.y_prob.max(), error_of(RARE).table.frequency.max())
         assert ax.get_ylim()[1] < 1.4 * top < 1
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("n", [1, 5])
     def test_equal_and_single_predictions_are_drawn(self, n):
         error = test_based_calibration_error(

@@ -101,6 +101,7 @@ def test_all_calibrators_see_the_same_rows_and_labels() -> None:
     assert np.any(other.y_prob != samples[0].y_prob)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("truth", pseudo_real.TRUTHS)
 def test_labels_follow_the_truth(truth: str) -> None:
     sample = PseudoSet(MADE, truth, "isotonic", 10_000, 0).sample()
@@ -470,6 +471,7 @@ def test_the_decision_table_follows_from_the_tables() -> None:
     assert "1000 predictions" in pick.question
 
 
+@pytest.mark.slow
 def test_another_study_makes_other_decisions() -> None:
     pieces = [name for name in TITLES if name.startswith("PL")]
     worse = {
@@ -606,6 +608,7 @@ def test_few_predictions_need_pieces_for_the_error_and_many_do_not() -> None:
     assert not squares.beats("KCE", "ES15")
 
 
+@pytest.mark.slow
 def test_no_evaluator_ranks_calibrators_from_a_thousand_predictions() -> None:
     small, large = (STUDY.ranks.where(at(n)) for n in (1000, 10_000))
     assert max(small.mean(name) for name in small.names) < 0.4

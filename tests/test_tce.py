@@ -56,6 +56,7 @@ def test_p_values_at_the_ends() -> None:
     assert binomial_p_values(0, 1, [0.0, 1.0]).tolist() == [1.0, 0.0]
 
 
+@pytest.mark.slow
 def test_p_values_by_adding_up_all_outcomes() -> None:
     rng = np.random.default_rng(2)
     for _ in range(200):

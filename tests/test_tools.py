@@ -136,6 +136,7 @@ def test_run_writes_the_same_bytes_again(pair: Path) -> None:
     assert pair.with_suffix(".ipynb").read_bytes() == before
 
 
+@pytest.mark.slow
 def test_stored_outputs_are_the_text_that_nbval_compares(executed: Path) -> None:
     code = [cell for cell in stored(executed).cells if cell.cell_type == "code"]
     assert [cell.execution_count for cell in code] == [1, 2, 3, 4, 5, 6, 7]
@@ -151,11 +152,13 @@ def test_stored_outputs_are_the_text_that_nbval_compares(executed: Path) -> None
     assert "widgets" not in stored(executed).metadata
 
 
+@pytest.mark.slow
 def test_a_good_pair_passes(pair: Path) -> None:
     assert pair_problems(pair) == []
     assert notebooks.check(pair) == "in sync, run in order, text only"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("old", "new"),
     [
@@ -238,6 +241,7 @@ def change_id(notebook: NotebookNode) -> None:
     notebook.cells[0].id = "abcdef"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [
@@ -263,6 +267,7 @@ def test_a_spoilt_notebook_is_refused(pair: Path, spoil, message: str) -> None:
         notebooks.check(pair)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
@@ -294,6 +299,7 @@ def test_a_missing_notebook_is_named(tmp_path: Path) -> None:
     assert pair_problems(write_lesson(tmp_path)) == ["it has no .ipynb; run `python dev.py run`"]
 
 
+@pytest.mark.slow
 def test_a_notebook_without_source_is_an_orphan(pair: Path) -> None:
     assert notebooks.orphans(pair.parent) == []
     pair.unlink()
@@ -312,6 +318,7 @@ def test_an_output_that_nbval_would_miss_is_refused() -> None:
     assert normalise(notebook).cells[0].outputs == []
 
 
+@pytest.mark.slow
 def test_equal_cells_get_different_stable_identifiers(pair: Path) -> None:
     write_lesson(pair.parent, LESSON + "\n## Exercise 1.1\n")
     first, second = normalise(read_source(pair)), normalise(read_source(pair))
@@ -320,6 +327,7 @@ def test_equal_cells_get_different_stable_identifiers(pair: Path) -> None:
     assert len(set(identifiers)) == len(identifiers)
 
 
+@pytest.mark.slow
 def test_lessons_are_chosen_by_the_beginning_of_their_name(pair: Path) -> None:
     assert sources(["90"], pair.parent) == [pair]
     assert sources(["notebooks/90_halve.md"], pair.parent) == [pair]

@@ -88,6 +88,7 @@ def test_medians_of_the_deviations() -> None:
         assert line(ax, f"median-{name}")[0][0] == pytest.approx(1e4 * median)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("draw", "result"), DRAWN, ids=lambda x: getattr(x, "__name__", ""))
 def test_all_of_them(draw: Any, result: Any) -> None:
     before = dict(mpl.rcParams)
