@@ -28,9 +28,9 @@ from tools.virtual_environment import (  # noqa: E402
     ROOT,
     VENV,
     Failure,
+    book_environment,
     call,
     environment,
-    kernel_environment,
     prepare,
     side_by_side,
     venv_python,
@@ -125,7 +125,7 @@ def runnable(paths: list[Path]) -> list[Path]:
 
 
 def validate_notebooks() -> int:
-    """Execute every notebook without data and compare its outputs strictly with the stored ones."""
+    """Execute every notebook as the book shows it, and compare its outputs with the stored ones."""
     paths = runnable(notebook_paths())
     if not paths:
         print("no notebooks found")
@@ -134,20 +134,19 @@ def validate_notebooks() -> int:
     # A cell that takes as long as this hangs; how quick a machine is decides nothing.
     options = ["--nbval", "--nbval-current-env", "--nbval-cell-timeout=1200"]
     options += [f"--nbval-sanitize-with={sanitiser}", "-o", "filterwarnings=default"]
-    options += side_by_side("loadfile")
-    return pytest("nbval", *options, *paths, env=kernel_environment(data=False))
+    options += ["-p", "tools.notebook_nbval", *side_by_side("loadfile")]
+    forget_outdated_book()
+    return pytest("nbval", *options, *paths, env=book_environment())
 
 
 def build_book() -> int:
     """Execute the lessons, compare what they print, build the book with warnings as errors."""
     forget_outdated_book()
     differs = tool("notebooks", "book")
-    env = kernel_environment(data=True)
-    env["CALIBKIT_BOOK"] = "1"
     start = "from jupyter_book.cli.main import main; main()"
     options = ["build", ".", "--path-output", "book", "--config", "book/_config.yml"]
     options += ["--toc", "book/_toc.yml", "-W", "--keep-going", "-q"]
-    code = call(venv_python(), "-c", start, *options, env=env)
+    code = call(venv_python(), "-c", start, *options, env=book_environment())
     if code == 0:
         print(f"The book is ready. Open {BOOK / 'html' / 'index.html'}")
     return code or differs
@@ -206,9 +205,9 @@ def forget_outdated_book() -> None:
 STAGES: dict[str, tuple[str, Callable[[], int]]] = {
     "lint": ("ruff and mypy", lint),
     "unit": ("unit tests and doctests; pairs of notebooks agree", lambda: unit_tests("long")),
-    "nbval": ("notebooks as nbval reads them, without data", validate_notebooks),
+    "nbval": ("notebooks with data, as nbval reads them", validate_notebooks),
     "solved": ("solved notebooks, without data", lambda: tool("notebooks", "solved")),
-    "book": ("notebooks with data, the book, its pages", check_book),
+    "book": ("the book and its pages", check_book),
     "browser": ("browser tests", browser_tests),
     "live": ("the site, its lessons in Node and in a browser", check_live),
     "portable": ("a sample of lessons as other processors compute", lambda: tool("portable")),
@@ -216,7 +215,7 @@ STAGES: dict[str, tuple[str, Callable[[], int]]] = {
 }
 LIVE_TESTS = ("tests/test_live.py", "tests/test_live_pages.py")
 # Only when named, or with `--long`: what rarely changes. The site fetches a hundred megabytes.
-LONG = ("floors", "live")
+LONG = ("portable", "floors", "live")
 LONG_STAGES: dict[str, Callable[[], int]] = {
     "unit": unit_tests,
     "browser": lambda: browser_tests("browser"),

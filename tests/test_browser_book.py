@@ -1,8 +1,7 @@
-"""Every page of the built book in a real browser; in the dark, what colours can change."""
+"""Every page of the built book in a real browser, by day and in the dark."""
 
 import os
-from collections.abc import Callable, Iterator
-from functools import cache
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -63,25 +62,21 @@ OVERFLOWING = """[...document.querySelectorAll('article .ck-frame')]
 
 
 class Looks:
-    """What is seen on each page, in one visit: at a desk, with every fold open, on a telephone."""
+    """What is seen on each page, in one visit: at a desk, all open, in the dark, on a telephone."""
 
-    def __init__(self, browser: Any, site: str, pages: list[str], scheme: str) -> None:
-        visit = Visit(browser, site, color_scheme=scheme, viewport=DESK)
+    def __init__(self, browser: Any, site: str, pages: list[str]) -> None:
+        visit = Visit(browser, site, color_scheme="light", viewport=DESK)
         self.predictions = 0
-        # Pages of rooms are all alike.
-        coloured = [page for page in pages if "/api/" not in page or page.endswith("errors.html")]
         self.pages, self.seen = pages, dict[str, dict[str, list[Any]]]()
-        if scheme == "dark":
-            self.pages = coloured
-        for name in self.pages:
+        for name in pages:
             page = visit.open(name)
             found: dict[str, list[Any]] = {"poor images": page.evaluate(POOR_IMAGES)}
-            if scheme == "light" and name.startswith("notebooks/"):
+            if name.startswith("notebooks/"):
                 found["told too early"] = list(self._told(page, number_of(name)))
-            if os.environ.get("AXE_JS") and name in coloured:
-                found |= self._barriers(page, name, OF_COLOURS if scheme == "dark" else [])
-            if scheme == "light":
-                found |= self._layout(page, name)
+            # Pages of rooms are all alike.
+            if os.environ.get("AXE_JS") and ("/api/" not in name or name.endswith("errors.html")):
+                found |= self._barriers(page, name)
+            found |= self._layout(page, name)
             found["formulas"] = ["mjx-merror"] * page.locator("mjx-merror").count()
             found["elsewhere"], found["messages"] = [*visit.elsewhere], [*visit.messages]
             visit.elsewhere.clear()
@@ -89,14 +84,20 @@ class Looks:
             self.seen[name] = found
         visit.close()
 
-    def _barriers(self, page: Any, name: str, rules: list[str]) -> dict[str, list[Any]]:
+    def _barriers(self, page: Any, name: str) -> dict[str, list[Any]]:
         page.evaluate(Path(os.environ["AXE_JS"]).read_text(encoding="utf-8"))
         found = {}
         if name == LESSON:
-            found["barriers while folded"] = page.evaluate(RUN_AXE, [OF_THE_THEME, rules])
+            found["barriers while folded"] = page.evaluate(RUN_AXE, [OF_THE_THEME, []])
         page.evaluate(OPEN_ALL)
         page.evaluate(SETTLED)
-        return found | {"barriers": page.evaluate(RUN_AXE, [OF_THE_THEME, rules])}
+        found["barriers"] = page.evaluate(RUN_AXE, [OF_THE_THEME, []])
+        page.emulate_media(color_scheme="dark")
+        page.wait_for_function("document.documentElement.dataset.theme === 'dark'")
+        page.evaluate(SETTLED)
+        found["barriers in the dark"] = page.evaluate(RUN_AXE, [OF_THE_THEME, OF_COLOURS])
+        page.emulate_media(color_scheme="light")
+        return found
 
     def _layout(self, page: Any, name: str) -> dict[str, list[Any]]:
         page.evaluate(OPEN_ALL)
@@ -134,21 +135,9 @@ class Looks:
 
 
 @pytest.fixture(scope="module")
-def look(browser: Any, site: str, root: Path) -> Callable[[str], Looks]:
-    """Return what visits the pages in a colour scheme, once."""
-    return cache(lambda scheme: Looks(browser, site, html_pages(root), scheme))
-
-
-@pytest.fixture(params=["light", "dark"])
-def looks(look: Callable[[str], Looks], request: pytest.FixtureRequest) -> Looks:
-    """Return what is seen in each colour scheme."""
-    return look(request.param)
-
-
-@pytest.fixture
-def by_day(look: Callable[[str], Looks]) -> Looks:
-    """Return what no colour changes."""
-    return look("light")
+def looks(browser: Any, site: str, root: Path) -> Looks:
+    """Return what is seen on all pages, which are visited once."""
+    return Looks(browser, site, html_pages(root))
 
 
 def test_every_page_is_complete_without_any_other_host(looks: Looks) -> None:
@@ -156,23 +145,23 @@ def test_every_page_is_complete_without_any_other_host(looks: Looks) -> None:
     assert looks.of("elsewhere", "messages", "poor images", "formulas") == []
 
 
-def test_nothing_is_cut_off_on_a_telephone(by_day: Looks) -> None:
-    assert by_day.of("too wide") == []
+def test_nothing_is_cut_off_on_a_telephone(looks: Looks) -> None:
+    assert looks.of("too wide") == []
 
 
-def test_letters_in_figures_are_legible_on_a_telephone(by_day: Looks) -> None:
-    assert by_day.of("tiny", "no keyboard") == []
+def test_letters_in_figures_are_legible_on_a_telephone(looks: Looks) -> None:
+    assert looks.of("tiny", "no keyboard") == []
 
 
-def test_no_line_of_code_is_cut_off_at_a_desk(by_day: Looks) -> None:
-    assert by_day.of("cut off") == []
+def test_no_line_of_code_is_cut_off_at_a_desk(looks: Looks) -> None:
+    assert looks.of("cut off") == []
 
 
 @pytest.mark.skipif(not os.environ.get("AXE_JS"), reason="AXE_JS names no axe.min.js")
 def test_no_page_has_barriers_beyond_those_of_the_theme(looks: Looks) -> None:
-    assert looks.of("barriers", "barriers while folded") == []
+    assert looks.of("barriers", "barriers while folded", "barriers in the dark") == []
 
 
-def test_before_a_guess_no_outcome_of_any_lesson_is_seen(by_day: Looks) -> None:
-    assert by_day.predictions >= 20
-    assert by_day.of("told too early") == []
+def test_before_a_guess_no_outcome_of_any_lesson_is_seen(looks: Looks) -> None:
+    assert looks.predictions >= 20
+    assert looks.of("told too early") == []

@@ -228,7 +228,7 @@ def test_what_is_long_runs_only_when_asked_for(monkeypatch: pytest.MonkeyPatch) 
     ]
     usual, fast, everything = map(set, seen)
     assert fast < usual < everything == set(dev.STAGES)
-    assert everything - usual == {"floors", "live"}
+    assert everything - usual == {"portable", "floors", "live"}
     assert "dev.py test --long" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
     with pytest.raises(SystemExit):
         dev.main(["test", "--fast", "--long"])

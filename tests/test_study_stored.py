@@ -205,17 +205,13 @@ def test_error_after_calibration_never_exceeds_the_error_of_the_map() -> None:
 
 
 @pytest.mark.slow
-def test_the_page_shows_what_is_stored() -> None:
+def test_the_page_shows_what_is_stored_and_needs_a_place_for_it() -> None:
     text = page.PAGE.read_text(encoding="utf-8")
-    assert page.filled(text, page.blocks(STORED)) == text, "run: python dev.py study --tables"
-    assert text.count("<!-- end -->") == len(page.blocks(STORED))
-
-
-@pytest.mark.slow
-def test_a_page_without_a_place_is_refused() -> None:
-    text = page.PAGE.read_text(encoding="utf-8").replace("<!-- after:", "<!-- later:")
+    parts = page.blocks(STORED)
+    assert page.filled(text, parts) == text, "run: python dev.py study --tables"
+    assert text.count("<!-- end -->") == len(parts)
     with pytest.raises((ValueError, KeyError)):
-        page.filled(text, page.blocks(STORED))
+        page.filled(text.replace("<!-- after:", "<!-- later:"), parts)
 
 
 @pytest.mark.slow

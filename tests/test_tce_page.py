@@ -250,4 +250,4 @@ def test_files_of_the_authors_are_read_as_they_are(
 @pytest.mark.slow
 def test_a_page_without_a_place_for_a_table_is_refused() -> None:
     with pytest.raises(ValueError, match="no place for"):
-        page.rewritten("# empty page")
+        page.filled("# empty page", {"table-1": page.table_1()})

@@ -8,9 +8,9 @@ import nbformat
 import pytest
 from nbformat import NotebookNode
 
-from tools import floors, notebook_files, notebooks, portable
+from tools import floors, notebook_files, notebook_nbval, notebooks, portable
 from tools.notebook_check import pair_problems
-from tools.notebook_compare import differences
+from tools.notebook_compare import code_cells, differences
 from tools.notebook_files import (
     NotebookProblem,
     normalise,
@@ -416,6 +416,22 @@ def test_the_book_executes_a_lesson_once_and_compares_it(
     failed, words = notebooks.attempt("book", executed)
     assert failed
     assert "-else" in words
+
+
+@pytest.mark.slow
+def test_the_book_takes_what_nbval_has_executed(pair: Path, tmp_path: Path) -> None:
+    source = read_source(pair)
+    outputs = [cell.outputs for cell in code_cells(stored(pair))]
+    error = {"output_type": "error", "ename": "ValueError", "evalue": "no", "traceback": []}
+    for too_little in (outputs[:-1], [*outputs[:-1], [NotebookNode(error)]]):
+        notebook_nbval.keep(pair.with_suffix(".ipynb"), too_little, tmp_path / "kept")
+        assert notebook_nbval.kept(pair.with_suffix(".ipynb"), source, tmp_path / "kept") is None
+    notebook_nbval.keep(pair.with_suffix(".ipynb"), outputs, tmp_path / "kept")
+    taken = notebook_nbval.kept(pair.with_suffix(".ipynb"), source, tmp_path / "kept")
+    assert taken is not None
+    assert [cell.outputs for cell in code_cells(taken)] == outputs
+    source.cells[-1].source += "\n# another text"
+    assert notebook_nbval.kept(pair.with_suffix(".ipynb"), source, tmp_path / "kept") is None
 
 
 def test_other_processors_are_asked_for_by_variables(monkeypatch: pytest.MonkeyPatch) -> None:

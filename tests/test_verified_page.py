@@ -25,10 +25,11 @@ def text() -> str:
 
 
 @pytest.mark.slow
-def test_the_page_is_up_to_date() -> None:
-    assert page.filled(text(), page.blocks(STUDIES)) == text(), (
-        "run: python -m book.experiments.verified.__main__"
-    )
+def test_the_page_is_up_to_date_and_needs_its_places() -> None:
+    parts = page.blocks(STUDIES)
+    assert page.filled(text(), parts) == text(), "run: python -m book.experiments.verified.__main__"
+    with pytest.raises(ValueError, match="has no place for figure-1"):
+        page.filled("", parts)
 
 
 @pytest.mark.parametrize("name", figures.FIGURES)
@@ -39,12 +40,6 @@ def test_the_figures_are_up_to_date(name: str) -> None:
             "run: python -m book.experiments.verified.__main__"
         )
     assert path.stat().st_size < 150_000
-
-
-@pytest.mark.slow
-def test_a_page_without_a_place_is_refused() -> None:
-    with pytest.raises(ValueError, match="has no place for figure-1"):
-        page.filled("", page.blocks(STUDIES))
 
 
 def test_results_survive_storage() -> None:

@@ -23,6 +23,7 @@ from tools.lesson_needs import missing
 from tools.notebook_check import pair_problems
 from tools.notebook_compare import differences, of_a_learner
 from tools.notebook_hints import with_hints
+from tools.notebook_nbval import kept
 from tools.notebook_solved import (
     count_checks,
     doubled,
@@ -32,7 +33,7 @@ from tools.notebook_solved import (
     with_solutions,
     write_solved,
 )
-from tools.virtual_environment import ROOT, kernel_environment
+from tools.virtual_environment import ROOT, book_environment, kernel_environment
 
 SOLVED = ROOT / "build" / "solved"
 EXECUTED = ROOT / "book" / "_build" / ".jupyter_cache"
@@ -112,7 +113,10 @@ def solve(path: Path, folder: Path = SOLVED) -> str:
 
 
 def for_the_book(path: Path) -> str:
-    """Execute one lesson as the book shows it, unless that was done; compare what it prints."""
+    """Execute one lesson as the book shows it, unless that was done; compare what it prints.
+
+    The builder has executed it for an earlier book, or nbval for a test of the same package.
+    """
     from jupyter_cache import get_cache
     from jupyter_cache.base import CacheBundleIn
 
@@ -126,8 +130,8 @@ def for_the_book(path: Path) -> str:
         except KeyError:
             executed = None
     if executed is None:
-        env = kernel_environment(data=True) | {"CALIBKIT_BOOK": "1"}
-        executed = execute(notebook, path.parent, env)
+        executed = kept(path.with_suffix(".ipynb"), notebook)
+        executed = executed or execute(notebook, path.parent, book_environment())
         seconds = {"execution_seconds": time.monotonic() - started}
         bundle = CacheBundleIn(executed, record.uri, data=seconds)
         with CACHE:

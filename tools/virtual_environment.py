@@ -64,6 +64,11 @@ def kernel_environment(*, data: bool) -> dict[str, str]:
     return env
 
 
+def book_environment() -> dict[str, str]:
+    """Return the variables with which a lesson shows what the book shows, with optional data."""
+    return kernel_environment(data=True) | {"CALIBKIT_BOOK": "1"}
+
+
 def quiet_ipython(folder: Path) -> Path:
     """Return a settings folder for kernels without start-up files, history or log lines."""
     profile = folder / "profile_default"

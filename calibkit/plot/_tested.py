@@ -169,10 +169,12 @@ def _add_counts(ax: Axes, verdict: "ViewVerdict", place: Place, axis: str) -> No
     look.dress(strip, grid=None)
     strip.set_label("counts")
     count, rejected = verdict.table.count, verdict.rejected_count
-    bars: dict[str, Any] = {"width": place.width, "zorder": 2, "linewidth": 0.8}
-    strip.bar(place.centre, count, color="#B8B8B8", edgecolor="white", gid="count", **bars)
-    code: dict[str, Any] = {"color": "#F6D3BD", "edgecolor": look.OVER, "hatch": "/////"}
-    strip.bar(place.centre, rejected, gid="rejected-count", **code, **bars)
+    across, floor = (place.left, place.right), np.zeros(len(count))
+    bars: dict[str, Any] = {"zorder": 2, "linewidths": 0.8}
+    code: dict[str, Any] = {"facecolors": "#B8B8B8", "edgecolors": "white", **bars}
+    look.boxes(strip, across, (floor, count), gid="count", **code)
+    code = {"facecolors": "#F6D3BD", "edgecolors": look.OVER, "hatch": "/////", **bars}
+    look.boxes(strip, across, (floor, rejected), gid="rejected-count", **code)
     top = float(count.max())
     strip.set_ylim(0, top * 1.5)
     strip.set_yticks([0, top], ["0", f"{top:,.0f}"])
@@ -209,14 +211,13 @@ def _add_histogram(ax: Axes, verdict: "ViewVerdict") -> None:
     side.set_label("predictions")
     top = ax.get_ylim()[1]
     count, edges = np.histogram(verdict.prob, bins=_COLUMNS, range=(0, top))
-    side.barh(
-        edges[:-1],
-        count,
-        height=np.diff(edges),
-        align="edge",
-        color="#B8B8B8",
-        edgecolor="white",
-        linewidth=0.5,
+    look.boxes(  # one artist draws thirty bars in the time of two
+        side,
+        (np.zeros(_COLUMNS), count),
+        (edges[:-1], edges[1:]),
+        facecolors="#B8B8B8",
+        edgecolors="white",
+        linewidths=0.5,
         zorder=2,
         gid="marginal",
     )
