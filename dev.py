@@ -400,7 +400,7 @@ def command_portable(arguments: list[str]) -> int:
 
 
 def command_floors(arguments: list[str]) -> int:
-    """Run the quick unit tests with the oldest packages that pyproject.toml allows."""
+    """Run the quick tests and all lessons with the oldest packages that pyproject.toml allows."""
     prepare(LAB)
     return tool("floors", *arguments)
 

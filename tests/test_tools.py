@@ -446,6 +446,7 @@ def test_other_processors_are_asked_for_by_variables(monkeypatch: pytest.MonkeyP
     }
     assert portable.processor("Haswell", 1)["NPY_DISABLE_CPU_FEATURES"] == "X86_V4 AVX512_SPR"
     assert "NPY_DISABLE_CPU_FEATURES" not in portable.processor("SkylakeX", 1)
+    assert "OPENBLAS_CORETYPE" not in portable.processor(portable.PLAIN, 1)
 
 
 def test_kernels_are_those_that_openblas_takes_the_own_one_last(
@@ -500,6 +501,8 @@ def test_the_oldest_packages_are_installed_and_tested(
         assert commands[1][commands[1].index("--resolution") + 1] == "lowest-direct"
         assert commands[2][-1] == "tests/test_bins.py"
         assert str(floors.FLOORS) in commands[2][0]
+        assert floors.main([]) == 0
+        assert commands[-1][1:4] == ["-m", "tools.portable", "--plain"]
 
 
 def test_without_uv_the_oldest_packages_are_left_out(

@@ -1,7 +1,8 @@
 """The oldest packages that pyproject.toml allows: `python dev.py floors`.
 
 Makes an environment with the lowest allowed version of each direct requirement in `build/floors`
-and runs the quick unit tests in it. Only uv can choose versions that way; without it, nothing runs.
+and runs the quick unit tests and all lessons in it, which print what is stored. Only uv can choose
+versions that way; without it, nothing runs.
 """
 
 import subprocess
@@ -27,7 +28,7 @@ TESTS += ["--deselect", "tests/test_notebooks.py::test_the_pair_is_in_sync_run_a
 
 
 def main(arguments: list[str]) -> int:
-    """Install and test; arguments go to pytest."""
+    """Install and test; arguments go to pytest, and leave out the lessons."""
     program, python = uv(), venv_python(FLOORS)
     if program is None:
         print("skipped: uv, which can choose the oldest versions, cannot be had here")
@@ -42,6 +43,9 @@ def main(arguments: list[str]) -> int:
         ([*install, "--resolution", "lowest-direct", *packages], uv_environment()),
         ([python, "-m", "pytest", "-q", *tests], without_data),
     ]
+    if not arguments:
+        lessons = [python, "-m", "tools.portable", "--plain", "--all", "--threads", 1]
+        commands.append((lessons, without_data))
     for command, env in commands:
         done = subprocess.run([str(word) for word in command], cwd=ROOT, env=env, check=False)
         if done.returncode:

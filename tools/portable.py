@@ -4,7 +4,7 @@
 algebra of numpy and scipy, and compares what they print as nbval does. Without names it runs a
 sample under two kernels; `--all` runs every lesson under every kernel that this machine can run,
 with one thread and with two. Numpy's own code for newer processors than a kernel's is switched
-off with it.
+off with it. `--plain` changes no processor: `tools.floors` compares so with other packages.
 """
 
 import argparse
@@ -24,6 +24,7 @@ from tools.notebooks import execute
 from tools.virtual_environment import environment, kernel_environment
 
 KERNELS = ("Nehalem", "Sandybridge", "Haswell", "Zen", "SkylakeX")
+PLAIN = "this processor"
 BEFORE_AVX2 = ("Nehalem", "Sandybridge")
 # Much linear algebra, little time.
 SAMPLE = ("02", "11", "12")
@@ -70,8 +71,10 @@ def numpy_code() -> list[str]:
 
 def processor(kernel: str, threads: int) -> dict[str, str]:
     """Return the variables under which this machine computes like another one."""
-    env = {"OPENBLAS_CORETYPE": kernel}
-    env |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), str(threads))
+    env = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), str(threads))
+    if kernel == PLAIN:
+        return env
+    env["OPENBLAS_CORETYPE"] = kernel
     newer = [name for name in numpy_code() if kernel in BEFORE_AVX2 or is_avx512(name)]
     if kernel != KERNELS[-1]:
         env["NPY_DISABLE_CPU_FEATURES"] = " ".join(newer)
@@ -106,11 +109,12 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="portable", description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", help="beginnings of file names, e.g. 04")
     parser.add_argument("--all", action="store_true", help="all lessons, kernels, 1 and 2 threads")
+    parser.add_argument("--plain", action="store_true", help="as this processor computes")
     parser.add_argument("--kernel", action="append", choices=KERNELS, help="repeatable")
     parser.add_argument("--threads", type=int, action="append", help="repeatable; usually 1")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="lessons at a time")
     chosen = parser.parse_args(arguments)
-    found = kernels()
+    found = [PLAIN] if chosen.plain else kernels()
     if not found:
         print("skipped: numpy uses no OpenBLAS with kernels for other x86 processors here")
         return 0
