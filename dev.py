@@ -394,7 +394,7 @@ def command_solved(arguments: list[str]) -> int:
 
 
 def command_portable(arguments: list[str]) -> int:
-    """Execute lessons as other processors would; `portable --all` takes an hour."""
+    """Execute lessons as other processors would; `portable --all` takes twenty minutes."""
     prepare(LAB, TORCH)
     return tool("portable", *arguments)
 
