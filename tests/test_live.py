@@ -430,7 +430,7 @@ def test_work_and_progress_survive_a_reload_and_can_be_taken_home(
     lesson.save("00_start_here.ipynb", "# mine")
     lesson.page.reload()
     lesson.settle()
-    assert lesson.cell("# mine").count() == 1
+    lesson.cell("# mine").wait_for()  # an editor comes into the page later than its cell
     lesson.run(lesson.cell("open_lesson"))
     told = lesson.run(lesson.cell("lesson.progress")).inner_text()
     assert re.search(r"0\.1.*Correct", told.replace("\n", " ")), told
