@@ -22,6 +22,8 @@ NOTEBOOKS = ROOT / "notebooks"
 # nbval never compares these, so they can be dropped from any cell.
 UNCOMPARED = ("image/png", "image/jpeg", "application/vnd.jupyter.widget-view+json")
 KEPT = ("text/plain", "text/html", "text/markdown", "text/latex")
+# What a kernel says of itself, and the highlighter of the book asks for.
+LANGUAGE = {"name": "python", "pygments_lexer": "ipython3"}
 IGNORED_BY_NBVAL = "nbval-ignore-output"
 
 BLANK_POINTS = re.compile(r"contains=\.\.\.")
@@ -56,7 +58,7 @@ def read_source(path: Path) -> NotebookNode:
 def source_text(path: Path) -> str:
     """Return a source the way JupyterLab would save it, so that saving there changes nothing."""
     notebook = read_source(path)
-    notebook.metadata["language_info"] = {"name": "python", "pygments_lexer": "ipython3"}
+    notebook.metadata["language_info"] = dict(LANGUAGE)
     settings = load_jupytext_configuration_file(str(NOTEBOOKS / "jupytext.toml"))
     return str(jupytext.writes(notebook, fmt="md:myst", config=settings))
 

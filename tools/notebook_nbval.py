@@ -54,7 +54,7 @@ def kept(path: Path, lesson: NotebookNode, folder: Path = SHOWN) -> NotebookNode
     cells = code_cells(lesson)
     if [cell.source for cell in seen] != [cell.source for cell in cells]:
         return None
-    lesson.metadata["language_info"] = {"name": "python", "pygments_lexer": "ipython3"}
+    lesson.metadata["language_info"] = dict(files.LANGUAGE)
     for cell, executed in zip(cells, seen, strict=True):
         cell.outputs, cell.execution_count = executed.outputs, executed.execution_count
     return lesson

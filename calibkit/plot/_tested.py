@@ -211,7 +211,7 @@ def _add_histogram(ax: Axes, verdict: "ViewVerdict") -> None:
     side.set_label("predictions")
     top = ax.get_ylim()[1]
     count, edges = np.histogram(verdict.prob, bins=_COLUMNS, range=(0, top))
-    look.boxes(  # one artist draws thirty bars in the time of two
+    look.boxes(
         side,
         (np.zeros(_COLUMNS), count),
         (edges[:-1], edges[1:]),
