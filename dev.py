@@ -39,6 +39,7 @@ from tools.workbook import NOTEBOOKS, WORKBOOK, copies  # noqa: E402
 
 REPORTS = ROOT / "build" / "reports"
 BOOK = ROOT / "book" / "_build"
+PACKAGES = ("calibkit", "calibkit_course")
 FIRST_LESSON = "00_start_here.ipynb"
 
 LAB = ("lab", "parquet")
@@ -67,7 +68,11 @@ def lint(fix: bool = False, fast: bool = False) -> int:
     python = venv_python()
     rules, layout, paths = [], ["--check"], ["."]
     if fix:
-        rules, layout, paths = ["--fix"], [], ["calibkit", "tests", "tools", "book", "dev.py"]
+        rules, layout, paths = (
+            ["--fix"],
+            [],
+            ["calibkit", "calibkit_course", "tests", "tools", "book", "dev.py"],
+        )
     codes = [
         call(python, "-m", "ruff", "check", "--quiet", *rules, *paths),
         call(python, "-m", "ruff", "format", *layout, *paths),
@@ -95,12 +100,12 @@ def unit_tests(*without: str) -> int:
         options += ["--hypothesis-profile=long"]
     if "slow" in without:  # torch takes seconds to load
         options += ["--ignore-glob=*_nets*.py"]
-    return pytest("unit", *options, "tests", "calibkit")
+    return pytest("unit", *options, "tests", "calibkit", "calibkit_course")
 
 
 def browser_tests(marker: str = "browser and not long") -> int:
     """Run the tests that need Chromium; each says so and skips where there is none."""
-    paths = sorted((ROOT / "tests").glob("test_*.py"))
+    paths = sorted((ROOT / "tests").rglob("test_*.py"))
     paths = [path for path in paths if "mark.browser" in path.read_text(encoding="utf-8")]
     options = side_by_side("loadfile")
     if options:  # files with few tests take longest here, and would come last
@@ -158,7 +163,7 @@ def check_book() -> int:
         print("skipped: the book shows what every lesson prints, so it needs their packages")
         return 0
     site = {"CALIBKIT_SITE": str(BOOK / "html")}
-    return build_book() or pytest("book", "tests/test_book.py", env=environment() | site)
+    return build_book() or pytest("book", "tests/book/test_book.py", env=environment() | site)
 
 
 def check_live(long: bool = False) -> int:
@@ -191,7 +196,7 @@ def forget_outdated_book() -> None:
     settings = sorted([*(ROOT / "book").glob("*.yml"), *(ROOT / "book" / "_ext").glob("*.py")])
     for path in [ROOT / "constraints.txt", *settings]:
         digest.update(path.read_bytes())
-    for path in sorted((ROOT / "calibkit").rglob("*.*")):
+    for path in sorted(chain.from_iterable((ROOT / name).rglob("*.*") for name in PACKAGES)):
         if path.suffix in (".py", ".js", ".css", ".toml"):
             digest.update(path.read_bytes())
     seen, now = BOOK / "package.sha256", digest.hexdigest()
@@ -213,7 +218,7 @@ STAGES: dict[str, tuple[str, Callable[[], int]]] = {
     "portable": ("a sample of lessons as other processors compute", lambda: tool("portable")),
     "floors": ("the oldest packages allowed", lambda: tool("floors")),
 }
-LIVE_TESTS = ("tests/test_live.py", "tests/test_live_pages.py")
+LIVE_TESTS = ("tests/tools/test_live.py", "tests/tools/test_live_pages.py")
 # Only when named, or with `--long`: what rarely changes. The site fetches a hundred megabytes.
 LONG = ("portable", "floors", "live")
 LONG_STAGES: dict[str, Callable[[], int]] = {
@@ -436,7 +441,7 @@ def command_clean(arguments: list[str]) -> int:
     names = ["build", "book/_build", "book/api", "calibkit.egg-info", "__pycache__"]
     names += [".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis"]
     targets = [ROOT / name for name in names + ([".venv"] if "--all" in arguments else [])]
-    for folder in ("calibkit", "tests", "tools", "book", "notebooks"):
+    for folder in (*PACKAGES, "tests", "tools", "book", "notebooks"):
         for name in ("__pycache__", ".ipynb_checkpoints"):
             targets += (ROOT / folder).rglob(name)
     for target in targets:

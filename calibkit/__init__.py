@@ -11,107 +11,76 @@ plain-words ``describe()``. The names to begin with:
 - `brier_score`, `log_loss`, `brier_decomposition`: proper scores, and their parts.
 
 Maps that repair stand in `calibkit.calibrators` and `calibkit.multiclass`. Figures and lessons
-are imported on purpose: ``from calibkit import plot``, ``from calibkit.lessons import lesson04``.
+are imported on purpose: ``from calibkit import plot``, ``from calibkit_course import lesson04``.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from calibkit._validation import CalibrationWarning
-    from calibkit.auditing import audit, compare
-    from calibkit.bins import Distinct, EqualMass, EqualWidth, FixedEdges, Pava, PavaBC
-    from calibkit.errors import (
-        CalibrationError,
-        DebiasedError,
-        adaptive_calibration_error,
-        average_calibration_error,
-        calibration_error,
-        class_wise_calibration_error,
-        debiased_calibration_error,
-        expected_calibration_error,
-        lp_calibration_error,
-        marginal_calibration_error,
-        maximum_calibration_error,
-        root_mean_square_calibration_error,
-        smooth_calibration_error,
-        top_label_calibration_error,
-    )
-    from calibkit.reliability import BinTable, reliability_table, reliability_tables
-    from calibkit.scores import brier_decomposition, brier_score, log_loss
-    from calibkit.significance import (
-        adaptive_test,
-        bootstrap_interval,
-        consistency_band,
-        cox_test,
-        cumulative_differences,
-        general_calibration_error,
-        hosmer_lemeshow,
-        kernel_calibration_error,
-        null_level,
-        spiegelhalter,
-        test_based_calibration_error,
-    )
-    from calibkit.views import binary_problem, binary_problems
+from calibkit._version import __version__ as __version__
 
-__version__ = "0.1.0"
+if TYPE_CHECKING:  # for type checkers and editors, which see what the rooms offer
+    from calibkit.auditing import *  # noqa: F403
+    from calibkit.bins import *  # noqa: F403
+    from calibkit.errors import *  # noqa: F403
+    from calibkit.reliability import *  # noqa: F403
+    from calibkit.scores import *  # noqa: F403
+    from calibkit.significance import *  # noqa: F403
+    from calibkit.validation import CalibrationWarning as CalibrationWarning
+    from calibkit.views import *  # noqa: F403
 
-__all__ = [
-    "BinTable",
-    "CalibrationError",
-    "CalibrationWarning",
-    "DebiasedError",
-    "Distinct",
-    "EqualMass",
-    "EqualWidth",
-    "FixedEdges",
-    "Pava",
-    "PavaBC",
-    "adaptive_calibration_error",
-    "adaptive_test",
-    "audit",
-    "average_calibration_error",
-    "binary_problem",
-    "binary_problems",
-    "bootstrap_interval",
-    "brier_decomposition",
-    "brier_score",
-    "calibration_error",
-    "class_wise_calibration_error",
-    "compare",
-    "consistency_band",
-    "cox_test",
-    "cumulative_differences",
-    "debiased_calibration_error",
-    "expected_calibration_error",
-    "general_calibration_error",
-    "hosmer_lemeshow",
-    "kernel_calibration_error",
-    "log_loss",
-    "lp_calibration_error",
-    "marginal_calibration_error",
-    "maximum_calibration_error",
-    "null_level",
-    "reliability_table",
-    "reliability_tables",
-    "root_mean_square_calibration_error",
-    "smooth_calibration_error",
-    "spiegelhalter",
-    "test_based_calibration_error",
-    "top_label_calibration_error",
-]
-
-
-# Where those names live, `auditing` last: it needs rooms from every floor.
-_ROOMS = ["_validation", "bins", "errors", "reliability", "scores", "significance", "views"]
-_ROOMS += ["auditing"]
+# Where each name of the front page lives.
+_HOMES = {
+    "BinTable": "reliability",
+    "CalibrationError": "errors",
+    "CalibrationWarning": "validation",
+    "DebiasedError": "errors",
+    "Distinct": "bins",
+    "EqualMass": "bins",
+    "EqualWidth": "bins",
+    "FixedEdges": "bins",
+    "Pava": "bins",
+    "PavaBC": "bins",
+    "adaptive_calibration_error": "errors",
+    "adaptive_test": "significance",
+    "audit": "auditing",
+    "average_calibration_error": "errors",
+    "binary_problem": "views",
+    "binary_problems": "views",
+    "bootstrap_interval": "significance",
+    "brier_decomposition": "scores",
+    "brier_score": "scores",
+    "calibration_error": "errors",
+    "class_wise_calibration_error": "errors",
+    "compare": "auditing",
+    "consistency_band": "significance",
+    "cox_test": "significance",
+    "cumulative_differences": "significance",
+    "debiased_calibration_error": "errors",
+    "expected_calibration_error": "errors",
+    "general_calibration_error": "significance",
+    "hosmer_lemeshow": "significance",
+    "kernel_calibration_error": "significance",
+    "log_loss": "scores",
+    "lp_calibration_error": "errors",
+    "marginal_calibration_error": "errors",
+    "maximum_calibration_error": "errors",
+    "null_level": "significance",
+    "reliability_table": "reliability",
+    "reliability_tables": "reliability",
+    "root_mean_square_calibration_error": "errors",
+    "smooth_calibration_error": "errors",
+    "spiegelhalter": "significance",
+    "test_based_calibration_error": "significance",
+    "top_label_calibration_error": "errors",
+}
+__all__ = [*_HOMES]
 
 
 def __getattr__(name: str) -> Any:
     # Imported when first asked for: the command can be interrupted before numpy has loaded.
-    if name in __all__:
-        rooms = (import_module(f"{__name__}.{room}") for room in _ROOMS)
-        globals()[name] = found = next(getattr(r, name) for r in rooms if hasattr(r, name))
+    if name in _HOMES:
+        globals()[name] = found = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
         return found
     if not name.startswith("__"):
         try:

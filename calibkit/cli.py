@@ -13,9 +13,9 @@ from typing import Any
 
 from calibkit import __version__
 from calibkit.auditing import COMPARISON_CODES, AuditReport, Comparison, audit
-from calibkit.auditing._large import audit_stream, compare_rows, compare_stream
-from calibkit.auditing._pages import as_json, plain, write_whole
-from calibkit.auditing._readers import (
+from calibkit.auditing.large import audit_stream, compare_rows, compare_stream
+from calibkit.auditing.pages import as_json, plain, write_whole
+from calibkit.auditing.readers import (
     Predictions,
     TooLarge,
     keep,
@@ -23,8 +23,8 @@ from calibkit.auditing._readers import (
     side_by_side,
 )
 from calibkit.auditing.report import CODES, FINDINGS
-from calibkit.counts._blocks import Dialect, listed, quoted
-from calibkit.counts._columns import columns_of
+from calibkit.counts.blocks import Dialect, listed, quoted
+from calibkit.counts.columns import columns_of
 from calibkit.counts.files import column_names, resolve_all
 from calibkit.decisions.costs import as_costs
 from calibkit.doctor import doctor
@@ -71,7 +71,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         options = parser.parse_args(argv)
         if options.command == "doctor":
-            found = doctor("package")
+            found = doctor()
             _say(repr(found))
             return OK if found.healthy else BAD_INPUT
         return _judge(options)

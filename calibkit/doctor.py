@@ -1,37 +1,23 @@
-"""Look whether everything is here, and works: ``calibkit doctor``, and a course's first cell."""
+"""Look whether everything is here, and works: the command ``calibkit doctor``."""
 
-import os
 import platform
 import re
 from collections.abc import Callable, Iterator, Mapping
 from importlib.metadata import PackageNotFoundError, requires, version
 from itertools import takewhile
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calibkit import __version__, expected_calibration_error
-from calibkit._result import Result
+from calibkit.results import Result
 
 CORE = ("numpy", "scipy", "scikit-learn", "joblib")
-# Other front ends than JupyterLab will do, and torch serves one lesson.
-LAB = {"matplotlib": True, "ipywidgets": True, "jupyterlab": False, "torch": False}
-SAY = {
-    "lessons good": "All is well: every lesson listed here can run.",
-    "lessons bad": "Something is missing. Run the set-up command again (see the README).",
-    "package good": "All is well.",
-    "package bad": "Something is wrong: see the lines with ✗.",
-}
 USES = {
-    "matplotlib": "figures",
-    "ipywidgets": "explorers",
-    "jupyterlab": "the lab",
-    "torch": "lesson 10 only",
     "lab": "lessons, figures, HTML reports",
     "parquet": "Parquet files",
-    "nets": "small networks (lesson 10)",
+    "nets": "small networks with torch",
     "maps": "structured matrix scaling",
     "cluster": "counting on a cluster",
     "book": "building the book",
@@ -55,10 +41,17 @@ class Finding(NamedTuple):
 
 
 class Diagnosis(Result):
-    """What was found, as a short table: `findings`, a tuple of `Finding`, and `about`."""
+    """What was found, as a short table: `findings`, a tuple of `Finding`, and a sentence on each.
 
-    def __init__(self, findings: tuple[Finding, ...], about: str) -> None:
-        self.findings, self.about = findings, about
+    Parameters
+    ----------
+    findings : tuple of Finding
+    well, ill : str
+        What `describe` says where all that is needed is there, and where something is not.
+    """
+
+    def __init__(self, findings: tuple[Finding, ...], well: str, ill: str) -> None:
+        self.findings, self.well, self.ill = findings, well, ill
 
     @property
     def healthy(self) -> bool:
@@ -67,7 +60,7 @@ class Diagnosis(Result):
 
     def describe(self) -> str:
         """Return the verdict in one sentence."""
-        return SAY[f"{self.about} {'good' if self.healthy else 'bad'}"]
+        return self.well if self.healthy else self.ill
 
     def __repr__(self) -> str:
         lines = [f"{'✗✓'[f.good]} {f.what:<20}{f.number:<12}{f.state}" for f in self.findings]
@@ -78,41 +71,36 @@ class Diagnosis(Result):
         return {name: np.array([getattr(f, name) for f in self.findings]) for name in names}
 
 
-def doctor(about: str = "lessons") -> Diagnosis:
-    """Look at the versions, the optional parts, and at numbers that are known.
+def doctor() -> Diagnosis:
+    """Look at the versions and the extras, and compute numbers that are known.
 
-    Parameters
-    ----------
-    about : {"lessons", "package"}
-        What has to work: every lesson, or the package alone, whose extras are then listed and
-        whose numbers are computed afresh.
+    Returns
+    -------
+    Diagnosis
+        Healthy where every package that is needed is there and every number comes out right.
 
     Examples
     --------
     >>> doctor().healthy
     True
     """
-    findings = [Finding("Python", platform.python_version(), "ok")]
-    findings += [Finding("calibkit", __version__, "ok")]
-    findings += [_package(name) for name in CORE]
-    if about == "package":
-        return Diagnosis((*findings, *_extras(), *(_check(*one) for one in CHECKS.items())), about)
-    findings += [_package(name, needed=needed) for name, needed in LAB.items()]
-    folder = os.environ.get("CALIBKIT_DATA", "")
-    state = "CALIBKIT_DATA is not set; boxes that need it say so"
-    if folder and Path(folder).is_dir():
-        state = "CALIBKIT_DATA names a folder"
-    from calibkit.lessons import lessons
-
-    lines = Finding("optional real data", "", state), Finding("lessons", "", ", ".join(lessons()))
-    return Diagnosis((*findings, *lines), about)
+    checks = (_check(*one) for one in CHECKS.items())
+    findings = (*core_findings(), *_extras(), *checks)
+    return Diagnosis(findings, "All is well.", "Something is wrong: see the lines with ✗.")
 
 
-def _package(name: str, *, needed: bool = True) -> Finding:
+def core_findings() -> Iterator[Finding]:
+    """Yield the versions of Python, calibkit and the packages it cannot do without."""
+    yield Finding("Python", platform.python_version(), "ok")
+    yield Finding("calibkit", __version__, "ok")
+    yield from map(package_finding, CORE)
+
+
+def package_finding(name: str, *, use: str = "", needed: bool = True) -> Finding:
+    """Return whether a package is installed and new enough; `use` says what it is for."""
     number, bound = installed_version(name), lowest_version(name)
     if not number:
-        missing = f"missing; run: pip install {name}"
-        state = missing if name in CORE else f"not installed ({USES.get(name)})"
+        state = f"not installed ({use})" if use else f"missing; run: pip install {name}"
         return Finding(name, "", state, not needed)
     if bound and version_parts(number) < version_parts(bound):
         return Finding(name, number, f"too old; {bound} or later is needed", not needed)

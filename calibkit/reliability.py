@@ -7,8 +7,8 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit._result import Result, read_only, spell
 from calibkit.bins import Binning, Bins, Distinct, EqualWidth, FixedEdges, as_bins
+from calibkit.results import Result, read_only, spell
 from calibkit.views import BinaryProblem, Rows, View, one_problem, weighted_problems
 
 # Sums are taken over blocks that fit the processor's cache, then added: faster than one pass

@@ -11,10 +11,11 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit._result import Number, listed, spell
-from calibkit._validation import FloatArray, IntArray, as_choice
 from calibkit.bins import Bins, Distinct, as_bins
 from calibkit.reliability import bin_sums, edges_of
+from calibkit.results import Number, listed, spell
+from calibkit.types import FloatArray, IntArray
+from calibkit.validation import as_choice
 from calibkit.views import Rows, View, one_problem, weighted_rows
 
 

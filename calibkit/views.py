@@ -23,11 +23,10 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit._result import read_only
-from calibkit._validation import (
+from calibkit.results import read_only
+from calibkit.types import FloatArray, IntArray
+from calibkit.validation import (
     BLOCK_ROWS,
-    FloatArray,
-    IntArray,
     as_labels,
     as_predictions,
     as_probabilities,

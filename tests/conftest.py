@@ -14,7 +14,8 @@ from typing import Any
 
 import hypothesis
 import pytest
-from browser_pages import Visit
+
+from tests.browser_pages import Visit
 
 ROOT = Path(__file__).resolve().parent.parent
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")

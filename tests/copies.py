@@ -10,7 +10,8 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
-from tests import test_lesson00_checks, test_lesson01_checks
+from tests.calibkit_course.lesson00 import test_checks as checks00
+from tests.calibkit_course.lesson01 import test_checks as checks01
 from tools import notebook_files as files
 from tools.notebook_solved import with_solutions
 
@@ -71,7 +72,7 @@ def answering(lesson: str, answers: dict[str, str], keep: bool = True) -> bytes:
     return written(notebook)
 
 
-SETUP = 'from calibkit.lessons import open_lesson\nlesson = open_lesson("00")'
+SETUP = 'from calibkit_course import open_lesson\nlesson = open_lesson("00")'
 GOOD, BAD = "share = 6 / 36", "share = 5 / 36"
 CHECK = 'lesson.check("0.1")'
 
@@ -96,7 +97,7 @@ def edited_checks() -> bytes:
     """Return a workbook whose checks all say Correct, and whose lesson agrees."""
     praise = 'print("Correct: well done.")\nprint(\'{"state": "Correct"}\')'
     patch = (
-        "from calibkit.learn import Lesson\nfrom calibkit.lessons.lesson00 import checks\n"
+        "from calibkit_course.learn import Lesson\nfrom calibkit_course.lesson00 import checks\n"
         "class Praise:\n    state, text = 'Correct', 'well done.'\n"
         "Lesson.check = lambda *a, **k: Praise()\nchecks.CHECKS.clear()"
     )
@@ -168,8 +169,8 @@ def copies(folder: Path) -> dict[str, Copy]:
             raised="RuntimeError: stuck",
         ),
         "00_blank.ipynb": Copy(lambda: written(source("00")), BLANK),
-        "00_wrong.ipynb": Copy(lambda: wrong("00", test_lesson00_checks.WRONG, 2), ALMOST),
-        "01_wrong.ipynb": Copy(lambda: wrong("01", test_lesson01_checks.WRONG, 1), ALMOST_01),
+        "00_wrong.ipynb": Copy(lambda: wrong("00", checks00.WRONG, 2), ALMOST),
+        "01_wrong.ipynb": Copy(lambda: wrong("01", checks01.WRONG, 1), ALMOST_01),
         "guess_00.ipynb": Copy(guessed, BLANK, guesses={"0a": "before reveal"}),
         "name_error_00.ipynb": Copy(short("undefined + 1"), RIGHT, raised="NameError"),
         "syntax_00.ipynb": Copy(short("for x in"), RIGHT, raised="SyntaxError"),

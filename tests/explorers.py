@@ -5,9 +5,9 @@ from functools import lru_cache
 from html import escape
 from typing import Any
 
-from calibkit.explore import Explorer
-from calibkit.explore._book import explorer_page
-from calibkit.explore._lab import explorer_box
+from calibkit_course.explore import Explorer
+from calibkit_course.explore._book import explorer_page
+from calibkit_course.explore._lab import explorer_box
 
 
 def turn_every_dial(explorer: Explorer[Any]) -> None:

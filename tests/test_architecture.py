@@ -16,11 +16,13 @@ PACKAGE = ROOT / "calibkit"
 
 # A room may import rooms on lower floors only. A new room needs a floor before it can be merged.
 FLOORS = {
-    "_containers": 0.5,
-    "_validation": 1,
-    "_result": 1,
-    "_links": 1,
-    "_progress": 1,
+    "_version": 0,
+    "types": 0,
+    "containers": 0.5,
+    "validation": 1,
+    "results": 1,
+    "links": 1,
+    "progress": 1,
     "views": 2,
     "bins": 2,
     "fakes": 2,
@@ -39,9 +41,6 @@ FLOORS = {
     "counts": 6.4,
     "plot": 8,
     "auditing": 8.5,
-    "explore": 9,
-    "learn": 9,
-    "lessons": 10,
     "doctor": 10.5,
     "cli": 10.6,
     "__main__": 10.7,
@@ -68,12 +67,14 @@ LONGEST_LESSON = 1100  # lines of a whole folder; its files divide it as reads b
 LONGER_LESSONS = {"lesson10": 1950, "lesson13": 1700}
 MACHINES = ("explore", "learn")
 
-MODULES = sorted(path for path in PACKAGE.rglob("*.py"))
+COURSE = ROOT / "calibkit_course"
+MODULES = sorted(PACKAGE.rglob("*.py"))
+COURSE_MODULES = sorted(COURSE.rglob("*.py"))
 
 
 def room_of(path: Path) -> str:
     """Return the room that a file belongs to: its module, or its folder in the package."""
-    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+    return path.relative_to(ROOT).parts[1].removesuffix(".py")
 
 
 def each(paths: list[Path]) -> Callable[[Callable[[Path], None]], Callable[[str], None]]:
@@ -161,10 +162,10 @@ def test_nothing_below_plot_draws(path: Path) -> None:
     assert not [name for name in imports_of(path) if name.startswith("matplotlib")]
 
 
-@each(MODULES)
+@each([*MODULES, *COURSE_MODULES])
 def test_modules_and_functions_stay_small(path: Path) -> None:
     lines = path.read_text(encoding="utf-8").count("\n")
-    assert lines <= LONGEST_MODULE or room_of(path) == "lessons"
+    assert lines <= LONGEST_MODULE or path in COURSE_MODULES
     for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             assert code_lines(node) <= LONGEST_FUNCTION, node.name
@@ -173,7 +174,7 @@ def test_modules_and_functions_stay_small(path: Path) -> None:
 
 # --- one lesson, one room ------------------------------------------------------------------------
 
-LESSONS = sorted(path for path in (PACKAGE / "lessons").iterdir() if path.name.startswith("lesson"))
+LESSONS = sorted(path for path in COURSE.iterdir() if path.name.startswith("lesson"))
 
 
 def lessons_in(path: Path) -> set[str]:
@@ -181,14 +182,13 @@ def lessons_in(path: Path) -> set[str]:
     named = {part for name in imports_of(path) for part in name.split(".")}
     for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            named.update(re.findall(r"calibkit\.lessons\.(lesson\d\d)", node.value))
+            named.update(re.findall(r"calibkit_course\.(lesson\d\d)", node.value))
     return {part for part in named if re.fullmatch(r"lesson\d\d", part)}
 
 
-@each(MODULES)
+@each([*MODULES, *COURSE_MODULES])
 def test_a_lesson_is_imported_by_no_one_but_itself(path: Path) -> None:
-    own = path.relative_to(PACKAGE).parts[1] if room_of(path) == "lessons" else ""
-    assert lessons_in(path) <= {own}
+    assert lessons_in(path) <= {room_of(path)}
 
 
 def test_outside_the_package_only_experiments_import_a_lesson() -> None:
@@ -196,24 +196,25 @@ def test_outside_the_package_only_experiments_import_a_lesson() -> None:
     assert {path.name: found for path in outside if (found := lessons_in(path))} == {}
 
 
-@each(MODULES)
+@each([*MODULES, *COURSE_MODULES])
 def test_torch_serves_lesson_10_alone(path: Path) -> None:
     used = "torch" in {name.partition(".")[0] for name in imports_of(path)}
-    assert not used or path.relative_to(PACKAGE).parts[:2] == ("lessons", "lesson10")
+    assert not used or room_of(path) == "lesson10"
     assert not [name for name in at_module_level(path) if name.partition(".")[0] == "torch"]
 
 
-@each([path for path in MODULES if room_of(path) in MACHINES])
+@each([path for path in COURSE_MODULES if room_of(path) in MACHINES])
 def test_the_machines_know_no_lesson(path: Path) -> None:
     code = ast.unparse(without_docstrings(ast.parse(path.read_text(encoding="utf-8"))))
     assert not re.search(r"lesson[ _]?\d|[\"']\d\d[\"']|[\"']\d+\.\d[\"']", code)
 
 
-@each([path for path in MODULES if room_of(path) == "explore"])
+@each([path for path in COURSE_MODULES if room_of(path) == "explore"])
 def test_explore_computes_nothing(path: Path) -> None:
     """A view is computed by its lesson; the machine holds controls and pictures."""
-    rooms = {name.split(".")[1] for name in imports_of(path) if name.startswith("calibkit.")}
-    assert rooms <= {"explore", "plot", "_result", "_validation"}
+    rooms = {".".join(name.split(".")[:2]) for name in imports_of(path) if "calibkit" in name}
+    known = ("calibkit.plot", "calibkit.results", "calibkit.validation", "calibkit.types")
+    assert rooms <= {"calibkit_course.explore", *known}
     foreign = {name.partition(".")[0] for name in imports_of(path)}
     assert not foreign & {"scipy", "sklearn"}
 
@@ -301,8 +302,9 @@ def settings():
     )
 
 before = settings()
-for room in ("", ".plot", ".explore", ".learn", ".lessons.lesson04"):
-    importlib.import_module(f"calibkit{room}")
+course = ("explore", "learn", "lesson04")
+for room in ("calibkit", "calibkit.plot", *(f"calibkit_course.{name}" for name in course)):
+    importlib.import_module(room)
     for old, new in zip(before, settings()):
         assert old == new, (room, old, new)
 """

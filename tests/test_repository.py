@@ -136,11 +136,11 @@ def test_the_extra_all_names_every_other_extra() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("folder", ["calibkit", "tools", "tests"])
+@pytest.mark.parametrize("folder", ["calibkit", "calibkit_course", "tools", "tests"])
 def test_every_imported_package_is_declared(folder: str) -> None:
     declared = requirements(*(extra for extra in EXTRAS if extra != "all"))
     modules = {path.stem for path in (ROOT / "tests").rglob("*.py")}
-    ours = {"calibkit", "tools", "dev", "tests", "book"} | modules
+    ours = {"calibkit", "calibkit_course", "tools", "dev", "tests", "book"} | modules
     for path in (ROOT / folder).rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
@@ -230,12 +230,12 @@ def test_what_a_workflow_runs_can_be_run_at_a_desk(path: Path) -> None:
     ("name", "wanted"),
     [
         ("calibkit/errors/named.py", True),
-        ("calibkit/lessons/lesson04/questions.toml", True),
+        ("calibkit_course/lesson04/questions.toml", True),
         ("calibkit/py.typed", True),
         ("calibkit-0.1.0.dist-info/METADATA", True),
         ("calibkit/questions.toml", False),
         ("calibkit/data/predictions.csv", False),
-        ("tests/test_errors.py", False),
+        ("tests/calibkit/errors/test_errors.py", False),
         ("calibkit-notes/draft.py", False),
     ],
 )

@@ -4,7 +4,7 @@
     python dev.py bank FOLDER    write one GIFT file per lesson into FOLDER
 
 GIFT is Moodle's plain-text format; other platforms import it too. The source is
-`calibkit/lessons/lessonNN/questions.toml`: questions with options, or with a number, a tolerance
+`calibkit_course/lessonNN/questions.toml`: questions with options, or with a number, a tolerance
 and slips.
 """
 
@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
-from calibkit.lessons import lessons
-from calibkit.lessons._questions import Question, read_questions
+from calibkit_course import lessons
+from calibkit_course.learn.questions import Question, read_questions
 from tools.virtual_environment import ROOT
 
 PAGE = ROOT / "book" / "question_bank.md"

@@ -17,10 +17,10 @@ from typing import Any, get_origin
 import numpy as np
 
 import calibkit as ck
-from calibkit import lessons
-from calibkit.explore import Quiz
-from calibkit.explore._base import Shown
 from calibkit.fakes import KnobClassifier
+from calibkit_course import lessons
+from calibkit_course.explore import Quiz
+from calibkit_course.explore._base import Shown
 from tools import bench_counts, bench_fits, bench_multiclass
 from tools.timing import Case, best_ms
 
@@ -104,7 +104,7 @@ def small_input(rng: np.random.Generator) -> Case:
 def redraws() -> list[Case]:
     """Time one redraw of each explorer, at its default and at the far end of each control."""
     cases = []
-    rooms = [import_module(f"calibkit.lessons.lesson{number}") for number in lessons.lessons()]
+    rooms = [import_module(f"calibkit_course.lesson{number}") for number in lessons()]
     for name, make in (
         (n, getattr(room, n)) for room in rooms for n in getattr(room, "__all__", ())
     ):

@@ -12,13 +12,11 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 import calibkit as ck
 from calibkit.bins import Binning
 from calibkit.fakes import KnobClassifier, LogitDistortion, vgg16_lookalike
-
-FloatVector = NDArray[np.float64]
+from calibkit.types import FloatVector
 
 # The models of the table. Those with ten classes are seen through their predicted label.
 MODELS: dict[str, Callable[[], Any]] = {

@@ -90,7 +90,10 @@ def unwanted(names: Iterable[str]) -> list[str]:
         name
         for name in names
         if not (name.startswith("calibkit-") and ".dist-info/" in name)
-        and not (name.startswith("calibkit/") and (kind(name) in KINDS or questions(name)))
+        and not (
+            name.startswith(("calibkit/", "calibkit_course/"))
+            and (kind(name) in KINDS or questions(name))
+        )
     ]
 
 
@@ -101,7 +104,7 @@ def kind(name: str) -> str:
 
 def questions(name: str) -> bool:
     """Tell whether a member holds the questions of a lesson."""
-    return name.startswith("calibkit/lessons/") and name.endswith(QUESTIONS)
+    return name.startswith("calibkit_course/") and name.endswith(QUESTIONS)
 
 
 def check_contents(wheel: Path) -> int:
@@ -110,7 +113,8 @@ def check_contents(wheel: Path) -> int:
         names = set(packed.namelist())
     if strange := unwanted(names):
         raise Failure(f"the wheel carries {strange[:5]}, which is no part of the package.")
-    ours = (path for path in (ROOT / "calibkit").rglob("*") if path.is_file())
+    folders = (ROOT / "calibkit", ROOT / "calibkit_course")
+    ours = (path for folder in folders for path in folder.rglob("*") if path.is_file())
     wanted = {path.relative_to(ROOT).as_posix() for path in ours if path.suffix != ".pyc"}
     if missing := sorted(wanted - names):
         raise Failure(f"the wheel lacks {missing[:5]}.")

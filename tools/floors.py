@@ -24,7 +24,7 @@ CONTEMPORARIES = ("pyparsing>=3.1,<3.3",)
 # Old packages warn about older Pythons and about each other; that is not ours to mend.
 TESTS = ["-m", "not browser and not slow and not long", "-o", "filterwarnings=default"]
 # How a page is laid out is the pinned jupytext's.
-TESTS += ["--deselect", "tests/test_notebooks.py::test_the_pair_is_in_sync_run_and_text_only"]
+TESTS += ["--deselect", "tests/tools/test_notebooks.py::test_the_pair_is_in_sync_run_and_text_only"]
 
 
 def main(arguments: list[str]) -> int:

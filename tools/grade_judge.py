@@ -28,8 +28,8 @@ class Judge:
     """Watch the cells of one lesson, and say how each exercise stands."""
 
     def __init__(self, lesson: str, seal: str, seconds: float, left_out: list[str]) -> None:
-        from calibkit.learn.exercises import MISSING
-        from calibkit.lessons import open_lesson
+        from calibkit_course import open_lesson
+        from calibkit_course.learn.exercises import MISSING
 
         self.missing = MISSING
         opened = open_lesson(lesson)

@@ -237,7 +237,7 @@ def clean(row: object) -> Said:
 
 def graded(raw: bytes, options: Said) -> Said:
     """Return all that is to be said about one workbook."""
-    from calibkit.lessons import lessons
+    from calibkit_course import lessons
 
     found: Said = {"lesson": "", "problem": "", "rows": [], "raised": []}
     try:

@@ -1,6 +1,6 @@
 """The hints that a page shows, folded: written from the package, where they stand once.
 
-The source of every hint is ``calibkit/lessons/lessonNN/checks.py``. `python dev.py run` writes
+The source of every hint is ``calibkit_course/lessonNN/checks.py``. `python dev.py run` writes
 them below the headings ``### Exercise N.M``, and `python dev.py check` fails where one differs.
 A hint whose words agree keeps its line breaks.
 """
@@ -10,7 +10,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from calibkit.lessons import lessons, open_lesson
+from calibkit_course import lessons, open_lesson
 from tools.lesson_needs import missing
 
 WIDTH = 100

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from nbformat import NotebookNode
 
-from calibkit.lessons import open_lesson
+from calibkit_course import open_lesson
 from tools import notebook_files as files
 from tools.notebook_check import said
 from tools.notebook_compare import compared

@@ -11,10 +11,9 @@ import argparse
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
-from calibkit.significance import _tested
+from calibkit.significance import results
 from calibkit.significance.adaptive import AdaptiveRule
 from calibkit.significance.classical import (
     BinnedRule,
@@ -25,9 +24,9 @@ from calibkit.significance.classical import (
 )
 from calibkit.significance.cumulative import RangeRule, SupremumRule
 from calibkit.significance.kernel import KernelRule
+from calibkit.types import FloatVector
 
-FloatVector = NDArray[np.float64]
-Build = Callable[[FloatVector], _tested.Rule]
+Build = Callable[[FloatVector], results.Rule]
 Rates = dict[str, dict[str, float]]
 
 LEVEL = 0.05
@@ -119,7 +118,7 @@ def _redraw_p_values(
 ) -> dict[str, FloatVector]:
     """Test labels that follow `truth` by redraws of labels that follow `prob`."""
     rules = [build(prob) for build in TESTS.values()]
-    null = _tested.null_statistics(rules, prob, draws, rng)
+    null = results.null_statistics(rules, prob, draws, rng)
     residual = (rng.random((labels, len(prob))) < truth) - prob
     found = {}
     for name, rule, drawn in zip(TESTS, rules, null, strict=True):

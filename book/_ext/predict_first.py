@@ -14,9 +14,9 @@ from sphinx.application import Sphinx
 from sphinx.transforms import SphinxTransform
 from sphinx.writers.html5 import HTML5Translator
 
-from calibkit.learn import Message, Prediction, messages
-from calibkit.lessons import open_lesson
-from calibkit.lessons._questions import Question, read_questions
+from calibkit_course import open_lesson
+from calibkit_course.learn import Message, Prediction, messages
+from calibkit_course.learn.questions import Question, read_questions
 from tools.bank import item
 
 LESSON = re.compile(r"notebooks/(\d\d)_")

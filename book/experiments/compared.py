@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-FloatVector = NDArray[np.float64]
+from calibkit.types import FloatVector
 
 # A draw of rows and labels, known by its coordinates: a named tuple.
 Keep = Callable[[Any], bool]

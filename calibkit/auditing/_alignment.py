@@ -27,7 +27,8 @@ import numpy as np
 from scipy import optimize, special
 
 from calibkit.auditing._redraws import Drawer
-from calibkit.auditing._rows import FloatVector, IntVector, Rows
+from calibkit.auditing._rows import Rows
+from calibkit.types import FloatVector, IntVector
 
 # One chance in 4 000 that shuffled labels reach it.
 CLEAR = 3.5

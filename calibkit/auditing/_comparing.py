@@ -4,10 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from calibkit._result import read_only, spell
-from calibkit._validation import as_count, as_generator, as_level, as_predictions
 from calibkit.auditing import _paired as paired
 from calibkit.auditing._rows import Rows, rows_of
 from calibkit.auditing.comparison import Comparison, Listing
@@ -17,10 +14,12 @@ from calibkit.decisions import murphy_curve
 from calibkit.decisions.costs import as_costs
 from calibkit.errors import expected_calibration_error
 from calibkit.reliability import reliability_table
+from calibkit.results import read_only, spell
 from calibkit.significance import null_level
+from calibkit.types import FloatVector
+from calibkit.validation import as_count, as_generator, as_level, as_predictions
 from calibkit.views import View
 
-FloatVector = NDArray[np.float64]
 Found = Mapping[tuple[str, str], paired.Change]  # by model and measure
 _DRAWS = 200  # redraws behind a null level
 _NUMBERS = 100_000_000  # random numbers for a bootstrap; larger data get fewer resamples

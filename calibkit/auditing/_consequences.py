@@ -7,7 +7,7 @@ from scipy import special
 
 from calibkit.auditing._evidence import resamples
 from calibkit.auditing._redraws import TOP
-from calibkit.auditing._rows import FloatVector, IntVector, Rows
+from calibkit.auditing._rows import Rows
 from calibkit.auditing.repairs import resampled_means
 from calibkit.auditing.settings import AuditSettings
 from calibkit.decisions import (
@@ -18,6 +18,7 @@ from calibkit.decisions import (
     murphy_curve,
     policy_cost,
 )
+from calibkit.types import FloatVector, IntVector
 
 _GRID = np.linspace(0.005, 0.995, 199)
 

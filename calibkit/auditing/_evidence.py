@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from calibkit._result import spell
 from calibkit.auditing._redraws import TOP, JointTest, ViewTest, joint_test
 from calibkit.auditing._rows import Impossible, Rows, count_impossible
 from calibkit.auditing.settings import AuditSettings
 from calibkit.errors import expected_calibration_error
 from calibkit.piecewise import PiecewiseLinear
 from calibkit.reliability import BinTable
+from calibkit.results import spell
 from calibkit.significance import (
     BootstrapInterval,
     ConsistencyBand,

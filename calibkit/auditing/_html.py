@@ -10,8 +10,8 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
-from calibkit._result import spell
-from calibkit.auditing._pages import as_rows, cell, plain
+from calibkit.auditing.pages import as_rows, cell, plain
+from calibkit.results import spell
 
 # Nothing but what the page carries itself may be shown, and nothing may run.
 _POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'"

@@ -10,9 +10,8 @@ from calibkit.auditing.repairs import resampled_means
 from calibkit.bins import Binning, as_bins
 from calibkit.corp import corp_decomposition
 from calibkit.decisions import best_actions
+from calibkit.types import FloatVector
 from calibkit.views import BinaryProblem, View, binary_problems
-
-FloatVector = NDArray[np.float64]
 
 # Each measure with its unit in words.
 MEASURES = {

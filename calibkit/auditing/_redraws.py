@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy import special
 
-from calibkit.auditing._rows import FloatVector, IntVector
 from calibkit.significance.classical import InterceptRule, SlopeRule
+from calibkit.types import FloatVector, IntVector
 
 TOP = -1  # the view of the predicted class; other views are numbers of classes
 _LEAST_VARIANCE = 4.0  # bins are halved while each holds at least this much variance

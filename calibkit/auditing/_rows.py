@@ -8,18 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from calibkit._containers import events, is_missing
-from calibkit._result import printable, spell
-from calibkit._validation import (
+from calibkit.containers import events, is_missing
+from calibkit.multiclass.inputs import as_scores
+from calibkit.results import printable, spell
+from calibkit.types import FloatVector, IntVector
+from calibkit.validation import (
     as_labels,
     as_predictions,
     as_probability_array,
     row_sum_tolerance,
 )
-from calibkit.multiclass._scores import as_scores
-
-FloatVector = NDArray[np.float64]
-IntVector = NDArray[np.intp]
 
 # Rows that agree in the label, the largest probability, its class and so many columns are equal
 # for all purposes; sorting by every column of a thousand would take seconds.

@@ -5,7 +5,6 @@ from dataclasses import fields
 
 import numpy as np
 
-from calibkit._result import spell
 from calibkit.auditing._alignment import CLEAR, Alignment
 from calibkit.auditing._consequences import Consequences, Paid
 from calibkit.auditing._evidence import FEWEST_SURPRISES, Seen, directions
@@ -13,6 +12,7 @@ from calibkit.auditing._redraws import TOP
 from calibkit.auditing._rows import Impossible, Rows
 from calibkit.auditing.repairs import Repairs
 from calibkit.auditing.report import Answer
+from calibkit.results import spell
 
 CAUSES = {
     "shuffled": "The labels look shuffled, or belong to other rows or another file.",

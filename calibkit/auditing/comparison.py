@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit._result import Result, spell
 from calibkit.auditing import _paired as paired
 from calibkit.auditing._html import comparison_page, draw_comparison
-from calibkit.auditing._pages import as_markdown, comparison_dict, save
+from calibkit.auditing.pages import as_markdown, comparison_dict, save
 from calibkit.decisions import MurphyCurve
 from calibkit.reliability import BinTable
+from calibkit.results import Result, spell
+from calibkit.types import FloatVector
 
-FloatVector = NDArray[np.float64]
 # Every finding on which a pipeline can act; "not separated": no measure tells two models apart.
 COMPARISON_CODES = (
     *(f"{word} {measure}" for word in ("better", "worse") for measure in paired.MEASURES),

@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from calibkit._result import Result, read_only, spell
 from calibkit.auditing._evidence import given_view
-from calibkit.auditing._rows import FloatVector, Rows
+from calibkit.auditing._rows import Rows
 from calibkit.auditing.settings import AuditSettings
+from calibkit.results import Result, read_only, spell
 from calibkit.significance.classical import CoxRule
+from calibkit.types import FloatVector
 from calibkit.views import binary_problem
 
 _DRAWS = 5  # redraws per group and level: Holm's correction must be able to reject

@@ -9,7 +9,7 @@ import numpy as np
 import scipy
 import sklearn
 
-from calibkit._validation import as_generator
+from calibkit._version import __version__
 from calibkit.auditing import _verdicts as words_of
 from calibkit.auditing._alignment import Alignment, alignment_of
 from calibkit.auditing._consequences import Consequences, consequences_of
@@ -22,6 +22,7 @@ from calibkit.auditing.report import AuditReport, ViewTable, findings_of
 from calibkit.auditing.settings import AuditSettings, settings_of
 from calibkit.decisions.costs import as_costs
 from calibkit.errors import expected_calibration_error
+from calibkit.validation import as_generator
 from calibkit.views import View
 
 MOST_CLASSES = 200  # with more, only the predicted class is looked at unless `view` asks for more
@@ -97,8 +98,8 @@ def audit(
     6. Repair: log loss on held-out folds; the simplest candidate within one standard error of
        the best, if the interval of its gain lies above 0.
 
-    Measured on fresh data, not used to build the audit (``tests/test_audit_fresh.py``): how many
-    per cent of calibrated sets are called miscalibrated by the test at the levels 1 % and 5 %, how
+    Measured on fresh data, not used to build the audit
+    (``tests/calibkit/auditing/test_audit_fresh.py``): how many per cent of calibrated sets are called miscalibrated by the test at the levels 1 % and 5 %, how
     many are found after logits were stretched by 1.5 (at 1 %), and how often verdict and null
     level of the ECE (at 5 %) disagree about a calibrated set. "Votes" are shares of 100, with many
     0 and 1; "hard zeros" are votes whose 0 and 1 stand for half a vote, and are contradicted.
@@ -261,8 +262,6 @@ def _notes(
 
 
 def _versions() -> dict[str, str]:
-    from calibkit import __version__
-
     return {
         "calibkit": __version__,
         "numpy": np.__version__,

@@ -11,20 +11,21 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from calibkit._result import Result, read_only, spell
-from calibkit._validation import CalibrationWarning
 from calibkit.auditing._evidence import resamples
-from calibkit.auditing._rows import FloatVector, IntVector, Rows
+from calibkit.auditing._rows import Rows
 from calibkit.auditing.settings import AuditSettings
 from calibkit.calibrators import BetaCalibrator, Calibrator, IsotonicCalibrator, PlattCalibrator
-from calibkit.calibrators._folds import assign_folds
+from calibkit.calibrators.folds import assign_folds
 from calibkit.multiclass import (
     DirichletCalibrator,
     MulticlassCalibrator,
     TemperatureScaling,
     VectorScaling,
 )
-from calibkit.multiclass._scores import as_scores
+from calibkit.multiclass.inputs import as_scores
+from calibkit.results import Result, read_only, spell
+from calibkit.types import FloatVector, IntVector
+from calibkit.validation import CalibrationWarning
 
 # A map of K^2 parameters for a hundred classes takes minutes, and data that few people have.
 _MOST_CLASSES = 30

@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit._result import Result, spell
-from calibkit._validation import CalibrationWarning
 from calibkit.auditing._consequences import Consequences
 from calibkit.auditing._evidence import TEST, Evidence, directions
 from calibkit.auditing._html import draw, page, panel
-from calibkit.auditing._pages import as_dict, as_markdown, save
 from calibkit.auditing._redraws import ViewTest
 from calibkit.auditing._rows import Impossible, told
 from calibkit.auditing.groups import GroupTable
+from calibkit.auditing.pages import as_dict, as_markdown, save
 from calibkit.auditing.repairs import NoRepair, RepairTable
 from calibkit.auditing.settings import AuditSettings
+from calibkit.results import Result, spell
+from calibkit.validation import CalibrationWarning
 
 # Colour is never alone: each light has a symbol and a word.
 LIGHTS = {

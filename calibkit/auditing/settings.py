@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from calibkit._validation import as_count, as_level
 from calibkit.bins import Binning, as_bins
+from calibkit.validation import as_count, as_level
 
 MOST_BINS = 1_000
 

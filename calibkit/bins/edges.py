@@ -7,8 +7,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calibkit._result import spell
-from calibkit._validation import FloatArray, IntArray, as_array, as_choice, as_count, as_number
+from calibkit.results import spell
+from calibkit.types import FloatArray, IntArray
+from calibkit.validation import as_array, as_choice, as_count, as_number
 
 Edges1D = NDArray[np.float64]
 Assigned = NDArray[np.intp]

@@ -10,10 +10,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit._result import spell
-from calibkit._validation import FloatArray, IntArray, as_choice, as_count
-from calibkit.bins._merge import Counts, merge
 from calibkit.bins.edges import Assigned, Edges1D, assign, between
+from calibkit.bins.merging import Counts, merge
+from calibkit.results import spell
+from calibkit.types import FloatArray, IntArray
+from calibkit.validation import as_choice, as_count
 
 Bounds = NDArray[np.intp]
 

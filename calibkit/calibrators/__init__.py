@@ -33,7 +33,7 @@ All speak scikit-learn's words as well: ``predict_proba``, ``transform``, ``scor
 from importlib import import_module
 from typing import Any
 
-from calibkit.calibrators._base import Calibrator
+from calibkit.calibrators.base import Calibrator
 from calibkit.calibrators.binning import FlatBinning, HistogramBinning, SlopeOneBinning
 from calibkit.calibrators.cross_validated import CrossValidatedBinning
 from calibkit.calibrators.isotonic import IsotonicCalibrator

@@ -5,11 +5,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from calibkit._validation import as_choice
 from calibkit.bins import Binning, Distinct, EqualMass, EqualWidth, FixedEdges, as_bins
-from calibkit.calibrators._base import Calibrator, FloatVector, IntVector, drawn_apart
-from calibkit.calibrators._words import Weights
+from calibkit.calibrators.base import Calibrator, drawn_apart
+from calibkit.calibrators.words import Weights
 from calibkit.reliability import reliability_table
+from calibkit.types import FloatVector, IntVector
+from calibkit.validation import as_choice
 
 
 @dataclass(eq=False, repr=False)

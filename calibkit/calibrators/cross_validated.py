@@ -5,11 +5,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from calibkit._validation import as_count
 from calibkit.bins import EqualMass, EqualWidth
-from calibkit.calibrators._base import FloatVector, IntVector
-from calibkit.calibrators._folds import assign_folds, check_tolerance, parsimonious
 from calibkit.calibrators.binning import ChosenBinning
+from calibkit.calibrators.folds import assign_folds, check_tolerance, parsimonious
+from calibkit.types import FloatVector, IntVector
+from calibkit.validation import as_count
 
 
 class CrossValidatedBinning(ChosenBinning):

@@ -6,9 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 
-from calibkit.bins._merge import merge
-from calibkit.calibrators._base import Calibrator, FloatVector
-from calibkit.calibrators._words import Weights
+from calibkit.bins.merging import merge
+from calibkit.calibrators.base import Calibrator
+from calibkit.calibrators.words import Weights
+from calibkit.types import FloatVector
 
 
 class IsotonicCalibrator(Calibrator):

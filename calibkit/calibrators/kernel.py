@@ -5,8 +5,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from calibkit._validation import as_number
-from calibkit.calibrators._base import Calibrator, FloatVector
+from calibkit.calibrators.base import Calibrator
+from calibkit.types import FloatVector
+from calibkit.validation import as_number
 
 _REACH = 3  # where the triweight kernel with standard deviation 1 ends
 _NARROWEST, _WIDEST = 5e-4, 1 / 3

@@ -8,11 +8,12 @@ from typing import ClassVar
 import numpy as np
 from scipy.optimize import brentq
 
-from calibkit._links import EPS, LOGIT_LIMIT, expit, logit
-from calibkit._validation import CalibrationWarning, as_choice
-from calibkit.calibrators._base import Calibrator, FloatVector
-from calibkit.calibrators._newton import LogisticFit, fit_logistic
-from calibkit.calibrators._words import Weights
+from calibkit.calibrators.base import Calibrator
+from calibkit.calibrators.logistic import LogisticFit, fit_logistic
+from calibkit.calibrators.words import Weights
+from calibkit.links import EPS, LOGIT_LIMIT, expit, logit
+from calibkit.types import FloatVector
+from calibkit.validation import CalibrationWarning, as_choice
 
 
 def _by_label(

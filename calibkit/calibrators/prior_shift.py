@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit._result import Number, listed, read_only, spell
-from calibkit._validation import as_count, as_level, as_probability_array
-from calibkit.calibrators._base import FloatVector
+from calibkit.results import Number, listed, read_only, spell
+from calibkit.types import FloatVector
+from calibkit.validation import as_count, as_level, as_probability_array
 
 _MOST_STEPS, _TOLERANCE = 200, 1e-13
 

@@ -6,10 +6,11 @@ from typing import ClassVar
 import numpy as np
 from sklearn.base import clone
 
-from calibkit._validation import as_choice, as_count, as_generator
 from calibkit.bins import EqualMass, assign
-from calibkit.calibrators._base import Calibrator, FloatVector, IntVector, drawn_apart
+from calibkit.calibrators.base import Calibrator, drawn_apart
 from calibkit.calibrators.parametric import PlattCalibrator
+from calibkit.types import FloatVector, IntVector
+from calibkit.validation import as_choice, as_count, as_generator
 
 # Steps are looked for on a grid, and found by halving.
 _GRID, _HALVINGS = 2001, 60

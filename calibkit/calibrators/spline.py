@@ -5,9 +5,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from calibkit._validation import as_choice, as_count
-from calibkit.calibrators._base import Calibrator, FloatVector
-from calibkit.calibrators._folds import assign_folds
+from calibkit.calibrators.base import Calibrator
+from calibkit.calibrators.folds import assign_folds
+from calibkit.types import FloatVector
+from calibkit.validation import as_choice, as_count
 
 # The rule that the second derivatives at the three outer knots obey.
 _ENDS = {"natural": [1.0, 0, 0], "parabolic": [1.0, -1, 0], "linear": [1.0, -2, 1]}

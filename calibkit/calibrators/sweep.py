@@ -4,9 +4,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from calibkit._validation import as_count
-from calibkit.calibrators._base import FloatVector, IntVector
 from calibkit.calibrators.binning import ChosenBinning
+from calibkit.types import FloatVector, IntVector
+from calibkit.validation import as_count
 
 
 class SweepBinning(ChosenBinning):

@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 
-from calibkit._progress import watched
-from calibkit._result import Result, read_only, spell
-from calibkit._validation import TIE, FloatVector, as_array, as_count, as_generator, as_level
 from calibkit.corp.decomposition import CorpDecomposition, corp_decomposition
+from calibkit.progress import watched
+from calibkit.results import Result, read_only, spell
+from calibkit.types import FloatVector
+from calibkit.validation import TIE, as_array, as_count, as_generator, as_level
 from calibkit.views import Rows, View, refuse_weights
 
 _MOST_POINTS = 500

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlog1py, xlogy
 
-from calibkit._result import Number, read_only, spell
-from calibkit._validation import FloatVector, as_choice
 from calibkit.bins import isotonic_blocks
+from calibkit.results import Number, read_only, spell
+from calibkit.types import FloatVector, IntVector
+from calibkit.validation import as_choice
 from calibkit.views import Rows, View, one_problem
 
-IntVector = NDArray[np.intp]
 _SCORES = {"brier": "Brier score of the event", "log": "log loss in nats"}
 
 

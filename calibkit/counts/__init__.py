@@ -21,7 +21,7 @@ miscalibration 2.4e-4 of itself off, ECCE-MAD 1.8e-7 off. On 10⁸ rows the expe
 7e-18 off and the adaptive error 7e-7. Taught in lesson 14.
 """
 
-from calibkit.counts._blocks import PredictionFileError
+from calibkit.counts.blocks import PredictionFileError
 from calibkit.counts.files import count_file, count_files
 from calibkit.counts.table import CountTable
 

@@ -10,7 +10,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit.counts._blocks import Block, Column, Place, Texts, reading, rows_of_a_block
+from calibkit.counts.blocks import Block, Column, Place, Texts, reading, rows_of_a_block
 
 # What NumPy raises for files that are not what they seem.
 PROBLEMS = (ValueError, zipfile.BadZipFile, SyntaxError, KeyError, NotImplementedError)

@@ -9,17 +9,17 @@ from typing import IO
 
 import numpy as np
 
-from calibkit.counts._blocks import (
+from calibkit.counts.blocks import (
     LONGEST_LINE,
     Block,
     Column,
     Dialect,
-    FloatVector,
     Place,
     Texts,
     quoted,
     reading,
 )
+from calibkit.types import FloatVector
 
 _VALUES = 2**18  # of a block
 

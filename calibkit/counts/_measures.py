@@ -7,15 +7,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit._result import read_only, spell
-from calibkit._validation import FloatArray, IntArray
 from calibkit.bins import Binning, EqualMass, EqualWidth, FixedEdges
 from calibkit.bins.edges import run_ends
 from calibkit.reliability import BinTable, table_of_sums
+from calibkit.results import read_only, spell
 from calibkit.significance import cumulative
-from calibkit.significance._tested import TestResult, ratio, result_of
+from calibkit.significance.results import TestResult, ratio, result_of
+from calibkit.types import FloatArray, FloatVector, IntArray
 
-FloatVector = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
 CELLS = 25_200  # 2^4 * 3^2 * 5^2 * 7: a multiple of every usual number of bins

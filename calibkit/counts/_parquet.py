@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from calibkit.counts._blocks import Block, Column, Place, Texts, quoted, reading, rows_of_a_block
+from calibkit.counts.blocks import Block, Column, Place, Texts, quoted, reading, rows_of_a_block
 
 _TEXT = ("string", "large_string", "string_view")
 

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import joblib
 
-from calibkit._progress import track
 from calibkit.counts import _arrays, _csv, _parquet
-from calibkit.counts._blocks import (
+from calibkit.counts._measures import CELLS
+from calibkit.counts.blocks import (
     LONGEST_LINE,
     Block,
     Dialect,
@@ -22,9 +22,9 @@ from calibkit.counts._blocks import (
     quoted,
     rows_of_a_block,
 )
-from calibkit.counts._columns import Columns, check_words, columns_of, predictions_of
-from calibkit.counts._measures import CELLS
+from calibkit.counts.columns import Columns, check_words, columns_of, predictions_of
 from calibkit.counts.table import CountTable
+from calibkit.progress import track
 from calibkit.views import BinaryProblem, View, binary_problems
 
 FilePath = str | PathLike[str]

@@ -9,12 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit._result import Result, read_only, spell
-from calibkit._validation import as_count
 from calibkit.bins import Binning, EqualMass, as_bins
 from calibkit.corp import CorpDecomposition
 from calibkit.corp.decomposition import decompose_counts
-from calibkit.counts import _store
+from calibkit.counts import store
 from calibkit.counts._measures import (
     CELLS,
     MOST_CELLS,
@@ -30,8 +28,10 @@ from calibkit.counts._measures import (
 )
 from calibkit.errors.family import CalibrationError, check_options, error_of_tables
 from calibkit.reliability import BinTable
+from calibkit.results import Result, read_only, spell
 from calibkit.scores import Score
 from calibkit.significance import CumulativeDifferences
+from calibkit.validation import as_count
 from calibkit.views import BinaryProblem, View, binary_problems
 
 MOST_CLASSES = 100
@@ -231,12 +231,12 @@ class CountTable(Result):
         """Write the table to an .npz file, completely or not at all, and return its path."""
         view = "" if self.view is None else str(self.view)
         head = {"cells": self.cells, "view": view, "n_classes": self.n_classes}
-        return _store.write(path, head | {name: getattr(self, name) for name in _ARRAYS})
+        return store.write(path, head | {name: getattr(self, name) for name in _ARRAYS})
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> "CountTable":
         """Read a table; a file that is damaged, or holds pickled objects, is refused."""
-        content = _store.read(path)
+        content = store.read(path)
         words = str(content["view"])
         view: View | None = int(words) if words.isdecimal() else (words or None)
         arrays = {name: content[name] for name in _ARRAYS}

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit._result import read_only, spell
 from calibkit.data.files import DataUnavailable, fetch, find, read
 from calibkit.data.registry import REGISTRY, Entry
+from calibkit.results import read_only, spell
 
 __all__ = ["REGISTRY", "DataUnavailable", "Entry", "Predictions", "available", "load"]
 

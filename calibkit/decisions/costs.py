@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit._result import Number, read_only, spell
-from calibkit._validation import as_array, as_predictions, as_probabilities
-from calibkit.fakes._sample import FloatVector
+from calibkit.results import Number, read_only, spell
+from calibkit.types import FloatVector
+from calibkit.validation import as_array, as_predictions, as_probabilities
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)

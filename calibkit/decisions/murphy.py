@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit._result import Result, read_only, spell
-from calibkit._validation import as_array
-from calibkit.fakes._sample import FloatVector
+from calibkit.results import Result, read_only, spell
+from calibkit.types import FloatVector
+from calibkit.validation import as_array
 from calibkit.views import View, binary_problem
 
 

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit._result import Number, Result, listed, read_only, spell
-from calibkit._validation import as_array, as_probabilities
 from calibkit.decisions.costs import stakes
-from calibkit.fakes._dials import as_finite, as_positive
-from calibkit.fakes._sample import FloatVector
+from calibkit.fakes.dials import as_finite, as_positive
+from calibkit.results import Number, Result, listed, read_only, spell
+from calibkit.types import FloatVector
+from calibkit.validation import as_array, as_probabilities
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)

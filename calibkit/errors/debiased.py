@@ -7,8 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from calibkit._result import read_only, spell
-from calibkit._validation import FloatVector, as_choice, as_generator
 from calibkit.bins import Bins
 from calibkit.errors.family import (
     OfTables,
@@ -20,6 +18,9 @@ from calibkit.errors.family import (
 )
 from calibkit.errors.named import FIFTEEN
 from calibkit.reliability import BinTable, reliability_tables
+from calibkit.results import read_only, spell
+from calibkit.types import FloatVector
+from calibkit.validation import as_choice, as_generator
 from calibkit.views import BinaryProblem, Rows, View, binary_problems, refuse_weights
 
 N_DRAWS = 1000

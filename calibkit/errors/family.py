@@ -8,16 +8,11 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit._result import Number, read_only, spell
-from calibkit._validation import (
-    CalibrationWarning,
-    FloatVector,
-    as_choice,
-    as_number,
-    as_weights,
-)
 from calibkit.bins import Bins
 from calibkit.reliability import BinTable, reliability_tables
+from calibkit.results import Number, read_only, spell
+from calibkit.types import FloatVector
+from calibkit.validation import CalibrationWarning, as_choice, as_number, as_weights
 from calibkit.views import BinaryProblem, Rows, View, refuse_weights
 
 

@@ -7,9 +7,10 @@ from typing import Any, ClassVar, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit._result import Number, read_only, spell
-from calibkit._validation import FloatMatrix, FloatVector, as_choice, as_number
 from calibkit.errors.family import view_of
+from calibkit.results import Number, read_only, spell
+from calibkit.types import FloatMatrix, FloatVector
+from calibkit.validation import as_choice, as_number
 from calibkit.views import BinaryProblem, Rows, View, weighted_problems
 
 # The grid has 2048 cells, and more until a bandwidth is 16 of them wide, up to this number.

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import integrate, special
 
-from calibkit.fakes._sample import FloatVector
+from calibkit.types import FloatVector
 
 # Pieces of the unit interval that hold no digit of an integral between 0 and a few.
 NARROWEST_PIECE = 1e-13

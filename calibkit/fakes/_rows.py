@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit.fakes._sample import FloatVector
+from calibkit.types import FloatVector
 
 # Random shares stay this fraction away from a tie with the predicted class.
 SHARE_MARGIN = 1e-9

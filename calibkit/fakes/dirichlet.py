@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 from scipy import optimize, special
 
-from calibkit._validation import as_choice, as_count, as_generator
 from calibkit.fakes._beta import ScaledBeta
-from calibkit.fakes._sample import FakeSample, FakeTruth, FloatVector, Rng, fake_sample
 from calibkit.fakes.mixtures import DirichletMixture, as_alpha, expected_maximum
+from calibkit.fakes.sample import FakeSample, FakeTruth, fake_sample
 from calibkit.fakes.simplex import Distortion, Identity, Power, Temperature
+from calibkit.types import FloatVector, Rng
+from calibkit.validation import as_choice, as_count, as_generator
 
 ONE_TO_ONE = (Power, Temperature)
 READINGS = ("truth-is-base", "confidence-is-base")

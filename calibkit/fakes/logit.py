@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 from scipy import integrate, special
 
-from calibkit._validation import as_count, as_generator, as_probabilities
-from calibkit.fakes import _dials
-from calibkit.fakes._sample import FakeSample, FloatVector, Rng, fake_sample
+from calibkit.fakes import dials
+from calibkit.fakes.sample import FakeSample, fake_sample
+from calibkit.types import FloatVector, Rng
+from calibkit.validation import as_count, as_generator, as_probabilities
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +40,9 @@ class LogitDistortion:
     scores: tuple[float, float] = (1.0, 1.0)
 
     def __post_init__(self) -> None:
-        _dials.as_finite(self.slope, "slope", 0)
-        _dials.as_finite(self.shift, "shift", said="finite")
-        object.__setattr__(self, "scores", _dials.as_pair(self.scores, "scores"))
+        dials.as_finite(self.slope, "slope", 0)
+        dials.as_finite(self.shift, "shift", said="finite")
+        object.__setattr__(self, "scores", dials.as_pair(self.scores, "scores"))
 
     def true_map(self, prob: Any) -> FloatVector:
         """Return the true probability of the event for each prediction in [0, 1]."""
@@ -69,7 +70,7 @@ class LogitDistortion:
 
     def true_error(self, norm: float = 1) -> float:
         """Return the true calibration error ``(E |p - c(p)|^norm)^(1/norm)``, without bins."""
-        norm = _dials.as_norm(norm)
+        norm = dials.as_norm(norm)
 
         def distance(u: float) -> float:
             prob = special.betaincinv(*self.scores, u)

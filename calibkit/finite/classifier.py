@@ -9,9 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit._result import Result, spell
-from calibkit._validation import as_count, as_generator
-from calibkit.fakes._sample import FakeSample, fake_sample
+from calibkit.fakes.sample import FakeSample, fake_sample
 from calibkit.finite._exact import (
     Vector,
     as_fraction,
@@ -24,6 +22,8 @@ from calibkit.finite._exact import (
     weighted_norm,
 )
 from calibkit.finite.lenses import Lens, every_class
+from calibkit.results import Result, spell
+from calibkit.validation import as_count, as_generator
 
 LARGEST_POPULATION = 1_000_000
 

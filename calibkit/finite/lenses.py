@@ -10,8 +10,8 @@ confidence (`top_label`), for one class (`one_class`), for the m most likely cla
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
-from calibkit._validation import as_count
 from calibkit.finite._exact import Vector
+from calibkit.validation import as_count
 
 Lens = Callable[[Vector], Sequence[Hashable]]
 

@@ -7,8 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit._result import Result, read_only, spell
-from calibkit._validation import as_array, as_generator
 from calibkit.bins import EqualMass
 from calibkit.calibrators import (
     BetaCalibrator,
@@ -19,9 +17,11 @@ from calibkit.calibrators import (
     SlopeOneBinning,
     SweepBinning,
 )
-from calibkit.calibrators._base import FloatVector
 from calibkit.fit_on_test.evaluate import FitOnTest, fit_on_test
 from calibkit.piecewise import PiecewiseLinear
+from calibkit.results import Result, read_only, spell
+from calibkit.types import FloatVector
+from calibkit.validation import as_array, as_generator
 from calibkit.views import View, binary_problem
 
 Truth = Callable[[FloatVector], Any]

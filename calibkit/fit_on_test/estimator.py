@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.base import clone
 
 from calibkit.calibrators import Calibrator
-from calibkit.calibrators._base import FloatVector
+from calibkit.types import FloatVector
 
 
 @dataclass(eq=False, repr=False)

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit._result import Number, listed, read_only, spell
-from calibkit._validation import as_count, as_number
 from calibkit.calibrators import Calibrator, SlopeOneBinning
-from calibkit.calibrators._base import FloatVector
 from calibkit.errors import calibration_error
 from calibkit.errors.debiased import debiased_absolute, debiased_square
 from calibkit.fit_on_test.estimator import as_calibrator
+from calibkit.results import Number, listed, read_only, spell
 from calibkit.significance import null_level
+from calibkit.types import FloatVector
+from calibkit.validation import as_count, as_number
 from calibkit.views import View, binary_problem
 
 

@@ -6,11 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import validation
 
-from calibkit._validation import FloatArray, as_array, as_labels, as_predictions
-from calibkit.calibrators._words import Answers
-from calibkit.multiclass._scores import as_logits, as_scores, check_kind
-
-FloatMatrix = NDArray[np.float64]
+from calibkit.calibrators.words import Answers
+from calibkit.multiclass.inputs import as_logits, as_scores, check_kind
+from calibkit.types import FloatArray, FloatMatrix
+from calibkit.validation import as_array, as_labels, as_predictions
 
 
 class MulticlassCalibrator(Answers):

@@ -5,17 +5,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
-from calibkit._validation import as_number
-from calibkit.calibrators._folds import assign_folds
-from calibkit.calibrators._words import Weights
+from calibkit.calibrators.folds import assign_folds
+from calibkit.calibrators.words import Weights
 from calibkit.multiclass._softmax_fit import Features, Problem, SoftmaxFit, minimise
 from calibkit.multiclass.temperature import fit_slope
-
-FloatArray = NDArray[np.float64]
-IntVector = NDArray[np.intp]
+from calibkit.types import FloatVector, IntVector
+from calibkit.validation import as_number
 
 # Multiples of the rule that needs no tuning, from simple maps to complex ones.
 MULTIPLES = (100.0, 10.0, 1.0, 0.1, 0.01, 0.001)
@@ -38,18 +35,18 @@ def check_weight(value: Any, name: str, besides: str = "") -> float:
     return as_number(value, name, words, lambda weight: 0 <= weight < np.inf)
 
 
-def mapped(x: FloatArray, weights: FloatArray, bias: FloatArray) -> FloatArray:
+def mapped(x: FloatVector, weights: FloatVector, bias: FloatVector) -> FloatVector:
     moved = x * weights if weights.ndim == 1 else x @ weights.T
     return np.asarray(moved + bias)
 
 
 # How a penalty follows from n, K and the temperature; weights, (K,) or (K, K), biases, and the fit.
 Rule = Callable[[float, int, float], Penalty]
-LinearFit = tuple[FloatArray, FloatArray, SoftmaxFit]
+LinearFit = tuple[FloatVector, FloatVector, SoftmaxFit]
 
 
 def fit_linear(
-    x: FloatArray, label: IntVector, rule: Rule, full: bool, row_weight: Weights = None
+    x: FloatVector, label: IntVector, rule: Rule, full: bool, row_weight: Weights = None
 ) -> LinearFit:
     """Fit ``softmax(W x + b)``, with `W` diagonal unless `full`.
 
@@ -86,11 +83,11 @@ def fit_linear(
 
 
 def held_out_losses(
-    x: FloatArray,
+    x: FloatVector,
     label: IntVector,
-    fit: Callable[[FloatArray, IntVector, float], LinearFit],
+    fit: Callable[[FloatVector, IntVector, float], LinearFit],
     folds: tuple[Any, Any],
-) -> FloatArray:
+) -> FloatVector:
     """Return the mean held-out log loss of each of the `MULTIPLES`.
 
     Folds are drawn over rows sorted by scores and label, so that row order never matters.

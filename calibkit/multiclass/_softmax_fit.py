@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-FloatArray = NDArray[np.float64]
+from calibkit.types import FloatVector
 
 TOLERANCE = 1e-9  # of the norm of the gradient; features have the size 1, residuals at most that
 ACCEPTED = 1e-8
@@ -38,29 +38,29 @@ class Features:
     1.
     """
 
-    def __init__(self, x: FloatArray, full: bool):
+    def __init__(self, x: FloatVector, full: bool):
         self.n, self.full = len(x), full
         one = np.ones((len(x), 1))
         columns = np.column_stack([x, one])[:, np.newaxis]
         self.f = columns if full else np.stack([x, one + 0 * x], axis=2)  # (n, 1 or K, d)
 
-    def logits(self, theta: FloatArray) -> FloatArray:
+    def logits(self, theta: FloatVector) -> FloatVector:
         if self.full:
             return np.asarray(self.f[:, 0] @ theta.T)
         return np.asarray((self.f * theta).sum(axis=2))
 
-    def pull(self, residual: FloatArray) -> FloatArray:
+    def pull(self, residual: FloatVector) -> FloatVector:
         """Return what residuals sum to in each parameter: the transpose of `logits`."""
         if self.full:
             return np.asarray(residual.T @ self.f[:, 0])
         return np.asarray((residual[:, :, np.newaxis] * self.f).sum(axis=0))
 
-    def _own(self, spread: FloatArray, k: int) -> FloatArray:
+    def _own(self, spread: FloatVector, k: int) -> FloatVector:
         """Return ``sum q (1 - q) f f'`` for each of the `k` classes."""
         f = np.broadcast_to(self.f, (self.n, k, self.f.shape[2]))
         return np.stack([(f[:, c].T * spread[:, c]) @ f[:, c] for c in range(k)])
 
-    def hessian(self, prob: FloatArray, spread: FloatArray) -> FloatArray:
+    def hessian(self, prob: FloatVector, spread: FloatVector) -> FloatVector:
         """Return the second derivatives of the summed loss: ``sum q_k (1[k = l] - q_l) f f'``."""
         n, k = prob.shape
         d = self.f.shape[2]
@@ -72,8 +72,8 @@ class Features:
         return matrix
 
     def nearly_inverse(
-        self, spread: FloatArray, weight: FloatArray
-    ) -> Callable[[FloatArray], FloatArray]:
+        self, spread: FloatVector, weight: FloatVector
+    ) -> Callable[[FloatVector], FloatVector]:
         """Invert ``hessian / n + 2 weight`` without class links; dear blocks share features."""
         k, d = weight.shape
         if self.full and k * d * d > _MOST_NUMBERS:
@@ -92,14 +92,14 @@ class Features:
         inverse = (inverse + inverse.transpose(0, 2, 1)) / 2
         return lambda vector: np.asarray((inverse @ vector[:, :, np.newaxis])[:, :, 0])
 
-    def _common(self, spread: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def _common(self, spread: FloatVector) -> tuple[FloatVector, FloatVector]:
         """Return one block for all classes, and the multiple of it that each class has."""
         common = (self.f[:, 0].T * spread.mean(axis=1)) @ self.f[:, 0] / self.n
         return common, spread.sum(axis=0) / max(spread.mean() * self.n, 1e-200)
 
     def _shared_inverse(
-        self, spread: FloatArray, weight: FloatArray
-    ) -> Callable[[FloatArray], FloatArray]:
+        self, spread: FloatVector, weight: FloatVector
+    ) -> Callable[[FloatVector], FloatVector]:
         """Invert ``share_c common + 2 weight_c`` without a block per class, by one decomposition.
 
         All classes have the same weights but for their own score, a correction of rank one.
@@ -115,7 +115,7 @@ class Features:
         change = 2 * weight[place, place] - base[place]
         change /= np.maximum(1 + change * own[place, place], 1e-6)
 
-        def inverse(vector: FloatArray) -> FloatArray:
+        def inverse(vector: FloatVector) -> FloatVector:
             first = (vector @ turn / size) @ turn.T
             return np.asarray(first - (change * first[place, place])[:, np.newaxis] * own)
 
@@ -126,7 +126,7 @@ class Features:
 class SoftmaxFit:
     """Parameters and how the fit ended; `finite` is False if the optimum is at infinity."""
 
-    theta: FloatArray
+    theta: FloatVector
     loss: float  # mean log loss, without the penalty
     gradient: float
     n_iter: int
@@ -136,20 +136,20 @@ class SoftmaxFit:
 
 @dataclass(frozen=True, slots=True)
 class _Point:
-    theta: FloatArray
+    theta: FloatVector
     objective: float
     loss: float
-    logits: FloatArray  # below the largest of the row
+    logits: FloatVector  # below the largest of the row
     top: NDArray[np.intp]
-    odds: FloatArray  # exp(logit), and 0 in place of the 1 at the top
-    others: FloatArray  # sum of the odds
+    odds: FloatVector  # exp(logit), and 0 in place of the 1 at the top
+    others: FloatVector  # sum of the odds
 
 
 @dataclass(frozen=True, slots=True)
 class _Slopes:
-    gradient: FloatArray
-    prob: FloatArray
-    spread: FloatArray  # q (1 - q), times what the row counts
+    gradient: FloatVector
+    prob: FloatVector
+    spread: FloatVector  # q (1 - q), times what the row counts
     top: NDArray[np.intp]
 
 
@@ -162,11 +162,11 @@ class Problem:
 
     features: Features
     label: NDArray[np.intp]
-    weight: FloatArray
-    centre: FloatArray
-    share: FloatArray | float = 1.0  # how much each row counts, with mean 1, (n, 1)
+    weight: FloatVector
+    centre: FloatVector
+    share: FloatVector | float = 1.0  # how much each row counts, with mean 1, (n, 1)
 
-    def at(self, theta: FloatArray) -> _Point:
+    def at(self, theta: FloatVector) -> _Point:
         row = np.arange(self.features.n)
         logits = self.features.logits(theta)
         top = logits.argmax(axis=1)
@@ -193,7 +193,7 @@ class Problem:
         gradient = pull + 2 * self.weight * (point.theta - self.centre)
         return _Slopes(gradient, prob, prob * rest * self.share, point.top)
 
-    def product(self, at: _Slopes, vector: FloatArray) -> FloatArray:
+    def product(self, at: _Slopes, vector: FloatVector) -> FloatVector:
         move = self.features.logits(vector)
         move -= move[np.arange(self.features.n), at.top][:, np.newaxis]
         move -= np.einsum("ik,ik->i", at.prob, move)[:, np.newaxis]
@@ -202,7 +202,7 @@ class Problem:
         return self.features.pull(move) / self.features.n + 2 * self.weight * vector
 
 
-def minimise(problem: Problem, start: FloatArray) -> SoftmaxFit:
+def minimise(problem: Problem, start: FloatVector) -> SoftmaxFit:
     """Minimise; features have size 1 (root mean square), so gradients are between 0 and about 1."""
     point, n_iter, damping = problem.at(start), 0, 0.0
     now = problem.slopes(point)
@@ -227,7 +227,7 @@ def minimise(problem: Problem, start: FloatArray) -> SoftmaxFit:
     return SoftmaxFit(point.theta, point.loss, size, n_iter, size <= ACCEPTED, reach <= _LARGE_STEP)
 
 
-def _newton_step(problem: Problem, now: _Slopes, damping: float, n_iter: int) -> FloatArray:
+def _newton_step(problem: Problem, now: _Slopes, damping: float, n_iter: int) -> FloatVector:
     """Return the step to the optimum of the local quadratic, held back by `damping`."""
     few = problem.centre.size <= (_FEW_PARAMETERS if n_iter < _PATIENCE else _NOT_TOO_MANY)
     held = replace(problem, weight=problem.weight + damping / 2)
@@ -242,7 +242,7 @@ def _next_damping(damping: float, share: float, gradient: float) -> float:
     return damping / 4 if damping > _LEAST_DAMPING else 0.0
 
 
-def _direct(problem: Problem, now: _Slopes) -> FloatArray:
+def _direct(problem: Problem, now: _Slopes) -> FloatVector:
     """Solve for the Newton step; a tiny ridge stands for directions without effect."""
     prob = now.prob * np.sqrt(problem.share)
     matrix = problem.features.hessian(prob, now.spread) / problem.features.n
@@ -259,7 +259,7 @@ def _direct(problem: Problem, now: _Slopes) -> FloatArray:
     return -now.gradient
 
 
-def _conjugate(problem: Problem, now: _Slopes) -> FloatArray:
+def _conjugate(problem: Problem, now: _Slopes) -> FloatVector:
     """Return a Newton step as exact as its place on the way deserves."""
     gradient = now.gradient
     near = problem.features.nearly_inverse(now.spread, problem.weight)
@@ -286,7 +286,7 @@ def _conjugate(problem: Problem, now: _Slopes) -> FloatArray:
 
 
 def _advance(
-    problem: Problem, point: _Point, now: _Slopes, step: FloatArray
+    problem: Problem, point: _Point, now: _Slopes, step: FloatVector
 ) -> tuple[_Point | None, float]:
     """Take the step, or the share of it that lowers the objective; return that share as well."""
     slope = float((now.gradient * step).sum())

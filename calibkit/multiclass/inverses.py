@@ -3,12 +3,11 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
-from calibkit._validation import as_number, as_probabilities
+from calibkit.types import FloatMatrix
+from calibkit.validation import as_number, as_probabilities
 
-FloatMatrix = NDArray[np.float64]
 _ROUNDING = 1e-6  # a network only comes close to the optimum of its loss
 
 

@@ -5,12 +5,10 @@ from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
-from calibkit._validation import CalibrationWarning, FloatArray, as_choice
-from calibkit.calibrators._words import Weights
-from calibkit.multiclass._base import FloatMatrix, MulticlassCalibrator
+from calibkit.calibrators.words import Weights
+from calibkit.multiclass._base import MulticlassCalibrator
 from calibkit.multiclass._linear_fit import (
     MULTIPLES,
     LinearFit,
@@ -20,9 +18,8 @@ from calibkit.multiclass._linear_fit import (
     held_out_losses,
     mapped,
 )
-
-IntVector = NDArray[np.intp]
-FloatVector = NDArray[np.float64]
+from calibkit.types import FloatArray, FloatMatrix, FloatVector, IntVector
+from calibkit.validation import CalibrationWarning, as_choice
 
 
 class _LinearCalibrator(MulticlassCalibrator):

@@ -11,15 +11,14 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, has_fit_parameter, indexable
 
-from calibkit._validation import as_count, as_generator, as_weights
 from calibkit.calibrators import Calibrator
-from calibkit.calibrators._words import Weights
+from calibkit.calibrators.words import Weights
 from calibkit.multiclass._base import MulticlassCalibrator
 from calibkit.multiclass.temperature import TemperatureScaling
 from calibkit.multiclass.venn_abers import VennAbers, merged
 from calibkit.multiclass.wrappers import normalised
-
-FloatMatrix = NDArray[np.float64]
+from calibkit.types import FloatMatrix
+from calibkit.validation import as_count, as_generator, as_weights
 
 
 class _OnFolds(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]

@@ -4,14 +4,12 @@ import warnings
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from calibkit._validation import CalibrationWarning, FloatArray
-from calibkit.multiclass._base import FloatMatrix
 from calibkit.multiclass._softmax_fit import Features, Problem
 from calibkit.multiclass.wrappers import Wrapper
+from calibkit.types import FloatArray, FloatMatrix, IntVector
+from calibkit.validation import CalibrationWarning
 
-IntVector = NDArray[np.intp]
 # Norm of the gradient that counts as the end: that program stops early, in single precision.
 _ACCEPTED = 1e-2
 

@@ -5,15 +5,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
-from calibkit._links import expit
-from calibkit._validation import CalibrationWarning, FloatArray
-from calibkit.calibrators._words import Weights
-from calibkit.multiclass._base import FloatMatrix, MulticlassCalibrator
-
-IntVector = NDArray[np.intp]
+from calibkit.calibrators.words import Weights
+from calibkit.links import expit
+from calibkit.multiclass._base import MulticlassCalibrator
+from calibkit.types import FloatArray, FloatMatrix, IntVector
+from calibkit.validation import CalibrationWarning
 
 _MOST_SWEEPS = 200
 _LARGEST_STEP = 2.3  # in ln T: a factor of 10

@@ -8,13 +8,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit._progress import track
-from calibkit._validation import FloatArray, as_choice
-from calibkit.calibrators._words import Weights
-from calibkit.multiclass._base import FloatMatrix
+from calibkit.calibrators.words import Weights
 from calibkit.multiclass.wrappers import Wrapper, normalised
+from calibkit.progress import track
+from calibkit.types import FloatArray, FloatMatrix, IntVector
+from calibkit.validation import as_choice
 
-IntVector = NDArray[np.intp]
 Scores = NDArray[np.floating]
 
 # Part of a probability by which rounding may move it, as it does when a model is asked in another

@@ -7,12 +7,12 @@ from numpy.typing import NDArray
 from scipy import special
 from sklearn.base import clone
 
-from calibkit._validation import FloatArray, as_choice, as_count
 from calibkit.calibrators import Calibrator, PlattCalibrator
-from calibkit.calibrators._words import Weights
-from calibkit.multiclass._base import FloatMatrix, MulticlassCalibrator
+from calibkit.calibrators.words import Weights
+from calibkit.multiclass._base import MulticlassCalibrator
+from calibkit.types import FloatArray, FloatMatrix, IntVector
+from calibkit.validation import as_choice, as_count
 
-IntVector = NDArray[np.intp]
 Part = tuple[FloatMatrix, NDArray[np.bool_], Weights]
 
 

@@ -19,9 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from calibkit.calibrators._base import FloatVector, IntVector
+from calibkit.types import FloatMatrix, FloatVector, IntVector
 
-FloatTable = NDArray[np.float64]
 Parts = tuple[FloatVector, FloatVector, FloatVector]
 Loss = Callable[[FloatVector, FloatVector, FloatVector], Parts]
 
@@ -75,8 +74,8 @@ class Grid:
     """
 
     x: FloatVector
-    hits: FloatTable
-    misses: FloatTable
+    hits: FloatMatrix
+    misses: FloatMatrix
     n: FloatVector = field(init=False)
     rank: FloatVector = field(init=False)
 
@@ -138,8 +137,8 @@ def _places(x: FloatVector, most: int | None) -> IntVector:
 class Maps(NamedTuple):
     """P maps with K pieces: knots and heights of shape (P, K + 1), and the problem of each."""
 
-    knots: FloatTable
-    heights: FloatTable
+    knots: FloatMatrix
+    heights: FloatMatrix
     problem: IntVector
 
     def only(self, rows: NDArray[Any]) -> "Maps":
@@ -150,12 +149,12 @@ class Moments(NamedTuple):
     """Mean loss (P,) of each map, and the sums per piece (P, K), all divided by n."""
 
     loss: FloatVector
-    slope_a: FloatTable
-    slope_b: FloatTable
-    curve_aa: FloatTable
-    curve_ab: FloatTable
-    curve_bb: FloatTable
-    steepness: FloatTable  # s of each piece
+    slope_a: FloatMatrix
+    slope_b: FloatMatrix
+    curve_aa: FloatMatrix
+    curve_ab: FloatMatrix
+    curve_bb: FloatMatrix
+    steepness: FloatMatrix  # s of each piece
 
 
 def moments(grid: Grid, maps: Maps, loss: Loss) -> Moments:
@@ -178,7 +177,7 @@ def moments(grid: Grid, maps: Maps, loss: Loss) -> Moments:
     n = grid.n[problem][:, np.newaxis]
     first = np.minimum((start + m * np.arange(n_maps)[:, np.newaxis]).ravel(), n_maps * m - 1)
 
-    def per_piece(values: FloatVector) -> FloatTable:
+    def per_piece(values: FloatVector) -> FloatMatrix:
         # `reduceat` returns the next element for an empty piece, where the sum is 0.
         sums = np.where(count > 0, np.add.reduceat(values, first), 0.0)
         return sums.reshape(n_maps, n_nodes - 1) / n
@@ -197,7 +196,7 @@ def moments(grid: Grid, maps: Maps, loss: Loss) -> Moments:
     )
 
 
-def gradient_and_curvature(parts: Moments) -> tuple[FloatTable, NDArray[np.float64]]:
+def gradient_and_curvature(parts: Moments) -> tuple[FloatMatrix, NDArray[np.float64]]:
     """Return gradient (P, 2K) and Gauss-Newton matrix (P, 2K, 2K), in blocks that are tridiagonal.
 
     The order is the K + 1 heights, then the K - 1 inner knots.
@@ -213,14 +212,14 @@ def gradient_and_curvature(parts: Moments) -> tuple[FloatTable, NDArray[np.float
     return gradient, matrix
 
 
-def _at_nodes(from_right: FloatTable, from_left: FloatTable) -> FloatTable:
+def _at_nodes(from_right: FloatMatrix, from_left: FloatMatrix) -> FloatMatrix:
     total = np.zeros((len(from_right), from_right.shape[1] + 1))
     total[:, :-1] = from_right
     total[:, 1:] += from_left
     return total
 
 
-def _tridiagonal(parts: Moments, factor: FloatTable | float) -> NDArray[np.float64]:
+def _tridiagonal(parts: Moments, factor: FloatMatrix | float) -> NDArray[np.float64]:
     """Return the curvature at all knots, each piece multiplied by its factor: (P, K + 1, K + 1)."""
     middle = _at_nodes(factor * parts.curve_aa, factor * parts.curve_bb)
     node = np.arange(middle.shape[1])

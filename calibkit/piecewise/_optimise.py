@@ -11,11 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit._links import expit
-from calibkit.calibrators._base import FloatVector, IntVector
+from calibkit.links import expit
 from calibkit.piecewise._formulas import (
     MARGIN,
-    FloatTable,
     Grid,
     Loss,
     Maps,
@@ -23,6 +21,7 @@ from calibkit.piecewise._formulas import (
     gradient_and_curvature,
     moments,
 )
+from calibkit.types import FloatMatrix, FloatVector, IntVector
 
 # A piece holds at least this share of the predictions. Without a limit, pieces shrink onto single
 # predictions, and the maps of neighbouring folds no longer agree.
@@ -47,7 +46,7 @@ class Family:
     def as_prob(self, heights: FloatVector) -> FloatVector:
         return np.clip(heights, MARGIN, 1 - MARGIN) if self.high == 1.0 else expit(heights)
 
-    def comfortable(self, heights: FloatTable) -> FloatTable:
+    def comfortable(self, heights: FloatMatrix) -> FloatMatrix:
         """Return heights from which the log loss of a surprise shows a way back: not 0 or 1."""
         low, high = (0.01, 0.99) if self.high == 1.0 else (-4.6, 4.6)
         if self.through_origin:
@@ -63,7 +62,7 @@ class Family:
             return np.broadcast_to(np.tri(n_nodes), (len(maps.knots), n_nodes, n_nodes))
         return None
 
-    def allowed(self, heights: FloatTable) -> FloatTable:
+    def allowed(self, heights: FloatMatrix) -> FloatMatrix:
         if self.monotone:
             heights = np.maximum.accumulate(heights, axis=1)
         return np.clip(heights, self.low, self.high)
@@ -130,10 +129,10 @@ def _chosen(
 
 def _step(
     maps: Maps,
-    derivatives: tuple[FloatTable, NDArray[np.float64]],
+    derivatives: tuple[FloatMatrix, NDArray[np.float64]],
     damping: FloatVector,
     family: Family,
-) -> tuple[FloatTable, FloatVector]:
+) -> tuple[FloatMatrix, FloatVector]:
     """Return the step in heights and knots, and by how much it should lower the loss."""
     gradient, matrix = derivatives
     n_nodes = maps.heights.shape[1]
@@ -157,10 +156,10 @@ def _step(
 def _step_along(
     maps: Maps,
     directions: NDArray[np.float64],
-    derivatives: tuple[FloatTable, NDArray[np.float64]],
+    derivatives: tuple[FloatMatrix, NDArray[np.float64]],
     damping: FloatVector,
     family: Family,
-) -> FloatTable:
+) -> FloatMatrix:
     gradient, matrix = derivatives
     n_maps, n_nodes, n_free = directions.shape
     inner = gradient.shape[1] - n_nodes
@@ -177,15 +176,15 @@ def _step_along(
 
 
 def _without(
-    gradient: FloatTable, matrix: NDArray[np.float64], stuck: NDArray[np.bool_]
-) -> tuple[FloatTable, NDArray[np.float64]]:
+    gradient: FloatMatrix, matrix: NDArray[np.float64], stuck: NDArray[np.bool_]
+) -> tuple[FloatMatrix, NDArray[np.float64]]:
     if not stuck.any():
         return gradient, matrix
     free = ~stuck
     return gradient * free, matrix * (free[:, :, np.newaxis] & free[:, np.newaxis, :])
 
 
-def _solve(gradient: FloatTable, matrix: NDArray[np.float64], damping: FloatVector) -> FloatTable:
+def _solve(gradient: FloatMatrix, matrix: NDArray[np.float64], damping: FloatVector) -> FloatMatrix:
     """Solve ``(matrix + damping diag) step = -gradient``; what has no curvature does not move."""
     diagonal = np.einsum("pii->pi", matrix)
     floor = 1e-10 * (1e-3 + diagonal.max(axis=1, keepdims=True))
@@ -194,7 +193,7 @@ def _solve(gradient: FloatTable, matrix: NDArray[np.float64], damping: FloatVect
     return np.asarray(np.linalg.solve(damped, -gradient[..., np.newaxis])[..., 0])
 
 
-def _moved(grid: Grid, maps: Maps, step: FloatTable, family: Family) -> Maps:
+def _moved(grid: Grid, maps: Maps, step: FloatMatrix, family: Family) -> Maps:
     n_nodes = maps.knots.shape[1]
     heights = family.allowed(maps.heights + step[:, :n_nodes])
     knots = maps.knots.copy()
@@ -202,7 +201,7 @@ def _moved(grid: Grid, maps: Maps, step: FloatTable, family: Family) -> Maps:
     return Maps(spaced(grid, knots), heights, maps.problem)
 
 
-def spaced(grid: Grid, knots: FloatTable) -> FloatTable:
+def spaced(grid: Grid, knots: FloatMatrix) -> FloatMatrix:
     """Move knots, where needed, so far apart in ranks that each piece holds its least share."""
     k = knots.shape[1] - 1
     if k == 1:
@@ -221,7 +220,7 @@ def spaced(grid: Grid, knots: FloatTable) -> FloatTable:
     return _increasing(out)
 
 
-def _increasing(knots: FloatTable) -> FloatTable:
+def _increasing(knots: FloatMatrix) -> FloatMatrix:
     apart = _LEAST_WIDTH * (knots[:, -1:] - knots[:, :1])
     if (np.diff(knots, axis=1) >= apart).all():
         return knots

@@ -5,11 +5,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit._links import expit
-from calibkit.calibrators._base import FloatVector, IntVector
+from calibkit.links import expit
 from calibkit.piecewise._formulas import Grid, Maps, grid_of, training_grids
 from calibkit.piecewise._optimise import Family, Fits, fit_maps
 from calibkit.piecewise._starts import Starts
+from calibkit.types import FloatVector, IntVector
 
 # Fits start on this many runs of predictions and finish on all of them.
 _PLACES = 400

@@ -9,11 +9,9 @@ once how much each would gain. Knots are added one at a time; after each, every 
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit.calibrators._base import FloatVector, IntVector
-from calibkit.piecewise._formulas import FloatTable, Grid, Maps
+from calibkit.piecewise._formulas import Grid, Maps
 from calibkit.piecewise._optimise import Family, fit_maps
-
-IntTable = NDArray[np.intp]
+from calibkit.types import FloatMatrix, FloatVector, IntVector
 
 _BY_RANK, _BY_WIDTH = 36, 16  # candidates for knots
 _NEARBY = np.array([-24, -12, -6, -3, -1, 0, 1, 3, 6, 12, 24])
@@ -23,7 +21,7 @@ _LINE_STEPS, _PILOT_PIECES, _PILOT_STEPS = 10, 6, 5
 _NEW = 1e-9
 
 
-def equal_mass(grid: Grid, ends: tuple[float, float], n_pieces: int) -> FloatTable:
+def equal_mass(grid: Grid, ends: tuple[float, float], n_pieces: int) -> FloatMatrix:
     """Return knots with the same number of predictions between them, shape (1, K + 1)."""
     inner = np.interp(np.arange(1, n_pieces) / n_pieces, grid.rank, grid.x)
     return np.concatenate(([ends[0]], inner, [ends[1]]))[np.newaxis]
@@ -43,12 +41,12 @@ class Starts:
             self.pilot = self._fit(knots, heights, family, _PILOT_STEPS)
             self.greedy = self._greedy(family, most)
 
-    def _fit(self, knots: FloatTable, heights: FloatTable, family: Family, steps: int) -> Maps:
+    def _fit(self, knots: FloatMatrix, heights: FloatMatrix, family: Family, steps: int) -> Maps:
         knots = np.repeat(knots, self.grid.n_problems, axis=0)
         start = Maps(knots, heights, np.arange(self.grid.n_problems))
         return fit_maps(self.grid, start, family, most_steps=steps).maps
 
-    def _greedy(self, family: Family, most: int) -> list[list[FloatTable]]:
+    def _greedy(self, family: Family, most: int) -> list[list[FloatMatrix]]:
         """Return inner knots by two regressions: entry k of each list has shape (F, k).
 
         The quadratic model trusts predictions near 0 and 1 most; the other weighs all alike.
@@ -60,7 +58,7 @@ class Starts:
             for products in both
         ]
 
-    def _regression(self, maps: Maps, family: Family) -> tuple[FloatTable, FloatTable]:
+    def _regression(self, maps: Maps, family: Family) -> tuple[FloatMatrix, FloatMatrix]:
         grid = self.grid
         height = self._at(maps, np.broadcast_to(grid.x, grid.hits.shape)).ravel()
         hits, misses = grid.hits.ravel(), grid.misses.ravel()
@@ -96,7 +94,7 @@ class Starts:
         return Maps(knots, self._at(maps, knots), maps.problem)
 
     @staticmethod
-    def _at(maps: Maps, x: FloatTable) -> FloatTable:
+    def _at(maps: Maps, x: FloatMatrix) -> FloatMatrix:
         return np.stack([np.interp(*row) for row in zip(x, maps.knots, maps.heights, strict=True)])
 
     def maps(self, n_pieces: int) -> Maps:
@@ -114,8 +112,8 @@ class Starts:
 
 
 def choose_hinges(
-    x: FloatVector, candidates: FloatVector, weight: FloatTable, response: FloatTable, most: int
-) -> list[IntTable]:
+    x: FloatVector, candidates: FloatVector, weight: FloatMatrix, response: FloatMatrix, most: int
+) -> list[IntVector]:
     """Choose 0, 1, ..., `most` hinges by weighted least squares, for F problems.
 
     `weight` and `response` (weights times values) have shape (F, m), entry k of the result (F, k):
@@ -138,7 +136,7 @@ def choose_hinges(
 
 
 def _products(
-    x: FloatVector, candidates: FloatVector, weight: FloatTable, response: FloatTable
+    x: FloatVector, candidates: FloatVector, weight: FloatMatrix, response: FloatMatrix
 ) -> NDArray[np.float64]:
     """Return all products of the hinges and the response, scaled to a unit diagonal."""
     hinges = np.maximum(x - candidates[:, np.newaxis], 0)
@@ -153,7 +151,7 @@ def _products(
     return system
 
 
-def _best(system: NDArray[np.float64], taken: IntTable) -> IntVector:
+def _best(system: NDArray[np.float64], taken: IntVector) -> IntVector:
     """Return for each problem the candidate that lowers the sum of squares most."""
     left = np.einsum("fii->fi", system)[:, 2:-1]
     gain = np.where(left > _NEW, system[:, 2:-1, -1] ** 2 / np.maximum(left, _NEW), -1.0)

@@ -5,13 +5,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from calibkit._links import EPS, LOGIT_LIMIT, expit, logit
-from calibkit._validation import as_count
-from calibkit.calibrators._base import Calibrator, FloatVector, IntVector
-from calibkit.calibrators._folds import assign_folds, check_folds, check_tolerance, parsimonious
+from calibkit.calibrators.base import Calibrator
+from calibkit.calibrators.folds import assign_folds, check_folds, check_tolerance, parsimonious
+from calibkit.links import EPS, LOGIT_LIMIT, expit, logit
 from calibkit.piecewise._formulas import LOSSES
 from calibkit.piecewise._optimise import Family
 from calibkit.piecewise._search import Problem, evaluate, fit_all, fit_folds, scores_by_pieces
+from calibkit.types import FloatVector, IntVector
+from calibkit.validation import as_count
 
 _OPTIONS = {
     "space": ("probability", "logit"),

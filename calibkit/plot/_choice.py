@@ -11,8 +11,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from calibkit._result import spell
 from calibkit.plot import look
+from calibkit.results import spell
 
 if TYPE_CHECKING:
     from calibkit.calibrators import CrossValidatedBinning

@@ -7,7 +7,7 @@ from matplotlib.transforms import Bbox
 from numpy.typing import NDArray
 
 from calibkit.plot import look
-from calibkit.plot.look import FloatVector
+from calibkit.types import FloatVector
 
 Counts = NDArray[np.intp]
 

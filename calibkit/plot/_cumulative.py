@@ -10,7 +10,7 @@ from calibkit.plot import look
 if TYPE_CHECKING:
     from calibkit.significance import CumulativeDifferences
 
-# 5 % of Brownian motions on [0, 1] leave this strip; tests/test_plot_tested.py checks it.
+# 5 % of Brownian motions on [0, 1] leave this strip; tests/calibkit/plot/test_tested.py checks it.
 _CRITICAL = 2.2414
 _TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
 

@@ -9,8 +9,8 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from calibkit.plot import look
-from calibkit.plot.look import FloatVector
 from calibkit.reliability import BinTable
+from calibkit.types import FloatVector
 
 COLOUR = "#F7EFD5"
 

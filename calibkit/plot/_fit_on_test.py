@@ -15,8 +15,8 @@ from calibkit.plot import _scale, look
 from calibkit.plot._counts import add_counts
 from calibkit.plot._filling import fill_map
 from calibkit.plot._reliability import draw_bars, draw_means
-from calibkit.plot.look import FloatVector
 from calibkit.reliability import BinTable
+from calibkit.types import FloatVector
 
 if TYPE_CHECKING:
     from calibkit.fit_on_test import FitOnTest

@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from calibkit.plot import look
-from calibkit.plot.look import FloatVector
+from calibkit.types import FloatVector
 
 if TYPE_CHECKING:
     from calibkit.significance import BootstrapInterval

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from calibkit._links import expit, logit
+from calibkit.links import expit, logit
 from calibkit.plot import look
-from calibkit.plot.look import FloatVector
+from calibkit.types import FloatVector
 
 SCALES = ("linear", "logit")
 MARGIN = 0.025

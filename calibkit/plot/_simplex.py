@@ -12,10 +12,10 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from calibkit._result import spell
 from calibkit.fakes import FakeSample
 from calibkit.finite import FiniteClassifier
 from calibkit.plot import look
+from calibkit.results import spell
 
 _MOST_ARROWS = 150  # by default; more of them hide each other
 _MANY_POINTS = 200

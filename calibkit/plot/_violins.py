@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
 
 from calibkit.plot import look
-from calibkit.plot.look import FloatVector
+from calibkit.types import FloatVector
 
 if TYPE_CHECKING:
     from calibkit.significance import ViewVerdict

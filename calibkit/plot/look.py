@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from calibkit.plot._words import AnyFigure as AnyFigure
 from calibkit.plot._words import remember as remember
+from calibkit.types import FloatVector
 
 # Okabe and Ito's colour-blind-safe palette. Each colour also has a second code, stated here.
 OVER = "#D55E00"  # vermilion, solid, hatched ////: predictions above the frequency
@@ -45,7 +46,6 @@ ROUNDING = 1e-12  # a smaller gap is rounding, not an over- or under-estimate
 SMALL = 170  # width in points up to which a panel shows less
 MANY_BINS = 40  # from here on, lines and points get thinner
 
-FloatVector = NDArray[np.float64]
 Line = tuple[FloatVector, FloatVector]  # across and up
 Points = Sequence[NDArray[Any]]
 Truth = Callable[[FloatVector], ArrayLike]

@@ -31,7 +31,6 @@ and Ma (2019), section 4; Matsubara and others (2023). Lessons 04 and 08.
 """
 
 from calibkit.significance._binomial import binomial_p_values
-from calibkit.significance._tested import TestResult
 from calibkit.significance.adaptive import AdaptiveResult, adaptive_test
 from calibkit.significance.bootstrap import BootstrapInterval, bootstrap_interval
 from calibkit.significance.classical import cox_test, hosmer_lemeshow, spiegelhalter
@@ -49,6 +48,7 @@ from calibkit.significance.null import (
     consistency_band,
     null_level,
 )
+from calibkit.significance.results import TestResult
 from calibkit.significance.tce import (
     TestBasedError,
     ViewVerdict,

@@ -7,11 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit._progress import watched
-from calibkit._validation import FloatArray, FloatVector, IndexVector, as_predictions
 from calibkit.bins import Binning
 from calibkit.errors.family import CalibrationError, bin_weights, combine_views, weighted_norm
+from calibkit.progress import watched
 from calibkit.reliability import BinTable, reliability_tables
+from calibkit.types import FloatArray, FloatVector, IntVector
+from calibkit.validation import as_predictions
 from calibkit.views import BinaryProblem, View, binary_problems
 
 # Redraws are made in blocks of about this many random numbers (8 MB of float64).
@@ -54,7 +55,7 @@ def draw_events(
     generator: np.random.Generator,
     *,
     coarse: bool = False,
-) -> IndexVector:
+) -> IntVector:
     """Draw events and count them, (n_draws, B); `coarse` draws meet predictions to 1e-7, faster.
 
     Beyond `MANY_ROWS`, rows of one bin whose predictions agree to 1/4096 are one lot, with the
@@ -77,7 +78,7 @@ def draw_events(
     return events
 
 
-def _sort_by_bin(problem: BinaryProblem, table: BinTable) -> tuple[IndexVector, IndexVector]:
+def _sort_by_bin(problem: BinaryProblem, table: BinTable) -> tuple[IntVector, IntVector]:
     """Return the row order that puts bins side by side, and the bounds of the bins in it."""
     index = table.binning.assign(problem.prob, table.edges)
     bounds = np.concatenate(([0], np.cumsum(table.count)))
@@ -108,7 +109,7 @@ class Redraws(NamedTuple):
 
     def null_events(
         self, n_draws: int, generator: np.random.Generator, *, coarse: bool = False
-    ) -> list[IndexVector]:
+    ) -> list[IntVector]:
         """Redraw all labels from the predictions; count events per table, shape (n_draws, B)."""
         tables, problems = self.error.tables, self.problems
         if len(problems) == 1:
@@ -178,7 +179,7 @@ class Redraws(NamedTuple):
 
 def _lots(
     problem: BinaryProblem, table: BinTable, *, by_label: bool
-) -> tuple[IndexVector, IndexVector, FloatVector]:
+) -> tuple[IntVector, IntVector, FloatVector]:
     """Return rows per lot, the bounds of the bins among lots, and what a row of a lot adds up."""
     step = np.minimum(problem.prob * _STEPS, _STEPS - 1).astype(np.intp)
     index = table.binning.assign(problem.prob, table.edges)
@@ -191,7 +192,7 @@ def _lots(
     return count[used], bounds, columns
 
 
-def _sums(times: FloatVector, bounds: IndexVector, columns: FloatVector) -> FloatVector:
+def _sums(times: FloatVector, bounds: IntVector, columns: FloatVector) -> FloatVector:
     """Add up columns per resample and bin; `times` says how often each sorted row was drawn."""
     sums = np.empty((len(times), len(bounds) - 1, columns.shape[1]))
     for b, (start, stop) in enumerate(pairwise(bounds)):

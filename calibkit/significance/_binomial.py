@@ -8,13 +8,9 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
-FloatVector = NDArray[np.float64]
-BoolVector = NDArray[np.bool_]
-IntVector = NDArray[np.int64]
-IndexVector = NDArray[np.intp]
+from calibkit.types import BoolVector, FloatVector, IntVector
 
 # scipy counts an outcome as no more likely than the observed one up to this relative error.
 _TOLERANCE = 1 + 1e-7
@@ -127,7 +123,7 @@ def _other_tail(
     outer = n + 1 if below else np.full(len(n), -1, dtype=np.int64)
     opposite = np.rint(2 * p * n).astype(np.int64) - k
 
-    def narrow(rows: IndexVector, trial: IntVector) -> None:
+    def narrow(rows: IntVector, trial: IntVector) -> None:
         rare = _binom().pmf(trial, n[rows], p[rows]) <= limit[rows]
         outer[rows[rare]] = trial[rare]
         inner[rows[~rare]] = trial[~rare]
@@ -147,7 +143,7 @@ class BinomialTest(NamedTuple):
     alpha: float
     mid: bool = False
 
-    def rejections(self, hits: IntVector, bounds: IndexVector, prob: FloatVector) -> BoolVector:
+    def rejections(self, hits: IntVector, bounds: IntVector, prob: FloatVector) -> BoolVector:
         """Test predictions ``bounds[b] : bounds[b + 1]``, in order, against ``hits[b]`` events."""
         k, n = hits, np.diff(bounds).astype(np.int64)
         rejected = np.zeros(len(prob), dtype=bool)
@@ -161,7 +157,7 @@ class BinomialTest(NamedTuple):
         self._search(rejected, (k, n, prob), below, bounds[1:], below=True)
         return rejected
 
-    def acceptance(self, hits: IntVector, counts: IndexVector) -> tuple[FloatVector, FloatVector]:
+    def acceptance(self, hits: IntVector, counts: IntVector) -> tuple[FloatVector, FloatVector]:
         """Return the lowest and the highest probability that each bin accepts, accurate to 1e-9.
 
         A gap or an island of the acceptance set that is narrower than 1/256 of its distance from
@@ -199,8 +195,8 @@ class BinomialTest(NamedTuple):
         self,
         rejected: BoolVector,
         data: tuple[IntVector, IntVector, FloatVector],
-        start: IndexVector,
-        stop: IndexVector,
+        start: IntVector,
+        stop: IntVector,
         *,
         below: bool,
     ) -> None:
@@ -264,9 +260,9 @@ class BinomialTest(NamedTuple):
 
 def _first(
     prob: FloatVector,
-    bounds: IndexVector,
-    passed: Callable[[FloatVector, IndexVector], BoolVector],
-) -> IndexVector:
+    bounds: IntVector,
+    passed: Callable[[FloatVector, IntVector], BoolVector],
+) -> IntVector:
     """Return the first place of each bin whose prediction has passed a point, by halving."""
     low, high = bounds[:-1].copy(), bounds[1:].copy()
     while len(of := np.flatnonzero(low < high)):
@@ -277,7 +273,7 @@ def _first(
     return low
 
 
-def _ranges(start: IndexVector, stop: IndexVector) -> IndexVector:
+def _ranges(start: IntVector, stop: IntVector) -> IntVector:
     """Return all whole numbers of the ranges [start, stop), one after the other."""
     size = stop - start
     offset = np.repeat(start - np.cumsum(size) + size, size)

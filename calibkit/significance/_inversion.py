@@ -6,11 +6,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit._links import logit
-from calibkit._validation import TIE, FloatVector
 from calibkit.errors.family import CalibrationError, bin_weights
+from calibkit.links import logit
 from calibkit.reliability import BinTable
 from calibkit.significance._binned import Redraws
+from calibkit.types import FloatVector
+from calibkit.validation import TIE
 
 # The ends are found to this share of the measured error, far below what the draws resolve.
 _HALVINGS = 16

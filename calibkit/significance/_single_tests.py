@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from calibkit._validation import FloatVector, as_level
 from calibkit.significance._binomial import BinomialTest
+from calibkit.types import FloatVector
+from calibkit.validation import as_level
 
 TESTS = {
     "binomial": "exact binomial test",

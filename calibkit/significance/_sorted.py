@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit._validation import FloatVector, IndexVector, IntArray
 from calibkit.bins import Binning
 from calibkit.bins.pava import edges_between
 from calibkit.reliability import BinTable, table_of_sums
 from calibkit.significance._binned import uses_labels
+from calibkit.types import FloatVector, IntArray, IntVector
 from calibkit.views import BinaryProblem
 
 
@@ -19,18 +19,18 @@ class SortedProblem:
     def __init__(self, problem: BinaryProblem, binning: Binning) -> None:
         prob = problem.prob
         self.view, self.binning = problem.view, binning
-        self.order: IndexVector = (
+        self.order: IntVector = (
             binning.order(prob) if hasattr(binning, "order") else np.argsort(prob)
         )
         self.prob = prob[self.order].astype(np.float64)
         self.label = problem.label[self.order]
         # Bins that ignore the labels are cut once.
-        self._fixed: tuple[FloatVector, IndexVector] | None = None
+        self._fixed: tuple[FloatVector, IntVector] | None = None
         if not uses_labels(binning):
             edges = binning.edges(prob, problem.label)
             self._fixed = edges, self._bounds(edges)
 
-    def cut(self, label: IntArray) -> IndexVector:
+    def cut(self, label: IntArray) -> IntVector:
         """Return the bounds of the bins for labels in sorted order, B + 1 numbers."""
         if self._fixed is not None:
             return self._fixed[1]
@@ -38,13 +38,13 @@ class SortedProblem:
             return np.asarray(self.binning.bounds(self.prob, label), dtype=np.intp)
         return self._bounds(self.binning.edges(self.prob, label))
 
-    def _bounds(self, edges: FloatVector) -> IndexVector:
+    def _bounds(self, edges: FloatVector) -> IntVector:
         index = self.binning.assign(self.prob, edges)
         if (np.diff(index) < 0).any():
             raise ValueError(f"{self.binning} must number bins from low to high predictions.")
         return np.searchsorted(index, np.arange(len(edges)))
 
-    def table(self, bounds: IndexVector) -> BinTable:
+    def table(self, bounds: IntVector) -> BinTable:
         if self._fixed is not None:
             edges = self._fixed[0]
         elif hasattr(self.binning, "bounds"):
@@ -62,12 +62,12 @@ class SortedProblem:
         return back
 
 
-def owners(bounds: IndexVector) -> IndexVector:
+def owners(bounds: IntVector) -> IntVector:
     """Return the bin of each sorted prediction."""
     return np.repeat(np.arange(len(bounds) - 1, dtype=np.intp), np.diff(bounds))
 
 
-def hits_of(label: NDArray[Any], bounds: IndexVector) -> NDArray[np.int64]:
+def hits_of(label: NDArray[Any], bounds: IntVector) -> NDArray[np.int64]:
     """Return the number of events in each bin of sorted labels."""
     cumulated = np.concatenate(([0], np.cumsum(label, dtype=np.int64)))
     return np.asarray(np.diff(cumulated[bounds]))

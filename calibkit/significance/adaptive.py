@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from calibkit._result import read_only, spell
-from calibkit._validation import FloatMatrix, FloatVector, as_count
-from calibkit.significance._tested import Rule, TestResult, run, sample_of
+from calibkit.results import read_only, spell
 from calibkit.significance.classical import BinnedRule
+from calibkit.significance.results import Rule, TestResult, run, sample_of
+from calibkit.types import FloatMatrix, FloatVector
+from calibkit.validation import as_count
 from calibkit.views import Rows, View, binary_problem
 
 # Bins are halved while they hold, on average, at least this much variance sum p (1 - p).

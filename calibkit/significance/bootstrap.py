@@ -7,23 +7,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit._progress import watched
-from calibkit._result import Number, listed, read_only
-from calibkit._validation import (
-    FloatArray,
-    FloatVector,
-    IntArray,
-    as_choice,
-    as_count,
-    as_generator,
-    as_level,
-    as_predictions,
-)
 from calibkit.errors.debiased import DebiasedError
 from calibkit.errors.family import error_of_tables
+from calibkit.progress import watched
+from calibkit.results import Number, listed, read_only
 from calibkit.significance import _binned
 from calibkit.significance._inversion import LARGEST, Inversion, too_large
 from calibkit.significance.null import Measure, measured
+from calibkit.types import FloatArray, FloatVector, IntArray
+from calibkit.validation import as_choice, as_count, as_generator, as_level, as_predictions
 from calibkit.views import refuse_weights
 
 METHODS = ("inverted", "reflected", "percentile")

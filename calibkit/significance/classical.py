@@ -7,11 +7,10 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit import _links
-from calibkit._result import listed
-from calibkit._validation import FloatMatrix, FloatVector, as_choice, as_count
+from calibkit import links
 from calibkit.bins import EqualMass
-from calibkit.significance._tested import (
+from calibkit.results import listed
+from calibkit.significance.results import (
     ChiSquaredRule,
     LinearRule,
     Rule,
@@ -21,6 +20,8 @@ from calibkit.significance._tested import (
     run,
     sample_of,
 )
+from calibkit.types import FloatMatrix, FloatVector
+from calibkit.validation import as_choice, as_count
 from calibkit.views import Rows, View, binary_problem
 
 
@@ -83,7 +84,7 @@ class SlopeRule(LinearRule):
 
     def __init__(self, prob: FloatVector, rows: Any = 1) -> None:
         weight = rows * prob * (1 - prob)
-        logits = _links.logit(prob)
+        logits = links.logit(prob)
         total = weight.sum()
         self.lever = logits - ((weight @ logits) / total if total > 0 else 0.0)
         spread = float(weight @ self.lever**2)
@@ -146,14 +147,14 @@ class CoxResult(TestResult):
 
 def _with_line(result: TestResult, sample: Sample) -> CoxResult:
     """Add the fitted line with its standard errors to a test."""
-    from calibkit.calibrators._newton import fit_logistic  # its room is slow to import
+    from calibkit.calibrators.logistic import fit_logistic  # its room is slow to import
 
-    logits, line = _links.logit(sample.prob), np.full(4, np.nan)
+    logits, line = links.logit(sample.prob), np.full(4, np.nan)
     if logits[0] < logits[-1] and 0 < sample.label.mean() < 1:
         features = np.vstack([np.ones_like(logits), logits])
         fit = fit_logistic(features, sample.label, [[0.0, 0.0], [0.0, 1.0]])
         if fit.finite:
-            prob = _links.expit(fit.theta @ features)
+            prob = links.expit(fit.theta @ features)
             information = (features * (prob * (1 - prob))) @ features.T
             line[:] = *fit.theta, *np.sqrt(np.diag(np.linalg.inv(information)))
     a, b, a_error, b_error = map(float, line)

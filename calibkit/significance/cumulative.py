@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from calibkit._result import Number, read_only, spell
-from calibkit._validation import FloatMatrix, FloatVector
-from calibkit.significance._tested import Rule, TestResult, ratio, run, sample_of
+from calibkit.results import Number, read_only, spell
+from calibkit.significance.results import Rule, TestResult, ratio, run, sample_of
+from calibkit.types import FloatMatrix, FloatVector
 from calibkit.views import Rows, View, binary_problem
 
 # From here on the series of normal tails is used, below it the series in exp(-1/x²); both have

@@ -7,8 +7,6 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit._result import read_only, spell
-from calibkit._validation import FloatVector, IndexVector, IntArray
 from calibkit.bins import Binning, as_bins
 from calibkit.errors.family import (
     OfTables,
@@ -19,8 +17,10 @@ from calibkit.errors.family import (
     weighted_norm,
 )
 from calibkit.reliability import BinTable
+from calibkit.results import read_only, spell
 from calibkit.significance._single_tests import SingleTest, single_test
 from calibkit.significance._sorted import SortedProblem, hits_of
+from calibkit.types import FloatVector, IntArray, IntVector
 from calibkit.views import Rows, View, binary_problems
 
 Loss = Callable[[IntArray, FloatVector], float]
@@ -141,7 +141,7 @@ def general_calibration_error(
 
 
 def _losses(
-    loss: str | Loss, test: SingleTest, part: SortedProblem, table: BinTable, bounds: IndexVector
+    loss: str | Loss, test: SingleTest, part: SortedProblem, table: BinTable, bounds: IntVector
 ) -> FloatVector:
     if loss == "gap":
         return np.abs(table.gap)

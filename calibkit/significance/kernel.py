@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from calibkit._validation import FloatMatrix, FloatVector, as_number
-from calibkit.significance._tested import Rule, TestResult, run, sample_of
+from calibkit.significance.results import Rule, TestResult, run, sample_of
+from calibkit.types import FloatMatrix, FloatVector
+from calibkit.validation import as_number
 from calibkit.views import Rows, View, binary_problem
 
 ComplexMatrix = NDArray[np.complex128]

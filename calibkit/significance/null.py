@@ -7,12 +7,13 @@ from typing import Any, SupportsFloat, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit._progress import watched
-from calibkit._result import Number, Result, listed, read_only, spell
-from calibkit._validation import TIE, FloatVector, as_count, as_generator, as_level, as_predictions
 from calibkit.bins import Binning
+from calibkit.progress import watched
 from calibkit.reliability import BinTable, reliability_table
+from calibkit.results import Number, Result, listed, read_only, spell
 from calibkit.significance import _binned
+from calibkit.types import FloatVector
+from calibkit.validation import TIE, as_count, as_generator, as_level, as_predictions
 from calibkit.views import BinaryProblem, Rows, View, binary_problem, refuse_weights
 
 Measure = Callable[..., SupportsFloat]

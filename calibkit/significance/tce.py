@@ -7,25 +7,17 @@ from typing import Any, ClassVar, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit._progress import watched
-from calibkit._result import read_only, spell
-from calibkit._validation import (
-    BoolVector,
-    FloatArray,
-    FloatVector,
-    IndexVector,
-    IntArray,
-    as_count,
-    as_generator,
-    as_probabilities,
-)
 from calibkit.bins import Binning, PavaBC, as_bins
 from calibkit.errors.family import OfTables, view_of
+from calibkit.progress import watched
 from calibkit.reliability import BinTable
+from calibkit.results import read_only, spell
 from calibkit.significance._binned import draw_classes
 from calibkit.significance._single_tests import TESTS, SingleTest, single_test
 from calibkit.significance._sorted import SortedProblem, hits_of, owners
 from calibkit.significance.null import p_value_of
+from calibkit.types import BoolVector, FloatArray, FloatVector, IntArray, IntVector
+from calibkit.validation import as_count, as_generator, as_probabilities
 from calibkit.views import Rows, View, binary_problems
 
 # Redraws are tested together, about so many predictions at a time.
@@ -44,7 +36,7 @@ class ViewVerdict:
 
     table: BinTable
     prob: FloatVector
-    bin: IndexVector
+    bin: IntVector
     rejected: BoolVector
 
     @property
@@ -53,7 +45,7 @@ class ViewVerdict:
         return np.rint(np.nan_to_num(self.table.frequency) * self.table.count).astype(np.int64)
 
     @property
-    def rejected_count(self) -> IndexVector:
+    def rejected_count(self) -> IntVector:
         """Number of rejected predictions in each bin."""
         return np.bincount(self.bin[self.rejected], minlength=self.table.n_bins)
 

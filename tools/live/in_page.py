@@ -1,7 +1,7 @@
 """Runs inside the Python of a page: states of its explorers, and the audit of a file.
 
-The explorers draw through `calibkit.explore._book`, which prepared the page's states; the audit is
-the command `calibkit audit` itself. Texts go in and out as JSON.
+The explorers draw through `calibkit_course.explore._book`, which prepared the page's states; the
+audit is the command `calibkit audit` itself. Texts go in and out as JSON.
 """
 
 import contextlib
@@ -32,21 +32,21 @@ EXAMPLE_ROWS = 500
 def explorer(address: str, start: str) -> Any:
     """Return an explorer or a quiz by its lesson and name, as the page has it at first."""
     lesson, _, name = address.partition(":")
-    made = getattr(importlib.import_module(f"calibkit.lessons.{lesson}"), name.replace("-", "_"))()
+    made = getattr(importlib.import_module(f"calibkit_course.{lesson}"), name.replace("-", "_"))()
     values = json.loads(start)
     return made.starting_at(**values) if values else made
 
 
 def controls(address: str, start: str) -> Any:
     """Return the controls with all their values."""
-    from calibkit.explore._book import live_controls
+    from calibkit_course.explore._book import live_controls
 
     return live_controls(explorer(address, start))
 
 
 def state(address: str, start: str, places: list[int]) -> Any:
     """Return picture, alternative text and sentence of one state, and how long it took."""
-    from calibkit.explore._book import live_state
+    from calibkit_course.explore._book import live_state
 
     begun = time.perf_counter()
     drawn: dict[str, Any] = dict(live_state(explorer(address, start), places))
@@ -55,7 +55,7 @@ def state(address: str, start: str, places: list[int]) -> Any:
 
 def draw(address: str, step: int) -> Any:
     """Return a draw of a quiz that the page does not hold."""
-    from calibkit.explore._book import live_draw
+    from calibkit_course.explore._book import live_draw
 
     return live_draw(explorer(address, "{}"), step)
 
@@ -75,8 +75,8 @@ def clear() -> str:
 
 def columns(name: str, delimiter: str, decimal: str) -> Any:
     """Return the names of a file's columns, or the sentence that says why there are none."""
-    from calibkit.auditing._pages import plain
-    from calibkit.counts._blocks import Dialect
+    from calibkit.auditing.pages import plain
+    from calibkit.counts.blocks import Dialect
     from calibkit.counts.files import column_names
 
     try:

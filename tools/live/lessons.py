@@ -15,7 +15,7 @@ from IPython.core.history import HistoryManager
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
-import calibkit.lessons  # noqa: F401 - counted with the imports
+import calibkit_course  # noqa: F401 - counted with the imports
 
 
 class Shell(InteractiveShell):

@@ -14,8 +14,8 @@ from scipy.special import log_softmax, logsumexp, softmax
 from scipy.stats import t as student
 
 from calibkit import expected_calibration_error, log_loss
-from calibkit.lessons.lesson10 import nets
 from calibkit.multiclass import TemperatureScaling
+from calibkit_course.lesson10 import nets
 
 SETS = {"digits under noise": 0.5, "digits without noise": 0.0}
 SEEDS = (1, 2, 3, 4, 5)

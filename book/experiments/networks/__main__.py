@@ -1,7 +1,7 @@
 """The stored outputs of lesson 10: its training, and its table of five seeds.
 
 ``python dev.py networks`` trains 120 small networks (a quarter of an hour on two cores; it goes on
-where it stopped) and stores what the lesson reads, in ``calibkit/lessons/lesson10``. With ``--run``
+where it stopped) and stores what the lesson reads, in ``calibkit_course/lesson10``. With ``--run``
 it only trains the network that the lesson follows.
 """
 
@@ -16,8 +16,8 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from book.experiments.networks import RECIPES, SEEDS, SETS, one_seed, with_verdicts
-from calibkit.lessons.lesson10 import runs
-from calibkit.lessons.lesson10.nets.history import MEASURED
+from calibkit_course.lesson10 import runs
+from calibkit_course.lesson10.nets.history import MEASURED
 from tools.virtual_environment import ROOT
 
 UNFINISHED = ROOT / "build" / "networks"

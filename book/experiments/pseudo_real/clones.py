@@ -20,7 +20,6 @@ from sklearn.base import clone
 
 from book.experiments.synthetic import Unseen
 from calibkit import data, expected_calibration_error
-from calibkit._validation import as_count
 from calibkit.calibrators import (
     BetaCalibrator,
     IsotonicCalibrator,
@@ -28,13 +27,13 @@ from calibkit.calibrators import (
     PlattCalibrator,
     ScalingBinning,
 )
-from calibkit.calibrators._base import Calibrator
+from calibkit.calibrators.base import Calibrator
 from calibkit.fakes import LogitDistortion
-from calibkit.fakes._sample import FakeSample, fake_sample
+from calibkit.fakes.sample import FakeSample, fake_sample
 from calibkit.piecewise import PiecewiseLinear
+from calibkit.types import FloatVector
+from calibkit.validation import as_count
 from calibkit.views import View, binary_problem
-
-FloatVector = NDArray[np.float64]
 
 # A clone is this many predictions, each with its truth; data sets are drawn from them.
 POPULATION = 50_000

@@ -3,7 +3,6 @@
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import logit
 
 from book.experiments.synthetic import (
@@ -21,9 +20,8 @@ from calibkit.calibrators import (
     SlopeOneBinning,
     SplineCalibrator,
 )
-from calibkit.calibrators._base import Calibrator
-
-FloatVector = NDArray[np.float64]
+from calibkit.calibrators.base import Calibrator
+from calibkit.types import FloatVector
 
 # Small samples of one seed only are searched by differential evolution: it takes half their time.
 EVOLVED_SIZE, EVOLVED_SEED = 1_000, 0
@@ -42,7 +40,7 @@ class OrderPreservingMap(Calibrator):
     loss_name: ClassVar[str] = "log loss"
 
     def _fit(self, prob: FloatVector, label: FloatVector) -> None:
-        from calibkit.lessons.lesson10.nets import OrderPreserving
+        from calibkit_course.lesson10.nets import OrderPreserving
 
         self.network_ = OrderPreserving("logits").fit(_two_logits(prob), label.astype(np.int64))
         self.n_parameters_ = self.network_.n_parameters_

@@ -22,7 +22,7 @@ from book.experiments.pseudo_real.result import (
 )
 from book.experiments.pseudo_real.stored import CLONES, DATA, stored
 from book.experiments.pseudo_real.study import KINDS, TITLES, Study
-from calibkit._result import spell
+from calibkit.results import spell
 from tools.virtual_environment import ROOT
 
 PAGE = ROOT / "book" / "pseudo_real.md"

@@ -10,14 +10,12 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
 from book.experiments.compared import Keep, Table
 from book.experiments.pseudo_real.clones import NONE, PseudoSet
 from book.experiments.pseudo_real.stored import Row, Rows
-
-FloatVector = NDArray[np.float64]
+from calibkit.types import FloatVector
 
 # Which truths were fitted in an evaluator's own family: a Platt map is a beta map, and a PL3 map.
 OWN: dict[str, tuple[str, ...]] = {

@@ -33,7 +33,7 @@ from book.experiments.synthetic import (
     run_study,
 )
 from book.experiments.synthetic.page import rewrite
-from calibkit.calibrators._base import Calibrator
+from calibkit.calibrators.base import Calibrator
 from tools.virtual_environment import ROOT
 
 DATA = ROOT / "book" / "_data"

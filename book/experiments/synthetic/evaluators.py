@@ -19,12 +19,11 @@ from calibkit.calibrators import (
     SlopeOneBinning,
     SweepBinning,
 )
-from calibkit.calibrators._base import Calibrator
-from calibkit.calibrators._folds import parsimonious
+from calibkit.calibrators.base import Calibrator
+from calibkit.calibrators.folds import parsimonious
 from calibkit.piecewise import PiecewiseLinear
 from calibkit.significance import kernel_calibration_error
-
-FloatVector = NDArray[np.float64]
+from calibkit.types import FloatVector
 
 FOLDS = 10
 # The folds of the source, for numbers of bins and for numbers of pieces.

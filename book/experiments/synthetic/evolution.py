@@ -3,12 +3,10 @@
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from calibkit._validation import as_count
-from calibkit.calibrators._base import Calibrator
-
-FloatVector = NDArray[np.float64]
+from calibkit.calibrators.base import Calibrator
+from calibkit.types import FloatVector
+from calibkit.validation import as_count
 
 # Settings of the source, which hands pwlf's own to SciPy.
 SETTINGS: dict[str, Any] = {

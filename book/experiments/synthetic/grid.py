@@ -6,14 +6,10 @@ from functools import lru_cache
 from itertools import product
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
-from calibkit._validation import as_count
-from calibkit.fakes._sample import FakeSample
+from calibkit.fakes.sample import FakeSample
 from calibkit.fakes.shapes import DERIVATE_ERRORS, SHAPES, SyntheticShape
-
-FloatVector = NDArray[np.float64]
+from calibkit.types import FloatVector
+from calibkit.validation import as_count
 
 SIZES = (1_000, 3_000, 10_000)
 SEEDS = tuple(range(5))

@@ -10,11 +10,10 @@ from sklearn.base import clone
 
 from book.experiments.synthetic.evaluators import Derived, Direct, Evaluators
 from book.experiments.synthetic.grid import Unseen
-from calibkit.calibrators._base import Calibrator
-from calibkit.fakes._sample import FakeSample
+from calibkit.calibrators.base import Calibrator
+from calibkit.fakes.sample import FakeSample
 from calibkit.fit_on_test import fit_on_test
-
-FloatVector = NDArray[np.float64]
+from calibkit.types import FloatVector
 
 # Maps of few parameters and without jumps are judged on every tenth of a million unseen
 # predictions, which are in order: that changes less than a millionth. Other maps need all of them.

@@ -10,7 +10,7 @@ from book.experiments.pages import filled, markdown
 from book.experiments.synthetic import Grid, StudyResult, StudyTable
 from book.experiments.synthetic.claims import claims
 from book.experiments.synthetic.published import PUBLISHED
-from calibkit._result import spell
+from calibkit.results import spell
 from tools.virtual_environment import ROOT
 
 PAGE = ROOT / "book" / "study.md"

@@ -26,7 +26,7 @@ from book.experiments.tce.measures import (
     seven,
     sized,
 )
-from calibkit.lessons.lesson09.gaussian import GaussianDiscriminant
+from calibkit_course.lesson09.gaussian import GaussianDiscriminant
 from tools.virtual_environment import ROOT
 
 PAGE = ROOT / "book" / "tce_tables.md"

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from calibkit.lessons.lesson09.gaussian import GaussianDiscriminant
+from calibkit_course.lesson09.gaussian import GaussianDiscriminant
 from tools.virtual_environment import ROOT
 
 DATA = ROOT / "book" / "_data"

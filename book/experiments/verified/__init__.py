@@ -19,8 +19,8 @@ The page "Verified" of the book prints all of them. Li's report. Taught in lesso
 
 from book.experiments.verified.estimators import EstimatorComparison, compare_estimators
 from book.experiments.verified.maps import CalibratorComparison, compare_calibrators
-from calibkit.lessons.lesson11.binned import BinnedErrors, binned_errors
-from calibkit.lessons.lesson11.population import Population
+from calibkit_course.lesson11.binned import BinnedErrors, binned_errors
+from calibkit_course.lesson11.population import Population
 
 __all__ = [
     "BinnedErrors",

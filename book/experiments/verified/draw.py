@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from book.experiments.verified import EstimatorComparison, figures
 from calibkit import plot
-from calibkit.lessons.lesson11 import draw_binned_errors
+from calibkit_course.lesson11 import draw_binned_errors
 from tools.virtual_environment import ROOT
 
 IMAGES = ROOT / "book" / "_static"

@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 
 from book.experiments.verified.events import check_size, check_view, events
 from book.experiments.verified.maps import finite_errors, happened_of
-from calibkit._result import Result, read_only, spell
-from calibkit._validation import as_count, as_generator
 from calibkit.bins import assign
 from calibkit.calibrators import PlattCalibrator, ScalingBinning
-from calibkit.lessons.lesson11.population import Population
+from calibkit.results import Result, read_only, spell
+from calibkit.types import FloatVector
+from calibkit.validation import as_count, as_generator
+from calibkit_course.lesson11.population import Population
 
-FloatVector = NDArray[np.float64]
 IntVector = NDArray[np.int64]
 THOUSANDS = (2000, 3000, 4000, 5000, 6000, 7000)
 

@@ -1,11 +1,9 @@
 """Which events scores speak of, and what the protocols ask of a population."""
 
 import numpy as np
-from numpy.typing import NDArray
 
-from calibkit.lessons.lesson11.population import Population, top
-
-FloatVector = NDArray[np.float64]
+from calibkit.types import FloatVector
+from calibkit_course.lesson11.population import Population, top
 
 
 def events(

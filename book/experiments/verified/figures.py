@@ -7,8 +7,8 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import NullLocator
 from numpy.typing import NDArray
 
-from calibkit.lessons.lesson11.figures import ESTIMATE_CODES
 from calibkit.plot import look
+from calibkit_course.lesson11.figures import ESTIMATE_CODES
 
 if TYPE_CHECKING:
     from book.experiments.verified import CalibratorComparison, EstimatorComparison

@@ -8,15 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from book.experiments.verified.events import check_size, check_view, events
-from calibkit._result import Result, read_only, spell
-from calibkit._validation import as_count, as_generator
 from calibkit.bins import EqualMass, assign
 from calibkit.calibrators import PlattCalibrator
-from calibkit.lessons.lesson11.population import Population
 from calibkit.multiclass import DirichletCalibrator, TemperatureScaling
 from calibkit.reliability import reliability_table
+from calibkit.results import Result, read_only, spell
+from calibkit.types import FloatVector
+from calibkit.validation import as_count, as_generator
+from calibkit_course.lesson11.population import Population
 
-FloatVector = NDArray[np.float64]
 IntVector = NDArray[np.int64]
 TENS = (10, 20, 30, 40, 50, 60, 70, 80, 90, 100)
 

@@ -15,7 +15,7 @@ import numpy as np
 from book.experiments.pages import markdown
 from book.experiments.verified import binned_errors, compare_calibrators
 from calibkit import data
-from calibkit.lessons.lesson11.population import Population
+from calibkit_course.lesson11.population import Population
 from tools.virtual_environment import ROOT
 
 STORED = ROOT / "book" / "_data" / "verified_others.json"

@@ -1,0 +1,299 @@
+"""Files whose rows are not kept: counted or summed up in a stream, and sampled on the way."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from calibkit.auditing import _paired as paired
+from calibkit.auditing import _verdicts as words_of
+from calibkit.auditing._comparing import compare, worded
+from calibkit.auditing._evidence import Seen, largest_region
+from calibkit.auditing._redraws import TOP, ViewTest
+from calibkit.auditing._rows import Impossible, count_impossible, probabilities
+from calibkit.auditing.comparison import Comparison
+from calibkit.auditing.questions import audit
+from calibkit.auditing.readers import Predictions, join
+from calibkit.auditing.report import AuditReport, findings_of
+from calibkit.auditing.settings import AuditSettings, settings_of
+from calibkit.bins import Binning
+from calibkit.counts import CountTable
+from calibkit.decisions.costs import as_costs
+from calibkit.significance.classical import cox_z
+from calibkit.types import FloatVector
+from calibkit.views import BinaryProblem, View, binary_problems
+
+SAMPLE = 100_000
+_TESTS = 2  # of each view: Cox's score test, and the range of the cumulative differences
+
+
+def audit_stream(
+    blocks: Iterable[Predictions],
+    *,
+    view: View | None = None,
+    settings: AuditSettings | None = None,
+    bins: Binning | int | None = None,
+    sample: int = SAMPLE,
+    rng: int = 0,
+    **options: Any,
+) -> AuditReport:
+    """Audit rows that come in blocks of checked `Predictions`, with the options of `audit`.
+
+    Bins must have edges on the grid of the count table. The answers 1, 5 and 6 and the figures
+    are those of a random `sample`; of several columns the default view is the predicted class.
+    """
+    settings = settings_of(settings, {} if bins is None else {"bins": bins})
+    # Bins that do not fit the grid are refused before hours of reading, not after.
+    CountTable().update([0, 1], [0.25, 0.75]).tables(settings.bins)
+    keeper = Sample(sample, rng)
+    table, gone = _count(blocks, view, keeper)
+    rows = keeper.rows()
+    names = dict(enumerate(rows.class_names or ()))
+    report = audit(**rows.arguments, view=view, settings=settings, rng=rng, **options)
+    if keeper.seen == rows.n:
+        return report
+    return _with_all_rows(report, table, _seen(table, settings, names, gone), settings)
+
+
+class Sample:
+    """A random sample without replacement: the rows with the smallest random keys."""
+
+    def __init__(self, size: int, seed: int) -> None:
+        self.size, self.generator = size, np.random.default_rng([seed, size])
+        self.kept: list[Predictions] = []
+        self.seen = 0
+        self.keys = np.empty(0)
+
+    def add(self, block: Predictions) -> None:
+        self.seen += block.n
+        keys = self.generator.random(block.n)
+        bound = self.keys.max() if len(self.keys) == self.size else 1.0
+        small = np.flatnonzero(keys < bound)
+        if not len(small):
+            return
+        self.kept.append(block.take(small))
+        self.keys = np.concatenate([self.keys, keys[small]])
+        if len(self.keys) > self.size:
+            smallest = np.sort(np.argpartition(self.keys, self.size)[: self.size])
+            self.kept = [join(self.kept).take(smallest)]
+            self.keys = self.keys[smallest]
+
+    def rows(self) -> Predictions:
+        return join(self.kept)  # in the order of the file
+
+
+def _count(
+    blocks: Iterable[Predictions], view: View | None, keeper: Sample
+) -> tuple[CountTable, Impossible]:
+    """Count all rows but those that gave 0 to what happened, which come back, and keep a sample."""
+    stream = iter(blocks)
+    first = next(stream, None)
+    if first is None:
+        raise ValueError("There are no rows.")
+    if view is None and first.scores.ndim == 2:
+        view = 1 if first.scores.shape[1] == 2 else "top-label"
+    gone = Impossible(binary=first.scores.ndim == 1 or first.scores.shape[1] == 2)
+
+    def problems() -> Iterator[tuple[BinaryProblem, ...]]:
+        nonlocal gone
+        for block in chain([first], stream):
+            start = keeper.seen
+            keeper.add(block)
+            prob = probabilities(block.scores) if block.logits else block.scores
+            both = prob
+            if prob.ndim == 1:
+                both = np.column_stack(
+                    [probabilities(-block.scores) if block.logits else 1 - prob, prob]
+                )
+            label = np.asarray(block.y_true).astype(np.intp)
+            position = np.arange(start, keeper.seen)
+            gone = gone + count_impossible(label, both, position, binary=gone.binary)
+            left = both[np.arange(block.n), label] > 0
+            if left.all():
+                yield binary_problems(label, prob, view=view)
+            elif left.any():
+                yield binary_problems(label[left], prob[left], view=view)
+
+    table = CountTable(view=view).of(problems())
+    return table, gone
+
+
+def _seen(
+    table: CountTable, settings: AuditSettings, names: dict[int, str], gone: Impossible
+) -> Seen:
+    tables = [table]
+    if table.view == "class-wise":
+        tables = [table.one_class(k) for k in range(table.n_classes)]
+    tests = [_test(one, _TESTS * len(tables)) for one in tables]
+    loudest = min(range(len(tests)), key=lambda place: tests[place].p_value)
+    place = loudest if tests[loudest].p_value <= settings.alpha else 0
+    focus, words = tables[place], _words(tables[place], names)
+    error = focus.calibration_error(settings.bins, name="expected calibration error")
+    bins = error.tables[0]
+    weight = np.where(bins.occupied, bins.count * np.abs(bins.gap), 0.0)
+    return Seen(
+        settings=settings,
+        test="Cox's test and range of cumulative differences",
+        first=tests[0],
+        words=_words(tables[0], names),
+        focus=tests[place],
+        focus_words=words,
+        looked=words if len(tables) == 1 else f"{words}, one of {len(tables)} views",
+        p_value=tests[place].p_value,
+        impossible=gone,
+        region=largest_region(bins, np.arange(len(weight)) == weight.argmax()),
+        error=error.describe(),
+        numbers={"error": error.value, "null_error": error.null_mean, "null_sd": error.null_sd},
+    )
+
+
+def _words(table: CountTable, names: dict[int, str]) -> str:
+    named = isinstance(table.view, int) and table.view in names
+    return f"class {names[table.view]}" if named else table.views[0]  # type: ignore[index]
+
+
+def _test(table: CountTable, looks: int) -> ViewTest:
+    """Return Cox's z of level and slope, and a p-value that pays for all looks."""
+    view = table.view
+    prob, happened, rows = (part.astype(np.float64) for part in table.groups())
+    z_level, z_slope = cox_z(prob, rows, happened)
+    cox = float(special.chdtrc(2, z_level**2 + z_slope**2))
+    p_value = min(cox, table.cumulative_differences().range_test.p_value)
+    n, events = table.n, int(happened.sum())
+    return ViewTest(
+        view=view if isinstance(view, int) else TOP if view == "top-label" else 1,
+        n=n,
+        events=events,
+        mean_prob=float(prob @ rows / n),
+        frequency=events / n,
+        variance=float((rows * prob * (1 - prob)).sum()) / n,
+        z_level=z_level,
+        z_slope=z_slope,
+        p_value=min(1.0, looks * p_value),
+    )
+
+
+def _with_all_rows(
+    report: AuditReport, table: CountTable, seen: Seen, settings: AuditSettings
+) -> AuditReport:
+    """Put what all rows say in the place of what the sample says."""
+    data, sampled = words_of.data(seen), f"(Random sample of {report.n:,} rows.)"
+    if seen.power.enough:
+        many = "So many rows show errors that matter to nobody: look at the size."
+        data = replace(data, sentence=f"{data.sentence} {many}")
+    answers = {a.topic: replace(a, sentence=f"{a.sentence} {sampled}") for a in report.answers}
+    for answer in (data, words_of.calibration(seen), words_of.direction(seen)):
+        answers[answer.topic] = answer
+    verdicts = {topic: answer.verdict for topic, answer in answers.items()}
+    gone = seen.impossible
+    headline, light = words_of.headline(verdicts, seen.focus_words, gone)
+    notes = (
+        f"All {gone.n:,} rows: counted in {table.cells:,} cells. Test: Cox's score test and the "
+        "range of the cumulative differences, p-values by limit laws, multiplied by the number "
+        f"of tests; level {100 * settings.alpha:g} %.",
+        f"Answers 1, 5 and 6, the groups and the figures: a random sample of {report.n:,} rows.",
+    )
+    return replace(
+        report,
+        n=gone.n,
+        headline=headline,
+        light=light,
+        findings=findings_of(gone, float("nan")),
+        answers=tuple(answers.values()),
+        notes=(*notes, *report.notes),
+    )
+
+
+def compare_rows(rows: Predictions, names: Sequence[str], **options: Any) -> Comparison:
+    """Compare models whose rows are kept, with the options of `compare`."""
+    probs = _by_model(rows.scores, names)
+    classes = rows.class_names if rows.scores.shape[1] > len(names) else None
+    return compare(rows.y_true, probs, groups=rows.groups, class_names=classes, **options)
+
+
+def _by_model(scores: FloatVector, names: Sequence[str]) -> dict[str, FloatVector]:
+    parts = np.split(scores, len(names), axis=1)
+    return {n: p[:, 0] if p.shape[1] == 1 else p for n, p in zip(names, parts, strict=True)}
+
+
+def compare_stream(
+    blocks: Iterable[Predictions],
+    names: Sequence[str],
+    *,
+    costs: Any = None,
+    level: float = 0.95,
+    rng: int = 0,
+    sample: int = SAMPLE,
+    **options: Any,
+) -> Comparison:
+    """Compare models whose rows come in blocks: scores of all rows, the rest from a sample.
+
+    Means and standard errors of cost, log loss and Brier score are those of all rows, with
+    Student's intervals. Calibration, groups and figures are those of a random `sample`.
+    """
+    keeper, sums, table = Sample(sample, rng), _Sums(), None
+    for block in blocks:
+        k = max(block.scores.shape[1] // len(names), 2)
+        table = None if costs is None else as_costs(costs, k)
+        probs = _by_model(block.scores, names).values()
+        sums.count += np.bincount(block.y_true, minlength=k)
+        sums.add([paired.scores_of_rows(block.y_true, prob, table) for prob in probs])
+        keeper.add(block)
+    found = compare_rows(keeper.rows(), names, costs=table, level=level, rng=rng, **options)
+    return found if sums.n == found.n else _with_all_scores(found, sums, level)
+
+
+class _Sums:
+    """Sums over all rows: of each score of each model, of differences, and of their squares."""
+
+    def __init__(self) -> None:
+        self.count: Any = 0  # rows of each class
+        self.scores: dict[str, FloatVector] = {}
+        self.squares: dict[str, FloatVector] = {}
+        self.up: dict[str, FloatVector] = {}  # how many rows differ upwards, and downwards
+        self.down: dict[str, FloatVector] = {}
+
+    @property
+    def n(self) -> int:
+        return int(np.sum(self.count))
+
+    def add(self, each: Sequence[Mapping[str, FloatVector]]) -> None:
+        for key in each[0]:
+            values = np.array([one[key] for one in each])
+            with np.errstate(invalid="ignore"):
+                apart = values - values[0]
+            self.scores[key] = self.scores.get(key, 0.0) + values.sum(axis=1)
+            self.squares[key] = self.squares.get(key, 0.0) + (apart**2).sum(axis=1)
+            self.up[key] = self.up.get(key, 0.0) + (apart > 0).sum(axis=1)
+            self.down[key] = self.down.get(key, 0.0) + (apart < 0).sum(axis=1)
+
+    def change(
+        self, key: str, other: int, level: float, costs: FloatVector | None
+    ) -> paired.Change:
+        first, value = (float(self.scores[key][model]) / self.n for model in (0, other))
+        up, down = int(self.up[key][other]), int(self.down[key][other])
+        total, ends = (value - first) * self.n, paired.NONE
+        rule = paired.rule_of(self.count, costs)
+        if np.isfinite(total) and not rule.refuses(key, up, down, total):
+            mean = value - first
+            spread = max(float(self.squares[key][other]) / self.n - mean**2, 0.0)
+            ends = paired.around(mean, float(np.sqrt(spread)), self.n, level)
+        return paired.change(key, first, value, ends)
+
+
+def _with_all_scores(found: Comparison, sums: _Sums, level: float) -> Comparison:
+    """Put the scores of all rows in the place of those of the sample."""
+    columns = [getattr(found, name).tolist() for name in paired.Change._fields]
+    keys = zip(found.model.tolist(), found.measure.tolist(), strict=True)
+    rows = dict(zip(keys, map(paired.Change, *columns), strict=True))
+    for model, key in rows:
+        if key in paired.SCORES:
+            rows[model, key] = sums.change(key, found.models.index(model), level, found.costs)
+    note = (
+        f"All {sums.n:,} rows: cost, log loss and Brier score, with Student's intervals. "
+        f"Calibration, groups and figures: a random sample of {found.n:,} rows."
+    )
+    return replace(found, n=sums.n, notes=(note, *found.notes), **worded(found.models, rows, level))

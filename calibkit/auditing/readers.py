@@ -1,0 +1,147 @@
+"""Read predictions from a file; the stream of checked blocks is that of `calibkit.counts`."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibkit.counts.blocks import Place
+from calibkit.counts.columns import Columns, check_words, columns_of, predictions_of, words_of
+from calibkit.counts.files import blocks_of, n_blocks, resolve_all
+from calibkit.progress import track
+
+Files = Sequence[tuple[str, Columns]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Predictions:
+    """Labels and predictions (or logits) of a file, with names where file or caller has some.
+
+    Of several models the columns of `scores` stand side by side.
+    """
+
+    y_true: NDArray[np.int64]
+    scores: NDArray[np.float64]
+    logits: bool
+    groups: NDArray[np.str_] | None
+    class_names: tuple[str, ...] | None
+
+    @property
+    def n(self) -> int:
+        return len(self.y_true)
+
+    @property
+    def nbytes(self) -> int:
+        arrays = (self.y_true, self.scores, self.groups)
+        return sum(array.nbytes for array in arrays if array is not None)
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """What `audit` is to be told of the rows."""
+        names = self.class_names if self.scores.ndim == 2 else None
+        scores = {"logits" if self.logits else "y_prob": self.scores}
+        return {"y_true": self.y_true, "groups": self.groups, "class_names": names} | scores
+
+    def take(self, rows: Any) -> "Predictions":
+        groups = None if self.groups is None else self.groups[rows]
+        return replace(self, y_true=self.y_true[rows], scores=self.scores[rows], groups=groups)
+
+
+class TooLarge(Exception):
+    """The rows need more memory than was allowed."""
+
+
+def read_predictions(
+    path: str | PathLike[str], *, memory_limit: int | None = None, **columns: Any
+) -> Predictions:
+    """Read labels and predictions from a CSV, Parquet or NumPy file.
+
+    `columns`: what `calibkit.counts.count_files` is told of a file, and ``group`` and ``logits``.
+    More than `memory_limit` bytes of rows are refused with `TooLarge`.
+    """
+    return keep(rows_of_files(resolve_all([path], columns_of(**columns))), memory_limit)
+
+
+def keep(blocks: Iterable[Predictions], limit: int | None) -> Predictions:
+    """Keep all rows, up to so many bytes; beyond, `TooLarge` is raised."""
+    kept, taken = [], 0
+    for block in blocks:
+        kept.append(block)
+        taken += block.nbytes
+        if limit is not None and taken > limit:
+            raise TooLarge
+    return join(kept)
+
+
+def side_by_side(models: Sequence[Files]) -> Files:
+    """Return the files with the columns of all models, classes in the order of the first's."""
+    files = []
+    for (path, first), *others in zip(*models, strict=True):
+        prob, names = list(first.prob), _names(first)
+        for _, other in others:
+            if set(_names(other)) != set(names):
+                raise ValueError(
+                    f"the models have different classes: {', '.join(names)} and "
+                    f"{', '.join(_names(other))}."
+                )
+            prob += [other.prob[_names(other).index(name)] for name in names]
+        files.append((path, replace(first, prob=tuple(prob))))
+    return files
+
+
+def _names(columns: Columns) -> tuple[str, ...]:
+    return columns.classes or tuple(map(str, range(len(columns.prob))))
+
+
+def rows_of_files(
+    files: Files, *, models: int = 1, progress: bool = False
+) -> Iterator[Predictions]:
+    """Yield the rows of all files; at their end, look at the labels that were met."""
+    words, n, events, place = Counter[str](), 0, 0, Place(files[0][0])
+    for path, columns in files:
+        for block in _blocks_of(path, columns, words, models, progress):
+            n, events = n + block.n, events + int(block.y_true.any())
+            yield block
+    if not n:
+        raise place.error("there are no rows.")
+    check_words(words, files[0][1], place)
+    if not events and len(files[0][1].prob) == models:
+        raise ValueError("y = 1 never occurs. Is the positive label the right one?")
+
+
+def _blocks_of(
+    path: str, columns: Columns, words: Counter[str], models: int, progress: bool
+) -> Iterator[Predictions]:
+    each = np.reshape(columns.prob, (models, -1)).tolist()
+    total = n_blocks(path, len(columns.needed))
+    for block in track(blocks_of(path, columns), total, show=progress, label="reading"):
+        # Labels are those of the first model, and counted once.
+        seen = [words] + [Counter[str]()] * (models - 1)
+        read = [
+            predictions_of(block, replace(columns, prob=tuple(prob)), counter)
+            for prob, counter in zip(each, seen, strict=True)
+        ]
+        if not len(read[0][0]):
+            continue
+        scores = read[0][1] if models == 1 else np.column_stack([scores for _, scores in read])
+        yield Predictions(
+            y_true=read[0][0].astype(np.int64, copy=False),
+            scores=scores.astype(np.float64, copy=False),
+            logits=columns.logits,
+            groups=words_of(block, columns.group) if columns.group else None,
+            class_names=columns.classes,
+        )
+
+
+def join(blocks: Sequence[Predictions]) -> Predictions:
+    groups: list[Any] = [block.groups for block in blocks]
+    return replace(
+        blocks[0],
+        y_true=np.concatenate([block.y_true for block in blocks]),
+        scores=np.concatenate([block.scores for block in blocks]),
+        groups=None if groups[0] is None else np.concatenate(groups),
+    )

@@ -1,0 +1,74 @@
+"""What a model says, as logits: the kind is declared, checked, and never guessed."""
+
+from typing import Any
+
+import numpy as np
+
+from calibkit.links import EPS, logit
+from calibkit.types import FloatArray
+from calibkit.validation import as_array, as_probabilities
+
+KINDS = ("logits", "probabilities")
+# So few rows can look like probabilities by chance.
+_BY_CHANCE = 5
+_SUM_TOLERANCE = 1e-4
+_LARGEST = 1e30  # larger logits are mistakes of some kind
+
+
+def check_kind(kind: Any) -> None:
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise ValueError(
+            f'input must be "logits" or "probabilities", got {kind!r}. It says what you will '
+            "pass as scores; calibkit does not guess."
+        )
+
+
+def as_scores(scores: Any, kind: str) -> FloatArray:
+    """Check scores of the declared kind; shape (n,) for one event, or (n, K)."""
+    check_kind(kind)
+    if kind == "probabilities":
+        return as_probabilities(scores)
+    array = as_array(scores, "scores")
+    if array.dtype != np.float32:
+        array = array.astype(np.float64, copy=False)
+    if array.ndim > 2 or (array.ndim == 2 and array.shape[1] < 2):
+        raise ValueError(
+            f"scores have shape {array.shape}; logits are (n,) for one event, or (n, K) with one "
+            "column for each of K >= 2 classes."
+        )
+    low, high = array.min(), array.max()
+    if not (low >= -_LARGEST and high <= _LARGEST):
+        _report_not_finite(array)
+    if low >= 0 and high <= 1 and low < high and len(array) >= _BY_CHANCE:
+        _refuse_probabilities(array)
+    return array
+
+
+def _report_not_finite(array: FloatArray) -> None:
+    place = tuple(int(i) for i in np.argwhere(~(np.abs(array) <= _LARGEST))[0])
+    raise ValueError(
+        f"scores[{', '.join(map(str, place))}] = {float(array[place])!r} is not a finite logit "
+        "(within ±1e30). Logarithms of probabilities that contain 0 are infinite: pass the "
+        'probabilities with input="probabilities" instead. Drop or repair rows with NaN.'
+    )
+
+
+def _refuse_probabilities(array: FloatArray) -> None:
+    if array.ndim == 2 and np.abs(array.sum(axis=1, dtype=np.float64) - 1).max() > _SUM_TOLERANCE:
+        return
+    what = "all rows sum to 1" if array.ndim == 2 else "all values lie in [0, 1]"
+    row = np.array2string(np.atleast_1d(array[0]), threshold=6, edgeitems=2, precision=4)
+    raise ValueError(
+        f"scores are declared as logits, but {what} as probabilities do (row 0: "
+        f'{row}). If they are probabilities, use input="probabilities". If they '
+        "are logits all the same, pass their softmax (or expit) as probabilities."
+    )
+
+
+def as_logits(scores: FloatArray, kind: str) -> FloatArray:
+    """Return checked scores as logits; the logarithm of 0 is limited to that of 1e-16."""
+    if kind == "logits":
+        return scores
+    if scores.ndim == 1:
+        return logit(scores)
+    return np.asarray(np.log(np.maximum(scores.astype(np.float64), EPS)))

@@ -1,0 +1,228 @@
+"""What the tests of "the labels follow the predictions" share: redraws, p-values, the result."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from calibkit.results import Number, listed, spell
+from calibkit.significance._binned import blocks
+from calibkit.types import FloatMatrix, FloatVector
+from calibkit.validation import as_count, as_generator
+from calibkit.views import BinaryProblem
+
+NULL = "each event has the probability that was predicted"
+
+# Two computations of the same number may differ in the last digits; such draws are ties.
+_RELATIVE_TIE, _TIE = 1e-9, 1e-13
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class TestResult(Number):
+    """A test of the hypothesis that the labels follow the predictions.
+
+    Parameters
+    ----------
+    statistic, p_value : float
+        And the probability of one at least as extreme if the hypothesis holds; infinite and 0
+        where a prediction of exactly 0 or 1 was wrong.
+    name, symbol, null, law, direction, view : str
+        The test, its statistic, the hypothesis, where the p-value comes from, where the sign
+        points (e.g. ``"over-confident"``, or empty), and which event.
+    n : int
+    """
+
+    __test__: ClassVar[bool] = False  # not a test case, whatever pytest thinks of the name
+
+    statistic: float
+    p_value: float
+    name: str
+    symbol: str
+    null: str
+    law: str
+    direction: str
+    view: str
+    n: int
+
+    def __float__(self) -> float:
+        return self.statistic
+
+    def rejected(self, alpha: float = 0.05) -> bool:
+        """Tell whether the p-value is at most `alpha`."""
+        return self.p_value <= alpha
+
+    def describe(self) -> str:
+        """Say the statistic, the p-value with its law, and the verdict at 5 %."""
+        verdict = "not rejected"
+        if self.rejected():
+            verdict = "rejected"
+            if self.direction:
+                verdict += f"; the predictions look {self.direction}"
+        return (
+            f"{self.name} ({self.view}, {spell(self.n, 'prediction')}): {self.symbol} = "
+            f"{self.statistic:.4g}, p = {self.p_value:.3g} ({self.law}). That {self.null} is "
+            f"{verdict} (5 % level)."
+        )
+
+    def _columns(self) -> Mapping[str, NDArray[Any]]:
+        return listed(self, ("statistic", "p_value", "n"), ("quantity", "number"))
+
+
+class Rule:
+    """A statistic of sorted predictions, computed for many sets of labels at once."""
+
+    name: str
+    symbol: str
+    law: str
+    signs: tuple[str, str] = ("", "")  # what below 0 and above 0 mean; empty: one-sided
+    bounded: bool = False  # an estimate that one impossible row changes little stays a number
+
+    def statistic(self, residual: FloatMatrix) -> FloatVector:
+        """Return one number per row of residuals ``label - prob``; (R, n) in, (R,) out."""
+        raise NotImplementedError
+
+    def p_value(self, statistic: FloatVector) -> FloatVector:
+        """Return the p-values of the limit law."""
+        raise NotImplementedError
+
+    def size(self, statistic: FloatVector) -> FloatVector:
+        """Return what is large where the hypothesis is wrong: no sign if there are two sides."""
+        return np.abs(statistic) if self.signs[0] else statistic
+
+
+class LinearRule(Rule):
+    """A weighted sum of residuals in its standard deviations, by the normal law."""
+
+    symbol = "z"
+    law = "standard normal law"
+    lever: FloatVector
+    sd: float
+
+    def statistic(self, residual: FloatMatrix) -> FloatVector:
+        return ratio(residual @ self.lever, self.sd)
+
+    def p_value(self, statistic: FloatVector) -> FloatVector:
+        return np.asarray(special.erfc(np.abs(statistic) / np.sqrt(2)))
+
+
+class ChiSquaredRule(Rule):
+    """A sum of squares, by the chi-squared law; without degrees of freedom it says nothing."""
+
+    symbol = "X²"
+    df: int
+
+    def __init__(self, df: int) -> None:
+        self.df = df
+        self.law = f"chi-squared law, {spell(df, 'degree')} of freedom"
+
+    def p_value(self, statistic: FloatVector) -> FloatVector:
+        return special.chdtrc(self.df, statistic) if self.df else np.ones(len(statistic))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """Predictions in sorted order, with their events; ties by event, so row order cannot matter."""
+
+    prob: FloatVector
+    label: FloatVector
+    view: str
+
+    @property
+    def residual(self) -> FloatMatrix:
+        """Events minus predictions, as the single row of a matrix."""
+        return (self.label - self.prob)[np.newaxis]
+
+
+def sample_of(problem: BinaryProblem) -> Sample:
+    order = np.lexsort((problem.label, problem.prob))
+    return Sample(
+        prob=problem.prob[order].astype(np.float64),
+        label=problem.label[order].astype(np.float64),
+        view=problem.view,
+    )
+
+
+def run(
+    sample: Sample,
+    rules: Sequence[Rule],
+    *,
+    null_draws: int,
+    rng: int | np.random.Generator | None,
+) -> tuple[TestResult, ...]:
+    """Apply tests to a sample; with redraws, all tests see the same ones."""
+    null_draws = as_count(null_draws, "null_draws", minimum=0)
+    generator = as_generator(rng)
+    values = [rule.statistic(sample.residual) for rule in rules]
+    law = None
+    if null_draws:
+        law = f"{spell(null_draws, 'redraw')} of the labels"
+        drawn = null_statistics(rules, sample.prob, null_draws, generator)
+        found = zip(rules, values, drawn, strict=True)
+        p_values = [_share_beyond(float(rule.size(value)[0]), null) for rule, value, null in found]
+    else:
+        pairs = zip(rules, values, strict=True)
+        p_values = [float(rule.p_value(value)[0]) for rule, value in pairs]
+    # A prediction of exactly 0 or 1 that was wrong is impossible under the hypothesis.
+    impossible = bool((np.abs(sample.residual) == 1).any())
+    return tuple(
+        result_of(
+            rule,
+            np.inf if impossible and not rule.bounded else float(value[0]),
+            0.0 if impossible else p_value,
+            view=sample.view,
+            n=len(sample.prob),
+            law=law,
+        )
+        for rule, value, p_value in zip(rules, values, p_values, strict=True)
+    )
+
+
+def result_of(
+    rule: Rule | type[Rule],
+    statistic: float,
+    p_value: float,
+    *,
+    view: str,
+    n: int,
+    law: str | None = None,
+) -> TestResult:
+    """Put a statistic and its p-value into words; `law` replaces the limit law of the rule."""
+    one_sided = not rule.signs[0] or statistic == 0 or not np.isfinite(statistic)
+    return TestResult(
+        statistic=statistic,
+        p_value=p_value,
+        name=rule.name,
+        symbol=rule.symbol,
+        null=NULL,
+        law=law or rule.law,
+        direction="" if one_sided else rule.signs[int(statistic > 0)],
+        view=view,
+        n=n,
+    )
+
+
+def null_statistics(
+    rules: Sequence[Rule], prob: FloatVector, n_draws: int, generator: np.random.Generator
+) -> FloatMatrix:
+    """Redraw the labels of sorted predictions and return (tests, draws) sizes of statistics."""
+    values = np.empty((len(rules), n_draws))
+    for rows in blocks(n_draws, len(prob)):
+        happened = generator.random((rows.stop - rows.start, len(prob))) < prob
+        residual = happened - prob
+        for row, rule in zip(values, rules, strict=True):
+            row[rows] = rule.size(rule.statistic(residual))
+    return values
+
+
+def _share_beyond(value: float, drawn: FloatVector) -> float:
+    """Return the p-value ``(1 + #{redraws as extreme}) / (R + 1)``, which is never 0."""
+    limit = value - _RELATIVE_TIE * abs(value) - _TIE
+    return float((1 + (drawn >= limit).sum()) / (len(drawn) + 1))
+
+
+def ratio(total: FloatVector, spread: float) -> FloatVector:
+    """Return ``total / spread``, and 0 where nothing can vary."""
+    return total / spread if spread > 0 else np.zeros_like(total)

@@ -1,0 +1,299 @@
+"""Checks on what comes in: say what is wrong, where, and how to repair it.
+
+Every public function of calibkit passes its input through this module. Nothing here guesses
+(probabilities or logits? labels from 0 or from 1?), clips or renormalises; no argument is written
+to. The functions return NumPy views or copies, never the object that was handed in.
+"""
+
+import reprlib
+from collections.abc import Callable, Iterable
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibkit.containers import events, unwrapped
+from calibkit.types import FloatArray, IntArray
+
+# Rows of probabilities may miss the sum 1 by this much, whatever their type: values that were
+# computed in float32 and stored in float64 (or printed with six digits) are honest input.
+ROW_SUM_TOLERANCE = 1e-5
+# Two computations of the same number may differ in the last digits; such numbers are equal.
+TIE = 1e-12
+# 8 192 rows at a time keep the working set inside the processor's cache.
+BLOCK_ROWS = 8_192
+
+
+class CalibrationWarning(UserWarning):
+    """Valid input whose result should be read with care, such as a class that never occurs.
+
+    Turn it into an error with ``warnings.simplefilter("error", calibkit.CalibrationWarning)``.
+    """
+
+
+def as_array(values: Any, name: str) -> NDArray[Any]:
+    """Turn lists, pandas, polars, arrow or torch input into an array of numbers (by position)."""
+    array = unwrapped(values, name)
+    if array.dtype == object:
+        array = _numbers_from_objects(array, name)
+    if array.dtype.kind == "c":
+        raise ValueError(f"{name} is complex ({array.dtype}); pass real numbers, e.g. {name}.real.")
+    if array.dtype.kind not in "buif":
+        raise ValueError(
+            f"{name} must hold numbers, but its type is {array.dtype}. Turn class names into "
+            "labels first, e.g. classes, y_true = np.unique(y_true, return_inverse=True)."
+        )
+    if array.ndim == 0:
+        raise ValueError(f"{name} must be an array with one entry per prediction, got a scalar.")
+    if array.size == 0:
+        raise ValueError(f"{name} is empty (shape {array.shape}); at least one row is needed.")
+    return array
+
+
+def _numbers_from_objects(array: NDArray[Any], name: str) -> NDArray[Any]:
+    """Convert an object array entry by entry and name the first entry that is no number."""
+    numbers = np.empty(array.shape, dtype=np.float64)
+    for position, value in np.ndenumerate(array):
+        try:
+            if isinstance(value, str):
+                raise TypeError
+            numbers[position] = float(value)
+        except (TypeError, ValueError, OverflowError):
+            row = position[0] if position else 0
+            raise ValueError(
+                f"{name}[{row}] = {reprlib.repr(value)} is not a number. Drop missing entries; "
+                "turn class names into labels with np.unique(y_true, return_inverse=True)."
+            ) from None
+    return numbers
+
+
+def as_generator(rng: int | np.random.Generator | None) -> np.random.Generator:
+    """Return a NumPy generator; an ``int`` is a seed, ``None`` asks for fresh entropy."""
+    if rng is None or isinstance(rng, np.random.Generator):
+        return np.random.default_rng(rng)
+    if isinstance(rng, int | np.integer) and not isinstance(rng, bool) and rng >= 0:
+        return np.random.default_rng(int(rng))
+    raise ValueError(
+        f"rng must be a non-negative int, a numpy.random.Generator or None, got {rng!r}."
+    )
+
+
+def as_count(value: Any, name: str, minimum: int = 1) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < minimum:
+        raise ValueError(f"{name} must be a whole number of at least {minimum}, got {value!r}.")
+    return int(value)
+
+
+def is_number(value: Any) -> bool:
+    """Tell whether this is one real number, NaN and infinity included; True and False are none."""
+    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+
+
+def as_number(
+    value: Any, name: str, wanted: str, allowed: Callable[[float], Any] = np.isfinite
+) -> float:
+    """Check a real number; `wanted` says in words what `allowed` tests."""
+    if is_number(value) and allowed(value):
+        return float(value)
+    raise ValueError(f"{name} must be {wanted}, got {value!r}.")
+
+
+def as_choice(value: Any, name: str, options: Iterable[str]) -> str:
+    """Check a word against the words that exist.
+
+    >>> as_choice("median", "gap", ("mean", "centre", "low"))
+    Traceback (most recent call last):
+    ValueError: gap must be "mean", "centre" or "low", got 'median'.
+    """
+    words = tuple(options)
+    if isinstance(value, str) and value in words:
+        return value
+    *others, last = (f'"{word}"' for word in words)
+    raise ValueError(f"{name} must be {', '.join(others)} or {last}, got {value!r}.")
+
+
+def as_level(level: Any, name: str = "level") -> float:
+    """Check a probability that is neither 0 nor 1."""
+    number = as_number(level, name, "a number between 0 and 1", lambda value: True)
+    if 0.0 < number < 1.0:
+        return number
+    raise ValueError(f"{name} must lie strictly between 0 and 1 (e.g. 0.9), got {level!r}.")
+
+
+def as_probabilities(y_prob: Any) -> FloatArray:
+    """Check probabilities: ``(n,)`` for P(y = 1), or ``(n, K)`` with rows that sum to 1.
+
+    Integers and booleans become float64; floating types are kept, so that large float32 arrays
+    are not copied. All later sums accumulate in float64.
+    """
+    prob = as_probability_array(y_prob)
+    _check_rows(prob)
+    return prob
+
+
+def _check_rows(prob: FloatArray) -> None:
+    if prob.ndim == 2:
+        for start in range(0, len(prob), BLOCK_ROWS):
+            check_probability_rows(prob[start : start + BLOCK_ROWS].T, start)
+
+
+def as_probability_array(y_prob: Any) -> FloatArray:
+    """Check type and shape, and for ``(n,)`` input the values too; rows are left to the caller."""
+    prob = as_array(y_prob, "y_prob")
+    if prob.dtype.kind != "f" or prob.dtype.itemsize > 8:  # also what is longer than float64
+        prob = prob.astype(np.float64)
+    if prob.ndim > 2:
+        raise ValueError(f"y_prob must be (n,) or (n, K), got {prob.ndim} dimensions {prob.shape}.")
+    if prob.ndim == 2 and prob.shape[1] < 2:
+        raise ValueError(
+            f"y_prob has shape {prob.shape}: one column is not a table of classes. Pass P(y = 1) "
+            "as a one-dimensional array, y_prob.ravel(), or one column per class."
+        )
+    if prob.ndim == 1 and not (prob.min() >= 0 and prob.max() <= 1):
+        _report_bad_value(prob, 0)
+    return prob
+
+
+def check_probability_rows(by_class: FloatArray, start: int, largest: float | None = None) -> None:
+    """Check rows of an ``(n, K)`` table from row `start` on, given as ``(K, rows)``.
+
+    A `largest` value that is known saves one sweep.
+    """
+    if not by_class.min() >= 0 or not (by_class.max() if largest is None else largest) <= 1:
+        _report_bad_value(by_class.T, start)
+    n_classes = len(by_class)
+    total = np.ones(n_classes, dtype=by_class.dtype) @ by_class
+    tolerance = row_sum_tolerance(by_class.dtype, n_classes)
+    if np.abs(total - 1).max() > tolerance:
+        row = int(np.flatnonzero(np.abs(total - 1) > tolerance)[0])
+        raise ValueError(
+            f"y_prob row {start + row} sums to {float(total[row]):.6g}, not 1. If these are "
+            "logits, apply scipy.special.softmax(y_prob, axis=1) first; if they are unnormalised "
+            "scores, divide each row by its sum."
+        )
+
+
+def row_sum_tolerance(dtype: np.dtype[Any], n_classes: int) -> float:
+    """Return how far a row of ``n_classes`` probabilities of this type may be from the sum 1."""
+    return ROW_SUM_TOLERANCE + 4 * float(np.finfo(dtype).eps) * float(np.sqrt(n_classes))
+
+
+def _report_bad_value(prob: FloatArray, start: int) -> NoReturn:
+    bad = ~((prob >= 0) & (prob <= 1))
+    place = tuple(int(i) for i in np.argwhere(bad)[0])
+    value = float(prob[place])
+    where = ", ".join(str(i) for i in (place[0] + start, *place[1:]))
+    if np.isnan(value):
+        remedy = "Drop or repair the row; calibkit never drops rows silently."
+    elif np.isinf(value):
+        remedy = "Check the model's output for overflow."
+    else:
+        convert = "softmax(y_prob, axis=1)" if prob.ndim == 2 else "expit(y_prob)"
+        remedy = (
+            f"If these are logits, convert them first with scipy.special.{convert}. Values that "
+            "left the interval by rounding must be clipped by you, knowingly."
+        )
+    raise ValueError(f"y_prob[{where}] = {value!r} is not a probability in [0, 1]. {remedy}")
+
+
+def as_predictions(y_true: Any, y_prob: Any, positive: Any = None) -> tuple[IntArray, FloatArray]:
+    """Check labels and probabilities; shapes first, so that a transposed table is called that."""
+    prob = as_probability_array(y_prob)
+    labels = as_labels(y_true, prob, positive)
+    _check_rows(prob)
+    return labels, prob
+
+
+def as_labels(y_true: Any, prob: FloatArray, positive: Any = None) -> IntArray:
+    """Check labels: 0 and 1, or ``0 .. K-1``; messages say how to convert other codings.
+
+    With `positive`, the label whose probability a one-dimensional `prob` is, `y_true` may hold two
+    labels of any kind.
+    """
+    n_classes = prob.shape[1] if prob.ndim == 2 else 2
+    if positive is not None and prob.ndim == 2:
+        raise ValueError(
+            f"positive={positive!r} names the event of one column of probabilities, but y_prob has "
+            f"{n_classes}. Pass the column of that label, or class numbers and a view."
+        )
+    if positive is not None or prob.ndim == 1:
+        y_true = events(y_true, positive)
+    labels = as_array(y_true, "y_true")
+    if labels.ndim == 2:
+        _report_label_table(labels)
+    if labels.ndim != 1:
+        raise ValueError(f"y_true must be one-dimensional, got shape {labels.shape}.")
+    if len(labels) != len(prob):
+        hint = ""
+        if prob.ndim == 2 and prob.shape[1] == len(labels):
+            hint = " y_prob looks transposed: rows must be predictions; pass y_prob.T."
+        raise ValueError(
+            f"y_true has {len(labels)} entries, but y_prob has {len(prob)} rows.{hint}"
+        )
+    if labels.dtype.kind == "b":
+        return labels.view(np.uint8)
+    if labels.dtype.kind == "f":
+        _check_whole_numbers(labels)
+    if labels.min() < 0 or labels.max() >= n_classes:
+        _report_label_range(labels, n_classes, binary=prob.ndim == 1)
+    # Labels serve as indices. Sums of unsigned 64-bit labels and indices would be floats.
+    large = labels.dtype.kind == "f" or labels.dtype.itemsize == 8
+    return labels.astype(np.intp, copy=False) if large else labels
+
+
+def as_weights(
+    weights: Any, n: int, name: str = "sample_weight", units: str = "rows"
+) -> NDArray[np.float64]:
+    """Check the weights of n rows (or classes): finite, not negative, not all 0."""
+    weight = as_array(weights, name).astype(np.float64)
+    if weight.shape != (n,):
+        raise ValueError(f"{name} has shape {weight.shape}; {n} {units} need shape ({n},).")
+    bad = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
+    if len(bad):
+        raise ValueError(
+            f"{name}[{bad[0]}] = {float(weight[bad[0]])!r} is no weight; weights are finite "
+            "and at least 0."
+        )
+    if not weight.any():
+        one = "row" if units == "rows" else "class"
+        raise ValueError(f"{name} is zero in every {one}; at least one {one} must count.")
+    return weight
+
+
+def _check_whole_numbers(labels: FloatArray) -> None:
+    bad = np.flatnonzero(~(labels == np.rint(labels)) | np.isinf(labels))
+    if len(bad):
+        row = int(bad[0])
+        value = float(labels[row])
+        remedy = "Drop the row."
+        if np.isfinite(value):
+            remedy = "Soft labels are not supported; pass the class that happened."
+        raise ValueError(f"y_true[{row}] = {value!r} is not a class label. {remedy}")
+
+
+def _report_label_table(labels: NDArray[Any]) -> NoReturn:
+    if labels.shape[1] == 1:
+        raise ValueError(f"y_true has shape {labels.shape}; pass y_true.ravel().")
+    raise ValueError(
+        f"y_true has shape {labels.shape}. If it is one-hot, pass y_true.argmax(axis=1); soft "
+        "labels are not supported."
+    )
+
+
+def _report_label_range(labels: NDArray[Any], n_classes: int, *, binary: bool) -> NoReturn:
+    row = int(np.flatnonzero((labels < 0) | (labels >= n_classes))[0])
+    found = set(np.unique(labels).tolist())
+    if found <= {-1, 1}:
+        remedy = "The labels are -1 and 1; pass (y_true == 1)."
+    elif 0 not in found and max(found) == n_classes and min(found) > 0:
+        remedy = "The labels start at 1; pass y_true - 1."
+    elif not binary and min(found) >= 0:
+        remedy = f"y_prob has no column for class {labels[row]:.15g}; add it, or drop the rows."
+    elif binary and min(found) >= 0:
+        remedy = "One-dimensional y_prob is P(y = 1); for more classes pass one column per class."
+    else:
+        remedy = "Recode with classes, y_true = np.unique(y_true, return_inverse=True)."
+    allowed = "0 and 1" if binary else f"0 to {n_classes - 1} ({n_classes} columns in y_prob)"
+    raise ValueError(
+        f"y_true[{row}] = {labels[row]:.15g} is not a valid label; labels are {allowed}. {remedy}"
+    )

@@ -1,0 +1,70 @@
+"""The lessons: one folder each, with all that serves only that lesson.
+
+In a notebook::
+
+    from calibkit_course import lesson04, open_lesson
+
+    lesson = open_lesson("04")  # predictions, checks, hints, progress
+    lesson04.diagram_lab()      # what the lesson explores and draws
+
+A folder holds `checks` (the exercises: `TITLE`, `CHECKS`, `PREDICTIONS`, and the judges with all
+they say), `questions.toml`, `explorer`, and, where the lesson has its own, `figures`, games, data
+and problems. No lesson imports another, and nothing below imports a lesson: what two of them need
+belongs in a room of the package.
+"""
+
+import importlib
+import pkgutil
+
+from calibkit_course.learn import Lesson, messages
+from calibkit_course.learn.questions import read_questions
+from calibkit_course.learn.record import Record, kept
+
+
+def open_lesson(id: str | int, *, keep: bool = True) -> Lesson:
+    """Open a lesson: its predictions and checks.
+
+    Parameters
+    ----------
+    id : str or int
+        Its number, e.g. ``"01"`` or 1.
+    keep : bool
+        Whether to go on from what the workbook has kept, and to keep what comes; outside a
+        workbook nothing is stored.
+
+    Returns
+    -------
+    Lesson
+        Outside a workbook a fresh one: it knows no guesses and no answers yet.
+
+    Raises
+    ------
+    ValueError
+        If there is no such lesson; the message lists those that exist.
+
+    Examples
+    --------
+    >>> open_lesson("00")
+    <Lesson 00, Start here>
+    """
+    name = str(id).zfill(2) if str(id) else ""
+    known = lessons()
+    if name not in known:
+        raise ValueError(messages.NO_LESSON.format(id=id, ids=", ".join(known)))
+    checks = importlib.import_module(f"{__name__}.lesson{name}.checks")
+    record = kept(name) if keep else Record()
+    questions = read_questions(name)
+    return Lesson(name, checks.TITLE, checks.CHECKS, checks.PREDICTIONS, record, questions)
+
+
+def lessons() -> tuple[str, ...]:
+    """Return the numbers of the lessons that exist: of the folders here.
+
+    Examples
+    --------
+    >>> lessons()[:2]
+    ('00', '01')
+    """
+    names = (module.name for module in pkgutil.iter_modules(__path__))
+    found = [name.removeprefix("lesson") for name in names if name.startswith("lesson")]
+    return tuple(sorted(name for name in found if name.isdigit()))

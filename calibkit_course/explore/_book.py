@@ -1,0 +1,192 @@
+"""The shells for a page without a kernel: pictures rendered beforehand, switched by one script.
+
+The script is ``explorer.js``, the looks are ``explorer.css``, both beside this file. Without the
+script the page still shows the default state, its sentence and its alternative text. Where a site
+carries Python, `live_controls`, `live_state` and `live_draw` give the same page all other states.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from html import escape
+from math import prod
+from typing import Any
+
+from calibkit_course.explore._controls import Check, Choice, Control, Slider
+from calibkit_course.explore._explorer import Explorer
+from calibkit_course.explore._image import Picture
+from calibkit_course.explore._quiz import Quiz, points_table
+
+
+def explorer_page(explorer: Explorer[Any]) -> str:
+    """Return the twin of an explorer: default state as plain HTML, the others as data."""
+    states = list(explorer.states())
+    shown = [explorer.show(**state) for state in states]
+    first = states.index(explorer.default)
+    html, places = _controls(explorer.controls)
+    data = {
+        **places,
+        "start": explorer.default,
+        "states": [_state(picture.small(), text) for picture, text in shown],
+    }
+    picture, text = shown[first]
+    return _block(
+        "ck-explorer",
+        explorer,
+        f'<div class="ck-controls" hidden>{html}</div>'
+        f"{_image(picture.small())}{_status(text)}{_note(explorer)}{_data(data)}",
+    )
+
+
+def live_controls(explorer: Explorer[Any]) -> dict[str, Any]:
+    """Return the controls with every value that they take: their HTML, texts and starts."""
+    every = [replace(control, book=control.values) for control in explorer.controls]
+    html, places = _controls(every)
+    return {"html": html, **places}
+
+
+def live_state(explorer: Explorer[Any], places: Sequence[int]) -> dict[str, str]:
+    """Return one state, by the places of its values among all that the controls take."""
+    movable = [control for control in explorer.controls if len(control.values) > 1]
+    values = {c.name: c.values[place] for c, place in zip(movable, places, strict=True)}
+    return _state(*explorer.show(**values))
+
+
+def live_draw(quiz: Quiz[Any], step: int) -> dict[str, Any]:
+    """Return one draw of a quiz, so many after its first."""
+    return _draw(quiz, quiz.first + step)
+
+
+def quiz_page(quiz: Quiz[Any]) -> str:
+    """Return the twin of a quiz: some draws, each as asked and as revealed."""
+    draws = [quiz.first + step for step in range(quiz.n_book)]
+    data = {
+        "question": quiz.question,
+        "score": quiz.score_form,
+        "draws": [_draw(quiz, draw) for draw in draws],
+    }
+    ticks = "".join(_tick(quiz.tick_label(option), False) for option in quiz.options)
+    buttons = _button("reveal", "Reveal") + _button("again", "New draw")
+    return _block(
+        "ck-quiz",
+        quiz,
+        f"{_image(quiz.picture(draws[0], revealed=False).small())}"
+        f'<div class="ck-controls" hidden>{ticks}{buttons}</div>'
+        f"{_status(quiz.question)}{_tally(quiz, draws)}{_data(data)}",
+    )
+
+
+def still(picture: Picture, text: str) -> str:
+    """Return one state without controls, for a notebook without ipywidgets."""
+    return f"{_image(picture)}{_status(text)}"
+
+
+def _draw(quiz: Quiz[Any], draw: int) -> dict[str, Any]:
+    """Return one draw: both pictures, and per option the line for unticked and for ticked."""
+    n = len(quiz.options)
+    none, every = quiz.answer(draw, [False] * n), quiz.answer(draw, [True] * n)
+    return {
+        "asked": _state(quiz.picture(draw, revealed=False).small(), quiz.question),
+        "revealed": _state(quiz.picture(draw, revealed=True).small(), ""),
+        "lines": [list(pair) for pair in zip(none.lines, every.lines, strict=True)],
+        "right": [int(is_right) for is_right in every.hits],
+        **({"points": quiz.points(draw)} if quiz.players else {}),
+    }
+
+
+def _state(picture: Picture, text: str) -> dict[str, str]:
+    return {"src": picture.source, "alt": picture.alt, "text": text}
+
+
+def _block(kind: str, shown: Explorer[Any] | Quiz[Any], content: str) -> str:
+    # Where Python in a page finds it again: the lesson of its view, and its name.
+    lesson = shown.view.__module__.split(".")[-2:][0]
+    return (
+        f'<div class="{kind}" role="group" aria-label="{escape(shown.title)}" '
+        f'data-explorer="{lesson}:{shown.name}">{content}</div>'
+    )
+
+
+def _controls(controls: Sequence[Control]) -> tuple[str, dict[str, Any]]:
+    """Return the HTML of what can be moved, the texts of all values, and the places at first."""
+    movable = [control for control in controls if len(control.book) > 1]
+    return "".join(map(_input, movable)) + _button("reset", "Reset"), {
+        "names": [control.name for control in movable],
+        "texts": [[control.text(value) for value in control.book] for control in movable],
+        "starts": [control.book.index(control.default) for control in movable],
+    }
+
+
+def _input(control: Control) -> str:
+    start = control.book.index(control.default)
+    texts: Sequence[str] = [control.text(value) for value in control.book]
+    match control:
+        case Slider():
+            return (
+                f'<div class="ck-control"><label>{escape(control.label)} '
+                f'<input type="range" min="0" max="{len(texts) - 1}" step="1" value="{start}" '
+                f'autocomplete="off" aria-valuetext="{escape(texts[start])}"></label> '
+                f'<span class="ck-value" aria-hidden="true">{escape(texts[start])}</span></div>'
+            )
+        case Choice():
+            options = "".join(
+                f"<option{' selected' if i == start else ''}>{escape(text)}</option>"
+                for i, text in enumerate(texts)
+            )
+            return (
+                f'<div class="ck-control"><label>{escape(control.label)} '
+                f'<select autocomplete="off">{options}</select></label></div>'
+            )
+        case Check():
+            return _tick(control.label, control.default)
+    raise TypeError(f"there is no HTML for {type(control).__name__}.")
+
+
+def _tick(label: str, checked: bool) -> str:
+    mark = " checked" if checked else ""
+    return (
+        f'<div class="ck-control"><label><input type="checkbox" autocomplete="off"{mark}> '
+        f"{escape(label)}</label></div>"
+    )
+
+
+def _button(role: str, label: str) -> str:
+    return f'<button type="button" class="ck-button" data-role="{role}">{label}</button>'
+
+
+def _image(picture: Picture) -> str:
+    return (
+        f'<div class="ck-frame"><img class="ck-figure" src="{picture.source}" '
+        f'alt="{escape(picture.alt)}" width="{picture.width}" height="{picture.height}"></div>'
+    )
+
+
+def _status(text: str) -> str:
+    return f'<p class="ck-readout" aria-live="polite">{escape(text)}</p>'
+
+
+def _tally(quiz: Quiz[Any], draws: Sequence[int]) -> str:
+    """Return the table of the players' points, hidden until there are some."""
+    best = [max(tick[0] for tick in panel) for draw in draws for panel in quiz.points(draw)]
+    return points_table(quiz.players, [0.0] * len(quiz.players), sum(best), hidden=True)
+
+
+def _note(explorer: Explorer[Any]) -> str:
+    every = prod(len(control.values) for control in explorer.controls)
+    fixed = [
+        f"{control.label.lower()}: {control.text(control.default)}"
+        for control in explorer.controls
+        if len(control.book) == 1
+    ]
+    rest = f" Fixed here: {'; '.join(fixed)}." if fixed else ""
+    return (
+        f'<p class="ck-note">This page holds {explorer.n_states} of {every:,} states.'
+        f"{escape(rest)} In JupyterLab the same controls reach all of them.</p>"
+    )
+
+
+def _data(data: dict[str, Any]) -> str:
+    # "</" would end the script element early, and "<!--" hide its end, wherever they stand.
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/")
+    text = text.replace("<!--", "\\u003c!--")
+    return f'<script type="application/json">{text}</script>'

@@ -1,0 +1,231 @@
+"""A lesson while it is being worked on: guesses, answers, hints, progress."""
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeVar
+
+from calibkit_course.learn import answers, messages
+from calibkit_course.learn._feedback import Feedback, Message, Progress, feedback
+from calibkit_course.learn.exercises import MISSING, Check, Prediction
+from calibkit_course.learn.messages import State
+from calibkit_course.learn.record import Record
+
+_E = TypeVar("_E")
+_NO_ATTEMPT = (State.NOT_DEFINED, State.NOT_ATTEMPTED)
+
+
+class Asked(Protocol):
+    """A question at the end of a lesson."""
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The question and its options, as they are read."""
+
+    def verdict(self, answer: Any) -> str:
+        """Say how an answer stands. Never raises."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Lesson:
+    """One lesson's predictions and checks, with what the learner has done so far."""
+
+    id: str  # two digits, e.g. "04"
+    title: str
+    checks: Mapping[str, Check]  # by exercise, e.g. "4.1"
+    predictions: Mapping[str, Prediction]  # by name, e.g. "4a"
+    record: Record = field(default_factory=Record)  # by default a fresh one that is kept nowhere
+    questions: tuple[Asked, ...] = ()  # the quiz at the end
+
+    def predict(self, pid: str, guess: Any = ...) -> Message:
+        """Note a guess for a prediction, e.g. ``"1a"``, before an experiment. Never raises.
+
+        It is one of the options, or a number; ``...`` means no guess yet. A later guess replaces an
+        earlier one; what is no guess leaves it.
+
+        >>> from calibkit_course import open_lesson
+        >>> open_lesson("00").predict("0a", "7").paragraphs[1]
+        'Noted: "7". Run the next cells and compare.'
+        """
+        heading = messages.PREDICTION.format(id=pid)
+        prediction = _entry(self.predictions, pid)
+        if prediction is None:
+            return _note(heading, "guess", self._no_prediction(pid))
+        read = None if guess is ... else prediction.read(guess)
+        if read is None:
+            blank = guess is ...
+            said = prediction.invitation if blank else prediction.refusal(guess)
+            if pid in self.record.guesses:
+                stands = prediction.shown(self.record.guesses[pid])
+                said += " " + messages.STANDS.format(guess=stands)
+            return _note(heading, "guess", prediction.question, said)
+        self.record.note("guesses", pid, read)
+        noted = messages.NOTED.format(guess=prediction.shown(read))
+        return _note(heading, "guess", prediction.question, noted)
+
+    def reveal(self, pid: str, outcome: Any = None) -> Message:
+        """Show the guess beside what happened, and say why. Never raises.
+
+        `outcome` is what the experiment above has just shown, a text or a number; the lesson's own
+        outcome when left out.
+
+        >>> from calibkit_course import open_lesson
+        >>> open_lesson("00").reveal("0a").paragraphs[0]
+        '"7".'
+        """
+        heading = messages.OUTCOME.format(id=pid)
+        prediction = _entry(self.predictions, pid)
+        if prediction is None:
+            return _note(heading, "outcome", self._no_prediction(pid))
+        seen = None if outcome is None else prediction.read(outcome)
+        happened = prediction.outcome if seen is None else seen
+        guess = self.record.guesses.get(pid)
+        if pid not in self.record.revealed:
+            self.record.note("revealed", pid, guess)
+        return _note(
+            heading,
+            "outcome",
+            messages.HAPPENED.format(outcome=prediction.shown(happened)),
+            prediction.compare(guess, happened),
+            prediction.why,
+        )
+
+    def check(self, cid: str, answer: Any = MISSING, *, contains: Any = MISSING) -> Feedback:
+        """Say how an answer stands.
+
+        Parameters
+        ----------
+        cid : str
+            Name of the exercise, e.g. ``"1.1"``.
+        answer : object
+            The answer. Left out, it is looked up where `check` is called, under the name that
+            the exercise uses; so ``lesson.check("1.1")`` works before the cell above was run.
+        contains : int or sequence of int
+            For a free text, which is not graded: the numbers of the points that the text makes,
+            by your own reading. Left out, the check shows the points beside your text.
+
+        Returns
+        -------
+        Feedback
+            Its `state` is "Not defined", "Not attempted", "Wrong kind", "Almost" or "Correct";
+            for a text "Compare", then "Self-assessed". Never raises, whatever the answer is.
+
+        Examples
+        --------
+        >>> from calibkit_course import open_lesson
+        >>> open_lesson("00").check("0.1")
+        Not defined: there is no variable `share` yet. Run the cell of exercise 0.1 above, then
+          this one again.
+        """
+        check = _entry(self.checks, cid)
+        if check is None:
+            return feedback(State.NOT_DEFINED, self._no_exercise(cid))
+        if answer is MISSING:
+            frame = sys._getframe(1)
+            answer = {**frame.f_globals, **frame.f_locals}.get(check.variable, MISSING)
+        said = check.look_at(cid, answer, contains)
+        if said.points is not None:
+            self.record.note("points", cid, said.points)
+        earlier = self.record.states.get(cid, State.NOT_ATTEMPTED)
+        looking = said.state is State.COMPARE and earlier is State.SELF_ASSESSED
+        if not looking and (said.state not in _NO_ATTEMPT or earlier in _NO_ATTEMPT):
+            self.record.note("states", cid, said.state)
+        return said
+
+    def hint(self, cid: str, level: int = 1) -> Message:
+        """Give a hint to an exercise: 1 is a nudge, the last one nearly the answer. Never raises.
+
+        >>> from calibkit_course import open_lesson
+        >>> open_lesson("00").hint("0.1", 3)
+        Hint 3 of 3 for 0.1: It is 6 / 36. Type `share = 6 / 36`.
+        """
+        check = _entry(self.checks, cid)
+        if check is None:
+            return _note(State.NOT_DEFINED.value, "hint", self._no_exercise(cid))
+        count = len(check.hints)
+        nearest = min(max(level, 1), count) if isinstance(level, int) else 1
+        note = () if nearest == level else (messages.NO_SUCH_LEVEL.format(count=count),)
+        heading = messages.HINT.format(level=nearest, count=count, id=cid)
+        return _note(heading, "hint", check.hints[nearest - 1], *note)
+
+    def quiz(self, *given: Any) -> Message:
+        """Ask the questions of the lesson, and say at once how each answer stands.
+
+        One is given to each question, in order: a letter or a number; ``...`` for none yet. Never
+        raises, and keeps nothing.
+
+        >>> from calibkit_course import open_lesson
+        >>> open_lesson("00").quiz(20).paragraphs[2][:57]
+        '→ Not yet. This is the expected number of sixes. The stan'
+        """
+        said: list[str] = []
+        for place, question in enumerate(self.questions):
+            said += question.lines
+            if given[place:] and given[place] is not ...:
+                said.append(f"{messages.NOTE_SYMBOLS['outcome']} {question.verdict(given[place])}")
+        return _note(messages.QUIZ, "guess", messages.QUIZ_INVITATION, *said)
+
+    def progress(self) -> Progress:
+        """Return a table of the exercises with their states, after a restart of the kernel too.
+
+        >>> from calibkit_course import open_lesson
+        >>> lesson = open_lesson("00")
+        >>> said = lesson.check("0.1", 6 / 36)
+        >>> lesson.progress()
+        Lesson 00, Start here
+        exercise  state          task
+        0.1       ✓ Correct      The share of throws with the sum 7
+        1 of 1 exercises correct, 0 of 1 guesses made.
+        """
+        known = self.record
+        rows = tuple(
+            (name, known.states.get(name, State.NOT_ATTEMPTED), check.task)
+            for name, check in self.checks.items()
+        )
+        assessed = [name for name, state, _ in rows if state is State.SELF_ASSESSED]
+        counts = {name: (len(known.points.get(name, ())), self._of(name)) for name in assessed}
+        whole = sum(made == count for made, count in counts.values())
+        guessed = [pid for pid in self.predictions if pid in known.guesses]
+        late = sum(not known.before(pid) for pid in guessed)
+        summary = messages.PROGRESS_COUNT.format(
+            correct=sum(state is State.CORRECT for _, state, _ in rows) + whole,
+            count=len(rows),
+            guesses=len(guessed),
+            predictions=len(self.predictions),
+        )
+        summary += messages.PROGRESS_LATE.format(late=late) if late else ""
+        notes = {
+            name: messages.PROGRESS_POINTS.format(made=made, count=count)
+            for name, (made, count) in counts.items()
+        }
+        title = messages.PROGRESS.format(id=self.id, title=self.title)
+        return Progress(title, summary + ".", rows, notes)
+
+    def __repr__(self) -> str:
+        return f"<{messages.PROGRESS.format(id=self.id, title=self.title)}>"
+
+    def _of(self, cid: str) -> int:
+        rubric = self.checks[cid].rubric
+        return len(rubric.points) if rubric else 0
+
+    def _no_exercise(self, cid: Any) -> str:
+        return messages.NO_EXERCISE.format(id=_name(cid), ids=_listed(self.checks))
+
+    def _no_prediction(self, pid: Any) -> str:
+        return messages.NO_PREDICTION.format(id=_name(pid), ids=_listed(self.predictions))
+
+
+def _entry(entries: Mapping[str, _E], name: Any) -> _E | None:
+    return entries.get(name) if isinstance(name, str) else None
+
+
+def _note(heading: str, kind: str, *paragraphs: str) -> Message:
+    return Message(heading, paragraphs, messages.NOTE_SYMBOLS[kind])
+
+
+def _listed(names: Mapping[str, Any]) -> str:
+    return ", ".join(names) or messages.NONE_AT_ALL
+
+
+def _name(given: object) -> str:
+    return given[:40] if isinstance(given, str) else answers.found(given)

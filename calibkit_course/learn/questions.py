@@ -1,0 +1,110 @@
+"""The questions at the end of a lesson, from the file `questions.toml` in its folder."""
+
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from calibkit_course.learn import answers, messages
+
+COURSE = Path(__file__).resolve().parents[1]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Option:
+    """One option, or one number: what a learner may answer, and what is said to it."""
+
+    text: str
+    says: str
+    right: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """A question with options, or with a number and slips; `tolerance` is None without numbers.
+
+    Examples
+    --------
+    >>> five = Option(text="5", says="So many.", right=True)
+    >>> Question(id="1", text="2 + 3?", options=(five,), tolerance=0).verdict("5")
+    'Right. So many.'
+    """
+
+    id: str
+    text: str
+    options: tuple[Option, ...]
+    tolerance: float | None = None
+    unit: str = ""
+    solution: str = ""
+
+    def __post_init__(self) -> None:
+        if sum(option.right for option in self.options) != 1:
+            raise ValueError(f"{self.id} needs one right answer")
+
+    @property
+    def right(self) -> Option:
+        """The one right answer."""
+        return next(option for option in self.options if option.right)
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The question and its lettered options, as they are read."""
+        unit = messages.IN_UNIT.format(unit=self.unit) if self.unit else ""
+        question = messages.QUESTION.format(id=self.id, text=self.text + unit)
+        return (question, *(f"{letter}. {one.text}" for letter, one in self._lettered().items()))
+
+    def verdict(self, answer: Any) -> str:
+        """Say how an answer stands; a letter or a number is read. Never raises."""
+        try:
+            chosen = self._chosen(answer)
+        except Exception:  # whatever was typed instead
+            wanted = messages.LETTER if self.tolerance is None else messages.NUMBER
+            return messages.WANTED.format(found=answers.found(answer), wanted=wanted)
+        if chosen is None:
+            return messages.ANOTHER_NUMBER
+        if not chosen.right:
+            return messages.QUESTION_WRONG.format(says=chosen.says)
+        said = messages.QUESTION_RIGHT.format(says=chosen.says)
+        return f"{said} {self.solution}".replace("**", "").strip()
+
+    def _lettered(self) -> dict[str, Option]:
+        return {} if self.tolerance is not None else dict(zip("abcdef", self.options, strict=False))
+
+    def _chosen(self, answer: Any) -> Option | None:
+        if self.tolerance is None:
+            return self._lettered()[answers.as_option(answer, self._lettered())]
+        given = answers.as_probability(answer)
+        near = [o for o in self.options if answers.same(given, float(o.text), self.tolerance)]
+        return next(iter(sorted(near, key=lambda option: not option.right)), None)
+
+
+def read_questions(lesson: str) -> tuple[Question, ...]:
+    """Return the questions of a lesson, e.g. of ``"04"``, in order."""
+    text = (COURSE / f"lesson{lesson}" / "questions.toml").read_text(encoding="utf-8")
+    return tuple(question(**entry) for entry in tomllib.loads(text)["question"])
+
+
+def question(
+    *,
+    id: str,
+    text: str,
+    solution: str = "",
+    options: list[dict[str, Any]] | None = None,
+    answer: float | None = None,
+    tolerance: float | None = None,
+    unit: str = "",
+    right: str = "",
+    slips: list[dict[str, Any]] | None = None,
+) -> Question:
+    """Return a question as it stands in a file; an unknown or missing entry raises."""
+    if options is not None:
+        if answer is not None:
+            raise ValueError(f"{id} has options and a number")
+        given = [Option(**option) for option in options]
+    else:
+        if answer is None or tolerance is None:
+            raise ValueError(f"{id} has neither options nor a number with a tolerance")
+        given = [Option(text=f"{answer:g}", says=right, right=True)]
+        given += [Option(text=f"{slip['value']:g}", says=slip["says"]) for slip in slips or []]
+    return Question(id=id, text=text, options=tuple(given), tolerance=tolerance, unit=unit,
+                    solution=solution)  # fmt: skip

@@ -1,0 +1,33 @@
+"""Lesson 02: separate two virtues."""
+
+from calibkit_course.lesson02.explorer import Virtues, distort_me, distort_me_view
+from calibkit_course.lesson02.figures import (
+    bars_of_parts,
+    diagrams,
+    expected_fines,
+    repair_curves,
+    score_parts,
+)
+from calibkit_course.lesson02.tables import (
+    both_virtues,
+    exact_forecasts,
+    slide_scores,
+    sum_of_parts,
+    three_parts,
+)
+
+__all__ = [
+    "Virtues",
+    "bars_of_parts",
+    "both_virtues",
+    "diagrams",
+    "distort_me",
+    "distort_me_view",
+    "exact_forecasts",
+    "expected_fines",
+    "repair_curves",
+    "score_parts",
+    "slide_scores",
+    "sum_of_parts",
+    "three_parts",
+]

@@ -1,0 +1,17 @@
+"""Lesson 03: make miscalibration to order."""
+
+from calibkit_course.learn import table
+from calibkit_course.lesson03.explorer import FactoryView, fake_factory, fake_factory_view
+from calibkit_course.lesson03.figures import accuracy_error, same_counts
+from calibkit_course.lesson03.tables import by_predicted, measured
+
+__all__ = [
+    "FactoryView",
+    "accuracy_error",
+    "by_predicted",
+    "fake_factory",
+    "fake_factory_view",
+    "measured",
+    "same_counts",
+    "table",
+]

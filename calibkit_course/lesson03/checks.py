@@ -1,0 +1,308 @@
+"""Lesson 03, Make miscalibration to order: checks and predictions."""
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibkit.fakes import ClassKnobs, KnobClassifier, Power
+from calibkit.finite import FiniteClassifier
+from calibkit_course.learn import answers
+from calibkit_course.learn.answers import Almost, same, wrong_kind
+from calibkit_course.learn.exercises import Check, Prediction
+from calibkit_course.lesson03.labels import judge_labels
+
+TITLE = "Make miscalibration to order: fake classifiers"
+
+SAY = {
+    # 3.2
+    "map": "an array with one true probability per report",
+    "map call": "`true_map(said, {a:g})`",
+    "forward": "this distorts once more. The report is `h(true)`: you have to undo h.",
+    "mirrored": "this is the probability of the other class.",
+    "no sum": "the probabilities of the two classes do not sum to 1. Divide by their sum.",
+    "identity": "this returns the reports. With a = {a:g} they are not the truth.",
+    "outside": "{found:.3f} is not a probability.",
+    "fixed": (
+        "this is right for a = {first:g}, but not for a = {a:g}. Does it use the argument `a`?"
+    ),
+    "off": (
+        "where {said:.2f} is said with a = {a:g}, the truth is {wanted}, but here it is {found}."
+    ),
+    # 3.3
+    "knob": "a classifier such as `fakes.KnobClassifier(5, …)`",
+    "classes": "this has {found} classes, but the order is for 5.",
+    "too sure": (
+        "its mean confidence is {found} and its accuracy {wanted}: it promises more than it "
+        "delivers."
+    ),
+    "accuracy": "the accuracy is {found}, but {wanted} was ordered.",
+    "error": "the error is {found}, but {wanted} was ordered. It is a share of the room, 0.6.",
+    "mixed": "it is under-confident here and over-confident there. Use one direction.",
+    # 3.4
+    "breaker": "a `finite.FiniteClassifier`, or `fakes.ClassKnobs`",
+    "one class": "it always predicts the same class. Let it predict two.",
+    "no over": "no predicted class is over-confident on average. Let one promise too much.",
+    "no under": "no predicted class is under-confident on average. Let one promise too little.",
+    "one-sided": "the bound is broken, but no predicted class is {side}-confident on average.",
+    "cancel": "both sides are off, but where they state the same confidence they cancel.",
+    "equal": "the error is {found}, exactly the bound. It must exceed it.",
+    "below": (
+        "the error is {found} and the bound {wanted}: it still holds. Make the modest class more "
+        "modest."
+    ),
+    # 3.5
+    "atom": "three probabilities that sum to 1",
+    "sum": "these sum to {found}, not to {wanted}.",
+    "sign": "{found} is not a probability.",
+    "honest": "this atom would then be true, and nothing would make up for the other two.",
+    "class off": "class {k} is stated as 0.3 twice, so {wanted} is wanted on average, not {found}.",
+}
+
+
+_POWERS = (2.0, 0.5, 3.0)
+_GRID_ROUNDING = 1e-4
+
+
+def judge_map(answer: Any) -> str | None:
+    """Judge exercise 3.2: the inverse of the binary power distortion, on a grid."""
+    function = answers.as_function(answer)
+    said = np.arange(1, 50) / 50
+    for a in _POWERS:
+        with np.errstate(all="ignore"):
+            result = answers.call(function, said, a, shown=SAY["map call"].format(a=a))
+        found = answers.as_numbers(result, SAY["map"], len(said))
+        problem = _map_problem(found, said, a)
+        if problem is not None:
+            return problem if a == _POWERS[0] else SAY["fixed"].format(first=_POWERS[0], a=a)
+    return None
+
+
+def _map_problem(found: NDArray[np.float64], said: NDArray[np.float64], a: float) -> str | None:
+    wanted = _powered(said, 1 / a)
+    if answers.agree(found, wanted, _GRID_ROUNDING):
+        return None
+    known = {
+        "forward": _powered(said, a),
+        "mirrored": 1 - wanted,
+        "no sum": said ** (1 / a),
+        "identity": said,
+    }
+    for key, guess in known.items():
+        if answers.agree(found, guess, _GRID_ROUNDING):
+            return SAY[key].format(a=a)
+    outside = found[(found < 0) | (found > 1)]
+    if len(outside):
+        return SAY["outside"].format(found=outside[0])
+    i = int(np.abs(found - wanted).argmax())
+    return SAY["off"].format(said=said[i], a=a, **answers.apart(found[i], wanted[i]))
+
+
+def _powered(prob: NDArray[np.float64], a: float) -> NDArray[np.float64]:
+    return Power(a)(np.column_stack([prob, 1 - prob]))[:, 0]
+
+
+def judge_order(answer: Any) -> str | None:
+    """Judge exercise 3.3: five classes, accuracy 0.8, under-confident by 0.1."""
+    if not isinstance(answer, KnobClassifier | ClassKnobs | FiniteClassifier):
+        raise wrong_kind(answer, SAY["knob"])
+    if answer.n_classes != 5:
+        return SAY["classes"].format(found=answer.n_classes)
+    accuracy, said, error = _values(answer)
+    if not same(accuracy, 0.8, 0.01):
+        return SAY["accuracy"].format(**answers.apart(accuracy, 0.8))
+    if said > accuracy + 1e-9:
+        return SAY["too sure"].format(**answers.apart(said, accuracy))
+    if not same(error, 0.1, 0.01):
+        return SAY["error"].format(**answers.apart(error, 0.1))
+    return None if same(error, accuracy - said, 1e-6) else SAY["mixed"]
+
+
+def _values(fake: KnobClassifier | ClassKnobs | FiniteClassifier) -> tuple[float, float, float]:
+    """Return accuracy, mean confidence and expected calibration error."""
+    if isinstance(fake, FiniteClassifier):
+        return float(fake.accuracy), float(fake.mean_confidence), float(fake.expected_error())
+    truth = fake.truth()
+    return truth.accuracy, truth.mean_confidence, truth.expected
+
+
+def judge_breaker(answer: Any) -> str | None:
+    """Judge exercise 3.4: over- and under-confident by class, above the bound."""
+    if not isinstance(answer, FiniteClassifier | ClassKnobs):
+        raise wrong_kind(answer, SAY["breaker"])
+    gaps = _gaps_by_class(answer)
+    accuracy, _, error = _values(answer)
+    if len(gaps) < 2:
+        return SAY["one class"]
+    broken = error > 1 - accuracy + 1e-12
+    for side, found in (("over", max(gaps) > 1e-12), ("under", min(gaps) < -1e-12)):
+        if not found:
+            return SAY["one-sided" if broken else f"no {side}"].format(side=side)
+    return None if broken else _below(answer, error, 1 - accuracy)
+
+
+def _below(answer: FiniteClassifier | ClassKnobs, error: float, bound: float) -> str:
+    if isinstance(answer, FiniteClassifier):
+        by_class = float(answer.label_conditional_error())
+    else:
+        by_class = answer.truth().label_conditional
+    if error < by_class - 1e-9:
+        return SAY["cancel"]
+    if same(error, bound, 1e-12):
+        return SAY["equal"].format(found=f"{error:.3g}")
+    return SAY["below"].format(**answers.apart(error, bound))
+
+
+def _gaps_by_class(fake: FiniteClassifier | ClassKnobs) -> list[float]:
+    """Return mean confidence minus accuracy for each class that is predicted."""
+    if isinstance(fake, ClassKnobs):
+        used = [knob.truth() for knob, w in zip(fake.knobs, fake.weights, strict=True) if w > 0]
+        return [truth.mean_confidence - truth.accuracy for truth in used]
+    gaps: dict[int, Fraction] = {}
+    rows = zip(fake.mass, fake.confidence, fake.truth, fake.predicted, strict=True)
+    for mass, said, true, k in rows:
+        gaps[k] = gaps.get(k, Fraction(0)) + mass * (said[k] - true[k])
+    return [float(gap) for gap in gaps.values()]
+
+
+_STATED = tuple(
+    tuple(Fraction(text) for text in row)
+    for row in (("0.4", "0.3", "0.3"), ("0.3", "0.4", "0.3"), ("0.3", "0.3", "0.4"))
+)
+_TRUE = tuple(
+    tuple(Fraction(text) for text in row) for row in (("0.4", "0", "0.6"), ("0.6", "0.4", "0"))
+)
+_ROUNDING = 1e-6  # single precision
+
+
+def judge_third_truth(answer: Any) -> str | None:
+    """Judge exercise 3.5: the truth of the third atom that hides the error of all classes."""
+    entries = answers.as_list(answer, SAY["atom"], 3)
+    row = [answers.as_probability(entry, SAY["atom"]) for entry in entries]
+    if min(row) < 0 or max(row) > 1:
+        raise Almost(SAY["sign"].format(found=f"{min(row) if min(row) < 0 else max(row):g}"))
+    if not same(sum(row), 1, _ROUNDING):
+        return SAY["sum"].format(**answers.apart(sum(row), 1, 1))
+    if np.allclose(row, [float(p) for p in _STATED[2]], rtol=0, atol=_ROUNDING):
+        return SAY["honest"]
+    # Classes 0 and 1 state 3/10 twice, in the third atom and in one of the others.
+    for k, other in ((0, 1), (1, 0)):
+        mean = (float(_TRUE[other][k]) + row[k]) / 2
+        if not same(mean, 0.3, _ROUNDING):
+            return SAY["class off"].format(k=k, **answers.apart(mean, 0.3, 2))
+    return None
+
+
+CHECKS = {
+    "3.1": Check(
+        task="Draw labels from true probabilities",
+        variable="draw_labels",
+        judge=judge_labels,
+        hints=(
+            "One class per row is easy: `rng.choice(len(row), p=row)`. A loop over them will do.",
+            "Without a loop, take `np.cumsum(true_prob, axis=1)`, and one `rng.random()` per "
+            "row. The label is the number of running sums that the random number has passed.",
+        ),
+        praise="the labels come from the truth. What is said about it is another matter.",
+    ),
+    "3.3": Check(
+        task="Build a classifier to order",
+        variable="my_fake",
+        judge=judge_order,
+        hints=(
+            "The room of an under-confident classifier is accuracy − 1/K. How much is that here?",
+            "The error is the share times the room: 0.1 = share · 0.6.",
+        ),
+        praise="it is delivered as ordered, and it is under-confident throughout.",
+        tolerance=0.01,
+    ),
+    "3.4": Check(
+        task="Break the bound",
+        variable="bound_breaker",
+        judge=judge_breaker,
+        hints=(
+            "Keep the accuracy high, so that the bound 1 − accuracy is low. Who can be far off?",
+            "A class that is always right and says 0.6 adds 0.4 of its mass to the error. Let "
+            "the other class be over-confident, at another confidence.",
+        ),
+        praise="modesty counts as error too, and the bound only limits boasting.",
+    ),
+    "3.2": Check(
+        task="Derive the true map of a power",
+        variable="true_map",
+        judge=judge_map,
+        tolerance=_GRID_ROUNDING,
+        hints=(
+            "On the odds `p / (1 - p)`, the distortion is a plain power a. How do you undo that?",
+            "The power 1/a undoes it: the same formula, with 1/a in place of a.",
+        ),
+        praise="the true map is the inverse distortion, because the truth came first.",
+    ),
+    "3.5": Check(
+        task="Hide a miscalibration",
+        variable="third_truth",
+        judge=judge_third_truth,
+        hints=(
+            "Class 0 states 3/10 in the second and third atoms. Its truth must be 3/10 on average.",
+            "In the second atom the truth of class 0 is 0.6, so in the third it is 0. Now do "
+            "class 1.",
+        ),
+        praise="every class is right on average, and every vector is wrong.",
+        tolerance=_ROUNDING,
+    ),
+}
+
+PREDICTIONS = {
+    "3a": Prediction(
+        question="You turn up the concentration. Where does the accuracy go?",
+        options=("up", "down", "same"),
+        outcome="same",
+        why="The chances of being right huddle closer around their mean, and the mean stays. "
+        "Accuracy is that mean. What shrinks is sharpness: easy and hard cases look alike.",
+    ),
+    "3b": Prediction(
+        question="The reports come first, and the truth is their square, rescaled. Are the reports "
+        "over-confident or under-confident?",
+        options=("over-confident", "under-confident"),
+        outcome="under-confident",
+        why="Squaring pushes whatever comes second to the corners. If the truth comes second, "
+        "the truth is the extreme one, and the reports are too modest.",
+    ),
+    "3c": Prediction(
+        question=(
+            "A classifier with an accuracy of 80 % is always over-confident. What is its largest "
+            "possible error?"
+        ),
+        outcome=20,
+        unit="percentage points",
+        why=(
+            "Nobody can say more than 1, so mean confidence exceeds accuracy by at most 20 "
+            "points. For a classifier that is always over-confident, that excess is the error."
+        ),
+    ),
+    "3d": Prediction(
+        question="Which dial moves the point straight up, and only that?",
+        options=("accuracy", "share", "concentration"),
+        outcome="share",
+        why="The share stretches the error. Accuracy moves the point sideways, and the room with "
+        "it. Concentration moves the counts, and the point only if the direction is mixed.",
+    ),
+    "3e": Prediction(
+        question="Mean confidence and accuracy are both exactly 0.7. Is the ECE zero?",
+        options=("zero", "above zero"),
+        outcome="above zero",
+        why="Low confidences are too high, high ones too low. The signed gaps cancel in the mean, "
+        "and the error adds up their sizes.",
+    ),
+    "3f": Prediction(
+        question=(
+            "There are three atoms, and each stated vector is wrong. Which calibration error sees "
+            "it?"
+        ),
+        options=("confidence", "class-wise", "strong"),
+        outcome="strong",
+        why="Every number is stated in atoms whose errors cancel, for each class. The error shows "
+        "only when whole vectors are compared.",
+    ),
+}

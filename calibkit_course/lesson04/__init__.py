@@ -1,0 +1,27 @@
+"""Lesson 04: read a reliability diagram."""
+
+from calibkit_course.learn import table
+from calibkit_course.lesson04.explorer import DiagramView, diagram_lab, diagram_lab_view
+from calibkit_course.lesson04.game import PerfectGame, which_is_perfect, which_is_perfect_view
+from calibkit_course.lesson04.tables import (
+    count_scale,
+    digits,
+    forecasts,
+    published_games,
+    three_drawings,
+)
+
+__all__ = [
+    "DiagramView",
+    "PerfectGame",
+    "count_scale",
+    "diagram_lab",
+    "diagram_lab_view",
+    "digits",
+    "forecasts",
+    "published_games",
+    "table",
+    "three_drawings",
+    "which_is_perfect",
+    "which_is_perfect_view",
+]

@@ -1,0 +1,356 @@
+"""Checks and predictions of lesson 04: read a reliability diagram."""
+
+import warnings
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibkit.bins import EqualWidth
+from calibkit.reliability import BinTable, reliability_table
+from calibkit.significance import consistency_band
+from calibkit_course.learn import answers
+from calibkit_course.learn.answers import Almost, WrongKind, same
+from calibkit_course.learn.exercises import Check, Prediction, Rubric
+
+TITLE = "Read a reliability diagram without being fooled"
+
+SAY = {
+    # 4.1
+    "three arrays": "three arrays: count, mean prediction, frequency",
+    "call": "{n} predictions in {bins} bins",
+    "numbers": "`{name}` is not an array of numbers.",
+    "extra bin": "`{name}` has {found} bins instead of {bins}. p = 1.0 must not open its own bin.",
+    "bin missing": "`{name}` has {found} bins instead of {bins}. Empty bins count too.",
+    "other number": "`{name}` has {found} bins instead of {bins}. Use the argument `n_bins`.",
+    "lost": "the counts add up to {found}, not {n}. p = 1.0 is in no bin.",
+    "count shares": "these are shares. The first array holds whole numbers: how many there are.",
+    "edge": (
+        "the counts are {found}, not {wanted}. A prediction on an edge belongs to the bin above."
+    ),
+    "linspace": "0.3 falls into the third of ten bins: `np.linspace` has the edge "
+    "0.30000000000000004 there. Round `y_prob * n_bins` down, or divide `np.arange` by `n_bins`.",
+    "counts": "the counts are {found}, not {wanted}. Round `y_prob * n_bins` down.",
+    "swapped": "mean prediction and frequency have changed places. The mean comes second.",
+    "empty": "an empty bin has no {what}. It is `nan`; a number would look like a real bar.",
+    "centres": "this is the centre of each bin. Take the mean of the predictions that lie in it.",
+    "sums": "the {what} of a bin is a sum divided by the bin's count. The division is missing.",
+    "shares": "divide by the count of the bin, not by the number of all predictions.",
+    "off": "the {what} of bin {number} should be {wanted}, but here it is {found}.",
+    "mean": "mean prediction",
+    "frequency": "frequency",
+    # 4.2
+    "plot A": "the points of A do not stand in the middle of their bars. Look at the other two.",
+    "plot C": "C has more bins, but its points are bin means. More bins are no lie.",
+    # 4.3
+    "band": "two rows of two numbers, lower ends and upper ends",
+    "nan": "{count} of these ends are not numbers. Is a frequency 0 / 0, or a round empty?",
+    "columns": "the rows are the bins here. Put lower ends into row one, upper ends into row two.",
+    "upside down": "the upper ends stand in the first row. The lower ends (5 %) come first.",
+    "events": "these are numbers of events. Divide by the number of forecasts in the bin.",
+    "predictions": "these are quantiles of the predictions. Take those of the redrawn frequencies.",
+    "centre": "the band of bin {number} is around {found}, not {wanted}. Each event has its own p.",
+    "wide": (
+        "this is {factor:.2f} times as wide as a 90 % band. Take the 5 % and 95 % quantiles. Each "
+        "event happens with its own p, not with the mean or the centre of its bin."
+    ),
+    "narrow": (
+        "this is only {factor:.2f} times as wide as a 90 % band. Take the 5 % and 95 % quantiles."
+    ),
+    # 4.4
+    "one each": "one number per prediction",
+    "whole": "bin numbers are whole numbers; here {found:g} comes out.",
+    "from one": "these numbers run from 1 to 10. Count from 0, as arrays do.",
+    "eleventh": "p = 1 falls into bin 10, an eleventh bin. Close the last bin on the right.",
+    "below": "p = 0 falls into bin -1, which does not exist. Close each bin on the left.",
+    "float": "p = {p} falls into bin {found}, but it starts bin {wanted}. Use the edges `k / 10`.",
+    "inside": "p = {p} falls into bin {found}, not {wanted}.",
+}
+
+
+# The second case has p = 0, p = 1, a prediction on an edge, and empty bins; the third has the
+# edges that `np.linspace` misses.
+_CASES = (
+    ([0, 1, 0, 1, 1, 1, 0], [0.13, 0.18, 0.31, 0.44, 0.57, 0.72, 0.93], 5),
+    ([0, 1, 0, 1, 1, 1], [0.0, 0.12, 0.21, 0.5, 0.58, 1.0], 8),
+    ([0, 1, 0, 1, 1, 1, 0], [0.05, 0.3, 0.3, 0.6, 0.7, 0.9, 1.0], 10),
+)
+
+
+def judge_bin_statistics(answer: Any) -> str | None:
+    """Judge exercise 4.1: a function that returns count, mean prediction and frequency."""
+    function = answers.as_function(answer)
+    for y_true, y_prob, n_bins in _CASES:
+        where = SAY["call"].format(n=len(y_prob), bins=n_bins)
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")  # 0 / 0 in an empty bin is what is asked for
+            given = np.array(y_true), np.array(y_prob), n_bins
+            result = answers.call(function, *given, shown=where)
+        table = reliability_table(y_true, y_prob, bins=n_bins)
+        problem = _table_problem(_three_arrays(result, table), table, np.array(y_prob))
+        if problem is not None:
+            return problem
+    return None
+
+
+def _three_arrays(result: Any, table: BinTable) -> list[NDArray[np.float64]]:
+    wanted, n_bins = SAY["three arrays"], table.n_bins
+    parts = answers.as_list(result, wanted)
+    if len(parts) != 3:
+        raise answers.wrong_kind(result, wanted)
+    arrays = []
+    for name, part in zip(("count", "mean", "frequency"), parts, strict=True):
+        try:
+            array = np.asarray(part, dtype=np.float64).ravel()
+        except (TypeError, ValueError):
+            raise WrongKind(SAY["numbers"].format(name=name)) from None
+        if len(array) != n_bins:
+            keys = {n_bins + 1: "extra bin", int(table.occupied.sum()): "bin missing"}
+            words = SAY[keys.get(len(array), "other number")]
+            raise Almost(words.format(bins=n_bins, name=name, found=len(array)))
+        arrays.append(array)
+    return arrays
+
+
+def _table_problem(
+    arrays: list[NDArray[np.float64]], table: BinTable, prob: NDArray[np.float64]
+) -> str | None:
+    count, mean, frequency = arrays
+    if not _equal(count, table.count):
+        return _count_problem(count, table, prob)
+    if _equal(mean, table.frequency) and _equal(frequency, table.mean_prob):
+        return SAY["swapped"]
+    if _equal(mean[table.occupied], table.centre[table.occupied]):
+        return SAY["centres"]
+    return _column_problem("mean", mean, table.mean_prob, table) or _column_problem(
+        "frequency", frequency, table.frequency, table
+    )
+
+
+def _count_problem(
+    count: NDArray[np.float64], table: BinTable, prob: NDArray[np.float64]
+) -> str | None:
+    if _equal(count, table.weight):
+        return SAY["count shares"]
+    n_bins, missing = table.n_bins, table.count - count
+    if missing[-1] > 0 and not missing[:-1].any():
+        return SAY["lost"].format(found=f"{count.sum():g}", n=table.n)
+    found = ", ".join(f"{entry:g}" for entry in count)
+    wanted = ", ".join(f"{entry:d}" for entry in table.count)
+    near = np.clip(np.digitize(prob, np.linspace(0, 1, n_bins + 1)) - 1, 0, n_bins - 1)
+    closed = np.clip(np.ceil(prob * n_bins).astype(int) - 1, 0, n_bins - 1)
+    for key, index in (("linspace", near), ("edge", closed)):
+        if _equal(count, np.bincount(index, minlength=n_bins)):
+            return SAY[key].format(found=found, wanted=wanted)
+    return SAY["counts"].format(found=found, wanted=wanted)
+
+
+def _column_problem(
+    column: str, found: NDArray[Any], wanted: NDArray[Any], table: BinTable
+) -> str | None:
+    what, used = SAY[column], table.occupied
+    if _equal(found[used], (wanted * table.count)[used]):
+        return SAY["sums"].format(what=what)
+    if _equal(found[used], (wanted * table.weight)[used]):
+        return SAY["shares"]
+    for b in np.flatnonzero(used):
+        if not _equal(found[b], wanted[b]):
+            numbers = answers.apart(found[b], wanted[b])
+            return SAY["off"].format(what=what, number=b, **numbers)
+    if not np.isnan(found[~used]).all():
+        return SAY["empty"].format(what=what)
+    return None
+
+
+def _equal(left: Any, right: Any) -> bool:
+    return answers.agree(left, right, 1e-6)  # single precision will do
+
+
+def judge_plot(answer: Any) -> str | None:
+    """Judge exercise 4.2: the letter of the drawing with points at the centres."""
+    letter = answers.as_option(answer, ("A", "B", "C"))
+    return SAY.get(f"plot {letter}")
+
+
+@lru_cache(maxsize=1)
+def _expected_band() -> NDArray[np.float64]:
+    """Return the band for the predictions of the exercise, which come from the same seed."""
+    prob = np.random.default_rng(43).choice([0.02, 0.48, 0.52, 0.98], size=2000)
+    # Fixed predictions: the band does not look at the labels, so any will do.
+    band = consistency_band(prob > 0.5, prob, bins=2, n_draws=4000, rng=0)
+    return np.stack([band.lower, band.upper])
+
+
+# Of 1,000 rounds, the middle of the band moves by 0.002 at most, its width by 4 %. A redraw with
+# the means of the bins is 13 to 25 % wider.
+_MIDDLE, _WIDTH, _WIDEST = 0.004, 0.07, 0.15
+
+
+def judge_band(answer: Any) -> str | None:
+    """Judge exercise 4.3: lower and upper ends of a consistency band."""
+    rows = _two_rows(answer)
+    if not np.isfinite(rows).all():
+        return SAY["nan"].format(count=int(np.sum(~np.isfinite(rows))))
+    if rows.max() > 1:
+        return SAY["events"]
+    for key, other in (("upside down", rows[::-1]), ("columns", rows.T)):
+        if _band_problem(rows) and not _band_problem(other):
+            return SAY[key]
+    return _band_problem(rows)
+
+
+def _band_problem(rows: NDArray[np.float64]) -> str | None:
+    expected = _expected_band()
+    if (rows[1] - rows[0] > _WIDEST).all():
+        return SAY["predictions"]
+    middle, wanted = rows.mean(axis=0), expected.mean(axis=0)
+    far = np.flatnonzero(np.abs(middle - wanted) > _MIDDLE)
+    if len(far):
+        b = far[0]
+        return SAY["centre"].format(number=b, **answers.apart(middle[b], wanted[b]))
+    factor = float(np.diff(rows, axis=0).mean() / np.diff(expected, axis=0).mean())
+    if abs(factor - 1) > _WIDTH:
+        return SAY["wide" if factor > 1 else "narrow"].format(factor=factor)
+    return None
+
+
+def _two_rows(answer: Any) -> NDArray[np.float64]:
+    answers.as_list(answer, SAY["band"])
+    try:
+        rows = np.asarray(answer, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise answers.wrong_kind(answer, SAY["band"]) from None
+    if rows.shape != (2, 2):
+        raise answers.wrong_kind(answer, SAY["band"])
+    return rows
+
+
+def judge_bin_number(answer: Any) -> str | None:
+    """Judge exercise 4.4: a function from predictions to bin numbers."""
+    function = answers.as_function(answer)
+    binning = EqualWidth(10)
+    prob = np.concatenate((np.arange(11) / 10, [0.05, 0.29, 0.55, 0.999]))
+    wanted = binning.assign(prob, binning.edges(prob))
+    result = answers.call(function, prob, shown=SAY["call"].format(n=len(prob), bins=10))
+    found = answers.as_numbers(result, SAY["one each"], len(prob))
+    if not np.array_equal(found, np.round(found)):
+        return SAY["whole"].format(found=found[found != np.round(found)][0])
+    if np.array_equal(found, wanted + 1):
+        return SAY["from one"]
+    if found[10] == 10:
+        return SAY["eleventh"]
+    if found[0] < 0:
+        return SAY["below"]
+    for p, seen, right in zip(prob.tolist(), found.tolist(), wanted.tolist(), strict=True):
+        if seen != right:
+            on_edge = seen == right - 1 and same(p * 10, right, 1e-9)
+            return SAY["float" if on_edge else "inside"].format(p=p, found=int(seen), wanted=right)
+    return None
+
+
+CHECKS = {
+    "4.1": Check(
+        task="Compute the bin table",
+        variable="bin_statistics",
+        judge=judge_bin_statistics,
+        hints=(
+            "`np.bincount(index, minlength=n_bins)` counts; with `weights=y_prob` it adds up.",
+            "`index` is `y_prob * n_bins`, rounded down. Only p = 1.0 then lands one bin too "
+            "high: `np.minimum(index, n_bins - 1)`.",
+        ),
+        praise="your table is that of `calibkit.reliability_table`, edges and empty bins included.",
+    ),
+    "4.2": Check(
+        task="Find the plot that lies",
+        variable="lying_plot",
+        judge=judge_plot,
+        hints=(
+            "Follow the points from left to right. Bin means are rarely spaced evenly.",
+            "Remember Bob. Which drawing makes these forecasts look almost perfect?",
+        ),
+        praise="its points stand at 0.1, 0.3, 0.5, 0.7 and 0.9, whatever the predictions are.",
+    ),
+    "4.5": Check(
+        task="Write the alt text of a diagram",
+        variable="my_alt_text",
+        rubric=Rubric(
+            points=(
+                "It names both axes: confidence runs across, accuracy runs up.",
+                "It says how many predictions the diagram shows: 899.",
+                "It says where most predictions lie: nearly all of them above 0.9.",
+                "It gives the direction: the point lies below the diagonal, over-confident.",
+                "It ends with a verdict against chance: far outside the band, so chance is no "
+                "explanation.",
+            ),
+            model="Top-label reliability diagram of naive Bayes, with confidence on the "
+            "horizontal axis, accuracy on the vertical axis, and 899 predictions in ten bins. "
+            "Nearly all confidences exceed 0.9. Their point lies far below the diagonal: the "
+            "model is over-confident. It is far outside the consistency band too, so chance "
+            "does not explain the gap.",
+        ),
+        hints=(
+            "Begin with “Reliability diagram, confidence across, accuracy up, … predictions.”",
+            "Then compare the points with the diagonal, and with the band. End with the verdict.",
+        ),
+    ),
+    "4.4": Check(
+        task="Choose the rule at the edges",
+        variable="bin_number",
+        judge=judge_bin_number,
+        hints=(
+            "Make the edges exact: `np.arange(11) / 10` holds 0.3 itself, `np.linspace` does not.",
+            'With the nine inner edges, `np.searchsorted(inner, p, side="right")` is 0 to 9.',
+        ),
+        praise="ten bins are ten, and every prediction has a home.",
+    ),
+    "4.3": Check(
+        task="Draw a consistency band",
+        variable="my_band",
+        judge=judge_band,
+        hints=(
+            "The true labels play no part. The band is about a perfect model.",
+            "Collect two frequencies in each round: `np.quantile(rounds, [0.05, 0.95], axis=0)`.",
+        ),
+        praise="`calibkit.consistency_band` finds the same band.",
+    ),
+}
+
+PREDICTIONS = {
+    "4a": Prediction(
+        question="Three models have the same five bars. Are their ECEs equal or different?",
+        options=("equal", "different"),
+        outcome="different",
+        why="The bars show frequencies only. The ECE also needs the bin means and the counts. "
+        "With the centre of the bin in place of the mean, all three would look perfect.",
+    ),
+    "4b": Prediction(
+        question="Which diagram comes from the perfect model?",
+        options=("left", "right"),
+        outcome="left",
+        why="With 20 predictions in a bin, a frequency wanders by a tenth. The left ECE is the "
+        "larger one, but a perfect model often shows as much. The right one is small and real: "
+        "chance almost never gives it.",
+    ),
+    "4c": Prediction(
+        question="Bob and Cat have the same shaded area. Whose ECE equals it?",
+        options=("Bob", "Cat", "both"),
+        outcome="Bob",
+        why="The area gives every bin the same weight, because all bins are equally wide. Bob's "
+        "bins hold equally many predictions, so the weights agree. Cat's do not.",
+    ),
+    "4d": Prediction(
+        question="Naive Bayes counts 64 related pixels as independent. What will it be?",
+        options=("over-confident", "calibrated", "under-confident"),
+        outcome="over-confident",
+        why="It multiplies the same evidence many times over. The product is close to 0 or 1, so "
+        "the confidence exceeds the accuracy.",
+    ),
+    "4e": Prediction(
+        question="For one of the three files, chance does not explain the ECE. Which one?",
+        options=("MLB", "NBA", "World Cup"),
+        outcome="NBA",
+        why="The World Cup has the largest ECE, but with 176 games a perfect model shows as much. "
+        "The NBA forecasts are too high on average, and thousands of games leave no doubt.",
+    ),
+}

@@ -1,0 +1,17 @@
+"""Lesson 05: discover that ECE is a fit."""
+
+from calibkit_course.learn import table
+from calibkit_course.lesson05.explorer import TwoFamilies, two_families, two_families_view
+from calibkit_course.lesson05.figures import compare_maps
+from calibkit_course.lesson05.tables import by_position, mean_estimate, only_hatched
+
+__all__ = [
+    "TwoFamilies",
+    "by_position",
+    "compare_maps",
+    "mean_estimate",
+    "only_hatched",
+    "table",
+    "two_families",
+    "two_families_view",
+]

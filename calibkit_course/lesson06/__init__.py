@@ -1,0 +1,20 @@
+"""Lesson 06: choose the number of bins."""
+
+from calibkit_course.learn import table
+from calibkit_course.lesson06.draws import Replicates
+from calibkit_course.lesson06.explorer import BinTuner, bin_tuner, bin_tuner_view
+from calibkit_course.lesson06.figures import bin_drift, replicates
+from calibkit_course.lesson06.trials import estimate, null_ece, squares
+
+__all__ = [
+    "BinTuner",
+    "Replicates",
+    "bin_drift",
+    "bin_tuner",
+    "bin_tuner_view",
+    "estimate",
+    "null_ece",
+    "replicates",
+    "squares",
+    "table",
+]

@@ -1,0 +1,396 @@
+"""Checks and predictions of lesson 06: choose the number of bins."""
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibkit.bins import EqualMass
+from calibkit.calibrators import CrossValidatedBinning
+from calibkit.errors import expected_calibration_error
+from calibkit.fakes import LogitDistortion, SyntheticShape
+from calibkit.results import spell
+from calibkit.significance import null_level
+from calibkit_course.learn import answers
+from calibkit_course.learn.answers import same
+from calibkit_course.learn.exercises import Check, Prediction, Rubric
+
+SAY = {
+    # 6.1
+    "observed": "this is the ECE of the outcomes in the file. Redraw them from `p` first.",
+    "zero": "a perfect model does not show 0. Average the ECE over your redraws.",
+    "true labels": "this is what the true model shows. Redraw the outcomes from `p` itself.",
+    "coins": "this looks like outcomes from a coin. Let row i happen with probability `p[i]`.",
+    "median": "this is the median of the rounds. The null level is their mean.",
+    "mass": "these are bins of equal mass. Take 15 bins of equal width, as `ck` does by default.",
+    "bins": "this is what {n_bins} bins show. Take 15.",
+    "null": "the mean of 500 rounds in 15 bins is about {wanted}, but this is {found}.",
+    # 6.2
+    "no n": "an n is a whole number of predictions, at least 15.",
+    "too few": "with n = {n:,}, 15 bins still show {level:.5f} on average. Take more.",
+    "too many": "n = {n:,} is more than you need: the null level is only {level:.5f} there.",
+    # 6.3
+    "six": "six numbers, for 1, 2, 4, 8, 16 and 32 bins",
+    "inside": "all six are the true error. Average inside the bin first, then drop the sign.",
+    "signed": "signs cancel across bins here. Take the absolute value of each bin's mean gap.",
+    "squares": "these are squares or their roots. Average the absolute gaps of the bins.",
+    "backwards": "the order is reversed. Begin with 1 bin.",
+    "width": "these are equal-width bins. Give every bin the same number of rows.",
+    "sums": "these are sums over bins. Average: every bin has the same weight.",
+    "bin off": "with {bins} bins, {wanted:.4f} is left of the error, not {found:.4f}.",
+    # 6.4
+    "argmin": "{found} have the lowest score. The rule takes a smaller number that is as good.",
+    "loosest": "{found} are good enough, but this is not the smallest such number.",
+    "too strict": "the score of {found} is {excess:.3%} above the lowest. The rule allows 0.1 %.",
+    "position": "{found} is the position in the list. Positions start at 0, bins at 1.",
+    "range": "a whole number from 1 to 40",
+    # 6.5
+    "case": "a table of {bins} bins",
+    "plain": "this is the plain squared error. Subtract what chance adds to each bin.",
+    "n": "divide by the count minus one. If you divide by the count, you correct too little.",
+    "root": "this is the square root. Return the square itself; it may be negative.",
+    "clipped": "the answer is {wanted:.6f} here. Below 0 is allowed: cutting brings bias back.",
+    "weights": "weight each bin by its share of the predictions.",
+    "wrong spread": "the spread of a bin comes from its frequency, not from its mean prediction.",
+    "once": "subtract in each bin, before weighting. Your correction has the wrong weight.",
+    "square off": "for {bins} bins the answer is {wanted}, not {found}.",
+}
+
+N_BINS = 15
+
+
+# --- 6.1 ---------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=1)
+def _levels() -> dict[str, float]:
+    """Return the right number of 6.1, and what slips would give.
+
+    A median, or bins of equal mass, come so close to the right number that only the very draws
+    of the exercise tell them apart.
+    """
+    data = LogitDistortion(slope=0.6).sample(1000, rng=61)
+    null = null_level(expected_calibration_error, data.y_true, data.y_prob, n_draws=4000, rng=0)
+
+    def errors(chance: Any, n_rounds: int, seed: int, bins: Any = N_BINS) -> NDArray[np.float64]:
+        rng = np.random.default_rng(seed)
+        rows = (rng.random(1000) < chance for _ in range(n_rounds))
+        found = (expected_calibration_error(y, data.y_prob, bins=bins).value for y in rows)
+        return np.array(list(found))
+
+    return {
+        "null": null.mean,
+        "observed": null.value,
+        "true labels": float(errors(data.true_prob, 100, 0).mean()),
+        "coins": float(errors(0.5, 100, 0).mean()),
+        "median": float(np.median(errors(data.y_prob, 500, 62))),
+        "mass": float(errors(data.y_prob, 500, 62, EqualMass(N_BINS)).mean()),
+        **{f"bins {b}": float(errors(data.y_prob, 300, 0, b).mean()) for b in (5, 10, 20)},
+    }
+
+
+_NEAR = {"observed": 1e-4, "true labels": 0.003, "coins": 0.01}
+
+
+def judge_null(answer: Any) -> str | None:
+    """Judge exercise 6.1: the mean error of redrawn outcomes."""
+    found, levels = answers.as_number(answer), _levels()
+    for slip in ("median", "mass"):
+        if same(found, levels[slip], 1e-12):
+            return SAY[slip]
+    wanted = levels["null"]
+    if same(found, wanted, 0.0015):
+        return None
+    if abs(found) < 0.002:
+        return SAY["zero"]
+    for slip, tolerance in _NEAR.items():
+        if same(found, levels[slip], tolerance):
+            return SAY[slip]
+    for n_bins in (5, 10, 20):
+        if same(found, levels[f"bins {n_bins}"], 0.002):
+            return SAY["bins"].format(n_bins=n_bins)
+    return SAY["null"].format(**answers.apart(found, wanted))
+
+
+# --- 6.2 ---------------------------------------------------------------------------------------
+
+
+_MOST_COMPUTED = 200_000  # from there on, the level falls like one over the root of n
+
+
+def _uniform_null(n: int) -> float:
+    prob = (np.arange(n) + 0.5) / n
+    return float(expected_calibration_error(prob > 0.5, prob, bins=N_BINS).null_mean)
+
+
+def judge_enough(answer: Any) -> str | None:
+    """Judge exercise 6.2: a sample size at which the null level is just below 0.01."""
+    found = answers.as_number(answer)
+    if found != round(found) or found < N_BINS:
+        return SAY["no n"]
+    n = int(found)
+    computed = min(n, _MOST_COMPUTED)
+    level = _uniform_null(computed) * (computed / n) ** 0.5
+    if level > 0.01:
+        return SAY["too few"].format(n=n, level=level)
+    if level < 0.0094:
+        return SAY["too many"].format(n=n, level=level)
+    return None
+
+
+# --- 6.3 ---------------------------------------------------------------------------------------
+
+REFINED = (1, 2, 4, 8, 16, 32)
+
+
+@lru_cache(maxsize=1)
+def _gaps() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    true_prob = (np.arange(64_000) + 0.5) / 64_000
+    prob = SyntheticShape.with_error("stairs", 0.05).predict(true_prob)
+    return prob, prob - true_prob
+
+
+def _bin_means(n_bins: int) -> NDArray[np.float64]:
+    return np.asarray(_gaps()[1].reshape(n_bins, -1).mean(axis=1))
+
+
+def _equal_width(n_bins: int) -> float:
+    prob, gap = _gaps()
+    index = np.minimum((prob * n_bins).astype(int), n_bins - 1)
+    return float(np.abs(np.bincount(index, gap)).sum() / len(gap))
+
+
+def judge_refined(answer: Any) -> str | None:
+    """Judge exercise 6.3: the errors that are left in finer and finer bins."""
+    found = answers.as_numbers(answer, SAY["six"], len(REFINED))
+    means = [_bin_means(n_bins) for n_bins in REFINED]
+    wanted = np.array([np.abs(mean).mean() for mean in means])
+    slips = {
+        "backwards": wanted[::-1],
+        "inside": np.full(len(REFINED), np.abs(_gaps()[1]).mean()),
+        "signed": np.full(len(REFINED), _gaps()[1].mean()),
+        "sums": np.array([np.abs(mean).sum() for mean in means]),
+        "width": np.array([_equal_width(n_bins) for n_bins in REFINED]),
+    }
+    if _close(found, wanted):
+        return None
+    for key, slip in slips.items():
+        if _close(found, slip) or (key == "signed" and _close(-found, slip)):
+            return SAY[key]
+    square = np.array([np.square(mean).mean() for mean in means])
+    if _close(found, square) or _close(found, np.sqrt(square)):
+        return SAY["squares"]
+    place = int(np.argmax(np.abs(found - wanted)))
+    values = {"bins": REFINED[place], "wanted": wanted[place], "found": found[place]}
+    return SAY["bin off"].format(**values)
+
+
+def _close(found: NDArray[np.float64], wanted: NDArray[np.float64]) -> bool:
+    return bool(np.abs(found - wanted).max() <= 2e-4)
+
+
+# --- 6.4 ---------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=1)
+def _choice() -> CrossValidatedBinning:
+    sample = SyntheticShape.with_error("square", 0.1).sample(3000, seed=1)
+    return CrossValidatedBinning(max_bins=40).fit(sample.y_prob, sample.y_true)
+
+
+def judge_choice(answer: Any) -> str | None:
+    """Judge exercise 6.4: the number of bins by the 0.1 % rule."""
+    found, choice = answers.as_number(answer, SAY["range"]), _choice()
+    if found not in choice.candidates_:
+        raise answers.wrong_kind(answer, SAY["range"])
+    number, scores = int(found), np.asarray(choice.scores_)
+    wanted = choice.n_bins_
+    if number == wanted:
+        return None
+    if number == choice.best_n_bins_:
+        return SAY["argmin"].format(found=spell(number, "bin"))
+    if number == wanted - 1:
+        return SAY["position"].format(found=number)
+    excess = float(scores[np.asarray(choice.candidates_) == number][0] / scores.min() - 1)
+    if excess <= choice.tolerance:
+        return SAY["loosest"].format(found=spell(number, "bin"))
+    return SAY["too strict"].format(found=spell(number, "bin"), excess=excess)
+
+
+# --- 6.5 ---------------------------------------------------------------------------------------
+
+# The second table comes from a model that is nearly calibrated: its answer is negative.
+_TABLES = (
+    ([10, 30, 60], [0.1, 0.45, 0.8], [0.3, 0.5, 0.65]),
+    ([20, 50, 25, 5], [0.12, 0.36, 0.61, 0.9], [0.1, 0.4, 0.6, 1.0]),
+)
+
+
+def _square(count: Any, mean: Any, rate: Any) -> float:
+    return float(count @ ((mean - rate) ** 2 - rate * (1 - rate) / (count - 1)) / count.sum())
+
+
+def _slips(count: Any, mean: Any, rate: Any) -> dict[str, float]:
+    gap, chance, share = (mean - rate) ** 2, rate * (1 - rate), count / count.sum()
+    wanted = _square(count, mean, rate)
+    return {
+        "plain": share @ gap,
+        "n": share @ (gap - chance / count),
+        "weights": np.mean(gap - chance / (count - 1)),
+        "wrong spread": share @ (gap - mean * (1 - mean) / (count - 1)),
+        "once": share @ gap - np.sum(chance / (count - 1)),
+        "clipped": max(wanted, 0),
+        "root": np.sqrt(max(wanted, 0)),
+    }
+
+
+def judge_debiased(answer: Any) -> str | None:
+    """Judge exercise 6.5: a function that returns a debiased squared error."""
+    function = answers.as_function(answer)
+    for table in _TABLES:
+        count, mean, rate = (np.array(column, dtype=np.float64) for column in table)
+        where = SAY["case"].format(bins=len(count))
+        result = answers.call(function, count.astype(int), mean, rate, shown=where)
+        found, wanted = answers.as_number(result), _square(count, mean, rate)
+        if same(found, wanted, 1e-7):
+            continue
+        for key, value in _slips(count, mean, rate).items():
+            if same(found, float(value), 1e-7):
+                return SAY[key].format(wanted=wanted)
+        return SAY["square off"].format(bins=len(count), **answers.apart(found, wanted, 6))
+    return None
+
+
+# --- what the lesson asks ----------------------------------------------------------------------
+
+TITLE = "Choose the number of bins"
+
+CHECKS = {
+    "6.1": Check(
+        task="Compute a null level",
+        variable="my_null",
+        judge=judge_null,
+        hints=(
+            "One round is `happened = rng.random(1000) < p`. The file's outcomes play no part.",
+            "Collect `ck.expected_calibration_error(happened, p).value` of 500 rounds; take "
+            "`np.mean`.",
+        ),
+        praise="this is what `calibkit.null_level` gives.",
+        tolerance=0.0015,
+    ),
+    "6.3": Check(
+        task="Refine bins on a known map",
+        variable="my_errors",
+        judge=judge_refined,
+        hints=(
+            "`(said - true).reshape(n_bins, -1)` has one row per bin, because the rows are sorted.",
+            "Take the mean of each row, then its absolute value, then the mean over the bins.",
+        ),
+        praise="a split can only uncover error. It never hides any.",
+        tolerance=2e-4,
+    ),
+    "6.4": Check(
+        task="Apply the 0.1 % rule",
+        variable="my_bins",
+        judge=judge_choice,
+        hints=(
+            "A score counts as lowest if it is at most `scores.min() * 1.001`.",
+            "`candidates[scores <= scores.min() * 1.001]` are the numbers in question. Which one?",
+        ),
+        praise="this score is as good as the lowest, with the simplest map.",
+    ),
+    "6.6": Check(
+        task="Review a comparison",
+        variable="my_review",
+        rubric=Rubric(
+            points=(
+                "It names the sample size, 1,000 images, and says that chance matters with it.",
+                "It puts the gap of 0.002 beside what chance does: a spread of 0.0056, a null "
+                "level, an interval or a test.",
+                "It asks with which bins, and in which view (top-label or class-wise), the errors "
+                "were measured.",
+                "Its verdict is that the numbers do not show which network is better calibrated. "
+                "It does not say that the two are equal.",
+                "It says what the authors should add, such as null levels, or an interval for the "
+                "difference on the same images.",
+            ),
+            model="The paper says neither which bins nor which view it used. With 1,000 images, "
+            "the errors of two perfect networks differ by 0.0056 (one standard deviation) through "
+            "chance alone. A gap of 0.002 is far smaller, so the numbers do not show which network "
+            "is better calibrated. Please add null levels, and an interval for the difference on "
+            "the same images.",
+        ),
+        hints=(
+            "Begin with what is missing: with which bins, and in which view?",
+            "Then put the gap of 0.002 beside the spread of 0.0056, and say what follows.",
+        ),
+    ),
+    "6.2": Check(
+        task="Find a sufficient sample size",
+        variable="enough",
+        judge=judge_enough,
+        hints=(
+            "Four times as many predictions halve the null level. You know it for n = 1,000.",
+            "Solve √(2 · 15 · v / (π n)) = 0.01 for n, where v = 1/6 is the mean of p (1 − p).",
+        ),
+        praise="even with 15,000 predictions, a perfect model still shows nearly 0.01.",
+    ),
+    "6.5": Check(
+        task="Debias a squared error",
+        variable="debiased_square",
+        judge=judge_debiased,
+        hints=(
+            "In each bin, take `(mean_prob - frequency) ** 2`, minus its surplus by chance.",
+            "The surplus is `frequency * (1 - frequency) / (count - 1)`. Weight by "
+            "`count / count.sum()`.",
+        ),
+        praise="on average this is the squared error of the bins, for any number of predictions.",
+    ),
+}
+
+PREDICTIONS = {
+    "6a": Prediction(
+        question=(
+            "A perfect model makes 1,000 predictions. How does its ECE grow from 5 to 50 bins?"
+        ),
+        options=("same", "threefold", "tenfold"),
+        outcome="threefold",
+        why="Each of ten times as many bins holds a tenth of the predictions. Its frequency then "
+        "strays √10 times as far, which is about 3.2. The mean ECE grows like "
+        "√(bins / predictions).",
+    ),
+    "6b": Prediction(
+        question="A distorted model has endless data. You split each bin in two. The binned error…",
+        options=("never falls", "never rises", "can do both"),
+        outcome="never falls",
+        why="In a bin, errors of opposite sign cancel. A split can separate them; it cannot "
+        "create new cancellation. So with endless data, bins show at most the true error.",
+    ),
+    "6c": Prediction(
+        question=(
+            "You choose bins by cross-validation instead of 15. What comes closer to the truth, "
+            "by more than chance explains?"
+        ),
+        options=("the map", "the ECE", "both", "neither"),
+        outcome="the map",
+        why="Cross-validation asks which map predicts held-out outcomes best, and it finds a "
+        "better map. The gain of the ECE is smaller than its own standard error.",
+    ),
+    "6d": Prediction(
+        question="You halve the number of predictions. The best number of bins for plain ECE…",
+        options=("rises", "falls", "stays"),
+        outcome="falls",
+        why="Fewer predictions make each bin noisier, and noise costs more the more bins there "
+        "are. What the bins hide does not depend on n. So the balance moves to fewer bins.",
+    ),
+    "6e": Prediction(
+        question=(
+            "There are 1,000 data sets of a perfect model. How many debiased squares are negative?"
+        ),
+        options=("none", "about half", "nearly all"),
+        outcome="about half",
+        why="The truth is 0, and the estimates scatter around it. An estimate without bias must "
+        "fall below as well as above. Setting these to 0 would bring bias back.",
+    ),
+}

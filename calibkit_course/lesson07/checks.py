@@ -1,0 +1,278 @@
+"""Checks and predictions of lesson 07: fit smoother maps, PL and PL3."""
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
+
+from calibkit.fakes import LogitDistortion, SyntheticShape
+from calibkit.links import expit, logit
+from calibkit.results import spell
+from calibkit.scores import brier_score, log_loss
+from calibkit_course.learn import answers
+from calibkit_course.learn.answers import Almost, same
+from calibkit_course.learn.exercises import Check, Prediction
+
+TITLE = "Fit smoother maps: PL and PL3"
+
+SAY = {
+    # 7.1
+    "call": "`pl_map(p, knots, heights)` with {count} predictions and knots {knots}",
+    "one each": "one number per prediction",
+    "swapped": "knots and heights have changed places. Knots lie across, heights up.",
+    "steps": "this stays at the height of the left knot. Go straight on to the next height.",
+    "nearest": "this jumps to the height of the nearest knot. Go straight from knot to knot.",
+    "one line": "this is one straight line from end to end. The inner knots bend it.",
+    "logits": "this is straight between logits, which is PL3. PL joins the heights themselves.",
+    "sorted": "these are the right numbers in another order. Keep the order of the predictions.",
+    "off": "at p = {p:g} the map should be {wanted:.5f}, but here it is {found:.5f}.",
+    # 7.2
+    "inverse": "this is 1 / T. Logits are divided by T, and a T above 1 makes predictions milder.",
+    "brier": "this T minimises the Brier score. Minimise the log loss.",
+    "ece": "this T minimises the ECE, which is no proper score. Minimise the log loss.",
+    "truth": "2.5 made the fake, but these 2,000 labels ask for another T. Fit it.",
+    "zero": "nothing can be divided by 0. Search among positive numbers.",
+    "negative": "a negative T turns the ranking upside down. Search among positive numbers.",
+    "result": "this is all that the optimiser returns. Its attribute `.x` holds the best T.",
+    "T": "the log loss at T = {found:.3f} lies {over:.2g} above the lowest. The best T is {side}.",
+    # 7.3
+    "none": "a map of {found} was not tried. Choose a number from 1 to {most}.",
+    "lowest": "{found} have the lowest score. Is there a smaller number that is nearly as good?",
+    "outside": "the score of {found} is {over:.3f} % above the lowest. The rule allows 0.1 %.",
+    "larger": "{found} are good enough, but a smaller number is good enough, too.",
+    "whole": "a number of pieces is a whole number.",
+    # 7.4
+    "four": "a list of the four names, the best first,",
+    "twice": "each of the four names belongs in the list once.",
+    "reversed": "this order is upside down. The highest correlation comes first.",
+    "order": "`{first}` stands before `{second}`, but its Spearman correlation is lower.",
+}
+
+_KNOTS = (
+    (np.array([0.0, 0.4, 1.0]), np.array([0.05, 0.5, 0.9])),
+    (np.array([0.0, 0.1, 0.25, 1.0]), np.array([0.2, 0.15, 0.6, 0.95])),
+)
+_POINTS = np.array([0.7, 0.3, 1.0, 0.4, 0.0, 0.55, 0.1, 0.2])
+_FOUR_DIGITS = 5.1e-5  # an answer may be rounded to them
+
+
+def judge_map(answer: Any) -> str | None:
+    """Judge exercise 7.1: a function that evaluates a PL map."""
+    function = answers.as_function(answer)
+    for knots, heights in _KNOTS:
+        shown = SAY["call"].format(count=len(_POINTS), knots=knots.tolist())
+        result = answers.call(function, _POINTS, knots, heights, shown=shown)
+        found = answers.as_numbers(result, SAY["one each"], len(_POINTS))
+        problem = _map_problem(found, knots, heights)
+        if problem is not None:
+            return problem
+    return None
+
+
+def _map_problem(found: NDArray[Any], knots: NDArray[Any], heights: NDArray[Any]) -> str | None:
+    wanted = np.interp(_POINTS, knots, heights)
+    if np.allclose(found, wanted, rtol=0, atol=_FOUR_DIGITS):
+        return None
+    left = np.searchsorted(knots, _POINTS, side="right") - 1
+    nearest = np.abs(_POINTS[:, np.newaxis] - knots).argmin(axis=1)
+    inner = np.interp(logit(_POINTS), logit(knots), logit(heights))
+    for key, mistake in (
+        ("swapped", np.interp(_POINTS, heights, knots)),
+        ("steps", heights[left]),
+        ("nearest", heights[nearest]),
+        ("one line", heights[0] + (heights[-1] - heights[0]) * _POINTS),
+        ("logits", expit(inner)),
+    ):
+        if np.allclose(found, mistake, rtol=0, atol=_FOUR_DIGITS):
+            return SAY[key]
+    if np.allclose(np.sort(found), np.sort(wanted), rtol=0, atol=_FOUR_DIGITS):
+        return SAY["sorted"]
+    worst = int(np.argmax(np.abs(found - wanted)))
+    return SAY["off"].format(p=_POINTS[worst], wanted=wanted[worst], found=found[worst])
+
+
+@lru_cache(maxsize=1)
+def _temperatures() -> dict[str, float]:
+    """Return T by log loss and by the Brier score, and the lowest log loss."""
+    sample = LogitDistortion(slope=0.4).sample(2000, rng=72)
+    z = logit(sample.y_prob)
+
+    def best(score: Any) -> Any:
+        def loss(t: float) -> float:
+            return float(score(sample.y_true, expit(z / t)))
+
+        return minimize_scalar(loss, bounds=(0.05, 20), method="bounded", options={"xatol": 1e-7})
+
+    fit = best(log_loss)
+    return {"T": fit.x, "loss": fit.fun, "brier": best(brier_score).x}
+
+
+def _loss_at(t: float) -> float:
+    sample = LogitDistortion(slope=0.4).sample(2000, rng=72)
+    return float(log_loss(sample.y_true, expit(logit(sample.y_prob) / t)))
+
+
+# Where the ECE of 15 bins is lowest; it has several local minima, so it is not searched anew.
+_ECE_T = 2.4852
+
+
+def judge_temperature(answer: Any) -> str | None:
+    """Judge exercise 7.2: the temperature that minimises the log loss."""
+    if hasattr(answer, "x") and hasattr(answer, "fun"):
+        raise Almost(SAY["result"])
+    found, best = answers.as_number(answer), _temperatures()
+    if same(found, best["T"], 0.005):
+        return None
+    for key, mistake, tolerance in (
+        ("inverse", 1 / best["T"], 0.005),
+        ("brier", best["brier"], 0.005),
+        ("truth", 2.5, 1e-9),
+        ("ece", _ECE_T, 0.01),
+    ):
+        if same(found, mistake, tolerance):
+            return SAY[key]
+    if found <= 0:
+        return SAY["negative" if found < 0 else "zero"]
+    side = "larger" if found < best["T"] else "smaller"
+    return SAY["T"].format(found=found, over=_loss_at(found) - best["loss"], side=side)
+
+
+@lru_cache(maxsize=1)
+def _scores() -> NDArray[np.float64]:
+    """Return the scores of exercise 7.3, for one to six pieces."""
+    from calibkit.piecewise import PiecewiseLinear  # scikit-learn is slow to import
+
+    sample = SyntheticShape.with_error("square", 0.1).sample(3000, seed=0)
+    model = PiecewiseLinear(cv=5, max_pieces=6).fit(sample.y_prob, sample.y_true)
+    return np.asarray(model.scores_)
+
+
+def judge_pieces(answer: Any) -> str | None:
+    """Judge exercise 7.3: the number of pieces that the 0.1 % rule takes."""
+    found, scores = answers.as_number(answer), _scores()
+    if found != round(found):
+        return SAY["whole"]
+    number, excess = int(found), 100 * (scores / scores.min() - 1)
+    if not 1 <= number <= len(scores):
+        raise Almost(SAY["none"].format(found=spell(number, "piece"), most=len(scores)))
+    if number == np.flatnonzero(excess <= 0.1)[0] + 1:
+        return None
+    if excess[number - 1] > 0.1:
+        return SAY["outside"].format(found=spell(number, "piece"), over=excess[number - 1])
+    key = "lowest" if excess[number - 1] == 0 else "larger"
+    return SAY[key].format(found=spell(number, "piece"))
+
+
+# By Spearman's correlation on the 20 fakes of the lesson; a test computes it.
+RANKING = ("PL3", "PL", "Platt", "15 bins")
+
+
+def judge_ranking(answer: Any) -> str | None:
+    """Judge exercise 7.4: the names of four evaluators, the best first."""
+    if isinstance(answer, str) and "," in answer:
+        answer = answer.split(",")
+    names = answers.as_list(answer, SAY["four"], len(RANKING))
+    read = tuple(answers.as_option(name, RANKING, SAY["four"]) for name in names)
+    if read == RANKING:
+        return None
+    if len(set(read)) < len(read):
+        return SAY["twice"]
+    if read == RANKING[::-1]:
+        return SAY["reversed"]
+    places = [RANKING.index(name) for name in read]
+    wrong = next(k for k in range(len(places) - 1) if places[k] > places[k + 1])
+    return SAY["order"].format(first=read[wrong], second=read[wrong + 1])
+
+
+CHECKS = {
+    "7.1": Check(
+        task="Evaluate a PL map",
+        variable="pl_map",
+        judge=judge_map,
+        hints=(
+            "Between two knots the map is a straight line from one height to the next.",
+            "`np.interp` does this. Its arguments are where to look, the knots, and the heights.",
+        ),
+        praise="this one line of code is the whole family PL.",
+    ),
+    "7.2": Check(
+        task="Find a temperature",
+        variable="temperature",
+        judge=judge_temperature,
+        hints=(
+            "For one T, take `q = expit(logit(said) / T)`, then `ck.log_loss(came, q)`. Lower"
+            " is better.",
+            "Use `minimize_scalar(loss, bounds=(0.1, 10), method='bounded').x`, with a "
+            "function `loss(T)` that returns a float.",
+        ),
+        praise="PL3 with one piece and no intercept finds the same number.",
+        tolerance=0.005,
+    ),
+    "7.3": Check(
+        task="Choose the number of pieces",
+        variable="my_pieces",
+        judge=judge_pieces,
+        hints=(
+            "Which numbers have a score of at most `scores.min() * 1.001`?",
+            "`pieces[scores <= scores.min() * 1.001]` lists them. They need not be neighbours.",
+        ),
+        praise=(
+            "a third of the pieces is enough, at the price of a score that is 0.055 % above "
+            "the lowest."
+        ),
+    ),
+    "7.4": Check(
+        task="Rank evaluators",
+        variable="my_ranking",
+        judge=judge_ranking,
+        hints=(
+            "For one evaluator, take `spearmanr(truth, estimates[name]).statistic`.",
+            "Collect these values in a dict `ranks`. `sorted(ranks, key=ranks.get, reverse=True)` "
+            "puts the name with the highest value first.",
+        ),
+        praise="this is the order on these 20 fakes.",
+    ),
+}
+
+PREDICTIONS = {
+    "7a": Prediction(
+        question=(
+            "There are 20 data sets. How often is a bent line of two pieces closer to the truth "
+            "than 15 bins?"
+        ),
+        options=("5 of 20", "10 of 20", "20 of 20"),
+        outcome="20 of 20",
+        why="A bin learns from its own 67 predictions only. A piece learns from hundreds, and "
+        "where two pieces meet they must agree. A few numbers that are fitted to many "
+        "predictions beat many numbers that are fitted to a few.",
+    ),
+    "7b": Prediction(
+        question="The logits of an over-confident network are too large by one factor. "
+        "Whose best map is closer, that of PL or that of PL3?",
+        options=("PL", "PL3", "the same"),
+        outcome="PL3",
+        why="Multiplying logits by one number is a straight line between logits, so one piece is "
+        "exactly right. Between probabilities the same map turns upright at 0 and 1, and no "
+        "straight piece can follow it there.",
+    ),
+    "7c": Prediction(
+        question="After 1,500 rounds through the data: what is closer to the truth, the fitted "
+        "map or the untouched predictions?",
+        options=("fitted map", "predictions"),
+        outcome="predictions",
+        why="Both knots lie far out, at ±36.8. To make the line right, each height must travel "
+        "from about ±7 to about ±37, in steps of at most about a hundredth. The training stops "
+        "half-way.",
+    ),
+    "7d": Prediction(
+        question="PL has the better map in nearly all of 20 data sets. In how many does it "
+        "report the better number?",
+        options=("nearly all", "about half", "hardly any"),
+        outcome="about half",
+        why="The number is a mean over all predictions, so opposite errors of the map cancel in "
+        "it. The staircase errs everywhere, but to both sides. Luck then decides whose number is "
+        "closer.",
+    ),
+}

@@ -1,0 +1,18 @@
+"""Lesson 08: test calibration."""
+
+from calibkit_course.learn import table
+from calibkit_course.lesson08.explorer import Hunt, outlier_hunter, outlier_hunter_view
+from calibkit_course.lesson08.figures import compare_bins
+from calibkit_course.lesson08.trials import mean_of_bin_tests, mean_tce, powers, rejected
+
+__all__ = [
+    "Hunt",
+    "compare_bins",
+    "mean_of_bin_tests",
+    "mean_tce",
+    "outlier_hunter",
+    "outlier_hunter_view",
+    "powers",
+    "rejected",
+    "table",
+]

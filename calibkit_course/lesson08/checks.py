@@ -1,0 +1,397 @@
+"""Checks and predictions of lesson 08: test calibration."""
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from calibkit.bins import Binning, EqualMass, Pava, PavaBC
+from calibkit.errors import expected_calibration_error
+from calibkit.fakes import LogitDistortion
+from calibkit.results import spell
+from calibkit.significance import (
+    binomial_p_values,
+    null_level,
+    test_based_calibration_error,
+)
+from calibkit_course.learn import answers
+from calibkit_course.learn.answers import Almost, WrongKind, same
+from calibkit_course.learn.exercises import Check, Prediction
+
+SAY = {
+    # 8.1
+    "percent": "a p-value lies between 0 and 1, and this looks like a share in per cent.",
+    "count": "this looks like the number of redraws that reach the ECE. Add 1, divide by 1,001.",
+    "no share": "a p-value lies between 0 and 1, but this is {found:g}.",
+    "other side": "this is the share of redraws *below* the ECE. Count those at least as large.",
+    "the ECE": "this is the ECE itself. How often do redraws reach it?",
+    "the null": "this is the mean of the redraws. Count how many reach the ECE of the data.",
+    "coins": "this looks like outcomes from a coin. Let row i happen with probability `said[i]`.",
+    "p off": "redraws from `said` reach this ECE with a share near {wanted}, not {found}.",
+    # 8.2
+    "case": "{hits} events in {count} trials",
+    "each": "one p-value per probability",
+    "lower tail": "this counts only outcomes up to {hits}. Unlikely ones lie on both sides.",
+    "one tail": "this is one tail. Add the outcomes of the other tail that are no more likely.",
+    "doubled": "twice the smaller tail is another test. Add up all outcomes that are no more "
+    "likely than the observed one.",
+    "one outcome": "this is the probability of {hits} events alone. Add those of all outcomes that "
+    "are no more likely.",
+    "strict": "count the observed outcome, too, and those that are exactly as likely.",
+    "normal": "this is the normal approximation. With {count} trials, sum the exact terms.",
+    "tie": "at p = {p:g} an outcome of the other tail is exactly as likely as {hits}. Rounding "
+    "hides the tie, so compare up to a factor of 1 + 1e-7.",
+    "test off": "for {hits} events in {count} trials, p = {p:g} has the p-value {wanted}, not "
+    "{found}.",
+    # 8.3
+    "eight": "eight fitted frequencies, one per label",
+    "labels": "these are the labels. They fall, so something must be pooled.",
+    "one value": "this pools everything. Pool only where a frequency is not below the next.",
+    "falls": "your fit falls from place {place} to the next. Pool these two blocks.",
+    "not a mean": "a block holds the mean of its labels. Look at places {start} to {stop}.",
+    "too much": "this pools more than it must. Places {start} to {stop} need not be one block.",
+    "sizes": "these are the sizes of the blocks. Give the fitted frequency of each place.",
+    # 8.4
+    "bounds": "bounds {bounds} with sizes {low} to {high}",
+    "not all": "for {call}, one block breaks the rule, so the answer is False. Look at all blocks.",
+    "too small": "for {call}, a block is smaller than allowed, so the answer is False.",
+    "too large": "for {call}, a block is larger than allowed, so the answer is False.",
+    "positions": "for {call}, the sizes are fine. Compare the differences of the bounds, not the "
+    "bounds themselves.",
+    "ends": "for {call}, both ends are allowed, so the answer is True.",
+    # 8.5
+    "binning": "a number of bins, or a binning of calibkit, for each n",
+    "call": "n = {n:,}",
+    "whole": "{found:g} is not a whole number of bins from 1 to {n:,}.",
+    "perfect": "with n = {n:,}, {value:.1%} of a perfect model's predictions are still rejected. "
+    "Narrower bins would help.",
+    "stays": "this passes up to n = 8,000, but for {n:,} predictions your rule takes no more than "
+    "{bins}. They are too wide for so sharp a test. Let the number grow with n.",
+    "blind": "this keeps the perfect model, but it hardly sees an over-confident one either: "
+    "{value:.1%} at n = 2,000. Make the bins larger.",
+}
+
+
+# --- 8.1 ---------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=1)
+def _shares() -> dict[str, float]:
+    """Return the p-value of 8.1, and what slips would give."""
+    data = LogitDistortion(slope=0.8).sample(400, rng=84)
+    null = null_level(expected_calibration_error, data.y_true, data.y_prob, n_draws=4000, rng=0)
+    rng = np.random.default_rng(0)
+    coins = [
+        expected_calibration_error(rng.random(400) < 0.5, data.y_prob).value for _ in range(50)
+    ]
+    return {
+        "p": null.p_value,
+        "ECE": null.value,
+        "mean": null.mean,
+        "coins": float(np.mean(np.array(coins) >= null.value)),
+    }
+
+
+def judge_p_value(answer: Any) -> str | None:
+    """Judge exercise 8.1: the resampling p-value of an ECE."""
+    found, wanted = answers.as_number(answer), _shares()
+    if same(found, wanted["p"], 0.04):
+        return None
+    if not 0 <= found <= 1:
+        for key, base in (("percent", 100), ("count", 1000)):
+            if same(found / base, wanted["p"], 0.04):
+                return SAY[key]
+        return SAY["no share"].format(found=found)
+    if same(found, 1 - wanted["p"], 0.04):
+        return SAY["other side"]
+    if same(found, wanted["ECE"], 5e-4):
+        return SAY["the ECE"]
+    if same(found, wanted["mean"], 2e-3):
+        return SAY["the null"]
+    if same(found, wanted["coins"], 1e-3):
+        return SAY["coins"]
+    return SAY["p off"].format(**answers.apart(found, wanted["p"], 2))
+
+
+# --- 8.2 ---------------------------------------------------------------------------------------
+
+_FOUR_DIGITS = 5.1e-5  # an answer may be rounded to them
+# The last case has ties: at 1/2, k and N - k events are equally likely.
+_TRIALS = (
+    (3, 15, (0.02, 0.1, 0.3, 0.6)),
+    (18, 20, (0.4, 0.75, 0.9, 0.99)),
+    (3, 10, (0.2, 0.5)),
+)
+
+
+def judge_p_values(answer: Any) -> str | None:
+    """Judge exercise 8.2: a function that returns exact two-sided p-values."""
+    function = answers.as_function(answer)
+    for hits, count, probs in _TRIALS:
+        given = np.array(probs)
+        shown = SAY["case"].format(hits=hits, count=count)
+        result = answers.call(function, hits, count, given, shown=shown)
+        found = answers.as_numbers(result, SAY["each"], len(given))
+        problem = _p_value_problem(found, hits, count, given)
+        if problem is not None:
+            return problem
+    return None
+
+
+def _p_value_problem(
+    found: NDArray[np.float64], hits: int, count: int, prob: NDArray[np.float64]
+) -> str | None:
+    wanted = binomial_p_values(hits, count, prob)
+    if np.allclose(found, wanted, rtol=0, atol=_FOUR_DIGITS):
+        return None
+    law = stats.binom(count, prob)
+    lower, upper, own = law.cdf(hits), law.sf(hits - 1), law.pmf(hits)
+    z = (hits - count * prob) / np.sqrt(count * prob * (1 - prob))
+    slips = {
+        "doubled": np.minimum(1, 2 * np.minimum(lower, upper)),
+        "lower tail": lower,
+        "one tail": np.minimum(lower, upper),
+        "one outcome": own,
+        "strict": wanted - own,
+        "normal": 2 * stats.norm.sf(np.abs(z)),
+    }
+    for name, values in slips.items():
+        if np.allclose(found, values, rtol=0, atol=_FOUR_DIGITS):
+            return SAY[name].format(hits=hits, count=count)
+    worst = int(np.abs(found - wanted).argmax())
+    p = float(prob[worst])
+    if p == 0.5 and same(found[worst], wanted[worst] - own[worst], _FOUR_DIGITS):
+        return SAY["tie"].format(p=p, hits=hits)
+    shown = answers.apart(float(found[worst]), float(wanted[worst]), 4)
+    return SAY["test off"].format(hits=hits, count=count, p=p, **shown)
+
+
+# --- 8.3 ---------------------------------------------------------------------------------------
+
+LABELS = (0, 1, 0, 0, 1, 1, 0, 1)
+
+
+def judge_fit(answer: Any) -> str | None:
+    """Judge exercise 8.3: PAVA by hand."""
+    if not isinstance(answer, str) and hasattr(answer, "__len__") and len(answer) == 4:
+        sizes = answers.as_numbers(answer, SAY["eight"])
+        if sizes.sum() == len(LABELS):
+            return SAY["sizes"]
+    found = answers.as_numbers(answer, SAY["eight"], len(LABELS))
+    wanted = _fit()
+    if np.allclose(found, wanted, rtol=0, atol=5e-3):
+        return None
+    if np.array_equal(found, LABELS):
+        return SAY["labels"]
+    falls = np.flatnonzero(np.diff(found) < -1e-9)
+    if len(falls):
+        return SAY["falls"].format(place=int(falls[0]) + 1)
+    if np.ptp(found) < 1e-9:
+        return SAY["one value"]
+    for start, stop in _runs(found):
+        where = {"start": start + 1, "stop": stop}
+        if not same(found[start], float(np.mean(LABELS[start:stop])), 5e-3):
+            return SAY["not a mean"].format(**where)
+        if np.ptp(wanted[start:stop]) > 0:
+            return SAY["too much"].format(**where)
+    return SAY["eight"]
+
+
+def _fit() -> NDArray[np.float64]:
+    label = np.array(LABELS)
+    bounds = Pava().bounds(np.arange(len(label)) / 10, label)
+    means = [label[a:b].mean() for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
+    return np.repeat(means, np.diff(bounds))
+
+
+def _runs(values: NDArray[np.float64]) -> list[tuple[int, int]]:
+    """Return start and stop of each stretch of equal values."""
+    cuts = np.flatnonzero(np.abs(np.diff(values)) > 1e-9) + 1
+    ends = [0, *cuts.tolist(), len(values)]
+    return list(zip(ends[:-1], ends[1:], strict=True))
+
+
+# --- 8.4 ---------------------------------------------------------------------------------------
+
+_SIZES = (
+    ((0, 5, 11, 20), 5, 9, "ends"),
+    ((0, 10, 20, 31), 10, 11, "positions"),
+    ((0, 4, 12, 20), 5, 9, "too small"),
+    ((0, 8, 12, 20), 5, 9, "too small"),
+    ((0, 5, 10, 20), 5, 9, "too large"),
+    ((0, 12, 17, 22), 5, 9, "not all"),
+)
+
+
+def judge_sizes(answer: Any) -> str | None:
+    """Judge exercise 8.4: a function that tells whether all bins keep their bounds."""
+    function = answers.as_function(answer)
+    for bounds, low, high, slip in _SIZES:
+        shown = SAY["bounds"].format(bounds=list(bounds), low=low, high=high)
+        result = answers.call(function, np.array(bounds), low, high, shown=shown)
+        said, sizes = answers.as_truth(result), np.diff(bounds)
+        if said != bool(np.all((low <= sizes) & (sizes <= high))):
+            return SAY[slip].format(call=shown)
+    return None
+
+
+# --- 8.5 ---------------------------------------------------------------------------------------
+
+_LEVEL, _LEAST_SIGHT = 0.10, 0.09
+_SAMPLES = {500: 12, 2000: 8, 8000: 4}
+# Where bins grow more slowly than the cube root of n, the test outruns them in the end.
+_MANY = 10_000_000
+
+
+def judge_bins(answer: Any) -> str | None:
+    """Judge exercise 8.5: a rule for bins that spares a perfect model and sees a bad one."""
+    function = answers.as_function(answer)
+    for n in _SAMPLES:
+        value = _mean_share(_as_binning(function, n), n, slope=1.0)
+        if value > _LEVEL:
+            return SAY["perfect"].format(n=n, value=value)
+    seen = _mean_share(_as_binning(function, 2000), 2000, slope=0.7)
+    if seen < _LEAST_SIGHT:
+        return SAY["blind"].format(value=seen)
+    number = getattr(_as_binning(function, _MANY), "n_bins", None)
+    if number is not None and number**3 < _MANY:
+        return SAY["stays"].format(n=_MANY, bins=spell(number, "bin"))
+    return None
+
+
+def _as_binning(function: Any, n: int) -> Binning:
+    shown = SAY["call"].format(n=n)
+    result = answers.call(function, n, shown=shown)
+    if isinstance(result, EqualMass | Pava | PavaBC) or hasattr(result, "edges"):
+        return result  # type: ignore[no-any-return]
+    try:
+        number = answers.as_number(result, SAY["binning"])
+    except WrongKind:
+        raise answers.wrong_kind(result, SAY["binning"]) from None
+    if number != round(number) or not 1 <= number <= n:
+        raise Almost(SAY["whole"].format(found=number, n=n))
+    return EqualMass(int(number))
+
+
+def _mean_share(binning: Binning, n: int, *, slope: float) -> float:
+    """Return the mean test-based error of fresh samples, always the same ones."""
+    rng, model = np.random.default_rng(85), LogitDistortion(slope=slope)
+    values = []
+    for _ in range(_SAMPLES[n]):
+        data = model.sample(n, rng)
+        values.append(
+            test_based_calibration_error(data.y_true, data.y_prob, bins=binning, null_draws=0)
+        )
+    return float(np.mean([float(value) for value in values]))
+
+
+# --- what the lesson asks ----------------------------------------------------------------------
+
+TITLE = "Test calibration"
+
+CHECKS = {
+    "8.1": Check(
+        task="Compute a p-value by redrawing",
+        variable="my_p_value",
+        judge=judge_p_value,
+        hints=(
+            "In one round, draw `happened = rng.random(400) < said`. Then compute their ECE with "
+            "`said`.",
+            "Count the rounds whose ECE is at least that of `came`. Add 1 to this count and to "
+            "1,000, then divide.",
+        ),
+        praise="this model is over-confident by construction. 400 predictions do not show it.",
+        tolerance=0.04,
+    ),
+    "8.2": Check(
+        task="Test all predictions of a bin",
+        variable="p_values",
+        judge=judge_p_values,
+        hints=(
+            "For one probability q, sum the probabilities of all outcomes that are no more "
+            "likely than `hits`.",
+            "`scipy.stats.binomtest(hits, count, q).pvalue` does this. Call it for each q in "
+            "`probs`.",
+        ),
+        praise="one bin and one set of events give a verdict on each prediction.",
+    ),
+    "8.3": Check(
+        task="Run PAVA by hand",
+        variable="my_fit",
+        judge=judge_fit,
+        hints=(
+            "Go from left to right. Compare each block with the one before it.",
+            "Places 2 to 4 hold 1, 0, 0. Pooled they have the frequency 1/3, which is above the 0 "
+            "before them.",
+        ),
+        praise="there are four blocks with rising frequencies: this is isotonic regression.",
+        tolerance=0.005,
+    ),
+    "8.4": Check(
+        task="Check the sizes of blocks",
+        variable="keeps_sizes",
+        judge=judge_sizes,
+        hints=(
+            "`np.diff(bounds)` holds the sizes.",
+            "All sizes must be at least `n_min` and at most `n_max`; both ends are allowed.",
+        ),
+        praise=(
+            "on the random labels of the solution, PAVA-BC always keeps sizes from 10 to 40. It "
+            "keeps sizes from 30 to 40 in only 183 of 300 cases, because n_max is below 2 n_min."
+        ),
+    ),
+    "8.5": Check(
+        task="Design bins that spare a perfect model",
+        variable="my_bins",
+        judge=judge_bins,
+        hints=(
+            "Ten bins are too few for 8,000 predictions. Let their number grow with n.",
+            "The number must grow at least like the cube root of n, and the bins must not get too "
+            "few predictions. Try the square root.",
+        ),
+        praise="these bins are narrow enough to spare true predictions, and full enough to see "
+        "false ones.",
+    ),
+}
+
+PREDICTIONS = {
+    "8a": Prediction(
+        question="200 perfect models are tested at the 5 % level. How many are rejected, about?",
+        outcome=9.0,
+        unit="models",
+        why="A test at 5 % rejects a true hypothesis in 5 % of all cases: 10 of 200 on average. "
+        "Chance moves this count by about 3, and here it came to 9.",
+    ),
+    "8b": Prediction(
+        question="You test a perfect model in ten bins, and lower α from 5 % to 1 %. Its TCE…",
+        options=("falls to a fifth", "falls by less", "stays"),
+        outcome="falls by less",
+        why="If the TCE were a rate of false alarms, it would fall to a fifth. But most rejections "
+        "here are no alarms of chance: those predictions really differ from the mean chance of "
+        "their bin.",
+    ),
+    "8c": Prediction(
+        question="A perfect model in ten bins gets 16 times as many predictions. Its TCE…",
+        options=("falls", "stays", "rises"),
+        outcome="rises",
+        why="The test compares a prediction with the mean of its bin. They differ, and more events "
+        "make the test sharper. It then sees a difference that is no miscalibration.",
+    ),
+    "8d": Prediction(
+        question="All logits are shifted, and the predictions lie evenly about 1/2. "
+        "Spiegelhalter's test…",
+        options=("nearly always sees it", "sees it half the time", "hardly ever sees it"),
+        outcome="hardly ever sees it",
+        why="It looks at the Brier score alone. Compared with what the predictions promise, a "
+        "shift makes that score worse on one side of 1/2 and better on the other. The two cancel.",
+    ),
+    "8e": Prediction(
+        question="The MLB forecasts have a TCE of 13.7 %, at α = 5 %. Are they miscalibrated?",
+        options=("yes", "no evidence"),
+        outcome="no evidence",
+        why="A calibrated model with these predictions shows 11.5 % on average. With 15,747 games "
+        "the test is sharp, and the predictions of a bin differ among themselves.",
+    ),
+}

@@ -1,0 +1,115 @@
+"""Several binnings of the same predictions, tested side by side. Lesson 08."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection, PolyCollection
+from numpy.typing import ArrayLike, NDArray
+
+from calibkit.plot import look
+from calibkit.results import spell
+from calibkit.significance import TestBasedError
+
+Truth = Callable[[NDArray[np.float64]], ArrayLike]
+
+_GRID = 201
+
+
+def compare_bins(
+    errors: Mapping[str, TestBasedError],
+    axes: Sequence[Axes] | None = None,
+    *,
+    truth: Truth | None = None,
+    legend: bool | None = None,
+) -> tuple[Axes, ...]:
+    """Draw what several binnings accept and reject, in panels side by side."""
+    if not errors:
+        raise ValueError("errors is empty; pass one TestBasedError per panel.")
+    for name, error in errors.items():
+        if len(error.verdicts) > 1:
+            raise ValueError(f"{name!r} has one table per class; measure a single class.")
+    fresh = axes is None
+    with look.style():
+        if axes is None:
+            width = 3.3 * len(errors)
+            figure, made = plt.subplots(
+                1, len(errors), figsize=(width, 3.9), layout="constrained", squeeze=False
+            )
+            axes = tuple(made.flat)
+        if len(axes) != len(errors):
+            raise ValueError(f"{len(errors)} errors need as many axes, got {len(axes)}.")
+        for ax, (name, error) in zip(axes, errors.items(), strict=True):
+            _draw_panel(ax, name, error, truth)
+        if legend or (legend is None and fresh):
+            look.legend(axes[0].figure)
+    return tuple(axes)
+
+
+def _draw_panel(ax: Axes, name: str, error: TestBasedError, truth: Truth | None) -> None:
+    labels = "predicted probability", "probability"
+    with look.drawing(ax, (0, 0), words=labels, title=name):
+        ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
+        for axis in (ax.xaxis, ax.yaxis):
+            axis.set_ticks((0, 0.5, 1), ("0", "0.5", "1"))
+        _draw_boxes(ax, error)
+        _draw_predictions(ax, error)
+        if truth is not None:
+            grid = np.linspace(0, 1, _GRID)
+            look.draw_truth(ax, grid, truth(grid))
+    used = int(error.table.occupied.sum())
+    words = f"{spell(used, 'bin')}, {100 * error.value:.1f} % rejected"
+    ax.text(0.03, 0.97, words.replace(", ", "\n"), transform=ax.transAxes, va="top", gid="words")
+    look.remember(ax, [f"{words}.", error.describe()])
+
+
+def _draw_boxes(ax: Axes, error: TestBasedError) -> None:
+    table, (low, high) = error.table, error.acceptance()
+    seen = table.occupied
+    left, right = table.edges[:-1][seen], table.edges[1:][seen]
+    low, high, height = low[seen], high[seen], table.frequency[seen]
+    ax.add_collection(
+        PolyCollection(
+            look.paths((left, low), (left, high), (right, high), (right, low)),
+            facecolors=look.PALE,
+            edgecolors="#8FA9BF",
+            linewidths=0.7,
+            zorder=1.3,
+            label="accepted by the test",
+            gid="acceptance",
+        ),
+        autolim=False,
+    )
+    ax.add_collection(
+        LineCollection(
+            look.paths((left, height), (right, height)),
+            colors=look.INK,
+            linewidths=1.6,
+            zorder=2.2,
+            label="frequency of the events",
+            gid="frequency",
+        ),
+        autolim=False,
+    )
+
+
+def _draw_predictions(ax: Axes, error: TestBasedError) -> None:
+    verdict = error.verdicts[0]
+    kinds = (
+        (~verdict.rejected, look.UNDER, 3.0, "prediction, accepted", "accepted"),
+        (verdict.rejected, look.OVER, 4.4, "prediction, rejected", "rejected"),
+    )
+    for rows, color, size, label, gid in kinds:
+        ax.plot(
+            verdict.prob[rows],
+            verdict.prob[rows],
+            linestyle="none",
+            marker="o",
+            markersize=size,
+            markeredgewidth=0,
+            color=color,
+            zorder=2.6,
+            label=label,
+            gid=gid,
+        )

@@ -1,0 +1,50 @@
+"""What the cells of lesson 08 measure and print. Lesson 08."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from calibkit.bins import EqualMass
+from calibkit.fakes import LogitDistortion
+from calibkit.reliability import reliability_table
+from calibkit.significance import binomial_p_values, test_based_calibration_error
+from calibkit.types import FloatVector
+
+
+def rejected(y_true: ArrayLike, y_prob: ArrayLike, bins: Any, test: str = "binomial") -> float:
+    """Return the TCE in per cent, without its null level."""
+    options: dict[str, Any] = {"bins": bins, "test": test, "null_draws": 0}
+    return 100 * test_based_calibration_error(y_true, y_prob, **options).value
+
+
+def mean_tce(model: LogitDistortion, n: int, rule: Any, n_sets: int = 20) -> float:
+    """Return the mean TCE in per cent over data sets of n rows, always the same ones."""
+    rng = np.random.default_rng(8)
+    samples = (model.sample(n, rng) for _ in range(n_sets))
+    return float(np.mean([rejected(s.y_true, s.y_prob, rule) for s in samples]))
+
+
+def mean_of_bin_tests(model: LogitDistortion, n: int, n_sets: int = 20) -> float:
+    """Test each of ten bins as a whole; return the mean share in rejected bins, in per cent."""
+    rng, shares = np.random.default_rng(8), []
+    for sample in (model.sample(n, rng) for _ in range(n_sets)):
+        table = reliability_table(sample.y_true, sample.y_prob, bins=EqualMass(10))
+        hits = np.rint(table.count * table.frequency)
+        p_value = binomial_p_values(hits, table.count, table.mean_prob)
+        shares.append(100 * table.weight[p_value <= 0.05].sum())
+    return float(np.mean(shares))
+
+
+def powers(
+    tests: Mapping[str, Callable[..., float]],
+    true_map: Callable[[FloatVector], Any],
+    n_sets: int = 100,
+) -> FloatVector:
+    """Return how often each test rejects at the 5 % level, in per cent, for 1,000 predictions."""
+    rng = np.random.default_rng(8)
+    probs = [rng.random(1000) for _ in range(n_sets)]
+    data = [(rng.random(1000) < true_map(p), p) for p in probs]
+    found = [[test(*rows) <= 0.05 for rows in data] for test in tests.values()]
+    return np.asarray(100 * np.mean(found, axis=1))

@@ -1,0 +1,17 @@
+"""Lesson 09: handle rare events."""
+
+from calibkit_course.lesson09.explorer import PrevalenceView, prevalence_dial, prevalence_dial_view
+from calibkit_course.lesson09.figures import rare_events
+from calibkit_course.lesson09.gaussian import GaussianDiscriminant
+from calibkit_course.lesson09.runs import abalone_splits, estimates, table
+
+__all__ = [
+    "GaussianDiscriminant",
+    "PrevalenceView",
+    "abalone_splits",
+    "estimates",
+    "prevalence_dial",
+    "prevalence_dial_view",
+    "rare_events",
+    "table",
+]

@@ -1,0 +1,378 @@
+"""Checks and predictions of lesson 09: handle rare events."""
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from calibkit.calibrators import shift_prior
+from calibkit.types import FloatVector
+from calibkit_course.learn import answers
+from calibkit_course.learn.answers import agree, apart, same
+from calibkit_course.learn.exercises import Check, Prediction, Rubric
+from calibkit_course.lesson09.gaussian import GaussianDiscriminant
+
+SAY = {
+    # 9.1
+    "three": "three numbers: the ratio, and the 5 % and 95 % quantiles by chance",
+    "ratio": "the ratio should be {wanted}, but here it is {found}.",
+    "upside": "this is expected over observed. Put the observed number on top.",
+    "mean": "this is the share of events. Divide it by the mean prediction.",
+    "order": "the lower quantile comes before the upper one.",
+    "around": "these quantiles lie around the measured ratio. By chance, ratios lie around 1.",
+    "outer": "these are the quantiles of 2.5 % and 97.5 %. Take those of 5 % and 95 %.",
+    "chance": "the quantiles should be near {low:.2f} and {high:.2f}. Redraw with each p.",
+    # 9.2
+    "call": "`shift(p, {train}, {test})`",
+    "per p": "one probability per prediction",
+    "logit": "these are logits. Go back to probabilities at the end.",
+    "scaled": "this multiplies probabilities. Multiply the odds, p / (1 - p).",
+    "backwards": "this moves from `test` to `train`. Exchange the two.",
+    "one side": "from {train:g} to {test:g} nothing may change, but p = {p:g} becomes {found}. "
+    "Do both prevalences play their parts?",
+    "leaves": "p = {p:g} becomes {found:.3f}. Probabilities stay between 0 and 1.",
+    "value": "p = {p:g} should become {wanted} from {train:g} to {test:g}, not {found}.",
+    # 9.3
+    "repaired": "an array with 10,000 probabilities",
+    "unchanged": "these are still the predictions of the weighted model.",
+    "direction": "this makes the predictions larger. The world has fewer events than the weights.",
+    "divided": "this divides by a constant. The mean is right, the large predictions are not.",
+    "natural": "this is the model without weights. Repair the weighted one.",
+    "peeked": "this moves to the share of events in `new`. Its labels are not known yet: take the "
+    "share in `old`.",
+    "from mean": "this starts from the mean of `p_balanced`. The weights made the model for "
+    "another prevalence: both classes count as half.",
+    "far": "the mean should be near {wanted}, but here it is {found}.",
+    "shape": "the mean is right, but single predictions are not: they differ by up to {gap:.2g}.",
+    # 9.4
+    "em call": "`em_step(p, {train}, {now})`",
+    "number": "one number, the next prevalence",
+    "plain mean": "this is the mean prediction. First move the predictions to `now`.",
+    "from now": "this moves from `now` to `train`. The predictions were made for `train`.",
+    "em": "from {now:g} the next step is {wanted}, not {found}.",
+    "vector": "this returns {count} numbers. Average them.",
+    # 9.5
+    "two": "two numbers: the ECE for means of ±0.5, then for ±1",
+    "swapped": "the two have changed places. The means ±0.5 come first.",
+    "equal": "both are the same. Did the second model get its own `means`?",
+    "true": "this is the true error. Fit a model on the drawn data, then take its ECE.",
+    "other": "for means of ±{mean:g}, it should be {wanted}, not {found}.",
+    "percent": "these are per cent. Give shares, like the printed 0.0963.",
+}
+
+
+# --- 9.1 ---------------------------------------------------------------------------------------
+
+
+_QUANTILES = (0.05, 0.95, 0.025, 0.975)  # those that are asked for, and those of a slip
+
+
+@lru_cache(maxsize=1)
+def _counts() -> FloatVector:
+    """Return ratio and quantiles by chance for the data of the exercise, with the same seed."""
+    sample = GaussianDiscriminant(0.02, deployed=0.025, scale=1).sample(10_000, 92)
+    rng, expected = np.random.default_rng(0), float(sample.y_prob.sum())
+    by_chance = [np.sum(rng.random(10_000) < sample.y_prob) / expected for _ in range(2000)]
+    return np.array([sample.y_true.sum() / expected, *np.quantile(by_chance, _QUANTILES)])
+
+
+def judge_ratio(answer: Any) -> str | None:
+    """Judge exercise 9.1: observed over expected, and its range by chance."""
+    ratio, low, high = answers.as_numbers(answer, SAY["three"], 3).tolist()
+    wanted = _counts()
+    if not same(ratio, wanted[0], 0.002):
+        if same(ratio, 1 / wanted[0], 0.002):
+            return SAY["upside"]
+        if 0 < ratio < 0.1:
+            return SAY["mean"]
+        return SAY["ratio"].format(**apart(ratio, wanted[0]))
+    if low > high:
+        return SAY["order"]
+    if same((low + high) / 2, wanted[0], 0.04):
+        return SAY["around"]
+    if not (same(low, wanted[1], 0.02) and same(high, wanted[2], 0.02)):
+        if same(low, wanted[3], 0.02) and same(high, wanted[4], 0.02):
+            return SAY["outer"]
+        return SAY["chance"].format(low=wanted[1], high=wanted[2])
+    return None
+
+
+# --- 9.2 ---------------------------------------------------------------------------------------
+
+_P = np.array([0.02, 0.3, 0.5, 0.9, 0.99])
+_ROUNDED = 1e-6
+_MOVES = ((0.5, 0.5), (0.5, 0.01), (0.01, 0.02), (0.2, 0.7))
+
+
+def judge_shift(answer: Any) -> str | None:
+    """Judge exercise 9.2: a function that moves probabilities to another prevalence."""
+    function = answers.as_function(answer)
+    for train, test in _MOVES:
+        shown = SAY["call"].format(train=train, test=test)
+        result = answers.call(function, _P.copy(), train, test, shown=shown)
+        found = answers.as_numbers(result, SAY["per p"], len(_P))
+        problem = _shift_problem(found, train, test)
+        if problem is not None:
+            return problem
+    return None
+
+
+def _shift_problem(found: FloatVector, train: float, test: float) -> str | None:
+    wanted = shift_prior(_P, train_prevalence=train, test_prevalence=test)
+    if agree(found, wanted, _ROUNDED):
+        return None
+    slips = {
+        "logit": np.log(wanted / (1 - wanted)),
+        "scaled": _P * test / train,
+        "backwards": shift_prior(_P, train_prevalence=test, test_prevalence=train),
+    }
+    for slip, value in slips.items():
+        if agree(found, value, _ROUNDED):
+            return SAY[slip]
+    wrong = int(np.abs(found - wanted).argmax())
+    words = {"p": _P[wrong], "train": train, "test": test}
+    if not 0 <= found[wrong] <= 1:
+        return SAY["leaves"].format(found=found[wrong], **words)
+    slip = "one side" if train == test else "value"
+    return SAY[slip].format(**words, **apart(found[wrong], wanted[wrong], 4))
+
+
+# --- 9.3 ---------------------------------------------------------------------------------------
+
+_WORLD, _ENOUGH = 0.05, 0.001  # the prevalence of the world, and what counts as equal
+
+
+@lru_cache(maxsize=1)
+def weighted_model() -> tuple[FloatVector, FloatVector, float, float]:
+    """Return predictions with and without class weights, and the old and new share of events."""
+    from sklearn.linear_model import LogisticRegression
+
+    world = GaussianDiscriminant(_WORLD, scale=1)
+    old, new = world.sample(10_000, 91), world.sample(10_000, 92)
+    models = (LogisticRegression(class_weight=weights) for weights in ("balanced", None))
+    balanced, plain = (
+        model.fit(old.feature[:, None], old.y_true).predict_proba(new.feature[:, None])[:, 1]
+        for model in models
+    )
+    return balanced, plain, float(old.y_true.mean()), float(new.y_true.mean())
+
+
+def judge_repaired(answer: Any) -> str | None:
+    """Judge exercise 9.3: predictions of a weighted model, shifted to the world's prevalence."""
+    balanced, plain, share, new_share = weighted_model()
+    found = answers.as_numbers(answer, SAY["repaired"], len(balanced))
+
+    def moved(start: float, end: float) -> FloatVector:
+        return shift_prior(balanced, train_prevalence=start, test_prevalence=end)
+
+    wanted, mean = moved(0.5, share), float(balanced.mean())
+    gap = float(np.abs(found - wanted).max())
+    if gap <= _ENOUGH or agree(found, moved(0.5, _WORLD), _ENOUGH):  # who read `world` is right
+        return None
+    slips = (
+        ("unchanged", balanced),
+        ("natural", plain),
+        ("peeked", moved(0.5, new_share)),
+        ("from mean", moved(mean, share)),
+        ("from mean", moved(mean, new_share)),
+    )
+    for slip, value in slips:
+        if agree(found, value, _ENOUGH):
+            return SAY[slip]
+    if found.mean() > balanced.mean():
+        return SAY["direction"]
+    if np.ptp(found / balanced) < 1e-6:
+        return SAY["divided"]
+    if not same(found.mean(), wanted.mean(), 0.003):
+        return SAY["far"].format(**apart(found.mean(), wanted.mean(), 4))
+    return SAY["shape"].format(gap=gap)
+
+
+# --- 9.4 ---------------------------------------------------------------------------------------
+
+_STEPS = ((0.5, 0.5), (0.5, 0.2), (0.1, 0.3), (0.02, 0.01))
+
+
+def judge_em_step(answer: Any) -> str | None:
+    """Judge exercise 9.4: a function that returns the next prevalence."""
+    function = answers.as_function(answer)
+    for train, now in _STEPS:
+        shown = SAY["em call"].format(train=train, now=now)
+        result = answers.call(function, _P.copy(), train, now, shown=shown)
+        if np.size(result) == len(_P):
+            return SAY["vector"].format(count=len(_P))
+        found = answers.as_number(result, SAY["number"])
+        wanted = float(shift_prior(_P, train_prevalence=train, test_prevalence=now).mean())
+        if same(found, wanted, _ROUNDED):
+            continue
+        if same(found, float(_P.mean()), _ROUNDED):
+            return SAY["plain mean"]
+        back = float(shift_prior(_P, train_prevalence=now, test_prevalence=train).mean())
+        if same(found, back, _ROUNDED):
+            return SAY["from now"]
+        return SAY["em"].format(now=now, **apart(found, wanted, 4))
+    return None
+
+
+# --- 9.5 ---------------------------------------------------------------------------------------
+
+_MEANS = (0.5, 1.0)
+_PRINTED = (0.0963, 0.0800)
+
+
+def judge_errors(answer: Any) -> str | None:
+    """Judge exercise 9.5: the ECE of the simulation, for the means of the code and of the text."""
+    found = answers.as_numbers(answer, SAY["two"], 2)
+    if np.all(np.abs(found - _PRINTED) <= 0.001):
+        return None
+    if np.all(np.abs(found[::-1] - _PRINTED) <= 0.001):
+        return SAY["swapped"]
+    if np.all(np.abs(found / 100 - _PRINTED) <= 0.001):
+        return SAY["percent"]
+    true = [GaussianDiscriminant(0.5, deployed=0.4, means=(-m, m)).true_error() for m in _MEANS]
+    if np.allclose(found, true, rtol=0, atol=3e-4):
+        return SAY["true"]
+    if found[0] == found[1]:
+        return SAY["equal"]
+    wrong = int(np.argmax(np.abs(found - _PRINTED)))
+    return SAY["other"].format(mean=_MEANS[wrong], **apart(found[wrong], _PRINTED[wrong], 4))
+
+
+# --- what the lesson asks ----------------------------------------------------------------------
+
+TITLE = "Handle rare events: imbalance"
+
+CHECKS = {
+    "9.1": Check(
+        task="Compare observed and expected counts",
+        variable="my_ratio",
+        judge=judge_ratio,
+        hints=(
+            "The predictions add up to the expected number of events: `p.sum()`.",
+            "A round gives `(rng.random(len(p)) < p).sum() / p.sum()`. Take `np.quantile` of "
+            "all rounds.",
+        ),
+        praise="there are 23 % too many events, and chance alone rarely reaches that.",
+        tolerance=0.02,
+    ),
+    "9.2": Check(
+        task="Shift probabilities to another prevalence",
+        variable="shift",
+        judge=judge_shift,
+        hints=(
+            "In logits, add logit(test) and subtract logit(train). Then go back.",
+            "Without logits, let `event = p * test / train` and `other = (1 - p) * (1 - test)"
+            " / (1 - train)`. The answer is the share of `event` in both.",
+        ),
+        praise="this is `calibkit.calibrators.shift_prior`.",
+    ),
+    "9.3": Check(
+        task="Repair a model with class weights",
+        variable="repaired",
+        judge=judge_repaired,
+        hints=(
+            'For which prevalence was the model made? `"balanced"` gives both classes half.',
+            "Call `shift_prior(p_balanced, train_prevalence=0.5, "
+            "test_prevalence=old.y_true.mean())`.",
+        ),
+        praise="the weights are gone, and nothing else has changed.",
+        tolerance=0.001,
+    ),
+    "9.6": Check(
+        task="Choose a measure for a dashboard",
+        variable="my_choice",
+        rubric=Rubric(
+            points=(
+                "It names a measure that can tell a good model from one that always says 0. "
+                "O/E can, for example; accuracy, AUC or the ECE alone cannot.",
+                "It says why this measure suits events of 0.5 %.",
+                "It says what chance alone would show: a range, control limits or a test.",
+                "It sees that ten expected events a month are few, and does something about it, "
+                "such as adding up several months.",
+                "It names a fault that the number does not show.",
+            ),
+            model="I show observed over expected, because a factor of two means the same at "
+            "every prevalence. Beside it stands the range by chance: with ten expected events it "
+            "reaches from about 0.5 to 1.5. So I also show the last twelve months together. The "
+            "ratio is blind to errors that cancel, too high for some patients and too low for "
+            "others. A yearly diagram on log axes shows those.",
+        ),
+        hints=(
+            "Begin with “I show … because …” Then say what chance would show.",
+            "Every measure is blind to something. Opposite errors cancel in O/E, for example.",
+        ),
+    ),
+    "9.4": Check(
+        task="Take one step of EM",
+        variable="em_step",
+        judge=judge_em_step,
+        hints=(
+            "There are two steps: move the predictions from `train` to `now`, then average.",
+            "Return `shift_prior(p, train_prevalence=train, test_prevalence=now).mean()`.",
+        ),
+        praise="repeat this step and the prevalence climbs to its estimate.",
+    ),
+    "9.5": Check(
+        task="Find a misprint by simulation",
+        variable="my_errors",
+        judge=judge_errors,
+        hints=(
+            "For each pair of means, draw `x_fit, y_fit, x_test, y_test = model.source_data()`.",
+            "Fit `LogisticRegression(max_iter=1000)` on `x_fit[:, None]`. Then take its ECE "
+            "in 10 bins.",
+        ),
+        praise="only the means of the code give the printed 0.0963.",
+        tolerance=0.001,
+    ),
+}
+
+PREDICTIONS = {
+    "9a": Prediction(
+        question="Events have a share of 0.005. A model always says 0. What is its ECE?",
+        options=("0.005", "0.05", "0.5"),
+        outcome="0.005",
+        why="All predictions share one bin. Its gap is the share of events, and nothing more. "
+        "Always saying 0.005 is just as useless, and its ECE is nearly 0.",
+    ),
+    "9b": Prediction(
+        question="Events come twice as often as said. Which measure is alike at 40 % and 2 %?",
+        options=("ECE", "TCE", "O/E"),
+        outcome="O/E",
+        why="ECE measures distances, and all distances near zero are short. TCE asks whether the "
+        "fault can be *seen*, and few events show little. O/E asks for the factor itself.",
+    ),
+    "9c": Prediction(
+        question="Events come twice as often as predicted. How does this look on log axes?",
+        options=("a parallel line", "a steeper line", "a curve"),
+        outcome="a parallel line",
+        why="On log axes, equal factors are equal distances. So twice as often means a fixed step "
+        "upwards, for small and for large predictions.",
+    ),
+    "9d": Prediction(
+        question=(
+            "The data have 5 % events, and weights balance the classes. What does the model "
+            "predict on average?"
+        ),
+        options=("about 5 %", "about 20 %", "about 40 %"),
+        outcome="about 40 %",
+        why="With these weights, both classes count as half of the data. The model answers for a "
+        "world with 50 % events. Ours has 5 %.",
+    ),
+    "9e": Prediction(
+        question="How precisely can 6,000 weak predictions tell a prevalence of 2 %?",
+        options=("± 0.1 points", "± 0.5 points", "± 2 points"),
+        outcome="± 2 points",
+        why="About 120 events hide among 6,000 rows that look much like them. No label says which. "
+        "With a stronger model the same 6,000 rows suffice.",
+    ),
+    "9f": Prediction(
+        question=(
+            "One method is tested on twelve random splits of the same data. How far apart are the "
+            "TCEs?"
+        ),
+        options=("hardly", "by half", "several-fold"),
+        outcome="several-fold",
+        why="A test set of 1,254 rows has about 117 events. TCE turns small differences into "
+        "rejected bins or none. The p-values say that chance explains all twelve.",
+    ),
+}

@@ -1,0 +1,194 @@
+"""Judges of what is fitted: a training step (10.6), and a temperature (10.1 and 10.2)."""
+
+from collections.abc import Callable
+from functools import partial
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
+from scipy.special import softmax
+
+from calibkit.multiclass import TemperatureScaling
+from calibkit.types import FloatVector
+from calibkit_course.learn import answers
+from calibkit_course.learn.answers import agree, apart, same
+from calibkit_course.lesson10 import nets, problems
+
+SAY = {
+    # 10.6
+    "no torch": "the check trains a tiny network, but torch is missing. Run `python dev.py torch`.",
+    "one batch": "`training_step` of a tiny network",
+    "its loss": "the loss of the batch",
+    "no backward": "the weights stand still, and no slope is left. `loss.backward()` makes the "
+    "slopes; `zero_grad` comes before it.",
+    "no step": "the slopes are there, but the weights stand still. The optimiser makes the step.",
+    "not zeroed": "the first batch is right, the second is not: `backward` adds to the slopes of "
+    "the batch before. Set them to zero each time.",
+    "softmaxed twice": "`cross_entropy` wants logits. You gave it probabilities, and it applied "
+    "the softmax once more.",
+    "summed": "the weights move too far: the losses are added, where their mean is wanted.",
+    "upwards": "the loss climbs. Is a minus sign too many?",
+    "other weights": "after two batches the weights are others than those of one step of the "
+    "cross-entropy for each batch.",
+    "other loss": "the weights are right, but you return {found}, and the mean loss of the batch "
+    "before the step is {wanted}.",
+    # 10.1 and 10.2
+    "bold": "logits of an over-confident model",
+    "timid": "logits of an under-confident model",
+    "lifted": "logits that were all raised by 1,000",
+    "one number": "one temperature",
+    "softmaxed": "for {case}, this is the T of softmaxed scores: the softmax was applied twice. "
+    "Use the logits as they come.",
+    "grid": "for {case}, {found} is close. The log loss is lowest between the points of your grid, "
+    "at {wanted}: search on from there.",
+    "inverse": "for {case}, this is 1/T. Divide the logits by T instead of multiplying them.",
+    "logarithm": "for {case}, this is the logarithm of T.",
+    "negative": "for {case}, T is negative. That would turn the ranking round: search above 0.",
+    "unmoved": "for {case}, this is where the search began. Does it follow the log loss?",
+    "brier": "for {case}, this minimises the Brier score. Minimise the log loss.",
+    "halted": "for {case}, the search halted at T = {found}. The log loss still falls "
+    "towards {wanted}. Allow more steps, or longer ones.",
+    "bound": "for {case}, {found} is too far from {wanted}. Does the search reach both "
+    "sides of 1, and end where it should?",
+    "edge": "for {case}, this is the end of the search, {found}. Is it the log loss that is "
+    "minimised, with its minus sign?",
+    "not a number": "for {case}, this is not a number. Keep the search between 0.05 and 20, and "
+    "subtract each row's largest logit before `exp`.",
+    "overflow": "for {case}, {found} is too far from {wanted}. The softmax has not "
+    "changed, but `exp` overflows: subtract each row's largest logit, or use `log_softmax`.",
+}
+
+# --- 10.6: the training step -------------------------------------------------------------------
+
+
+def judge_step(answer: Any) -> str | None:
+    """Judge exercise 10.6: a function that trains a network on one batch."""
+    function = answers.as_function(answer)
+    if find_spec("torch") is None:
+        raise answers.WrongKind(SAY["no torch"])
+    (weights, losses, slopes), right = _stepped(function), _stepped(nets.training_step)
+    if np.array_equal(weights, _stepped(lambda *_: 0.0)[0]):
+        return SAY["no step" if slopes else "no backward"]
+    if not agree(weights, right[0], 1e-4):
+        for slip in ("not zeroed", "softmaxed twice", "summed", "upwards"):
+            if agree(weights, _stepped(_slipping(slip))[0], 1e-4):
+                return SAY[slip]
+        return SAY["other weights"]
+    for found, wanted in zip(losses, right[1], strict=True):
+        if not same(found, wanted, 1e-4):
+            return SAY["other loss"].format(**apart(found, wanted))
+    return None
+
+
+def _stepped(step: Callable[..., Any]) -> tuple[FloatVector, list[float], bool]:
+    """Return the weights after two batches, the losses returned, and whether slopes are left."""
+    import torch
+
+    network = nets.image_network((2, 2), 4, rng=3)
+    optimiser = torch.optim.SGD(network.parameters(), lr=0.5)
+    losses = []
+    for x, y in problems.batches():
+        batch = (torch.tensor(part, device="cpu") for part in (x, y))
+        result = answers.call(partial(step, network, optimiser, *batch), shown=SAY["one batch"])
+        losses.append(answers.as_number(result, SAY["its loss"]))
+    parts = list(network.parameters())
+    weights = np.concatenate([part.detach().numpy().ravel() for part in parts])
+    return weights, losses, any(part.grad is not None and bool(part.grad.any()) for part in parts)
+
+
+def _slipping(slip: str) -> Callable[..., float]:
+    def step(network: Any, optimiser: Any, images: Any, labels: Any) -> float:
+        log_p = network(images).log_softmax(1)
+        log_p = log_p.exp().log_softmax(1) if slip == "softmaxed twice" else log_p
+        loss = -log_p.gather(1, labels[:, None])
+        loss = loss.sum() if slip == "summed" else loss.mean()
+        if slip != "not zeroed":
+            optimiser.zero_grad()
+        (-loss if slip == "upwards" else loss).backward()
+        optimiser.step()
+        return float(loss.detach())
+
+    return step
+
+
+# --- 10.1 and 10.2: temperatures ---------------------------------------------------------------
+
+
+_STEP = 0.02  # whoever moved less has stopped at the edge of the search
+_ENDS = (0.05, 20.0)  # of the search that the exercise asks for
+_NEAR = 0.06  # of the optimum, as the points of a grid are
+
+
+def judge_temperature(answer: Any) -> str | None:
+    """Judge exercise 10.1: a function that fits a temperature, to three digits."""
+    return _judge_fits(answer, lambda wanted: 0.505 * 10 ** (np.floor(np.log10(wanted)) - 2))
+
+
+def judge_torch(answer: Any) -> str | None:
+    """Judge exercise 10.2: the same with an optimiser that may stop early."""
+    return _judge_fits(answer, lambda wanted: 1e-2)
+
+
+def _judge_fits(answer: Any, tolerance: Callable[[float], float]) -> str | None:
+    function = answers.as_function(answer)
+    for name, (logits, label) in problems.fitting_cases().items():
+        result = answers.call(function, logits, label, shown=SAY[name])
+        if _is_nan(result):
+            return SAY["not a number"].format(case=SAY[name])
+        found = answers.as_number(result, SAY["one number"])
+        wanted = temperature(logits, label)
+        if not same(found, wanted, max(1e-3, tolerance(wanted))):
+            return _temperature_slip(found, logits, label, SAY[name])
+    return None
+
+
+def _is_nan(result: Any) -> bool:
+    try:
+        return bool(np.isnan(float(result)))
+    except Exception:  # not even a number, which is said elsewhere
+        return False
+
+
+def temperature(logits: FloatVector, label: NDArray[np.intp]) -> float:
+    """Return the T of least log loss, as the package fits it."""
+    return TemperatureScaling("logits").fit(logits, label).temperature_
+
+
+def _temperature_slip(found: float, logits: FloatVector, label: NDArray[np.intp], case: str) -> str:
+    wanted = temperature(logits, label)
+    slips = {
+        "softmaxed": temperature(softmax(logits, axis=1) + 1.0, label),
+        "inverse": 1 / wanted,
+        "logarithm": float(np.log(wanted)),
+        "brier": _brier_temperature(logits, label),
+    }
+    nearest = min(slips, key=lambda slip: abs(slips[slip] - found))
+    words = {"case": case, **apart(found, wanted, 4)}
+    if same(found, slips[nearest], 2e-3):
+        return SAY[nearest].format(**words)
+    if found <= 0:
+        return SAY["negative"].format(**words)
+    if found in (1.0, 1.5):
+        return SAY["unmoved"].format(**words)
+    if any(same(found, end, 1e-3 * end) for end in _ENDS):
+        return SAY["edge"].format(**words)
+    if abs(found - wanted) < _NEAR and same(found, round(found, 2), 1e-9):
+        return SAY["grid"].format(**words)
+    if case == SAY["lifted"]:
+        return SAY["overflow"].format(**words)
+    start = 1.0 if wanted < 1 else 1.5
+    moved = min(abs(found - 1), abs(found - start)) > _STEP
+    between = min(start, wanted) < found < max(start, wanted)
+    return SAY["halted" if moved and between else "bound"].format(**words)
+
+
+def _brier_temperature(logits: FloatVector, label: NDArray[np.intp]) -> float:
+    happened = np.eye(logits.shape[1])[label]
+
+    def score(temperature: float) -> float:
+        said = softmax(logits / temperature, axis=1)
+        return float(((said - happened) ** 2).sum(axis=1).mean())
+
+    return float(minimize_scalar(score, bounds=(0.05, 20), method="bounded").x)

@@ -1,0 +1,19 @@
+"""Lesson 11: choose a calibrator."""
+
+from calibkit_course.lesson11.binned import BinnedErrors, binned_errors
+from calibkit_course.lesson11.explorer import RaceView, calibrator_race, calibrator_race_view
+from calibkit_course.lesson11.figures import draw_binned_errors
+from calibkit_course.lesson11.population import Population
+from calibkit_course.lesson11.tables import scores, standings
+
+__all__ = [
+    "BinnedErrors",
+    "Population",
+    "RaceView",
+    "binned_errors",
+    "draw_binned_errors",
+    "calibrator_race",
+    "calibrator_race_view",
+    "scores",
+    "standings",
+]

@@ -1,0 +1,352 @@
+"""Checks and predictions of lesson 11: choose a calibrator, and verify it."""
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibkit.bins import EqualMass, assign
+from calibkit.calibrators import BetaCalibrator, IsotonicCalibrator, PlattCalibrator
+from calibkit.errors import expected_calibration_error
+from calibkit.fakes import SyntheticShape
+from calibkit.multiclass import VennAbers
+from calibkit.scores import log_loss
+from calibkit.types import FloatVector
+from calibkit_course.learn import answers
+from calibkit_course.learn.answers import Almost, apart, same
+from calibkit_course.learn.exercises import Check, Prediction
+
+SAY = {
+    # 11.1
+    "repair": "a pair: the number of the line, and the name of the part that it should use",
+    "line": "the number of a line, and then the name of a part,",
+    "no line": "the script has the lines 1 to 6, and no line {line:g}.",
+    "model": "line 2 is in order: a model learns from `train`. Who else does?",
+    "predicts": "line {line:g} looks at no labels. A leak needs some.",
+    "chooses": "line 5 is in order: `validation` is there for the choice.",
+    "reports": "line 6 is in order: nobody has seen `test` before.",
+    "own rows": "the line is right, but it uses `train` now. The model has seen these rows.",
+    "choice rows": "the line is right. With `validation`, line 5 chooses by rows the maps know.",
+    "test rows": "the line is right. With `test` here, line 6 reports on rows that the maps know.",
+    # 11.2
+    "choice": "a pair: the name of a calibrator, and its log loss",
+    "by test": "this has the lowest log loss on `test`. Choose by `validation`; only then open "
+    "`test`.",
+    "by error": "this has the lowest ECE. Choose by the log loss of `validation`.",
+    "validation loss": "the choice is right. Report its log loss on `test`: the lowest of several "
+    "numbers is too good on average.",
+    "worst": "this is not the lowest log loss on `validation`. Compare all four there.",
+    "loss off": "the choice is right. Its log loss on `test` is {wanted}, not {found}.",
+    # 11.3
+    "case": "{n} calibration rows",
+    "zeros only": "for {call} you count outputs of 0. Outputs of 1 are as risky: count both.",
+    "ones only": "for {call} you count outputs of 1. Outputs of 0 are as risky: count both.",
+    "outside": "for {call} your map gives no number (NaN) outside the range of its calibration "
+    'set, so these outputs are not counted. Take `IsotonicCalibrator`, or `out_of_bounds="clip"`.',
+    "own outputs": "for {call} this counts rows of the calibration set. Count new predictions.",
+    "number": "for {call} this is a number of rows. Give the share.",
+    "others": "for {call} this is the share of the outputs that are neither 0 nor 1.",
+    "percent": "for {call} this is in per cent. Give a share between 0 and 1.",
+    "share off": "for {call} the share is {wanted}, not {found}.",
+    "a share": "one share, a number",
+    # 11.4
+    "bins": "{n} scaled predictions and {bins} bins",
+    "length": "for {call} give one output per prediction: {n} numbers, not {found}.",
+    "in order": "for {call} these are the right outputs in sorted order. Put each back in its row.",
+    "medians": "for {call} these are the medians of the bins. Output the mean of the members.",
+    "width": "for {call} these bins have equal width. Give every bin the same number of rows.",
+    "middle": "for {call} these are the middles of the bins. Output the mean of the members.",
+    "unsorted": "for {call} the bins hold rows as they come. Sort the predictions first.",
+    "distinct": "for {call} there must be {bins} different outputs, not {found}.",
+    "output off": "for {call} row {row} should become {wanted}, not {found}.",
+    "outputs": "one output per prediction, an array",
+}
+
+
+# --- 11.1 --------------------------------------------------------------------------------------
+
+_LINE, _PART = 4, "calibration"
+_PARTS = ("train", "calibration", "validation", "test")
+_IN_ORDER = {1: "predicts", 2: "model", 3: "predicts", 5: "chooses", 6: "reports"}
+_OTHER_PARTS = {"train": "own rows", "validation": "choice rows", "test": "test rows"}
+
+
+def judge_leak(answer: Any) -> str | None:
+    """Judge exercise 11.1: the line with the leak, and the rows that it should use."""
+    line, part = answers.as_list(answer, SAY["repair"], 2)
+    number = answers.as_probability(line, SAY["line"])  # "4" is fine, too
+    name = answers.as_option(part, _PARTS, SAY["line"])
+    if number in _IN_ORDER:
+        return SAY[_IN_ORDER[int(number)]].format(line=number)
+    if number != _LINE:
+        return SAY["no line"].format(line=number)
+    return None if name == _PART else SAY[_OTHER_PARTS[name]]
+
+
+# --- 11.2 --------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=1)
+def _candidates() -> dict[str, tuple[float, float, float]]:
+    """Return for each calibrator of 11.2: log loss on validation and test, ECE on validation."""
+    fake = SyntheticShape("square", 0.5)
+    rows = [fake.sample(n, seed=seed) for n, seed in ((300, 175), (500, 176), (500, 177))]
+    makers: dict[str, Any] = {
+        "Platt": PlattCalibrator(),
+        "beta": BetaCalibrator(),
+        "isotonic": IsotonicCalibrator(),
+        "Venn-Abers": VennAbers("probabilities"),
+    }
+    found = {}
+    for name, maker in makers.items():
+        maker.fit(rows[0].y_prob, rows[0].y_true)
+        losses = [log_loss(one.y_true, maker.calibrate(one.y_prob)).value for one in rows[1:]]
+        error = expected_calibration_error(rows[1].y_true, maker.calibrate(rows[1].y_prob)).value
+        found[name] = (losses[0], losses[1], error)
+    return found
+
+
+def judge_choice(answer: Any) -> str | None:
+    """Judge exercise 11.2: chosen on validation rows, reported on test rows."""
+    name, loss = answers.as_list(answer, SAY["choice"], 2)
+    known = _candidates()
+    name = answers.as_option(name, known, SAY["choice"])
+    best, lucky, straight = (min(known, key=lambda key: known[key][i]) for i in range(3))
+    if name != best:  # first of all: its loss may be infinite, and that is no wrong kind
+        return SAY[{lucky: "by test", straight: "by error"}.get(name, "worst")]
+    found = answers.as_probability(loss, SAY["choice"])
+    if same(found, known[best][1], 5e-4):
+        return None
+    if same(found, known[best][0], 5e-4):
+        return SAY["validation loss"]
+    return SAY["loss off"].format(**apart(found, known[best][1], 4))
+
+
+# --- 11.3 --------------------------------------------------------------------------------------
+
+
+def _isotonic_cases() -> Iterator[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]]:
+    """Yield calibration predictions, their labels, and new predictions."""
+    yield (
+        np.array([0.1, 0.2, 0.3, 0.4, 0.6, 0.7, 0.8, 0.9]),
+        np.array([0, 0, 1, 0, 1, 0, 1, 1]),
+        # Beyond both ends of the calibration set lie one and two: so no two slips look alike.
+        np.array([0.05, 0.15, 0.24, 0.45, 0.5, 0.55, 0.62, 0.85, 0.87, 0.95, 0.99]),
+    )
+    for seed in (1, 2):
+        rng = np.random.default_rng(seed)
+        said = rng.random(40)
+        yield said, (rng.random(40) < said).astype(np.int64), rng.random(97)
+
+
+def judge_certain(answer: Any) -> str | None:
+    """Judge exercise 11.3: the share of new predictions that become exactly 0 or 1."""
+    function = answers.as_function(answer)
+    for p, y, new in _isotonic_cases():
+        shown = SAY["case"].format(n=len(p))
+        found = answers.as_number(answers.call(function, p, y, new, shown=shown), SAY["a share"])
+        fitted = IsotonicCalibrator().fit(p, y)
+        out, own = fitted.calibrate(new), fitted.calibrate(p)
+        certain = (out == 0) | (out == 1)
+        wanted = float(certain.mean())
+        if same(found, wanted, 1e-3):  # one row more or less is 0.01 away
+            continue
+        inside = (new >= p.min()) & (new <= p.max())
+        slips = {
+            "outside": (certain & inside).mean(),
+            "zeros only": (out == 0).mean(),
+            "ones only": (out == 1).mean(),
+            "own outputs": ((own == 0) | (own == 1)).mean(),
+            "number": certain.sum(),
+            "others": 1 - wanted,
+            "percent": 100 * wanted,
+        }
+        for slip, value in slips.items():
+            if same(found, float(value), 1e-3):
+                return SAY[slip].format(call=shown)
+        return SAY["share off"].format(call=shown, **apart(found, wanted))
+    return None
+
+
+# --- 11.4 --------------------------------------------------------------------------------------
+
+
+def judge_discretise(answer: Any) -> str | None:
+    """Judge exercise 11.4: each scaled prediction becomes the mean of its bin."""
+    function = answers.as_function(answer)
+    for n, n_bins in ((12, 3), (60, 5), (40, 1)):
+        shown = SAY["bins"].format(n=n, bins=n_bins)
+        scaled = np.random.default_rng(n).beta(0.7, 0.9, n)
+        result = answers.call(function, scaled, n_bins, shown=shown)
+        found = answers.as_numbers(result, SAY["outputs"])
+        if len(found) != n:
+            raise Almost(SAY["length"].format(call=shown, n=n, found=len(found)))
+        problem = _discretised(scaled, n_bins, found, shown)
+        if problem is not None:
+            return problem
+    return None
+
+
+def _discretised(scaled: FloatVector, n_bins: int, found: FloatVector, call: str) -> str | None:
+    """Return what is wrong with the outputs of a call."""
+    index = assign(scaled, EqualMass(n_bins).edges(scaled))
+    wanted = _means(scaled, index, n_bins)[index]
+    if np.allclose(found, wanted, rtol=0, atol=1e-4):
+        return None
+    if np.allclose(found, np.sort(wanted), rtol=0, atol=1e-4):
+        return SAY["in order"].format(call=call)
+    for slip, value in _slips(scaled, index, n_bins).items():
+        if np.allclose(found, value, rtol=0, atol=1e-4):
+            return SAY[slip].format(call=call)
+    different = len(np.unique(found.round(9)))
+    if different != n_bins:
+        return SAY["distinct"].format(call=call, bins=n_bins, found=different)
+    row = int(np.abs(found - wanted).argmax())
+    return SAY["output off"].format(call=call, row=row, **apart(found[row], wanted[row]))
+
+
+def _means(scaled: FloatVector, index: NDArray[np.intp], n_bins: int) -> FloatVector:
+    count = np.maximum(np.bincount(index, minlength=n_bins), 1)
+    return np.asarray(np.bincount(index, scaled, n_bins) / count)
+
+
+def _slips(scaled: FloatVector, index: NDArray[np.intp], n_bins: int) -> dict[str, FloatVector]:
+    """Return what usual slips would give."""
+    parts = [scaled[index == b] for b in range(n_bins)]
+    column = np.minimum((scaled * n_bins).astype(np.intp), n_bins - 1)
+    as_they_come = np.arange(len(scaled)) * n_bins // len(scaled)
+    return {
+        "medians": np.array([np.median(part) for part in parts])[index],
+        "middle": np.array([(part.min() + part.max()) / 2 for part in parts])[index],
+        "width": _means(scaled, column, n_bins)[column],
+        "unsorted": _means(scaled, as_they_come, n_bins)[as_they_come],
+    }
+
+
+# --- what the lesson asks ----------------------------------------------------------------------
+
+TITLE = "Choose a calibrator"
+
+CHECKS = {
+    "11.1": Check(
+        task="Find the leak",
+        variable="my_repair",
+        judge=judge_leak,
+        hints=(
+            "For each line that looks at labels, write down whose rows they are.",
+            "One part is never used. Two steps share another one.",
+        ),
+        praise="four jobs need four parts: train the model, fit the map, choose, report.",
+    ),
+    "11.2": Check(
+        task="Choose on validation rows, report on test rows",
+        variable="my_choice",
+        judge=judge_choice,
+        hints=(
+            "For each map g, compute `ck.log_loss(validation.y_true, "
+            "g.calibrate(validation.y_prob)).value`.",
+            "`min(losses, key=losses.get)` is the name of the lowest. Its log loss on `test` is "
+            "what you report.",
+        ),
+        praise="on the test rows, beta has a lower log loss. This must not move the choice: "
+        "then the test rows would choose.",
+        tolerance=0.0005,
+    ),
+    "11.3": Check(
+        task="Count the certain outputs",
+        variable="certain_share",
+        judge=judge_certain,
+        hints=(
+            "`IsotonicCalibrator().fit(p, y).calibrate(p_new)` are the outputs.",
+            "`np.mean((out == 0) | (out == 1))` is the share of the two together.",
+        ),
+        praise="one surprise among these rows makes the log loss infinite. A run of equal labels "
+        "at one end is enough.",
+    ),
+    "11.4": Check(
+        task="Write the discretisation",
+        variable="discretise",
+        judge=judge_discretise,
+        hints=(
+            "`order = np.argsort(scaled)` sorts. `np.array_split(order, n_bins)` gives the rows "
+            "of each bin.",
+            "For the rows of each bin, set `out[rows] = scaled[rows].mean()` in an empty array "
+            "`out`.",
+        ),
+        praise="no label was looked at. So more bins cost no labels.",
+    ),
+}
+
+PREDICTIONS = {
+    "11a": Prediction(
+        question="The map is fitted to the rows that trained the forest. On new rows the ECE "
+        "becomes…",
+        options=("smaller", "about the same", "larger"),
+        outcome="larger",
+        why="On its own training rows the forest is nearly always right. So the map learns to "
+        "trust it blindly.",
+    ),
+    "11b": Prediction(
+        question="The truth is bent to and fro, with 100 rows. Which of the five is closest to it?",
+        options=("left as it is", "Platt", "beta", "isotonic", "histogram"),
+        outcome="left as it is",
+        why="The error is 0.04, and 100 rows cannot show its shape. Every map adds more noise than "
+        "it removes error.",
+    ),
+    "11c": Prediction(
+        question="Which of them is closest with 10,000 rows?",
+        options=("left as it is", "Platt", "beta", "isotonic", "histogram"),
+        outcome="isotonic",
+        why="Platt and beta have reached the best curves of their families, and these do not "
+        "fit. Isotonic regression can follow every bend that rises. Venn-Abers, which is built "
+        "from it, is level.",
+    ),
+    "11d": Prediction(
+        question="Histogram binning gets more and more bins. Which of these has the lowest "
+        "measured ECE?",
+        options=("1 bin", "5 bins", "20 bins", "100 bins"),
+        outcome="1 bin",
+        why="One bin says the share of events to everybody. That is calibrated, and useless.",
+    ),
+    "11e": Prediction(
+        question="There are 1,000 calibration rows. In which share of predictions does the "
+        "Venn-Abers interval hold the true probability?",
+        options=("about 20 %", "about 50 %", "about 90 %", "all"),
+        outcome="about 20 %",
+        why="It is no confidence interval. It says what one more label could change, and with "
+        "1,000 rows one label changes little.",
+    ),
+    "11f": Prediction(
+        question="8,000 rows lie in 512 bins. How many times the true error is the plain one?",
+        outcome=4.3,
+        unit="times",
+        why="A bin of 16 rows strays far from its chance. With 512 bins nearly all of what is "
+        "measured is such noise.",
+    ),
+    "11g": Prediction(
+        question="You have 1,000 rows. From 5 bins to 50, the calibration error left by "
+        "scaling-binning…",
+        options=("stays", "doubles", "grows tenfold"),
+        outcome="stays",
+        why="Its labels fit two numbers, Platt's. The bins average what these two have said, and "
+        "averages of predictions have little noise.",
+    ),
+    "11h": Prediction(
+        question="There are 60 data sets of a calibrated model. How often does the 90 % "
+        "percentile interval of its ECE hold the true error?",
+        options=("about 90 %", "about 50 %", "never"),
+        outcome="never",
+        why="The measured ECE is too large, and resampling adds more chance on top. No redraw "
+        "comes near the truth, which is 0.",
+    ),
+    "11i": Prediction(
+        question="1,000 predictions of a model that nobody calibrated. Which map is closest to "
+        "the truth?",
+        options=("15 equal-width bins", "15 equal-mass bins", "isotonic", "PL", "PL3"),
+        outcome="PL3",
+        why="Between logits the truth is a line here, and nearly one in many networks. Bins "
+        "need a number each, and isotonic regression follows chance.",
+    ),
+}

@@ -1,0 +1,24 @@
+"""Lesson 12: go multi-class."""
+
+from calibkit_course.learn import table
+from calibkit_course.lesson12.explorer import LensView, simplex_lens, simplex_lens_view
+from calibkit_course.lesson12.models import SIX_STATED, SIX_TRUE
+from calibkit_course.lesson12.tables import (
+    binned_strong_error,
+    label_conditional_error,
+    repair_table,
+    whole_vector_test,
+)
+
+__all__ = [
+    "SIX_STATED",
+    "SIX_TRUE",
+    "LensView",
+    "binned_strong_error",
+    "label_conditional_error",
+    "repair_table",
+    "simplex_lens",
+    "simplex_lens_view",
+    "table",
+    "whole_vector_test",
+]

@@ -1,0 +1,362 @@
+"""Checks and predictions of lesson 12: go multi-class."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from calibkit import finite
+from calibkit.errors import class_wise_calibration_error, expected_calibration_error
+from calibkit.fakes import FakeSample, KnobClassifier
+from calibkit.types import FloatVector
+from calibkit.views import binary_problem
+from calibkit_course.learn import answers
+from calibkit_course.learn.answers import Almost, same
+from calibkit_course.learn.exercises import Check, Prediction
+from calibkit_course.lesson12 import fits as fits
+
+SAY = {
+    # 12.1
+    "view call": '`my_view(y, p, view)` with view = {view}',
+    "pair": "a pair (probabilities, events)",
+    "no pair": "view {view}: this is one array. Return two: the probabilities and the events.",
+    "swapped": "view {view}: the pair is the wrong way round. The probability comes first.",
+    "per row": "one {part} per row",
+    "probability": "view {view}: row {row} states {wanted}, not {found}.",
+    "event": "view {view}: in row {row} the event {did} happen.",
+    "did": "did",
+    "did not": "did not",
+    "the label": "view {view}: the event is 0 or 1, not the label itself.",
+    "tie": "view {view}: row {row} has a tie. Then the class with the lowest number is predicted.",
+    "largest": "view {view}: add up the probabilities of the classes in the group.",
+    "one class": "view {view}: this looks at class 1 only. Look at the class that is asked for.",
+    # 12.2
+    "map call": "`seen_map(stated, true, {view})` on {name}",
+    "map": "a dict from each stated number to what is true there",
+    "numbers": "a number for each stated number",
+    "keys": "for {call}, the stated numbers are {wanted}; your dict has {found}.",
+    "last": "for {call}, {key:.2f} is stated more than once, and this keeps the last truth only. "
+    "Take the mean.",
+    "sum": "for {call}, this adds up the truths. Divide by how many vectors state the number.",
+    "stated": "for {call}, this gives the stated number back. What is true there?",
+    "all rows": "for {call}, divide by the number of vectors that state {key:.2f}, not by that of "
+    "all.",
+    "map off": "for {call}, where {key:.2f} is stated, {wanted} is true on average, not {found}.",
+    # 12.3
+    "table": "an array of shape {shape}, one column per class",
+    "rows": "row {row} is no probability vector: its sum is {total:.3f}, its smallest entry "
+    "{least:.3f}.",
+    "other class": "row {row} predicts class {found} now. Keep the predicted class, {wanted}.",
+    "honest": "this is the honest model itself. Keep its confidences, and spoil the rest.",
+    "ece": "its ECE is {found}, and the honest model's is {wanted}. Look at the confidences.",
+    "harmless": "the ECE is fine, but the class-wise error is only {found}; {wanted} is asked for. "
+    "Where does the probability go that the predicted class leaves?",
+}  # fmt: skip
+
+
+# --- 12.1 --------------------------------------------------------------------------------------
+
+# The last row has a tie between classes 0 and 2.
+_LABELS = np.array([2, 0, 1, 3, 2])
+_PROBS = np.array(
+    [
+        [0.10, 0.20, 0.55, 0.15],
+        [0.25, 0.05, 0.10, 0.60],
+        [0.15, 0.50, 0.25, 0.10],
+        [0.30, 0.20, 0.05, 0.45],
+        [0.40, 0.15, 0.40, 0.05],
+    ]
+)
+_GROUP = (0, 2)
+_SINGLE = 1e-6  # single precision is precise enough
+
+
+def judge_views(answer: Any) -> str | None:
+    """Judge exercise 12.1: a function that reduces K classes to a probability and an event."""
+    function = answers.as_function(answer)
+    for view in ("top-label", 2, 0, list(_GROUP), [1]):
+        shown = f'"{view}"' if isinstance(view, str) else str(view)
+        call = SAY["view call"].format(view=shown)
+        result = answers.call(function, _LABELS, _PROBS, view, shown=call)
+        if _is_table(result):
+            return SAY["no pair"].format(view=shown)
+        pair = answers.as_list(result, SAY["pair"], 2)
+        wanted = _view(view)
+        found = [
+            answers.as_numbers(part, SAY["per row"].format(part=name), len(_LABELS))
+            for part, name in zip(pair, ("probability", "event"), strict=True)
+        ]
+        problem = _view_problem((found[0], found[1]), wanted, shown)
+        if problem is not None:
+            return problem
+    return None
+
+
+def _is_table(result: Any) -> bool:
+    """Tell whether there is one array or data frame with a row per prediction."""
+    return hasattr(result, "__array__") and np.shape(result)[:1] == _LABELS.shape
+
+
+def _view(view: Any) -> tuple[FloatVector, FloatVector]:
+    if isinstance(view, list):
+        return _PROBS[:, view].sum(axis=1), np.isin(_LABELS, view).astype(np.float64)
+    problem = binary_problem(_LABELS, _PROBS, view=view)
+    return problem.prob.astype(np.float64), problem.label.astype(np.float64)
+
+
+def _view_problem(
+    found: tuple[FloatVector, FloatVector], wanted: tuple[FloatVector, FloatVector], view: str
+) -> str | None:
+    off = np.flatnonzero(np.abs(found[0] - wanted[0]) > _SINGLE)
+    if len(off):
+        row = int(off[0])
+        if np.allclose(found[1], wanted[0]) and np.array_equal(found[0], wanted[1]):
+            return SAY["swapped"].format(view=view)
+        if view.startswith("[") and np.allclose(found[0], _PROBS[:, list(_GROUP)].max(axis=1)):
+            return SAY["largest"].format(view=view)
+        if np.allclose(found[0], _PROBS[:, 1]):
+            return SAY["one class"].format(view=view)
+        numbers = answers.apart(found[0][row], wanted[0][row], 2)
+        return SAY["probability"].format(view=view, row=row, **numbers)
+    off = np.flatnonzero(found[1] != wanted[1])
+    if len(off) == 0:
+        return None
+    if np.array_equal(found[1], _LABELS):
+        return SAY["the label"].format(view=view)
+    row = int(off[0])
+    if view == '"top-label"' and off.tolist() == [len(_LABELS) - 1]:
+        return SAY["tie"].format(view=view, row=row)
+    did = SAY["did" if wanted[1][row] else "did not"]
+    return SAY["event"].format(view=view, row=row, did=did)
+
+
+# --- 12.2 --------------------------------------------------------------------------------------
+
+_PRINTED = 6e-4  # three digits are enough, of what is stated and of what is true
+_ATOMS = {
+    "the slides with one label changed": "slides, one label changed",
+    "three vectors": "three atoms",
+    "four other vectors": "four atoms",
+}
+
+
+def judge_seen_map(answer: Any) -> str | None:
+    """Judge exercise 12.2: the true frequency behind each stated number, in one view."""
+    function = answers.as_function(answer)
+    for name, key in _ATOMS.items():
+        fake = finite.example(key)
+        stated = np.array(fake.confidence, dtype=np.float64).round(3)
+        true = np.array(fake.truth, dtype=np.float64)
+        for view in (0, 1, "top-label"):
+            shown = SAY["map call"].format(view=repr(view).replace("'", '"'), name=name)
+            result = answers.call(function, stated, true, view, shown=shown)
+            problem = _map_problem(_plain(result), _pairs(stated, true, view), shown)
+            if problem is not None:
+                return problem
+    return None
+
+
+def _plain(result: Any) -> dict[float, float]:
+    """Return the dict with numbers for keys and values, keys rounded."""
+    found = answers.as_mapping(result, SAY["map"])
+    return {
+        round(answers.as_number(key), 3): answers.as_number(value, SAY["numbers"])
+        for key, value in found.items()
+    }
+
+
+def _pairs(stated: FloatVector, true: FloatVector, view: Any) -> list[tuple[float, float]]:
+    """Return stated number and truth of each vector, in a view."""
+    place = stated.argmax(axis=1) if view == "top-label" else np.full(len(stated), view)
+    row = np.arange(len(stated))
+    said = stated[row, place].round(3).tolist()
+    return list(zip(said, true[row, place].tolist(), strict=True))
+
+
+def _map_problem(
+    found: dict[float, float], pairs: Sequence[tuple[float, float]], call: str
+) -> str | None:
+    groups: dict[float, list[float]] = {}
+    for said, true in pairs:
+        groups.setdefault(said, []).append(true)
+    if set(found) != set(groups):
+        shown = [", ".join(f"{key:g}" for key in sorted(keys)) for keys in (groups, found)]
+        return SAY["keys"].format(call=call, wanted=shown[0], found=shown[1] or "none")
+    wanted = {said: float(np.mean(truths)) for said, truths in groups.items()}
+    wrong = [said for said in wanted if not same(found[said], wanted[said], _PRINTED)]
+    if not wrong:
+        return None
+    slips = {
+        "last": {said: truths[-1] for said, truths in groups.items()},
+        "sum": {said: sum(truths) for said, truths in groups.items()},
+        "stated": {said: said for said in groups},
+        "all rows": {said: sum(truths) / len(pairs) for said, truths in groups.items()},
+    }
+    key = wrong[0]
+    for slip, values in slips.items():
+        if all(same(found[said], values[said], _PRINTED) for said in groups):
+            return SAY[slip].format(call=call, key=key)
+    numbers = answers.apart(found[key], wanted[key])
+    return SAY["map off"].format(call=call, key=key, **numbers)
+
+
+# --- 12.3 --------------------------------------------------------------------------------------
+
+_LEAST_HARM = 0.06
+
+
+@lru_cache(maxsize=1)
+def honest() -> FakeSample:
+    """Return the calibrated model whose ECE the fraud must beat."""
+    return KnobClassifier(4, 0.75, budget_share=0).sample(2000, rng=12)
+
+
+def judge_fraud(answer: Any) -> str | None:
+    """Judge exercise 12.3: the same predictions, no larger ECE, and useless other classes."""
+    data = honest()
+    shape = data.y_prob.shape
+    try:
+        found = np.asarray(answer, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise answers.wrong_kind(answer, SAY["table"].format(shape=shape)) from None
+    if found.shape != shape:
+        raise answers.wrong_kind(answer, SAY["table"].format(shape=shape))
+    if np.array_equal(found, data.y_prob):
+        return SAY["honest"]
+    total, least = found.sum(axis=1), found.min(axis=1)
+    fine = (np.abs(total - 1) <= 1e-6) & (least >= 0)
+    if not fine.all():
+        row = int(np.flatnonzero(~fine)[0])
+        raise Almost(SAY["rows"].format(row=row, total=total[row], least=least[row]))
+    kept, given = found.argmax(axis=1), data.y_prob.argmax(axis=1)
+    if np.any(kept != given):
+        row = int(np.flatnonzero(kept != given)[0])
+        return SAY["other class"].format(row=row, found=kept[row], wanted=given[row])
+    ece, wanted = (
+        expected_calibration_error(data.y_true, p, view="top-label").value
+        for p in (found, data.y_prob)
+    )
+    if ece > wanted + 1e-9:
+        return SAY["ece"].format(**answers.apart(ece, wanted, 4))
+    harm = class_wise_calibration_error(data.y_true, found).value
+    if harm >= _LEAST_HARM:
+        return None
+    return SAY["harmless"].format(**answers.apart(harm, _LEAST_HARM, 2))
+
+
+# --- what the lesson asks ----------------------------------------------------------------------
+
+TITLE = "Go multi-class"
+
+CHECKS = {
+    "12.1": Check(
+        task="Write three views",
+        variable="my_view",
+        judge=judge_views,
+        hints=(
+            "The confidence is `p.max(axis=1)`, and its event is `p.argmax(axis=1) == y`.",
+            "A group has `p[:, view].sum(axis=1)` and `np.isin(y, view)`. A class is a group of "
+            "one.",
+        ),
+        praise="each view turns one prediction into a yes-or-no question of its own.",
+    ),
+    "12.3": Check(
+        task="Build a fraud",
+        variable="my_fraud",
+        judge=judge_fraud,
+        hints=(
+            "The ECE reads the confidence, and never asks who gets the rest.",
+            "State 0.75 for the predicted class, always. Give all the rest to the next class.",
+        ),
+        praise="the ECE is no larger than the honest model's, and the class-wise error is more "
+        "than three times as large. The ECE alone would not have told them apart.",
+    ),
+    "12.2": Check(
+        task="Verify that six wrong vectors look right",
+        variable="seen_map",
+        judge=judge_seen_map,
+        hints=(
+            "For class k, let `said = stated[:, k]`. For each of `np.unique(said)`, average "
+            "`true[:, k]`.",
+            "For the confidence, let `k = stated.argmax(axis=1)`, and take `stated[range(n), k]` "
+            "and `true[range(n), k]`.",
+        ),
+        praise="on the six vectors, every key comes out as its own value.",
+    ),
+    "12.4": Check(
+        task="Fit vector scaling by softmax regression",
+        variable="my_map",
+        judge=fits.judge_vector,
+        hints=(
+            "Minimise the mean of `-log_softmax(w * z + b)` at the labels, over six numbers.",
+            "Call `scipy.optimize.minimize(loss, [1, 1, 1, 0, 0, 0])`, with `w, b = v[:3], v[3:]`.",
+        ),
+        praise="the weights come close to 0.3, 0.6 and 1.2, which the fake was made with.",
+    ),
+    "12.5": Check(
+        task="Count the cells in use",
+        variable="cells_in_use",
+        judge=fits.judge_cells,
+        hints=(
+            "Each row has one bin per class. Rows with the same bins share a cell.",
+            "Take `np.minimum((p * n_bins).astype(int), n_bins - 1)`, then `np.unique(…, axis=0)`.",
+        ),
+        praise="with ten classes, 10,000 predictions are spread over 6,686 cells. There is "
+        "little left to average.",
+    ),
+}
+
+PREDICTIONS = {
+    "12a": Prediction(
+        question="The label of the last row changes from 1 to 2. Which notion breaks?",
+        options=("confidence", "class-wise", "both"),
+        outcome="class-wise",
+        why="The row predicts class 3, which was wrong before and is wrong now. But class 2 "
+        "happens where 0 was stated for it, and class 1 never happens where 1/3 was.",
+    ),
+    "12b": Prediction(
+        question="All four diagrams are straight. How far are the stated vectors from the true "
+        "ones, on average?",
+        options=("0", "0.1", "0.8"),
+        outcome="0.8",
+        why="Each number is stated by several vectors, and their errors cancel. No truth with "
+        "these four straight diagrams lies farther away than 0.8.",
+    ),
+    "12c": Prediction(
+        question=(
+            "Two models predict the same classes with the same confidences. How far apart can "
+            "their log losses be?"
+        ),
+        options=("not at all", "by 1 at most", "without limit"),
+        outcome="without limit",
+        why="Confidence is one number out of K. Where the prediction is wrong, the label's own "
+        "probability counts. It can be 0.",
+    ),
+    "12d": Prediction(
+        question="Each class is bold in its own way. Which diagrams are straight after temperature "
+        "scaling?",
+        options=("confidence", "class-wise", "both", "neither"),
+        outcome="confidence",
+        why="One number for all classes repairs what is common to them. The confidence pools the "
+        "classes, so too much of one and too little of another cancel.",
+    ),
+    "12e": Prediction(
+        question="A random constant is added to the logits of each row. Which maps notice?",
+        options=("none", "matrix", "vector and matrix", "all but temperature"),
+        outcome="vector and matrix",
+        why="Temperature divides the constant by T for all classes alike, and the softmax forgets "
+        "it. Dirichlet calibration starts from log-probabilities, where it is gone. Vector and "
+        "matrix scaling multiply it by another number for each class.",
+    ),
+    "12f": Prediction(
+        question=(
+            "A perfect model has ten classes, ten bins per class and 10,000 predictions. Its "
+            "binned strong error is…"
+        ),
+        options=("below 0.1", "about 0.5", "above 1"),
+        outcome="above 1",
+        why="Nearly every prediction sits alone in its cell. A single label is far from every "
+        "honest vector, so the distance is nearly as large as it can be.",
+    ),
+}

@@ -1,0 +1,76 @@
+"""Six lights of an audit with their numbers. Lesson 14."""
+
+from typing import TYPE_CHECKING
+
+from matplotlib.axes import Axes
+
+from calibkit.plot import look
+
+if TYPE_CHECKING:
+    from calibkit_course.lesson14.explorer import AuditBoard
+
+# Face and ink of each light; the symbol inside says the same.
+_FACES = {
+    "good": ("#D9F0E6", "#00664B"),
+    "caution": ("#FCEBC9", "#7A4B00"),
+    "bad": ("#FBDDD0", "#9C2C00"),
+    "unknown": ("#E4E7EB", "#3F4A56"),
+}
+_SIZE = (5.4, 3.4)
+
+
+def audit_board(
+    board: "AuditBoard",
+    ax: Axes | None = None,
+    *,
+    numbers: bool = True,
+    title: str | None = None,
+) -> Axes:
+    """Draw the lights of an audit, one row per question."""
+    with look.style():
+        ax, _ = look.axes_or_new(ax, _SIZE)
+        ax.set(xlim=(0, 1), ylim=(len(board.topics) + 0.15, -0.55))
+        ax.set_axis_off()
+        for row in range(len(board.topics)):
+            _draw_row(ax, board, row, numbers)
+        foot = board.promise.replace(". ", ".\n")
+        place = (0.0, len(board.topics) - 0.15)
+        ax.text(*place, foot, color=look.GREY, fontsize=look.FONT_SIZE - 1.5, va="center")
+        if title is not None:
+            ax.set_title(title, loc="left")
+    # The limits of the axes leave room for all texts; measuring each one twice costs time.
+    for text in ax.texts:
+        text.set_in_layout(False)
+    look.remember(ax, ["Lights of an audit.", board.describe()])
+    return ax
+
+
+def _draw_row(ax: Axes, board: "AuditBoard", row: int, numbers: bool) -> None:
+    face, ink = _FACES[board.lights[row]]
+    x_light, x_topic, x_verdict = 0.045, 0.11, 0.33
+    ax.plot(
+        [x_light],
+        [row],
+        marker="o",
+        markersize=18,
+        markerfacecolor=face,
+        markeredgecolor=ink,
+        markeredgewidth=1.4,
+        clip_on=False,
+        gid=f"light {board.lights[row]}",
+    )
+    size, above = look.FONT_SIZE, row - 0.19 if numbers else row
+    ax.text(
+        x_light, row, board.symbols[row], color=ink, fontsize=size + 2, fontweight="bold",
+        ha="center", va="center_baseline",
+    )  # fmt: skip
+    ax.text(x_topic, above, board.topics[row], color=look.GREY, fontsize=size, va="center")
+    ax.text(
+        x_verdict, above, board.verdicts[row], color=ink, fontsize=size + 0.5,
+        fontweight="bold", va="center",
+    )  # fmt: skip
+    if numbers:
+        ax.text(
+            x_topic, row + 0.23, board.details[row], color=look.INK, fontsize=size - 0.5,
+            va="center", gid="numbers",
+        )  # fmt: skip

@@ -1,0 +1,128 @@
+"""A simulated language model that says how sure it is, in a few favourite numbers."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from calibkit.fakes import FakeSample, FakeTruth
+from calibkit.fakes.dials import as_finite, as_pair, as_positive
+from calibkit.fakes.sample import fake_sample
+from calibkit.types import FloatVector, Rng
+from calibkit.validation import as_count, as_generator
+
+FAVOURITES = (0.5, 0.7, 0.8, 0.9, 0.95, 0.99)
+
+
+@dataclass(frozen=True, slots=True)
+class VerbalModel:
+    r"""A language model that states its confidence in a few favourite numbers.
+
+    Each question has a probability Q that the model's answer is right, from a beta distribution.
+    The model feels the confidence ``expit(slope * logit(Q) + shift)``, and says the nearest of
+    its favourite numbers. So it is wrong in two ways: what it feels is bent, and what it says is
+    clumped. The prediction is "my answer is right", and the label tells whether it was.
+
+    With the words w, a question belongs to the word whose neighbours' midpoints enclose the
+    feeling. Given the word, Q lies in an interval (l, u), and with the beta distribution function
+    F of parameters a and b
+
+    .. math:: P(\text{right} \mid w) = \frac{a}{a + b} \cdot
+              \frac{F_{a+1,b}(u) - F_{a+1,b}(l)}{F_{a,b}(u) - F_{a,b}(l)}.
+
+    So all true values are exact. The defaults follow what is reported of verbal confidences:
+    few numbers, mostly of 80 % and more, and too high (Tian et al. 2023; Xiong et al. 2024). They
+    are not fitted to any model.
+    """
+
+    skill: tuple[float, float] = (2.0, 1.2)  # of the beta distribution of Q
+    slope: float = 1.0  # above 1 the feelings are too extreme, below 1 too careful
+    shift: float = 1.5  # above 0 the model feels surer than it should
+    words: tuple[float, ...] = FAVOURITES  # increasing, strictly between 0 and 1
+
+    def __post_init__(self) -> None:
+        as_positive(self.slope, "slope")
+        as_finite(self.shift, "shift", said="finite")
+        object.__setattr__(self, "skill", as_pair(self.skill, "skill"))
+        object.__setattr__(self, "words", _as_words(self.words))
+
+    @property
+    def shares(self) -> FloatVector:
+        """How often each word is said, shape (W,); they sum to 1."""
+        return self._mass(0)
+
+    @property
+    def lost_by_clumping(self) -> float:
+        """Brier score that is lost because a word does not tell Q: the mean variance of Q in it.
+
+        No calibrator can win it back.
+        """
+        share, first, second = (self._mass(order) for order in range(3))
+        used = share > 0
+        return float(second[used].sum() - (first[used] ** 2 / share[used]).sum())
+
+    def true_map(self, prob: Any) -> FloatVector:
+        """Return P(right) for stated confidences, words that this model says."""
+        said, words = np.asarray(prob, dtype=np.float64), np.array(self.words)
+        place = np.searchsorted(words, said).clip(0, len(words) - 1)
+        share, first = self._mass(0), self._mass(1)
+        bad = (words[place] != said) | (share[place] <= 0)
+        if bad.any():
+            first_bad = float(said[bad].flat[0])
+            raise ValueError(f"prob holds {first_bad!r}, which this model never says: {words}.")
+        return np.asarray(first[place] / share[place])
+
+    def sample(self, n: int, rng: Rng = None) -> FakeSample:
+        """Draw `n` questions: what was said, whether the answer was right (1), and Q."""
+        generator, n = as_generator(rng), as_count(n, "n")
+        chance = generator.beta(*self.skill, size=n)
+        said = np.array(self.words)[np.searchsorted(self._borders()[1:-1], chance)]
+        right = (generator.random(n) < chance).astype(np.int64)
+        return fake_sample(right, said, chance)
+
+    def truth(self) -> FakeTruth:
+        """Return the exact values of this model, without any data."""
+        share, first = self._mass(0), self._mass(1)
+        words, used = np.array(self.words), share > 0
+        words, share, right = words[used], share[used], first[used] / share[used]
+        gap = np.abs(words - right)
+        return FakeTruth(
+            model=self.describe(),
+            accuracy=float(first.sum()),
+            mean_confidence=float(share @ words),
+            expected=float(share @ gap),
+            root_mean_square=float(np.sqrt(share @ gap**2)),
+            maximum=float(gap.max()),
+            top_label_brier=float(share @ (gap**2 + right * (1 - right))),
+            log_loss=float(-share @ (right * np.log(words) + (1 - right) * np.log1p(-words))),
+        )
+
+    def describe(self) -> str:
+        """Say in words how this model speaks."""
+        words = ", ".join(f"{word:g}" for word in self.words)
+        return f"a language model that says {words}"
+
+    def _borders(self) -> FloatVector:
+        """Return between which Q each word is said, shape (W + 1,)."""
+        words = np.array(self.words)
+        felt = special.logit((words[:-1] + words[1:]) / 2)
+        return np.concatenate([[0.0], special.expit((felt - self.shift) / self.slope), [1.0]])
+
+    def _mass(self, order: int) -> FloatVector:
+        """Return E[Q^order; word], shape (W,)."""
+        a, b = self.skill
+        moment = np.prod([(a + i) / (a + b + i) for i in range(order)])
+        return np.asarray(moment * np.diff(special.betainc(a + order, b, self._borders())))
+
+
+def _as_words(words: Any) -> tuple[float, ...]:
+    """Check the favourite numbers."""
+    try:
+        values = tuple(float(word) for word in words)
+    except (TypeError, ValueError):
+        raise ValueError(f"words must be numbers between 0 and 1, got {words!r}.") from None
+    ordered = all(a < b for a, b in zip(values, values[1:], strict=False))
+    if not values or not ordered or not all(0 < word < 1 for word in values):
+        raise ValueError(f"words must increase, strictly between 0 and 1, got {words!r}.")
+    return values

@@ -1,0 +1,585 @@
+"""The book: what its sources promise, and what a built site holds.
+
+The second half looks at the folder that the variable CALIBKIT_SITE names: `python dev.py test`
+sets it after building the book. Without it those tests are skipped.
+"""
+
+import importlib
+import importlib.util
+import inspect
+import os
+import re
+from functools import cache
+from html.parser import HTMLParser
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+from urllib.parse import unquote, urldefrag, urlsplit
+
+import pytest
+import yaml
+
+from calibkit_course import open_lesson
+from calibkit_course.learn import messages
+from calibkit_course.learn.questions import read_questions
+from tests.paths import ROOT
+from tools import bank
+from tools import notebook_files as files
+from tools.lesson_times import stated
+
+BOOK = ROOT / "book"
+HEAVIEST_PAGE = 3_000_000
+ACRONYMS = ("TCE", "MCE", "ACE", "SCE", "ECE")
+# A link may leave the site; what a page loads may not.
+LOADS = {"script": "src", "img": "src", "iframe": "src", "source": "src", "audio": "src"}
+# What may stand between a prediction and its outcome: code and headings; and a fold's own words.
+QUIET = {"pre", "h2", "h3", "summary", "script", "style", "noscript"}
+VOID = {"br", "hr", "img", "input", "link", "meta", "path", "wbr"}
+RELATIONS_THAT_LOAD = {"stylesheet", "icon", "preload", "modulepreload", "preconnect"}
+
+TABLE_OF_CONTENTS = yaml.safe_load((BOOK / "_toc.yml").read_text(encoding="utf-8"))
+CHAPTERS = [chapter for part in TABLE_OF_CONTENTS["parts"] for chapter in part["chapters"]]
+LISTED = [chapter for chapter in CHAPTERS if chapter["file"].startswith("notebooks/")]
+FULL_LESSONS = [Path(item["file"]).name[:2] for item in LISTED if "/00_" not in item["file"]]
+
+
+def source(name: str) -> str:
+    return (BOOK / name).read_text(encoding="utf-8")
+
+
+@cache
+def extension(name: str = "calibkit_site") -> ModuleType:
+    """Return one of the book's own Sphinx extensions."""
+    pytest.importorskip("sphinx")
+    spec = importlib.util.spec_from_file_location(name, BOOK / "_ext" / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+# --- sources ---------------------------------------------------------------------------------
+
+
+def test_every_finished_lesson_is_in_the_book_in_its_order() -> None:
+    finished = [path for path in files.sources() if path.with_suffix(".ipynb").exists()]
+    assert [f"notebooks/{path.stem}" for path in finished] == [item["file"] for item in LISTED]
+    for item in LISTED:
+        assert item["title"].startswith(Path(item["file"]).name[:2] + " "), item
+
+
+def test_the_introduction_lists_the_same_lessons() -> None:
+    named = re.findall(r"\]\(\.\./(notebooks/\d\d_\w+)\.md\)", source("intro.md"))
+    assert named == [item["file"] for item in LISTED]
+
+
+def test_no_two_lessons_name_a_figure_alike() -> None:
+    texts = [(BOOK.parent / f"{item['file']}.md").read_text(encoding="utf-8") for item in LISTED]
+    names = [name for text in texts for name in re.findall(r"^ +name: (fig-\S+)$", text, re.M)]
+    assert len(names) >= 10
+    assert sorted(names) == sorted(set(names))
+
+
+@pytest.mark.parametrize("number", FULL_LESSONS)
+def test_teachers_find_two_timings_for_each_lesson(number: str) -> None:
+    text = source("instructors.md").partition(f"\n## Lesson {number}: ")[2].partition("\n## ")[0]
+    assert text, f"instructors.md has no section about lesson {number}"
+    rows = re.findall(r"^\| .+ \| (\w+) \| (\d+) \|$", text, re.MULTILINE)
+    assert sum(int(short) for short, _ in rows if short != "homework") == 45
+    assert sum(int(long) for _, long in rows) == 90
+    assert "**Skip in the short form**" in text
+    assert "**Discuss.**" in text
+    assert "?" in text.partition("**Discuss.**")[2]
+
+
+def test_teachers_read_the_times_that_the_headers_state() -> None:
+    rows = re.findall(r"^\| (\d\d) \| (\d+) \| (\d+) \|$", source("instructors.md"), re.MULTILINE)
+    headers = [stated(BOOK.parent / f"{item['file']}.md") for item in LISTED]
+    assert [(int(core), int(further)) for _, core, further in rows] == headers
+
+
+@pytest.mark.parametrize("number", FULL_LESSONS)
+def test_each_exercise_and_prediction_has_its_place_in_class_or_at_home(number: str) -> None:
+    text = source("instructors.md").partition(f"\n## Lesson {number}: ")[2]
+    plan = text.partition("\nThree wrong predictions")[0]
+    checks = importlib.import_module(f"calibkit_course.lesson{number}.checks")
+    wanted = set(checks.CHECKS) | set(checks.PREDICTIONS)
+    assert wanted == set(re.findall(rf"\b{int(number)}(?:\.\d|[a-z])(?!\w)", plan))
+
+
+@pytest.mark.parametrize("number", FULL_LESSONS)
+def test_wrong_predictions_of_the_teachers_page_are_offered_and_wrong(number: str) -> None:
+    predictions = importlib.import_module(f"calibkit_course.lesson{number}.checks").PREDICTIONS
+    named = re.findall(rf"^- \*\*({int(number)}[a-z]), (.+?)\.\*\*", source("instructors.md"), re.M)
+    assert len(named) == 3
+    for key, quoted in named:
+        prediction = predictions[key]
+        for option in re.findall(r'"(.+?)"', quoted):
+            value: Any = option
+            if not prediction.options:  # a number with its unit
+                value, unit = int(option.split()[0]), option.split()[1]
+                assert unit == prediction.unit
+            else:
+                assert option in prediction.options
+            assert value != prediction.outcome
+
+
+def test_the_glossary_has_each_term_once_and_in_order() -> None:
+    terms = re.findall(r"^([^\s`#].*)\n  \S", source("glossary.md"), re.MULTILINE)
+    keys = [term.lower().replace("-", " ") for term in terms]
+    assert len(terms) > 30
+    assert keys == sorted(set(keys))
+
+
+@pytest.mark.parametrize("page", ["glossary.md", "notation.md"])
+def test_functions_that_a_page_names_exist(page: str) -> None:
+    names = re.findall(r"\{py:obj\}`~?calibkit\.(\w+)\.(\w+)`", source(page))
+    assert len(names) >= 5
+    for room, name in names:
+        assert hasattr(importlib.import_module(f"calibkit.{room}"), name), f"{room}.{name}"
+    assert "`calibkit." not in re.sub(r"\{py:obj\}`~?calibkit\.", "", source(page))
+
+
+def test_every_colliding_acronym_has_two_meanings_and_our_name() -> None:
+    rows = dict(re.findall(r"^\| \*\*(\w+)\*\* \|(.+)\|$", source("notation.md"), re.MULTILINE))
+    assert set(rows) == set(ACRONYMS)
+    for row in rows.values():
+        one, another, ours = row.split("|")
+        assert one.strip() != another.strip()
+        assert "{py:obj}`" in ours
+
+
+def test_every_work_has_author_title_and_year() -> None:
+    entries = re.split(r"^@", source("references.bib"), flags=re.MULTILINE)[1:]
+    assert len(entries) >= 20
+    for entry in entries:
+        for field in ("author", "title", "year"):
+            assert re.search(rf"\b{field} = \{{.+\}}", entry), entry
+    keys = [re.split(r"[{,]", entry)[1] for entry in entries]
+    assert len(set(keys)) == len(keys)
+
+
+def test_every_article_that_a_lesson_links_is_in_the_bibliography() -> None:
+    linked = set()
+    for path in files.sources():
+        linked |= set(re.findall(r"arxiv\.org/abs/([\d.]+\d)", path.read_text(encoding="utf-8")))
+    known = set(re.findall(r"eprint = \{([\d.]+)\}", source("references.bib")))
+    assert linked and linked <= known
+
+
+def test_lessons_in_a_docstring_become_links_if_they_exist() -> None:
+    linked = extension().linked
+    known = extension().lessons()["04"]
+    assert linked("Taught in lesson 04.") == f"Taught in lesson :doc:`04 <{known}>`."
+    assert linked("Lessons 04 and 99.") == f"Lessons :doc:`04 <{known}>` and 99."
+    assert linked("section 04, 2004, x[04]") == "section 04, 2004, x[04]"
+
+
+def test_pages_of_rooms_are_written_once_and_forgotten(tmp_path: Path) -> None:
+    write = extension().write_pages
+    write(tmp_path)
+    page = tmp_path / "errors.md"
+    first = page.stat().st_mtime_ns
+    (tmp_path / "gone.md").touch()
+    write(tmp_path)
+    assert page.stat().st_mtime_ns == first
+    assert not (tmp_path / "gone.md").exists()
+    assert {path.stem for path in tmp_path.iterdir()} == set(extension().rooms())
+
+
+# --- a built site ----------------------------------------------------------------------------
+
+needs_site = pytest.mark.skipif(
+    not os.environ.get("CALIBKIT_SITE"),
+    reason="CALIBKIT_SITE names no built book; `python dev.py test --only book` builds and checks",
+)
+
+
+class Page(HTMLParser):
+    """What a page holds, as far as these tests ask."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.path = path
+        self.text = path.read_text(encoding="utf-8")
+        self.attributes: list[tuple[str, dict[str, str]]] = []
+        self.feed(self.text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.attributes.append((tag, {key: value or "" for key, value in attrs}))
+
+    def of(self, *tags: str) -> list[dict[str, str]]:
+        """Return the attributes of all elements with these tags."""
+        return [attributes for tag, attributes in self.attributes if tag in tags]
+
+    def with_class(self, name: str) -> list[dict[str, str]]:
+        """Return the attributes of all elements of a class."""
+        return [item for _, item in self.attributes if name in item.get("class", "").split()]
+
+    @property
+    def ids(self) -> set[str]:
+        """Targets of links to this page."""
+        return {item["id"] for _, item in self.attributes if "id" in item}
+
+    @property
+    def loaded(self) -> list[str]:
+        """Addresses that a browser fetches to show the page."""
+        found = [item[LOADS[tag]] for tag, item in self.attributes if item.get(LOADS.get(tag, ""))]
+        for item in self.of("link"):
+            if RELATIONS_THAT_LOAD & set(item.get("rel", "").split()):
+                found.append(item["href"])
+        return found
+
+
+def site() -> Path:
+    return Path(os.environ.get("CALIBKIT_SITE", ""))
+
+
+def addresses() -> list[str]:
+    """Return the pages that readers visit."""
+    if not os.environ.get("CALIBKIT_SITE"):
+        return []
+    found = [*site().glob("book/**/*.html"), *site().glob("notebooks/*.html")]
+    return sorted(path.relative_to(site()).as_posix() for path in found)
+
+
+@cache
+def page(name: str) -> Page:
+    return Page(site() / name)
+
+
+def each_page() -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("name", addresses())
+
+
+def each_lesson() -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("name", [item["file"] + ".html" for item in LISTED])
+
+
+@needs_site
+def test_the_site_has_a_page_for_every_chapter_and_room() -> None:
+    wanted = {f"{item['file']}.html" for item in CHAPTERS} | {"book/intro.html"}
+    wanted |= {f"book/api/{room}.html" for room in extension().rooms()}
+    assert wanted == set(addresses())
+    assert (site() / "index.html").exists()
+    assert (site() / "search.html").exists()
+
+
+@needs_site
+@each_page()
+def test_a_page_loads_nothing_from_another_host(name: str) -> None:
+    for address in page(name).loaded:
+        assert urlsplit(address).scheme in ("", "data"), address
+        assert not address.startswith("//"), address
+
+
+@needs_site
+def test_style_sheets_load_nothing_from_another_host() -> None:
+    sheets = sorted(site().rglob("*.css"))
+    assert any(sheet.name == "book.css" for sheet in sheets)
+    for sheet in sheets:
+        text = sheet.read_text(encoding="utf-8")
+        assert not re.search(r"(?:@import|url\()\s*[\"']?\s*(?:https?:)?//", text), sheet.name
+
+
+@needs_site
+@each_page()
+def test_links_inside_the_site_lead_somewhere(name: str) -> None:
+    here = page(name)
+    for item in here.of("a"):
+        address, fragment = urldefrag(unquote(item.get("href", "")))
+        if urlsplit(address).scheme or address.startswith("//"):
+            continue
+        target = (here.path.parent / address).resolve() if address else here.path
+        assert target.exists(), f"{name}: {item['href']}"
+        if fragment and target.suffix == ".html":
+            there = page(target.relative_to(site().resolve()).as_posix()) if address else here
+            assert fragment in there.ids, f"{name}: {item['href']}"
+
+
+@needs_site
+@each_page()
+def test_a_page_can_be_read_without_seeing_it(name: str) -> None:
+    here = page(name)
+    assert here.of("html")[0]["lang"] == "en"
+    article = here.text.partition('<article class="bd-article"')[2]  # the theme prints it again
+    assert article.count("<h1>") == 1
+    for image in here.of("img"):
+        if "logo" not in image["src"].rpartition("/")[2]:
+            assert len(image.get("alt", "").split()) >= 5, f"{name}: {image.get('src', '')[:60]}"
+
+
+@needs_site
+@each_page()
+def test_a_page_is_light(name: str) -> None:
+    """Its own weight: text with embedded explorers, and the images it shows."""
+    here = page(name)
+    images = {item["src"] for item in here.of("img") if not item["src"].startswith("data:")}
+    weight = len(here.text.encode())
+    weight += sum((here.path.parent / source).stat().st_size for source in images)
+    assert weight <= HEAVIEST_PAGE, f"{weight / 1e6:.1f} MB"
+
+
+@needs_site
+@each_lesson()
+def test_a_lesson_is_complete_on_its_page(name: str) -> None:
+    here, cells = page(name), files.read_source(ROOT / name.replace(".html", ".md")).cells
+    tagged = [tag for cell in cells if cell.cell_type == "code" for tag in files.tags(cell)]
+    assert len(here.with_class("tag_solution")) == tagged.count("solution")
+    assert len(here.with_class("tag_hide-cell")) == tagged.count("hide-cell")
+    explorers = here.with_class("ck-explorer") + here.with_class("ck-quiz")
+    assert len(explorers) == tagged.count("widget")
+    assert len(here.with_class("ck-item")) == 4
+    assert [source.partition("?")[0] for item in here.of("script")
+            if "question_bank" in (source := item.get("src") or "")] == [
+        "../_static/question_bank.js"
+    ]  # fmt: skip
+    assert all(item["aria-label"] for item in explorers)
+    assert not here.with_class("traceback")
+    assert not here.with_class("stderr")
+    assert "application/vnd.jupyter.widget" not in here.text
+    assert "require.js" not in here.text
+    assert any(item.get("src", "").partition("?")[0].endswith("explorer.js")
+               for item in here.of("script"))  # fmt: skip
+
+
+class Folds(HTMLParser):
+    """What of a page a reader sees before any guess, and what each fold holds."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.around: list[str | None] = []  # each <details>: the predictions of a fold, or None
+        self.silent: list[str] = []  # elements whose text may stay
+        self.seen: list[str] = []  # all text outside of folds
+        self.held: dict[str, str] = {}
+        self.answers: dict[str, list[str]] = {}
+        self.fields: set[str] = set()
+        self.pending: list[str] = []  # predictions asked and not yet revealed
+        self.revealed: list[str] = []
+        self.spoilt: list[str] = []
+        self.exercise = False  # its text stays in sight
+        self.open_folds = self.asleep = self.headings = 0
+        self.feed(text)
+
+    @property
+    def fold(self) -> str | None:
+        return next((ids for ids in self.around if ids is not None), None)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        item = {key: value or "" for key, value in attrs}
+        kinds = set(item.get("class", "").split())
+        if tag == "details":
+            is_fold = "ck-fold" in kinds
+            self.around.append(item["data-predictions"] if is_fold else None)
+            self.open_folds += is_fold and "open" in item
+        if tag == "section":
+            self.exercise = item.get("id", "").startswith("exercise-")
+        self.exercise &= "tag_solution" not in kinds
+        if "ck-guess" in kinds:
+            self.pending.append(item["data-prediction"])
+            self.answers[self.pending[-1]] = []
+        if "ck-verdict" in kinds:
+            self.pending.remove(item["data-prediction"])
+            self.revealed.append(f"{item['data-prediction']} in {self.fold}")
+        if self.silent or tag in QUIET or kinds & {"ck-guess", "tag_predict"}:
+            self.silent += [tag] * (tag not in VOID)
+        if self.silent and self.silent[0] == "div" and tag in ("button", "input"):
+            self.asleep += "disabled" in item
+            if "value" in item:
+                self.answers[self.pending[-1]].append(item["value"])
+            elif tag == "input":
+                self.fields.add(self.pending[-1])
+        self.headings += tag in ("h1", "h2", "h3") and self.fold is not None
+        if self.pending and self._is_open(self.pending[-1]) and tag in ("img", "table"):
+            self.spoilt.append(f"{self.pending[-1]}: {item}")
+
+    def handle_endtag(self, tag: str) -> None:
+        if self.silent:
+            while self.silent.pop() != tag:
+                pass
+        if tag == "details":
+            self.around.pop()
+
+    def handle_data(self, data: str) -> None:
+        if self.fold is not None:
+            self.held[self.fold] = self.held.get(self.fold, "") + data
+        else:
+            self.seen.append(data)
+        if self.pending and not self.silent and data.strip() and self._is_open(self.pending[-1]):
+            self.spoilt.append(f"{self.pending[-1]}: {data.strip()}")
+
+    def _is_open(self, pid: str) -> bool:
+        return pid not in (self.fold or "").split() and not self.exercise
+
+
+@cache
+def folds(name: str) -> Folds:
+    text = page(name).text
+    return Folds(text[text.index("<article") : text.index("</article>")])
+
+
+def cell(*tags: str, source: str = "") -> Any:
+    """Return a cell as the book's builder makes it: code and, except for a prompt, an output."""
+    nodes = pytest.importorskip("docutils.nodes")
+    code = nodes.container("", nodes.literal_block("", source or "code"))
+    output = nodes.container("", nodes.paragraph("", f"output of {source or 'code'}"))
+    output["nb_element"] = "cell_code_output"
+    kinds = ["cell", *(f"tag_{tag}" for tag in tags)]
+    return nodes.container("", code, output, nb_element="cell_code", classes=kinds)
+
+
+def section(title: str, *children: Any) -> Any:
+    nodes = pytest.importorskip("docutils.nodes")
+    return nodes.section("", nodes.title("", title), *children)
+
+
+def outline(node: Any) -> list[str]:
+    """Return the text of a section's children; those inside a fold are indented."""
+    lines = []
+    for child in node.children:
+        if type(child).__name__ == "Fold":
+            lines += [f"  {line}" for line in outline(child)]
+        elif type(child).__name__ == "section":
+            lines += outline(child)
+        elif type(child).__name__ != "raw":
+            lines.append(" | ".join(child.astext().split("\n\n")))
+    return lines
+
+
+def test_what_is_folded_and_what_stays_in_sight() -> None:
+    nodes = pytest.importorskip("docutils.nodes")
+    predictions = open_lesson("04").predictions
+    ask, tell = 'lesson.predict("4a", ...)', 'lesson.reveal("4a")'
+    page = section(
+        "Title",
+        nodes.paragraph("", "before"),
+        cell("predict", source=ask),
+        cell(source="one"),
+        nodes.paragraph("", "prose"),
+        section("Exercise", nodes.paragraph("", "task"), cell("exercise"), cell(source="two")),
+        cell("reveal", source=tell),
+        nodes.paragraph("", "after"),
+        cell(source="three"),
+        section("Next", nodes.paragraph("", "free"), cell(source="four")),
+    )
+    extension("predict_first").Page(predictions).fold(page)
+    assert outline(page) == [
+        "Title", "before", f"{ask} | output of {ask}",
+        "one", "  output of one", "  prose",
+        "Exercise", "task", "code | output of code", "two", "  output of two",
+        f"  {tell} | output of {tell}", "  after", "  three | output of three",
+        "Next", "free", "four | output of four",
+    ]  # fmt: skip
+
+
+def test_an_exercise_in_the_section_of_a_prediction_uncovers_nothing() -> None:
+    ask, tell = 'lesson.predict("4a", ...)', 'lesson.reveal("4a")'
+    cells = [cell("predict", source=ask), cell(source="one"), cell("reveal", source=tell)]
+    page = section("Title", *cells, cell("exercise", source="two"))
+    extension("predict_first").Page(open_lesson("04").predictions).fold(page)
+    assert "  output of one" in outline(page)
+    assert f"  {tell} | output of {tell}" in outline(page)
+
+
+def test_the_questions_of_a_lesson_become_forms_on_its_page() -> None:
+    questions = read_questions("06")
+    page = section("Check yourself", cell("quiz", source="lesson.quiz(..., ..., ..., ...)"))
+    extension("predict_first").Page({}, questions).fold(page)
+    forms = [node.astext() for node in page.children[1:]]
+    assert forms == [bank.item(question) for question in questions]
+    assert [re.findall(r'class="ck-item" id="(.*?)"', form) for form in forms] == [
+        [f"q-06-{place}"] for place in (1, 2, 3, 4)
+    ]
+
+
+def words(text: str) -> str:
+    """Return a text without what HTML and code marks change about it."""
+    return re.sub(r"[\s`]+", " ", text).strip()
+
+
+@needs_site
+@each_lesson()
+def test_each_prediction_has_its_answers_as_buttons_and_its_outcome_in_a_fold(name: str) -> None:
+    predictions = open_lesson(lesson_number(name)).predictions
+    here = folds(name)
+    assert sorted(here.answers) == sorted(predictions)  # the page has its own order
+    assert here.fields == {pid for pid, asked in predictions.items() if not asked.options}
+    for pid, prediction in predictions.items():
+        assert here.answers[pid] == list(prediction.options)
+        held = words("".join(text for ids, text in here.held.items() if pid in ids.split()))
+        assert f"Outcome {pid}: {prediction.shown(prediction.outcome)}" in held
+        assert words(prediction.why) in held
+        assert words(prediction.why) not in words("".join(here.seen))
+    assert len(here.revealed) == len(predictions)
+    assert all(pid.split()[0] in pid.split()[2:] for pid in here.revealed)
+
+
+@needs_site
+@each_lesson()
+def test_between_a_prediction_and_its_outcome_only_code_and_headings_are_seen(name: str) -> None:
+    here = folds(name)
+    assert here.spoilt == []
+    assert here.pending == []
+    assert here.open_folds == 0
+    assert here.headings == 0  # links from the page's contents meet no closed fold
+    seen = "".join(here.seen).replace("Outcome of prediction", "")
+    assert not re.search(r"\bOutcome\b", seen)
+    assert messages.NO_GUESS not in page(name).text
+    assert "A wrong guess costs nothing." not in page(name).text  # what to type stands in the code
+
+
+@needs_site
+@each_lesson()
+def test_without_scripts_a_fold_is_plain_and_the_answers_sleep(name: str) -> None:
+    here = folds(name)
+    buttons = sum(max(1, len(answers)) for answers in here.answers.values())
+    assert here.asleep == buttons + len(here.fields)
+    text = page(name).text
+    assert text.count('<details class="ck-fold"') == text.count('<span class="ck-hint">')
+    assert text.count("<noscript><span>Guess in your mind") == len(here.answers)
+
+
+@needs_site
+def test_a_solved_round_does_not_stand_below_its_game() -> None:
+    with_games = [name for name in map("{0[file]}.html".format, LISTED) if games(name)]
+    assert len(with_games) >= 2
+    for name in with_games:
+        after = page(name).text.partition('class="ck-quiz"')[2].partition("<section")[0]
+        solved = after.index("<figure")
+        assert after[:solved].rindex('class="ck-fold"') > after[:solved].rindex("cell_input")
+
+
+def games(name: str) -> list[dict[str, str]]:
+    return page(name).with_class("ck-quiz")
+
+
+def lesson_number(name: str) -> str:
+    return Path(name).name[:2]
+
+
+@needs_site
+@each_lesson()
+def test_formulas_of_a_lesson_are_left_to_the_sites_own_mathjax(name: str) -> None:
+    prose = [cell.source for cell in files.read_source(ROOT / name.replace(".html", ".md")).cells
+             if cell.cell_type == "markdown"]  # fmt: skip
+    displayed = "\n".join(prose).count("$$") // 2
+    here = page(name)
+    shown = [item for item in here.with_class("nohighlight") if "math" in item["class"].split()]
+    assert len([item for item in here.of("div") if item in shown]) == displayed
+    if displayed:
+        assert any("_static/mathjax/" in address for address in here.loaded)
+
+
+@needs_site
+@pytest.mark.parametrize(
+    "room", extension().rooms() if addresses() else [], ids=lambda room: f"calibkit.{room}"
+)
+def test_every_public_name_is_documented_and_its_room_links_a_lesson(room: str) -> None:
+    here = page(f"book/api/{room}.html")
+    module = importlib.import_module(f"calibkit.{room}")
+    for name in extension().public_names(module):
+        if callable(getattr(module, name)) and not inspect.ismodule(getattr(module, name)):
+            assert f"calibkit.{room}.{name}" in here.ids, name
+    lessons = [a for a in here.of("a") if "../../notebooks/" in a.get("href", "")]
+    assert [a for a in lessons if "internal" in a["class"] and "reference" in a["class"]], room

@@ -1,0 +1,238 @@
+"""JupyterLab in a real browser: nothing is spoiled, a lesson runs, a slider moves by keyboard."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+
+from calibkit_course import open_lesson
+from dev import FIRST_LESSON
+from tools import notebook_files as files
+from tools.virtual_environment import installed
+from tools.workbook import copies
+
+pytestmark = pytest.mark.browser
+
+LESSON = "04_read_a_reliability_diagram.ipynb"
+TOKEN = "calibkit-test"  # noqa: S105
+
+
+@pytest.fixture(scope="module")
+def lab(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
+    """Serve working copies with settings of their own, and nobody's files touched."""
+    yield from _serve(root, tmp_path_factory.mktemp("lab"), "workbook")
+
+
+@pytest.fixture(scope="module")
+def edited(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
+    """Serve the pairs of the lessons, as authors edit them."""
+    yield from _serve(root, tmp_path_factory.mktemp("lab"), "notebooks")
+
+
+def _serve(root: Path, folder: Path, name: str) -> Iterator[tuple[str, Path]]:
+    shutil.copytree(root / "notebooks", folder / "notebooks")
+    env = dict(os.environ)
+    env.pop("CALIBKIT_DATA", None)
+    for setting in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTERLAB_WORKSPACES_DIR"):
+        env[setting] = str(folder / setting.lower())
+    log = folder / "lab.log"
+    options = ["--no-browser", "--port=0", "--ip=127.0.0.1", f"--IdentityProvider.token={TOKEN}"]
+    with log.open("wb") as stream:
+        server = subprocess.Popen(
+            [*_command(root, folder, name, env), *options],
+            cwd=folder / name if (folder / name).exists() else folder,
+            env=env,
+            stdout=stream,
+            stderr=stream,
+        )
+        try:
+            yield _address(log, server), folder / name
+        finally:
+            server.terminate()
+            server.wait(timeout=20)
+
+
+def _command(root: Path, folder: Path, name: str, env: dict[str, str]) -> list[str]:
+    """Return `dev.py lab` for the folder, or what it does where it has set nothing up."""
+    edit = ["--edit"] if name == "notebooks" else []
+    if installed() and os.name != "nt":
+        for name in ("dev.py", "pyproject.toml", "constraints.txt"):
+            shutil.copy(root / name, folder)
+        shutil.copytree(root / "tools", folder / "tools")
+        (folder / ".venv").symlink_to(root / ".venv")
+        return [sys.executable, str(folder / "dev.py"), "lab", *edit]
+    if not edit:
+        copies((), folder / "notebooks", folder / name)
+        env["CALIBKIT_WORKBOOK"] = str(folder / name)
+    first = [f"--LabApp.default_url=/lab/tree/{FIRST_LESSON}"]
+    as_root = hasattr(os, "geteuid") and os.geteuid() == 0
+    return [sys.executable, "-m", "jupyterlab", *first, *(["--allow-root"] if as_root else [])]
+
+
+def _address(log: Path, server: subprocess.Popen[bytes]) -> str:
+    """Wait until the server answers and return its address."""
+    for _ in range(2400):
+        found = re.search(r"http://127\.0\.0\.1:\d+", log.read_text(errors="replace"))
+        if found and server.poll() is None:
+            try:
+                urllib.request.urlopen(f"{found[0]}/api/status?token={TOKEN}", timeout=60).close()
+                return found[0]
+            except OSError:
+                pass
+        time.sleep(0.25)
+    raise AssertionError(log.read_text(errors="replace")[-2000:])
+
+
+def _run_all(page: Any) -> None:
+    """Run all cells and wait until none is running.
+
+    An order given before the kernel listens is lost, or JupyterLab asks for a kernel: so the
+    order is repeated, and the question answered.
+    """
+    running = ".jp-Notebook .jp-InputPrompt:has-text('[*]')"
+    for _ in range(100):
+        if page.locator("dialog.jp-Dialog").count():
+            page.locator("dialog.jp-Dialog .jp-mod-accept").click()
+        page.get_by_role("menuitem", name="Run", exact=True).click()
+        page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
+        try:
+            page.wait_for_selector(running, timeout=3000)
+            break
+        except Exception:  # lost: once more
+            continue
+    page.wait_for_selector(running, state="detached")
+
+
+def _wait_for(condition: Callable[[], bool]) -> None:
+    """Wait for something to become true; the limit is for what never does."""
+    deadline = time.monotonic() + 600
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+def _is_whole(path: Path) -> bool:
+    """Tell whether a notebook is not just being written."""
+    try:
+        json.loads(path.read_text(encoding="utf-8"))
+    except ValueError:
+        return False
+    return True
+
+
+def _scroll_to(page: Any, selector: str) -> Any:
+    """Scroll the notebook until an element exists: cells out of sight are not rendered."""
+    panel = page.locator(".jp-WindowedPanel-outer").first
+    for _ in range(120):
+        if page.locator(selector).count():
+            return page.locator(selector).first
+        panel.evaluate("element => element.scrollBy(0, 500)")
+        page.wait_for_timeout(100)
+    raise AssertionError(f"{selector} is nowhere in the notebook")
+
+
+def test_the_first_lesson_opens_by_itself(browser: Any, lab: tuple[str, Path]) -> None:
+    page = browser.new_context().new_page()
+    page.goto(f"{lab[0]}/?token={TOKEN}")
+    page.wait_for_url(f"**/lab/tree/{FIRST_LESSON}*")
+    page.wait_for_selector(".jp-Notebook")
+
+
+def _seen(page: Any) -> tuple[str, int]:
+    """Scroll through a whole notebook; return the text on the way, and how many outputs it had."""
+    panel = page.locator(".jp-WindowedPanel-outer").first
+    texts, outputs, at_end = [], 0, 0
+    while at_end < 5:  # heights are guessed until a cell is drawn
+        texts.append(page.locator(".jp-Notebook").inner_text())
+        outputs += page.locator(".jp-OutputArea-output").count()
+        panel.evaluate("element => element.scrollBy(0, 600)")
+        page.wait_for_timeout(200)
+        left = "element => element.scrollHeight - element.scrollTop - element.clientHeight"
+        at_end = at_end + 1 if panel.evaluate(left) < 3 else 0
+    return "\n".join(texts), outputs
+
+
+@pytest.mark.long  # on the page of each lesson: tests/book/test_browser_book.py
+def test_no_outcome_is_seen_before_a_guess(browser: Any, lab: tuple[str, Path]) -> None:
+    """Twenty predictions: the question's cell is there, and nowhere an output or an outcome."""
+    page = browser.new_context(viewport={"width": 1300, "height": 1000}).new_page()
+    asked = 0
+    for path in files.sources():
+        predictions = open_lesson(path.stem[:2]).predictions if asked < 20 else {}
+        if not predictions:
+            continue
+        page.goto(f"{lab[0]}/lab/tree/{path.stem}.ipynb?token={TOKEN}&reset")
+        page.wait_for_selector(".jp-Notebook h1")
+        text, outputs = _seen(page)
+        assert outputs == 0
+        for pid, prediction in predictions.items():
+            assert re.search(rf'lesson\.predict\(\s*"{pid}",\s*\.\.\.', text), pid
+            assert f"Outcome {pid}" not in text and prediction.why[:60] not in text
+            asked += 1
+    assert asked >= 20
+
+
+def test_saving_a_pair_leaves_its_source_as_it_was(
+    browser: Any, edited: tuple[str, Path], root: Path
+) -> None:
+    address, folder = edited
+    page = browser.new_context().new_page()
+    page.goto(f"{address}/lab/tree/{LESSON}?token={TOKEN}&reset")
+    page.wait_for_selector(".jp-Notebook h1")
+    stored, source = (folder / LESSON).stat().st_mtime_ns, LESSON.replace(".ipynb", ".md")
+    page.locator(".jp-Notebook h1").click()
+    page.keyboard.press("Escape")
+    page.keyboard.press("Control+s")
+    _wait_for(lambda: (folder / LESSON).stat().st_mtime_ns != stored)
+    _wait_for(lambda: (folder / source).read_bytes() == (root / "notebooks" / source).read_bytes())
+
+
+def test_the_lesson_runs_and_its_slider_moves_the_figure(
+    browser: Any, lab: tuple[str, Path]
+) -> None:
+    address, folder = lab
+    page = browser.new_context(viewport={"width": 1300, "height": 1000}).new_page()
+    outside: list[str] = []
+    page.on("request", lambda r: None if r.url.startswith((address, "data:", "blob:", "ws://127"))
+            else outside.append(r.url))  # fmt: skip
+    page.goto(f"{address}/lab/tree/{LESSON}?token={TOKEN}&reset")
+    page.wait_for_selector(".jp-Notebook")
+    _run_all(page)
+    slider = _scroll_to(page, ".jp-OutputArea .widget-slider .noUi-handle")
+    slider.scroll_into_view_if_needed()
+    box = page.locator(".widget-vbox:has(.noUi-handle)").first
+    figure = box.locator("img").first
+    before = figure.get_attribute("src"), figure.get_attribute("alt")
+    slider.focus()
+    page.keyboard.press("ArrowRight")
+    for _ in range(6000):  # the widget replaces its image, so the place is asked anew
+        if figure.get_attribute("src") != before[0]:
+            break
+        page.wait_for_timeout(100)
+    after = figure.get_attribute("src"), figure.get_attribute("alt")
+    assert all(old != new for old, new in zip(before, after, strict=True))
+    assert outside == []
+    # Only cells in sight are on the page; what is saved holds them all.
+    stored = (folder / LESSON).read_bytes()
+    page.keyboard.press("Escape")
+    page.keyboard.press("Control+s")
+    _wait_for(lambda: (folder / LESSON).read_bytes() != stored and _is_whole(folder / LESSON))
+    saved = nbformat.read(folder / LESSON, as_version=4)
+    outputs = [item for cell in saved.cells for item in cell.get("outputs", [])]
+    assert len(outputs) > 20
+    assert [item for item in outputs if item.output_type == "error"] == []
+    assert [item for item in outputs if item.get("name") == "stderr"] == []
+    # The copy still knows what it was made from, and stays alone; progress was kept beside it.
+    assert saved.metadata["calibkit"]["source"]
+    assert not list(folder.glob("*.md"))
+    assert "4a" in json.loads((folder / ".progress" / "04.json").read_text())["revealed"]

@@ -1,0 +1,302 @@
+"""Log losses of fits beside those of other programs, on the same inputs.
+
+The numbers of the other programs are written down, so the comparison always runs. Where a program
+is installed it is also run again, which shows that the numbers are still its own.
+"""
+
+import warnings
+from collections.abc import Callable
+from contextlib import contextmanager
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.special import logit, xlog1py, xlogy
+
+import calibkit as ck
+from calibkit import data
+from calibkit.calibrators import (
+    BetaCalibrator,
+    FlatBinning,
+    IsotonicCalibrator,
+    PlattCalibrator,
+    ScalingBinning,
+)
+from calibkit.multiclass import (
+    DirichletCalibrator,
+    MatrixScaling,
+    TemperatureScaling,
+    VectorScaling,
+)
+from tests.helpers import binary_data, class_data, golden_data
+
+Prob = np.ndarray[Any, Any]
+INPUTS: dict[str, tuple[Prob, Prob]] = {
+    "binary": golden_data("binary"),
+    "drawn": binary_data(1000, 3),
+    "three": golden_data("three_classes"),
+    "ten": class_data(2000, 10, 4),
+}
+# Versions: scikit-learn 1.9.1, netcal 1.4.0, betacal 1.1.0, uncertainty-calibration 0.1.4.
+# Input, map and program: mean log loss of the data fitted to, in nats.
+RECORDED = {
+    ("binary", "Platt", "scikit-learn"): 0.49777980069997985,
+    ("binary", "Platt", "netcal"): 0.49777980062962607,
+    ("binary", "Platt", "uncertainty-calibration"): 0.49777980069997985,
+    ("binary", "beta abm", "betacal"): 0.4954230381179473,
+    ("binary", "beta am", "betacal"): 0.49777980069997974,
+    ("binary", "beta ab", "betacal"): 0.498505775296775,
+    ("binary", "beta abm", "netcal"): 0.4954230319934182,
+    ("binary", "temperature", "netcal"): 0.4989612933268997,
+    ("binary", "isotonic", "netcal"): 0.473763289171867,
+    ("binary", "scaling-binning", "uncertainty-calibration"): 0.49818065166981096,
+    ("binary", "histogram", "uncertainty-calibration"): 0.490539492218754,
+    ("drawn", "Platt", "scikit-learn"): 0.4811334837720362,
+    ("drawn", "Platt", "netcal"): 0.48113346305357413,
+    ("drawn", "Platt", "uncertainty-calibration"): 0.48113348377203624,
+    ("drawn", "beta abm", "betacal"): 0.48079454599942884,
+    ("drawn", "beta am", "betacal"): 0.48113348377203624,
+    ("drawn", "beta ab", "betacal"): 0.48657082919351724,
+    ("drawn", "beta abm", "netcal"): 0.4807945445683183,
+    ("drawn", "temperature", "netcal"): 0.48752070718359936,
+    ("drawn", "isotonic", "netcal"): 0.46498702865386826,
+    ("drawn", "scaling-binning", "uncertainty-calibration"): 0.48211335411401335,
+    ("drawn", "histogram", "uncertainty-calibration"): 0.4780084099353521,
+    ("three", "temperature", "scikit-learn"): 0.8005005243041335,
+    ("three", "temperature", "netcal"): 0.8005005243056929,
+    ("three", "vector", "netcal"): 0.7580510160622453,
+    ("three", "matrix", "scikit-learn"): 0.7545117198827973,
+    ("ten", "temperature", "scikit-learn"): 1.4333168109468684,
+    ("ten", "temperature", "netcal"): 1.4333168109469192,
+    ("ten", "vector", "netcal"): 1.426026830736484,
+    ("ten", "matrix", "scikit-learn"): 1.411491056647465,
+}
+OURS: dict[str, Callable[[], Any]] = {
+    "Platt": lambda: PlattCalibrator(smoothing=False),
+    "beta abm": BetaCalibrator,
+    "beta am": lambda: BetaCalibrator("am"),
+    "beta ab": lambda: BetaCalibrator("ab"),
+    "isotonic": IsotonicCalibrator,
+    "scaling-binning": lambda: ScalingBinning(10, PlattCalibrator(smoothing=False)),
+    "histogram": lambda: FlatBinning(ck.EqualMass(10)),
+    "temperature": lambda: TemperatureScaling("probabilities"),
+    "vector": lambda: VectorScaling("probabilities", penalty=0),
+    "matrix": lambda: MatrixScaling("probabilities", penalty=0),
+}
+LINE = pytest.mark.parametrize("line", RECORDED, ids=" | ".join)
+
+
+def log_loss(y: Prob, prob: Prob) -> float:
+    if prob.ndim == 1:
+        return -float((xlogy(y, prob) + xlog1py(1 - y, -prob)).mean())
+    return -float(np.log(prob[np.arange(len(y)), y]).mean())
+
+
+@lru_cache
+def our_loss(name: str, data: str) -> float:
+    y, p = INPUTS[data]
+    return log_loss(y, OURS[name]().fit(p, y).calibrate(p))
+
+
+@LINE
+def test_never_above_what_other_programs_reach(line: tuple[str, str, str]) -> None:
+    ours, theirs = our_loss(line[1], line[0]), RECORDED[line]
+    assert ours <= theirs + 1e-12
+    assert ours == pytest.approx(theirs, abs=2e-5)  # the same map, fitted better
+
+
+# --- the other programs, where they are installed -----------------------------------------------
+
+
+@contextmanager
+def quiet() -> Any:
+    """Let other programs warn, and change NumPy's handling of errors, for a while."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        yield
+
+
+def by_scikit_learn(name: str, y: Prob, p: Prob) -> Prob:
+    from sklearn.linear_model import LogisticRegression
+
+    calibration = pytest.importorskip("sklearn.calibration")
+    if name == "temperature":
+        if not hasattr(calibration, "_TemperatureScaling"):
+            pytest.skip("this scikit-learn has no temperature scaling")
+        return np.asarray(calibration._TemperatureScaling().fit(np.log(p), y).predict(np.log(p)))
+    x = logit(p)[:, np.newaxis] if p.ndim == 1 else np.log(p)
+    prob = LogisticRegression(C=np.inf, max_iter=2000).fit(x, y).predict_proba(x)
+    return np.asarray(prob[:, 1] if p.ndim == 1 else prob)
+
+
+def by_netcal(name: str, y: Prob, p: Prob) -> Prob:
+    with quiet():
+        scaling = pytest.importorskip("netcal.scaling")
+        binning = pytest.importorskip("netcal.binning")
+        model = {
+            "Platt": lambda: scaling.LogisticCalibration(method="mle"),
+            "vector": lambda: scaling.LogisticCalibration(method="mle"),
+            "beta abm": lambda: scaling.BetaCalibration(method="mle"),
+            "temperature": lambda: scaling.TemperatureScaling(method="mle"),
+            "isotonic": binning.IsotonicRegression,
+        }[name]()
+        return np.asarray(model.fit(p, y).transform(p), dtype=np.float64)
+
+
+def by_betacal(name: str, y: Prob, p: Prob) -> Prob:
+    with quiet():
+        package = pytest.importorskip("betacal")
+        model = package.BetaCalibration(name.split()[1])
+        model.fit(p[:, np.newaxis], y)
+        return np.asarray(model.predict(p[:, np.newaxis]))
+
+
+def by_uncertainty_calibration(name: str, y: Prob, p: Prob) -> Prob:
+    with quiet():
+        package = pytest.importorskip("calibration", reason="uncertainty-calibration is missing")
+        family = {
+            "Platt": "PlattCalibrator",
+            "scaling-binning": "PlattBinnerCalibrator",
+            "histogram": "HistogramCalibrator",
+        }[name]
+        model = getattr(package, family)(len(y), 10)
+        model.train_calibration(p, y)
+        return np.asarray(model.calibrate(p))
+
+
+PROGRAMS = {
+    "scikit-learn": by_scikit_learn,
+    "netcal": by_netcal,
+    "betacal": by_betacal,
+    "uncertainty-calibration": by_uncertainty_calibration,
+}
+
+
+@LINE
+def test_the_numbers_are_still_theirs(line: tuple[str, str, str]) -> None:
+    y, p = INPUTS[line[0]]
+    theirs = log_loss(y, PROGRAMS[line[2]](line[1], y, p))
+    assert theirs == pytest.approx(RECORDED[line], abs=2e-5)
+    assert our_loss(line[1], line[0]) <= theirs + 1e-12
+
+
+def test_single_precision_stops_one_of_them() -> None:
+    """netcal returns its input unchanged for float32; here nothing depends on it."""
+    y, p = INPUTS["ten"]
+    single = TemperatureScaling("probabilities").fit(p.astype(np.float32), y)
+    assert log_loss(y, single.calibrate(p)) == pytest.approx(1.4333168109468684, abs=1e-9)
+    with quiet():
+        scaling = pytest.importorskip("netcal.scaling")
+        model = scaling.TemperatureScaling(method="mle").fit(p.astype(np.float32), y)
+        unchanged = np.asarray(model.transform(p.astype(np.float32)), dtype=np.float64)
+    assert log_loss(y, unchanged) > log_loss(y, single.calibrate(p)) + 0.1
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_isotonic_blocks_of_ties_and_both_zeros(seed: int) -> None:
+    """It sorts the bits of numbers: -0 is 0, and labels of equal predictions are pooled."""
+    from sklearn.isotonic import IsotonicRegression
+
+    rng = np.random.default_rng(seed)
+    p = rng.integers(0, 5, 40) / 4
+    p[(p == 0) & (rng.random(40) < 0.5)] = -0.0
+    y = rng.integers(0, 2, 40)
+    model = IsotonicCalibrator().fit(p, y)
+    theirs = IsotonicRegression(y_min=0, y_max=1).fit(p, y).predict(p)
+    np.testing.assert_allclose(model.calibrate(p), theirs, atol=1e-15)
+    assert model.count_.sum() == 40 and (np.diff(model.height_) > 0).all()
+
+
+# --- numbers of dirichletcal, fitted to 600 rows and judged on 200 ------------------------------
+
+FIRST = slice(0, 600)
+# Options here, then log loss of the data fitted to and of the others there. The first group has
+# a symmetric penalty there (ref_row=False), or none.
+SYMMETRIC = {
+    "free": (DirichletCalibrator, {"penalty": 0}, 0.7825852584581439, 0.6764756583419821),
+    "L2": (DirichletCalibrator, {"penalty": 0.01, "kind": "l2"}, 0.7838205670, 0.6848984030),
+    "ODIR .01": (DirichletCalibrator, {"penalty": 0.01}, 0.7833922973, 0.6796180201),
+    "ODIR 1": (DirichletCalibrator, {"penalty": 1}, 0.7921082470, 0.6993594840),
+    "diagonal": (VectorScaling, {"penalty": 0}, 0.7848424268837773, 0.6822555723890583),
+    "temperature": (TemperatureScaling, {}, 0.8170073302911154, 0.7515874098720562),
+}
+# Its default subtracts the last row of weights before it penalises, and its vector and matrix
+# scaling subtract a column first: these are other maps, and worse ones.
+ASYMMETRIC = {
+    "ODIR 1": (DirichletCalibrator, {"penalty": 1}, 0.8514947715997895),
+    "ODIR 1000": (DirichletCalibrator, {"penalty": 1e3}, 1.0251322044260316),
+    "vector": (VectorScaling, {"penalty": 0}, 0.7968335638579108),
+    "matrix": (MatrixScaling, {"penalty": 0}, 0.787167567787408),
+}
+
+
+@pytest.mark.parametrize("name", SYMMETRIC)
+def test_dirichletcal(name: str) -> None:
+    y, p = INPUTS["three"]
+    family, options, training, held_out = SYMMETRIC[name]
+    model = family("probabilities", **options).fit(p[FIRST], y[FIRST])
+    assert log_loss(y[FIRST], model.calibrate(p[FIRST])) == pytest.approx(training, abs=1e-6)
+    assert log_loss(y[600:], model.calibrate(p[600:])) == pytest.approx(held_out, abs=1e-6)
+
+
+@pytest.mark.parametrize("name", ASYMMETRIC)
+def test_dirichletcal_by_default(name: str) -> None:
+    y, p = INPUTS["three"]
+    family, options, training = ASYMMETRIC[name]
+    model = family("probabilities", **options).fit(p[FIRST], y[FIRST])
+    assert log_loss(y[FIRST], model.calibrate(p[FIRST])) < training - 0.004
+
+
+def test_the_map_that_changes_nothing() -> None:
+    y, p = INPUTS["three"]
+    assert log_loss(y[FIRST], p[FIRST]) == pytest.approx(0.9839149605272863, abs=1e-12)
+    assert log_loss(y[600:], p[600:]) == pytest.approx(0.8695602514584121, abs=1e-12)
+
+
+# --- numbers of uncertainty-calibration on a real network ---------------------------------------
+
+
+@pytest.fixture(scope="module")
+def confidences() -> tuple[Prob, Prob]:
+    """Return whether VGG16 on CIFAR-10 was right, and its confidence, in the order of the file."""
+    network = data.load("cifar10-vgg16")
+    prob = np.asarray(network.y_prob, dtype=np.float64)
+    return (prob.argmax(axis=1) == np.asarray(network.y_true)).astype(int), prob.max(axis=1)
+
+
+@pytest.mark.data
+class TestRealNetwork:
+    def test_platt(self, confidences: tuple[Prob, Prob]) -> None:
+        y, p = (part[:1000] for part in confidences)
+        model = PlattCalibrator(smoothing=False).fit(p, y)
+        assert model.slope_ == pytest.approx(0.5789644069847603, abs=3e-3)
+        assert model.intercept_ == pytest.approx(-0.5276405730026157, abs=3e-3)
+
+    # Bins: distinct outputs, plug-in and debiased l2 error and squared error of the last 7000,
+    # after a fit to the first 3000 with one set for all steps.
+    SCALING_BINNING = {
+        10: (10, 0.011951397173030202, 0.009084100314772107, 0.042910193450026425),
+        15: (15, 0.019571820383332703, 0.017126551688380634, 0.042829479659591475),
+    }
+    HISTOGRAM = {
+        10: (8, 0.015061927096974475, 0.012905294727975117, 0.042994219203513484),
+        15: (10, 0.017301899945529296, 0.014527856242562512, 0.042753060984386554),
+    }
+
+    @pytest.mark.parametrize("n_bins", [10, 15])
+    @pytest.mark.parametrize("name", ["scaling-binning", "histogram"])
+    def test_binned_maps(self, confidences: tuple[Prob, Prob], name: str, n_bins: int) -> None:
+        y, p = confidences
+        if name == "histogram":
+            model, want = FlatBinning(ck.EqualMass(n_bins)), self.HISTOGRAM[n_bins]
+        else:
+            scaler = PlattCalibrator(smoothing=False)
+            model, want = ScalingBinning(n_bins, scaler), self.SCALING_BINNING[n_bins]
+        out = model.fit(p[:3000], y[:3000]).calibrate(p[3000:])
+        plain = ck.root_mean_square_calibration_error(y[3000:], out, bins=ck.Distinct())
+        debiased = ck.debiased_calibration_error(y[3000:], out, bins=ck.Distinct())
+        assert len(np.unique(out)) == want[0]
+        assert float(plain) == pytest.approx(want[1], abs=2e-4)
+        assert float(debiased) == pytest.approx(want[2], abs=2e-4)
+        assert ((out - y[3000:]) ** 2).mean() == pytest.approx(want[3], abs=2e-5)

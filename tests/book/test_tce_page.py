@@ -1,0 +1,259 @@
+"""The page of Matsubara et al.'s tables: every number is computed anew, or stored and compared."""
+
+from collections.abc import Iterator
+from functools import cache
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.svm import SVC
+
+from book.experiments.pages import BLOCK
+from book.experiments.tce import __main__ as page
+from book.experiments.tce import imagenet, measures, printed, real
+from calibkit import bins, significance
+from tests.calibkit.significance.test_golden_tce import (
+    TABLE_6,
+    TABLE_7,
+    TABLE_9,
+    TABLE_10,
+    TABLES_8_AND_11,
+)
+
+REAL = list(printed.real_rows())
+# Fitted by any version of scikit-learn, these agree.
+STEADY = [name for name in REAL if name.endswith(("SVM", "MLP")) or name == "satimage, RF"]
+
+
+@cache
+def text() -> str:
+    return page.PAGE.read_text(encoding="utf-8")
+
+
+@cache
+def block(name: str) -> str:
+    """Return a table as it stands on the page."""
+    (found,) = [match[0] for match in BLOCK.finditer(text()) if match["name"] == name]
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", page.BLOCKS)
+def test_the_page_shows_what_comes_out_today(name: str) -> None:
+    assert page.BLOCKS[name]() in block(name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", page.BY_PREVALENCE)
+def test_every_number_of_the_simulations_agrees(number: int) -> None:
+    table, _ = page.BY_PREVALENCE[number]
+    for share in page.USED_AT:
+        assert table(share) == printed.table(number)[f"{100 * share:g}"]
+
+
+@pytest.mark.slow
+def test_so_do_tables_2_and_13() -> None:
+    assert list(page.table_2().values()) == [list(row[2:]) for row in printed.TABLE_2]
+    assert page.table_13() == printed.table(13)
+    tables = [rows for n in page.BY_PREVALENCE for rows in printed.table(n).values()]
+    numbers = sum(len(row) for rows in [*tables, printed.table(13)] for row in rows.values())
+    assert f"All {numbers + 4 * len(printed.TABLE_2)} numbers of Tables 2, 6 to 10" in text()
+
+
+def test_a_number_that_disagrees_would_show_the_printed_one() -> None:
+    assert page.cell(0.5, 0.5) == "0.5000"
+    assert page.cell(0.5, 0.25) == "0.5000 (0.2500)"
+
+
+def test_printed_numbers_are_those_of_the_golden_tests() -> None:
+    for golden, number in ((TABLE_6, 6), (TABLE_7, 7), (TABLE_9, 9), (TABLE_10, 10)):
+        for share in page.USED_AT:
+            rows = printed.table(number)[f"{100 * share:g}"].values()
+            assert tuple(row[0] for row in rows) == golden[share]
+    for share in page.USED_AT:
+        name = f"{100 * share:g}"
+        for number, column, test in ((8, 0, "binomial"), (11, 1, "t-as-published")):
+            rows = printed.table(number)[name].values()
+            assert tuple(row[column] for row in rows) == TABLES_8_AND_11[share, test]
+
+
+def test_the_repaired_t_test_agrees_with_the_binomial_within_two_points() -> None:
+    rows = [line.split(" | ") for line in block("tests").splitlines() if "used at 50 %" in line]
+    binomial, published, rooted = (
+        [float(cell.strip(" |")) for cell in row[1:]] for row in (rows[0], rows[1], rows[2])
+    )
+    assert all(abs(a - b) < 2 for a, b in zip(binomial, rooted, strict=True))
+    assert all(b - a > 25 for a, b in zip(binomial, published, strict=True))
+
+
+def test_sizes_alone_move_a_calibrated_model_from_2_to_92() -> None:
+    values = [row[0] for row in printed.table(6)["50"].values()]
+    assert (min(values), max(values)) == (2.35, 92.2)
+    assert "from 2 to 92 %" in text()
+
+
+@pytest.mark.slow
+def test_the_maximum_error_is_decided_by_one_thin_bin() -> None:
+    for share in page.USED_AT:
+        assert page.table_6(share)["1"][5] == 0.8767
+    assert "is 0.88 whether the model is calibrated or not" in text()
+
+
+# --- coefficients --------------------------------------------------------------------------------
+
+
+def test_copied_coefficients_are_those_of_the_optimum_to_five_digits() -> None:
+    cases = [(0.5, 7 * int(n) // 3) for n in printed.table(12)["50"]]
+    cases += [(share, 14_000) for share in (0.4, 0.3, 0.2, 0.1, 0.08, 0.06, 0.04, 0.02, 0.01)]
+    for case in cases:
+        assert printed.copied(*case) == pytest.approx(printed.afresh(*case), abs=2e-5), case
+
+
+def test_fitted_afresh_the_tables_stay_but_for_one_prediction() -> None:
+    rows = [line.strip("| ").split(" | ") for line in block("afresh").splitlines()[4:-2]]
+    assert len(rows) == 16
+    apart = [abs(float(row[3]) - float(row[4])) for row in rows]
+    assert [n for n, one in zip(rows, apart, strict=True) if one > 0] == [rows[7]]
+    assert max(apart) == pytest.approx(100 / 60_000, abs=1e-4)
+    assert "but for one prediction of 60 000" in text()
+
+
+# --- Definition 3, Proposition 1, Table 1 --------------------------------------------------------
+
+
+def partitions(n: int) -> Iterator[np.ndarray]:
+    """Yield the bounds of all divisions of n rows into blocks of neighbours."""
+    for size in range(n):
+        for cuts in combinations(range(1, n), size):
+            yield np.array([0, *cuts, n])
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_pava_minimises_the_criterion_among_all_bins_with_rising_frequencies(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(5, 12))
+    prob = np.sort(rng.random(n))
+    label = (rng.random(n) < prob).astype(np.int64)
+    total, _ = measures.criterion((label, prob), bins.Pava())
+    found = []
+    for bounds in partitions(n):
+        parts = np.split(label, bounds[1:-1])
+        if np.all(np.diff([part.mean() for part in parts]) >= 0):
+            found.append(sum(len(part) * part.var() for part in parts) / n)
+    assert total == pytest.approx(min(found), abs=1e-12)
+
+
+def test_without_the_order_every_row_alone_would_be_best() -> None:
+    """So the constraint of Definition 3 is needed: else the criterion is 0 and says nothing."""
+    label, prob = np.array([0, 1, 0, 1]), np.array([0.2, 0.4, 0.6, 0.8])
+    assert measures.criterion((label, prob), bins.Distinct()) == (0.0, 0.0)
+    assert measures.criterion((label, prob), bins.Pava())[0] == pytest.approx(0.125)
+
+
+def test_table_1_agrees_but_for_one_digit() -> None:
+    ours = page.stored()[page.SOURCE_VERSION]["satimage, RF: Table 1"]
+    assert ours == [[0.0403, 0.0421, 0.0480], [0.1316, 0.0769, 0.0480]]
+    apart = [
+        abs(x - y) for row, name in zip(ours, ("Total", "Within"), strict=True)
+        for x, y in zip(row, printed.table(1)[name], strict=True)
+    ]  # fmt: skip
+    assert [one <= 0.0005 for one in apart] == [True] * 5 + [False]
+    assert "is 0.0480 here, and is printed as 0.047" in text()
+
+
+# --- real data -----------------------------------------------------------------------------------
+
+
+def test_all_stored_numbers_of_the_real_data_agree() -> None:
+    stored = page.stored()[page.SOURCE_VERSION]
+    assert len(REAL) == 15
+    for name, theirs in printed.real_rows().items():
+        assert stored[name] == theirs
+    assert "All 90 numbers agree" in text()
+    later = page.stored()[page.LATER_VERSION]
+    assert f"{later['abalone, LR'][0]:.1f}" == "9.4"
+    assert f"{stored['abalone, LR'][0]:.1f}" == "7.3"
+    assert "is then 9.4 instead of 7.3" in text()
+    assert f"{stored['abalone, RF'][0]:.1f}" == "33.9"
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", STEADY)
+def test_real_data_give_the_printed_numbers(name: str) -> None:
+    data, method = name.split(", ")
+    if lacking := real.missing(data):
+        pytest.skip(f"{data} comes with {lacking}, which is not installed")
+    assert page.measured(real.predictions(data, method)) == printed.real_rows()[name]
+
+
+@pytest.mark.slow
+def test_the_successor_of_the_svm_gives_another_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    if lacking := real.missing("abalone"):
+        pytest.skip(f"abalone comes with {lacking}, which is not installed")
+    successor = CalibratedClassifierCV(SVC(random_state=0), ensemble=False)
+    monkeypatch.setitem(real.METHODS, "SVM", lambda: successor)
+    found = page.measured(real.predictions("abalone", "SVM"))
+    assert f"{found[0]:.1f}" == "56.1"
+    assert "gives abalone a TCE of 56.1" in text()
+
+
+def test_ties_in_the_order_of_the_rows_give_another_value() -> None:
+    """A block that is cut through equal predictions depends on who comes first."""
+    prob, label = np.repeat([0.2, 0.6], 20), np.tile([0, 1], 20)
+    first = np.argsort(prob + label / 10, kind="stable")
+    by_index = measures.ByIndex(n_bins=4)
+    values = [
+        significance.test_based_calibration_error(
+            label[order], prob[order], bins=by_index, null_draws=0
+        ).value
+        for order in (np.arange(40), first)
+    ]
+    assert values[0] != values[1]
+
+
+def test_a_missing_package_is_named_as_pip_calls_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(real.SETS, "abalone", ("no_such_module", real.abalone))
+    monkeypatch.setitem(real.PACKAGES, "no_such_module", "no-such-package")
+    assert real.missing("abalone") == "no-such-package"
+
+
+# --- ImageNet ------------------------------------------------------------------------------------
+
+
+def test_table_5_agrees_where_it_was_computed() -> None:
+    for name, theirs in printed.table(5).items():
+        assert round(page.stored(page.IMAGENET)[name][0], 2) == theirs[0]
+
+
+def test_the_authors_files_give_table_5() -> None:
+    if imagenet.folder() is None:
+        pytest.skip("the authors' predictions are not in CALIBKIT_DATA")
+    stored = page.stored(page.IMAGENET)
+    for name, data in imagenet.predictions().items():
+        tce, _, ece, ace, mce, mce_q = page.measured(data)
+        assert tce == stored[name][0]
+        # The last number of Res152 is 0.0101 in the authors' file and 0.0102 in print.
+        assert [ece, ace, mce, mce_q] == pytest.approx(printed.table(5)[name][1:], abs=1.1e-4)
+
+
+def test_files_of_the_authors_are_read_as_they_are(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("CALIBKIT_DATA", str(tmp_path))
+    with pytest.raises(FileNotFoundError, match=r"labels\.npy"):
+        imagenet.predictions()
+    (tmp_path / "tce").mkdir()
+    np.save(tmp_path / "tce" / "labels.npy", np.array([0, 1, 1]))
+    for k in range(5):
+        np.save(tmp_path / "tce" / f"preds_0{k}.npy", np.array([0.1, 0.9, 1.0 + 1e-9]))
+    label, prob = imagenet.predictions()["VGG19"]
+    assert label.tolist() == [0, 1, 1]
+    assert prob.max() == 1.0
+
+
+@pytest.mark.slow
+def test_a_page_without_a_place_for_a_table_is_refused() -> None:
+    with pytest.raises(ValueError, match="no place for"):
+        page.filled("# empty page", {"table-1": page.table_1()})

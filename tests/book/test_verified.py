@@ -1,0 +1,243 @@
+"""The protocols of Li's report: against other ways to compute, known truths, and stored numbers."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import calibkit as ck
+from book.experiments import verified
+from book.experiments.verified import Population
+from book.experiments.verified import estimators as _verified_estimators
+from book.experiments.verified import maps as _verified_maps
+from calibkit import data
+from calibkit.calibrators import HistogramBinning, PlattCalibrator, ScalingBinning
+from calibkit.errors.debiased import debiased_square
+from calibkit.fakes import KnobClassifier, LogitDistortion, vgg16_lookalike
+from calibkit_course.lesson11 import binned as _verified_bins
+
+FAKE = Population.of_fake(vgg16_lookalike(), n=3000, rng=0)
+
+
+# --- populations ---------------------------------------------------------------------------------
+
+
+def test_rows_are_their_own_truth() -> None:
+    rows = Population.of_rows([2, 0, 1], np.eye(3), name="three rows")
+    assert (rows.n, rows.known, rows.name) == (3, False, "three rows")
+    for seed in range(3):
+        assert rows.labels(seed).tolist() == [2, 0, 1]
+    assert rows.select(np.array([2, 2, 0])).labels(0).tolist() == [1, 1, 2]
+    with pytest.raises(ValueError, match="read-only"):
+        rows.true_prob[0] = 0
+
+
+def test_labels_of_a_fake_follow_its_chances() -> None:
+    assert FAKE.known
+    drawn = np.mean([FAKE.labels(seed) == 3 for seed in range(60)], axis=0)
+    chance = FAKE.true_prob[:, 3]
+    error = np.sqrt((chance * (1 - chance)).mean() / (60 * FAKE.n))
+    assert drawn.mean() == pytest.approx(chance.mean(), abs=4 * error)
+    assert np.corrcoef(drawn, chance)[0, 1] > 0.9
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Population.of_rows([0, 1], [0.2, 0.3]), "one column per class"),
+        (lambda: Population.of_rows([0, 3], np.eye(2)), "y_true"),
+        (lambda: Population.of_fake(LogitDistortion(), 10, 0), "one column per class"),
+        (lambda: verified.binned_errors(FAKE), "sizes need 10,000 rows"),
+        (lambda: verified.binned_errors(FAKE, sizes=(1, 1, 0)), "sizes"),
+        (lambda: verified.compare_calibrators(FAKE, n_calibration=3000), "must be smaller"),
+        (lambda: verified.compare_calibrators(FAKE, methods=("spline",)), "out of histogram"),
+        (lambda: verified.compare_calibrators(FAKE, view="top"), "view must be"),
+        (lambda: verified.compare_calibrators(FAKE, n_bins=(0,)), "n_bins"),
+        (lambda: verified.compare_estimators(FAKE), "must be smaller"),
+        (lambda: verified.compare_estimators(FAKE, view="top", n_calibration=9), "view must be"),
+    ],
+)
+def test_bad_input_is_refused(make: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+# --- figure 1 ------------------------------------------------------------------------------------
+
+# Split 0 of an independent program with scikit-learn's Platt scaling, for 2, 4, .. 512 bins.
+SPLIT = {
+    "plain 1": "0.0060045 0.0060045 0.0115227 0.0142084 0.0150183 0.0164080 0.0198889",
+    "plain 2": "0.0061012 0.0063331 0.0155181 0.0256710 0.0285710 0.0318554 0.0358142",
+    "squared": "2.28252e-5 1.59299e-5 1.96227e-4 5.74112e-4 6.47266e-4 6.75997e-4 6.02134e-4",
+}
+
+
+def test_one_split_of_the_real_network() -> None:
+    if not data.available("cifar10-vgg16"):
+        pytest.skip("cifar_probs.dat is not in CALIBKIT_DATA")
+    rows = data.load("cifar10-vgg16")
+    population = Population.of_rows(rows.y_true, rows.y_prob)
+    order = np.random.default_rng(0).permutation(10_000)
+    numbers, sizes = (2, 4, 8, 16, 32, 64, 128), (1000, 1000, 8000)
+    found = _verified_bins.one_split(population, population.labels(), order, numbers, sizes)
+    for row, wanted, allowed in zip(found, SPLIT.values(), (4e-5, 4e-5, 2e-6), strict=False):
+        np.testing.assert_allclose(row, [float(x) for x in wanted.split()], rtol=0, atol=allowed)
+    assert np.isnan(found[3:]).all()
+
+
+def test_bins_hide_and_chance_inflates() -> None:
+    study = verified.binned_errors(FAKE, sizes=(500, 500, 2000), n_splits=20, rng=1)
+    assert (study.true_2 <= study.continuous_2 + 1e-12).all()
+    assert (study.true_1 <= study.continuous_1 + 1e-12).all()
+    assert (np.diff(study.true_2) > 0).all()
+    assert (study.plain_2[2:] > study.true_2[2:]).all()
+    assert study.plain_2[-1] > 4 * study.continuous_2
+    assert (study.low_2 <= study.plain_2).all()
+    assert (study.plain_2 <= study.high_2).all()
+    assert "the true error without bins is" in study.describe().lower()
+    assert study.to_frame().shape == (9, 6)
+
+
+def test_the_debiased_error_is_that_of_the_bins() -> None:
+    """Over splits, the debiased square less the true one is 0 within four standard errors."""
+    fake = KnobClassifier.with_error(4, 0.7, 0.1)
+    population = Population.of_fake(fake, n=2000, rng=3)
+    rng, differences = np.random.default_rng(4), []
+    for _ in range(60):
+        found = _verified_bins.one_split(
+            population, population.labels(rng), rng.permutation(2000), (20,), (400, 600, 1000)
+        )
+        differences.append(found[2, 0] - found[4, 0] ** 2)
+    error = np.std(differences) / np.sqrt(60)
+    assert abs(np.mean(differences)) < 4 * error
+    assert np.mean(differences) < 1e-3
+
+
+# --- figures 5, 6 and 8 --------------------------------------------------------------------------
+
+
+def by_distinct_outputs(output: Any, chance: Any) -> tuple[float, float]:
+    """Compute squared error and Brier score row by row."""
+    true = np.array([chance[output == value].mean() for value in output])
+    brier = chance * (1 - output) ** 2 + (1 - chance) * output**2
+    return float(np.mean((output - true) ** 2)), float(brier.mean())
+
+
+@pytest.mark.parametrize("n_bins", [2, 10, 40])
+@pytest.mark.parametrize("method", ["histogram", "Platt"])
+def test_measured_as_the_calibrators_of_the_package(method: str, n_bins: int) -> None:
+    rng = np.random.default_rng(7)
+    said, chance = rng.random(700), rng.random(700)
+    rows = rng.integers(0, 700, size=300)
+    happened = (rng.random(300) < chance[rows]).astype(int)
+    model: Any = HistogramBinning(ck.EqualMass(n_bins))
+    if method == "Platt":
+        model = ScalingBinning(n_bins, PlattCalibrator(smoothing=False))
+    output = model.fit(said[rows], happened).calibrate(said)
+    found = _verified_maps._measured(method, said, chance, (rows, happened), [n_bins])
+    assert found[0] == pytest.approx(by_distinct_outputs(output, chance), abs=1e-12)
+
+
+def test_equal_outputs_of_two_bins_are_one_output() -> None:
+    edges, said = np.array([0.0, 0.4, 0.6, 1.0]), np.array([0.1, 0.5, 0.7, 0.9])
+    chance = np.array([0.0, 1.0, 0.5, 0.9])
+    found = _verified_maps.finite_errors(np.array([0.5, 0.5, 0.7]), edges, said, chance)
+    output = np.array([0.5, 0.5, 0.7, 0.7])
+    assert found[0] == pytest.approx(0, abs=1e-15)
+    assert found == pytest.approx(by_distinct_outputs(output, chance), abs=1e-15)
+
+
+@pytest.mark.parametrize("view", ["top-label", "class-wise"])
+def test_scaling_binning_needs_fewer_rows_per_bin(view: str) -> None:
+    study = verified.compare_calibrators(
+        FAKE, view=view, n_bins=(10, 80), n_calibration=600, n_trials=8, rng=2
+    )
+    histogram, platt = study.of("histogram"), study.of("Platt")
+    gap = 4 * np.hypot(*study.standard_error[:, 1])
+    assert histogram[1] - platt[1] > gap
+    assert histogram[1] > 3 * histogram[0]
+    assert study.view == view
+    assert f"({view})" in study.describe()
+    assert len(study.to_frame()) == 4
+    with pytest.raises(ValueError, match="no method 'beta'"):
+        study.of("beta")
+
+
+def test_all_scalers() -> None:
+    study = verified.compare_calibrators(
+        FAKE,
+        methods=("Platt", "temperature", "Dirichlet"),
+        n_bins=(10,),
+        n_calibration=800,
+        n_trials=3,
+        rng=2,
+    )
+    # The look-alike is over-confident by .04: its own squared error is above 15e-4.
+    assert (study.squared < 8e-4).all()
+    assert len(set(study.squared.ravel().tolist())) == 3
+
+
+def test_temperature_keeps_and_measures_the_predicted_class() -> None:
+    """One bin: the output is the mean confidence, the truth the accuracy."""
+    study = verified.compare_calibrators(
+        FAKE, methods=("temperature",), n_bins=(1,), n_calibration=2000, n_trials=1, rng=0
+    )
+    assert np.isnan(study.standard_error).all()
+    assert study.squared[0, 0] < 1e-4
+    chance = np.take_along_axis(
+        FAKE.true_prob, FAKE.y_prob.argmax(axis=1)[:, np.newaxis], axis=1
+    ).mean()
+    assert study.brier[0, 0] == pytest.approx(chance * (1 - chance) + study.squared[0, 0])
+
+
+# --- figures 9 to 11 -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("view", ["top-label", "class-wise"])
+def test_estimates_are_those_of_a_bin_table(view: str) -> None:
+    label = FAKE.labels(0)
+    maps = _verified_estimators._fitted(FAKE, label, 12, view)
+    _, index = _verified_estimators._measured(maps, FAKE, view)
+    generator = np.random.default_rng(0)
+    bins, happened = _verified_estimators._Samples(FAKE, index, view, 150).draw(generator)
+    wanted = []
+    for e, model in enumerate(maps):
+        event, output = happened[:, e].astype(int), model.value_[bins[:, e]]
+        table = ck.reliability_table(event, output, bins=ck.Distinct())
+        wanted.append((float((table.weight * table.gap**2).sum()), debiased_square(table)))
+    found = _verified_estimators._estimates(maps, bins, happened)
+    assert found == pytest.approx(tuple(np.mean(wanted, axis=0)), abs=1e-12)
+
+
+@pytest.mark.parametrize("view", ["top-label", "class-wise"])
+def test_the_debiased_estimate_is_right_on_average(view: str) -> None:
+    study = verified.compare_estimators(
+        FAKE, n_bins=20, view=view, sizes=(400, 800), n_calibration=1000, n_samples=150, rng=5
+    )
+    error = np.sqrt(study.debiased_mse / 150)
+    # Bins with one sampled row count nothing, which makes a small difference.
+    assert (np.abs(study.debiased_mean - study.truth) < 4 * error).all()
+    assert (study.plain_mean - study.truth > 4 * error).all()
+    assert (study.cut_mse <= study.debiased_mse).all()
+    assert study.plain_draws.mean() == pytest.approx(study.plain_mean[0], abs=1e-15)
+    medians = study.median_deviations
+    assert medians[0] == np.median(np.abs(study.plain_draws - study.truth))
+    assert "400 rows" in study.describe()
+
+
+def test_the_same_seed_gives_the_same_numbers() -> None:
+    options: dict[str, Any] = {"sizes": (300,), "n_calibration": 500, "n_samples": 5}
+    one, same, other = (
+        verified.compare_estimators(FAKE, rng=rng, **options)
+        for rng in (3, np.random.default_rng(3), 4)
+    )
+    assert np.array_equal(one.plain_draws, same.plain_draws)
+    assert not np.array_equal(one.plain_draws, other.plain_draws)
+
+
+def test_no_argument_is_changed() -> None:
+    before = FAKE.y_prob.copy(), FAKE.true_prob.copy()
+    verified.binned_errors(FAKE, sizes=(200, 200, 300), n_bins=(4,), n_splits=2, rng=0)
+    verified.compare_calibrators(FAKE, n_bins=(4,), n_calibration=200, n_trials=2, rng=0)
+    assert np.array_equal(before[0], FAKE.y_prob)
+    assert np.array_equal(before[1], FAKE.true_prob)

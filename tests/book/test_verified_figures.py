@@ -1,0 +1,105 @@
+"""The figures of Li's report: what they draw and say."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from matplotlib.axes import Axes
+
+from book.experiments import verified
+from book.experiments.verified import figures
+from calibkit import plot
+from calibkit.fakes import vgg16_lookalike
+from calibkit_course.lesson11 import draw_binned_errors
+
+FAKE = verified.Population.of_fake(vgg16_lookalike(), n=1200, rng=0)
+ROWS = verified.Population.of_rows(FAKE.labels(1), FAKE.y_prob)
+SPLITS: dict[str, Any] = {"n_bins": (2, 8, 32), "sizes": (300, 300, 500), "n_splits": 4, "rng": 0}
+BINS = verified.binned_errors(FAKE, **SPLITS)
+CALIBRATORS = verified.compare_calibrators(
+    FAKE, n_bins=(5, 20), n_calibration=300, n_trials=4, rng=0
+)
+ESTIMATORS = verified.compare_estimators(
+    FAKE, n_bins=20, sizes=(200, 400), n_calibration=300, n_samples=30, rng=0
+)
+DRAWN = [
+    (draw_binned_errors, BINS),
+    (figures.calibrator_errors, CALIBRATORS),
+    (figures.estimator_errors, ESTIMATORS),
+    (figures.estimator_deviations, ESTIMATORS),
+]
+
+
+@pytest.fixture(autouse=True)
+def _close() -> Iterator[None]:
+    yield
+    plt.close("all")
+
+
+def line(ax: Axes, gid: str) -> Any:
+    """Return the x and y of a line."""
+    (found,) = [one for one in ax.get_lines() if one.get_gid() == gid]
+    return found.get_data()
+
+
+def test_lines_of_the_binned_errors() -> None:
+    ax = draw_binned_errors(BINS)
+    for gid, values in (
+        ("plain", BINS.plain_2),
+        ("debiased", BINS.debiased_2),
+        ("truth", BINS.true_2),
+    ):
+        x, y = line(ax, gid)
+        np.testing.assert_array_equal(x, BINS.n_bins)
+        np.testing.assert_array_equal(y, values)
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == ["2", "8", "32"]
+
+
+def test_a_truth_that_is_not_known_is_not_drawn() -> None:
+    ax = draw_binned_errors(verified.binned_errors(ROWS, **SPLITS))
+    assert "truth" not in [one.get_gid() for one in ax.get_lines()]
+    assert "The true error" not in plot.alt_text(ax)
+
+
+def test_lines_of_the_calibrators() -> None:
+    ax = figures.calibrator_errors(CALIBRATORS)
+    for m in range(2):
+        x, y = line(ax, f"method-{m}")
+        np.testing.assert_array_equal(x, CALIBRATORS.n_bins)
+        np.testing.assert_allclose(y, 1e4 * CALIBRATORS.squared[m])
+    against = figures.calibrator_errors(CALIBRATORS, against="brier")
+    np.testing.assert_array_equal(line(against, "method-1")[0], CALIBRATORS.brier[1])
+    with pytest.raises(ValueError, match='against must be "bins" or "brier"'):
+        figures.calibrator_errors(CALIBRATORS, against="accuracy")
+
+
+def test_lines_of_the_estimators() -> None:
+    ax = figures.estimator_errors(ESTIMATORS)
+    np.testing.assert_allclose(line(ax, "plain")[1], 1e4 * np.sqrt(ESTIMATORS.plain_mse))
+    np.testing.assert_allclose(line(ax, "debiased")[1], 1e4 * np.sqrt(ESTIMATORS.cut_mse))
+
+
+def test_medians_of_the_deviations() -> None:
+    ax = figures.estimator_deviations(ESTIMATORS)
+    for name, median in zip(("plain", "debiased"), ESTIMATORS.median_deviations, strict=True):
+        assert line(ax, f"median-{name}")[0][0] == pytest.approx(1e4 * median)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("draw", "result"), DRAWN, ids=lambda x: getattr(x, "__name__", ""))
+def test_all_of_them(draw: Any, result: Any) -> None:
+    before = dict(mpl.rcParams)
+    figure, (first, second) = plt.subplots(1, 2)
+    assert draw(result, first, title="a title", legend=True) is first
+    assert draw(result, second) is second
+    assert first.get_title() == "a title"
+    assert first.get_legend() is not None
+    assert second.get_legend() is None
+    assert result.describe() in plot.alt_text(first)
+    assert first.get_ylim()[0] == 0
+    assert draw(result).get_legend() is not None
+    assert draw(result, legend=False).get_legend() is None
+    assert dict(mpl.rcParams) == before

@@ -1,0 +1,857 @@
+"""The audit: right verdicts on data whose right answer is known, and honest about the rest."""
+
+import copy
+import json
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import expit, logit
+from sklearn.datasets import load_breast_cancer
+from sklearn.ensemble import RandomForestClassifier
+
+import calibkit as ck
+from calibkit import CalibrationWarning
+from calibkit.auditing import AuditReport, AuditSettings, _alignment, audit
+from calibkit.auditing._alignment import alignment_of
+from calibkit.auditing._redraws import Drawer
+from calibkit.auditing._rows import rows_of
+from calibkit.auditing.groups import groups_of
+from calibkit.auditing.report import CODES, LIGHTS
+from calibkit.calibrators import PlattCalibrator
+from calibkit.data import DataUnavailable, load
+from calibkit.fakes import LogitDistortion
+from calibkit.multiclass import TemperatureScaling
+from tests.audit_cases import CLASSES, Case, cases, make
+
+QUICK = AuditSettings(n_draws=199, n_resamples=60)
+
+
+def of(case: Case, **options: Any) -> AuditReport:
+    """Audit a case."""
+    return audit(case.y_true, case.y_prob, rng=case.seed, **options)
+
+
+def right_direction(case: Case, report: AuditReport) -> bool:
+    """Tell whether the named direction is that of the case.
+
+    Of many classes one is forecast wrongly: its own view has to say so.
+    """
+    if report.verdicts["direction"] == case.kind:
+        return True
+    if case.n_classes == 2 or not case.kind.endswith("forecast"):
+        return False
+    views = report.views
+    return bool(views.direction[views.view.tolist().index("class 0")] == case.kind)
+
+
+def check_shares(reports: list[tuple[Case, AuditReport]]) -> None:
+    """Check the shares of right verdicts that are promised."""
+    fair = [r.verdicts["calibration"] for c, r in reports if c.kind == "calibrated"]
+    assert np.mean([verdict == "no evidence" for verdict in fair]) >= 0.93
+    wrong = [(c, r) for c, r in reports if c.kind not in ("calibrated", "shuffled")]
+    found = [(c, r) for c, r in wrong if r.verdicts["calibration"] == "miscalibrated"]
+    assert len(found) >= 0.95 * len(wrong)
+    assert np.mean([right_direction(c, r) for c, r in found]) >= 0.95
+    for case, report in reports:
+        expected = "not aligned" if case.kind == "shuffled" else "aligned"
+        assert report.verdicts["alignment"] == expected, (case.kind, case.seed)
+
+
+@pytest.mark.long
+def test_verdicts_on_many_cases() -> None:
+    reports = [(case, of(case)) for case in cases()]
+    assert len(reports) == 96
+    check_shares(reports)
+
+
+@pytest.mark.slow
+def test_verdicts_on_some_cases() -> None:
+    some = [
+        make(kind, k, 1000, seed)
+        for seed, kind in enumerate(
+            [
+                "calibrated",
+                "over-confident",
+                "under-confident",
+                "over-forecast",
+                "under-forecast",
+                "shuffled",
+            ]
+        )
+        for k in CLASSES
+    ]
+    check_shares([(case, of(case, settings=QUICK)) for case in some])
+
+
+@pytest.mark.slow
+def test_false_alarms_are_as_rare_as_promised() -> None:
+    """40 calibrated models at the 20 % level: all but a few draws of Binomial(40, 0.2)."""
+    alarms = sum(
+        of(
+            make("calibrated", 3, 300, 500 + i),
+            settings=AuditSettings(alpha=0.2, n_draws=99, n_resamples=50, repairs=()),
+        ).verdicts["calibration"]
+        == "miscalibrated"
+        for i in range(40)
+    )
+    assert 1 <= alarms <= 16  # both ends are left once in 1 000 times
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "verdicts"),
+    [
+        ("mlb", {"calibration": "no evidence", "repair": "no repair", "data": "enough data"}),
+        ("nba", {"calibration": "miscalibrated", "direction": "over-forecast", "repair": "repair"}),
+        ("world_cup", {"calibration": "cannot say", "data": "too little data"}),
+        (
+            "cifar10-vgg16",
+            {"calibration": "miscalibrated", "direction": "over-confident", "repair": "repair"},
+        ),
+    ],
+)
+def test_real_predictions(name: str, verdicts: dict[str, str]) -> None:
+    try:
+        data = load(name)
+    except DataUnavailable as error:
+        pytest.skip(f"needs CALIBKIT_DATA: {error}")
+    report = audit(data.y_true, data.y_prob)
+    assert verdicts.items() <= report.verdicts.items()
+    assert report.verdicts["alignment"] == "aligned"
+
+
+@pytest.mark.parametrize("k", CLASSES)
+def test_thirty_rows_are_too_few(k: int) -> None:
+    for seed in range(5):
+        case = make("calibrated", k, 30, seed)
+        report = of(case, settings=QUICK)
+        assert report.verdicts["data"] == "too little data"
+        assert report.verdicts["calibration"] == "cannot say"
+        assert report.headline == "Too little data to say."
+        needed = int(report["data"].numbers["needed"])
+        assert needed > 100
+        assert f"{needed:,} rows" in report["data"].sentence
+
+
+def test_the_size_that_is_needed_is_enough() -> None:
+    few = of(make("calibrated", 2, 60, 1), settings=QUICK)
+    needed = int(few["data"].numbers["needed"])
+    many = of(make("calibrated", 2, 2 * needed, 1), settings=QUICK)
+    assert few.verdicts["data"] == "too little data"
+    assert many.verdicts["data"] == "enough data"
+
+
+@pytest.mark.slow
+def test_the_smallest_error_is_found_as_often_as_promised() -> None:
+    """Cox's z alone sees a shift of that size in 90 % of draws; the whole test in most."""
+    rng = np.random.default_rng(0)
+    said = rng.uniform(0.3, 0.7, 800)
+    quiet = audit((rng.random(800) < said).astype(int), said, settings=QUICK)
+    size = quiet["data"].numbers["smallest_error"]
+    found = 0
+    for seed in range(20):
+        y = (np.random.default_rng(seed).random(800) < said - size).astype(int)
+        found += audit(y, said, settings=QUICK).verdicts["calibration"] == "miscalibrated"
+    assert found >= 13
+
+
+def confused(order: list[int], n: int = 900) -> tuple[Any, Any]:
+    """Return labels and predictions whose columns are in the wrong order."""
+    case = make("calibrated", len(order), n, 3)
+    return case.y_true, case.y_prob[:, order]
+
+
+@pytest.mark.parametrize(
+    ("order", "cause"),
+    [([1, 0, 2], "Columns look swapped"), ([1, 2, 3, 0], "off by one class")],
+)
+def test_columns_in_the_wrong_order_are_named(order: list[int], cause: str) -> None:
+    report = audit(*confused(order), settings=QUICK)
+    assert report.verdicts["alignment"] == "not aligned"
+    assert cause in report["alignment"].sentence
+    assert report.verdicts["repair"] == "align first"
+    with pytest.raises(ValueError, match="repair the labels or the columns first"):
+        report.calibrator.calibrate(confused(order)[1])
+    assert "label 0 fits column" in report["alignment"].sentence
+    assert report.light == "bad"
+
+
+def test_inverted_probabilities_are_named() -> None:
+    case = make("calibrated", 2, 800, 5)
+    report = audit(case.y_true, 1 - case.y_prob, settings=QUICK)
+    assert "1 - p fits" in report["alignment"].sentence
+    assert report.verdicts["alignment"] == "not aligned"
+
+
+@pytest.mark.parametrize("step", [1, -1])
+def test_shifted_rows_are_told_from_shuffled_ones(step: int) -> None:
+    case = make("calibrated", 3, 600, 7)
+    report = audit(np.roll(case.y_true, step), case.y_prob, settings=QUICK)
+    assert "shifted by one" in report["alignment"].sentence
+    shuffled = audit(np.random.default_rng(0).permutation(case.y_true), case.y_prob, settings=QUICK)
+    assert "shuffled" in shuffled["alignment"].sentence
+
+
+@pytest.mark.slow
+def test_rare_events_are_not_called_shuffled() -> None:
+    """With 15 expected events the fit varies much; what is right is hardly ever accused."""
+    verdicts: dict[str, list[str]] = {"right": [], "shuffled": []}
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        p = rng.beta(0.3, 10, 500)
+        y = (rng.random(500) < p).astype(np.int64)
+        for name, labels in (("right", y), ("shuffled", rng.permutation(y))):
+            verdicts[name].append(alignment_of(rows_of(labels, p), rng).verdict)
+    assert verdicts["right"].count("not aligned") <= 2
+    assert verdicts["right"].count("aligned") >= 50
+    assert verdicts["shuffled"].count("aligned") <= 1
+    assert verdicts["shuffled"].count("not aligned") >= 50
+
+
+def test_large_data_use_the_normal_law_of_the_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    case = make("calibrated", 3, 3000, 4)
+    drawn, law = [], []
+    for seed in range(6):
+        labels = Drawer(case.y_prob).draw(np.random.default_rng(seed))
+        args = case.y_prob, labels, np.random.default_rng(0)
+        drawn.append(_alignment._share_as_bad(*args))
+        with monkeypatch.context() as patch:
+            patch.setattr(_alignment, "_LARGE", 0)
+            law.append(_alignment._share_as_bad(*args))
+    assert max(law) > 0.5 > min(law)
+    # Draws end with the tenth as bad as the data.
+    assert drawn == pytest.approx(law, rel=1.0, abs=0.002)
+
+
+@pytest.mark.long
+def test_hardly_a_calibrated_model_of_rare_events_is_called_shuffled() -> None:
+    """Seldom enough for the draws to decide: a share of 0.001 of right predictions."""
+    counts = {"right": 0, "shuffled": 0}
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        p = rng.beta(1, 49, 2000)
+        y = (rng.random(2000) < p).astype(np.int64)
+        for name, labels in (("right", y), ("shuffled", rng.permutation(y))):
+            counts[name] += alignment_of(rows_of(labels, p), rng).verdict == "not aligned"
+    assert counts["right"] == 0
+    assert counts["shuffled"] >= 97
+
+
+def test_predictions_without_information_are_unclear_not_wrong() -> None:
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 2, 1000)
+    report = audit(y, rng.uniform(0.49, 0.51, 1000), settings=QUICK)
+    assert report.verdicts["alignment"] == "alignment unclear"
+    assert report.verdicts["calibration"] == "no evidence"
+    constant = audit(y, np.full(1000, 0.5), settings=QUICK)
+    assert constant.verdicts["alignment"] == "alignment unclear"
+
+
+@pytest.mark.parametrize("k", CLASSES)
+def test_the_order_of_rows_does_not_matter(k: int) -> None:
+    case = make("over-confident", k, 300, 11)
+    groups = np.arange(300) % 3
+    order = np.random.default_rng(0).permutation(300)
+    one = of(case, settings=QUICK, groups=groups)
+    two = audit(
+        case.y_true[order], case.y_prob[order], groups=groups[order], rng=11, settings=QUICK
+    )
+    assert one.text() == two.text()
+    for a, b in zip(one.answers, two.answers, strict=True):
+        assert a.numbers == pytest.approx(b.numbers, abs=1e-12, nan_ok=True)
+    assert one.to_dict() == two.to_dict()
+
+
+def test_the_input_is_not_changed_and_containers_agree() -> None:
+    case = make("calibrated", 3, 200, 2)
+    y, p = case.y_true.copy(), case.y_prob.copy()
+    one = audit(y, p, settings=QUICK)
+    assert (y == case.y_true).all()
+    assert (p == case.y_prob).all()
+    assert audit(y.tolist(), p.tolist(), settings=QUICK).to_dict() == one.to_dict()
+
+
+def test_logits_are_audited_and_repaired_as_logits() -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.normal(size=(1500, 4))
+    y = (truth + rng.gumbel(size=truth.shape)).argmax(axis=1)
+    report = audit(y, logits=2 * truth, settings=QUICK)
+    assert report.verdicts["direction"] == "over-confident"
+    assert report.repair == "temperature"
+    assert report.calibrator.temperature_ == pytest.approx(2, rel=0.15)
+    assert "T = " in report["repair"].sentence
+
+
+@pytest.mark.slow
+def test_impossible_statements_are_a_finding_of_their_own() -> None:
+    case = make("calibrated", 2, 800, 5)
+    p = case.y_prob.copy()
+    wrong = np.flatnonzero(case.y_true == 1)[3]
+    p[wrong] = 0.0
+    report = audit(case.y_true, p, settings=QUICK)
+    assert report.verdicts["calibration"] == "no evidence"  # of the rows left
+    assert "about 799 rows" in report["calibration"].sentence
+    assert "impossible statements" in report.codes
+    said = report["impossible"].sentence
+    assert f"1 row says 0 and the event happened (row {wrong}, counted from 0)" in said
+    assert report.headline.startswith("1 row says 0 and the event happened. The other 799: no ev")
+    for page in (report.text(), report.to_html(), report.to_markdown(), report._repr_html_()):
+        assert "1 row says 0 and the event happened" in page
+    assert report.to_dict()["findings"][0]["verdict"] == "impossible statements"
+    # The log loss is infinite here and in the package; the finite number is that of the others.
+    assert np.isinf(ck.log_loss(case.y_true, p).value)
+    numbers = report["repair"].numbers
+    keep = np.arange(800) != wrong
+    assert np.isinf(numbers["log_loss"])
+    assert numbers["log_loss_of_others"] == pytest.approx(
+        ck.log_loss(case.y_true[keep], p[keep]).value
+    )
+
+
+def test_a_report_without_impossible_statements_has_no_such_finding() -> None:
+    report = of(make("calibrated", 2, 300, 5), settings=QUICK)
+    assert report.findings == ()
+    assert "impossible statements" not in report.codes
+    with pytest.raises(KeyError, match="topics"):
+        report["impossible"]
+
+
+@pytest.mark.slow
+def test_a_forest_that_says_0_once_in_vain_is_not_called_mixed() -> None:
+    """Shares of votes on real data: the null level and the verdict on the other rows agree."""
+    x, y = load_breast_cancer(return_X_y=True)
+    forest = RandomForestClassifier(100, oob_score=True, random_state=0).fit(x, y)
+    p = forest.oob_decision_function_[:, 1]
+    report = audit(y, p, bins=15)
+    assert report["impossible"].numbers["rows"] == 1
+    assert report.verdicts["calibration"] == "no evidence"
+    assert report.verdicts["direction"] == "no direction"
+    assert ck.null_level(ck.expected_calibration_error, y, p, bins=15, rng=0).p_value > 0.05
+
+
+def test_a_tree_that_is_always_certain_leaves_nothing_to_test() -> None:
+    rng = np.random.default_rng(0)
+    p = rng.integers(0, 2, 400).astype(float)
+    y = np.where(rng.random(400) < 0.1, 1 - p, p).astype(int)
+    report = audit(y, p, settings=QUICK)
+    assert report["impossible"].numbers["rows"] == (y != p).sum()
+    assert report.verdicts["calibration"] == "cannot say"
+    assert "nothing is left to test" in report["data"].sentence
+    assert report.repair == "temperature"  # the log loss becomes finite, and nothing is ruled out
+    assert "the price of not saying 0" in report["repair"].sentence
+    assert np.isfinite(report["repair"].numbers["log_loss_after"])
+
+
+def test_all_rows_impossible() -> None:
+    y = np.array([0, 1] * 20)
+    report = audit(y, 1.0 - y, settings=QUICK)
+    assert report["impossible"].numbers["rows"] == 40
+    assert report["calibration"].numbers["p_value"] == 1
+
+
+def test_impossible_classes_are_counted() -> None:
+    case = make("calibrated", 3, 600, 1)
+    p = case.y_prob.copy()
+    rows = np.flatnonzero(case.y_true == 2)[:7]
+    p[rows, 0] += p[rows, 2]
+    p[rows, 2] = 0
+    report = audit(case.y_true, p, settings=QUICK)
+    assert "7 rows give probability 0 to the class that happened" in report.headline
+    assert "and 2 more" in report["impossible"].sentence
+    assert report["impossible"].numbers["certain"] == 7
+
+
+def test_groups_with_an_impossible_statement_are_tested_without_it() -> None:
+    case = make("calibrated", 2, 800, 5)
+    p = case.y_prob.copy()
+    p[np.flatnonzero(case.y_true == 1)[3]] = 0.0
+    report = audit(case.y_true, p, groups=np.arange(800) % 2, settings=QUICK)
+    assert report.groups is not None
+    assert report.groups.miscalibrated == ()
+
+
+# Shifts between a p of 0.001 and one of 0.9: one problem has one verdict.
+@pytest.mark.parametrize("shift", [0.0, -0.3, 0.5])
+@pytest.mark.parametrize("way", ["probabilities", "logits"])
+def test_one_column_or_two_are_one_problem(shift: float, way: str) -> None:
+    rng = np.random.default_rng(3)
+    true = rng.normal(0.2, 0.8, 450)
+    y = (rng.random(450) < expit(true)).astype(int)
+    said = true + shift
+    if way == "logits":
+        given = [{"logits": said}, {"logits": np.column_stack([np.zeros(450), said])}]
+    else:
+        given = [{"y_prob": expit(said)}, {"y_prob": np.stack([1 - expit(said), expit(said)], 1)}]
+    one, two = (audit(y, **options, costs=(1, 5), settings=QUICK) for options in given)
+    assert one.text() == two.text()
+    assert one.to_dict() == two.to_dict()
+    heated = way == "logits" and one.repairs.name[one.repairs.best] == "temperature"
+    score = said if heated else expit(said)
+    pair = given[1]["logits"] if heated else np.column_stack([1 - score, score])
+    fixed = two.candidate.calibrate(pair)
+    assert fixed[:, 1] == pytest.approx(one.candidate.calibrate(score))
+    assert fixed.sum(axis=1) == pytest.approx(1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["mlb", "nba", "nfl"])
+def test_real_files_in_one_column_or_two(name: str) -> None:
+    try:
+        data = load(name)
+    except DataUnavailable as error:
+        pytest.skip(f"needs CALIBKIT_DATA: {error}")
+    p = np.asarray(data.y_prob)
+    two = np.column_stack([1 - p, p])
+    quick = AuditSettings(n_draws=99, n_resamples=50, repairs=["Platt"])
+    assert audit(data.y_true, two, settings=quick).text() == (
+        audit(data.y_true, p, settings=quick).text()
+    )
+
+
+@pytest.mark.slow
+def test_a_test_and_an_error_that_disagree_are_explained() -> None:
+    """Small errors of one sign: the test sees them, the sum of sizes does not."""
+    found = 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        p = rng.random(1500)
+        y = (rng.random(1500) < expit(logit(p) - 0.2)).astype(int)
+        report = audit(y, p, n_draws=199, n_resamples=50, repairs=[])
+        numbers, said = report["calibration"].numbers, report["calibration"].sentence
+        inside = numbers["error"] <= numbers["null_high"]
+        wrong = report.verdicts["calibration"] == "miscalibrated"
+        assert ("alone is within its chance range" in said) == (wrong and inside)
+        assert ("alone is beyond its chance range" in said) == (not wrong and not inside)
+        found += wrong and inside
+    assert found >= 1
+
+
+@pytest.mark.slow
+def test_the_promise_stands_beside_the_verdict() -> None:
+    report = of(make("calibrated", 2, 300, 5), settings=QUICK)
+    promise = "At most 1 in 100 calibrated models would be called miscalibrated."
+    for page in (report.text(), report.to_html(), report.to_markdown(), report._repr_html_()):
+        assert promise in page
+    assert report.to_dict()["promise"] == promise
+    assert "level-slope-bins test, p = " in report["calibration"].sentence
+    assert AuditSettings(alpha=0.03).promise.startswith("At most 3 % of calibrated models")
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_interval_that_is_printed_decides(seed: int) -> None:
+    kind = ("calibrated", "over-confident")[seed % 2]
+    report = of(make(kind, 2, 60 + 40 * seed, seed), settings=QUICK)
+    repairs, numbers = report.repairs, report["repair"].numbers
+    assert (report.verdicts["repair"] == "repair") == (repairs.low > 0).any()
+    assert (repairs.clear == (repairs.low > 0)).all()
+    assert (numbers["gain_low"] > 0) == (report.verdicts["repair"] == "repair")
+
+
+def test_a_calibrator_is_there_even_where_none_is_recommended() -> None:
+    case = make("calibrated", 2, 400, 3)
+    report = of(case, settings=QUICK)
+    assert report.repair is None
+    with pytest.warns(CalibrationWarning, match="not recommended"):
+        fixed = report.calibrator.calibrate(case.y_prob)
+    assert fixed.shape == case.y_prob.shape
+    none = audit([0, 0, 0], [0.1, 0.2, 0.3], settings=QUICK).calibrator
+    assert "two classes" in repr(none)
+    with pytest.raises(ValueError, match="'calibrate': No repair was tried"):
+        none.calibrate([0.1])
+    assert not hasattr(none, "temperature_")
+    assert "two classes" in repr(copy.deepcopy(none))
+
+
+def test_a_repair_that_can_say_0_or_1_is_never_recommended_silently() -> None:
+    rng = np.random.default_rng(0)
+    p = rng.choice([0.2, 0.5, 0.8], 3000)
+    y = (rng.random(3000) < np.select([p < 0.5, p > 0.5], [0.0, 1.0], 0.5)).astype(int)
+    report = audit(y, p, settings=AuditSettings(n_draws=199, n_resamples=60, repairs=["isotonic"]))
+    assert report.repair == "isotonic"
+    assert "Beware: it says exactly 0 (or 1) in" in report["repair"].sentence
+
+
+@pytest.mark.parametrize("digits", [2, 3])
+@pytest.mark.parametrize("k", [2, 3, 10])
+def test_rounded_probabilities_are_no_logits(digits: int, k: int) -> None:
+    p = np.random.default_rng(0).dirichlet(np.ones(k), 200).round(digits)
+    with pytest.raises(ValueError, match="probabilities"):
+        audit(np.arange(200) % k, logits=p, settings=QUICK)
+    audit(np.arange(200) % k, logits=4 * p, settings=QUICK)
+
+
+@pytest.mark.parametrize(
+    ("labels", "positive"),
+    [(["yes", "no"], "yes"), ([True, False], True), ([2, 1], 2), ([1, 0], 1)],
+)
+def test_any_two_labels_with_a_positive_one(labels: Any, positive: Any) -> None:
+    case = make("calibrated", 2, 200, 3)
+    y = np.array([labels[0] if happened else labels[1] for happened in case.y_true])
+    given_names = audit(y, case.y_prob, positive=positive, settings=QUICK)
+    assert given_names.text() == audit(case.y_true, case.y_prob, settings=QUICK).text()
+
+
+@pytest.mark.parametrize(
+    ("labels", "positive", "message"),
+    [
+        (["yes", "no"], "Yes", r"'Yes' never occurs in y_true, which holds 'yes' \(1\)"),
+        (["yes", "no", "NA"], "yes", r"2 labels beside positive='yes': 'no' \(1\), 'NA' \(1\)"),
+        (["yes", None], "yes", r"y_true\[1\] = None is no label"),
+    ],
+)
+def test_a_positive_label_that_leaves_doubt_is_refused(
+    labels: Any, positive: str, message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        audit(np.array(labels, dtype=object), np.full(len(labels), 0.5), positive=positive)
+
+
+def test_settings_by_name() -> None:
+    case = make("calibrated", 2, 300, 3)
+    report = of(case, bins=10, alpha=0.05, n_draws=199, n_resamples=60)
+    assert (report.settings.bins, report.settings.alpha) == (10, 0.05)
+    both = of(case, settings=QUICK, bins=10)
+    assert (both.settings.bins, both.settings.n_draws) == (10, QUICK.n_draws)
+    with pytest.raises(TypeError, match="no option 'bin'; settings are alpha"):
+        of(case, bin=10)
+    with pytest.raises(ValueError, match="bins"):
+        of(case, bins=0)
+
+
+def test_labels_of_one_class_are_no_accident() -> None:
+    report = audit(np.zeros(300, dtype=int), np.full(300, 0.02), settings=QUICK)
+    assert report.verdicts["repair"] == "no repair"
+    assert "two classes" in report["repair"].sentence
+
+
+def test_costs_of_an_over_confident_model() -> None:
+    data = LogitDistortion(slope=0.3).sample(6000, rng=0)
+    report = audit(data.y_true, data.y_prob, costs=(1, 19), settings=QUICK)
+    numbers = report["costs"].numbers
+    assert report.verdicts["costs"] in ("costly", "worse than ignoring")
+    assert numbers["threshold"] == pytest.approx(0.05)
+    assert numbers["regret_low"] > 0
+    table = audit(data.y_true, data.y_prob, costs=[[0, 19], [1, 0]], settings=QUICK)
+    assert table["costs"].numbers == numbers
+
+
+def test_trust_that_is_worse_than_no_model() -> None:
+    rng = np.random.default_rng(0)
+    said = np.where(rng.random(4000) < 0.5, 0.03, 0.97)
+    y = (rng.random(4000) < np.where(said > 0.5, 0.5, 0.3)).astype(int)
+    report = audit(y, said, costs=(1, 9), settings=QUICK)
+    assert report.verdicts["costs"] == "worse than ignoring"
+
+
+def test_equal_stakes_and_monotone_errors_cost_nothing() -> None:
+    data = LogitDistortion(slope=0.5).sample(4000, rng=1)
+    report = audit(data.y_true, data.y_prob, costs=(1, 1), settings=QUICK)
+    assert report.verdicts["calibration"] == "miscalibrated"
+    assert report.verdicts["costs"] == "not costly"
+
+
+def test_costs_of_three_classes() -> None:
+    case = make("over-confident", 3, 2000, 4)
+    costs = [[0, 4, 10], [1, 1, 1]]
+    report = of(case, costs=costs, settings=QUICK)
+    assert report.verdicts["costs"] in CODES["costs"]
+    assert np.isnan(report["costs"].numbers["threshold"])
+
+
+def test_repairs_are_only_recommended_where_they_gain() -> None:
+    data = LogitDistortion(slope=0.5, shift=0.4).sample(4000, rng=3)
+    report = audit(data.y_true, data.y_prob, settings=QUICK)
+    assert report.repair == "Platt"
+    assert report.calibrator.slope_ == pytest.approx(0.5, abs=0.08)
+    gain = report["repair"].numbers
+    assert 0 < gain["gain_low"] < gain["gain"] < gain["gain_high"]
+    fixed = report.calibrator.calibrate(data.y_prob)
+    again = audit(LogitDistortion().label(fixed, rng=4).y_true, fixed, settings=QUICK)
+    assert again.verdicts["repair"] == "no repair"
+
+
+def test_a_repair_is_tried_on_rows_that_it_was_not_fitted_to() -> None:
+    """A map that knows its own rows by heart gains nothing on others."""
+    rng = np.random.default_rng(0)
+    p = rng.random(400)
+    report = audit((rng.random(400) < p).astype(int), p, settings=QUICK)
+    place = report.repairs.name.tolist().index("isotonic")
+    assert report.repairs.gain[place] < 0
+
+
+def test_own_repairs_by_name() -> None:
+    case = make("over-confident", 2, 1000, 5)
+    wanted = {"mine": PlattCalibrator(), "cool": TemperatureScaling("probabilities")}
+    report = of(case, settings=AuditSettings(n_draws=199, n_resamples=60, repairs=wanted))
+    assert report.repairs.name.tolist() == ["mine", "cool"]
+    none = of(case, settings=AuditSettings(n_draws=199, n_resamples=60, repairs=()))
+    assert none.verdicts["repair"] == "no repair"
+
+
+def test_groups() -> None:
+    case = make("calibrated", 2, 4000, 6)
+    rng = np.random.default_rng(0)
+    group = rng.choice(["north", "south", "west"], 4000)
+    said = case.y_prob.copy()
+    bad = group == "south"
+    said[bad] = said[bad] ** 0.5
+    report = audit(case.y_true, said, groups=group, settings=QUICK)
+    table = report.groups
+    assert table is not None
+    assert table.miscalibrated == ("south",)
+    assert "south" in table.different
+    assert table.gap[table.group.tolist().index("south")] > 0.05
+    assert "south" in report.text()
+    assert len(table.to_frame()) == 3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("size", "rate"), [(10, 0.01), (100, 0.001), (100, 0.01), (50, 0.5)])
+def test_groups_keep_their_level(size: int, rate: float) -> None:
+    """The limit law calls a group miscalibrated in 31 of 100 sets, at 1 % events and 100 rows."""
+    wrong = apart = 0
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        prob = rng.beta(1, 1 / rate - 1, 20 * size)
+        rows = rows_of(rng.random(20 * size) < prob, prob, groups=np.arange(20 * size) % 20)
+        table = groups_of(rows, 1, "class 1", AuditSettings(), rng)
+        assert table is not None
+        wrong += bool(table.miscalibrated)
+        apart += bool(table.different)
+    assert max(wrong, apart) <= 8  # of 100 at 2 %: more have a chance of 1 in 5000
+
+
+def test_a_group_with_three_times_as_many_events_is_found() -> None:
+    rng = np.random.default_rng(1)
+    prob, group = rng.beta(1, 99, 20_000), np.arange(20_000) % 20
+    label = rng.random(20_000) < np.where(group == 7, 3 * prob, prob)
+    rows = rows_of(label, prob, groups=group)
+    table = groups_of(rows, 1, "class 1", AuditSettings(), rng)
+    assert table is not None
+    assert table.miscalibrated == table.different == ("7",)
+
+
+@pytest.mark.parametrize("view", ["top-label", "class-wise", 2])
+def test_the_view_is_said_in_the_answers(view: Any) -> None:
+    case = make("over-confident", 3, 600, 8)
+    report = of(case, view=view, settings=QUICK)
+    words = {"top-label": "top-label", "class-wise": "class 0", 2: "class 2"}[view]
+    assert report.view == words
+    for topic in ("data", "calibration", "costs"):
+        assert words in report[topic].sentence
+    assert len(report.views.view) == (3 if view == "class-wise" else 1)
+
+
+@pytest.mark.slow
+@settings(max_examples=25, deadline=None)
+@given(
+    n=st.integers(12, 60),
+    k=st.integers(2, 5),
+    grid=st.integers(1, 6),
+    seed=st.integers(0, 10**6),
+)
+def test_any_valid_input_gets_six_answers(n: int, k: int, grid: int, seed: int) -> None:
+    """Ties, zeros and ones, absent classes: verdicts come from the lists, numbers are numbers."""
+    rng = np.random.default_rng(seed)
+    p = rng.multinomial(grid, np.full(k, 1 / k), n) / grid
+    y = rng.integers(0, k, n)
+    report = audit(y, p[:, 1] if k == 2 else p, settings=AuditSettings(n_draws=99, n_resamples=50))
+    assert [a.topic for a in report.answers] == list(CODES)
+    for answer in report.answers:
+        assert answer.verdict in CODES[answer.topic]
+        assert answer.light in LIGHTS
+        assert answer.sentence
+        assert "nan" not in answer.sentence
+    assert 0 <= report["calibration"].numbers["p_value"] <= 1
+    json.dumps(report.to_dict(), allow_nan=False)
+
+
+BAD = [
+    (([0, 1], [0.2, 0.3]), {"logits": [0.1, 0.2]}, "either y_prob or logits"),
+    (([0, 1], None), {}, "either y_prob or logits"),
+    (([0, 1], [0.2, 1.3]), {}, r"y_prob\[1\]"),
+    (([0, 1, 1], [[0.5, 0.5], [0.5, 0.4], [0.7, 0.2]]), {}, r"row 1 .* 2 rows of 3"),
+    (([0, 1], [0.2, 0.3]), {"costs": [1, 2, 3]}, "costs has shape"),
+    (([0, 1], [0.2, 0.3]), {"costs": [-1, 2]}, "false positive"),
+    (([0, 1], [0.2, 0.3]), {"costs": [[0, 1, 2], [1, 1, 1]]}, "columns"),
+    (([0, 1], [0.2, 0.3]), {"groups": ["a"]}, "one label for each of 2 rows"),
+    (([0, 1], [0.2, 0.3]), {"groups": ["a", None]}, r"groups\[1\] is missing"),
+    (([0, 1], [0.2, 0.3]), {"groups": [1.0, float("nan")]}, r"groups\[1\] is missing"),
+    (([0, 1], [0.2, 0.3]), {"view": "sideways"}, "does not exist"),
+    (([0, 1], [0.2, 0.3]), {"class_names": ["a"]}, "2 names"),
+    (([0, 1], [[0.5, 0.5], [0.4, 0.6]]), {"view": 2}, "class from 0 to 1"),
+]
+
+
+@pytest.mark.parametrize(("given_data", "options", "message"), BAD)
+def test_bad_input_is_refused_with_its_place(
+    given_data: Any, options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        audit(*given_data, **options)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"alpha": 0},
+        {"level": 1},
+        {"n_draws": 10},
+        {"n_resamples": 1},
+        {"folds": 1},
+        {"detectable": 2},
+        {"bins": 0},
+        {"repairs": "temperature"},
+    ],
+)
+def test_bad_settings_are_refused(options: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=next(iter(options))):
+        AuditSettings(**options)
+
+
+@pytest.mark.parametrize("repairs", [["magic"], {"mine": object()}, {"mine": TemperatureScaling}])
+def test_unknown_repairs_are_refused(repairs: Any) -> None:
+    case = make("calibrated", 3, 100, 0)
+    with pytest.raises(ValueError, match="repairs"):
+        of(case, settings=AuditSettings(n_draws=99, n_resamples=50, repairs=repairs))
+
+
+def test_the_front_page_has_the_function() -> None:
+    assert ck.audit is audit
+    with pytest.raises(AttributeError, match="no attribute 'audits'"):
+        ck.audits  # noqa: B018
+
+
+def test_one_prediction_shows_no_error_at_all() -> None:
+    report = audit([0], [0.8], settings=QUICK)
+    assert "Of 1 prediction only about 0.2 should meet a surprise" in report["data"].sentence
+    assert "1 prediction, 2 classes" in report.text()
+    assert report["repair"].light == "unknown"
+    assert report["repair"].sentence.count("No repair was tried") == 1
+
+
+@pytest.mark.slow
+def test_a_repair_that_would_worsen_is_said_to_worsen() -> None:
+    rng = np.random.default_rng(3)
+    p = rng.random(30)
+    y = (rng.random(30) < p).astype(int)
+    quick = AuditSettings(n_draws=199, n_resamples=60, repairs=["beta"])
+    report = audit(y, p, settings=quick)
+    gain = report["repair"].numbers["gain"]
+    assert gain < 0
+    assert f"would worsen the log loss by {-gain:.4f} (90 % interval" in report["repair"].sentence
+    assert report["repair"].light == "unknown"
+    # A candidate that rules out what happens loses infinitely much.
+    stairs = audit(y, p, settings=quick, repairs=["isotonic"])
+    assert "says 0 to something that happened" in stairs["repair"].sentence
+    assert "infinite" in stairs.to_html()
+
+
+def test_costs_over_all_thresholds_come_with_an_interval() -> None:
+    wrong = of(make("over-confident", 2, 5000, 1), settings=QUICK)
+    numbers = wrong["costs"].numbers
+    assert 0 < numbers["average_low"] < numbers["average"] < numbers["average_high"]
+    assert "more per prediction than repaired" in wrong["costs"].sentence
+    fair = of(make("calibrated", 2, 2000, 1), settings=QUICK)
+    assert fair["costs"].numbers["average_low"] <= 0
+    assert "save nothing beyond chance" in fair["costs"].sentence
+
+
+def test_half_width_of_the_mean_loss_is_that_of_half_a_brier_score() -> None:
+    """Mean cost over all thresholds is half the Brier score: the interval follows from rows."""
+    case = make("over-confident", 2, 3000, 2)
+    report = of(case, settings=AuditSettings(n_draws=99, n_resamples=50, level=0.95))
+    numbers = report["costs"].numbers
+    curves = report.consequences
+    assert curves.repaired is not None
+    assert numbers["average"] == pytest.approx(curves.curve.area - curves.repaired.area, abs=1e-12)
+    half = (numbers["average_high"] - numbers["average_low"]) / 2
+    assert half < 1.96 * 0.5 / np.sqrt(case.n)  # no row can lose or gain more than a half
+
+
+def test_the_interval_beside_ignoring_the_model_is_said() -> None:
+    report = of(make("over-confident", 2, 3000, 3), costs=(1, 20), settings=QUICK)
+    numbers = report["costs"].numbers
+    assert numbers["over_ignoring_low"] <= numbers["over_ignoring"] <= numbers["over_ignoring_high"]
+    more = numbers["over_ignoring"]
+    assert f"trust {'adds' if more > 0 else 'saves'} {abs(more):.4f}" in report["costs"].sentence
+
+
+@pytest.mark.parametrize("kind", ["over-confident", "under-confident", "over-forecast"])
+def test_the_direction_is_explained(kind: str) -> None:
+    said = of(make(kind, 2, 2000, 4), settings=QUICK)["direction"].sentence
+    assert {"o": "high ones too high", "u": "high ones too low"}[kind[0]] in said or (
+        kind == "over-forecast" and "predictions are too high" in said
+    )
+
+
+@pytest.mark.slow
+def test_no_part_of_the_report_recommends_a_repair_before_labels_are_aligned() -> None:
+    report = of(make("shuffled", 2, 1000, 5), settings=QUICK)
+    assert report.verdicts["repair"] == "align first"
+    assert report.repairs.chosen == -1
+    assert "Recommended" not in report.to_html()
+    assert "repair the labels" in repr(report.calibrator)
+
+
+@pytest.mark.slow
+def test_threads_leave_the_process_as_it_was(tmp_path: Path) -> None:
+    """Filters of warnings and rcParams belong to all threads; each audit puts them back."""
+    case = make("over-confident", 2, 300, 1)
+    filters, shown = list(warnings.filters), warnings.showwarning
+    before = dict(mpl.rcParams)
+
+    def one(number: int) -> str:
+        report = audit(case.y_true, case.y_prob, settings=QUICK)
+        report.save(tmp_path / f"{number}.html")
+        return report.text()
+
+    with ThreadPoolExecutor(4) as pool:
+        texts = set(pool.map(one, range(8)))
+    assert len(texts) == 1
+    assert list(warnings.filters) == filters
+    assert warnings.showwarning is shown
+    assert dict(mpl.rcParams) == before
+
+
+@pytest.mark.parametrize("missing", [None, float("nan"), "NA", "NaT", "masked"])
+def test_groups_without_a_name_are_refused(missing: Any) -> None:
+    pd = pytest.importorskip("pandas")
+    names: Any = np.array(["a", "b"] * 20, dtype=object)
+    if missing == "masked":
+        names = np.ma.MaskedArray(names, mask=np.arange(40) == 3)
+    else:
+        names[3] = getattr(pd, missing) if isinstance(missing, str) else missing
+    with pytest.raises(ValueError, match=r"groups\[3\] is missing"):
+        audit(np.arange(40) % 2, np.full(40, 0.5), groups=names, settings=QUICK)
+
+
+# Half of the breast cancer data, held out from a forest of 50 trees: votes for malignant, rows
+# with so many, and malignant ones among them. One row without a vote was malignant.
+FOREST = np.array(
+    """0 125 1, 1 14 0, 2 8 1, 3 4 0, 4 5 1, 5 4 1, 8 4 0, 9 3 0, 10 2 0, 14 3 0, 15 2 0, 16 3 1,
+    17 1 0, 19 4 2, 20 2 1, 21 1 1, 23 1 0, 26 2 1, 28 1 1, 29 1 1, 30 1 1, 31 1 0, 32 2 2,
+    33 2 2, 34 1 1, 37 1 1, 41 2 2, 42 4 4, 43 4 4, 44 3 3, 45 2 2, 46 1 1, 47 5 5, 48 8 8,
+    49 19 19, 50 39 39""".replace(",", " ").split(),
+    dtype=int,
+).reshape(-1, 3)
+
+
+def test_a_forest_with_one_contradicted_zero_agrees_with_the_null_level() -> None:
+    votes, rows, events = FOREST.T
+    y = np.concatenate([np.arange(n) < k for n, k in zip(rows, events, strict=True)]).astype(int)
+    prob = np.repeat(votes / 50, rows)
+    null = ck.null_level(ck.expected_calibration_error, y, prob, bins=15, rng=0)
+    assert len(y) == 285 and 0.2 < null.p_value < 0.4
+    report = audit(y, prob, bins=15, repairs=())
+    assert "impossible statements" in report.codes
+    assert report["impossible"].numbers["rows"] == 1
+    assert report.verdicts["calibration"] == "no evidence"
+    assert "mixed" not in report.headline and "1 row says 0" in report.headline

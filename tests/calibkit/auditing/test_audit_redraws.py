@@ -1,0 +1,166 @@
+"""The joint test of an audit: the same sums as a naive computation, and a level that holds."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from calibkit import cox_test
+from calibkit.auditing._alignment import _random_order
+from calibkit.auditing._evidence import power_of
+from calibkit.auditing._redraws import TOP, Drawer, JointTest, _Tables, _View, joint_test
+from calibkit.auditing.groups import holm
+from calibkit.auditing.repairs import resampled_means
+from calibkit.auditing.settings import AuditSettings
+from tests.audit_cases import make
+
+
+def run(table: Any, label: Any, views: Any, seed: int = 0, n_draws: int = 199) -> JointTest:
+    """Test with a seed."""
+    return joint_test(table, label, views, n_draws=n_draws, rng=np.random.default_rng(seed))
+
+
+@pytest.mark.parametrize("views", [(TOP, 0, 1, 2), (TOP,), (1,), (2, 0)])
+def test_sums_are_those_of_a_loop(views: tuple[int, ...]) -> None:
+    case = make("calibrated", 3, 120, 0)
+    table, label = case.y_prob, case.y_true
+    tables = _Tables(table, views)
+    events, levers = tables.sums(label)
+    for i, view in enumerate(views):
+        own = tables.views[i]
+        happened = label == (table.argmax(axis=1) if view == TOP else view)
+        naive = np.zeros(own.n_cells)
+        for cell, hit in zip(own.cell, happened, strict=True):
+            naive[cell] += hit
+        assert np.array_equal(events[tables.offset[i] : tables.offset[i + 1]], naive)
+        assert levers[i] == pytest.approx(own.lever[happened].sum(), abs=1e-9)
+
+
+def test_cox_is_that_of_the_package() -> None:
+    case = make("over-confident", 2, 400, 3)
+    table = np.column_stack([1 - case.y_prob, case.y_prob])
+    view = run(table, case.y_true, (1,)).views[0]
+    level = cox_test(case.y_true, case.y_prob, part="intercept").statistic
+    slope = cox_test(case.y_true, case.y_prob, part="slope").statistic
+    assert view.z_level == pytest.approx(level, abs=1e-9)
+    assert view.z_slope == pytest.approx(slope, abs=1e-9)
+    assert view.gap == pytest.approx(case.y_prob.mean() - case.y_true.mean())
+
+
+def test_bins_have_nearly_equal_variance_and_keep_ties_together() -> None:
+    rng = np.random.default_rng(0)
+    prob = rng.beta(0.3, 0.3, 4000).round(3)
+    view = _View(prob)
+    assert view.n_cells == 16  # the largest power of two up to 4000^(2/5)
+    assert view.variance.sum() == pytest.approx((prob * (1 - prob)).sum())
+    assert view.variance.max() < 2 * view.variance.mean()
+    for value in np.unique(prob)[:50]:
+        assert len(set(view.cell[prob == value].tolist())) == 1
+    order = np.argsort(prob, kind="stable")
+    assert (np.diff(view.cell[order]) >= 0).all()
+
+
+def test_binned_statistic_is_that_of_a_loop() -> None:
+    case = make("calibrated", 2, 600, 1)
+    view = _View(case.y_prob)
+    events = np.bincount(view.cell, case.y_true, view.n_cells)
+    residual, variance, z = events - view.expected, view.variance, []
+    while True:
+        square, df = float((residual**2 / variance).sum()), len(variance)
+        z.append(stats.norm.isf(stats.chi2.sf(square, df)))
+        if df == 1:
+            break
+        residual = residual.reshape(-1, 2).sum(axis=1)
+        variance = variance.reshape(-1, 2).sum(axis=1)
+    naive = -np.log(len(z) * stats.norm.sf(max(z)))
+    # Wilson and Hilferty's cube root is an approximation: the redraws make up for it.
+    assert view._binned(events[np.newaxis])[0] == pytest.approx(naive, abs=0.15)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("k", [2, 3, 7])
+def test_labels_are_drawn_with_their_probabilities(k: int) -> None:
+    rng = np.random.default_rng(0)
+    table = rng.dirichlet(np.ones(k), 5)
+    table[0] = np.eye(k)[1]  # certain: class 0 must never be drawn here
+    drawer = Drawer(table)
+    drawn = np.stack([drawer.draw(rng) for _ in range(20_000)])
+    share = np.stack([(drawn == c).mean(axis=0) for c in range(k)], axis=1)
+    assert np.abs(share - table).max() < 0.015  # more than four standard errors
+    assert (drawn[:, 0] == 1).all()
+
+
+@pytest.mark.slow
+def test_the_level_holds_for_sharp_and_rare_predictions() -> None:
+    """Where limit laws fail, redraws do not: 100 calibrated cases at the 10 % level."""
+    for a, b in ((0.3, 0.3), (1.0, 49.0)):
+        found = 0
+        for seed in range(100):
+            rng = np.random.default_rng(seed)
+            prob = rng.beta(a, b, 200)
+            label = (rng.random(200) < prob).astype(np.int64)
+            found += run(np.column_stack([1 - prob, prob]), label, (1,), seed, 99).p_value <= 0.1
+        assert found <= 20  # exceeded once in 1 000 times
+
+
+def test_adjusted_p_values_pay_for_the_number_of_views() -> None:
+    case = make("calibrated", 10, 500, 2)
+    alone = run(case.y_prob, case.y_true, (4,)).p_value
+    together = run(case.y_prob, case.y_true, (TOP, *range(10)))
+    assert together.views[5].p_value >= alone - 0.05
+    assert together.p_value == min(view.p_value for view in together.views)
+
+
+def test_nothing_can_be_said_about_certain_predictions() -> None:
+    table = np.tile([1.0, 0.0], (50, 1))
+    test = run(table, np.zeros(50, dtype=np.int64), (1,))
+    assert test.p_value == 1.0
+
+
+def test_very_large_data_get_fewer_redraws(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("calibkit.auditing._redraws._NUMBERS", 1000)
+    case = make("calibrated", 3, 100, 2)
+    assert run(case.y_prob, case.y_true, (TOP,), n_draws=999).n_draws == 199
+
+
+def test_random_order_has_the_moments_of_all_orders() -> None:
+    rng = np.random.default_rng(0)
+    table = rng.dirichlet(np.ones(3), 60)
+    label = rng.integers(0, 3, 60)
+    mean, sd = _random_order(table, np.bincount(label, minlength=3))
+    drawn = [table[np.arange(60), rng.permutation(label)].mean() for _ in range(20_000)]
+    assert mean == pytest.approx(np.mean(drawn), abs=5 * sd / np.sqrt(20_000))
+    assert sd == pytest.approx(np.std(drawn), rel=0.03)
+
+
+def test_the_size_needed_follows_the_formula() -> None:
+    case = make("calibrated", 2, 500, 4)
+    table = np.column_stack([1 - case.y_prob, case.y_prob])
+    view = run(table, case.y_true, (1,)).views[0]
+    power = power_of(view, AuditSettings(alpha=0.05, level=0.95, detectable=0.05))
+    variance = float((case.y_prob * (1 - case.y_prob)).mean())
+    reach = 1.959964 + 1.281552
+    assert power.smallest == pytest.approx(reach * np.sqrt(variance / 500), rel=1e-5)
+    assert power.needed == int(np.ceil((reach / 0.05) ** 2 * variance))
+    assert power.needed_precise == int(np.ceil((1.959964 / 0.01) ** 2 * variance))
+
+
+def test_bootstrap_means_have_the_right_spread() -> None:
+    values = np.random.default_rng(0).normal(size=(2, 400))
+    means = resampled_means(values, 4000, np.random.default_rng(1))
+    assert means.mean(axis=0) == pytest.approx(values.mean(axis=1), abs=0.005)
+    assert means.std(axis=0) == pytest.approx(values.std(axis=1) / 20, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("given", "corrected"),
+    [
+        ([0.01, 0.02, 0.03], [0.03, 0.04, 0.04]),
+        ([0.5, 0.001], [0.5, 0.002]),
+        ([0.9, 0.8, 0.7], [1.0, 1.0, 1.0]),
+        ([0.2], [0.2]),
+    ],
+)
+def test_holm(given: list[float], corrected: list[float]) -> None:
+    assert holm(np.array(given)) == pytest.approx(corrected)

@@ -1,0 +1,293 @@
+"""Partitions of [0, 1]: fences and posts, ties, and every float in exactly one bin."""
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import calibkit as ck
+from calibkit.bins import as_bins, assign
+from calibkit.bins import edges as edges_module
+from tests.helpers import exact_distinct_edges, exact_equal_mass_edges
+
+# No edge fits between 1 and the float below it; that pair has a test of its own.
+probabilities = st.one_of(st.floats(0, 0.999999), st.just(1.0))
+samples = st.lists(probabilities, min_size=1, max_size=60).map(np.array)
+coarse = st.lists(st.integers(0, 12), min_size=1, max_size=60).map(lambda k: np.array(k) / 12)
+binnings = st.one_of(
+    st.builds(ck.EqualWidth, st.integers(1, 60)),
+    st.builds(ck.EqualMass, st.integers(1, 60), st.sampled_from(["midpoint", "quantile"])),
+    st.just(ck.Distinct()),
+    st.lists(st.floats(1e-6, 1 - 1e-6), min_size=0, max_size=8, unique=True).map(
+        lambda inner: ck.FixedEdges([0, *sorted(inner), 1])
+    ),
+)
+
+
+def bin_of(prob: Any, binning: Any) -> Any:
+    prob = np.asarray(prob)
+    return binning.assign(prob, binning.edges(prob))
+
+
+class TestFences:
+    """The fence-post table: three known libraries make 9 or 11 bins of ten."""
+
+    def test_ten_bins_are_ten(self) -> None:
+        table = ck.reliability_table([0, 1], [0.0, 1.0], bins=10)
+        assert table.n_bins == len(table.count) == 10
+        assert len(table.edges) == 11
+
+    @pytest.mark.parametrize(
+        ("prob", "home"),
+        [(0, 0), (0.1, 1), (0.2, 2), (0.3, 3), (0.4, 4), (0.5, 5), (0.6, 6), (0.7, 7), (0.8, 8)]
+        + [(0.9, 9), (1, 9), (0.05, 0), (0.95, 9), (np.nextafter(0.3, 0), 2), (5e-324, 0)],
+    )
+    def test_where_a_prediction_lives(self, prob: float, home: int) -> None:
+        assert bin_of([prob], ck.EqualWidth(10))[0] == home
+        assert np.flatnonzero(ck.reliability_table([1], [prob], bins=10).count) == [home]
+
+    def test_edges_are_the_numbers_k_over_b(self) -> None:
+        """`numpy.linspace` has .30000000000000004 and so puts .3 one bin too low."""
+        for n_bins in range(1, 300):
+            expected = [k / n_bins for k in range(n_bins + 1)]
+            assert ck.EqualWidth(n_bins).edges(np.array([0.5])).tolist() == expected
+        assert np.linspace(0, 1, 11)[3] > 0.3
+
+    def test_zero_and_one_always_have_a_home(self) -> None:
+        for binning in (
+            ck.EqualWidth(7),
+            ck.EqualMass(7),
+            ck.EqualMass(7, "quantile"),
+            ck.Distinct(),
+            ck.FixedEdges([0, 0.4, 1]),
+        ):
+            for prob in ([0.0, 1.0], [0.0], [1.0], [0.0, 0.0, 1.0, 1.0]):
+                table = ck.reliability_table([0] * len(prob), prob, bins=binning)
+                assert table.count.sum() == len(prob)
+                assert (table.edges[0], table.edges[-1]) == (0, 1)
+
+
+class TestEqualWidth:
+    @pytest.mark.parametrize("low", [0.0, 0.1, 1 / 3, 0.5])
+    def test_each_edge_opens_its_bin(self, low: float) -> None:
+        for n_bins in (1, 2, 3, 7, 10, 15, 49, 100):
+            binning = ck.EqualWidth(n_bins, low=low)
+            edges = binning.edges(np.array([0.9]))
+            assert edges[0] == low
+            assert edges[-1] == 1
+            assert binning.assign(edges[:-1], edges).tolist() == list(range(n_bins))
+            below = np.nextafter(edges[1:], 0)
+            assert binning.assign(below, edges).tolist() == list(range(n_bins))
+
+    def test_the_fast_rule_is_the_slow_rule(self) -> None:
+        """For every B: all edges, the floats on both sides of them, and random predictions."""
+        rng = np.random.default_rng(0)
+        for n_bins in range(1, 501):
+            binning = ck.EqualWidth(n_bins)
+            edges = binning.edges(np.array([0.5]))
+            prob = np.concatenate(
+                [edges, np.nextafter(edges, 0), np.nextafter(edges, 1).clip(0, 1), rng.random(50)]
+            )
+            for values in (prob, prob.astype(np.float32).clip(0, 1)):
+                slow = np.searchsorted(edges[1:-1], values, side="right")
+                assert np.array_equal(binning.assign(values, edges), slow), n_bins
+
+    def test_the_fast_rule_would_be_wrong_somewhere(self) -> None:
+        """Or the check for it would be for nothing: floor(p B) misses edges of some B."""
+        wrong = [
+            n_bins
+            for n_bins in range(1, 501)
+            if any(int(k / n_bins * n_bins) != k for k in range(n_bins))
+        ]
+        assert 49 in wrong
+
+    @given(st.integers(1, 10_000), st.data())
+    @settings(max_examples=100)
+    def test_k_over_b_is_in_bin_k(self, n_bins: int, data: st.DataObject) -> None:
+        k = data.draw(st.integers(0, n_bins - 1))
+        assert bin_of([k / n_bins], ck.EqualWidth(n_bins))[0] == k
+        if k:
+            assert bin_of([np.nextafter(k / n_bins, 0)], ck.EqualWidth(n_bins))[0] == k - 1
+
+    def test_words(self) -> None:
+        assert str(ck.EqualWidth(1)) == "1 equal-width bin"
+        assert str(ck.EqualWidth(15, low=0.1)) == "15 equal-width bins on [0.1, 1]"
+
+    def test_edges_belong_to_the_caller(self) -> None:
+        ck.EqualWidth(4).edges(np.array([0.5]))[:] = 9
+        assert ck.EqualWidth(4).edges(np.array([0.5])).tolist() == [0, 0.25, 0.5, 0.75, 1]
+
+
+class TestEqualMass:
+    @pytest.mark.slow
+    @given(samples, st.integers(1, 70))
+    @settings(max_examples=100)
+    def test_sizes_differ_by_at_most_one_without_ties(self, prob: Any, n_bins: int) -> None:
+        prob = np.unique(prob)
+        sizes = np.bincount(bin_of(prob, ck.EqualMass(n_bins)))
+        assert len(sizes) == min(n_bins, len(prob))
+        assert sizes.max() - sizes.min() <= 1
+        assert np.array_equal(sizes, sorted(sizes)[::-1])  # as numpy.array_split: long ones first
+
+    @pytest.mark.slow
+    @given(coarse, st.integers(1, 70), st.sampled_from(["midpoint", "quantile"]))
+    @settings(max_examples=100)
+    def test_ties_are_never_split(self, prob: Any, n_bins: int, rule: str) -> None:
+        index = bin_of(prob, ck.EqualMass(n_bins, rule))
+        for value in np.unique(prob):
+            assert len(set(index[prob == value])) == 1
+
+    @pytest.mark.slow
+    @given(st.one_of(coarse, samples), st.integers(1, 70))
+    @settings(max_examples=100)
+    def test_no_bin_is_empty(self, prob: Any, n_bins: int) -> None:
+        binning = ck.EqualMass(n_bins)
+        count = np.bincount(bin_of(prob, binning), minlength=len(binning.edges(prob)) - 1)
+        assert count.min() > 0
+        assert len(count) <= min(n_bins, len(np.unique(prob)))
+
+    @given(st.one_of(coarse, samples), st.integers(1, 70))
+    @settings(max_examples=100)
+    def test_it_agrees_with_exact_cuts(self, prob: Any, n_bins: int) -> None:
+        edges = exact_equal_mass_edges(prob, n_bins)
+        exact = [sum(edge <= Fraction(float(p)) for edge in edges[1:-1]) for p in prob]
+        found = bin_of(prob, ck.EqualMass(n_bins))
+        same_exact = np.equal.outer(exact, exact)
+        assert np.array_equal(same_exact, np.equal.outer(found, found))
+
+    @pytest.mark.parametrize("value", [0.0, 0.3, 1.0])
+    def test_a_constant_prediction_has_one_bin(self, value: float) -> None:
+        for rule in ("midpoint", "quantile"):
+            assert ck.EqualMass(15, rule).edges(np.full(40, value)).tolist() == [0, 1]
+
+    def test_more_bins_than_predictions(self) -> None:
+        prob = np.array([0.2, 0.9, 0.4])
+        assert ck.EqualMass(15).edges(prob).round(12).tolist() == [0, 0.3, 0.65, 1]
+        assert ck.EqualMass(15).edges(prob[:1]).tolist() == [0, 1]
+
+    def test_neighbouring_floats_are_kept_apart(self) -> None:
+        low, high = 0.5, np.nextafter(0.5, 1)
+        assert bin_of([low, high], ck.EqualMass(2)).tolist() == [0, 1]
+
+    def test_quantile_edges_are_those_of_numpy(self) -> None:
+        prob = np.random.default_rng(0).random(97)
+        edges = ck.EqualMass(4, "quantile").edges(prob)
+        assert edges[1:-1] == pytest.approx(np.quantile(prob, [0.25, 0.5, 0.75]), abs=0)
+        assert str(ck.EqualMass(4, "quantile")) == "4 equal-mass bins (quantile edges)"
+
+    def test_single_precision_cuts_as_double_precision(self) -> None:
+        prob = np.random.default_rng(0).random(997).astype(np.float32)
+        for rule in ("midpoint", "quantile"):
+            double = bin_of(prob.astype(np.float64), ck.EqualMass(15, rule))
+            assert np.array_equal(bin_of(prob, ck.EqualMass(15, rule)), double)
+
+
+class TestDistinct:
+    @pytest.mark.slow
+    @given(st.one_of(coarse, samples))
+    @settings(max_examples=100)
+    def test_one_bin_per_value(self, prob: Any) -> None:
+        values, inverse = np.unique(prob, return_inverse=True)
+        assert np.array_equal(bin_of(prob, ck.Distinct()), inverse)
+        exact = [float(edge) for edge in exact_distinct_edges(values)]
+        assert ck.Distinct().edges(prob) == pytest.approx(exact, abs=1e-15)
+
+    def test_neighbouring_floats_and_the_smallest_one(self) -> None:
+        prob = np.array([0.0, 5e-324, 0.5, np.nextafter(0.5, 1), 1.0])
+        assert bin_of(prob, ck.Distinct()).tolist() == [0, 1, 2, 3, 4]
+
+
+class TestFixedEdges:
+    def test_edges_are_kept(self) -> None:
+        edges = [0, 0.3, 0.5, 1]
+        assert ck.FixedEdges(edges).edges(np.array([0.1])).tolist() == edges
+        assert bin_of([0.0, 0.3, 0.4, 0.5, 1.0], ck.FixedEdges(edges)).tolist() == [0, 1, 1, 2, 2]
+
+    def test_a_later_change_of_the_list_does_not_matter(self) -> None:
+        edges = np.array([0, 0.5, 1])
+        binning = ck.FixedEdges(edges)
+        edges[1] = 0.9
+        assert binning.edges(edges).tolist() == [0, 0.5, 1]
+
+
+@pytest.mark.slow
+@given(binnings, st.one_of(samples, coarse))
+@settings(max_examples=100)
+def test_every_prediction_belongs_to_exactly_one_bin(binning: Any, prob: Any) -> None:
+    edges = binning.edges(prob)
+    index = binning.assign(prob, edges)
+    assert (np.diff(edges) > 0).all()
+    assert (edges[0], edges[-1]) == (0, 1)
+    inside = (edges[:-1] <= prob[:, None]) & (
+        (prob[:, None] < edges[1:]) | ((prob[:, None] == 1) & (edges[1:] == 1))
+    )
+    assert (inside.sum(axis=1) == 1).all()
+    assert np.array_equal(inside.argmax(axis=1), index)
+
+
+def test_one_and_the_float_below_it() -> None:
+    prob = np.array([0.2, np.nextafter(1, 0), 1.0, 1.0])
+    for binning in (ck.EqualWidth(3), ck.EqualMass(2), ck.EqualMass(4), ck.Distinct()):
+        table = ck.reliability_table([0, 1, 1, 0], prob, bins=binning)
+        assert table.count.sum() == 4
+        assert table.edges[-1] == 1
+    assert np.bincount(bin_of(prob, ck.EqualMass(4))).tolist() == [1, 3]
+    assert np.bincount(bin_of(prob, ck.Distinct())).tolist() == [1, 1, 2]
+
+
+@pytest.mark.slow
+@given(binnings, samples)
+@settings(max_examples=100)
+def test_binnings_are_values(binning: Any, prob: Any) -> None:
+    """Equal, hashable, printable, and the same answer to the same question."""
+    twin = type(binning)(*(getattr(binning, name) for name in type(binning).__slots__))
+    assert binning == twin
+    assert hash(binning) == hash(twin)
+    assert str(binning) == str(twin)
+    assert np.array_equal(binning.edges(prob), twin.edges(prob))
+
+
+def test_as_bins() -> None:
+    assert as_bins(15) == as_bins(np.int32(15)) == ck.EqualWidth(15)
+    assert as_bins(ck.Distinct()) == ck.Distinct()
+
+
+def test_a_binning_of_ones_own() -> None:
+    class Halves:
+        def edges(self, prob: Any, label: Any = None) -> Any:
+            return np.array([0, 0.5, 1])
+
+        def assign(self, prob: Any, edges: Any) -> Any:
+            return assign(prob, edges)
+
+        def __str__(self) -> str:
+            return "two halves"
+
+    table = ck.reliability_table([0, 1, 1], [0.1, 0.5, 0.9], bins=Halves())
+    assert table.count.tolist() == [1, 2]
+    assert table.bins == "two halves"
+
+
+@pytest.mark.parametrize("kind", ["uniform", "ties", "rare", "single precision", "near 1"])
+def test_many_predictions_are_cut_as_a_full_sort_cuts_them(kind):
+    """Order statistics by counting and edges by comparison: the same to the last bit."""
+    rng = np.random.default_rng(3)
+    for n in (1, 50, edges_module._MANY - 1, edges_module._MANY, 9000):
+        prob = {
+            "uniform": lambda n=n: rng.random(n),
+            "ties": lambda n=n: rng.integers(0, 7, n) / 6,
+            "rare": lambda n=n: rng.beta(1, 60, n),
+            "single precision": lambda n=n: rng.random(n, dtype=np.float32),
+            "near 1": lambda n=n: 1 - rng.beta(0.05, 3, n),
+        }[kind]()
+        ranks = rng.integers(0, n, 30)
+        assert np.array_equal(edges_module._order_statistics(prob, ranks), np.sort(prob)[ranks])
+        for n_edges in (0, 3, 63, 100):
+            inner = rng.choice(prob, n_edges).astype(np.float64)
+            cuts = np.unique([0.0, *inner, 1.0])
+            found = edges_module.assign(prob, cuts)
+            assert found.dtype == np.intp
+            assert np.array_equal(found, np.searchsorted(cuts[1:-1], prob, side="right"))

@@ -1,0 +1,361 @@
+"""PAVA and PAVA-BC bins: against the definition, isotonic regression, and the stated bounds."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import isotonic_regression
+from sklearn.isotonic import IsotonicRegression
+
+import calibkit as ck
+from calibkit import bins, corp
+from calibkit.bins import merging
+
+
+def blocks_by_definition(hits: list[int], counts: list[int], n_min: int, n_max: int) -> list[int]:
+    """Push one item after the other; merge the last two blocks as long as the rules say so."""
+    blocks: list[tuple[int, int]] = []
+    for item in zip(hits, counts, strict=True):
+        blocks.append(item)
+        while len(blocks) > 1:
+            (y, w), (y_last, w_last) = blocks[-2], blocks[-1]
+            too_small = w < n_min
+            violates = y * w_last >= y_last * w and w + w_last <= n_max
+            if not (too_small or violates):
+                break
+            blocks[-2:] = [(y + y_last, w + w_last)]
+    return [w for _, w in blocks]
+
+
+def blocks_of_source(label: list[int], n_min: int, n_max: int, tail: str) -> list[int]:
+    """Algorithm 2 of Matsubara et al., whose forced merger looks at the size of both blocks."""
+    blocks: list[list[int]] = []
+    for y in label[: len(label) - n_min]:
+        blocks.append([y, 1])
+        while len(blocks) > 1:
+            total = blocks[-2][1] + blocks[-1][1]
+            falls = blocks[-2][0] * blocks[-1][1] >= blocks[-1][0] * blocks[-2][1]
+            if not (total <= n_min or (total <= n_max and falls)):
+                break
+            blocks[-2:] = [[blocks[-2][0] + blocks[-1][0], total]]
+    sizes = [w for _, w in blocks]
+    if n_min > 0:
+        joins = 2 * n_min <= n_max if tail == "reference" else sizes[-1:] <= [n_max - n_min]
+        if sizes and joins:
+            sizes[-1] += n_min
+        else:
+            sizes.append(n_min)
+    return sizes
+
+
+@st.composite
+def item_lists(draw: Callable[..., Any]) -> tuple[list[int], list[int], int, int]:
+    n = draw(st.integers(1, 80))
+    largest = draw(st.sampled_from([1, 1, 2, 6]))
+    counts = draw(st.lists(st.integers(1, largest), min_size=n, max_size=n))
+    hits = [draw(st.integers(0, count)) for count in counts]
+    n_min = draw(st.integers(0, 20))
+    return hits, counts, n_min, draw(st.integers(max(n_min, 1), 90))
+
+
+@pytest.mark.slow
+@settings(max_examples=100, deadline=None)
+@given(item_lists())
+def test_blocks_are_those_of_the_definition(items: tuple[list[int], list[int], int, int]) -> None:
+    hits, counts, n_min, n_max = items
+    found = merging.merge(np.array(hits), np.array(counts), n_min, n_max)
+    assert found == blocks_by_definition(hits, counts, n_min, n_max)
+
+
+@pytest.mark.slow
+@settings(max_examples=100, deadline=None)
+@given(item_lists())
+def test_isotonic_blocks_are_those_of_the_definition(items: tuple[Any, ...]) -> None:
+    hits, counts = map(np.array, items[:2])
+    found = np.add.reduceat(counts, bins.isotonic_blocks(hits, counts))
+    assert found.tolist() == blocks_by_definition(*items[:2], 0, sum(items[1]))
+
+
+@pytest.fixture
+def every_round(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pool in rounds even for few items."""
+    monkeypatch.setattr(merging, "_FEW", 1)
+
+
+@pytest.mark.slow
+def test_the_quick_way_is_the_definition_on_many_random_cases(every_round: None) -> None:
+    rng = np.random.default_rng(0)
+    joined = 0
+    for _ in range(1500):
+        n = int(rng.integers(1, 250))
+        counts = np.ones(n, dtype=int) if rng.random() < 0.6 else rng.integers(1, 9, n)
+        rate = np.sort(rng.random(n)) if rng.random() < 0.5 else np.full(n, rng.random())
+        hits = rng.binomial(counts, rate)
+        n_min = int(rng.integers(0, n // int(rng.integers(1, 9)) + 1))
+        n_max = max(1, n_min + int(rng.integers(0, 3 * n)))
+        want = blocks_by_definition(hits.tolist(), counts.tolist(), n_min, n_max)
+        assert merging.merge(hits, counts, n_min, n_max) == want
+        joined += len(want) < n
+    assert joined > 1000
+
+
+@pytest.mark.parametrize("exponent", [0.3, 1, 4])
+def test_the_blocks_of_many_predictions(exponent: float) -> None:
+    rng = np.random.default_rng(1)
+    hits = (rng.random(40_000) < np.sort(rng.random(40_000)) ** exponent).astype(int)
+    ones = np.ones(40_000, dtype=int)
+    for sizes in ((0, 40_000), (2000, 8000), (300, 1200), (6, 24)):
+        want = blocks_by_definition(hits.tolist(), ones.tolist(), *sizes)
+        assert merging.merge(hits, ones, *sizes) == want
+    found = np.diff(bins.Pava().bounds(np.arange(40_000) / 40_000, hits)).tolist()
+    assert found == blocks_by_definition(hits.tolist(), ones.tolist(), 0, 40_000)
+
+
+@pytest.mark.slow
+@settings(max_examples=100, deadline=None)
+@given(
+    st.lists(st.integers(0, 1), min_size=2, max_size=90),
+    st.integers(0, 20),
+    st.integers(1, 90),
+    st.sampled_from(["paper", "reference"]),
+)
+def test_without_ties_it_is_the_algorithm_of_the_source(
+    label: list[int], n_min: int, n_max: int, tail: str
+) -> None:
+    n_min = min(n_min, n_max, len(label) - 1)
+    prob = np.linspace(0.01, 0.99, len(label))
+    for ties in ("pooled", "as-given"):
+        binning = bins.PavaBC(n_min, n_max, tail=tail, ties=ties)
+        sizes = np.diff(binning.bounds(prob, np.array(label))).tolist()
+        assert sizes == blocks_of_source(label, n_min, n_max, tail)
+
+
+# --- PAVA is isotonic regression ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_pava_is_isotonic_regression(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    prob = rng.random(700)
+    label = (rng.random(700) < prob**2).astype(int)
+    table = ck.reliability_table(label, prob, bins=bins.Pava())
+    assert (np.diff(table.frequency) > 0).all()
+    fitted = table.frequency[bins.Pava().assign(prob, table.edges)]
+    order = np.argsort(prob)
+    by_scipy = isotonic_regression(label[order].astype(float))
+    assert fitted[order] == pytest.approx(by_scipy.x, abs=1e-12)
+    by_sklearn = IsotonicRegression().fit(prob, label).predict(prob)
+    assert fitted == pytest.approx(by_sklearn, abs=1e-12)
+
+
+@pytest.mark.parametrize("denominator", [2, 5, 20, 200])
+def test_with_ties_pava_is_isotonic_regression_of_the_pooled_values(denominator: int) -> None:
+    rng = np.random.default_rng(denominator)
+    prob = rng.integers(0, denominator + 1, 600) / denominator
+    label = (rng.random(600) < prob**2).astype(int)
+    table = ck.reliability_table(label, prob, bins=bins.Pava())
+    fitted = table.frequency[bins.Pava().assign(prob, table.edges)]
+    assert fitted == pytest.approx(IsotonicRegression().fit(prob, label).predict(prob), abs=1e-12)
+
+
+def test_pava_bins_give_the_miscalibration_of_the_corp_decomposition() -> None:
+    rng = np.random.default_rng(3)
+    prob = rng.random(400)
+    label = (rng.random(400) < prob**2).astype(int)
+    table = ck.reliability_table(label, prob, bins=bins.Pava())
+    fitted = table.frequency[bins.Pava().assign(prob, table.edges)]
+    gain = np.mean((prob - label) ** 2) - np.mean((fitted - label) ** 2)
+    assert gain == pytest.approx(corp.corp_decomposition(label, prob).miscalibration, abs=1e-12)
+
+
+def test_without_bounds_pava_bc_is_pava() -> None:
+    rng = np.random.default_rng(4)
+    prob = np.sort(rng.random(500))
+    label = (rng.random(500) < prob).astype(int)
+    free = bins.PavaBC(n_min=0, n_max=500)
+    assert free.bounds(prob, label).tolist() == bins.Pava().bounds(prob, label).tolist()
+
+
+def test_pava_has_the_least_variance_among_increasing_cuts() -> None:
+    """Matsubara and others (2023), Proposition 1, by trying every cut of ten predictions."""
+    rng = np.random.default_rng(5)
+    for _ in range(10):
+        label = rng.integers(0, 2, 10)
+        best = np.inf
+        for code in range(2**9):
+            cuts = np.flatnonzero([(code >> i) & 1 for i in range(9)]) + 1
+            parts = np.split(label, cuts)
+            if (np.diff([part.mean() for part in parts]) > 0).all():
+                best = min(best, sum(len(part) * part.var() for part in parts))
+        bounds = bins.Pava().bounds(np.linspace(0, 1, 10), label)
+        found = sum(len(part) * part.var() for part in np.split(label, bounds[1:-1]))
+        assert found == pytest.approx(best, abs=1e-12)
+
+
+# --- The bounds on sizes --------------------------------------------------------------------------
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.data())
+def test_sizes_stay_within_the_stated_bounds(data: Any) -> None:
+    n_min = data.draw(st.integers(0, 12))
+    n_max = data.draw(st.integers(max(1, 2 * n_min), max(1, 2 * n_min) + 30))
+    n = data.draw(st.integers(max(1, n_min), 120))
+    tail = data.draw(st.sampled_from(["paper", "reference"]))
+    ties = data.draw(st.sampled_from(["pooled", "as-given"]))
+    levels = data.draw(st.sampled_from([3, 20, 10**9]))
+    rng = np.random.default_rng(data.draw(st.integers(0, 10**6)))
+    prob = np.sort(rng.integers(0, levels, n) / levels)
+    label = (rng.random(n) < rng.random()).astype(int)
+    sizes = np.diff(bins.PavaBC(n_min, n_max, tail=tail, ties=ties).bounds(prob, label))
+    tie = int(np.unique(prob, return_counts=True)[1].max())
+    assert sizes.sum() == n
+    assert sizes.min() >= n_min
+    t = 1 if ties == "as-given" else tie
+    if tail == "paper":
+        assert sizes.max() <= max(n_max, t, 2 * n_min - 2 + t)
+    else:
+        assert sizes.max() <= max(n_max, t, n_min - 1 + t) + max(0, n_min - 1 + t)
+    if t == 1:
+        assert sizes.max() <= (n_max if tail == "paper" else n_max + n_min)
+
+
+def test_a_block_of_the_smallest_size_keeps_away_from_a_tail_that_does_not_fit() -> None:
+    prob, label = np.array([0.1, 0.2, 0.9, 0.9, 0.9]), np.array([0, 1, 0, 1, 1])
+    assert bins.PavaBC(n_min=2, n_max=4).bounds(prob, label).tolist() == [0, 2, 5]
+    # One short of the smallest size, it is joined all the same.
+    assert bins.PavaBC(n_min=2, n_max=4).bounds(prob[1:], label[1:]).tolist() == [0, 4]
+
+
+def test_the_bounds_are_reached() -> None:
+    """The stated bounds are not loose: a made-up case meets each of them."""
+    zeros, prob = np.zeros(40, dtype=int), np.linspace(0, 1, 40)
+    sizes = np.diff(bins.PavaBC(4, 9).bounds(prob, zeros))
+    assert (sizes.min(), sizes.max()) == (4, 9)
+    sizes = np.diff(bins.PavaBC(4, 9, tail="reference").bounds(prob, zeros))
+    assert sizes.tolist() == [9, 9, 9, 13]
+
+
+def test_a_small_largest_size_breaks_the_smallest() -> None:
+    prob, label = np.linspace(0, 1, 40), (np.arange(40) >= 19).astype(int)
+    sizes = np.diff(bins.PavaBC(19, 20).bounds(prob, label)).tolist()
+    assert sizes == [19, 2, 19]
+
+
+def test_default_sizes_are_a_twentieth_and_a_fifth() -> None:
+    assert bins.PavaBC().sizes(6000) == (300, 1200)
+    assert bins.PavaBC().sizes(19) == (0, 3)
+    assert bins.PavaBC().sizes(1) == (0, 1)
+
+
+def test_the_work_grows_linearly(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Count how often a block is looked at, not the time it takes."""
+    calls = {"n": 0}
+    for name in ("take", "push"):
+        original = getattr(merging._Stack, name)
+
+        def counted(self: Any, y: int, w: int, original: Any = original) -> Any:
+            calls["n"] += 1
+            return original(self, y, w)
+
+        monkeypatch.setattr(merging._Stack, name, counted)
+    rng = np.random.default_rng(0)
+    for n in (1000, 16_000):
+        for labels in (rng.integers(0, 2, n), np.zeros(n, dtype=int), np.arange(n) % 2):
+            for binning in (bins.PavaBC(), bins.PavaBC(6, 24), bins.PavaBC(1, 1)):
+                calls["n"] = 0
+                binning.bounds(np.arange(n) / n, labels)
+                assert calls["n"] <= 3 * n
+
+
+# --- Ties, order, type, ends ----------------------------------------------------------------------
+
+BINNINGS = [bins.Pava(), bins.PavaBC(), bins.PavaBC(3, 12), bins.PavaBC(3, 12, tail="reference")]
+
+
+@pytest.mark.parametrize("binning", BINNINGS, ids=str)
+def test_order_and_type_do_not_matter(binning: bins.Binning) -> None:
+    rng = np.random.default_rng(0)
+    prob = rng.integers(0, 33, 200) / 32  # exact in float16
+    label = (rng.random(200) < prob).astype(int)
+    edges = binning.edges(prob, label)
+    for _ in range(5):
+        rows = rng.permutation(200)
+        assert binning.edges(prob[rows], label[rows]).tolist() == edges.tolist()
+    for dtype in (np.float16, np.float32):
+        assert binning.edges(prob.astype(dtype), label).tolist() == edges.tolist()
+    assert (np.diff(edges) > 0).all()
+
+
+@pytest.mark.parametrize("binning", BINNINGS, ids=str)
+def test_edges_and_blocks_agree(binning: Any) -> None:
+    rng = np.random.default_rng(1)
+    prob = np.sort(rng.integers(0, 65, 300) / 64)
+    label = (rng.random(300) < prob).astype(int)
+    counted = np.bincount(binning.assign(prob, binning.edges(prob, label)))
+    assert counted.tolist() == np.diff(binning.bounds(prob, label)).tolist()
+
+
+def test_as_given_ties_depend_on_the_order_of_rows() -> None:
+    prob, label = np.array([0.2, 0.5, 0.5, 0.5, 0.9]), np.array([0, 0, 1, 1, 1])
+    as_given = bins.Pava(ties="as-given")
+    one = as_given.bounds(prob, label).tolist()
+    other = as_given.bounds(prob, label[[0, 2, 3, 1, 4]]).tolist()
+    assert one == [0, 2, 5]
+    assert other == [0, 1, 4, 5]
+    with pytest.raises(ValueError, match="cut falls into tied predictions at 0.5"):
+        ck.reliability_table(label, prob, bins=as_given)
+
+
+def test_one_bin_where_nothing_can_be_told_apart() -> None:
+    for prob in ([0.5], [0.0], [1.0], [0.3] * 30, [0.0] * 20 + [1.0] * 20):
+        for binning in BINNINGS:
+            for label in (np.zeros(len(prob), dtype=int), np.ones(len(prob), dtype=int)):
+                table = ck.reliability_table(label, prob, bins=binning)
+                assert table.n == len(prob)
+                assert table.edges[0] == 0
+                assert table.edges[-1] == 1
+                assert table.occupied.all()
+
+
+def test_neighbouring_floats_are_kept_apart() -> None:
+    low = 0.5
+    high = np.nextafter(low, 1)
+    edges = bins.Pava().edges(np.array([low, high]), np.array([0, 1]))
+    assert bins.Pava().assign(np.array([low, high]), edges).tolist() == [0, 1]
+
+
+def test_arguments_are_not_changed() -> None:
+    prob, label = np.array([0.9, 0.1, 0.5]), np.array([1, 0, 1])
+    bins.PavaBC(1, 2).edges(prob, label)
+    assert prob.tolist() == [0.9, 0.1, 0.5]
+    assert label.tolist() == [1, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (lambda: bins.PavaBC(n_min=5, n_max=4), "n_min = 5 is larger than n_max = 4"),
+        (lambda: bins.PavaBC(n_min=-1), "n_min must be a whole number of at least 0"),
+        (lambda: bins.PavaBC(n_max=0), "n_max must be a whole number of at least 1"),
+        (lambda: bins.PavaBC(tail="other"), 'tail must be "paper" or "reference"'),
+        (lambda: bins.PavaBC(ties="split"), 'ties must be "pooled" or "as-given"'),
+        (lambda: bins.Pava(ties="split"), 'ties must be "pooled" or "as-given"'),
+        (lambda: bins.PavaBC(n_min=30).sizes(100), "n_max = 20 .*Give both"),
+        (lambda: bins.Pava().edges(np.array([0.1])), "PAVA bins need labels"),
+    ],
+)
+def test_bad_bins(build: Callable[[], object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        build()
+
+
+def test_bins_in_words() -> None:
+    assert str(bins.PavaBC(5, 9)) == "PAVA-BC bins of 5 to 9 predictions"
+    assert str(bins.PavaBC(tail="reference", ties="as-given")) == (
+        "PAVA-BC bins of n // 20 to n // 5 predictions (reference tail), ties as given"
+    )
+    assert str(bins.Pava()) == "PAVA bins"

@@ -1,0 +1,396 @@
+"""Slope-1 and flat bins, and the two ways to choose their number."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize_scalar
+from sklearn.isotonic import IsotonicRegression
+from sklearn.model_selection import KFold, LeaveOneOut, PredefinedSplit, StratifiedKFold
+
+import calibkit as ck
+from calibkit.bins import Pava
+from calibkit.calibrators import (
+    CrossValidatedBinning,
+    FlatBinning,
+    HistogramBinning,
+    SlopeOneBinning,
+    SweepBinning,
+)
+from calibkit.calibrators.folds import assign_folds
+
+KINDS = ("equal-mass", "equal-width")
+
+# Ties, predictions on edges, and bins that stay empty.
+coarse = st.builds(
+    lambda rows, k: (np.array([y for y, _ in rows]), np.array([min(i, k) / k for _, i in rows])),
+    st.lists(st.tuples(st.integers(0, 1), st.integers(0, 40)), min_size=1, max_size=60),
+    st.sampled_from([1, 2, 3, 7, 10, 40]),
+)
+fine = st.builds(
+    lambda rows: (np.array([y for y, _ in rows]), np.array([p for _, p in rows])),
+    st.lists(st.tuples(st.integers(0, 1), st.floats(0, 1)), min_size=1, max_size=60),
+)
+anything = coarse | fine
+binnings = st.one_of(
+    st.builds(ck.EqualWidth, st.integers(1, 50)),
+    st.builds(ck.EqualMass, st.integers(1, 50), st.sampled_from(["midpoint", "first", "quantile"])),
+    st.builds(lambda cuts: ck.FixedEdges(sorted({0.0, *cuts, 1.0})), st.lists(st.floats(0.01, 1))),
+    st.just(ck.Distinct()),
+    st.just(Pava()),
+)
+
+
+def drawn(n, seed=0, exponent=1.4, grid=None):
+    """Draw labels and predictions, on a grid if asked."""
+    rng = np.random.default_rng(seed)
+    prob = rng.random(n) if grid is None else rng.integers(0, grid + 1, n) / grid
+    return (rng.random(n) < prob**exponent).astype(int), prob
+
+
+def by_bin(model, prob):
+    """Return the bin of each prediction, by comparing it with each edge."""
+    last = len(model.edges_) - 2
+    return np.array([min(sum(p >= e for e in model.edges_[1:-1]), last) for p in prob])
+
+
+# --- the maps -----------------------------------------------------------------------------------
+
+
+class TestSlopeOne:
+    @pytest.mark.slow
+    @settings(max_examples=50)
+    @given(anything, binnings, st.sampled_from([0.5, 1, 2, 3.7]))
+    def test_its_distance_from_the_diagonal_is_the_binned_error(self, data, bins, alpha):
+        """Theorem 2 of Kängsepp, Valk and Kull (2022)."""
+        y, p = data
+        model, table = SlopeOneBinning(bins).fit(p, y), ck.reliability_table(y, p, bins=bins)
+        used = table.occupied
+        error = (table.weight[used] * np.abs(table.gap[used]) ** alpha).sum()
+        # Rounding of 1e-17 has the root 3e-9.
+        tolerance = 1e-12 if alpha >= 1 else 1e-7
+        distance = np.mean(np.abs(model.curve(p) - p) ** alpha)
+        assert distance == pytest.approx(error, abs=tolerance)
+
+    @settings(max_examples=50)
+    @given(anything, binnings)
+    def test_it_is_the_least_squares_fit(self, data, bins):
+        y, p = data
+        model = SlopeOneBinning(bins).fit(p, y)
+        index = by_bin(model, p)
+        design = (index[:, None] == np.unique(index)).astype(float)
+        shifts = np.linalg.lstsq(design, y - p, rcond=None)[0]
+        np.testing.assert_allclose(model.shift_[np.unique(index)], shifts, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(model.curve(p), p + design @ shifts, rtol=0, atol=1e-12)
+
+    def test_it_may_leave_the_unit_interval_and_calibrate_cuts_it(self):
+        model = SlopeOneBinning(1).fit([0.1, 0.9, 0.8, 0.9], [1, 1, 1, 1])
+        assert model.curve([0.9, 0.1]).round(6).tolist() == [1.225, 0.425]
+        assert model.calibrate([0.9, 0.1]).round(6).tolist() == [1.0, 0.425]
+
+
+class TestFlat:
+    @settings(max_examples=50)
+    @given(anything, binnings)
+    def test_it_is_the_least_squares_fit(self, data, bins):
+        y, p = data
+        model = FlatBinning(bins).fit(p, y)
+        index = by_bin(model, p)
+        wanted = [y[index == b].mean() for b in index]
+        np.testing.assert_allclose(model.curve(p), wanted, rtol=0, atol=1e-12)
+
+    @settings(max_examples=50)
+    @given(anything, binnings, st.sampled_from([1, 1.5, 2]))
+    def test_its_distance_is_never_below_the_binned_error(self, data, bins, alpha):
+        y, p = data
+        flat, slanted = (kind(bins).fit(p, y).curve(p) for kind in (FlatBinning, SlopeOneBinning))
+        distances = [np.mean(np.abs(curve - p) ** alpha) for curve in (flat, slanted)]
+        assert distances[0] >= distances[1] - 1e-12
+
+    def test_the_worked_example(self):
+        p, y = np.array([0.1, 0.3, 0.4, 0.6, 0.7, 0.9]), [0, 1, 0, 1, 1, 1]
+        flat, slanted = (kind(2).fit(p, y).curve(p) for kind in (FlatBinning, SlopeOneBinning))
+        assert np.mean(np.abs(slanted - p)) == pytest.approx(1 / 6, abs=1e-15)
+        assert np.mean(np.abs(flat - p)) == pytest.approx(1.7 / 9, abs=1e-15)
+
+    def test_heights_minimise_the_log_loss_too(self):
+        y, p = drawn(300)
+        model = FlatBinning(5).fit(p, y)
+        for b, height in enumerate(model.height_):
+            label = y[by_bin(model, p) == b]
+
+            def loss(q, label=label):
+                return -np.mean(np.log(np.where(label == 1, q, 1 - q)))
+
+            best = minimize_scalar(loss, bounds=(1e-6, 1 - 1e-6), method="bounded")
+            assert loss(height) <= best.fun + 1e-12
+
+    @pytest.mark.parametrize("grid", [None, 9])
+    def test_with_pava_bins_it_is_isotonic_regression(self, grid):
+        y, p = drawn(400, grid=grid)
+        wanted = IsotonicRegression().fit(p, y).predict(p)
+        np.testing.assert_allclose(FlatBinning(Pava()).fit(p, y).curve(p), wanted, atol=1e-12)
+
+    def test_it_has_two_names(self):
+        assert HistogramBinning is FlatBinning
+
+
+@pytest.mark.parametrize("kind", [SlopeOneBinning, FlatBinning])
+class TestBothMaps:
+    def test_an_empty_bin_leaves_predictions_alone(self, kind):
+        model = kind(4).fit([0.1, 0.8], [1, 0])
+        at = np.array([0.25, 0.3, 0.4999, 0.5, 0.7])
+        assert np.array_equal(model.curve(at), at)
+        assert model.n_parameters_ == 2
+        assert np.isnan(model.table_.frequency[1:3]).all()
+
+    @settings(max_examples=50)
+    @given(anything, binnings)
+    def test_members_are_evaluated_in_their_own_bin(self, kind, data, bins):
+        """A bin's predictions, put through the map, have the frequency of the bin as mean."""
+        y, p = data
+        model = kind(bins).fit(p, y)
+        index, curve = by_bin(model, p), model.curve(p)
+        assert np.bincount(index, minlength=model.table_.n_bins).tolist() == list(
+            model.table_.count
+        )
+        for b in np.unique(index):
+            assert curve[index == b].mean() == pytest.approx(y[index == b].mean(), abs=1e-12)
+
+    def test_the_polyline_has_a_piece_for_each_bin(self, kind):
+        model = kind(ck.FixedEdges([0, 0.25, 0.5, 1])).fit([0.1, 0.2, 0.7], [1, 0, 1])
+        x, height = model.polyline()
+        assert x[~np.isnan(x)].tolist() == [0, 0.25, 0.25, 0.5, 0.5, 1]
+        assert np.flatnonzero(np.isnan(x)).tolist() == [2, 5]
+        assert np.flatnonzero(np.isnan(height)).tolist() == [2, 5]
+        tops = {SlopeOneBinning: [0.35, 0.6, 0.25, 0.5, 0.8, 1.3], FlatBinning: None}[kind]
+        tops = tops or [0.5, 0.5, 0.25, 0.5, 1, 1]
+        assert height[~np.isnan(height)] == pytest.approx(tops, abs=1e-15)
+
+    def test_bins_that_begin_above_0_go_on_to_the_left(self, kind):
+        model = kind(ck.EqualWidth(2, low=0.5)).fit([0.6, 0.9], [1, 0])
+        x, height = model.polyline()
+        assert x[0] == 0
+        assert height[0] == model.curve([0.0])[0]
+
+    @pytest.mark.parametrize("bins", [0, -1, 2.5, True, "many", None, [3]])
+    def test_what_is_no_binning_is_refused(self, kind, bins):
+        with pytest.raises(ValueError, match="bins"):
+            kind(bins).fit([0.1, 0.8], [1, 0])
+
+
+class TestFirstEdges:
+    """`EqualMass(rule="first")`: the same bins, with edges at predictions."""
+
+    @settings(max_examples=50)
+    @given(anything, st.integers(1, 70))
+    def test_members_are_those_of_midpoints(self, data, n_bins):
+        _, p = data
+        p = p[p < 1]  # no edge is ever put at 1
+        if len(p):
+            bins = [ck.EqualMass(n_bins, rule) for rule in ("first", "midpoint")]
+            first, middle = (b.assign(p, b.edges(p)) for b in bins)
+            assert np.array_equal(first, middle)
+
+    @settings(max_examples=50)
+    @given(anything, st.integers(1, 70))
+    def test_edges_are_predictions(self, data, n_bins):
+        _, p = data
+        edges = ck.EqualMass(n_bins, "first").edges(p)
+        assert np.isin(edges[1:-1], p).all()
+        assert (np.diff(edges) > 0).all()
+
+    @pytest.mark.parametrize(("n", "n_bins"), [(10, 3), (11, 4), (97, 15), (5, 9)])
+    def test_without_ties_they_are_runs_of_the_sorted_list(self, n, n_bins):
+        _, p = drawn(n)
+        runs = [run for run in np.array_split(np.sort(p), n_bins) if len(run)]
+        wanted = [0.0, *(run[0] for run in runs[1:]), 1.0]
+        assert ck.EqualMass(n_bins, "first").edges(p).tolist() == wanted
+
+    def test_it_says_so(self):
+        assert str(ck.EqualMass(4, "first")) == "4 equal-mass bins (first edges)"
+
+
+# --- the number of bins -------------------------------------------------------------------------
+
+
+def scores_by_definition(y, p, model):
+    """Fit slope-1 bins to all folds but one, evaluate them on it; no running sums."""
+    order = np.lexsort((y, p))
+    y, p = y[order], p[order]
+    fold, n_folds = assign_folds(p, y, model.cv, model.rng)
+    scores = []
+    for number in range(1, model.max_bins + 1):
+        briers = []
+        for part in range(n_folds):
+            held = fold == part
+            fit = SlopeOneBinning(model._binning(number)).fit(p[~held], y[~held])
+            briers.append(np.mean((fit.curve(p[held]) - y[held]) ** 2))
+        scores.append(np.mean(briers))
+    return np.array(scores)
+
+
+class TestCrossValidation:
+    @pytest.mark.parametrize("kind", KINDS)
+    @pytest.mark.parametrize("rule", ["midpoint", "first"])
+    @pytest.mark.parametrize(
+        ("n", "grid", "low"),
+        [(12, 2, 0), (30, 3, 0), (60, 7, 0), (80, 20, 0.5), (77, None, 0), (150, None, 0.5)],
+    )
+    def test_scores_by_definition(self, kind, rule, n, grid, low):
+        for seed in (0, 2):
+            y, p = drawn(n, seed, grid=grid)
+            p = np.maximum(p, low)
+            if seed == 2:
+                p[: n // 2] = 1.0
+            model = CrossValidatedBinning(kind, 25, 5, rng=seed, rule=rule).fit(p, y)
+            wanted = scores_by_definition(y, p, model)
+            np.testing.assert_allclose(model.scores_, wanted, rtol=0, atol=1e-12)
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("kind", KINDS)
+    @settings(max_examples=25)
+    @given(data=anything.filter(lambda data: len(data[0]) >= 3))
+    def test_scores_by_definition_on_any_data(self, kind, data):
+        model = CrossValidatedBinning(kind, 9, 3).fit(data[1], data[0])
+        wanted = scores_by_definition(*data, model)
+        np.testing.assert_allclose(model.scores_, wanted, rtol=0, atol=1e-12)
+
+    @pytest.mark.parametrize("kind", KINDS)
+    @pytest.mark.parametrize("seed", range(5))
+    def test_the_rule_prefers_few_bins(self, kind, seed):
+        y, p = drawn(1000, seed)
+        for tolerance in (0.0, 0.001, 0.02):
+            model = CrossValidatedBinning(kind, tolerance=tolerance).fit(p, y)
+            good = model.scores_ <= model.scores_.min() * (1 + tolerance)
+            assert model.n_bins_ == model.candidates_[good].min()
+            assert model.best_n_bins_ == model.candidates_[model.scores_ == model.scores_.min()][0]
+            assert model.n_bins_ <= model.best_n_bins_
+        assert model.candidates_.tolist() == list(range(1, 41))
+
+    @pytest.mark.parametrize("rule", ["midpoint", "first"])
+    def test_an_edge_between_neighbouring_floats_parts_them(self, rule):
+        p = np.repeat(0.5 + 2.0**-53 * np.arange(6), 5)
+        y = np.random.default_rng(0).integers(0, 2, 30)
+        model = CrossValidatedBinning(max_bins=8, cv=3, rule=rule).fit(p, y)
+        wanted = scores_by_definition(y, p, model)
+        np.testing.assert_allclose(model.scores_, wanted, rtol=0, atol=1e-12)
+
+    def test_an_exact_excess_of_the_tolerance_is_allowed(self):
+        from calibkit.calibrators.folds import parsimonious
+
+        assert parsimonious(np.array([1.0, 0.5 * 1.25, 0.5]), 0.25) == 1
+        assert parsimonious(np.array([0.625, 1.0, 0.5]), 0.25) == 0  # need not be next to it
+
+    @pytest.mark.parametrize("kind", KINDS)
+    def test_the_chosen_bins_are_fitted_to_all_data(self, kind):
+        y, p = drawn(500)
+        model = CrossValidatedBinning(kind).fit(p, y)
+        same = SlopeOneBinning(model._binning(model.n_bins_)).fit(p, y)
+        grid = np.linspace(0, 1, 501)
+        assert np.array_equal(model.curve(grid), same.curve(grid))
+        assert model.n_parameters_ == same.n_parameters_
+
+    def test_splitters_get_the_sorted_data(self):
+        y, p = drawn(100)
+        order = np.argsort(p)
+        for cv in (KFold(5, shuffle=True, random_state=1), StratifiedKFold(4), LeaveOneOut()):
+            model = CrossValidatedBinning(max_bins=8, cv=cv).fit(p, y)
+            parts = list(cv.split(p[order, None], y[order]))
+            wanted = []
+            for number in range(1, 9):
+                briers = []
+                for fit, held in parts:
+                    one = SlopeOneBinning(ck.EqualMass(number)).fit(p[order][fit], y[order][fit])
+                    briers.append(np.mean((one.curve(p[order][held]) - y[order][held]) ** 2))
+                wanted.append(np.mean(briers))
+            np.testing.assert_allclose(model.scores_, wanted, rtol=0, atol=1e-12)
+
+    def test_folds_are_drawn_from_rng(self):
+        y, p = drawn(300)
+        one, same, other = (CrossValidatedBinning(rng=rng).fit(p, y).scores_ for rng in (1, 1, 2))
+        assert np.array_equal(one, same)
+        assert not np.array_equal(one, other)
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ({"kind": "equal"}, "kind must be"),
+            ({"rule": "quantile"}, "rule must be"),
+            ({"max_bins": 0}, "max_bins must be a whole number"),
+            ({"max_bins": 4.0}, "max_bins must be a whole number"),
+            ({"cv": 1}, "cv must be a whole number of at least 2"),
+            ({"cv": 11}, "need at least 11 predictions, got 10"),
+            ({"tolerance": -0.1}, "tolerance must be a number from 0 on"),
+            ({"tolerance": np.nan}, "tolerance must be a number from 0 on"),
+            ({"cv": PredefinedSplit([0] * 10)}, "nothing is left to fit"),
+            ({"cv": PredefinedSplit([0] * 5 + [-1] * 5)}, "never holds out row 5"),
+        ],
+    )
+    def test_impossible_options_are_refused(self, options, message):
+        with pytest.raises(ValueError, match=message):
+            CrossValidatedBinning(**options).fit(np.linspace(0.1, 0.9, 10), [0, 1] * 5)
+
+
+@pytest.mark.parametrize("label", [0.0, 1.0])
+@pytest.mark.parametrize("kind", ["equal-mass", "equal-width"])
+def test_one_prediction_and_one_label_have_a_number_of_bins(kind, label):
+    """The perfect score is 0; rounding must not push it below."""
+    for n, p in ((25, 0.2), (40, 0.7), (33, 0.123)):
+        model = CrossValidatedBinning(kind).fit(np.full(n, p), np.full(n, label))
+        assert model.n_bins_ == 1
+        assert model.calibrate([p])[0] == pytest.approx(label)
+
+
+class TestSweep:
+    @staticmethod
+    def rising(y, p, bins):
+        table = ck.reliability_table(y, p, bins=bins)
+        return (np.diff(table.frequency[table.occupied]) >= 0).all()
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("kind", KINDS)
+    @settings(max_examples=50)
+    @given(data=anything)
+    def test_it_is_the_last_number_in_order(self, kind, data):
+        y, p = data
+        model = SweepBinning(kind=kind, max_bins=12).fit(p, y)
+        in_order = [self.rising(y, p, model._binning(b)) for b in range(1, 14)]
+        assert all(in_order[: model.n_bins_])
+        assert model.n_bins_ == 12 or not in_order[model.n_bins_]
+
+    @pytest.mark.parametrize("seed", range(5))
+    def test_it_looks_at_ranks_only(self, seed):
+        y, p = drawn(700, seed)
+        numbers = {SweepBinning().fit(q, y).n_bins_ for q in (p, p**3, p / 2, np.sqrt(p))}
+        assert len(numbers) == 1
+
+    @pytest.mark.parametrize("kind", KINDS)
+    @pytest.mark.parametrize("label", [0, 1])
+    def test_one_class_allows_as_many_bins_as_predictions(self, kind, label):
+        _, p = drawn(5000)
+        assert SweepBinning(kind=kind).fit(p, np.full(5000, label)).n_bins_ == 5000
+        assert SweepBinning(20, kind).fit(p, np.full(5000, label)).n_bins_ == 20
+
+    def test_labels_in_order_need_no_sweep(self):
+        p = np.linspace(0, 1, 2000)
+        assert SweepBinning().fit(p, p > 0.3).n_bins_ == 2000
+        assert SweepBinning().fit(p, p < 0.3).n_bins_ == 1
+
+    def test_equal_frequencies_are_in_order(self):
+        # Thirds in each half, of different size: 1/3 and 2/6 must compare equal.
+        p = np.concatenate((np.linspace(0.1, 0.3, 3), np.linspace(0.6, 0.9, 6)))
+        y = [0, 1, 0, 0, 1, 0, 0, 1, 0]
+        assert SweepBinning(2, "equal-width").fit(p, y).n_bins_ == 2
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ({"kind": "x"}, "kind must be"),
+            ({"rule": 1}, "rule must be"),
+            ({"max_bins": 0}, "max_bins"),
+        ],
+    )
+    def test_impossible_options_are_refused(self, options, message):
+        with pytest.raises(ValueError, match=message):
+            SweepBinning(**options).fit([0.1, 0.9], [0, 1])

@@ -1,0 +1,557 @@
+"""Calibrators in scikit-learn's words: its own checks, pipelines, searches, frames, weights."""
+
+import pickle
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from packaging.version import Version
+from sklearn.base import clone, is_classifier
+from sklearn.datasets import load_breast_cancer
+from sklearn.exceptions import NotFittedError
+from sklearn.isotonic import IsotonicRegression
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.utils import estimator_checks
+
+import calibkit as ck
+from calibkit import calibrators, multiclass
+from calibkit.calibrators import (
+    BetaCalibrator,
+    CrossValidatedBinning,
+    FlatBinning,
+    IsotonicCalibrator,
+    KernelDensityCalibrator,
+    PlattCalibrator,
+    ScalingBinning,
+    SlopeOneBinning,
+    SplineCalibrator,
+    SweepBinning,
+)
+from calibkit.fit_on_test import EstimatorCalibrator
+from calibkit.links import expit
+from calibkit.multiclass import (
+    Calibrated,
+    ClassWise,
+    CrossVennAbers,
+    DirichletCalibrator,
+    MatrixScaling,
+    OneVsRest,
+    Reduced,
+    TemperatureScaling,
+    VectorScaling,
+    VennAbers,
+    _softmax_fit,
+)
+from calibkit.piecewise import PiecewiseLinear
+from tests.helpers import binary_data, class_data
+
+Y, P = binary_data(300, exponent=1.5)
+LABELS, PROB = class_data(300)
+GRID = np.linspace(0, 1, 41)
+
+ONE_EVENT: list[Any] = [
+    PlattCalibrator(),
+    PlattCalibrator(smoothing=False),
+    BetaCalibrator(),
+    BetaCalibrator("ab"),
+    IsotonicCalibrator(),
+    FlatBinning(5),
+    SlopeOneBinning(5),
+    FlatBinning(ck.EqualMass(5)),
+    FlatBinning(ck.Distinct()),
+    CrossValidatedBinning(max_bins=6),
+    SweepBinning(),
+    ScalingBinning(4),
+    SplineCalibrator(),
+    KernelDensityCalibrator(),
+    PiecewiseLinear(n_pieces=2),
+    EstimatorCalibrator(IsotonicRegression(out_of_bounds="clip")),
+]
+MANY: list[Any] = [
+    TemperatureScaling("probabilities"),
+    VectorScaling("probabilities"),
+    VectorScaling("probabilities", "cv", cv=3),
+    MatrixScaling("probabilities"),
+    MatrixScaling("probabilities", 0.01),
+    DirichletCalibrator("probabilities"),
+    DirichletCalibrator("probabilities", kind="l2"),
+    OneVsRest("probabilities", IsotonicCalibrator()),
+    Reduced("probabilities"),
+    ClassWise("probabilities"),
+    VennAbers("probabilities"),
+    VennAbers("probabilities", "pairwise"),
+]
+
+
+def each(models: list[Any]) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("model", models, ids=repr)
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of tiny data that can be separated
+        yield
+
+
+# --- scikit-learn's own checks -------------------------------------------------------------------
+
+# Labels are column numbers: 0 .. K-1, where the checks take 1 and 2, words, or three for two
+# columns. To recode them would be a guess about which column is which.
+_LABELS = "labels are the numbers of the columns, and never recoded by a guess"
+_WORDS = "refused as well, in words of calibkit's own that name the remedy"
+_FEW = "one class of labels, where the map of two columns still gives both"
+EXPECTED = {
+    "check_estimators_overwrite_params": _LABELS,
+    "check_estimators_fit_returns_self": _LABELS,
+    "check_readonly_memmap_input": _LABELS,
+    "check_sample_weights_pandas_series": _LABELS,
+    "check_sample_weights_not_an_array": _LABELS,
+    "check_sample_weights_shape": _LABELS,
+    "check_sample_weights_not_overwritten": _LABELS,
+    "check_classifier_data_not_an_array": _LABELS,
+    "check_classifiers_classes": _LABELS,
+    "check_classifiers_train": _LABELS,
+    "check_classifiers_one_label": _FEW,
+    "check_complex_data": _WORDS,
+    "check_dtype_object": _WORDS,
+    "check_estimators_empty_data_messages": _WORDS,
+    "check_classifiers_regression_target": _WORDS,
+    "check_supervised_y_2d": _WORDS,
+    "check_fit2d_1feature": _WORDS,
+    "check_fit2d_predict1d": _WORDS,
+    "check_requires_y_none": _WORDS,
+}
+OF_LOGITS = [
+    TemperatureScaling("logits"),
+    VectorScaling("logits"),
+    MatrixScaling("logits"),
+    DirichletCalibrator("logits"),
+    OneVsRest("logits"),
+    Reduced("logits"),
+    ClassWise("logits"),
+    VennAbers("logits"),
+]
+# With their defaults they pass everything: nothing is expected to fail.
+META = [
+    Calibrated(cv=3),
+    Calibrated(calibrator=PlattCalibrator(), cv=3),
+    Calibrated(calibrator=OneVsRest("probabilities", IsotonicCalibrator()), cv=3),
+    CrossVennAbers(cv=3),
+]
+
+
+def failures(model: Any, expected: dict[str, str]) -> tuple[dict[str, str], set[str], int]:
+    """Return what failed beside `expected`, what of that was passed after all, and how many passed.
+
+    A check that is run with several options is expected to fail if it does with one of them.
+    """
+    with quiet():
+        results = estimator_checks.check_estimator(model, on_fail=None, on_skip=None)
+    failed = {r["check_name"]: str(r["exception"]) for r in results if r["status"] == "failed"}
+    unforeseen = {name: text for name, text in failed.items() if name not in expected}
+    return unforeseen, set(expected) - set(failed), sum(r["status"] == "passed" for r in results)
+
+
+modern = pytest.mark.skipif(
+    Version(sklearn.__version__) < Version("1.6"), reason="these checks report in another way"
+)
+
+
+@pytest.mark.slow
+@modern
+@each(OF_LOGITS)
+def test_checks_of_scikit_learn_on_maps_of_many_classes(model: Any) -> None:
+    unforeseen, passed, n_passed = failures(model, EXPECTED)
+    assert not unforeseen
+    assert passed <= {"check_classifiers_one_label"}, "no longer an exception: take it out"
+    assert n_passed >= 45
+
+
+@pytest.mark.slow
+@modern
+@each(META)
+def test_classifiers_with_their_calibrator_pass_all_checks(model: Any) -> None:
+    unforeseen, _, n_passed = failures(model, {})
+    assert not unforeseen
+    assert n_passed >= 54
+
+
+# What can be checked without data: scikit-learn leaves out all others for an estimator whose tag
+# says that it takes no table. They are made below, with data that are probabilities.
+WITHOUT_DATA = (
+    "check_estimator_cloneable",
+    "check_estimator_repr",
+    "check_estimator_tags_renamed",
+    "check_estimators_unfitted",
+    "check_get_params_invariance",
+    "check_mixin_order",
+    "check_no_attributes_set_in_init",
+    "check_set_params",
+    "check_valid_tag_types",
+)
+
+
+@modern
+@pytest.mark.parametrize("check", WITHOUT_DATA)
+@each(ONE_EVENT)
+def test_checks_of_scikit_learn_on_maps_of_one_event(model: Any, check: str) -> None:
+    tags = model.__sklearn_tags__()
+    assert tags.input_tags.one_d_array
+    assert not tags.input_tags.two_d_array
+    assert tags.estimator_type == "classifier"
+    with quiet():
+        getattr(estimator_checks, check)(type(model).__name__, clone(model))
+
+
+# --- the words -----------------------------------------------------------------------------------
+
+
+@each(ONE_EVENT)
+def test_one_event_in_their_words(model: Any) -> None:
+    fitted = clone(model).fit(P, Y)
+    table = fitted.predict_proba(GRID)
+    assert table.shape == (41, 2)
+    np.testing.assert_array_equal(table[:, 1], fitted.calibrate(GRID))
+    np.testing.assert_allclose(table.sum(axis=1), 1, rtol=0, atol=1e-15)
+    np.testing.assert_array_equal(fitted.transform(GRID), fitted.calibrate(GRID))
+    np.testing.assert_array_equal(fitted.predict(GRID), table[:, 1] > 0.5)
+    assert fitted.score(P, Y) == pytest.approx(-((fitted.calibrate(P) - Y) ** 2).mean())
+    assert fitted.n_features_in_ == 1
+    assert fitted.classes_.tolist() == [0, 1]
+    assert is_classifier(fitted)
+    again = pickle.loads(pickle.dumps(fitted))
+    np.testing.assert_array_equal(again.predict_proba(GRID), table)
+
+
+@each(MANY)
+def test_many_classes_in_their_words(model: Any) -> None:
+    fitted = clone(model).fit(PROB, LABELS)
+    table = fitted.predict_proba(PROB)
+    np.testing.assert_allclose(table.sum(axis=1), 1, rtol=0, atol=1e-12)
+    np.testing.assert_array_equal(fitted.predict(PROB), table.argmax(axis=1))
+    gap = table - np.eye(3)[LABELS]
+    assert fitted.score(PROB, LABELS) == pytest.approx(-(gap**2).sum(axis=1).mean())
+    assert fitted.n_features_in_ == 3
+
+
+def test_scores_weigh_rows() -> None:
+    model = PlattCalibrator().fit(P, Y)
+    weight = np.arange(300) % 3
+    repeated = model.score(P.repeat(weight), Y.repeat(weight))
+    assert model.score(P, Y, sample_weight=weight) == pytest.approx(repeated, abs=1e-14)
+
+
+@each([PlattCalibrator(), IsotonicCalibrator()])
+def test_cross_validation(model: Any) -> None:
+    table = cross_val_predict(model, P, Y, cv=3, method="predict_proba")
+    assert table.shape == (300, 2)
+    losses = cross_val_score(PlattCalibrator(), P, Y, scoring="neg_log_loss", cv=3)
+    assert (losses < 0).all()
+    assert (cross_val_score(model, P, Y, cv=3) < 0).all()
+
+
+def test_a_search_finds_the_number_of_bins() -> None:
+    y, p = binary_data(5000, exponent=3)
+    search = GridSearchCV(FlatBinning(), {"bins": [1, 2, 20]}, cv=4).fit(p, y)
+    assert search.best_params_ == {"bins": 20}
+    inner = {"calibrator__bins": [2, 20]}
+    table = np.column_stack([1 - p, p])
+    wrapped = GridSearchCV(OneVsRest("probabilities", FlatBinning()), inner, cv=3).fit(table, y)
+    assert wrapped.best_params_ == {"calibrator__bins": 20}
+
+
+def test_steps_of_pipelines() -> None:
+    link = FunctionTransformer(expit)
+    chain = make_pipeline(link, PlattCalibrator(), IsotonicCalibrator()).fit(P * 4 - 2, Y)
+    first = PlattCalibrator().fit(expit(P * 4 - 2), Y).calibrate(expit(P * 4 - 2))
+    np.testing.assert_array_equal(
+        chain.predict_proba(P * 4 - 2)[:, 1], IsotonicCalibrator().fit(first, Y).calibrate(first)
+    )
+
+
+def test_frames_come_out() -> None:
+    column = pd.Series(P[:4], index=[7, 5, 3, 1])
+    model = PlattCalibrator().set_output(transform="pandas").fit(P, Y)
+    frame = model.transform(column)
+    assert frame.columns.tolist() == ["calibrated"]
+    if Version(sklearn.__version__) >= Version("1.6"):  # before, it kept those of frames only
+        assert frame.index.tolist() == [7, 5, 3, 1]
+    np.testing.assert_array_equal(frame["calibrated"], model.calibrate(P[:4]))
+    table = VectorScaling("probabilities").set_output(transform="pandas").fit(PROB, LABELS)
+    assert table.transform(PROB).columns.tolist() == ["class_0", "class_1", "class_2"]
+
+
+@each(MANY)
+def test_columns_in_another_order_are_refused(model: Any) -> None:
+    frame = pd.DataFrame(PROB, columns=["cat", "dog", "fox"])
+    fitted = clone(model).fit(frame, LABELS)
+    assert fitted.feature_names_in_.tolist() == ["cat", "dog", "fox"]
+    plain = clone(model).fit(PROB, LABELS).calibrate(PROB)
+    np.testing.assert_allclose(fitted.calibrate(frame), plain, rtol=0, atol=1e-12)
+    with pytest.raises(ValueError, match="must be in the same order as they were in fit"):
+        fitted.calibrate(frame[["fox", "dog", "cat"]])
+    with pytest.raises(ValueError, match="unseen at fit time"):
+        fitted.predict_proba(frame.rename(columns={"fox": "wolf"}))
+
+
+@each([*ONE_EVENT, *MANY])
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_no_nan_and_no_infinity(model: Any, bad: float) -> None:
+    many = hasattr(model, "input")
+    y, prob = (LABELS, PROB) if many else (Y, P)
+    broken = prob.copy()
+    broken[(3, 1) if many else 3] = bad
+    with pytest.raises(ValueError, match=r"y_prob\[3"):
+        clone(model).fit(broken, y)
+    fitted = clone(model).fit(prob, y)
+    for method in (fitted.calibrate, fitted.predict_proba, fitted.transform, fitted.predict):
+        with pytest.raises(ValueError, match=r"y_prob\[3"):
+            method(broken)
+    with pytest.raises(ValueError, match=r"sample_weight\[3\]"):
+        clone(model).fit(prob, y, sample_weight=np.where(np.arange(300) == 3, bad, 1.0))
+
+
+@each([*ONE_EVENT, *MANY])
+def test_a_failed_fit_leaves_nothing(model: Any) -> None:
+    many = hasattr(model, "input")
+    y, prob = (LABELS, PROB) if many else (Y, P)
+    fitted = clone(model)
+
+    def fails(*_: Any) -> None:
+        fitted.left_ = 1
+        raise ValueError("on purpose")
+
+    fitted._fit = fails
+    with pytest.raises(ValueError, match="on purpose"):
+        fitted.fit(prob, y)
+    assert not hasattr(fitted, "left_")
+    for method in ("calibrate", "predict", "predict_proba", "transform"):
+        with pytest.raises(NotFittedError, match="is not fitted yet; call fit"):
+            getattr(fitted, method)(prob)
+
+
+def test_beta_and_venn_abers_after_a_failed_first_fit() -> None:
+    beta, bracket = BetaCalibrator("abc"), VennAbers("probabilities", "each")
+    with pytest.raises(ValueError, match="parameters must be"):
+        beta.fit(P, Y)
+    with pytest.raises(ValueError, match="scheme must be"):
+        bracket.fit(PROB, LABELS)
+    with pytest.raises(NotFittedError, match="BetaCalibrator is not fitted yet"):
+        beta.calibrate(P)
+    with pytest.raises(NotFittedError, match="BetaCalibrator is not fitted yet"):
+        _ = beta.m_
+    with pytest.raises(NotFittedError, match="VennAbers is not fitted yet"):
+        bracket.interval(PROB)
+
+
+# --- weights -------------------------------------------------------------------------------------
+
+
+@each(ONE_EVENT)
+@settings(max_examples=8, deadline=None)
+@given(seed=st.integers(0, 10_000))
+def test_two_is_the_row_twice_and_zero_is_none(model: Any, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    p = np.round(rng.random(80), 2)
+    y, weight = (rng.random(80) < p**1.5).astype(int), rng.integers(0, 4, 80)
+    with quiet():
+        one = clone(model).fit(p, y, sample_weight=weight)
+        other = clone(model).fit(p.repeat(weight), y.repeat(weight))
+    np.testing.assert_allclose(one.calibrate(GRID), other.calibrate(GRID), rtol=0, atol=1e-7)
+    assert one.n_parameters_ == other.n_parameters_
+
+
+@each(MANY)
+@settings(max_examples=5, deadline=None)
+@given(seed=st.integers(0, 10_000))
+def test_two_is_the_row_twice_and_zero_is_none_of_many(model: Any, seed: int) -> None:
+    labels, prob = class_data(90, seed=seed)
+    weight = np.random.default_rng(seed).integers(0, 4, 90)
+    with quiet():
+        one = clone(model).fit(prob, labels, sample_weight=weight)
+        other = clone(model).fit(prob.repeat(weight, axis=0), labels.repeat(weight))
+    np.testing.assert_allclose(one.calibrate(PROB), other.calibrate(PROB), rtol=0, atol=1e-7)
+
+
+def test_one_event_of_temperature_and_venn_abers() -> None:
+    weight = np.arange(300) % 4
+    for model in (TemperatureScaling("probabilities"), VennAbers("probabilities")):
+        one = clone(model).fit(P, Y, sample_weight=weight).calibrate(GRID)
+        other = clone(model).fit(P.repeat(weight), Y.repeat(weight)).calibrate(GRID)
+        np.testing.assert_allclose(one, other, rtol=0, atol=1e-10)
+
+
+FRACTIONS = [
+    IsotonicCalibrator(),
+    PlattCalibrator(smoothing=False),
+    BetaCalibrator(),
+    FlatBinning(5),
+    SlopeOneBinning(ck.FixedEdges([0, 0.3, 1])),
+]
+
+
+@each(FRACTIONS)
+def test_only_ratios_of_weights_count(model: Any) -> None:
+    weight = np.random.default_rng(1).random(300) + 0.1
+    one = clone(model).fit(P, Y, sample_weight=weight).calibrate(GRID)
+    other = clone(model).fit(P, Y, sample_weight=weight / 7).calibrate(GRID)
+    np.testing.assert_allclose(one, other, rtol=0, atol=1e-9)
+    assert np.abs(one - clone(model).fit(P, Y).calibrate(GRID)).max() > 1e-4
+
+
+def test_isotonic_regression_with_weights_is_that_of_scikit_learn() -> None:
+    weight = np.random.default_rng(2).random(300)
+    theirs = IsotonicRegression(out_of_bounds="clip").fit(P, Y, weight)
+    ours = IsotonicCalibrator().fit(P, Y, sample_weight=weight)
+    np.testing.assert_allclose(ours.calibrate(GRID), theirs.predict(GRID), rtol=0, atol=1e-12)
+
+
+def test_platt_with_weights_is_the_logistic_regression_of_scikit_learn() -> None:
+    weight = np.random.default_rng(3).random(300) * 3
+    x = np.log(P / (1 - P))[:, np.newaxis]
+    theirs = LogisticRegression(C=1e12, tol=1e-10, max_iter=1000).fit(x, Y, weight)
+    ours = PlattCalibrator(smoothing=False).fit(P, Y, sample_weight=weight)
+    assert ours.slope_ == pytest.approx(theirs.coef_[0, 0], abs=1e-5)
+    assert ours.intercept_ == pytest.approx(theirs.intercept_[0], abs=1e-5)
+
+
+def test_fractions_are_refused_where_only_rows_count() -> None:
+    weight = np.where(np.arange(300) == 4, 0.5, 1.0)
+    models = (FlatBinning(ck.EqualMass(4)), SplineCalibrator(), PiecewiseLinear(n_pieces=2))
+    for model in models:
+        with pytest.raises(ValueError, match=r"whole numbers.*sample_weight\[4\] = 0.5"):
+            model.fit(P, Y, sample_weight=weight)
+    with pytest.raises(ValueError, match=r"whole numbers.*sample_weight\[4\] = 0.5"):
+        VectorScaling("probabilities", "cv").fit(PROB, LABELS, sample_weight=weight)
+    with pytest.raises(ValueError, match="whole numbers"):
+        SweepBinning().fit(P, Y, sample_weight=np.full(300, 1e8))
+    with pytest.raises(ValueError, match=r"shape \(3,\); 300 rows need shape"):
+        PlattCalibrator().fit(P, Y, sample_weight=[1, 2, 3])
+
+
+# --- one roof, and what may say 0 ----------------------------------------------------------------
+
+
+def test_one_roof() -> None:
+    assert calibrators.TemperatureScaling is TemperatureScaling
+    assert calibrators.PiecewiseLinear is PiecewiseLinear
+    for name in multiclass.__all__:
+        assert getattr(calibrators, name) is getattr(multiclass, name)
+    for name in ("PlattCalibrator", "TemperatureScaling", "VennAbers", "DirichletCalibrator"):
+        assert f"`{name}`" in (calibrators.__doc__ or "").partition("Which to take")[2]
+    with pytest.raises(AttributeError, match="no attribute 'PlatCalibrator'"):
+        _ = calibrators.PlatCalibrator
+
+
+@each(ONE_EVENT)
+def test_what_may_say_zero_says_so(model: Any) -> None:
+    """Labels that a threshold separates tempt every map; a finite log loss is what is promised."""
+    p = np.linspace(0.05, 0.95, 200)
+    y = (p > 0.5).astype(int)
+    with quiet():
+        q = clone(model).fit(p, y).calibrate(GRID[2:-2])
+    says = bool(((q == 0) | (q == 1)).any())
+    if isinstance(model, PlattCalibrator | BetaCalibrator) and not getattr(model, "smoothing", 0):
+        return  # no finite optimum: a warning says that the map is nearly a step
+    assert says == model.can_say_zero
+
+
+def test_wrappers_say_what_their_maps_say() -> None:
+    assert OneVsRest("logits", IsotonicCalibrator()).can_say_zero
+    assert not OneVsRest("logits").can_say_zero
+    assert ScalingBinning(scaler=IsotonicCalibrator()).can_say_zero
+    assert not VennAbers("logits").can_say_zero
+    assert not TemperatureScaling("logits").can_say_zero
+
+
+@pytest.mark.parametrize("outcome", ["refit", "fold-ensemble"])
+@pytest.mark.parametrize("loss", ["log-loss", "brier"])
+def test_piecewise_maps_keep_to_laplaces_rule(loss: str, outcome: str) -> None:
+    rng = np.random.default_rng(5)
+    p = rng.random(400)
+    y = (rng.random(400) < np.clip(2 * p - 0.5, 0, 1)).astype(int)
+    model = PiecewiseLinear(n_pieces=4, loss=loss, outcome=outcome, cv=4).fit(p, y)
+    curve, q = model.curve(GRID), model.calibrate(GRID)
+    assert curve.min() < 1 / 402, "else the cut is not felt"
+    np.testing.assert_array_equal(q, np.clip(curve, 1 / 402, 401 / 402))
+    cost = ck.log_loss(y, model.calibrate(p)).value - ck.log_loss(y, model.curve(p)).value
+    assert cost < 1 / 400
+
+
+def test_steep_piecewise_maps_between_logits_are_never_certain() -> None:
+    p = np.linspace(0.05, 0.95, 200)
+    with quiet():
+        model = PiecewiseLinear("logit", 2).fit(p, (p > 0.5).astype(int))
+    assert model.curve([0.95]) == 1
+    assert 0 < model.calibrate([0.05])[0] < model.calibrate([0.95])[0] < 1
+
+
+# --- batches, many classes -----------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_no_batch_changes_cross_venn_abers() -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    model = CrossVennAbers(make_pipeline(StandardScaler(), LogisticRegression())).fit(X, y)
+    whole = model.predict_proba(X)
+    single = np.vstack([model.predict_proba(X[i : i + 1]) for i in range(0, len(X), 4)])
+    assert len(np.unique(whole)) > 50
+    np.testing.assert_allclose(single, whole[::4], rtol=0, atol=1e-9)
+
+
+def test_scores_that_rounding_moves_are_one_score() -> None:
+    score = np.array([0.1, 0.3, 0.3 * (1 + 1e-15), 0.4, 0.6, 0.9])
+    label = [0, 1, 0, 1, 0, 1]
+    model = VennAbers("probabilities").fit(score, label)
+    same = VennAbers("probabilities").fit(np.round(score, 3), label)
+    for off in (-1e-15, 0.0, 1e-15):
+        np.testing.assert_array_equal(
+            model.interval(score * (1 + off)), same.interval(score.round(3))
+        )
+
+
+def test_pairs_show_how_far_they_are(capsys: pytest.CaptureFixture[str]) -> None:
+    model = VennAbers("probabilities", "pairwise", progress=True).fit(PROB, LABELS)
+    assert "pairs" in capsys.readouterr().err
+    quietly = VennAbers("probabilities", "pairwise").fit(PROB, LABELS)
+    np.testing.assert_array_equal(model.calibrate(PROB), quietly.calibrate(PROB))
+
+
+@pytest.mark.parametrize("options", [{}, {"penalty": 0.01}, {"penalty": 1e-3, "bias_penalty": 0.0}])
+def test_without_a_block_per_class_the_optimum_is_the_same(
+    options: dict[str, float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As with 1,000 classes, whose blocks would take 8 GB; here the limit is lowered instead."""
+    labels, prob = class_data(500, n_classes=26)
+    usual = MatrixScaling("probabilities", **options).fit(prob, labels)
+    monkeypatch.setattr(_softmax_fit, "_MOST_NUMBERS", 0)
+    frugal = MatrixScaling("probabilities", **options).fit(prob, labels)
+    assert frugal.converged_
+    assert frugal.gradient_norm_ <= _softmax_fit.TOLERANCE
+    np.testing.assert_allclose(frugal.calibrate(prob), usual.calibrate(prob), rtol=0, atol=1e-7)
+
+
+@pytest.mark.parametrize("n_classes", [10, 40])
+@pytest.mark.parametrize("kind", ["odir", "l2"])
+def test_no_automatic_penalty_spoils_a_calibrated_model(kind: str, n_classes: int) -> None:
+    """Few rows and nothing to repair: what is lost stays below what K free intercepts may cost."""
+    rng = np.random.default_rng([n_classes, 7])
+    logits = 2 * rng.normal(size=(10_600, n_classes))
+    labels = (logits + rng.gumbel(size=logits.shape)).argmax(axis=1)
+    model = DirichletCalibrator("logits", kind=kind).fit(logits[:600], labels[:600])
+    prob = np.exp(logits[600:] - np.logaddexp.reduce(logits[600:], axis=1)[:, None])
+    before, after = (
+        float(ck.log_loss(labels[600:], q)) for q in (prob, model.calibrate(logits[600:]))
+    )
+    assert after < before + 2 * n_classes / 600

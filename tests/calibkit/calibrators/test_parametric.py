@@ -1,0 +1,406 @@
+"""Platt, beta and isotonic maps: golden values, other programs, theorems."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+from scipy.special import expit, logit, xlog1py, xlogy
+from sklearn.isotonic import IsotonicRegression
+from sklearn.linear_model import LogisticRegression
+
+import calibkit as ck
+from calibkit.calibrators import BetaCalibrator, IsotonicCalibrator, PlattCalibrator
+from calibkit.calibrators.logistic import fit_logistic
+from calibkit.corp import corp_decomposition
+from calibkit.piecewise import PiecewiseLinear
+from tests.helpers import binary_data, golden_data
+
+KINDS = ("abm", "am", "ab", "a")
+LABELS, PROB = golden_data("binary")
+GRID = np.linspace(0.001, 0.999, 41)
+
+
+def boundary_data() -> tuple[np.ndarray, np.ndarray]:
+    """Return data whose free beta fit has a < 0."""
+    packed = bytes.fromhex(BOUNDARY)
+    return np.unpackbits(np.frombuffer(packed, np.uint8))[:400].astype(int), (
+        0.02 + 0.96 * np.random.default_rng(1).random(400)
+    )
+
+
+BOUNDARY = (
+    "125711ad17d06bb684873b2046ad50210e200c2be5e1202447"
+    "cd00e7526f33169132da0c6264ec1cb301e490146c86660448"
+)
+
+
+def log_loss(y: np.ndarray, prob: np.ndarray) -> float:
+    return -float((xlogy(y, prob) + xlog1py(1 - y, -prob)).mean())
+
+
+def beta_values(model: BetaCalibrator) -> tuple[float, float, float]:
+    return model.a_, model.b_, model.intercept_
+
+
+class TestGolden:
+    """Maximum likelihood to 1e-10 by a general optimiser, on the 600 rows of `binary.csv`."""
+
+    @pytest.mark.parametrize(
+        ("kind", "want", "loss"),
+        [
+            ("abm", (1.4889416031791263, 0.592179657130846, 0.860373030679806), 0.4954230319840571),
+            ("am", (0.9663887808393119,) * 2 + (0.12204863259978088,), 0.49777980062960203),
+            (
+                "ab",
+                (1.1918576681884665, 0.8569114610003619, 0.334946207188104627 * np.log(2)),
+                0.4985057435083816,
+            ),
+            ("a", (0.988381552498018,) * 2 + (0.0,), 0.4989612933017882),
+        ],
+    )
+    def test_beta(self, kind, want, loss):
+        model = BetaCalibrator(kind).fit(PROB, LABELS)
+        assert beta_values(model) == pytest.approx(want, abs=1e-7)
+        assert log_loss(LABELS, model.calibrate(PROB)) == pytest.approx(loss, abs=1e-12)
+        assert model.n_parameters_ == {"abm": 3, "am": 2, "ab": 2, "a": 1}[kind]
+
+    @pytest.mark.parametrize(
+        ("smoothing", "slope", "intercept"),
+        [
+            (False, 0.9663887808393119, 0.12204863259978088),
+            (True, 0.9530098182244294, 0.12499656005446674),
+        ],
+    )
+    def test_platt(self, smoothing, slope, intercept):
+        model = PlattCalibrator(smoothing).fit(PROB, LABELS)
+        assert model.slope_ == pytest.approx(slope, abs=1e-9)
+        assert model.intercept_ == pytest.approx(intercept, abs=1e-9)
+
+    def test_betacal_on_the_boundary(self):
+        # The same program's coefficients are off by its optimiser, so the maps agree to 1e-5.
+        model = BetaCalibrator().fit(*boundary_data()[::-1])
+        assert model.a_ == 0
+        assert model.b_ == pytest.approx(0.62429175045804, abs=1e-7)
+        assert model.intercept_ == pytest.approx(-0.9473663593681204, abs=1e-7)
+        assert model.m_ == pytest.approx(0.7807444174384799, abs=1e-5)
+        betacal = [0.27954098, 0.31705216, 0.37410584, 0.47921994, 0.96659413]
+        assert model.calibrate(GRID[::10]) == pytest.approx(betacal, abs=1e-5)
+        y, p = boundary_data()
+        mirror = BetaCalibrator().fit(1 - p, 1 - y)
+        assert mirror.b_ == 0
+        assert mirror.a_ == pytest.approx(0.624291750458, abs=1e-7)
+
+    def test_betacal_inside(self):
+        betacal = [8.108e-05, 0.26314884, 0.55941783, 0.77744164, 0.99297927]
+        model = BetaCalibrator().fit(PROB, LABELS)
+        assert model.calibrate(GRID[::10]) == pytest.approx(betacal, abs=2e-4)
+        assert model.m_ == pytest.approx(0.44419973794815876, abs=1e-4)
+
+    def test_isotonic(self):
+        model = IsotonicCalibrator().fit(PROB, LABELS)
+        assert len(model.height_) == 17
+        fit = model.calibrate(PROB)
+        assert log_loss(LABELS, fit) == pytest.approx(0.47376328917186716, abs=1e-12)
+        assert ((fit - LABELS) ** 2).mean() == pytest.approx(0.1568821306288211, abs=1e-12)
+
+
+class TestOtherPrograms:
+    @pytest.mark.parametrize("seed", range(3))
+    def test_platt_is_logistic_regression(self, seed):
+        y, p = binary_data(500, seed)
+        theirs = LogisticRegression(C=np.inf, tol=1e-13, solver="newton-cholesky")
+        theirs.fit(logit(p)[:, None], y)
+        ours = PlattCalibrator(smoothing=False).fit(p, y)
+        assert ours.slope_ == pytest.approx(theirs.coef_.item(), abs=1e-8)
+        assert ours.intercept_ == pytest.approx(theirs.intercept_.item(), abs=1e-8)
+
+    def test_platt_with_smoothing_is_scikit_learns_sigmoid(self):
+        calibration = pytest.importorskip("sklearn.calibration")
+        if not hasattr(calibration, "_SigmoidCalibration"):
+            pytest.skip("this scikit-learn keeps its sigmoid elsewhere")
+        theirs = calibration._SigmoidCalibration().fit(logit(PROB), LABELS)
+        ours = PlattCalibrator().fit(PROB, LABELS)
+        assert ours.calibrate(GRID) == pytest.approx(theirs.predict(logit(GRID)), abs=1e-6)
+
+    @pytest.mark.parametrize("kind", KINDS)
+    def test_beta_is_betacal(self, kind):
+        betacal = pytest.importorskip("betacal")
+        y, p = binary_data(800, 4)
+        theirs = betacal.BetaCalibration(kind)
+        with warnings.catch_warnings():  # its fit sets the filters of the whole program
+            theirs.fit(p[:, None], y)
+            want = theirs.predict(GRID[:, None])
+        ours = BetaCalibrator(kind).fit(p, y)
+        assert ours.calibrate(GRID) == pytest.approx(want, abs=1e-3)
+        assert log_loss(y, ours.calibrate(p)) <= log_loss(y, theirs.predict(p[:, None])) + 1e-12
+
+    def test_betacal_can_decrease(self):
+        # Labels that fall with the prediction: it drops one slope and keeps the other negative.
+        betacal = pytest.importorskip("betacal")
+        y, p = binary_data(500, 7)
+        y = 1 - y
+        theirs = betacal.BetaCalibration("abm")
+        with warnings.catch_warnings():
+            theirs.fit(p[:, None], y)
+        assert (np.diff(theirs.predict(GRID[:, None])) < 0).all()
+        ours = BetaCalibrator().fit(p, y)
+        assert beta_values(ours)[:2] == (0, 0)
+        assert ours.calibrate(GRID) == pytest.approx(y.mean(), abs=1e-12)
+
+    @pytest.mark.slow
+    @settings(max_examples=60)
+    @given(
+        st.lists(
+            st.tuples(st.integers(0, 1), st.integers(0, 20) | st.floats(0, 20)),
+            min_size=1,
+            max_size=60,
+        )
+    )
+    def test_isotonic_is_scikit_learns(self, table):
+        y, p = np.array([row[0] for row in table]), np.array([row[1] for row in table]) / 20
+        p = np.round(p, 6)  # scikit-learn pools predictions closer than 1e-15 or so
+        theirs = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip").fit(p, y)
+        ours = IsotonicCalibrator().fit(p, y)
+        grid = np.union1d(np.linspace(0, 1, 201), p)
+        assert ours.calibrate(grid) == pytest.approx(theirs.predict(grid), abs=1e-12)
+
+    @pytest.mark.parametrize("digits", [2, 17])
+    def test_isotonic_blocks_are_the_corp_curve(self, digits):
+        y, p = binary_data(3000, 3)
+        p = np.round(p, digits)
+        model, corp = IsotonicCalibrator().fit(p, y), corp_decomposition(y, p)
+        assert np.array_equal(model.low_, corp.low)
+        assert np.array_equal(model.high_, corp.high)
+        assert np.array_equal(model.count_, corp.count)
+        assert model.height_ == pytest.approx(corp.recalibrated, abs=1e-15)
+        assert model.calibrate(GRID) == pytest.approx(corp.recalibrate(GRID), abs=1e-14)
+
+
+def overlapping(data: tuple[np.ndarray, np.ndarray]) -> bool:
+    y, p = data
+    both = 0 < y.sum() < len(y)
+    return both and p[y == 1].min() < p[y == 0].max() and p[y == 0].min() < p[y == 1].max()
+
+
+tables = st.builds(
+    binary_data, st.integers(20, 200), st.integers(0, 1000), st.sampled_from([0.1, 0.5, 1.0, 3.0])
+).filter(overlapping)
+
+
+class TestOptimum:
+    @given(tables)
+    @settings(max_examples=20)
+    def test_the_gradient_of_platt_is_zero(self, data):
+        y, p = data
+        model = PlattCalibrator().fit(p, y)
+        ones, zeros = y.sum(), (1 - y).sum()
+        residual = model.calibrate(p) - np.where(y, (ones + 1) / (ones + 2), 1 / (zeros + 2))
+        for feature in (np.ones_like(p), logit(p)):
+            relative = abs(feature @ residual) / (np.abs(feature) @ np.abs(residual))
+            assert relative <= 1e-10
+
+    @given(tables, st.sampled_from(["abm", "ab"]), st.booleans())
+    @settings(max_examples=20)
+    def test_no_allowed_beta_map_is_better(self, data, kind, flip):
+        # A general optimiser with bounds, on data that lie inside and outside the constraints.
+        y, p = data
+        y = 1 - y if flip else y
+
+        def loss(theta):
+            a, b = theta[:2]
+            c = theta[2] if kind == "abm" else (a - b) * np.log(2)
+            z = a * np.log(p) - b * np.log1p(-p) + c
+            return (np.logaddexp(0, z) - y * z).mean()
+
+        start = [1.0, 1.0, 0.0][: len(kind)]
+        bounds = [(0, None), (0, None), (None, None)][: len(kind)]
+        best = minimize(loss, start, bounds=bounds, method="L-BFGS-B", tol=1e-13).fun
+        model = BetaCalibrator(kind).fit(p, y)
+        assert min(model.a_, model.b_) >= 0
+        assert log_loss(y, model.calibrate(p)) <= best + 1e-9
+
+    @given(tables)
+    @settings(max_examples=20)
+    def test_more_parameters_lose_less(self, data):
+        y, p = data
+        loss = {k: log_loss(y, BetaCalibrator(k).fit(p, y).calibrate(p)) for k in KINDS}
+        slack = 1e-12
+        assert loss["abm"] <= min(loss["am"], loss["ab"]) + slack
+        assert max(loss["am"], loss["ab"]) <= loss["a"] + slack
+        assert loss["a"] <= min(log_loss(y, p), np.log(2)) + slack  # identity and constant 1/2
+
+    @given(tables, st.integers(0, 2**32 - 1))
+    @settings(max_examples=20)
+    def test_no_increasing_map_beats_isotonic_regression(self, data, seed):
+        y, p = data
+        best = IsotonicCalibrator().fit(p, y).calibrate(p)
+        steps = np.sort(np.random.default_rng(seed).random(len(p)))
+        near = 0.9 * best + 0.1 * steps[np.argsort(np.argsort(p))]
+        for loss in (log_loss, lambda y, c: float(((c - y) ** 2).mean())):
+            assert loss(y, best) <= loss(y, near) + 1e-12
+
+
+class TestTheorems:
+    def test_calibrated_data_leave_the_identity(self):
+        # 200,000 calibrated predictions: slope 1 and intercept 0 within 4 standard errors.
+        rng = np.random.default_rng(0)
+        p = rng.beta(2, 1.5, 200_000)
+        y = rng.random(len(p)) < p
+        features = np.vstack([logit(p), np.ones_like(p)])
+        error = np.sqrt(np.diag(np.linalg.inv((features * p * (1 - p)) @ features.T)))
+        platt, beta = PlattCalibrator().fit(p, y), BetaCalibrator().fit(p, y)
+        assert abs(platt.slope_ - 1) < 4 * error[0]
+        assert abs(platt.intercept_) < 4 * error[1]
+        assert np.abs(beta.calibrate(GRID) - GRID).max() < 0.01
+
+    def test_a_known_line_is_found(self):
+        rng = np.random.default_rng(1)
+        p = rng.random(200_000)
+        y = rng.random(len(p)) < expit(0.6 * logit(p) - 0.4)
+        model = PlattCalibrator().fit(p, y)
+        assert (model.slope_, model.intercept_) == pytest.approx((0.6, -0.4), abs=0.02)
+
+    def test_am_is_platt_without_smoothing(self):
+        y, p = binary_data(700, 2)
+        beta, platt = BetaCalibrator("am").fit(p, y), PlattCalibrator(False).fit(p, y)
+        assert beta.a_ == pytest.approx(platt.slope_, abs=1e-10)
+        assert beta.calibrate(GRID) == pytest.approx(platt.calibrate(GRID), abs=1e-10)
+
+    @pytest.mark.parametrize("make", [lambda: PlattCalibrator(False), lambda: BetaCalibrator("am")])
+    def test_calibrating_twice_is_calibrating_once(self, make):
+        y, p = binary_data(700, 2)
+        once = make().fit(p, y).calibrate(p)
+        again = make().fit(once, y)
+        assert again.calibrate(once) == pytest.approx(once, abs=1e-10)
+        iso = IsotonicCalibrator().fit(p, y).calibrate(p)
+        assert IsotonicCalibrator().fit(iso, y).calibrate(iso) == pytest.approx(iso, abs=1e-15)
+
+    @pytest.mark.parametrize("kind", KINDS)
+    def test_the_other_event_has_the_mirrored_map(self, kind):
+        y, p = binary_data(400, 9)
+        p = np.rint(p * 2**20) / 2**20  # so that 1 - p is exact
+        model, mirror = BetaCalibrator(kind).fit(p, y), BetaCalibrator(kind).fit(1 - p, 1 - y)
+        assert beta_values(mirror) == pytest.approx((model.b_, model.a_, -model.intercept_), 1e-9)
+        assert mirror.m_ == pytest.approx(1 - model.m_, abs=1e-9)
+
+    def test_beta_at_its_midpoint_is_one_half(self):
+        for kind in KINDS:
+            model = BetaCalibrator(kind).fit(PROB, LABELS)
+            assert model.calibrate([model.m_]) == pytest.approx(0.5, abs=1e-9)
+
+    def test_isotonic_looks_at_ranks_only(self):
+        y, p = binary_data(400, 1)
+        one, other = IsotonicCalibrator().fit(p, y), IsotonicCalibrator().fit(p**3, y)
+        assert np.array_equal(one.height_, other.height_)
+        assert np.array_equal(one.calibrate(p), other.calibrate(p**3))
+
+    @pytest.mark.parametrize(
+        ("hits", "count", "wanted"),
+        [  # found by search: SciPy alone leaves equal frequencies in separate blocks
+            ([15, 39, 1, 39], [60, 148, 12, 156], [1 / 4]),
+            ([10, 0, 1, 6, 5, 21, 5], [20, 1, 2, 13, 10, 38, 14], [17 / 36, 1 / 2]),
+        ],
+    )
+    def test_equal_frequencies_are_one_block_whatever_the_rounding(self, hits, count, wanted):
+        p = np.repeat(np.arange(1, len(count) + 1) / 10, count)
+        y = np.concatenate([np.arange(n) < k for k, n in zip(hits, count, strict=True)])
+        assert IsotonicCalibrator().fit(p, y).height_.tolist() == wanted
+
+    @pytest.mark.parametrize("seed", range(3))
+    def test_one_logit_piece_is_platt_without_smoothing(self, seed):
+        y, p = binary_data(500, seed)
+        piece = PiecewiseLinear(space="logit", n_pieces=1).fit(p, y)
+        platt = PlattCalibrator(smoothing=False).fit(p, y)
+        assert piece.calibrate(p) == pytest.approx(platt.calibrate(p), abs=1e-5)
+        assert log_loss(y, piece.calibrate(p)) == pytest.approx(
+            log_loss(y, platt.calibrate(p)), abs=1e-9
+        )
+
+
+class TestNoFiniteOptimum:
+    P = np.array([0.1, 0.2, 0.6, 0.9])
+
+    @pytest.mark.parametrize(
+        "labels", [[0, 0, 1, 1], [1, 1, 0, 0], [1, 1, 1, 1], [0, 0, 0, 0], [0, 0, 0, 1]], ids=str
+    )
+    def test_platt_says_so_and_is_a_step(self, labels):
+        model = PlattCalibrator(smoothing=False)
+        with pytest.warns(ck.CalibrationWarning, match="no finite optimum"):
+            model.fit(self.P, labels)
+        assert model.converged_ is False
+        assert model.calibrate(self.P) == pytest.approx(labels, abs=1e-8)
+
+    @pytest.mark.parametrize("kind", KINDS)
+    def test_beta_says_so(self, kind):
+        model = BetaCalibrator(kind)
+        with pytest.warns(ck.CalibrationWarning, match="no finite optimum"):
+            model.fit(self.P, [0, 0, 1, 1])
+        assert model.converged_ is False
+        assert model.calibrate(self.P) == pytest.approx([0, 0, 1, 1], abs=1e-8)
+
+    def test_a_tie_at_the_threshold_keeps_its_frequency(self):
+        model = PlattCalibrator(smoothing=False)
+        with pytest.warns(ck.CalibrationWarning, match="no finite optimum"):
+            model.fit([0.1, 0.5, 0.5, 0.5, 0.9], [0, 0, 1, 1, 1])
+        assert model.calibrate([0.1, 0.5, 0.9]) == pytest.approx([0, 2 / 3, 1], abs=1e-8)
+
+    @pytest.mark.parametrize("labels", [[0, 0, 1, 1], [1, 1, 0, 0], [1, 1, 1, 1]], ids=str)
+    def test_with_smoothing_there_always_is_one(self, labels):
+        model = PlattCalibrator().fit(self.P, labels)
+        assert model.converged_
+        assert ((model.calibrate(self.P) > 0) & (model.calibrate(self.P) < 1)).all()
+
+    def test_huge_logits_do_not_stop_newton(self):
+        # A plain Newton method from the identity diverges on very confident predictions.
+        rng = np.random.default_rng(3)
+        p = expit(rng.normal(8, 4, 5000))
+        y = rng.random(5000) < expit(0.4 * logit(np.clip(p, 1e-16, 1 - 1e-16)))
+        model = PlattCalibrator(smoothing=False).fit(p, y)
+        assert model.converged_
+        assert model.n_iter_ < 20
+        assert model.slope_ == pytest.approx(0.4, abs=0.03)
+
+    def test_steps_are_bounded(self):
+        target = np.array([0.0, 1.0, 0.0, 1.0])
+        fit = fit_logistic(np.array([[1e-8, 2e-8, 3e-8, 4e-8], np.ones(4)]), target, [[0.0, 0.0]])
+        assert fit.converged
+        assert fit.n_iter <= 20
+
+
+class TestFewPredictions:
+    def test_one_prediction_is_shifted_to_its_frequency(self):
+        for p in (0.0, 0.3, 0.5, 1.0):
+            for model in (PlattCalibrator(False), BetaCalibrator("abm"), BetaCalibrator("am")):
+                model.fit([p] * 5, [0, 1, 0, 1, 0])
+                assert model.calibrate([p]) == pytest.approx(0.4, abs=1e-12)
+                assert model.n_parameters_ == 1
+
+    def test_two_predictions_meet_their_frequencies(self):
+        p, y = [0.2] * 4 + [0.7] * 4, [0, 0, 0, 1, 0, 0, 1, 1]
+        for kind in ("abm", "am"):
+            model = BetaCalibrator(kind).fit(p, y)
+            assert model.calibrate([0.2, 0.7]) == pytest.approx([0.25, 0.5], abs=1e-12)
+            assert model.a_ == model.b_
+
+    @pytest.mark.parametrize("kind", ["ab", "a"])
+    def test_one_half_says_nothing_about_the_slope(self, kind):
+        model = BetaCalibrator(kind).fit([0.5] * 4, [0, 1, 1, 1])
+        assert beta_values(model) == (1, 1, 0)
+        assert model.n_parameters_ == 0
+
+    def test_midpoints_at_the_ends(self):
+        up = BetaCalibrator().fit([0.2, 0.4, 0.6, 0.8], [1, 0, 1, 0])  # falls: constant 1/2
+        assert up.m_ == 0.5
+        mostly = BetaCalibrator().fit([0.2, 0.4, 0.5, 0.6, 0.8], [1, 1, 1, 1, 0])
+        assert mostly.m_ == 0.0
+        rarely = BetaCalibrator().fit([0.2, 0.4, 0.5, 0.6, 0.8], [1, 0, 0, 0, 0])
+        assert rarely.m_ == 1.0
+
+
+@pytest.mark.parametrize("kind", ["", "abc", 3, None])
+def test_unknown_beta_families(kind):
+    with pytest.raises(ValueError, match='"abm", "am", "ab" or "a"'):
+        BetaCalibrator(kind).fit([0.2, 0.7], [0, 1])

@@ -1,0 +1,340 @@
+"""Spline, kernel-density and scaling-binning maps: references, golden values, theorems."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.interpolate import CubicSpline
+
+from calibkit.bins import EqualMass
+from calibkit.calibrators import (
+    BetaCalibrator,
+    IsotonicCalibrator,
+    KernelDensityCalibrator,
+    PlattCalibrator,
+    ScalingBinning,
+    SplineCalibrator,
+)
+from tests.helpers import binary_data, coarse_binary, golden_data
+
+GRID = np.linspace(0, 1, 201)
+ENDS = ("natural", "parabolic", "linear")
+
+
+def large_data(n: int = 100_000) -> tuple[Any, Any]:
+    return binary_data(n, 11, 2.0)  # labels with probability p ** 2
+
+
+def cumulative_gap(y: Any, p: Any) -> tuple[Any, Any]:
+    """Return k / n and the curve that is smoothed, one row at a time; no ties."""
+    order = np.argsort(p)
+    total, curve = 0.0, [0.0]
+    for row in order:
+        total += (y[row] - p[row]) / len(p)
+        curve.append(total)
+    return np.arange(len(p) + 1) / len(p), np.array(curve)
+
+
+class TestSpline:
+    @pytest.mark.parametrize(("ends", "theirs"), [("natural", "natural"), ("linear", "not-a-knot")])
+    @pytest.mark.parametrize("n_knots", [4, 6, 9])
+    def test_it_is_the_least_squares_spline_of_scipy(self, ends, theirs, n_knots):
+        y, p = binary_data(300, 1)
+        t, curve = cumulative_gap(y, p)
+        knots = np.linspace(0, 1, n_knots)
+        basis = CubicSpline(knots, np.eye(n_knots), bc_type=theirs)(t)
+        heights = np.linalg.lstsq(basis, curve, rcond=None)[0]
+        model = SplineCalibrator(n_knots, ends).fit(p, y)
+        assert model.knot_heights_ == pytest.approx(heights, abs=1e-10)
+        spline = CubicSpline(knots, heights, bc_type=theirs)
+        assert model.spline(GRID) == pytest.approx(spline(GRID), abs=1e-10)
+        # The map adds the mean slope over the share of one prediction, 1 / n.
+        want = np.sort(p) + np.diff(spline(t)) * 300
+        assert model.curve(np.sort(p)) == pytest.approx(want, abs=1e-9)
+        middle = (t[1:] + t[:-1]) / 2
+        assert np.abs(model.curve(np.sort(p)) - np.sort(p) - spline(middle, 1)).max() < 1e-3
+
+    @pytest.mark.parametrize("ends", ENDS)
+    def test_the_second_derivative_at_the_ends(self, ends):
+        y, p = binary_data(500, 2)
+        model = SplineCalibrator(6, ends).fit(p, y)
+        h = 1e-3
+
+        def bend(t: float) -> float:
+            below, at, above = model.spline([t - h, t, t + h])
+            return float((below - 2 * at + above) / h**2)
+
+        if ends == "natural":  # a line of second derivatives that reaches 0 at the end
+            assert bend(h) == pytest.approx(bend(0.1) * h / 0.1, abs=1e-6)
+        if ends == "parabolic":
+            assert bend(0.01) == pytest.approx(bend(0.19), abs=1e-6)
+        if ends == "linear":  # one cubic through the first two pieces
+            slopes = (bend(0.15) - bend(0.05)) / 0.1, (bend(0.35) - bend(0.25)) / 0.1
+            assert slopes[0] == pytest.approx(slopes[1], abs=1e-6)
+
+    def test_it_finds_a_quadratic_map(self):
+        # For uniform p the gap is p^2 - p, so the curve is a cubic. "linear" ends follow it; the
+        # others bend away in the outer pieces, "natural" ones more.
+        y, p = large_data()
+        error = {
+            ends: np.abs(SplineCalibrator(6, ends).fit(p, y).calibrate(GRID) - GRID**2).max()
+            for ends in ENDS
+        }
+        assert error["linear"] < 0.02
+        assert error["linear"] < error["parabolic"] < error["natural"] < 0.1
+
+    def test_calibrated_data_leave_the_identity(self):
+        y, p = binary_data(100_000, 5, 1.0)
+        for ends in ENDS:
+            assert np.abs(SplineCalibrator(6, ends).fit(p, y).curve(p) - p).max() < 0.03
+
+    def test_ties_share_the_mean_slope(self):
+        y, p = coarse_binary(400, 7)
+        model = SplineCalibrator().fit(p, y)
+        # Whatever the ties: the corrections add up to what the spline rises from 0 to 1.
+        rise = np.diff(model.spline([0, 1])).item()
+        assert (model.curve(p) - p).mean() == pytest.approx(rise, abs=1e-12)
+        count = np.array([(p == v).sum() for v in model.value_])
+        places = np.concatenate(([0], np.cumsum(count))) / len(p)
+        slopes = np.diff(model.spline(places)) / np.diff(places)
+        assert model.height_ - model.value_ == pytest.approx(slopes, abs=1e-10)
+
+    def test_between_predictions_it_is_linear_and_the_swap_would_show(self):
+        y, p = binary_data(40, 3)
+        model = SplineCalibrator().fit(p, y)
+        x, height = model.value_, model.height_
+        right = 0.75  # three quarters of the way to the right neighbour
+        at = (1 - right) * x[:-1] + right * x[1:]
+        want = (1 - right) * height[:-1] + right * height[1:]
+        swapped = right * height[:-1] + (1 - right) * height[1:]  # the authors' program
+        assert model.curve(at) == pytest.approx(want, abs=1e-12)
+        assert np.abs(swapped - want).max() > 0.01
+        # At a neighbour itself the swap returns the other one's height.
+        assert model.curve(x) == pytest.approx(height, abs=1e-15)
+        assert np.abs(height[:-1] - height[1:]).max() > 0.02
+        below, above = model.curve(x[1:-1] - 1e-9), model.curve(x[1:-1] + 1e-9)
+        assert np.abs(above - below).max() < 1e-5
+
+    def test_the_maps_may_leave_the_unit_interval(self):
+        y, p = binary_data(300, 0, 4.0)
+        model = SplineCalibrator().fit(p, y)
+        assert model.curve(GRID).min() < 0
+        assert model.calibrate(GRID).min() == 0
+
+    def test_knots_by_cross_validation(self):
+        y, p = binary_data(1000, 4, 2.0)
+        model = SplineCalibrator(n_knots=None).fit(p, y)
+        assert model.candidates_.tolist() == list(range(4, 11))
+        assert model.n_knots_ == model.candidates_[model.scores_.argmin()]
+        assert model.n_parameters_ == model.n_knots_
+        given = SplineCalibrator(n_knots=model.n_knots_).fit(p, y)
+        assert np.array_equal(model.curve(GRID), given.curve(GRID))
+
+    def test_the_scores_are_held_out(self):
+        y, p = binary_data(120, 4, 2.0)
+        order = np.argsort(p)
+        y, p = y[order], p[order]
+        fold = np.empty(120, int)
+        fold[np.random.default_rng(7).permutation(120)] = np.arange(120) % 10
+        model = SplineCalibrator(n_knots=None, ends="linear", rng=7).fit(p, y)
+        for n_knots, score in zip(model.candidates_, model.scores_, strict=True):
+            held_out = []
+            for k in range(10):
+                train = SplineCalibrator(n_knots, "linear").fit(p[fold != k], y[fold != k])
+                held_out.append(((train.calibrate(p[fold == k]) - y[fold == k]) ** 2).mean())
+            assert score == pytest.approx(np.mean(held_out), abs=1e-12)
+
+    @pytest.mark.parametrize(("n_knots", "ends"), [(2, "natural"), (3, "linear"), (0, "parabolic")])
+    def test_too_few_knots(self, n_knots, ends):
+        with pytest.raises(ValueError, match="n_knots must be a whole number of at least"):
+            SplineCalibrator(n_knots, ends).fit([0.1, 0.9], [0, 1])
+
+    @pytest.mark.parametrize("t", [-0.1, 1.1, np.nan])
+    def test_shares_are_checked(self, t):
+        y, p = binary_data(50)
+        with pytest.raises(ValueError, match=r"\[0, 1\]"):
+            SplineCalibrator().fit(p, y).spline([t])
+
+
+def all_pairs(y: Any, p: Any, bandwidth: float, at: Any) -> Any:
+    """Return kernel averages over the data and their mirror images, pair by pair."""
+    weight = np.zeros((len(at), len(p)))
+    for image in (p, -p, 2 - p):
+        u = (at[:, None] - image) / (3 * bandwidth)
+        weight += np.where(np.abs(u) < 1, (1 - u**2) ** 3, 0)
+    total = weight.sum(axis=1)
+    seen = total > 0
+    return np.where(seen, weight @ y / np.where(seen, total, 1), np.nan)
+
+
+class TestKernelDensity:
+    @pytest.mark.parametrize(
+        ("bandwidth", "error"), [("rule", 1e-4), (1 / 3, 1e-5), (0.01, 1e-4), (5e-4, 2e-3)]
+    )
+    @pytest.mark.parametrize("shape", ["uniform", "confident"])
+    def test_the_grid_is_fine_enough(self, bandwidth, error, shape):
+        rng = np.random.default_rng(0)
+        p = rng.random(1000) if shape == "uniform" else np.round(rng.beta(0.1, 0.1, 1000), 3)
+        y = (rng.random(1000) < p**1.5).astype(int)
+        model = KernelDensityCalibrator(bandwidth).fit(p, y)
+        want = all_pairs(y, p, model.bandwidth_, GRID)
+        seen = ~np.isnan(want)
+        # Where a kernel only just reaches a prediction, the grid decides: the two ends of gaps.
+        difference = np.abs(model.calibrate(GRID) - want)[seen]
+        assert np.quantile(difference, 0.98) < error
+        if bandwidth != 5e-4:
+            assert difference.max() < error
+
+    def test_the_rule(self):
+        y, p = binary_data(800, 1)
+        model = KernelDensityCalibrator().fit(p, y)
+        assert model.bandwidth_ == pytest.approx(p[y == 0].std() * 1600**-0.2, abs=1e-15)
+
+    def test_it_finds_a_smooth_map(self):
+        y, p = large_data()
+        model = KernelDensityCalibrator().fit(p, y)
+        inner = GRID[10:-10]
+        assert np.abs(model.calibrate(inner) - inner**2).max() < 0.02
+
+    def test_masses_at_0_and_1_are_points_like_others(self):
+        # 30 % of the zeros and 60 % of the ones are events. A density forced to 0 at the ends
+        # would answer with what is next to them, .5.
+        p = np.repeat([0.0, 1.0, 0.4, 0.6], [1000, 1000, 100, 100])
+        y = np.concatenate([np.arange(1000) < 300, np.arange(1000) < 600, np.arange(200) % 2])
+        model = KernelDensityCalibrator(bandwidth=0.02).fit(p, y)
+        want = [0.3, 0.6, 0.5, 0.5]
+        assert model.calibrate([0.0, 1.0, 0.4, 0.6]) == pytest.approx(want, abs=1e-12)
+
+    def test_the_ends_have_no_bias_of_their_own(self):
+        y, p = binary_data(100_000, 2, 1.0)
+        model = KernelDensityCalibrator().fit(p, y)
+        # Mirrored data have a flat average at the ends: off by the width of the kernel, no more.
+        assert abs(model.calibrate([0.0])[0]) < model.bandwidth_
+        assert abs(1 - model.calibrate([1.0])[0]) < model.bandwidth_
+
+    def test_a_gap_is_crossed_in_a_straight_line(self):
+        p, y = np.repeat([0.2, 0.8], 50), np.concatenate([np.arange(50) < 10, np.arange(50) < 40])
+        model = KernelDensityCalibrator(bandwidth=0.01).fit(p, y)
+        assert model.calibrate([0.0, 0.2, 0.8, 1.0]) == pytest.approx([0.2, 0.2, 0.8, 0.8])
+        # The kernel reaches .03 to either side.
+        want = np.interp([0.4, 0.5, 0.7], [0.23, 0.77], [0.2, 0.8])
+        assert model.calibrate([0.4, 0.5, 0.7]) == pytest.approx(want, abs=1e-3)
+
+    def test_mirrored_labels(self):
+        y, p = binary_data(300, 6)
+        one = KernelDensityCalibrator(0.05).fit(p, y).calibrate(GRID)
+        other = KernelDensityCalibrator(0.05).fit(1 - p, 1 - y).calibrate(1 - GRID)
+        assert one == pytest.approx(1 - other, abs=1e-10)
+
+    @pytest.mark.parametrize("bandwidth", [0.0, 1e-4, 0.5, -1, np.nan, None, "scott"])
+    def test_bandwidths_are_checked(self, bandwidth):
+        with pytest.raises(ValueError, match="bandwidth must be a number"):
+            KernelDensityCalibrator(bandwidth).fit([0.1, 0.9], [0, 1])
+
+
+class TestScalingBinning:
+    # PlattBinnerCalibrator of uncertainty-calibration 0.1.4, the first 400 rows of `binary.csv`.
+    # It stops its optimiser early: 1e-3 on the values.
+    GOLDEN = {
+        5: [0.21165808, 0.45675140, 0.64775212, 0.81029522, 0.93609312],
+        10: [
+            *[0.13698414, 0.28633203, 0.40979789, 0.50370491, 0.60609960],
+            *[0.68940464, 0.77266682, 0.84792362, 0.91162368, 0.96056257],
+        ],
+    }
+
+    @pytest.mark.parametrize("n_bins", GOLDEN)
+    def test_golden(self, n_bins):
+        y, p = golden_data("binary")
+        model = ScalingBinning(n_bins, PlattCalibrator(smoothing=False)).fit(p[:400], y[:400])
+        assert model.value_ == pytest.approx(self.GOLDEN[n_bins], abs=1e-4)
+        assert model.count_.tolist() == [400 // n_bins] * n_bins
+        if n_bins == 5:
+            places = [4, 2, 3, 3, 3, 1, 2, 0, 4, 2]
+            assert model.calibrate(p[400:410]) == pytest.approx(model.value_[places])
+
+    @pytest.mark.parametrize("split", ["one-set", "three-way"])
+    @pytest.mark.parametrize("scaler", [None, BetaCalibrator(), IsotonicCalibrator()], ids=str)
+    def test_the_output_is_the_mean_of_the_scaled_predictions(self, split, scaler):
+        y, p = binary_data(900, 3)
+        model = ScalingBinning(7, scaler, split).fit(p, y)
+        out = model.calibrate(p)
+        assert len(np.unique(out)) <= 7
+        assert model.scaler_ is not scaler
+        if split == "one-set":
+            scaled = model.scaler_.calibrate(p)
+            assert out.mean() == pytest.approx(scaled.mean(), abs=1e-14)
+            for value in np.unique(out):
+                assert value == pytest.approx(scaled[out == value].mean(), abs=1e-14)
+
+    def test_three_ways(self):
+        y, p = binary_data(600, 8)
+        model = ScalingBinning(5, split="three-way", rng=3).fit(p, y)
+        order = np.argsort(p)[np.random.default_rng(3).permutation(600)]
+        first, second, third = np.split(order, 3)
+        scaler = PlattCalibrator().fit(p[first], y[first])
+        assert model.scaler_.slope_ == scaler.slope_
+        assert np.array_equal(model.edges_, EqualMass(5).edges(scaler.calibrate(p[second])))
+        scaled = scaler.calibrate(p[third])
+        index = np.searchsorted(model.edges_[1:-1], scaled, side="right")
+        means = [scaled[index == k].mean() for k in range(5)]
+        assert model.value_ == pytest.approx(means, abs=1e-14)
+        # Labels of the second and third part play no role.
+        other = y.copy()
+        other[np.concatenate([second, third])] ^= 1
+        again = ScalingBinning(5, split="three-way", rng=3).fit(p, other)
+        assert np.array_equal(again.value_, model.value_)
+
+    def test_a_bin_that_the_last_third_misses_has_a_value(self):
+        for seed in range(20):
+            y, p = binary_data(12, seed)
+            model = ScalingBinning(4, split="three-way", rng=seed).fit(p, y)
+            assert np.isfinite(model.value_).all()
+            inside = (model.value_ >= model.edges_[:-1]) & (model.value_ <= model.edges_[1:])
+            assert inside.all()
+            if (model.count_ == 0).any():
+                break
+        else:
+            pytest.fail("no draw left a bin empty; the test shows nothing")
+
+    def test_steps_are_drawn_where_they_are(self):
+        y, p = binary_data(500, 2)
+        model = ScalingBinning(6).fit(p, y)
+        x, height = model.polyline()
+        pieces = np.split(np.flatnonzero(~np.isnan(height)), 6)
+        assert len(x) == 17
+        for piece in pieces:
+            left, right = x[piece]
+            inner = np.linspace(left, right, 7)[1:-1]
+            assert model.curve(inner) == pytest.approx(height[piece[0]], abs=0)
+            assert height[piece[0]] == height[piece[1]]
+        assert x[0] == 0
+        assert x[-1] == 1
+
+    def test_a_falling_scaler_is_drawn_too(self):
+        y, p = binary_data(500, 2)
+        x, height = ScalingBinning(4).fit(p, 1 - y).polyline()
+        levels = height[~np.isnan(height)][::2]
+        assert len(levels) == 4
+        assert (np.diff(levels) < 0).all()
+        assert (np.diff(x[~np.isnan(x)]) >= 0).all()
+
+    def test_a_scaler_of_another_kind_is_refused(self):
+        for scaler in ("Platt", PlattCalibrator):
+            with pytest.raises(ValueError, match="Calibrator or None"):
+                ScalingBinning(scaler=scaler).fit([0.1, 0.9], [0, 1])
+
+    def test_fewer_labels_are_wasted_than_by_a_histogram(self):
+        # Mean square distance to the truth, 40 draws of 300 labels and 20 bins.
+        errors = {"scaled": 0.0, "histogram": 0.0}
+        for seed in range(40):
+            y, p = binary_data(300, seed)
+            scaled = ScalingBinning(20).fit(p, y).calibrate(p)
+            edges = EqualMass(20).edges(p)
+            index = np.searchsorted(edges[1:-1], p, side="right")
+            counts = np.bincount(index)
+            histogram = (np.bincount(index, y) / counts)[index]
+            truth = (np.bincount(index, p**1.3) / counts)[index]
+            errors["scaled"] += ((scaled - truth) ** 2).mean()
+            errors["histogram"] += ((histogram - truth) ** 2).mean()
+        assert errors["scaled"] < errors["histogram"] / 3

@@ -1,0 +1,463 @@
+"""The count table: equal to what is computed in memory, in any order and from any parts."""
+
+import pickle
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from scipy.optimize import isotonic_regression
+
+import calibkit as ck
+from calibkit.corp import corp_decomposition
+from calibkit.counts import CountTable, store
+from calibkit.counts._measures import BLOCK, STEPS, Adder, grid_edges
+from tests.helpers import binary_data, class_data, coarse_binary
+
+USUAL = (1, 2, 5, 10, 12, 15, 20, 25, 30, 50, 100)
+
+
+def rows(n: int = 20_000, seed: int = 0, dtype: Any = np.float64) -> tuple[Any, Any]:
+    """Draw predictions that are crowded near 0, as logs have them."""
+    rng = np.random.default_rng(seed)
+    prob = (1 / (1 + np.exp(-rng.normal(-1, 1.5, n)))).astype(dtype)
+    return (rng.random(n) < prob**1.2).astype(np.int8), prob
+
+
+def same(one: CountTable, other: CountTable) -> bool:
+    """Tell whether two tables are the same bit for bit; squares may differ in the last digits."""
+    return (
+        np.array_equal(one.counts, other.counts)
+        and np.array_equal(one.steps, other.steps)
+        and np.array_equal(one.impossible, other.impossible)
+        and np.allclose(one.squares, other.squares, rtol=1e-12)
+        and (one.view, one.cells) == (other.view, other.cells)
+    )
+
+
+# --- cells ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16])
+def test_every_float_beside_an_edge_is_in_the_cell_that_equal_width_bins_say(dtype: Any) -> None:
+    cells = 25_200
+    edges = grid_edges(cells).astype(dtype)
+    near = [edges, np.nextafter(edges, dtype(0)), np.nextafter(edges, dtype(1))]
+    prob = np.unique(np.clip(np.concatenate(near), 0, 1))
+    counted = CountTable(cells=cells).update(np.zeros(len(prob), int), prob).counts[0, :, 0]
+    direct = np.searchsorted(grid_edges(cells)[1:-1], prob, side="right")
+    assert np.array_equal(counted, np.bincount(direct, minlength=cells))
+
+
+@pytest.mark.parametrize("bins", USUAL)
+def test_bins_are_those_of_equal_width_also_on_their_edges(bins: int) -> None:
+    fractions = {Fraction(k, q) for q in range(1, 121) for k in range(q + 1)}
+    prob = np.array(sorted(map(float, fractions)))
+    label = np.arange(len(prob)) % 2
+    table, direct = (
+        CountTable().update(label, prob).table(bins),
+        ck.reliability_table(label, prob, bins=bins),
+    )
+    assert np.array_equal(table.edges, direct.edges)
+    assert np.array_equal(table.count, direct.count)
+    assert np.array_equal(table.frequency, direct.frequency, equal_nan=True)
+    np.testing.assert_allclose(table.mean_prob, direct.mean_prob, rtol=0, atol=1e-13)
+
+
+def test_what_is_left_of_a_prediction_is_kept_in_whole_steps() -> None:
+    adder = Adder(10)
+    adder.add(np.array([0.0, 0.25, 1.0]), np.array([0, 0, 1]))
+    sums = adder.sums()
+    assert sums.steps[2].tolist() == [STEPS // 2, 0]
+    assert sums.steps[9].tolist() == [0, STEPS]
+    assert sums.impossible == 0
+
+
+@pytest.mark.slow
+@given(
+    prob=hnp.arrays(np.float64, st.integers(1, 30), elements=st.floats(0, 1)),
+    cells=st.integers(1, 1_000_000),
+)
+def test_sums_are_right_for_any_floats_and_any_grid(prob: Any, cells: int) -> None:
+    table = CountTable(cells=cells).update(np.ones(len(prob), int), prob)
+    exact = sum(map(Fraction, prob.tolist()))
+    (sums,) = table._sums()
+    number = sum(Fraction(int(c)) * k for k, c in enumerate(sums.count[:, 1].tolist()) if c)
+    kept = (number + Fraction(int(sums.steps.sum()), STEPS)) / cells
+    assert abs(kept - exact) <= len(prob) * (Fraction(1, 2 * STEPS * cells) + Fraction(2, 2**53))
+    assert (sums.steps >= 0).all()
+    assert (sums.steps <= sums.count * STEPS).all()
+
+
+# --- equal to the measures in memory -------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("bins", USUAL)
+def test_expected_error_equals_the_one_in_memory(bins: int, dtype: Any) -> None:
+    label, prob = rows(dtype=dtype)
+    table = CountTable().update(label, prob)
+    ours = table.expected_calibration_error(bins)
+    direct = ck.expected_calibration_error(label, prob, bins=bins)
+    assert float(ours) == pytest.approx(float(direct), abs=1e-13)
+    assert ours.null_mean == pytest.approx(direct.null_mean, abs=1e-13)
+    assert (ours.view, ours.n, ours.name) == (direct.view, direct.n, direct.name)
+
+
+@pytest.mark.parametrize(
+    "options", [{"norm": 2}, {"norm": np.inf}, {"weights": "equal"}, {"gap": "centre"}]
+)
+def test_other_members_of_the_family_equal_those_in_memory(options: dict[str, Any]) -> None:
+    label, prob = binary_data(3000)
+    ours = CountTable().update(label, prob).calibration_error(20, **options)
+    direct = ck.calibration_error(label, prob, bins=20, **options)
+    assert float(ours) == pytest.approx(float(direct), abs=1e-13)
+    assert ours.name == direct.name
+
+
+@pytest.mark.parametrize("view", ["top-label", 0, 2])
+def test_one_event_of_many_classes(view: Any) -> None:
+    label, prob = class_data(5000, n_classes=4)
+    table = CountTable(view=view).update(label, prob)
+    direct = ck.calibration_error(label, prob, view=view)
+    assert float(table.expected_calibration_error()) == pytest.approx(float(direct), abs=1e-13)
+    assert table.table().view == direct.view
+    assert table.n_classes == 4
+
+
+def test_class_wise_tables() -> None:
+    label, prob = class_data(5000, n_classes=4)
+    table = CountTable(view="class-wise").update(label, prob)
+    direct = ck.class_wise_calibration_error(label, prob)
+    ours = table.expected_calibration_error()
+    assert float(ours) == pytest.approx(float(direct), abs=1e-13)
+    np.testing.assert_allclose(ours.per_view, direct.per_view, atol=1e-13)
+    assert ours.name == direct.name
+    assert same(table.one_class(2), CountTable(view=2).update(label, prob))
+    with pytest.raises(ValueError, match="one_class"):
+        table.corp()
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_brier_score_equals_the_one_in_memory(dtype: Any) -> None:
+    label, prob = rows(dtype=dtype)
+    ours, direct = CountTable().update(label, prob).brier_score(), ck.brier_score(label, prob)
+    assert float(ours) == pytest.approx(float(direct), abs=1e-13)
+    assert type(ours.value) is float
+
+
+def test_events_that_were_called_impossible_are_counted() -> None:
+    label, prob = [0, 1, 1, 0, 1], [0.0, 0.0, 1.0, 1.0, 0.5]
+    table = CountTable().update(label, prob)
+    assert table.brier_score().impossible == ck.brier_score(label, prob).impossible == 2
+    assert table.cumulative_differences().mad_test.p_value == 0
+    assert CountTable().update([0, 1], [0.0, 1.0]).brier_score().value == 0
+
+
+@pytest.mark.parametrize("denominator", [7, 100, 25_200])
+def test_everything_is_exact_for_predictions_on_the_grid(denominator: int) -> None:
+    label, prob = coarse_binary(2000, denominator)
+    if denominator == 7:  # equal predictions lie in the same cell, which is all that matters
+        assert len(np.unique(np.floor(prob * 25_200))) == len(np.unique(prob))
+    table = CountTable().update(label, prob)
+    ours, direct = table.corp(), corp_decomposition(label, prob)
+    assert np.array_equal(ours.count, direct.count)
+    for part in ("score", "miscalibration", "discrimination", "uncertainty"):
+        assert getattr(ours, part) == pytest.approx(getattr(direct, part), abs=1e-12)
+    sums, direct_sums = table.cumulative_differences(), ck.cumulative_differences(label, prob)
+    np.testing.assert_allclose(sums.difference, direct_sums.difference, atol=1e-12)
+    assert sums.mad_test.p_value == pytest.approx(direct_sums.mad_test.p_value, abs=1e-9)
+    assert sums.range_test.statistic == pytest.approx(direct_sums.range_test.statistic, abs=1e-8)
+    adaptive = ck.adaptive_calibration_error(label, prob)
+    assert float(table.adaptive_calibration_error()) == pytest.approx(float(adaptive), abs=1e-12)
+
+
+def test_stated_accuracy_off_the_grid() -> None:
+    label, prob = rows(200_000)
+    table = CountTable().update(label, prob)
+    direct = corp_decomposition(label, prob)
+    assert table.corp().miscalibration == pytest.approx(direct.miscalibration, rel=5e-3)
+    assert table.corp().score == pytest.approx(direct.score, abs=1e-8)
+    sums, direct_sums = table.cumulative_differences(), ck.cumulative_differences(label, prob)
+    fullest = table.counts.sum(axis=2).max() / table.n
+    assert direct_sums.ecce_mad - fullest <= sums.ecce_mad <= direct_sums.ecce_mad + 1e-12
+    assert sums.scale == pytest.approx(direct_sums.scale, rel=1e-12)
+    adaptive = ck.adaptive_calibration_error(label, prob)
+    assert float(table.adaptive_calibration_error()) == pytest.approx(float(adaptive), abs=2e-4)
+
+
+@given(
+    numbers=st.lists(st.integers(0, 60), min_size=1, max_size=80),
+    n_bins=st.integers(1, 12),
+)
+def test_equal_mass_bins_are_those_of_equal_mass_on_rounded_predictions(
+    numbers: list[int], n_bins: int
+) -> None:
+    prob = np.array(numbers) / 60
+    label = np.arange(len(prob)) % 2
+    table = CountTable(cells=60).update(label, prob).table(ck.EqualMass(n_bins))
+    cell = np.minimum(np.array(numbers), 59) / 60  # the closed end: 1 lies in the last cell
+    direct = ck.reliability_table(label, cell, bins=ck.EqualMass(n_bins))
+    assert table.count.tolist() == direct.count.tolist()
+    assert np.array_equal(table.frequency, direct.frequency)
+
+
+# --- adding up -----------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@given(cuts=st.lists(st.integers(0, 500), max_size=6), seed=st.integers(0, 99))
+def test_parts_add_up_bit_for_bit_in_any_order(cuts: list[int], seed: int) -> None:
+    label, prob = rows(500, seed)
+    whole = CountTable().update(label, prob)
+    order = np.random.default_rng(seed).permutation(500)
+    pieces = [piece for piece in np.split(order, sorted(cuts)) if len(piece)]
+    tables = [CountTable().update(label[piece], prob[piece]) for piece in pieces]
+    assert same(sum(tables), whole)
+    assert same(sum(reversed(tables), start=CountTable()), whole)
+
+
+def test_more_rows_than_a_block() -> None:
+    label, prob = rows(2 * BLOCK + 17)
+    whole = CountTable().update(label, prob)
+    assert whole.n == len(prob)
+    assert same(whole, CountTable().update(label[::-1], prob[::-1]))
+
+
+def test_a_table_never_changes() -> None:
+    table = CountTable().update([0, 1], [0.2, 0.7])
+    before = table.counts.copy()
+    table.update([1], [0.5])
+    assert np.array_equal(table.counts, before)
+    with pytest.raises(ValueError, match="read-only"):
+        table.counts[0, 0, 0] = 7
+    assert same(pickle.loads(pickle.dumps(table)), table)
+
+
+def test_fitted_blocks_of_shards_do_not_add_up_but_counts_do() -> None:
+    """The reason for this room: isotonic curves of random shards cannot be joined."""
+    label, prob = binary_data(400, seed=3)
+    shards = [slice(0, 200), slice(200, 400)]
+    blocks = [corp_decomposition(label[s], prob[s]) for s in shards]
+    place = np.concatenate([b.mean_prob for b in blocks])
+    height = np.concatenate([b.recalibrated for b in blocks])
+    weight = np.concatenate([b.count for b in blocks])
+    order = np.argsort(place)
+    joined = isotonic_regression(height[order], weights=weight[order]).x
+    frequency = float(np.average((joined - label.mean()) ** 2, weights=weight[order]))
+    whole = corp_decomposition(label, prob)
+    assert abs(frequency - whole.discrimination) > 1e-4
+    table = sum(CountTable().update(label[s], prob[s]) for s in shards)
+    assert isinstance(table, CountTable)
+    assert table.corp().discrimination == pytest.approx(whole.discrimination, abs=5e-4)
+
+
+# --- what is refused -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("bins", [7 * 11, 32, ck.FixedEdges([0, 1 / 3, 0.51234567, 1])])
+def test_bins_with_edges_inside_cells_are_refused(bins: Any) -> None:
+    table = CountTable().update([0, 1], [0.2, 0.7])
+    with pytest.raises(ValueError, match="inside a cell"):
+        table.table(bins)
+
+
+class Seeing:
+    """Somebody's own bins, which look at the predictions."""
+
+    def edges(self, prob: Any, label: Any = None) -> Any:
+        return np.array([0.0, np.median(prob), 1.0])
+
+    def assign(self, prob: Any, edges: Any) -> Any:
+        return np.zeros(len(prob), dtype=np.intp)
+
+
+@pytest.mark.parametrize(
+    ("bins", "words"),
+    [
+        (ck.Distinct(), "holds no single predictions"),
+        (ck.Pava(), "holds no single predictions"),
+        (Seeing(), "holds no single predictions"),
+        (ck.EqualMass(10, rule="first"), "Use rule='midpoint'"),
+        (ck.EqualWidth(10, low=0.5), "1 prediction below 0.5.*Use low=0"),
+        (10**9, "do not fit into the table's 25,200 cells"),
+    ],
+)
+def test_bins_that_a_table_cannot_make_are_refused(bins: Any, words: str) -> None:
+    table = CountTable().update([0, 1], [0.2, 0.7])
+    with pytest.raises(ValueError, match=words):
+        table.expected_calibration_error(bins)
+
+
+def test_bins_that_begin_higher_equal_those_in_memory() -> None:
+    label, prob = binary_data(500)
+    prob, bins = 0.5 + prob / 2, ck.EqualWidth(10, low=0.5)
+    ours = CountTable().update(label, prob).expected_calibration_error(bins)
+    assert ours.value == pytest.approx(ck.expected_calibration_error(label, prob, bins=bins).value)
+
+
+def test_fixed_edges_on_the_grid_are_welcome() -> None:
+    label, prob = binary_data(500)
+    bins = ck.FixedEdges([0, 0.1, 0.25, 0.6, 1])
+    ours = CountTable().update(label, prob).table(bins)
+    assert np.array_equal(ours.count, ck.reliability_table(label, prob, bins=bins).count)
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: CountTable(cells=0), "cells must be"),
+        (lambda: CountTable(cells=2_000_000), "at most 1,000,000"),
+        (lambda: CountTable().table(), "empty"),
+        (lambda: CountTable().update([0], [1.5]), r"y_prob\[0\] = 1.5"),
+        (lambda: CountTable().update([2], [0.5]), "not a valid label"),
+        (lambda: CountTable(view="top").update([0], [0.5]), "does not exist"),
+        (lambda: CountTable().update([0], [[0.5, 0.5]]), "view must be stated"),
+        (lambda: CountTable() + CountTable(view="top-label"), "cannot be added"),
+        (lambda: CountTable(cells=10) + CountTable(cells=20), "cannot be added"),
+        (lambda: CountTable().update([0], [0.5]).one_class(0), "no class"),
+        (
+            lambda: (
+                CountTable(view=1).update([0], [[0.5, 0.5]])
+                + CountTable(view=1).update([0], [[0.5, 0.5, 0]])
+            ),
+            "2 and of 3 classes",
+        ),
+        (
+            lambda: CountTable(view="class-wise").update([0], np.full((1, 101), 1 / 101)),
+            "at most 100 classes",
+        ),
+    ],
+)
+def test_bad_input_says_what_is_wrong(make: Any, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        make()
+
+
+def test_adding_something_else_is_a_type_error() -> None:
+    with pytest.raises(TypeError):
+        CountTable() + 3  # type: ignore[operator]
+
+
+def test_a_full_table_is_refused_before_it_overflows() -> None:
+    table = CountTable().update([1], [0.5])
+    full = CountTable(
+        counts=table.counts * 2**32,
+        steps=table.steps,
+        squares=table.squares,
+        impossible=table.impossible,
+        n_classes=2,
+    )
+    assert (full + table).n == 2**32 + 1
+    with pytest.raises(ValueError, match="at most 8,589,934,592 rows"):
+        full + full + table
+
+
+# --- files ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("view", [None, "top-label", "class-wise", 1])
+def test_save_and_load(tmp_path: Path, view: Any) -> None:
+    label, prob = binary_data(300) if view is None else class_data(300)
+    table = CountTable(view=view).update(label, prob)
+    path = table.save(tmp_path / "monday")
+    assert path.name == "monday.npz"
+    assert same(CountTable.load(path), table)
+    assert CountTable.load(path).n_classes == table.n_classes
+    assert path.stat().st_size < 60_000
+    assert [p.name for p in tmp_path.iterdir()] == ["monday.npz"]
+
+
+def test_an_empty_table_can_be_kept_too(tmp_path: Path) -> None:
+    assert CountTable.load(CountTable().save(tmp_path / "none")).n == 0
+
+
+def test_a_table_that_cannot_be_written_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = CountTable().update([1], [0.5]).save(tmp_path / "table.npz")
+    before = path.read_bytes()
+
+    def fail(*_: Any, **__: Any) -> None:
+        raise OSError("disk full")
+
+    monkeypatch.setattr(np, "savez_compressed", fail)
+    with pytest.raises(OSError, match="disk full"):
+        CountTable().update([0], [0.1]).save(path)
+    assert path.read_bytes() == before
+    assert [p.name for p in tmp_path.iterdir()] == ["table.npz"]
+
+
+def damaged(path: Path, how: str) -> None:
+    """Spoil a stored table."""
+    with np.load(path) as stored:
+        content = dict(stored)
+    if how == "cut":
+        path.write_bytes(path.read_bytes()[:-40])
+        return
+    if how == "text":
+        path.write_text("counts", encoding="utf-8")
+        return
+    if how == "negative":
+        content["counts"][0, 0, 0] -= 5
+    elif how == "steps":
+        content["steps"][0, 0, 0] = 2**40
+    elif how == "shape":
+        content["counts"] = content["counts"][:, :100]
+    elif how == "field":
+        del content["steps"]
+    elif how == "format":
+        content["format"] = 99
+    elif how == "objects":
+        content["counts"] = np.array([{"run": "me"}], dtype=object)
+    np.savez(path, **content)
+
+
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [
+        ("cut", "not a readable count table"),
+        ("text", "not a readable count table"),
+        ("objects", "not a readable count table"),
+        ("negative", "damaged"),
+        ("steps", "damaged"),
+        ("shape", "shapes or types"),
+        ("field", "not a count table"),
+        ("format", "another version"),
+    ],
+)
+def test_a_damaged_table_is_refused(tmp_path: Path, how: str, words: str) -> None:
+    path = CountTable().update([0, 1], [0.2, 0.7]).save(tmp_path / "table.npz")
+    damaged(path, how)
+    with pytest.raises(ValueError, match=words):
+        CountTable.load(path)
+
+
+def test_a_table_that_would_unpack_to_gigabytes_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = CountTable().update([0, 1], [0.2, 0.7]).save(tmp_path / "table.npz")
+    assert path.stat().st_size < 10_000
+    monkeypatch.setattr(store, "LARGEST", 500_000)
+    with pytest.raises(ValueError, match="unpacks to"):
+        CountTable.load(path)
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="no file"):
+        CountTable.load(tmp_path / "nowhere.npz")
+
+
+def test_a_table_speaks_and_becomes_a_frame() -> None:
+    pytest.importorskip("pandas")
+    table = CountTable().update([0, 1, 1], [0.1, 0.7, 0.7])
+    assert table.describe() == "3 predictions (positive class) counted in 25,200 cells."
+    assert CountTable().describe() == "Nothing counted in 25,200 cells."
+    assert CountTable()._repr_html_()
+    frame = table.to_frame()
+    assert frame["rows"].tolist() == [1, 2]
+    assert frame["events"].tolist() == [0, 2]

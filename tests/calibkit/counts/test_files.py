@@ -1,0 +1,605 @@
+"""Counting files: the same table from every kind of file and any number of workers."""
+
+import gzip
+import io
+import pickle
+import sys
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+import pytest
+
+import calibkit as ck
+from calibkit.counts import (
+    CountTable,
+    PredictionFileError,
+    _csv,
+    blocks,
+    count_file,
+    count_files,
+    files,
+)
+from tests.calibkit.counts.test_counts import rows, same
+from tests.helpers import class_data
+
+pa = pytest.importorskip("pyarrow")
+parquet = pytest.importorskip("pyarrow.parquet")
+pacsv = pytest.importorskip("pyarrow.csv")
+
+
+def write_parquet(
+    path: Path, columns: dict[str, Any], row_group_size: int = 1000, **options: Any
+) -> Path:
+    parquet.write_table(pa.table(columns), path, row_group_size=row_group_size, **options)
+    return path
+
+
+def write_csv(path: Path, text: str) -> Path:
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+# --- the same table ------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("size", "n_jobs"), [(700, None), (5000, None), (100_000, None), (700, 2)])
+def test_parquet(tmp_path: Path, size: int, n_jobs: int | None) -> None:
+    label, prob = rows(20_000, dtype=np.float32)
+    path = write_parquet(tmp_path / "log.parquet", {"p": prob, "y": label, "other": prob}, size)
+    table = count_file(path, label="y", prob="p", n_jobs=n_jobs)
+    assert same(table, CountTable().update(label, prob))
+    error = ck.expected_calibration_error(label, prob)
+    assert float(table.expected_calibration_error()) == pytest.approx(float(error), abs=1e-13)
+
+
+@pytest.mark.parametrize("kind", ["int8", "int64", "uint16", "float32", "bool"])
+def test_labels_of_any_numeric_type(tmp_path: Path, kind: str) -> None:
+    label, prob = rows(3000)
+    path = write_parquet(tmp_path / "log.pq", {"p": prob, "y": label.astype(kind)})
+    assert same(count_file(path, label="y", prob="p"), CountTable().update(label, prob))
+
+
+@pytest.mark.parametrize("encoded", [False, True])
+def test_labels_in_words(tmp_path: Path, encoded: bool) -> None:
+    label, prob = rows(3000)
+    words = pa.array(np.where(label == 1, "yes", "no"))
+    path = write_parquet(
+        tmp_path / "log.parquet", {"p": prob, "y": words.dictionary_encode() if encoded else words}
+    )
+    table = count_file(path, label="y", prob="p", positive="yes")
+    assert same(table, CountTable().update(label, prob))
+    flipped = count_file(path, label="y", prob="p", positive="no")
+    assert flipped.counts.sum(axis=(0, 1)).tolist() == table.counts.sum(axis=(0, 1)).tolist()[::-1]
+
+
+def test_a_positive_number_and_truth_values(tmp_path: Path) -> None:
+    label, prob = rows(500)
+    path = write_parquet(tmp_path / "log.parquet", {"p": prob, "y": label + 1.0})
+    assert same(
+        count_file(path, label="y", prob="p", positive="2"), CountTable().update(label, prob)
+    )
+
+
+@pytest.mark.parametrize("view", ["top-label", "class-wise", 2])
+def test_one_column_per_class(tmp_path: Path, view: Any) -> None:
+    label, prob = class_data(4000, n_classes=3)
+    names = np.array(["cat", "dog", "owl"])
+    columns: dict[str, Any] = {f"p_{name}": prob[:, k] for k, name in enumerate(names)}
+    path = write_parquet(tmp_path / "log.parquet", {"y": names[label], "k": label} | columns)
+    whole = CountTable(view=view).update(label, prob)
+    listed = list(columns)
+    assert same(count_file(path, label="y", prob="p_*", view=view), whole)
+    assert same(count_file(path, label="k", prob=listed, view=view), whole)
+    assert same(count_file(path, label="y", prob=listed, classes=list(names), view=view), whole)
+
+
+@pytest.mark.parametrize("view", [0, 1, "class-wise"])
+def test_classes_of_several_files_are_matched_by_name(tmp_path: Path, view: Any) -> None:
+    label, prob = class_data(500, n_classes=2)
+    names = np.array(["cat", "dog"])
+    paths = []
+    for number, order in enumerate(([0, 1], [1, 0])):
+        columns = {f"p_{names[k]}": prob[:, k] for k in order}
+        path = tmp_path / f"{number}.parquet"
+        paths.append(write_parquet(path, {"y": names[label]} | columns))
+    table = count_files(paths, label="y", prob="p_*", view=view)
+    once = CountTable(view=view).update(label, prob)
+    assert same(table, once + once)
+    other = write_parquet(
+        tmp_path / "fox.parquet",
+        {"y": names[label], "p_cat": prob[:, 0], "p_fox": prob[:, 1]},
+    )
+    with pytest.raises(PredictionFileError, match=r"fox.parquet.*'p_cat', 'p_fox'.*same columns"):
+        count_files([paths[0], other], label="y", prob="p_*", view=view)
+
+
+@pytest.mark.parametrize("again", ["same", "link", "dotted"])
+def test_a_file_that_is_named_twice_is_refused(tmp_path: Path, again: str) -> None:
+    path = write_parquet(tmp_path / "a.parquet", {"y": np.array([0, 1]), "p": np.array([0.2, 0.7])})
+    other = {"same": path, "link": tmp_path / "b.parquet", "dotted": tmp_path / "." / "a.parquet"}
+    if again == "link":
+        other["link"].symlink_to(path)
+    with pytest.raises(PredictionFileError, match=r"[ab]\.parquet.*named twice.*count twice"):
+        count_files([path, str(other[again])], label="y", prob="p")
+
+
+def test_a_probability_just_above_1_is_printed_in_full(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("y,p\n0,0.5\n1,1.0000001\n", encoding="utf-8")
+    with pytest.raises(PredictionFileError, match=r"'p' = 1\.0000001 is not a probability"):
+        count_files([path], label="y", prob="p")
+
+
+def test_a_label_that_names_a_column_means_it_in_every_kind_of_file(tmp_path: Path) -> None:
+    label, prob = class_data(500, n_classes=3)
+    columns = {str(k + 1): prob[:, k] for k in range(3)}
+    wanted = CountTable(view="top-label").update(label, prob)
+    options: Any = {"label": "y", "prob": ["1", "2", "3"], "view": "top-label"}
+    table = pa.table({"y": label + 1} | columns)
+    pacsv.write_csv(table, tmp_path / "log.csv")
+    parquet.write_table(table, tmp_path / "log.parquet")
+    np.savez(tmp_path / "log.npz", y=label + 1, **columns)
+    for name in ("log.csv", "log.parquet", "log.npz"):
+        assert same(count_file(tmp_path / name, **options), wanted), name
+    parquet.write_table(pa.table({"y": label} | columns), tmp_path / "from0.parquet")
+    with pytest.raises(PredictionFileError, match="label '0' .* none of the columns '1', '2', '3'"):
+        count_file(tmp_path / "from0.parquet", **options)
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_a_third_label_is_refused_with_its_count(tmp_path: Path, kind: str) -> None:
+    """R writes NA for a missing label: it must not count as "no"."""
+    label, prob = rows(3000)
+    words = np.where(label == 1, "yes", "no").astype(object)
+    words[5], words[-2:] = "NA", "unknown"
+    table, path = pa.table({"p": prob, "y": words}), tmp_path / f"log.{kind}"
+    if kind == "csv":
+        pacsv.write_csv(table, path)
+    else:
+        parquet.write_table(table, path, row_group_size=700)
+    said = r"3 labels beside the positive 'yes': 'no' \([\d,]+ rows\), 'unknown' \(2 .*'NA' \(1 "
+    with pytest.raises(PredictionFileError, match=said):
+        count_file(path, label="y", prob="p", positive="yes")
+
+
+def csv_of(label: Any, prob: Any, *, head: str = "y,p") -> str:
+    lines = [f"{int(y)},{float(p)!r}" for y, p in zip(label, prob, strict=True)]
+    return "\n".join([head, *lines]) + "\n"
+
+
+def test_csv(tmp_path: Path) -> None:
+    label, prob = rows(3000)
+    path = write_csv(tmp_path / "log.csv", csv_of(label, prob))
+    assert same(count_file(path, label="y", prob="p"), CountTable().update(label, prob))
+
+
+@pytest.mark.parametrize("name", ["log.csv.gz", "log.tsv"])
+def test_other_forms_of_csv(tmp_path: Path, name: str) -> None:
+    label, prob = rows(300)
+    text, path = csv_of(label, prob), tmp_path / name
+    if name.endswith(".gz"):
+        path.write_bytes(gzip.compress(text.encode()))
+    else:
+        path.write_text(text.replace(",", "\t"), encoding="utf-8")
+    assert same(count_file(path, label="y", prob="p"), CountTable().update(label, prob))
+
+
+def test_csv_in_several_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    label, prob = rows(5000)
+    path = write_csv(tmp_path / "log.csv", csv_of(label, prob))
+    monkeypatch.setattr(_csv, "LONGEST_LINE", 4096)
+    monkeypatch.setattr(_csv, "_VALUES", 1400)
+    assert same(count_file(path, label="y", prob="p"), CountTable().update(label, prob))
+    spoilt = write_csv(tmp_path / "bad.csv", csv_of(label, prob) + "1,1.5\n")
+    with pytest.raises(PredictionFileError, match="row 5,001"):
+        count_file(spoilt, label="y", prob="p")
+
+
+def test_lines_without_an_end_and_wrong_lengths_in_later_blocks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_csv, "LONGEST_LINE", 4096)
+    monkeypatch.setattr(_csv, "_VALUES", 1400)
+    start = "y,p\n" + "1,.5\n" * 3000
+    endless = write_csv(tmp_path / "endless.csv", start + "1," + "0" * 20_000 + "\n")
+    with pytest.raises(PredictionFileError, match=r"more than 4,096 characters. Is a quote not"):
+        count_file(endless, label="y", prob="p")
+    longer = write_csv(tmp_path / "longer.csv", start + "1,.5,.7\n")
+    with pytest.raises(PredictionFileError, match="row 3,001: a row has 3 values"):
+        count_file(longer, label="y", prob="p")
+
+
+FORTY = [f"column {k}" for k in range(38)]
+
+
+def test_csv_with_forty_columns_quoted_text_and_line_breaks(tmp_path: Path) -> None:
+    text = "\ufeff" + ",".join([*FORTY[:20], '"true, ""label"""', *FORTY[20:], "p"]) + "\r\n"
+    filler = ['"two\r\nlines, ""quoted"""', *["x"] * 19]
+    for answer, prob in (("yes", ".9"), ("no", " 0.25 "), ('" yes"', "1e-1")):
+        text += ",".join([*filler, answer, *["" for _ in range(18)], prob]) + "\r\n"
+    path = write_csv(tmp_path / "wide.csv", text)
+    table = count_file(path, label='true, "label"', prob="p", positive="yes")
+    assert same(table, CountTable().update([1, 0, 1], [0.9, 0.25, 0.1]))
+
+
+@pytest.mark.parametrize("name", ["log.npz", "log.npy"])
+def test_numpy_files(tmp_path: Path, name: str) -> None:
+    label, prob = rows(3000)
+    path = tmp_path / name
+    if name.endswith("npz"):
+        np.savez(path, y=label, p=prob)
+        table = count_file(path, label="y", prob="p")
+    else:
+        np.save(path, np.column_stack([label, prob]))
+        table = count_file(path, label="0", prob="1")
+    assert same(table, CountTable().update(label, prob))
+
+
+def test_an_array_with_fields(tmp_path: Path) -> None:
+    label, prob = rows(100)
+    array = np.zeros(100, dtype=[("y", "i4"), ("p", "f4")])
+    array["y"], array["p"] = label, prob
+    np.save(tmp_path / "log.npy", array)
+    table = count_file(tmp_path / "log.npy", label="y", prob="p")
+    assert same(table, CountTable().update(label, prob.astype(np.float32)))
+
+
+def test_a_table_of_classes_in_an_npz(tmp_path: Path) -> None:
+    label, prob = class_data(500)
+    np.savez(tmp_path / "log.npz", y=label, p=prob, words=np.array(["a", "b", "c"])[label])
+    whole = CountTable(view="top-label").update(label, prob)
+    table = count_file(tmp_path / "log.npz", label="y", prob="p", view="top-label")
+    assert same(table, whole)
+    named = count_file(
+        tmp_path / "log.npz", label="words", prob="p", classes=["a", "b", "c"], view="top-label"
+    )
+    assert same(named, whole)
+
+
+@pytest.mark.slow
+def test_several_files_of_different_kinds(tmp_path: Path) -> None:
+    label, prob = rows(3000)
+    write_parquet(tmp_path / "a.parquet", {"y": label[:1000], "p": prob[:1000]}, 300)
+    write_csv(tmp_path / "b.csv", csv_of(label[1000:2000], prob[1000:2000]))
+    np.savez(tmp_path / "c.npz", y=label[2000:], p=prob[2000:])
+    paths = sorted(tmp_path.iterdir())
+    table = count_files(paths, label="y", prob="p", n_jobs=2)
+    assert same(table, CountTable().update(label, prob))
+    with pytest.raises(ValueError, match="no files"):
+        count_files([], label="y", prob="p")
+
+
+def test_progress_is_shown_on_demand(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    label, prob = rows(3000)
+    path = write_parquet(tmp_path / "log.parquet", {"y": label, "p": prob}, 500)
+    count_file(path, label="y", prob="p")
+    assert capsys.readouterr().err == ""
+    count_file(path, label="y", prob="p", progress=True)
+    assert "counting" in capsys.readouterr().err
+
+
+# --- what is refused -----------------------------------------------------------------------------
+
+
+BAD_CSV = {
+    "missing probability": ("y,p\n1,.5\n0,\n1,.5\n0,\n", {}, r"no value in column 'p', rows 2, 4"),
+    "missing label": ("y,p\n1,.5\n,.4\n", {}, "no value in column 'y', row 2"),
+    "nan": ("y,p\n1,.5\n1,nan\n", {}, "no value in column 'p', row 2"),
+    "too large": ("y,p\n1,.5\n0,1.5\n", {}, r"row 2: 'p' = 1.5 is not a probability"),
+    "infinite": ("y,p\n1,inf\n", {}, "row 1: 'p' = inf is not"),
+    "text": ("y,p\n1,.5\n0,high\n", {}, "row 2: 'high' in column 'p' is no number"),
+    "NA": ("y,p\n1,NA\n", {}, "'NA' in column 'p' is no number"),
+    "decimal comma": ('y,p\n1,"0,5"\n', {}, "'0,5' in column 'p' is no number"),
+    "underscore": ("y,p\n1,0_1\n", {}, "'0_1' in column 'p' is no number"),
+    "label 2": ("y,p\n0,.5\n2,.5\n", {}, "row 2: label '2' .* neither 0 nor 1.*--positive"),
+    "label in words": ("y,p\nno,.5\n", {}, "label 'no' .*--positive"),
+    "label 0.5": ("y,p\n0.5,.5\n", {}, "label '0.5'"),
+    "positive never": ("y,p\nno,.5\n", {"positive": "Yes"}, "'Yes' never occurs"),
+    "unknown column": ("a,b\n1,.5\n", {}, "column 'y' is not there. The columns are 'a', 'b'"),
+    "twice": ("y,p,p\n1,.5,.5\n", {}, "'p' is there more than once"),
+    "short row": ("y,p\n1,.5\n0\n", {}, "row 2: a row has 1 values, but there are 2 columns: '0'"),
+    "long row": ("y,p\n1,.5\n0,.2,.3\n", {}, "row 2: a row has 3 values, .* '0,.2,.3'. Put quotes"),
+    "late long row": ("y,p\n" + "1,.5\n" * 50 + "0,.2,.3\n", {}, "row 51: a row has 3 values"),
+    "per cent": ("y,p\n1,50%\n", {}, "'50%' in column 'p' is no number. .*per ?cent sign"),
+    "of 100": ("y,p\n1,50\n", {}, "'p' = 50 is not a probability .* Divide percentages by 100"),
+    "semicolons": ("y;p\n1;,5\n", {}, "column 'y' is not there.*separated by semicolons"),
+    "tabs": ("y\tp\n1\t.5\n", {}, "separated by tabs"),
+    "empty line": ("\ny,p\n1,.5\n", {}, "begins with an empty line"),
+    "no rows": ("y,p\n", {}, "there are no rows"),
+    "empty": ("", {}, "is empty"),
+    "same column": ("y,p\n1,.5\n", {"prob": "y"}, "must be different columns"),
+    "no pattern fits": ("y,p\n1,.5\n", {"prob": "q_*"}, "fits 0 columns"),
+    "two patterns": ("y,p\n1,.5\n", {"prob": ["p*", "q*"]}, "only pattern"),
+    "classes of one": ("y,p\n1,.5\n", {"classes": ["a"]}, "one different name per column"),
+    "sum": ("y,p,q\n0,.5,.4\n", {"prob": ["p", "q"]}, "row 1: .* sum to 0.9"),
+    "class": ("y,p,q\ncat,.5,.5\n", {"prob": ["p", "q"]}, "label 'cat' .*--classes"),
+    "class 2": ("y,p,q\n2,.5,.5\n", {"prob": ["p", "q"]}, "no class from 0 to 1"),
+    "class name": (
+        "y,p_a,p_b\nc,.5,.5\n",
+        {"prob": "p_*"},
+        "label 'c' .* none of the classes 'a', 'b'",
+    ),
+    "positive of many": (
+        "y,p,q\n0,.5,.5\n",
+        {"prob": ["p", "q"], "positive": "0"},
+        "belongs to one column",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", BAD_CSV)
+def test_bad_csv_files_are_refused(tmp_path: Path, what: str) -> None:
+    text, options, words = BAD_CSV[what]
+    path = write_csv(tmp_path / "log.csv", text)
+    chosen: dict[str, Any] = {"label": "y", "prob": "p", "view": "top-label"} | options
+    with pytest.raises(PredictionFileError, match=words) as caught:
+        count_file(path, **chosen)
+    assert "log.csv" in str(caught.value)
+
+
+def test_other_marks_between_columns_and_in_numbers(tmp_path: Path) -> None:
+    plain = write_csv(tmp_path / "plain.csv", 'name,y,p\n"a;b",1,.9\nc,0, 0.25\nd,1,.6\n')
+    other = write_csv(tmp_path / "other.csv", 'name;y;p\n"a;b";1;,9\nc;0; 0,25\nd;1;,6\n')
+    bars = write_csv(tmp_path / "bars.csv", "name|y|p\na|1|.9\nc|0|0.25\nd|1|.6\n")
+    wanted = count_file(plain, label="y", prob="p")
+    for path, marks in ((other, {"delimiter": ";", "decimal": ","}), (bars, {"delimiter": "|"})):
+        table = count_file(path, label="y", prob="p", **marks)
+        assert table.n == 3 and table.brier_score().value == wanted.brier_score().value
+
+
+@pytest.mark.parametrize(
+    ("text", "marks", "words"),
+    [
+        ("y;p\n1;0,5\n", {"delimiter": ";"}, "'0,5' .* is no number.*decimal=','"),
+        ("y;p\n1;0.5\n", {"delimiter": ";", "decimal": ","}, "'0.5' .* decimal comma"),
+        ("y;p\n1;1.000,5\n", {"delimiter": ";", "decimal": ","}, "'1.000,5' .* is no number"),
+        ("y,p\n1,.5\n", {"decimal": ","}, "needs a delimiter that is no comma"),
+        ("y,p\n1,.5\n", {"decimal": "x"}, "decimal must be '.' or ','"),
+        ("y,p\n1,.5\n", {"delimiter": ";;"}, "must be one character"),
+        ("y,p\n1,.5\n", {"delimiter": '"'}, "must be one character"),
+    ],
+)
+def test_wrong_marks_are_refused(
+    tmp_path: Path, text: str, marks: dict[str, Any], words: str
+) -> None:
+    path = write_csv(tmp_path / "log.csv", text)
+    with pytest.raises(ValueError, match=words):
+        count_file(path, label="y", prob="p", **marks)
+
+
+@pytest.mark.parametrize("row", [0, 1499, 2999])
+@pytest.mark.parametrize(
+    ("column", "value", "words"),
+    [
+        ("p", np.nan, "no value in column 'p', row {row}"),
+        ("p", -0.25, "row {row}: 'p' = -0.25"),
+        ("y", 2, "row {row}: label '2'"),
+    ],
+)
+def test_a_bad_value_in_parquet_is_named_with_row_group_and_row(
+    tmp_path: Path, row: int, column: str, value: Any, words: str
+) -> None:
+    label, prob = rows(3000)
+    columns = {"y": label.astype(np.int64), "p": prob.copy()}
+    columns[column][row] = value
+    path = write_parquet(tmp_path / "log.parquet", columns, 1000)
+    wanted = rf"row group {row // 1000}.*{words.format(row=f'{row + 1:,}')}"
+    with pytest.raises(PredictionFileError, match=wanted):
+        count_file(path, label="y", prob="p")
+
+
+@pytest.mark.parametrize("kind", [pa.int8(), pa.float64(), pa.string(), pa.bool_()])
+def test_a_null_label_is_named(tmp_path: Path, kind: Any) -> None:
+    labels = pa.array([1, 0, None, 1]).cast(kind)
+    path = write_parquet(tmp_path / "log.parquet", {"y": labels, "p": [0.5] * 4})
+    with pytest.raises(PredictionFileError, match="no value in column 'y', row 3"):
+        count_file(path, label="y", prob="p")
+
+
+def test_a_null_probability_and_columns_of_odd_types(tmp_path: Path) -> None:
+    path = write_parquet(tmp_path / "a.parquet", {"y": [1, 0], "p": [0.5, None]})
+    with pytest.raises(PredictionFileError, match="no value in column 'p', row 2"):
+        count_file(path, label="y", prob="p")
+    path = write_parquet(tmp_path / "b.parquet", {"y": [1, 0], "p": ["0.5", "0.6"]})
+    with pytest.raises(PredictionFileError, match="holds text"):
+        count_file(path, label="y", prob="p")
+    path = write_parquet(tmp_path / "c.parquet", {"y": [1, 0], "p": [[0.5], [0.6]]})
+    with pytest.raises(PredictionFileError, match="column 'p' holds 'list.*one number or text"):
+        count_file(path, label="y", prob="p")
+    path = write_parquet(tmp_path / "d.parquet", {"y": [b"yes", b"no"], "p": [0.5, 0.6]})
+    with pytest.raises(PredictionFileError, match="column 'y' holds 'binary'"):
+        count_file(path, label="y", prob="p", positive="yes")
+
+
+@pytest.mark.parametrize("text", ["y,p,é\n1,.5,1\n", "y,p\nné,.5\n"])
+def test_text_that_is_not_utf_8_is_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "log.csv"
+    path.write_bytes(text.encode("latin-1"))
+    with pytest.raises(PredictionFileError, match=r"log\.csv.*is not UTF-8 text"):
+        count_file(path, label="y", prob="p", positive="né")
+
+
+def test_what_a_forged_npz_promises_is_not_believed(tmp_path: Path) -> None:
+    """An array header may promise terabytes; another member may be no array at all."""
+    head, whole = io.BytesIO(), io.BytesIO()
+    form = {"descr": "<f8", "fortran_order": False, "shape": (10**12,)}
+    np.lib.format.write_array_header_1_0(head, form)
+    np.save(whole, np.array([0.0, 1.0]))
+    for name, content in (("forged", head.getvalue() + bytes(16)), ("fine", whole.getvalue())):
+        with zipfile.ZipFile(tmp_path / f"{name}.npz", "w") as archive:
+            archive.writestr("readme.txt", "what this is")
+            archive.writestr("y.npy", whole.getvalue())
+            archive.writestr("p.npy", content)
+    assert count_file(tmp_path / "fine.npz", label="y", prob="p").n == 2
+    with pytest.raises(PredictionFileError, match=r"'p.npy' promises 8,000,000,000,000 bytes"):
+        count_file(tmp_path / "forged.npz", label="y", prob="p")
+    (tmp_path / "forged.npy").write_bytes(head.getvalue())
+    with pytest.raises(PredictionFileError, match=r"promises 8,000,000,000,000 bytes"):
+        count_file(tmp_path / "forged.npy", label="0", prob="1")
+
+
+def test_a_pickle_named_npy_is_refused_without_advice_to_load_it(tmp_path: Path) -> None:
+    (tmp_path / "log.npy").write_bytes(pickle.dumps([1, 2]))
+    np.save(tmp_path / "objects.npy", np.array([{}], dtype=object))
+    for name in ("log.npy", "objects.npy"):
+        with pytest.raises(PredictionFileError, match="pickled Python objects") as caught:
+            count_file(tmp_path / name, label="0", prob="1")
+        assert "allow_pickle" not in str(caught.value)
+
+
+def test_columns_with_dots_in_their_names_and_labels_that_are_dates(tmp_path: Path) -> None:
+    label, prob = rows(50)
+    columns = {"a.b": prob, "a": label, "day": pa.array([0] * 50).cast(pa.timestamp("s"))}
+    path = write_parquet(tmp_path / "log.parquet", columns)
+    assert same(count_file(path, label="a", prob="a.b"), CountTable().update(label, prob))
+    with pytest.raises(PredictionFileError, match="datetime64.*not labels"):
+        count_file(path, label="day", prob="a.b")
+
+
+def large_parquet(path: Path) -> Path:
+    label, prob = rows(20_000)
+    return write_parquet(path, {"y": label, "p": prob}, 2000, write_page_checksum=True)
+
+
+@pytest.mark.parametrize("keep", [0, 3, 0.5, 0.9])
+def test_a_truncated_parquet_file_is_refused(tmp_path: Path, keep: float) -> None:
+    path = large_parquet(tmp_path / "log.parquet")
+    content = path.read_bytes()
+    path.write_bytes(content[: int(keep) if keep >= 1 else int(keep * len(content))])
+    with pytest.raises(PredictionFileError, match=r"log\.parquet.*cut short, damaged"):
+        count_file(path, label="y", prob="p")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_corrupt_row_group_is_named(tmp_path: Path, n_jobs: int) -> None:
+    path = large_parquet(tmp_path / "log.parquet")
+    chunk = parquet.ParquetFile(path).metadata.row_group(6).column(1)
+    content = bytearray(path.read_bytes())
+    start = chunk.dictionary_page_offset or chunk.data_page_offset
+    middle = start + chunk.total_compressed_size // 2
+    for k in range(40):
+        content[middle + k] ^= 0xFF
+    path.write_bytes(bytes(content))
+    with pytest.raises(PredictionFileError, match=r"log\.parquet.*row group 6"):
+        count_file(path, label="y", prob="p", n_jobs=n_jobs)
+
+
+@pytest.mark.parametrize("name", ["log.txt", "log.parquet.gz", "log", "log.pkl", "log.csv.zip"])
+def test_the_kind_of_a_file_is_never_guessed(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("y,p\n1,.5\n", encoding="utf-8")
+    with pytest.raises(PredictionFileError, match="the name must end in"):
+        count_file(tmp_path / name, label="y", prob="p")
+
+
+@pytest.mark.parametrize("name", ["none.csv", "none.parquet", "folder.csv", "a\0b.csv"])
+def test_a_file_that_is_not_there(tmp_path: Path, name: str) -> None:
+    (tmp_path / "folder.csv").mkdir()
+    with pytest.raises(PredictionFileError, match="no such file|is a folder|no name of a file"):
+        count_file(str(tmp_path / name), label="y", prob="p")
+
+
+@pytest.mark.parametrize("ending", ["parquet", "npz", "npy", "csv.gz", "csv"])
+def test_a_file_of_another_kind_than_its_name_says(tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"log.{ending}"
+    path.write_bytes(bytes(range(256)) * 40)
+    with pytest.raises(PredictionFileError, match="log"):
+        count_file(path, label="y", prob="p")
+
+
+# --- hostile files -------------------------------------------------------------------------------
+
+
+class Bomb:
+    """Would create a file when unpickled."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        return Path.write_text, (self.path, "boom")
+
+
+@pytest.mark.parametrize("name", ["log.npz", "log.npy", "pickle.npy", "pickle.npz"])
+def test_pickles_are_refused_and_never_run(tmp_path: Path, name: str) -> None:
+    trap, path = tmp_path / "trap", tmp_path / name
+    objects = np.array([Bomb(trap)] * 3, dtype=object)
+    if name.startswith("pickle"):
+        with path.open("wb") as file:
+            joblib.numpy_pickle.pickle.dump(Bomb(trap), file)
+    elif name.endswith("npz"):
+        np.savez(path, y=np.array([0, 1, 1]), p=objects)
+    else:
+        np.save(path, objects)
+    with pytest.raises(PredictionFileError, match="pickled|cannot be read"):
+        count_file(path, label="y", prob="p")
+    assert not trap.exists()
+
+
+def test_a_member_name_of_an_archive_leads_nowhere(tmp_path: Path) -> None:
+    folder = tmp_path / "inside"
+    folder.mkdir()
+    name = "../escaped"
+    np.savez(folder / "log.npz", **{name: np.array([0, 1]), "p": np.array([0.2, 0.7])})
+    table = count_file(folder / "log.npz", label=name, prob="p")
+    assert table.n == 2
+    assert sorted(p.name for p in tmp_path.rglob("*")) == ["inside", "log.npz"]
+
+
+def test_an_npz_that_unpacks_to_gigabytes_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from calibkit.counts import _arrays
+
+    np.savez_compressed(tmp_path / "log.npz", y=np.zeros(10**6), p=np.zeros(10**6))
+    monkeypatch.setattr(_arrays, "LARGEST", 10**7)
+    with pytest.raises(PredictionFileError, match="unpack to more than"):
+        count_file(tmp_path / "log.npz", label="y", prob="p")
+
+
+def test_a_sparse_csv_of_ten_gigabytes_is_refused_at_once(tmp_path: Path) -> None:
+    path = write_csv(tmp_path / "hole.csv", "y,p\n1,.5\n")
+    with path.open("r+b") as file:
+        file.truncate(10 * 2**30)
+    with pytest.raises(PredictionFileError, match=r"hole\.csv"):
+        count_file(path, label="y", prob="p")
+    empty = tmp_path / "nothing.csv"
+    with empty.open("wb") as file:
+        file.truncate(10 * 2**30)
+    with pytest.raises(PredictionFileError, match=r"line 1 has more than"):
+        count_file(empty, label="y", prob="p")
+
+
+def test_names_from_outside_cannot_speak_to_the_terminal(tmp_path: Path) -> None:
+    path = write_csv(tmp_path / "log.csv", "y,\x1b[31mred\n1,.5\n")
+    with pytest.raises(PredictionFileError) as caught:
+        count_file(path, label="y", prob="p")
+    assert "\x1b" not in str(caught.value)
+    assert r"\x1b[31mred" in str(caught.value)
+
+
+def test_long_texts_are_cut_in_messages(tmp_path: Path) -> None:
+    path = write_csv(tmp_path / "log.csv", f"y,p\n{'z' * 10_000},.5\n")
+    with pytest.raises(PredictionFileError, match="cut") as caught:
+        count_file(path, label="y", prob="p")
+    assert len(str(caught.value)) < 800
+
+
+def test_blocks_need_little_memory() -> None:
+    assert blocks.rows_of_a_block(1000) * 1000 * 8 < 2**28
+    assert files.kind_of("x.CSV") == "csv"
+
+
+def test_without_pyarrow_parquet_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    label, prob = rows(30)
+    path = write_parquet(tmp_path / "log.parquet", {"y": label, "p": prob})
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(ImportError, match=r"calibkit\[parquet\]"):
+        count_file(path, label="y", prob="p")

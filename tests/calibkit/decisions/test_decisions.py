@@ -1,0 +1,420 @@
+"""Costs, regret, abstaining and Murphy curves: loops, theorems and bad input."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import expit, logit
+
+import calibkit as ck
+from calibkit.decisions import (
+    abstention,
+    best_actions,
+    decision_threshold,
+    expected_costs,
+    murphy_curve,
+    policy_cost,
+    regret_bound,
+    regret_curve,
+    trust_regret,
+)
+from calibkit_course.lesson13.rounds import Deal
+from calibkit_course.lesson13.wards import Ward
+from tests.helpers import binary_data, class_data, coarse_binary
+
+PROBABILITY = st.floats(0, 1)
+AMOUNT = st.floats(0.01, 100)
+TABLE = np.array([[0.0, 3.0, 1.0], [2.0, -1.0, 4.0], [1.0, 1.0, 1.0], [5.0, 0.0, -2.0]])
+
+
+# --- costs --------------------------------------------------------------------------------------
+
+
+def test_expected_costs_and_best_actions_are_those_of_a_loop() -> None:
+    _, prob = class_data(60)
+    said = expected_costs(prob, costs=TABLE)
+    actions = best_actions(prob, costs=TABLE)
+    for i, row in enumerate(prob):
+        costs = [sum(p * c for p, c in zip(row, line, strict=True)) for line in TABLE]
+        assert said[i] == pytest.approx(costs, abs=1e-12)
+        assert costs[actions[i]] == pytest.approx(min(costs), abs=1e-12)
+
+
+def test_a_tie_goes_to_the_lowest_action() -> None:
+    assert best_actions([0.5, 0.25], costs=[[0, 1], [1, 0], [0, 1]]).tolist() == [0, 0]
+
+
+@settings(max_examples=60)
+@given(p=PROBABILITY, harm=AMOUNT, benefit=AMOUNT, base=st.floats(-5, 5))
+def test_the_threshold_is_where_the_best_action_changes(
+    p: float, harm: float, benefit: float, base: float
+) -> None:
+    costs = [[base, benefit], [base + harm, 0.0]]
+    t = decision_threshold(costs)
+    assert t == pytest.approx(harm / (harm + benefit), abs=1e-12)
+    if abs(p - t) > 1e-9:
+        assert best_actions([p], costs=costs)[0] == int(p > t)
+
+
+def test_policy_cost_is_that_of_a_loop() -> None:
+    labels, prob = class_data(80)
+    cost = policy_cost(labels, prob, costs=TABLE)
+    said = prob @ TABLE.T
+    done = said.argmin(axis=1)
+    paid = [TABLE[a, y] for a, y in zip(done, labels, strict=True)]
+    assert cost.value == pytest.approx(np.mean(paid), abs=1e-12)
+    assert cost.promised == pytest.approx(said.min(axis=1).mean(), abs=1e-12)
+    assert cost.ignoring == pytest.approx(
+        min(np.mean([TABLE[a, y] for y in labels]) for a in range(4)), abs=1e-12
+    )
+    assert cost.hindsight == pytest.approx(np.mean([TABLE[:, y].min() for y in labels]), abs=1e-12)
+    assert cost.standard_error == pytest.approx(np.std(paid, ddof=1) / np.sqrt(80), abs=1e-12)
+    assert cost.share == pytest.approx(np.bincount(done, minlength=4) / 80, abs=1e-15)
+    assert cost.paid.sum() == pytest.approx(cost.value, abs=1e-12)
+    own = policy_cost(labels, prob, costs=TABLE, actions=labels)
+    assert own.value == pytest.approx(np.mean(TABLE[labels, labels]), abs=1e-12)
+
+
+def test_the_order_of_rows_changes_nothing() -> None:
+    labels, prob = class_data(300)
+    order = np.random.default_rng(1).permutation(300)
+    one, other = (
+        policy_cost(y, p, costs=TABLE) for y, p in ((labels, prob), (labels[order], prob[order]))
+    )
+    for name in ("value", "promised", "ignoring", "hindsight", "standard_error"):
+        assert getattr(one, name) == pytest.approx(getattr(other, name), abs=1e-13)
+
+
+@settings(max_examples=50)
+@given(hits=st.lists(st.integers(0, 8), min_size=1, max_size=9), t=st.floats(0.02, 0.98))
+def test_a_calibrated_model_pays_what_it_promised_and_never_more_than_ignoring_it(
+    hits: list[int], t: float
+) -> None:
+    """Eight rows with each prediction h / 8, of which h are events: calibrated exactly."""
+    prob = np.repeat(np.array(hits) / 8, 8)
+    labels = np.concatenate([np.arange(8) < h for h in hits]).astype(np.int64)
+    cost = policy_cost(labels, prob, costs=[[0, 1 - t], [t, 0]])
+    assert cost.value == pytest.approx(cost.promised, abs=1e-12)
+    assert cost.value <= cost.ignoring + 1e-12
+
+
+def test_three_models_of_equal_accuracy_where_the_over_confident_one_is_worse_than_none() -> None:
+    """Treating costs c, missing 1; true probabilities are Beta(0.6, 1.4).
+
+    Exact costs at c = 0.05 are .0435, .0582, .0482 and .05 for ignoring; a sample of 100,000 rows
+    misses them by about .0005.
+    """
+    rng = np.random.default_rng(13)
+    true = rng.beta(0.6, 1.4, 100_000)
+    labels = (rng.random(100_000) < true).astype(np.int64)
+    models = {"calibrated": true, "over": expit(2 * logit(true)), "under": expit(logit(true) / 2)}
+    right = {tuple((p >= 0.5) == labels) for p in models.values()}
+    assert len(right) == 1  # the same accuracy, row by row
+    assert np.mean(right.pop()) == pytest.approx(0.7946, abs=0.004)
+
+    def cost(name: str, c: float) -> Any:
+        return policy_cost(labels, models[name], costs=[[0, 1], [c, c]])
+
+    rare = {name: cost(name, 0.05) for name in models}
+    exact = {"calibrated": 0.04345, "over": 0.05825, "under": 0.04817}
+    for name, value in exact.items():
+        assert rare[name].value == pytest.approx(value, abs=4 * rare[name].standard_error)
+    assert rare["over"].ignoring == pytest.approx(0.05, abs=1e-12)
+    assert rare["calibrated"].value < rare["under"].value < 0.05 < rare["over"].value - 0.005
+    assert rare["over"].promised < rare["over"].value - 0.02
+    assert "; more than ignoring the model (0.0500)" in rare["over"].describe()
+    half = {cost(name, 0.5).value for name in models}
+    assert len(half) == 1
+    assert half.pop() == pytest.approx(0.2532, abs=0.003)
+
+
+# --- regret -------------------------------------------------------------------------------------
+
+
+@settings(max_examples=100)
+@given(
+    pairs=st.lists(st.tuples(PROBABILITY, PROBABILITY), min_size=1, max_size=30),
+    benefit=AMOUNT,
+    harm=AMOUNT,
+)
+def test_the_regret_is_what_the_oracle_gains_and_stays_below_its_bound(
+    pairs: list[tuple[float, float]], benefit: float, harm: float
+) -> None:
+    said, true = np.array(pairs).T
+    regret = trust_regret(said, true, benefit=benefit, harm=harm)
+    t = harm / (benefit + harm)
+    worth = true * benefit - (1 - true) * harm
+    oracle, trust = (np.where(p >= t, worth, 0).mean() for p in (true, said))
+    scale = benefit + harm
+    assert regret.value == pytest.approx(oracle - trust, abs=1e-12 * scale)
+    assert -1e-15 <= regret.value <= regret.bound + 1e-12 * scale
+    assert regret.bound == pytest.approx(scale * np.abs(said - true).mean(), rel=1e-12)
+    flipped = np.mean((said >= t) != (true >= t))
+    assert regret.acted_in_vain + regret.missed == pytest.approx(flipped, abs=1e-12)
+
+
+def test_the_threshold_itself_counts_as_acting_everywhere() -> None:
+    deal = Deal(seen=np.array([[0.5]]), true=None, outcome=np.array([[1]]))
+    assert Ward(benefit=1, harm=1).play(np.asarray, deal).acted == 1
+    assert trust_regret([0.25], [0.5], benefit=1, harm=1).missed == 1
+    assert trust_regret([0.5], [0.25], benefit=1, harm=1).acted_in_vain == 1
+    assert abstention([1], [0.5], price=0.5).coverage == 1
+    assert murphy_curve([0], [0.5]).cost(0.5)[0] == 0.5
+
+
+def test_the_bound_is_attained() -> None:
+    regret = trust_regret([0.75], [0.5], benefit=2, harm=6)
+    assert regret.value == regret.bound == 2
+    assert regret_bound(0.25, benefit=2, harm=6) == 2
+    assert "acted in vain on 100 %" in regret.describe()
+
+
+# --- Murphy curves ------------------------------------------------------------------------------
+
+
+def cost_by_loop(labels: Any, prob: Any, t: float) -> float:
+    rows = zip(labels, prob, strict=True)
+    return float(np.mean([t * (y == 0) if p >= t else (1 - t) * (y == 1) for y, p in rows]))
+
+
+@pytest.mark.parametrize("denominator", [1, 4, 1000])
+def test_the_curve_is_that_of_a_loop_also_on_ties_and_at_the_ends(denominator: int) -> None:
+    labels, prob = coarse_binary(60, denominator)
+    curve = murphy_curve(labels, prob)
+    levels = np.unique(np.concatenate([prob, np.linspace(0, 1, 101)]))
+    expected = [cost_by_loop(labels, prob, t) for t in levels]
+    assert curve.cost(levels) == pytest.approx(expected, abs=1e-12)
+    x, y = curve.line()
+    inner = (x[::2] + x[1::2]) / 2
+    assert (y[::2] + y[1::2]) / 2 == pytest.approx(curve.cost(inner), abs=1e-12)
+    base = labels.mean()
+    assert curve.ignoring(levels) == pytest.approx(
+        [min(t * (1 - base), (1 - t) * base) for t in levels], abs=1e-12
+    )
+
+
+@pytest.mark.parametrize("exponent", [1.0, 2.0])
+def test_its_integrals_are_the_brier_score_and_the_log_loss(exponent: float) -> None:
+    labels, prob = binary_data(500, exponent=exponent)
+    curve = murphy_curve(labels, prob)
+    assert curve.area == pytest.approx(float(ck.brier_score(labels, prob)) / 2, abs=1e-12)
+    # On a piece, (t a + (1 - t) b) / (t (1 - t)) = a / (1 - t) + b / t. At 0 and 1, b and a are 0.
+    left, right = curve.threshold[:-1], curve.threshold[1:]
+    a, b = curve.in_vain, curve.missed
+    assert b[0] == 0
+    assert a[-1] == 0
+    misses = (b[1:] * np.log(right[1:] / left[1:])).sum()
+    alarms = (a[:-1] * np.log((1 - left[:-1]) / (1 - right[:-1]))).sum()
+    assert misses + alarms == pytest.approx(float(ck.log_loss(labels, prob)), abs=1e-12)
+
+
+def test_it_is_the_cost_of_the_matching_table() -> None:
+    labels, prob = binary_data(200)
+    curve = murphy_curve(labels, prob)
+    for t in (0.123, 0.5, 0.77):
+        cost = policy_cost(labels, prob, costs=[[0, 1 - t], [t, 0]])
+        assert curve.cost(t)[0] == pytest.approx(cost.value, abs=1e-12)
+        assert curve.ignoring(t)[0] == pytest.approx(cost.ignoring, abs=1e-12)
+        true, false = (np.mean((prob >= t) & (labels == y)) for y in (1, 0))
+        assert curve.net_benefit(t)[0] == pytest.approx(true - false * t / (1 - t), abs=1e-12)
+    assert np.isnan(curve.net_benefit(1.0)[0])
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_where_it_is_worse_than_ignoring(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    true = rng.beta(0.6, 1.4, 300)
+    labels = (rng.random(300) < true).astype(np.int64)
+    curve = murphy_curve(labels, expit(3 * logit(true)))
+    ranges = curve.worse_than_ignoring()
+    assert len(ranges) > 0
+    levels = np.linspace(0.0005, 0.9995, 2001)
+    worse = curve.cost(levels) > curve.ignoring(levels) + 1e-9
+    inside = ((levels[:, None] > ranges[:, 0]) & (levels[:, None] <= ranges[:, 1])).any(axis=1)
+    assert (worse == inside).mean() > 0.999  # but for equality to rounding
+    assert "worse than ignoring the model for thresholds" in curve.describe()
+
+
+def test_a_perfect_model_is_nowhere_worse() -> None:
+    curve = murphy_curve([0, 1, 1], [0, 1, 1])
+    assert curve.area == 0
+    assert len(curve.worse_than_ignoring()) == 0
+    assert "nowhere worse" in curve.describe()
+    assert murphy_curve([1], [0.3]).cost([0, 0.3, 0.5, 1]).tolist() == [0, 0, 0.5, 0]
+
+
+def test_the_curve_of_a_view_and_of_shuffled_rows() -> None:
+    labels, prob = class_data(200)
+    curve = murphy_curve(labels, prob, view="top-label")
+    order = np.random.default_rng(0).permutation(200)
+    again = murphy_curve(labels[order], prob[order], view="top-label")
+    assert (curve.threshold == again.threshold).all()
+    assert (curve.in_vain == again.in_vain).all()
+    top = ck.binary_problem(labels, prob, view="top-label")
+    assert (curve.missed == murphy_curve(top.label, top.prob).missed).all()
+    assert len(curve.to_frame()) == len(curve.missed)
+    assert "<table>" in curve._repr_html_()
+
+
+# --- abstaining ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("price", [0.05, 0.3, 0.6])
+def test_abstaining_is_a_constant_row_in_the_table_of_costs(price: float) -> None:
+    labels, prob = class_data(300)
+    result = abstention(labels, prob, price=price)
+    table = np.vstack([1 - np.eye(3), np.full(3, price)])
+    cost = policy_cost(labels, prob, costs=table)
+    assert result.value == pytest.approx(cost.value, abs=1e-12)
+    assert result.coverage == pytest.approx(1 - cost.share[3], abs=1e-12)
+    assert result.answering == pytest.approx((prob.argmax(1) != labels).mean(), abs=1e-12)
+    answered = prob.max(1) >= 1 - price
+    if answered.any():
+        assert result.risk == pytest.approx((prob.argmax(1) != labels)[answered].mean(), abs=1e-12)
+        promised = (1 - prob.max(1))[answered].mean()
+        assert result.promised_risk == pytest.approx(promised, abs=1e-12)
+
+
+def test_abstaining_with_an_own_threshold_and_always() -> None:
+    labels, prob = binary_data(100)
+    always = abstention(labels, prob, price=0.2, threshold=1.0)
+    assert (always.coverage, always.value) == (0, 0.2)
+    assert np.isnan(always.risk)
+    assert "nothing is wrong" in always.describe()
+    never = abstention(labels, prob, price=0.2, threshold=0.0)
+    assert never.value == never.answering == never.risk
+    event = abstention(labels, prob, price=0.3, view=1)
+    assert event.coverage == pytest.approx((prob >= 0.7).mean(), abs=1e-12)
+
+
+# --- bad input ----------------------------------------------------------------------------------
+
+GOOD = {"costs": [[0, 1], [1, 0]]}
+BAD: dict[str, tuple[Any, str]] = {
+    "one row of numbers": (lambda: expected_costs([0.5], costs=[1, 2, 3]), r"shape \(3,\)"),
+    "infinite cost": (lambda: expected_costs([0.5], costs=[[0, np.inf]]), r"costs\[0, 1\]"),
+    "transposed": (lambda: expected_costs([[0.2, 0.3, 0.5]], costs=np.ones((3, 2))), "costs.T"),
+    "logits": (lambda: best_actions([1.5], **GOOD), "not a probability"),
+    "three actions": (lambda: decision_threshold(np.ones((3, 2))), "two actions"),
+    "no conflict": (lambda: decision_threshold([[0, 0], [1, 1]]), "no threshold"),
+    "equal rows": (lambda: decision_threshold([[0, 0], [0, 0]]), "no threshold"),
+    "bad action": (lambda: policy_cost([0], [0.5], actions=[2], **GOOD), r"actions\[0\] = 2"),
+    "half action": (lambda: policy_cost([0], [0.5], actions=[0.5], **GOOD), r"actions\[0\]"),
+    "too few": (lambda: policy_cost([0, 1], [0.5, 0.1], actions=[1], **GOOD), "2 predictions"),
+    "bad label": (lambda: policy_cost([2], [0.5], **GOOD), r"y_true\[0\] = 2"),
+    "no harm": (
+        lambda: trust_regret([0.5], [0.5], benefit=1, harm=0),
+        "harm must be a positive finite number",
+    ),
+    "NaN benefit": (lambda: regret_bound(0.1, benefit=np.nan, harm=1), "benefit must be"),
+    "large error": (lambda: regret_bound(1.1, benefit=1, harm=1), "error must be a finite number"),
+    "true flag": (lambda: regret_bound(0.1, benefit=True, harm=1), "benefit must be"),
+    "columns": (lambda: trust_regret([[0.5, 0.5]], [0.5], benefit=1, harm=1), r"must be \(n,\)"),
+    "lengths": (lambda: trust_regret([0.5, 0.1], [0.5], benefit=1, harm=1), r"must be \(n,\)"),
+    "truth": (lambda: trust_regret([0.5], [1.5], benefit=1, harm=1), r"true_prob\[0\] = 1.5"),
+    "price": (lambda: abstention([0], [0.5], price=2), "price must be"),
+    "own threshold": (lambda: abstention([0], [0.5], price=0.1, threshold=-1), "threshold must be"),
+    "threshold": (lambda: murphy_curve([0], [0.5]).cost([0.5, 1.5]), r"threshold\[1\] = 1.5"),
+    "no view": (lambda: murphy_curve([0], [[0.5, 0.5]]), "view must be stated"),
+}
+
+
+@pytest.mark.parametrize(("call", "message"), BAD.values(), ids=BAD.keys())
+def test_bad_input_is_refused(call: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+# --- costs in every form that is accepted ---------------------------------------------------------
+
+PAIR_FORMS: dict[str, Any] = {
+    "pair": (1, 20),
+    "list": [1.0, 20.0],
+    "array": np.array([1, 20]),
+    "names": {"false positive": 1, "false negative": 20},
+    "names in the other order": {"False_Negative": 20, "false-positive": 1},
+    "short names": {"fp": 1, "fn": 20},
+    "text": "1:20",
+    "table": [[0, 20], [1, 0]],
+}
+
+
+@pytest.mark.parametrize("form", PAIR_FORMS)
+def test_every_form_of_the_same_costs_gives_the_same_bill(form: str) -> None:
+    """One convention: a pair charges mistakes only, here, in the audit and on the curve."""
+    labels, prob = binary_data(300)
+    costs = PAIR_FORMS[form]
+    cost = policy_cost(labels, prob, costs=costs)
+    acted = prob > 1 / 21
+    by_hand = (1 * (acted & (labels == 0)) + 20 * (~acted & (labels == 1))).mean()
+    assert cost.value == pytest.approx(by_hand, abs=1e-12)
+    assert decision_threshold(costs) == pytest.approx(1 / 21)
+    assert 21 * murphy_curve(labels, prob).cost(1 / 21)[0] == pytest.approx(by_hand, abs=1e-12)
+
+
+def test_the_audit_the_policy_and_the_figure_name_one_number() -> None:
+    from calibkit.auditing import AuditSettings, audit
+
+    plot = pytest.importorskip("calibkit.plot")
+    labels, prob = binary_data(300)
+    settings = AuditSettings(n_draws=99, n_resamples=50, repairs=())
+    report = audit(
+        labels, prob, costs={"false positive": 1, "false negative": 20}, settings=settings
+    )
+    paid = policy_cost(labels, prob, costs=(1, 20)).value
+    assert report["costs"].numbers["cost"] == paid
+    ax = report.figures()["costs"].axes[0]
+    (line,) = (one for one in ax.lines if one.get_gid() == "curve")
+    (mark,) = (one for one in ax.lines if one.get_gid() == "mark")
+    assert mark.get_xdata()[0] == pytest.approx(1 / 21)
+    assert np.interp(1 / 21, *line.get_data()) == pytest.approx(paid, abs=1e-9)
+    assert "(prices sum to 21)" in ax.get_ylabel()
+    assert "sum to 21" in plot.alt_text(ax)
+
+
+def test_right_decisions_are_charged_where_the_table_says_so() -> None:
+    labels, prob = binary_data(300)
+    only = policy_cost(labels, prob, costs=(1, 19))
+    each = policy_cost(labels, prob, costs=[[0, 20], [1, 1]])
+    assert each.value == pytest.approx(only.value + labels.mean(), abs=1e-12)
+    assert each.ignoring == pytest.approx(only.ignoring + labels.mean(), abs=1e-12)
+
+
+def test_regret_in_the_unit_of_the_costs() -> None:
+    said, true = [0.8, 0.6, 0.3], [0.5, 0.6, 0.1]
+    one = trust_regret(said, true, benefit=2, harm=6)
+    curve = regret_curve(said, true, thresholds=[0.75], costs={"fp": 6, "fn": 2})
+    assert curve.regret[0] == pytest.approx(one.value)
+    assert curve.bound == pytest.approx(one.bound)
+    assert "B + H = 8" in curve.describe()
+
+
+BAD_COSTS: dict[str, tuple[Any, str]] = {
+    "unknown name": ({"false alarm": 1, "miss": 20}, "'false alarm' is unknown; pass a pair"),
+    "one name": ({"false positive": 1}, "price of a false negative is missing"),
+    "a name twice": ({"fp": 1, "false positive": 2, "fn": 3}, "there twice"),
+    "negative": ((1, -20), "cost of a false negative is -20.0"),
+    "not a number": ((np.nan, 20), "cost of a false positive is nan"),
+    "infinite": ((1, np.inf), "cost of a false negative is inf"),
+    "both 0": ((0, 0), "both costs are 0"),
+    "text": ("1-20", "not of the form FP:FN"),
+    "three prices": ("1:2:3", "not of the form FP:FN"),
+    "a word": ({"fp": "dear", "fn": 1}, "costs"),
+    "one number": (20, "costs must be an array"),
+    "a table of gains": ([[0, np.nan], [1, 0]], r"costs\[0, 1\] = nan"),
+    "three classes": ([[0, 1, 2], [1, 0, 3]], "costs has 3 columns"),
+}
+
+
+@pytest.mark.parametrize("what", BAD_COSTS)
+def test_costs_that_are_none_are_refused(what: str) -> None:
+    costs, words = BAD_COSTS[what]
+    with pytest.raises(ValueError, match=words):
+        policy_cost([0, 1], [0.2, 0.3], costs=costs)
+
+
+def test_a_pair_is_for_two_classes() -> None:
+    with pytest.raises(ValueError, match="pair of prices for two classes, but .* have 3"):
+        policy_cost([0, 1], [[0.2, 0.3, 0.5]] * 2, costs=(1, 20))

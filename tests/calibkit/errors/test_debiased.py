@@ -1,0 +1,440 @@
+"""Debiased errors: by loops, by enumeration of all labels, by simulation, by another library."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.integrate import quad
+from scipy.stats import norm as normal
+
+import calibkit as ck
+from calibkit import data
+from calibkit.calibrators import FlatBinning, SlopeOneBinning
+from calibkit.errors import debiased_calibration_error
+from calibkit.errors.debiased import debiased_absolute, debiased_square
+from calibkit.fit_on_test import fit_on_test
+from tests.helpers import class_data, golden, golden_data
+
+METHODS = ("frequency", "pairwise")
+
+rows = st.lists(
+    st.tuples(st.integers(0, 1), st.floats(0, 1) | st.sampled_from([0.0, 0.25, 0.5, 1.0])),
+    min_size=1,
+    max_size=40,
+)
+
+
+def split(table):
+    return np.array([y for y, _ in table]), np.array([p for _, p in table])
+
+
+def squares_by_loops(y, p, n_bins, method, singles="zero"):
+    """Go through the bins and, for the pairwise estimate, through all pairs."""
+    total = 0.0
+    for b in range(n_bins):
+        inside = [i for i in range(len(p)) if min(int(p[i] * n_bins), n_bins - 1) == b]
+        n = len(inside)
+        if n == 0:
+            continue
+        gap = sum(p[i] - y[i] for i in inside) / n
+        if n == 1:
+            value = gap**2 if singles == "plain" else 0.0
+        elif method == "frequency":
+            f = sum(y[i] for i in inside) / n
+            value = gap**2 - f * (1 - f) / (n - 1)
+        else:
+            pairs = [(i, j) for i in inside for j in inside if i != j]
+            value = sum((p[i] - y[i]) * (p[j] - y[j]) for i, j in pairs) / len(pairs)
+        total += n / len(p) * value
+    return total
+
+
+# --- the formulas -------------------------------------------------------------------------------
+
+
+@given(
+    rows,
+    st.sampled_from([1, 2, 4, 8]),
+    st.sampled_from(METHODS),
+    st.sampled_from(["zero", "plain"]),
+)
+def test_squares_by_loops(table, n_bins, method, singles):
+    y, p = split(table)
+    found = debiased_calibration_error(y, p, bins=n_bins, method=method, singles=singles)
+    wanted = squares_by_loops(y, p, n_bins, method, singles)
+    assert found.squared == pytest.approx(wanted, abs=1e-12)
+    assert found.value == pytest.approx(np.sqrt(max(found.squared, 0)), abs=1e-12)
+    plain = ck.calibration_error(y, p, bins=n_bins, norm=2).value
+    assert found.plain == pytest.approx(plain, abs=1e-12)
+    assert found.plain_squared == pytest.approx(plain**2, abs=1e-12)
+
+
+@given(rows, st.sampled_from([1, 2, 4, 8]))
+def test_both_squares_are_equal_if_predictions_of_a_bin_are(table, n_bins):
+    y, p = split(table)
+    p = np.minimum(np.floor(p * n_bins), n_bins - 1) / n_bins
+    one, other = (
+        debiased_calibration_error(y, p, bins=n_bins, method=method).squared for method in METHODS
+    )
+    assert one == pytest.approx(other, abs=1e-12)
+
+
+def mean_distance(frequency, n, mean):
+    """Integrate |mean - r| over the normal density of a frequency."""
+    sd = np.sqrt(frequency * (1 - frequency) / n)
+    if sd == 0:
+        return abs(mean - frequency)
+    ends = [frequency - 12 * sd, *sorted([mean, frequency]), frequency + 12 * sd]
+    ends = np.clip(ends, ends[0], ends[-1])
+    density = normal(frequency, sd).pdf
+    return sum(
+        quad(lambda r: abs(mean - r) * density(r), low, high, epsabs=1e-13)[0]
+        for low, high in zip(ends[:-1], ends[1:], strict=True)
+    )
+
+
+@pytest.mark.parametrize("exponent", [1, 1.6])
+@pytest.mark.parametrize("n_bins", [1, 5, 15])
+@pytest.mark.parametrize("n", [30, 200])
+def test_the_absolute_error_by_integration(n, n_bins, exponent):
+    rng = np.random.default_rng(n)
+    p = rng.random(n)
+    y = rng.random(n) < p**exponent
+    found = debiased_calibration_error(y, p, bins=n_bins, norm=1)
+    table = ck.reliability_table(y, p, bins=n_bins)
+    used = table.occupied
+    chance = [
+        weight * mean_distance(f, count, m)
+        for weight, f, count, m in zip(
+            table.weight[used],
+            table.frequency[used],
+            table.count[used],
+            table.mean_prob[used],
+            strict=True,
+        )
+    ]
+    assert found.value == pytest.approx(2 * found.plain - sum(chance), abs=1e-9)
+    assert np.isnan(found.squared)
+    assert np.isnan(found.plain_squared)
+
+
+def test_the_absolute_error_of_a_pure_bin_is_not_corrected():
+    for y in ([1, 1, 1], [0, 0, 0], [1]):
+        found = debiased_calibration_error(y, [0.3] * len(y), bins=1, norm=1)
+        assert found.value == found.plain
+
+
+def test_the_absolute_error_may_be_negative():
+    found = debiased_calibration_error([0, 1] * 50, [0.5] * 100, bins=1, norm=1)
+    # Gap 0, so minus the mean distance of a normal frequency: sd sqrt(2 / pi).
+    assert found.value == pytest.approx(-0.05 * np.sqrt(2 / np.pi), abs=1e-15)
+
+
+# --- what they estimate -------------------------------------------------------------------------
+
+
+def expectation(p, c, estimate):
+    """Take the mean of an estimate over all labels, each with its probability."""
+    total = 0.0
+    for y in product([0, 1], repeat=len(p)):
+        chance = np.prod([q if label else 1 - q for label, q in zip(y, c, strict=True)])
+        total += chance * estimate(np.array(y), np.array(p))
+    return total
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(("said", "true"), [((0.2, 0.7), (0.2, 0.7)), ((0.3, 0.9), (0.1, 0.75))])
+def test_squares_are_unbiased_if_predictions_of_a_bin_are_equal(method, said, true):
+    p, c = np.repeat(said, [3, 5]), np.repeat(true, [3, 5])
+    truth = np.mean((p - c) ** 2)
+
+    def estimate(y, p):
+        return debiased_calibration_error(y, p, bins=2, method=method).squared
+
+    def plain(y, p):
+        return debiased_calibration_error(y, p, bins=2).plain_squared
+
+    assert expectation(p, c, estimate) == pytest.approx(truth, abs=1e-12)
+    assert expectation(p, c, plain) > truth + 0.01
+
+
+def test_for_fixed_predictions_pairs_estimate_the_mean_product_of_errors():
+    p, c = np.array([0.1, 0.3, 0.35, 0.45]), np.array([0.2, 0.2, 0.5, 0.4])
+    e = p - c
+    truth = (e.sum() ** 2 - (e**2).sum()) / 12
+
+    def estimate(y, p):
+        return debiased_calibration_error(y, p, bins=1, method="pairwise").squared
+
+    assert expectation(p, c, estimate) == pytest.approx(truth, abs=1e-12)
+
+
+@pytest.mark.slow
+def test_bias_over_samples_of_spread_predictions():
+    """One bin, calibrated, p = .5 + .5 Beta(2, 1): the first is too low by Var p / n = 1 / 72 n.
+
+    The tolerance is four standard errors (false alarm 1e-4, fixed seed); the bias is seven.
+    """
+    rng, n, n_sets = np.random.default_rng(0), 10, 4000
+    found = {method: [] for method in METHODS}
+    for _ in range(n_sets):
+        p = 0.5 + 0.5 * rng.beta(2, 1, n)
+        y = rng.random(n) < p
+        for method in METHODS:
+            found[method].append(debiased_calibration_error(y, p, bins=1, method=method).squared)
+    bias = {"frequency": -1 / (72 * n), "pairwise": 0.0}
+    for method, values in found.items():
+        error = np.std(values) / np.sqrt(n_sets)
+        assert abs(np.mean(values) - bias[method]) < 4 * error
+    assert np.mean(found["frequency"]) < -4 * error
+
+
+def test_of_a_calibrated_model_59_per_cent_of_the_absolute_error_are_left():
+    """Gap N(0, s^2), and R around it: the mean of |R - m| is sqrt(2) times that of the gap."""
+    rng, found = np.random.default_rng(1), []
+    for _ in range(400):
+        p = rng.uniform(0.2, 0.8, 600)
+        found.append(debiased_calibration_error(rng.random(600) < p, p, bins=10, norm=1))
+    plain, debiased = np.mean([(one.plain, one.value) for one in found], axis=0)
+    assert plain > 0.03  # the truth is 0
+    assert debiased / plain == pytest.approx(2 - np.sqrt(2), abs=0.02)
+
+
+# --- another program ----------------------------------------------------------------------------
+
+LIBRARY = golden("debiased_errors.json")
+VIEWS = {"top-label": "top-label", "marginal": "class-wise"}
+
+
+@pytest.mark.parametrize(
+    "case", LIBRARY, ids=lambda c: f"{c['data']} {c['mode']} {c['bins']} {c['n_bins']} l{c['norm']}"
+)
+def test_like_the_library_of_source_003(case):
+    y, p = golden_data(case["data"])
+    kind = ck.EqualMass if case["bins"] == "equal_mass" else ck.EqualWidth
+    view = VIEWS[case["mode"]] if p.ndim == 2 else None
+    found = debiased_calibration_error(
+        y, p, view=view, bins=kind(case["n_bins"]), norm=case["norm"]
+    )
+    # For norm 1 it draws 1000 frequencies per bin; here is a formula.
+    tolerance = 1e-12 if case["norm"] == 2 else 2e-3
+    assert float(found) == pytest.approx(case["error"], abs=tolerance)
+
+
+def test_all_cases_are_there():
+    assert len(LIBRARY) == 42
+    assert sum(case["norm"] == 2 for case in LIBRARY) == 24
+
+
+# Top-label and marginal errors of Li's network by the same library, equal-mass bins (m)
+# or equal-width ones (w), in the order of the file: plain, debiased.
+NETWORK = [
+    ("top-label", "m", 15, 1, 0.0397166789382696, 0.039569759077452284),
+    ("top-label", "m", 15, 2, 0.0781007540575716, 0.07768203565242601),
+    ("top-label", "m", 100, 1, 0.03978940877616406, 0.039351333900622475),
+    ("top-label", "m", 100, 2, 0.08324237968859811, 0.08059536704292611),
+    ("top-label", "w", 15, 2, 0.0652795246541927, 0.06309824810776085),
+    ("top-label", "w", 100, 2, 0.08457659562440996, 0.07440859516906648),
+    ("class-wise", "m", 15, 1, 0.0038919556428328255, 0.0036668416899588554),
+    ("class-wise", "m", 100, 1, 0.008173619397792419, 0.007944930046518773),
+    ("class-wise", "m", 100, 2, 0.03392413478355869, 0.032477395896921904),
+]
+
+
+@pytest.mark.parametrize(("view", "kind", "n_bins", "norm", "plain", "wanted"), NETWORK)
+def test_the_network_of_source_003(view, kind, n_bins, norm, plain, wanted):
+    if not data.available("cifar10-vgg16"):
+        pytest.skip("cifar_probs.dat is not in CALIBKIT_DATA")
+    rows = data.load("cifar10-vgg16")
+    bins = (ck.EqualMass if kind == "m" else ck.EqualWidth)(n_bins)
+    found = debiased_calibration_error(rows.y_true, rows.y_prob, view=view, bins=bins, norm=norm)
+    # It closes bins on the right: at an edge, ties fall on the other side.
+    assert found.plain == pytest.approx(plain, abs=2e-5)
+    assert found.value == pytest.approx(wanted, abs=1e-4 if norm == 1 else 2e-5)
+
+
+def test_of_the_network_two_classes_have_negative_squares():
+    """The library cuts each class at 0 and then averages: .0106713 instead of .0105."""
+    if not data.available("cifar10-vgg16"):
+        pytest.skip("cifar_probs.dat is not in CALIBKIT_DATA")
+    rows = data.load("cifar10-vgg16")
+    found = debiased_calibration_error(rows.y_true, rows.y_prob, view="class-wise")
+    assert np.flatnonzero(found.per_view < 0).tolist() == [6, 7]
+    cut = np.sqrt(np.maximum(found.per_view, 0).mean())
+    assert cut == pytest.approx(0.010671296134445332, abs=2e-6)
+    assert found.value < cut
+
+
+# --- resampled -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_bins", [1, 4, 15])
+def test_for_norm_1_resampling_is_close_to_the_formula(n_bins):
+    p = np.random.default_rng(0).random(300)
+    y = np.random.default_rng(1).random(300) < p**2
+    formula = debiased_calibration_error(y, p, bins=n_bins, norm=1)
+    found = debiased_calibration_error(y, p, bins=n_bins, norm=1, method="resampled", rng=2)
+    # 1000 draws of an error whose standard deviation is below 0.03; four standard errors.
+    assert found.value == pytest.approx(formula.value, abs=4 * 0.03 / np.sqrt(1000))
+    assert found.plain == formula.plain
+    assert found.value != formula.value
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("norm", [1, 1.5, 2, 3, np.inf])
+def test_resampling_by_loops(norm):
+    p = np.random.default_rng(3).random(80)
+    y = np.random.default_rng(4).random(80) < p
+    table = ck.reliability_table(y, p, bins=10)
+    rng, drawn = np.random.default_rng(5), []
+    for _ in range(3000):
+        total = []
+        for b in np.flatnonzero(table.occupied):
+            f, n = table.frequency[b], table.count[b]
+            gap = abs(table.mean_prob[b] - rng.normal(f, np.sqrt(f * (1 - f) / n)))
+            total.append((table.weight[b], gap))
+        if np.isinf(norm):
+            drawn.append(max(gap for _, gap in total))
+        else:
+            drawn.append(sum(w * gap**norm for w, gap in total) ** (1 / norm))
+    plain = ck.calibration_error(y, p, bins=10, norm=norm).value
+    found = debiased_calibration_error(y, p, bins=10, norm=norm, method="resampled", rng=0)
+    allowed = 4 * np.std(drawn) * np.sqrt(1 / 1000 + 1 / 3000)
+    assert found.value == pytest.approx(2 * plain - np.mean(drawn), abs=allowed)
+    assert found.plain == pytest.approx(plain, abs=1e-12)
+    assert found.per_view == pytest.approx([found.value], abs=1e-12)
+    assert np.isnan([found.squared, found.plain_squared]).all()
+    assert found.name in found.describe().lower()
+
+
+def test_resampling_skips_empty_bins_and_repeats_with_its_seed():
+    y, p = [0, 1, 0, 1, 1, 0], [0.1, 0.12, 0.15, 0.9, 0.95, 0.92]
+    one, same, other = (
+        debiased_calibration_error(y, p, bins=10, norm=3, method="resampled", rng=rng)
+        for rng in (1, np.random.default_rng(1), 2)
+    )
+    assert one.value == same.value != other.value
+    assert np.isfinite(one.value)
+
+
+def test_resampling_corrects_classes_together():
+    y, p = class_data(200, 3)
+    found = debiased_calibration_error(
+        y, p, view="class-wise", bins=5, norm=3, method="resampled", rng=0
+    )
+    plain = ck.calibration_error(y, p, view="class-wise", bins=5, norm=3)
+    assert found.plain == pytest.approx(plain.value, abs=1e-12)
+    assert found.per_view.shape == (3,)
+    assert found.value < found.plain
+    assert "debiased" in found.to_frame().columns
+
+
+# --- the result ---------------------------------------------------------------------------------
+
+
+def test_classes_are_averaged_before_the_root():
+    y, p = class_data(60, 3)
+    found = debiased_calibration_error(y, p, view="class-wise", bins=5)
+    single = [debiased_calibration_error(y, p, view=k, bins=5).squared for k in range(3)]
+    np.testing.assert_allclose(found.per_view, single, rtol=0, atol=1e-12)
+    assert found.squared == pytest.approx(np.mean(single), abs=1e-12)
+    assert found.view == "class-wise, 3 classes"
+    assert found.to_frame().shape == (3, 3)
+
+
+def test_a_negative_square_is_kept_and_said():
+    found = debiased_calibration_error([0, 1, 1, 0], [0.5] * 4, bins=1)
+    assert found.squared == pytest.approx(-1 / 12, abs=1e-15)
+    assert float(found) == 0
+    assert "debiased square is -0.083333" in found.describe()
+    assert (found.n, found.bins, found.view) == (4, "1 equal-width bin", "positive class")
+
+
+def test_bins_with_one_prediction_are_said():
+    found = debiased_calibration_error([0, 1], [0.1, 0.8], bins=2)
+    assert (found.squared, found.n_single) == (0, 2)
+    assert "2 bins hold one prediction only." in found.describe()
+    plain = debiased_calibration_error([0, 1], [0.1, 0.8], bins=2, singles="plain")
+    assert plain.squared == plain.plain_squared
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_row_order_does_not_matter(method):
+    rng = np.random.default_rng(2)
+    p = rng.integers(0, 30, 200) / 30
+    y, order = rng.random(200) < p, rng.permutation(200)
+    one, other = (
+        debiased_calibration_error(y[i], p[i], method=method).squared for i in (slice(None), order)
+    )
+    assert one == pytest.approx(other, abs=1e-12)
+
+
+def test_containers_and_types_give_the_same_numbers():
+    pd = pytest.importorskip("pandas")
+    y, p = np.array([0, 1, 1, 0, 1]), np.array([0.25, 0.5, 0.75, 0.5, 0.125])
+    wanted = debiased_calibration_error(y, p, bins=2).squared
+    for label, prob in ((y.tolist(), p.tolist()), (y == 1, p.astype("f4")), map(pd.Series, (y, p))):
+        for method in METHODS:
+            found = debiased_calibration_error(label, prob, bins=2, method=method)
+            assert found.n == 5
+        assert debiased_calibration_error(label, prob, bins=2).squared == wanted
+
+
+def test_it_has_a_null_level():
+    rng = np.random.default_rng(0)
+    p = rng.random(400)
+    y = rng.random(400) < p
+    plain, debiased = (
+        ck.null_level(measure, y, p, n_draws=199, rng=1, bins=5, **options)
+        for measure, options in (
+            (ck.expected_calibration_error, {}),
+            (debiased_calibration_error, {"norm": 1}),
+        )
+    )
+    assert debiased.mean / plain.mean == pytest.approx(2 - np.sqrt(2), abs=0.1)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"norm": 3}, 'norm must be 1 or 2: .* use method="resampled"'),
+        ({"norm": np.inf}, "norm must be 1 or 2"),
+        ({"norm": 3, "method": "pairwise"}, "norm must be 1 or 2"),
+        ({"norm": True}, "norm must be a number from 1 on"),
+        ({"norm": "2"}, "norm must be a number from 1 on"),
+        ({"norm": 0.5, "method": "resampled"}, "norm must be a number from 1 on"),
+        ({"method": "best"}, 'method must be "frequency", "pairwise" or "resampled"'),
+        ({"method": "resampled", "rng": -1}, "rng"),
+        ({"singles": None}, "singles must be"),
+        ({"method": "pairwise", "norm": 1}, "use norm=2"),
+        ({"bins": 0}, "bins must be"),
+        ({"view": "top"}, "view='top' does not exist"),
+    ],
+)
+def test_impossible_options_are_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        debiased_calibration_error([0, 1, 1], [0.2, 0.4, 0.9], **options)
+
+
+@pytest.mark.parametrize(
+    ("y", "p"), [([0, 1], [0.2]), ([0, 2], [0.2, 0.3]), ([0, 1], [0.2, np.nan]), ([], [])]
+)
+def test_bad_input_is_refused(y, p):
+    with pytest.raises(ValueError, match=".{20}"):
+        debiased_calibration_error(y, p)
+
+
+@pytest.mark.slow
+@given(rows, st.sampled_from([1, 3, 8]))
+def test_slope_one_bins_report_the_same_numbers(table, n_bins):
+    y, p = split(table)
+    fit = fit_on_test(y, p, evaluator=SlopeOneBinning(n_bins))
+    bins = ck.reliability_table(y, p, bins=n_bins)
+    assert fit.debiased == pytest.approx(debiased_absolute(bins), abs=1e-12)
+    assert fit.debiased_squared == pytest.approx(debiased_square(bins), abs=1e-12)
+    wanted = [debiased_calibration_error(y, p, bins=n_bins, norm=k) for k in (1, 2)]
+    assert fit.debiased == pytest.approx(wanted[0].value, abs=1e-12)
+    assert fit.debiased_squared == pytest.approx(wanted[1].squared, abs=1e-12)
+    assert np.isnan(fit_on_test(y, p, evaluator=FlatBinning(n_bins)).debiased)

@@ -1,0 +1,304 @@
+"""The family of calibration errors against slow exact loops, by definition and by name."""
+
+from collections.abc import Callable
+from itertools import pairwise, product
+from math import inf
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import calibkit as ck
+from calibkit.errors import null_moments
+from tests.helpers import (
+    ExactTable,
+    as_event,
+    binary_data,
+    class_data,
+    coarse_binary,
+    coarse_classes,
+    exact_distinct_edges,
+    exact_equal_mass_edges,
+    exact_error,
+    exact_table,
+)
+
+DATA = {
+    "random": binary_data(150),
+    "ties and edges": coarse_binary(150, 15),
+    "few values": coarse_binary(80, 4),
+    "three rows": binary_data(3),
+    "one row": binary_data(1),
+    "certain": coarse_binary(50, 1),
+    "constant": (binary_data(40)[0], np.full(40, 0.3)),
+}
+NORMS = [1, 1.5, 2, 3, 7.25, inf]
+TENTHS = [k / 10 for k in range(11)]
+
+
+@pytest.mark.parametrize("data", DATA)
+class TestAgainstLoops:
+    def check(self, data: str, bins: Any, edges: Any, **options: Any) -> None:
+        """Compare all norms and weights over the same bins."""
+        exact = exact_table(*DATA[data], edges)
+        centres = [(a + b) / 2 for a, b in pairwise(edges)] if options else None
+        for norm, weights in product(NORMS, ("mass", "equal")):
+            found = ck.calibration_error(
+                *DATA[data], bins=bins, norm=norm, weights=weights, **options
+            )
+            wanted = exact_error(exact, norm, weights, centres)
+            assert float(found) == pytest.approx(wanted, abs=1e-12), (norm, weights)
+
+    def test_equal_width(self, data: str) -> None:
+        self.check(data, 10, TENTHS)
+
+    def test_more_bins_than_rows(self, data: str) -> None:
+        self.check(data, 500, [k / 500 for k in range(501)])
+
+    def test_equal_mass(self, data: str) -> None:
+        self.check(data, ck.EqualMass(6), exact_equal_mass_edges(DATA[data][1], 6))
+
+    def test_distinct(self, data: str) -> None:
+        self.check(data, ck.Distinct(), exact_distinct_edges(DATA[data][1]))
+
+    def test_from_centres(self, data: str) -> None:
+        self.check(data, 10, TENTHS, gap="centre")
+
+
+@given(
+    st.lists(st.tuples(st.booleans(), st.floats(0, 1)), min_size=1, max_size=40),
+    st.integers(1, 30),
+    st.sampled_from(NORMS),
+)
+@settings(max_examples=80)
+def test_any_data(rows: list[tuple[bool, float]], n_bins: int, norm: float) -> None:
+    labels, prob = map(np.array, zip(*rows, strict=True))
+    exact = exact_table(labels, prob, [k / n_bins for k in range(n_bins + 1)])
+    error = ck.calibration_error(labels, prob, bins=n_bins, norm=norm)
+    assert float(error) == pytest.approx(exact_error(exact, norm), abs=1e-12)
+
+
+Named = Callable[..., ck.CalibrationError]
+
+
+def table_of(labels: Any, prob: Any, view: Any, edges: Any) -> ExactTable:
+    labels, prob = as_event(labels, prob, view)
+    return exact_table(labels, prob, edges(prob) if callable(edges) else edges)
+
+
+@pytest.mark.parametrize("data", [class_data(120, 4), coarse_classes(120, 4, 10)])
+class TestNamedMembers:
+    """Each name is one choice of view, bins, norm and weights."""
+
+    @pytest.mark.parametrize(
+        ("measure", "norm", "weights"),
+        [
+            (ck.expected_calibration_error, 1, "mass"),
+            (ck.root_mean_square_calibration_error, 2, "mass"),
+            (ck.maximum_calibration_error, inf, "mass"),
+            (ck.average_calibration_error, 1, "equal"),
+        ],
+    )
+    @pytest.mark.parametrize("view", ["top-label", 2])
+    def test_equal_width_by_default(
+        self, data: Any, measure: Named, norm: float, weights: str, view: Any
+    ) -> None:
+        for bins in (15, 10):
+            exact = table_of(*data, view, [k / bins for k in range(bins + 1)])
+            found = measure(*data, view=view, **({} if bins == 15 else {"bins": bins}))
+            assert float(found) == pytest.approx(exact_error(exact, norm, weights), abs=1e-12)
+
+    def test_adaptive_is_equal_mass(self, data: Any) -> None:
+        for n_bins in (15, 6):
+            exact = table_of(*data, 1, lambda p, n=n_bins: exact_equal_mass_edges(p, n))
+            found = ck.adaptive_calibration_error(*data, view=1, n_bins=n_bins)
+            assert float(found) == pytest.approx(exact_error(exact), abs=1e-12)
+
+    def test_top_label_is_the_l2_norm_over_equal_mass(self, data: Any) -> None:
+        exact = table_of(*data, "top-label", lambda p: exact_equal_mass_edges(p, 15))
+        for norm in (2, 1, 3):
+            found = ck.top_label_calibration_error(*data, **({} if norm == 2 else {"norm": norm}))
+            assert float(found) == pytest.approx(exact_error(exact, norm), abs=1e-12)
+
+    def test_class_wise_is_the_mean_over_classes(self, data: Any) -> None:
+        edges = [k / 15 for k in range(16)]
+        each = [exact_error(table_of(*data, k, edges)) for k in range(4)]
+        found = ck.class_wise_calibration_error(*data)
+        assert found.per_view == pytest.approx(each, abs=1e-12)
+        assert float(found) == pytest.approx(sum(each) / 4, abs=1e-12)
+
+    @pytest.mark.parametrize("norm", [1, 2, 3, inf])
+    def test_marginal_is_the_mean_of_powers(self, data: Any, norm: float) -> None:
+        tables = [table_of(*data, k, lambda p: exact_equal_mass_edges(p, 15)) for k in range(4)]
+        each = np.array([exact_error(table, norm) for table in tables])
+        expected = each.max() if norm == inf else (each**norm).mean() ** (1 / norm)
+        found = ck.marginal_calibration_error(*data, norm=norm)
+        assert float(found) == pytest.approx(expected, abs=1e-12)
+
+    def test_lp(self, data: Any) -> None:
+        exact = table_of(*data, "top-label", TENTHS)
+        found = ck.lp_calibration_error(*data, view="top-label", bins=10, norm=2.5)
+        assert float(found) == pytest.approx(exact_error(exact, 2.5), abs=1e-12)
+
+
+def test_high_norms_approach_the_maximum() -> None:
+    """The powers themselves would underflow to 0 long before."""
+    labels, prob = binary_data(300)
+    largest = float(ck.maximum_calibration_error(labels, prob))
+    values = [float(ck.lp_calibration_error(labels, prob, norm=10.0**k)) for k in range(7)]
+    assert values == sorted(values)
+    assert values[-1] == pytest.approx(largest, rel=1e-4)
+    assert float(ck.lp_calibration_error(labels, prob, norm=1e300)) == pytest.approx(largest)
+    classes, rows = class_data(300)
+    largest = float(ck.marginal_calibration_error(classes, rows, norm=inf))
+    found = float(ck.marginal_calibration_error(classes, rows, norm=1e6))
+    assert found == pytest.approx(largest, rel=1e-4)
+
+
+def test_perfect_and_worst_predictions() -> None:
+    labels = np.array([0, 1, 1, 0])
+    for norm in NORMS:
+        assert float(ck.calibration_error(labels, labels, norm=norm)) == 0
+        assert float(ck.calibration_error(labels, 1 - labels, norm=norm)) == 1
+
+
+def test_a_centre_is_not_a_mean() -> None:
+    """All predictions at .8 in a bin from .5 to 1: its centre .75 invents a gap."""
+    labels, prob = [1, 1, 1, 1, 0], [0.8] * 5
+    assert float(ck.calibration_error(labels, prob, bins=2)) == pytest.approx(0, abs=1e-15)
+    found = ck.calibration_error(labels, prob, bins=2, gap="centre")
+    assert float(found) == pytest.approx(0.05)
+
+
+class TestNullMoments:
+    def test_the_formula(self) -> None:
+        labels, prob = binary_data(1000)
+        table = ck.reliability_table(labels, prob, bins=10)
+        variance = [n * m * (1 - m) for n, m in zip(table.count, table.mean_prob, strict=True)]
+        mean = np.sqrt(2 / np.pi) * sum(np.sqrt(variance)) / 1000
+        sd = np.sqrt((1 - 2 / np.pi) * sum(variance)) / 1000
+        assert null_moments(table) == pytest.approx((mean, sd), abs=1e-15)
+
+    def test_they_travel_with_the_error(self) -> None:
+        error = ck.expected_calibration_error(*binary_data(1000))
+        assert (error.null_mean, error.null_sd) == null_moments(error.tables[0])
+
+    @pytest.mark.parametrize(
+        "options", [{"norm": 2}, {"norm": inf}, {"gap": "centre"}, {"weights": "equal"}]
+    )
+    def test_there_is_no_closed_form_for_other_members(self, options: dict[str, Any]) -> None:
+        error = ck.calibration_error(*binary_data(100), **options)
+        assert np.isnan([error.null_mean, error.null_sd]).all()
+        assert "would show" not in error.describe()
+
+    def test_class_wise_has_a_mean_and_no_spread(self) -> None:
+        error = ck.class_wise_calibration_error(*class_data(500))
+        means = [null_moments(table)[0] for table in error.tables]
+        assert error.null_mean == pytest.approx(np.mean(means), abs=1e-15)
+        assert np.isnan(error.null_sd)
+        assert "±" not in error.describe()
+
+
+class TestClassWeights:
+    def test_the_equation(self) -> None:
+        """``(sum_k v_k e_k^p)^(1/p)``, with weights divided by their sum."""
+        data, weights = class_data(400), np.array([5.0, 0.0, 15.0])
+        for norm in (1, 2, 3.5):
+            plain = ck.marginal_calibration_error(*data, norm=norm)
+            found = ck.marginal_calibration_error(*data, norm=norm, class_weights=weights)
+            wanted = (0.25 * plain.per_view[0] ** norm + 0.75 * plain.per_view[2] ** norm) ** (
+                1 / norm
+            )
+            assert found.value == pytest.approx(wanted, rel=1e-12)
+            np.testing.assert_array_equal(found.per_view, plain.per_view)
+        largest = ck.marginal_calibration_error(*data, norm=inf, class_weights=[1, 1, 0])
+        assert largest.value == largest.per_view[:2].max()
+        assert found.class_weights is not None
+        assert found.class_weights.tolist() == [0.25, 0, 0.75]
+        assert "class-wise, 3 classes, classes weighted" in found.describe()
+
+    def test_equal_weights_are_none(self) -> None:
+        data = class_data(400)
+        for measure in (ck.marginal_calibration_error, ck.class_wise_calibration_error):
+            equal = measure(*data, class_weights=[2, 2, 2])
+            assert equal.value == pytest.approx(measure(*data).value, rel=1e-14)
+            assert measure(*data).class_weights is None
+
+    def test_the_null_level_and_the_interval_weight_too(self) -> None:
+        data, options = class_data(300), {"class_weights": [1, 0, 0], "norm": 1, "bins": 10}
+        only = ck.marginal_calibration_error(*data, **options)
+        table = only.tables[0]
+        assert only.null_mean == pytest.approx(null_moments(table)[0], rel=1e-12)
+        null = ck.null_level(ck.marginal_calibration_error, *data, n_draws=300, rng=0, **options)
+        assert null.value == only.value
+        assert null.mean == pytest.approx(only.null_mean, rel=0.1)
+        slow = ck.null_level(
+            lambda y, p: float(ck.marginal_calibration_error(y, p, **options)),
+            *data, n_draws=300, rng=0,
+        )  # fmt: skip
+        assert slow.mean == pytest.approx(null.mean, rel=0.05)
+        interval = ck.bootstrap_interval(
+            ck.marginal_calibration_error, *data, n_resamples=50, rng=0, **options
+        )
+        assert interval.value == only.value
+        assert interval.low <= only.value <= interval.high
+
+    @pytest.mark.parametrize(
+        ("weights", "says"),
+        [
+            ([1, 2], r"class_weights has shape \(2,\); 3 classes need shape \(3,\)"),
+            ([1, -1, 1], r"class_weights\[1\] = -1.0 is no weight"),
+            ([1, 1, np.nan], r"class_weights\[2\] = nan is no weight"),
+            ([0, 0, 0], "class_weights is zero in every class"),
+            (3, "class_weights must be an array"),
+        ],
+    )
+    def test_no_weights(self, weights: Any, says: str) -> None:
+        with pytest.raises(ValueError, match=says):
+            ck.marginal_calibration_error(*class_data(50), class_weights=weights)
+
+    def test_one_event_has_no_classes_to_weight(self) -> None:
+        with pytest.raises(ValueError, match=r'class_weights go with view="class-wise"'):
+            ck.calibration_error(*class_data(50), view="top-label", class_weights=[1, 1, 1])
+
+
+class TestWhatAResultSays:
+    def test_description(self) -> None:
+        error = ck.expected_calibration_error([0, 1, 1, 1], [0.1, 0.4, 0.8, 0.9], bins=2)
+        assert error.describe() == (
+            "Expected calibration error 0.2000 (positive class, 2 equal-width bins, 4 predictions)"
+            "; a calibrated model with these predictions would show about 0.2229 ± 0.1196."
+        )
+
+    def test_names(self) -> None:
+        data = binary_data(50)
+        assert ck.calibration_error(*data).name == "expected calibration error"
+        assert ck.calibration_error(*data, norm=2).name == "root mean square calibration error"
+        assert ck.calibration_error(*data, norm=inf).name == "maximum calibration error"
+        assert ck.calibration_error(*data, norm=4).name == "l4 calibration error"
+        assert ck.calibration_error(*data, weights="equal").name == "average calibration error"
+        assert ck.calibration_error(*data, norm=2, weights="equal").name == "unweighted l2 error"
+        assert ck.lp_calibration_error(*data, norm=2).name == "l2 calibration error"
+        assert ck.lp_calibration_error(*data, norm=inf).name == "linf calibration error"
+        assert ck.adaptive_calibration_error(*data).name == "adaptive calibration error"
+        assert ck.calibration_error(*data, name="mine").describe().startswith("Mine 0.")
+
+    def test_the_choices_are_recorded(self) -> None:
+        data = class_data(50)
+        error = ck.calibration_error(
+            *data, view="top-label", bins=ck.EqualMass(4), norm=2, gap="centre", weights="equal"
+        )
+        assert (error.norm, error.gap, error.weights) == (2, "centre", "equal")
+        assert (error.view, error.bins, error.n) == ("top-label", "4 equal-mass bins", 50)
+        assert error.per_view.tolist() == [error.value]
+        wide = ck.class_wise_calibration_error(*data)
+        assert wide.view == "class-wise, 3 classes"
+        assert [table.view for table in wide.tables] == ["class 0", "class 1", "class 2"]
+
+    def test_the_frame_has_one_row_per_class(self) -> None:
+        pytest.importorskip("pandas")
+        frame = ck.class_wise_calibration_error(*class_data(50), bins=5).to_frame()
+        assert list(frame) == ["view", "bins in use", "error"]
+        assert len(frame) == 3

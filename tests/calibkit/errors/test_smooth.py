@@ -1,0 +1,273 @@
+"""The smooth calibration error: its sums one by one, what is proved, relplot's numbers."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import optimize
+from scipy.integrate import trapezoid
+
+import calibkit as ck
+from calibkit import smooth_calibration_error
+from tests.helpers import binary_data, class_data, golden, golden_data
+
+# Of a Gaussian with standard deviation s: twice its density at 0, times s; and its mean size.
+STEEP = np.sqrt(2 / np.pi)
+ROWS = st.lists(st.tuples(st.floats(0, 1), st.integers(0, 1)), min_size=1, max_size=30)
+
+
+def split(rows: list[tuple[float, int]]) -> tuple[Any, Any]:
+    return np.array([y for _, y in rows]), np.array([p for p, _ in rows])
+
+
+def by_rows(labels: Any, prob: Any, width: float) -> float:
+    """Add up a reflected Gaussian per row on a fine grid, the slow and simple way."""
+    at = np.linspace(0, 1, 20_001)
+    total = np.zeros_like(at)
+    for y, p in zip(labels, prob, strict=True):
+        for turn in range(-1 - int(4 * width), 2 + int(4 * width)):
+            for image in (p + 2 * turn, -p + 2 * turn):
+                total += (p - y) * np.exp(-(((at - image) / width) ** 2) / 2)
+    return float(trapezoid(np.abs(total), at) / (np.sqrt(2 * np.pi) * width * len(prob)))
+
+
+@pytest.mark.parametrize("width", [0.002, 0.01, 0.05, 0.3, 2.0])
+def test_the_waves_are_the_sum_over_rows(width: float) -> None:
+    labels, prob = binary_data(20, seed=1)
+    prob[:5] = [0.0, 0.0, 1.0, 1.0, 0.5]
+    found = smooth_calibration_error(labels, prob, bandwidth=width)
+    assert found.value == pytest.approx(by_rows(labels, prob, width), rel=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_bandwidth_is_the_error(seed: int) -> None:
+    labels, prob = binary_data(40, seed, exponent=2)
+    found = smooth_calibration_error(labels, prob)
+    assert found.bandwidth[0] == pytest.approx(found.value, abs=1e-13)
+    assert by_rows(labels, prob, found.value) == pytest.approx(found.value, rel=1e-4)
+
+
+@pytest.mark.slow
+def test_the_grid_is_fine_enough_for_a_narrow_kernel() -> None:
+    """Many rows, few of them events: the bandwidth is far below a cell of the first grid."""
+    rng = np.random.default_rng(0)
+    prob = rng.beta(2, 700, 300_000)
+    labels = rng.random(len(prob)) < prob
+    found = smooth_calibration_error(labels, prob)
+    assert found.value < 1 / 2048
+    cells = np.bincount(np.round(prob * 2**20).astype(np.intp), prob - labels, 2**20 + 1)
+    waves = np.fft.rfft(cells, 2**21).real
+    waves *= np.exp(-((np.pi * found.value * np.arange(2**20 + 1)) ** 2) / 2)
+    area = 2 * np.abs(np.fft.irfft(waves)[: 2**20 + 1]).sum() / len(prob)
+    assert found.value == pytest.approx(area, rel=1e-3)
+
+
+# --- what is proved ------------------------------------------------------------------------------
+
+
+@given(ROWS)
+@settings(max_examples=40, deadline=None)
+def test_a_wider_kernel_leaves_less_error(rows: list[tuple[float, int]]) -> None:
+    labels, prob = split(rows)
+    widths = [0.01, 0.02, 0.1, 0.5, 3.0]
+    errors = [smooth_calibration_error(labels, prob, bandwidth=s).value for s in widths]
+    assert (np.diff(errors) <= 1e-4).all()  # the grid changes with the bandwidth
+    # Between the error of the mean and the error of distinct predictions.
+    _, group = np.unique(prob, return_inverse=True)
+    apart = np.abs(np.bincount(group, prob - labels)).sum() / len(prob)
+    assert errors[0] <= apart + 1e-12
+    assert errors[-1] >= abs((prob - labels).mean()) - 1e-12
+
+
+@given(ROWS, st.floats(0.02, 0.5), st.integers(0, 10**6))
+@settings(max_examples=40, deadline=None)
+def test_it_moves_little_where_predictions_move_little(
+    rows: list[tuple[float, int]], width: float, seed: int
+) -> None:
+    """Moving a kernel by d moves at most ``d sqrt(2 / pi) / s`` of its mass, a residual by d."""
+    labels, prob = split(rows)
+    moved = np.clip(prob + 0.02 * np.random.default_rng(seed).normal(size=len(prob)), 0, 1)
+    one, other = (smooth_calibration_error(labels, p, bandwidth=width).value for p in (prob, moved))
+    assert abs(one - other) <= np.abs(prob - moved).mean() * (1 + STEEP / width) + 1e-4
+
+
+@pytest.mark.parametrize("prob", [1 / 2048, 3e-4, 1e-5, 1e-9, 1e-300])
+def test_a_single_small_mistake_is_the_error(prob: float) -> None:
+    """Narrower than a cell of the grid, where a kernel rings."""
+    assert smooth_calibration_error([0], [prob]).value == pytest.approx(prob, rel=1e-4)
+
+
+@pytest.mark.slow
+@given(ROWS)
+@settings(max_examples=40, deadline=None)
+def test_it_is_at_most_twice_the_root_of_the_distance_from_calibration(
+    rows: list[tuple[float, int]],
+) -> None:
+    """Any way to replace predictions by frequencies of groups gives a distance that bounds it."""
+    labels, prob = split(rows)
+    error = smooth_calibration_error(labels, prob).value
+    for n_groups in (1, 2, 4, 8):
+        group = np.minimum((prob * n_groups).astype(np.intp), n_groups - 1)
+        count = np.maximum(np.bincount(group), 1)
+        frequency = (np.bincount(group, labels) / count)[group]
+        assert error <= 2 * np.sqrt(np.abs(prob - frequency).mean()) + 1e-9
+
+
+@pytest.mark.parametrize("seed", range(1, 5))
+def test_no_lipschitz_test_function_sees_more(seed: int) -> None:
+    """``mean of w(p) (y - p) <= smECE_s + s sqrt(2/pi) mean|y - p|`` for all slopes up to 1."""
+    labels, prob = binary_data(60, seed, exponent=1 + seed)
+    order = np.argsort(prob)
+    prob, residual = prob[order], (labels - prob)[order]
+    slopes = np.eye(60)[1:] - np.eye(60)[:-1]
+    limits = np.tile(np.diff(prob), 2)
+    sup = optimize.linprog(
+        -residual / 60, np.concatenate([slopes, -slopes]), limits, bounds=(-1, 1)
+    )
+    error = smooth_calibration_error(labels[order], prob).value
+    assert -sup.fun <= error * (1 + STEEP * np.abs(residual).mean()) + 1e-6
+    assert -sup.fun > 0.3 * error  # and it is no bound by being far off
+
+
+@pytest.mark.parametrize("prob", [0.0, 0.2, 0.999, 1.0])
+def test_equal_predictions_are_compared_with_their_frequency(prob: float) -> None:
+    labels = np.arange(40) % 4 == 0
+    assert smooth_calibration_error(labels, np.full(40, prob)).value == pytest.approx(
+        abs(prob - 0.25)
+    )
+
+
+def test_exact_frequencies_are_no_error() -> None:
+    labels, prob = [0, 0, 0, 1, 0, 1, 1, 1, 1], [0.25] * 4 + [0.75] * 4 + [1.0]
+    labels[4] = 0
+    found = smooth_calibration_error(labels, prob)
+    assert found.value == 0
+    assert found.frequency[0][64] == pytest.approx(0.25)
+    assert "0.0000" in found.describe()
+
+
+def test_the_error_of_a_calibrated_model_vanishes_like_a_cube_root() -> None:
+    """Noise of a kernel is about ``(n s)^(-1/2)``, so that s falls like ``n^(-1/3)``."""
+    means = [
+        np.mean([smooth_calibration_error(*binary_data(n, k, exponent=1)).value for k in range(8)])
+        for n in (1000, 64_000)
+    ]
+    assert means[1] < 0.012
+    assert means[0] / means[1] == pytest.approx(4, rel=0.25)
+
+
+# --- beside the rest -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("view", ["top-label", 1, "class-wise"])
+def test_views(view: Any) -> None:
+    labels, prob = class_data(300, 3)
+    found = smooth_calibration_error(labels, prob, view=view)
+    parts = [
+        smooth_calibration_error(one.label, one.prob).value
+        for one in ck.binary_problems(labels, prob, view=view)
+    ]
+    np.testing.assert_allclose(found.per_view, parts, rtol=1e-12)
+    assert found.value == pytest.approx(np.mean(parts))
+
+
+def test_the_curves_are_those_of_the_error() -> None:
+    labels, prob = binary_data(3000, exponent=1.6)
+    found = smooth_calibration_error(labels, prob, bandwidth=0.05)
+    gap = found.mean_prob[0] - found.frequency[0]
+    assert trapezoid(found.density[0], found.prob) == pytest.approx(1, abs=1e-6)
+    area = trapezoid(found.density[0] * np.abs(gap), found.prob)
+    assert area == pytest.approx(found.value, abs=1e-5)
+
+
+def test_curves_end_where_the_predictions_do() -> None:
+    found = smooth_calibration_error([0, 1, 0, 1], [0.2, 0.21, 0.22, 0.23], bandwidth=0.02)
+    shown = found.prob[~np.isnan(found.frequency[0])]
+    assert 0.13 < shown[0] < 0.2
+    assert 0.23 < shown[-1] < 0.3
+
+
+@pytest.mark.slow
+def test_a_null_level_tells_skill_from_chance() -> None:
+    for exponent, calibrated in ((1, True), (1.6, False)):
+        null = ck.null_level(
+            smooth_calibration_error, *binary_data(800, 3, exponent), n_draws=99, rng=0
+        )
+        assert null.name == "smooth calibration error"
+        assert (null.p_value > 0.05) == calibrated
+        assert 0.01 < null.mean < 0.06
+
+
+@pytest.mark.parametrize("bandwidth", [0, -1, np.nan, np.inf, True, "0.1", [0.1]])
+def test_no_bandwidth(bandwidth: Any) -> None:
+    with pytest.raises(ValueError, match="bandwidth must be a finite number above 0"):
+        smooth_calibration_error([0, 1], [0.2, 0.8], bandwidth=bandwidth)
+
+
+def test_no_other_method() -> None:
+    with pytest.raises(ValueError, match='"definition" or "relplot"'):
+        smooth_calibration_error([0, 1], [0.2, 0.8], method="binned")
+
+
+# --- relplot -------------------------------------------------------------------------------------
+
+THEIRS = golden("relplot.json")
+
+
+def forms(case: str) -> tuple[Any, Any]:
+    """Return the data of a case: those of a golden file, changed."""
+    name, form = case.split(", ")
+    labels, prob = golden_data(name)
+    changed = {
+        "as it is": prob,
+        "one digit": prob.round(1),
+        "sixth power": prob**6,
+        "inverted": 1 - prob,
+    }
+    return labels, changed[form]
+
+
+@pytest.mark.parametrize("case", THEIRS)
+def test_the_numbers_of_relplot(case: str) -> None:
+    data, theirs = forms(case), THEIRS[case]
+    found = smooth_calibration_error(*data, method="relplot")
+    assert found.value == pytest.approx(theirs["value"], abs=1e-12)
+    assert found.bandwidth[0] == theirs["bandwidth"]
+    for width in (0.05, 0.3):
+        at = smooth_calibration_error(*data, method="relplot", bandwidth=width)
+        assert at.value == pytest.approx(theirs[f"at {width}"], abs=1e-12)
+
+
+@pytest.mark.parametrize("case", THEIRS)
+def test_how_far_relplot_is_from_the_definition(case: str) -> None:
+    data, theirs = forms(case), THEIRS[case]
+    value = smooth_calibration_error(*data).value
+    if "as it is" not in case:  # a wide kernel, or predictions at the ends
+        assert abs(value - theirs["value"]) < 0.07
+        return
+    assert value == pytest.approx(theirs["value"], abs=0.001)
+    at = smooth_calibration_error(*data, bandwidth=0.05)
+    assert at.value == pytest.approx(theirs["at 0.05"], rel=0.01)
+    shown = at.frequency[0][::32]
+    seen = ~np.isnan(shown)
+    assert seen.sum() >= 4
+    # Their grid has 1001 points, and a little is added to the density.
+    np.testing.assert_allclose(shown[seen], np.array(theirs["frequency at 0.05"])[seen], atol=3e-3)
+
+
+def test_a_row_of_weight_two_is_two_rows_for_relplot_too() -> None:
+    labels, prob = binary_data(60, 2)
+    times = np.arange(60) % 3
+    weighted = smooth_calibration_error(labels, prob, sample_weight=times, method="relplot")
+    repeated = smooth_calibration_error(labels.repeat(times), prob.repeat(times), method="relplot")
+    assert weighted.value == pytest.approx(repeated.value, abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_relplot_itself(seed: int) -> None:
+    relplot = pytest.importorskip("relplot")
+    labels, prob = binary_data(700, seed, exponent=1 + seed / 2)
+    found = smooth_calibration_error(labels, prob, method="relplot")
+    assert found.value == pytest.approx(relplot.smECE(prob, labels), abs=1e-12)

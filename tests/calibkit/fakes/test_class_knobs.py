@@ -1,0 +1,189 @@
+"""Class-dependent knobs: cancellation between classes, against independent integration."""
+
+import pickle
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from calibkit.fakes import ClassKnobs, KnobClassifier
+from tests.helpers import golden
+
+GOLDEN = golden("fakes_misc.json")["mixture over .4 / under .3, K=2 acc .8 s 4"]
+
+
+def example(**dials) -> ClassKnobs:
+    return ClassKnobs.with_directions(0.8, ("over", "under"), (0.4, 0.3), **dials)
+
+
+def smooth_knobs(seed: int) -> ClassKnobs:
+    """Draw knobs whose densities are bounded, so that plain integration is accurate."""
+    rng = np.random.default_rng(seed)
+    k = int(rng.integers(2, 6))
+    knobs = tuple(
+        KnobClassifier(
+            k,
+            1 / k + (1 - 1 / k) * float(rng.uniform(0.4, 0.7)),
+            budget_share=float(rng.uniform(0, 0.9)),
+            direction=str(rng.choice(["over", "under", "pivot"])),
+            concentration=float(rng.uniform(8, 40)),
+        )
+        for _ in range(k)
+    )
+    return ClassKnobs(knobs, class_weights=tuple(rng.dirichlet(np.ones(k))))
+
+
+def signed_gap(fake: ClassKnobs, weights: np.ndarray, z: np.ndarray) -> np.ndarray:
+    """Return ``sum_k w_k f_k(z) (q_k(z) - z)``, with the densities of scipy.stats."""
+    total = np.zeros_like(z)
+    for weight, knob in zip(weights, fake.knobs, strict=True):
+        low, share, x = 1 / knob.n_classes, knob.budget_share, knob.anchor
+        mean = (knob.accuracy - low) / (1 - low)
+        a, b = mean * knob.concentration, (1 - mean) * knob.concentration
+        q = (z - share * x) / (1 - share)
+        density = stats.beta.pdf(q, a, b, loc=low, scale=1 - low) / (1 - share)
+        total += weight * density * (q - z)
+    return total
+
+
+def integral(fake: ClassKnobs, weights: np.ndarray) -> float:
+    z = np.linspace(1 / fake.n_classes, 1, 200_001)
+    middle = (z[1:] + z[:-1]) / 2
+    return float(np.abs(signed_gap(fake, weights, middle)).sum() * (z[1] - z[0]))
+
+
+def test_golden_values() -> None:
+    truth = example().truth()
+    assert truth.label_conditional == pytest.approx(GOLDEN["exact_label_conditional"], abs=1e-9)
+    assert truth.expected == pytest.approx(GOLDEN["ECE"], abs=1e-9)
+    assert truth.accuracy == pytest.approx(0.8) and truth.mean_confidence == pytest.approx(0.795)
+    # 30 digits of the integral by mpmath, the crossing found by its root finder.
+    assert truth.expected == pytest.approx(0.046684128786595762, abs=1e-14)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(5))
+def test_exact_errors_agree_with_plain_integration(seed: int) -> None:
+    fake = smooth_knobs(seed)
+    truth, weights, k = fake.truth(), fake.weights, fake.n_classes
+    assert truth.expected == pytest.approx(integral(fake, weights), abs=1e-8)
+    own = [weight * knob.truth().expected for weight, knob in zip(weights, fake.knobs, strict=True)]
+    assert truth.label_conditional == pytest.approx(sum(own))
+    by_class = []
+    for j in range(k):
+        others = np.where(np.arange(k) == j, 0, weights)
+        by_class.append(own[j] + integral(fake, others) / (k - 1))
+    assert truth.class_wise == pytest.approx(np.mean(by_class), abs=1e-8)
+    assert truth.expected <= truth.label_conditional
+    assert abs(truth.mean_confidence - truth.accuracy) <= truth.expected + 1e-12
+
+
+@pytest.mark.parametrize("concentration", [1e-2, 0.3, 4, 1e4])
+def test_extreme_concentrations(concentration: float) -> None:
+    truth = example(concentration=concentration).truth()
+    assert abs(truth.mean_confidence - truth.accuracy) - 1e-12 <= truth.expected
+    assert truth.expected <= truth.label_conditional == pytest.approx(0.085)
+
+
+def test_narrow_distributions_do_not_overlap_and_cannot_cancel() -> None:
+    truth = example(concentration=1e6).truth()
+    assert truth.expected == pytest.approx(truth.label_conditional, abs=1e-12)
+
+
+def test_mirrored_knobs_cancel_in_the_mean_only() -> None:
+    fake = ClassKnobs.with_directions(0.75, ("over", "under"), (0.2, 0.2), concentration=2)
+    truth = fake.truth()  # B is uniform, so over- and under-confidence mirror each other
+    assert truth.mean_confidence == pytest.approx(truth.accuracy, abs=1e-12)
+    assert 0 < truth.expected < truth.label_conditional == pytest.approx(0.05)
+
+
+def test_one_knob_for_all_classes_is_the_knob_classifier() -> None:
+    for spread in ("equal", "random"):
+        one = KnobClassifier(3, 0.7, budget_share=0.3, concentration=2, spread=spread)
+        same = ClassKnobs((one, one, one))
+        ours, theirs = same.truth(), one.truth()
+        for name in ("accuracy", "expected", "label_conditional", "strong", "class_wise", "brier"):
+            expected = getattr(theirs, name)
+            assert getattr(ours, name) == pytest.approx(expected, abs=1e-12, nan_ok=True), name
+        np.testing.assert_array_equal(same.sample(99, 4).y_prob, one.sample(99, 4).y_prob)
+        np.testing.assert_array_equal(same.sample(99, 4).y_true, one.sample(99, 4).y_true)
+        z = np.linspace(0.3, 1, 57)
+        np.testing.assert_allclose(same.true_map(z), one.true_map(z), atol=1e-9)
+
+
+def test_true_map_is_the_mixture_of_classes() -> None:
+    fake = example()
+    z = np.array([0.6, 0.75, 0.9, 0.3])
+    densities, behind = [], []
+    for knob in fake.knobs:
+        share, x = knob.budget_share, knob.anchor
+        q = (z - share * x) / (1 - share)
+        mean = (0.8 - 0.5) / 0.5
+        density = stats.beta.pdf(q, 4 * mean, 4 * (1 - mean), loc=0.5, scale=0.5) / (1 - share)
+        densities.append(density)
+        behind.append(q)
+    expected = np.full(4, np.nan)
+    used = np.sum(densities, axis=0) > 0
+    mixed = (np.array(densities) * behind).sum(axis=0)
+    expected[used] = mixed[used] / np.sum(densities, axis=0)[used]
+    np.testing.assert_allclose(fake.true_map(z), expected, atol=1e-12)
+    assert np.isnan(fake.true_map(0.3)) and fake.true_map(0.8).shape == ()
+
+
+def test_true_vectors_belong_to_the_predicted_class() -> None:
+    fake = smooth_knobs(3)
+    sample = fake.sample(500, rng=0)
+    np.testing.assert_allclose(fake.true_vector(sample.y_prob), sample.true_prob, atol=1e-9)
+
+
+def test_class_weights_and_unused_classes() -> None:
+    fake = ClassKnobs.with_directions(
+        0.7, ("over", "under", "over"), (0.5, 0.5, 0.9), class_weights=(1, 0, 0)
+    )
+    truth = fake.truth()
+    assert truth.expected == pytest.approx(0.15) == truth.label_conditional
+    assert set(fake.sample(200, 0).y_prob.argmax(axis=1).tolist()) == {0}
+
+
+def test_many_classes() -> None:
+    directions = ["over", "under"] * 50
+    truth = ClassKnobs.with_directions(0.6, directions, [0.3] * 100).truth()
+    assert truth.label_conditional == pytest.approx(0.5 * 0.3 * 0.4 + 0.5 * 0.3 * 0.59)
+    assert truth.expected < truth.label_conditional
+
+
+def test_descriptions_and_values() -> None:
+    fake = example()
+    assert "0: over-confident by 40 %" in fake.describe()
+    assert "1: under-confident by 30 %" in fake.describe()
+    assert "…" in ClassKnobs.with_directions(0.6, ["over"] * 6, [0.1] * 6).describe()
+    assert "calibrated" in ClassKnobs.with_directions(0.6, ["over"] * 3, [0, 0, 0.1]).describe()
+    assert pickle.loads(pickle.dumps(fake)) == fake and hash(fake) == hash(example())
+
+
+GOOD = KnobClassifier(2, 0.8)
+
+
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (lambda: ClassKnobs(()), "at least 2, got 0"),
+        (lambda: ClassKnobs((GOOD,)), r"knobs\[0\] has n_classes=2, but there are 1"),
+        (lambda: ClassKnobs((GOOD, 0.5)), r"knobs\[1\] must be a KnobClassifier"),
+        (lambda: ClassKnobs((GOOD, KnobClassifier(3, 0.8))), r"knobs\[1\] has n_classes=3"),
+        (
+            lambda: ClassKnobs((GOOD, KnobClassifier(2, 0.8, class_weights=(0.5, 0.5)))),
+            "class_weights of its own",
+        ),
+        (lambda: ClassKnobs((GOOD, KnobClassifier(2, 0.8, spread="random"))), "spread"),
+        (lambda: ClassKnobs((GOOD, KnobClassifier(2, 0.8, budget_share=1))), "not including 1"),
+        (lambda: ClassKnobs((GOOD, GOOD), class_weights=(0.5, -0.5)), r"class_weights\[1\]"),
+        (lambda: ClassKnobs.with_directions(0.8, ("over",), (0.1, 0.2)), "one entry per class"),
+        (lambda: ClassKnobs.with_directions(0.8, "over", (0.1,) * 4), "one entry per class"),
+        (lambda: ClassKnobs.with_directions(0.5, ("over",) * 2, (0.1,) * 2), "1/K = 0.5"),
+        (lambda: example().sample(0), "n must be"),
+    ],
+)
+def test_bad_knobs(build, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        build()

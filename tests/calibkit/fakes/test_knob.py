@@ -1,0 +1,408 @@
+"""The knob classifier: golden values, exact relations between its true values, sampling."""
+
+import ast
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import integrate, stats
+
+from calibkit.fakes import FakeTruth, InfeasibleTarget, KnobClassifier
+from tests.helpers import golden
+
+GOLDEN = golden("knob_golden.json")
+# Names of the golden file, and of the result.
+NAMES = {
+    "acc": "accuracy",
+    "mean_conf": "mean_confidence",
+    "ECE": "expected",
+    "top_l2": "root_mean_square",
+    "max_CE": "maximum",
+    "strong_L1": "strong",
+    "cwECE_equal_shares": "class_wise",
+    "top_brier": "top_label_brier",
+    "brier_sum_equal_shares": "brier",
+}
+ONLY_EQUAL = {"cwECE_equal_shares", "brier_sum_equal_shares"}
+
+
+def golden_cases() -> list[tuple[KnobClassifier, dict[str, float]]]:
+    cases = []
+    for row in GOLDEN["check"]:
+        n_classes, accuracy, concentration, direction, share = row["args"]
+        fake = KnobClassifier(
+            n_classes,
+            accuracy,
+            budget_share=share,
+            direction=direction,
+            concentration=concentration,
+        )
+        cases.append((fake, row["exact"]))
+    pivot = KnobClassifier(3, 0.7, budget_share=0.6, direction="pivot", pivot=0.7, concentration=3)
+    spread = KnobClassifier(4, 0.7, budget_share=0.5, concentration=3, spread="random")
+    cases += [(pivot, GOLDEN["pivot"]["exact"]), (spread, GOLDEN["random_shares"]["exact"])]
+    for error, exact in GOLDEN["kale"].items():
+        cases.append((KnobClassifier.with_error(5, 0.8, float(error), concentration=3), exact))
+    return cases
+
+
+@pytest.mark.parametrize(("fake", "exact"), golden_cases(), ids=lambda v: str(v)[:90])
+def test_golden_values(fake: KnobClassifier, exact: dict[str, float]) -> None:
+    truth = fake.truth()
+    assert fake.variance == pytest.approx(exact["var_Q"], abs=1e-12)
+    for theirs, ours in NAMES.items():
+        if fake.spread == "random" and theirs in ONLY_EQUAL:
+            assert np.isnan(getattr(truth, ours))
+        else:
+            assert getattr(truth, ours) == pytest.approx(exact[theirs], abs=1e-9), ours
+
+
+@pytest.mark.parametrize("key", GOLDEN["nll"])
+def test_golden_log_loss(key: str) -> None:
+    n_classes, accuracy, concentration, direction, share = ast.literal_eval(key)
+    fake = KnobClassifier(
+        n_classes, accuracy, budget_share=share, direction=direction, concentration=concentration
+    )
+    assert fake.truth().log_loss == pytest.approx(GOLDEN["nll"][key], abs=1e-9)
+
+
+def test_golden_simulations_agree_with_the_sampler() -> None:
+    """The golden simulation used 2e6 rows; ours has 2e5, so four standard errors of the two."""
+    for row in [GOLDEN["check"][0], GOLDEN["check"][2], GOLDEN["check"][3]]:
+        k, accuracy, s, direction, share = row["args"]
+        fake = KnobClassifier(k, accuracy, budget_share=share, direction=direction, concentration=s)
+        sample = fake.sample(200_000, rng=1)
+        error = np.sqrt(1.1 * 0.25 / 200_000)
+        correct = sample.y_prob.argmax(axis=1) == sample.y_true
+        assert abs(correct.mean() - row["mc"]["acc"]) < 4 * error
+        assert abs(sample.y_prob.max(axis=1).mean() - row["mc"]["mean_conf"]) < 4 * error
+
+
+# --- relations that hold for any dials ----------------------------------------------------------
+
+
+@st.composite
+def knobs(draw: st.DrawFn, shares=(0.0, 1.0), spread=("equal", "random"), largest=50):
+    k = draw(st.integers(2, largest))
+    direction = draw(st.sampled_from(["over", "under", "pivot"]))
+    inner = draw(st.floats(1e-6, 1 - 1e-6))
+    pivot = draw(st.none() | st.floats(1 / k, 1)) if direction == "pivot" else None
+    return KnobClassifier(
+        k,
+        1 / k + (1 - 1 / k) * inner,
+        budget_share=draw(st.floats(*shares)),
+        direction=direction,
+        pivot=pivot,
+        concentration=10 ** draw(st.floats(-3, 5)),
+        spread=draw(st.sampled_from(spread)),
+    )
+
+
+@pytest.mark.slow
+@settings(max_examples=80)
+@given(knobs())
+def test_true_values_are_ordered(fake: KnobClassifier) -> None:
+    truth, k = fake.truth(), fake.n_classes
+    tiny = 1e-9
+    assert abs(truth.mean_confidence - truth.accuracy) <= truth.expected + tiny
+    assert truth.expected <= truth.root_mean_square + tiny
+    assert truth.root_mean_square <= truth.maximum + tiny
+    assert truth.label_conditional == truth.expected
+    assert truth.strong == pytest.approx(2 * truth.expected)
+    assert 1 / k - tiny <= truth.mean_confidence <= 1
+    assert 0 <= truth.top_label_brier <= 1
+    assert truth.expected == pytest.approx(fake.budget_share * fake.room)
+    if fake.spread == "equal":
+        assert truth.class_wise == pytest.approx(truth.strong / k)
+        assert -tiny <= truth.brier <= 2 and truth.log_loss >= 0
+        # Of two classes the one is as wrong as the other.
+        assert k > 2 or truth.brier == pytest.approx(2 * truth.top_label_brier)
+
+
+@settings(max_examples=60)
+@given(knobs(shares=(0.0, 0.95)))
+def test_maps_undo_the_distortion(fake: KnobClassifier) -> None:
+    sample = fake.sample(50, rng=3)
+    np.testing.assert_allclose(sample.y_prob.sum(axis=1), 1, atol=1e-12)
+    np.testing.assert_allclose(sample.true_prob.sum(axis=1), 1, atol=1e-12)
+    ordered = np.sort(sample.y_prob, axis=1)
+    assert np.all(ordered[:, -1] > ordered[:, -2])  # the predicted class is never a tie
+    np.testing.assert_allclose(fake.true_vector(sample.y_prob), sample.true_prob, atol=1e-9)
+    rows = np.arange(50)
+    assert np.all(sample.true_prob[rows, sample.y_true] > 0)
+    top = sample.true_prob[rows, sample.y_prob.argmax(axis=1)]
+    np.testing.assert_allclose(fake.true_map(sample.y_prob.max(axis=1)), top, atol=1e-9)
+
+
+@settings(max_examples=60)
+@given(knobs(), st.lists(st.floats(-0.1, 1.1), min_size=2, max_size=6))
+def test_distribution_of_the_true_confidence(fake: KnobClassifier, points: list[float]) -> None:
+    q = np.sort(points)
+    whole, part = fake.law.cdf(q), fake.law.partial_mean(q)
+    assert np.all(np.diff(whole) >= 0) and np.all(np.diff(part) >= -1e-15)
+    assert np.all((whole >= 0) & (whole <= 1))
+    low = 1 / fake.n_classes
+    assert np.all(part <= whole * np.clip(q, low, 1) + 1e-12)
+    assert np.all(part >= whole * low - 1e-12)
+    assert fake.law.cdf(1) == 1 and fake.law.partial_mean(1) == pytest.approx(fake.accuracy)
+    # Nothing lies below 1/K; at 1/K itself, rounding can move a step of a narrow distribution.
+    assert fake.law.cdf(low * (1 - 1e-9)) == 0 and fake.law.partial_mean(0) == 0
+
+
+def test_distribution_agrees_with_scipy() -> None:
+    fake = KnobClassifier(5, 0.7, concentration=3)
+    mean = (0.7 - 0.2) / 0.8
+    reference = stats.beta(3 * mean, 3 * (1 - mean), loc=0.2, scale=0.8)
+    q = np.linspace(0, 1, 41)
+    np.testing.assert_allclose(fake.law.cdf(q), reference.cdf(q), atol=1e-14)
+    assert fake.variance == pytest.approx(reference.var())
+    for point in (0.3, 0.75, 0.99):
+        part = integrate.quad(lambda x: x * reference.pdf(x), 0.2, point)[0]
+        assert fake.law.partial_mean(point) == pytest.approx(part, abs=1e-9)
+    pivot = KnobClassifier(5, 0.7, concentration=3, direction="pivot", pivot=0.5)
+    distance = reference.expect(lambda x: abs(x - 0.5))
+    assert pivot.room == pytest.approx(distance, abs=1e-7)
+
+
+@pytest.mark.slow
+@settings(max_examples=80)
+@given(knobs(shares=(0.0, 0.0)), st.floats(0, 1))
+def test_target_mode_hits_the_target(fake: KnobClassifier, part: float) -> None:
+    dials = {"concentration": fake.concentration, "pivot": fake.pivot, "spread": fake.spread}
+    wanted = part * fake.room
+    made = KnobClassifier.with_error(fake.n_classes, fake.accuracy, wanted, fake.direction, **dials)
+    assert made.truth().expected == pytest.approx(wanted, abs=1e-12)
+    assert made.accuracy == fake.accuracy
+
+
+@pytest.mark.parametrize("direction", ["over", "under", "pivot"])
+def test_dials_are_independent(direction: str) -> None:
+    """Sharpness moves neither accuracy nor, away from a pivot, the error; and so on."""
+    base = KnobClassifier(6, 0.7, budget_share=0.4, direction=direction).truth()
+    sharp = KnobClassifier(6, 0.7, budget_share=0.4, direction=direction, concentration=0.2).truth()
+    worse = KnobClassifier(6, 0.7, budget_share=0.8, direction=direction).truth()
+    assert base.accuracy == sharp.accuracy == worse.accuracy == 0.7
+    assert worse.expected == pytest.approx(2 * base.expected)
+    assert sharp.top_label_brier != pytest.approx(base.top_label_brier)
+    if direction != "pivot":
+        assert sharp.expected == base.expected
+
+
+def test_a_signed_gap_of_zero_is_not_calibration() -> None:
+    truth = KnobClassifier(3, 0.7, budget_share=0.6, direction="pivot", concentration=3).truth()
+    assert truth.mean_confidence == pytest.approx(truth.accuracy, abs=1e-15)
+    assert truth.expected == pytest.approx(0.084369, abs=1e-6)
+
+
+def test_the_same_error_hides_different_scores() -> None:
+    over = KnobClassifier.with_error(5, 0.8, 0.18, "over", concentration=3).truth()
+    under = KnobClassifier.with_error(5, 0.8, 0.18, "under", concentration=3).truth()
+    assert over.expected == pytest.approx(under.expected, abs=1e-15)
+    assert over.root_mean_square == pytest.approx(0.238118, abs=1e-6)
+    assert under.root_mean_square == pytest.approx(0.187350, abs=1e-6)
+    assert over.brier > under.brier
+
+
+# --- sampling ------------------------------------------------------------------------------------
+
+
+def test_the_same_seed_gives_the_same_labels_for_every_error() -> None:
+    samples = [
+        KnobClassifier(4, 0.7, budget_share=share, direction=direction).sample(500, rng=5)
+        for direction in ("over", "under", "pivot")
+        for share in (0.0, 0.3, 0.99)
+    ]
+    for sample in samples[1:]:
+        np.testing.assert_array_equal(sample.y_true, samples[0].y_true)
+        np.testing.assert_allclose(sample.true_prob, samples[0].true_prob, atol=1e-15)
+
+
+@pytest.mark.parametrize("spread", ["equal", "random"])
+def test_sampling_is_reproducible_and_leaves_the_global_state_alone(spread: str) -> None:
+    fake = KnobClassifier(5, 0.6, budget_share=0.3, spread=spread)
+    before = np.random.get_state()  # noqa: NPY002
+    one, two = fake.sample(300, rng=7), fake.sample(300, rng=np.random.default_rng(7))
+    other = fake.sample(300, rng=8)
+    after = np.random.get_state()  # noqa: NPY002
+    assert str(before) == str(after)
+    for name in ("y_true", "y_prob", "true_prob"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
+        assert not getattr(one, name).flags.writeable
+    assert np.any(one.y_true != other.y_true)
+    assert one.y_true.dtype == np.int64 and one.y_prob.shape == (300, 5) and one.n == 300
+    assert len(fake.sample(300).y_true) == 300  # fresh entropy
+
+
+@pytest.mark.parametrize("spread", ["equal", "random"])
+@pytest.mark.parametrize("n", [1, 8_191, 8_193])
+def test_any_number_of_rows(spread: str, n: int) -> None:
+    sample = KnobClassifier(3, 0.6, budget_share=0.3, spread=spread).sample(n, rng=0)
+    assert sample.y_prob.shape == sample.true_prob.shape == (n, 3)
+    assert set(sample.y_true.tolist()) <= {0, 1, 2}
+
+
+def test_class_weights_decide_what_is_predicted() -> None:
+    fake = KnobClassifier(4, 0.6, class_weights=(0.5, 0.5, 0, 0))
+    predicted = fake.sample(4_000, rng=0).y_prob.argmax(axis=1)
+    assert set(predicted.tolist()) == {0, 1}
+    assert abs((predicted == 0).mean() - 0.5) < 5 * np.sqrt(0.25 / 4_000)
+
+
+def test_random_shares_differ_between_rows() -> None:
+    sample = KnobClassifier(4, 0.6, spread="random").sample(2_000, rng=0)
+    predicted = sample.y_prob.argmax(axis=1)
+    others = sample.y_prob[predicted == 0][:, 1:]
+    parts = others / others.sum(axis=1, keepdims=True)
+    assert parts.std(axis=0).min() > 0.1
+    two = [KnobClassifier(2, 0.7, spread=s).sample(50, rng=1) for s in ("equal", "random")]
+    np.testing.assert_array_equal(two[0].y_prob, two[1].y_prob)  # nothing to divide
+
+
+# --- the degenerate end --------------------------------------------------------------------------
+
+
+def test_the_whole_over_confident_budget_can_be_sampled() -> None:
+    fake = KnobClassifier(3, 0.6, budget_share=1.0)
+    sample = fake.sample(2_000, rng=0)
+    assert set(np.unique(sample.y_prob)) == {0.0, 1.0}
+    assert fake.truth().log_loss == np.inf
+    assert fake.true_map(1.0) == 0.6 and np.isnan(fake.true_map(0.9))
+    np.testing.assert_allclose(fake.true_vector(sample.y_prob).max(axis=1), 0.6)
+
+
+def test_the_whole_under_confident_budget_is_a_tie() -> None:
+    fake = KnobClassifier(3, 0.6, budget_share=1.0, direction="under")
+    truth = fake.truth()
+    assert truth.expected == pytest.approx(0.6 - 1 / 3)
+    assert truth.log_loss == pytest.approx(np.log(3))
+    with pytest.raises(ValueError, match="all rows are ties"):
+        fake.sample(10, rng=0)
+    almost = KnobClassifier(3, 0.6, budget_share=1 - 1e-12, direction="under")
+    sample = almost.sample(20_000, rng=0)
+    correct = sample.y_prob.argmax(axis=1) == sample.y_true
+    assert abs(correct.mean() - 0.6) < 5 * np.sqrt(0.24 / 20_000)
+
+
+def test_true_map_is_nan_where_nothing_is_predicted() -> None:
+    over = KnobClassifier(4, 0.6, budget_share=0.5)
+    assert np.isnan(over.true_map(0.5)) and over.true_map(0.625) == pytest.approx(0.25)
+    under = KnobClassifier(4, 0.6, budget_share=0.5, direction="under")
+    assert np.isnan(under.true_map(0.9)) and under.true_map(0.625) == pytest.approx(1.0)
+    assert over.true_map([[0.7, 0.8]]).shape == (1, 2)
+
+
+# --- what it says --------------------------------------------------------------------------------
+
+
+def test_descriptions() -> None:
+    fake = KnobClassifier(10, 0.9, budget_share=0.5)
+    assert fake.describe() == (
+        "knob classifier with 10 classes and accuracy 0.9, over-confident "
+        "(50 % of the error budget)"
+    )
+    assert KnobClassifier(10, 0.9).describe().endswith("calibrated")
+    pivot = KnobClassifier(3, 0.7, budget_share=0.2, direction="pivot", pivot=0.5)
+    assert "drawn towards 0.5" in pivot.describe()
+    assert "expected calibration error 0.0500" in fake.truth().describe()
+    frame = fake.truth().to_frame()
+    assert dict(zip(frame["quantity"], frame["true value"], strict=True))["expected"] == (
+        pytest.approx(0.05)
+    )
+    assert "<table>" in fake.truth()._repr_html_()
+    assert FakeTruth(model="m").describe() == "m: exactly, nothing is known."
+
+
+def test_values_are_frozen_comparable_and_picklable() -> None:
+    fake = KnobClassifier(np.int64(3), np.float64(0.6), class_weights=[0.2, 0.3, 0.5])
+    assert fake == KnobClassifier(3, 0.6, class_weights=(0.2, 0.3, 0.5))
+    assert hash(fake) == hash(pickle.loads(pickle.dumps(fake)))
+    assert copy.deepcopy(fake) == fake
+    with pytest.raises(AttributeError):
+        fake.accuracy = 0.7  # type: ignore[misc]
+
+
+# --- errors --------------------------------------------------------------------------------------
+
+NAN, INF = float("nan"), float("inf")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "dials", "message"),
+    [
+        ((1, 0.9), {}, "n_classes must be a whole number of at least 2, got 1"),
+        ((0, 0.9), {}, "at least 2"),
+        ((2.5, 0.9), {}, "at least 2"),
+        ((True, 0.9), {}, "at least 2"),
+        ((5, 0.2), {}, "strictly between 1/K = 0.2 .* and 1"),
+        ((5, 0.1), {}, "strictly between 1/K = 0.2 .* and 1"),
+        ((5, 1.0), {}, "strictly between 1/K = 0.2 .* and 1"),
+        ((5, 1.5), {}, "strictly between"),
+        ((5, NAN), {}, "accuracy must be strictly between 1/K = 0.2"),
+        ((5, "high"), {}, "accuracy must be strictly between"),
+        ((5, None), {}, "accuracy"),
+        ((3, 0.6), {"budget_share": -0.1}, "between 0 .* and 1"),
+        ((3, 0.6), {"budget_share": 1.1}, "between 0 .* and 1"),
+        ((3, 0.6), {"budget_share": NAN}, "between 0 .* and 1"),
+        ((3, 0.6), {"direction": "up"}, 'direction must be "over", "under" or "pivot"'),
+        ((3, 0.6), {"direction": None}, "direction must be"),
+        ((3, 0.6), {"pivot": 0.5}, "leave pivot out or set direction"),
+        ((3, 0.6), {"direction": "pivot", "pivot": 0.2}, "between 1/K = 0.333333 and 1"),
+        ((3, 0.6), {"direction": "pivot", "pivot": NAN}, "between 1/K = 0.333333 and 1"),
+        ((3, 0.6), {"concentration": 0}, "positive finite number"),
+        ((3, 0.6), {"concentration": -1}, "positive finite number"),
+        ((3, 0.6), {"concentration": INF}, "positive finite number"),
+        ((3, 0.6), {"concentration": NAN}, "positive finite number"),
+        ((3, 0.6), {"class_weights": (0.5, 0.5)}, "3 numbers, one per class, got 2"),
+        ((3, 0.6), {"class_weights": (0.5, 0.7, -0.2)}, r"class_weights\[2\] = -0.2"),
+        ((3, 0.6), {"class_weights": (0.5, 0.5, NAN)}, r"class_weights\[2\] = nan"),
+        ((3, 0.6), {"class_weights": (1, 1, 1)}, "sum to 1, .* 3; divide each"),
+        ((3, 0.6), {"class_weights": "abc"}, "3 numbers from 0 to 1"),
+        ((3, 0.6), {"class_weights": 0.5}, "3 numbers from 0 to 1"),
+        ((3, 0.6), {"spread": "even"}, 'spread must be "equal" or "random"'),
+    ],
+)
+def test_bad_dials(arguments: tuple, dials: dict, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        KnobClassifier(*arguments, **dials)
+
+
+@pytest.mark.parametrize(
+    ("direction", "error", "high", "message"),
+    [
+        ("over", 0.3, 0.2, "error from 0 to 0.2 = 1 - accuracy"),
+        ("under", 0.7, 0.6, "error from 0 to 0.6 = accuracy - 1/K"),
+        ("pivot", 0.5, None, "drawn towards 0.8 .* error from 0 to 0.1"),
+        ("over", -0.1, 0.2, "impossible"),
+        ("over", INF, 0.2, "impossible"),
+    ],
+)
+def test_impossible_targets(direction: str, error: float, high: float, message: str) -> None:
+    with pytest.raises(InfeasibleTarget, match=message) as caught:
+        KnobClassifier.with_error(5, 0.8, error, direction)
+    assert isinstance(caught.value, ValueError) and caught.value.low == 0
+    assert high is None or caught.value.high == pytest.approx(high)
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert str(again) == str(caught.value) and again.high == caught.value.high
+
+
+def test_the_ends_of_the_feasible_interval_are_feasible() -> None:
+    assert KnobClassifier.with_error(5, 0.8, 0.2).budget_share == 1  # 1 - .8 rounds below .2
+    assert KnobClassifier.with_error(5, 0.8, 0).budget_share == 0
+    with pytest.raises(ValueError, match="error must be a number"):
+        KnobClassifier.with_error(5, 0.8, NAN)
+    with pytest.raises(ValueError, match="with_error sets budget_share itself"):
+        KnobClassifier.with_error(5, 0.8, 0.1, budget_share=0.5)
+
+
+@pytest.mark.parametrize("n", [0, -1, 2.5, None])
+def test_bad_sizes(n: object) -> None:
+    with pytest.raises(ValueError, match="n must be a whole number"):
+        KnobClassifier(3, 0.6).sample(n)  # type: ignore[arg-type]
+
+
+def test_bad_seed() -> None:
+    with pytest.raises(ValueError, match="rng must be"):
+        KnobClassifier(3, 0.6).sample(3, rng=-1)

@@ -1,0 +1,131 @@
+"""Lemma 1 of Panchenko (2021) as theorems: how large can the calibration error be?
+
+Finite forecasts (confidence, accuracy, mass) are drawn freely by hypothesis; the sums are done
+here, without calibkit. Then the knob classifier and real samples attain the bounds.
+"""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import calibkit as ck
+from calibkit.fakes import KnobClassifier
+from tests.helpers import golden
+
+TINY = 1e-12
+
+
+@st.composite
+def forecasts(draw: st.DrawFn, sign: str = "any"):
+    """Draw K and atoms (confidence, accuracy given it, mass)."""
+    k = draw(st.integers(2, 12))
+    unit = st.floats(0, 1)
+    size = draw(st.integers(1, 6))
+    z = np.unique([1 / k + (1 - 1 / k) * draw(unit) for _ in range(size)])
+    u = np.array([draw(unit) for _ in z])
+    a = {"over": z * u, "under": z + (1 - z) * u, "any": u}[sign]
+    mass = np.array([draw(st.floats(0.01, 1)) for _ in z])
+    return k, z, np.clip(a, 0, 1), mass / mass.sum()
+
+
+def error_and_accuracy(z, a, mass) -> tuple[float, float, float]:
+    return float(mass @ np.abs(z - a)), float(mass @ a), float(mass @ z)
+
+
+@given(forecasts("over"))
+def test_over_confidence_is_bounded_by_one_minus_accuracy(case) -> None:
+    _, z, a, mass = case
+    error, accuracy, confidence = error_and_accuracy(z, a, mass)
+    assert error == pytest.approx(confidence - accuracy, abs=TINY)
+    assert error <= 1 - accuracy + TINY
+    certain = np.all(z == 1)
+    assert certain or error < 1 - accuracy  # equality only if every prediction is certain
+
+
+@given(forecasts("under"))
+def test_under_confidence_is_bounded_by_accuracy_minus_guessing(case) -> None:
+    k, z, a, mass = case
+    error, accuracy, confidence = error_and_accuracy(z, a, mass)
+    assert error == pytest.approx(accuracy - confidence, abs=TINY)
+    assert error <= accuracy - 1 / k + TINY  # sharper than the accuracy itself
+
+
+@given(forecasts("any"))
+def test_without_a_sign_the_error_can_be_nearly_one(case) -> None:
+    k, z, a, mass = case
+    error, accuracy, confidence = error_and_accuracy(z, a, mass)
+    assert abs(confidence - accuracy) <= error + TINY
+    assert error <= 1 - accuracy / k + TINY
+
+
+@given(forecasts("any"))
+def test_the_signed_gap_is_the_error_only_with_one_sign(case) -> None:
+    _, z, a, mass = case
+    error, accuracy, confidence = error_and_accuracy(z, a, mass)
+    one_signed = np.all(z >= a) or np.all(z <= a)
+    assert not one_signed or error == pytest.approx(abs(confidence - accuracy), abs=TINY)
+    mixed = min(mass @ np.maximum(z - a, 0), mass @ np.maximum(a - z, 0))
+    assert error == pytest.approx(abs(confidence - accuracy) + 2 * mixed, abs=TINY)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 10, 100])
+@pytest.mark.parametrize("accuracy", [0.55, 0.8, 0.99])
+def test_the_knob_attains_both_bounds(n_classes: int, accuracy: float) -> None:
+    over = KnobClassifier(n_classes, accuracy, budget_share=1.0)
+    under = KnobClassifier(n_classes, accuracy, budget_share=1.0, direction="under")
+    assert over.room == over.truth().expected == 1 - accuracy
+    assert under.room == under.truth().expected == accuracy - 1 / n_classes
+    for fake in (over, under):
+        for share in (0.0, 0.3, 0.999):
+            part = KnobClassifier(n_classes, accuracy, budget_share=share, direction=fake.direction)
+            assert part.truth().expected == pytest.approx(share * fake.room, abs=1e-15)
+
+
+def rows(top: np.ndarray, predicted: np.ndarray, n_classes: int) -> np.ndarray:
+    """Put `top` on the predicted class and divide the rest equally."""
+    table = np.repeat(((1 - top) / (n_classes - 1))[:, None], n_classes, axis=1)
+    table[np.arange(len(top)), predicted] = top
+    return table
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 10])
+def test_data_attain_the_sharpened_bound(n_classes: int) -> None:
+    """All rows say 1/K and a hair more; a share `accuracy` of them is right."""
+    n, right = 1_000, 700
+    predicted = np.arange(n) % n_classes
+    y_true = np.where(np.arange(n) < right, predicted, (predicted + 1) % n_classes)
+    y_prob = rows(np.full(n, 1 / n_classes + 1e-9), predicted, n_classes)
+    error = ck.expected_calibration_error(y_true, y_prob, view="top-label", bins=ck.Distinct())
+    assert float(error) == pytest.approx(right / n - 1 / n_classes, abs=1e-8)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 10])
+@pytest.mark.parametrize("right", [100, 500, 900])
+def test_data_break_the_bounds_without_the_sign_assumption(n_classes: int, right: int) -> None:
+    """Right rows say 1/K, wrong rows say 1: the error is 1 - accuracy / K, beyond both bounds."""
+    n, accuracy = 1_000, right / 1_000
+    predicted = np.arange(n) % n_classes
+    hit = np.arange(n) < right
+    y_true = np.where(hit, predicted, (predicted + 1) % n_classes)
+    y_prob = rows(np.where(hit, 1 / n_classes + 1e-9, 1.0), predicted, n_classes)
+    error = float(
+        ck.expected_calibration_error(y_true, y_prob, view="top-label", bins=ck.Distinct())
+    )
+    assert error == pytest.approx(1 - accuracy / n_classes, abs=1e-8)
+    assert error > max(1 - accuracy, accuracy - 1 / n_classes)
+
+
+def test_golden_largest_errors() -> None:
+    for key, value in golden("fakes_misc.json")["sup ECE at accuracy A"].items():
+        k, accuracy = (part.split("=")[1] for part in key.split(","))
+        assert 1 - float(accuracy) / int(k) == pytest.approx(value)
+
+
+def test_bins_hide_part_of_a_two_sided_error() -> None:
+    """Panchenko (2021)'s warning: fifteen bins see .077 of a true error of .084."""
+    fake = KnobClassifier(3, 0.7, budget_share=0.6, direction="pivot", concentration=3)
+    sample = fake.sample(200_000, rng=0)
+    binned = float(ck.expected_calibration_error(sample.y_true, sample.y_prob, view="top-label"))
+    assert binned < fake.truth().expected - 0.005
+    assert binned == pytest.approx(0.0770, abs=0.005)

@@ -1,0 +1,393 @@
+"""Evaluators: one of them, several of them, and estimators of other packages."""
+
+import dataclasses
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import BaseEstimator
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.isotonic import IsotonicRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.neighbors import KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures
+from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier
+
+import calibkit as ck
+from calibkit import calibrators
+from calibkit.calibrators import (
+    BetaCalibrator,
+    CrossValidatedBinning,
+    FlatBinning,
+    IsotonicCalibrator,
+    PlattCalibrator,
+    SlopeOneBinning,
+    SweepBinning,
+)
+from calibkit.fit_on_test import (
+    EstimatorCalibrator,
+    compare_evaluators,
+    fit_on_test,
+    standard_evaluators,
+)
+from calibkit.piecewise import PiecewiseLinear
+from tests.helpers import class_data
+
+EVALUATORS = {
+    "slope-1": SlopeOneBinning(7),
+    "flat": FlatBinning(ck.EqualMass(7)),
+    "chosen": CrossValidatedBinning(max_bins=8),
+    "sweep": SweepBinning(),
+    "Platt": PlattCalibrator(),
+    "beta": BetaCalibrator(),
+    "isotonic": IsotonicCalibrator(),
+    "spline": calibrators.SplineCalibrator(),
+    "density": calibrators.KernelDensityCalibrator(),
+    "scaling-binning": calibrators.ScalingBinning(5),
+    "PL": PiecewiseLinear("probability", 3),
+    "PL3": PiecewiseLinear("logit", 2),
+    "logistic": LogisticRegression(),
+    "tree": DecisionTreeClassifier(max_leaf_nodes=4),
+    "forest": RandomForestClassifier(5, random_state=0),
+    "line": LinearRegression(),
+    "cubic": make_pipeline(PolynomialFeatures(3), LogisticRegression()),
+    "neighbours": KNeighborsRegressor(20),
+    "classes only": LinearSVC(),
+}
+each = pytest.mark.parametrize("evaluator", EVALUATORS.values(), ids=EVALUATORS.keys())
+
+
+def drawn(n=300, seed=0, exponent=1.4):
+    rng = np.random.default_rng(seed)
+    prob = rng.random(n)
+    return (rng.random(n) < prob**exponent).astype(int), prob
+
+
+# --- one evaluator ------------------------------------------------------------------------------
+
+
+@each
+class TestEveryEvaluator:
+    def test_the_estimate_is_the_distance_of_the_map_from_the_diagonal(self, evaluator):
+        y, p = drawn()
+        result = fit_on_test(y, p, evaluator=evaluator)
+        assert np.array_equal(result.prob, np.sort(p))
+        assert np.array_equal(result.fitted, result.evaluator.curve(result.prob))
+        gap = np.abs(result.fitted - result.prob)
+        assert result.value == result.error(1) == float(result) == pytest.approx(gap.mean())
+        assert result.squared == result.error(2) == pytest.approx((gap**2).mean())
+        assert result.error(0.5) == pytest.approx((gap**0.5).mean())
+        assert (result.n, result.view) == (300, "positive class")
+        assert result.label.sum() == y.sum()
+
+    def test_the_given_evaluator_and_data_are_left_alone(self, evaluator):
+        y, p = drawn()
+        copies, before = (y.copy(), p.copy()), repr(evaluator.get_params())
+        attributes = sorted(vars(evaluator))
+        y.setflags(write=False)
+        p.setflags(write=False)
+        result = fit_on_test(y, p, evaluator=evaluator, null_draws=2, rng=0)
+        assert sorted(vars(evaluator)) == attributes
+        assert repr(evaluator.get_params()) == before
+        assert result.evaluator is not evaluator
+        assert np.array_equal(y, copies[0])
+        assert np.array_equal(p, copies[1])
+
+    def test_row_order_does_not_matter(self, evaluator):
+        y, p = drawn()
+        p = np.round(p, 1)
+        order = np.random.default_rng(3).permutation(300)
+        one, other = (
+            fit_on_test(y[i], p[i], evaluator=evaluator, null_draws=2, rng=5)
+            for i in (slice(None), order)
+        )
+        for name in ("value", "squared", "null_mean", "p_value"):
+            assert getattr(one, name) == pytest.approx(getattr(other, name), abs=1e-12)
+
+    def test_it_speaks_and_can_be_stored(self, evaluator):
+        y, p = drawn()
+        result = fit_on_test(y, p, evaluator=evaluator)
+        assert result.describe().startswith(f"Fit on test with {result.family}")
+        assert f"{result.value:.4f} from the diagonal" in result.describe()
+        assert "would show" not in result.describe()
+        assert np.isnan([result.null_mean, result.null_sd, result.p_value]).all()
+        assert result.to_frame()["number"][0] == result.value
+        assert "<table>" in result._repr_html_()
+        again = pickle.loads(pickle.dumps(result))
+        assert np.array_equal(again.fitted, result.fitted)
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            result.value = 0.0
+        with pytest.raises(ValueError, match="read-only"):
+            result.fitted[0] = 0.5
+
+    def test_the_line_is_the_map(self, evaluator):
+        y, p = drawn()
+        result = fit_on_test(y, p, evaluator=evaluator)
+        x, height = result.evaluator.polyline()
+        assert np.array_equal(result.line_x, x, equal_nan=True)
+        assert np.array_equal(result.line_y, height, equal_nan=True)
+
+    def test_the_null_level_is_below_a_large_error(self, evaluator):
+        y, p = drawn(exponent=3)
+        result = fit_on_test(y, p, evaluator=evaluator, null_draws=9, rng=0)
+        if isinstance(evaluator, DecisionTreeClassifier | LinearSVC):
+            return  # these are far from the diagonal whatever the labels
+        assert result.null_mean < result.value
+        assert result.p_value == 1 / 10
+        assert f"{result.null_mean:.4f} ± {result.null_sd:.4f}" in result.describe()
+        assert "null_mean" in result.to_frame()["quantity"].tolist()
+
+
+class TestSlopeOne:
+    @given(st.lists(st.tuples(st.integers(0, 1), st.integers(0, 30)), min_size=1, max_size=50))
+    def test_the_default_is_the_expected_calibration_error(self, rows):
+        y, p = [y for y, _ in rows], [k / 30 for _, k in rows]
+        result = fit_on_test(y, p)
+        assert result.value == pytest.approx(ck.expected_calibration_error(y, p).value, abs=1e-12)
+        square = ck.root_mean_square_calibration_error(y, p).value ** 2
+        assert result.squared == pytest.approx(square, abs=1e-12)
+        assert (result.family, result.loss) == ("slope-1 bins", "Brier")
+
+    @pytest.mark.parametrize("view", ["top-label", 0, 2])
+    def test_of_several_classes_one_event_is_taken(self, view):
+        y, p = class_data(200, 3)
+        error = ck.expected_calibration_error(y, p, view=view)
+        result = fit_on_test(y, p, view=view)
+        assert result.value == pytest.approx(error.value, abs=1e-12)
+        assert result.view == error.view
+
+    def test_only_they_are_debiased(self):
+        y, p = drawn()
+        for name, evaluator in EVALUATORS.items():
+            result = fit_on_test(y, p, evaluator=evaluator)
+            corrected = name in ("slope-1", "chosen", "sweep")
+            assert np.isfinite(result.debiased) == corrected
+            assert np.isfinite(result.debiased_squared) == corrected
+            assert ("debiased" in result.describe()) == corrected
+
+    @pytest.mark.slow
+    def test_the_quick_null_level_is_that_of_refitting(self):
+        """The bins of one evaluator are wrapped so that each redraw is fitted."""
+
+        class Slow(SlopeOneBinning):
+            pass
+
+        y, p = drawn(400)
+        quick, slow = (
+            fit_on_test(y, p, evaluator=kind(6), null_draws=2000, rng=0)
+            for kind in (SlopeOneBinning, Slow)
+        )
+        error = np.hypot(quick.null_sd, slow.null_sd) / np.sqrt(2000)
+        assert abs(quick.null_mean - slow.null_mean) < 4 * error
+        assert quick.null_sd == pytest.approx(slow.null_sd, rel=0.1)
+
+    def test_the_null_level_is_what_calibrated_labels_show(self):
+        rng = np.random.default_rng(7)
+        p = rng.random(300)
+        shown = [fit_on_test(rng.random(300) < p, p).value for _ in range(400)]
+        result = fit_on_test(rng.random(300) < p, p, null_draws=400, rng=1)
+        error = np.hypot(np.std(shown), result.null_sd) / 20
+        assert abs(np.mean(shown) - result.null_mean) < 4 * error
+
+    def test_predictions_drawn_from_the_same_seed_do_no_harm(self):
+        rng = np.random.default_rng(0)
+        p = rng.random(200)
+        y = rng.random(200) < p
+        result = fit_on_test(y, p, evaluator=FlatBinning(5), null_draws=50, rng=0)
+        # Unsorted, the first redraw would compare p with itself: no event at all, .5 away.
+        assert result.null_sd < 0.02
+
+
+class TestEstimators:
+    def test_probabilities_are_preferred(self):
+        y, p = drawn()
+        wanted = LogisticRegression().fit(np.sort(p)[:, None], y[np.argsort(p)])
+        found = fit_on_test(y, p, evaluator=LogisticRegression())
+        at = np.linspace(0, 1, 11)
+        np.testing.assert_allclose(
+            found.evaluator.curve(at), wanted.predict_proba(at[:, None])[:, 1], atol=1e-8
+        )
+        assert (found.family, found.loss, found.n_parameters) == (
+            "LogisticRegression",
+            "its own",
+            None,
+        )
+        assert found.evaluator.n_iter_ >= 1
+
+    def test_isotonic_regression_is_the_isotonic_calibrator(self):
+        y, p = drawn()
+        one = fit_on_test(y, p, evaluator=IsotonicRegression(out_of_bounds="clip"))
+        other = fit_on_test(y, p, evaluator=IsotonicCalibrator())
+        assert one.value == pytest.approx(other.value, abs=1e-12)
+
+    @pytest.mark.parametrize("label", [0, 1])
+    def test_one_class_gives_a_constant(self, label):
+        p = np.linspace(0, 1, 30)
+        result = fit_on_test(np.full(30, label), p, evaluator=DecisionTreeClassifier())
+        assert np.array_equal(result.fitted, np.full(30, label))
+
+    def test_what_leaves_the_unit_interval_is_cut_by_calibrate_alone(self):
+        y = np.arange(40) >= 20
+        model = EstimatorCalibrator(LinearRegression()).fit((np.arange(40) + 0.5) / 40, y)
+        assert model.curve([0.0])[0] < 0
+        assert model.calibrate([0.0])[0] == 0
+
+    def test_missing_values_of_an_estimator_are_refused(self):
+        class Gap(BaseEstimator):
+            def fit(self, x, y):
+                return self
+
+            def predict(self, x):
+                return np.where(x[:, 0] > 0.5, np.nan, x[:, 0])
+
+        with pytest.raises(ValueError, match="no finite number for the prediction 0.75"):
+            fit_on_test([0, 1], [0.25, 0.75], evaluator=Gap())
+
+    def test_a_wrong_number_of_values_is_refused(self):
+        class Short(BaseEstimator):
+            def fit(self, x, y):
+                return self
+
+            def predict(self, x):
+                return np.zeros(1)
+
+        with pytest.raises(ValueError, match="one probability for each prediction"):
+            fit_on_test([0, 1], [0.25, 0.75], evaluator=Short())
+
+    @pytest.mark.parametrize(
+        "evaluator", [PlattCalibrator, LogisticRegression, "Platt", 15, PolynomialFeatures(), len]
+    )
+    def test_what_is_no_evaluator_is_refused(self, evaluator):
+        with pytest.raises(ValueError, match="An evaluator is a calibrator"):
+            fit_on_test([0, 1], [0.25, 0.75], evaluator=evaluator)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"null_draws": -1}, "null_draws must be"),
+        ({"null_draws": 2.0}, "null_draws must be"),
+        ({"null_draws": 3, "rng": -1}, "rng must be"),
+        ({"view": "class-wise"}, "class-wise"),
+        ({"view": 2}, "view=2 does not exist"),
+    ],
+)
+def test_impossible_options_are_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        fit_on_test([0, 1], [0.25, 0.75], **options)
+
+
+@pytest.mark.parametrize("alpha", [0, -1, np.inf, np.nan, "1", True, None])
+def test_impossible_powers_are_refused(alpha):
+    with pytest.raises(ValueError, match="alpha must be"):
+        fit_on_test([0, 1], [0.25, 0.75]).error(alpha)
+
+
+def test_containers_and_types_give_the_same_numbers():
+    pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    y, p = np.array([0, 1, 1, 0, 1]), np.array([0.25, 0.5, 0.75, 0.5, 0.125])
+    wanted = fit_on_test(y, p).value
+    for label, prob in (
+        (y.tolist(), p.tolist()),
+        (y == 1, p.astype(np.float32)),
+        (pd.Series(y, index=range(9, 4, -1)), pd.Series(p)),
+        (pl.Series(y), pl.Series(p)),
+    ):
+        assert fit_on_test(label, prob).value == wanted
+
+
+# --- several ------------------------------------------------------------------------------------
+
+FEW = {"slope-1": SlopeOneBinning(5), "Platt": PlattCalibrator(), "tree": DecisionTreeClassifier()}
+
+
+class TestComparison:
+    def test_rows_are_those_of_single_fits_in_the_given_order(self):
+        y, p = drawn()
+        comparison = compare_evaluators(y, p, evaluators=FEW)
+        assert comparison.names == tuple(FEW)
+        assert len(comparison) == 3
+        for name, evaluator in FEW.items():
+            alone = fit_on_test(y, p, evaluator=evaluator)
+            assert comparison[name].value == alone.value
+        frame = comparison.to_frame()
+        assert frame["evaluator"].tolist() == list(FEW)
+        assert frame["parameters"].tolist() == ["5", "2", "–"]
+        assert list(frame) == ["evaluator", "parameters", "loss", "estimate", "debiased"]
+        assert np.isnan(comparison.true_error)
+        assert np.isnan(comparison.map_error).all()
+        assert "true error" not in comparison.describe()
+        with pytest.raises(KeyError, match="'beta' was not compared; there are slope-1"):
+            comparison["beta"]
+
+    @pytest.mark.parametrize("as_map", [True, False])
+    def test_with_the_truth_maps_are_judged(self, as_map):
+        y, p = drawn()
+        p = np.round(p, 2)
+        truth = p**1.4
+        comparison = compare_evaluators(
+            y, p, evaluators=FEW, truth=(lambda q: q**1.4) if as_map else truth
+        )
+        for error, name in zip(comparison.map_error, FEW, strict=True):
+            wanted = np.mean(np.abs(comparison[name].evaluator.curve(p) - truth))
+            assert error == pytest.approx(wanted, abs=1e-14)
+        assert comparison.true_error == pytest.approx(np.mean(np.abs(p - truth)), abs=1e-14)
+        assert comparison.to_frame()["map_error"].tolist() == list(comparison.map_error)
+        assert "The true error is" in comparison.describe()
+
+    def test_truths_of_rows_may_differ_within_a_tie(self):
+        y, p, truth = [0, 1, 1, 0], [0.5, 0.5, 0.2, 0.2], [0.1, 0.9, 0.3, 0.5]
+        comparison = compare_evaluators(y, p, evaluators=FEW, truth=truth)
+        order = [2, 0, 1, 3]
+        again = compare_evaluators(
+            *(np.take(part, order) for part in (y, p)), evaluators=FEW, truth=np.take(truth, order)
+        )
+        np.testing.assert_allclose(comparison.map_error, again.map_error, rtol=0, atol=1e-12)
+        assert comparison.true_error == pytest.approx(0.3)
+
+    def test_one_more_evaluator_changes_no_other_row(self):
+        y, p = drawn()
+        few = compare_evaluators(y, p, evaluators=FEW, null_draws=5, rng=3)
+        more = compare_evaluators(
+            y, p, evaluators={"beta": BetaCalibrator(), **FEW}, null_draws=5, rng=3
+        )
+        for name in FEW:
+            assert few[name].null_mean == more[name].null_mean
+        assert {"null_mean", "null_sd", "p_value"} <= set(few.to_frame())
+
+    def test_the_view_is_kept(self):
+        y, p = class_data(120, 3)
+        comparison = compare_evaluators(y, p, evaluators=FEW, view="top-label")
+        assert (comparison.view, comparison.n) == ("top-label", 120)
+        assert all(result.view == "top-label" for result in comparison.results)
+        assert "(top-label)" in comparison.describe()
+
+    def test_the_standard_is_that_of_the_source(self):
+        y, p = drawn(400)
+        comparison = compare_evaluators(y, p, truth=lambda q: q**1.4)
+        assert comparison.names == tuple(standard_evaluators())
+        assert {"Platt", "beta", "isotonic", "PL", "PL3"} < set(comparison.names)
+        found = ck.adaptive_calibration_error(y, p).value
+        assert comparison["15 equal-mass bins"].value == pytest.approx(found, abs=1e-12)
+        assert comparison.map_error.max() < 0.1
+        assert "<table>" in comparison._repr_html_()
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ({"evaluators": {}}, "evaluators is empty"),
+            ({"evaluators": {"x": 3}}, "An evaluator is"),
+            ({"truth": [0.5]}, "truth has shape"),
+            ({"truth": [0.5, 1.5]}, r"truth\[1\] = 1.5 is not a probability"),
+            ({"truth": lambda q: q * np.nan}, r"truth\[0\] = nan"),
+            ({"truth": lambda q: 0.5}, "scalar"),
+            ({"rng": "x"}, "rng must be"),
+        ],
+    )
+    def test_impossible_options_are_refused(self, options, message):
+        with pytest.raises(ValueError, match=message):
+            compare_evaluators([0, 1], [0.2, 0.7], **{"evaluators": FEW, **options})

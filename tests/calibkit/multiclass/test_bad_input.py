@@ -1,0 +1,187 @@
+"""Bad input never gives a map: every calibrator says what is wrong, where, and what to do.
+
+The matrix of `test_bad_input.py` for the calibrators of many classes and of one dimension, and
+what only calibrators can be asked wrongly. The checks are shared: one family meets every bad input,
+the others a few of each kind, which shows that they call them.
+"""
+
+import inspect
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+from calibkit import CalibrationWarning, calibrators
+from calibkit.calibrators import Calibrator, FlatBinning, KernelDensityCalibrator
+from calibkit.multiclass import MulticlassCalibrator, TemperatureScaling, VennAbers
+from tests.calibkit.multiclass.test_multiclass import FAMILIES
+from tests.calibkit.test_bad_input import (
+    BINARY,
+    CLASSES,
+    LABELS,
+    MULTICLASS,
+    PROB,
+    ROWS,
+    Case,
+    masked,
+)
+
+LOGITS = np.log(np.maximum(ROWS, 1e-3)) + 0.5
+ONE_EVENT = {"temperature": TemperatureScaling, "Venn-Abers": VennAbers}
+# Some need more than nothing to be made, or more rows than the bad inputs have.
+MADE = {"FlatBinning": lambda: FlatBinning(2), "KernelDensityCalibrator": KernelDensityCalibrator}
+ONE_DIMENSION = {
+    name: MADE.get(name, item)
+    for name, item in ((n, getattr(calibrators, n)) for n in calibrators.__all__)
+    if inspect.isclass(item) and issubclass(item, Calibrator) and not inspect.isabstract(item)
+}
+
+
+SOME = 6  # a family meets one in so many of the bad inputs, another one than its neighbours
+
+
+def crossed(families: Any, cases: Any) -> pytest.MarkDecorator:
+    """All cases for the first family, and some for each of the others."""
+    pairs = [
+        pytest.param(name, case, id=f"{name}-{getattr(case, 'name', case)}")
+        for place, name in enumerate(families)
+        for number, case in enumerate(cases)
+        if place == 0 or (number + place) % SOME == 0
+    ]
+    return pytest.mark.parametrize(("name", "case"), pairs)
+
+
+def make(name: str, kind: str = "probabilities") -> MulticlassCalibrator:
+    family, options = FAMILIES[name]
+    return family(kind, **options)
+
+
+def fitted(model: Any, scores: Any, y: Any) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CalibrationWarning)
+        return model.fit(scores, y)
+
+
+def check(model: Any, case: Case) -> None:
+    y, scores = case.make()
+    with pytest.raises(ValueError) as caught:  # noqa: PT011 - the words are checked below
+        model.fit(scores, y)
+    message = str(caught.value)
+    assert not [word for word in case.words if word not in message], message
+
+
+@crossed(FAMILIES, MULTICLASS)
+def test_rows_of_probabilities(name: str, case: Case) -> None:
+    model = make(name)
+    check(model, case)
+    assert not hasattr(model, "converged_") or not hasattr(model, "n_parameters_")
+
+
+ABOUT_LABELS = ("label", " y", "one-hot", "as y", "transposed", "one row too many")
+ABOUT_ROWS = [case for case in MULTICLASS if not any(w in case.name for w in ABOUT_LABELS)]
+
+
+@crossed(FAMILIES, ABOUT_ROWS)
+def test_the_same_rows_are_refused_by_calibrate(name: str, case: Case) -> None:
+    _, scores = case.make()
+    with pytest.raises(ValueError, match=r".{20}"):
+        fitted(make(name), ROWS, CLASSES).calibrate(scores)
+
+
+@crossed(ONE_EVENT, BINARY)
+def test_probabilities_of_one_event(name: str, case: Case) -> None:
+    check(ONE_EVENT[name]("probabilities"), case)
+
+
+@crossed(ONE_DIMENSION, BINARY)
+def test_calibrators_of_one_dimension(name: str, case: Case) -> None:
+    check(ONE_DIMENSION[name](), case)
+
+
+def changed(place: Any, value: Any) -> Any:
+    array = LOGITS.copy()
+    array[place] = value
+    return array
+
+
+BAD_LOGITS = {
+    "nan": (changed((4, 1), np.nan), r"scores\[4, 1\] = nan is not a finite logit"),
+    "inf": (changed((0, 2), np.inf), r"scores\[0, 2\] = inf is not a finite logit"),
+    "log of 0": (changed((5, 1), -np.inf), r"scores\[5, 1\] = -inf .*Logarithms of"),
+    "overflow": (changed((5, 1), 1e300), r"scores\[5, 1\] = 1e\+300"),
+    "float32 overflow": (changed((5, 1), 1e31).astype(np.float32), r"scores\[5, 1\]"),
+    "text": (LOGITS.astype(str), "scores must hold numbers"),
+    "None": ([[0.1, None, 3.0]] * 6, r"scores\[0.*\] = None is not a number"),
+    "ragged": ([[0.1, 2.0], [1.0], [1.0, 2.0]], "scores is ragged"),
+    "masked": (masked(LOGITS, 3), "row 3"),
+    "complex": (LOGITS + 0j, "complex"),
+    "scalar": (1.0, "scalar"),
+    "nothing": (None, "scores"),
+    "empty": (np.empty((0, 3)), "empty"),
+    "one column": (LOGITS[:, :1], r"\(6, 1\)"),
+    "three dimensions": (LOGITS[np.newaxis], r"\(1, 6, 3\)"),
+    "probabilities": (ROWS, "declared as logits, but all rows sum to 1"),
+    "float32 probabilities": (ROWS.astype(np.float32), "declared as logits"),
+}
+
+
+@crossed(FAMILIES, BAD_LOGITS)
+def test_logits(name: str, case: str) -> None:
+    scores, words = BAD_LOGITS[case]
+    with pytest.raises(ValueError, match=words):
+        make(name, "logits").fit(scores, CLASSES)
+    model = fitted(make(name, "logits"), LOGITS, CLASSES)
+    with pytest.raises(ValueError, match=words):
+        model.calibrate(scores)
+
+
+BAD_LABELS = {
+    "too few": (CLASSES[:5], "5 entries"),
+    "too many": ([*CLASSES, 1], "7 entries"),
+    "from 1 on": (CLASSES + 1, "start at 1|0 to 2"),
+    "K": (np.where(np.arange(6) == 3, 3, CLASSES), r"y_true\[3\] = 3"),
+    "negative": (CLASSES - 1, r"y_true\[0\] = -1"),
+    "soft": (CLASSES + 0.5, r"y_true\[0\] = 0.5"),
+    "nan": (np.where(np.arange(6) == 2, np.nan, CLASSES), r"y_true\[2\] = nan"),
+    "one-hot": (np.eye(3)[CLASSES], r"argmax\(axis=1\)"),
+    "text": (list("aabbcc"), "np.unique"),
+    "nothing": (None, "y_true"),
+    "empty": ([], "y_true is empty"),
+}
+
+
+@crossed(FAMILIES, BAD_LABELS)
+def test_labels_of_logits(name: str, case: str) -> None:
+    labels, words = BAD_LABELS[case]
+    with pytest.raises(ValueError, match=words):
+        make(name, "logits").fit(LOGITS, labels)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+class TestOrderOfThings:
+    def test_more_or_fewer_classes_than_before(self, name: str) -> None:
+        model = fitted(make(name), ROWS, CLASSES)
+        two, four = np.column_stack([PROB, 1 - PROB]), np.full((6, 4), 0.25)
+        for scores in (two, four, PROB):
+            with pytest.raises(ValueError, match=r"was fitted to \(n, 3\)"):
+                model.calibrate(scores)
+
+    def test_a_second_fit_may_change_the_number_of_classes(self, name: str) -> None:
+        model = fitted(make(name), ROWS, CLASSES)
+        two = np.column_stack([PROB, 1 - PROB])
+        assert fitted(model, two, LABELS).calibrate(two).shape == (6, 2)
+        with pytest.raises(ValueError, match=r"was fitted to \(n, 2\)"):
+            model.calibrate(ROWS)
+
+    def test_unfitted(self, name: str) -> None:
+        with pytest.raises(ValueError, match="is not fitted yet; call fit"):
+            make(name).calibrate(ROWS)
+        with pytest.raises(ValueError, match="is not fitted yet; call fit"):
+            make(name, "logits").calibrate(LOGITS)
+
+    def test_one_class_only(self, name: str) -> None:
+        """No mistake, so no error: the map says so as far as its family can."""
+        calibrated = fitted(make(name), ROWS, np.zeros(6, dtype=int)).calibrate(ROWS)
+        assert np.isfinite(calibrated).all()
+        np.testing.assert_allclose(calibrated.sum(axis=1), 1, atol=1e-12)

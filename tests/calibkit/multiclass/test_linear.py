@@ -1,0 +1,386 @@
+"""Vector, matrix and Dirichlet scaling: golden values, optimality, penalties."""
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy import optimize, special
+from sklearn.linear_model import LogisticRegression
+
+from calibkit import CalibrationWarning, data
+from calibkit.multiclass import (
+    DirichletCalibrator,
+    MatrixScaling,
+    TemperatureScaling,
+    VectorScaling,
+    _softmax_fit,
+)
+from calibkit.multiclass._softmax_fit import Features, Problem
+from tests.helpers import golden_data
+
+LABELS, PROB = golden_data("three_classes")
+FAMILIES = [VectorScaling, MatrixScaling, DirichletCalibrator]
+
+
+def log_loss(prob, y):
+    return float(-np.log(prob[np.arange(len(y)), y]).mean())
+
+
+def problem(seed, n=500, k=4, mixed=0.3):
+    """Logits that a matrix maps to the true ones, and labels."""
+    rng = np.random.default_rng(seed)
+    truth = rng.normal(size=(n, k)) * 1.5
+    y = (truth + rng.gumbel(size=(n, k))).argmax(axis=1)
+    return 1.8 * truth @ (np.eye(k) + mixed * rng.normal(size=(k, k)) / k), y
+
+
+def fitted(model, scores, y):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CalibrationWarning)
+        return model.fit(scores, y)
+
+
+# Fits of the first 600 rows by a program of its own (training and held-out log loss), checked
+# against dirichletcal 0.5.3 with ref_row=False.
+GOLDEN = {
+    "vector": (VectorScaling, {"penalty": 0}, 0.7848424268837773, 0.682255572653312),
+    "full": (MatrixScaling, {"penalty": 0}, 0.7825852284581439, 0.6764756583419821),
+    "L2": (
+        DirichletCalibrator,
+        {"penalty": 1e-2, "kind": "l2"},
+        0.7838205670270113,
+        0.6848984030164773,
+    ),
+    "ODIR .01": (DirichletCalibrator, {"penalty": 1e-2}, 0.7833922973012207, 0.6796180201402235),
+    "ODIR 1": (MatrixScaling, {"penalty": 1}, 0.792108246984028, 0.6993594839813008),
+    "ODIR 1000": (DirichletCalibrator, {"penalty": 1e3}, 0.8076484748485007, 0.723889975871998),
+}
+
+
+class TestGolden:
+    @pytest.mark.parametrize("name", GOLDEN)
+    def test_losses(self, name):
+        family, options, training, held_out = GOLDEN[name]
+        model = family("probabilities", **options).fit(PROB[:600], LABELS[:600])
+        assert model.training_loss_ == pytest.approx(training, abs=1e-9)
+        assert log_loss(model.calibrate(PROB[600:]), LABELS[600:]) == pytest.approx(
+            held_out, abs=1e-8
+        )
+        assert model.gradient_norm_ <= 1e-8
+
+    def test_weights(self):
+        model = DirichletCalibrator("probabilities", penalty=1e-2)
+        model.fit(PROB[:600], LABELS[:600])
+        expected = [
+            [0.45537292478457786, 0.023512661357587398, 0.033110332629997734],
+            [-0.03886005494114188, 0.8091299597370011, -0.03311032871305266],
+            [0.038860053089639926, -0.023512652562769253, 0.44545977161055456],
+        ]
+        np.testing.assert_allclose(model.weights_, expected, atol=1e-5)
+        np.testing.assert_allclose(
+            model.bias_, [-0.24981835898254, 0.296188910294733, -0.046370551312192], atol=1e-5
+        )
+
+
+def objective(theta, x, y, weight, centre):
+    """Return the penalised loss of ``W x + b`` and its gradient, in plain terms."""
+    k = x.shape[1]
+    table = theta.reshape(k, k + 1)
+    design = np.column_stack([x, np.ones(len(x))])
+    logits = special.log_softmax(design @ table.T, axis=1)
+    residual = np.exp(logits) - np.eye(k)[y]
+    distance = table - centre
+    value = -logits[np.arange(len(y)), y].mean() + (weight * distance**2).sum()
+    return value, (residual.T @ design / len(y) + 2 * weight * distance).ravel()
+
+
+class TestOptimality:
+    @pytest.mark.parametrize("k", [2, 4, 12, 30])  # 30: more parameters than the direct way takes
+    def test_no_other_program_finds_less(self, k):
+        x, y = problem(k, k=k)
+        model = MatrixScaling("logits", penalty=0.01, bias_penalty=0.02).fit(x, y)
+        weight = np.full((k, k + 1), 0.01)
+        np.fill_diagonal(weight, 0)
+        weight[:, k] = 0.02
+        found = np.column_stack([model.weights_, model.bias_]).ravel()
+        options = (x, y, weight, 0.0)
+        value, gradient = objective(found, *options)
+        assert np.linalg.norm(gradient) <= 1e-8 * np.sqrt(np.square(x).mean())
+        other = optimize.minimize(
+            objective, np.eye(k, k + 1).ravel(), args=options, jac=True, method="L-BFGS-B"
+        )
+        assert value <= other.fun + 1e-12
+
+    @pytest.mark.parametrize("k", [3, 6])
+    def test_automatic_penalty_is_what_it_says(self, k):
+        x, y = problem(k, k=k)
+        n, t = len(x), TemperatureScaling("logits").fit(x, y).temperature_
+        model = MatrixScaling("logits").fit(x, y)
+        weight = np.full((k, k + 1), t**2 * k * (k - 1) / n)
+        np.fill_diagonal(weight, t**2 * k / n)
+        weight[:, k] = k / n
+        found = np.column_stack([model.weights_, model.bias_]).ravel()
+        _, gradient = objective(found, x, y, weight, np.eye(k, k + 1) / t)
+        assert np.linalg.norm(gradient) <= 1e-7
+
+    def test_against_logistic_regression(self):
+        x, y = problem(0)
+        model = MatrixScaling("logits", penalty=0).fit(x, y)
+        other = LogisticRegression(C=np.inf, tol=1e-10, max_iter=5000).fit(x, y)
+        assert model.training_loss_ <= log_loss(other.predict_proba(x), y) + 1e-12
+        np.testing.assert_allclose(model.calibrate(x), other.predict_proba(x), atol=1e-4)
+
+    def test_a_constant_for_all_classes_is_no_parameter_and_is_fixed(self):
+        x, y = problem(0)
+        for family, n_parameters in ((VectorScaling, 7), (MatrixScaling, 15)):
+            model = family("logits", penalty=0).fit(x, y)
+            assert model.n_parameters_ == n_parameters
+            assert model.bias_.sum() == pytest.approx(0, abs=1e-12)
+        slope = TemperatureScaling("logits").fit(x, y).temperature_ ** -1
+        np.testing.assert_allclose(model.weights_.sum(axis=0), slope, rtol=1e-6)
+
+    @pytest.mark.parametrize("family", FAMILIES)
+    @pytest.mark.parametrize("seed", range(12))
+    def test_random_problems(self, family, seed):
+        rng = np.random.default_rng([3, seed])
+        k = int(rng.integers(2, 26))
+        n = int(rng.integers(1, 200))
+        z = rng.normal(size=(n, k)) * 10 ** rng.uniform(-2, 4)
+        y = [
+            rng.integers(0, k, n),
+            z.argmax(axis=1),
+            z.argmin(axis=1),
+            rng.integers(0, max(1, k - 2), n),  # absent classes
+        ][seed % 4]
+        penalty = ["auto", 1e-3, 0][seed % 3]
+        for scores, kind in ((z, "logits"), (special.softmax(z, axis=1), "probabilities")):
+            model = fitted(family(kind, penalty=penalty), scores, y)
+            assert model.gradient_norm_ <= 1e-8
+            calibrated = model.calibrate(scores)
+            assert np.isfinite(calibrated).all()
+            np.testing.assert_allclose(calibrated.sum(axis=1), 1, atol=1e-12)
+            if penalty == "auto":
+                assert model.converged_
+
+    @pytest.mark.slow
+    def test_a_hundred_classes_without_tuning(self):
+        x, y = problem(1, n=800, k=100, mixed=1.0)
+        warm, y_test = x[:400], y[400:]
+        model = MatrixScaling("logits").fit(warm, y[:400])
+        assert model.converged_ and model.gradient_norm_ <= 1e-8
+        held_out = log_loss(model.calibrate(x[400:]), y_test)
+        temperature = TemperatureScaling("logits").fit(warm, y[:400])
+        assert held_out < log_loss(temperature.calibrate(x[400:]), y_test) + 0.005
+
+    @pytest.mark.parametrize("family", FAMILIES)
+    def test_single_precision_gives_the_same_fit(self, family):
+        x, y = problem(2)
+        x = x.astype(np.float32)
+        a = family("logits").fit(x, y).calibrate(x)
+        b = family("logits").fit(x.astype(np.float64), y).calibrate(x)
+        np.testing.assert_allclose(a, b, atol=1e-12)
+
+
+@pytest.mark.parametrize("full", [True, False])
+@pytest.mark.parametrize("size", [0.1, 3.0, 30.0])  # 30: nearly certain everywhere
+def test_second_derivatives(full, size):
+    """The matrix, the product with a vector, and differences of the gradient are one thing."""
+    rng = np.random.default_rng(0)
+    x, y = problem(1, n=40, k=3)
+    shape = (3, 4) if full else (3, 2)
+    theta, weight = size * rng.normal(size=shape), rng.random(shape)
+    case = Problem(Features(x, full), y, weight, np.zeros(shape))
+    now = case.slopes(case.at(theta))
+    matrix = case.features.hessian(now.prob, now.spread) / 40 + np.diag(2 * weight.ravel())
+    step = 1e-6 * rng.normal(size=shape)
+    forward, back = (case.slopes(case.at(theta + s)).gradient for s in (step, -step))
+    expected = (matrix @ step.ravel()).reshape(shape)
+    np.testing.assert_allclose((forward - back) / 2, expected, rtol=1e-5, atol=1e-13)
+    np.testing.assert_allclose(case.product(now, step), expected, rtol=1e-9, atol=1e-18)
+    value, gradient = case.at(theta).objective, now.gradient
+    slope = (case.at(theta + step).objective - case.at(theta - step).objective) / 2
+    assert slope == pytest.approx((gradient * step).sum(), rel=1e-5)
+    assert value > 0
+
+
+@pytest.mark.parametrize("limit", [None, "_CHEAP", "_MOST_NUMBERS"])
+def test_each_way_to_invert_the_blocks_of_classes_is_exact(limit, monkeypatch):
+    """All three where rows spread alike but for a factor per class: steps are those of Newton."""
+    if limit is not None:
+        monkeypatch.setattr(_softmax_fit, limit, 0)
+    rng = np.random.default_rng(0)
+    x, factor = rng.normal(size=(80, 4)), np.array([0.2, 1.0, 2.0, 5.0])
+    spread = np.outer(rng.random(80), factor)
+    weight = np.full((4, 5), 0.3)
+    weight[:, 4], weight[range(4), range(4)] = 0.1, [0.7, 0.5, 0.3, 0.0]
+    vector, f = rng.normal(size=(4, 5)), np.column_stack([x, np.ones(80)])
+    found = Features(x, full=True).nearly_inverse(spread, weight)(vector)
+    for k in range(4):
+        block = (f.T * spread[:, k]) @ f / 80 + np.diag(2 * weight[k])
+        np.testing.assert_allclose(found[k], np.linalg.solve(block, vector[k]), rtol=1e-6)
+
+
+@pytest.fixture(scope="module")
+def halves():
+    network = data.load("cifar100-densenet")
+    p, y = np.asarray(network.y_prob), np.asarray(network.y_true)
+    return (p[:5000], y[:5000]), (p[5000:], y[5000:])
+
+
+@pytest.mark.data
+class TestRealNetwork:
+    """A DenseNet on CIFAR-100: fitted to the first 5000 predictions, judged on the others."""
+
+    def test_temperature(self, halves):
+        (p, y), (p_test, y_test) = halves
+        model = TemperatureScaling("probabilities").fit(p, y)
+        assert model.temperature_ == pytest.approx(2.12, abs=0.002)
+        assert log_loss(p_test.astype(np.float64), y_test) == pytest.approx(1.2116, abs=2e-4)
+        assert log_loss(model.calibrate(p_test), y_test) == pytest.approx(0.8666, abs=2e-4)
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("family", [VectorScaling, MatrixScaling])
+    def test_lower_still_without_tuning(self, halves, family):
+        (p, y), (p_test, y_test) = halves
+        model = family("probabilities").fit(p, y)
+        assert model.gradient_norm_ <= 1e-8
+        assert log_loss(model.calibrate(p_test), y_test) < 0.862
+
+    @pytest.mark.long
+    def test_the_first_half_chooses_a_map_that_wins_on_the_second(self, halves):
+        (p, y), (p_test, y_test) = halves
+        families = (TemperatureScaling, VectorScaling, MatrixScaling)
+        folds = np.arange(len(y)) % 5
+        losses = []
+        for family in families:
+            held_out = np.empty((len(y), 100))
+            for fold in range(5):
+                model = family("probabilities").fit(p[folds != fold], y[folds != fold])
+                held_out[folds == fold] = model.calibrate(p[folds == fold])
+            losses.append(log_loss(held_out, y))
+        model = families[int(np.argmin(losses))]("probabilities").fit(p, y)
+        assert log_loss(model.calibrate(p_test), y_test) < 0.8666 - 0.005
+
+
+class TestTheorems:
+    def test_families_are_nested(self):
+        x, y = problem(0)
+        temperature = log_loss(TemperatureScaling("logits").fit(x, y).calibrate(x), y)
+        vector = VectorScaling("logits", penalty=0).fit(x, y).training_loss_
+        matrix = MatrixScaling("logits", penalty=0).fit(x, y).training_loss_
+        assert matrix < vector < temperature
+
+    def test_vector_scaling_depends_on_the_constant_of_a_row(self):
+        x, y = problem(0)
+        shifted = x + np.random.default_rng(1).normal(size=(len(x), 1))
+        a = VectorScaling("logits", penalty=0).fit(x, y).training_loss_
+        b = VectorScaling("logits", penalty=0).fit(shifted, y).training_loss_
+        assert abs(a - b) > 1e-4
+
+    def test_dirichlet_does_not_depend_on_it(self):
+        x, y = problem(0)
+        shifted = x + np.random.default_rng(1).normal(size=(len(x), 1))
+        a = DirichletCalibrator("logits").fit(x, y).calibrate(x)
+        b = DirichletCalibrator("logits").fit(shifted, y).calibrate(shifted)
+        np.testing.assert_allclose(a, b, atol=1e-9)
+
+    def test_dirichlet_is_matrix_scaling_of_log_probabilities(self):
+        p = PROB[:600]
+        a = DirichletCalibrator("probabilities", penalty=0.01).fit(p, LABELS[:600])
+        b = MatrixScaling("logits", penalty=0.01).fit(np.log(p), LABELS[:600])
+        np.testing.assert_allclose(a.calibrate(p), b.calibrate(np.log(p)), atol=1e-12)
+
+    def test_a_large_penalty_leaves_temperature_scaling(self):
+        class Strict(MatrixScaling):
+            def _strength(self, x, label):
+                return 1e9, None
+
+        x, y = problem(0)
+        temperature = TemperatureScaling("logits").fit(x, y)
+        np.testing.assert_allclose(
+            Strict("logits").fit(x, y).calibrate(x), temperature.calibrate(x), atol=1e-6
+        )
+
+    def test_a_large_l2_penalty_leaves_the_uniform_prediction(self):
+        model = DirichletCalibrator("probabilities", penalty=1e6, kind="l2").fit(PROB, LABELS)
+        np.testing.assert_allclose(model.calibrate(PROB), 1 / 3, atol=1e-4)
+
+    @pytest.mark.parametrize("family", FAMILIES)
+    @pytest.mark.parametrize("penalty", ["auto", 0.01])
+    def test_classes_are_treated_alike(self, family, penalty):
+        x, y = problem(0)
+        order = np.array([2, 0, 3, 1])
+        a = family("logits", penalty=penalty).fit(x, y).calibrate(x)
+        b = family("logits", penalty=penalty).fit(x[:, order], np.argsort(order)[y])
+        np.testing.assert_allclose(a[:, order], b.calibrate(x[:, order]), atol=1e-9)
+
+    @pytest.mark.parametrize("family", FAMILIES)
+    @pytest.mark.parametrize("penalty", ["auto", "cv", 0.01, 0])
+    def test_row_order_does_not_matter(self, family, penalty):
+        x, y = problem(0, n=300, k=3)
+        rows = np.random.default_rng(1).permutation(len(x))
+        a = family("logits", penalty=penalty).fit(x, y)
+        b = family("logits", penalty=penalty).fit(x[rows], y[rows])
+        np.testing.assert_allclose(a.calibrate(x), b.calibrate(x), atol=1e-12)
+
+    def test_units_of_the_logits(self):
+        x, y = problem(0)
+        a = MatrixScaling("logits", penalty="auto").fit(x, y).calibrate(x)
+        b = MatrixScaling("logits", penalty="auto").fit(1e3 * x, y).calibrate(1e3 * x)
+        np.testing.assert_allclose(a, b, atol=1e-9)
+
+
+class TestChoice:
+    @pytest.mark.slow
+    def test_few_data_ask_for_a_strong_penalty(self):
+        x, y = problem(0, n=120, k=6, mixed=0)
+        few = MatrixScaling("logits", penalty="cv").fit(x, y)
+        x, y = problem(0, n=3000, k=3, mixed=2.0)
+        many = MatrixScaling("logits", penalty="cv").fit(x, y)
+        assert few.multiple_ > many.multiple_
+        assert few.scores_.shape == (6,)
+        multiples = [100, 10, 1, 0.1, 0.01, 0.001]
+        assert few.multiple_ == pytest.approx(multiples[few.scores_.argmin()])
+
+    def test_it_is_repeatable_and_depends_on_the_seed(self):
+        x, y = problem(0, n=200, k=3)
+        one, two, other = (
+            VectorScaling("logits", penalty="cv", rng=seed).fit(x, y).scores_ for seed in (0, 0, 1)
+        )
+        assert (one == two).all() and (one != other).any()
+
+    def test_an_automatic_choice_has_a_multiple(self):
+        x, y = problem(0)
+        assert VectorScaling("logits").fit(x, y).multiple_ == 1
+        assert VectorScaling("logits", penalty=0.5).fit(x, y).multiple_ is None
+
+
+class TestNoOptimum:
+    def test_an_absent_class_is_reported(self):
+        x, y = problem(0)
+        y = np.where(y == 3, 0, y)
+        with pytest.warns(CalibrationWarning, match="no finite optimum"):
+            model = VectorScaling("logits", penalty=0).fit(x, y)
+        assert not model.converged_
+        assert np.isfinite(model.calibrate(x)).all()
+
+    def test_a_penalty_makes_it_finite(self):
+        x, y = problem(0)
+        for family in FAMILIES:
+            assert family("logits").fit(x, np.where(y == 3, 0, y)).converged_
+
+
+class TestBadOptions:
+    @pytest.mark.parametrize("penalty", [-1, np.nan, np.inf, "odir", None, True])
+    def test_penalty(self, penalty):
+        for family in FAMILIES:
+            with pytest.raises(ValueError, match="penalty must be"):
+                family("probabilities", penalty=penalty).fit(PROB, LABELS)
+
+    def test_others(self):
+        with pytest.raises(ValueError, match="kind must be"):
+            DirichletCalibrator("probabilities", kind="ridge").fit(PROB, LABELS)
+        with pytest.raises(ValueError, match="bias_penalty must be"):
+            MatrixScaling("probabilities", penalty=1, bias_penalty=-1).fit(PROB, LABELS)
+        with pytest.raises(ValueError, match="cv"):
+            MatrixScaling("probabilities", penalty="cv", cv=1).fit(PROB, LABELS)

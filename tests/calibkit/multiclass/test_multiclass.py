@@ -1,0 +1,204 @@
+"""What every calibrator of many classes promises: one contract for all of them."""
+
+import inspect
+import pickle
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import special
+from sklearn.base import clone
+
+from calibkit import CalibrationWarning, multiclass
+from calibkit.calibrators import FlatBinning, IsotonicCalibrator
+from calibkit.multiclass import (
+    ClassWise,
+    DirichletCalibrator,
+    MatrixScaling,
+    MulticlassCalibrator,
+    OneVsRest,
+    Reduced,
+    StructuredMatrixScaling,
+    TemperatureScaling,
+    VectorScaling,
+    VennAbers,
+)
+from tests.helpers import class_data
+
+FAMILIES: dict[str, tuple[type[MulticlassCalibrator], dict[str, Any]]] = {
+    "temperature": (TemperatureScaling, {}),
+    "vector": (VectorScaling, {}),
+    "vector, free": (VectorScaling, {"penalty": 0}),
+    "matrix": (MatrixScaling, {}),
+    "matrix, ODIR": (MatrixScaling, {"penalty": 0.01}),
+    "matrix, free": (MatrixScaling, {"penalty": 0}),
+    "Dirichlet": (DirichletCalibrator, {}),
+    "Dirichlet, L2": (DirichletCalibrator, {"kind": "l2"}),
+    "one-vs-rest": (OneVsRest, {}),
+    "one-vs-rest, isotonic": (OneVsRest, {"calibrator": IsotonicCalibrator()}),
+    "one-vs-rest, bins": (OneVsRest, {"calibrator": FlatBinning(5)}),
+    "reduced": (Reduced, {}),
+    "reduced, uniform": (Reduced, {"rest": "uniform"}),
+    "class-wise": (ClassWise, {}),
+    "Venn-Abers": (VennAbers, {}),
+    "Venn-Abers, pairs": (VennAbers, {"scheme": "pairwise"}),
+}
+each = pytest.mark.parametrize("name", FAMILIES)
+KINDS = pytest.mark.parametrize("kind", ["logits", "probabilities"])
+Y, P = class_data(300, 3)
+Z = np.log(P) + 0.5
+
+
+def make(name, kind="probabilities"):
+    family, options = FAMILIES[name]
+    return family(kind, **options)
+
+
+def scores_of(kind):
+    return Z if kind == "logits" else P
+
+
+def fitted(model, scores, y):
+    """Fit, whatever the data; that the fit found no finite optimum is no news here."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CalibrationWarning)
+        return model.fit(scores, y)
+
+
+def test_every_family_is_tested():
+    public = {
+        item
+        for item in map(vars(multiclass).get, multiclass.__all__)
+        if inspect.isclass(item) and issubclass(item, MulticlassCalibrator)
+    }
+    elsewhere = {MulticlassCalibrator, StructuredMatrixScaling}  # the latter needs more packages
+    assert public - elsewhere == {family for family, _ in FAMILIES.values()}
+
+
+@each
+@KINDS
+class TestContract:
+    def test_rows_are_probabilities(self, name, kind):
+        scores = scores_of(kind)
+        model = make(name, kind)
+        assert model.fit(scores, Y) is model
+        calibrated = model.calibrate(scores)
+        assert calibrated.shape == scores.shape and calibrated.dtype == np.float64
+        assert (calibrated >= 0).all() and (calibrated <= 1).all()
+        np.testing.assert_allclose(calibrated.sum(axis=1), 1, atol=1e-12)
+        assert model.n_classes_ == 3 and model.n_iter_ >= 0
+        assert model.converged_ is True or isinstance(model.converged_, bool)
+
+    def test_it_helps(self, name, kind):
+        y, p = class_data(4000, 3, seed=1)  # labels follow the squares of the predictions
+        scores = np.log(p) if kind == "logits" else p
+        model = make(name, kind).fit(scores[:2000], y[:2000])
+        calibrated = model.calibrate(scores[2000:])
+        one = np.eye(3)[y[2000:]]
+        assert ((calibrated - one) ** 2).sum() < ((p[2000:] - one) ** 2).sum()
+
+    def test_row_order(self, name, kind):
+        scores = scores_of(kind)
+        order = np.random.default_rng(0).permutation(len(Y))
+        a = make(name, kind).fit(scores, Y).calibrate(scores)
+        b = make(name, kind).fit(scores[order], Y[order]).calibrate(scores)
+        np.testing.assert_allclose(a, b, atol=1e-12)
+
+    def test_estimator_habits(self, name, kind):
+        scores = scores_of(kind)
+        before = scores.copy(), Y.copy()
+        model = make(name, kind).fit(scores, Y)
+        expected = model.calibrate(scores)
+        assert all((a == b).all() for a, b in zip((scores, Y), before, strict=True))
+        assert (pickle.loads(pickle.dumps(model)).calibrate(scores) == expected).all()
+        copy = clone(model)
+        assert not hasattr(copy, "converged_")
+        assert (copy.fit(scores, Y).calibrate(scores) == expected).all()
+        assert (model.fit(scores[:50], Y[:50]).fit(scores, Y).calibrate(scores) == expected).all()
+
+    def test_global_random_state(self, name, kind):
+        state = np.random.get_state()[1].copy()  # noqa: NPY002  # what must not move
+        make(name, kind).fit(scores_of(kind), Y)
+        assert (np.random.get_state()[1] == state).all()  # noqa: NPY002
+
+    def test_containers(self, name, kind):
+        scores = scores_of(kind)
+        expected = make(name, kind).fit(scores, Y).calibrate(scores)
+        lists = make(name, kind).fit(scores.tolist(), Y.tolist()).calibrate(scores.tolist())
+        assert (lists == expected).all()
+
+    @pytest.mark.parametrize("n", [1, 2, 5])
+    def test_hardly_any_data(self, name, kind, n):
+        model = fitted(make(name, kind), scores_of(kind)[:n], Y[:n])
+        assert np.isfinite(model.calibrate(scores_of(kind))).all()
+
+    def test_one_class_and_absent_classes(self, name, kind):
+        for y in (np.zeros_like(Y), np.minimum(Y, 1)):
+            calibrated = fitted(make(name, kind), scores_of(kind), y).calibrate(scores_of(kind))
+            assert np.isfinite(calibrated).all()
+            np.testing.assert_allclose(calibrated.sum(axis=1), 1, atol=1e-12)
+
+    def test_constant_scores(self, name, kind):
+        scores = np.full((60, 3), 1 / 3) if kind == "probabilities" else np.zeros((60, 3))
+        assert np.isfinite(fitted(make(name, kind), scores, Y[:60]).calibrate(scores)).all()
+
+
+@each
+class TestExtremes:
+    def test_certain_predictions(self, name):
+        p = np.eye(3)[np.random.default_rng(0).integers(0, 3, 90)]
+        y = np.random.default_rng(1).integers(0, 3, 90)
+        calibrated = fitted(make(name), p, y).calibrate(p)
+        assert np.isfinite(calibrated).all()
+        np.testing.assert_allclose(calibrated.sum(axis=1), 1, atol=1e-12)
+
+    @pytest.mark.parametrize("labels", ["right", "wrong", "random"])
+    def test_large_logits_of_single_precision(self, name, labels):
+        rng = np.random.default_rng(0)
+        z = rng.uniform(-1e4, 1e4, (200, 5)).astype(np.float32)
+        y = {"right": z.argmax(1), "wrong": z.argmin(1), "random": rng.integers(0, 5, 200)}[labels]
+        single = fitted(make(name, "logits"), z, y).calibrate(z)
+        assert np.isfinite(single).all()
+        double = fitted(make(name, "logits"), z.astype(np.float64), y).calibrate(z)
+        np.testing.assert_allclose(single, double, atol=1e-6)
+
+
+@each
+class TestBadInput:
+    def test_kind_is_declared(self, name):
+        family, options = FAMILIES[name]
+        with pytest.raises(TypeError, match="input"):
+            family(**options)
+        for wrong in ("logit", None, 1):
+            with pytest.raises(ValueError, match="input must be"):
+                family(wrong, **options).fit(P, Y)
+
+    def test_logits_declared_as_probabilities(self, name):
+        with pytest.raises(ValueError, match=r"not a probability|sums to"):
+            make(name).fit(Z, Y)
+        with pytest.raises(ValueError, match=r"not a probability|sums to"):
+            make(name).fit(P, Y).calibrate(Z)
+
+    def test_probabilities_declared_as_logits(self, name):
+        with pytest.raises(ValueError, match="declared as logits"):
+            make(name, "logits").fit(P, Y)
+        with pytest.raises(ValueError, match="declared as logits"):
+            make(name, "logits").fit(Z, Y).calibrate(P)
+
+    def test_few_rows_may_look_like_probabilities(self, name):
+        assert make(name, "logits").fit(Z, Y).calibrate([[1.0, 0.0, 0.0]]).shape == (1, 3)
+
+    def test_one_event(self, name):
+        model = make(name, "logits")
+        if model.takes_one_event:
+            y = (Y == 0).astype(int)
+            z = special.logit(P[:, 0])
+            assert fitted(model, z, y).calibrate(z).shape == (300,)
+            with pytest.raises(ValueError, match=r"was fitted to \(n,\)"):
+                model.calibrate(Z)
+            with pytest.raises(ValueError, match=r"all values lie in \[0, 1\]"):
+                model.fit(P[:, 0], y)
+        else:
+            with pytest.raises(ValueError, match=r"needs scores of shape \(n, K\)"):
+                model.fit(Z[:, 0], Y)

@@ -1,0 +1,290 @@
+"""Temperature scaling: the optimum, the bounds, and what it never changes."""
+
+import importlib
+import warnings
+
+import numpy as np
+import pytest
+import sklearn
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from packaging.version import Version
+from scipy import optimize, special
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.calibration import CalibratedClassifierCV
+
+from calibkit import CalibrationWarning
+from calibkit.calibrators import BetaCalibrator
+from calibkit.multiclass import TemperatureScaling
+from tests.helpers import golden_data
+
+sklearn_version = Version(sklearn.__version__)
+LABELS, PROB = golden_data("three_classes")
+TRAIN = slice(0, 600)
+
+
+def problem(seed, n=400, k=4, scale=2.0):
+    """Logits, and labels drawn from the softmax of 1/scale of them."""
+    rng = np.random.default_rng(seed)
+    truth = rng.normal(size=(n, k)) * 1.5
+    return scale * truth, (truth + rng.gumbel(size=(n, k))).argmax(axis=1)
+
+
+def loss(logits, y, slope):
+    table = special.log_softmax(slope * logits.astype(np.float64), axis=1)
+    return -table[np.arange(len(y)), y].mean()
+
+
+def slope_of_loss(logits, y, slope):
+    """Return the derivative of the log loss in ln(1/T), computed without the code under test."""
+    z = logits.astype(np.float64)
+    prob = special.softmax(slope * z, axis=1)
+    return slope * ((prob * z).sum(axis=1) - z[np.arange(len(y)), y]).mean()
+
+
+def fitted(logits, y, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CalibrationWarning)
+        return TemperatureScaling("logits", **options).fit(logits, y)
+
+
+class Given(ClassifierMixin, BaseEstimator):
+    """A classifier whose logits are its input."""
+
+    def __init__(self, k):
+        self.k = k
+
+    def fit(self, x, y):
+        self.classes_ = np.arange(self.k)
+        return self
+
+    def decision_function(self, x):
+        return x
+
+    def predict(self, x):
+        return x.argmax(axis=1)
+
+
+class TestOptimum:
+    def test_golden(self):
+        model = TemperatureScaling("probabilities").fit(PROB[TRAIN], LABELS[TRAIN])
+        assert model.temperature_ == pytest.approx(2.3148976831878953, abs=1e-7)
+        held_out = model.calibrate(PROB[600:])[np.arange(200), LABELS[600:]]
+        assert -np.log(held_out).mean() == pytest.approx(0.7515874098716392, abs=1e-9)
+
+    @pytest.mark.parametrize("scale", [1e-3, 0.3, 1, 20, 1e4])
+    @pytest.mark.parametrize("k", [2, 3, 30, 100])
+    def test_no_temperature_is_better(self, scale, k):
+        z, y = problem(k, k=k, scale=scale)
+        model = TemperatureScaling("logits").fit(z, y)
+        assert model.converged_ and model.at_bound_ is None
+        assert abs(slope_of_loss(z, y, 1 / model.temperature_)) <= 1e-8
+        assert model.gradient_norm_ <= 1e-8
+
+        def at(log_slope):
+            return loss(z, y, np.exp(log_slope) / scale)
+
+        best = optimize.minimize_scalar(at, bounds=(-5, 5), method="bounded")
+        assert loss(z, y, 1 / model.temperature_) <= best.fun + 1e-12
+
+    @pytest.mark.parametrize("seed", range(18))
+    def test_random_problems(self, seed):
+        rng = np.random.default_rng([7, seed])
+        n, k = int(rng.integers(2, 300)), int(rng.integers(2, 100))
+        z = rng.normal(size=(n, k)) * 10 ** rng.uniform(-3, 4)
+        z = (z + rng.normal(size=(n, 1)) * 1e3).astype([np.float32, np.float64][seed % 2])
+        y = rng.integers(0, max(1, k - seed % 3), n)
+        y = np.where(rng.random(n) < rng.random(), z.argmax(axis=1), y)
+        model = fitted(z, y)
+        assert model.converged_
+        slope = slope_of_loss(z, y, 1 / model.temperature_)
+        if model.at_bound_ is None:
+            assert abs(slope) <= 1e-8
+        else:
+            assert slope <= 0 if model.at_bound_ == "lower" else slope >= -1e-9
+        calibrated = model.calibrate(z)
+        assert np.isfinite(calibrated).all()
+        np.testing.assert_allclose(calibrated.sum(axis=1), 1, atol=1e-12)
+
+    @pytest.mark.skipif(
+        sklearn_version < Version("1.8"), reason="scikit-learn has no temperature scaling"
+    )
+    @pytest.mark.parametrize("k", [3, 20])
+    def test_never_worse_than_scikit_learn(self, k):
+        z, y = problem(k, k=k)
+        frozen = importlib.import_module("sklearn.frozen")
+        prefit = frozen.FrozenEstimator(Given(k).fit(z, y))
+        theirs = CalibratedClassifierCV(prefit, method="temperature", ensemble=False, cv=2)
+        prob = theirs.fit(z, y).predict_proba(z)
+        ours = TemperatureScaling("logits").fit(z, y).calibrate(z)
+        row = np.arange(len(y))
+        assert np.log(ours[row, y]).mean() >= np.log(prob[row, y]).mean() - 1e-12
+        np.testing.assert_allclose(ours, prob, atol=1e-3)
+
+    def test_many_rows_start_from_some(self):
+        z, y = problem(3, n=60_000, k=5)
+        model = TemperatureScaling("logits").fit(z, y)
+        assert abs(slope_of_loss(z, y, 1 / model.temperature_)) <= 1e-8
+        assert model.temperature_ == pytest.approx(2, abs=0.05)
+
+    def test_many_rows_of_which_the_first_mislead(self):
+        z, y = problem(4, n=60_000, k=5)
+        y[::3] = z[::3].argmin(axis=1)  # rows that a regular step may pick
+        model = fitted(z, y)
+        assert model.at_bound_ == "upper" or abs(slope_of_loss(z, y, 1 / model.temperature_)) < 1e-8
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("k", [10, 1000])
+    def test_single_precision_gives_the_same_fit(self, k):
+        z, y = problem(5, n=2_200_000 // k, k=k)  # more than may be swept in single precision
+        z = z.astype(np.float32)
+        model = TemperatureScaling("logits").fit(z, y)
+        double = TemperatureScaling("logits").fit(z.astype(np.float64), y)
+        assert model.temperature_ == pytest.approx(double.temperature_, rel=1e-7)
+        assert abs(slope_of_loss(z, y, 1 / model.temperature_)) <= 1e-8
+        assert model.gradient_norm_ <= 1e-8
+
+    def test_one_event_is_beta_calibration_with_one_parameter(self):
+        y, p = golden_data("binary")
+        model = TemperatureScaling("probabilities").fit(p, y)
+        assert 1 / model.temperature_ == pytest.approx(0.988381552498018, abs=1e-9)
+        beta = BetaCalibrator("a").fit(p, y)
+        np.testing.assert_allclose(model.calibrate(p), beta.calibrate(p), atol=1e-9)
+        two = TemperatureScaling("probabilities").fit(np.column_stack([1 - p, p]), y)
+        np.testing.assert_allclose(
+            two.calibrate(np.column_stack([1 - p, p]))[:, 1], model.calibrate(p), atol=1e-9
+        )
+
+
+class TestBounds:
+    def test_all_right_stops_at_the_lower_bound(self):
+        z, _ = problem(0)
+        with pytest.warns(CalibrationWarning, match="lower bound"):
+            model = TemperatureScaling("logits", bounds=(0.1, 10)).fit(z, z.argmax(axis=1))
+        assert (model.temperature_, model.at_bound_, model.converged_) == (0.1, "lower", True)
+        assert model.n_iter_ == 0  # known without a search
+
+    def test_worse_than_chance_stops_at_the_upper_bound(self):
+        z, _ = problem(0)
+        with pytest.warns(CalibrationWarning, match="do not help"):
+            model = TemperatureScaling("logits").fit(z, z.argmin(axis=1))
+        assert (model.temperature_, model.at_bound_) == (1e6, "upper")
+        assert np.ptp(model.calibrate(z)) < 1e-4
+
+    @pytest.mark.parametrize(("bounds", "side"), [((5, 9), "lower"), ((0.1, 1.5), "upper")])
+    def test_an_optimum_outside(self, bounds, side):
+        z, y = problem(1)
+        with pytest.warns(CalibrationWarning, match=f"{side} bound"):
+            model = TemperatureScaling("logits", bounds=bounds).fit(z, y)
+        assert model.at_bound_ == side
+        assert model.temperature_ == bounds[side == "upper"]
+
+    def test_rows_without_contrast_have_temperature_one(self):
+        model = TemperatureScaling("logits").fit(np.full((9, 3), 2.0), np.arange(9) % 3)
+        assert (model.temperature_, model.n_parameters_) == (1.0, 0)
+
+    @pytest.mark.parametrize("shares", [(0.9, 100), (0.01, 1.1)])
+    def test_an_optimum_just_inside_is_found(self, shares):
+        z, y = problem(0)
+        best = TemperatureScaling("logits").fit(z, y).temperature_
+        near = TemperatureScaling("logits", bounds=tuple(best * np.array(shares))).fit(z, y)
+        assert near.at_bound_ is None
+        assert near.temperature_ == pytest.approx(best, rel=1e-6)
+
+    @pytest.mark.parametrize("bounds", [(0, 1), (2, 1), (1, np.inf), (1,), None, ("a", 2)])
+    def test_bounds_are_checked(self, bounds):
+        z, y = problem(0)
+        with pytest.raises(ValueError, match="bounds must be two temperatures"):
+            TemperatureScaling("logits", bounds=bounds).fit(z, y)
+
+
+class TestWhatDoesNotChange:
+    @settings(max_examples=60, deadline=None)
+    @given(st.integers(0, 2**32 - 1), st.sampled_from([1e-6, 1, 1e4]))
+    def test_the_first_class_stays_first(self, seed, scale):
+        rng = np.random.default_rng(seed)
+        z = (rng.normal(size=(30, 4)) * scale).astype(np.float32)
+        model = fitted(z, rng.integers(0, 4, 30))
+        calibrated = model.calibrate(z)
+        top = z.argmax(axis=1)
+        assert (calibrated[np.arange(30), top] == calibrated.max(axis=1)).all()
+        assert (calibrated.argmax(axis=1) == top).all()
+
+    def test_a_constant_per_row_is_without_effect(self):
+        z, y = problem(2)
+        shifted = z + np.random.default_rng(0).normal(size=(len(z), 1))
+        a, b = (TemperatureScaling("logits").fit(x, y) for x in (z, shifted))
+        np.testing.assert_allclose(a.calibrate(z), b.calibrate(shifted), atol=1e-12)
+
+    def test_logits_and_probabilities_give_the_same_map(self):
+        z, y = problem(2)
+        p = special.softmax(z, axis=1)
+        a = TemperatureScaling("logits").fit(z, y).calibrate(z)
+        b = TemperatureScaling("probabilities").fit(p, y).calibrate(p)
+        np.testing.assert_allclose(a, b, atol=1e-10)
+
+    def test_row_order_and_class_order(self):
+        z, y = problem(6, n=30_000)
+        rows = np.random.default_rng(0).permutation(len(z))
+        classes = np.array([2, 0, 3, 1])
+        first = TemperatureScaling("logits").fit(z, y).temperature_
+        again = TemperatureScaling("logits").fit(z[rows], y[rows]).temperature_
+        renamed = TemperatureScaling("logits").fit(z[:, classes], np.argsort(classes)[y])
+        assert first == pytest.approx(again, rel=1e-12)
+        assert first == pytest.approx(renamed.temperature_, rel=1e-12)
+
+
+def test_one_wrong_certainty_among_many_moves_little():
+    """The limit of the logarithm decides what p = 0 for the truth costs."""
+    rng = np.random.default_rng(0)
+    p = rng.uniform(0.02, 0.98, 400)
+    y = (rng.random(400) < p).astype(int)
+    clean = TemperatureScaling("probabilities").fit(p, y).calibrate(p[1:])
+    p[0], y[0] = 0.0, 1
+    dirty = TemperatureScaling("probabilities").fit(p, y).calibrate(p[1:])
+
+    def cost(q):
+        return -np.log(np.where(y[1:] == 1, q, 1 - q)).mean()
+
+    assert cost(dirty) - cost(clean) < 0.1
+
+
+def test_a_start_from_some_rows_and_blocks_change_nothing():
+    z, y = problem(4, n=20_000, k=10)
+    model = fitted(z, y)
+    assert abs(slope_of_loss(z, y, 1 / model.temperature_)) <= 1e-12
+    rows = np.random.default_rng(0).permutation(len(y))
+    assert fitted(z[rows], y[rows]).temperature_ == pytest.approx(model.temperature_, rel=1e-12)
+
+
+def test_a_start_that_misleads():
+    """The rows looked at first are all right, or all wrong; the others are not."""
+    z, y = problem(4, n=60_000, k=5)
+    step = len(y) // 4000  # as fit_slope takes them
+    for picked in (z[::step].argmax(axis=1), z[::step].argmin(axis=1)):
+        labels = y.copy()
+        labels[::step] = picked
+        model = fitted(z, labels)
+        assert model.at_bound_ is None and model.n_iter_ < 40
+        assert abs(slope_of_loss(z, labels, 1 / model.temperature_)) <= 1e-12
+
+
+class Steep:
+    """A derivative that is flat on both sides of its zero: Newton's steps are too large."""
+
+    def __init__(self, dtype):
+        self.dtype = np.dtype(dtype)
+
+    def derivatives(self, slope):
+        x = 20 * np.log(slope)
+        return float(np.arctan(x)), float(20 / (1 + x * x) / slope)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_two_largest_steps_do_not_go_in_circles(dtype):
+    """There and back is the same place but for rounding, which differs between processors."""
+    module = importlib.import_module("calibkit.multiclass.temperature")
+    for start in np.random.default_rng(0).uniform(0.11, 0.9, 100):
+        found = module._newton(Steep(dtype), (1e-6, 1e6), start, 0)
+        assert found.converged
+        assert found.slope == pytest.approx(1, abs=1e-5)

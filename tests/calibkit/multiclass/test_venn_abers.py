@@ -1,0 +1,313 @@
+"""Venn-Abers: two isotonic fits per point, in each of its forms, and its guarantee."""
+
+import warnings
+from contextlib import contextmanager
+from itertools import combinations
+
+import numpy as np
+import pytest
+import sklearn
+from hypothesis import given
+from hypothesis import strategies as st
+from packaging.version import Version
+from sklearn.datasets import load_iris, make_classification
+from sklearn.isotonic import IsotonicRegression
+from sklearn.metrics import log_loss
+from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
+from sklearn.naive_bayes import GaussianNB
+from sklearn.utils.estimator_checks import check_estimator
+
+from calibkit.multiclass import Calibrated, CrossVennAbers, VennAbers
+from tests.helpers import binary_data, class_data
+
+Y, P = class_data(400, 3)
+P5 = class_data(200, 5, seed=3)[1]
+
+
+@contextmanager
+def quiet():
+    """Let other programs warn, and change NumPy's handling of errors, for a while."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        yield
+
+
+def two_fits(p, y, new):
+    """Return the fits to the data and one more point, with label 0 and with label 1: slow."""
+    return [
+        IsotonicRegression().fit(np.append(p, new), np.append(y, label)).predict([new])[0]
+        for label in (0, 1)
+    ]
+
+
+def interval(p, y, new):
+    return np.column_stack(VennAbers("probabilities").fit(p, y).interval(new))
+
+
+def problem(seed):
+    """Return predictions, labels, and new predictions; every other one has many ties."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 40))
+    p = rng.random(n) if seed % 2 else rng.integers(0, 6, n) / 5
+    y = (rng.random(n) < [p, 0.5, 1 - p][seed % 3]).astype(int)
+    return p, y, np.concatenate([p, rng.random(10), [0.0, 1.0]])
+
+
+class TestIntervals:
+    @pytest.mark.parametrize("seed", range(24))
+    def test_against_two_isotonic_fits_per_point(self, seed):
+        p, y, new = problem(seed)
+        expected = [two_fits(p, y, one) for one in new]
+        np.testing.assert_allclose(interval(p, y, new), expected, atol=1e-12)
+
+    @pytest.mark.parametrize("seed", range(6))
+    def test_against_the_package(self, seed):
+        with quiet():
+            package = pytest.importorskip("venn_abers.venn_abers")
+        p, y, new = problem(seed)
+        with quiet():  # it warns of slices without numbers, and divides by 0
+            fits = package.calc_p0p1(np.column_stack([1 - p, p]), y)
+            prob, ends = package.calc_probs(*fits, np.column_stack([1 - new, new]))
+        np.testing.assert_allclose(interval(p, y, new), ends, atol=1e-12)
+        ours = VennAbers("probabilities").fit(p, y).calibrate(new)
+        np.testing.assert_allclose(ours, prob[:, 1], atol=1e-12)
+
+    def test_by_hand(self):
+        """Labels 0, 1, 0 in order: a new point after the second."""
+        model = VennAbers("probabilities").fit([0.2, 0.4, 0.8], [0, 1, 0])
+        lower, upper = model.interval([0.5])
+        assert lower[0] == pytest.approx(1 / 3, abs=1e-15)  # pools 1, 0 (new), 0
+        assert upper[0] == pytest.approx(2 / 3, abs=1e-15)  # pools 1, 1 (new), 0
+        assert model.calibrate([0.5])[0] == pytest.approx(0.5, abs=1e-15)
+        assert model.width([0.5])[0] == pytest.approx(1 / 3, abs=1e-15)
+
+    @given(st.lists(st.tuples(st.integers(0, 8), st.booleans()), min_size=1, max_size=30))
+    def test_properties(self, rows):
+        p, y = np.array([row[0] / 8 for row in rows]), np.array([int(row[1]) for row in rows])
+        new = np.linspace(0, 1, 33)
+        model = VennAbers("probabilities").fit(p, y)
+        lower, upper = model.interval(new)
+        prob = model.calibrate(new)
+        assert (lower < upper).all() and (lower >= 0).all() and (upper <= 1).all()
+        assert (np.diff(lower) >= -1e-15).all() and (np.diff(upper) >= 0).all()
+        assert ((lower - 1e-15 <= prob) & (prob <= upper + 1e-15)).all()
+        # The isotonic fit without a new point lies between the two with one.
+        alone = IsotonicRegression(out_of_bounds="clip").fit(p, y).predict(p)
+        ends = model.interval(p)
+        assert ((ends[0] <= alone + 1e-12) & (alone <= ends[1] + 1e-12)).all()
+        # Turning scores and labels round turns the intervals round.
+        mirror = VennAbers("probabilities").fit(1 - p, 1 - y).interval(1 - new)
+        np.testing.assert_allclose(mirror, (1 - upper, 1 - lower), atol=1e-12)
+
+    def test_merging_minimises_the_largest_regret(self):
+        """The regrets of log loss under both labels are equal at the merged probability."""
+        model = VennAbers("probabilities").fit(*binary_data(50)[::-1])
+        new = np.linspace(0.01, 0.99, 9)
+        (lower, upper), prob = model.interval(new), model.calibrate(new)
+        np.testing.assert_allclose(np.log(upper / prob), np.log((1 - lower) / (1 - prob)))
+
+    def test_width_falls_as_data_grow(self):
+        widths = []
+        for n in (50, 500, 5000):
+            y, p = binary_data(n)
+            model = VennAbers("probabilities").fit(p, y)
+            widths.append(model.width(np.linspace(0.05, 0.95, 50)).mean())
+        assert widths[0] > 2 * widths[1] > 4 * widths[2]
+
+    def test_only_the_order_of_one_score_matters(self):
+        y, p = binary_data(200)
+        z = 7 * p - 2
+        expected = VennAbers("probabilities").fit(p, y).interval(p)
+        np.testing.assert_array_equal(VennAbers("logits").fit(z, y).interval(z), expected)
+
+
+class TestValidity:
+    """P, the end of the interval that belongs to the label, is calibrated: E(Y | P) = P."""
+
+    @pytest.fixture(scope="class")
+    @staticmethod
+    def draws():
+        rng = np.random.default_rng(0)
+        n, chosen, happened, merged = 12, [], [], []
+        for _ in range(6000):
+            p = np.round(rng.random(n + 1), 1)  # with ties
+            y = (rng.random(n + 1) < p**3).astype(int)  # over-confident by far
+            model = VennAbers("probabilities").fit(p[:n], y[:n])
+            ends = np.array(model.interval(p[n:])).ravel()
+            chosen.append(ends[y[n]])
+            merged.append(model.calibrate(p[n:])[0])
+            happened.append(y[n])
+        return np.array(chosen), np.array(happened), np.array(merged)
+
+    @pytest.mark.slow
+    def test_it_is_exact_with_twelve_rows(self, draws):
+        """Five groups of values; a false alarm in 1 of 3000 runs, were the seed not fixed."""
+        chosen, happened, _ = draws
+        group = np.digitize(chosen, [0.15, 0.3, 0.5, 0.7])
+        for one in range(5):
+            mine = group == one
+            excess = happened[mine] - chosen[mine]
+            spread = np.sqrt((chosen[mine] * (1 - chosen[mine])).mean() / mine.sum())
+            assert mine.sum() > 100
+            assert abs(excess.mean()) < 4 * spread
+
+    @pytest.mark.slow
+    def test_a_single_probability_has_no_such_guarantee(self, draws):
+        _, happened, merged = draws
+        spread = np.sqrt((merged * (1 - merged)).mean() / len(merged))
+        assert abs((happened - merged).mean()) > 4 * spread
+
+
+class TestManyClasses:
+    def test_one_vs_rest(self):
+        model = VennAbers("probabilities").fit(P, Y)
+        lower, upper = model.interval(P)
+        for c in range(3):
+            expected = interval(P[:, c], (Y == c).astype(int), P[:, c])  # noqa: SIM300
+            np.testing.assert_array_equal(np.column_stack([lower[:, c], upper[:, c]]), expected)
+        each = upper / (1 - lower + upper)
+        np.testing.assert_allclose(
+            model.calibrate(P), each / each.sum(axis=1, keepdims=True), atol=1e-15
+        )
+        np.testing.assert_array_equal(model.width(P), upper - lower)
+
+    def test_pairs(self):
+        """Written out: a Venn-Abers map per pair, then the rule that joins them."""
+        together = np.zeros_like(P)
+        share = {}
+        for i, j in combinations(range(3), 2):
+            mine = (i == Y) | (j == Y)
+            odds = P[:, j] / (P[:, i] + P[:, j])
+            one = VennAbers("probabilities").fit(odds[mine], (Y[mine] == j).astype(int))
+            share[j, i] = one.calibrate(odds)
+            share[i, j] = 1 - share[j, i]
+        for i in range(3):
+            inverse = sum(1 / share[i, j] for j in range(3) if j != i) - 1
+            together[:, i] = 1 / inverse
+        together /= together.sum(axis=1, keepdims=True)
+        model = VennAbers("probabilities", scheme="pairwise").fit(P, Y)
+        np.testing.assert_allclose(model.calibrate(P), together, atol=1e-12)
+        with pytest.raises(ValueError, match='interval needs scheme="one-vs-rest"'):
+            model.interval(P)
+
+    @pytest.mark.parametrize(
+        ("ours", "theirs"), [("one-vs-rest", "one_vs_rest"), ("pairwise", "one_vs_one")]
+    )
+    def test_against_the_package(self, ours, theirs):
+        with quiet():
+            package = pytest.importorskip("venn_abers.venn_abers")
+            y, p = class_data(500, 5, seed=2)
+            prob, _ = package.predict_proba_prefitted_va(p, y, P5, va_tpe=theirs)
+        model = VennAbers("probabilities", scheme=ours).fit(p, y)
+        np.testing.assert_allclose(model.calibrate(P5), prob, atol=1e-12)
+
+    def test_two_columns_are_one_event(self):
+        y, p = binary_data(300)
+        table = np.column_stack([1 - p, p])
+        expected = VennAbers("probabilities").fit(p, y).calibrate(p)
+        for scheme in ("one-vs-rest", "pairwise"):
+            model = VennAbers("probabilities", scheme=scheme).fit(table, y)
+            np.testing.assert_allclose(model.calibrate(table)[:, 1], expected, atol=1e-12)
+
+    def test_absent_classes_keep_a_small_probability(self):
+        for scheme in ("one-vs-rest", "pairwise"):
+            model = VennAbers("probabilities", scheme=scheme).fit(P, np.minimum(Y, 1))
+            new = model.calibrate(P)
+            assert new.shape == P.shape and (new[:, 2] > 0).all() and new[:, 2].mean() < 0.1
+
+    def test_zeros_in_both_classes_of_a_pair(self):
+        corner = np.eye(3)
+        model = VennAbers("probabilities", scheme="pairwise").fit(
+            np.vstack([P, corner]), [*Y, 0, 1, 2]
+        )
+        np.testing.assert_allclose(model.calibrate(corner).sum(axis=1), 1, atol=1e-12)
+
+    def test_scheme(self):
+        for wrong in ("one_vs_rest", "", None, 1):
+            with pytest.raises(ValueError, match="scheme must be"):
+                VennAbers("probabilities", scheme=wrong).fit(P, Y)
+
+    def test_intervals_check_their_input(self):
+        with pytest.raises(ValueError, match="not fitted"):
+            VennAbers("probabilities").interval(P)
+        model = VennAbers("probabilities").fit(P, Y)
+        for call in (model.interval, model.width):
+            with pytest.raises(ValueError, match=r"was fitted to \(n, 3\)"):
+                call(P[:, :2] / P[:, :2].sum(axis=1, keepdims=True))
+
+
+X, LABELS = make_classification(
+    700, n_features=8, n_informative=5, n_classes=3, n_clusters_per_class=1, random_state=0
+)
+
+
+class TestCross:
+    @pytest.mark.slow
+    @pytest.mark.skipif(
+        Version(sklearn.__version__) < Version("1.6"), reason="these checks report in another way"
+    )
+    def test_checks_of_scikit_learn(self):
+        with quiet():
+            results = check_estimator(CrossVennAbers(cv=3), on_fail=None, on_skip=None)
+        failed = {r["check_name"]: r["exception"] for r in results if r["status"] == "failed"}
+        assert not failed
+
+    def test_written_out(self):
+        folds = StratifiedKFold(4, shuffle=True, random_state=1)
+        model = CrossVennAbers(GaussianNB(), cv=folds).fit(X, LABELS)
+        lower, upper = [], []
+        for train, held_out in folds.split(X, LABELS):
+            one = GaussianNB().fit(X[train], LABELS[train])
+            fit = VennAbers("probabilities").fit(one.predict_proba(X[held_out]), LABELS[held_out])
+            ends = fit.interval(one.predict_proba(X))
+            lower.append(ends[0])
+            upper.append(ends[1])
+        above = np.prod(upper, axis=0) ** 0.25
+        below = np.prod(1 - np.array(lower), axis=0) ** 0.25
+        prob = above / (below + above)
+        np.testing.assert_allclose(
+            model.predict_proba(X), prob / prob.sum(axis=1, keepdims=True), atol=1e-12
+        )
+        np.testing.assert_allclose(model.interval(X)[0], np.mean(lower, axis=0), atol=1e-12)
+        np.testing.assert_allclose(
+            model.width(X), np.mean(upper, axis=0) - np.mean(lower, axis=0), atol=1e-12
+        )
+
+    def test_against_the_package(self):
+        with quiet():
+            package = pytest.importorskip("venn_abers.venn_abers")
+        x, y = make_classification(300, random_state=3)
+        folds = StratifiedKFold(3, shuffle=True, random_state=5)
+        ours = CrossVennAbers(GaussianNB(), cv=folds).fit(x, y).predict_proba(x)
+        theirs = package.VennAbersCV(
+            GaussianNB(), inductive=False, n_splits=3, shuffle=True, random_state=5
+        )
+        with quiet():
+            theirs.fit(x, y)
+            prob = theirs.predict_proba(x)
+        np.testing.assert_allclose(ours, prob, atol=1e-9)
+
+    def test_it_helps_and_so_does_the_inductive_form(self):
+        x, new, y, truth = train_test_split(X, LABELS, test_size=300, random_state=0)
+        plain = GaussianNB().fit(x, y)
+        prefit = Calibrated(
+            GaussianNB().fit(x[:200], y[:200]), VennAbers("probabilities"), "prefit"
+        )
+        cross = CrossVennAbers(GaussianNB()).fit(x, y)
+        losses = [
+            log_loss(truth, model.predict_proba(new))
+            for model in (plain, prefit.fit(x[200:], y[200:]), cross)
+        ]
+        assert losses[1] < losses[0] and losses[2] < losses[0]
+        assert (cross.predict(new) == truth).mean() > 0.5
+
+    def test_bad_input(self):
+        x, y = load_iris(return_X_y=True)
+        with pytest.raises(ValueError, match="its training rows lack a class"):
+            CrossVennAbers(GaussianNB(), cv=KFold(3)).fit(x, y)
+        with pytest.raises(ValueError, match="cv must be"):
+            CrossVennAbers(cv="prefit").fit(x, y)
+        with pytest.raises(ValueError, match="not fitted"):
+            CrossVennAbers().interval(x)
+        with pytest.raises(ValueError, match="only one class"):
+            CrossVennAbers().fit(x[:50], y[:50])

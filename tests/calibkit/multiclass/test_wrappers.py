@@ -1,0 +1,223 @@
+"""Wrappers around calibrators of one dimension, and exact inverses of training losses."""
+
+import json
+
+import numpy as np
+import pytest
+from scipy import optimize
+
+from calibkit.calibrators import (
+    BetaCalibrator,
+    FlatBinning,
+    IsotonicCalibrator,
+    PlattCalibrator,
+    SplineCalibrator,
+)
+from calibkit.multiclass import (
+    ClassWise,
+    OneVsRest,
+    Reduced,
+    undo_focal_loss,
+    undo_label_smoothing,
+)
+from tests.helpers import class_data
+
+Y, P = class_data(600, 4)
+ROW = np.arange(len(Y))
+TOP, CONFIDENCE = P.argmax(axis=1), P.max(axis=1)
+ONE_DIMENSIONAL = [
+    PlattCalibrator(),
+    BetaCalibrator(),
+    IsotonicCalibrator(),
+    FlatBinning(6),
+    SplineCalibrator(),
+]
+
+
+@pytest.mark.parametrize("inner", ONE_DIMENSIONAL, ids=lambda c: type(c).__name__)
+class TestWhatTheyDo:
+    def test_one_vs_rest_without_normalising_is_the_inner_map(self, inner):
+        model = OneVsRest("probabilities", inner, normalise=False).fit(P, Y)
+        for c in range(4):
+            expected = (
+                type(inner)(**inner.get_params()).fit(P[:, c], np.equal(Y, c)).calibrate(P[:, c])
+            )
+            np.testing.assert_array_equal(model.calibrate(P)[:, c], expected)
+
+    def test_normalising_divides_by_the_sum(self, inner):
+        free = OneVsRest("probabilities", inner, normalise=False).fit(P, Y).calibrate(P)
+        total = free.sum(axis=1, keepdims=True)
+        model = OneVsRest("probabilities", inner).fit(P, Y)
+        np.testing.assert_allclose(model.calibrate(P), free / total, atol=1e-15)
+
+    def test_reduced_calibrates_the_confidence(self, inner):
+        expected = type(inner)(**inner.get_params()).fit(CONFIDENCE, Y == TOP)
+        for rest in ("proportional", "uniform"):
+            model = Reduced("probabilities", inner, rest=rest).fit(P, Y)
+            new = model.calibrate(P)
+            np.testing.assert_array_equal(new[ROW, TOP], expected.calibrate(CONFIDENCE))
+
+    def test_class_wise_has_a_map_per_predicted_class(self, inner):
+        new = ClassWise("probabilities", inner).fit(P, Y).calibrate(P)
+        for c in range(4):
+            mine = np.equal(TOP, c)
+            expected = type(inner)(**inner.get_params()).fit(CONFIDENCE[mine], Y[mine] == c)
+            np.testing.assert_array_equal(new[mine, c], expected.calibrate(CONFIDENCE[mine]))
+
+    def test_the_inner_calibrator_is_not_fitted(self, inner):
+        OneVsRest("probabilities", inner).fit(P, Y)
+        assert not hasattr(inner, "converged_")
+
+
+class TestTheRest:
+    def test_proportional_keeps_the_ratios(self):
+        new = Reduced("probabilities").fit(P, Y).calibrate(P)
+        odds = np.delete(P[0], TOP[0])
+        np.testing.assert_allclose(
+            np.delete(new[0], TOP[0]) / (1 - new[0, TOP[0]]), odds / odds.sum(), atol=1e-12
+        )
+
+    def test_uniform_does_not(self):
+        new = Reduced("probabilities", rest="uniform").fit(P, Y).calibrate(P)
+        assert np.ptp(np.delete(new[0], TOP[0])) < 1e-15
+
+    def test_certain_predictions_share_alike(self):
+        p = np.vstack([P, np.eye(4)])
+        new = Reduced("probabilities").fit(P, Y).calibrate(p)
+        assert np.ptp(new[-1, :3]) < 1e-15 and np.isfinite(new).all()
+
+    def test_logits_and_probabilities(self):
+        for family in (OneVsRest, Reduced, ClassWise):
+            a = family("probabilities").fit(P, Y).calibrate(P)
+            b = family("logits").fit(np.log(P) + 3, Y).calibrate(np.log(P) + 3)
+            np.testing.assert_allclose(a, b, atol=1e-9)
+
+    def test_rare_classes_use_the_map_of_all(self):
+        model = ClassWise("probabilities", fewest=10**6).fit(P, Y)
+        assert model.own_ == [] and len(model.calibrators_) == 1
+        np.testing.assert_array_equal(
+            model.calibrate(P), Reduced("probabilities").fit(P, Y).calibrate(P)
+        )
+        predicted = np.bincount(P.argmax(axis=1))
+        for k, n in enumerate(predicted):  # as many rows as wanted are enough
+            model = ClassWise("probabilities", fewest=n).fit(P, Y)
+            assert model.own_ == np.flatnonzero(predicted >= n).tolist() and k in model.own_
+
+    def test_a_row_without_hope_becomes_uniform(self):
+        class Nothing(FlatBinning):
+            def calibrate(self, p):
+                return np.zeros(len(p))
+
+        new = OneVsRest("probabilities", Nothing()).fit(P, Y).calibrate(P)
+        np.testing.assert_array_equal(new, np.full_like(P, 0.25))
+
+    def test_numbers_of_parameters(self):
+        assert OneVsRest("probabilities").fit(P, Y).n_parameters_ == 8
+        assert Reduced("probabilities").fit(P, Y).n_parameters_ == 2
+        assert ClassWise("probabilities").fit(P, Y).n_parameters_ == 10
+        isotonic = OneVsRest("probabilities", IsotonicCalibrator()).fit(P, Y)
+        assert isotonic.n_parameters_ is None
+
+
+class TestBadOptions:
+    @pytest.mark.parametrize("family", [OneVsRest, Reduced, ClassWise])
+    @pytest.mark.parametrize("inner", [PlattCalibrator, "platt", 3, OneVsRest("logits")])
+    def test_inner(self, family, inner):
+        with pytest.raises(ValueError, match=r"must be one of calibkit.calibrators"):
+            family("probabilities", inner).fit(P, Y)
+
+    def test_others(self):
+        with pytest.raises(ValueError, match="rest must be"):
+            Reduced("probabilities", rest="all").fit(P, Y)
+        with pytest.raises(ValueError, match="fewest"):
+            ClassWise("probabilities", fewest=0).fit(P, Y)
+        with pytest.raises(ValueError, match="normalise"):
+            OneVsRest("probabilities", normalise="yes").fit(P, Y)
+
+
+TRUTH = np.array([0.7, 0.2, 0.1])
+
+
+class TestLabelSmoothing:
+    @pytest.mark.parametrize("amount", [0.0, 0.05, 0.1, 0.5, 0.99])
+    @pytest.mark.parametrize("k", [2, 3, 10])
+    def test_it_inverts_the_optimum(self, amount, k):
+        truth = np.random.default_rng(k).dirichlet(np.ones(k), 50)
+        truth[0] = np.eye(k)[0]
+        smoothed = (1 - amount) * truth + amount / k
+        recovered = undo_label_smoothing(smoothed, amount=amount)
+        np.testing.assert_allclose(recovered, truth, atol=1e-13 / (1 - amount))
+
+    def test_the_optimum_of_the_loss(self):
+        """Minimise the smoothed cross-entropy by a program, then invert."""
+        target = (1 - 0.1) * TRUTH + 0.1 / 3
+
+        def loss(z):
+            log = np.append(z, 0) - np.log(np.exp(np.append(z, 0)).sum())
+            return -(target * log).sum()
+
+        z = optimize.minimize(loss, np.zeros(2), options={"gtol": 1e-12}).x
+        p = np.exp(np.append(z, 0)) / np.exp(np.append(z, 0)).sum()
+        recovered = undo_label_smoothing(p[np.newaxis], amount=0.1)[0]
+        np.testing.assert_allclose(recovered, TRUTH, atol=1e-6)
+
+    def test_one_event(self):
+        two = undo_label_smoothing([[0.3, 0.7]], amount=0.2)[0, 1]
+        assert undo_label_smoothing([0.7], amount=0.2)[0] == pytest.approx(two, abs=1e-15)
+
+    def test_what_no_optimum_says(self):
+        with pytest.raises(ValueError, match=r"y_prob\[1, 2\] = 0.01 lies outside"):
+            undo_label_smoothing([TRUTH, [0.5, 0.49, 0.01]], amount=0.1)
+        with pytest.raises(ValueError, match=r"y_prob\[0\] = 0.99 lies outside"):
+            undo_label_smoothing([0.99], amount=0.1)
+
+    @pytest.mark.parametrize("amount", [1, -0.1, np.nan, "a", None, True])
+    def test_amount(self, amount):
+        with pytest.raises(ValueError, match="amount must be"):
+            undo_label_smoothing([TRUTH], amount=amount)
+
+
+class TestFocalLoss:
+    # Optima for true probabilities (.7, .2, .1), found numerically by another program.
+    OPTIMA = json.loads(
+        """{"1": [0.599302885546317, 0.2633182782144569, 0.13737883623922612],
+        "2": [0.5351685933203997, 0.29269264736998196, 0.17213875930961842],
+        "3": [0.49400372727399366, 0.3054236783949413, 0.20057259433106517],
+        "5": [0.4459372208776539, 0.31555401561813085, 0.23850876350421532]}"""
+    )
+
+    @pytest.mark.parametrize("gamma", OPTIMA)
+    def test_golden(self, gamma):
+        recovered = undo_focal_loss([self.OPTIMA[gamma]], gamma=float(gamma))[0]
+        np.testing.assert_allclose(recovered, TRUTH, atol=1e-7)
+
+    @pytest.mark.parametrize("gamma", [1, 1.5, 2, 3, 5])
+    @pytest.mark.parametrize("truth", [0.5, 0.6, 0.9, 0.99])
+    def test_the_optimum_for_one_event(self, gamma, truth):
+        def loss(p):
+            return -truth * (1 - p) ** gamma * np.log(p) - (1 - truth) * p**gamma * np.log(1 - p)
+
+        p = optimize.minimize_scalar(
+            loss, bounds=(1e-6, 1 - 1e-6), method="bounded", options={"xatol": 1e-12}
+        ).x
+        assert undo_focal_loss([p], gamma=gamma)[0] == pytest.approx(truth, abs=1e-5)
+        assert p <= truth + 1e-6  # less confident than the truth
+
+    @pytest.mark.parametrize("gamma", [1, 3])
+    def test_the_ends(self, gamma):
+        np.testing.assert_array_equal(undo_focal_loss([0.0, 1.0], gamma=gamma), [0, 1])
+        np.testing.assert_array_equal(undo_focal_loss(np.eye(3), gamma=gamma), np.eye(3))
+        tiny = undo_focal_loss([1e-300, 1e-17, 1 - 1e-16], gamma=gamma)
+        assert np.isfinite(tiny).all() and (np.diff(tiny) >= 0).all()
+
+    def test_order_and_identity(self):
+        p = np.random.default_rng(0).dirichlet([1, 1, 1, 1], 100)
+        new = undo_focal_loss(p, gamma=3)
+        np.testing.assert_array_equal(new.argsort(axis=1), p.argsort(axis=1))
+        np.testing.assert_allclose(new.sum(axis=1), 1, atol=1e-12)
+        np.testing.assert_array_equal(undo_focal_loss(p, gamma=0), p)
+
+    @pytest.mark.parametrize("gamma", [0.5, -1, np.inf, "a", None])
+    def test_gamma(self, gamma):
+        with pytest.raises(ValueError, match="gamma must be"):
+            undo_focal_loss([TRUTH], gamma=gamma)

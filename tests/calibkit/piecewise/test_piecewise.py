@@ -1,0 +1,509 @@
+"""Piecewise-linear maps: derivatives, optimality, theorems, reference losses, bad input."""
+
+import pickle
+import warnings
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize, minimize_scalar
+from scipy.special import expit, log_softmax, logit
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import KFold
+
+from calibkit.calibrators.folds import assign_folds, parsimonious
+from calibkit.fakes import LogitDistortion, SyntheticShape
+from calibkit.piecewise import PiecewiseLinear
+from calibkit.piecewise import _optimise as optimise
+from calibkit.piecewise._formulas import (
+    LOSSES,
+    Grid,
+    Maps,
+    gradient_and_curvature,
+    grid_of,
+    moments,
+    training_grids,
+)
+from calibkit.piecewise._starts import choose_hinges
+
+SPACES = ("probability", "logit")
+FORMS = tuple(product(SPACES, ("log-loss", "brier")))
+
+# Training losses of the fits published with Kängsepp et al. (network, Adam), rerun on its data:
+# shape "square" with error .05, n = 1000, seed 0. K = 1, 2, 3, 6.
+REFERENCE = {
+    ("probability", "log-loss"): (0.504694, 0.502802, 0.500504, 0.499080),
+    ("probability", "brier"): (0.167398, 0.166326, 0.166380, 0.165552),
+    ("logit", "log-loss"): (0.528668, 0.506070, 0.501151, 0.498362),
+    ("logit", "brier"): (0.176720, 0.166589, 0.166223, 0.165641),
+}
+
+
+def shape_sample(name: str, error: float, n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    sample = SyntheticShape.with_error(name, error).sample(n, seed)
+    return sample.y_prob, sample.y_true
+
+
+def mean_loss(loss: str, prob: np.ndarray, label: np.ndarray) -> float:
+    if loss == "brier":
+        return float(np.mean((prob - label) ** 2))
+    with np.errstate(divide="ignore"):
+        return float(-np.mean(np.where(label == 1, np.log(prob), np.log1p(-prob))))
+
+
+# --- the formulas ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("space", "loss"), FORMS)
+def test_the_gradient_is_that_of_the_loss(space: str, loss: str) -> None:
+    rng = np.random.default_rng(1)
+    x = np.sort(rng.random(200)) if space == "probability" else np.sort(rng.normal(size=200))
+    grid = grid_of(x, (rng.random(200) < 0.4).astype(float))
+    ends = (0.0, 1.0) if space == "probability" else (x[0], x[-1])
+    knots = np.array([[ends[0], *np.quantile(x, [0.3, 0.55]) + 1e-4, ends[1]]])
+    heights = np.array([[0.2, 0.3, 0.7, 0.6]])
+    maps = Maps(knots, heights, np.zeros(1, dtype=int))
+
+    def value(theta: np.ndarray) -> float:
+        inner = np.concatenate([[ends[0]], theta[4:], [ends[1]]])
+        moved = Maps(inner[np.newaxis], theta[np.newaxis, :4], maps.problem)
+        return float(moments(grid, moved, LOSSES[space, loss]).loss[0])
+
+    gradient, matrix = gradient_and_curvature(moments(grid, maps, LOSSES[space, loss]))
+    theta = np.concatenate([heights[0], knots[0, 1:-1]])
+    steps = 1e-6 * np.eye(6)
+    numeric = [(value(theta + step) - value(theta - step)) / 2e-6 for step in steps]
+    np.testing.assert_allclose(gradient[0], numeric, rtol=1e-4, atol=1e-7)
+    assert np.linalg.eigvalsh(matrix[0]).min() > -1e-9
+    np.testing.assert_allclose(matrix[0], matrix[0].T)
+
+
+def test_the_curvature_in_the_heights_is_that_of_the_loss() -> None:
+    x = np.sort(np.random.default_rng(2).random(300))
+    grid = grid_of(x, (np.arange(300) % 3 == 0).astype(float))
+    knots, heights = np.array([[0.0, 0.4, 1.0]]), np.array([[0.2, 0.5, 0.6]])
+
+    def slope(theta: np.ndarray) -> np.ndarray:
+        maps = Maps(knots, theta[np.newaxis], np.zeros(1, dtype=int))
+        return gradient_and_curvature(moments(grid, maps, LOSSES["probability", "log-loss"]))[0][
+            0, :3
+        ]
+
+    maps = Maps(knots, heights, np.zeros(1, dtype=int))
+    matrix = gradient_and_curvature(moments(grid, maps, LOSSES["probability", "log-loss"]))[1][0]
+    numeric = [(slope(heights[0] + s) - slope(heights[0] - s)) / 2e-5 for s in 1e-5 * np.eye(3)]
+    np.testing.assert_allclose(matrix[:3, :3], numeric, rtol=1e-5, atol=1e-8)
+    assert matrix[0, 2] == 0  # tridiagonal: a height knows its neighbours only
+
+
+def test_moments_agree_with_a_loop_over_predictions_also_for_empty_pieces() -> None:
+    x = np.array([0.05, 0.1, 0.1, 0.7, 0.9])
+    label = np.array([0.0, 1.0, 0.0, 1.0, 1.0])
+    knots, heights = np.array([0.0, 0.3, 0.5, 1.0]), np.array([0.1, 0.4, 0.5, 0.8])
+    maps = Maps(knots[np.newaxis], heights[np.newaxis], np.zeros(1, dtype=int))
+    parts = moments(grid_of(x, label), maps, LOSSES["probability", "brier"])
+    g = np.interp(x, knots, heights)
+    assert parts.loss[0] == pytest.approx(np.mean((g - label) ** 2), abs=1e-15)
+    slope_b = np.zeros(3)
+    for xi, gi, yi in zip(x, g, label, strict=True):
+        j = np.searchsorted(knots, xi) - 1
+        slope_b[j] += 2 * (gi - yi) * (xi - knots[j]) / (knots[j + 1] - knots[j]) / 5
+    np.testing.assert_allclose(parts.slope_b[0], slope_b, atol=1e-15)
+    assert parts.curve_aa[0, 1] == 0
+
+
+def test_grids_pool_ties_and_leave_out_folds() -> None:
+    x, label = np.array([0.1, 0.1, 0.2, 0.9]), np.array([0.0, 1.0, 1.0, 0.0])
+    grid = grid_of(x, label)
+    assert grid.x.tolist() == [0.1, 0.2, 0.9]
+    assert (grid.hits.tolist(), grid.misses.tolist()) == ([[1, 1, 0]], [[1, 0, 1]])
+    folds = training_grids(x, label, np.array([0, 1, 1, 0]), 2)
+    assert folds.hits.tolist() == [[1, 1, 0], [0, 0, 0]]
+    assert folds.n.tolist() == [2, 2]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10_000), st.integers(2, 8), st.booleans())
+def test_pieces_keep_their_least_share(seed: int, k: int, ties: bool) -> None:
+    rng = np.random.default_rng(seed)
+    x = np.sort(rng.choice(rng.random(9), 60) if ties else rng.random(60))
+    grid = grid_of(x, np.zeros(60))
+    inner = np.sort(rng.random((5, k - 1)), axis=1)
+    knots = np.column_stack([np.zeros(5), inner, np.ones(5)])
+    out = optimise.spaced(grid, knots)
+    assert (np.diff(out, axis=1) > 0).all()
+    assert (out[:, 0] == 0).all() and (out[:, -1] == 1).all()
+    if not ties:
+        rank = np.interp(out[:, 1:-1], grid.x, grid.rank)
+        gaps = np.diff(np.column_stack([np.zeros(5), rank, np.ones(5)]), axis=1)
+        assert gaps.min() >= optimise.LEAST_SHARE / k - 1e-9
+        np.testing.assert_allclose(optimise.spaced(grid, out), out, atol=1e-12)
+
+
+def test_hinges_are_chosen_by_least_squares() -> None:
+    rng = np.random.default_rng(3)
+    x = np.sort(rng.random(300))
+    target = np.interp(x, [0, 0.3, 0.7, 1], [0, 0.6, 0.2, 0.9])
+    weight = rng.uniform(0.5, 2, (2, 300))
+    candidates = np.linspace(0.1, 0.9, 9)
+    chosen = choose_hinges(x, candidates, weight, weight * target, 2)
+    assert candidates[chosen[2]].round(1).tolist() == [[0.3, 0.7]] * 2
+    # One hinge: the best of all nine, found by regression.
+    left = []
+    for candidate in candidates:
+        columns = np.stack([np.ones(300), x, np.maximum(x - candidate, 0)], axis=1)
+        root = np.sqrt(weight[0])
+        fit = np.linalg.lstsq(columns * root[:, np.newaxis], target * root, rcond=None)
+        left.append(fit[1][0])
+    assert chosen[1][0, 0] == int(np.argmin(left))
+
+
+# --- theorems -------------------------------------------------------------------------------
+
+
+def test_one_piece_without_intercept_is_temperature_scaling() -> None:
+    sample = LogitDistortion(slope=0.4).sample(3000, rng=0)
+    model = PiecewiseLinear("logit", 1, intercept=False).fit(sample.y_prob, sample.y_true)
+    z = logit(sample.y_prob)
+
+    def loss(log_t: float) -> float:
+        return float(np.mean(np.logaddexp(0, -(2 * sample.y_true - 1.0) * z / np.exp(log_t))))
+
+    temperature = np.exp(minimize_scalar(loss, bounds=(-3, 3), options={"xatol": 1e-10}).x)
+    at = np.array([0.01, 0.2, 0.5, 0.9])
+    np.testing.assert_allclose(model.calibrate(at), expit(logit(at) / temperature), atol=1e-5)
+    assert model.calibrate([0.5]) == pytest.approx(0.5, abs=1e-15)
+    assert model.n_parameters_ == 1
+
+
+def test_one_piece_in_logit_space_is_logistic_regression() -> None:
+    p, y = shape_sample("beta1", 0.05, 1000, 3)
+    model = PiecewiseLinear("logit", 1).fit(p, y)
+    line = LogisticRegression(C=np.inf, tol=1e-10, max_iter=1000).fit(logit(p)[:, None], y)
+    at = np.linspace(0.001, 0.999, 50)
+    expected = line.predict_proba(logit(at)[:, None])[:, 1]
+    np.testing.assert_allclose(model.calibrate(at), expected, atol=2e-4)
+    assert (
+        model.training_loss_
+        <= mean_loss("log-loss", line.predict_proba(logit(p)[:, None])[:, 1], y) + 1e-9
+    )
+
+
+def test_one_piece_by_brier_score_is_a_regression_line() -> None:
+    rng = np.random.default_rng(5)
+    p = rng.random(400)
+    y = (rng.random(400) < 0.2 + 0.6 * p).astype(int)
+    model = PiecewiseLinear(n_pieces=1, loss="brier").fit(p, y)
+    slope, intercept = np.polyfit(p, y, 1)
+    np.testing.assert_allclose(
+        model.calibrate([0.0, 1.0]), [intercept, slope + intercept], atol=1e-6
+    )
+
+
+@pytest.mark.parametrize(("space", "loss"), FORMS)
+def test_no_nearby_map_is_better(space: str, loss: str) -> None:
+    p, y = shape_sample("stairs", 0.08, 1500, 1)
+    model = PiecewiseLinear(space, 3, loss=loss).fit(p, y)
+    x = p if space == "probability" else logit(p)
+    knots = model.knots_ if space == "probability" else logit(model.knots_)
+    heights = model.heights_ if space == "probability" else logit(model.heights_)
+
+    def value(theta: np.ndarray) -> float:
+        inner = np.sort(np.concatenate([[knots[0]], theta[4:], [knots[-1]]]))
+        if space == "probability" and not 0 <= theta[:4].min() <= theta[:4].max() <= 1:
+            return np.inf
+        g = np.interp(x, inner, theta[:4])
+        g = np.clip(g, 1e-12, 1 - 1e-12) if space == "probability" else expit(g)
+        return mean_loss(loss, g, y)
+
+    theta = np.concatenate([heights, knots[1:-1]])
+    assert value(theta) == pytest.approx(model.training_loss_, abs=1e-12)
+    better = minimize(value, theta, method="Nelder-Mead", options={"maxiter": 3000})
+    assert model.training_loss_ <= better.fun + 1e-4
+
+
+@pytest.mark.parametrize(("space", "loss"), FORMS)
+def test_more_pieces_are_never_worse_than_one(space: str, loss: str) -> None:
+    p, y = shape_sample("beta2", 0.1, 600, 2)
+    losses = [PiecewiseLinear(space, k, loss=loss).fit(p, y).training_loss_ for k in (1, 2, 4, 9)]
+    assert max(losses[1:]) <= losses[0] + 1e-6
+    assert losses[3] < losses[0] - 1e-3
+
+
+# --- against the reference and an independent optimiser ---------------------------------------
+
+
+@pytest.mark.parametrize(("space", "loss"), FORMS)
+def test_training_loss_is_at_most_that_of_the_reference(space: str, loss: str) -> None:
+    p, y = shape_sample("square", 0.05, 1000, 0)
+    for k, reference in zip((1, 2, 3, 6), REFERENCE[space, loss], strict=True):
+        model = PiecewiseLinear(space, k, loss=loss).fit(p, y)
+        assert model.converged_
+        assert model.training_loss_ <= reference + 1e-6
+        if not (space == "logit" and k == 1):  # where the reference did not converge
+            assert model.training_loss_ >= reference - 0.006
+        # That of the map itself: `calibrate` keeps off 0 and 1.
+        assert mean_loss(loss, model.curve(p), y) == pytest.approx(model.training_loss_, abs=1e-9)
+
+
+def network_fit(x: np.ndarray, y: np.ndarray, k: int, space: str) -> float:
+    """Fit the parametrisation of the source by L-BFGS: softmax widths, free heights."""
+    q = np.quantile(x, np.arange(k + 1) / k)
+    ends = (0.0, 1.0) if space == "probability" else (x.min(), x.max())
+    widths = np.log(np.maximum(np.diff([ends[0], *q[1:-1], ends[1]]), 1e-6))
+    start = np.clip(q, 0.001, 0.999)
+    theta = np.concatenate([widths, logit(start) if space == "probability" else q])
+
+    def value(theta: np.ndarray) -> float:
+        share = np.exp(log_softmax(theta[:k]))
+        knots = ends[0] + (ends[1] - ends[0]) * np.concatenate([[0], np.cumsum(share)[:-1], [1]])
+        heights = expit(theta[k:]) if space == "probability" else theta[k:]
+        g = np.interp(x, knots, heights)
+        g = g if space == "probability" else expit(g)
+        return mean_loss("log-loss", np.clip(g, 1e-15, 1 - 1e-15), y)
+
+    return float(minimize(value, theta, method="L-BFGS-B", options={"maxiter": 500}).fun)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("space", SPACES)
+@pytest.mark.parametrize(
+    ("name", "error", "n", "k"),
+    [
+        ("stairs", 0.1, 1000, 4),
+        ("beta1", 0.07, 2000, 3),
+        ("sqrt", 0.03, 500, 2),
+        ("beta2", 0.1, 3000, 5),
+    ],
+)
+def test_an_independent_optimiser_finds_nothing_better(
+    space: str, name: str, error: float, n: int, k: int
+) -> None:
+    p, y = shape_sample(name, error, n, 4)
+    model = PiecewiseLinear(space, k).fit(p, y)
+    x = p if space == "probability" else logit(p)
+    assert model.training_loss_ <= network_fit(x, y, k, space) + 1e-4
+
+
+# --- choosing the number of pieces -------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_scores_are_those_of_separate_fits() -> None:
+    p, y = shape_sample("stairs", 0.1, 400, 0)
+    cv = KFold(5, shuffle=True, random_state=2)
+    model = PiecewiseLinear(cv=cv, max_pieces=3).fit(p, y)
+    for k, score in zip(model.candidates_, model.scores_, strict=True):
+        errors = []
+        for train, test in cv.split(p):  # the sample is sorted
+            one = PiecewiseLinear(n_pieces=int(k)).fit(p[train], y[train])
+            errors.append(np.mean((one.calibrate(p[test]) - y[test]) ** 2))
+        # Several pieces have many nearly equal optima; one piece has one.
+        assert score == pytest.approx(np.mean(errors), abs=1e-6 if k == 1 else 3e-3)
+
+
+@pytest.mark.slow
+def test_the_rule_prefers_few_pieces() -> None:
+    p, y = shape_sample("stairs", 0.1, 3000, 0)
+    best = PiecewiseLinear(tolerance=0).fit(p, y)
+    frugal = PiecewiseLinear(tolerance=0.01).fit(p, y)
+    assert best.n_pieces_ == best.best_n_pieces_ == frugal.best_n_pieces_
+    assert best.scores_.min() == best.scores_[best.n_pieces_ - 1]
+    assert frugal.n_pieces_ == parsimonious(frugal.scores_, 0.01) + 1
+    assert frugal.n_pieces_ < best.n_pieces_
+    assert best.candidates_.tolist() == list(range(1, 17))
+
+
+def test_the_ensemble_is_the_mean_of_its_members() -> None:
+    p, y = shape_sample("beta2", 0.05, 1000, 0)
+    model = PiecewiseLinear(n_pieces=3, outcome="fold-ensemble", cv=4).fit(p, y)
+    at = np.linspace(0, 1, 33)
+    members = [np.interp(at, knots, heights) for knots, heights in model.members_]
+    assert len(members) == 4 * 3  # folds times starts
+    one = PiecewiseLinear(n_pieces=1, outcome="fold-ensemble", cv=4).fit(p, y)
+    assert len(one.members_) == 4
+    np.testing.assert_allclose(model.calibrate(at), np.mean(members, axis=0), atol=1e-15)
+    refit = PiecewiseLinear(n_pieces=3).fit(p, y)
+    np.testing.assert_array_equal(refit.knots_, model.knots_)
+    assert np.abs(refit.calibrate(at) - model.calibrate(at)).max() > 1e-6
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("space", SPACES)
+def test_the_map_comes_close_to_the_truth(space: str) -> None:
+    """Mean distance on a few seeds: about that of the paper's fits (Kängsepp et al., table 24)."""
+    paper = {
+        "probability": {"beta1": 16.87, "stairs": 17.89},
+        "logit": {"beta1": 14.76, "stairs": 18.72},
+    }
+    c = (np.arange(5000) + 0.5) / 5000
+    for name, limit in paper[space].items():
+        shape = SyntheticShape.with_error(name, 0.05)
+        errors = []
+        for n, seed in product((1000, 3000), range(2)):
+            sample = shape.sample(n, seed)
+            model = PiecewiseLinear(space, outcome="fold-ensemble", tolerance=0)
+            model.fit(sample.y_prob, sample.y_true)
+            errors.append(np.mean(np.abs(model.calibrate(shape.predict(c)) - c)))
+        assert 1000 * np.mean(errors) < 1.5 * limit
+
+
+def test_folds_hold_out_every_row_once() -> None:
+    x, label = np.linspace(0, 1, 23), np.zeros(23)
+    fold, n_folds = assign_folds(x, label, 5, 0)
+    assert n_folds == 5
+    assert sorted(np.bincount(fold)) == [4, 4, 5, 5, 5]
+    again, _ = assign_folds(x, label, 5, np.random.default_rng(0))
+    np.testing.assert_array_equal(fold, again)
+
+    class Half:
+        def split(self, x: np.ndarray, y: np.ndarray) -> list[tuple[list[int], list[int]]]:
+            return [([0], [1])]
+
+    with pytest.raises(ValueError, match="never holds out row 0"):
+        assign_folds(x, label, Half(), 0)
+    with pytest.raises(ValueError, match="need at least 5"):
+        assign_folds(x[:3], label[:3], 5, 0)
+    with pytest.raises(ValueError, match="tolerance must be"):
+        parsimonious(np.array([1.0]), -1)
+
+
+# --- options --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("space", SPACES)
+def test_monotone_maps_do_not_fall(space: str) -> None:
+    rng = np.random.default_rng(8)
+    p = rng.random(800)
+    y = rng.random(800) < 0.5 + 0.3 * np.sin(9 * p)  # a truth that goes up and down
+    free = PiecewiseLinear(space, 6).fit(p, y)
+    tied = PiecewiseLinear(space, 6, monotone=True).fit(p, y)
+    assert np.diff(free.heights_).min() < 0
+    assert np.diff(tied.heights_).min() >= 0
+    assert tied.training_loss_ > free.training_loss_
+    rising = rng.random(800) < p**2
+    same = [PiecewiseLinear(space, 2, monotone=m).fit(p, rising) for m in (False, True)]
+    assert same[1].training_loss_ == pytest.approx(same[0].training_loss_, abs=2e-5)
+
+
+def test_outer_pieces_go_on_in_logit_space() -> None:
+    p, y = shape_sample("square", 0.05, 800, 0)
+    inside = (p > 0.2) & (p < 0.8)
+    model = PiecewiseLinear("logit", 2).fit(p[inside], y[inside])
+    z = logit(np.array([0.9, 0.95, 0.99]))
+    value = logit(model.calibrate(expit(z)))
+    slopes = np.diff(value) / np.diff(z)
+    assert slopes[0] == pytest.approx(slopes[1], rel=1e-6)
+
+
+def test_polyline_shows_the_map() -> None:
+    p, y = shape_sample("stairs", 0.1, 1000, 0)
+    for model in (PiecewiseLinear(n_pieces=4), PiecewiseLinear("logit", 4)):
+        x, height = model.fit(p, y).polyline()
+        assert x[0] == 0 and x[-1] == 1 and (np.diff(x) > 0).all()
+        np.testing.assert_allclose(height, model.curve(x), atol=1e-15)
+        assert set(model.knots_) <= set(x)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("space", SPACES)
+def test_row_order_and_repetition_do_not_matter(space: str) -> None:
+    p, y = shape_sample("beta1", 0.1, 700, 0)
+    p = p.round(2)  # ties
+    order = np.random.default_rng(0).permutation(700)
+    at = np.linspace(0, 1, 21)
+    one = PiecewiseLinear(space, outcome="fold-ensemble").fit(p, y)
+    other = PiecewiseLinear(space, outcome="fold-ensemble").fit(p[order], y[order])
+    np.testing.assert_allclose(one.calibrate(at), other.calibrate(at), atol=1e-12)
+    again = PiecewiseLinear(space, outcome="fold-ensemble").fit(p, y)
+    np.testing.assert_array_equal(one.calibrate(at), again.calibrate(at))
+
+
+def test_it_is_a_scikit_learn_estimator() -> None:
+    p, y = shape_sample("sqrt", 0.1, 500, 0)
+    model = PiecewiseLinear("logit", monotone=True, rng=3)
+    copy = clone(model)
+    assert copy.get_params() == model.get_params()
+    model.fit(p, y)
+    back = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(back.calibrate(p), model.calibrate(p))
+    with pytest.raises(ValueError, match="not fitted yet"):
+        copy.calibrate(p)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"space": "odds"}, "space must be one of"),
+        ({"loss": "hinge"}, "loss must be one of"),
+        ({"outcome": "best"}, "outcome must be one of"),
+        ({"n_pieces": 0}, "n_pieces must be a whole number"),
+        ({"max_pieces": 1.5}, "max_pieces must be a whole number"),
+        ({"intercept": False}, "intercept=False is temperature scaling"),
+        ({"space": "logit", "n_pieces": 2, "intercept": False}, "n_pieces=1"),
+        ({"n_pieces": 20}, "20 pieces have 40 parameters, but there are only 30"),
+        ({"cv": 1}, "cv must be a whole number of at least 2"),
+        ({"tolerance": -0.1}, "tolerance must be"),
+    ],
+)
+def test_options_are_checked(options: dict[str, object], words: str) -> None:
+    rng = np.random.default_rng(0)
+    p = rng.random(30)
+    with pytest.raises(ValueError, match=words):
+        PiecewiseLinear(**{"max_pieces": 2, **options}).fit(p, rng.random(30) < p)
+
+
+AWKWARD = {
+    "two rows": ([0.3, 0.4], [1, 0]),
+    "constant": ([0.3] * 20, [1, 0, 0, 0] * 5),
+    "constant 0": ([0.0] * 20, [1, 0] * 10),
+    "constant 1": ([1.0] * 20, [1, 0] * 10),
+    "one class": (np.linspace(0.1, 0.9, 40), [0] * 40),
+    "the other class": (np.linspace(0.1, 0.9, 40), [1] * 40),
+    "ends": ([0.0] * 20 + [1.0] * 20, [0, 1] * 20),
+    "ends turned": ([0.0] * 20 + [1.0] * 20, [1] * 20 + [0] * 20),
+    "three values": ([0.1, 0.5, 0.9] * 30, [0, 1, 1, 0, 0, 1] * 15),
+    "separable": (np.linspace(0.05, 0.95, 60), [0] * 30 + [1] * 30),
+    "next to 0": (np.linspace(1, 6, 40) * 1e-300, [0, 1] * 20),
+    "clumped": (np.random.default_rng(0).beta(0.01, 0.01, 500), [0, 1] * 250),
+}
+
+
+@pytest.mark.parametrize("case", AWKWARD)
+@pytest.mark.parametrize("space", SPACES)
+@pytest.mark.parametrize("k", [1, 3])
+def test_awkward_data_give_sane_maps(case: str, space: str, k: int) -> None:
+    p, y = AWKWARD[case]
+    if len(p) < 2 * k:
+        pytest.skip("too few predictions: an error, tested elsewhere")
+    for loss, monotone in product(("log-loss", "brier"), (False, True)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            model = PiecewiseLinear(space, k, loss=loss, monotone=monotone).fit(p, y)
+        calibrated = model.calibrate(np.concatenate([np.linspace(0, 1, 50), p]))
+        assert ((calibrated >= 0) & (calibrated <= 1)).all()
+        share = np.mean(y)
+        constant = np.full(len(y), share)
+        # The map itself: `calibrate` keeps off 0 and 1.
+        assert mean_loss(loss, np.clip(model.curve(p), 1e-12, 1 - 1e-12), np.asarray(y)) <= (
+            mean_loss(loss, np.clip(constant, 1e-12, 1 - 1e-12), np.asarray(y)) + 1e-6
+        )
+        if case.startswith("constant"):
+            assert model.curve([p[0]]) == pytest.approx(share, abs=1e-5)
+
+
+def test_too_few_predictions_are_an_error() -> None:
+    with pytest.raises(ValueError, match="2 parameters, but there are only 1"):
+        PiecewiseLinear().fit([0.3], [1])
+
+
+def test_the_grid_never_touches_its_input() -> None:
+    p, y = shape_sample("square", 0.1, 300, 0)
+    before = p.copy(), y.copy()
+    PiecewiseLinear("logit").fit(p, y)
+    np.testing.assert_array_equal(p, before[0])
+    np.testing.assert_array_equal(y, before[1])
+    assert isinstance(grid_of(np.sort(p), y.astype(float), 50), Grid)

@@ -1,0 +1,181 @@
+"""The CORP diagram, tested by what its artists hold."""
+
+import io
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+from calibkit import plot
+from calibkit.corp import corp_band, corp_decomposition
+from calibkit.fakes import LogitDistortion
+from tests.drawn import assert_nothing_is_cut_off, find, one
+
+ALL = {"curve", "parts", "counts", "band", "truth"}
+GIDS = {"curve": "blocks", "parts": "parts", "counts": "counts", "band": "band", "truth": "truth"}
+
+
+@pytest.fixture(scope="module")
+def sample():
+    return LogitDistortion(slope=0.5).sample(400, 3)
+
+
+@pytest.fixture(scope="module")
+def parts(sample):
+    return corp_decomposition(sample.y_true, sample.y_prob)
+
+
+@pytest.fixture(scope="module")
+def band(sample):
+    return corp_band(sample.y_true, sample.y_prob, n_draws=60, rng=1)
+
+
+@pytest.fixture(scope="module")
+def few():
+    return corp_decomposition([0, 1, 0, 1, 1, 1], [0.2, 0.2, 0.3, 0.7, 0.7, 0.9])
+
+
+class TestElements:
+    def test_the_default_is_what_is_there(self, parts, band):
+        ax = plot.corp(parts)
+        assert {name for name, gid in GIDS.items() if find(ax, gid)} == {"curve", "parts", "counts"}
+        ax = plot.corp(parts, band=band, truth=np.sqrt)
+        assert {name for name, gid in GIDS.items() if find(ax, gid)} == ALL
+
+    @pytest.mark.parametrize("name", sorted(ALL))
+    def test_each_can_be_switched_on_and_off(self, parts, band, name):
+        data = {"band": band, "truth": np.sqrt}
+        alone = plot.corp(parts, show={name}, **data)
+        rest = plot.corp(parts, show=ALL - {name}, **data)
+        for other, gid in GIDS.items():
+            assert bool(find(alone, gid)) == (other == name)
+            assert bool(find(rest, gid)) == (other != name)
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ({"show": {"bars"}}, "'bars'.*band, counts, curve, parts, truth"),
+            ({"show": {"band"}}, "band= was not given"),
+            ({"show": "truth"}, "truth= was not given"),
+        ],
+    )
+    def test_what_is_not_there_is_refused(self, parts, options, message):
+        with pytest.raises(ValueError, match=message):
+            plot.corp(parts, **options)
+        assert not plt.get_fignums()
+
+    def test_a_band_of_other_predictions_is_refused(self, few, band):
+        with pytest.raises(ValueError, match="other predictions"):
+            plot.corp(few, band=band)
+
+
+class TestGeometry:
+    def test_blocks_are_level_from_their_first_to_their_last_prediction(self, parts):
+        segments = np.array(one(plot.corp(parts), "blocks").get_segments())
+        assert np.array_equal(segments[:, 0], np.column_stack([parts.low, parts.recalibrated]))
+        assert np.array_equal(segments[:, 1], np.column_stack([parts.high, parts.recalibrated]))
+
+    def test_the_thin_line_is_the_curve(self, parts):
+        across, up = one(plot.corp(parts), "curve").get_data()
+        assert np.allclose(parts.recalibrate(across), up)
+        assert (np.diff(across) >= 0).all() and (np.diff(up) >= 0).all()
+
+    def test_few_predictions_are_points_and_many_are_not(self, few, parts):
+        points = one(plot.corp(few), "predictions").get_xydata()
+        assert np.allclose(points, [[0.2, 1 / 3], [0.3, 1 / 3], [0.7, 1], [0.9, 1]])
+        assert not find(plot.corp(parts), "predictions")
+
+    @pytest.mark.slow
+    def test_the_band_is_drawn_as_computed(self, parts, band):
+        ax = plot.corp(parts, band=band)
+        lower, upper = find(ax, "band-edge")
+        assert np.array_equal(lower.get_xydata(), np.column_stack([band.at, band.lower]))
+        assert np.array_equal(upper.get_xydata(), np.column_stack([band.at, band.upper]))
+
+    def test_counts_stand_below_the_diagram_in_proportion(self, few, parts):
+        for result, height in ((few, few.prediction_count), (parts, None)):
+            shapes = [path.vertices for path in one(plot.corp(result), "counts").get_paths()]
+            tops = np.array([shape[:, 1].max() - shape[:, 1].min() for shape in shapes])
+            assert all(shape[:, 1].max() < 0 for shape in shapes)
+            if height is None:
+                height, _ = np.histogram(
+                    result.prediction, np.arange(41) / 40, weights=result.prediction_count
+                )
+            assert np.allclose(tops / tops.max(), height / height.max())
+
+    def test_the_parts_are_printed(self, few):
+        names, numbers = (text.get_text() for text in find(plot.corp(few), "parts"))
+        assert names.split("\n") == [
+            "Brier score", "= miscalibration", "− discrimination", "+ uncertainty",
+        ]  # fmt: skip
+        assert numbers.split("\n") == ["0.1600", "0.0489", "0.1111", "0.2222"]
+
+    def test_log_loss_says_so(self):
+        parts = corp_decomposition([0, 1, 0, 1], [0.2, 0.3, 0.4, 0.9], score="log")
+        assert find(plot.corp(parts), "parts")[0].get_text().startswith("log loss\n")
+
+    @pytest.mark.parametrize(("shift", "low"), [(-1.5, False), (0.0, False), (1.5, True)])
+    @pytest.mark.parametrize("n_panels", [1, 3])
+    def test_the_parts_do_not_hide_the_curve(self, shift, low, n_panels):
+        sample = LogitDistortion(shift=shift).sample(800, 0)
+        parts = corp_decomposition(sample.y_true, sample.y_prob)
+        figure, axes = plt.subplots(1, n_panels, layout="constrained", squeeze=False)
+        figure.set_size_inches(8 if n_panels > 1 else 4.6, 3.6 if n_panels > 1 else 4.2)
+        ax = plot.corp(parts, ax=axes[0, 0])
+        figure.canvas.draw()
+        line = one(ax, "curve")
+        across = np.linspace(0, 1, 500)
+        curve = ax.transData.transform(np.column_stack([across, parts.recalibrate(across)]))
+        assert line.get_visible()
+        for text in find(ax, "parts"):
+            box = text.get_window_extent()
+            assert not any(box.contains(*point) for point in curve)
+            assert (box.y0 < ax.transData.transform((0, 0.5))[1]) == low
+            assert box.y0 >= ax.transData.transform((0, 0))[1]
+
+
+class TestPage:
+    def test_small_panels_print_two_parts(self, parts):
+        figure, axes = plt.subplots(1, 3, layout="constrained", figsize=(8, 3.6))
+        for ax in axes:
+            assert plot.corp(parts, ax=ax, title="t") is ax
+        plot.legend(figure)
+        figure.canvas.draw()
+        assert find(axes[0], "parts")[0].get_text() == "MCB\nDSC"
+        assert len(plt.get_fignums()) == 1 and axes[0].get_legend() is None
+        assert [bool(ax.get_ylabel()) for ax in axes] == [True, False, False]
+
+    def test_nothing_is_cut_off_and_letters_are_readable(self, parts, band):
+        ax = plot.corp(parts, band=band, truth=np.sqrt, title="t")
+        assert_nothing_is_cut_off(ax)
+        assert ax.get_legend().get_window_extent().x0 > ax.get_window_extent().x1
+
+    @pytest.mark.parametrize(
+        ("view", "labels"),
+        [
+            ("top-label", ("confidence", "accuracy")),
+            (1, ("predicted probability of class 1", "observed frequency of class 1")),
+        ],
+    )
+    def test_axis_labels_name_the_view(self, view, labels):
+        y_prob = np.random.default_rng(0).dirichlet([1, 1, 1], 30)
+        parts = corp_decomposition(np.arange(30) % 3, y_prob, view=view)
+        ax = plot.corp(parts)
+        assert (ax.get_xlabel(), ax.get_ylabel()) == labels
+
+    def test_one_prediction_and_infinite_loss(self):
+        plot.corp(corp_decomposition([1], [0.3])).figure.savefig(io.BytesIO())
+        parts = corp_decomposition([1, 0, 1], [0, 0.5, 0.7], score="log")
+        assert "inf" in find(plot.corp(parts), "parts")[1].get_text()
+
+    def test_rc_params_are_unchanged(self, parts, band):
+        with mpl.rc_context({"font.size": 17, "axes.grid": True}):
+            before = dict(mpl.rcParams)
+            plot.corp(parts, band=band)
+            assert dict(mpl.rcParams) == before
+
+    def test_its_words(self, parts, band):
+        words = plot.alt_text(plot.corp(parts, band=band))
+        assert words.startswith("CORP reliability diagram with the distribution of the predictions")
+        assert parts.describe() in words and band.describe() in words and "true map" not in words

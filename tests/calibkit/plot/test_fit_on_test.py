@@ -1,0 +1,303 @@
+"""Fitted maps, tested by what their artists hold."""
+
+import subprocess
+import sys
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from matplotlib.axes import Axes
+
+import calibkit as ck
+from calibkit import plot
+from calibkit.calibrators import (
+    BetaCalibrator,
+    FlatBinning,
+    IsotonicCalibrator,
+    PlattCalibrator,
+    SlopeOneBinning,
+)
+from calibkit.fakes import SyntheticShape
+from calibkit.fit_on_test import compare_evaluators, fit_on_test
+from calibkit.links import expit, logit
+from calibkit.plot import _scale
+from calibkit_course.lesson05 import compare_maps
+from tests.drawn import area, assert_nothing_is_cut_off, find, one
+
+SHAPE = SyntheticShape("beta2")
+EVALUATORS = {
+    "slope-1": SlopeOneBinning(10),
+    "flat": FlatBinning(10),
+    "isotonic": IsotonicCalibrator(),
+    "Platt": PlattCalibrator(),
+    "beta": BetaCalibrator(),
+}
+ALL = {"filling", "bars", "truth", "violations", "distances", "map", "labels", "means", "counts"}
+GIDS = {
+    "filling": ["filling", "filling-over", "filling-under"],
+    "bars": ["bars"],
+    "truth": ["truth"],
+    "violations": ["violations-over", "violations-under"],
+    "distances": ["distances-over", "distances-under"],
+    "map": ["map"],
+    "labels": ["labels"],
+    "means": ["means"],
+    "counts": ["counts"],
+}
+
+
+@pytest.fixture(scope="module")
+def results():
+    sample = SHAPE.sample(600, seed=2)
+    return {
+        name: fit_on_test(sample.y_true, sample.y_prob, evaluator=evaluator)
+        for name, evaluator in EVALUATORS.items()
+    }
+
+
+@pytest.fixture(scope="module")
+def six():
+    p, y = [0.1, 0.3, 0.4, 0.6, 0.7, 0.9], [0, 1, 0, 1, 1, 1]
+    return {
+        name: fit_on_test(y, p, evaluator=family(2))
+        for name, family in (("flat", FlatBinning), ("slope-1", SlopeOneBinning))
+    }
+
+
+def segments(ax: Axes, gid: str) -> np.ndarray:
+    parts = [np.array(a.get_segments()) for s in ("over", "under") for a in find(ax, f"{gid}-{s}")]
+    return np.concatenate(parts)
+
+
+class TestElements:
+    def test_the_default_is_filling_map_and_counts(self, results):
+        ax = plot.fit_on_test(results["slope-1"])
+        shown = {"filling", "map", "counts"}
+        assert all(find(ax, gid) for name in shown for gid in GIDS[name])
+        assert not any(find(ax, gid) for name in ALL - shown for gid in GIDS[name])
+
+    def test_a_given_truth_is_drawn_without_being_asked_for(self, results):
+        line = one(plot.fit_on_test(results["Platt"], truth=SHAPE.true_map), "truth").get_xydata()
+        assert np.allclose(line[:, 1], SHAPE.true_map(line[:, 0]))
+
+    @pytest.mark.parametrize("name", sorted(ALL))
+    def test_each_element_can_be_switched_off_and_on_alone(self, results, name):
+        alone = plot.fit_on_test(results["slope-1"], truth=SHAPE.true_map, show={name})
+        rest = plot.fit_on_test(results["slope-1"], truth=SHAPE.true_map, show=ALL - {name})
+        for other, gids in GIDS.items():
+            assert all(bool(find(alone, gid)) == (other == name) for gid in gids)
+            assert all(bool(find(rest, gid)) == (other != name) for gid in gids)
+
+    def test_unknown_and_impossible_elements_are_refused(self, results):
+        with pytest.raises(ValueError, match="'tops'.*bars.*distances"):
+            plot.fit_on_test(results["flat"], show={"tops"})
+        with pytest.raises(ValueError, match="truth="):
+            plot.fit_on_test(results["flat"], show="violations")
+        for name in ("bars", "means"):
+            with pytest.raises(ValueError, match='"isotonic" has no bins'):
+                plot.fit_on_test(results["isotonic"], show=name)
+        with pytest.raises(ValueError, match="linear"):
+            plot.fit_on_test(results["flat"], show="counts", scale="logit")
+        with pytest.raises(ValueError, match="'log'"):
+            plot.fit_on_test(results["flat"], scale="log")
+
+
+class TestGeometry:
+    @pytest.mark.parametrize("name", EVALUATORS)
+    def test_the_map_is_the_line_of_the_result(self, results, name):
+        result = results[name]
+        x, y = one(plot.fit_on_test(result), "map").get_data()
+        assert np.array_equal(x, result.line_x, equal_nan=True)
+        assert np.array_equal(y, result.line_y, equal_nan=True)
+
+    @pytest.mark.parametrize("name", ["slope-1", "flat"])
+    def test_the_lines_have_the_estimate_as_their_mean_length(self, six, name):
+        lines = segments(plot.fit_on_test(six[name], show="distances"), "distances")
+        assert len(lines) == 6
+        assert (lines[:, 0, 0] == lines[:, 1, 0]).all()
+        assert (lines[:, 0, 0] == lines[:, 0, 1]).all()  # they start on the diagonal
+        lengths = np.abs(lines[:, 1, 1] - lines[:, 0, 1])
+        assert lengths.mean() == pytest.approx(six[name].value, abs=1e-12)
+        assert lengths.mean() == pytest.approx({"flat": 0.1889, "slope-1": 0.1667}[name], abs=5e-5)
+
+    def test_the_lines_to_the_truth_have_the_true_error_as_their_mean_length(self):
+        sample = SHAPE.sample(100, seed=3)
+        result = fit_on_test(sample.y_true, sample.y_prob)
+        ax = plot.fit_on_test(result, truth=SHAPE.true_map, show="violations")
+        lines = segments(ax, "violations")
+        wanted = np.abs(sample.y_prob - sample.true_prob).mean()
+        assert np.abs(lines[:, 1, 1] - lines[:, 0, 1]).mean() == pytest.approx(wanted, abs=1e-9)
+
+    def test_of_many_predictions_some_get_a_line(self, results):
+        ax = plot.fit_on_test(results["Platt"], show="distances")
+        assert len(segments(ax, "distances")) == 120
+        assert "Lines stand at 120 of 600 predictions." in plot.alt_text(ax)
+
+    @pytest.mark.slow
+    def test_the_area_of_slanted_tops_is_the_error_if_bins_weigh_the_same(self):
+        y_prob = (np.arange(500) + 0.5) / 500
+        y_true = np.random.default_rng(0).random(500) < y_prob**2
+        result = fit_on_test(y_true, y_prob, evaluator=SlopeOneBinning(10))
+        ax = plot.fit_on_test(result)
+        found = area(ax, "filling-over") + area(ax, "filling-under")
+        assert found == pytest.approx(result.value, abs=1e-9)
+        ece = ck.expected_calibration_error(y_true, y_prob, bins=10).value
+        assert found == pytest.approx(ece, abs=1e-9)
+
+    def test_the_area_of_flat_tops_is_their_own_error(self):
+        # Dense predictions: the mean over them is the area, up to their spacing.
+        y_prob = (np.arange(20_000) + 0.5) / 20_000
+        y_true = np.random.default_rng(0).random(20_000) < y_prob
+        result = fit_on_test(y_true, y_prob, evaluator=FlatBinning(4))
+        ax = plot.fit_on_test(result)
+        found = area(ax, "filling-over") + area(ax, "filling-under")
+        assert found == pytest.approx(result.value, abs=1e-4)
+        assert result.value > ck.expected_calibration_error(y_true, y_prob, bins=4).value + 0.05
+
+    def test_the_two_signs_have_two_codes(self, results):
+        ax = plot.fit_on_test(results["slope-1"], show={"filling", "distances"})
+        over, under = one(ax, "filling-over"), one(ax, "filling-under")
+        assert over.get_hatch() != under.get_hatch()
+        assert not np.array_equal(over.get_facecolor(), under.get_facecolor())
+        over, under = one(ax, "distances-over"), one(ax, "distances-under")
+        assert over.get_linestyle() != under.get_linestyle()
+
+    def test_bars_and_means_are_those_of_the_table(self, results):
+        ax = plot.fit_on_test(results["slope-1"], show={"bars", "means"})
+        table = results["slope-1"].evaluator.table_
+        tops = [path.vertices[1, 1] for path in one(ax, "bars").get_paths()]
+        assert np.array_equal(tops, table.frequency)
+        points = one(ax, "means").get_xydata()
+        assert np.array_equal(points, np.column_stack([table.mean_prob, table.frequency]))
+
+    def test_labels_stand_where_they_are(self, six):
+        points = one(plot.fit_on_test(six["flat"], show="labels"), "labels").get_xydata()
+        assert points.tolist() == np.column_stack([six["flat"].prob, [0, 1, 0, 1, 1, 1]]).tolist()
+
+    def test_the_frame_grows_with_a_map_that_leaves_it(self, six):
+        flat, slanted = (plot.fit_on_test(six[name]).get_ylim() for name in ("flat", "slope-1"))
+        assert flat[1] == pytest.approx(1.025)
+        assert slanted[1] > six["slope-1"].fitted.max() > 1
+
+    def test_a_map_without_bins_gets_twenty_columns_of_counts(self, results):
+        ax = plot.fit_on_test(results["isotonic"])
+        heights = [path.vertices[1, 1] for path in one(ax, "counts").get_paths()]
+        assert sum(heights) == 600
+        assert len(heights) <= 20
+
+    def test_no_data_are_changed(self, six):
+        before = six["flat"].fitted.copy(), six["flat"].line_y.copy()
+        plot.fit_on_test(six["flat"], scale="logit")
+        assert np.array_equal(six["flat"].fitted, before[0])
+        assert np.array_equal(six["flat"].line_y, before[1], equal_nan=True)
+
+
+class TestLogitAxes:
+    @pytest.mark.parametrize("name", EVALUATORS)
+    def test_the_bent_line_lies_on_the_map(self, results, name):
+        result = results[name]
+        x, y = one(plot.fit_on_test(result, scale="logit"), "map").get_data()
+        low, high = _scale.ends("logit")
+        rows = ~np.isnan(x)
+        across, up = np.asarray(x)[rows], np.asarray(y)[rows]
+        assert ((across >= low) & (across <= high) & (up >= low) & (up <= high)).all()
+        wanted = np.clip(result.evaluator.curve(across), low, high)
+        # The right end of a bin belongs to the next one: there the drawn piece ends.
+        close = np.isclose(up, wanted, atol=1e-9)
+        edges = getattr(result.evaluator, "edges_", np.array([]))
+        at_edge = np.isclose(across[:, None], edges[None, :], atol=1e-9).any(axis=1)
+        assert (close | at_edge).all()
+        assert close.mean() > 0.9
+
+    def test_platt_scaling_is_a_straight_line(self, results):
+        x, y = one(plot.fit_on_test(results["Platt"], scale="logit"), "map").get_data()
+        model = results["Platt"].evaluator
+        assert logit(y) == pytest.approx(model.slope_ * logit(x) + model.intercept_, abs=1e-9)
+
+    def test_slanted_tops_are_bent(self):
+        x, y = _scale.bent(np.array([0.0, 0.5]), np.array([0.1, 0.6]), "logit")
+        assert len(x) > 10
+        assert y == pytest.approx(x + 0.1)
+        assert x[0] == pytest.approx(expit(-_scale.LOGIT_END))
+
+    def test_pieces_stay_apart(self):
+        x = np.array([0.0, 0.4, np.nan, 0.4, 1.0])
+        across, up = _scale.bent(x, x, "logit")
+        assert np.isnan(across).sum() == np.isnan(up).sum() == 2  # one for each end of the gap
+        assert _scale.bent(x, x, "linear")[0] is x
+
+    def test_a_jump_is_drawn_upright(self):
+        x, y = _scale.bent(np.array([0.3, 0.3]), np.array([0.2, 0.6]), "logit")
+        assert (x == pytest.approx(0.3)) and y[0] == pytest.approx(0.2)
+        assert y[-1] == pytest.approx(0.6)
+
+    def test_the_labels_say_so(self, results):
+        ax = plot.fit_on_test(results["Platt"], scale="logit")
+        assert ax.get_xlabel() == "predicted probability (logit scale)"
+        assert ax.get_xscale() == ax.get_yscale() == "logit"
+        assert "on logit axes" in plot.alt_text(ax)
+
+
+class TestCompareMaps:
+    def test_one_line_per_family_in_its_own_code(self, results):
+        ax = compare_maps(results, truth=SHAPE.true_map)
+        lines = [one(ax, f"map {name}") for name in results]
+        codes = {(line.get_color(), str(line._dash_pattern)) for line in lines}  # noqa: SLF001
+        assert len(codes) == len(results)
+        styles = [str(line._dash_pattern) for line in lines]  # noqa: SLF001
+        assert len(set(styles)) == len(results)
+        assert one(ax, "truth")
+        labels = [text.get_text() for text in ax.get_legend().get_texts()]
+        assert f"Platt: {results['Platt'].value:.3f}" in labels
+
+    @pytest.mark.parametrize("scale", ["linear", "logit"])
+    def test_a_comparison_is_drawn_like_a_mapping(self, scale):
+        sample = SHAPE.sample(300, seed=4)
+        families = {"5 bins": SlopeOneBinning(5), "Platt": PlattCalibrator()}
+        both = compare_evaluators(sample.y_true, sample.y_prob, evaluators=families)
+        ax = compare_maps(both, scale=scale)
+        twin = compare_maps({name: both[name] for name in families}, scale=scale)
+        for name in families:
+            left, right = (one(a, f"map {name}").get_xydata() for a in (ax, twin))
+            assert np.array_equal(left, right, equal_nan=True)
+        assert f"5 bins {both['5 bins'].value:.3f}" in plot.alt_text(ax)
+
+    def test_too_many_and_none_are_refused(self, results):
+        with pytest.raises(ValueError, match="0 maps"):
+            compare_maps({})
+        with pytest.raises(ValueError, match="9 maps.*1 to 8"):
+            compare_maps({str(k): results["Platt"] for k in range(9)})
+
+
+class TestHouse:
+    @pytest.mark.slow
+    @pytest.mark.parametrize(
+        ("name", "scale"),
+        [("slope-1", "linear"), ("isotonic", "linear"), ("slope-1", "logit"), ("beta", "logit")],
+    )
+    def test_nothing_is_cut_off_or_tiny(self, results, name, scale):
+        ax = plot.fit_on_test(results[name], truth=SHAPE.true_map, scale=scale, title="t")
+        assert_nothing_is_cut_off(ax)
+
+    def test_settings_stay_and_the_axes_given_is_returned(self, results):
+        before = dict(mpl.rcParams)
+        _, ax = plt.subplots()
+        assert plot.fit_on_test(results["flat"], ax) is ax
+        assert ax.get_legend() is None
+        assert dict(mpl.rcParams) == before
+
+    def test_the_words_hold_the_estimate(self, results):
+        words = plot.alt_text(plot.fit_on_test(results["flat"]))
+        assert words.startswith("Fit-on-test diagram with")
+        assert results["flat"].describe() in words
+        only_truth = plot.fit_on_test(results["flat"], truth=SHAPE.true_map, show="truth")
+        assert "from the diagonal on average" not in plot.alt_text(only_truth)
+
+    @pytest.mark.slow
+    def test_drawing_does_not_import_the_evaluators(self):
+        code = (
+            "import sys; from calibkit import plot; "
+            "sys.exit('calibkit.fit_on_test' in sys.modules or 'sklearn' in sys.modules)"
+        )
+        assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

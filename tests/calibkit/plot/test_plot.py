@@ -1,0 +1,519 @@
+"""Figures, tested by what their artists hold."""
+
+import io
+import subprocess
+import sys
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from matplotlib.axes import Axes
+
+import calibkit as ck
+from calibkit import plot
+from calibkit.fakes import LogitDistortion
+from calibkit_course import lesson01
+from calibkit_course.lesson01 import figures as figures01
+from tests.drawn import area, assert_nothing_is_cut_off, find, one
+
+ALL = {"bars", "means", "gaps", "counts", "filling", "band", "truth"}
+DATA = {"band", "truth"}
+GIDS = {
+    "bars": ["bars"],
+    "means": ["means"],
+    "gaps": ["gaps-over", "gaps-under"],
+    "counts": ["counts"],
+    "filling": ["filling", "filling-over", "filling-under"],
+    "band": ["band"],
+    "truth": ["truth"],
+}
+
+
+@pytest.fixture(scope="module")
+def sample():
+    return LogitDistortion(slope=0.5).sample(400, 3)
+
+
+@pytest.fixture(scope="module")
+def table(sample):
+    return ck.reliability_table(sample.y_true, sample.y_prob, bins=10)
+
+
+@pytest.fixture(scope="module")
+def gappy():
+    """Predictions only below .2 and above .7, so that ten bins leave five empty."""
+    return ck.reliability_table([0, 1, 0, 1, 1, 0], [0.05, 0.15, 0.17, 0.75, 0.95, 1.0], bins=10)
+
+
+@pytest.fixture(scope="module")
+def band(sample):
+    return ck.consistency_band(sample.y_true, sample.y_prob, bins=10, rng=1)
+
+
+def corners(collection) -> np.ndarray:
+    return np.array([path.vertices[:4] for path in collection.get_paths()])
+
+
+def strip_of(ax: Axes) -> Axes:
+    return next(child for child in ax.child_axes if child.get_label() == "counts")
+
+
+class TestElements:
+    def test_the_default_shows_bars_means_gaps_and_counts(self, table):
+        ax = plot.reliability(table)
+        assert all(find(ax, gid) for name in GIDS.keys() - {"filling", *DATA} for gid in GIDS[name])
+        assert not any(find(ax, gid) for name in ("filling", *DATA) for gid in GIDS[name])
+
+    def test_given_band_and_truth_are_drawn_without_being_asked_for(self, table, band):
+        ax = plot.reliability(table, band=band, truth=np.sqrt)
+        assert one(ax, "band") and one(ax, "truth")
+
+    @pytest.mark.parametrize("name", sorted(ALL))
+    def test_each_element_can_be_switched_off_and_on_alone(self, table, band, name):
+        data = {"band": band, "truth": np.sqrt}
+        alone = plot.reliability(table, show={name}, **data)
+        rest = plot.reliability(table, show=ALL - {name}, **data)
+        for other, gids in GIDS.items():
+            assert all(bool(find(alone, gid)) == (other == name) for gid in gids)
+            assert all(bool(find(rest, gid)) == (other != name) for gid in gids)
+
+    def test_nothing_but_the_diagonal_is_a_valid_diagram(self, table):
+        ax = plot.reliability(table, show=())
+        assert one(ax, "diagonal").get_xydata().tolist() == [[0, 0], [1, 1]]
+
+    def test_one_name_may_be_given_as_a_string(self, table):
+        assert one(plot.reliability(table, show="means"), "means")
+
+    def test_an_unknown_name_is_refused_with_the_options(self, table):
+        with pytest.raises(ValueError, match="'medians'.*bars.*means") as error:
+            plot.reliability(table, show={"bars", "medians"})
+        assert all(name in str(error.value) for name in ALL)
+
+    @pytest.mark.parametrize("name", sorted(DATA))
+    def test_an_element_without_its_data_is_refused(self, table, name):
+        with pytest.raises(ValueError, match=f"{name}="):
+            plot.reliability(table, show={name})
+
+    def test_a_band_with_other_bins_is_refused(self, sample, band):
+        table = ck.reliability_table(sample.y_true, sample.y_prob, bins=15)
+        with pytest.raises(ValueError, match="10 equal-width bins.*15 equal-width bins"):
+            plot.reliability(table, band=band)
+
+
+class TestGeometry:
+    def test_bars_reach_from_zero_to_the_frequency_between_the_edges(self, table):
+        shape = corners(one(plot.reliability(table), "bars"))
+        assert np.array_equal(shape[:, 0, 0], table.edges[:-1])
+        assert np.array_equal(shape[:, 2, 0], table.edges[1:])
+        assert np.array_equal(shape[:, 1, 1], table.frequency)
+        assert (shape[:, [0, 3], 1] == 0).all()
+
+    def test_points_stand_at_mean_prediction_and_frequency(self, table):
+        points = one(plot.reliability(table), "means").get_xydata()
+        assert np.array_equal(points, np.column_stack([table.mean_prob, table.frequency]))
+
+    def test_gaps_run_from_the_diagonal_to_the_point_and_split_by_sign(self, table):
+        ax = plot.reliability(table)
+        for gid, rows in (("gaps-over", table.gap > 0), ("gaps-under", table.gap < 0)):
+            segments = np.array(one(ax, gid).get_segments())
+            assert np.array_equal(segments[:, 0, 0], table.mean_prob[rows])
+            assert np.array_equal(segments[:, 0, 0], segments[:, 0, 1])
+            assert np.array_equal(segments[:, 1, 1], table.frequency[rows])
+
+    def test_over_and_under_differ_in_colour_and_in_line_style(self, table):
+        over, under = (one(plot.reliability(table), f"gaps-{s}") for s in ("over", "under"))
+        assert not np.array_equal(over.get_color(), under.get_color())
+        assert over.get_linestyle() != under.get_linestyle()
+        ax = plot.reliability(table, show="filling")
+        assert one(ax, "filling-over").get_hatch() != one(ax, "filling-under").get_hatch()
+
+    def test_the_slanted_tops_are_the_slope_1_fit(self, table):
+        shape = corners(one(plot.reliability(table, show="filling"), "filling"))
+        left, right = table.edges[:-1], table.edges[1:]
+        shift = table.frequency - table.mean_prob
+        assert np.allclose(shape[:, 1], np.column_stack([left, left + shift]), atol=1e-15)
+        assert np.allclose(shape[:, 2], np.column_stack([right, right + shift]), atol=1e-15)
+        # At the mean prediction the slanted top crosses the flat one.
+        height = shape[:, 1, 1] + (table.mean_prob - left)
+        assert np.allclose(height, table.frequency)
+
+    def test_the_shaded_area_is_the_error_when_bins_weigh_the_same(self, sample):
+        y_prob = (np.arange(500) + 0.5) / 500
+        y_true = np.random.default_rng(0).random(500) < y_prob**2
+        error = ck.expected_calibration_error(y_true, y_prob, bins=10)
+        ax = plot.reliability(error.tables[0], show="filling")
+        shaded = area(ax, "filling-over") + area(ax, "filling-under")
+        assert shaded == pytest.approx(float(error), abs=1e-12)
+
+    def test_the_band_stands_at_the_bin_means(self, table, band):
+        segments = np.array(one(plot.reliability(table, band=band), "band").get_segments())
+        assert np.array_equal(segments[:, 0, 0], table.mean_prob)
+        assert np.array_equal(segments[:, :, 1], np.column_stack([band.lower, band.upper]))
+
+    def test_bins_outside_the_band_are_marked(self, table, band):
+        assert band.outside.any()
+        marked = one(plot.reliability(table, band=band), "outside").get_xydata()
+        assert np.array_equal(marked[:, 0], table.mean_prob[band.outside])
+
+    def test_the_legend_says_which_band(self, sample):
+        for simultaneous, word in ((False, "pointwise"), (True, "simultaneous")):
+            band = ck.consistency_band(
+                sample.y_true, sample.y_prob, bins=5, simultaneous=simultaneous, n_draws=50, rng=1
+            )
+            texts = plot.reliability(band.table, band=band).get_legend().get_texts()
+            assert any(f"90 % consistency band\n({word})" == text.get_text() for text in texts)
+
+    def test_the_true_map_is_drawn_as_given(self, table):
+        line = one(plot.reliability(table, truth=np.sqrt), "truth").get_xydata()
+        assert np.array_equal(line[:, 1], np.sqrt(line[:, 0]))
+
+    def test_empty_bins_stay_empty(self, gappy):
+        ax = plot.reliability(gappy, show=ALL - DATA)
+        seen = gappy.occupied
+        assert seen.sum() == 4
+        for gid in ("bars", "filling", "counts"):
+            assert np.array_equal(corners(one(ax, gid))[:, 0, 0], gappy.edges[:-1][seen])
+        assert len(one(ax, "means").get_xdata()) == 4
+        assert one(ax, "means").get_linestyle() == "None"
+        assert (
+            sum(len(part.get_paths()) for s in ("over", "under") for part in find(ax, f"gaps-{s}"))
+            == 4
+        )
+
+    def test_a_gap_of_rounding_size_is_no_gap(self):
+        table = ck.reliability_table([0, 1], [0.5, 0.5], bins=1)
+        ax = plot.reliability(table)
+        assert not find(ax, "gaps-over") and not find(ax, "gaps-under")
+
+    def test_the_square_is_a_square(self, table):
+        ax = plot.reliability(table)
+        ax.figure.canvas.draw()
+        box = ax.get_window_extent()
+        assert box.width == pytest.approx(box.height)
+
+
+class TestCounts:
+    def test_raw_counts_are_the_heights_and_are_printed(self, table):
+        ax = plot.reliability(table)
+        assert np.array_equal(corners(one(ax, "counts"))[:, 1, 1], table.count)
+        assert [text.get_text() for text in find(ax, "count")] == [str(c) for c in table.count]
+
+    @pytest.mark.slow
+    def test_where_they_do_not_fit_the_scale_shows_the_largest(self, sample):
+        table = ck.reliability_table(sample.y_true, sample.y_prob, bins=60)
+        ax = plot.reliability(table)
+        assert not find(ax, "count")
+        labels = [text.get_text() for text in strip_of(ax).get_yticklabels()]
+        assert labels == ["0", str(table.count.max())]
+
+    def test_a_wide_range_that_cannot_be_printed_gets_a_log_scale(self):
+        y_prob = np.r_[np.full(2000, 0.995), np.arange(99) / 99]
+        table = ck.reliability_table((y_prob > 0.5).astype(int), y_prob, bins=60)
+        strip = strip_of(plot.reliability(table))
+        assert strip.get_yscale() == "log"
+        assert "log" in strip.get_ylabel()
+
+    def test_the_strip_shares_the_axis_and_carries_its_label(self, table):
+        ax = plot.reliability(table)
+        strip = strip_of(ax)
+        assert strip.get_xlim() == ax.get_xlim()
+        assert strip.get_xlabel() == "predicted probability"
+        assert not ax.xaxis.label.get_visible()
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("layout", [None, "constrained", "tight"])
+    def test_the_strip_stays_inside_the_cell(self, table, layout):
+        figure, axes = plt.subplots(1, 2, figsize=(7, 4), layout=layout)
+        for ax in axes:
+            plot.reliability(table, ax=ax)
+        figure.canvas.draw()
+        box = strip_of(axes[0]).get_tightbbox()
+        assert box.y0 >= 0 and box.x0 >= 0
+
+
+class TestPageFit:
+    VIEWS = {
+        "positive class": ("predicted probability", "observed frequency"),
+        "top-label": ("confidence", "accuracy"),
+        1: ("predicted probability of class 1", "observed frequency of class 1"),
+    }
+
+    @pytest.mark.parametrize("view", VIEWS)
+    def test_axis_labels_name_the_view(self, view):
+        y_prob = np.random.default_rng(1).dirichlet([1, 1], 50)
+        if view == "positive class":
+            table = ck.reliability_table([0, 1], [0.2, 0.7])
+        else:
+            table = ck.reliability_table(np.arange(50) % 2, y_prob, view=view)
+        ax = plot.reliability(table)
+        assert (ax.get_xlabel(), ax.get_ylabel()) == self.VIEWS[view]
+
+    @pytest.mark.slow
+    def test_small_multiples_share_a_style_and_one_legend(self, table, gappy):
+        figure, axes = plt.subplots(1, 3, layout="constrained", figsize=(7.5, 3.4))
+        for ax, one_table in zip(axes, (table, gappy, table), strict=True):
+            assert plot.reliability(one_table, ax=ax, title="t") is ax
+        assert all(ax.get_legend() is None for ax in axes)
+        assert [bool(ax.get_ylabel()) for ax in axes] == [True, False, False]
+        plot.legend(figure)
+        labels = [text.get_text() for text in figure.legends[0].get_texts()]
+        assert len(labels) == len(set(labels)) == 5
+        figure.canvas.draw()
+        legend = figure.legends[0].get_window_extent()
+        for ax in axes:
+            assert ax.get_tightbbox().y0 >= legend.y1
+            assert ax.get_tightbbox().y1 <= figure.bbox.height
+        assert legend.x0 >= 0 and legend.x1 <= figure.bbox.width
+        boxes = [ax.get_tightbbox() for ax in axes]
+        assert boxes[0].x1 <= boxes[1].x0 and boxes[1].x1 <= boxes[2].x0
+
+    @pytest.mark.parametrize("show", [None, {"means"}, {"filling", "counts"}])
+    def test_a_fresh_figure_cuts_nothing_off(self, table, show):
+        ax = plot.reliability(table, show=show, title="A title")
+        assert_nothing_is_cut_off(ax)
+
+    def test_size_resolution_and_letters_suit_a_page(self, table, band):
+        ax = plot.reliability(table, band=band, title="t")
+        assert ax.figure.dpi <= 100
+        assert ax.figure.get_size_inches()[0] <= 7
+        assert ax.figure.get_facecolor() == (1, 1, 1, 1)
+        assert_nothing_is_cut_off(ax)
+
+    def test_the_legend_lies_outside_the_data(self, table):
+        ax = plot.reliability(table)
+        ax.figure.canvas.draw()
+        assert ax.get_legend().get_window_extent().x0 > ax.get_window_extent().x1
+
+    def test_nothing_is_cut_with_thousands_of_bins(self, sample):
+        table = ck.reliability_table(sample.y_true, sample.y_prob, bins=ck.Distinct())
+        plot.reliability(table).figure.savefig(io.BytesIO())
+
+    @pytest.mark.slow
+    def test_one_prediction_and_one_bin(self):
+        for bins in (1, 15):
+            ax = plot.reliability(ck.reliability_table([1], [0.3], bins=bins))
+            ax.figure.savefig(io.BytesIO())
+
+
+class TestManners:
+    def draw_all(self, table, band):
+        null = ck.null_level(
+            ck.expected_calibration_error, [0, 1, 1], [0.2, 0.7, 0.6], n_draws=20, rng=1
+        )
+        return [
+            plot.reliability(table, band=band, truth=np.sqrt, show=ALL, title="t"),
+            plot.null_level(null),
+            figures01.forecaster(lesson01.forecaster_view(days=30)),
+        ]
+
+    def test_rc_params_are_unchanged(self, table, band):
+        with mpl.rc_context({"font.size": 17, "axes.grid": True, "lines.linewidth": 5}):
+            before = dict(mpl.rcParams)
+            self.draw_all(table, band)
+            plot.legend(plt.gcf())
+            assert dict(mpl.rcParams) == before
+
+    def test_rc_params_are_restored_after_an_error(self, table):
+        before = dict(mpl.rcParams)
+        with pytest.raises(ZeroDivisionError), plot.style():
+            raise ZeroDivisionError
+        assert dict(mpl.rcParams) == before
+
+    def test_what_a_backend_sets_while_it_loads_survives(self):
+        """Otherwise the first figure of a notebook would not be shown."""
+        with mpl.rc_context():
+            mpl.interactive(False)
+            with plot.style():
+                mpl.interactive(True)
+            assert mpl.is_interactive()
+
+    def test_a_given_axes_is_returned_and_no_figure_is_made(self, table):
+        _, ax = plt.subplots()
+        assert plot.reliability(table, ax=ax) is ax
+        assert len(plt.get_fignums()) == 1
+
+    def test_nothing_is_shown(self, table, band, monkeypatch):
+        monkeypatch.setattr(plt, "show", lambda *_, **__: pytest.fail("plt.show was called"))
+        self.draw_all(table, band)
+
+    def test_a_title_is_the_callers(self, table):
+        assert plot.reliability(table).get_title() == ""
+        assert plot.reliability(table, title="Mine").get_title() == "Mine"
+
+    def test_calibkit_itself_does_not_import_matplotlib(self):
+        code = "import sys, calibkit; sys.exit('matplotlib' in sys.modules)"
+        assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+class TestAltText:
+    def test_it_contains_what_the_results_say(self, table, band):
+        words = plot.alt_text(plot.reliability(table, band=band))
+        assert table.describe() in words and band.describe() in words
+        assert words.startswith("Reliability diagram with")
+        assert "counts per bin" in words and "true map" not in words
+
+    def test_a_figure_lists_its_panels(self, table, gappy):
+        figure, axes = plt.subplots(1, 2)
+        plot.reliability(table, ax=axes[0], title="First")
+        plot.reliability(gappy, ax=axes[1])
+        words = plot.alt_text(figure)
+        assert words == plot.alt_text(axes)
+        assert words.startswith("Panel 1 (First): ") and "Panel 2: " in words
+
+    def test_a_foreign_axes_is_refused(self):
+        _, ax = plt.subplots()
+        with pytest.raises(ValueError, match="drawn by calibkit"):
+            plot.alt_text(ax)
+
+
+class TestNullLevel:
+    @pytest.fixture
+    def null(self, sample):
+        return ck.null_level(
+            ck.expected_calibration_error, sample.y_true, sample.y_prob, n_draws=200, rng=2
+        )
+
+    def test_columns_hold_every_draw_on_its_side_of_the_value(self, sample):
+        calibrated = LogitDistortion().sample(200, 5)
+        null = ck.null_level(
+            ck.expected_calibration_error, calibrated.y_true, calibrated.y_prob, n_draws=300, rng=2
+        )
+        ax = plot.null_level(null)
+        below = sum(patch.get_height() for patch in find(ax, "null"))
+        beyond = sum(patch.get_height() for patch in find(ax, "null-beyond"))
+        assert below + beyond == 300
+        assert (beyond + 1) / 301 == pytest.approx(null.p_value)
+
+    def test_value_and_level_are_marked_and_named(self, null):
+        ax = plot.null_level(null)
+        assert one(ax, "value").get_xdata()[0] == null.value
+        assert one(ax, "null-mean").get_xdata()[0] == null.mean
+        labels = [text.get_text() for text in ax.get_legend().get_texts()]
+        assert f"observed {null.value:.3f}" in labels
+        assert ax.get_xlabel() == null.name
+
+    def test_the_title_says_the_p_value_in_words(self, null):
+        title = plot.null_level(null).get_title(loc="left")
+        assert title.startswith(f"p = {null.p_value:.3f}: ")
+        assert title.endswith("fewer than 1 % of draws")
+
+    def test_draws_that_are_all_the_same(self):
+        null = ck.null_level(ck.expected_calibration_error, [0, 1], [0, 1], n_draws=5, rng=1)
+        plot.null_level(null).figure.savefig(io.BytesIO())
+
+    def test_its_words(self, null):
+        assert null.describe() in plot.alt_text(plot.null_level(null))
+
+
+class TestForecaster:
+    def test_one_dot_per_day_on_its_side(self):
+        record = lesson01.forecaster_view(days=40)
+        ax = figures01.forecaster(record)
+        days = np.arange(1, 41)
+        assert np.array_equal(one(ax, "a-rainy-day").get_xdata(), days[record.outcome == 1])
+        assert np.array_equal(one(ax, "a-dry-day").get_xdata(), days[record.outcome == 0])
+
+    def test_the_running_share_and_both_levels(self):
+        record = lesson01.forecaster_view(stated=0.8, truth=0.6, days=40)
+        ax = figures01.forecaster(record)
+        assert np.array_equal(one(ax, "share").get_ydata(), record.share)
+        assert one(ax, "stated").get_ydata()[0] == 0.8
+        assert one(ax, "truth").get_ydata()[0] == 0.6
+
+    @pytest.mark.parametrize("days", [1, 1000])
+    def test_both_ends(self, days):
+        ax = figures01.forecaster(lesson01.forecaster_view(days=days), title="t")
+        ax.figure.savefig(io.BytesIO())
+        assert "Wilson" in plot.alt_text(ax)
+
+
+class TestFirstGuess:
+    """`plot.reliability(y, p)` and `plot.reliability(classifier, X, y)`: one line, one figure."""
+
+    def test_labels_and_probabilities_give_table_band_and_null_level(self, sample):
+        y, p = sample.y_true, sample.y_prob
+        ax = plot.reliability(y, p, bins=10)
+        band = ck.consistency_band(y, p, bins=10, rng=0)
+        wanted = plot.reliability(ck.reliability_table(y, p, bins=10), band=band)
+        for gid in ("bars", "band"):
+            assert np.array_equal(corners(one(ax, gid)), corners(one(wanted, gid)))
+        null = ck.null_level(ck.expected_calibration_error, y, p, bins=10, rng=0)
+        said = f"ECE {null.value:.4f}; by chance {null.mean:.4f} (95 % below {null.high:.4f})"
+        assert ax.get_title() == said
+        assert null.describe() in plot.alt_text(ax.figure)
+        assert strip_of(ax)
+
+    def test_fifteen_bins_are_the_default(self, sample):
+        ax = plot.reliability(sample.y_true, sample.y_prob, show="bars")
+        table = ck.reliability_table(sample.y_true, sample.y_prob)
+        assert len(one(ax, "bars").get_paths()) == table.occupied.sum()
+
+    def test_a_title_of_your_own_replaces_the_null_level(self, sample):
+        ax = plot.reliability(sample.y_true, sample.y_prob, title="Mine")
+        assert ax.get_title() == "Mine"
+
+    def test_words_as_labels(self, sample):
+        words = np.array(["no", "yes"])[sample.y_true]
+        ax = plot.reliability(words, sample.y_prob, positive="yes")
+        assert ax.get_title() == plot.reliability(sample.y_true, sample.y_prob).get_title()
+
+    def test_a_view_of_many_classes(self):
+        prob = np.random.default_rng(0).dirichlet(np.ones(3), 200)
+        labels = prob.argmax(axis=1)
+        ax = plot.reliability(labels, prob, view="top-label", bins=5)
+        assert ax.get_ylabel() == "accuracy"
+        with pytest.raises(ValueError, match="view must be stated"):
+            plot.reliability(labels, prob)
+
+    @pytest.mark.parametrize("options", [{"sample_weight": True}, {"bins": ck.Pava()}])
+    def test_chance_is_left_out_where_it_has_no_meaning(self, sample, options):
+        if "sample_weight" in options:
+            options = {"sample_weight": np.arange(len(sample.y_true)) + 1}
+        ax = plot.reliability(sample.y_true, sample.y_prob, **options)
+        assert not find(ax, "band")
+        assert ax.get_title() == ""
+
+    @pytest.mark.parametrize(("words", "positive"), [(None, 1), (("no", "yes"), "no")])
+    def test_a_fitted_classifier_of_two_classes(self, words, positive):
+        from sklearn.linear_model import LogisticRegression
+
+        rng = np.random.default_rng(0)
+        X = rng.normal(size=(300, 2))
+        y = (X[:, 0] + rng.normal(size=300) > 0).astype(int)
+        y = y if words is None else np.array(words)[y]
+        model = LogisticRegression().fit(X, y)
+        options = {} if words is None else {"positive": positive}
+        ax = plot.reliability(model, X, y, **options)
+        column = list(model.classes_).index(positive)
+        wanted = plot.reliability(y, model.predict_proba(X)[:, column], positive=positive)
+        assert ax.get_title() == wanted.get_title()
+
+    def test_a_fitted_classifier_of_many_classes(self):
+        from sklearn.naive_bayes import GaussianNB
+
+        X = np.random.default_rng(0).normal(size=(300, 2))
+        number = np.digitize(X[:, 0] + X[:, 1] ** 2, [0.5, 2])
+        names = np.array(["cat", "dog", "eel"])[number]
+        model = GaussianNB().fit(X, names)
+        ax = plot.reliability(model, X, names, view=2)
+        wanted = plot.reliability(number, model.predict_proba(X), view=2)
+        assert ax.get_title() == wanted.get_title()
+        with pytest.raises(ValueError, match="'fox', a class the classifier was not"):
+            plot.reliability(model, X[:2], ["fox", "dog"], view=2)
+
+    def test_what_is_refused(self, sample, table):
+        from sklearn.svm import LinearSVC
+
+        y, p = sample.y_true, sample.y_prob
+        model = LinearSVC().fit(p[:, None], y)
+        with pytest.raises(ValueError, match="LinearSVC has no predict_proba"):
+            plot.reliability(model, p[:, None], y)
+        for data in ((y,), (y, p, p, p), ()):
+            with pytest.raises(ValueError, match="pass y_true and y_prob, a fitted classifier"):
+                plot.reliability(*data)
+        for options in ({"bins": 5}, {"view": 1}, {"positive": 1}):
+            with pytest.raises(ValueError, match="A table has its view, bins and weights already"):
+                plot.reliability(table, **options)
+        with pytest.raises(ValueError, match="y_true has 3 entries"):
+            plot.reliability(y[:3], p)

@@ -1,0 +1,170 @@
+"""The simplex, tested by what its artists hold."""
+
+import math
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+from calibkit import finite, plot
+from calibkit.fakes import KnobClassifier
+from tests.drawn import assert_nothing_is_cut_off, find, one
+
+ALL = {"points", "arrows", "regions", "grid"}
+GIDS = {"points": "points-0", "arrows": "arrows", "regions": "regions", "grid": "grid"}
+CORNERS = np.array([[0, 0], [1, 0], [0.5, math.sqrt(3) / 2]])
+
+
+@pytest.fixture(scope="module")
+def fake():
+    return finite.example("three atoms")
+
+
+def sample(n: int):
+    return KnobClassifier(3, 0.7, budget_share=0.5, spread="random").sample(n, 0)
+
+
+class TestGeometry:
+    def test_corners_are_the_certain_vectors(self):
+        ax = plot.simplex(np.eye(3))
+        for k in range(3):
+            assert np.allclose(one(ax, f"points-{k}").get_offsets(), CORNERS[k])
+        assert [text.get_text() for text in find(ax, "corner")] == ["class 0", "class 1", "class 2"]
+
+    def test_the_distance_from_a_side_is_the_probability(self):
+        table = np.random.default_rng(0).dirichlet([1, 1, 1], 50)
+        ax = plot.simplex(table)
+        for k in range(3):
+            rows = table[table.argmax(axis=1) == k]
+            height = one(ax, f"points-{k}").get_offsets()[:, 1]
+            assert np.allclose(height / CORNERS[2, 1], rows[:, 2])
+
+    def test_arrows_run_from_the_stated_to_the_true_vector(self, fake):
+        ax = plot.simplex(fake)
+        arrows = one(ax, "arrows")
+        start = np.array(fake.confidence, dtype=float) @ CORNERS
+        end = np.array(fake.truth, dtype=float) @ CORNERS
+        assert np.allclose(arrows.XY, start)
+        assert np.allclose(np.column_stack([arrows.U, arrows.V]), end - start)
+        assert (arrows.scale, arrows.scale_units, arrows.angles) == (1, "xy", "xy")
+
+    def test_a_strongly_calibrated_classifier_has_no_arrow(self):
+        ax = plot.simplex(finite.example("slides"))
+        assert not find(ax, "arrows") and len(find(ax, "points-0")) == 1
+
+    @pytest.mark.slow
+    def test_grid_lines_are_level_lines(self):
+        segments = np.array(one(plot.simplex(np.eye(3)), "grid").get_segments())
+        assert len(segments) == 12
+        flat = [segment for segment in segments if segment[0, 1] == pytest.approx(segment[1, 1])]
+        assert np.allclose([s[0, 1] / CORNERS[2, 1] for s in flat], [0.2, 0.4, 0.6, 0.8])
+
+    def test_borders_meet_in_the_centre(self):
+        segments = np.array(one(plot.simplex(np.eye(3)), "regions").get_segments())
+        assert np.allclose(segments[:, 0], CORNERS.mean(axis=0))
+        assert np.allclose(segments[0, 1], (CORNERS[1] + CORNERS[2]) / 2)
+
+    def test_heavier_atoms_are_larger(self):
+        fake = finite.FiniteClassifier(
+            [0.1, 0.9], [[0.5, 0.3, 0.2], [0.7, 0.2, 0.1]], [[1, 0, 0], [0, 1, 0]]
+        )
+        sizes = one(plot.simplex(fake), "points-0").get_sizes()
+        assert sizes[1] > 2 * sizes[0] > 0
+
+    def test_the_triangle_is_equilateral_on_the_page(self, fake):
+        ax = plot.simplex(fake)
+        ax.figure.canvas.draw()
+        corners = ax.transData.transform(CORNERS)
+        sides = np.linalg.norm(corners - np.roll(corners, 1, axis=0), axis=1)
+        assert np.allclose(sides, sides[0])
+
+
+class TestElements:
+    @pytest.mark.parametrize("name", sorted(ALL))
+    def test_each_can_be_switched_on_and_off(self, fake, name):
+        alone, rest = plot.simplex(fake, show={name}), plot.simplex(fake, show=ALL - {name})
+        for other, gid in GIDS.items():
+            assert bool(find(alone, gid)) == (other == name)
+            assert bool(find(rest, gid)) == (other != name)
+
+    def test_one_name_may_be_a_string_and_none_is_valid(self, fake):
+        assert find(plot.simplex(fake, show="points"), "points-0")
+        assert find(plot.simplex(fake, show=()), "triangle")
+        assert find(plot.simplex(finite.example("slides"), show="arrows"), "triangle")
+
+    def test_classes_differ_in_colour_and_in_marker(self, fake):
+        ax = plot.simplex(fake)
+        artists = [one(ax, f"points-{k}") for k in range(3)]
+        assert len({tuple(artist.get_facecolor()[0]) for artist in artists}) == 3
+        assert len({artist.get_paths()[0].vertices.tobytes() for artist in artists}) == 3
+
+    def test_arrows_by_default_only_where_they_can_be_told_apart(self):
+        assert find(plot.simplex(sample(60)), "arrows")
+        assert not find(plot.simplex(sample(500)), "arrows")
+        assert find(plot.simplex(sample(500), show=ALL), "arrows")
+        assert not find(plot.simplex(sample(60).y_prob), "arrows")
+
+    def test_an_array_with_its_truth(self):
+        drawn = sample(20)
+        one_way = one(plot.simplex(drawn), "arrows")
+        other = one(plot.simplex(drawn.y_prob, truth=drawn.true_prob), "arrows")
+        assert np.array_equal(one_way.U, other.U)
+
+    @pytest.mark.parametrize(
+        ("source", "options", "message"),
+        [
+            (np.eye(4), {}, "needs three classes.*\\(4, 4\\)"),
+            ([0.2, 0.8], {}, "needs three classes"),
+            (finite.example("confidence only"), {}, "needs three classes"),
+            (np.eye(3), {"show": {"arrows"}}, "truth is not known"),
+            (np.eye(3), {"show": {"dots"}}, "'dots'.*arrows, grid, points, regions"),
+            (np.eye(3), {"truth": np.eye(3)[:2]}, "truth has shape"),
+            (np.eye(3), {"classes": ("a", "b")}, "must name 3 classes, got 2"),
+        ],
+    )
+    def test_what_cannot_be_drawn_is_refused(self, source, options, message):
+        with pytest.raises(ValueError, match=message):
+            plot.simplex(source, **options)
+        assert not plt.get_fignums()
+
+
+class TestPage:
+    def test_names_title_and_legend(self, fake):
+        ax = plot.simplex(fake, classes=("cat", "dog", "eel"), title="Pets")
+        labels = [text.get_text() for text in ax.get_legend().get_texts()]
+        assert labels == [
+            "steps of 0.2", "two classes tied", "predicts cat", "predicts dog", "predicts eel",
+            "to the true\nprobabilities",
+        ]  # fmt: skip
+        assert ax.get_title() == "Pets"
+
+    @pytest.mark.slow
+    def test_nothing_is_cut_off_and_letters_are_readable(self, fake):
+        for source in (fake, sample(60), sample(1000)):
+            assert_nothing_is_cut_off(plot.simplex(source, title="t"))
+
+    def test_small_multiples_with_one_legend(self, fake):
+        figure, axes = plt.subplots(1, 3, layout="constrained", figsize=(8, 3.3))
+        for ax in axes:
+            assert plot.simplex(fake, ax=ax, title="t") is ax
+        plot.legend(figure)
+        figure.canvas.draw()
+        assert len(figure.legends[0].get_texts()) == 6 and len(plt.get_fignums()) == 1
+        assert all(ax.get_legend() is None for ax in axes)
+
+    def test_rc_params_are_unchanged(self, fake):
+        with mpl.rc_context({"font.size": 17, "lines.linewidth": 5}):
+            before = dict(mpl.rcParams)
+            plot.simplex(fake)
+            assert dict(mpl.rcParams) == before
+
+    def test_its_words(self, fake):
+        words = plot.alt_text(plot.simplex(fake))
+        assert words.startswith("Simplex of three classes with grid lines every 0.2, borders")
+        assert "arrows from the stated to the true" in words and fake.describe() in words
+        words = plot.alt_text(plot.simplex(np.eye(3)[[0, 0, 1]], show="points"))
+        assert words == (
+            "Simplex of three classes with points with colour and marker by predicted class. "
+            "3 predictions: 2 of the first, 1 of the second, 0 of the third class."
+        )

@@ -1,0 +1,70 @@
+"""The diagram of the smooth calibration error: what the artists hold."""
+
+import io
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+from calibkit import null_level, plot, smooth_calibration_error
+from tests.drawn import assert_nothing_is_cut_off, find, one
+from tests.helpers import binary_data, class_data
+
+LABELS, PROB = binary_data(600, 1, exponent=2)
+ERROR = smooth_calibration_error(LABELS, PROB)
+
+
+def test_the_line_is_the_smoothed_frequency_and_as_broad_as_the_density():
+    ax = plot.smooth(ERROR)
+    across, up = one(ax, "curve").get_data()
+    np.testing.assert_array_equal(across, ERROR.mean_prob[0])
+    np.testing.assert_array_equal(up, ERROR.frequency[0])
+    mass = one(ax, "mass")
+    widths, segments = mass.get_linewidths(), np.array(mass.get_segments())
+    assert len(widths) == len(segments) == np.isfinite(up).sum() - 1
+    closest = segments[np.argmax(widths)].mean(axis=0)[0]
+    assert closest == pytest.approx(ERROR.prob[ERROR.density[0].argmax()], abs=0.05)
+
+
+def test_no_predictions_no_line():
+    ax = plot.smooth(smooth_calibration_error([0, 1, 0, 1], [0.4, 0.5, 0.5, 0.6], bandwidth=0.01))
+    across = np.array(one(ax, "mass").get_segments())[..., 0]
+    assert 0.35 < across.min() < across.max() < 0.65
+    assert np.ptp(across, axis=1).max() < 0.05  # and none across a gap
+
+
+def test_the_title_states_the_null_level():
+    null = null_level(smooth_calibration_error, LABELS, PROB, n_draws=30, rng=0)
+    ax = plot.smooth(ERROR, null=null)
+    for number in (null.value, null.mean, null.high):
+        assert f"{number:.4f}" in ax.get_title()
+    assert "would show" in plot.alt_text(ax)
+    assert plot.smooth(ERROR, null=null, title="t").get_title() == "t"
+    with pytest.raises(ValueError, match="null is that of the value"):
+        plot.smooth(smooth_calibration_error(LABELS, PROB**2), null=null)
+
+
+def test_one_view_is_drawn():
+    labels, prob = class_data(100)
+    with pytest.raises(ValueError, match="draw one class"):
+        plot.smooth(smooth_calibration_error(labels, prob, view="class-wise"))
+    ax = plot.smooth(smooth_calibration_error(labels, prob, view="top-label"))
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("confidence", "accuracy")
+
+
+@pytest.mark.slow
+def test_nothing_is_cut_off_and_settings_stay():
+    before = dict(plt.rcParams)
+    ax = plot.smooth(ERROR, title="t")
+    ax.figure.savefig(io.BytesIO())
+    assert dict(plt.rcParams) == before
+    assert_nothing_is_cut_off(ax.figure)
+    assert not find(ax, "parts")
+    figure, given = plt.subplots()
+    assert plot.smooth(ERROR, ax=given) is given
+    assert given.get_legend() is None
+    plt.close(figure)
+
+
+def test_a_model_without_any_error_can_be_drawn():
+    plot.smooth(smooth_calibration_error([0, 1], [0.0, 1.0])).figure.savefig(io.BytesIO())

@@ -1,0 +1,273 @@
+"""Test-based diagrams, binnings side by side, cumulative differences: what the artists hold."""
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from matplotlib.axes import Axes
+
+from calibkit import plot
+from calibkit.bins import EqualMass, FixedEdges, Pava, PavaBC
+from calibkit.fakes import LogitDistortion
+from calibkit.plot._cumulative import _CRITICAL
+from calibkit.plot._violins import _between, _outline
+from calibkit.significance import (
+    brownian_supremum_tail,
+    cumulative_differences,
+    test_based_calibration_error,
+)
+from calibkit_course.lesson08 import figures as figures08
+from tests.drawn import assert_nothing_is_cut_off, find, heights, one
+
+TILTED = LogitDistortion(slope=0.6).sample(600, rng=8)
+RARE = LogitDistortion(scores=(0.6, 20)).sample(400, rng=8)
+
+
+def error_of(sample, **options):
+    options = {"null_draws": 5, "rng": 0} | options
+    return test_based_calibration_error(sample.y_true, sample.y_prob, **options)
+
+
+def child(ax: Axes, label: str) -> Axes:
+    (found,) = [inner for inner in ax.child_axes if inner.get_label() == label]
+    return found
+
+
+def corners(ax: Axes, gid: str) -> list[np.ndarray]:
+    return [path.vertices for path in one(ax, gid).get_paths()]
+
+
+class TestTestBased:
+    @pytest.mark.parametrize("axis", ["probability", "bin"])
+    def test_boxes_are_what_the_test_accepts(self, axis):
+        error = error_of(TILTED)
+        ax = plot.test_based(error, axis=axis)
+        low, high = error.acceptance()
+        boxes = corners(ax, "acceptance")
+        assert len(boxes) == error.table.n_bins
+        for b, box in enumerate(boxes):
+            assert (box[:, 1].min(), box[:, 1].max()) == pytest.approx((low[b], high[b]))
+            left, right = (
+                error.table.edges[b : b + 2] if axis == "probability" else (b + 0.5, b + 1.5)
+            )
+            assert (box[:, 0].min(), box[:, 0].max()) == pytest.approx((left, right))
+
+    @pytest.mark.parametrize("axis", ["probability", "bin"])
+    def test_accepted_parts_lie_in_their_boxes_and_rejected_ones_outside(self, axis):
+        error = error_of(TILTED, bins=EqualMass(8))
+        ax = plot.test_based(error, axis=axis)
+        boxes = corners(ax, "acceptance")
+        for gid, inside in (("accepted", True), ("rejected", False)):
+            for part in corners(ax, gid):
+                across, (low, high) = part[:, 0].mean(), (part[:, 1].min(), part[:, 1].max())
+                box = next(b for b in boxes if b[:, 0].min() <= across <= b[:, 0].max())
+                bottom, top = box[:, 1].min(), box[:, 1].max()
+                if inside:
+                    assert bottom - 1e-12 <= low and high <= top + 1e-12
+                else:
+                    assert high <= bottom + 1e-12 or low >= top - 1e-12
+
+    def test_each_violin_spans_its_predictions(self):
+        error = error_of(TILTED, bins=EqualMass(5))
+        ax = plot.test_based(error)
+        verdict = error.verdicts[0]
+        parts = corners(ax, "accepted") + corners(ax, "rejected")
+        heights = np.concatenate([part[:, 1] for part in parts])
+        for b in range(5):
+            prob = verdict.prob[verdict.bin == b]
+            for end in (prob.min(), prob.max()):
+                assert np.abs(heights - end).min() < 1e-12
+
+    def test_lines_are_the_frequencies(self):
+        error = error_of(TILTED)
+        drawn = [path[0, 1] for path in one(plot.test_based(error), "frequency").get_segments()]
+        assert drawn == pytest.approx(error.table.frequency.tolist())
+
+    @pytest.mark.parametrize("axis", ["probability", "bin"])
+    def test_the_strip_counts_predictions_and_rejections(self, axis):
+        error = error_of(TILTED)
+        strip = child(plot.test_based(error, axis=axis), "counts")
+        tops = {gid: [bar[:, 1].max() for bar in corners(strip, gid)] for gid in
+                ("count", "rejected-count")}  # fmt: skip
+        assert tops["count"] == error.table.count.tolist()
+        assert sum(tops["rejected-count"]) == error.rejected.sum()
+        shares = {text.get_text() for text in find(strip, "share")}
+        assert shares <= {f"{100 * share:.0f}" for share in error.share}
+        assert len(shares) > 2
+        assert "% rejected" in strip.get_xlabel()
+
+    def test_the_histogram_holds_all_predictions(self):
+        side = child(plot.test_based(error_of(TILTED)), "predictions")
+        assert sum(bar[:, 0].max() for bar in corners(side, "marginal")) == 600
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("axis", ["probability", "bin"])
+    def test_empty_bins_survive(self, axis):
+        bins = FixedEdges([0, 0.2, 0.4, 0.6, 0.8, 1])
+        error = error_of(RARE, bins=bins)
+        used = int(error.table.occupied.sum())
+        assert used < 5
+        ax = plot.test_based(error, axis=axis)
+        assert len(corners(ax, "acceptance")) == used
+        assert len(corners(child(ax, "counts"), "count")) == 5
+        assert f"{5 - used} of 5 bins are empty." in plot.alt_text(ax)
+        assert_nothing_is_cut_off(ax)
+
+    def test_rare_events_fill_the_height(self):
+        ax = plot.test_based(error_of(RARE))
+        top = max(RARE.y_prob.max(), error_of(RARE).table.frequency.max())
+        assert ax.get_ylim()[1] < 1.4 * top < 1
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("n", [1, 5])
+    def test_equal_and_single_predictions_are_drawn(self, n):
+        error = test_based_calibration_error(
+            np.arange(n) % 2, np.full(n, 0.3), bins=EqualMass(1), null_draws=0
+        )
+        ax = plot.test_based(error)
+        assert len(corners(ax, "accepted")) == 1
+        assert_nothing_is_cut_off(ax)
+
+    def test_what_was_measured_class_by_class_is_refused(self):
+        prob = np.full((6, 3), 1 / 3)
+        error = test_based_calibration_error(
+            [0, 1, 2, 0, 1, 2], prob, view="class-wise", null_draws=0
+        )
+        with pytest.raises(ValueError, match="3 tables, one per class"):
+            plot.test_based(error)
+        with pytest.raises(ValueError, match="axis must be"):
+            plot.test_based(error_of(TILTED), axis="x")
+        assert not plt.get_fignums()
+
+    def test_its_words(self):
+        error = error_of(TILTED, bins=EqualMass(4))
+        words = plot.alt_text(plot.test_based(error))
+        assert words.startswith(f"Test-based reliability diagram. {error.describe()}")
+        shares = ", ".join(f"{100 * share:.0f}" for share in error.share)
+        assert f"in per cent: {shares}." in words
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize(
+        ("axis", "rule"),
+        [("probability", PavaBC()), ("bin", Pava()), ("probability", EqualMass(60)),
+         ("bin", EqualMass(60))],
+    )  # fmt: skip
+    def test_nothing_is_cut_off(self, axis, rule):
+        assert_nothing_is_cut_off(plot.test_based(error_of(TILTED, bins=rule), axis=axis))
+
+
+class TestViolin:
+    def test_an_outline_is_as_wide_as_its_histogram_is_high(self):
+        spread, dense = np.linspace(0.1, 0.3, 40), np.linspace(0.17, 0.23, 60)
+        level, half = _outline(np.concatenate((spread, dense)))
+        assert level[0] == 0.1 and level[-1] == 0.3
+        assert half.max() == 1 and half[len(half) // 2] > 0.9
+        assert half[0] < 0.5 and half == pytest.approx(half[::-1], abs=0.05)
+
+    def test_pieces_of_an_outline_meet_at_the_cut(self):
+        level, half = _outline(np.linspace(0.2, 0.6, 50))
+        (lower, left), (upper, right) = (
+            _between(level, half, *ends) for ends in ((-np.inf, 0.35), (0.35, np.inf))
+        )
+        assert lower[-1] == upper[0] == 0.35
+        assert left[-1] == right[0]
+        assert _between(level, half, 0.7, np.inf) is None
+
+
+class TestCompareBins:
+    @pytest.mark.slow
+    def test_each_panel_counts_its_bins_and_rejections(self):
+        errors = {str(rule): error_of(TILTED, bins=rule) for rule in (EqualMass(6), Pava())}
+        axes = figures08.compare_bins(errors)
+        for ax, (name, error) in zip(axes, errors.items(), strict=True):
+            assert ax.get_title() == name
+            assert len(one(ax, "rejected").get_xdata()) == error.rejected.sum()
+            assert len(one(ax, "accepted").get_xdata()) == (~error.rejected).sum()
+            assert len(corners(ax, "acceptance")) == error.table.n_bins
+            assert one(ax, "words").get_text() == (
+                f"{error.table.n_bins} bins\n{100 * error.value:.1f} % rejected"
+            )
+        assert_nothing_is_cut_off(axes[0])
+
+    def test_accepted_and_rejected_predictions_differ_in_size_too(self):
+        (ax,) = figures08.compare_bins({"one": error_of(TILTED)})
+        assert one(ax, "rejected").get_markersize() > one(ax, "accepted").get_markersize()
+
+    def test_the_true_map_is_drawn_where_it_is_given(self):
+        truth = LogitDistortion(slope=0.6).true_map
+        (ax,) = figures08.compare_bins({"one": error_of(TILTED)}, truth=truth)
+        across, up = one(ax, "truth").get_data()
+        assert up == pytest.approx(truth(np.asarray(across)))
+
+    def test_what_does_not_fit_is_refused(self):
+        with pytest.raises(ValueError, match="empty"):
+            figures08.compare_bins({})
+        _, ax = plt.subplots()
+        with pytest.raises(ValueError, match="2 errors need as many axes, got 1"):
+            figures08.compare_bins({"a": error_of(TILTED), "b": error_of(TILTED)}, [ax])
+        classes = test_based_calibration_error(
+            [0, 1, 1], np.full((3, 2), 0.5), view="class-wise", null_draws=0
+        )
+        with pytest.raises(ValueError, match="'a' has one table per class"):
+            figures08.compare_bins({"a": classes})
+
+
+class TestCumulativeDifferences:
+    def test_line_strip_and_extremes(self):
+        curve = cumulative_differences(TILTED.y_true, TILTED.y_prob)
+        ax = plot.cumulative_differences(curve)
+        line = one(ax, "differences")
+        assert np.array_equal(line.get_ydata(), curve.difference)
+        assert np.array_equal(line.get_xdata(), curve.share)
+        reach = _CRITICAL * curve.scale
+        assert heights(ax, "strip") == pytest.approx((-reach, reach))
+        assert np.ptp(one(ax, "extremes").get_ydata()) == pytest.approx(curve.ecce_r)
+        assert plot.alt_text(ax) == curve.describe()
+        assert_nothing_is_cut_off(ax)
+
+    def test_the_strip_is_left_by_one_calibrated_model_in_twenty(self):
+        assert float(brownian_supremum_tail(_CRITICAL)) == pytest.approx(0.05, abs=1e-5)
+
+    def test_the_line_leaves_the_strip_exactly_if_the_test_rejects(self):
+        for slope in (1.0, 0.8, 0.4):
+            sample = LogitDistortion(slope=slope, shift=slope - 1).sample(500, rng=1)
+            curve = cumulative_differences(sample.y_true, sample.y_prob)
+            ax = plot.cumulative_differences(curve)
+            top = heights(ax, "strip")[1]
+            leaves = np.abs(one(ax, "differences").get_ydata()).max() > top
+            assert leaves == (curve.mad_test.p_value < 0.05)
+
+    def test_ticks_say_how_far_the_sum_has_come(self):
+        prob = np.arange(1, 101) / 101
+        curve = cumulative_differences(prob > 0.5, prob)
+        ticks = [t.get_text() for t in plot.cumulative_differences(curve).get_xticklabels()]
+        assert ticks == ["0 %", "25 %\np ≤ 0.25", "50 %\np ≤ 0.5", "75 %\np ≤ 0.74",
+                         "100 %\np ≤ 0.99"]  # fmt: skip
+
+    def test_ties_and_small_panels(self):
+        figure, axes = plt.subplots(1, 4, figsize=(9, 3), layout="constrained")
+        curve = cumulative_differences([0, 1, 1, 0], [0.5, 0.5, 0.5, 0.5])
+        plot.cumulative_differences(curve, axes[0])
+        assert len(axes[0].get_xticks()) == 3
+        figure.canvas.draw()
+
+
+class TestPage:
+    @pytest.mark.parametrize(
+        "draw",
+        [
+            lambda ax: plot.test_based(error_of(TILTED), ax),
+            lambda ax: figures08.compare_bins({"one": error_of(TILTED)}, [ax])[0],
+            lambda ax: plot.cumulative_differences(
+                cumulative_differences(TILTED.y_true, TILTED.y_prob), ax
+            ),
+        ],
+    )
+    def test_a_given_axes_is_used_and_rc_params_are_unchanged(self, draw):
+        figure, axes = plt.subplots(1, 2, layout="constrained")
+        with mpl.rc_context({"font.size": 17, "hatch.linewidth": 5}):
+            before = dict(mpl.rcParams)
+            assert draw(axes[1]) is axes[1]
+            assert dict(mpl.rcParams) == before
+        assert len(plt.get_fignums()) == 1 and axes[1].get_legend() is None
+        assert not figure.legends

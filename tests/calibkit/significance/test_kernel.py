@@ -1,0 +1,143 @@
+"""The kernel calibration error: pairs one by one, exact moments, published scale, linear time."""
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from calibkit.significance import kernel_calibration_error
+from calibkit.significance.kernel import KernelRule
+from tests.helpers import binary_data
+
+
+def by_pairs(labels: Any, prob: Any, length_scale: float) -> float:
+    """Walk through all pairs, the slow and simple way."""
+    total = 0.0
+    for i in range(len(prob)):
+        for j in range(i):
+            kernel = np.exp(-((prob[i] - prob[j]) ** 2) / (2 * length_scale**2))
+            total += kernel * (labels[i] - prob[i]) * (labels[j] - prob[j])
+    return 2 * total / (len(prob) * (len(prob) - 1))
+
+
+@pytest.mark.parametrize("length_scale", [0.02, 0.05, 0.1, 0.5, 1.0, 10.0, 1e9])
+def test_the_series_is_the_sum_over_pairs(length_scale: float) -> None:
+    labels, prob = binary_data(90, seed=1)
+    prob[:4] = [0.0, 0.0, 1.0, 1.0]
+    labels[:4] = [0, 0, 1, 1]
+    found = kernel_calibration_error(labels, prob, length_scale=length_scale).statistic
+    assert found == pytest.approx(by_pairs(labels, prob, length_scale), abs=1e-14)
+
+
+@given(
+    st.lists(st.tuples(st.floats(0.001, 0.999), st.integers(0, 1)), min_size=2, max_size=25),
+    st.floats(0.02, 3),
+)
+@settings(max_examples=50, deadline=None)
+def test_the_series_is_the_sum_over_pairs_always(
+    rows: list[tuple[float, int]], length_scale: float
+) -> None:
+    prob, labels = np.array([p for p, _ in rows]), np.array([y for _, y in rows])
+    found = kernel_calibration_error(labels, prob, length_scale=length_scale).statistic
+    assert found == pytest.approx(by_pairs(labels, prob, length_scale), abs=1e-13)
+
+
+def test_two_rows_by_hand() -> None:
+    """Residuals .8 and -.3 at a distance of .5: with length scale .5 the kernel is exp(-1/2)."""
+    found = kernel_calibration_error([1, 0], [0.2, 0.7], length_scale=0.5).statistic
+    assert found == pytest.approx(np.exp(-0.5) * 0.8 * -0.7, abs=1e-15)
+
+
+def test_the_scale_of_source_000() -> None:
+    """A kernel on the labels too, as there: sum its four label pairs and compare the factor."""
+    labels, prob = binary_data(40, seed=2)
+    near = np.exp(-((prob[:, np.newaxis] - prob) ** 2) / 2)
+
+    def on_labels(one: Any, other: Any) -> Any:
+        return np.where(one == other, 1.0, np.exp(-0.5))
+
+    total = np.zeros((40, 40))
+    for i, j in product(range(40), repeat=2):
+        yi, yj, pi, pj = labels[i], labels[j], (1 - prob[i], prob[i]), (1 - prob[j], prob[j])
+        total[i, j] = on_labels(yi, yj)
+        total[i, j] -= sum(pi[a] * on_labels(a, yj) + pj[a] * on_labels(yi, a) for a in (0, 1))
+        total[i, j] += sum(pi[a] * pj[b] * on_labels(a, b) for a in (0, 1) for b in (0, 1))
+    pairs = near * total
+    published = (pairs.sum() - np.trace(pairs)) / (40 * 39)
+    ours = kernel_calibration_error(labels, prob, length_scale=1).statistic
+    assert ours * 2 * (1 - np.exp(-0.5)) == pytest.approx(published, abs=1e-14)
+
+
+@pytest.mark.parametrize("length_scale", [0.05, 0.1, 1.0])
+@pytest.mark.parametrize("rare", [False, True])
+def test_moments_are_exact(length_scale: float, rare: bool) -> None:
+    """Mean 0, and the variance and third moment of the gamma law, over all sets of labels."""
+    prob = np.linspace(0.01, 0.2, 10) if rare else np.linspace(0.03, 0.96, 10)
+    labels = np.array(list(product([0, 1], repeat=10)))
+    chance = np.prod(np.where(labels == 1, prob, 1 - prob), axis=1)
+    rule = KernelRule(prob, length_scale)
+    total = rule.statistic(labels - prob) * 90
+    variance, third = rule._moments()
+    assert chance @ total == pytest.approx(0, abs=1e-12)
+    assert chance @ total**2 == pytest.approx(variance, rel=1e-9, abs=1e-15)
+    assert chance @ total**3 == pytest.approx(third, rel=1e-9, abs=1e-15)
+
+
+def test_it_is_unbiased_under_miscalibration_too() -> None:
+    prob = np.linspace(0.05, 0.95, 8)
+    truth = prob**1.5
+    labels = np.array(list(product([0, 1], repeat=8)))
+    chance = np.prod(np.where(labels == 1, truth, 1 - truth), axis=1)
+    kernel = np.exp(-((prob[:, np.newaxis] - prob) ** 2) / (2 * 0.1**2))
+    gap = truth - prob
+    pairs = kernel * np.outer(gap, gap)
+    expected = (pairs.sum() - np.trace(pairs)) / 56
+    found = chance @ KernelRule(prob, 0.1).statistic(labels - prob)
+    assert found == pytest.approx(expected, abs=1e-15)
+
+
+def test_opposite_neighbours_cancel_for_a_long_scale_only() -> None:
+    """A sine of two periods in the long run, beside an error of 1 everywhere."""
+    prob = np.linspace(0, 1, 2001)[1:-1]
+    gaps = np.stack([np.sqrt(2) * np.sin(4 * np.pi * prob), np.ones_like(prob)])
+    share = {}
+    for scale in (0.02, 0.1, 1.0):
+        wave, constant = KernelRule(prob, scale).statistic(gaps)
+        share[scale] = wave / constant
+    # Away from the ends a kernel of this scale damps the wave by exp(-(4 pi scale)² / 2), that is
+    # 0.97, 0.45 and 0; the ends add a little.
+    assert 0.95 < share[0.02] < 1
+    assert 0.4 < share[0.1] < 0.6
+    assert abs(share[1.0]) < 0.02
+
+
+def test_blocks_do_not_change_the_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    labels, prob = binary_data(500, seed=4)
+    whole = kernel_calibration_error(labels, prob)
+    monkeypatch.setattr("calibkit.significance.kernel._BLOCK_ENTRIES", 1000)
+    cut = kernel_calibration_error(labels, prob)
+    assert cut.statistic == pytest.approx(whole.statistic, abs=1e-15)
+    assert cut.p_value == pytest.approx(whole.p_value, rel=1e-10)
+
+
+def test_the_number_of_waves_does_not_grow_with_n() -> None:
+    few, many = (KernelRule(np.linspace(0, 1, n), 0.1).n_waves for n in (2, 10_000))
+    assert few == many == 28
+    assert KernelRule(np.full(3, 0.4), 0.1).n_waves == 14
+    assert KernelRule(np.array([0.0, 1.0]), 0.02).n_waves < 100
+
+
+@pytest.mark.parametrize("value", [0, 0.019, -1, np.nan, np.inf, "0.1", True, None])
+def test_bad_length_scale(value: Any) -> None:
+    with pytest.raises(ValueError, match="length_scale must be"):
+        kernel_calibration_error([0, 1], [0.2, 0.8], length_scale=value)
+
+
+def test_predictions_far_apart_say_nothing() -> None:
+    """At 30 length scales the kernel is 0 in float64: there is no pair to speak of."""
+    result = kernel_calibration_error([1, 0], [0.2, 0.8], length_scale=0.02)
+    assert abs(result.statistic) < 1e-15
+    assert result.p_value == 1

@@ -1,0 +1,554 @@
+"""Null levels, consistency bands, bootstrap intervals: formulas exactly, claims by simulation.
+
+Simulations are seeded. Where a bound is stated in standard errors, a change of the seed alone
+would break a test that uses four of them about once in 16 000 cases.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import calibkit as ck
+from calibkit.significance import _binned
+from tests.helpers import binary_data, class_data, coarse_binary, numbers
+
+ECE = ck.expected_calibration_error
+
+
+def four_se(draws: Any, others: Any) -> float:
+    return float(4 * np.sqrt(draws.var() / len(draws) + others.var() / len(others)))
+
+
+# --- null level: formulas -----------------------------------------------------------------------
+
+
+class TestNullLevelFormulas:
+    def test_p_value_on_a_toy(self) -> None:
+        """A measure that returns 0, 1, 2, ... : redraws 1 to 9, of which six are >= 4."""
+        counter = iter([4.0, *range(1, 10)])
+        null = ck.null_level(lambda y, p: next(counter), [0, 1], [0.5, 0.5], n_draws=9, rng=0)
+        assert null.draws.tolist() == list(range(1, 10))
+        assert null.value == 4
+        assert null.p_value == (1 + 6) / (9 + 1)
+        assert (null.mean, null.median) == (5, 5)
+        assert null.sd == pytest.approx(np.std(range(1, 10), ddof=1))
+        assert null.low == pytest.approx(np.quantile(range(1, 10), 0.05))
+        assert null.high == pytest.approx(np.quantile(range(1, 10), 0.95))
+
+    @pytest.mark.parametrize(("value", "expected"), [(10.0, 1 / 10), (-1.0, 1.0), (9.0, 2 / 10)])
+    def test_p_value_is_never_zero_and_at_most_one(self, value: float, expected: float) -> None:
+        counter = iter([value, *range(1, 10)])
+        null = ck.null_level(lambda y, p: next(counter), [0, 1], [0.5, 0.5], n_draws=9, rng=0)
+        assert null.p_value == expected
+
+    def test_rounding_does_not_break_ties(self) -> None:
+        counter = iter([0.3, 0.1 + 0.2, 0.3 - 1e-16, 0.2])
+        null = ck.null_level(lambda y, p: next(counter), [0, 1], [0.5, 0.5], n_draws=3, rng=0)
+        assert null.p_value == 3 / 4
+
+    def test_labels_that_cannot_change_give_the_value_itself(self) -> None:
+        null = ck.null_level(ECE, [0, 1, 1], [0.0, 1.0, 1.0], n_draws=20, rng=0)
+        assert null.draws.tolist() == [0] * 20
+        assert (null.value, null.p_value) == (0, 1)
+
+    def test_one_draw_has_no_spread(self) -> None:
+        null = ck.null_level(ECE, *binary_data(50), n_draws=1, rng=0)
+        assert np.isnan(null.sd)
+        assert null.p_value in (0.5, 1.0)
+
+    def test_labels_are_redrawn_with_the_probabilities_of_their_row(self) -> None:
+        """A measure that records the labels: their means are the predictions."""
+        prob = np.array([[0.7, 0.2, 0.1], [0.0, 0.5, 0.5], [0.05, 0.05, 0.9], [1, 0, 0]])
+        seen: list[Any] = []
+
+        def record(y_true: Any, y_prob: Any) -> float:
+            seen.append(np.asarray(y_true))
+            assert np.array_equal(y_prob, prob)
+            return 0.0
+
+        ck.null_level(record, [0, 1, 2, 0], prob, n_draws=8000, rng=1)
+        share = np.mean([np.eye(3)[labels] for labels in seen[1:]], axis=0)
+        assert np.abs(share - prob).max() < 4 * np.sqrt(0.25 / 8000)
+        assert (share[prob == 0] == 0).all()
+        assert (share[prob == 1] == 1).all()
+
+    def test_what_it_says(self) -> None:
+        calibrated = ck.null_level(ECE, *binary_data(300, exponent=1), rng=0).describe()
+        assert "no evidence of miscalibration" in calibrated
+        wrong = ck.null_level(ECE, *binary_data(300, exponent=3), rng=0)
+        assert wrong.p_value == 1 / 1001
+        assert "p = 0.001: more than chance explains (5 % level)" in wrong.describe()
+        assert f"{wrong.value:.4f}" in wrong.describe()
+
+
+# --- null level: any measure --------------------------------------------------------------------
+
+
+def plain(measure: Callable[..., Any]) -> Callable[..., float]:
+    """Hide that a measure is a binned error: every redraw is then measured from scratch."""
+    return lambda y, p, **options: float(measure(y, p, **options))
+
+
+BINARY = binary_data(150, seed=8)
+TIES = coarse_binary(150, 12, seed=8)
+CLASSES = class_data(150, 3, seed=8)
+
+FAST = {
+    "binary": (ECE, BINARY, {}),
+    "ties": (ECE, TIES, {"bins": ck.Distinct()}),
+    "single precision": (ECE, (BINARY[0], BINARY[1].astype(np.float32)), {"bins": 8}),
+    "equal mass": (ck.adaptive_calibration_error, BINARY, {"n_bins": 7}),
+    "maximum": (ck.maximum_calibration_error, BINARY, {"bins": 6}),
+    "average": (ck.average_calibration_error, BINARY, {}),
+    "l2 of centres": (ck.calibration_error, BINARY, {"norm": 2, "gap": "centre"}),
+    "binary, class 0": (ECE, BINARY, {"view": 0}),
+    "binary, class-wise": (ck.class_wise_calibration_error, BINARY, {"bins": 5}),
+    "top-label": (ECE, CLASSES, {"view": "top-label"}),
+    "one class": (ECE, CLASSES, {"view": 2}),
+    "class-wise": (ck.class_wise_calibration_error, CLASSES, {}),
+    "marginal": (ck.marginal_calibration_error, CLASSES, {"bins": 5}),
+    "l3 over classes": (ck.marginal_calibration_error, CLASSES, {"norm": 3, "bins": 4}),
+    "lower end": (ECE, CLASSES, {"view": "top-label", "bins": ck.EqualWidth(9, low=1 / 3)}),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", FAST)
+def test_fast_redraws_have_the_distribution_of_plain_ones(case: str) -> None:
+    measure, data, options = FAST[case]
+    fast = ck.null_level(measure, *data, n_draws=2000, rng=1, **options)
+    slow = ck.null_level(plain(measure), *data, n_draws=800, rng=2, **options)
+    assert fast.value == pytest.approx(slow.value, abs=1e-12)
+    assert fast.mean == pytest.approx(slow.mean, abs=four_se(fast.draws, slow.draws))
+    # Rounding keeps equal values comparable; false alarms: one in 10 000 changes of a seed.
+    assert stats.ks_2samp(fast.draws.round(10), slow.draws.round(10)).pvalue > 1e-4
+
+
+def test_the_fast_way_is_taken_where_it_is_right() -> None:
+    for measure, data, options in FAST.values():
+        observed = measure(*data, **options)
+        assert _binned.redraws_of(observed, *data) is not None
+
+
+SELF_WILLED = {
+    "changed predictions": lambda y, p: ECE(y, p**2),
+    "selected rows": lambda y, p: ECE(y[p > 0.5], p[p > 0.5]),
+    "mirrored": lambda y, p: ECE(1 - y, 1 - p),
+    "half of the rows": lambda y, p: ECE(y[::2], p[::2]),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SELF_WILLED)
+def test_a_measure_may_change_rows_before_it_measures(name: str) -> None:
+    """The bins of its result are then not those of the predictions that are redrawn."""
+    measure = SELF_WILLED[name]
+    for run in (ck.null_level, ck.bootstrap_interval):
+        found = run(measure, *BINARY, rng=5)
+        expected = run(plain(measure), *BINARY, rng=5)
+        assert found.value == expected.value
+        assert np.array_equal(found.draws, expected.draws)
+
+
+@pytest.mark.slow
+def test_a_measure_may_look_at_one_column_only() -> None:
+    labels, prob = CLASSES
+    for run in (ck.null_level, ck.bootstrap_interval):
+        found = run(lambda y, p: ECE(y == 1, p[:, 1]), labels, prob, rng=5)
+        expected = run(lambda y, p: float(ECE(y == 1, p[:, 1])), labels, prob, rng=5)
+        assert np.array_equal(found.draws, expected.draws)
+
+
+@pytest.mark.parametrize("measure", [ck.brier_score, ck.log_loss, plain(ECE)])
+def test_any_measure_has_a_null_level(measure: Callable[..., Any]) -> None:
+    null = ck.null_level(measure, *binary_data(200, exponent=1), n_draws=200, rng=0)
+    assert null.low < null.median < null.high
+    assert null.p_value > 0.05
+
+
+def test_null_level_of_a_proper_score_is_its_expectation() -> None:
+    """A calibrated model expects a Brier score of mean p (1 - p)."""
+    labels, prob = binary_data(300)
+    null = ck.null_level(ck.brier_score, labels, prob, n_draws=2000, rng=0)
+    expected = (prob * (1 - prob)).mean()
+    assert null.mean == pytest.approx(expected, abs=4 * null.sd / np.sqrt(2000))
+
+
+def test_measures_keep_their_names() -> None:
+    def my_own_measure(y_true: Any, y_prob: Any) -> float:
+        return 1.0
+
+    assert ck.null_level(my_own_measure, [0, 1], [0.5, 0.5], rng=0).name == "my own measure"
+    assert ck.null_level(ck.log_loss, [0, 1], [0.5, 0.5], rng=0).name == "Log loss (nats)"
+    found = ck.bootstrap_interval(ck.adaptive_calibration_error, *BINARY, rng=0)
+    assert found.name == "adaptive calibration error"
+
+
+def test_bins_that_look_at_the_labels_are_found_anew_in_each_redraw() -> None:
+    calls = []
+
+    class Peeking(ck.EqualWidth):
+        uses_labels = True
+
+        def edges(self, prob: Any, label: Any = None) -> Any:
+            calls.append(label is not None)
+            return ck.EqualWidth.edges(self, prob, label)
+
+    ck.null_level(ECE, *BINARY, n_draws=20, rng=0, bins=Peeking(5))
+    assert calls == [True] * 21
+
+
+# --- null level: truth --------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("n", "n_bins"), [(300, 15), (2000, 30), (5000, 15)])
+def test_mean_error_of_a_calibrated_model_is_the_closed_form(n: int, n_bins: int) -> None:
+    """Within 3 %, over 2000 data sets with uniform predictions (standard error below .8 %)."""
+    rng = np.random.default_rng(n + n_bins)
+    found = []
+    for _ in range(2000):
+        prob = rng.random(n)
+        error = ECE(rng.random(n) < prob, prob, bins=n_bins)
+        found.append((error.value, error.null_mean, error.null_sd))
+    values, means, sds = np.array(found).T
+    assert means.mean() == pytest.approx(values.mean(), rel=0.03)
+    # Predictions change from set to set, and so does the null level, a little.
+    assert sds.mean() == pytest.approx(values.std(), rel=0.06)
+
+
+@pytest.mark.parametrize(("n", "n_bins"), [(300, 15), (2000, 15), (2000, 30)])
+def test_redraws_agree_with_the_closed_form(n: int, n_bins: int) -> None:
+    """3 %; the standard error of the mean of 4000 redraws is below .4 %."""
+    labels, prob = binary_data(n, seed=n)
+    null = ck.null_level(ECE, labels, prob, bins=n_bins, n_draws=4000, rng=0)
+    error = ECE(labels, prob, bins=n_bins)
+    assert error.null_mean == pytest.approx(null.mean, rel=0.03)
+    assert error.null_sd == pytest.approx(null.sd, rel=0.06)
+
+
+def test_the_closed_form_is_too_large_for_bins_that_expect_less_than_one_event() -> None:
+    """As its docstring says: 1000 predictions of .0001 expect a tenth of an event."""
+    labels, prob = np.zeros(1000, dtype=int), np.full(1000, 1e-4)
+    null = ck.null_level(ECE, labels, prob, n_draws=2000, rng=0)
+    assert ECE(labels, prob).null_mean > 1.2 * null.mean
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("measure", "classes"),
+    [(ECE, False), (ck.maximum_calibration_error, False), (ECE, True)],
+    ids=["expected", "maximum", "top-label"],
+)
+def test_p_values_are_uniform_under_calibration(measure: Callable[..., Any], classes: bool) -> None:
+    """Chi-square over ten equal cells; false alarms: one in 1000 changes of the seed."""
+    rng = np.random.default_rng(7)
+    found = []
+    for _ in range(600):
+        prob = rng.dirichlet(np.ones(3), 200) if classes else rng.random(200)
+        labels = _binned.draw_classes(prob, 1, rng)[0]
+        options = {"view": "top-label"} if classes else {}
+        null = ck.null_level(measure, labels, prob, n_draws=99, rng=rng, **options)
+        found.append(round(100 * null.p_value))  # a rank, 1 to 100
+    counts = np.histogram(found, bins=np.arange(0.5, 101, 10))[0]
+    assert counts.sum() == 600
+    assert stats.chisquare(counts).pvalue > 1e-3
+
+
+def test_p_values_find_miscalibration() -> None:
+    """An over-confident model of slope 1/2 is found out in nearly all of 50 data sets."""
+    found = [
+        ck.null_level(ECE, *binary_data(500, seed, exponent=2), n_draws=99, rng=seed).p_value
+        for seed in range(50)
+    ]
+    assert np.mean(np.array(found) <= 0.05) > 0.95
+
+
+# --- consistency bands --------------------------------------------------------------------------
+
+
+def calibrated_bands(n_sets: int, n: int, seed: int, **options: Any) -> list[Any]:
+    rng = np.random.default_rng(seed)
+    found = []
+    for _ in range(n_sets):
+        prob = rng.random(n)
+        found.append(ck.consistency_band(rng.random(n) < prob, prob, rng=rng, **options))
+    return found
+
+
+@pytest.mark.slow
+def test_simultaneous_bands_hold_everywhere_as_often_as_they_say() -> None:
+    """90 % within 3 points: 1000 data sets, standard error .95 points."""
+    bands = calibrated_bands(1000, 300, seed=1, simultaneous=True, n_draws=200)
+    inside = np.mean([not band.outside.any() for band in bands])
+    assert inside == pytest.approx(0.9, abs=0.03)
+
+
+@pytest.mark.slow
+def test_simultaneous_bands_of_another_level() -> None:
+    bands = calibrated_bands(400, 300, 2, simultaneous=True, n_draws=200, level=0.5, bins=10)
+    inside = np.mean([not band.outside.any() for band in bands])
+    assert inside == pytest.approx(0.5, abs=0.1)  # four standard errors
+
+
+@pytest.mark.slow
+def test_pointwise_bands_leave_about_a_tenth_of_the_bins_outside() -> None:
+    """Frequencies are discrete and the ends count as inside, so it is a little less: 9 %.
+
+    2250 bins, standard error .6 points.
+    """
+    bands = calibrated_bands(150, 4000, seed=3, n_draws=200)
+    share = np.mean([band.outside for band in bands])
+    assert 0.07 < share < 0.11
+
+
+@pytest.mark.slow
+def test_pointwise_bands_are_never_too_narrow_for_few_rows() -> None:
+    bands = calibrated_bands(200, 300, seed=4, n_draws=300)
+    share = np.mean([band.outside.sum() / band.table.occupied.sum() for band in bands])
+    assert 0.03 < share < 0.1
+
+
+def test_resampled_bands_are_at_least_as_wide() -> None:
+    """Drawing the predictions again adds spread, in small bins most."""
+    data = binary_data(300, exponent=1)
+    fixed = ck.consistency_band(*data, n_draws=4000, rng=0)
+    moved = ck.consistency_band(*data, n_draws=4000, rng=0, resample_forecasts=True)
+    width = (moved.upper - moved.lower).mean() / (fixed.upper - fixed.lower).mean()
+    assert 0.98 < width < 1.15
+
+
+def test_pointwise_ends_are_quantiles_of_binomial_frequencies() -> None:
+    """With one prediction value per bin, the exact distribution is known."""
+    labels = np.tile([0, 1], 200)
+    prob = np.repeat([0.2, 0.7], [150, 250])
+    band = ck.consistency_band(labels, prob, bins=2, n_draws=20_000, rng=0, level=0.8)
+    for b, (n, p) in enumerate([(150, 0.2), (250, 0.7)]):
+        exact = stats.binom.ppf([0.1, 0.9], n, p) / n
+        assert band.lower[b] == pytest.approx(exact[0], abs=1.01 / n)
+        assert band.upper[b] == pytest.approx(exact[1], abs=1.01 / n)
+
+
+def test_simultaneous_ends_are_a_multiple_of_standard_deviations() -> None:
+    labels, prob = binary_data(600)
+    band = ck.consistency_band(labels, prob, bins=6, simultaneous=True, n_draws=2000, rng=0)
+    table = band.table
+    index = (prob * 6).astype(int)
+    sd = np.sqrt(np.bincount(index, prob * (1 - prob))) / table.count
+    reach = np.concatenate(
+        [(table.mean_prob - band.lower) / sd, (band.upper - table.mean_prob) / sd]
+    )
+    inside = np.concatenate([band.lower > 0, band.upper < 1])
+    assert reach[inside] == pytest.approx(np.full(inside.sum(), reach[inside][0]), rel=1e-9)
+    # Six nearly independent normal deviations: the 90 % quantile of the largest.
+    exact = stats.norm.ppf((1 + 0.9 ** (1 / 6)) / 2)
+    assert reach[inside][0] == pytest.approx(exact, rel=0.05)
+
+
+@pytest.mark.parametrize("simultaneous", [False, True])
+class TestBandShape:
+    def test_it_lies_in_the_unit_interval_and_is_nan_where_empty(self, simultaneous: bool) -> None:
+        prob = np.repeat([0.01, 0.02, 0.5, 0.99], 5)
+        labels = np.tile([0, 1], 10)
+        band = ck.consistency_band(labels, prob, simultaneous=simultaneous, rng=0)
+        used = band.table.occupied
+        assert np.isnan(band.lower[~used]).all()
+        assert np.isnan(band.upper[~used]).all()
+        assert not band.outside[~used].any()
+        assert (band.lower[used] >= 0).all()
+        assert (band.upper[used] <= 1).all()
+        assert (band.lower[used] <= band.table.mean_prob[used] + 1e-12).all()
+        assert (band.upper[used] >= band.table.mean_prob[used] - 1e-12).all()
+
+    def test_predictions_of_0_and_1_leave_no_room(self, simultaneous: bool) -> None:
+        prob = [0.0, 0.0, 1.0, 1.0]
+        right = ck.consistency_band([0, 0, 1, 1], prob, simultaneous=simultaneous, rng=0, bins=2)
+        assert right.lower.tolist() == right.upper.tolist() == [0, 1]
+        assert not right.outside.any()
+        wrong = ck.consistency_band([0, 1, 1, 0], prob, simultaneous=simultaneous, rng=0, bins=2)
+        assert wrong.outside.tolist() == [True, True]
+
+    def test_higher_levels_are_wider(self, simultaneous: bool) -> None:
+        data = binary_data(400)
+        widths = []
+        for level in (0.5, 0.9, 0.99):
+            band = ck.consistency_band(*data, level=level, simultaneous=simultaneous, rng=0)
+            widths.append(np.nansum(band.upper - band.lower))
+        assert widths == sorted(widths)
+
+    def test_what_it_says(self, simultaneous: bool) -> None:
+        band = ck.consistency_band(*binary_data(400, exponent=3), simultaneous=simultaneous, rng=0)
+        kind = "simultaneous" if simultaneous else "pointwise"
+        start = f"{band.outside.sum()} of 15 bins outside the {kind} 90 % consistency band; "
+        assert band.describe().startswith(start)
+        assert band.outside.sum() > 5
+
+    @pytest.mark.parametrize("view", ["top-label", 1])
+    def test_views(self, simultaneous: bool, view: Any) -> None:
+        band = ck.consistency_band(*CLASSES, view=view, simultaneous=simultaneous, rng=0, bins=5)
+        assert band.table.view == (view if view == "top-label" else "class 1")
+        assert (band.simultaneous, band.level) == (simultaneous, 0.9)
+
+
+def test_simultaneous_bands_are_wider_than_pointwise_ones() -> None:
+    data = binary_data(1000)
+    pointwise = ck.consistency_band(*data, rng=0)
+    simultaneous = ck.consistency_band(*data, rng=0, simultaneous=True)
+    assert (simultaneous.lower <= pointwise.lower + 1e-12).all()
+    assert (simultaneous.upper >= pointwise.upper - 1e-12).all()
+
+
+# --- bootstrap ----------------------------------------------------------------------------------
+
+
+class TestBootstrapFormulas:
+    @pytest.mark.parametrize("level", [0.5, 0.9, 0.99])
+    def test_ends(self, level: float) -> None:
+        data = binary_data(200)
+        reflected = ck.bootstrap_interval(ECE, *data, level=level, rng=0, method="reflected")
+        percentile = ck.bootstrap_interval(ECE, *data, level=level, rng=0, method="percentile")
+        assert np.array_equal(reflected.draws, percentile.draws)
+        low, high = np.quantile(reflected.draws, [(1 - level) / 2, (1 + level) / 2])
+        assert (percentile.low, percentile.high) == (low, high)
+        value = float(ECE(*data))
+        assert reflected.value == percentile.value == value
+        assert (reflected.low, reflected.high) == (2 * value - high, 2 * value - low)
+
+    def test_rows_keep_their_labels(self) -> None:
+        """A measure that looks at pairs: every resampled pair is one of the data."""
+        labels, prob = binary_data(30)
+        pairs = set(zip(labels.tolist(), prob.tolist(), strict=True))
+        sizes = []
+
+        def check(y_true: Any, y_prob: Any) -> float:
+            drawn = list(zip(y_true.tolist(), y_prob.tolist(), strict=True))
+            assert set(drawn) <= pairs
+            sizes.append((len(drawn), len(set(drawn))))
+            return float(y_prob.mean())
+
+        interval = ck.bootstrap_interval(check, labels, prob, n_resamples=400, rng=0)
+        assert {size for size, _ in sizes} == {30}
+        assert np.mean([kept for _, kept in sizes[1:]]) / 30 == pytest.approx(0.638, abs=0.02)
+        se = prob.std() / np.sqrt(30)
+        assert interval.draws.std() == pytest.approx(se, rel=0.15)
+
+    def test_predictions_move_with_their_rows(self) -> None:
+        """One bin, certain and right: the mean prediction is the frequency in each resample."""
+        labels = np.tile([0, 1, 2], 10)
+        draws = [
+            ck.bootstrap_interval(ECE, labels == 1, labels == 1, bins=1, rng=0).draws,
+            ck.bootstrap_interval(
+                ck.class_wise_calibration_error, labels, np.eye(3)[labels], bins=1, rng=0
+            ).draws,
+        ]
+        assert np.abs(draws).max() < 1e-12
+
+    def test_a_constant_measure_has_an_interval_of_length_zero(self) -> None:
+        interval = ck.bootstrap_interval(lambda y, p: 0.25, [0, 1], [0.5, 0.5], rng=0)
+        assert (interval.low, interval.value, interval.high) == (0.25, 0.25, 0.25)
+
+    def test_what_it_says(self) -> None:
+        interval = ck.bootstrap_interval(ECE, *binary_data(200), level=0.95, n_resamples=50, rng=0)
+        assert interval.describe() == (
+            f"Expected calibration error {interval.value:.4f}, 95 % interval {interval.low:.4f} "
+            f"to {interval.high:.4f} (inverted tests, 50 resamples)."
+        )
+
+
+def fixed_edges(measure: Callable[..., Any], data: Any, options: dict[str, Any]) -> dict[str, Any]:
+    """Return the options that pin the bins of the full data."""
+    edges = measure(*data, **options).tables[0].edges
+    rest = {key: value for key, value in options.items() if key not in ("bins", "n_bins")}
+    return {**rest, "bins": ck.FixedEdges(edges)}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "case", [name for name in FAST if name not in ("lower end", "ties", "equal mass", "marginal")]
+)
+def test_fast_resamples_have_the_distribution_of_plain_ones(case: str) -> None:
+    measure, data, options = FAST[case]
+    if measure is ck.marginal_calibration_error:
+        options = {**options, "bins": 4}
+    fast = ck.bootstrap_interval(measure, *data, n_resamples=2000, rng=1, **options)
+    slow = ck.bootstrap_interval(plain(measure), *data, n_resamples=800, rng=2, **options)
+    assert fast.value == pytest.approx(slow.value, abs=1e-12)
+    mean, other = fast.draws.mean(), slow.draws.mean()
+    assert mean == pytest.approx(other, abs=four_se(fast.draws, slow.draws))
+    assert stats.ks_2samp(fast.draws.round(10), slow.draws.round(10)).pvalue > 1e-4
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", ["ties", "equal mass"])
+def test_resamples_keep_the_bins_of_the_full_data(case: str) -> None:
+    measure, data, options = FAST[case]
+    fast = ck.bootstrap_interval(measure, *data, n_resamples=2000, rng=1, **options)
+    pinned = fixed_edges(measure, data, options)
+    slow = ck.bootstrap_interval(plain(ECE), *data, n_resamples=2000, rng=2, **pinned)
+    assert fast.value == pytest.approx(slow.value, abs=1e-12)
+    assert stats.ks_2samp(fast.draws.round(10), slow.draws.round(10)).pvalue > 1e-4
+
+
+# --- random numbers -----------------------------------------------------------------------------
+
+RUNS = {
+    "null level": lambda rng: ck.null_level(ECE, *BINARY, n_draws=20, rng=rng),
+    "null level, classes": lambda rng: ck.null_level(
+        ck.class_wise_calibration_error, *CLASSES, n_draws=20, rng=rng
+    ),
+    "null level, plain": lambda rng: ck.null_level(ck.log_loss, *CLASSES, n_draws=20, rng=rng),
+    "band": lambda rng: ck.consistency_band(*BINARY, n_draws=20, rng=rng),
+    "band, resampled": lambda rng: ck.consistency_band(
+        *BINARY, n_draws=20, rng=rng, resample_forecasts=True
+    ),
+    "bootstrap": lambda rng: ck.bootstrap_interval(ECE, *BINARY, n_resamples=20, rng=rng),
+    "bootstrap, plain": lambda rng: ck.bootstrap_interval(
+        ck.brier_score, *CLASSES, n_resamples=20, rng=rng
+    ),
+}
+
+
+@pytest.mark.parametrize("name", RUNS)
+class TestRandomNumbers:
+    def test_the_same_seed_gives_the_same_result(self, name: str) -> None:
+        one, two = RUNS[name](5), RUNS[name](np.random.default_rng(5))
+        assert np.array_equal(numbers(one), numbers(two), equal_nan=True)
+        assert not np.array_equal(numbers(one), numbers(RUNS[name](6)), equal_nan=True)
+
+    def test_a_generator_moves_on(self, name: str) -> None:
+        generator = np.random.default_rng(5)
+        one, two = RUNS[name](generator), RUNS[name](generator)
+        assert not np.array_equal(numbers(one), numbers(two), equal_nan=True)
+
+    def test_without_a_seed_results_differ(self, name: str) -> None:
+        one, two = RUNS[name](None), RUNS[name](None)
+        assert not np.array_equal(numbers(one), numbers(two), equal_nan=True)
+
+    def test_the_global_generator_is_not_touched(self, name: str) -> None:
+        np.random.seed(0)  # noqa: NPY002
+        expected = np.random.random()  # noqa: NPY002
+        np.random.seed(0)  # noqa: NPY002
+        RUNS[name](None)
+        assert np.random.random() == expected  # noqa: NPY002
+
+
+def test_blocks_cover_all_draws_once() -> None:
+    for n_draws, n in ((1, 10), (1000, 300), (7, 10**7), (1000, 10**6), (2001, 1000)):
+        rows = [row for block in _binned.blocks(n_draws, n) for row in range(n_draws)[block]]
+        assert rows == list(range(n_draws))
+        longest = max(block.stop - block.start for block in _binned.blocks(n_draws, n))
+        assert longest * n <= max(n, 1_000_000), "more memory than needed"
+
+
+def test_results_do_not_depend_on_the_size_of_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blocks only bound the memory: the stream of random numbers is the same.
+
+    The last bit may differ: an older NumPy adds up by where an array lies in memory.
+    """
+    before = {name: numbers(run(3)) for name, run in RUNS.items()}
+    monkeypatch.setattr(_binned, "_BLOCK_DRAWS", 500)
+    for name, run in RUNS.items():
+        np.testing.assert_allclose(numbers(run(3)), before[name], rtol=1e-12, err_msg=name)

@@ -1,0 +1,299 @@
+"""Numbers that other programs or exact arithmetic produced: `tests/golden/README.md`."""
+
+from fractions import Fraction
+from math import inf
+from typing import Any
+
+import numpy as np
+import pytest
+
+import calibkit as ck
+from tests.helpers import golden, golden_data
+
+# --- plug-in errors of uncertainty-calibration --------------------------------------------------
+
+PLUGIN = golden("plugin_errors.json")
+# 1-D data have one event; for rows, "marginal" is the l_p mean over classes.
+VIEWS = {"top-label": "top-label", "marginal": "class-wise"}
+
+
+def binning(rule: str, n_bins: int) -> Any:
+    return ck.EqualMass(n_bins) if rule == "equal_mass" else ck.EqualWidth(n_bins)
+
+
+@pytest.mark.parametrize(
+    "case", PLUGIN, ids=lambda c: f"{c['data']} {c['mode']} {c['bins']} {c['n_bins']} l{c['norm']}"
+)
+def test_plug_in_errors(case: dict[str, Any]) -> None:
+    labels, prob = golden_data(case["data"])
+    bins = binning(case["bins"], case["n_bins"])
+    view = VIEWS[case["mode"]] if prob.ndim == 2 else None
+    error = ck.calibration_error(labels, prob, view=view, bins=bins, norm=case["norm"])
+    assert float(error) == pytest.approx(case["error"], abs=1e-12)
+    if view is not None:
+        named = {
+            "top-label": ck.top_label_calibration_error,
+            "class-wise": ck.marginal_calibration_error,
+        }[view]
+        assert float(named(labels, prob, bins=bins, norm=case["norm"])) == float(error)
+
+
+def test_all_plug_in_cases_are_there() -> None:
+    assert len(PLUGIN) == 48
+    assert {case["data"] for case in PLUGIN} == {"calibrated", "binary", "three_classes"}
+    # The other side's convention, (a, b], only shows on predictions that lie on an edge.
+    for name in ("calibrated", "binary", "three_classes"):
+        _, prob = golden_data(name)
+        assert not np.isin(prob, [k / b for b in (5, 10, 15) for k in range(1, b)]).any()
+
+
+# Upper ends of equal-mass bins by the same library. It closes bins on the right, calibkit on the
+# left. So a tie at a cut stays below the edge there and goes above it here; the edges themselves
+# are the same, except where one of them then opens no bin.
+EQUAL_MASS = [
+    ([0.3, 0.5, 0.2, 0.3, 0.5, 0.7], 1, [1.0], None),
+    ([0.3, 0.5, 0.2, 0.3, 0.5, 0.7], 2, [0.4, 1.0], None),
+    ([0.3, 0.5, 0.2, 0.3, 0.5, 0.7], 3, [0.3, 0.5, 1.0], None),
+    ([0.3, 0.5, 1.0, 1.0, 1.0, 1.0], 3, [0.75, 1.0], None),
+    ([0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9], 3, [0.55, 0.75, 1.0], None),
+    ([0.3], 2, [1.0], None),
+    # There 0 is the upper end of the bin {0}; here no bin ends at 0, and 0 lies in [0, .5).
+    ([0.0, 0.0, 0.0, 0.0, 1.0], 3, [0.0, 0.5, 1.0], [0.5, 1.0]),
+]
+
+
+@pytest.mark.parametrize(("prob", "n_bins", "upper", "ours"), EQUAL_MASS)
+def test_equal_mass_edges(
+    prob: list[float], n_bins: int, upper: list[float], ours: list[float] | None
+) -> None:
+    edges = ck.EqualMass(n_bins).edges(np.array(prob))
+    assert edges[0] == 0
+    assert edges[1:] == pytest.approx(ours or upper, abs=1e-15)
+
+
+def test_a_tie_at_a_cut_goes_above_the_edge() -> None:
+    """[.2, .3, .3 | .5, .5 | .7] when closed on the right, [.2 | .3, .3 | .5, .5, .7] here."""
+    prob = np.array([0.3, 0.5, 0.2, 0.3, 0.5, 0.7])
+    binning = ck.EqualMass(3)
+    assert np.bincount(binning.assign(prob, binning.edges(prob))).tolist() == [1, 2, 3]
+    right_closed = np.searchsorted([0.3, 0.5], prob, side="left")
+    assert np.bincount(right_closed).tolist() == [3, 2, 1]
+
+
+def test_edges_of_distinct_values() -> None:
+    edges = ck.Distinct().edges(np.array([0.1, 0.1, 0.4, 0.9]))
+    assert edges[1:].tolist() == [0.25, 0.65, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("prob", "right_closed", "ours"),
+    [(0.0, 0, 0), (0.2, 0, 1), (0.2000001, 1, 1), (0.5, 1, 2), (1.0, 2, 2)],
+)
+def test_bins_are_closed_on_the_left(prob: float, right_closed: int, ours: int) -> None:
+    """The library's own example, edges .2, .5, 1: on an edge the two conventions differ."""
+    table = ck.reliability_table([1], [prob], bins=ck.FixedEdges([0, 0.2, 0.5, 1]))
+    assert np.flatnonzero(table.count) == [ours]
+    assert (ours == right_closed) == (prob not in (0.2, 0.5))
+
+
+# --- tables of a tutorial, in fractions ---------------------------------------------------------
+
+SLIDES = golden("slides.json")
+
+
+def rows_of(bins: list[dict[str, Any]]) -> tuple[list[int], list[float]]:
+    """Turn counts and frequencies into rows."""
+    labels: list[int] = []
+    prob: list[float] = []
+    for row in bins:
+        hits = Fraction(row["freq"]) * row["n"]
+        assert hits.denominator == 1
+        labels += [1] * int(hits) + [0] * (row["n"] - int(hits))
+        prob += [float(Fraction(row["p"]))] * row["n"]
+    return labels, prob
+
+
+@pytest.mark.parametrize("table", SLIDES["tables"], ids=lambda table: table["name"])
+class TestTablesOfTheTutorial:
+    def test_rows(self, table: dict[str, Any]) -> None:
+        found = ck.reliability_table(*rows_of(table["bins"]), bins=ck.Distinct())
+        assert found.count.tolist() == [row["n"] for row in table["bins"]]
+        for column, key in ((found.mean_prob, "p"), (found.frequency, "freq")):
+            expected = [float(Fraction(row[key])) for row in table["bins"]]
+            assert column == pytest.approx(expected, abs=1e-15)
+        gaps = [float(Fraction(row["gap"])) for row in table["bins"]]
+        assert np.abs(found.gap) == pytest.approx(gaps, abs=1e-15)
+
+    @pytest.mark.parametrize(
+        ("key", "norm", "weights"),
+        [("expected", 1, "mass"), ("average", 1, "equal"), ("maximum", inf, "mass")],
+    )
+    def test_errors(self, table: dict[str, Any], key: str, norm: float, weights: str) -> None:
+        data = rows_of(table["bins"])
+        error = ck.calibration_error(*data, bins=ck.Distinct(), norm=norm, weights=weights)
+        assert float(error) == pytest.approx(float(Fraction(table[key])), abs=1e-15)
+
+    def test_the_predicted_label(self, table: dict[str, Any]) -> None:
+        for row, seen in zip(table["bins"], table["top_label"], strict=True):
+            problem = ck.binary_problem(*rows_of([row]), view="top-label")
+            confidence, accuracy = float(Fraction(seen["conf"])), float(Fraction(seen["acc"]))
+            assert problem.prob == pytest.approx(np.full(row["n"], confidence), abs=1e-15)
+            # A prediction of exactly 1/2 is class 0 here and class 1 there, right equally often.
+            assert problem.label.mean() == pytest.approx(accuracy, abs=1e-15)
+
+
+class TestScoresOfTheTutorial:
+    scores = SLIDES["scores"]
+    truth = np.array([0, 0, 1, 1, 2, 2])
+
+    def check(self, key: str, rows: Any) -> None:
+        expected = self.scores[key]
+        top = ck.binary_problem(self.truth, rows, view="top-label")
+        assert rows.argmax(axis=1).tolist() == [k - 1 for k in expected["pred"]]
+        assert top.prob == pytest.approx(expected["conf"], abs=1e-12)
+        assert top.label.mean() == pytest.approx(expected["accuracy"], abs=1e-12)
+        assert float(ck.brier_score(self.truth, rows)) == pytest.approx(
+            expected["brier"], abs=1e-12
+        )
+        assert float(ck.log_loss(self.truth, rows)) == pytest.approx(float(expected["nll"]))
+
+    def test_nearly_uniform_rows(self) -> None:
+        """Printed as accuracy 1/3; it is 1/2, so the model is not calibrated."""
+        rows = np.full((6, 3), 1 / 3 - 0.01)
+        rows[range(6), [0, 1, 2, 1, 1, 2]] = 1 / 3 + 0.02
+        self.check("PSR table 1 (eps=.01); the slide says accuracy 1/3", rows)
+        gap = ck.expected_calibration_error(self.truth, rows, view="top-label")
+        assert float(gap) == pytest.approx(1 / 6 - 0.02, abs=1e-12)
+
+    def test_calibrated_in_its_top_label_and_yet_infinitely_bad(self) -> None:
+        rows = np.array([[2, 1, 0], [0, 1, 2], [0, 2, 1], [0, 1, 2], [1, 0, 2], [0, 1, 2]]) / 3
+        self.check("PSR table 2; the slide says accuracy 2/3", rows)
+        gap = ck.expected_calibration_error(self.truth, rows, view="top-label")
+        assert float(gap) == pytest.approx(0, abs=1e-15)
+
+    def test_certain_and_right(self) -> None:
+        self.check("PSR table 3", np.eye(3)[self.truth])
+
+    def test_two_predictions_for_one_event(self) -> None:
+        expected = self.scores["Brier/NLL example"]
+        for name, row in (("p", [1 / 3, 1 / 3, 1 / 3]), ("q", [2 / 3, 1 / 3, 0])):
+            assert float(ck.brier_score([0], [row])) == pytest.approx(expected[f"brier_{name}"])
+            nats = float(ck.log_loss([0], [row]))
+            assert nats == pytest.approx(expected[f"nll_ln_{name}"])
+            # The tutorial prints base 10, which is another unit.
+            assert nats / np.log(10) == pytest.approx(expected[f"nll_log10_{name}"])
+
+
+# --- finite classifiers, exactly ----------------------------------------------------------------
+
+FINITE = golden("counterexample.json")
+
+
+def exact_rows(atoms: list[dict[str, Any]]) -> tuple[Any, Any]:
+    """Return the smallest data set in which every label has exactly its probability."""
+    shares = [Fraction(a["mass"]) * Fraction(r) for a in atoms for r in a["r"]]
+    n = np.lcm.reduce([share.denominator for share in shares])
+    labels: list[int] = []
+    rows: list[list[float]] = []
+    for atom in atoms:
+        for k, r in enumerate(atom["r"]):
+            count = Fraction(atom["mass"]) * Fraction(r) * int(n)
+            labels += [k] * int(count)
+            rows += [[float(Fraction(c)) for c in atom["c"]]] * int(count)
+    assert len(labels) == n
+    return np.array(labels), np.array(rows)
+
+
+@pytest.mark.parametrize("name", FINITE)
+class TestFiniteClassifiers:
+    """Calibrated in one view and not in another; every number is a fraction."""
+
+    def data(self, name: str) -> tuple[Any, Any, dict[str, Any]]:
+        case = FINITE[name]
+        return (*exact_rows(case["atoms"]), case["result"])
+
+    def test_confidence(self, name: str) -> None:
+        labels, prob, exact = self.data(name)
+        error = ck.expected_calibration_error(labels, prob, view="top-label", bins=ck.Distinct())
+        assert float(error) == pytest.approx(float(Fraction(exact["ECE (confidence)"])), abs=1e-12)
+        accuracy = (error.tables[0].weight * error.tables[0].frequency).sum()
+        assert accuracy == pytest.approx(float(Fraction(exact["accuracy"])), abs=1e-12)
+
+    def test_class_wise(self, name: str) -> None:
+        labels, prob, exact = self.data(name)
+        error = ck.class_wise_calibration_error(labels, prob, bins=ck.Distinct())
+        expected = [float(Fraction(value)) for value in exact["cwECE_k"]]
+        assert error.per_view == pytest.approx(expected, abs=1e-12)
+        assert float(error) == pytest.approx(np.mean(expected), abs=1e-12)
+
+    def test_brier_score(self, name: str) -> None:
+        labels, prob, exact = self.data(name)
+        expected = float(Fraction(exact["Brier"]))
+        assert float(ck.brier_score(labels, prob)) == pytest.approx(expected, abs=1e-12)
+
+    def test_label_conditional(self, name: str) -> None:
+        labels, prob, exact = self.data(name)
+        total = 0.0
+        for k in np.unique(prob.argmax(axis=1)):
+            own = prob.argmax(axis=1) == k
+            error = ck.expected_calibration_error(
+                labels[own], prob[own], view="top-label", bins=ck.Distinct()
+            )
+            total += own.mean() * float(error)
+        expected = float(Fraction(exact["label-conditional top ECE"]))
+        assert total == pytest.approx(expected, abs=1e-12)
+
+
+# --- consistency bands and null level -----------------------------------------------------------
+
+BANDS = golden("bands.json")
+BINS = ck.EqualWidth(15, low=0.1)
+
+
+@pytest.mark.parametrize("kind", ["fixed", "resampled"])
+class TestConsistencyBands:
+    """Bands of 1000 redraws by another program, on a calibrated model with 500 predictions."""
+
+    def band(self, kind: str) -> Any:
+        return ck.consistency_band(
+            *golden_data("calibrated"),
+            bins=BINS,
+            resample_forecasts=kind == "resampled",
+            n_draws=4000,
+            rng=0,
+        )
+
+    def test_the_table(self, kind: str) -> None:
+        table, exact = self.band(kind).table, BANDS[kind]
+        assert table.count.tolist() == exact["count"]
+        used = table.occupied
+        for name in ("mean_prob", "frequency"):
+            expected = [value for value in exact[name] if value is not None]
+            assert getattr(table, name)[used] == pytest.approx(expected, abs=1e-12)
+
+    def test_the_ends(self, kind: str) -> None:
+        """Frequencies are multiples of 1/count: equal up to one such step, mostly exactly."""
+        band, exact = self.band(kind), BANDS[kind]
+        used = band.table.occupied
+        steps = 1 / band.table.count[used]
+        close = 0
+        for ours, theirs in ((band.lower, exact["lower"]), (band.upper, exact["upper"])):
+            off = np.abs(ours[used] - [value for value in theirs if value is not None])
+            assert (off <= 1.01 * steps).all()
+            close += int((off <= 0.26 * steps).sum())
+        assert close >= 20  # of 26
+        assert np.isnan(band.lower[~used]).all()
+
+
+def test_null_level_of_the_calibrated_model() -> None:
+    """A calibrated model with 500 predictions shows an error of about 4 %. Four standard errors."""
+    null = ck.null_level(
+        ck.expected_calibration_error, *golden_data("calibrated"), bins=BINS, n_draws=4000, rng=0
+    )
+    exact = BANDS["fixed"]
+    assert null.value == pytest.approx(exact["error"], abs=1e-12)
+    se = null.sd * np.sqrt(1 / 1000 + 1 / 4000)
+    assert null.mean == pytest.approx(exact["null_mean"], abs=4 * se)
+    assert null.high == pytest.approx(exact["null_high"], abs=4 * 2.1 * se)
+    spread = np.sqrt(0.25 * (1 / 1000 + 1 / 4000))
+    assert null.p_value == pytest.approx(exact["p_value"], abs=4 * spread)

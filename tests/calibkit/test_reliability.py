@@ -1,0 +1,199 @@
+"""The bin table: counts, means and frequencies, against exact loops and against scikit-learn."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.calibration import calibration_curve
+
+import calibkit as ck
+from tests.helpers import (
+    as_event,
+    binary_data,
+    class_data,
+    coarse_binary,
+    coarse_classes,
+    exact_distinct_edges,
+    exact_equal_mass_edges,
+    exact_table,
+)
+
+GIVEN = [0, 0.15, 0.3, 0.5, 0.9, 1]
+BINNINGS = {
+    "equal width": (ck.EqualWidth(10), lambda p: [k / 10 for k in range(11)]),
+    "many": (ck.EqualWidth(300), lambda p: [k / 300 for k in range(301)]),
+    "one": (ck.EqualWidth(1), lambda p: [0, 1]),
+    "equal mass": (ck.EqualMass(7), lambda p: exact_equal_mass_edges(p, 7)),
+    "distinct": (ck.Distinct(), exact_distinct_edges),
+    "given": (ck.FixedEdges(GIVEN), lambda p: GIVEN),
+}
+DATA = {
+    "random": binary_data(120),
+    "ties and edges": coarse_binary(120, 20),
+    "thirds": coarse_binary(60, 3),
+    "few": binary_data(3),
+    "certain": coarse_binary(50, 1),
+}
+
+
+def assert_table(table: ck.BinTable, exact: Any) -> None:
+    """Compare with exact rows, leaving out empty bins on both sides."""
+    exact = [row for row in exact if row[0]]
+    used = table.occupied
+    assert table.count[used].tolist() == [count for count, _, _ in exact]
+    assert table.mean_prob[used] == pytest.approx([float(m) for _, m, _ in exact], abs=1e-12)
+    assert table.frequency[used] == pytest.approx([float(f) for _, _, f in exact], abs=1e-15)
+
+
+@pytest.mark.parametrize("binning", BINNINGS)
+@pytest.mark.parametrize("data", DATA)
+def test_tables_agree_with_exact_loops(data: str, binning: str) -> None:
+    (labels, prob), (bins, edges) = DATA[data], BINNINGS[binning]
+    table = ck.reliability_table(labels, prob, bins=bins)
+    assert_table(table, exact_table(labels, prob, edges(prob)))
+
+
+@pytest.mark.parametrize("view", ["top-label", 0, 2])
+@pytest.mark.parametrize("data", [class_data(90), coarse_classes(90, 3, 10)])
+def test_tables_of_classes_agree_with_exact_loops(data: tuple[Any, Any], view: Any) -> None:
+    labels, prob = as_event(*data, view)
+    edges = [k / 10 for k in range(11)]
+    table = ck.reliability_table(*data, view=view, bins=10)
+    assert_table(table, exact_table(labels, prob, edges))
+    assert table.view == (view if view == "top-label" else f"class {view}")
+
+
+@pytest.mark.parametrize(
+    ("strategy", "bins"), [("uniform", 15), ("quantile", ck.EqualMass(15, "quantile"))]
+)
+def test_tables_agree_with_scikit_learn(strategy: str, bins: Any) -> None:
+    """On continuous predictions: scikit-learn closes bins on the right."""
+    labels, prob = binary_data(1000)
+    frequency, mean_prob = calibration_curve(labels, prob, n_bins=15, strategy=strategy)
+    table = ck.reliability_table(labels, prob, bins=bins)
+    assert table.mean_prob[table.occupied] == pytest.approx(mean_prob, abs=1e-12)
+    assert table.frequency[table.occupied] == pytest.approx(frequency, abs=1e-12)
+
+
+def test_blocks_add_up() -> None:
+    """More rows than a block holds: the same table as from fractions of whole arrays."""
+    labels, prob = binary_data(200_000)
+    table = ck.reliability_table(labels, prob, bins=20)
+    index = np.minimum((prob * 20).astype(int), 19)
+    for b in range(20):
+        inside = index == b
+        assert table.count[b] == inside.sum()
+        assert table.mean_prob[b] == pytest.approx(prob[inside].mean(), abs=1e-12)
+        assert table.frequency[b] == pytest.approx(labels[inside].mean(), abs=1e-12)
+
+
+class TestEmptyBins:
+    table = ck.reliability_table([0, 1], [0.05, 0.95], bins=10)
+
+    def test_are_nan_rows_of_weight_zero(self) -> None:
+        assert self.table.occupied.tolist() == [True] + 8 * [False] + [True]
+        empty = ~self.table.occupied
+        for column in (self.table.mean_prob, self.table.frequency, self.table.gap):
+            assert np.isnan(column[empty]).all()
+            assert not np.isnan(column[~empty]).any()
+        assert (self.table.weight[empty] == 0).all()
+
+    def test_are_dashes_in_html_and_rows_in_the_frame(self) -> None:
+        pytest.importorskip("pandas")
+        assert self.table._repr_html_().count("<td>–</td>") == 3 * 8
+        assert len(self.table.to_frame()) == 10
+
+
+class TestColumns:
+    labels, prob = binary_data(500)
+    table = ck.reliability_table(labels, prob, bins=8)
+
+    def test_derived_columns(self) -> None:
+        table = self.table
+        assert table.gap == pytest.approx(table.mean_prob - table.frequency)
+        assert table.weight == pytest.approx(table.count / 500)
+        assert table.weight.sum() == pytest.approx(1, abs=1e-12)
+        assert table.centre == pytest.approx((np.arange(8) + 0.5) / 8)
+        assert table.width == pytest.approx(np.full(8, 1 / 8))
+        assert (table.n, table.n_bins) == (500, 8)
+
+    def test_the_table_keeps_the_totals(self) -> None:
+        table = self.table
+        assert (table.count * table.mean_prob).sum() == pytest.approx(self.prob.sum(), abs=1e-9)
+        assert (table.count * table.frequency).sum() == pytest.approx(self.labels.sum(), abs=1e-9)
+
+    def test_frame(self) -> None:
+        pytest.importorskip("pandas")
+        frame = self.table.to_frame()
+        assert list(frame) == ["from", "to", "count", "mean_prob", "frequency", "gap"]
+        assert frame["to"].iloc[:-1].tolist() == frame["from"].iloc[1:].tolist()
+
+    def test_what_it_says_about_itself(self) -> None:
+        assert (self.table.view, self.table.bins) == ("positive class", "8 equal-width bins")
+        assert self.table.binning == ck.EqualWidth(8)
+
+
+class TestWords:
+    def test_the_largest_gap_and_its_side(self) -> None:
+        table = ck.reliability_table([0, 1, 0, 0], [0.2, 0.2, 0.9, 0.7], bins=2)
+        assert table.describe() == (
+            "4 predictions (positive class) in 2 equal-width bins, 2 of them in use. The largest "
+            "gap is in bin 2: mean prediction 0.800, 0.800 above the frequency 0.000 "
+            "(2 predictions)."
+        )
+        table = ck.reliability_table([1, 1, 1], [0.2, 0.2, 0.9], bins=2)
+        assert "bin 1: mean prediction 0.200, 0.800 below the frequency 1.000" in table.describe()
+
+    def test_no_gap(self) -> None:
+        text = ck.reliability_table([0, 1], [0.5, 0.5], bins=1).describe()
+        assert text.endswith("The mean prediction equals the frequency in each bin.")
+
+
+def test_tables_one_per_class() -> None:
+    labels, prob = class_data(100)
+    tables = ck.reliability_tables(labels, prob, view="class-wise", bins=5)
+    for k, table in enumerate(tables):
+        alone = ck.reliability_table(labels, prob, view=k, bins=5)
+        assert np.array_equal(table.count, alone.count)
+        assert np.array_equal(table.frequency, alone.frequency, equal_nan=True)
+    hits = [np.nansum(table.count * table.frequency) for table in tables]
+    assert hits == pytest.approx(np.bincount(labels, minlength=3))
+
+
+def test_equal_mass_edges_differ_from_class_to_class() -> None:
+    labels, prob = class_data(300)
+    tables = ck.reliability_tables(labels, prob, view="class-wise", bins=ck.EqualMass(5))
+    assert len({tuple(table.edges) for table in tables}) == 3
+    assert all(table.count.tolist() == [60] * 5 for table in tables)
+
+
+def test_bins_from_a_lower_end() -> None:
+    labels, prob = class_data(300)
+    table = ck.reliability_table(labels, prob, view="top-label", bins=ck.EqualWidth(6, low=1 / 3))
+    assert table.edges[0] == 1 / 3
+    assert table.width == pytest.approx(np.full(6, 1 / 9))
+    assert table.bins == "6 equal-width bins on [0.333, 1]"
+
+
+# No edge fits between 1 and the float below it: see the tests of bins.
+probabilities = st.one_of(st.floats(0, 0.999999), st.just(1.0))
+
+
+@pytest.mark.slow
+@given(
+    st.lists(st.tuples(st.booleans(), probabilities), min_size=1, max_size=40),
+    st.integers(1, 40),
+)
+@settings(max_examples=80)
+def test_any_table_agrees_with_exact_loops(rows: list[tuple[bool, float]], n_bins: int) -> None:
+    labels, prob = map(np.array, zip(*rows, strict=True))
+    for bins, edges in (
+        (n_bins, [k / n_bins for k in range(n_bins + 1)]),
+        (ck.EqualMass(n_bins), exact_equal_mass_edges(prob, n_bins)),
+        (ck.Distinct(), exact_distinct_edges(prob)),
+    ):
+        assert_table(
+            ck.reliability_table(labels, prob, bins=bins), exact_table(labels, prob, edges)
+        )

@@ -1,0 +1,275 @@
+"""Weights and named labels: a row of weight 2 is that row twice, one of weight 0 is left out."""
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn import metrics
+from sklearn.calibration import calibration_curve
+from sklearn.isotonic import IsotonicRegression
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import make_scorer
+
+import calibkit as ck
+from calibkit import corp
+from tests.helpers import binary_data, class_data, coarse_binary, coarse_classes
+
+Measure = Callable[..., Any]
+
+
+def weighted(view: Any = None, bins: Any = 5) -> dict[str, Measure]:
+    """Return everything that takes weights, as ``measure(y, p, **rows)``."""
+    o = {"view": view, "bins": bins}
+
+    def fixed(measure: Measure, **options: Any) -> Measure:
+        return lambda y, p, **rows: measure(y, p, **options, **rows)
+
+    return {
+        "general": fixed(ck.calibration_error, norm=3, gap="centre", **o),
+        "expected": fixed(ck.expected_calibration_error, **o),
+        "adaptive": fixed(ck.adaptive_calibration_error, view=view, n_bins=4),
+        "average": fixed(ck.average_calibration_error, **o),
+        "maximum": fixed(ck.maximum_calibration_error, **o),
+        "root_mean_square": fixed(ck.root_mean_square_calibration_error, **o),
+        "lp": fixed(ck.lp_calibration_error, norm=1.5, **o),
+        "class_wise": fixed(ck.class_wise_calibration_error, bins=bins),
+        "marginal": fixed(ck.marginal_calibration_error, bins=bins),
+        "top_label": fixed(ck.top_label_calibration_error, bins=bins),
+        "smooth": fixed(ck.smooth_calibration_error, view=view),
+        "brier_score": ck.brier_score,
+        "brier_score_mean": fixed(ck.brier_score, classes="mean"),
+        "log_loss": ck.log_loss,
+        "brier_decomposition": fixed(ck.brier_decomposition, **o),
+        "brier_decomposition_distinct": fixed(ck.brier_decomposition, view=view),
+        "corp": fixed(corp.corp_decomposition, view=view),
+        "corp_log": fixed(corp.corp_decomposition, view=view, score="log"),
+        "miscalibration": fixed(corp.miscalibration, view=view),
+    }
+
+
+PARTS = ("value", "score", "miscalibration", "discrimination", "uncertainty", "within_bin")
+CURVE = ("per_view", "recalibrated", "mean_prob", "low", "high")
+
+
+def same(one: Any, other: Any) -> None:
+    """Compare what does not count rows."""
+    compared = 0
+    for part in (*PARTS, *CURVE):
+        if hasattr(one, part):
+            np.testing.assert_allclose(getattr(one, part), getattr(other, part), atol=1e-11)
+            compared += 1
+    assert compared
+
+
+ALL = {
+    "binary": (None, (ck.EqualMass(4), 5)),
+    "top-label": ("top-label", (5, ck.Pava())),
+    "class 1": (1, (ck.Distinct(), ck.EqualMass(4, rule="quantile"))),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::calibkit.CalibrationWarning")  # most classes are absent
+@pytest.mark.parametrize("case", ALL)
+@settings(max_examples=30, deadline=None)
+@given(data=st.data())
+def test_a_row_of_weight_two_is_that_row_twice(case: str, data: st.DataObject) -> None:
+    view, all_bins = ALL[case]
+    n, seed = data.draw(st.integers(1, 40)), data.draw(st.integers(0, 10**6))
+    times = np.array(data.draw(st.lists(st.integers(0, 3), min_size=n, max_size=n)))
+    times[data.draw(st.integers(0, n - 1))] += 1
+    y, p = coarse_binary(n, 16, seed) if view is None else coarse_classes(n, 3, 16, seed)
+    p = np.clip(p, 0.01, 0.99) if view is None else (p + 0.01) / (p + 0.01).sum(1, keepdims=True)
+    for bins in all_bins:
+        for name, measure in weighted(view, bins).items():
+            if "wise" in name or name in ("marginal", "top_label"):
+                continue
+            same(measure(y, p, sample_weight=times), measure(y.repeat(times), p.repeat(times, 0)))
+
+
+@pytest.mark.parametrize("name", weighted())
+def test_repeated_rows_in_every_measure(name: str) -> None:
+    for view, (y, p) in ((None, binary_data(60, 1)), ("top-label", class_data(60, 3, 2))):
+        times = np.random.default_rng(3).integers(0, 4, 60)
+        measure = weighted(view)[name]
+        same(measure(y, p, sample_weight=times), measure(y.repeat(times), p.repeat(times, 0)))
+
+
+@pytest.mark.parametrize("name", weighted())
+def test_only_the_ratio_of_weights_counts(name: str) -> None:
+    """Real weights: equal to themselves on any scale, and different from none at all."""
+    y, p = binary_data(200, 1)
+    weight = np.random.default_rng(0).random(200)
+    if name == "adaptive":
+        with pytest.raises(ValueError, match="4 equal-mass bins count rows, so sample_weight must"):
+            weighted()[name](y, p, sample_weight=weight)
+        return
+    measure = weighted()[name]
+    if name in ("marginal", "top_label"):
+        measure = weighted(None, 5)[name]
+    one, other = (measure(y, p, sample_weight=w) for w in (weight, 0.37 * weight))
+    same(one, other)
+    assert float(one) != pytest.approx(float(measure(y, p)), abs=1e-9)
+
+
+def test_equal_weights_change_no_number() -> None:
+    y, p = binary_data(200, 1)
+    for measure in weighted().values():
+        same(measure(y, p, sample_weight=np.full(200, 2)), measure(y, p))
+
+
+def test_scikit_learn_weighs_alike() -> None:
+    y, p = binary_data(300, 2)
+    w = np.random.default_rng(1).random(300)
+    wanted = metrics.brier_score_loss(y, p, sample_weight=w)
+    assert float(ck.brier_score(y, p, sample_weight=w)) == pytest.approx(wanted, abs=1e-13)
+    assert ck.brier_decomposition(y, p, sample_weight=w).score == pytest.approx(wanted, abs=1e-13)
+    wanted = metrics.log_loss(y, p, sample_weight=w)
+    assert float(ck.log_loss(y, p, sample_weight=w)) == pytest.approx(wanted, abs=1e-13)
+    classes, rows = class_data(300, 4, 2)
+    wanted = metrics.log_loss(classes, rows, sample_weight=w, labels=range(4))
+    assert float(ck.log_loss(classes, rows, sample_weight=w)) == pytest.approx(wanted, abs=1e-13)
+    fitted = IsotonicRegression().fit(p, y, sample_weight=w).predict(p)
+    curve = corp.corp_decomposition(y, p, sample_weight=w).recalibrate(p)
+    assert curve == pytest.approx(fitted, abs=1e-11)
+
+
+def test_tables_keep_counting_rows() -> None:
+    y, p, w = [0, 1, 1, 1], [0.2, 0.4, 0.6, 0.9], [3, 1, 0, 2]
+    table = ck.reliability_table(y, p, bins=2, sample_weight=w)
+    assert table.count.tolist() == [2, 1]
+    assert table.mass is not None
+    assert table.mass.tolist() == [4, 2]
+    assert table.weight == pytest.approx([2 / 3, 1 / 3])
+    assert table.mean_prob == pytest.approx([0.25, 0.9])
+    assert table.frequency.tolist() == [0.25, 1]
+    assert table.to_frame()["weight"].tolist() == [4, 2]
+    assert "3 predictions (positive class, weighted) in 2 equal-width bins" in table.describe()
+    observed = calibration_curve(np.repeat(y, w), np.repeat(p, w), n_bins=2)
+    assert observed[0] == pytest.approx(table.frequency)
+
+
+def test_chance_is_not_stated_for_weighted_rows() -> None:
+    y, p = binary_data(100)
+    error = ck.expected_calibration_error(y, p, sample_weight=np.arange(100))
+    assert np.isnan(error.null_mean)
+    assert error.describe().endswith("99 predictions).")
+    with pytest.raises(ValueError, match="sample_weight is refused here"):
+        ck.errors.null_moments(error.tables[0])
+
+
+def test_a_null_level_keeps_the_weights_of_the_rows() -> None:
+    """Weights that differ between bins only leave every table as it is, but not the error."""
+    y, p = binary_data(400, 3)
+    weight = np.where(p < 0.5, 1, 5)
+    run = {"bins": 2, "sample_weight": weight, "n_draws": 50, "rng": 0}
+    null = ck.null_level(ck.expected_calibration_error, y, p, **run)
+    repeated = y.repeat(weight), p.repeat(weight)
+    assert null.value == pytest.approx(float(ck.expected_calibration_error(*repeated, bins=2)))
+    # Repeated rows would be drawn independently of each other, and scatter less.
+    assert (
+        null.mean
+        > 1.5
+        * ck.null_level(ck.expected_calibration_error, *repeated, bins=2, n_draws=50, rng=0).mean
+    )
+
+
+def refusing() -> dict[str, Measure]:
+    """Return what refuses weights."""
+    return {
+        "binary_problem": ck.binary_problem,
+        "binary_problems": ck.binary_problems,
+        "debiased": ck.debiased_calibration_error,
+        "corp_band": corp.corp_band,
+        "bootstrap": lambda y, p, **rows: ck.bootstrap_interval(ck.brier_score, y, p, **rows),
+        "consistency_band": ck.consistency_band,
+        "hosmer_lemeshow": ck.hosmer_lemeshow,
+        "spiegelhalter": ck.spiegelhalter,
+        "cox_test": ck.cox_test,
+        "cumulative_differences": ck.cumulative_differences,
+        "kernel": ck.kernel_calibration_error,
+        "adaptive_test": ck.adaptive_test,
+        "test_based": ck.test_based_calibration_error,
+        "general": ck.general_calibration_error,
+    }
+
+
+@pytest.mark.parametrize("name", refusing())
+def test_what_computes_chance_refuses_weights(name: str) -> None:
+    y, p = binary_data(50)
+    with pytest.raises(ValueError, match="sample_weight is refused here: chance is computed"):
+        refusing()[name](y, p, sample_weight=np.ones(50))
+
+
+@pytest.mark.parametrize("name", [*weighted(), *refusing()])
+def test_words_as_labels(name: str) -> None:
+    measure = (weighted() | refusing())[name]
+    y, p = binary_data(50, 4)
+    seed = (
+        {"rng": 0} if name in ("bootstrap", "consistency_band", "corp_band", "test_based") else {}
+    )
+    if name in ("adaptive_test",):
+        seed = {"rng": 0, "null_draws": 3}
+    named = measure(np.array(["no", "yes"])[y], p, positive="yes", **seed)
+    truth = measure(y == 1, p, positive=True, **seed)
+    wanted = measure(y, p, **seed)
+    for found in (named, truth):
+        assert repr(found) == repr(wanted) or name.startswith("binary_problem")
+    with pytest.raises(ValueError, match="2 labels beside positive='yes': 'no'"):
+        measure(["no", "yes", "NA"], [0.1, 0.5, 0.6], positive="yes")
+    with pytest.raises(ValueError, match="positive='yes'"):
+        measure(["no", "yes", "no"], [0.1, 0.5, 0.6])
+
+
+def test_every_measure_of_the_front_page_reads_rows_alike() -> None:
+    measures = {
+        name: inspect.signature(getattr(ck, name)).parameters
+        for name in set(ck.__all__) - {"audit", "compare"}
+        if inspect.isfunction(getattr(ck, name))
+    }
+    found = {name: parameters for name, parameters in measures.items() if "y_true" in parameters}
+    assert len(found) > 20
+    for name, parameters in found.items():
+        *_, last = parameters.values()
+        assert last.kind is last.VAR_KEYWORD, name
+
+
+@pytest.mark.parametrize("name", [*weighted(), *refusing()])
+def test_misspelt_options_are_errors(name: str) -> None:
+    y, p = binary_data(20)
+    with pytest.raises(TypeError, match="sample_weights"):
+        (weighted() | refusing())[name](y, p, sample_weights=np.ones(20))
+
+
+def test_a_null_level_of_words() -> None:
+    y, p = binary_data(100, 5)
+    words = np.array(["no", "yes"])[y]
+    run = {"rng": 0, "n_draws": 20}
+    for measure in (ck.expected_calibration_error, ck.brier_score):
+        for ask in (ck.null_level, ck.bootstrap_interval):
+            run = {"rng": 0, "n_draws" if ask is ck.null_level else "n_resamples": 20}
+            named = ask(measure, words, p, positive="yes", **run)
+            assert repr(named) == repr(ask(measure, y, p, **run))
+
+
+def test_a_scorer_passes_weights_on() -> None:
+    y, p = binary_data(80)
+    score = make_scorer(ck.brier_score, response_method="predict_proba", greater_is_better=False)
+    weight = np.random.default_rng(0).random(80)
+    model = LogisticRegression().fit(p[:, None], y)
+    found = score(model, p[:, None], y, sample_weight=weight)
+    wanted = ck.brier_score(y, model.predict_proba(p[:, None])[:, 1], sample_weight=weight)
+    assert found == pytest.approx(-2 * float(wanted)) or found == pytest.approx(-float(wanted))
+
+
+def test_a_binary_problem_does_not_follow_the_array_of_the_caller() -> None:
+    y, p = binary_data(20)
+    wanted = p.copy()
+    problem = ck.binary_problem(y, p)
+    p[:], y[:] = 0, 0
+    assert np.array_equal(problem.prob, wanted)
+    assert problem.label.any()

@@ -1,0 +1,86 @@
+"""What a docstring says about lessons is true: the lesson names the function, or its term."""
+
+import ast
+import re
+from collections.abc import Iterator
+from functools import cache
+
+import pytest
+
+from tests.paths import ROOT
+
+PACKAGE = ROOT / "calibkit"
+CLAIM = re.compile(r"Taught\s+in\s+lessons?\s+((?:\d\d(?:,?\s+(?:and\s+)?)?)+)")
+# Where a lesson speaks of the thing by its term, and never calls it.
+TERMS = {
+    "SweepBinning": "sweep",
+    "corp_band": "consistency band",
+    "null_moments": "null level",
+    "reliability_tables": "reliability_table",
+    "binary_problems": "view",
+    "binary_problem": "view",
+    "brier_score": "Brier score",
+    "trust_regret": "regret",
+    "binomial_p_values": "p_values",
+    "TTest": "t-test",
+    "undo_focal_loss": "focal loss",
+}
+
+
+def claims() -> Iterator[tuple[str, str]]:
+    """Yield each documented name with a lesson that its docstring claims."""
+    for path in sorted(PACKAGE.rglob("*.py")):
+        if "lessons" in path.parts:
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef | ast.FunctionDef):
+                for match in CLAIM.finditer(ast.get_docstring(node) or ""):
+                    yield from ((node.name, n) for n in re.findall(r"\d\d", match[1]))
+
+
+@cache
+def lesson(number: str) -> str:
+    """Return the text of a lesson as its learner reads it."""
+    (path,) = (ROOT / "notebooks").glob(f"{number}_*.md")
+    return path.read_text(encoding="utf-8")
+
+
+def named(text: str, name: str) -> bool:
+    """Tell whether a text holds a name as a whole word."""
+    return re.search(rf"\b{re.escape(name)}\b", text) is not None
+
+
+CLAIMS = sorted(set(claims()))
+
+
+def test_there_are_claims() -> None:
+    assert len(CLAIMS) > 80
+
+
+@pytest.mark.parametrize(("name", "number"), CLAIMS)
+def test_the_lesson_names_what_a_docstring_says_it_teaches(name: str, number: str) -> None:
+    text = lesson(number)
+    term = TERMS.get(name, name)
+    assert named(text, name) or named(text.lower(), term.lower()), (
+        f"lesson {number} never names {name}: mend the docstring, or the lesson"
+    )
+
+
+def test_no_term_is_left_over() -> None:
+    """A term is for what some lesson leaves unnamed; else it would hide a later slip."""
+    needed = {name for name, number in CLAIMS if not named(lesson(number), name)}
+    assert set(TERMS) == needed
+
+
+def test_a_false_claim_would_be_found() -> None:
+    assert not named(lesson("01"), "PavaBC")
+    assert named(lesson("08"), "PavaBC")
+
+
+def test_the_list_of_what_the_sources_have_names_tests_that_exist() -> None:
+    text = (ROOT / "book" / "notation.md").read_text(encoding="utf-8")
+    named_tests = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", text)
+    assert len(named_tests) >= 20
+    for file, test in named_tests:
+        source = (ROOT / file).read_text(encoding="utf-8")
+        assert f"def {test}(" in source, f"{file} has no {test}"

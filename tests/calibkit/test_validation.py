@@ -1,0 +1,334 @@
+"""The checks themselves: what passes, what is kept, and where the tolerances lie."""
+
+import re
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+from scipy.special import softmax
+
+import calibkit as ck
+from calibkit.results import read_only, spell
+from calibkit.validation import (
+    as_array,
+    as_count,
+    as_generator,
+    as_labels,
+    as_level,
+    as_predictions,
+    as_probabilities,
+    as_weights,
+    row_sum_tolerance,
+)
+from tests.helpers import class_data
+
+
+class TestAsArray:
+    def test_an_array_is_not_copied(self) -> None:
+        array = np.arange(3.0)
+        assert as_array(array, "y_prob") is array
+
+    def test_lists_keep_whole_numbers_whole(self) -> None:
+        assert as_array([0, 1, 1], "y_true").dtype.kind == "i"
+        assert as_array([True, False], "y_true").dtype.kind == "b"
+
+    def test_objects_become_floats(self) -> None:
+        array = as_array(np.array([1, 0.5, True], dtype=object), "y_prob")
+        assert array.dtype == np.float64
+        assert array.tolist() == [1, 0.5, 1]
+
+    def test_the_name_of_the_argument_leads(self) -> None:
+        with pytest.raises(ValueError, match="^weights is empty"):
+            as_array([], "weights")
+
+    def test_rows_of_objects_are_counted_by_row(self) -> None:
+        with pytest.raises(ValueError, match=r"y_prob\[1\] = 'x' is not a number"):
+            as_array(np.array([[0.5, 0.5], [0.5, "x"]], dtype=object), "y_prob")
+
+    def test_a_mask_without_masked_entries_is_no_obstacle(self) -> None:
+        assert as_array(np.ma.masked_array([1, 2]), "y_true").tolist() == [1, 2]
+
+
+class TestAsProbabilities:
+    @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+    def test_floating_types_are_kept(self, dtype: Any) -> None:
+        prob = np.array([0.5, 0.25], dtype=dtype)
+        assert as_probabilities(prob) is prob
+
+    @pytest.mark.parametrize("values", [[0, 1], [True, False]])
+    def test_whole_numbers_become_float64(self, values: list[Any]) -> None:
+        assert as_probabilities(values).dtype == np.float64
+
+    @pytest.mark.parametrize("value", [0.0, -0.0, 1.0, 5e-324, np.nextafter(1, 0)])
+    def test_the_ends_are_probabilities(self, value: float) -> None:
+        assert as_probabilities([value])[0] == value
+
+    @pytest.mark.parametrize("value", [np.nextafter(1, 2), -5e-324])
+    def test_one_float_beyond_the_ends_is_not(self, value: float) -> None:
+        with pytest.raises(ValueError, match="not a probability"):
+            as_probabilities([0.5, value])
+
+    @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+    @pytest.mark.parametrize("n_classes", [2, 3, 10, 1000])
+    def test_rows_of_a_softmax_pass_in_every_precision(self, dtype: Any, n_classes: int) -> None:
+        logits = np.random.default_rng(0).normal(scale=3, size=(300, n_classes))
+        as_probabilities(softmax(logits, axis=1).astype(dtype))
+        as_probabilities(softmax(logits.astype(dtype), axis=1).astype(dtype))
+
+    def test_single_precision_rows_stored_in_double_precision_pass(self) -> None:
+        logits = np.random.default_rng(0).normal(scale=3, size=(300, 1000)).astype(np.float32)
+        as_probabilities(softmax(logits, axis=1).astype(np.float64))
+
+    def test_rows_printed_with_six_digits_pass(self) -> None:
+        _, prob = class_data(500, 4)
+        as_probabilities(prob.round(6))
+
+    @pytest.mark.parametrize("dtype", [np.float32, np.float64])
+    @pytest.mark.parametrize("off", [1e-3, -1e-3, 1e-4, -1e-4])
+    def test_rows_that_are_off_fail(self, dtype: Any, off: float) -> None:
+        with pytest.raises(ValueError, match="row 1 sums to"):
+            as_probabilities(np.array([[0.5, 0.5], [0.5, 0.5 + off]], dtype=dtype))
+
+    def test_the_tolerance_grows_with_the_type_and_the_number_of_classes(self) -> None:
+        types = [np.dtype(code) for code in ("f8", "f4", "f2")]
+        by_type = [row_sum_tolerance(dtype, 10) for dtype in types]
+        assert by_type == sorted(by_type)
+        assert by_type[0] == pytest.approx(1e-5, rel=1e-9)
+        assert row_sum_tolerance(types[2], 1000) > row_sum_tolerance(types[2], 10)
+
+    def test_the_sum_of_many_classes_is_exact_enough(self) -> None:
+        """100 000 classes of 1e-5 in float64: rounding of the sum must not matter."""
+        as_probabilities(np.full((2, 100_000), 1e-5))
+
+
+class TestAsLabels:
+    def labels(self, y_true: Any, n_classes: int = 2) -> Any:
+        prob = np.full((len(y_true), n_classes), 1 / n_classes)
+        return as_labels(y_true, prob)
+
+    def test_labels_are_whole_numbers(self) -> None:
+        for values in ([0.0, 1.0], [0, 1], [False, True], np.array([0, 1], dtype="u8")):
+            labels = self.labels(values)
+            assert labels.tolist() == [0, 1]
+            assert labels.dtype.kind in "iu"
+
+    def test_not_every_class_must_occur(self) -> None:
+        assert self.labels([3, 3], n_classes=5).tolist() == [3, 3]
+
+    def test_a_hint_is_given_only_where_it_fits(self) -> None:
+        with pytest.raises(ValueError, match="2 entries, but y_prob has 3 rows.$"):
+            as_labels([0, 1], np.full((3, 3), 1 / 3))
+        with pytest.raises(ValueError, match=r"pass y_prob\.T"):
+            as_labels([0, 1], np.full((3, 2), 1 / 2))
+
+    def test_two_labels_that_start_at_one_are_not_called_too_few_columns(self) -> None:
+        with pytest.raises(ValueError, match="start at 1; pass y_true - 1"):
+            as_labels([1, 2, 1], np.array([0.1, 0.2, 0.3]))
+
+    def test_labels_that_subtracting_one_does_not_repair_get_another_hint(self) -> None:
+        with pytest.raises(ValueError, match=r"y_true\[1\] = 5.*no column for class 5"):
+            as_labels([1, 5, 2], np.full((3, 3), 1 / 3))
+
+    def test_predictions_check_shapes_before_sums(self) -> None:
+        prob = np.array([[0.5, 0.9], [0.5, 0.1]]).T
+        with pytest.raises(ValueError, match="3 entries"):
+            as_predictions([0, 1, 0], 2 * prob / 3)
+
+
+class TestNumbers:
+    def test_counts(self) -> None:
+        assert as_count(np.int64(3), "n") == 3
+        assert type(as_count(np.int64(3), "n")) is int
+        with pytest.raises(ValueError, match="n must be a whole number of at least 5, got 4"):
+            as_count(4, "n", minimum=5)
+
+    def test_levels(self) -> None:
+        assert as_level(np.float32(0.5)) == 0.5
+        with pytest.raises(ValueError, match=r"strictly between 0 and 1 \(e.g. 0.9\), got 95"):
+            as_level(95)
+
+    def test_a_seed_gives_the_same_stream_each_time(self) -> None:
+        assert as_generator(3).random() == as_generator(np.int64(3)).random()
+        assert as_generator(None).random() != as_generator(None).random()
+
+    def test_a_generator_is_used_not_copied(self) -> None:
+        generator = np.random.default_rng(0)
+        assert as_generator(generator) is generator
+
+
+class TestResultHelpers:
+    def test_read_only_leaves_the_original_writeable(self) -> None:
+        array = np.zeros(2)
+        view = read_only(array)
+        assert np.shares_memory(view, array)
+        assert not view.flags.writeable
+        assert array.flags.writeable
+
+    @pytest.mark.parametrize(
+        ("count", "words"),
+        [(0, "0 classes"), (1, "1 class"), (2, "2 classes"), (12345, "12,345 classes")],
+    )
+    def test_spell(self, count: int, words: str) -> None:
+        assert spell(count, "class", "classes") == words
+
+
+def test_calibration_warnings_can_be_made_errors() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ck.CalibrationWarning)
+        with pytest.raises(ck.CalibrationWarning):
+            ck.class_wise_calibration_error([0, 0], [0.1, 0.2])
+
+
+@given(st.lists(st.floats(allow_nan=True, allow_infinity=True), min_size=1, max_size=20))
+@settings(max_examples=100)
+def test_a_list_passes_exactly_if_all_are_probabilities(values: list[float]) -> None:
+    if all(0 <= value <= 1 for value in values):
+        assert as_probabilities(values).tolist() == values
+    else:
+        row = next(i for i, value in enumerate(values) if not 0 <= value <= 1)
+        with pytest.raises(ValueError, match=rf"^y_prob\[{row}\] = "):
+            as_probabilities(values)
+
+
+@given(st.lists(st.integers(-3, 6), min_size=1, max_size=20), st.integers(2, 5))
+@settings(max_examples=100)
+def test_labels_pass_exactly_if_all_are_classes(values: list[int], n_classes: int) -> None:
+    prob = np.full((len(values), n_classes), 1 / n_classes)
+    if all(0 <= value < n_classes for value in values):
+        assert as_labels(values, prob).tolist() == values
+    else:
+        row = next(i for i, value in enumerate(values) if not 0 <= value < n_classes)
+        with pytest.raises(ValueError, match=rf"^y_true\[{row}\] = {values[row]} is not"):
+            as_labels(values, prob)
+
+
+NAMED = ["no", "yes", "yes", "no"]
+EVENTS = [0, 1, 1, 0]
+
+
+class TestPositive:
+    def labels(self, y_true: Any, positive: Any) -> list[int]:
+        prob = np.full(len(y_true), 0.5)
+        return as_labels(y_true, prob, positive).tolist()
+
+    @pytest.mark.parametrize(
+        ("y_true", "positive"),
+        [
+            (NAMED, "yes"),
+            (np.array(NAMED), np.str_("yes")),
+            (np.array(NAMED, dtype=object), "yes"),
+            ([False, True, True, False], True),
+            ([True, False, False, True], False),
+            ([1, 2, 2, 1], 2),
+            ([-1, 1, 1, -1], 1),
+            ([0.5, 1.5, 1.5, 0.5], 1.5),
+        ],
+    )
+    def test_two_labels_of_any_kind(self, y_true: Any, positive: Any) -> None:
+        assert self.labels(y_true, positive) == EVENTS
+
+    def test_every_row_may_be_positive(self) -> None:
+        assert self.labels(["yes", "yes"], "yes") == [1, 1]
+
+    @pytest.mark.parametrize(("y_true", "positive"), [([0, 0], 1), ([False, False], True)])
+    def test_of_numbers_and_truth_values_one_may_be_absent(
+        self, y_true: Any, positive: Any
+    ) -> None:
+        assert self.labels(y_true, positive) == [0, 0]
+
+    @pytest.mark.parametrize(
+        ("y_true", "positive", "words"),
+        [
+            (["no", "no"], "yes", "'yes' never occurs in y_true, which holds 'no' (2)"),
+            (NAMED, "Yes", "'Yes' never occurs in y_true, which holds 'no' (2), 'yes' (2)"),
+            ([0, "1", 1], "1", "2 labels beside positive='1': 0 (1), 1 (1)"),
+            (["a", np.nan], "a", "y_true[1] = nan is no label"),
+            ([0, 1], "1", "'1' never occurs in y_true, which holds 0 (1), 1 (1)"),
+            ([*NAMED, "NA"], "yes", "2 labels beside positive='yes': 'no' (2), 'NA' (1)"),
+            (list("abcdefgh"), "a", "'b' (1), 'c' (1), 'd' (1), 'e' (1), 'f' (1), …. Drop"),
+            ([*NAMED, None], "yes", "y_true[4] = None is no label. Drop the row"),
+            (np.array([0.0, np.nan, 1.0]), 1, "y_true[1] = nan is no label"),
+            (np.array([1, np.datetime64("NaT")], dtype=object), 1, "y_true[1] ="),
+            (NAMED, ["yes"], "A label cannot be a list"),
+            ([["yes"], ["no"]], "yes", "y_true has shape (2, 1); pass one"),
+            ([], "yes", "y_true is empty"),
+        ],
+    )
+    def test_what_is_refused(self, y_true: Any, positive: Any, words: str) -> None:
+        with pytest.raises(ValueError, match=re.escape(words)):
+            self.labels(y_true, positive)
+
+    def test_a_missing_label_of_pandas_is_refused(self) -> None:
+        pd = pytest.importorskip("pandas")
+        with pytest.raises(ValueError, match=r"y_true\[1\] = <NA> is no label"):
+            self.labels(pd.Series(["yes", pd.NA, "no"], dtype="object"), "yes")
+
+    def test_it_needs_one_column_of_probabilities(self) -> None:
+        with pytest.raises(ValueError, match=r"one column of probabilities, but y_prob has 2"):
+            as_labels(NAMED, np.full((4, 2), 0.5), "yes")
+
+    @pytest.mark.parametrize("convert", [list, np.array, lambda y: np.array(y, dtype=object)])
+    def test_without_it_two_words_are_asked_about(self, convert: Any) -> None:
+        with pytest.raises(ValueError, match=r"'no' \(2\), 'yes' \(2\).*positive='yes'"):
+            as_labels(convert(NAMED), np.full(4, 0.5))
+
+    def test_with_three_words_labels_are_asked_for(self) -> None:
+        with pytest.raises(ValueError, match="np.unique"):
+            as_labels(["a", "b", "c"], np.full(3, 0.5))
+
+    def test_pyarrow_and_polars(self) -> None:
+        pa, pl = pytest.importorskip("pyarrow"), pytest.importorskip("polars")
+        for y_true in (pa.array(NAMED), pa.chunked_array([NAMED]), pl.Series(NAMED)):
+            assert self.labels(y_true, "yes") == EVENTS
+
+
+class TestWeights:
+    def test_numbers_pass(self) -> None:
+        assert as_weights([0, 2, 0.5], 3).tolist() == [0, 2, 0.5]
+
+    @pytest.mark.parametrize(
+        ("weight", "words"),
+        [
+            ([1, -1, 1], "sample_weight[1] = -1.0 is no weight"),
+            ([1, 1, np.nan], "sample_weight[2] = nan is no weight"),
+            ([np.inf, 1, 1], "sample_weight[0] = inf is no weight"),
+            ([0, 0, 0], "zero in every row"),
+            ([1, 1], "shape (2,); 3 rows need shape (3,)"),
+            ([[1], [1], [1]], "shape (3, 1)"),
+            (2.0, "scalar"),
+            (["a", "b", "c"], "must hold numbers"),
+        ],
+    )
+    def test_others_do_not(self, weight: Any, words: str) -> None:
+        with pytest.raises(ValueError, match=re.escape(words)):
+            as_weights(weight, 3)
+
+
+class TestHostileContainers:
+    def test_a_large_dict_makes_a_short_message(self) -> None:
+        with pytest.raises(ValueError, match="y_prob is a dict; pass a list") as caught:
+            as_array({i: i for i in range(100_000)}, "y_prob")
+        assert len(str(caught.value)) < 200
+        with pytest.raises(ValueError, match=r"y_prob\[0\] = ") as caught:
+            as_array(np.array([{i: i for i in range(100_000)}]), "y_prob")
+        assert len(str(caught.value)) < 300
+
+    def test_sparse_and_complex_are_called_that(self) -> None:
+        with pytest.raises(ValueError, match=r"sparse matrix; pass y_prob.toarray\(\)"):
+            as_array(csr_array(np.eye(3)), "y_prob")
+        with pytest.raises(ValueError, match=r"complex \(complex128\)"):
+            as_array([1j, 2], "y_prob")
+
+    def test_arrow_arrays(self) -> None:
+        pa = pytest.importorskip("pyarrow")
+        assert as_array(pa.array([True, False]), "y_true").tolist() == [True, False]
+        assert as_array(pa.chunked_array([[1, 0], [1]]), "y_true").tolist() == [1, 0, 1]
+        table = pa.table({"a": [0.25, 0.5], "b": [0.75, 0.5]})
+        assert as_array(table, "y_prob").tolist() == [[0.25, 0.75], [0.5, 0.5]]
+        for missing in ([True, None], [1, None]):
+            with pytest.raises(ValueError, match=r"y_true\[1\] = (nan|None) is not"):
+                as_labels(pa.array(missing), np.full(2, 0.5))

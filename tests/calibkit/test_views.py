@@ -1,0 +1,149 @@
+"""From K classes to one event: top-label, one class, class by class."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import calibkit as ck
+from tests.helpers import as_event, assert_same, binary_data, class_data, coarse_classes
+
+CLASSES, ROWS = class_data(200, 4, seed=2)
+
+
+@pytest.mark.parametrize("view", ["top-label", 0, 3])
+@pytest.mark.parametrize("data", [class_data(200, 4, 2), coarse_classes(200, 4, 6, 1)])
+def test_one_event_agrees_with_loops(view: Any, data: tuple[Any, Any]) -> None:
+    problem = ck.binary_problem(*data, view=view)
+    labels, prob = as_event(*data, view)
+    assert problem.label.tolist() == labels
+    assert problem.prob.tolist() == prob
+
+
+def test_top_label_is_right_in_every_block() -> None:
+    """More rows than a block holds, ties included, against argmax."""
+    labels, prob = coarse_classes(20_000, 5, 4, seed=1)
+    problem = ck.binary_problem(labels, prob, view="top-label")
+    assert np.array_equal(problem.prob, prob.max(axis=1))
+    assert np.array_equal(problem.label, prob.argmax(axis=1) == labels)
+
+
+@pytest.mark.parametrize("n", [8_191, 8_192, 8_193])
+def test_a_tie_in_one_block_does_not_disturb_another(n: int) -> None:
+    labels, prob = class_data(n, 3, seed=5)
+    prob[-1] = [0.4, 0.4, 0.2]
+    for label, right in ((0, 1), (1, 0), (2, 0)):
+        labels[-1] = label
+        problem = ck.binary_problem(labels, prob, view="top-label")
+        assert problem.label[-1] == right
+        assert np.array_equal(problem.label[:-1], (prob.argmax(axis=1) == labels)[:-1])
+
+
+def test_a_tie_goes_to_the_lowest_class() -> None:
+    rows = [[1 / 3, 1 / 3, 1 / 3], [0.2, 0.4, 0.4], [0.5, 0, 0.5]]
+    assert ck.binary_problem([0, 1, 0], rows, view="top-label").label.tolist() == [1, 1, 1]
+    assert ck.binary_problem([1, 2, 2], rows, view="top-label").label.tolist() == [0, 0, 0]
+
+
+def test_class_wise_gives_all_classes_in_order() -> None:
+    problems = ck.binary_problems(CLASSES, ROWS, view="class-wise")
+    assert [problem.view for problem in problems] == [f"class {k}" for k in range(4)]
+    for k, problem in enumerate(problems):
+        assert_same(problem, ck.binary_problem(CLASSES, ROWS, view=k))
+        assert (problem.n, problem.n_classes) == (200, 4)
+    assert sum(problem.label for problem in problems).tolist() == [1] * 200
+
+
+def test_a_view_of_one_event_gives_one_problem() -> None:
+    assert len(ck.binary_problems(CLASSES, ROWS, view="top-label")) == 1
+    assert len(ck.binary_problems(CLASSES, ROWS, view=2)) == 1
+
+
+def test_a_class_may_be_a_numpy_integer() -> None:
+    assert ck.binary_problem(CLASSES, ROWS, view=np.int8(2)).view == "class 2"
+
+
+class TestOneDimension:
+    labels, prob = binary_data(100, seed=3)
+
+    def table(self) -> Any:
+        return np.column_stack([1 - self.prob, self.prob])
+
+    def test_no_view_is_the_positive_class(self) -> None:
+        problem = ck.binary_problem(self.labels, self.prob)
+        assert problem.view == "positive class"
+        assert np.array_equal(problem.prob, self.prob)
+        assert np.array_equal(problem.label, self.labels)
+        assert problem.n_classes == 2
+
+    @pytest.mark.parametrize("view", ["top-label", "class-wise", 0, 1])
+    def test_it_is_the_second_column_of_a_table(self, view: Any) -> None:
+        from_table = ck.binary_problems(self.labels, self.table(), view=view)
+        assert_same(ck.binary_problems(self.labels, self.prob, view=view), from_table)
+
+    def test_one_half_predicts_class_0_as_in_a_table(self) -> None:
+        for labels in ([0], [1]):
+            one = ck.binary_problem(labels, [0.5], view="top-label")
+            two = ck.binary_problem(labels, [[0.5, 0.5]], view="top-label")
+            assert one.label.tolist() == two.label.tolist() == [1 - labels[0]]
+
+
+def test_problems_are_read_only_and_do_not_seal_the_argument() -> None:
+    prob = np.array([0.1, 0.9])
+    problem = ck.binary_problem([0, 1], prob)
+    with pytest.raises(ValueError, match="read-only"):
+        problem.prob[0] = 0.5
+    prob[0] = 0.2  # the caller's array is still the caller's
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(2, 6), st.integers(1, 30), st.integers(1, 8))
+@settings(max_examples=100)
+def test_top_label_properties(seed: int, n_classes: int, n: int, denominator: int) -> None:
+    labels, prob = coarse_classes(n, n_classes, denominator, seed)
+    problem = ck.binary_problem(labels, prob, view="top-label")
+    assert (problem.prob >= 1 / n_classes - 1e-15).all()
+    assert problem.label.mean() == (prob.argmax(axis=1) == labels).mean()
+    one, many = as_event(labels, prob, "top-label")
+    assert (problem.label.tolist(), problem.prob.tolist()) == (one, many)
+
+
+# --- lenses: groups of classes -------------------------------------------------------------------
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(3, 6), st.integers(1, 30), st.integers(1, 8))
+@settings(max_examples=60)
+def test_a_group_of_classes_is_one_event(seed: int, k: int, n: int, denominator: int) -> None:
+    labels, prob = coarse_classes(n, k, denominator, seed)
+    group = ck.binary_problem(labels, prob, view=[0, 2])
+    assert group.view == "classes 0, 2"
+    assert group.label.tolist() == [int(label in (0, 2)) for label in labels]
+    np.testing.assert_allclose(group.prob, prob[:, 0] + prob[:, 2], atol=1e-15)
+    others = ck.binary_problem(labels, prob, view=[j for j in range(k) if j not in (0, 2)])
+    np.testing.assert_allclose(group.prob + others.prob, 1, atol=1e-12)
+    assert (group.label + others.label == 1).all()
+    alone = ck.binary_problem(labels, prob, view=(1,))
+    one = ck.binary_problem(labels, prob, view=1)
+    assert (alone.label.tolist(), alone.prob.tolist()) == (one.label.tolist(), one.prob.tolist())
+
+
+def test_a_lens_goes_through_tables_errors_and_null_levels() -> None:
+    labels, prob = [0, 1, 2, 2], np.full((4, 3), [0.5, 0.3, 0.2])
+    error = ck.expected_calibration_error(labels, prob, view=[0, 2], bins=5)
+    assert float(error) == pytest.approx(abs(0.7 - 0.75))
+    assert ck.reliability_table(labels, prob, view=[0, 2], bins=5).n == 4
+    null = ck.null_level(ck.expected_calibration_error, labels, prob, view=[0, 2], rng=0)
+    assert null.value == pytest.approx(0.05)
+    assert (null.draws <= 0.7).all()
+
+
+@pytest.mark.parametrize("view", [[], [0, 0], [3], [-1], [0, 1, 2], [True], [0.0], ["a"]])
+def test_a_group_must_be_some_of_the_classes(view: Any) -> None:
+    with pytest.raises(ValueError, match="or a list of some of these classes"):
+        ck.binary_problem([0, 1], [[0.5, 0.3, 0.2], [0.5, 0.3, 0.2]], view=view)
+
+
+def test_two_classes_have_no_groups() -> None:
+    with pytest.raises(ValueError, match="does not exist; choose"):
+        ck.binary_problem([0, 1], [0.5, 0.3], view=[0])

@@ -1,0 +1,729 @@
+"""Explorers: pure views, declared controls, the widgets and the page without a kernel."""
+
+import io
+import json
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from html.parser import HTMLParser
+from importlib import resources
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from PIL import Image
+from scipy import stats
+
+import calibkit as ck
+from calibkit import plot
+from calibkit.fakes import LogitDistortion
+from calibkit_course import lesson01, lesson04
+from calibkit_course.explore import Check, Choice, Explorer, Quiz, Slider
+from calibkit_course.explore._book import explorer_page, quiz_page
+from calibkit_course.explore._image import Picture
+from calibkit_course.explore._lab import explorer_box, quiz_box
+from calibkit_course.lesson01 import figures as figures01
+
+EXPLORERS = {"forecaster": lesson01.forecaster, "diagram_lab": lesson04.diagram_lab}
+by_explorer = pytest.mark.parametrize("name", EXPLORERS)
+
+KILOBYTE = 1024
+
+
+@pytest.fixture(scope="module")
+def pages():
+    """The twins, rendered once: fewer states, the same machinery."""
+    small = {name: replace(build(), controls=reduced(build())) for name, build in EXPLORERS.items()}
+    game = replace(lesson04.which_is_perfect(), n_book=2)
+    return {
+        **{name: (explorer, explorer_page(explorer)) for name, explorer in small.items()},
+        "game": (game, quiz_page(game)),
+    }
+
+
+def reduced(explorer):
+    """Leave three values of the second last control and two of the last that has several."""
+    movable = [control.name for control in explorer.controls if len(control.book) > 1]
+    sizes = dict.fromkeys(movable, 1) | {movable[-2]: 3, movable[-1]: 2} | {movable[0]: 2}
+    return [with_some_in_book(c, sizes.get(c.name, 1)) for c in explorer.controls]
+
+
+def with_some_in_book(control, size):
+    others = [value for value in control.book if value != control.default]
+    return replace(control, book=(control.default, *others[: size - 1]))
+
+
+class Page(HTMLParser):
+    """Collects elements and the data of a twin."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict]] = []
+        self.data: dict = {}
+        self._in_script = False
+        self.feed(html)
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+        self._in_script = tag == "script"
+
+    def handle_data(self, data):
+        if self._in_script:
+            self.data = json.loads(data)
+
+    def handle_endtag(self, tag):
+        self._in_script = False
+
+    def all(self, tag: str) -> list[dict]:
+        return [attrs for name, attrs in self.elements if name == tag]
+
+
+class TestForecasterView:
+    def test_the_interval_is_wilsons(self):
+        record = lesson01.forecaster_view(days=30, truth=0.3)
+        hits = np.cumsum(record.outcome)
+        for day in (1, 7, 30):
+            golden = stats.binomtest(int(hits[day - 1]), day).proportion_ci(method="wilson")
+            assert record.low[day - 1] == pytest.approx(golden.low, abs=1e-12)
+            assert record.high[day - 1] == pytest.approx(golden.high, abs=1e-12)
+
+    def test_more_days_prolong_the_same_run(self):
+        short, long = (lesson01.forecaster_view(days=d).outcome for d in (20, 200))
+        assert np.array_equal(short, long[:20])
+
+    def test_another_attempt_is_another_run(self):
+        first, second = (lesson01.forecaster_view(attempt=a).outcome for a in (1, 2))
+        assert not np.array_equal(first, second)
+
+    def test_it_says_count_share_interval_and_verdict(self):
+        words = lesson01.forecaster_view(stated=0.7, days=50, truth=0.6).describe()
+        assert words == (
+            "After 50 days, 31 of 50 came true, which is 0.62; the 95 % interval (Wilson), "
+            "0.48–0.74, contains the stated 0.7."
+        )
+        assert "does not contain" in lesson01.forecaster_view(days=1000).describe()
+
+    @pytest.mark.parametrize("truth", [0.0, 1.0])
+    def test_certain_weather(self, truth):
+        record = lesson01.forecaster_view(truth=truth, days=10)
+        assert (record.share == truth).all()
+        assert 0 <= record.low[-1] <= truth <= record.high[-1] <= 1
+
+    @pytest.mark.parametrize("bad", [{"stated": 1.2}, {"truth": -0.1}, {"days": 0}])
+    def test_bad_values_are_named(self, bad):
+        with pytest.raises(ValueError, match=next(iter(bad))):
+            lesson01.forecaster_view(**bad)
+
+    def test_the_table_form(self):
+        assert list(lesson01.forecaster_view(days=3).to_frame()["day"]) == [1, 2, 3]
+
+    @pytest.mark.slow
+    def test_the_interval_covers_the_truth_as_often_as_it_says(self):
+        """95 % of 2000 runs; a correct interval fails this with probability below 1e-4."""
+        inside = 0
+        for attempt in range(2000):
+            record = lesson01.forecaster_view(days=60, truth=0.6, attempt=attempt)
+            inside += record.low[-1] <= 0.6 <= record.high[-1]
+        assert 0.93 < inside / 2000 < 0.97
+
+
+class TestDiagramLabView:
+    def test_it_is_the_measures_own_number(self):
+        view = lesson04.diagram_lab_view(n=500, n_bins=10, rule="mass", model="over-confident")
+        sample = LogitDistortion(slope=0.5).sample(500, 4)
+        error = ck.expected_calibration_error(sample.y_true, sample.y_prob, bins=ck.EqualMass(10))
+        assert float(view.error) == float(error)
+        assert view.table.bins == "10 equal-mass bins"
+
+    def test_it_says_error_null_level_and_bins_outside(self):
+        view = lesson04.diagram_lab_view(n=10000, model="under-confident")
+        words = view.describe()
+        assert f"ECE is {view.error.value:.3f} from 10,000 predictions" in words
+        assert f"would show {view.error.null_mean:.3f} ± {view.error.null_sd:.3f}" in words
+        assert f"{view.band.outside.sum()} of 15 bins lie outside the 90 % band" in words
+
+    def test_same_values_same_result(self):
+        first, second = (lesson04.diagram_lab_view(n=200) for _ in range(2))
+        assert first.describe() == second.describe()
+        assert np.array_equal(first.band.lower, second.band.lower)
+
+    @pytest.mark.parametrize("bad", [{"rule": "x"}, {"model": "x"}, {"show": "x"}, {"n_bins": 0}])
+    def test_bad_values_are_named(self, bad):
+        with pytest.raises(ValueError, match=next(iter(bad))):
+            lesson04.diagram_lab_view(**bad)
+
+    def test_the_table_form(self):
+        assert len(lesson04.diagram_lab_view(n_bins=7).to_frame()) == 7
+
+
+class TestGameView:
+    def test_a_draw_deals_the_same_again(self):
+        first, second = (lesson04.which_is_perfect_view(draw=3) for _ in range(2))
+        assert first.kinds == second.kinds and first.describe() == second.describe()
+
+    def test_each_draw_has_something_to_find_and_something_to_refuse(self):
+        counts = [sum(lesson04.which_is_perfect_view(draw=d).perfect) for d in range(1, 41)]
+        assert set(counts) == {1, 2, 3, 4}
+
+    def test_the_perfect_model_has_the_stated_mean_error(self):
+        """Lesson 04: n = 300, 15 bins, mean ECE .070."""
+        rng = np.random.default_rng(0)
+        samples = [LogitDistortion().sample(300, rng) for _ in range(400)]
+        values = [float(ck.expected_calibration_error(s.y_true, s.y_prob)) for s in samples]
+        assert np.mean(values) == pytest.approx(0.070, abs=0.002)
+
+    def test_the_words_for_the_blind_give_the_gaps_but_not_the_answer(self):
+        game = lesson04.which_is_perfect_view(draw=2)
+        asked, revealed = game.alt(False), game.alt(True)
+        assert not any(kind in asked for kind in ("perfect", "confident", "ECE"))
+        assert f"{-100 * game.errors[0].tables[0].gap[0]:+.0f}" in asked
+        assert all(game.kind(panel) in revealed for panel in range(6))
+
+    def test_its_sentence_counts_the_perfect_ones(self):
+        draws = (lesson04.which_is_perfect_view(draw=d) for d in range(1, 20))
+        for game in draws:
+            verb = "comes" if sum(game.perfect) == 1 else "come"
+            assert game.describe().startswith(f"{sum(game.perfect)} of 6 diagrams {verb} from")
+
+    def test_the_table_form(self):
+        assert list(lesson04.which_is_perfect_view().to_frame()["panel"]) == list("ABCDEF")
+
+
+class TestControls:
+    def test_a_slider_writes_numbers_with_their_unit(self):
+        slider = Slider(name="n", label="N", values=(1, 2000), default=1, unit="days")
+        assert [slider.text(value) for value in slider.values] == ["1 days", "2,000 days"]
+
+    def test_a_default_that_is_not_offered_is_refused(self):
+        with pytest.raises(ValueError, match="n=3 is not offered; choose one of 1, 2"):
+            Slider(name="n", label="N", values=(1, 2), default=3)
+
+    def test_the_default_must_be_in_the_book(self):
+        with pytest.raises(ValueError, match="must be among book"):
+            Slider(name="n", label="N", values=(1, 2), default=1, book=(2,))
+
+    def test_values_for_the_book_are_brought_into_order(self):
+        box = Check(name="log", label="Log", default=True, book=(True, False))
+        assert box.book == (False, True)
+        assert [box.text(value) for value in box.values] == ["no", "yes"]
+
+    def test_another_default_may_be_a_new_number_of_a_slider(self):
+        slider = Slider(name="n", label="N", values=(1, 2, 9), default=1, book=(1, 9))
+        moved = slider.starting_at(5)
+        assert (moved.default, moved.values, moved.book) == (5, (1, 2, 5, 9), (5, 9))
+        assert slider.starting_at(9).book == (1, 9)
+
+    @pytest.mark.parametrize("bad", [10, -1, "many", True])
+    def test_another_default_must_fit(self, bad):
+        slider = Slider(name="n", label="N", values=(2, 9), default=2)
+        with pytest.raises(ValueError, match="n="):
+            slider.starting_at(bad)
+
+    def test_a_choice_offers_only_its_entries(self):
+        choice = Choice(name="rule", label="Edges", values=("a", "b"), default="a")
+        assert choice.starting_at("b").default == "b" and choice.text("b") == "b"
+        with pytest.raises(ValueError, match="rule='c'"):
+            choice.starting_at("c")
+
+
+class TestExplorer:
+    @pytest.mark.slow
+    @by_explorer
+    def test_every_control_reaches_both_ends(self, name):
+        explorer = EXPLORERS[name]()
+        for control in explorer.controls:
+            for value in (control.values[0], control.values[-1]):
+                picture, text = explorer.show(**{control.name: value})
+                assert picture.alt and text
+
+    @by_explorer
+    def test_limits_of_the_contract(self, name):
+        explorer = EXPLORERS[name]()
+        assert len(explorer.controls) <= 5
+        assert explorer.n_states == len(list(explorer.states())) <= 64
+        assert explorer.default in list(explorer.states())
+        assert all(control.label for control in explorer.controls)
+
+    @pytest.mark.slow
+    @by_explorer
+    def test_defaults_of_explorer_and_view_agree(self, name):
+        explorer = EXPLORERS[name]()
+        assert explorer.show()[1] == explorer.view().describe()
+
+    @by_explorer
+    def test_its_line_is_one_line_and_always_the_same(self, name):
+        lines = {repr(EXPLORERS[name]()) for _ in range(2)}
+        (line,) = lines
+        assert "\n" not in line and " at 0x" not in line
+
+    @pytest.mark.slow
+    @by_explorer
+    def test_the_static_figure_starts_with_the_default_state(self, name):
+        explorer = EXPLORERS[name]()
+        assert len(explorer.presets) == 4
+        assert dict(explorer.default) in [
+            explorer.state(**values) for _, values in explorer.presets
+        ]
+        figure = explorer.static()
+        captions = [ax.get_title() for ax in figure.get_axes() if ax.get_title()]
+        assert captions == [caption for caption, _ in explorer.presets]
+        words = plot.alt_text(figure)
+        assert all(f"({caption})" in words for caption in captions)
+        figure.canvas.draw()
+        assert len(figure.legends) == 1
+
+    def test_the_static_figure_takes_other_states(self):
+        figure = lesson01.forecaster().static(("A", {"days": 5}), ("B", {"days": 10}), columns=2)
+        assert "After 5 days" in plot.alt_text(figure) and "After 10 days" in plot.alt_text(figure)
+
+    def test_a_static_figure_needs_states(self):
+        with pytest.raises(ValueError, match="has no presets"):
+            replace(lesson01.forecaster(), presets=()).static()
+
+    def test_other_defaults(self):
+        explorer = lesson01.forecaster(stated=0.9, days=123)
+        assert explorer.default["stated"] == 0.9
+        assert explorer.show()[1].startswith("After 123 days")
+        assert explorer.n_states == lesson01.forecaster().n_states
+
+    def test_an_unknown_control_is_refused(self):
+        with pytest.raises(ValueError, match="'speed'.*stated"):
+            lesson01.forecaster(speed=1)
+        with pytest.raises(ValueError, match="'speed'.*stated"):
+            lesson01.forecaster().show(speed=1)
+
+    def test_a_value_that_is_not_offered_is_refused(self):
+        with pytest.raises(ValueError, match="n=17"):
+            lesson04.diagram_lab().show(n=17)
+
+    def test_too_many_controls_or_states_are_refused(self):
+        lab = lesson04.diagram_lab()
+        with pytest.raises(ValueError, match="1 to 5 controls"):
+            replace(lab, controls=[*lab.controls, lab.controls[0]])
+        every = [replace(control, book=control.values) for control in lab.controls]
+        with pytest.raises(ValueError, match="2376 states"):
+            replace(lab, controls=every)
+
+    @pytest.mark.slow
+    def test_a_redraw_leaves_no_open_figure(self):
+        lesson01.forecaster().show()
+        lesson04.which_is_perfect().picture(1, revealed=True)
+        assert plt.get_fignums() == []
+
+
+class TestQuiz:
+    def test_all_right_and_all_wrong(self):
+        game = lesson04.which_is_perfect()
+        perfect = game.view(draw=1).perfect
+        assert game.answer(1, perfect).right == 6
+        wrong = game.answer(1, [not one for one in perfect])
+        assert wrong.right == 0
+        assert all("wrong, it is " in line for line in wrong.lines)
+
+    def test_the_feedback_names_error_and_null_level(self):
+        game = lesson04.which_is_perfect()
+        error = game.view(draw=1).errors[0]
+        (line, *_) = game.answer(1, [False] * 6).lines
+        assert line.startswith("A: ")
+        assert f"ECE {error.value:.3f}" in line and f"show {error.null_mean:.3f} ±" in line
+
+    def test_a_wrong_number_of_ticks_is_refused(self):
+        with pytest.raises(ValueError, match="2 ticks for 6 panels"):
+            lesson04.which_is_perfect().answer(1, [True, False])
+
+    @pytest.mark.slow
+    def test_the_panels_do_not_move_when_they_are_revealed(self):
+        game = lesson04.which_is_perfect()
+        places = []
+        for revealed in (False, True):
+            figure = game.static(1, revealed=revealed)
+            figure.canvas.draw()
+            places.append([ax.get_position().bounds for ax in figure.axes])
+        assert np.allclose(places[0], places[1], atol=2e-3)
+
+    def test_its_line(self):
+        assert repr(lesson04.which_is_perfect()) == (
+            "<Quiz which-is-perfect: 6 panels, first draw 1>"
+        )
+
+
+class TestWidgets:
+    @pytest.mark.slow
+    @by_explorer
+    def test_moving_each_control_redraws_picture_words_and_sentence(self, name):
+        explorer = EXPLORERS[name]()
+        box = explorer_box(explorer)
+        row, figure, sentence = box.children
+        start = figure.value, sentence.value
+        assert '<img src="data:image/png;base64,' in figure.value and ' alt="' in figure.value
+        for control, widget in zip(explorer.controls, row.children, strict=False):
+            for value in (control.values[0], control.values[-1]):
+                widget.value = value
+                state = explorer.state(**{control.name: value})
+                assert explorer.view(**state).describe() in sentence.value.replace("&#x27;", "'")
+            widget.value = control.default
+        assert (figure.value, sentence.value) == start
+
+    @pytest.mark.slow
+    def test_reset_goes_back_to_the_start(self):
+        box = explorer_box(lesson01.forecaster())
+        row, figure, sentence = box.children
+        start = figure.value, sentence.value
+        row.children[0].value, row.children[1].value = 0.95, 1000
+        assert (figure.value, sentence.value) != start
+        row.children[-1].click()
+        assert (figure.value, sentence.value) == start
+        assert [widget.value for widget in row.children[:-1]] == [0.7, 50, 0.6, 1]
+
+    def test_sliders_wait_for_the_end_of_the_movement(self):
+        row = explorer_box(lesson01.forecaster()).children[0]
+        assert all(widget.continuous_update is False for widget in row.children[:-1])
+
+    @pytest.mark.slow
+    def test_a_check_box(self):
+        explorer = Explorer(
+            name="toy",
+            title="Toy",
+            controls=[Check(name="short", label="Short", default=False, book=(False, True))],
+            view=lambda short: lesson01.forecaster_view(days=5 if short else 50),
+            draw=lambda record, figure, compact: figures01.forecaster(record, figure.subplots()),
+        )
+        row, _, sentence = explorer_box(explorer).children
+        row.children[0].value = True
+        assert "After 5 days" in sentence.value
+        page = Page(explorer_page(explorer))
+        assert [state["text"][:12] for state in page.data["states"]] == [
+            "After 50 day",
+            "After 5 days",
+        ]
+        assert page.all("input")[0]["type"] == "checkbox"
+
+    @pytest.mark.slow
+    def test_the_game_reveals_counts_and_deals_again(self):
+        game = lesson04.which_is_perfect()
+        figure, ticks, buttons, feedback = quiz_box(game).children
+        reveal, again = buttons.children
+        asked = figure.value
+        for box, is_one in zip(ticks.children, game.view(draw=1).perfect, strict=True):
+            box.value = is_one
+        reveal.click()
+        assert "Score: 6 of 6 panels." in feedback.value and figure.value != asked
+        assert reveal.disabled and all(box.disabled for box in ticks.children)
+        again.click()
+        assert game.question in feedback.value and "Score: 6 of 6" in feedback.value
+        assert not reveal.disabled and not any(box.value for box in ticks.children)
+        reveal.click()
+        assert "of 12 panels" in feedback.value
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("build", [lesson01.forecaster, lesson04.which_is_perfect])
+    def test_in_a_notebook_the_widget_view_and_the_line_are_shown(self, build):
+        bundle = build()._repr_mimebundle_()
+        assert bundle["text/plain"] == repr(build())
+        assert "application/vnd.jupyter.widget-view+json" in bundle
+        assert "text/html" not in bundle
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("build", [lesson01.forecaster, lesson04.which_is_perfect])
+    def test_without_ipywidgets_the_first_state_is_shown(self, build, monkeypatch):
+        monkeypatch.setattr("calibkit_course.explore._base.find_spec", lambda _: None)
+        bundle = build()._repr_mimebundle_()
+        page = Page(bundle["text/html"])
+        assert set(bundle) == {"text/plain", "text/html"}
+        assert len(page.all("img")) == 1 and not page.all("input")
+
+    @pytest.mark.slow
+    def test_importing_explore_does_not_need_ipywidgets(self):
+        code = "import sys; sys.modules['ipywidgets'] = None; import calibkit_course.explore"
+        assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.slow  # the first to come renders the pages
+class TestPageWithoutKernel:
+    def test_the_environment_variable_asks_for_it(self, monkeypatch):
+        monkeypatch.setenv("CALIBKIT_BOOK", "1")
+        game = replace(lesson04.which_is_perfect(), n_book=1)
+        bundle = game._repr_mimebundle_()
+        assert set(bundle) == {"text/plain", "text/html"}
+        assert "ck-quiz" in bundle["text/html"]
+
+    @by_explorer
+    def test_the_first_state_is_plain_html_and_equals_the_default(self, pages, name):
+        explorer, html = pages[name]
+        picture, text = explorer.show()
+        (image,) = Page(html).all("img")
+        assert image["alt"] == picture.alt
+        assert image["src"] == picture.small().source
+        assert (image["width"], image["height"]) == (str(picture.width), str(picture.height))
+        assert f'aria-live="polite">{text}</p>' in html
+
+    @by_explorer
+    def test_every_state_has_its_own_picture_words_and_sentence(self, pages, name):
+        explorer, html = pages[name]
+        data = Page(html).data
+        states = list(explorer.states())
+        assert len(data["states"]) == len(states) == explorer.n_states
+        for state, stored in zip(states, data["states"], strict=True):
+            assert stored["text"] == explorer.view(**state).describe()
+            assert stored["src"].startswith("data:image/png;base64,") and stored["alt"]
+        pictures = {stored["src"] for stored in data["states"]}
+        assert len(pictures) == len(states)
+
+    @by_explorer
+    def test_the_index_of_a_state_is_what_the_script_computes(self, pages, name):
+        explorer, html = pages[name]
+        data = Page(html).data
+        movable = [control for control in explorer.controls if len(control.book) > 1]
+        assert data["texts"] == [[c.text(v) for v in c.book] for c in movable]
+        index = 0
+        for start, texts in zip(data["starts"], data["texts"], strict=True):
+            index = index * len(texts) + start
+        assert data["states"][index]["text"] == explorer.show()[1]
+
+    @by_explorer
+    def test_controls_are_real_labelled_and_wait_for_the_script(self, pages, name):
+        explorer, html = pages[name]
+        page = Page(html)
+        movable = [control for control in explorer.controls if len(control.book) > 1]
+        sliders = [attrs for attrs in page.all("input") if attrs["type"] == "range"]
+        assert len(sliders) + len(page.all("select")) == len(movable)
+        assert len(page.all("label")) == len(movable)
+        for control in movable:
+            assert f"<label>{control.label} <" in html
+        assert all(attrs["aria-valuetext"] for attrs in sliders)
+        assert '<div class="ck-controls" hidden>' in html
+        assert page.elements[0][1]["aria-label"] == explorer.title
+
+    def test_the_game_holds_both_pictures_and_both_lines_of_each_panel(self, pages):
+        game, html = pages["game"]
+        page = Page(html)
+        assert len(page.all("input")) == len(page.all("label")) == 6
+        assert len(page.data["draws"]) == 2
+        for draw, stored in enumerate(page.data["draws"], start=1):
+            perfect = game.view(draw=draw).perfect
+            assert stored["right"] == [int(one) for one in perfect]
+            assert stored["asked"]["src"] != stored["revealed"]["src"]
+            for (unticked, ticked), is_one in zip(stored["lines"], perfect, strict=True):
+                assert (": right" in ticked, ": right" in unticked) == (is_one, not is_one)
+
+    @pytest.mark.parametrize("name", [*EXPLORERS, "game"])
+    def test_no_inline_handler_no_address_and_no_early_end(self, pages, name):
+        _, html = pages[name]
+        text = re.sub(r"base64,[^\"]*", "", html)
+        assert not re.search(r"\son\w+=", text)
+        assert "http" not in text and "javascript:" not in text
+        assert text.count("</script>") == 1
+
+    @pytest.mark.parametrize("name", [*EXPLORERS, "game"])
+    def test_the_same_html_each_time(self, pages, name):
+        explorer, html = pages[name]
+        build = quiz_page if isinstance(explorer, Quiz) else explorer_page
+        assert build(explorer) == html
+
+    @by_explorer
+    def test_weight(self, pages, name):
+        """At most 15 kB a picture; 64 of them in base64, with their words, under 1 MB."""
+        explorer, html = pages[name]
+        sources = re.findall(r'base64,([^"]+)"', html)
+        sizes = [len(source) * 3 / 4 for source in sources]
+        assert max(sizes) <= 15 * KILOBYTE
+        n_full = EXPLORERS[name]().n_states
+        assert len(html) / explorer.n_states * n_full <= 1000 * KILOBYTE
+
+    def test_weight_of_the_game(self, pages):
+        game, html = pages["game"]
+        sizes = [len(source) * 3 / 4 for source in re.findall(r'base64,([^"]+)"', html)]
+        assert max(sizes) <= 15.5 * KILOBYTE
+        assert len(html) / game.n_book * lesson04.which_is_perfect().n_book <= 1000 * KILOBYTE
+
+    def test_a_comment_in_a_text_does_not_swallow_the_rest_of_the_page(self):
+        """After "<!--<script>" a browser looks for two ends of the script."""
+        text = "<!--<script>"
+        explorer = Explorer(
+            name="toy",
+            title="t",
+            controls=[Slider(name="days", label="Days", values=(1,), default=1)],
+            view=lambda days: replace(lesson01.forecaster_view(days=5), method=text),
+            draw=lambda record, figure, compact: figures01.forecaster(record, figure.subplots()),
+        )
+        html = explorer_page(explorer)
+        assert "<!--" not in html
+        assert f"({text})" in Page(html).data["states"][0]["text"]
+
+    def test_the_script_ends_where_a_text_says_so_only_if_it_is_the_end(self):
+        explorer = Explorer(
+            name="toy",
+            title='A "title" & more',
+            controls=[Slider(name="days", label="<Days>", values=(1,), default=1)],
+            view=lambda days: replace(lesson01.forecaster_view(days=5), method="</script>"),
+            draw=lambda record, figure, compact: figures01.forecaster(record, figure.subplots()),
+        )
+        html = explorer_page(explorer)
+        assert html.count("</script>") == 1
+        page = Page(html)
+        assert "(</script>)" in page.data["states"][0]["text"]
+        assert page.elements[0][1]["aria-label"] == 'A "title" & more'
+
+
+class TestPicture:
+    @pytest.mark.slow
+    def test_a_small_picture_keeps_size_words_and_colours(self):
+        picture, _ = lesson04.diagram_lab().show(model="over-confident", n=1000)
+        small = picture.small()
+        assert (small.width, small.height, small.alt) == (
+            picture.width,
+            picture.height,
+            picture.alt,
+        )
+        assert len(small.png) < len(picture.png) / 2
+        full, flat = (np.asarray(open_rgb(p), dtype=int) for p in (picture, small))
+        distance = np.sqrt(((full - flat) ** 2).sum(axis=2))
+        assert (flat[0, 0] == 255).all()
+        assert np.mean(distance) < 1.5 and np.mean(distance > 40) < 0.01
+        for colour in ((213, 94, 0), (0, 114, 178)):  # vermilion and blue survive exactly
+            assert (flat == colour).all(axis=2).sum() >= (full == colour).all(axis=2).sum() > 50
+
+    @pytest.mark.slow
+    def test_it_fits_a_page(self):
+        for build in EXPLORERS.values():
+            picture, _ = build().show()
+            assert picture.width <= 700
+
+
+def open_rgb(picture: Picture) -> Image.Image:
+    return Image.open(io.BytesIO(picture.png)).convert("RGB")
+
+
+class TestScript:
+    def test_script_and_looks_are_package_data(self):
+        for name in ("explorer.js", "explorer.css"):
+            text = resources.files("calibkit_course.explore").joinpath(name).read_text("utf-8")
+            assert "http" not in text and "import " not in text
+
+    def test_it_keeps_keys_and_computes_nothing(self):
+        text = resources.files("calibkit_course.explore").joinpath("explorer.js").read_text("utf-8")
+        assert "stopPropagation" in text
+        assert not any(word in text for word in ("Math.", "fetch(", "eval(", "innerHTML"))
+
+
+@pytest.fixture(scope="class")
+def site(tmp_path_factory, pages):
+    folder = tmp_path_factory.mktemp("site")
+    for name in ("explorer.js", "explorer.css"):
+        text = resources.files("calibkit_course.explore").joinpath(name).read_text("utf-8")
+        (folder / name).write_text(text, "utf-8")
+    body = "".join(html for _, html in pages.values())
+    (folder / "index.html").write_text(
+        '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>t</title>'
+        '<link rel="icon" href="data:,"><link rel="stylesheet" href="explorer.css">'
+        f'<script defer src="explorer.js"></script></head><body>{body}</body></html>',
+        "utf-8",
+    )
+    return (folder / "index.html").as_uri()
+
+
+@pytest.fixture
+def page(browser, site):
+    page = browser.new_page(viewport={"width": 400, "height": 800})
+    page.errors = []
+    page.on("console", lambda message: page.errors.append(message.text))
+    page.on("pageerror", lambda error: page.errors.append(str(error)))
+    page.goto(site)
+    yield page
+    assert page.errors == []
+    page.close()
+
+
+@pytest.mark.browser
+class TestBrowser:
+    """The pages in a real browser: by keyboard, several explorers at once."""
+
+    def look(self, block):
+        image = block.locator("img")
+        return (
+            image.get_attribute("src"),
+            image.get_attribute("alt"),
+            block.locator(".ck-readout").inner_text(),
+        )
+
+    @pytest.mark.parametrize("number", [0, 1])
+    def test_arrow_keys_move_picture_words_and_sentence(self, page, number):
+        block = page.locator(".ck-explorer").nth(number)
+        start = self.look(block)
+        slider = block.locator("input[type=range]").first
+        value = slider.get_attribute("aria-valuetext")
+        slider.focus()
+        page.keyboard.press("ArrowRight")
+        page.keyboard.press("ArrowLeft" if self.look(block) == start else "ArrowRight")
+        moved = self.look(block)
+        assert all(now != then for now, then in zip(moved, start, strict=True))
+        assert slider.get_attribute("aria-valuetext") != value
+        block.get_by_role("button", name="Reset").focus()
+        page.keyboard.press("Enter")
+        assert self.look(block) == start
+
+    def test_one_explorer_does_not_move_the_other(self, page):
+        first, second = (page.locator(".ck-explorer").nth(i) for i in (0, 1))
+        before = self.look(second)
+        first.locator("input[type=range]").first.focus()
+        page.keyboard.press("ArrowRight")
+        assert self.look(second) == before
+
+    def test_keys_do_not_leave_the_explorer(self, page):
+        page.evaluate(
+            "() => { window.keys = 0; document.onkeydown = () => { window.keys += 1; }; }"
+        )
+        page.locator("input[type=range]").first.focus()
+        page.keyboard.press("ArrowRight")
+        assert page.evaluate("() => window.keys") == 0
+
+    def test_the_game_by_keyboard(self, page, pages):
+        game, _ = pages["game"]
+        block = page.locator(".ck-quiz")
+        for box, is_one in enumerate(game.view(draw=1).perfect):
+            if is_one:
+                block.locator("input").nth(box).focus()
+                page.keyboard.press("Space")
+        asked = self.look(block)
+        block.get_by_role("button", name="Reveal").focus()
+        page.keyboard.press("Enter")
+        source, alt, text = self.look(block)
+        assert source != asked[0] and alt != asked[1] and "Score: 6 of 6 panels." in text
+        page.keyboard.press("Enter")  # the focus has moved to "New draw"
+        assert game.question in self.look(block)[2]
+        assert block.locator("input").first.is_enabled()
+
+    def test_nothing_is_wider_than_a_telephone(self, page):
+        assert page.evaluate("() => document.documentElement.scrollWidth") <= 400
+
+    def test_without_the_script_the_default_state_is_there(self, browser, site):
+        context = browser.new_context(java_script_enabled=False)
+        page = context.new_page()
+        page.goto(site)
+        assert page.locator("img").first.is_visible()
+        assert not page.locator("input").first.is_visible()
+        context.close()
+
+
+class TestNotebook:
+    @pytest.mark.slow
+    def test_run_in_a_kernel_figures_and_explorers_are_shown(self):
+        nbformat = pytest.importorskip("nbformat")
+        nbclient = pytest.importorskip("nbclient")
+        cells = [
+            "from calibkit_course import lesson01, lesson04\n"
+            "from calibkit_course.lesson01 import figures as figures01",
+            "ax = figures01.forecaster(lesson01.forecaster_view(days=5))",
+            "fig = lesson04.which_is_perfect().static()",
+            "lesson01.forecaster()",
+            "lesson04.which_is_perfect()",
+        ]
+        book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(c) for c in cells])
+        nbclient.NotebookClient(
+            book, timeout=600, iopub_timeout=600, kernel_name="python3"
+        ).execute()
+        kinds = [sorted(kind for out in cell.outputs for kind in out.data) for cell in book.cells]
+        widget = ["application/vnd.jupyter.widget-view+json", "text/plain"]
+        figure = ["image/png", "text/plain"]
+        assert kinds == [[], figure, figure, widget, widget]

@@ -1,0 +1,1057 @@
+"""Predict, reveal, check: five states, no exceptions, one catalogue of words."""
+
+import ast
+import importlib
+import inspect
+import json
+import re
+from collections import Counter, OrderedDict
+from collections.abc import Iterable, Iterator
+from decimal import Decimal
+from fractions import Fraction
+from importlib.util import find_spec
+from itertools import product
+from pathlib import Path
+from types import FunctionType, SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import minimize_scalar
+
+from calibkit import expected_calibration_error, log_loss
+from calibkit_course import learn, lessons, open_lesson
+from calibkit_course.learn import answers, messages
+from calibkit_course.learn._lesson import Lesson
+from calibkit_course.learn.exercises import Check, Prediction, Rubric
+from calibkit_course.learn.messages import State
+from calibkit_course.learn.record import Record
+from tests.helpers import naming
+
+ROOM = Path(learn.__file__).parent
+LESSONS = lessons()
+STATES = ["Not defined", "Not attempted", "Wrong kind", "Almost", "Correct"]
+TEXT_STATES = ["Compare", "Self-assessed"]
+
+
+def tables(name: str) -> Any:
+    """Return the module with a lesson's wrong and right answers."""
+    return importlib.import_module(f"tests.calibkit_course.lesson{name}.test_checks")
+
+
+# Without torch nobody can write a training step.
+WITHOUT_ANSWER = set() if find_spec("torch") else {"10.6"}
+
+
+def first_right(name: str, cid: str) -> Any:
+    """Return a right answer, or a blank where there can be none."""
+    return ... if cid in WITHOUT_ANSWER else tables(name).RIGHT[cid][0]
+
+
+def often(values: Iterable[Any], *quick: Any) -> list[Any]:
+    """Return what to parametrise with: all values, of which a few before every commit."""
+    return [pytest.param(v, marks=[] if v in quick else pytest.mark.slow) for v in values]
+
+
+# Torch takes seconds to load, and two judges draw many samples.
+SLOW_CHECKS = ("3.1", "8.5", "10.2", "10.6")
+QUICK_LESSONS = often(LESSONS, *(name for name in LESSONS if name != "10"))
+EACH_CHECK = [
+    pytest.param(name, cid, marks=[pytest.mark.slow] if cid in SLOW_CHECKS else [])
+    for name in LESSONS
+    for cid in open_lesson(name).checks
+]
+each_check = pytest.mark.parametrize(("name", "cid"), EACH_CHECK)
+
+
+# --- every lesson ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_every_check_has_wrong_and_right_answers(name: str) -> None:
+    checks = open_lesson(name).checks
+    wrong, right = tables(name).WRONG, tables(name).RIGHT
+    assert set(wrong) == set(right) == set(checks)
+    for cid in set(checks) - WITHOUT_ANSWER:
+        assert len(wrong[cid]) >= 2 and len(right[cid]) >= 1
+
+
+@each_check
+def test_wrong_answers_are_refused_with_their_hint(name: str, cid: str) -> None:
+    """And no message shows two equal numbers."""
+    states = set()
+    for place, (answer, fragment) in enumerate(tables(name).WRONG[cid]):
+        said = open_lesson(name).check(cid, answer)
+        states.add(said.state)
+        with naming(f"WRONG[{cid!r}][{place}]: {said!r}"):
+            assert said.state in (State.ALMOST, State.WRONG_KIND)
+            assert fragment in said.text
+            assert equal_numbers(said.text) == []
+    assert State.ALMOST in states or cid in WITHOUT_ANSWER
+
+
+@each_check
+def test_right_answers_are_accepted_in_other_forms(name: str, cid: str) -> None:
+    check = open_lesson(name).checks[cid]
+    right = State.COMPARE if check.rubric else State.CORRECT
+    for place, answer in enumerate(tables(name).RIGHT[cid]):
+        said = open_lesson(name).check(cid, answer)
+        with naming(f"RIGHT[{cid!r}][{place}]: {said!r}"):
+            assert said.state is right
+            assert check.tolerance is None or f"within {check.tolerance:g}" in said.text
+
+
+# --- every lesson, by construction -------------------------------------------------------------
+
+FORMS: dict[str, Any] = {
+    "single": lambda value: np.asarray(value, dtype=np.float32)[()],
+    "array": np.asarray,
+    "list": lambda value: np.asarray(value).tolist(),
+    "tuple": lambda value: tuple(np.asarray(value).tolist()) if np.ndim(value) else value,
+    "series": lambda value: pd.Series(value) if np.ndim(value) == 1 else value,
+    "torch": lambda value: torch_tensor(np.asarray(value, dtype=np.float64)),
+    "torch, single": lambda value: torch_tensor(np.asarray(value, dtype=np.float32)),
+}
+
+
+def torch_tensor(array: Any) -> Any:
+    return pytest.importorskip("torch").from_numpy(array.copy())
+
+
+def is_numeric(value: Any) -> bool:
+    """Tell whether an answer is a number, or an array or flat list of numbers."""
+    if isinstance(value, int | float | np.number):
+        return not isinstance(value, bool)
+    if isinstance(value, np.ndarray):
+        return value.dtype.kind in "iuf"
+    plain = isinstance(value, list | tuple) and len(value) > 0
+    return plain and all(is_numeric(entry) and np.ndim(entry) == 0 for entry in value)
+
+
+def with_result(function: Any, edit: Any) -> Any:
+    """Return a learner's function whose numeric results are edited."""
+
+    def edited(*given: Any) -> Any:
+        result = function(*given)
+        return edit(result) if is_numeric(result) else result
+
+    return edited
+
+
+def in_other_words(answer: Any, edit: Any) -> Any:
+    """Return an edited answer, or None where it is of another kind."""
+    if is_numeric(answer):
+        return edit(answer)
+    if type(answer) is FunctionType:
+        return with_result(answer, edit)
+    return None
+
+
+def refused(name: str, cid: str, answer: Any) -> str:
+    """Return what a check says about an answer, empty where it accepts it."""
+    said = open_lesson(name).check(cid, answer)
+    return "" if said.state in (State.CORRECT, State.COMPARE) else said.text
+
+
+@pytest.mark.parametrize("form", often(FORMS, "single", "series"))
+@pytest.mark.parametrize("name", QUICK_LESSONS)
+@pytest.mark.filterwarnings("ignore")
+def test_right_numbers_are_accepted_in_every_container(name: str, form: str) -> None:
+    for cid in open_lesson(name).checks:
+        answer = in_other_words(first_right(name, cid), FORMS[form])
+        if answer is not None:
+            assert refused(name, cid, answer) == "", cid
+
+
+@each_check
+def test_a_missing_return_is_told_what_is_wanted(name: str, cid: str) -> None:
+    if any(type(answer) is FunctionType for answer in tables(name).RIGHT[cid]):
+        said = refused(name, cid, lambda *_, **__: None)
+        assert "returns nothing, because `return` is missing. It should return" in said
+
+
+def equal_numbers(text: str) -> list[str]:
+    """Return the decimal numbers that a sentence of a message shows as two that differ."""
+    sentences = re.split(r"(?<=[.?!]) ", text)
+    sentences = [words for words in sentences if re.search(r"\b(not|should|here|lowest)\b", words)]
+    found = [re.findall(r"(?<![\w.])-?\d[\d,]*\.\d{2,}", sentence) for sentence in sentences]
+    return [number for each in found for number, times in Counter(each).items() if times > 1]
+
+
+@pytest.mark.parametrize("share", often([3e-6, 2e-5, 1e-4, 4e-4, 2e-3], 1e-4))
+@pytest.mark.parametrize("name", QUICK_LESSONS)
+def test_near_misses_never_look_equal(name: str, share: float) -> None:
+    for cid, factor in product(open_lesson(name).checks, (1 - share, 1 + share)):
+        answer = in_other_words(
+            first_right(name, cid), lambda value, by=factor: np.asarray(value)[()] * by
+        )
+        if answer is not None:
+            said = refused(name, cid, answer)
+            assert equal_numbers(said) == [], f"{cid}: {said}"
+
+
+@each_check
+def test_each_check_has_hints(name: str, cid: str) -> None:
+    lesson = open_lesson(name)
+    check = lesson.checks[cid]
+    assert len(check.hints) >= 2 and len(set(check.hints)) == len(check.hints)
+    assert check.variable.isidentifier() and check.task and check.praise
+    for level, words in enumerate(check.hints, start=1):
+        assert words in lesson.hint(cid, level).text
+
+
+@each_check
+def test_blanks_are_not_attempts(name: str, cid: str) -> None:
+    lesson = open_lesson(name)
+    variable = f"`{lesson.checks[cid].variable}`"
+    for blank in (..., [...], (0.5, ...), {"a": ...}, {"a": [1, ...]}, np.array([1, ...])):
+        said = lesson.check(cid, blank)
+        assert said.state is State.NOT_ATTEMPTED and variable in said.text
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_predictions_can_be_guessed_and_revealed(name: str) -> None:
+    lesson = open_lesson(name)
+    for pid, prediction in lesson.predictions.items():
+        assert prediction.question in lesson.predict(pid, ...).text
+        assert "no guess" in lesson.reveal(pid).text
+        assert prediction.why in lesson.reveal(pid).text
+        assert "Noted" in lesson.predict(pid, prediction.outcome).text
+        assert re.search("right|close", lesson.reveal(pid).text)
+
+
+# --- words -------------------------------------------------------------------------------------
+
+
+WORDS = r"^[^<>]*[a-z]{2,} [a-z]{2,}[^<>]*$"  # HTML is none
+PATTERN = re.compile(r"\\[bdsw]|\(\?|[a-z]\|[a-z]")  # of a judge that reads prose
+FOLDER = ROOM.parent
+LESSON_FILES = sorted(FOLDER.glob("lesson[0-9][0-9]/*.py"))
+JUDGES = [p for p in LESSON_FILES if "from calibkit_course.learn" in p.read_text(encoding="utf-8")]
+
+
+def sentences_in_functions(path: Path) -> Iterator[str]:
+    """Yield texts with a space that stand inside functions, docstrings and HTML left out."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tables = [node.value for node in tree.body if isinstance(node, ast.Assign)]
+    keys = {ast.unparse(key) for t in tables if isinstance(t, ast.Dict) for key in t.keys if key}
+    for function in ast.walk(tree):
+        if not isinstance(function, ast.FunctionDef):
+            continue
+        docstring = ast.get_docstring(function, clean=False)
+        for node in ast.walk(function):
+            text = node.value if isinstance(node, ast.Constant) else None
+            is_text = isinstance(text, str) and text != docstring and repr(text) not in keys
+            if is_text and re.search(WORDS, text) and not PATTERN.search(text):
+                yield f"{path.name}:{node.lineno}: {text}"
+
+
+@pytest.mark.parametrize("path", [*sorted(ROOM.glob("*.py")), *JUDGES], ids=lambda path: path.stem)
+def test_all_words_stand_in_tables(path: Path) -> None:
+    assert list(sentences_in_functions(path)) == []
+
+
+def words_of(path: Path) -> dict[str, str]:
+    """Return all prose in the tables of a module, whatever they are called, by its line."""
+    tables = [n for n in ast.parse(path.read_text(encoding="utf-8")).body if not is_code(n)]
+    texts = [n for t in tables for n in ast.walk(t) if isinstance(n, ast.Constant)]
+    return {
+        f"{path.parent.name}/{path.name}:{node.lineno}:{node.col_offset}": node.value
+        for node in texts
+        if isinstance(node.value, str)
+        and re.search("[a-z]{2,} [a-z]{2,}", node.value)
+        and not PATTERN.search(node.value)
+    }
+
+
+def is_code(node: ast.stmt) -> bool:
+    return not isinstance(node, ast.Assign | ast.AnnAssign)
+
+
+def test_every_message_of_every_lesson_is_looked_at() -> None:
+    """What is found in the files holds all that the machinery would say."""
+    found = {text for path in LESSON_FILES for text in words_of(path).values()}
+    said: set[str] = set()
+    for name in LESSONS:
+        lesson = open_lesson(name)
+        for check in lesson.checks.values():
+            said.update(check.hints)
+        for prediction in lesson.predictions.values():
+            said.update((prediction.question, prediction.why))
+        for file in (FOLDER / f"lesson{name}").glob("*.py"):
+            module = importlib.import_module(f"calibkit_course.lesson{name}.{file.stem}")
+            said.update(getattr(module, "SAY", {}).values())
+    assert {words for words in said if re.search("[a-z]{2,} [a-z]{2,}", words)} <= found
+    assert len(found) >= 1000
+
+
+@pytest.mark.parametrize(
+    "path",
+    [Path(messages.__file__), *LESSON_FILES],
+    ids=lambda path: f"{path.parent.name}.{path.stem}",
+)
+def test_sentences_are_short_and_plain(path: Path) -> None:
+    for place, text in words_of(path).items():
+        prose = re.sub(r"`[^`]*`", "code", text)
+        for sentence in re.split(r"(?<=[.?!]) ", prose):
+            assert len(sentence.split()) <= 26, f"{place}: {sentence}"
+        assert "—" not in text, place
+        assert text.count("`") % 2 == 0, place
+
+
+# --- five states -------------------------------------------------------------------------------
+
+
+def judge_half(answer: Any) -> str | None:
+    return None if answers.as_number(answer) == 0.5 else "think of a coin."
+
+
+def toy(judge: Any = judge_half) -> Lesson:
+    check = Check(task="t", variable="half", judge=judge, hints=("a", "b"), tolerance=0.1)
+    return Lesson("99", "Toy", {"9.1": check}, {})
+
+
+def test_the_five_states() -> None:
+    lesson = toy()
+    assert lesson.check("9.1").state is State.NOT_DEFINED
+    assert lesson.check("9.1", ...).state is State.NOT_ATTEMPTED
+    assert lesson.check("9.1", "half").state is State.WRONG_KIND
+    assert lesson.check("9.1", 0.4).state is State.ALMOST
+    assert lesson.check("9.1", 0.5).state is State.CORRECT
+    assert [state.value for state in State] == STATES + TEXT_STATES
+    assert set(messages.SYMBOLS) == set(State)
+
+
+def test_without_an_answer_the_variable_is_looked_up() -> None:
+    lesson = toy()
+    assert "no variable `half`" in lesson.check("9.1").text
+    half = ...
+    assert lesson.check("9.1").state is State.NOT_ATTEMPTED
+    half = 0.5
+    assert lesson.check("9.1").state is State.CORRECT
+    assert half == 0.5
+
+
+def test_a_missing_exercise_is_named() -> None:
+    said = toy().check("9.2", 1)
+    assert said.state is State.NOT_DEFINED and "9.2" in said.text and "9.1" in said.text
+    assert toy().check(91, 1).state is State.NOT_DEFINED  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "error", [ValueError("no good"), KeyError("x"), RecursionError(), SystemExit(3)]
+)
+def test_what_a_judge_raises_is_a_wrong_kind(error: BaseException) -> None:
+    def judge(answer: Any) -> None:
+        raise error
+
+    said = toy(judge).check("9.1", 1)
+    assert said.state is State.WRONG_KIND and type(error).__name__ in said.text
+
+
+def test_an_interrupt_still_interrupts() -> None:
+    def judge(answer: Any) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        toy(judge).check("9.1", 1)
+
+
+class Hostile:
+    """Nothing about this object can be looked at."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise RuntimeError("no")
+
+    def _no(self, *_: Any) -> Any:
+        raise RuntimeError("no")
+
+    __repr__ = __str__ = __len__ = __iter__ = __eq__ = __float__ = __bool__ = _no  # type: ignore
+    __hash__ = __contains__ = __getitem__ = __call__ = __array__ = _no  # type: ignore
+
+
+class NoClass:
+    @property
+    def __class__(self) -> Any:  # type: ignore[override]
+        raise RuntimeError("no class")
+
+
+class Unspeakable(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError("no words")
+
+
+def raises_unspeakable(*_: Any) -> None:
+    raise Unspeakable
+
+
+WEIRD: list[Any] = [
+    None, True, np.True_, 0, -1, 10**400, float("nan"), float("inf"), 1j, Decimal("0.5"),
+    Fraction(1, 3), "", "0.5", b"0.5", [], (), {}, set(), frozenset({1}), range(3), range(10**12),
+    [[]], [None] * 6, [[0.5, [1]]] * 6, {None: None}, {"a": {}}, object(), object, int, len, print,
+    lambda: 1 / 0, (x for x in [1]), iter([1]), Ellipsis.__class__, NotImplemented, Hostile(),
+    Hostile, NoClass(), SimpleNamespace(a=1), np.array([]), np.array(0.5), np.array([[0.5, 1]] * 6),
+    np.array(["a"]), np.array([None]), np.array([object()]), np.zeros((2, 2, 2)), np.ma.masked,
+    np.datetime64("2020-01-01"), pd.Series([0.5]), pd.Series(["a"]), pd.DataFrame({"a": [1, 2]}),
+    pd.NA, log_loss([0, 1], [0.5, 0.5]), learn, open_lesson("00"), raises_unspeakable,
+    {F: F for F in (Hostile(),) if False}, [Hostile()] * 6, {0.5: Hostile()}, memoryview(b"ab"),
+]  # fmt: skip
+
+
+@each_check
+@pytest.mark.filterwarnings("ignore")
+def test_no_answer_raises(name: str, cid: str) -> None:
+    lesson = open_lesson(name)
+    for answer in WEIRD:
+        said = lesson.check(cid, answer)
+        assert str(said).startswith((*STATES, "Compare"))
+        assert said._repr_html_()
+
+
+plain = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | st.just(...),
+    lambda inner: (
+        st.lists(inner, max_size=7)
+        | st.dictionaries(st.floats() | st.text(max_size=3) | st.fractions(), inner, max_size=6)
+        | st.tuples(inner, inner)
+        | st.builds(lambda entry: lambda *_: entry, inner)
+    ),
+    max_leaves=12,
+)
+
+
+@pytest.mark.slow
+@given(answer=plain)
+@pytest.mark.filterwarnings("ignore")
+def test_no_generated_answer_raises(answer: Any) -> None:
+    for name, cid in (check.values for check in EACH_CHECK):
+        lesson = open_lesson(name)
+        first, again = lesson.check(cid, answer), lesson.check(cid, answer)
+        assert repr(first) == repr(again)
+        assert repr(first).startswith((*STATES, "Compare"))
+        assert " at 0x" not in repr(first)
+
+
+@pytest.mark.slow
+@given(guess=plain)
+def test_no_guess_raises(guess: Any) -> None:
+    for name in LESSONS:
+        lesson = open_lesson(name)
+        for pid in lesson.predictions:
+            assert repr(lesson.predict(pid, guess)).startswith(f"Prediction {pid}")
+            assert repr(lesson.reveal(pid, guess)).startswith(f"Outcome {pid}")
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_no_weird_guess_raises(name: str) -> None:
+    lesson = open_lesson(name)
+    for guess in WEIRD:
+        for pid in lesson.predictions:
+            assert lesson.predict(pid, guess)._repr_html_()
+            assert lesson.reveal(pid, guess)._repr_html_()
+
+
+# --- free text ---------------------------------------------------------------------------------
+
+POINTS = ("It names both axes.", "It says how many predictions there are.", "It says which way.")
+TEXT = "Confidence across and accuracy up, for 40 forecasts."
+
+
+def essay() -> Lesson:
+    rubric = Rubric(points=POINTS, model="Confidence across, accuracy up, 40: over-confident.")
+    check = Check(task="t", variable="my_text", rubric=rubric, hints=("a", "b"))
+    return Lesson("99", "Toy", {"9.1": check}, {})
+
+
+def test_a_text_is_compared_and_assessed_by_its_writer() -> None:
+    lesson = essay()
+    said = lesson.check("9.1", TEXT)
+    assert said.state is State.COMPARE and "8 words is noted" in said.text
+    assert said.paragraphs[1:4] == tuple(f"{n}. {p}" for n, p in enumerate(POINTS, start=1))
+    assert "40: over-confident" in said.text and 'check("9.1", contains=[1, 3])' in said.text
+    said = lesson.check("9.1", TEXT, contains=[1, 2])
+    assert said.state is State.SELF_ASSESSED and said.points == (1, 2)
+    assert "2 of 3 points" in said.text and "still missing: 3. It says which way." in said.text
+    assert "☑ 2 of 3 points" in repr(lesson.progress()) and "☑ 2 of 3" in _html(lesson)
+    assert "0 of 1 exercises correct" in repr(lesson.progress())
+    lesson.check("9.1", TEXT)
+    assert "☑ 2 of 3 points" in repr(lesson.progress()), "looking again takes nothing back"
+    whole = lesson.check("9.1", TEXT, contains=(3, 1, 2, 2))
+    assert whole.paragraphs == ("3 of 3 points, by your own reading.",)
+    assert "1 of 1 exercises correct" in repr(lesson.progress())
+
+
+def _html(lesson: Lesson) -> str:
+    return lesson.progress()._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("text", "state", "words"),
+    [
+        (..., State.NOT_ATTEMPTED, "`my_text`"),
+        ("", State.NOT_ATTEMPTED, "still empty"),
+        (" \n", State.NOT_ATTEMPTED, "still empty"),
+        (17, State.WRONG_KIND, "a number; it should be a text in quotes"),
+        ([TEXT], State.WRONG_KIND, "a list of 1"),
+        ("It is over-confident.", State.ALMOST, "only 3 words"),
+    ],
+)
+def test_points_are_shown_below_a_text_only(text: Any, state: State, words: str) -> None:
+    for ticked in ({}, {"contains": [1]}, {"contains": ...}):
+        said = essay().check("9.1", text, **ticked)
+        assert said.state is state and words in said.text
+        assert not any(point in said.text for point in POINTS)
+
+
+@pytest.mark.parametrize(
+    ("contains", "points"),
+    [
+        ([1, 3], (1, 3)),
+        ((2,), (2,)),
+        (3, (3,)),
+        ([], ()),
+        ({2, 1}, (1, 2)),
+        (range(1, 4), (1, 2, 3)),
+        (np.array([3, 1]), (1, 3)),
+        (np.array([]), ()),
+        (np.int64(2), (2,)),
+        (pd.Series([1, 2]), (1, 2)),
+    ],
+)
+def test_points_are_named_by_their_numbers(contains: Any, points: tuple[int, ...]) -> None:
+    assert essay().check("9.1", TEXT, contains=contains).points == points
+
+
+@pytest.mark.parametrize(
+    ("contains", "words"),
+    [
+        ([1, 4], "there is no point 4; the points are numbered from 1 to 3"),
+        (0, "no point 0"),
+        ("1, 3", "this is text; it should be the numbers of points, such as `[1, 3]`."),
+        (["1"], "a list of 1"),
+        (1.0, "a number; it should be the numbers of points"),
+        ([1.5], "the numbers of points"),
+        (True, "`True`"),
+        (None, "`None`"),
+        ([[1, 2], [3]], "the numbers of points"),
+        ([[1, 2]], "the numbers of points"),
+        ({1: True}, "a dict of 1"),
+    ],
+)
+def test_what_names_no_point_gets_a_sentence(contains: Any, words: str) -> None:
+    said = essay().check("9.1", TEXT, contains=contains)
+    assert said.state is State.WRONG_KIND and words in said.text
+
+
+@pytest.mark.parametrize("blank", [..., [...], [1, ...]])
+def test_a_blank_among_the_points_says_how_to_fill_it(blank: Any) -> None:
+    said = essay().check("9.1", TEXT, contains=blank)
+    assert said.state is State.COMPARE and "contains=[1, 3]" in said.text
+
+
+def test_weird_points_never_raise() -> None:
+    for contains in WEIRD:
+        assert essay().check("9.1", TEXT, contains=contains)._repr_html_()
+    assert "has no points to tick" in toy().check("9.1", 0.5, contains=[1]).text
+
+
+def test_rubrics_are_checked_when_they_are_declared() -> None:
+    rubric = Rubric(points=POINTS, model="m")
+    for options in ({}, {"judge": judge_half, "rubric": rubric}):
+        with pytest.raises(ValueError):
+            Check(task="t", variable="v", hints=("a", "b"), **options)
+    with pytest.raises(ValueError):
+        Rubric(points=POINTS[:2], model="m")
+
+
+# --- predictions -------------------------------------------------------------------------------
+
+
+def guessing() -> Lesson:
+    side = Prediction(question="Which way?", options=("up", "down"), outcome="up", why="So it is.")
+    size = Prediction(question="How many?", unit="days", outcome=200.0, why="So many.")
+    return Lesson("98", "Guessing", {}, {"8a": side, "8b": size})
+
+
+def test_a_guess_is_kept_until_it_is_changed() -> None:
+    lesson = guessing()
+    lesson.predict("8a", " UP ")
+    assert 'You guessed "up": right' in lesson.reveal("8a").text
+    lesson.predict("8a", "down")
+    assert 'You guessed "down": surprised' in lesson.reveal("8a").text
+    assert 'Your earlier guess, "down", stands.' in lesson.predict("8a", ...).text
+    assert 'You guessed "down"' in lesson.reveal("8a").text
+    assert "stands" not in guessing().predict("8a", ...).text
+
+
+def test_a_guess_after_the_outcome_is_counted_as_one() -> None:
+    lesson = guessing()
+    lesson.predict("8a", "down")
+    lesson.reveal("8a")
+    lesson.reveal("8b")
+    assert repr(lesson.progress()).endswith("1 of 2 guesses made.")
+    lesson.predict("8b", 100)
+    lesson.predict("8a", "up")
+    assert repr(lesson.progress()).endswith("2 of 2 guesses made, 1 of them after the outcome.")
+
+
+def test_options_that_are_numerals_accept_the_number() -> None:
+    for guess in (7, 7.0, np.int64(7), "7"):
+        assert 'Noted: "7"' in open_lesson("00").predict("0a", guess).text
+    assert "`5` is not among the answers" in open_lesson("00").predict("0a", 5).text
+
+
+@pytest.mark.parametrize("guess", [-5, 800, float("nan"), float("inf"), -(10**400)])
+def test_what_cannot_be_is_refused(guess: float) -> None:
+    days = Prediction(question="q", unit="days", outcome=200, why="w", least=20, most=730)
+    lesson = Lesson("98", "Guessing", {}, {"8b": days})
+    lesson.predict("8b", 50)
+    said = lesson.predict("8b", guess).text
+    assert "cannot be. Replace it by a number of days, for example 20." in said
+    assert f"`{guess}"[:40] in said and "Your earlier guess, 50 days, stands." in said
+    assert "50 days" in lesson.reveal("8b").text
+
+
+def test_a_wrong_option_lists_the_options_and_is_not_kept() -> None:
+    lesson = guessing()
+    lesson.predict("8a", "down")
+    said = lesson.predict("8a", "sideways").text
+    assert "sideways" in said and '`"up"`' in said and '`"down"`' in said
+    assert "one of" in said
+    assert 'Your earlier guess, "down", stands.' in said
+    assert 'You guessed "down"' in lesson.reveal("8a").text
+
+
+@pytest.mark.parametrize(
+    ("guess", "words"),
+    [
+        (200, "exactly right"),
+        (200.0000001, "exactly right"),
+        (170, "close"),
+        (50, "too low, by a factor of 4.0"),
+        (1000, "too high, by a factor of 5.0"),
+        (-3, "surprised"),
+        (0, "surprised"),
+    ],
+)
+def test_a_number_is_put_beside_the_outcome(guess: float, words: str) -> None:
+    lesson = guessing()
+    lesson.predict("8b", guess)
+    assert words in lesson.reveal("8b").text
+    assert "200 days" in lesson.reveal("8b").text
+
+
+def test_what_the_experiment_showed_wins() -> None:
+    lesson = guessing()
+    lesson.predict("8b", 100)
+    assert "110 days" in lesson.reveal("8b", 110).text
+    assert "close" in lesson.reveal("8b", np.int64(110)).text
+    assert '"down"' in lesson.reveal("8a", "down").text
+
+
+def test_a_number_is_wanted() -> None:
+    assert "is not a number" in guessing().predict("8b", "many").text
+
+
+def test_a_missing_prediction_is_named() -> None:
+    for said in (guessing().predict("8z", 1), guessing().reveal("8z"), toy().predict("8a")):
+        assert "no prediction 8" in said.text
+    assert "none" in toy().predict("8a").text
+
+
+def test_declarations_are_checked() -> None:
+    with pytest.raises(ValueError):
+        Check(task="t", variable="v", judge=judge_half, hints=("only one",))
+    with pytest.raises(ValueError):
+        Prediction(question="q", options=("a", "b"), outcome="c", why="w")
+
+
+# --- hints and progress ------------------------------------------------------------------------
+
+
+def test_hints_go_up_in_levels() -> None:
+    lesson = toy()
+    assert lesson.hint("9.1").text == "a"
+    assert repr(lesson.hint("9.1", 2)) == "Hint 2 of 2 for 9.1: b"
+    assert lesson.hint("9.1", 7).text.startswith("b Hints are numbered from 1 to 2")
+    assert lesson.hint("9.1", 0).text.startswith("a Hints")
+    assert lesson.hint("9.1", "two").text.startswith("a Hints")  # type: ignore[arg-type]
+    assert "no exercise 7.7" in lesson.hint("7.7").text
+
+
+def test_progress_is_a_table_of_states() -> None:
+    lesson = toy()
+    assert "Not attempted" in repr(lesson.progress())
+    lesson.check("9.1", 0.5)
+    assert "✓ Correct" in repr(lesson.progress())
+    assert "1 of 1 exercises correct" in repr(lesson.progress())
+    lesson.check("9.1", 0.4)
+    assert "≈ Almost" in repr(lesson.progress())
+    html = lesson.progress()._repr_html_()
+    assert html.count('scope="col"') == 3 and "≈ Almost" in html
+
+
+def test_two_lessons_do_not_share_their_progress() -> None:
+    first, second = open_lesson("00"), open_lesson("00")
+    first.check("0.1", 1 / 6)
+    first.predict("0a", "7")
+    assert "0 of 1 exercises correct, 0 of 1" in repr(second.progress())
+
+
+# --- what is kept over a restart -----------------------------------------------------------------
+
+
+@pytest.fixture
+def workbook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("CALIBKIT_WORKBOOK", str(tmp_path))
+    return tmp_path / ".progress"
+
+
+def test_nothing_is_stored_outside_a_workbook(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("CALIBKIT_WORKBOOK", raising=False)
+    monkeypatch.chdir(tmp_path)
+    lesson = open_lesson("00")
+    lesson.predict("0a", "7")
+    lesson.reveal("0a")
+    lesson.check("0.1", 1 / 6)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_progress_survives_a_restart(workbook: Path) -> None:
+    lesson = open_lesson("00")
+    assert not workbook.exists(), "looking writes nothing"
+    lesson.predict("0a", "6")
+    lesson.reveal("0a")
+    lesson.check("0.1", 1 / 6)
+    again = open_lesson("00")
+    assert repr(again.progress()) == repr(lesson.progress())
+    assert 'You guessed "6"' in again.reveal("0a").text
+    for blank in (..., learn.exercises.MISSING):  # the setup cell, then cells in any order
+        again.check("0.1", blank)
+    assert "✓ Correct" in repr(open_lesson("00").progress())
+    again.check("0.1", 5 / 36)
+    assert "≈ Almost" in repr(open_lesson("00").progress())
+    assert [path.name for path in workbook.iterdir()] == ["00.json"]
+    assert json.loads((workbook / "00.json").read_text()) == {
+        "guesses": {"0a": "6"},
+        "revealed": {"0a": "6"},
+        "states": {"0.1": "Almost"},
+        "points": {},
+    }
+
+
+def test_a_self_assessment_survives_too(workbook: Path) -> None:
+    lesson = essay()
+    object.__setattr__(lesson, "record", Record(workbook.parent / "99.json"))
+    lesson.check("9.1", TEXT, contains=[1, 2])
+    later = Lesson("99", "Toy", lesson.checks, {}, Record(workbook.parent / "99.json"))
+    assert "☑ 2 of 3 points" in repr(later.progress())
+
+
+def test_a_demonstration_leaves_the_progress_alone(workbook: Path) -> None:
+    open_lesson("00", keep=False).check("0.1", 1 / 6)
+    assert "0 of 1 exercises" in repr(open_lesson("00").progress())
+
+
+def test_two_kernels_lose_nothing(workbook: Path) -> None:
+    first, second, other = open_lesson("01"), open_lesson("01"), open_lesson("02")
+    first.check("1.2", 0.5)
+    other.check("2.2", 0.5)
+    second.check("1.3", "x")
+    first.check("1.4", 0.5)
+    states = json.loads((workbook / "01.json").read_text())["states"]
+    assert set(states) == {"1.2", "1.3", "1.4"}
+    assert "2.2" in json.loads((workbook / "02.json").read_text())["states"]
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["", "{", '{"guesses": {"0a": [1]}, "revealed": {}, "states": {}, "points": {}}',
+     "[1]", "null", '{"guesses": {}}', "\x00", '{"guesses": 1, "revealed": 2}',
+     '{"guesses": {}, "revealed": {}, "states": {"0.1": "Great"}, "points": {}}',
+     '{"guesses": {}, "revealed": {}, "states": {"0.1": []}, "points": {"0.1": 3}}'],
+)  # fmt: skip
+def test_a_damaged_file_is_set_aside(
+    workbook: Path, content: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    workbook.mkdir()
+    (workbook / "00.json").write_text(content)
+    lesson = open_lesson("00")
+    said = capsys.readouterr().out
+    assert said.count("\n") == 1 and "could not be read. It is now called 00.damaged.json" in said
+    lesson.check("0.1", 1 / 6)
+    assert "✓ Correct" in repr(open_lesson("00").progress())
+    assert (workbook / "00.damaged.json").read_text() == content
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize("where", ["folder is a file", "file is a folder", "no workbook"])
+def test_a_place_that_cannot_be_written_gives_one_sentence(
+    workbook: Path, where: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if where == "folder is a file":
+        workbook.write_text("")
+    elif where == "file is a folder":
+        (workbook / "00.json").mkdir(parents=True)
+    else:
+        monkeypatch.setenv("CALIBKIT_WORKBOOK", str(workbook / "nowhere"))
+    lesson = open_lesson("00")
+    for answer in (5 / 36, 1 / 6):
+        lesson.check("0.1", answer)
+    lesson.predict("0a", 7)
+    said = capsys.readouterr().out
+    assert said.count("Your progress cannot be kept in") == said.count("\n") == 1
+    assert "1 of 1 exercises correct, 1 of 1" in repr(lesson.progress())
+
+
+def test_an_entry_of_another_course_breaks_nothing(workbook: Path) -> None:
+    workbook.mkdir()
+    foreign = {"guesses": {"0a": 1, "9z": "x"}, "revealed": {"0a": {}}, "points": {"0.1": [7]},
+               "states": {"0.1": "Self-assessed", "7.7": "Correct"}}  # fmt: skip
+    (workbook / "00.json").write_text(json.dumps(foreign))
+    lesson = open_lesson("00")
+    assert lesson.progress()._repr_html_() and repr(lesson.reveal("0a"))
+    assert repr(lesson.predict("0a", ...)) and repr(lesson.check("0.1", 1 / 6))
+
+
+# --- lessons by number -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("number", ["01", "1", 1])
+def test_a_lesson_is_found_by_its_number(number: str | int) -> None:
+    assert open_lesson(number).id == "01"
+
+
+@pytest.mark.parametrize("number", ["77", "one", 77, "", None])
+def test_a_missing_lesson_lists_those_that_exist(number: Any) -> None:
+    with pytest.raises(ValueError, match="00, 01"):
+        open_lesson(number)
+
+
+def test_public_methods_never_ask_for_more_than_a_name() -> None:
+    for method in (Lesson.predict, Lesson.reveal, Lesson.check, Lesson.hint):
+        parameters = list(inspect.signature(method).parameters.values())[2:]
+        assert all(parameter.default is not parameter.empty for parameter in parameters)
+
+
+# --- looks -------------------------------------------------------------------------------------
+
+
+def test_text_and_html_say_the_state_in_words_and_a_symbol() -> None:
+    answers_by_state = {State.WRONG_KIND: "x", State.ALMOST: 0.4, State.CORRECT: 0.5}
+    for state, answer in answers_by_state.items():
+        said = toy().check("9.1", answer)
+        html = said._repr_html_()
+        assert repr(said).startswith(f"{state}: ")
+        assert f"<strong>{state}:</strong>" in html and messages.SYMBOLS[state] in html
+        assert 'role="status"' in html
+
+
+def test_html_is_escaped_and_code_is_marked() -> None:
+    said = toy(lambda answer: "use `<b>` & `x`").check("9.1", 1)
+    html = re.sub("<code [^>]*>", "<code>", said._repr_html_())
+    assert "<code>&lt;b&gt;</code> &amp; <code>x</code>" in html
+
+
+def luminance(colour: str) -> float:
+    channels = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return float(np.dot(linear, [0.2126, 0.7152, 0.0722]))
+
+
+@pytest.mark.parametrize("page", ["#ffffff", "#121212"])
+def test_borders_are_visible_on_light_and_dark_pages(page: str) -> None:
+    for answer in (..., "x", 0.4, 0.5):
+        html = toy().check("9.1", answer)._repr_html_()
+        border = re.findall(r"#[0-9a-f]{6}", html)[0]
+        low, high = sorted([luminance(border), luminance(page)])
+        assert (high + 0.05) / (low + 0.05) >= 3, border
+        assert "background: none" in html or "background" not in html
+        assert html.count("color: inherit") == 1 + html.count("<code")
+
+
+# --- reading answers ---------------------------------------------------------------------------
+
+
+def test_functions_are_called_on_copies() -> None:
+    given_list = [3, 1, 2]
+
+    def sorts(values: list[int]) -> list[int]:
+        values.sort()
+        return values
+
+    with pytest.raises(answers.Almost, match="changes its input"):
+        answers.call(sorts, given_list, shown="`f([3, 1, 2])`")
+    assert given_list == [3, 1, 2]
+    assert answers.call(sorted, given_list, shown="`f`") == [1, 2, 3]
+
+    def writes(values: np.ndarray) -> float:
+        values[0] = 7
+        return 1.0
+
+    array = np.array([1.0, 2.0])
+    with pytest.raises(answers.Almost):
+        answers.call(writes, array, shown="`f`")
+    assert array.tolist() == [1.0, 2.0]
+
+
+def test_functions_that_fail_are_named() -> None:
+    with pytest.raises(answers.WrongKind, match=r"ZeroDivisionError \(division by zero\) for `f`"):
+        answers.call(lambda x: x / 0, 1, shown="`f`")
+    readers: list[Any] = [
+        answers.as_number, answers.as_probability, answers.as_numbers, answers.as_truth,
+        answers.as_mapping, answers.as_function, lambda x, w: answers.as_option(x, ["a"], w),
+    ]  # fmt: skip
+    for read in readers:
+        given = answers.call(lambda x: None, 1, shown="`f`")
+        missing = "for `f`, your function returns nothing.* It should return a list of cats"
+        with pytest.raises(answers.WrongKind, match=missing):
+            read(given, "a list of cats")
+    with pytest.raises(answers.Unfinished):
+        answers.call(lambda x: ..., 1, shown="`f`")
+    with pytest.raises(answers.WrongKind, match="Unspeakable"):
+        answers.call(raises_unspeakable, 1, shown="`f`")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [0.5, 1, np.float32(0.5), np.int64(3), Decimal("0.5"), np.array(0.5), np.array([3]), "0.5"],
+)
+def test_numbers_of_all_kinds(value: Any) -> None:
+    wanted = float(np.ravel(value)[0])
+    assert answers.as_number(value) == answers.as_probability(value) == wanted
+    assert answers.as_numbers([value]).tolist() == [wanted]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [True, "one", "", "1/0", None, [1], np.array([[1.0]]), np.array([1.0, 2]), 1j, float("nan")],
+)
+def test_what_is_no_number(value: Any) -> None:
+    for read in (answers.as_number, answers.as_probability):
+        with pytest.raises(answers.WrongKind):
+            read(value)
+
+
+def test_text_spells_numbers() -> None:
+    assert answers.as_number(" 1/6 ") == 1 / 6
+    assert answers.as_numbers(["1/4", "0.5"]).tolist() == [0.25, 0.5]
+    assert answers.as_probability("16.7%") == answers.as_probability(" 16.7 % ") == 0.167
+    with pytest.raises(answers.WrongKind, match="this is text"):
+        answers.as_number("16.7%")
+    for value in (float("nan"), -np.float32(np.inf)):
+        with pytest.raises(answers.WrongKind, match="a logarithm of 0"):
+            answers.as_number(value)
+
+
+def test_table_rounds_numbers_and_results_but_no_fraction() -> None:
+    error = expected_calibration_error([0, 1, 1], [0.25, 0.5, 0.75])
+    rows = [
+        ("model", error, Fraction(1, 3), 7, True),
+        ("other", np.float32(0.5), "none", 12, False),
+    ]
+    printed = learn.table(("name", "ECE", "exact", "rows", "fits"), rows, digits=2)
+    assert printed.split("\n") == [
+        "name    ECE  exact  rows   fits",
+        f"model  {error.value:.2f}    1/3     7   True",
+        "other  0.50   none    12  False",
+    ]
+    assert (
+        learn.table(("name", "x"), {"a": 0.25, "b": np.float64(1)}, 1)
+        == "name    x\na     0.2\nb     1.0"
+    )
+
+
+def test_tables_of_one_column_are_named() -> None:
+    for value in (np.zeros((3, 1)), pd.DataFrame({"a": [1, 2, 3]})):
+        with pytest.raises(answers.WrongKind, match=r"\(3, 1\), a table of one column.*ravel"):
+            answers.as_numbers(value)
+    with pytest.raises(answers.WrongKind, match=r"an array of shape \(3, 2\); it"):
+        answers.as_numbers(np.zeros((3, 2)))
+
+
+@pytest.mark.parametrize("value", [True, np.True_, np.array(True), np.array([True])])
+def test_truth_values_of_all_kinds(value: Any) -> None:
+    assert answers.as_truth(value) is True
+
+
+@pytest.mark.parametrize("value", [1, 0.0, "True", None, [True], np.array([True, False])])
+def test_what_is_no_truth_value(value: Any) -> None:
+    with pytest.raises(answers.WrongKind, match="it should be `True` or `False`"):
+        answers.as_truth(value)
+
+
+def test_unequal_numbers_never_look_equal() -> None:
+    assert answers.apart(0.1, 0.25, 2) == {"found": "0.10", "wanted": "0.25"}
+    assert answers.apart(0.06701, 0.067) == {"found": "0.06701", "wanted": "0.06700"}
+    assert answers.apart(-0.0001, 0.0001)["found"] == "-0.0001"
+
+
+@given(found=st.floats(-1e6, 1e6), gap=st.floats(1e-12, 10), digits=st.integers(0, 6))
+def test_apart_tells_any_two_numbers_apart(found: float, gap: float, digits: int) -> None:
+    texts = answers.apart(found, found + gap, digits)
+    assert found == found + gap or float(texts["found"]) < float(texts["wanted"])
+
+
+def test_single_precision_agrees() -> None:
+    values = np.random.default_rng(0).random(1000)
+    single = values.astype(np.float32)
+    assert answers.agree(single, values) and answers.same(single.sum(), values.sum(), 0)
+    assert answers.agree([np.nan, 1], [np.nan, 1]) and not answers.agree([np.nan], [1.0])
+    assert not answers.agree([0.1, 0.2], [[0.1, 0.2]])
+    assert not answers.agree(values + 1e-4, values) and answers.agree(values + 1e-4, values, 1e-4)
+    assert not answers.same(0.3, 0.30001, 1e-9) and answers.same(0.3, 0.31, 0.01)
+
+
+@pytest.mark.slow
+def test_torch_and_result_objects_are_numbers() -> None:
+    torch = pytest.importorskip("torch")
+    assert answers.as_number(torch.tensor(0.25)) == 0.25
+    assert answers.as_number(log_loss([1], [1.0])) == 0
+    assert answers.as_numbers(torch.tensor([0.25, 0.5])).tolist() == [0.25, 0.5]
+    trained = torch.tensor([0.25, 0.5], requires_grad=True)
+    assert answers.as_numbers(trained).tolist() == [0.25, 0.5]
+    assert answers.as_number(trained.sum()) == 0.75
+    assert answers.as_truth(torch.tensor(True)) is True
+
+
+def test_lists_of_all_kinds() -> None:
+    for value in ([0.0, 1.0], (0, 1), np.array([0, 1]), pd.Series([0, 1]), range(2), [False, True]):
+        assert answers.as_numbers(value, length=2).tolist() == [0.0, 1.0]
+    assert answers.as_numbers({"a": 1}.values()).tolist() == [1.0]
+    with pytest.raises(answers.Almost, match="there are 2 values, but 3"):
+        answers.as_numbers([1, 2], length=3)
+    for value in ({1, 2}, iter([1]), "12", {1: 2}, 3, np.array(3.0)):
+        with pytest.raises(answers.WrongKind):
+            answers.as_numbers(value)
+
+
+def test_options_and_functions() -> None:
+    assert answers.as_option("UP", ["up"]) == "up"
+    with pytest.raises(answers.WrongKind, match="Choose one of `up`, `down`"):
+        answers.as_option("left", ["up", "down"])
+    assert answers.as_function(len) is len
+    for value in (3, int, None):
+        with pytest.raises(answers.WrongKind):
+            answers.as_function(value)
+
+
+ORDERED = OrderedDict(a=1)
+OPTIMUM = minimize_scalar(lambda x: (x - 1) ** 2)
+
+
+def test_answers_are_described_in_words() -> None:
+    cases = {
+        "text": "a", "a number": 2, "`True`": True, "an array of shape (2,)": np.zeros(2),
+        "an empty list": [], "a dict of 1": {1: 2}, "an object of type type": int,
+        "a function (call it, or pass what it returns)": len,
+        "an object of type SimpleNamespace": SimpleNamespace(), "an OrderedDict of 1": ORDERED,
+        "the whole result of an optimiser (its best place is in `.x`)": OPTIMUM,
+    }  # fmt: skip
+    for words, value in cases.items():
+        assert answers.found(value) == words

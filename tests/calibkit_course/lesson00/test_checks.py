@@ -1,0 +1,73 @@
+"""Lesson 00: what its check refuses and accepts, and what its text relies on."""
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from calibkit_course import lesson00, lessons, open_lesson
+from tests.paths import ROOT
+from tools.lesson_times import stated
+
+NOTEBOOKS = ROOT / "notebooks"
+
+WRONG: dict[str, list[tuple[Any, str]]] = {
+    "0.1": [
+        (6, "6 is the number of throws"),
+        (16.7, "percentage"),
+        ("16.7", "percentage"),
+        (5 / 36, "the sum 6"),
+        (30 / 36, "all other sums"),
+        (1 / 11, "the 11 sums"),
+        (3 / 21, "3 + 4 and 4 + 3"),
+        (0.17, "rounded too far"),
+        ("17 %", "rounded too far"),
+        (0.2, "6 of the 36"),
+        (True, "`True`"),
+        ("a sixth", "text"),
+        ("sixth %", "text"),
+        ([1 / 6], "a list of 1"),
+        (np.array([1 / 6, 1 / 6]), "shape (2,)"),
+    ],
+}
+RIGHT: dict[str, list[Any]] = {
+    "0.1": [
+        Fraction(1, 6),
+        0.1667,
+        0.167,
+        np.float32(1 / 6),
+        np.array(1 / 6),
+        np.array([1 / 6]),
+        pd.Series([1 / 6]),
+        "1/6",
+        "16.7%",
+        "16.7 %",
+    ],
+}
+
+
+def test_the_tally_counts_every_throw_once() -> None:
+    throws = [first + second for first in range(1, 7) for second in range(1, 7)]
+    lines = lesson00.tally(throws).splitlines()
+    assert len(lines) == 11 and sum(line.count("■") for line in lines) == 36
+    assert lines[5].startswith("sum  7: 6 of 36 throws")
+
+
+def test_the_table_of_lessons_has_the_times_of_their_headers() -> None:
+    lines = (NOTEBOOKS / "00_start_here.md").read_text(encoding="utf-8").splitlines()
+    for name in lessons():
+        path = next(NOTEBOOKS.glob(f"{name}_*.md"))
+        (row,) = [line for line in lines if line.startswith(f"| [{name} ")]
+        assert f"]({path.name}) | " in row
+        if (times := stated(path)) is not None:
+            core, further = times
+            more = f"{further} min" if further else "–"
+            assert row.endswith(f" | {core} min | {more} |"), path.name
+
+
+def test_the_check_finds_its_variable_or_says_that_it_is_missing() -> None:
+    lesson = open_lesson("00")
+    assert lesson.check("0.1").state == "Not defined"
+    share = 1 / 6  # noqa: F841
+    assert lesson.check("0.1").state == "Correct"

@@ -1,0 +1,215 @@
+"""Lesson 01: what its checks refuse and accept, and the numbers that its text relies on."""
+
+from fractions import Fraction as F
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import binom
+
+from calibkit import (
+    Distinct,
+    brier_score,
+    calibration_error,
+    expected_calibration_error,
+    reliability_table,
+)
+from calibkit_course.lesson01 import checks as lesson01
+from calibkit_course.lesson01 import true_or_false
+from calibkit_course.lesson01.checks import GROUPS
+from tests.paths import ROOT
+
+FREQUENCIES = {prob: F(hits, count) for prob, (count, hits) in GROUPS.items()}
+HITS = {prob: hits for prob, (_, hits) in GROUPS.items()}
+SIZES = {prob: count for prob, (count, _) in GROUPS.items()}
+LESSON = ROOT / "notebooks" / "01_what_70_percent_means.md"
+CONSTANT = [(1 / 3, 1), (1 / 3, 1)] + [(1 / 3, 0)] * 4
+
+WRONG: dict[str, list[tuple[Any, str]]] = {
+    "1.1": [
+        (HITS, "numbers of rainy days"),
+        (SIZES, "sizes of the groups"),
+        ({prob: float(prob) for prob in GROUPS}, "stated probabilities again"),
+        ({prob: 1 - f for prob, f in FREQUENCIES.items()}, "dry days"),
+        ({prob: hits / 15 for prob, hits in HITS.items()}, "not by all 15"),
+        ({prob: 100 * f for prob, f in FREQUENCIES.items()}, "percentages"),
+        ({**FREQUENCIES, F(3, 4): F(1, 2)}, "group 3/4: it rained on 3 out of 4 days"),
+        ({F(1, 6): F(1, 5)}, "group 1/3 is missing"),
+        ({**FREQUENCIES, 0.9: 0.9}, "no group 0.9"),
+        ({**FREQUENCIES, "1/6": 0.2}, "1/6 stands in the dict twice"),
+        ({**FREQUENCIES, F(1): [1]}, "a dict from stated probability"),
+        (list(FREQUENCIES.values()), "a list of 5"),
+        ({"one sixth": 0.2}, "text"),
+    ],
+    "1.2": [
+        (F(1, 3), "the group 1/3 keeps its promise: it rained on 1 out of 3 days"),
+        (0.75, "3 out of 4 days"),
+        (1, "1 out of 1 day."),
+        (16.7, "percentage"),
+        (F(1, 5), "how often it rained"),
+        (0.9, "no group states 0.9"),
+        ("the first", "text"),
+        ([F(1, 6)], "a list of 1"),
+    ],
+    "1.3": [
+        (1 / 3, "what the slide claims"),
+        (3, "number of rows"),
+        (0.353, "confidence"),
+        (50, "percentage"),
+        (4 / 6, "row by row"),
+        ("half", "text"),
+    ],
+    "1.4": [
+        ([(0.5, 1)] * 2 + [(0.5, 0)] * 4, "you state 0.500, and it rains on 2 of 6 days"),
+        ([(0.17, 1)] + [(0.17, 0)] * 5, "0.17 is near the frequency, but not equal to it"),
+        ([(0.1667, 1)] + [(0.1667, 0)] * 5, "State `1 / 6` itself"),
+        ([(0.33, 1), (0.33, 1)] + [(0.33, 0)] * 4, "State `2 / 6` itself"),
+        ([0.5] * 6, "this is a list of 6; it should be a list of six pairs"),
+        (np.full(6, 0.5), "should be a list of six pairs"),
+        ([(1, 0.5), (0, 0.5)] * 3, "the other way round"),
+        ([(0.3, 1), (0.4, 1)] + [(1 / 3, 0)] * 4, "differ"),
+        ([(1, 1)] * 6, "strictly between"),
+        ([(0.5, 1)] * 6, "with 6 rainy days"),
+        ([(1.5, 1)] * 6, "no probability"),
+        ([(0.5, 0.5)] * 6, "cannot be an outcome"),
+        ([(0.5, 1), (0.5, 0)], "there are 2 values"),
+        ([(0.5, 1, 0)] * 6, "six pairs"),
+        (0.5, "six pairs"),
+    ],
+}
+RIGHT: dict[str, list[Any]] = {
+    "1.1": [
+        {str(prob): f for prob, f in FREQUENCIES.items()},
+        {round(float(prob), 3): round(float(f), 2) for prob, f in FREQUENCIES.items()},
+        pd.Series({float(prob): float(f) for prob, f in FREQUENCIES.items()}),
+        {np.float64(prob): np.float64(f) for prob, f in FREQUENCIES.items()},
+        {np.float32(prob): np.float32(f) for prob, f in FREQUENCIES.items()},
+        {str(prob): str(f) for prob, f in FREQUENCIES.items()},
+        {prob: np.array([float(f)]) for prob, f in FREQUENCIES.items()},
+    ],
+    "1.2": ["1/6", 1 / 6, 0.167, np.float32(1 / 6), np.array([1 / 6])],
+    "1.3": [F(1, 2), "1/2", "50 %", np.mean([True, False]), np.float32(0.5), np.array(0.5)],
+    "1.4": [
+        CONSTANT,
+        np.array(CONSTANT),
+        ([0.5] * 6, [1, 0, 1, 0, 1, 0]),
+        tuple((F(5, 6), wet) for wet in (True, True, True, True, True, False)),
+        [(np.float32(1 / 6), 1)] + [(np.float32(1 / 6), 0)] * 5,
+        [("1/3", True)] * 2 + [("1/3", False)] * 4,
+        pd.DataFrame({"stated": [0.5] * 6, "rained": [0, 1] * 3}),
+    ],
+}
+
+
+def fifteen() -> tuple[list[int], list[float]]:
+    rained = [y for count, hits in GROUPS.values() for y in [0] * (count - hits) + [1] * hits]
+    stated = [float(prob) for prob, (count, _) in GROUPS.items() for _ in range(count)]
+    return rained, stated
+
+
+def test_the_fifteen_forecasts_are_those_of_the_slides(root: Path) -> None:
+    rained, stated = fifteen()
+    assert len(rained) == 15
+    error = expected_calibration_error(rained, stated, bins=Distinct())
+    assert error.value == pytest.approx(1 / 90, abs=1e-12)
+    worst = calibration_error(rained, stated, bins=Distinct(), norm=float("inf"))
+    assert worst.value == pytest.approx(1 / 30, abs=1e-12)
+    gaps = reliability_table(rained, stated, bins=Distinct()).gap
+    assert np.flatnonzero(np.abs(gaps) > 1e-12).tolist() == [0]
+
+
+def test_one_more_dry_day_repairs_the_group() -> None:
+    rained, stated = fifteen()
+    error = expected_calibration_error([0, *rained], [1 / 6, *stated], bins=Distinct())
+    assert error.value == pytest.approx(0, abs=1e-12)
+
+
+def exposed(n: int, stated: float = 0.7, truth: float = 0.6) -> float:
+    """Add up the binomial chances of all records that expose the forecaster, unlike the lesson."""
+    hits = np.arange(n + 1)
+    as_low, as_high = binom.cdf(hits, n, stated), 1 - binom.cdf(hits - 1, n, stated)
+    return float(binom.pmf(hits, n, truth)[np.minimum(as_low, as_high) <= 0.025].sum())
+
+
+def test_the_days_that_expose_a_wrong_forecast() -> None:
+    outcome = lesson01.PREDICTIONS["1d"].outcome
+    assert next(n for n in range(1, 400) if exposed(n) >= 0.8) == outcome
+    assert [round(exposed(n), 2) for n in (10, 50, 100, 200)] == [0.05, 0.23, 0.54, 0.83]
+
+
+def test_the_three_forecasters() -> None:
+    rain = np.array([1] * 6 + [0] * 54 + [1] * 24 + [0] * 16)
+    timid = np.where(rain == 1, 0.51, 0.49)
+    expert = np.array([0.10] * 60 + [0.60] * 40)
+    scores = [brier_score(rain, said).value for said in (np.full(100, 0.3), timid, expert)]
+    assert scores == pytest.approx([0.21, 0.2401, 0.15], abs=1e-12)
+    assert lesson01.PREDICTIONS["1e"].outcome == ["climate", "timid", "expert"][np.argmax(scores)]
+    assert brier_score(rain, (timid > 0.5).astype(float)).value == 0
+    best = min(brier_score(rain, np.full(100, p)).value for p in np.linspace(0, 1, 101))
+    assert best == pytest.approx(scores[0], abs=1e-12)
+
+
+def test_half_of_the_statements_are_true() -> None:
+    assert len(true_or_false.STATEMENTS) == 20 == len(set(true_or_false.STATEMENTS))
+    assert true_or_false.TRUTH.sum() == 10
+    assert np.all((true_or_false.SAMPLE >= 0) & (true_or_false.SAMPLE <= 1))
+    assert not true_or_false.TRUTH.flags.writeable
+
+
+def test_statements_of_arithmetic_are_what_they_say() -> None:
+    truth = dict(zip(true_or_false.STATEMENTS, true_or_false.TRUTH.tolist(), strict=True))
+    computed = {
+        "91 is a prime number.": all(91 % k for k in range(2, 91)),
+        "A square kilometre is 100 hectares.": 1000 * 1000 == 100 * 100 * 100,
+        "Two to the power of ten is more than a thousand.": 2**10 > 1000,
+        "There are more than a million seconds in two weeks.": 14 * 24 * 3600 > 1_000_000,
+        "Four fair coins are more likely than not to show exactly two heads.": binom.pmf(2, 4, 0.5)
+        > 0.5,
+        "A regular hexagon has angles of 120 degrees.": (6 - 2) * 180 / 6 == 120,
+    }
+    assert {text: truth[text] for text in computed} == {k: int(v) for k, v in computed.items()}
+
+
+def test_a_sheet_left_blank_shows_the_sample_forecaster() -> None:
+    for blank in (..., [...] * 20):
+        sheet = true_or_false.sheet(blank)
+        assert "sample" in sheet.describe()
+        assert sheet.y_prob.tolist() == true_or_false.SAMPLE.tolist()
+
+
+def test_a_sheet_may_be_filled_in_part() -> None:
+    sheet = true_or_false.sheet([..., "1/4", 0.5, *[...] * 17])
+    assert sheet.y_prob.tolist() == [0.25, 0.5]
+    assert sheet.y_true.tolist() == true_or_false.TRUTH[1:3].tolist()
+    assert "2 of 20" in repr(sheet)
+
+
+@pytest.mark.parametrize(
+    ("mine", "words"),
+    [
+        ([0.5] * 19, "there are 19"),
+        (0.5, "this is a number"),
+        ([70] + [0.5] * 19, r"statement 1 .* \(70 % is 0.70?\)"),
+        ([0.5, -0.1] + [0.5] * 18, "statement 2 has the answer -0.1"),
+        ([0.5] * 19 + ["no idea"], "statement 20"),
+        ([0.5] * 19 + [None], "statement 20"),
+    ],
+)
+def test_a_sheet_says_what_is_wrong(mine: Any, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        true_or_false.sheet(mine)
+
+
+@pytest.mark.data
+def test_baseball_favourites_keep_their_promise(data_folder: Path) -> None:
+    games = pd.read_csv(data_folder / "mlb_games.csv").dropna(subset=["prob1", "prob1_outcome"])
+    stated = np.maximum(games.prob1, 1 - games.prob1)
+    won = np.where(games.prob1 > 0.5, games.prob1_outcome, 1 - games.prob1_outcome)
+    near = (stated >= 0.65) & (stated < 0.75)
+    scatter = np.sqrt((stated * (1 - stated))[near].sum()) / near.sum()
+    numbers = (near.sum(), stated[near].mean(), won[near].mean(), scatter)
+    words = "the cell counts {:,} games, {:.3f} stated, {:.3f} won, and a scatter of {:.3f}."
+    assert words.format(*numbers) in LESSON.read_text(encoding="utf-8")
+    assert abs(won[near].mean() - stated[near].mean()) < 2 * scatter

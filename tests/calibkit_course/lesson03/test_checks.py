@@ -1,0 +1,305 @@
+"""Answers to the exercises of lesson 03: wrong ones with the hint they must get, and right ones."""
+
+import importlib
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.special import expit, logit
+
+import calibkit as ck
+from calibkit import data, fakes, finite
+from calibkit.multiclass import TemperatureScaling
+
+# --- 3.1 ---------------------------------------------------------------------------------------
+
+
+def with_choice(true_prob: Any, rng: Any) -> Any:
+    """Draw row by row, as a beginner does."""
+    return [rng.choice(len(row), p=row) for row in true_prob]
+
+
+def with_gumbel(true_prob: Any, rng: Any) -> Any:
+    with np.errstate(divide="ignore"):
+        return np.argmax(np.log(true_prob) + rng.gumbel(size=true_prob.shape), axis=1)
+
+
+def one_draw_for_all(true_prob: Any, rng: Any) -> Any:
+    return (rng.random() >= np.cumsum(true_prob, axis=1)[:, :-1]).sum(axis=1)
+
+
+def average_row(true_prob: Any, rng: Any) -> Any:
+    return rng.choice(true_prob.shape[1], size=len(true_prob), p=true_prob.mean(axis=0))
+
+
+def own_generator(true_prob: Any, rng: Any) -> Any:
+    return with_gumbel(true_prob, np.random.default_rng())
+
+
+def own_seed(true_prob: Any, rng: Any) -> Any:
+    return with_gumbel(true_prob, np.random.default_rng(0))
+
+
+def biased(true_prob: Any, rng: Any) -> Any:
+    """Take 0.03 from the last class that has it, for the first."""
+    moved = np.where(true_prob[:, -1] > 0.05, 0.03, 0.0)
+    changed = true_prob.copy()
+    changed[:, 0] += moved
+    changed[:, -1] -= moved
+    return with_gumbel(changed, rng)
+
+
+def one_by_one(true_prob: Any, rng: Any) -> Any:
+    """Draw another random number for each class: not one decision per row."""
+    return (rng.random(true_prob.shape) >= np.cumsum(true_prob, axis=1))[:, :-1].sum(axis=1)
+
+
+def sharpened(true_prob: Any, rng: Any) -> Any:
+    return with_gumbel(fakes.Power(2)(true_prob), rng)
+
+
+def spoil_input(true_prob: Any, rng: Any) -> Any:
+    true_prob[:] = np.cumsum(true_prob, axis=1)
+    return (rng.random((len(true_prob), 1)) >= true_prob[:, :-1]).sum(axis=1)
+
+
+# --- 3.2 ---------------------------------------------------------------------------------------
+
+
+def powered(p: NDArray[np.float64], a: float) -> Any:
+    return p**a / (p**a + (1 - p) ** a)
+
+
+def by_bisection(said: Any, a: float, steps: int = 15) -> Any:
+    low, high = np.zeros(len(said)), np.ones(len(said))
+    for _ in range(steps):
+        middle = (low + high) / 2
+        below = powered(middle, a) < said
+        low, high = np.where(below, middle, low), np.where(below, high, middle)
+    return (low + high) / 2
+
+
+# --- 3.4 ---------------------------------------------------------------------------------------
+
+
+def two_atoms(mass: Any, confidence: Any, truth: Any) -> finite.FiniteClassifier:
+    """Build a classifier from what each atom says about class 0, and what is true of it."""
+    rows = [
+        [[Fraction(str(p)), 1 - Fraction(str(p))] for p in part] for part in (confidence, truth)
+    ]
+    return finite.FiniteClassifier(mass, *rows)
+
+
+# The review's counterexample: class 0 errs both ways, class 1 is right, and the bound is broken.
+WITHIN_A_CLASS = finite.FiniteClassifier(
+    ["3/10", "1/5", "1/2"],
+    [["3/5", "2/5"], [1, 0], [0, 1]],
+    [[1, 0], [0, 1], [0, 1]],
+)
+
+WRONG: dict[str, list[tuple[Any, str]]] = {
+    "3.1": [
+        (lambda true_prob, rng: true_prob.argmax(axis=1), "most probable class"),
+        (lambda true_prob, rng: with_gumbel(true_prob, rng) + 1, "Count classes from 0"),
+        (lambda true_prob, rng: with_gumbel(true_prob, rng) - 1, "is no class"),
+        (lambda true_prob, rng: with_gumbel(true_prob, rng) + 0.5, "whole numbers"),
+        (lambda true_prob, rng: with_gumbel(true_prob, rng)[:-1], "24000 are wanted"),
+        (lambda true_prob, rng: with_gumbel(np.ones(true_prob.shape), rng), "Each row has its own"),
+        (lambda true_prob, rng: with_gumbel(1 - true_prob, rng), "probability 0 was drawn"),
+        (one_draw_for_all, "Draw one per row"),
+        (average_row, "Each row has its own"),
+        (own_generator, "Take all chance from `rng`"),
+        (own_seed, "another seed gives the same labels"),
+        (biased, "it should be"),
+        (lambda true_prob, rng: None, "It should return one label per row"),
+        (one_by_one, "it should be"),
+        (sharpened, "it should be"),
+        (spoil_input, "changes its input"),
+        (lambda true_prob: 0, "your function raised"),
+        (0.3, "a function"),
+    ],
+    "3.2": [
+        (powered, "distorts once more"),
+        (lambda said, a: 1 - powered(said, 1 / a), "the other class"),
+        (lambda said, a: said ** (1 / a), "Divide by their sum"),
+        (lambda said, a: said, "returns the reports"),
+        (lambda said, a: said * a, "is not a probability"),
+        (lambda said, a: said**a, "the truth is"),
+        (lambda said, a: powered(said, 0.5), "Does it use the argument `a`?"),
+        (lambda said, a: by_bisection(said, a, 12), "the truth is"),
+        (lambda said, a: None, "It should return an array with one true probability"),
+        (lambda said, a: powered(said, 0.7), "the truth is"),
+        (lambda said, a: 0.5, "an array with one true probability per report"),
+        (lambda said: said, "your function raised"),
+        (0.3, "a function"),
+    ],
+    "3.3": [
+        (fakes.KnobClassifier(5, 0.8, budget_share=0.5), "promises more than it delivers"),
+        (fakes.KnobClassifier(5, 0.81001, budget_share=1 / 6, direction="under"), "is 0.810,"),
+        (fakes.KnobClassifier(5, 0.8, budget_share=0.5, direction="under"), "share of the room"),
+        (fakes.KnobClassifier(5, 0.8), "share of the room"),
+        (
+            fakes.KnobClassifier(5, 0.9, budget_share=1 / 7, direction="under"),
+            "0.900, but 0.800",
+        ),
+        (fakes.KnobClassifier(10, 0.8, budget_share=1 / 7, direction="under"), "10 classes"),
+        (
+            fakes.KnobClassifier(
+                5, 0.8, budget_share=0.83, direction="pivot", pivot=0.8, concentration=4
+            ),
+            "Use one direction",
+        ),
+        (fakes.KnobClassifier, "it should be a classifier such as"),
+        (1 / 6, "it should be a classifier such as"),
+    ],
+    "3.4": [
+        (two_atoms(["1/2", "1/2"], [0.9, 0.2], [0.8, 0.3]), "under-confident on average"),
+        (two_atoms(["4/5", "1/5"], [0.9, 0.45], [0.95, 0.3]), "over-confident on average"),
+        (two_atoms(["4/5", "1/5"], [0.6, 0.45], [1, 0]), "no predicted class is over-confident"),
+        (WITHIN_A_CLASS, "no predicted class is under-confident"),
+        (two_atoms(["1/2", "1/2"], [0.8, 0.3], [0.6, 0.05]), "exactly the bound"),
+        (two_atoms(["1/2", "1/2"], [0.8, 0.2], [1, 0.4]), "they cancel"),
+        (two_atoms(["1/2", "1/2"], [0.9, 0.2], [1, 0.4]), "more modest"),
+        (two_atoms(["4/5", "1/5"], [0.6, 0.9], [1, 0.5]), "Let it predict two"),
+        (fakes.ClassKnobs.with_directions(0.8, ("over", "under"), (0.4, 0.3)), "they cancel"),
+        (fakes.ClassKnobs.with_directions(0.8, ("over", "over"), (0.4, 0.3)), "promise too little"),
+        (fakes.KnobClassifier(5, 0.8), "a `finite.FiniteClassifier`"),
+        ("class 1", "a `finite.FiniteClassifier`"),
+    ],
+    "3.5": [
+        ([0.3, 0.3, 0.4], "this atom would then be true"),
+        ([0, 0.60001, 0.39999], "so 0.30000 is wanted on average, not 0.30001"),
+        ([0, 0.6, 0.40001], "these sum to 1.00001, not to 1.00000"),
+        ([0.6, 0, 0.4], "class 0 is stated as 0.3 twice"),
+        ([0, 0.4, 0.6], "class 1 is stated as 0.3 twice"),
+        ([0, 0.6, 0.3], "sum to 0.9"),
+        ([-0.2, 0.6, 0.6], "is not a probability"),
+        ([0, 0.6], "2"),
+        ([0, "x", 0.4], "three probabilities"),
+        (0.6, "three probabilities"),
+    ],
+}
+
+RIGHT: dict[str, list[Any]] = {
+    "3.1": [with_gumbel, with_choice],
+    "3.2": [
+        lambda said, a: expit(logit(said) / a),
+        lambda said, a: 1 / (1 + ((1 - said) / said) ** (1 / a)),
+        by_bisection,
+        lambda said, a: powered(said, 1 / a).astype(np.float32),
+        lambda said, a: powered(said, 1 / a).round(4),
+        lambda said, a: fakes.Power(a).inverse(np.column_stack([said, 1 - said]))[:, 0].tolist(),
+    ],
+    "3.3": [
+        fakes.KnobClassifier.with_error(5, 0.8, 0.1, "under", concentration=9),
+        fakes.ClassKnobs.with_directions(0.805, 5 * ("under",), 5 * (0.17,)),
+    ],
+    "3.4": [
+        two_atoms(["9/10", "1/10"], [0.6, 0.2], [1, 1]),
+        fakes.ClassKnobs.with_directions(0.9, ("over", "under"), (0.5, 0.9)),
+    ],
+    "3.5": [
+        np.array([0, 0.6, 0.4], dtype=np.float32),
+        [np.float32(0), np.float32(0.6), np.float32(0.4)],
+        [0, 0.6, 0.4],
+        ("0", "3/5", Fraction(2, 5)),
+        np.array([0, 0.6, 0.4]),
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("alpha", "accuracy", "error"),
+    [(0.03, 0.927, 0.058), (0.1, 0.808, 0.150), (0.3, 0.637, 0.273), (1.0, 0.457, 0.371)],
+)
+def test_the_sharpened_nets_of_the_lesson(alpha: float, accuracy: float, error: float) -> None:
+    net = fakes.DirichletFake(5 * (alpha,), fakes.Temperature(0.2))
+    sample = net.sample(200_000, rng=4)  # another seed than the lesson's
+    excess = sample.y_prob.max(axis=1) - sample.true_prob.max(axis=1)
+    assert net.truth().accuracy == pytest.approx(accuracy, abs=0.001)
+    assert excess.mean() == pytest.approx(error, abs=0.002)
+    assert excess.min() > -1e-9
+    estimate = ck.expected_calibration_error(sample.y_true, sample.y_prob, view="top-label")
+    assert estimate.value == pytest.approx(error, abs=0.004)
+    assert error < 1 - accuracy
+
+
+@pytest.mark.parametrize("n_classes", [2, 5, 10])
+@pytest.mark.parametrize("accuracy", [0.6, 0.8, 0.95])
+def test_both_bounds_are_attained(n_classes: int, accuracy: float) -> None:
+    def largest(side: str) -> float:
+        fake = fakes.KnobClassifier(n_classes, accuracy, budget_share=1, direction=side)
+        return fake.truth().expected
+
+    assert largest("over") == pytest.approx(1 - accuracy, abs=1e-12)
+    assert largest("under") == pytest.approx(accuracy - 1 / n_classes, abs=1e-12)
+
+
+def test_within_one_class_the_bound_can_be_broken_too() -> None:
+    assert (WITHIN_A_CLASS.expected_error(), WITHIN_A_CLASS.accuracy) == (
+        Fraction(8, 25),
+        Fraction(4, 5),
+    )
+
+
+def test_without_a_common_sign_only_the_general_bound_is_left() -> None:
+    atoms = [["1/5"] * 5, [0, 1, 0, 0, 0]], [[1, 0, 0, 0, 0]] * 2
+    mixed = finite.FiniteClassifier(["4/5", "1/5"], *atoms, ties="lowest")
+    assert (mixed.accuracy, mixed.expected_error()) == (Fraction(4, 5), Fraction(21, 25))
+    assert mixed.expected_error() == 1 - mixed.accuracy / 5 > 1 - mixed.accuracy
+
+
+def test_the_two_readings_swap_accuracy_and_mean_confidence() -> None:
+    truth_first, said_first = (
+        fakes.DirichletFake((1, 1), fakes.Power(2), reading).truth()
+        for reading in ("truth-is-base", "confidence-is-base")
+    )
+    assert truth_first.accuracy == pytest.approx(said_first.mean_confidence, abs=1e-9)
+    assert truth_first.mean_confidence == pytest.approx(said_first.accuracy, abs=1e-9)
+    assert truth_first.mean_confidence > truth_first.accuracy
+    assert truth_first.expected == pytest.approx(said_first.expected, abs=1e-9)
+
+
+def test_the_third_atom_of_the_exercise_is_the_one_of_the_package() -> None:
+    module = importlib.import_module("calibkit_course.lesson03.checks")
+    atoms = finite.example("three atoms")
+    assert atoms.confidence == module._STATED
+    assert atoms.truth == (*module._TRUE, (0, Fraction(3, 5), Fraction(2, 5)))
+    assert set(atoms.class_wise_errors()) == {0}
+
+
+def test_no_other_third_atom_hides_the_error() -> None:
+    """The judge looks at two classes; here all three errors are computed, on a grid."""
+    module = importlib.import_module("calibkit_course.lesson03.checks")
+    hidden = []
+    for i in range(11):
+        for j in range(11 - i):
+            row = (Fraction(i, 10), Fraction(j, 10), Fraction(10 - i - j, 10))
+            fake = finite.FiniteClassifier(None, module._STATED, (*module._TRUE, row))
+            verdict = module.judge_third_truth([float(p) for p in row])
+            assert (max(fake.class_wise_errors()) == 0) == (verdict is None), row
+            hidden += [row] if verdict is None else []
+    assert len(hidden) == 1
+
+
+# --- the clone -----------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_clones_of_a_deep_network_are_as_the_text_says() -> None:
+    if not data.available("cifar10-wideresnet"):
+        pytest.skip("CALIBKIT_DATA holds no wideresnet-16-4-cifar-10.npz")
+    net = data.load("cifar10-wideresnet")
+    said = np.asarray(net.y_prob, dtype=float)
+    repair = TemperatureScaling("probabilities").fit(said, net.y_true)
+    base = fakes.DirichletMixture.fit(said, tied=True)
+    truth = fakes.Temperature(repair.temperature_)
+    mixture = fakes.DirichletFake(base, truth, "confidence-is-base").sample(100_000, rng=3)
+    assert round(mixture.y_prob.max(axis=1).mean(), 3) == 0.959
+    assert round(np.mean(mixture.y_prob.argmax(axis=1) == mixture.y_true), 3) == 0.795
+    winner = said.argmax(axis=1)
+    right = repair.calibrate(said)[np.arange(len(said)), winner].mean()
+    assert right == pytest.approx(0.914, abs=0.003)  # the text draws rows and labels
+    assert round(np.mean(winner == net.y_true), 3) == 0.911

@@ -1,0 +1,145 @@
+"""The fake-classifier factory: a pure view, its words, and what each dial moves."""
+
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+
+import calibkit as ck
+from calibkit import plot
+from calibkit.fakes import KnobClassifier
+from calibkit_course import lesson03
+from calibkit_course.explore._book import explorer_page
+
+KILOBYTE = 1024
+
+
+@pytest.fixture(scope="module")
+def shown():
+    """Picture and words per direction."""
+    factory = lesson03.fake_factory()
+    return {d: factory.show(direction=d) for d in ("over", "under", "pivot")}
+
+
+class TestFactoryView:
+    def test_it_is_the_classifier_and_the_measure_of_the_package(self):
+        view = lesson03.fake_factory_view(n_classes=5, accuracy=0.7, share=0.4, direction="under")
+        fake = KnobClassifier(5, 0.7, budget_share=0.4, direction="under", concentration=2)
+        sample = fake.sample(2000, 3)
+        error = ck.expected_calibration_error(sample.y_true, sample.y_prob, view="top-label")
+        assert view.fake == fake
+        assert float(view.error) == float(error)
+        assert view.sample_accuracy == np.mean(sample.y_prob.argmax(axis=1) == sample.y_true)
+
+    @pytest.mark.parametrize(
+        ("direction", "bound"), [("over", 0.3), ("under", 0.5), ("pivot", 0.86)]
+    )
+    def test_the_bound_of_each_direction(self, direction, bound):
+        view = lesson03.fake_factory_view(n_classes=5, accuracy=0.7, direction=direction)
+        assert view.bound == pytest.approx(bound)
+        assert view.truth.expected <= view.bound
+
+    def test_share_moves_the_error_alone(self):
+        views = [lesson03.fake_factory_view(share=share) for share in (0.0, 0.3, 0.95)]
+        assert [v.truth.accuracy for v in views] == [0.8] * 3
+        assert [v.sample_accuracy for v in views] == [views[0].sample_accuracy] * 3
+        assert [v.truth.expected for v in views] == pytest.approx([0, 0.06, 0.19])
+
+    def test_concentration_moves_neither_accuracy_nor_error(self):
+        truths = [lesson03.fake_factory_view(concentration=c).truth for c in (0.5, 4.0, 50.0)]
+        assert {round(t.accuracy, 12) for t in truths} == {0.8}
+        assert {round(t.expected, 12) for t in truths} == {0.12}
+        assert len({round(t.brier, 6) for t in truths}) == 3
+
+    def test_but_around_the_accuracy_concentration_lowers_the_error(self):
+        views = [
+            lesson03.fake_factory_view(direction="pivot", concentration=c) for c in (0.5, 4.0, 50.0)
+        ]
+        errors = [view.truth.expected for view in views]
+        assert errors == sorted(errors, reverse=True) and errors[0] > 2 * errors[-1]
+
+    def test_it_says_truth_bound_estimate_and_null_level(self):
+        view = lesson03.fake_factory_view()
+        words = view.describe()
+        assert "accuracy is 0.800, the mean confidence 0.920, the ECE 0.120" in words
+        assert "the bound is 0.200 (1 - accuracy)" in words
+        assert f"ECE {view.error.value:.3f} in 15 equal-width bins" in words
+        assert f"would show {view.error.null_mean:.3f} ± {view.error.null_sd:.3f}" in words
+
+    def test_a_calibrated_fake_still_shows_an_error(self):
+        view = lesson03.fake_factory_view(share=0.0)
+        assert view.truth.expected == 0 < view.error.value
+        assert view.error.value < view.error.null_mean + 4 * view.error.null_sd
+
+    def test_same_values_same_words(self):
+        first, second = (lesson03.fake_factory_view(seed=8).describe() for _ in range(2))
+        assert first == second != lesson03.fake_factory_view(seed=9).describe()
+
+    @pytest.mark.parametrize(
+        "bad", [{"accuracy": 0.1}, {"n_classes": 1}, {"concentration": 0}, {"direction": "up"}]
+    )
+    def test_bad_values_are_named(self, bad):
+        with pytest.raises(ValueError, match=next(iter(bad))):
+            lesson03.fake_factory_view(**bad)
+
+    def test_the_table_form(self):
+        assert len(lesson03.fake_factory_view().to_frame()) == 15
+
+
+class TestFactory:
+    @pytest.mark.slow
+    def test_every_offered_combination_exists(self):
+        """All ends of all dials together, and the book's states: no combination may raise."""
+        factory = lesson03.fake_factory()
+        names = [control.name for control in factory.controls]
+        ends = [
+            c.values if c.name == "direction" else (c.values[0], c.values[-1])
+            for c in factory.controls
+        ]
+        states = [dict(zip(names, values, strict=True)) for values in product(*ends)]
+        for state in [*states, *factory.states()]:
+            view = lesson03.fake_factory_view(**state, n=50)
+            assert 0 <= view.truth.expected <= view.bound + 1e-12, state
+
+    @pytest.mark.slow
+    def test_all_dials_at_once_reach_both_ends(self):
+        factory = lesson03.fake_factory()
+        for end in (0, -1):
+            state = {control.name: control.values[end] for control in factory.controls}
+            picture, words = factory.show(**state)
+            assert picture.alt and words == lesson03.fake_factory_view(**state).describe()
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("direction", ["over", "under", "pivot"])
+    def test_the_picture_has_the_words_of_both_panels(self, shown, direction):
+        picture, words = shown[direction]
+        assert picture.png.startswith(b"\x89PNG")
+        assert "Reliability diagram with true map" in picture.alt
+        assert "Plane of accuracy and expected calibration error" in picture.alt
+        assert "fake: accuracy 0.800" in picture.alt
+        assert words == lesson03.fake_factory_view(direction=direction).describe()
+
+    @pytest.mark.slow
+    def test_the_pictures_of_the_page_are_light(self, shown):
+        """At most 15 kB a picture, and all states in base64 under 1 MB."""
+        factory = lesson03.fake_factory()
+        pictures = [picture for picture, _ in shown.values()]
+        pictures.append(factory.show(n_classes=2)[0])
+        sizes = [len(picture.small().source) for picture in pictures]
+        assert max(sizes) * 3 / 4 <= 15 * KILOBYTE
+        assert np.mean(sizes) * factory.n_states <= 970 * KILOBYTE
+
+    def test_the_static_figure_shows_four_states(self):
+        figure = lesson03.fake_factory().static()
+        assert plot.alt_text(figure).count("Reliability diagram") == 4
+
+    @pytest.mark.slow
+    def test_the_page_without_a_kernel_holds_its_states(self, shown):
+        factory = lesson03.fake_factory()
+        small = [
+            control if control.name == "direction" else replace(control, book=(control.default,))
+            for control in factory.controls
+        ]
+        html = explorer_page(replace(factory, controls=small))
+        assert all(words in html for _, words in shown.values())

@@ -1,0 +1,156 @@
+"""The plane of accuracy and error, tested by what its artists hold."""
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.path import Path as Outline
+from matplotlib.text import Text
+
+import calibkit as ck
+from calibkit import plot
+from calibkit.fakes import KnobClassifier
+from calibkit_course.lesson03 import figures as figures03
+
+
+def find(ax: Axes, gid: str) -> list:
+    return [artist for artist in ax.findobj() if artist.get_gid() == gid]
+
+
+def one(ax: Axes, gid: str):
+    (artist,) = find(ax, gid)
+    return artist
+
+
+def is_inside(ax: Axes, side: str, accuracy: float, error: float) -> bool:
+    outline: Outline = one(ax, f"wedge-{side}").get_paths()[0]
+    return bool(outline.contains_point((accuracy, error)))
+
+
+class TestWedges:
+    @pytest.mark.parametrize("n_classes", [2, 3, 10, 100])
+    def test_the_bounds_are_lemma_1(self, n_classes):
+        ax = figures03.accuracy_error(n_classes=n_classes)
+        k = n_classes
+        for gid, bound in {
+            "bound-over": lambda acc: 1 - acc,
+            "bound-under": lambda acc: acc - 1 / k,
+            "bound-any": lambda acc: 1 - acc / k,
+        }.items():
+            across, up = one(ax, gid).get_data()
+            assert np.allclose(across, [1 / k, 1]) and np.allclose(up, bound(np.array(across)))
+
+    @pytest.mark.parametrize("direction", ["over", "under"])
+    @pytest.mark.parametrize("share", [0.2, 0.97])
+    def test_one_sided_fakes_lie_outside_their_wedge_whatever_the_dials(self, direction, share):
+        ax = figures03.accuracy_error(n_classes=5)
+        for accuracy in (0.25, 0.5, 0.9):
+            truth = KnobClassifier(5, accuracy, budget_share=share, direction=direction).truth()
+            assert not is_inside(ax, direction, truth.accuracy, truth.expected)
+            room = truth.expected / share
+            assert is_inside(ax, direction, truth.accuracy, room + 0.01)
+
+    def test_a_direction_hatches_only_its_own(self):
+        for direction, other in (("over", "under"), ("under", "over")):
+            ax = figures03.accuracy_error(n_classes=3, direction=direction)
+            assert find(ax, f"wedge-{direction}") and not find(ax, f"wedge-{other}")
+            assert f"{other}-confident" not in plot.alt_text(ax)
+
+    def test_the_two_differ_in_hatch_and_line_style(self):
+        ax = figures03.accuracy_error(n_classes=3)
+        assert one(ax, "wedge-over").get_hatch() != one(ax, "wedge-under").get_hatch()
+        assert one(ax, "bound-over").get_linestyle() != one(ax, "bound-under").get_linestyle()
+
+
+class TestPoints:
+    def test_pairs_and_truths_are_placed_and_named(self):
+        truth = KnobClassifier(10, 0.8, budget_share=0.5).truth()
+        ax = figures03.accuracy_error({"a net": (0.936, 0.04), "a fake": truth}, n_classes=10)
+        assert np.allclose(
+            [p.get_xydata()[0] for p in find(ax, "point")], [(0.936, 0.04), (0.8, 0.1)]
+        )
+        assert [text.get_text() for text in find(ax, "name")] == ["a net", "a fake"]
+
+    def test_names_stay_inside_the_diagram(self):
+        ax = figures03.accuracy_error(
+            {"a long name": (0.99, 0.01), "another": (0.12, 0.5)}, n_classes=10
+        )
+        ax.figure.canvas.draw()
+        box = ax.get_window_extent()
+        for text in find(ax, "name"):
+            extent = text.get_window_extent()
+            assert box.x0 <= extent.x0 and extent.x1 <= box.x1
+
+    @pytest.mark.parametrize("point", [0.5, (0.5,), (0.5, "x"), (0.5, 0.1, 0.2), None, object()])
+    def test_what_is_no_pair_is_refused(self, point):
+        before = plt.get_fignums()
+        with pytest.raises(ValueError, match="Point 'p' must be a pair"):
+            figures03.accuracy_error({"p": point}, n_classes=3)
+        assert plt.get_fignums() == before
+
+    @pytest.mark.parametrize("point", [(1.2, 0.1), (0.5, -0.1), (float("nan"), 0.1)])
+    def test_what_is_outside_the_unit_square_is_refused(self, point):
+        with pytest.raises(ValueError, match=r"must lie in \[0, 1\]"):
+            figures03.accuracy_error({"p": point}, n_classes=3)
+
+    @pytest.mark.parametrize("n_classes", [1, 0, 2.5, True])
+    def test_bad_numbers_of_classes_are_refused(self, n_classes):
+        with pytest.raises(ValueError, match="n_classes must be a whole number of at least 2"):
+            figures03.accuracy_error(n_classes=n_classes)
+
+    def test_an_unknown_direction_is_refused(self):
+        with pytest.raises(ValueError, match='\'up\' does not exist.*"over", "under", "both"'):
+            figures03.accuracy_error(n_classes=3, direction="up")
+
+
+class TestPage:
+    @pytest.mark.parametrize("n_classes", [2, 4, 1000])
+    def test_nothing_is_cut_off_and_letters_are_readable(self, n_classes):
+        ax = figures03.accuracy_error({"p": (0.9, 0.05)}, n_classes=n_classes, title="t")
+        figure = ax.figure
+        figure.canvas.draw()
+        box = figure.get_tightbbox()
+        width, height = figure.get_size_inches()
+        assert box.x0 >= 0 and box.y0 >= 0 and box.x1 <= width and box.y1 <= height
+        visible = [text for text in figure.findobj(Text) if text.get_text().strip()]
+        assert min(text.get_fontsize() for text in visible) >= 9
+        ticks = [text.get_window_extent() for text in ax.get_xticklabels()]
+        assert all(a.x1 < b.x0 for a, b in zip(ticks[:-1], ticks[1:], strict=True))
+        assert ax.get_xticklabels()[0].get_text() == f"1/{n_classes}"
+
+    def test_a_given_axes_is_used_and_labels_are_on_the_outside(self):
+        _, axes = plt.subplots(1, 2, layout="constrained")
+        before = plt.get_fignums()
+        for ax in axes:
+            assert figures03.accuracy_error(n_classes=3, ax=ax) is ax
+        assert [bool(ax.get_ylabel()) for ax in axes] == [True, False]
+        assert plt.get_fignums() == before and axes[0].get_legend() is None
+
+    def test_rc_params_are_unchanged(self):
+        with mpl.rc_context({"font.size": 17, "hatch.linewidth": 5}):
+            before = dict(mpl.rcParams)
+            figures03.accuracy_error(n_classes=3)
+            assert dict(mpl.rcParams) == before
+
+    def test_its_words(self):
+        words = plot.alt_text(figures03.accuracy_error({"a net": (0.936, 0.04)}, n_classes=10))
+        assert words == (
+            "Plane of accuracy and expected calibration error for 10 classes, with the impossible "
+            "region hatched: over-confident classifiers stay below 1 - accuracy and "
+            "under-confident ones stay below accuracy - 1/K. a net: accuracy 0.936, error 0.040."
+        )
+
+
+def test_the_counts_of_several_diagrams_get_one_scale():
+    figure, axes = plt.subplots(1, 2)
+    for ax, concentration in zip(axes, (4, 50), strict=True):
+        fake = KnobClassifier(5, 0.8, concentration=concentration)
+        sample = fake.sample(20_000, rng=0)
+        table = ck.reliability_table(sample.y_true, sample.y_prob, view="top-label")
+        plot.reliability(table, ax=ax, show={"means", "counts"}, legend=False)
+    figures03.same_counts(axes)
+    strips = [child for ax in axes for child in ax.child_axes if child.get_label() == "counts"]
+    assert {strip.get_yscale() for strip in strips} == {"linear"}
+    assert len({strip.get_ylim() for strip in strips}) == 1
+    plt.close(figure)

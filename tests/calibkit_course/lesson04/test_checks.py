@@ -1,0 +1,254 @@
+"""Answers to the exercises of lesson 04: wrong ones with the hint they must get, and right ones."""
+
+import importlib
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy import stats
+
+import calibkit as ck
+from calibkit.fakes import LogitDistortion
+
+# --- 4.1 ---------------------------------------------------------------------------------------
+
+
+def loops(y_true: Any, y_prob: Any, n_bins: int) -> Any:
+    """Compute the table without numpy's help, from the definition."""
+    bins: list[list[tuple[float, float]]] = [[] for _ in range(n_bins)]
+    for y, p in zip(y_true, y_prob, strict=True):
+        bins[min(int(p * n_bins), n_bins - 1)].append((y, p))
+    mean = [sum(p for _, p in rows) / len(rows) if rows else float("nan") for rows in bins]
+    share = [sum(y for y, _ in rows) / len(rows) if rows else float("nan") for rows in bins]
+    return [len(rows) for rows in bins], mean, share
+
+
+def from_package(y_true: Any, y_prob: Any, n_bins: int) -> Any:
+    table = ck.reliability_table(y_true, y_prob, bins=n_bins)
+    return np.array([table.count, table.mean_prob, table.frequency])
+
+
+def mean_of_empty_slice(y_true: Any, y_prob: Any, n_bins: int) -> Any:
+    index = np.minimum((y_prob * n_bins).astype(int), n_bins - 1)
+    groups = [index == b for b in range(n_bins)]
+    means = [y_prob[rows].mean() for rows in groups]
+    return [rows.sum() for rows in groups], means, [y_true[rows].mean() for rows in groups]
+
+
+def changed(edit: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a bin table that an edit spoils."""
+
+    def answer(y_true: Any, y_prob: Any, n_bins: int) -> Any:
+        return edit(*from_package(y_true, y_prob, n_bins), n_bins)
+
+    return answer
+
+
+def in_single_precision(count: Any, mean: Any, share: Any, n_bins: int) -> Any:
+    return count.tolist(), np.float32(mean), tuple(np.float32(share)[:, None])
+
+
+def open_last_bin(y_true: Any, y_prob: Any, n_bins: int) -> Any:
+    index = (y_prob * n_bins).astype(int)
+    count = np.bincount(index, minlength=n_bins)
+    mean = np.bincount(index, y_prob, n_bins) / count
+    return count, mean, np.bincount(index, y_true, n_bins) / count
+
+
+def lose_one(y_true: Any, y_prob: Any, n_bins: int) -> Any:
+    kept = y_prob < 1
+    return from_package(y_true[kept], y_prob[kept], n_bins)
+
+
+def right_closed(y_true: Any, y_prob: Any, n_bins: int) -> Any:
+    index = np.maximum(np.ceil(y_prob * n_bins).astype(int) - 1, 0)
+    count = np.bincount(index, minlength=n_bins)
+    mean = np.bincount(index, y_prob, n_bins) / count
+    return count, mean, np.bincount(index, y_true, n_bins) / count
+
+
+def spoil_input(y_true: Any, y_prob: Any, n_bins: int) -> Any:
+    y_prob[y_prob == 1] = 0.999
+    return from_package(y_true, y_prob, n_bins)
+
+
+def near_edges(y_true: Any, y_prob: Any, n_bins: int) -> Any:
+    """Put 0.3 into the third of ten bins, as `linspace` does."""
+    index = np.clip(np.digitize(y_prob, np.linspace(0, 1, n_bins + 1)) - 1, 0, n_bins - 1)
+    count = np.bincount(index, minlength=n_bins)
+    mean = np.bincount(index, y_prob, n_bins) / count
+    return count, mean, np.bincount(index, y_true, n_bins) / count
+
+
+def always(n_bins: int) -> Callable[..., Any]:
+    """Return a function that ignores its argument `n_bins`."""
+    return lambda y_true, y_prob, _: from_package(y_true, y_prob, n_bins)
+
+
+# --- 4.3 ---------------------------------------------------------------------------------------
+
+PROB = np.random.default_rng(43).choice([0.02, 0.48, 0.52, 0.98], size=2000)
+INDEX = (2 * PROB).astype(int)
+SIZE = np.bincount(INDEX)
+MEANS = (np.bincount(INDEX, PROB) / SIZE)[INDEX]
+
+
+def redraw(prob: NDArray[np.float64], seed: int = 1) -> NDArray[np.float64]:
+    """Return the frequencies of the two bins, one row per round."""
+    happened = np.random.default_rng(seed).random((1000, len(prob))) < prob
+    return np.stack([happened[:, b == INDEX].mean(axis=1) for b in range(2)], axis=1)
+
+
+def band(low: float = 0.05, high: float = 0.95, **options: Any) -> NDArray[np.float64]:
+    return np.quantile(redraw(PROB, **options), [low, high], axis=0)
+
+
+def of_predictions() -> NDArray[np.float64]:
+    rows = [np.quantile(PROB[b == INDEX], [0.05, 0.95]) for b in range(2)]
+    return np.transpose(rows)
+
+
+def by_formula() -> list[list[float]]:
+    """Return the band from the variances, without any redrawing."""
+    mean = np.bincount(INDEX, PROB) / SIZE
+    sd = np.sqrt(np.bincount(INDEX, PROB * (1 - PROB))) / SIZE
+    return [list(mean + z * sd) for z in stats.norm.ppf([0.05, 0.95])]
+
+
+@pytest.mark.slow
+def test_own_probabilities_and_those_of_the_bins_can_be_told_apart() -> None:
+    """Of 40 honest redraws none is refused, of 40 with means or centres none is accepted."""
+    module = importlib.import_module("calibkit_course.lesson04.checks")
+    for seed in range(40):
+        assert module.judge_band(band(seed=seed)) is None
+        for prob in (MEANS, np.where(INDEX, 0.75, 0.25)):
+            other = np.quantile(redraw(prob, seed), [0.05, 0.95], axis=0)
+            assert module.judge_band(other) is not None
+
+
+WRONG: dict[str, list[tuple[Any, str]]] = {
+    "4.1": [
+        (open_last_bin, "must not open its own bin"),
+        (changed(lambda c, m, f, n: (c, np.nan_to_num(m), f)), "an empty bin has no mean"),
+        (changed(lambda c, m, f, n: (c, m, np.nan_to_num(f))), "an empty bin has no frequency"),
+        (changed(lambda c, m, f, n: (c[c > 0], m[c > 0], f[c > 0])), "Empty bins count"),
+        (changed(lambda c, m, f, n: (c, (np.arange(n) + 0.5) / n, f)), "the centre of each bin"),
+        (changed(lambda c, m, f, n: (c, f, m)), "changed places"),
+        (changed(lambda c, m, f, n: (c, m * c, f)), "The division is missing"),
+        (changed(lambda c, m, f, n: (c, m, f * c / c.sum())), "not by the number of all"),
+        (changed(lambda c, m, f, n: (c, m, 1 - f)), "the frequency of bin"),
+        (changed(lambda c, m, f, n: (c, f - m)), "three arrays"),
+        (changed(lambda c, m, f, n: (c, "mean", f)), "not an array of numbers"),
+        (lose_one, "p = 1.0 is in no bin"),
+        (near_edges, "`np.linspace` has the edge"),
+        (always(5), "`count` has 5 bins instead of 8. Use the argument `n_bins`"),
+        (always(10), "`count` has 10 bins instead of 5. Use the argument `n_bins`"),
+        (changed(lambda c, m, f, n: (c / c.sum(), m, f)), "these are shares"),
+        (changed(lambda c, m, f, n: (c[::-1], m, f)), "Round `y_prob * n_bins` down"),
+        (
+            changed(lambda c, m, f, n: (c, m + 2e-6, f)),
+            "should be 0.155000, but here it is 0.155002",
+        ),
+        (right_closed, "belongs to the bin above"),
+        (spoil_input, "changes its input"),
+        (lambda y_true, y_prob: None, "your function raised"),
+        (lambda y_true, y_prob, n_bins: None, "It should return three arrays"),
+        (0.3, "a function"),
+    ],
+    "4.2": [("A", "do not stand in the middle"), ("C", "More bins are no lie"), (2, "text")],
+    "4.3": [
+        (band(0.025, 0.975), "as wide as a 90 % band"),
+        (band(0.25, 0.75), "only"),
+        (band()[::-1], "upper ends stand in the first row"),
+        (band().T, "Put lower ends into row one"),
+        (band() * SIZE, "Divide by the number of forecasts"),
+        (of_predictions(), "quantiles of the predictions"),
+        (np.quantile(redraw(MEANS), [0.05, 0.95], axis=0), "with its own p"),
+        (np.quantile(redraw(np.where(INDEX, 0.75, 0.25)), [0.05, 0.95], axis=0), "its own p"),
+        (np.quantile(redraw(np.full(2000, 0.5)), [0.05, 0.95], axis=0), "its own p"),
+        (np.array([[0.2, np.nan], [0.3, np.nan]]), "2 of these ends are not numbers"),
+        (np.quantile(redraw(PROB**2), [0.05, 0.95], axis=0), "its own p"),
+        (band()[0], "two rows of two numbers"),
+        ([["a"] * 2] * 2, "two rows of two numbers"),
+        (0.9, "two rows of two numbers"),
+    ],
+    "4.4": [
+        (lambda p: np.floor(p * 10), "an eleventh bin"),
+        (lambda p: np.digitize(p, np.linspace(0, 1, 11)) - 1, "an eleventh bin"),
+        (lambda p: np.ceil(p * 10) - 1, "does not exist"),
+        (lambda p: np.clip(np.ceil(p * 10) - 1, 0, 9), "but it starts bin 1"),
+        (
+            lambda p: np.minimum(np.digitize(p, np.linspace(0, 1, 11)) - 1, 9),
+            "p = 0.3 falls into bin 2",
+        ),
+        (lambda p: np.minimum(np.floor(p * 10), 9) + 1, "Count from 0"),
+        (lambda p: p * 10, "whole numbers"),
+        (lambda p: np.minimum(np.round(p * 10), 9), "p = 0.29 falls into bin 3"),
+        (lambda p: 3, "one number per prediction"),
+        (lambda p: min(int(p * 10), 9), "your function raised"),
+        ([0, 3, 9], "a function"),
+    ],
+    "4.5": [
+        ("A reliability diagram.", "words"),
+        (899, "text"),
+    ],
+}
+
+RIGHT: dict[str, list[Any]] = {
+    "4.1": [loops, from_package, mean_of_empty_slice, changed(in_single_precision)],
+    "4.2": ["B", " b "],
+    "4.3": [band(), band(seed=2).tolist(), by_formula(), np.float32(band())],
+    "4.4": [
+        lambda p: np.minimum(np.floor(p * 10), 9),
+        lambda p: [min(int(value * 10), 9) for value in p],
+        lambda p: np.digitize(p, np.arange(1, 10) / 10),
+    ],
+    "4.5": ["Confidence across, accuracy up, 899 predictions: far below the band, over-confident."],
+}
+
+
+def error(y_true: Any, y_prob: Any, **options: Any) -> ck.CalibrationError:
+    return ck.expected_calibration_error(y_true, y_prob, **options)
+
+
+def test_same_bars_and_three_errors() -> None:
+    bars = np.array([0.1, 0.3, 0.5, 0.7, 0.9])
+    high = np.array([0.1975, 0.3975, 0.5975, 0.7975, 0.91])
+    found = []
+    for means, counts in ((bars, 5 * [100]), (high, 5 * [100]), (high, 4 * [10] + [1000])):
+        hits = [np.arange(n) < round(n * bar) for n, bar in zip(counts, bars, strict=True)]
+        result = error(np.concatenate(hits), np.repeat(means, counts), bins=5)
+        assert result.tables[0].frequency == pytest.approx(bars)
+        found.append(f"{result.value:.3f}")
+    assert found == ["0.000", "0.080", "0.013"]
+
+
+def test_the_ragged_model_is_perfect_and_the_smooth_one_is_not() -> None:
+    left = LogitDistortion().sample(300, rng=46)
+    right = LogitDistortion(slope=0.85).sample(10_000, rng=4)
+    nulls = [ck.null_level(error, s.y_true, s.y_prob, rng=4) for s in (left, right)]
+    assert nulls[0].value > nulls[1].value
+    assert nulls[0].p_value > 0.2
+    assert nulls[1].p_value < 0.01
+
+
+@pytest.mark.parametrize(("n", "bins", "level"), [(500, 5, 0.032), (500, 50, 0.098)])
+def test_the_null_levels_of_the_quiz(n: int, bins: int, level: float) -> None:
+    prob = np.random.default_rng(0).random(n)
+    assert error(prob > 0.5, prob, bins=bins).null_mean == pytest.approx(level, abs=0.001)
+
+
+@pytest.mark.slow
+def test_the_reflected_interval_covers_better_than_the_percentile_one() -> None:
+    truth, rng = LogitDistortion(slope=0.5), np.random.default_rng(4)
+    hits = {"reflected": 0, "percentile": 0}
+    for _ in range(60):
+        sample = truth.sample(500, rng)
+        for method in hits:
+            interval = ck.bootstrap_interval(
+                error, sample.y_true, sample.y_prob, method=method, n_resamples=200, rng=rng
+            )
+            hits[method] += interval.low <= truth.true_error() <= interval.high
+    assert hits["reflected"] >= hits["percentile"] + 6

@@ -1,0 +1,329 @@
+"""Answers to the exercises of lesson 05: wrong ones with the hint they must get, and right ones."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize_scalar
+from sklearn.isotonic import IsotonicRegression
+
+import calibkit as ck
+from calibkit.calibrators import (
+    FlatBinning,
+    IsotonicCalibrator,
+    PlattCalibrator,
+    SlopeOneBinning,
+)
+from calibkit.fakes import LogitDistortion, SyntheticShape
+from calibkit.fit_on_test import compare_evaluators, fit_on_test
+from calibkit_course import lesson05
+
+# --- 5.1 and 5.2 ---------------------------------------------------------------------------------
+
+
+def index_of(y_prob: Any, n_bins: int) -> Any:
+    return np.minimum((np.asarray(y_prob) * n_bins).astype(int), n_bins - 1)
+
+
+def shifts(y_true: Any, y_prob: Any, n_bins: int) -> Any:
+    """Return the shifts by loops, from the definition."""
+    out = []
+    for b in range(n_bins):
+        rest = [
+            y - p
+            for y, p, k in zip(y_true, y_prob, index_of(y_prob, n_bins), strict=True)
+            if k == b
+        ]
+        out.append(sum(rest) / len(rest) if rest else 0)
+    return out
+
+
+def from_table(y_true: Any, y_prob: Any, n_bins: int) -> Any:
+    table = ck.reliability_table(y_true, y_prob, bins=n_bins)
+    return np.nan_to_num(-table.gap)
+
+
+def by_search(y_true: Any, y_prob: Any, n_bins: int) -> Any:
+    """Minimise the sum of squares numerically: the least squares, without a formula."""
+    index, out = index_of(y_prob, n_bins), np.zeros(n_bins)
+    for b in np.unique(index):
+        rest = (y_true - y_prob)[index == b]
+        # A parabola through three points has its minimum at the shift.
+        left, middle, right = (np.sum((rest - s) ** 2) for s in (-1, 0, 1))
+        out[b] = (left - right) / (2 * (left - 2 * middle + right))
+    return out
+
+
+def changed(edit: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that spoils the table's columns."""
+
+    def answer(y_true: Any, y_prob: Any, n_bins: int) -> Any:
+        return edit(ck.reliability_table(y_true, y_prob, bins=n_bins))
+
+    return answer
+
+
+def medians(y_true: Any, y_prob: Any, n_bins: int) -> Any:
+    index, out = index_of(y_prob, n_bins), np.zeros(n_bins)
+    for b in np.unique(index):
+        out[b] = np.median((y_true - y_prob)[index == b])
+    return out
+
+
+def open_last_bin(y_true: Any, y_prob: Any, n_bins: int) -> Any:
+    index = (y_prob * n_bins).astype(int)
+    count = np.bincount(index, minlength=n_bins)
+    total = np.bincount(index, weights=y_true - y_prob, minlength=n_bins)
+    return total / np.maximum(count, 1)
+
+
+def slanted(y_true: Any, y_prob: Any, n_bins: int) -> Any:
+    return y_prob + np.array(shifts(y_true, y_prob, n_bins))[index_of(y_prob, n_bins)]
+
+
+def right_closed(y_true: Any, y_prob: Any, n_bins: int) -> Any:
+    index = np.maximum(np.ceil(y_prob * n_bins).astype(int) - 1, 0)
+    return y_prob + np.array(shifts(y_true, y_prob, n_bins))[index]
+
+
+def wrong_bins(slip: str, y_true: Any, y_prob: Any, n_bins: int) -> Any:
+    """Return shifts and map of bins with the edges of `linspace`, or closed on the right."""
+    if slip == "near":
+        index = np.digitize(y_prob, np.linspace(0, 1, n_bins + 1)) - 1
+    else:
+        index = np.ceil(y_prob * n_bins).astype(int) - 1
+    index = index.clip(0, n_bins - 1)
+    count = np.maximum(np.bincount(index, minlength=n_bins), 1)
+    shift = np.bincount(index, y_true - y_prob, n_bins) / count
+    return shift, y_prob + shift[index]
+
+
+def by_brent(y_true: Any, y_prob: Any, n_bins: int) -> Any:
+    index, out = index_of(y_prob, n_bins), np.zeros(n_bins)
+    for b in np.unique(index):
+        rest = (y_true - y_prob)[index == b]
+        found = minimize_scalar(lambda s: np.sum((rest - s) ** 2), bounds=(-1, 1))  # noqa: B023
+        out[b] = found.x
+    return out
+
+
+def flat(y_true: Any, y_prob: Any, n_bins: int) -> Any:
+    return FlatBinning(n_bins).fit(y_prob, y_true).curve(y_prob)
+
+
+def nearly(y_true: Any, y_prob: Any, n_bins: int) -> Any:
+    return slanted(y_true, y_prob, n_bins) + 5e-10
+
+
+# --- 5.3 -----------------------------------------------------------------------------------------
+
+SAMPLE = LogitDistortion(slope=0.6).sample(2000, rng=53)
+P, Y = SAMPLE.y_prob, SAMPLE.y_true
+MAP = IsotonicCalibrator().fit(P, Y).curve(P)
+
+
+def from_scikit_learn() -> float:
+    model = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip").fit(P, Y)
+    return float(np.mean(np.abs(model.predict(P) - P)))
+
+
+WRONG: dict[str, list[tuple[Any, str]]] = {
+    "5.1": [
+        (lambda y, p, n: -np.array(shifts(y, p, n)), "signs are reversed"),
+        (changed(lambda t: t.frequency), "height of a flat top"),
+        (changed(lambda t: t.edges[:-1] - t.gap), "height at the left edge"),
+        (changed(lambda t: -t.gap * t.count), "these are sums"),
+        (changed(lambda t: -t.gap * t.weight), "not by the number of all"),
+        (changed(lambda t: t.frequency - t.centre), "the centre of the bin"),
+        (changed(lambda t: -t.gap), "empty bin is 0"),
+        (changed(lambda t: -t.gap[t.occupied]), "An empty bin has a shift too"),
+        (changed(lambda t: np.nan_to_num(-t.gap) + 0.1), "the shift of bin 0"),
+        (medians, "median of y - p"),
+        (open_last_bin, "belongs to the last bin"),
+        (lambda y, p, n: wrong_bins("near", y, p, n)[0], "`np.linspace` has the edge"),
+        (lambda y, p, n: wrong_bins("closed", y, p, n)[0], "on an edge belongs to the bin above"),
+        (lambda y, p, n: np.array(shifts(y, p, n)) + 2e-4, "should be"),
+        (lambda y, p, n: "shift", "one shift per bin"),
+        (lambda y, p, n: None, "returns nothing"),
+        (lambda y: 0, "your function raised"),
+        ([0.1, 0.2], "a function"),
+    ],
+    "5.2": [
+        (lambda y, p, n: slanted(y, p, n) - p, "prediction plus shift"),
+        (flat, "these are flat tops"),
+        (lambda y, p, n: np.clip(slanted(y, p, n), 0, 1), "cut to [0, 1]"),
+        (lambda y, p, n: np.sort(slanted(y, p, n)), "their order is not"),
+        (right_closed, "gets the shift of another bin"),
+        (lambda y, p, n: slanted(y, p, n) + 0.01, "the map should be"),
+        (nearly, "holds to 1e-12"),
+        (lambda y, p, n: wrong_bins("near", y, p, n)[1], "`np.linspace` has the edge"),
+        (lambda y, p, n: wrong_bins("closed", y, p, n)[1], "on an edge belongs to the bin above"),
+        (lambda y, p, n: None, "returns nothing"),
+        (lambda y, p, n: shifts(y, p, n), "2 values for 6 predictions"),
+        (lambda y, p, n: ck.expected_calibration_error(y, p, bins=n), "one value of the map"),
+        (0.1, "a function"),
+    ],
+    "5.3": [
+        (ck.expected_calibration_error(Y, P).value, "an ECE with bins"),
+        (ck.expected_calibration_error(Y, P, bins=10).value, "an ECE with bins"),
+        (ck.expected_calibration_error(Y, MAP).value, "left after the repair"),
+        (float(np.mean(MAP - P)), "signs cancel"),
+        (float(np.sqrt(np.mean((MAP - P) ** 2))), "root of the mean squared"),
+        (float(np.mean((MAP - P) ** 2)), "mean squared distance"),
+        (float(np.mean(np.abs(Y - MAP))), "distance from the labels"),
+        (fit_on_test(Y, P, evaluator=FlatBinning(15)), "bins with flat tops"),
+        (0.2, "Average |map(p) - p|"),
+        (MAP, "a number"),
+        ("seven hundredths", "a number"),
+    ],
+    "5.4": [
+        (["A"], "C is true"),
+        (["C"], "A is true"),
+        ([], "A is true"),
+        (["A", "B", "C"], "fitted to"),
+        (["A", "C", "D"], "mixes two losses"),
+        (["A", "C", "E"], "may cancel"),
+        ("ABCDE", "fitted to"),
+        (["F"], "no statement"),
+        ([1, 3], "a list of letters"),
+        (2, "a list of letters"),
+    ],
+}
+
+RIGHT: dict[str, list[Any]] = {
+    "5.1": [
+        shifts,
+        from_table,
+        by_search,
+        by_brent,
+        lambda y, p, n: np.float32(shifts(y, p, n)),
+        lambda y, p, n: np.array(shifts(y, p, n))[:, None],
+    ],
+    "5.2": [
+        slanted,
+        lambda y, p, n: np.float32(slanted(y, p, n)),
+        lambda y, p, n: SlopeOneBinning(n).fit(p, y).curve(p).tolist(),
+    ],
+    "5.3": [
+        from_scikit_learn(),
+        fit_on_test(Y, P, evaluator=IsotonicCalibrator()),
+        fit_on_test(Y, P, evaluator=IsotonicRegression(out_of_bounds="clip")),
+        round(float(np.mean(np.abs(MAP - P))), 4),
+    ],
+    "5.4": [["A", "C"], "AC", "A and C", "a & c", "A; C.", ("c", "a"), "A, C", {"A", "C"}],
+}
+
+# --- what the lesson says ------------------------------------------------------------------------
+
+
+def test_slope_1_gives_the_ece_and_one_crossed_bin_makes_the_difference() -> None:
+    over = LogitDistortion(slope=0.5).sample(500, rng=5)
+    constant, slope_1 = (
+        fit_on_test(over.y_true, over.y_prob, evaluator=family(10))
+        for family in (FlatBinning, SlopeOneBinning)
+    )
+    ece = ck.expected_calibration_error(over.y_true, over.y_prob, bins=10).value
+    assert abs(slope_1.value - ece) < 1e-12
+    assert f"{ece:.6f} {constant.value:.6f}" == "0.117075 0.117816"
+    index = index_of(constant.prob, 10)
+    lines = [(constant.fitted - constant.prob)[index == b] for b in range(10)]
+    assert [bool(one.min() < 0 < one.max()) for one in lines].count(True) == 1
+
+
+def test_the_ece_of_given_data_is_the_plug_in_error_for_every_power() -> None:
+    rng = np.random.default_rng(0)
+    p = np.concatenate([rng.random(300).round(2), [0.0, 1.0, 0.5, 0.5]])
+    y = rng.random(304) < p
+    result = fit_on_test(y, p, evaluator=SlopeOneBinning(7))
+    table = ck.reliability_table(y, p, bins=7)
+    for alpha in (0.5, 1, 2, 3):
+        wanted = np.sum(table.weight * np.abs(np.nan_to_num(table.gap)) ** alpha)
+        assert result.error(alpha) == pytest.approx(wanted, abs=1e-12)
+
+
+def test_the_best_map_is_not_the_best_number() -> None:
+    shape = SyntheticShape("beta2")
+    sample = shape.sample(3000, seed=1)
+    compared = compare_evaluators(
+        sample.y_true,
+        sample.y_prob,
+        evaluators={
+            "14 bins": SlopeOneBinning(14),
+            "isotonic": IsotonicCalibrator(),
+            "Platt": PlattCalibrator(),
+        },
+        truth=shape.true_map,
+    )
+    off = np.abs(compared.value - compared.true_error)
+    assert compared.names[compared.map_error.argmax()] == "14 bins"
+    assert compared.names[off.argmin()] == "14 bins"
+    assert compared.names[compared.map_error.argmin()] == "Platt"
+    assert compared.true_error == pytest.approx(0.1019, abs=5e-5)
+
+
+def test_own_labels_reward_splits_and_expected_scores_do_not() -> None:
+    sample = SyntheticShape("beta2").sample(3000, seed=1)
+    c = sample.true_prob
+    own, expected, distance = [], [], []
+    for n_bins in (15, 30, 60, 120, 240):  # each splits the bins before
+        fitted = SlopeOneBinning(n_bins).fit(sample.y_prob, sample.y_true).curve(sample.y_prob)
+        own.append(np.mean((fitted - sample.y_true) ** 2))
+        expected.append(np.mean(c * (fitted - 1) ** 2 + (1 - c) * fitted**2))
+        distance.append(np.mean((fitted - c) ** 2))
+    assert own == sorted(own, reverse=True)
+    assert expected == sorted(expected) and distance == sorted(distance)
+    # Theorem 1: the difference does not depend on the map.
+    assert np.ptp(np.subtract(expected, distance)) < 1e-12
+
+
+def test_statement_d_is_false() -> None:
+    """Two maps at one prediction: the lower expected log loss, the larger squared distance."""
+    c, near_zero, farther = 0.02, 1e-6, 0.06
+
+    def log_loss(g: float) -> float:
+        return float(-c * np.log(g) - (1 - c) * np.log(1 - g))
+
+    assert log_loss(farther) < log_loss(near_zero)
+    assert (farther - c) ** 2 > (near_zero - c) ** 2
+
+
+def test_no_family_is_right_about_both_models() -> None:
+    """The table of the lesson, with other seeds: the outcome is not luck."""
+    stairs, rng = SyntheticShape("stairs"), np.random.default_rng(99)
+    truths = {"perfect": 0.0, "stairs": stairs.true_error()}
+    samples = {
+        "perfect": [LogitDistortion().sample(500, rng) for _ in range(30)],
+        "stairs": [stairs.sample(500, seed=1000 + seed) for seed in range(30)],
+    }
+    for family in (PlattCalibrator(), SlopeOneBinning(15), SlopeOneBinning(50)):
+        off = []
+        for model, draws in samples.items():
+            values = [fit_on_test(s.y_true, s.y_prob, evaluator=family).value for s in draws]
+            off.append(abs(np.mean(values) - truths[model]))
+        assert max(off) > 0.025, family
+
+
+def test_a_repair_can_be_calibrated_and_wrong() -> None:
+    true = np.array([0.1, 0.5, 0.6, 0.9])
+    repaired = np.array([0.3, 0.3, 0.75, 0.75])
+    merged = np.array([true[repaired == value].mean() for value in repaired])
+    assert np.mean((repaired - merged) ** 2) == pytest.approx(0, abs=1e-30)
+    total = np.mean((repaired - true) ** 2)
+    assert total == pytest.approx(np.mean((merged - true) ** 2)) == pytest.approx(0.03125)
+
+
+def test_bins_by_position_break_the_theorem_on_ties() -> None:
+    sample = SyntheticShape("stairs").sample(1000, seed=3)
+    p, y = sample.y_prob, sample.y_true
+    assert np.sum(p == 1 / 3) == 7
+    assert (np.diff(p) >= 0).all()
+    thirds = ck.EqualMass(3)
+    ours = fit_on_test(y, p, evaluator=SlopeOneBinning(thirds)).value
+    ece = ck.expected_calibration_error(y, p, bins=thirds).value
+    assert ours == pytest.approx(ece, abs=1e-12)
+    by_position = lesson05.by_position(y, p, 3)
+    assert f"{by_position[0]:.5f} {by_position[1]:.5f}" == "0.10109 0.10085"
+    draws = [SyntheticShape("stairs").sample(1000, seed=seed) for seed in range(50)]
+    off = [np.diff(lesson05.by_position(one.y_true, one.y_prob, 15)) for one in draws]
+    assert 0.0005 < np.abs(off).max() < 0.001

@@ -1,0 +1,154 @@
+"""Two families: the theorem in every state, the words, and both shells."""
+
+from dataclasses import replace
+from itertools import product
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+import calibkit as ck
+from calibkit import plot
+from calibkit.bins import FixedEdges
+from calibkit_course import lesson05
+from calibkit_course.explore._book import explorer_page
+
+KILOBYTE = 1024
+CONTROLS = {control.name: control for control in lesson05.two_families().controls}
+
+
+@pytest.fixture(scope="module")
+def views():
+    """Return each state of data and edges with its view."""
+    names = ("data", "n_bins", "moved")
+    states = [
+        dict(zip(names, values, strict=True))
+        for values in product(*(CONTROLS[name].values for name in names))
+    ]
+    return [(state, lesson05.two_families_view(**state)) for state in states]
+
+
+class TestView:
+    def test_the_worked_example(self):
+        view = lesson05.two_families_view()
+        assert view.flat.value == pytest.approx(1.1333333333 / 6, abs=1e-9)
+        assert view.slanted.value == pytest.approx(1 / 6, abs=1e-12)
+        assert view.ece == pytest.approx(1 / 6, abs=1e-12)
+        assert view.crossed == 1
+
+    @pytest.mark.slow
+    def test_slanted_tops_give_the_ece_wherever_the_edges_stand(self, views):
+        for state, view in views:
+            assert abs(view.slanted.value - view.ece) < 1e-12, state
+
+    @pytest.mark.slow
+    def test_flat_tops_report_more_exactly_where_one_is_crossed(self, views):
+        """By the triangle inequality: equality if and only if no bin has both signs."""
+        for state, view in views:
+            surplus = view.flat.value - view.slanted.value
+            assert (surplus > 1e-12) == (view.crossed > 0), state
+            assert surplus > -1e-12, state
+
+    def test_squared_the_surplus_is_the_variance_inside_the_bins(self, views):
+        for _, view in views:
+            prob, edges = view.flat.prob, np.array(view.flat.evaluator.edges_)
+            index = np.searchsorted(edges[1:-1], prob, side="right")
+            inside = sum(
+                np.sum((prob[index == b] - prob[index == b].mean()) ** 2) for b in np.unique(index)
+            )
+            wanted = inside / len(prob)
+            assert view.flat.squared - view.slanted.squared == pytest.approx(wanted, abs=1e-12)
+
+    def test_one_value_per_bin_makes_them_agree_also_squared(self):
+        view = lesson05.two_families_view(data="clumped", n_bins=5)
+        assert view.flat.value == pytest.approx(view.slanted.value, abs=1e-12)
+        assert view.flat.squared == pytest.approx(view.slanted.squared, abs=1e-12)
+
+    def test_it_is_the_measure_of_the_package(self):
+        view = lesson05.two_families_view(data="spread", n_bins=4, moved=0.2)
+        bins = FixedEdges([0, 0.3, 0.55, 0.8, 1])
+        label, prob = view.flat.label, view.flat.prob
+        wanted = ck.expected_calibration_error(label, prob, bins=bins).value
+        assert view.ece == pytest.approx(wanted, abs=1e-12)
+
+    def test_an_edge_on_a_prediction_is_exact(self):
+        """The edge at 0.3 has 0.3 to its right, whatever arithmetic it came from."""
+        view = lesson05.two_families_view(n_bins=2, moved=-0.4)
+        assert view.flat.evaluator.edges_.tolist() == [0, 0.3, 1]
+        assert view.flat.evaluator.table_.count.tolist() == [1, 5]
+
+    def test_its_words(self):
+        assert lesson05.two_families_view().describe() == (
+            "The mean distance from the diagonal is 0.1889 for flat tops and 0.1667 for slanted "
+            "ones. The ECE of these bins is 0.1667. Squared, the distances are 0.0533 and 0.0378. "
+            "1 flat top crosses the diagonal between predictions."
+        )
+        words = lesson05.two_families_view(data="spread", n_bins=5).describe()
+        assert "4 flat tops cross the diagonal" in words
+
+    def test_the_drawn_one_is_chosen(self):
+        assert lesson05.two_families_view(tops="flat").shown.family == "flat bins"
+        assert lesson05.two_families_view(tops="slanted").shown.family == "slope-1 bins"
+
+    @pytest.mark.parametrize(
+        "bad", [{"data": "none"}, {"tops": "round"}, {"n_bins": 0}, {"n_bins": 2.5}, {"moved": 0.7}]
+    )
+    def test_bad_values_are_named(self, bad):
+        with pytest.raises(ValueError, match=next(iter(bad))):
+            lesson05.two_families_view(**bad)
+
+    def test_the_table_form(self):
+        frame = lesson05.two_families_view().to_frame()
+        assert frame["tops"].tolist() == ["flat", "slanted"]
+
+
+class TestExplorer:
+    @pytest.mark.slow
+    @pytest.mark.parametrize("data", CONTROLS["data"].values)
+    def test_pictures_at_the_ends(self, data):
+        for n_bins, moved, tops in ((1, -0.4, "flat"), (20, 0.4, "slanted")):
+            state = {"data": data, "n_bins": n_bins, "moved": moved, "tops": tops}
+            picture, words = lesson05.two_families().show(**state)
+            assert picture.png.startswith(b"\x89PNG")
+            assert "Fit-on-test diagram" in picture.alt
+            assert words == lesson05.two_families_view(**state).describe()
+
+    def test_the_frame_stays_while_the_tops_change(self):
+        views = [lesson05.two_families_view(tops=tops) for tops in ("flat", "slanted")]
+        limits = []
+        for view in views:
+            figure = plt.figure()
+            lesson05.two_families().draw(view, figure, False)
+            limits.append(figure.axes[0].get_ylim())
+        assert limits[0] == limits[1] == (-0.2, 1.2)
+
+    def test_no_fitted_value_leaves_the_frame(self, views):
+        for state, view in views:
+            fitted = view.slanted.fitted
+            assert fitted.min() > -0.2 and fitted.max() < 1.2, state
+
+    @pytest.mark.slow
+    def test_the_pictures_of_the_page_are_light(self):
+        """At most 15 kB a picture, and all states in base64 under 1 MB."""
+        families = lesson05.two_families()
+        sizes = [
+            len(families.show(data=data, n_bins=5, tops=tops)[0].small().source)
+            for data in ("six", "spread", "clumped")
+            for tops in ("flat", "slanted")
+        ]
+        assert max(sizes) * 3 / 4 <= 15 * KILOBYTE
+        assert np.mean(sizes) * families.n_states <= 970 * KILOBYTE
+
+    def test_the_static_figure_shows_four_states(self):
+        assert plot.alt_text(lesson05.two_families().static()).count("Fit-on-test diagram") == 4
+
+    @pytest.mark.slow
+    def test_the_page_without_a_kernel_holds_its_states(self):
+        families = lesson05.two_families()
+        small = [
+            control if control.name == "tops" else replace(control, book=(control.default,))
+            for control in families.controls
+        ]
+        html = explorer_page(replace(families, controls=small))
+        assert lesson05.two_families_view().describe() in html
+        assert html.count("data:image/") >= 2

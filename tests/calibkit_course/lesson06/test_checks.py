@@ -1,0 +1,292 @@
+"""Answers to the exercises of lesson 06: wrong ones with the hint they must get, and right ones."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import calibkit as ck
+from calibkit.calibrators import CrossValidatedBinning, SlopeOneBinning
+from calibkit.fakes import LogitDistortion, SyntheticShape
+from calibkit_course import open_lesson
+from calibkit_course.learn import State
+from calibkit_course.lesson06 import checks as judges
+from calibkit_course.lesson06 import estimate, null_ece
+
+# --- 6.1 ---------------------------------------------------------------------------------------
+
+DATA = LogitDistortion(slope=0.6).sample(1000, rng=61)
+
+
+def rounds(chance: Any, n_rounds: int, seed: int, bins: Any = 15) -> list[float]:
+    rng = np.random.default_rng(seed)
+    drawn = (rng.random(1000) < chance for _ in range(n_rounds))
+    return [ck.expected_calibration_error(y, DATA.y_prob, bins=bins).value for y in drawn]
+
+
+def redrawn(chance: Any, n_rounds: int = 200, bins: Any = 15) -> float:
+    """Return the mean error of outcomes that are drawn with these chances."""
+    return float(np.mean(rounds(chance, n_rounds, 1, bins)))
+
+
+def canonical(of: Callable[..., Any], bins: Any = 15) -> float:
+    """Return what the 500 draws of the exercise give, put together in another way."""
+    return float(of(rounds(DATA.y_prob, 500, 62, bins)))
+
+
+def observed() -> float:
+    return ck.expected_calibration_error(DATA.y_true, DATA.y_prob).value
+
+
+# --- 6.3 ---------------------------------------------------------------------------------------
+
+C = (np.arange(64_000) + 0.5) / 64_000
+P = SyntheticShape.with_error("stairs", 0.05).predict(C)
+REFINED = (1, 2, 4, 8, 16, 32)
+
+
+def refined(last: Callable[[Any], float]) -> list[float]:
+    """Return one number per number of bins, from the mean gaps of its bins."""
+    return [last((P - C).reshape(n_bins, -1).mean(axis=1)) for n_bins in REFINED]
+
+
+def package_errors() -> list[float]:
+    """Return the same numbers from bin tables: labels are replaced by pairs of both kinds."""
+    errors = []
+    for n_bins in REFINED:
+        edges = ck.EqualMass(n_bins).edges(P)
+        index = ck.EqualMass(n_bins).assign(P, edges)
+        errors.append(float(np.abs(np.bincount(index, P - C)).sum() / len(P)))
+    return errors
+
+
+def equal_width() -> list[float]:
+    index = [np.minimum((P * n_bins).astype(int), n_bins - 1) for n_bins in REFINED]
+    return [float(np.abs(np.bincount(one, P - C)).sum() / len(P)) for one in index]
+
+
+# --- 6.4 ---------------------------------------------------------------------------------------
+
+SAMPLE = SyntheticShape.with_error("square", 0.1).sample(3000, seed=1)
+CHOICE = CrossValidatedBinning(max_bins=40).fit(SAMPLE.y_prob, SAMPLE.y_true)
+SCORES = np.asarray(CHOICE.scores_)
+LIMIT = 1.001 * SCORES.min()
+WITHIN = np.asarray(CHOICE.candidates_)[SCORES <= LIMIT]
+
+# --- 6.5 ---------------------------------------------------------------------------------------
+
+
+def by_loops(count: Any, mean_prob: Any, frequency: Any) -> float:
+    total, n = 0.0, sum(count)
+    for k, p, y in zip(count, mean_prob, frequency, strict=True):
+        total += k / n * ((p - y) ** 2 - y * (1 - y) / (k - 1))
+    return total
+
+
+def changed(edit: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function of share, squared gap, variance of one outcome, and count."""
+
+    def answer(count: Any, mean_prob: Any, frequency: Any) -> Any:
+        gap, variance = (mean_prob - frequency) ** 2, frequency * (1 - frequency)
+        return edit(count / count.sum(), gap, variance, count)
+
+    return answer
+
+
+def from_labels(count: Any, mean_prob: Any, frequency: Any) -> float:
+    """Return the pairwise form: mean product of two different rows of a bin."""
+    total = 0.0
+    for k, p, y in zip(count, mean_prob, frequency, strict=True):
+        d = p - (np.arange(k) < round(k * y))
+        total += k * (d.sum() ** 2 - (d**2).sum()) / (k * (k - 1))
+    return total / count.sum()
+
+
+# --- 6.6 ---------------------------------------------------------------------------------------
+
+REVIEW = (
+    "Purely by luck: with 1,000 images two perfect networks differ more than that. "
+    "I would reject this claim, and ask for the bins, the view and an interval."
+)
+
+
+WRONG: dict[str, list[tuple[Any, str]]] = {
+    "6.1": [
+        (observed(), "Redraw them from `p` first"),
+        (0.0, "does not show 0"),
+        (redrawn(DATA.true_prob, 500), "what the true model shows"),
+        (redrawn(0.5), "from a coin"),
+        (canonical(np.median), "the median of the rounds"),
+        (canonical(np.mean, ck.EqualMass(15)), "bins of equal mass"),
+        (canonical(np.mean, 10), "what 10 bins show"),
+        (redrawn(DATA.y_prob, bins=20), "what 20 bins show"),
+        (0.035, "is about 0.038, but this is 0.035"),
+        (0.9, "but this is 0.900"),
+        ([0.03, 0.04], "a number"),
+        ("four hundredths", "a number"),
+    ],
+    "6.2": [
+        (1000, "still show 0.03858"),
+        (4000, "Take more"),
+        (13_500, "still show 0.01050"),
+        (14_800, "still show 0.01003"),
+        (17_500, "only 0.00922 there"),
+        (40_000, "more than you need"),
+        (10**9, "more than you need"),
+        (3, "at least 15"),
+        (14_900.5, "whole number"),
+        ("many", "a number"),
+    ],
+    "6.3": [
+        ([0.05] * 6, "Average inside the bin first"),
+        (refined(lambda gap: float(gap.mean())), "signs cancel across bins"),
+        (refined(lambda gap: float(-gap.mean())), "signs cancel across bins"),
+        (refined(lambda gap: float(np.square(gap).mean())), "squares or their roots"),
+        (refined(lambda gap: float(np.square(gap).mean() ** 0.5)), "squares or their roots"),
+        (refined(lambda gap: float(np.abs(gap).sum())), "these are sums"),
+        (refined(lambda gap: float(np.abs(gap).mean()))[::-1], "order is reversed"),
+        (refined(lambda gap: float(np.abs(gap).max())), "is left of the error"),
+        (equal_width(), "equal-width bins"),
+        (refined(lambda gap: float(np.abs(gap).mean()))[:5], "5"),
+        (0.05, "six numbers"),
+    ],
+    "6.4": [
+        (CHOICE.best_n_bins_, "15 bins have the lowest score"),
+        (int(WITHIN[1]), "not the smallest"),
+        (CHOICE.n_bins_ - 1, "position in the list"),
+        (40, "40 bins is"),
+        (1, "the score of 1 bin is"),
+        (0, "a whole number from 1 to 40"),
+        (2.5, "a whole number from 1 to 40"),
+        (WITHIN, "a whole number from 1 to 40"),
+    ],
+    "6.5": [
+        (changed(lambda share, gap, v, n: share @ gap), "the plain squared error"),
+        (changed(lambda share, gap, v, n: share @ (gap - v / n)), "divide by the count minus one"),
+        (
+            changed(lambda share, gap, v, n: np.sqrt(max(share @ (gap - v / (n - 1)), 0))),
+            "the square root",
+        ),
+        (
+            changed(lambda share, gap, v, n: max(share @ (gap - v / (n - 1)), 0)),
+            "Below 0 is allowed",
+        ),
+        (changed(lambda share, gap, v, n: np.mean(gap - v / (n - 1))), "weight each bin"),
+        (changed(lambda share, gap, v, n: share @ gap - np.sum(v / (n - 1))), "wrong weight"),
+        (
+            lambda n, p, y: np.average((p - y) ** 2 - p * (1 - p) / (n - 1), weights=n),
+            "comes from its frequency",
+        ),
+        (changed(lambda share, gap, v, n: -(share @ gap)), "the answer is"),
+        (lambda count, mean: 0.0, "your function raised"),
+        (lambda n, p, y: None, "returns nothing"),
+        (lambda n, p, y: by_loops(n, p, y) + 3e-7, "not"),
+        (0.01, "a function"),
+    ],
+    "6.6": [
+        ("Not enough images.", "only 3 words"),
+        (0.002, "a text in quotes"),
+        (["Too few images.", "No null level."], "a text in quotes"),
+    ],
+}
+
+RIGHT: dict[str, list[Any]] = {
+    "6.1": [
+        redrawn(DATA.y_prob, 500),
+        canonical(np.mean),
+        np.float32(canonical(np.mean)),
+        round(canonical(np.mean), 3),
+        ck.expected_calibration_error(DATA.y_true, DATA.y_prob).null_mean,
+        ck.null_level(ck.expected_calibration_error, DATA.y_true, DATA.y_prob, rng=5),
+    ],
+    "6.2": [14_890, 14_900, 15_000, 16_000.0, np.int64(15_915), 16_390],
+    "6.3": [
+        refined(lambda gap: float(np.abs(gap).mean())),
+        np.array(package_errors()),
+        [0.0167, 0.0167, 0.0392, 0.0470, 0.0492, 0.0498],
+    ],
+    "6.4": [int(WITHIN.min()), np.int64(CHOICE.n_bins_), float(CHOICE.n_bins_)],
+    "6.5": [
+        lambda n, p, y: np.float32(by_loops(n, p, y)),
+        by_loops,
+        from_labels,
+        changed(lambda share, gap, v, n: share @ (gap - v / (n - 1))),
+    ],
+    "6.6": [REVIEW],
+}
+
+
+def test_the_table_of_the_judge_is_the_estimate_of_the_package() -> None:
+    """Build rows with the counts, means and frequencies of a table; the package must agree."""
+    for count, mean, rate in judges._TABLES:
+        prob = np.repeat(mean, count)
+        label = np.concatenate(
+            [np.arange(n) < round(n * y) for n, y in zip(count, rate, strict=True)]
+        )
+        found = ck.debiased_calibration_error(label, prob, bins=ck.Distinct(), norm=2)
+        assert by_loops(count, mean, rate) == pytest.approx(found.squared, abs=1e-12)
+
+
+def test_one_of_the_tables_has_a_negative_answer() -> None:
+    answers = [by_loops(*table) for table in judges._TABLES]
+    assert min(answers) < -1e-3 < 1e-3 < max(answers)
+
+
+def test_the_lowest_score_is_not_the_choice_of_the_rule() -> None:
+    assert CHOICE.n_bins_ == WITHIN.min() < CHOICE.best_n_bins_
+    assert len(WITHIN) >= 3
+    assert SCORES[list(CHOICE.candidates_).index(CHOICE.n_bins_ - 1)] > LIMIT
+
+
+@pytest.mark.slow
+def test_fifteen_thousand_predictions_are_enough() -> None:
+    assert judges._uniform_null(14_900) == pytest.approx(0.01, abs=2e-5)
+    draws = LogitDistortion()
+    rng = np.random.default_rng(0)
+    found = [
+        ck.expected_calibration_error(s.y_true, s.y_prob).value
+        for s in (draws.sample(14_900, rng) for _ in range(200))
+    ]
+    assert np.mean(found) == pytest.approx(0.01, abs=4e-4)
+
+
+@pytest.mark.slow
+def test_a_perfect_model_has_the_mean_errors_that_the_lesson_prints() -> None:
+    rng, found = np.random.default_rng(1), {}
+    for n, n_bins in ((1000, 5), (1000, 50), (10_000, 15)):
+        samples = (LogitDistortion().sample(n, rng) for _ in range(150))
+        errors = [ck.expected_calibration_error(s.y_true, s.y_prob, bins=n_bins) for s in samples]
+        found[n, n_bins] = np.mean([error.value for error in errors])
+    assert found[1000, 5] == pytest.approx(0.0225, abs=0.0015)
+    assert found[1000, 50] == pytest.approx(0.070, abs=0.0015)
+    assert found[10_000, 15] == pytest.approx(0.012, abs=0.001)
+    assert found[1000, 50] / found[1000, 5] == pytest.approx(np.sqrt(10), rel=0.08)
+
+
+def test_a_review_is_compared_and_not_graded() -> None:
+    lesson = open_lesson("06")
+    said = lesson.check("6.6", REVIEW)
+    assert said.state is State.COMPARE and "the same images" in said.text
+    assert lesson.check("6.6", REVIEW, contains=[1, 4]).state is State.SELF_ASSESSED
+
+
+@pytest.mark.slow
+def test_the_null_level_of_a_network_is_less_than_half_as_high() -> None:
+    """What the lesson prints: by the formula 0.51, measured 0.43 and 0.31."""
+    network, even = LogitDistortion(scores=(9.5, 0.5)), LogitDistortion()
+    p = network.sample(100_000, rng=6).y_prob
+    assert np.sqrt(6 * np.mean(p * (1 - p))) == pytest.approx(0.51, abs=0.01)
+    for bins, ratio in ((ck.EqualMass(15), 0.43), (ck.EqualWidth(15), 0.31)):
+        found = [null_ece(model, 1000, bins, seed=9)[0] for model in (network, even)]
+        assert found[0] / found[1] == pytest.approx(ratio, abs=0.03)
+
+
+def test_cross_validation_gains_a_better_map_and_hardly_a_better_number() -> None:
+    """Prediction 6c."""
+    shape = SyntheticShape.with_error("stairs", 0.05)
+    fifteen = estimate(SlopeOneBinning(ck.EqualMass(15)), shape)
+    gain = np.subtract(fifteen, estimate(CrossValidatedBinning(), shape))
+    error = gain.std(axis=1) / np.sqrt(40)
+    assert gain.mean(axis=1)[0] > 3 * error[0]
+    assert gain.mean(axis=1)[1] < 2 * error[1]

@@ -1,0 +1,260 @@
+"""The bin tuner: its arithmetic against the package, its view, its words and its redraws."""
+
+import numpy as np
+import pytest
+
+import calibkit as ck
+from calibkit import plot
+from calibkit.bins import run_ends
+from calibkit.calibrators import CrossValidatedBinning, SweepBinning
+from calibkit.fakes import SyntheticShape
+from calibkit_course import lesson06
+from calibkit_course.lesson06 import Replicates
+from calibkit_course.lesson06.draws import OutcomeDraws
+from calibkit_course.lesson06.explorer import _folds
+from tests.explorers import assert_page_holds, turn_every_dial
+
+KILOBYTE = 1024
+
+
+def draws_of(n: int, shape: str = "stairs", n_replicates: int = 12, seed: int = 0) -> OutcomeDraws:
+    """Draw outcomes for random predictions, so that bins do not fall on a regular grid."""
+    rng = np.random.default_rng(seed)
+    true_prob = np.sort(rng.random(n))
+    prob = SyntheticShape.with_error(shape, 0.05).predict(true_prob)
+    return OutcomeDraws.draw(prob, true_prob, n_replicates, rng)
+
+
+def columns(draws: OutcomeDraws):
+    return [draws.events[:, r].astype(int) for r in range(draws.events.shape[1])]
+
+
+def fitted(calibrator, draws: OutcomeDraws):
+    """Fit to each replicate; return numbers of bins, and errors of the fitted maps."""
+    numbers, errors = [], []
+    for label in columns(draws):
+        one = calibrator.fit(draws.prob, label)
+        numbers.append(one.n_bins_)
+        errors.append(np.abs(one.curve(draws.prob) - draws.prob).mean())
+    return numbers, errors
+
+
+class TestOutcomeDraws:
+    @pytest.mark.parametrize(("n", "n_bins"), [(50, 1), (50, 50), (97, 10), (400, 15)])
+    def test_plain_is_the_error_of_the_package(self, n, n_bins):
+        draws = draws_of(n)
+        wanted = [
+            ck.expected_calibration_error(label, draws.prob, bins=ck.EqualMass(n_bins)).value
+            for label in columns(draws)
+        ]
+        np.testing.assert_allclose(draws.plain(n_bins), wanted, rtol=0, atol=1e-12)
+
+    @pytest.mark.parametrize(("n", "n_bins"), [(60, 1), (60, 30), (97, 10), (400, 15)])
+    def test_debiased_is_that_of_the_package(self, n, n_bins):
+        draws = draws_of(n)
+        wanted = [
+            ck.debiased_calibration_error(
+                label, draws.prob, bins=ck.EqualMass(n_bins), norm=1
+            ).value
+            for label in columns(draws)
+        ]
+        np.testing.assert_allclose(draws.debiased(n_bins), wanted, rtol=0, atol=1e-12)
+
+    @pytest.mark.parametrize("n", [60, 211, 1000])
+    def test_cross_validation_chooses_like_the_package(self, n):
+        draws = draws_of(n)
+        numbers, errors = fitted(CrossValidatedBinning(max_bins=40), draws)
+        chosen = draws.cross_validated(range(1, 41), _folds(n), 0.001)
+        assert chosen.tolist() == numbers
+        np.testing.assert_allclose(draws.at(chosen), errors, rtol=0, atol=1e-12)
+
+    def test_without_a_tolerance_it_takes_the_lowest_score(self):
+        draws = draws_of(300)
+        numbers, _ = fitted(CrossValidatedBinning(max_bins=25, tolerance=0.0), draws)
+        assert draws.cross_validated(range(1, 26), _folds(300), 0.0).tolist() == numbers
+
+    @pytest.mark.parametrize("n", [60, 211, 1000])
+    def test_the_sweep_stops_like_that_of_the_package(self, n):
+        draws = draws_of(n)
+        numbers, errors = fitted(SweepBinning(), draws)
+        assert draws.sweep().tolist() == numbers
+        np.testing.assert_allclose(draws.at(draws.sweep()), errors, rtol=0, atol=1e-12)
+
+    def test_held_out_scores_by_their_definition(self):
+        """Slope-1 maps fitted by loops on nine parts, scored on the tenth."""
+        draws, held = draws_of(83, n_replicates=3), _folds(83)[4]
+        rest = np.setdiff1d(np.arange(83), held)
+        found = draws._held_out_brier((1, 3, 7), held)
+        for row, n_bins in enumerate((1, 3, 7)):
+            edges = ck.EqualMass(n_bins).edges(draws.prob[rest])
+            fit, test = (np.searchsorted(edges[1:-1], draws.prob[r], "right") for r in (rest, held))
+            for r, label in enumerate(columns(draws)):
+                residual = label[rest] - draws.prob[rest]
+                shift = np.array([residual[fit == b].mean() for b in range(n_bins)])
+                score = np.mean((draws.prob[held] + shift[test] - label[held]) ** 2)
+                assert found[row, r] == pytest.approx(score, abs=1e-12)
+
+    def test_unsorted_or_tied_predictions_are_refused(self):
+        for prob in ([0.2, 0.1], [0.1, 0.1]):
+            with pytest.raises(ValueError, match="increase strictly"):
+                OutcomeDraws.from_events(np.array(prob), np.zeros((2, 3), dtype=bool))
+
+    @pytest.mark.parametrize(("n", "n_bins"), [(7, 3), (10, 10), (5, 9), (64, 8)])
+    def test_runs_are_those_of_array_split(self, n, n_bins):
+        sizes = [len(part) for part in np.array_split(np.arange(n), min(n, n_bins))]
+        assert np.diff(run_ends(n, n_bins)).tolist() == sizes
+
+
+class TestReplicates:
+    def test_error_is_bias_and_spread(self):
+        three = Replicates(name="toy", values=np.array([0.1, 0.2, 0.6]), truth=0.2)
+        assert three.mean == pytest.approx(0.3)
+        assert three.mean_squared_error == pytest.approx(three.bias**2 + three.sd**2)
+        assert "toy, 3 replicates: mean 0.3000" in three.describe()
+        assert "bias is +0.1000" in three.describe()
+        assert len(three.to_frame()) == 3
+
+    @pytest.mark.parametrize("bad", [[], [[0.1]], [0.1, np.nan], [np.inf]])
+    def test_bad_values_are_named(self, bad):
+        with pytest.raises(ValueError, match="values"):
+            Replicates(name="toy", values=np.array(bad), truth=0.0)
+
+
+class TestBinTunerView:
+    @pytest.mark.parametrize("shape", ["stairs", "square"])
+    @pytest.mark.parametrize("error", [0.0, 0.05])
+    def test_the_truth_is_the_true_error(self, shape, error):
+        view = lesson06.bin_tuner_view(shape=shape, error=error, n=2000)
+        assert view.truth == pytest.approx(error, abs=1e-5)
+        assert view.replicates.truth == view.truth
+
+    def test_endless_data_give_a_lower_bound_that_splits_raise(self):
+        view = lesson06.bin_tuner_view(n=250)
+        limit = dict(zip(view.grid.tolist(), view.limit.tolist(), strict=True))
+        assert max(limit.values()) <= 0.05 + 1e-9
+        for chain in (
+            (1, 2, 4, 8, 40),
+            (1, 3, 6, 12),
+            (1, 5, 10, 20, 40),
+            (1, 5, 25, 50),
+            (1, 15, 30),
+        ):
+            values = [limit[n_bins] for n_bins in chain]
+            assert np.diff(values).min() >= -1e-12, chain
+        assert limit[4] < limit[3] - 0.01  # four bins do not split three
+
+    def test_one_sided_errors_do_not_hide(self):
+        assert lesson06.bin_tuner_view(shape="square", n=250).limit == pytest.approx(0.05, abs=1e-6)
+
+    def test_plain_means_grow_with_the_bins_and_fall_with_the_predictions(self):
+        views = [lesson06.bin_tuner_view(n=n, error=0.0) for n in (250, 1000, 5000)]
+        for view in views:
+            assert (np.diff(view.plain_mean) > 0).all()
+        assert (np.diff([view.plain_mean for view in views], axis=0) < 0).all()
+
+    def test_the_best_number_of_bins_falls_with_fewer_predictions(self):
+        """What prediction 6d asks."""
+        best = []
+        for n in (250, 500, 1000, 2000, 5000):
+            states = [
+                lesson06.bin_tuner_view(n=n, n_bins=b) for b in (2, 3, 4, 5, 6, 8, 10, 12, 15)
+            ]
+            best.append(min(states, key=lambda s: s.replicates.mean_error).n_bins[0])
+        assert best == sorted(best) and best[0] < best[-1]
+
+    def test_debiasing_halves_the_surplus_of_a_perfect_model(self):
+        plain, debiased = (
+            lesson06.bin_tuner_view(error=0.0, estimator=e).replicates
+            for e in ("plain", "debiased")
+        )
+        assert 0 < debiased.bias < 0.6 * plain.bias
+
+    def test_same_values_same_result(self):
+        first, second = (lesson06.bin_tuner_view(seed=3).describe() for _ in range(2))
+        assert first == second != lesson06.bin_tuner_view(seed=4).describe()
+
+    def test_it_says_bins_truth_bias_and_error(self):
+        view = lesson06.bin_tuner_view()
+        found = view.replicates
+        assert view.describe() == (
+            f"The plain ECE in 15 equal-mass bins, 200 data sets of 1,000 predictions, has the "
+            f"mean {found.mean:.4f} ± {found.sd:.4f}. The truth is 0.0500, so the bias is "
+            f"{found.bias:+.4f}; the mean error is {found.mean_error:.4f}."
+        )
+        assert "(median " in lesson06.bin_tuner_view(estimator="cv").describe()
+        assert "1 equal-mass bin," in lesson06.bin_tuner_view(n_bins=1).describe()
+
+    @pytest.mark.parametrize(
+        "bad",
+        [{"shape": "x"}, {"estimator": "x"}, {"n_bins": 0}, {"n": 0}, {"n": 30}, {"error": -0.1}],
+    )
+    def test_bad_values_are_named(self, bad):
+        with pytest.raises(ValueError, match=next(iter(bad))):
+            lesson06.bin_tuner_view(**bad)
+
+    def test_the_table_form(self):
+        assert list(lesson06.bin_tuner_view(n=250).to_frame()["n_bins"])[:3] == [1, 2, 3]
+
+
+class TestBinTuner:
+    def test_it_fits_the_book(self):
+        tuner = lesson06.bin_tuner()
+        assert len(tuner.controls) <= 5
+        assert tuner.n_states <= 64
+        assert tuner.default in list(tuner.states())
+        assert tuner.show()[1] == tuner.view().describe()
+
+    @pytest.mark.parametrize("estimator", ["plain", "debiased", "cv", "sweep"])
+    def test_the_ends_of_all_dials_together(self, estimator):
+        for n, n_bins, shape, error in (
+            (250, 50, "stairs", 0.1),
+            (250, 1, "square", 0.0),
+            (5000, 1, "stairs", 0.0),
+            (5000, 50, "square", 0.1),
+        ):
+            values = {"n": n, "n_bins": n_bins, "shape": shape, "error": error}
+            view = lesson06.bin_tuner_view(estimator=estimator, **values)
+            assert np.isfinite(view.replicates.values).all()
+            assert (view.n_bins >= 1).all() and len(view.n_bins) == 200
+
+    @pytest.mark.slow
+    def test_all_estimates_lie_on_the_fixed_scale(self):
+        tuner = lesson06.bin_tuner()
+        for n, error in ((250, 0.1), (250, 0.0), (5000, 0.1)):
+            for estimator in ("plain", "debiased", "cv", "sweep"):
+                for n_bins in (1, 50):
+                    values = {"n": n, "error": error, "estimator": estimator, "n_bins": n_bins}
+                    found = tuner.view(**values).replicates.values
+                    assert np.quantile(found, 0.01) > -0.05 and np.quantile(found, 0.99) < 0.25
+
+    def test_the_picture_has_the_words_of_both_panels(self):
+        picture, words = lesson06.bin_tuner().show(n_bins=50)
+        assert picture.png.startswith(b"\x89PNG")
+        assert "Histogram of estimates. plain ECE, 200 replicates" in picture.alt
+        assert "Mean plain estimate against the number of bins" in picture.alt
+        assert words.startswith("The plain ECE in 50 equal-mass bins")
+
+    @pytest.mark.slow
+    def test_the_pictures_of_the_page_are_light(self):
+        """At most 15 kB a picture, and all states in base64 under 1 MB."""
+        tuner = lesson06.bin_tuner()
+        states = [{"n": n, "n_bins": b} for n, b in ((250, 50), (5000, 2))]
+        sizes = [len(tuner.show(**state)[0].small().source) for state in states]
+        assert max(sizes) * 3 / 4 <= 15 * KILOBYTE
+        assert np.mean(sizes) * tuner.n_states <= 970 * KILOBYTE
+
+    def test_the_static_figure_shows_four_states(self):
+        tuner = lesson06.bin_tuner()
+        figure = tuner.static(columns=1)
+        words = plot.alt_text(figure)
+        assert words.count("Histogram of estimates") == 4
+        assert all(caption in words for caption, _ in tuner.presets)
+        assert len(figure.legends) == 1
+
+    @pytest.mark.slow
+    def test_the_widgets_reach_both_ends_of_every_dial(self):
+        turn_every_dial(lesson06.bin_tuner())
+
+    @pytest.mark.slow
+    def test_the_page_without_a_kernel_holds_its_states(self):
+        assert_page_holds(lesson06.bin_tuner(), "estimator", "plain", "debiased")

@@ -1,0 +1,268 @@
+"""Answers to the exercises of lesson 07, and the claims that its text makes."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.optimize import minimize_scalar
+from scipy.special import expit, logit
+from scipy.stats import spearmanr
+
+import calibkit as ck
+from calibkit import fakes
+from calibkit.calibrators import CrossValidatedBinning, PlattCalibrator, SlopeOneBinning
+from calibkit.piecewise import PiecewiseLinear
+from calibkit_course.lesson07 import checks as lesson07
+from calibkit_course.lesson07 import map_error, reported, train_with_adam, true_error
+
+SHAPES = ("square", "sqrt", "beta1", "beta2", "stairs")
+
+# --- 7.1 ---------------------------------------------------------------------------------------
+
+
+def by_hand(p: Any, knots: Any, heights: Any) -> Any:
+    """Evaluate the map from its formula, one prediction at a time."""
+    values = []
+    for x in p:
+        j = min(sum(knot <= x for knot in knots[1:]), len(knots) - 2)
+        share = (x - knots[j]) / (knots[j + 1] - knots[j])
+        values.append((1 - share) * heights[j] + share * heights[j + 1])
+    return values
+
+
+def steps(p: Any, knots: Any, heights: Any) -> Any:
+    return heights[np.searchsorted(knots, p, side="right") - 1]
+
+
+def nearest(p: Any, knots: Any, heights: Any) -> Any:
+    return heights[np.abs(p[:, None] - knots).argmin(axis=1)]
+
+
+def in_logits(p: Any, knots: Any, heights: Any) -> Any:
+    with np.errstate(divide="ignore"):
+        x, u, v = (np.clip(logit(q), -36.84136, 36.84136) for q in (p, knots, heights))
+    return expit(np.interp(x, u, v))
+
+
+def spoil(p: Any, knots: Any, heights: Any) -> Any:
+    value = np.interp(p, knots, heights)
+    p.sort()
+    return value
+
+
+# --- 7.2 ---------------------------------------------------------------------------------------
+
+
+def temperature(score: Any = ck.log_loss) -> float:
+    sample = fakes.LogitDistortion(slope=0.4).sample(2000, rng=72)
+    z = logit(sample.y_prob)
+
+    def loss(t: float) -> float:
+        return float(score(sample.y_true, expit(z / t)))
+
+    return float(minimize_scalar(loss, bounds=(0.1, 10), method="bounded").x)
+
+
+def optimum() -> Any:
+    """Return the whole result of an optimiser, of which only `.x` is asked."""
+    return minimize_scalar(lambda t: (t - 2.38) ** 2, bounds=(0.1, 10), method="bounded")
+
+
+def from_pl3(**options: Any) -> float:
+    sample = fakes.LogitDistortion(slope=0.4).sample(2000, rng=72)
+    model = PiecewiseLinear("logit", 1, **options).fit(sample.y_prob, sample.y_true)
+    return float(np.diff(logit(model.knots_))[0] / np.diff(logit(model.heights_))[0])
+
+
+# --- all ---------------------------------------------------------------------------------------
+
+WRONG: dict[str, list[tuple[Any, str]]] = {
+    "7.1": [
+        (lambda p, knots, heights: np.interp(p, heights, knots), "changed places"),
+        (steps, "height of the left knot"),
+        (nearest, "nearest knot"),
+        (lambda p, knots, heights: heights[0] + (heights[-1] - heights[0]) * p, "inner knots"),
+        (in_logits, "which is PL3"),
+        (lambda p, knots, heights: np.interp(np.sort(p), knots, heights), "another order"),
+        (lambda p, knots, heights: np.interp(p, knots, heights) ** 2, "the map should be"),
+        (lambda p, knots, heights: 0.5, "one number per prediction"),
+        (lambda p, knots, heights: np.interp(p, knots, heights)[:2], "2"),
+        (spoil, "changes its input"),
+        (lambda p, knots, heights: np.interp(p, knots, heights) + 7e-5, "but here it is"),
+        (lambda p, knots, heights: np.interp(p, knots, heights)[:, None], "a table of one column"),
+        (lambda p, knots, heights: None, "should return one number per prediction"),
+        (lambda p: p, "your function raised"),
+        (0.5, "a function"),
+    ],
+    "7.2": [
+        (1 / temperature(), "this is 1 / T"),
+        (temperature(ck.brier_score), "the Brier score"),
+        (temperature(ck.expected_calibration_error), "no proper score"),
+        (2.5, "2.5 made the fake"),
+        (-2.38, "upside down"),
+        (0, "divided by 0"),
+        (1.0, "above the lowest. The best T is larger"),
+        (2.39, "above the lowest. The best T is smaller"),
+        (1e-9, "above the lowest. The best T is larger"),
+        (optimum(), "Its attribute `.x`"),
+        (lambda T: 0.6, "a function"),
+        ("warm", "text"),
+        ([2.38], "a list"),
+    ],
+    "7.3": [
+        (6, "6 pieces have the lowest score"),
+        (3, "0.111 % above the lowest"),
+        (1, "the score of 1 piece is"),
+        (2.5, "whole number"),
+        (7, "a map of 7 pieces was not tried"),
+        (0, "was not tried"),
+        ([2, 6], "a list"),
+    ],
+    "7.4": [
+        (["15 bins", "Platt", "PL", "PL3"], "upside down"),
+        (["PL", "PL3", "Platt", "15 bins"], "`PL` stands before `PL3`"),
+        (["PL3", "Platt", "PL", "15 bins"], "`Platt` stands before `PL`"),
+        (["PL3", "PL3", "PL", "Platt"], "once"),
+        (["PL3", "PL"], "2"),
+        (["PL3", "PL", "Platt", "beta"], "`15 bins`"),
+        ({"PL3": 0.8}, "the four names"),
+        ("PL3", "the four names"),
+        ("PL, PL3, Platt, 15 bins", "`PL` stands before `PL3`"),
+    ],
+}
+
+RIGHT: dict[str, list[Any]] = {
+    "7.1": [
+        lambda p, knots, heights: np.interp(p, knots, heights),
+        by_hand,
+        lambda p, knots, heights: np.interp(p, knots, heights).round(4),
+        lambda p, knots, heights: np.interp(p, knots, heights).astype(np.float32),
+        lambda p, knots, heights: tuple(np.interp(p, knots, heights)),
+        lambda p, knots, heights: pd.Series(np.interp(p, knots, heights)),
+    ],
+    "7.2": [
+        temperature(),
+        from_pl3(intercept=False),
+        from_pl3(),
+        2.38,
+        round(temperature(), 3),
+        np.float32(temperature()),
+        np.array(temperature()),
+    ],
+    "7.3": [2, np.int64(2), 2.0, np.array(2)],
+    "7.4": [
+        ["PL3", "PL", "Platt", "15 bins"],
+        ("pl3", "pl", "platt", "15 Bins"),
+        np.array(["PL3", "PL", "Platt", "15 bins"]),
+        pd.Series(["PL3", "PL", "Platt", "15 bins"]),
+        "PL3, PL, Platt, 15 bins",
+    ],
+}
+
+
+def test_larger_numbers_that_are_good_enough_are_told_apart(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    scores = np.array([0.2, 0.15001, 0.15005, 0.15])
+    monkeypatch.setattr(lesson07, "_scores", lambda: scores)
+    assert lesson07.judge_pieces(2) is None
+    assert "a smaller number is good enough, too" in str(lesson07.judge_pieces(3))
+
+
+def test_the_lowest_score_and_the_chosen_one_are_not_neighbours() -> None:
+    """Exercise 7.3: six pieces score lowest, two are within the rule, three are not."""
+    excess = lesson07._scores() / lesson07._scores().min() - 1
+    assert excess.argmin() == 5
+    assert np.flatnonzero(excess <= 0.001).tolist() == [1, 5]
+    assert f"{100 * excess[1]:.3f} %" in lesson07.CHECKS["7.3"].praise
+
+
+def estimates(first_seed: int, n_fakes: int = 20) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """Return the true errors of the fakes of exercise 7.4, and what four evaluators say."""
+    evaluators = {
+        "15 bins": SlopeOneBinning(ck.EqualMass(15)),
+        "Platt": PlattCalibrator(),
+        "PL": PiecewiseLinear(cv=5, max_pieces=4),
+        "PL3": PiecewiseLinear("logit", cv=5, max_pieces=4),
+    }
+    truth, said = [], {name: [] for name in evaluators}
+    for k in range(n_fakes):
+        shape = fakes.SyntheticShape.with_error(SHAPES[k % 5], (k + 1) / 400)
+        sample = shape.sample(1000, seed=first_seed + k)
+        truth.append(np.abs(sample.y_prob - sample.true_prob).mean())
+        for name, evaluator in evaluators.items():
+            curve = evaluator.fit(sample.y_prob, sample.y_true).curve(sample.y_prob)
+            said[name].append(np.abs(curve - sample.y_prob).mean())
+    return np.array(truth), {name: np.array(values) for name, values in said.items()}
+
+
+@pytest.mark.slow
+def test_the_ranking_of_the_evaluators() -> None:
+    truth, said = estimates(700)
+    by_rank = sorted(said, key=lambda name: -spearmanr(truth, said[name]).statistic)
+    assert tuple(by_rank) == lesson07.RANKING
+    off = {name: np.abs(truth - values).mean() for name, values in said.items()}
+    assert off["PL"] == pytest.approx(off["PL3"], abs=0.002)
+    assert off["15 bins"] > 2 * max(off[name] for name in ("PL", "PL3", "Platt"))
+
+
+@pytest.mark.slow
+def test_two_pieces_beat_fifteen_bins() -> None:
+    """Prediction 7a: 20 data sets, new predictions."""
+    shape = fakes.SyntheticShape.with_error("square", 0.05)
+    c = (np.arange(2000) + 0.5) / 2000
+    wins = 0
+    for seed in range(20):
+        sample = shape.sample(1000, seed)
+        bins, bent = (
+            np.abs(m.fit(sample.y_prob, sample.y_true).curve(shape.predict(c)) - c).mean()
+            for m in (SlopeOneBinning(15), PiecewiseLinear(n_pieces=2))
+        )
+        wins += bent < bins
+    assert wins == 20
+
+
+@pytest.mark.slow
+def test_a_better_map_is_no_better_number() -> None:
+    """Prediction 7d: figure 5 of Kängsepp, Valk and Kull (2022), anew and on 20 data sets."""
+    shape, found = fakes.SyntheticShape("beta2"), {}
+    for name, model in {"bins": SlopeOneBinning(14), "PL": PiecewiseLinear(n_pieces=3)}.items():
+        errors = []
+        for seed in range(20):
+            sample = shape.sample(3000, seed)
+            model.fit(sample.y_prob, sample.y_true)
+            off = np.abs(model.curve(sample.y_prob) - sample.true_prob).mean()
+            wrong = abs(reported(model, sample) - true_error(sample))
+            assert wrong <= off  # the triangle inequality
+            errors.append((map_error(model, shape), wrong))
+        found[name] = np.array(errors)
+    assert found["bins"][1] == pytest.approx((0.0403, 0.0024), abs=0.0005)
+    assert found["PL"][1] == pytest.approx((0.0217, 0.0050), abs=0.0015)
+    wins = np.sum(found["PL"] < found["bins"], axis=0)
+    assert wins[0] >= 17 and 6 <= wins[1] <= 14
+
+
+def test_the_number_of_bins_of_figure_5_depends_on_the_folds() -> None:
+    sample = fakes.SyntheticShape("beta2").sample(3000, seed=1)
+    for kind in ("equal-width", "equal-mass"):
+        folds = (CrossValidatedBinning(kind, rng=seed) for seed in range(10))
+        chosen = [fold.fit(sample.y_prob, sample.y_true).n_bins_ for fold in folds]
+        assert max(chosen) >= 1.5 * min(chosen)
+
+
+@pytest.mark.slow
+def test_training_that_stops_early_is_worse_than_nothing() -> None:
+    """Prediction 7c: Adam on outer knots at ±36.8, as in the authors' program."""
+    sample = fakes.SyntheticShape.with_error("square", 0.05).sample(1000, seed=0)
+    z, y = logit(sample.y_prob), sample.y_true
+    untouched = np.abs(sample.y_prob - sample.true_prob).mean()
+    early, near = (
+        np.abs(train_with_adam(z, y, knot)[1] - sample.true_prob).mean() for knot in (36.84, 7.3)
+    )
+    assert untouched == pytest.approx(0.050, abs=0.001)
+    assert early == pytest.approx(0.081, abs=0.004)  # the reference: .0814
+    assert near < 0.008
+    converged = PiecewiseLinear("logit", max_pieces=6).fit(sample.y_prob, y)
+    assert converged.n_pieces_ == 1 and converged.converged_
+    assert np.abs(converged.curve(sample.y_prob) - sample.true_prob).mean() < 0.006

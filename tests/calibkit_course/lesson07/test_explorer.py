@@ -1,0 +1,126 @@
+"""The knots explorer: its view, its words, its controls and its twin."""
+
+import numpy as np
+import pytest
+
+from calibkit import plot
+from calibkit.piecewise import PiecewiseLinear
+from calibkit_course import lesson07
+from calibkit_course.lesson07.explorer import FAKES
+from tests.explorers import assert_page_holds, turn_every_dial
+
+KILOBYTE = 1024
+
+
+class TestKnotsView:
+    @pytest.mark.slow
+    def test_numbers_are_those_of_their_definitions(self):
+        view = lesson07.knots_view(model="stairs", space="logit", n=500, n_pieces=2, seed=3)
+        sample = FAKES["stairs"].sample(500, 3)
+        model = PiecewiseLinear("logit", 2).fit(sample.y_prob, sample.y_true)
+        fitted = model.curve(sample.y_prob)
+        assert view.error == pytest.approx(np.abs(fitted - sample.y_prob).mean(), abs=1e-12)
+        assert view.true_error == pytest.approx(
+            np.abs(sample.true_prob - sample.y_prob).mean(), abs=1e-12
+        )
+        p = FAKES["stairs"].predict(np.random.default_rng(0).random(40_000))
+        away = np.abs(model.curve(p) - FAKES["stairs"].true_map(p)).mean()
+        assert view.map_error == pytest.approx(away, abs=0.002)
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("model", FAKES)
+    def test_the_number_is_never_further_off_than_the_map(self, model):
+        """The triangle inequality; the map error is that of other predictions, hence the slack."""
+        for space in ("probability", "logit"):
+            for n_pieces in (1, 4):
+                view = lesson07.knots_view(model=model, space=space, n_pieces=n_pieces)
+                assert abs(view.error - view.true_error) <= view.map_error + 0.004
+
+    @pytest.mark.slow
+    def test_one_piece_between_logits_is_right_for_the_over_confident_model(self):
+        """What *look for* says, and prediction 7b."""
+        views = {
+            (space, k): lesson07.knots_view(space=space, n_pieces=k)
+            for space in ("probability", "logit")
+            for k in (1, 3)
+        }
+        assert views["logit", 1].map_error < 0.01
+        assert views["logit", 1].search.n_pieces_ == 1
+        assert views["probability", 1].map_error > 2 * views["logit", 1].map_error
+        assert views["probability", 3].search.n_pieces_ == 3
+
+    def test_many_pieces_and_few_predictions_overfit(self):
+        few, many = (lesson07.knots_view(n=300, n_pieces=k) for k in (3, 6))
+        assert many.map_error > few.map_error
+
+    @pytest.mark.slow
+    def test_one_piece_is_too_stiff_for_stairs(self):
+        for space in ("probability", "logit"):
+            one, four = (
+                lesson07.knots_view(model="stairs", space=space, n_pieces=k) for k in (1, 4)
+            )
+            assert one.map_error > 2 * four.map_error
+            assert one.search.n_pieces_ > 1
+
+    def test_pieces_change_neither_data_nor_scores(self):
+        first, second = (lesson07.knots_view(n=300, n_pieces=k) for k in (1, 2))
+        assert first.search is second.search
+        assert first.true_error == second.true_error
+
+    @pytest.mark.slow
+    def test_same_values_same_result(self):
+        first, second = (lesson07.knots_view(n=200, seed=3).describe() for _ in range(2))
+        assert first == second != lesson07.knots_view(n=200, seed=4).describe()
+
+    def test_it_says_both_errors_and_the_choice(self):
+        view = lesson07.knots_view(space="logit", n_pieces=1)
+        assert view.describe() == (
+            f"PL3 with 1 piece from 3,000 predictions: the map is off by {view.map_error:.3f} on "
+            f"average. It reports a calibration error of {view.error:.3f}; the truth is "
+            f"{view.true_error:.3f}. The folds choose 1 piece."
+        )
+        assert "PL with 3 pieces" in lesson07.knots_view().describe()
+
+    def test_the_table_form(self):
+        table = lesson07.knots_view(n=300).to_frame()
+        assert table["pieces"].tolist() == [1, 2, 3, 4, 5, 6]
+
+    @pytest.mark.parametrize(
+        "bad", [{"model": "x"}, {"space": "odds"}, {"n": 0}, {"n_pieces": 0}, {"n": 2.5}]
+    )
+    def test_bad_values_are_named(self, bad):
+        with pytest.raises(ValueError, match=next(iter(bad))):
+            lesson07.knots_view(**bad)
+
+
+class TestKnots:
+    @pytest.mark.slow
+    def test_the_widgets_reach_both_ends_of_every_dial(self):
+        turn_every_dial(lesson07.knots())
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("model", FAKES)
+    def test_the_ends_of_all_dials_together(self, model):
+        for space in ("probability", "logit"):
+            for n in (200, 3000):
+                view = lesson07.knots_view(model=model, space=space, n=n, n_pieces=6)
+                assert 0 < view.map_error < 0.5 and 0 < view.error < 0.5
+                assert view.model.converged_ and view.search.converged_
+
+    @pytest.mark.slow
+    def test_the_twin_holds_its_states_and_is_light(self):
+        explorer = lesson07.knots()
+        assert_page_holds(explorer, "n_pieces", 1, 3)
+        assert explorer.n_states <= 36
+        picture = explorer.show()[0].small()
+        assert len(picture.png) * explorer.n_states < 1500 * KILOBYTE
+
+    def test_the_static_figure_names_its_states(self):
+        figure = lesson07.knots().static()
+        assert [ax.get_title() for ax in figure.get_axes()] == [
+            "PL, 3 pieces",
+            "PL3, 1 piece",
+            "PL, 6 pieces, 300 predictions",
+            "Stairs: PL3, 6 pieces",
+        ]
+        assert "Fitted map of 3 pieces" in plot.alt_text(figure)

@@ -1,0 +1,197 @@
+"""Maps of straight pieces and the choice of their number, tested by what their artists hold."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+from calibkit import plot
+from calibkit.calibrators import SlopeOneBinning
+from calibkit.fakes import LogitDistortion
+from calibkit.links import expit, logit
+from calibkit.piecewise import PiecewiseLinear
+from calibkit_course.lesson07 import draw_map
+from tests.drawn import assert_nothing_is_cut_off, find, heights, labels, one
+
+FAKE = LogitDistortion(slope=0.4)
+SAMPLE = FAKE.sample(400, rng=1)
+EVERYTHING = {"filling", "knots", "members", "truth"}
+
+
+@dataclass(frozen=True)
+class Toy:
+    """A choice among five numbers of pieces; 4 has the lowest score, 2 is within 1 %."""
+
+    candidates_: tuple[int, ...] = (1, 2, 3, 4, 5)
+    scores_: tuple[float, ...] = (0.2500, 0.2018, 0.2030, 0.2000, 0.2050)
+    best_n_pieces_: int = 4
+    n_pieces_: int = 2
+    tolerance: float = 0.01
+
+
+def fitted(*arguments: Any, **options: Any) -> PiecewiseLinear:
+    return PiecewiseLinear(*arguments, **options).fit(SAMPLE.y_prob, SAMPLE.y_true)
+
+
+class TestPiecewise:
+    def test_the_line_is_the_polyline_and_the_knots_lie_on_it(self):
+        model = fitted(n_pieces=3)
+        ax = draw_map(model)
+        np.testing.assert_allclose(one(ax, "map").get_xydata(), np.transpose(model.polyline()))
+        drawn = one(ax, "knots").get_xydata()
+        np.testing.assert_allclose(drawn, np.transpose([model.knots_, model.heights_]), atol=1e-12)
+
+    @pytest.mark.slow
+    def test_dotted_verticals_stand_at_the_inner_knots(self):
+        model = fitted(n_pieces=3)
+        segments = one(draw_map(model), "verticals").get_segments()
+        feet, tops = (np.array([segment[end] for segment in segments]) for end in (0, 1))
+        np.testing.assert_allclose(feet[:, 0], model.knots_[1:-1])
+        assert (feet[:, 1] == 0).all()
+        np.testing.assert_allclose(tops[:, 1], model.heights_[1:-1], atol=1e-12)
+
+    def test_one_piece_has_no_verticals(self):
+        assert find(draw_map(fitted(n_pieces=1)), "verticals") == []
+
+    def test_the_filling_is_a_trapezoid_per_piece(self):
+        model = fitted(n_pieces=3)
+        ax = draw_map(model, show={"filling"})
+        outline = one(ax, "filling").get_paths()[0].vertices
+        corners = set(map(tuple, np.round(outline, 9)))
+        tops = zip(model.knots_, model.heights_, strict=True)
+        assert {(round(x, 9), round(y, 9)) for x, y in tops} <= corners
+        assert {(round(x, 9), 0.0) for x in model.knots_} <= corners
+
+    @pytest.mark.parametrize("space", ["probability", "logit"])
+    def test_members_are_the_maps_of_the_folds(self, space):
+        model = fitted(space, 2, outcome="fold-ensemble", cv=4)
+        lines = find(draw_map(model, show={"members"}), "members")
+        assert len(lines) == 4 * 3  # folds times starts
+        x = lines[0].get_xdata()
+        values = [np.interp(x, *line.get_data()) for line in lines]
+        inside = (x > max(line.get_xdata()[0] for line in lines)) & (
+            x < min(line.get_xdata()[-1] for line in lines)
+        )
+        mean = np.mean(values, axis=0)[inside]
+        off = np.abs(mean - model.curve(x[inside]))
+        # `interp` cuts the corners of other members, so single places may differ a little.
+        assert off.max() < 0.01 and np.median(off) < 5e-4
+
+    def test_the_truth_is_drawn_where_it_is_known(self):
+        line = one(draw_map(fitted(n_pieces=1), truth=FAKE.true_map), "truth")
+        np.testing.assert_allclose(line.get_ydata(), FAKE.true_map(line.get_xdata()))
+        assert find(draw_map(fitted(n_pieces=1)), "truth") == []
+
+    def test_pl3_is_straight_on_logit_axes(self):
+        model = fitted("logit", 1)
+        ax = draw_map(model, scale="logit")
+        assert ax.get_xscale() == ax.get_yscale() == "logit"
+        z, v = logit(one(ax, "map").get_xydata()).T
+        straight = np.abs(v) < 7  # beyond, the line lies on the frame
+        across, up = np.diff(z[straight]), np.diff(v[straight])
+        slopes = (up / across)[across > 1e-6]
+        np.testing.assert_allclose(slopes, slopes[0], rtol=1e-6)
+
+    def test_knots_beyond_logit_axes_are_left_out(self):
+        model = fitted(n_pieces=3)
+        knots = one(draw_map(model, scale="logit"), "knots").get_xdata()
+        np.testing.assert_allclose(knots, model.knots_[1:-1])
+        assert find(draw_map(fitted(n_pieces=1), scale="logit"), "knots") == []
+
+    def test_bins_are_drawn_with_their_gaps_and_without_knots(self):
+        bins = SlopeOneBinning(5).fit(SAMPLE.y_prob, SAMPLE.y_true)
+        ax = draw_map(bins, truth=FAKE.true_map, show=EVERYTHING)
+        assert np.isnan(one(ax, "map").get_ydata()).sum() == 4
+        assert find(ax, "knots") == [] and find(ax, "members") == []
+        assert plot.alt_text(ax).startswith("Fitted map, predicted probability across")
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize(
+        ("space", "scale"), [("probability", "linear"), ("logit", "linear"), ("logit", "logit")]
+    )
+    def test_nothing_is_cut_off(self, space, scale):
+        model = fitted(space, 3, outcome="fold-ensemble", cv=3)
+        ax = draw_map(model, truth=FAKE.true_map, show=EVERYTHING, scale=scale, title="T")
+        assert_nothing_is_cut_off(ax)
+        assert labels(ax) == [
+            "perfect calibration",
+            "maps of the folds",
+            "true map",
+            "fitted map",
+            "knot",
+        ]
+
+    def test_it_draws_on_a_given_axes_without_a_legend(self):
+        _, given = plt.subplots()
+        assert draw_map(fitted(n_pieces=2), given) is given
+        assert given.get_legend() is None
+
+    def test_words_count_the_pieces_and_name_the_knots(self):
+        model = fitted(n_pieces=2)
+        words = plot.alt_text(draw_map(model))
+        assert "Fitted map of 2 pieces" in words
+        assert f"inner knots at {model.knots_[1]:.3f}" in words
+        words = plot.alt_text(draw_map(fitted("logit", 1), scale="logit"))
+        assert words.startswith("Fitted map of 1 piece on logit axes") and "knots" not in words
+
+    def test_what_does_not_exist_is_named(self):
+        with pytest.raises(ValueError, match="show has no element 'bars'"):
+            draw_map(fitted(n_pieces=1), show={"bars"})
+        with pytest.raises(ValueError, match="scale='log' does not exist"):
+            draw_map(fitted(n_pieces=1), scale="log")
+
+
+class TestPieceChoice:
+    def test_scores_strip_lowest_and_chosen(self):
+        ax = plot.choice(Toy(), mark=3)
+        np.testing.assert_allclose(one(ax, "scores").get_ydata(), Toy().scores_)
+        assert heights(ax, "strip") == pytest.approx((0.2, 0.202))
+        assert one(ax, "lowest").get_xydata().tolist() == [[4, 0.2]]
+        assert one(ax, "chosen").get_xydata().tolist() == [[2, 0.2018]]
+        assert one(ax, "mark").get_xdata() == [3, 3]
+        assert labels(ax) == [
+            "within 1 % of the lowest",
+            "held-out score",
+            "drawn: 3",
+            "lowest: 4",
+            "chosen: 2",
+        ]
+        assert_nothing_is_cut_off(ax)
+
+    def test_what_is_not_shown_is_not_told_either(self):
+        ax = plot.choice(Toy(), show={"strip"})
+        assert find(ax, "lowest") == find(ax, "chosen") == []
+        assert plot.alt_text(ax) == "Mean held-out Brier score for 1 to 5 pieces."
+        assert "0.20000 with 4 pieces. Chosen: 0.20180 with 2" in plot.alt_text(plot.choice(Toy()))
+
+    def test_it_draws_a_fitted_model(self):
+        model = fitted(max_pieces=3, cv=3)
+        ax = plot.choice(model)
+        np.testing.assert_allclose(one(ax, "scores").get_ydata(), model.scores_)
+        assert one(ax, "chosen").get_xdata() == [model.n_pieces_]
+
+    def test_one_candidate_is_drawn(self):
+        toy = Toy(candidates_=(1,), scores_=(0.2,), best_n_pieces_=1, n_pieces_=1)
+        assert_nothing_is_cut_off(plot.choice(toy))
+
+    def test_errors_say_what_to_do(self):
+        with pytest.raises(ValueError, match="Fit it with n_pieces=None"):
+            plot.choice(fitted(n_pieces=2))
+        with pytest.raises(ValueError, match="show has no element 'best'"):
+            plot.choice(Toy(), show={"best"})
+
+
+def test_rcparams_stay_as_they_are() -> None:
+    before = dict(mpl.rcParams)
+    draw_map(fitted(n_pieces=2), truth=FAKE.true_map, show=EVERYTHING, scale="logit")
+    plot.choice(replace(Toy(), n_pieces_=3))
+    assert dict(mpl.rcParams) == before
+
+
+def test_the_middle_of_logit_axes_is_one_half() -> None:
+    ax = draw_map(fitted("logit", 1), scale="logit")
+    low, high = ax.get_xlim()
+    assert expit((logit(low) + logit(high)) / 2) == pytest.approx(0.5)

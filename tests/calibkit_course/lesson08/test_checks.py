@@ -1,0 +1,348 @@
+"""Answers to the exercises of lesson 08, wrong and right, and the numbers that it states."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import calibkit as ck
+from calibkit import data, significance
+from calibkit.bins import Pava, PavaBC
+from calibkit.errors import expected_calibration_error as ece
+from calibkit.fakes import LogitDistortion
+from calibkit.types import FloatVector
+from calibkit_course.lesson08.checks import LABELS, PREDICTIONS, _fit
+
+# --- 8.1 ---------------------------------------------------------------------------------------
+
+DATA = LogitDistortion(slope=0.8).sample(400, rng=84)
+ECE = ece(DATA.y_true, DATA.y_prob).value
+
+
+def redraws(chance: FloatVector, n_rounds: int = 1000) -> FloatVector:
+    rng = np.random.default_rng(1)
+    return np.array([ece(rng.random(400) < chance, DATA.y_prob).value for _ in range(n_rounds)])
+
+
+REDRAWN = redraws(DATA.y_prob)
+FROM_COINS = redraws(np.full(400, 0.5), 60)
+
+# --- 8.2 ---------------------------------------------------------------------------------------
+
+
+def scipy_p(hits: int, count: int, probs: Any) -> list[float]:
+    return [stats.binomtest(hits, count, q).pvalue for q in probs]
+
+
+def by_sums(hits: int, count: int, probs: Any) -> FloatVector:
+    """Sum by the definition, ties found with a tolerance."""
+    mass = stats.binom.pmf(np.arange(count + 1)[:, None], count, np.asarray(probs))
+    return np.where(mass <= mass[hits] * (1 + 1e-7), mass, 0).sum(axis=0)
+
+
+def without_tolerance(hits: int, count: int, probs: Any) -> FloatVector:
+    """Forget that two equal outcomes may differ in the last digit."""
+    mass = stats.binom.pmf(np.arange(count + 1)[:, None], count, np.asarray(probs))
+    mass[count - hits] *= 1 + 1e-12
+    return np.where(mass <= mass[hits], mass, 0).sum(axis=0)
+
+
+def by_law(of: Callable[[Any, int, int], Any]) -> Callable[..., Any]:
+    return lambda hits, count, probs: of(stats.binom(count, probs), hits, count)
+
+
+def normal(hits: int, count: int, probs: FloatVector) -> FloatVector:
+    z = (hits - count * probs) / np.sqrt(count * probs * (1 - probs))
+    return np.asarray(2 * stats.norm.sf(np.abs(z)))
+
+
+# --- 8.3 ---------------------------------------------------------------------------------------
+
+THIRDS = [0, 1 / 3, 1 / 3, 1 / 3, 2 / 3, 2 / 3, 2 / 3, 1]
+
+# --- 8.4 ---------------------------------------------------------------------------------------
+
+
+def loop(bounds: Any, n_min: int, n_max: int) -> bool:
+    for start, stop in zip(bounds[:-1], bounds[1:], strict=True):
+        if not n_min <= stop - start <= n_max:
+            return False
+    return True
+
+
+def sized(rule: Callable[[FloatVector, int, int], Any]) -> Callable[..., Any]:
+    return lambda bounds, n_min, n_max: bool(rule(np.diff(bounds), n_min, n_max))
+
+
+WRONG: dict[str, list[tuple[Any, str]]] = {
+    "8.1": [
+        (np.mean(REDRAWN < ECE), "the share of redraws *below*"),
+        (ECE, "the ECE itself"),
+        (REDRAWN.mean(), "mean of the redraws"),
+        (np.mean(FROM_COINS >= ECE), "from a coin"),
+        (100 * np.mean(REDRAWN >= ECE), "per cent"),
+        (210, "Add 1, divide by 1,001"),
+        (5000, "but this is 5000"),
+        (0.4, "with a share near"),
+        (None, "it should be a number"),
+        ("p = .2", "a number"),
+    ],
+    "8.2": [
+        (by_law(lambda law, k, n: np.minimum(1, 2 * np.minimum(law.cdf(k), law.sf(k - 1)))),
+         "another test"),
+        (by_law(lambda law, k, n: law.cdf(k)), "only outcomes up to 3"),
+        (by_law(lambda law, k, n: np.minimum(law.cdf(k), law.sf(k - 1))), "one tail"),
+        (by_law(lambda law, k, n: law.pmf(k)), "alone"),
+        (lambda k, n, p: by_sums(k, n, p) - stats.binom.pmf(k, n, p), "count the observed"),
+        (normal, "normal approximation"),
+        (without_tolerance, "exactly as likely as 3"),
+        (lambda k, n, p: np.ones(len(p)), "has the p-value"),
+        (lambda k, n, p: 0.3, "one p-value per probability"),
+        (lambda k, n, p: None, "one p-value per probability"),
+        (lambda k, n, p: by_sums(k, n, p)[:, None], "a table of one column"),
+        (lambda k, n, p: by_sums(k, n, p) + 6e-5, "has the p-value 0."),
+        (lambda k, n: None, "your function raised"),
+        (0.05, "a function"),
+    ],
+    "8.3": [
+        (LABELS, "these are the labels"),
+        ([0.5] * 8, "pools everything"),
+        ([0, 0.5, 0.5, 0, 1, 1, 0, 1], "falls from place 3"),
+        ([0.25] * 4 + [0.75] * 4, "Places 1 to 4 need not be one block"),
+        ([0, 0.4, 0.4, 0.4, 2 / 3, 2 / 3, 2 / 3, 1], "places 2 to 4"),
+        ([1, 3, 3, 1], "the sizes of the blocks"),
+        (THIRDS[:7], "7 values"),
+        ("0 1/3", "eight fitted"),
+    ],
+    "8.4": [
+        (sized(lambda s, low, high: (low < s).all() and (s < high).all()), "both ends"),
+        (sized(lambda s, low, high: (s <= high).all()), "smaller than allowed"),
+        (sized(lambda s, low, high: (s >= low).all()), "larger than allowed"),
+        (sized(lambda s, low, high: low <= s[-1] <= high), "smaller than allowed"),
+        (sized(lambda s, low, high: ((low <= s) & (s <= high)).any()), "smaller than allowed"),
+        (sized(lambda s, low, high: low <= s.mean() <= high), "smaller than allowed"),
+        (lambda b, low, high: bool((np.asarray(b[1:]) <= high).all()), "both ends"),
+        (lambda b, low, high: np.diff(b) >= low, "`True` or `False`"),
+        (lambda b, low, high: None, "`True` or `False`"),
+        (True, "a function"),
+    ],
+    "8.5": [
+        (lambda n: 10, "still rejected"),
+        (lambda n: round(2 * n ** (1 / 3) / 2), "still rejected"),
+        (lambda n: PavaBC(), "with n = 8,000"),
+        (lambda n: n, "hardly sees"),
+        (lambda n: 40, "for 10,000,000 predictions your rule takes no more than 40 bins"),
+        (lambda n: 60, "Let the number grow with n"),
+        (lambda n: 120, "Let the number grow with n"),
+        (lambda n: ck.EqualMass(60), "Let the number grow with n"),
+        (lambda n: None, "a number of bins, or a binning"),
+        (lambda n: n / 50 + 0.5, "not a whole number"),
+        (lambda n: 0, "not a whole number"),
+        (lambda n: "many", "a number of bins"),
+        (30, "a function"),
+    ],
+}  # fmt: skip
+
+RIGHT: dict[str, list[Any]] = {
+    "8.1": [
+        (1 + np.sum(REDRAWN >= ECE)) / 1001,
+        np.mean(REDRAWN >= ECE),
+        ck.null_level(ece, DATA.y_true, DATA.y_prob, rng=3).p_value,
+    ],
+    "8.2": [
+        lambda k, n, p: np.round(scipy_p(k, n, p), 4),
+        scipy_p,
+        by_sums,
+        significance.binomial_p_values,
+    ],
+    "8.3": [THIRDS, np.array(THIRDS), [0, 0.333, 0.333, 0.333, 0.667, 0.667, 0.667, 1]],
+    "8.4": [
+        lambda b, low, high: np.array(loop(b, low, high)),
+        lambda b, low, high: np.bool_(loop(b, low, high)),
+        loop,
+        sized(lambda s, low, high: low <= s.min() and s.max() <= high),
+    ],
+    "8.5": [
+        lambda n: round(n**0.5),
+        lambda n: int(np.sqrt(n)),
+        lambda n: Pava(),
+        lambda n: ck.EqualMass(round(n**0.5)),
+        lambda n: n // 50,
+        lambda n: round(3 * n ** (1 / 3)),
+        lambda n: np.int64(round(n**0.5)),
+    ],
+}
+
+
+def tce(y_true: Any, y_prob: Any, **options: Any) -> significance.TestBasedError:
+    return significance.test_based_calibration_error(y_true, y_prob, **options)
+
+
+def mean_tce(rule: Any, n: int, slope: float = 1.0, times: int = 8) -> tuple[float, float]:
+    """Return the mean over fresh samples, and its standard error, in per cent."""
+    rng = np.random.default_rng(80)
+    samples = [LogitDistortion(slope=slope).sample(n, rng) for _ in range(times)]
+    values = [100 * tce(s.y_true, s.y_prob, bins=rule, null_draws=0).value for s in samples]
+    return float(np.mean(values)), float(np.std(values, ddof=1) / np.sqrt(times))
+
+
+def test_the_fit_by_hand_is_isotonic_regression() -> None:
+    from scipy.optimize import isotonic_regression
+
+    assert _fit() == pytest.approx(THIRDS)
+    assert _fit() == pytest.approx(isotonic_regression(np.array(LABELS, dtype=float)).x)
+
+
+@pytest.mark.slow
+def test_a_perfect_model_looks_worse_with_more_data_in_wide_bins() -> None:
+    for rule in (ck.EqualWidth(10), ck.EqualMass(10), PavaBC()):
+        found = [mean_tce(rule, n) for n in (500, 2000, 8000)]
+        for (less, se), (more, other) in zip(found[:-1], found[1:], strict=True):
+            assert more - less > 3 * np.hypot(se, other) or more - less > 4
+
+
+@pytest.mark.slow
+def test_bins_that_shrink_keep_a_perfect_model_and_see_a_bad_one() -> None:
+    for rule in (lambda n: Pava(), lambda n: ck.EqualMass(round(n**0.5))):
+        for n in (2000, 8000):
+            calm, _ = mean_tce(rule(n), n, times=40)
+            seen, _ = mean_tce(rule(n), n, slope=0.7)
+            assert calm < 8.5 and seen > calm + 10
+
+
+def test_the_missing_root_rejects_half_and_the_root_repairs_large_bins() -> None:
+    sample = LogitDistortion().sample(6000, rng=8)
+    shares = {}
+    for test in ("binomial", "t", "t-as-published"):
+        options = {"bins": PavaBC(300, 1200), "test": test, "null_draws": 0}
+        shares[test] = 100 * tce(sample.y_true, sample.y_prob, **options).value
+    assert {k: f"{v:.1f}" for k, v in shares.items()} == {
+        "binomial": "15.1",
+        "t": "15.8",
+        "t-as-published": "54.0",
+    }
+
+
+def test_a_t_test_rejects_all_where_labels_agree() -> None:
+    prob = np.linspace(0.001, 0.02, 20)
+    assert tce(np.zeros(20), prob, bins=1, test="t", null_draws=0).value == 1
+    assert tce(np.zeros(20), prob, bins=1, null_draws=0).value == 0
+
+
+def test_narrow_blocks_may_miss_their_smallest_size() -> None:
+    rng, prob = np.random.default_rng(8), np.arange(200) / 200
+    kept = {}
+    for low, high in ((10, 40), (30, 40)):
+        draws = [rng.random(200) < prob for _ in range(300)]
+        kept[low] = sum(loop(PavaBC(low, high).bounds(prob, y), low, high) for y in draws)
+    assert kept == {10: 300, 30: 183}
+
+
+def test_two_events_in_35_trials_accept_no_interval() -> None:
+    prob = np.linspace(0.01, 0.25, 20_001)
+    accepted = significance.binomial_p_values(2, 35, prob) > 0.05
+    assert np.abs(np.diff(accepted.astype(int))).sum() > 2
+
+
+def test_every_prediction_of_a_model_that_is_off_by_a_hundredth_can_be_rejected() -> None:
+    prob = np.linspace(0.49, 0.51, 400_000)
+    label = np.arange(400_000) % 100 < 48
+    assert tce(label, prob, bins=4, null_draws=0).value == 1
+
+
+def share_rejected(
+    test: Callable[..., Any], true_map: Callable[[FloatVector], FloatVector]
+) -> float:
+    rng, hits = np.random.default_rng(81), 0
+    for _ in range(60):
+        prob = rng.random(1000)
+        hits += test(rng.random(1000) < true_map(prob), prob).p_value <= 0.05
+    return hits / 60
+
+
+@pytest.mark.slow
+def test_no_test_sees_everything() -> None:
+    """What the table of power and prediction 8d say, with room for chance."""
+
+    def fast_wave(p: FloatVector) -> FloatVector:
+        return p + p * (1 - p) * np.sin(16 * np.pi * p)
+
+    def top_tenth(p: FloatVector) -> FloatVector:
+        return p - 0.1 * (p > 0.9)
+
+    def adaptive(y: Any, p: Any) -> significance.TestResult:
+        return significance.adaptive_test(y, p, null_draws=0)
+
+    def largest_sum(y: Any, p: Any) -> significance.TestResult:
+        return significance.cumulative_differences(y, p).mad_test
+
+    shift = LogitDistortion(shift=-0.3).true_map
+    tilt = LogitDistortion(slope=0.75).true_map
+    brier, bins = significance.spiegelhalter, significance.hosmer_lemeshow
+    assert share_rejected(brier, tilt) > 0.9 > 0.6 > share_rejected(largest_sum, tilt)
+    assert share_rejected(largest_sum, shift) > 0.9 > 0.15 > share_rejected(brier, shift)
+    assert share_rejected(adaptive, fast_wave) > 0.95 > 0.2 > share_rejected(largest_sum, fast_wave)
+    assert share_rejected(bins, top_tenth) > 0.6 > 0.25 > share_rejected(largest_sum, top_tenth)
+
+
+LESSON = "08_test_calibration.md"
+
+
+def test_the_outcome_of_8a_is_what_the_lesson_prints(root: Path) -> None:
+    stored = (root / "notebooks" / LESSON).with_suffix(".ipynb").read_text("utf-8")
+    (count,) = re.findall(r"perfect: (\d+) of 200 models rejected", stored)
+    assert PREDICTIONS["8a"].outcome == int(count)
+
+
+ROW = re.compile(
+    r"^\| (MLB|NBA|World Cup) \| ([\d,]+) \| ([\d.]+) % \| ([\d.]+) % \| (0\.\d+) \| ([^|]+) \|",
+    re.M,
+)
+FILES = {"MLB": ("mlb", None), "NBA": ("nba", None), "World Cup": ("world_cup", 0)}
+
+
+@pytest.mark.slow
+@pytest.mark.data
+@pytest.mark.parametrize("name", FILES)
+def test_the_table_of_the_lesson_is_what_the_files_give(root: Path, name: str) -> None:
+    text = (root / "notebooks" / LESSON).read_text("utf-8")
+    games, *stated, of_bins = {row[0]: row[1:] for row in ROW.findall(text)}[name]
+    key, view = FILES[name]
+    game = data.load(key)
+    assert len(game.y_true) == int(games.replace(",", ""))
+    error = tce(game.y_true, game.y_prob, view=view, null_draws=200, rng=8)
+    shares = [f"{100 * share:.1f}" for share in (error.value, error.null_mean)]
+    assert stated == [*shares, f"{error.p_value:.3f}"]
+    p_value = significance.hosmer_lemeshow(game.y_true, game.y_prob, view=view).p_value
+    if of_bins.startswith("below"):
+        assert p_value < 1e-20
+    else:
+        assert f"{p_value:.3f}" == of_bins
+
+
+def test_the_smooth_error_of_a_perfect_model_falls_with_the_data() -> None:
+    smooth = ck.smooth_calibration_error
+    found: dict[float, list[float]] = {}
+    for slope in (1.0, 0.7):
+        sets = [LogitDistortion(slope=slope).sample(n, rng=8) for n in (500, 2000, 8000)]
+        found[slope] = [smooth(one.y_true, one.y_prob).value for one in sets]
+    assert found[1.0] == sorted(found[1.0], reverse=True)
+    assert found[1.0][-1] < 0.02 < 0.04 < found[0.7][-1]
+
+
+def test_the_three_binnings_divide_the_error_as_the_text_says() -> None:
+    rows = LogitDistortion(slope=0.7).sample(2000, rng=8)
+    total, within = [], []
+    for rule in (Pava(), PavaBC(), ck.EqualMass(10)):
+        found = significance.general_calibration_error(
+            rows.y_true, rows.y_prob, bins=rule, loss=lambda label, prob: float(label.var())
+        )
+        total.append(float(found))
+        within.append(float(np.mean(found.losses[0])))
+    assert total == sorted(total)
+    assert total[0] < total[-1]
+    assert min(within) == within[0]  # in the paper's data it is the largest

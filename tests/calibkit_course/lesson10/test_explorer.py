@@ -1,0 +1,209 @@
+"""The thermostat: its view against the package, its words, its pictures.
+
+Most tests look at a made network, the last one at the stored training.
+"""
+
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy.special import softmax
+
+import calibkit as ck
+from calibkit import plot
+from calibkit.multiclass import TemperatureScaling
+from calibkit_course.explore._book import explorer_page
+from calibkit_course.lesson10 import explorer as lesson10
+from calibkit_course.lesson10 import runs
+from calibkit_course.lesson10.problems import made_logits
+
+KILOBYTE = 1024
+STORED = runs.stored
+
+
+def made_network() -> runs.Run:
+    """Return logits that grow bolder from epoch to epoch: T from 0.5 to 3."""
+    logits, labels = made_logits(1500, 1.0, seed=11)
+    factors = np.linspace(0.5, 3.0, len(runs.KEPT))[:, None, None]
+    kept = (factors * logits).astype(np.float32)
+    history = replace(STORED().history, labels=labels.astype(np.int64))
+    return replace(STORED(), history=history, kept=kept)
+
+
+@pytest.fixture(scope="module")
+def network():
+    return made_network()
+
+
+@pytest.fixture(autouse=True)
+def made(network, monkeypatch):
+    monkeypatch.setattr(runs, "stored", lambda: network)
+    lesson10._curves.cache_clear()
+    yield
+    lesson10._curves.cache_clear()
+
+
+class TestView:
+    @pytest.mark.parametrize(("epoch", "temperature", "n"), [(40, 1.0, 500), (5, 2.5, 200)])
+    def test_it_is_what_the_package_measures(self, network, epoch, temperature, n):
+        view = lesson10.thermostat_view(epoch=epoch, temperature=temperature, n=n)
+        logits = network.kept[runs.KEPT.index(epoch), :n]
+        y = network.history.labels[:n]
+        prob = softmax(logits.astype(float) / temperature, axis=1)
+        error = ck.expected_calibration_error(y, prob, view="top-label")
+        assert view.error.value == error.value
+        assert view.log_loss == pytest.approx(ck.log_loss(y, prob).value, abs=1e-9)
+        assert view.accuracy == np.mean(logits.argmax(axis=1) == y)
+        assert np.array_equal(view.table.frequency, error.tables[0].frequency, equal_nan=True)
+        scaling = TemperatureScaling("logits").fit(logits, y)
+        assert view.best_temperature == pytest.approx(scaling.temperature_, rel=1e-6)
+        assert view.best_log_loss == pytest.approx(
+            ck.log_loss(y, scaling.calibrate(logits)).value, abs=1e-7
+        )
+
+    def test_the_curves_are_the_measures_at_each_temperature(self, network):
+        view = lesson10.thermostat_view(n=200)
+        logits, y = network.kept[-1, :200].astype(float), network.history.labels[:200]
+        for k in (0, 40, 120):
+            prob = softmax(logits / view.temperatures[k], axis=1)
+            assert view.log_losses[k] == pytest.approx(ck.log_loss(y, prob).value, abs=1e-9)
+            wanted = ck.expected_calibration_error(y, prob, view="top-label").value
+            assert view.errors[k] == pytest.approx(wanted, abs=1e-12)
+
+    def test_the_log_loss_has_one_valley_and_the_error_has_many(self):
+        """What the lesson says of the two curves."""
+        view = lesson10.thermostat_view(n=200)
+        turns = [np.sum(np.diff(np.sign(np.diff(c))) > 0) for c in (view.log_losses, view.errors)]
+        assert turns[0] == 1 and turns[1] > 3
+        lowest = view.temperatures[view.log_losses.argmin()]
+        assert lowest == pytest.approx(view.best_temperature, rel=0.03)
+
+    def test_a_temperature_moves_no_answer(self):
+        cold, hot = (lesson10.thermostat_view(temperature=t) for t in (0.25, 8.0))
+        assert cold.accuracy == hot.accuracy
+        assert np.array_equal(cold.chances.argmax(axis=1), hot.chances.argmax(axis=1))
+        assert cold.chances.max(axis=1).min() > hot.chances.max(axis=1).max()
+
+    def test_the_examples_are_what_they_are_called(self):
+        view = lesson10.thermostat_view()
+        first, confidence = view.chances.argmax(axis=1), view.chances.max(axis=1)
+        assert first[0] == view.labels[0] and first[1] != view.labels[1]
+        assert confidence[0] > 0.9 and confidence[1] > 0.9 and confidence[2] < 0.6
+        assert view.chances.sum(axis=1) == pytest.approx(np.ones(3))
+
+    @pytest.mark.slow
+    def test_a_bolder_network_needs_more_cooling(self):
+        best = [lesson10.thermostat_view(epoch=epoch).best_temperature for epoch in runs.KEPT]
+        assert np.all(np.diff(best) > 0) and best[0] < 1 < best[-1]
+
+    def test_a_certain_mistake_costs_a_finite_log_loss(self, network, monkeypatch):
+        bold = replace(network, kept=network.kept * np.float32(300))
+        monkeypatch.setattr(runs, "stored", lambda: bold)
+        assert np.isfinite(lesson10.thermostat_view(temperature=0.25).log_losses).all()
+
+    def test_it_says_everything_with_its_null_level(self):
+        view = lesson10.thermostat_view(temperature=2.0)
+        error = view.error
+        assert view.describe() == (
+            f"At epoch 40 and T = 2, the accuracy is {view.accuracy:.2f}, the log loss "
+            f"{view.log_loss:.2f}, and the ECE "
+            f"{error.value:.3f} from 500 predictions; a calibrated model would show "
+            f"{error.null_mean:.3f} ± {error.null_sd:.3f}. The log loss is lowest at T = "
+            f"{view.best_temperature:.2f}, with {view.best_log_loss:.2f}."
+        )
+
+    @pytest.mark.parametrize(
+        "bad",
+        [
+            {"temperature": 0},
+            {"temperature": np.inf},
+            {"temperature": np.nan},
+            {"epoch": 0},
+            {"epoch": 39},
+            {"epoch": 41},
+            {"epoch": 1.5},
+            {"n": 49},
+            {"n": 99.5},
+            {"n": 1501},
+        ],
+    )
+    def test_bad_values_are_named(self, bad):
+        with pytest.raises(ValueError, match=next(iter(bad))):
+            lesson10.thermostat_view(**bad)
+
+    def test_the_table_form(self):
+        frame = lesson10.thermostat_view().to_frame()
+        assert list(frame) == ["temperature", "log_loss", "calibration_error"]
+        assert len(frame) == 121
+
+
+class TestExplorer:
+    @pytest.mark.slow
+    def test_it_fits_the_book(self):
+        thermostat = lesson10.thermostat()
+        assert len(thermostat.controls) <= 5
+        assert thermostat.n_states <= 64
+        assert thermostat.default in list(thermostat.states())
+        assert thermostat.show()[1] == thermostat.view().describe()
+
+    def test_building_it_reads_nothing(self, monkeypatch):
+        def refuse() -> None:
+            raise AssertionError("read")
+
+        monkeypatch.setattr(runs, "stored", refuse)
+        assert repr(lesson10.thermostat()) == (
+            "<Explorer thermostat: epoch=40, temperature=1.0, n=500>"
+        )
+
+    @pytest.mark.slow
+    def test_the_ends_of_all_dials_together(self):
+        thermostat = lesson10.thermostat()
+        ends = [(control.values[0], control.values[-1]) for control in thermostat.controls]
+        assert ends == [(1, 40), (0.25, 8.0), (100, 1500)]
+        for epoch, temperature, n in product(*ends):
+            words = lesson10.thermostat_view(epoch=epoch, temperature=temperature, n=n).describe()
+            assert "nan" not in words
+        for epoch, temperature, n in zip(*ends, strict=True):
+            values = {"epoch": epoch, "temperature": temperature, "n": n}
+            assert thermostat.show(**values)[0].png.startswith(b"\x89PNG")
+
+    @pytest.mark.slow
+    def test_the_pictures_of_the_page_are_light(self):
+        thermostat = lesson10.thermostat()
+        states = [{"epoch": e, "temperature": t} for e in (2, 40) for t in (0.5, 2.5)]
+        sizes = [len(thermostat.show(**state)[0].small().source) * 3 / 4 for state in states]
+        assert max(sizes) <= 18 * KILOBYTE
+        assert np.mean(sizes) * thermostat.n_states <= 800 * KILOBYTE
+
+    @pytest.mark.slow
+    def test_the_static_figure_shows_four_states(self):
+        thermostat = lesson10.thermostat()
+        words = plot.alt_text(thermostat.static())
+        assert words.count("Reliability diagram") == 4
+        assert words.count("Log loss against the temperature") == 4
+        assert all(f"({caption})" in words for caption, _ in thermostat.presets)
+
+    @pytest.mark.slow
+    def test_the_page_without_a_kernel_holds_its_states(self):
+        thermostat = lesson10.thermostat()
+        small = [
+            control if control.name == "epoch" else replace(control, book=(control.default,))
+            for control in thermostat.controls
+        ]
+        small[0] = replace(small[0], book=(2, 40))
+        html = explorer_page(replace(thermostat, controls=small))
+        for epoch in (2, 40):
+            assert lesson10.thermostat_view(epoch=epoch).describe() in html
+
+
+def test_the_stored_training_runs_hot_and_starts_cold(monkeypatch):
+    """What the lesson shows: early T below 1, late T above 2.5, and the bars on the diagonal."""
+    monkeypatch.undo()
+    lesson10._curves.cache_clear()
+    early, late = (lesson10.thermostat_view(epoch=epoch, n=1500) for epoch in (2, 40))
+    assert early.best_temperature < 1 and late.best_temperature > 2.5
+    assert late.error.value > 0.08 and late.error.null_mean < 0.03
+    assert lesson10.thermostat_view(temperature=late.best_temperature, n=1500).error.value < 0.045
+    assert runs.stored() is runs.stored()
+    lesson10._curves.cache_clear()

@@ -1,0 +1,321 @@
+"""Networks on images: the same numbers twice, nothing global touched, losses, bad input."""
+
+import pickle
+import subprocess
+import sys
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.special import log_softmax, softmax
+from scipy.stats import beta, kstest
+
+import calibkit as ck
+from calibkit.multiclass import TemperatureScaling
+from calibkit_course.lesson10 import nets
+
+torch = pytest.importorskip("torch")
+
+from calibkit_course.lesson10.nets import training  # noqa: E402
+
+RNG = np.random.default_rng(0)
+LOSSES = ("cross-entropy", "label-smoothing", "focal", "mixup")
+
+
+def made_split(n: int = 60, seed: int = 0) -> nets.Split:
+    """Return images in which the class is the brightest of ten strips, under noise."""
+    rng = np.random.default_rng(seed)
+    parts: dict[str, Any] = {}
+    for name in ("train", "validation", "test"):
+        label = rng.integers(0, 10, n)
+        images = rng.random((n, 28, 28), dtype=np.float32)
+        images[np.arange(n), :, 2 * label + 4] += 1
+        parts |= {f"{name}_x": images, f"{name}_y": label}
+    return nets.Split(noise=0.0, **parts)
+
+
+SPLIT = made_split()
+
+
+def trained(network: Any = None, **settings: Any) -> tuple[Any, nets.TrainingHistory]:
+    network = nets.image_network((3, 4), 5, rng=1) if network is None else network
+    return network, nets.train_network(network, SPLIT, **{"epochs": 3, **settings})
+
+
+def weights(network: Any) -> Any:
+    return np.concatenate([w.detach().numpy().ravel() for w in network.parameters()])
+
+
+class TestTheSameTwice:
+    @pytest.mark.parametrize("loss", LOSSES)
+    def test_bit_by_bit(self, loss):
+        torch.manual_seed(1)
+        one = trained(loss=loss)[0]
+        torch.manual_seed(2)
+        torch.rand(3)
+        np.testing.assert_array_equal(weights(one), weights(trained(loss=loss)[0]))
+
+    def test_another_seed_is_another_network_and_another_training(self):
+        first = [weights(nets.image_network(rng=seed)) for seed in (0, 1)]
+        assert not np.array_equal(*first)
+        last = [weights(trained(rng=seed)[0]) for seed in (0, 1)]
+        assert not np.array_equal(*last)
+
+    def test_global_generators_are_left_alone(self):
+        before = torch.get_rng_state(), np.random.get_state()[1]  # noqa: NPY002
+        trained(loss="mixup")
+        assert torch.equal(before[0], torch.get_rng_state())
+        np.testing.assert_array_equal(before[1], np.random.get_state()[1])  # noqa: NPY002
+
+    def test_settings_of_the_caller_do_not_matter(self):
+        plain = trained()[0]
+        torch.set_default_dtype(torch.float64)
+        torch.set_default_device("meta")
+        try:
+            with torch.no_grad():
+                other = trained()[0]
+                logits = nets.logits_of(other, SPLIT.test_x)
+        finally:
+            torch.set_default_dtype(torch.float32)
+            torch.set_default_device("cpu")
+        np.testing.assert_array_equal(weights(plain), weights(other))
+        np.testing.assert_array_equal(logits, nets.logits_of(plain, SPLIT.test_x))
+
+    def test_following_does_not_change_the_training(self):
+        other = trained(keep_logits=True)[0]
+        np.testing.assert_array_equal(weights(trained()[0]), weights(other))
+
+
+class TestNetwork:
+    def test_convolutions_by_loops(self):
+        network = nets.image_network((2, 3), 4, rng=5)
+        one, a, two, b, three, c, four, d = (
+            w.detach().double().numpy() for w in network.parameters()
+        )
+        x = SPLIT.test_x[:1].astype(np.float64)
+        for kernel, bias in ((one, a), (two, b)):
+            size = (x.shape[-1] - kernel.shape[-1]) // 2 + 1
+            made = np.zeros((len(kernel), size, size))
+            for row in range(size):
+                for column in range(size):
+                    width = kernel.shape[-1]
+                    window = x[:, 2 * row : 2 * row + width, 2 * column : 2 * column + width]
+                    made[:, row, column] = (kernel * window).sum(axis=(1, 2, 3)) + bias
+            x = np.maximum(made, 0)
+        hidden = np.maximum(three @ x.ravel() + c, 0)
+        logits = nets.logits_of(network, SPLIT.test_x[:1])
+        np.testing.assert_allclose(logits[0], four @ hidden + d, rtol=0, atol=1e-6)
+        assert logits.dtype == np.float32
+
+    def test_a_row_does_not_depend_on_the_others(self):
+        network = nets.image_network((3, 4), 5, batch_norm=True, rng=1)
+        trained(network)
+        many = np.tile(SPLIT.test_x, (10, 1, 1))  # more than go in one block
+        once = nets.logits_of(network, SPLIT.test_x)
+        np.testing.assert_allclose(nets.logits_of(network, many), np.tile(once, (10, 1)), atol=1e-5)
+
+    def test_batch_norm_is_frozen_outside_of_training(self):
+        network = nets.image_network((3, 4), 5, batch_norm=True)
+        modes = []
+
+        def step(network: Any, optimiser: Any, images: Any, labels: Any) -> float:
+            modes.append(network.training)
+            return nets.training_step(network, optimiser, images, labels)
+
+        trained(network, step=step)
+        assert set(modes) == {True} and not network.training
+        assert sum(isinstance(part, torch.nn.BatchNorm2d) for part in network) == 2
+
+    @pytest.mark.parametrize("bad", [{"channels": (4,)}, {"channels": (0, 4)}, {"hidden": 0.5}])
+    def test_bad_sizes(self, bad):
+        with pytest.raises(ValueError, match=next(iter(bad))):
+            nets.image_network(**bad)
+
+
+class TestStep:
+    def test_a_step_of_ones_own_gets_batches_of_images(self):
+        seen = []
+
+        def step(network: Any, optimiser: Any, images: Any, labels: Any) -> Any:
+            seen.append((tuple(images.shape), tuple(labels.shape)))
+            loss = torch.nn.functional.cross_entropy(network(images), labels)
+            optimiser.zero_grad()
+            loss.backward()
+            optimiser.step()
+            return loss  # with its slope, as learners do
+
+        own, history = trained(step=step, batch_size=25, epochs=1)
+        assert seen == [((25, 1, 28, 28), (25,))] * 2 + [((10, 1, 28, 28), (10,))]
+        plain, other = trained(batch_size=25, epochs=1)
+        np.testing.assert_array_equal(weights(own), weights(plain))
+        assert history.train_loss[0] == other.train_loss[0]
+
+    def test_the_loss_returned_is_the_one_before_the_step(self):
+        network = nets.image_network((3, 4), 5)
+        x, y = torch.tensor(SPLIT.test_x[:, None]), torch.tensor(SPLIT.test_y)
+        before = float(torch.nn.functional.cross_entropy(network(x), y).detach())
+        optimiser = torch.optim.SGD(network.parameters(), lr=0.1)
+        assert nets.training_step(network, optimiser, x, y) == before
+        assert nets.training_step(network, optimiser, x, y) < before
+
+
+class TestLosses:
+    LOGITS, LABEL = RNG.normal(size=(6, 4)), np.array([0, 1, 2, 3, 3, 0])
+    LOG_P, ROW = log_softmax(LOGITS, axis=1), np.arange(6)
+
+    def value(self, loss: str, amount: float, rng: Any = None) -> float:
+        """Return a loss of given logits: here the "network" leaves its input as it is."""
+        logits, label = torch.tensor(self.LOGITS), torch.tensor(self.LABEL)
+        return float(training._LOSS[loss](lambda x: x, logits, label, amount, rng))
+
+    @pytest.mark.parametrize("share", [0.05, 0.1, 0.5])
+    def test_label_smoothing(self, share):
+        right = self.LOG_P[self.ROW, self.LABEL].mean()
+        wanted = -(1 - share) * right - share * self.LOG_P.mean()
+        assert self.value("label-smoothing", share) == pytest.approx(wanted, abs=1e-14)
+
+    @pytest.mark.parametrize("gamma", [1.0, 2.0, 5.0])
+    def test_focal(self, gamma):
+        p = np.exp(self.LOG_P[self.ROW, self.LABEL])
+        wanted = -((1 - p) ** gamma * np.log(p)).mean()
+        assert self.value("focal", gamma) == pytest.approx(wanted, abs=1e-14)
+
+    def test_mixup(self):
+        found = self.value("mixup", 0.4, np.random.default_rng(3))
+        rng = np.random.default_rng(3)
+        share, order = rng.beta(0.4, 0.4), rng.permutation(6)
+        log_p = log_softmax(share * self.LOGITS + (1 - share) * self.LOGITS[order], axis=1)
+        one, two = log_p[self.ROW, self.LABEL], log_p[self.ROW, self.LABEL[order]]
+        assert found == pytest.approx(-(share * one + (1 - share) * two).mean(), abs=1e-14)
+
+    @pytest.mark.parametrize("strength", [0.4, 5.0])
+    def test_mixing_weights_are_beta(self, strength):
+        drawn = []
+
+        class Spy:
+            rng = np.random.default_rng(1)
+
+            def beta(self, a: float, b: float) -> float:
+                drawn.append(self.rng.beta(a, b))
+                return drawn[-1]
+
+            def permutation(self, n: int) -> Any:
+                return self.rng.permutation(n)
+
+        for _ in range(500):
+            self.value("mixup", strength, Spy())
+        # One false alarm in 10,000 seeds; the seed is fixed.
+        assert kstest(drawn, beta(strength, strength).cdf).pvalue > 1e-4
+
+    @given(st.floats(-1e4, 1e4), st.sampled_from([1.0, 1.5, 3.0]))
+    def test_focal_loss_and_its_slope_stay_finite(self, logit, gamma):
+        logits = torch.tensor([[logit, 0.0, -logit]], dtype=torch.float32, requires_grad=True)
+        loss = training.focal(lambda x: x, logits, torch.tensor([0]), gamma, None)
+        (slope,) = torch.autograd.grad(loss, logits)
+        assert torch.isfinite(loss) and torch.isfinite(slope).all()
+
+    @pytest.mark.parametrize("loss", LOSSES[1:])
+    def test_strength(self, loss):
+        plain, zero = trained(), trained(loss=loss, strength=0)
+        np.testing.assert_array_equal(weights(plain[0]), weights(zero[0]))
+        usual = trained(loss=loss)[0]
+        named = trained(loss=loss, strength=training.LOSSES[loss][0])[0]
+        np.testing.assert_array_equal(weights(usual), weights(named))
+        assert not np.array_equal(weights(usual), weights(plain[0]))
+
+    def test_weight_decay_makes_weights_small(self):
+        size = [np.square(weights(trained(weight_decay=d)[0])).sum() for d in (0.0, 1.0, 30.0)]
+        assert size[0] > size[1] > size[2]
+
+
+class TestHistory:
+    def test_it_is_what_the_package_measures(self):
+        network, history = trained(keep_logits=True, epochs=8)
+        assert history.logits is not None and history.logits.shape == (8, 60, 10)
+        y = SPLIT.validation_y
+        for epoch, logits in enumerate(history.logits):
+            with warnings.catch_warnings(action="ignore"):  # at first, logits are of no use
+                scaling = TemperatureScaling("logits").fit(logits, y)
+            assert history.temperature[epoch] == pytest.approx(scaling.temperature_, rel=1e-9)
+            before, after = softmax(logits.astype(float), axis=1), scaling.calibrate(logits)
+            error = ck.expected_calibration_error(y, before, view="top-label").value
+            assert history.log_loss[epoch] == pytest.approx(ck.log_loss(y, before).value)
+            assert history.refined_log_loss[epoch] == pytest.approx(ck.log_loss(y, after).value)
+            assert history.accuracy[epoch] == np.mean(logits.argmax(axis=1) == y)
+            assert history.calibration_error[epoch] == pytest.approx(error, abs=1e-12)
+        last = nets.logits_of(network, SPLIT.validation_x)
+        np.testing.assert_array_equal(history.logits[-1], last)
+        assert (history.refined_log_loss <= history.log_loss + 1e-12).all()
+
+    def test_it_is_a_frozen_result(self):
+        history = trained()[1]
+        assert history.logits is None
+        with pytest.raises(ValueError, match="read-only"):
+            history.log_loss[0] = 0
+        assert history.describe().startswith("3 epochs: accuracy ")
+        assert history.describe().endswith("on 60 validation rows.")
+        assert list(history.to_frame().columns[:2]) == ["epoch", "train_loss"]
+        assert pickle.loads(pickle.dumps(history)).epoch.tolist() == [1, 2, 3]
+
+    def test_progress_goes_to_standard_error(self, capsys):
+        trained(progress=True)
+        assert "epochs" in capsys.readouterr().err
+        trained()
+        assert capsys.readouterr().err == ""
+
+
+BAD_SETTINGS = [
+    ({"loss": "brier"}, "loss must be"),
+    ({"strength": 0.1}, "no meaning"),
+    ({"loss": "label-smoothing", "strength": 1.0}, "below 1"),
+    ({"loss": "label-smoothing", "strength": -0.1}, "at least 0"),
+    ({"loss": "focal", "strength": 0.5}, "0, or at least 1"),
+    ({"loss": "mixup", "strength": np.nan}, "strength must be a number of at least 0"),
+    ({"loss": "mixup", "strength": "0.4"}, "strength"),
+    ({"weight_decay": -1.0}, "weight_decay"),
+    ({"epochs": 0}, "epochs"),
+    ({"batch_size": 2.5}, "batch_size"),
+    ({"learning_rate": 0.0}, "learning_rate"),
+    ({"rng": -1}, "rng"),
+    ({"learning_rate": 1e30}, "diverged: in epoch 1 .*smaller learning_rate"),
+]
+
+
+@pytest.mark.parametrize(("settings", "message"), BAD_SETTINGS)
+def test_bad_settings(settings, message):
+    with pytest.raises(ValueError, match=message):
+        trained(**settings)
+
+
+@pytest.mark.parametrize("images", [np.zeros((3, 784)), np.zeros((3, 1, 28, 28)), np.zeros(28)])
+def test_images_of_another_shape(images):
+    with pytest.raises(ValueError, match=r"images must have shape \(n, 28, 28\), got"):
+        nets.logits_of(nets.image_network(), images)
+
+
+@pytest.mark.slow
+def test_the_room_opens_without_torch():
+    """The error at first use says what to install."""
+    code = """
+import importlib.abc
+import sys
+
+class Blocked(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] == "torch":
+            raise ImportError(name)
+
+sys.meta_path.insert(0, Blocked())
+from calibkit_course.lesson10 import nets
+try:
+    nets.image_network()
+except ImportError as error:
+    assert "calibkit[nets]" in str(error)
+else:
+    raise AssertionError
+"""
+    done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True)
+    assert done.returncode == 0, done.stderr.decode()

@@ -1,0 +1,101 @@
+"""One thread inside, and the caller's number of threads afterwards, whatever happens."""
+
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
+import numpy as np
+import pytest
+
+from calibkit_course.lesson10 import nets
+
+torch = pytest.importorskip("torch")
+
+from calibkit_course.lesson10.nets._torch import one_thread  # noqa: E402
+
+Z = np.random.default_rng(0).normal(size=(200, 4))
+Y = np.arange(200) % 4
+
+
+@pytest.fixture(autouse=True)
+def two_threads():
+    """Ask for two threads, as a caller would."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    yield
+    torch.set_num_threads(before)
+
+
+def train():
+    return nets.OrderPreserving("logits").fit(Z, Y).calibrate(Z)
+
+
+def test_one_thread_inside_also_after_leaving_an_inner_block():
+    with one_thread():
+        assert torch.get_num_threads() == 1
+        with one_thread():
+            assert torch.get_num_threads() == 1
+        assert torch.get_num_threads() == 1
+    assert torch.get_num_threads() == 2
+
+
+def test_after_training_and_prediction():
+    one = train()
+    assert torch.get_num_threads() == 2
+    torch.set_num_threads(1)
+    np.testing.assert_array_equal(one, train())
+    assert torch.get_num_threads() == 1
+
+
+def test_training_is_in_one_thread():
+    seen = []
+
+    def step(network, optimiser, x, y):
+        seen.append(torch.get_num_threads())
+        return 0.0
+
+    images = np.zeros((20, 28, 28), dtype=np.float32)
+    parts = ("train", "validation", "test")
+    split = nets.Split(
+        noise=0.0,
+        **{f"{part}_x": images for part in parts},
+        **{f"{part}_y": Y[:20] for part in parts},
+    )
+    nets.train_network(nets.image_network((2, 2), 4), split, step=step, epochs=2)
+    assert seen == [1, 1] and torch.get_num_threads() == 2
+
+
+def test_after_an_error():
+    with pytest.raises(KeyboardInterrupt), one_thread():
+        raise KeyboardInterrupt
+    assert torch.get_num_threads() == 2
+
+
+def test_two_python_threads_at_once():
+    """Each gets the same numbers; neither leaves its 1 behind, not for new threads either."""
+    alone, both = train(), Barrier(2, timeout=600)  # ends a hang, no verdict
+
+    def work():
+        both.wait()
+        with one_thread():
+            both.wait()  # both are inside
+            result = train()
+        return result, torch.get_num_threads()
+
+    with ThreadPoolExecutor(2) as pool:
+        for result, threads in [job.result() for job in [pool.submit(work), pool.submit(work)]]:
+            np.testing.assert_array_equal(result, alone)
+            assert threads == 2
+    assert torch.get_num_threads() == 2
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(torch.get_num_threads).result() == 2
+
+
+def test_a_caller_in_another_thread_keeps_a_number_of_its_own():
+    def work():
+        torch.set_num_threads(1)
+        train()
+        return torch.get_num_threads()
+
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(work).result() == 1
+    assert torch.get_num_threads() == 2

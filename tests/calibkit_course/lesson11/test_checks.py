@@ -1,0 +1,388 @@
+"""Answers to the exercises of lesson 11, wrong and right, and the numbers that it states."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.isotonic import IsotonicRegression
+
+import calibkit as ck
+from book.experiments import compared, pseudo_real
+from book.experiments.pseudo_real import result as results
+from calibkit.calibrators import (
+    HistogramBinning,
+    IsotonicCalibrator,
+    PlattCalibrator,
+    ScalingBinning,
+)
+from calibkit.fakes import LogitDistortion, SyntheticShape
+from calibkit.multiclass import VennAbers
+from calibkit_course import lesson11
+from calibkit_course.lesson11.checks import PREDICTIONS
+from calibkit_course.lesson11.race import grid_of, runs_of
+from tests.paths import ROOT
+
+# --- 11.3 --------------------------------------------------------------------------------------
+
+
+def outputs(p: Any, y: Any, new: Any) -> Any:
+    return IsotonicCalibrator().fit(p, y).calibrate(new)
+
+
+def by_blocks(p: Any, y: Any, new: Any) -> float:
+    """Without a fit: below the first event and above the last non-event, all is certain."""
+    lowest, highest = np.min(p[y == 1]), np.max(p[y == 0])
+    before, after = p[p < lowest], p[p > highest]
+    sure = np.zeros(len(new), dtype=bool)
+    if len(before):
+        sure |= new <= before.max()
+    if len(after):
+        sure |= new >= after.min()
+    return float(sure.mean())
+
+
+def by_plain_isotonic(p: Any, y: Any, new: Any, **options: Any) -> float:
+    """Count 0 and 1 with scikit-learn's map, which is NaN outside its range unless told."""
+    out = IsotonicRegression(**options).fit(p, y).predict(new)
+    return float(np.mean((out == 0) | (out == 1)))
+
+
+def by_clipped_isotonic(p: Any, y: Any, new: Any) -> float:
+    return by_plain_isotonic(p, y, new, out_of_bounds="clip")
+
+
+def change(p: Any, y: Any, new: Any) -> float:
+    new[:] = outputs(p, y, new)
+    return float(np.mean((new == 0) | (new == 1)))
+
+
+# --- 11.4 --------------------------------------------------------------------------------------
+
+
+def by_split(scaled: Any, n_bins: int) -> Any:
+    out = np.empty(len(scaled))
+    for rows in np.array_split(np.argsort(scaled), n_bins):
+        out[rows] = scaled[rows].mean()
+    return out
+
+
+def by_edges(scaled: Any, n_bins: int) -> list[float]:
+    edges = ck.EqualMass(n_bins).edges(scaled)
+    index = np.searchsorted(edges[1:-1], scaled, side="right")
+    return [float(np.mean(scaled[index == b])) for b in index]
+
+
+def by_sorting(scaled: Any, n_bins: int) -> Any:
+    means = np.sort(scaled).reshape(n_bins, -1).mean(axis=1)
+    return np.repeat(means, len(scaled) // n_bins)
+
+
+def as_they_come(scaled: Any, n_bins: int) -> Any:
+    return np.repeat(scaled.reshape(n_bins, -1).mean(axis=1), len(scaled) // n_bins)
+
+
+def by_median(scaled: Any, n_bins: int) -> Any:
+    out = np.empty(len(scaled))
+    for rows in np.array_split(np.argsort(scaled), n_bins):
+        out[rows] = np.median(scaled[rows])
+    return out
+
+
+def by_middle(scaled: Any, n_bins: int) -> Any:
+    out = np.empty(len(scaled))
+    for rows in np.array_split(np.argsort(scaled), n_bins):
+        out[rows] = (scaled[rows].min() + scaled[rows].max()) / 2
+    return out
+
+
+def by_width(scaled: Any, n_bins: int) -> Any:
+    index = np.minimum((scaled * n_bins).astype(int), n_bins - 1)
+    return np.array([scaled[index == b].mean() for b in index])
+
+
+def backwards(scaled: Any, n_bins: int) -> Any:
+    return 1 - by_split(scaled, n_bins)
+
+
+WRONG: dict[str, list[tuple[Any, str]]] = {
+    "11.1": [
+        ((2, "train"), "a model learns from `train`"),
+        ((5, "validation"), "there for the choice"),
+        ((6, "test"), "nobody has seen"),
+        ((3, "test"), "looks at no labels"),
+        ((7, "test"), "the lines 1 to 6"),
+        ((4, "train"), "it uses `train` now"),
+        ((4, "validation"), "by rows the maps know"),
+        ((4, "test"), "reports on rows"),
+        ((4,), "1 "),
+        (4, "a pair"),
+        ((4, "fit"), "calibration"),
+        (("line 4", "calibration"), "number of a line"),
+        (("calibration", 4), "number of a line"),
+    ],
+    "11.2": [
+        (("beta", 0.4480), "lowest log loss on `test`"),
+        (("Venn-Abers", 0.4658), "lowest ECE"),
+        (("isotonic", np.float64(0.5)), "not the lowest log loss"),
+        (("isotonic", np.inf), "not the lowest log loss"),
+        (("Platt", 0.4929), "Report its log loss on `test`"),
+        (("Platt", 0.6), "is 0.4516, not 0.6000"),
+        (("Platt", np.inf), "no usable number"),
+        ("Platt", "a pair"),
+        (("sigmoid", 0.45), "Platt"),
+    ],
+    "11.3": [
+        (lambda p, y, new: np.mean(outputs(p, y, new) == 0), "Outputs of 1 are as risky"),
+        (lambda p, y, new: np.mean(outputs(p, y, new) == 1), "Outputs of 0 are as risky"),
+        (by_plain_isotonic, "gives no number (NaN) outside"),
+        (lambda p, y, new: print(end=""), "one share, a number"),
+        (lambda p, y, new: by_blocks(p, y, p), "Count new predictions"),
+        (lambda p, y, new: by_blocks(p, y, new) * len(new), "a number of rows"),
+        (lambda p, y, new: 100 * by_blocks(p, y, new), "in per cent"),
+        (lambda p, y, new: 0.0, "the share is"),
+        (lambda p, y, new: 1 - by_blocks(p, y, new), "neither 0 nor 1"),
+        (change, "changes its input"),
+        (lambda p, y: 0.1, "your function raised"),
+        (0.03, "a function"),
+    ],
+    "11.4": [
+        (by_sorting, "sorted order"),
+        (by_median, "these are the medians"),
+        (by_middle, "the middles"),
+        (by_width, "equal width"),
+        (backwards, "row "),
+        (as_they_come, "Sort the predictions"),
+        (lambda scaled, n_bins: by_split(scaled, n_bins).round(2), "row "),
+        (lambda scaled, n_bins: scaled, "different outputs"),
+        (lambda scaled, n_bins: np.sort(scaled)[:n_bins], "one output per prediction"),
+        (lambda scaled, n_bins: 0.5, "one output per prediction"),
+        (lambda scaled, n_bins: print(end=""), "one output per prediction"),
+        (lambda scaled, n_bins: by_split(scaled, n_bins)[:, None], "a table of one column"),
+        ([0.1], "a function"),
+    ],
+}
+
+RIGHT: dict[str, list[Any]] = {
+    "11.1": [
+        (4, "calibration"),
+        [4.0, " Calibration "],
+        (np.int64(4), "calibration"),
+        ("4", "calibration"),
+    ],
+    "11.2": [("Platt", 0.4516), ["platt", np.float64(0.45163)], ("Platt", 0.452)],
+    "11.3": [
+        by_blocks,
+        lambda p, y, new: np.isin(outputs(p, y, new), [0, 1]).mean(),
+        lambda p, y, new: round(by_blocks(p, y, new), 3),
+        lambda p, y, new: np.float32(by_blocks(p, y, new)),
+        lambda p, y, new: np.array(by_blocks(p, y, new)),
+        by_clipped_isotonic,
+    ],
+    "11.4": [
+        by_split,
+        by_edges,
+        lambda scaled, n_bins: by_split(scaled, n_bins).astype(np.float32),
+    ],
+}
+
+# --- what the lesson says ----------------------------------------------------------------------
+
+
+def medians(distortion: str, measure: int, size: int, n_bins: int = 15) -> dict[str, float]:
+    names = ("Platt", "beta", "isotonic", "histogram", "scaling-binning")
+    return {
+        name: float(np.median(runs_of(distortion, name, n_bins).values[measure, size]))
+        for name in names
+    }
+
+
+@pytest.mark.slow
+def test_the_race_is_won_as_the_predictions_say() -> None:
+    few, many = medians("bent", 0, 0), medians("bent", 0, 4)
+    race = lesson11.calibrator_race_view(distortion="bent")
+    assert race.untouched < min(few.values())
+    assert min(many, key=lambda name: many[name]) == PREDICTIONS["11c"].outcome
+    assert many["isotonic"] < race.untouched
+
+
+@pytest.mark.slow
+def test_nobody_overtakes_a_family_that_is_right() -> None:
+    for size in range(5):
+        found = medians("line", 0, size)
+        assert min(found, key=lambda name: found[name]) == "Platt"
+
+
+@pytest.mark.slow
+def test_isotonic_loses_infinitely_in_every_run() -> None:
+    """The first block of zeros, or the last of ones, is there in all calibration sets."""
+    assert np.isinf(runs_of("bent", "isotonic", 15).values[2]).all()
+    assert np.isfinite(runs_of("bent", "Venn-Abers", 15).values[2]).all()
+
+
+@pytest.mark.slow
+def test_the_error_left_is_at_most_the_distance_from_the_map() -> None:
+    for name in ("isotonic", "histogram", "scaling-binning", "Platt"):
+        values = runs_of("bent", name, 5).values
+        assert (values[1] <= values[0] + 1e-12).all()
+
+
+@pytest.mark.slow
+def test_bins_cost_histograms_rows_and_scaling_binning_none() -> None:
+    few, many = (medians("line", 1, 2, n_bins) for n_bins in (5, 50))
+    assert many["histogram"] > 2 * few["histogram"]
+    assert many["scaling-binning"] < 1.1 * few["scaling-binning"]
+    more = medians("line", 1, 4, 50)["histogram"]  # ten times the rows
+    assert more == pytest.approx(few["histogram"], rel=0.15)
+
+
+def test_the_squared_error_of_a_histogram_is_as_the_formula_says() -> None:
+    """The squared error is B v / n, within 10 % (section 6, and the last question)."""
+    fake, rng = LogitDistortion(slope=0.2), np.random.default_rng(0)
+    grid = (np.arange(20_000) + 0.5) / 20_000
+    truth = fake.true_map(grid)
+    spread = float(np.mean(truth * (1 - truth)))
+    n, n_bins = 2250, 50
+    squares = []
+    for _ in range(40):
+        rows = fake.sample(n, rng)
+        model = HistogramBinning(ck.EqualMass(n_bins)).fit(rows.y_prob, rows.y_true)
+        index = model.table_.binning.assign(grid, model.edges_)
+        mean = np.bincount(index, truth) / np.bincount(index)
+        squares.append(np.mean((model.height_ - mean)[index] ** 2))
+    assert np.mean(squares) == pytest.approx(n_bins * spread / n, rel=0.1)
+
+
+def test_the_exercise_is_what_scaling_binning_does() -> None:
+    rng = np.random.default_rng(3)
+    p = rng.random(600)
+    y = (rng.random(600) < p**2).astype(int)
+    model = ScalingBinning(6).fit(p, y)
+    wanted = by_split(model.scaler_.calibrate(p), 6)
+    np.testing.assert_allclose(model.calibrate(p), wanted, rtol=0, atol=1e-12)
+
+
+def test_the_venn_abers_interval_is_no_confidence_interval() -> None:
+    fake = LogitDistortion(slope=0.5)
+    grid = (np.arange(1000) + 0.5) / 1000
+    truth, held, wide = fake.true_map(grid), [], {}
+    for n in (100, 1000):
+        rows = [fake.sample(n, rng=seed) for seed in range(8)]
+        ends = [VennAbers("probabilities").fit(r.y_prob, r.y_true).interval(grid) for r in rows]
+        wide[n] = np.mean([high - low for low, high in ends])
+        held = [np.mean((low <= truth) & (truth <= high)) for low, high in ends]
+    assert 0.1 < np.mean(held) < 0.3
+    assert 3.5 < wide[100] / wide[1000] < 6  # the text says a fifth
+
+
+@pytest.mark.slow
+def test_percentile_intervals_of_a_calibrated_model_never_hold_the_truth() -> None:
+    rng, held = np.random.default_rng(5), {"percentile": 0, "inverted": 0}
+    for _ in range(25):
+        rows = LogitDistortion().sample(1000, rng)
+        for method in held:
+            one = ck.bootstrap_interval(
+                ck.expected_calibration_error,
+                rows.y_true,
+                rows.y_prob,
+                method=method,
+                n_resamples=200,
+                rng=0,
+            )
+            held[method] += one.low <= 0
+    assert held["percentile"] == 0 and held["inverted"] >= 20
+
+
+def test_the_grid_holds_the_truth() -> None:
+    for distortion in ("line", "bent", "square", "none"):
+        prob, truth = grid_of(distortion)
+        assert (np.diff(prob) > 0).all() and (np.diff(truth) > 0).all()
+        assert truth.min() > 0 and truth.max() < 1
+
+
+def test_the_model_of_the_choice_as_it_is() -> None:
+    """Exercise 11.2 states its log loss; the choice stays the same with it, and is right."""
+    fake = SyntheticShape("square", 0.5)
+    fitting, validation = (fake.sample(n, seed=seed) for n, seed in ((300, 175), (500, 176)))
+    many = fake.sample(100_000, seed=1)
+    platt = PlattCalibrator().fit(fitting.y_prob, fitting.y_true)
+    stated = ck.log_loss(validation.y_true, validation.y_prob).value
+    assert stated == pytest.approx(0.5020, abs=5e-5)
+    for rows in (validation, many):
+        after = ck.log_loss(rows.y_true, platt.calibrate(rows.y_prob)).value
+        assert after < ck.log_loss(rows.y_true, rows.y_prob).value
+
+
+LESSON = "11_choose_a_calibrator.md"
+WILD = re.compile(r"^ *\"?([\w -]+?) +([\d.]+) +([\d.]+) +(\d+) of 30", re.MULTILINE)
+
+
+def test_prose_and_printed_numbers_agree(root: Path) -> None:
+    path = root / "notebooks" / LESSON
+    text, stored = path.read_text("utf-8"), path.with_suffix(".ipynb").read_text("utf-8")
+    assert "from 0.087 to 0.016" in " ".join(text.split())
+    race = lesson11.calibrator_race_view(distortion="bent")
+    assert [round(race.at("isotonic", n), 3) for n in (100, 10_000)] == [0.087, 0.016]
+    ratio = re.search(r"plain / truth = ([\d.]+)", stored)
+    assert ratio is not None and float(ratio[1]) == PREDICTIONS["11f"].outcome
+    wild = {row[0].strip(): [float(v) for v in row[1:]] for row in WILD.findall(stored)}
+    maps = {name: row for name, row in wild.items() if name != "as it is"}
+    assert len(maps) == 5
+    assert max(maps, key=lambda name: maps[name][1]) == "histogram"
+    assert min(maps, key=lambda name: maps[name][1]) == "Venn-Abers"
+    assert min(maps, key=lambda name: maps[name][0]) == "histogram"
+    assert maps["Venn-Abers"][0] == pytest.approx(maps["histogram"][0] * 2, rel=0.15)
+    assert sorted(maps, key=lambda name: maps[name][0])[1] == "isotonic"
+    assert maps["isotonic"][2] == 14
+    assert all(row[i] < wild["as it is"][i] for row in maps.values() for i in (0, 1))
+    surprises = [float(v) for v in re.findall(r"(?:below|above) 0\.\d5 +[\d.]+ +([\d.]+)", stored)]
+    assert np.mean([surprises[0], 1 - surprises[1]]) == pytest.approx(0.18, abs=0.005)
+    assert "percentile: holds the truth in 0%" in stored
+
+
+@pytest.mark.slow
+def test_the_real_network_shows_what_the_lesson_says() -> None:
+    from calibkit import data
+
+    if not data.available("cifar10-vgg16"):
+        pytest.skip("CALIBKIT_DATA holds no cifar_probs.dat")
+    vgg = data.load("cifar10-vgg16")
+    rows = lesson11.Population.of_rows(vgg.y_true, vgg.y_prob)
+    found = lesson11.binned_errors(rows, n_bins=(2, 8, 32, 128, 512), n_splits=30, rng=11)
+    assert found.plain_2[[0, 3, 4]].round(3).tolist() == [0.011, 0.04, 0.06]
+    assert found.debiased_2[[0, 3, 4]].round(3).tolist() == [0.012, 0.031, 0.029]
+
+
+@pytest.mark.slow
+def test_the_table_of_what_to_use_has_the_figures_of_the_study() -> None:
+    text = (ROOT / "notebooks/11_choose_a_calibrator.md").read_text("utf-8")
+    rows = pseudo_real.stored.stored()
+    assert f"{len(rows)} data sets" in text
+
+    def off(name: str, n: int, raw: bool, measure: Any = results.map_distance) -> str:
+        table = results.distances(rows, measure, raw=raw).where(compared.at(n))
+        return f"{1000 * table.mean(name):.0f} ± {1000 * table.standard_error(name):.0f}"
+
+    pl3, pl, bins = "PL3^CE rule", "PL^CE rule", "EW15"
+    raw = [off(name, n, True) for name in (pl3, bins) for n in (1000, 10_000)]
+    assert (
+        "off by {} with 1,000 rows, {} with 10,000; 15 equal-width bins: {} and {}".format(*raw)
+        in text
+    )
+    near = [off(name, n, False) for name in (pl, bins) for n in (1000, 10_000)]
+    assert "| {} with 1,000 rows, {} with 10,000; bins: {} and {} |".format(*near) in text
+    error = [off(name, 1000, False, results.error_distance) for name in (pl, bins)]
+    assert "nearly calibrated: {} off, bins {}".format(*error) in text
+    many = [off(name, 10_000, False, results.error_distance) for name in (pl3, "ES15", bins)]
+    assert [value.split()[0] for value in many] == ["3", "3", "3"]
+    for measure in (results.map_distance, results.error_distance):
+        few = results.distances(rows, measure).where(compared.at(1000))
+        for name in (pl3, pl, "ES15", bins):  # "other draws change less"
+            least, most = few.span(name, "seed")
+            assert (most - least) / 2 < few.standard_error(name)
+    picks = results.rankings(rows, results.picks_the_best, higher=True)
+    best = {n: picks.where(compared.at(n)) for n in (1000, 10_000)}
+    shares = {n: round(5 * table.mean(table.best())) for n, table in best.items()}
+    assert shares == {1000: 2, 10_000: 3}
+    assert "in 2 of 5 draws with 1,000 rows, in 3 of 5 at best with 10,000" in text

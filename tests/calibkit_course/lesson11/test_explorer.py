@@ -1,0 +1,265 @@
+"""The calibrator race: its arithmetic against the package, its view, its words and its shells."""
+
+from dataclasses import replace
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from scipy import integrate
+
+from calibkit import log_loss, plot
+from calibkit.calibrators import IsotonicCalibrator, PlattCalibrator
+from calibkit_course import lesson11
+from calibkit_course.explore._book import explorer_page
+from calibkit_course.lesson11.explorer import _GROUPS, _MEASURE_TEXTS
+from calibkit_course.lesson11.race import (
+    DISTORTIONS,
+    MEASURES,
+    METHODS,
+    RUNS,
+    SIZES,
+    grid_of,
+    measured,
+    rows_of,
+    runs_of,
+)
+
+KILOBYTE = 1024
+
+
+class TestMeasured:
+    def test_the_truth_has_no_distance(self):
+        truth = np.array([0.2, 0.5, 0.9])
+        assert measured(truth, truth) == pytest.approx((0, 0, 0), abs=1e-15)
+
+    def test_certain_outputs_lose_infinitely(self):
+        assert measured(np.array([0.0, 0.5]), np.array([0.1, 0.5]))[2] == np.inf
+        assert measured(np.array([1.0, 0.5]), np.array([0.1, 0.5]))[2] == np.inf
+
+    def test_ties_cancel_in_the_error_left_alone(self):
+        """One output for rows with truths .1 and .5: their mean is .3, as said."""
+        distance, left, _ = measured(np.array([0.3, 0.3, 0.8]), np.array([0.1, 0.5, 0.8]))
+        assert distance == pytest.approx(0.4 / 3) and left == pytest.approx(0)
+
+    def test_the_order_of_rows_does_not_matter(self):
+        rng = np.random.default_rng(0)
+        fitted, truth = rng.choice([0.2, 0.4, 0.7], 50), rng.random(50)
+        order = rng.permutation(50)
+        one, other = measured(fitted, truth), measured(fitted[order], truth[order])
+        assert one == pytest.approx(other, abs=1e-14)
+
+    def test_the_loss_is_the_expected_log_loss_beyond_the_truth(self):
+        """By sampling labels: the difference of two log losses of the package."""
+        rng = np.random.default_rng(1)
+        truth = rng.uniform(0.1, 0.9, 200_000)
+        fitted = np.clip(truth + 0.1, 0, 0.95)
+        label = (rng.random(200_000) < truth).astype(int)
+        wanted = log_loss(label, fitted).value - log_loss(label, truth).value
+        assert measured(fitted, truth)[2] == pytest.approx(wanted, abs=1e-3)
+
+    @pytest.mark.parametrize("distortion", ["bent", "square"])
+    def test_the_grid_is_fine_enough(self, distortion):
+        """The distance of the predictions themselves, against an integral."""
+        exact, _ = integrate.quad(
+            lambda u: float(abs(np.subtract(*rows_of(distortion, np.array([u])))[0])),
+            0,
+            1,
+            limit=200,
+        )
+        assert measured(*grid_of(distortion))[0] == pytest.approx(exact, abs=1e-5)
+
+
+class TestRuns:
+    def test_the_calibration_sets_are_those_that_are_said(self):
+        """The first run of the first size, again and by hand."""
+        rng = np.random.default_rng(11)
+        said, chance = rows_of("bent", rng.random(100))
+        label = (rng.random(100) < chance).astype(int)
+        prob, truth = grid_of("bent")
+        for name, maker in (("Platt", PlattCalibrator()), ("isotonic", IsotonicCalibrator())):
+            wanted = maker.fit(said, label).calibrate(prob)
+            found = runs_of("bent", name, 15)
+            np.testing.assert_array_equal(found.maps[0], wanted)
+            assert tuple(found.values[:, 0, 0]) == measured(wanted, truth)
+
+    def test_isotonic_knows_the_order_only(self):
+        """Equal labels of equal ranks: the same blocks whatever the distortion of predictions."""
+        bent, square = (runs_of(name, "isotonic", 15).values for name in ("bent", "square"))
+        np.testing.assert_allclose(bent[0], square[0], atol=0.02)
+
+    @pytest.mark.slow
+    def test_bins_matter_where_there_are_bins(self):
+        assert runs_of("line", "Platt", 5) is runs_of("line", "Platt", 50)
+        few, many = (runs_of("line", "histogram", b).maps[0] for b in (2, 15))
+        assert len(np.unique(few)) == 2 < len(np.unique(many))
+
+    def test_a_calibrated_model_can_only_lose(self):
+        prob, truth = grid_of("none")
+        assert measured(prob, truth)[0] == 0
+        assert (runs_of("none", "Platt", 15).values[0] > 0).all()
+
+
+class TestView:
+    @pytest.mark.parametrize("measure", MEASURES)
+    def test_quantiles_are_those_of_the_runs(self, measure):
+        found = lesson11.calibrator_race_view(methods="free", measure=measure, n=300)
+        values = runs_of("bent", "Venn-Abers", 15).values[MEASURES.index(measure)]
+        assert values.shape == (len(SIZES), RUNS)
+        assert all(found.middle[1, s] in values[s] for s in range(len(SIZES)))
+        below = (values <= found.middle[1][:, None]).sum(axis=1)
+        assert (below >= RUNS / 2).all()
+        assert (found.low <= found.middle).all() and (found.middle <= found.high).all()
+
+    def test_infinite_losses_stay_infinite(self):
+        found = lesson11.calibrator_race_view(methods="free", measure="loss")
+        assert np.isinf(found.middle[0]).all() and np.isfinite(found.middle[1]).all()
+        assert "isotonic infinite" in found.describe()
+
+    def test_it_says_who_is_ahead(self):
+        words = lesson11.calibrator_race_view(n=10_000).describe()
+        assert words == (
+            "The distance from the true map, as the median of 20 calibration sets of 10,000 rows, "
+            "is: isotonic 0.0159, Platt 0.0399. Without repair it is 0.0399."
+        )
+
+    def test_the_table_form(self):
+        frame = lesson11.calibrator_race_view().to_frame()
+        assert list(frame.columns) == ["method", "rows", "low", "median", "high"]
+        assert len(frame) == 2 * len(SIZES)
+
+    def test_results_are_read_only(self):
+        found = lesson11.calibrator_race_view()
+        for array in (found.middle, found.maps, found.prob, found.truth):
+            with pytest.raises(ValueError, match="read-only"):
+                array[..., 0] = 0
+
+    @pytest.mark.parametrize(
+        ("bad", "words"),
+        [
+            ({"n": 200}, "n=200 does not exist"),
+            ({"distortion": "x"}, "distortion must be .*, got 'x'"),
+            ({"measure": "ece"}, "measure must be .*, got 'ece'"),
+            ({"methods": "Platt"}, "methods must be .*, got 'Platt'"),
+            ({"n_bins": 0}, "n_bins"),
+            ({"n_bins": 51}, "n_bins=51 is too many"),
+        ],
+    )
+    def test_bad_values_are_named(self, bad: dict[str, Any], words: str):
+        with pytest.raises(ValueError, match=words):
+            lesson11.calibrator_race_view(**bad)
+
+    def test_who_is_not_in_the_race_is_named(self):
+        found = lesson11.calibrator_race_view()
+        for method, n in (("beta", 100), ("Platt", 200)):
+            with pytest.raises(ValueError, match="in this race"):
+                found.at(method, n)
+
+    @pytest.mark.slow
+    def test_what_the_lesson_says_to_look_for(self):
+        line = lesson11.calibrator_race_view(distortion="line", methods="all")
+        for size in SIZES:
+            others = [line.at(name, size) for name in METHODS if name != "Platt"]
+            assert line.at("Platt", size) < min(others)
+        loss = lesson11.calibrator_race_view(methods="all", measure="loss", n=100)
+        assert sum(np.isinf(loss.at(name)) for name in METHODS) == 2
+        for name in _GROUPS["binned"]:
+            near, left = (
+                lesson11.calibrator_race_view(methods="binned", measure=m, distortion="line").at(
+                    name, 10_000
+                )
+                for m in ("map", "left")
+            )
+            assert left < 0.7 * near
+
+
+class TestExplorer:
+    @pytest.mark.parametrize(
+        ("measure", "wanted"),
+        [
+            ("map", ["0.003", "0.01", "0.03", "0.1", "0.3"]),
+            (
+                "loss",
+                ["0.00003", "0.0001", "0.0003", "0.001", "0.003", "0.01", "0.03", "0.1", "0.3"],
+            ),
+        ],
+    )
+    def test_the_logarithmic_scale_has_plain_numbers(self, measure, wanted):
+        race = lesson11.calibrator_race()
+        figure = plt.figure(layout="constrained")
+        race.draw(race.view(measure=measure), figure, False)
+        axis = figure.axes[0].yaxis
+        low, high = plot_scale(measure)
+        shown = [
+            label
+            for tick, label in zip(
+                axis.get_ticklocs(), (t.get_text() for t in axis.get_ticklabels()), strict=True
+            )
+            if 0.999 * low <= tick <= 1.001 * high
+        ]
+        assert shown == wanted
+
+    def test_it_fits_the_book(self):
+        race = lesson11.calibrator_race()
+        assert len(race.controls) <= 5
+        assert race.n_states <= 64
+        assert race.default in list(race.states())
+        assert race.show()[1] == race.view().describe()
+
+    @pytest.mark.slow
+    def test_the_pictures_of_the_page_are_light(self):
+        race = lesson11.calibrator_race()
+        states = [{"methods": name} for name in ("rigid and free", "binned", "all")]
+        sizes = [len(race.show(**state)[0].small().source) for state in states]
+        assert np.mean(sizes) * race.n_states <= 970 * KILOBYTE
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("measure", MEASURES)
+    def test_the_ends_of_all_dials(self, measure):
+        for n, distortion, bins in ((100, "none", 2), (10_000, "bent", 15)):
+            picture, words = lesson11.calibrator_race().show(
+                n=n, distortion=distortion, measure=measure, methods="binned", n_bins=bins
+            )
+            assert picture.png.startswith(b"\x89PNG") and "nan" not in words
+
+    @pytest.mark.slow
+    def test_the_scale_stays_where_it_is(self):
+        """No median of any state lies above the axis; below it only where the maps are right."""
+        for measure in MEASURES:
+            for distortion in ("line", "bent"):
+                found = lesson11.calibrator_race_view(
+                    distortion=distortion, measure=measure, methods="all"
+                )
+                finite = found.middle[np.isfinite(found.middle)]
+                low, high = plot_scale(measure)
+                assert low < finite.min() and finite.max() < high
+
+    @pytest.mark.slow
+    def test_the_static_figure_shows_four_states(self):
+        race = lesson11.calibrator_race()
+        words = plot.alt_text(race.static())
+        assert words.count("Learning curves") == words.count("Maps fitted") == 4
+        assert all(caption in words for caption, _ in race.presets)
+
+    @pytest.mark.slow
+    def test_the_page_without_a_kernel_holds_its_states(self):
+        race = lesson11.calibrator_race()
+        small = [
+            control if control.name == "n" else replace(control, book=(control.default,))
+            for control in race.controls
+        ]
+        html = explorer_page(replace(race, controls=small))
+        for n in (100, 10_000):
+            assert lesson11.calibrator_race_view(n=n).describe() in html
+
+    def test_every_choice_has_its_text(self):
+        for control in lesson11.calibrator_race().controls:
+            assert all(control.text(value) for value in control.values)
+        assert set(_MEASURE_TEXTS) == set(MEASURES)
+        assert set(DISTORTIONS) == set(lesson11.calibrator_race().controls[1].values)
+
+
+def plot_scale(measure: str) -> tuple[float, float]:
+    from calibkit_course.lesson11.explorer import _SCALES
+
+    return _SCALES[measure]

@@ -1,0 +1,510 @@
+"""Answers to the exercises of lesson 12, wrong and right, and the numbers that it states."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import optimize, special
+
+import calibkit as ck
+from calibkit import data, fakes, finite
+from calibkit.fakes import FakeSample
+from calibkit.multiclass import (
+    DirichletCalibrator,
+    MatrixScaling,
+    Reduced,
+    TemperatureScaling,
+    VectorScaling,
+)
+from calibkit.types import FloatVector
+from calibkit_course import lesson12
+from calibkit_course.lesson12.checks import PREDICTIONS, honest
+from calibkit_course.lesson12.fits import _loss, uneven
+from calibkit_course.lesson12.models import CYCLE, FAKES, hidden
+from tests.paths import ROOT
+
+# --- 12.1 --------------------------------------------------------------------------------------
+
+
+def view_of(y: FloatVector, p: FloatVector, view: Any) -> tuple[FloatVector, Any]:
+    if view == "top-label":
+        return p.max(axis=1), p.argmax(axis=1) == y
+    if isinstance(view, int):
+        return p[:, view], y == view
+    return p[:, view].sum(axis=1), np.isin(y, view)
+
+
+def view_by_loops(y: Any, p: Any, view: Any) -> tuple[list[float], list[int]]:
+    prob, event = [], []
+    for label, row in zip(y, p, strict=True):
+        group = [int(np.argmax(row))] if view == "top-label" else view
+        group = [group] if isinstance(group, int) else group
+        prob.append(sum(float(row[k]) for k in group))
+        event.append(int(label in group))
+    return prob, event
+
+
+def but(view: Any, made: Callable[..., Any]) -> Callable[..., Any]:
+    """Make one kind of view in another way."""
+
+    def changed(y: Any, p: Any, asked: Any) -> Any:
+        mine = type(asked) is type(view)
+        return made(y, p, asked) if mine else view_of(y, p, asked)
+
+    return changed
+
+
+def last_of_a_tie(y: Any, p: Any, _: Any) -> Any:
+    top = p.shape[1] - 1 - p[:, ::-1].argmax(axis=1)
+    return p.max(axis=1), top == y
+
+
+# --- 12.2 --------------------------------------------------------------------------------------
+
+
+def rows_of(stated: FloatVector, true: FloatVector, view: Any) -> tuple[FloatVector, FloatVector]:
+    k = stated.argmax(axis=1) if view == "top-label" else view
+    row = np.arange(len(stated))
+    return stated[row, k], true[row, k]
+
+
+def map_of(
+    mean: Callable[[FloatVector, FloatVector], float],
+) -> Callable[[FloatVector, FloatVector, Any], dict[float, float]]:
+    def seen(stated: FloatVector, true: FloatVector, view: Any) -> dict[float, float]:
+        said, truth = rows_of(stated, true, view)
+        return {float(s): mean(truth[said == s], truth) for s in np.unique(said)}
+
+    return seen
+
+
+seen_map = map_of(lambda own, _: float(own.mean()))
+
+
+def seen_by_lists(stated: Any, true: Any, view: Any) -> dict[float, float]:
+    groups: dict[float, list[float]] = {}
+    for c, r in zip(stated.tolist(), true.tolist(), strict=True):
+        k = c.index(max(c)) if view == "top-label" else view
+        groups.setdefault(c[k], []).append(r[k])
+    return {said: sum(truths) / len(truths) for said, truths in groups.items()}
+
+
+# --- 12.3 --------------------------------------------------------------------------------------
+
+
+def constant(top: float, to: int = 1) -> FloatVector:
+    """State one confidence throughout, and give the rest to the `to`-th class after it."""
+    predicted = honest().y_prob.argmax(axis=1)
+    table = np.zeros((len(predicted), 4))
+    row = np.arange(len(predicted))
+    table[row, predicted] = top
+    table[row, (predicted + to) % 4] = 1 - top
+    return table
+
+
+def kept_confidence() -> FloatVector:
+    """Keep the honest confidence, and give one other class as much as it can take."""
+    p = honest().y_prob
+    row, predicted, top = np.arange(len(p)), p.argmax(axis=1), p.max(axis=1)
+    table = np.zeros(p.shape)
+    table[row, predicted] = top
+    left = 1 - top
+    for step in (1, 2, 3):
+        given = np.minimum(left, top * (1 - 1e-9))
+        table[row, (predicted + step) % 4] = given
+        left = left - given
+    return table
+
+
+def column(values: FloatVector) -> FloatVector:
+    return np.asarray(values)[:, None]
+
+
+def barely_honest() -> FloatVector:
+    """Move a part of the rest from each row's other classes to the next one: too little harm."""
+    return 0.6 * kept_confidence() + 0.4 * honest().y_prob
+
+
+def uniform_rest() -> FloatVector:
+    table = np.full(honest().y_prob.shape, 0.25 / 3)
+    table[np.arange(len(table)), honest().y_prob.argmax(axis=1)] = 0.75
+    return table
+
+
+# --- 12.4 --------------------------------------------------------------------------------------
+
+
+def fitted(loss: Callable[[FloatVector], float], start: list[float], **options: Any) -> FloatVector:
+    return np.asarray(optimize.minimize(loss, start, **options).x)
+
+
+BEST = fitted(lambda v: _loss(v[:3], v[3:]), [1.0] * 3 + [0.0] * 3)
+ONE_WEIGHT = fitted(lambda v: _loss(np.repeat(v, 3), np.zeros(3)), [1.0])[0]
+NO_BIAS = fitted(lambda v: _loss(v, np.zeros(3)), [1.0] * 3)
+OF_PROBS = fitted(lambda v: _loss(v[:3], v[3:], logs=False), [1.0] * 3 + [0.0] * 3)
+UNFINISHED = fitted(lambda v: _loss(v[:3], v[3:]), [1.0] * 6, options={"maxiter": 2})
+SHRUNK = VectorScaling("probabilities", penalty=0.1).fit(uneven().y_prob, uneven().y_true)
+PACKAGE = VectorScaling("probabilities", penalty=0).fit(uneven().y_prob, uneven().y_true)
+
+# --- 12.5 --------------------------------------------------------------------------------------
+
+
+def cells(p: FloatVector, n_bins: int) -> int:
+    return len(np.unique(np.minimum((p * n_bins).astype(int), n_bins - 1), axis=0))
+
+
+def cells_between(p: FloatVector, edges: FloatVector) -> int:
+    return len(np.unique(np.digitize(p, edges[1:-1]), axis=0))
+
+
+def cells_by_sets(p: Any, n_bins: int) -> int:
+    return len({tuple(min(int(v * n_bins), n_bins - 1) for v in row) for row in p})
+
+
+WRONG: dict[str, list[tuple[Any, str]]] = {
+    "12.1": [
+        (but("", last_of_a_tie), "has a tie"),
+        (lambda y, p, view: (view_of(y, p, view)[0], y), "not the label itself"),
+        (but([], lambda y, p, view: (p[:, view].max(axis=1), np.isin(y, view))), "add up"),
+        (but(0, lambda y, p, view: (p[:, 1], y == view)), "class 1 only"),
+        (but(0, lambda y, p, view: (p[:, 0], y == view)), "row 0 states 0.55"),
+        (but(0, lambda y, p, view: (p[:, view], p.argmax(axis=1) == y)), "the event"),
+        (lambda y, p, view: p.max(axis=1), "Return two"),
+        (lambda y, p, view: np.column_stack(view_of(y, p, view)), "Return two"),
+        (lambda y, p, view: view_of(y, p, view)[::-1], "wrong way round"),
+        (lambda y, p, view: {"p": p}, "a pair"),
+        (lambda y, p, view: None, "a pair (probabilities, events)"),
+        (lambda y, p, view: (view_of(y, p, view)[0] + 1e-3, y == 0), "states 0.550, not 0.551"),
+        (lambda y, p, view: (column(view_of(y, p, view)[0]), y == 0), "`.ravel()`"),
+        ((0.5, 1), "a function"),
+    ],
+    "12.2": [
+        (map_of(lambda own, _: own[-1]), "last truth only"),
+        (map_of(lambda own, _: own.sum()), "adds up the truths"),
+        (map_of(lambda own, every: own.sum() / len(every)), "not by that of all"),
+        (lambda c, r, view: {s: s for s in rows_of(c, r, view)[0]}, "number back"),
+        (lambda c, r, view: seen_map(c, r, 0), "is true on average"),
+        (lambda c, r, view: {0.5: 0.5}, "your dict has 0.5"),
+        (map_of(lambda own, _: 0.5), "is true on average"),
+        (lambda c, r, view: [0.1, 0.3], "a dict"),
+        (lambda c, r, view: None, "a dict from each stated number"),
+        (map_of(lambda own, _: own.mean() + 1e-3), "0.667 is true on average, not 0.668"),
+        (map_of(lambda own, _: round(own.mean(), 1)), "is true on average, not"),
+        (0.3, "a function"),
+    ],
+    "12.3": [
+        (honest().y_prob, "honest model"),
+        (constant(0.99), "its ECE is"),
+        (uniform_rest(), "the ECE is fine"),
+        (barely_honest(), "class-wise error is only 0.0"),
+        (constant(0.4), "predicts class"),
+        (2 * constant(0.75), "its sum is 2.000"),
+        (constant(1.2), "smallest entry -0.2"),
+        (np.roll(constant(0.75), 1, axis=1), "Keep the predicted class"),
+        (constant(0.75)[:, :3], "one column per class"),
+        ("fraud", "an array"),
+        (np.full((2000, 4), np.nan), "its sum is nan"),
+    ],
+    "12.4": [
+        (BEST, "as a pair"),
+        (([1e308] * 3, [0, 0, 0]), "temperature scaling"),
+        ((BEST[3:], BEST[:3]), "swapped"),
+        ((np.repeat(ONE_WEIGHT, 3), np.zeros(3)), "temperature scaling"),
+        ((float(ONE_WEIGHT), np.zeros(3)), "temperature scaling"),
+        ((NO_BIAS, np.zeros(3)), "equal biases do nothing"),
+        ((NO_BIAS + 1, np.ones(3)), "equal biases do nothing"),
+        ((OF_PROBS[:3], OF_PROBS[3:]), "probabilities"),
+        ((1 / BEST[:3], BEST[3:]), "inverse weights"),
+        ((UNFINISHED[:3], UNFINISHED[3:]), "is possible"),
+        ((SHRUNK.weights_, SHRUNK.bias_), "Is there a penalty left"),
+        (BEST[:3], "3 values, but 2"),
+        ((np.eye(3), np.zeros(3)), "this is a matrix"),
+        (np.eye(3), "this is a matrix"),
+        (0.5, "a pair"),
+    ],
+    "12.5": [
+        (lambda p, b: b ** p.shape[1], "also the empty ones"),
+        (lambda p, b: len(p), "the number of rows"),
+        (lambda p, b: sum(len(np.unique((c * b).astype(int))) for c in p.T), "single classes"),
+        (lambda p, b: len(np.unique((p[:, 0] * b).astype(int))), "one class only"),
+        (lambda p, b: len(np.unique((p * b).astype(int), axis=0)), "for probability 1"),
+        (lambda p, b: 1, "hold a prediction"),
+        (lambda p, b: "three", "a whole number"),
+        (lambda p, b: None, "a whole number of cells"),
+        (lambda p, b: cells(p, 10), "Use `n_bins`"),
+        (lambda p, b: cells(p[:, :-1], b), "leaves out the last class"),
+        (lambda p, b: cells_between(p, np.linspace(0, 1, b + 1)), "`np.linspace`"),
+        (lambda p, b: len(np.unique(np.maximum(np.ceil(p * b), 1), axis=0)), "its lower edge"),
+        (lambda p, b: len(np.unique(np.round(p * b), axis=0)), "round down"),
+        (7, "a function"),
+    ],
+}  # fmt: skip
+
+RIGHT: dict[str, list[Any]] = {
+    "12.1": [
+        view_of,
+        view_by_loops,
+        lambda y, p, view: (view_of(y, p, view)[0].astype(np.float32), view_of(y, p, view)[1]),
+        lambda y, p, view: [pd.Series(part) for part in view_of(y, p, view)],
+    ],
+    "12.2": [
+        seen_map,
+        seen_by_lists,
+        map_of(lambda own, _: round(own.mean(), 3)),
+        map_of(lambda own, _: float(np.float32(own.mean()))),
+        lambda c, r, view: pd.Series(seen_map(c, r, view)),
+        lambda c, r, view: {np.float32(k): np.array(v) for k, v in seen_map(c, r, view).items()},
+    ],
+    "12.3": [
+        constant(0.75),
+        constant(0.75, to=2),
+        constant(0.7501).tolist(),
+        kept_confidence(),
+        constant(0.75).astype(np.float32),
+        pd.DataFrame(constant(0.75)),
+    ],
+    "12.4": [
+        (BEST[:3], BEST[3:]),
+        (PACKAGE.weights_, PACKAGE.bias_),
+        [BEST[:3].tolist(), (BEST[3:] + 7).tolist()],
+        np.array([BEST[:3], BEST[3:]], dtype=np.float32),
+        (np.round(BEST[:3], 2), np.round(BEST[3:], 2)),  # as the solution prints it
+    ],
+    "12.5": [
+        cells,
+        cells_by_sets,
+        lambda p, b: np.int64(cells(p, b)),
+        lambda p, b: np.array(cells(p, b)),
+        lambda p, b: cells_between(p, np.arange(b + 1) / b),
+    ],
+}
+
+
+# --- what the lesson states --------------------------------------------------------------------
+
+LESSON = "12_go_multi_class.md"
+
+
+def errors(sample: FakeSample, prob: Any) -> tuple[float, float, float]:
+    """Return confidence, class-wise and strong error in per cent."""
+    confidence = ck.expected_calibration_error(sample.y_true, prob, view="top-label", bins=10)
+    class_wise = ck.class_wise_calibration_error(sample.y_true, prob, bins=10)
+    strong = np.abs(prob - sample.true_prob).sum(axis=1).mean()
+    return 100 * confidence.value, 100 * class_wise.value, 100 * float(strong)
+
+
+def after(name: str, calibrator: Any) -> tuple[float, float, float]:
+    fit, test = (FAKES[name].sample(n, seed) for n, seed in ((5000, 1), (40_000, 2)))
+    return errors(test, calibrator.fit(fit.y_prob, fit.y_true).calibrate(test.y_prob))
+
+
+def test_temperature_repairs_what_all_classes_share() -> None:
+    confidence, class_wise, strong = after("bold", TemperatureScaling("probabilities"))
+    assert confidence < 1.6 and class_wise < 1.2 and strong < 2
+
+
+def test_temperature_straightens_only_the_confidence_of_uneven_classes() -> None:
+    """What prediction 12d asks."""
+    before = errors(test := FAKES["per class"].sample(40_000, 2), test.y_prob)
+    confidence, class_wise, strong = after("per class", TemperatureScaling("probabilities"))
+    assert confidence < 2 < 9 < before[0]
+    assert class_wise > 0.75 * before[1] > 8
+    assert strong > 25
+    assert max(after("per class", VectorScaling("probabilities"))[:2]) < 1.5
+
+
+def test_a_cycle_hides_from_every_diagram_and_dirichlet_finds_it() -> None:
+    for calibrator in (TemperatureScaling("probabilities"), VectorScaling("probabilities")):
+        confidence, class_wise, strong = after("cyclic", calibrator)
+        assert confidence < 1.6 and class_wise < 1.6 and strong > 25
+    assert after("cyclic", DirichletCalibrator("probabilities"))[2] < 5
+
+
+def test_calibrating_the_confidence_may_change_the_prediction() -> None:
+    fit, test = (FAKES["bold"].sample(n, seed) for n, seed in ((5000, 12), (50_000, 13)))
+    prob = Reduced("probabilities").fit(fit.y_prob, fit.y_true).calibrate(test.y_prob)
+    changed = prob.argmax(axis=1) != test.y_prob.argmax(axis=1)
+    assert 0.25 < changed.mean() < 0.4
+    gaps = [
+        ck.expected_calibration_error(test.y_true[rows], prob[rows], view="top-label").value
+        for rows in (changed, ~changed)
+    ]
+    assert gaps[0] > 0.06 > 0.015 > gaps[1]
+
+
+def test_only_vector_and_matrix_scaling_notice_a_constant_per_row() -> None:
+    """What prediction 12e asks, and by how much the map changes."""
+    sample = FAKES["per class"].sample(3000, 1)
+    logits = np.log(sample.y_prob)
+    moved = logits + np.random.default_rng(2).normal(0, 2, (3000, 1))
+    changes = {}
+    for family in (TemperatureScaling, VectorScaling, MatrixScaling, DirichletCalibrator):
+        one, other = (family("logits").fit(z, sample.y_true).calibrate(z) for z in (logits, moved))
+        changes[family.__name__] = np.abs(one - other).max()
+    assert max(changes["TemperatureScaling"], changes["DirichletCalibrator"]) < 1e-9
+    assert min(changes["VectorScaling"], changes["MatrixScaling"]) > 0.05
+    assert PREDICTIONS["12e"].outcome == "vector and matrix"
+
+
+def test_equal_row_sums_are_what_a_gauge_cannot_see() -> None:
+    """A constant c adds c times the row sums of W, and the softmax drops what is common."""
+    weights, rng = np.array(CYCLE), np.random.default_rng(0)
+    z, c = rng.normal(size=(50, 3)), rng.normal(size=(50, 1))
+    moved = special.softmax((z + c) @ weights.T, axis=1)
+    assert np.allclose(moved, special.softmax(z @ weights.T, axis=1), atol=1e-14)
+    uneven_rows = weights + np.diag([0.2, 0, 0])
+    moved = special.softmax((z + c) @ uneven_rows.T, axis=1)
+    assert np.abs(moved - special.softmax(z @ uneven_rows.T, axis=1)).max() > 0.05
+
+
+def test_a_random_gauge_leaves_vector_scaling_one_weight() -> None:
+    """What the lesson says below 12e: row sums become equal, and vector scaling loses by it."""
+    sample = FAKES["per class"].sample(5000, 5000)
+    logits = np.log(sample.y_prob)
+    moved = logits + np.random.default_rng(12).normal(0, 2, (5000, 1))
+    vector, matrix = (f("logits").fit(moved, sample.y_true) for f in (VectorScaling, MatrixScaling))
+    assert np.ptp(vector.weights_) < 0.1 < 0.3 < np.ptp(matrix.weights_)
+    assert np.ptp(matrix.weights_.sum(axis=1)) < 0.05
+
+
+def test_no_truth_with_four_straight_diagrams_lies_farther() -> None:
+    """Prediction 12b: 0.8 is the largest mean distance for the six vectors (integer program)."""
+    stated = np.array(hidden().confidence, dtype=float)
+    n = stated.size
+    true, gap, side = np.split(np.eye(3 * n), 3)
+    cell = np.arange(n).reshape(stated.shape)
+    equal = [(true[row].sum(axis=0), 1.0) for row in cell]
+    for k in range(3):
+        for level in (0.1, 0.3, 0.6):
+            at = cell[np.isclose(stated[:, k], level), k]
+            equal.append((true[at].sum(axis=0), level * len(at)))
+    top = cell[np.arange(6), stated.argmax(axis=1)]
+    equal.append((true[top].sum(axis=0), 3.6))
+    matrix = np.array([row for row, _ in equal])
+    value = np.array([number for _, number in equal])
+    said = stated.ravel()
+    limits = [
+        optimize.LinearConstraint(matrix, value, value),
+        optimize.LinearConstraint(gap - true + 2 * side, -np.inf, 2 - said),
+        optimize.LinearConstraint(gap + true - 2 * side, -np.inf, said),
+    ]
+    found = optimize.milp(
+        -gap.sum(axis=0) / 6,
+        constraints=limits,
+        bounds=optimize.Bounds(0, np.repeat([1.0, 2.0, 1.0], n)),
+        integrality=np.repeat([0, 0, 1], n),
+    )
+    assert -found.fun == pytest.approx(0.8, abs=1e-6)
+    assert float(PREDICTIONS["12b"].outcome) == float(hidden().strong_error())
+
+
+def test_the_slide_pair_is_what_the_lesson_says() -> None:
+    """Prediction 12a."""
+    changed = finite.example("slides, one label changed")
+    assert changed.expected_error() == 0 < min(changed.class_wise_errors()[:2])
+    assert finite.example("slides").strong_error() == 0
+
+
+ROW = re.compile(
+    r"^\| (none|temperature|vector|Dirichlet) \| ([\d.]+) % \| ([\d.]+) % \| ([\d.]+) % "
+    r"\| (0\.\d+) \| (0\.\d+) \|",
+    re.M,
+)
+
+
+@pytest.mark.data
+def test_the_table_of_the_network_is_what_the_file_gives(root: Path) -> None:
+    text = (root / "notebooks" / LESSON).read_text("utf-8")
+    stated = {row[0]: list(row[1:]) for row in ROW.findall(text)}
+    net = data.load("cifar10-wideresnet")
+    half = slice(5000), slice(5000, None)
+    calibrators: dict[str, Any] = {
+        "temperature": TemperatureScaling("probabilities"),
+        "vector": VectorScaling("probabilities"),
+        "Dirichlet": DirichletCalibrator("probabilities"),
+    }
+    y = net.y_true[half[1]]
+    found = {}
+    for name in ("none", *calibrators):
+        prob = net.y_prob[half[1]]
+        if name != "none":
+            model = calibrators[name].fit(net.y_prob[half[0]], net.y_true[half[0]])
+            prob = model.calibrate(prob)
+        error = ck.expected_calibration_error(y, prob, view="top-label")
+        top, null = error.value, error.null_mean
+        each = ck.class_wise_calibration_error(y, prob)
+        numbers = [f"{100 * v:.2f}" for v in (top, each.value, each.per_view.max())]
+        right = np.mean(prob.argmax(axis=1) == y)
+        scores = (right, ck.log_loss(y, prob).value)
+        found[name] = numbers + [f"{v:.3f}" for v in scores]
+        if name == "temperature":
+            assert f"null level of {100 * null:.2f} %" in text
+            dogs = ck.reliability_table(y, prob, view=5, bins=10)
+            assert f"{dogs.mean_prob[1]:.2f}" == "0.14" and 0.48 < dogs.frequency[1] < 0.56
+            assert each.per_view.argmax() == 5
+    assert found == stated
+
+
+# --- lenses, predicted classes and whole vectors on data -----------------------------------------
+
+
+def test_the_kernel_of_whole_vectors_is_the_mean_over_pairs() -> None:
+    rows = fakes.DirichletFake((1, 1, 1), fakes.Power(0.5)).sample(30, 3)
+    y, p = rows.y_true, rows.y_prob
+    pairs = [
+        np.exp(-((p[i] - p[j]) ** 2).sum() / (2 * 0.2**2))
+        * ((np.eye(3)[y[i]] - p[i]) @ (np.eye(3)[y[j]] - p[j]))
+        for i in range(30)
+        for j in range(30)
+        if i != j
+    ]
+    value, p_value = lesson12.whole_vector_test(y, p, n_draws=9)
+    assert value == pytest.approx(np.mean(pairs))
+    assert 0.1 <= p_value <= 1
+
+
+def test_the_test_of_whole_vectors_keeps_its_level() -> None:
+    perfect = fakes.DirichletFake((1, 1, 1))
+    found = []
+    for seed in range(60):
+        rows = perfect.sample(100, seed)
+        found.append(lesson12.whole_vector_test(rows.y_true, rows.y_prob, 39, seed)[1])
+    assert np.mean(np.array(found) <= 0.1) < 0.25  # 6 of 60 expected
+    assert 0.35 < np.mean(found) < 0.65
+
+
+def test_the_error_given_the_predicted_class_is_that_of_the_fake() -> None:
+    fake = fakes.ClassKnobs.with_directions(0.7, ("over", "over", "under"), (0.8, 0.4, 0.3))
+    rows = fake.sample(50_000, 12)
+    found = lesson12.label_conditional_error(rows.y_true, rows.y_prob)
+    assert found == pytest.approx(fake.truth().label_conditional, abs=0.003)
+    pooled = ck.expected_calibration_error(rows.y_true, rows.y_prob, view="top-label")
+    assert 1 - pooled.value / found == pytest.approx(1 / 4, abs=0.03)  # "nearly a quarter"
+
+
+def test_p_values_after_two_repairs_are_those_of_the_text() -> None:
+    path = ROOT / "notebooks/12_go_multi_class.ipynb"
+    pattern = r"(temperature|Dirichlet)" + 4 * r" +(\d\.\d{3})" + r"\\n"
+    found = re.findall(pattern, path.read_text(encoding="utf-8"))
+    rows = {name: [float(value) for value in values] for name, *values in found}
+    confidence, zero, group, vectors = rows["temperature"]
+    assert min(confidence, zero) > 0.05
+    assert group <= 0.05
+    assert vectors == 0.005
+    assert min(rows["Dirichlet"]) > 0.05
+
+
+@pytest.mark.slow
+def test_the_real_network_has_the_numbers_of_the_text() -> None:
+    if not data.available("cifar10-wideresnet"):
+        pytest.skip("CALIBKIT_DATA holds no wideresnet-16-4-cifar-10.npz")
+    net = data.load("cifar10-wideresnet")
+    y, p = net.y_true, np.asarray(net.y_prob)
+    animals = ck.expected_calibration_error(y, p, view=[2, 3, 4, 5, 6, 7])
+    assert (round(animals.value, 3), round(animals.null_mean, 3)) == (0.008, 0.002)
+    assert round(ck.expected_calibration_error(y, p, view="top-label").value, 3) == 0.054
+    assert round(lesson12.label_conditional_error(y, p), 3) == 0.059

@@ -1,0 +1,196 @@
+"""The simplex lens: its view against the package, its words, its pictures."""
+
+from dataclasses import replace
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+from calibkit import plot
+from calibkit.bins import EqualMass
+from calibkit.errors import expected_calibration_error
+from calibkit.finite import FiniteClassifier
+from calibkit_course import lesson12
+from calibkit_course.explore._book import explorer_page
+from calibkit_course.lesson12.explorer import NEAR, VIEWS
+from calibkit_course.lesson12.models import CALIBRATORS, FAKES, calibrated, centred, hidden
+
+KILOBYTE = 1024
+lens_of = lesson12.simplex_lens_view
+
+
+class TestView:
+    def test_it_is_the_errors_of_the_package_and_the_distance_to_the_truth(self):
+        lens = lens_of(model="cyclic", calibrator="vector", k=2, n_fit=1000)
+        sample, _, _ = calibrated("cyclic", "vector", 1000, 12)
+        options = {"bins": EqualMass(10)}
+        for view, name in (("top-label", "top-label"), (2, "class")):
+            error = expected_calibration_error(sample.y_true, sample.y_prob, view=view, **options)
+            assert lens.errors[name] == error.value
+        distance = np.abs(sample.y_prob - sample.true_prob).sum(axis=1).mean()
+        assert lens.errors["strong"] == pytest.approx(distance, abs=1e-12)
+
+    def test_what_each_calibrator_straightens(self):
+        """The table of the lesson, in the frames of the explorer."""
+        wanted = {
+            ("bold", "none"): set(),
+            ("bold", "temperature"): set(VIEWS),
+            ("per class", "none"): set(),
+            ("per class", "temperature"): {"top-label"},
+            ("per class", "vector"): set(VIEWS),
+            ("cyclic", "temperature"): {"top-label", "class"},
+            ("cyclic", "vector"): {"top-label", "class"},
+            ("cyclic", "Dirichlet"): set(VIEWS),
+            ("hidden", "none"): {"top-label", "class"},
+            ("hidden", "Dirichlet"): set(),
+        }
+        for (model, calibrator), notions in wanted.items():
+            for k in (0, 2):
+                lens = lens_of(model=model, calibrator=calibrator, k=k)
+                found = {name for name, straight in lens.straight.items() if straight}
+                assert found == notions, (model, calibrator, k)
+
+    def test_strong_arrows_lead_to_the_truth(self):
+        stated, seen = lens_of(model="cyclic").arrows
+        assert np.allclose(seen, FAKES["cyclic"].true_vector(stated), atol=1e-14)
+        assert np.allclose(stated.sum(axis=1), 1) and np.allclose(seen.sum(axis=1), 1)
+
+    def test_arrows_of_a_class_move_that_class_to_the_frequency_of_its_bin(self):
+        lens = lens_of(view="class", k=1, model="per class")
+        stated, seen = lens.arrows
+        table = lens.measured[1].tables[0]
+        for c, r in zip(stated, seen, strict=True):
+            b = int(np.clip(np.sum(table.edges[1:-1] <= c[1]), 0, len(table.count) - 1))
+            assert r[1] == pytest.approx(table.frequency[b], abs=1e-12)
+            assert r[0] / r[2] == pytest.approx(c[0] / c[2])
+        assert np.allclose(seen.sum(axis=1), 1)
+
+    def test_arrows_of_the_confidence_move_the_predicted_class(self):
+        lens = lens_of(view="top-label", model="bold")
+        stated, seen = lens.arrows
+        table = lens.measured[0].tables[0]
+        row, top = np.arange(len(stated)), stated.argmax(axis=1)
+        b = np.searchsorted(table.edges[1:-1], stated[row, top], side="right")
+        assert np.allclose(seen[row, top], table.frequency[b])
+        assert seen[row, top].mean() < stated[row, top].mean() - 0.1
+
+    def test_what_hides_has_no_arrows_in_the_reduced_views(self):
+        lengths = {view: lens_of(view=view, model="hidden").moved for view in VIEWS}
+        assert lengths["strong"] == pytest.approx(0.8)
+        assert max(lengths["top-label"], lengths["class"]) < 0.03
+
+    def test_six_vectors_are_six_points(self):
+        stated, true = lens_of(model="hidden").points
+        assert len(stated) == 6
+        fake = hidden()
+        assert isinstance(fake, FiniteClassifier)
+        known = dict(zip(fake.confidence, fake.truth, strict=True))
+        for c, r in zip(stated, true, strict=True):
+            key = next(k for k in known if np.allclose(np.array(k, dtype=float), c))
+            assert np.allclose(np.array(known[key], dtype=float), r)
+
+    def test_the_matrix_is_fitted_in_another_gauge(self):
+        matrix = lens_of(model="per class", calibrator="matrix")
+        dirichlet = lens_of(model="per class", calibrator="Dirichlet")
+        assert matrix.errors["strong"] > dirichlet.errors["strong"] + 0.02
+        table = centred(np.array([[0.7, 0.2, 0.1]]))
+        assert table.sum() == pytest.approx(0)
+        assert np.exp(table[0, 0] - table[0, 1]) == pytest.approx(3.5)
+
+    def test_freedom_costs_data(self):
+        """What the lesson says about 50 predictions."""
+        few, cooled = (
+            lens_of(model="bold", calibrator=name, n_fit=50).errors["strong"]
+            for name in ("Dirichlet", "temperature")
+        )
+        assert f"{cooled:.2f}" == "0.07" and f"{few:.2f}" == "0.24"
+
+    def test_it_says_errors_null_levels_and_what_is_straight(self):
+        lens = lens_of(calibrator="temperature")
+        top, one = lens.measured
+        assert lens.describe() == (
+            "With model 'per class' and calibrator 'temperature', the distance to the truth is "
+            f"{lens.errors['strong']:.3f}; the confidence error is {top.value:.3f} (a calibrated "
+            f"model would show {top.null_mean:.3f}); the error of class 0 is {one.value:.3f} "
+            f"({one.null_mean:.3f}). The straight panels are: confidence. The arrows of the view "
+            f"strong have the mean length {lens.moved:.3f}."
+        )
+        assert "The straight panels are: none" in lens_of().describe()
+        assert lens.to_frame()["notion"].tolist() == ["strong", "confidence", "class 0"]
+        assert set(NEAR) == set(VIEWS)
+
+    def test_same_values_same_result(self):
+        assert lens_of(n_fit=200).describe() == lens_of(n_fit=200).describe()
+
+    @pytest.mark.parametrize(
+        "bad", [{"view": "x"}, {"model": "x"}, {"calibrator": "x"}, {"k": 3}, {"n_fit": 0}]
+    )
+    def test_bad_values_are_named(self, bad):
+        with pytest.raises(ValueError, match=next(iter(bad))):
+            lens_of(**bad)
+
+
+class TestExplorer:
+    @pytest.mark.slow
+    def test_it_fits_the_book(self):
+        lens = lesson12.simplex_lens()
+        assert len(lens.controls) <= 5
+        assert lens.n_states <= 64
+        assert lens.default in list(lens.states())
+        assert lens.show()[1] == lens.view().describe()
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("model", FAKES)
+    def test_the_ends_of_all_dials_together(self, model):
+        small = {"view": "class", "k": 2, "n_fit": 50, "calibrator": CALIBRATORS[-1]}
+        picture, words = lesson12.simplex_lens().show(model=model, **small)
+        assert picture.png.startswith(b"\x89PNG") and "nan" not in words
+        large = {"view": "top-label", "k": 1, "n_fit": 20_000, "calibrator": "matrix"}
+        assert "nan" not in lens_of(model=model, **large).describe()
+
+    @pytest.mark.slow
+    def test_the_pictures_of_the_page_are_light(self):
+        lens = lesson12.simplex_lens()
+        states = [{"model": model} for model in FAKES] + [{"calibrator": "temperature"}]
+        sizes = [len(lens.show(**state)[0].small().source) for state in states]
+        assert max(sizes) * 3 / 4 <= 20 * KILOBYTE
+        assert np.mean(sizes) * lens.n_states <= 850 * KILOBYTE
+
+    @pytest.mark.slow
+    def test_the_static_figure_shows_four_states(self):
+        lens = lesson12.simplex_lens()
+        figure = lens.static(columns=1)
+        words = plot.alt_text(figure)
+        assert words.count("Each stated probability against the true one") == 4
+        titles = [ax.get_title() for ax in figure.get_axes()]
+        assert all(caption in titles for caption, _ in lens.presets)
+        assert titles.count("confidence: straight") == 3
+
+    def test_the_chosen_view_has_the_thickest_frame(self):
+        figure = plt.figure(layout="constrained")
+        lens = lesson12.simplex_lens(calibrator="temperature")
+        lens.draw(lens.view(view="top-label", calibrator="temperature"), figure, False)
+        strong, confidence, one = (
+            next(ax for ax in figure.get_axes() if ax.get_title().startswith(name))
+            for name in ("strong", "confidence", "class 0")
+        )
+        widths = [ax.spines["top"].get_linewidth() for ax in (strong, confidence, one)]
+        assert widths[1] > max(widths[0], widths[2])
+        styles = [ax.spines["top"].get_linestyle() for ax in (strong, confidence, one)]
+        assert styles[1] == "solid" and styles[0] != "solid" and styles[2] != "solid"
+        labels = [text.get_text() for text in figure.legends[0].get_texts()]
+        assert "to what the\nview sees" in labels
+
+    @pytest.mark.slow
+    def test_the_page_without_a_kernel_holds_its_states(self):
+        lens = lesson12.simplex_lens(n_fit=200)
+        small = [
+            control if control.name == "calibrator" else replace(control, book=(control.default,))
+            for control in lens.controls
+        ]
+        kept = ("none", "Dirichlet")
+        small = [replace(c, book=kept) if c.name == "calibrator" else c for c in small]
+        html = explorer_page(replace(lens, controls=small))
+        for calibrator in kept:
+            said = lens_of(n_fit=200, calibrator=calibrator).describe()
+            assert said.partition(": ")[2] in html

@@ -1,0 +1,306 @@
+"""Answers to the exercises of lesson 13, wrong and right, and the numbers that it states."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import integrate, optimize
+from scipy.special import expit, logit
+from scipy.stats import beta
+
+from calibkit import decisions
+from calibkit.fakes import ClassKnobs, KnobClassifier
+from calibkit.types import FloatVector
+from calibkit_course.lesson13 import Capacity, Clinic, Ward, least_accuracy, play_predictions
+from calibkit_course.lesson13.checks import PREDICTIONS
+
+WARD = Ward(benefit=2, harm=6)
+
+
+def knob(error: float, direction: str = "over", accuracy: float = 0.8, **dials: Any) -> Any:
+    dials = {"concentration": 3} | dials
+    return KnobClassifier.with_error(5, accuracy, error, direction, **dials)
+
+
+# --- 13.2 --------------------------------------------------------------------------------------
+
+
+def by_loop(y_true: Any, y_prob: Any, vain: float, miss: float) -> float:
+    total = 0.0
+    for y, p in zip(y_true, y_prob, strict=True):
+        if p >= vain / (vain + miss):
+            total += vain if y == 0 else 0
+        elif y == 1:
+            total += miss
+    return total / len(y_true)
+
+
+def by_package(y_true: Any, y_prob: Any, vain: float, miss: float) -> Any:
+    return decisions.policy_cost(y_true, y_prob, costs=(vain, miss))
+
+
+def bill(
+    rule: Callable[[FloatVector, float], Any],
+    prices: Callable[[float, float], Any] = lambda a, b: (a, b),
+) -> Callable[..., Any]:
+    def cost(y: Any, p: Any, vain: float, miss: float) -> float:
+        done = rule(p, vain / (vain + miss))
+        paid, lost = prices(vain, miss)
+        return float(np.mean(np.where(done, paid * (y == 0), lost * (y == 1))))
+
+    return cost
+
+
+def change(y: Any, p: Any, vain: float, miss: float) -> float:
+    p *= 2
+    return by_loop(y, p / 2, vain, miss)
+
+
+def from_t_on(p: FloatVector, t: float) -> Any:
+    return p >= t
+
+
+def with_right_treatments(y: Any, p: Any, vain: float, miss: float) -> Any:
+    return np.mean(np.where(p >= vain / (vain + miss), vain, miss * y))
+
+
+def announced(y: Any, p: Any, vain: float, miss: float) -> Any:
+    return np.mean(np.minimum(vain * (1 - p), miss * p))
+
+
+# --- 13.3 --------------------------------------------------------------------------------------
+
+
+def budget(most: float, direction: str = "over") -> float:
+    return float(
+        optimize.brentq(lambda e: WARD.truth(knob(e, direction)).regret - most, 1e-6, 0.19)
+    )
+
+
+ORACLE = WARD.truth(knob(0.0)).oracle
+BUDGET = budget(0.01 * ORACLE)
+
+# --- 13.4 --------------------------------------------------------------------------------------
+
+MIXED = ClassKnobs.with_directions(0.8, ("over", "under"), (0.4, 0.3))
+
+WRONG: dict[str, list[tuple[Any, str]]] = {
+    "13.1": [
+        (lambda b, h: b / (b + h), "B / (B + H)"),
+        (lambda b, h: h / b, "the odds"),
+        (lambda b, h: 0.5, "the threshold is"),
+        (lambda b, h: "h over b", "a number"),
+        (lambda b, h: round(h / (b + h), 1), "is 0.75, not 0.80"),
+        (lambda b, h: h / (b + h) + 0.001, "is 0.750, not 0.751"),
+        (lambda b, h: None, "a number"),
+        (lambda b: 0.75, "your function raised"),
+        (0.75, "a function"),
+    ],
+    "13.2": [
+        (bill(lambda p, t: p >= 0.5), "from 0.5 on"),
+        (lambda y, p, a, b: len(y) * by_loop(y, p, a, b), "the sum"),
+        (with_right_treatments, "charges right treatments too"),
+        (bill(from_t_on, lambda a, b: (a, 0)), "missed patients are not paid"),
+        (bill(from_t_on, lambda a, b: (0, b)), "in vain are not paid"),
+        (bill(from_t_on, lambda a, b: (b, a)), "prices are swapped"),
+        (announced, "what the model promises"),
+        (bill(lambda p, t: p < t), "treats those below the threshold"),
+        (lambda y, p, a, b: 1 - np.mean((p >= 0.5) == y), "the mean cost is"),
+        (bill(lambda p, t: p > t), "exactly at it is treated"),
+        (by_package, "exactly at it is treated"),  # the package waits where both cost the same
+        (lambda y, p, a, b: by_loop(y, p, a, b) + 1e-4, "the mean cost is"),
+        (lambda y, p, a, b: None, "the mean cost per patient"),
+        (change, "changes its input"),
+        (lambda y, p, a, b: [0.1, 0.2], "a number"),
+        (0.05, "a function"),
+    ],
+    "13.3": [
+        (0.01 * ORACLE / 8, "the bound promises"),
+        (budget(0.01), "below 0.01"),
+        (budget(0.01 * ORACLE, "under"), "Take the direction `over`"),
+        (2.67, "per cent"),
+        (-1, "lies between 0 and 0.2 here"),
+        (0.2, "of the oracle's value"),
+        (0.01, "More error is allowed"),
+        (0.1, "the regret is 26.08 %"),
+        (BUDGET + 6e-4, "Only 1.00 % is allowed"),
+        (BUDGET - 6e-4, "and 1.00 % is allowed"),
+        (np.float32(2.67), "per cent"),
+        ("2.7 %", "a number"),
+    ],
+    "13.4": [
+        ((knob(0.1), knob(0.1)), "at least 1.5 times"),
+        ((knob(0.1), knob(0.05)), "They must be equal"),
+        ((knob(0.0), knob(0.0)), "both are calibrated"),
+        ((knob(0.1), knob(0.1, accuracy=0.85)), "accuracy 0.85. Both must have 0.80"),
+        ((knob(0.1), knob(0.1, accuracy=0.80001)), "accuracy 0.80001"),
+        ((knob(0.1), knob(0.1002)), "errors are 0.1000 and 0.1002"),
+        ((knob(0.1),), "1 "),
+        ((0.1, 0.1), "fake classifiers"),
+        (knob(0.1), "fake classifiers"),
+    ],
+    "13.5": [
+        (lambda price, loss: price / loss, "the chance of a mistake"),
+        (lambda price, loss: 1 - price, "only if a mistake costs 1"),
+        (lambda price, loss: loss / (loss + price), "a right answer wins nothing"),
+        (lambda price, loss: abs(1 - price / loss), "Always answer"),
+        (lambda price, loss: 0.5, "answer from 0.875"),
+        (lambda price, loss: None, "returns nothing"),
+        (0.875, "a function"),
+    ],
+}
+
+RIGHT: dict[str, list[Any]] = {
+    "13.1": [
+        lambda benefit, harm: harm / (benefit + harm),
+        lambda benefit, harm: 1 / (1 + benefit / harm),
+        lambda benefit, harm: np.float32(harm / (benefit + harm)),
+        lambda benefit, harm: decisions.decision_threshold([[0, 0], [harm, -benefit]]),
+    ],
+    "13.2": [
+        by_loop,
+        bill(lambda p, c: p >= c),
+        lambda *given: round(by_loop(*given), 4),
+        lambda *given: np.float32(by_loop(*given)),
+        lambda *given: np.array(by_loop(*given)),
+    ],
+    "13.3": [BUDGET, 0.0267, np.float64(0.0266), np.float32(BUDGET), np.array(BUDGET), 0.027],
+    "13.4": [
+        (knob(0.1), knob(0.1, "under")),
+        [knob(0.1, "under"), knob(0.1)],
+        # what hint 1 says, word by word, without a concentration
+        [KnobClassifier.with_error(5, 0.8, 0.1, side) for side in ("over", "under")],
+        (knob(0.15, concentration=1), knob(0.15, concentration=40)),
+    ],
+    "13.5": [
+        lambda price, loss: 1 - price / loss,
+        lambda price, loss: max(0.0, (loss - price) / loss),
+        lambda price, loss: 1 - price / loss if price < loss else -np.inf,
+        lambda price, loss: np.float32(1 - price / loss if price < loss else -np.inf),
+        lambda price, loss: np.array(1 - price / loss if price < loss else -np.inf),
+    ],
+}
+
+
+# --- what the lesson says ----------------------------------------------------------------------
+
+
+def test_a_perfect_pair_may_be_of_classes_too() -> None:
+    assert MIXED.truth().accuracy == pytest.approx(0.8)  # ClassKnobs have what 13.4 asks for
+    assert WARD.truth(MIXED).regret > 0
+
+
+EXACT = {"calibrated": 0.5700, "over": 0.8665, "under": 0.6640}
+
+
+@pytest.mark.slow
+def test_the_first_experiment_has_these_exact_costs() -> None:
+    """Integrated over Beta(.6, 1.4), without any sample; at one half all costs are equal."""
+    law = beta(0.6, 1.4)
+    said = {
+        "calibrated": lambda q: q,
+        "over": lambda q: expit(2 * logit(q)),
+        "under": lambda q: expit(logit(q) / 2),
+    }
+
+    def cost(name: str, miss: float) -> float:
+        c = 1 / (1 + miss)
+
+        def of(u: float) -> float:
+            q = float(law.ppf(u))
+            return 1 - q if said[name](q) >= c else miss * q
+
+        jump = float(law.cdf(optimize.brentq(lambda q: said[name](q) - c, 1e-9, 1 - 1e-9)))
+        parts = (integrate.quad(of, 0, jump)[0], integrate.quad(of, jump, 1)[0])
+        return float(sum(parts))
+
+    assert {name: cost(name, 19) for name in said} == pytest.approx(EXACT, abs=6e-5)
+    assert cost("over", 19) > 0.7 > cost("under", 19) > cost("calibrated", 19)
+    assert np.ptp([cost(name, 1) for name in said]) < 1e-9
+    assert cost("over", 1) == pytest.approx(0.2058, abs=2e-4)
+
+
+def test_beds_repair_over_confidence() -> None:
+    """What prediction 13c says: seven beds win more than ten, by far more than chance."""
+    machine = KnobClassifier(5, 0.8, budget_share=0.5, concentration=3)
+    won = {}
+    for beds in (7, 10):
+        ward = Ward(size=10, beds=beds)
+        won[beds] = ward.play("trust", ward.deal(machine, 2000, rng=5))
+    error = np.hypot(*(np.std(play.payoffs) / np.sqrt(2000) for play in won.values()))
+    assert won[7].value - won[10].value > 3 * error
+
+
+def test_equal_stakes_and_few_places_cost_nothing_unequal_ones_do() -> None:
+    machine = KnobClassifier(5, 0.8, budget_share=0.5, concentration=3)
+    assert abs(Capacity(stakes=(8,)).truth(machine).regret) < 1e-12
+    assert Capacity(stakes=(6, 8, 12)).truth(machine).regret == pytest.approx(0.0763, abs=5e-5)
+
+
+def test_the_requirement_is_what_prediction_13d_says() -> None:
+    least = [least_accuracy(WARD, utility=1, error=e, concentration=3) for e in (0, 0.1)]
+    assert 100 * (least[1] - least[0]) == pytest.approx(PREDICTIONS["13d"].outcome, abs=0.03)
+    assert least_accuracy(WARD, utility=1, error=0.05, concentration=3) < 0.85
+    assert 2 * 0.875 - 6 * 0.125 == 1.0
+
+
+def test_errors_by_class_cost_the_clinic_more_than_a_larger_uniform_one() -> None:
+    uniform = KnobClassifier(3, 0.75, budget_share=0.9, concentration=3)
+    mixed = ClassKnobs.with_directions(
+        0.75, ("under", "over", "over"), (0.8, 0.8, 0.0), concentration=3
+    )
+    assert mixed.truth().expected < uniform.truth().expected
+    lost = []
+    for kind in (uniform, mixed):
+        deal = Clinic().deal(kind, 4000, rng=2)
+        trust, oracle = (Clinic().play(policy, deal).payoffs for policy in ("trust", "oracle"))
+        lost.append((np.mean(oracle - trust), np.std(oracle - trust) / np.sqrt(4000)))
+    (small, se), (large, other) = lost
+    assert large - small > 4 * np.hypot(se, other)
+
+
+def test_recalibrated_digits_earn_more_than_naive_bayes_trusts() -> None:
+    """The claim of the real data: on most splits, not only on the lesson's."""
+    from sklearn.datasets import load_digits
+    from sklearn.naive_bayes import GaussianNB
+
+    from calibkit.calibrators import BetaCalibrator
+
+    pixels, digit = load_digits(return_X_y=True)
+    gains = []
+    for seed in range(8):
+        train, fit, test = np.split(
+            np.random.default_rng(seed).permutation(len(digit)), [600, 1200]
+        )
+        model = GaussianNB().fit(pixels[train], digit[train])
+        said = model.predict_proba(pixels[fit])
+        repair = BetaCalibrator().fit(said.max(axis=1), said.argmax(axis=1) == digit[fit])
+        won = play_predictions(
+            digit[test],
+            model.predict_proba(pixels[test]),
+            game=WARD,
+            policies={"trust": "trust", "recalibrated": repair.calibrate},
+            n_resamples=20,
+            rng=seed,
+        )
+        gains.append(won.gain[1])
+    assert min(gains) > 0 and np.mean(gains) > 0.2
+
+
+LESSON = "13_decide_with_probabilities.md"
+PRINTED = re.compile(r"([\w-]+) +(0\.\d{4}) +0\.\d{4} +(0\.\d{4}) +(0\.\d{4}) +0\.\d{4}")
+
+
+def test_prose_and_printed_numbers_agree(root: Path) -> None:
+    path = root / "notebooks" / LESSON
+    text, stored = path.read_text("utf-8"), path.with_suffix(".ipynb").read_text("utf-8")
+    rows = {row[0]: row[1:] for row in PRINTED.findall(stored)}
+    assert len({row[0] for row in rows.values()}) == 1  # one accuracy
+    assert all(abs(float(paid) - float(exact)) < 0.03 for _, paid, exact in rows.values())
+    assert f"costs {rows['over-confident'][1]}" in text
+    assert f"ECE {BUDGET:.4f}" in stored
+    for number in ("0.8378", "0.8480", "0.8750"):
+        assert f"accuracy {number}" in stored

@@ -1,0 +1,396 @@
+"""The hospital and the calibration game: against the package, in words, with and without kernel."""
+
+import json
+import re
+import shutil
+import subprocess
+from dataclasses import replace
+from importlib import resources
+from typing import Any
+
+import numpy as np
+import pytest
+
+from calibkit import plot
+from calibkit.decisions import regret_curve, trust_regret
+from calibkit.fakes import KnobClassifier
+from calibkit_course import lesson04, lesson13
+from calibkit_course.explore._book import explorer_page, quiz_page
+from calibkit_course.explore._lab import quiz_box
+from calibkit_course.lesson13.explorer import IGNORE, TRUST, TRUTH
+from calibkit_course.lesson13.game import NAMES, PLAYERS, WARD, WARM_UP
+from calibkit_course.lesson13.models import CLASSIFIERS, MODELS, belief_of
+from calibkit_course.lesson13.wards import Ward
+
+KILOBYTE = 1024
+
+
+# --- what the explorers stand on: beds and the regret curve ------------------------------------
+
+
+class TestBeds:
+    MACHINE = KnobClassifier(5, 0.8, budget_share=0.5, concentration=3)
+
+    def test_beds_go_to_the_most_confident_who_are_worth_it(self):
+        ward = Ward(size=8, beds=3)
+        deal = ward.deal(self.MACHINE, 300, rng=0)
+        actions = ward.decide(deal.seen, deal)
+        for row, done in zip(deal.seen, actions, strict=True):
+            wanted = [i for i in np.argsort(-row, kind="stable")[:3] if row[i] >= ward.threshold]
+            assert sorted(wanted) == np.flatnonzero(done).tolist()
+
+    @pytest.mark.parametrize("beds", [None, 8])
+    def test_a_bed_for_everybody_is_the_plain_ward(self, beds):
+        """The value per patient is the same as in rounds of one."""
+        rows = self.MACHINE.sample(1600, 4)
+        plain, shared = Ward(), Ward(size=8, beds=beds)
+        one = plain.play("trust", plain.deal_predictions(rows.y_true, rows.y_prob, rng=1))
+        many = shared.play("trust", shared.deal_predictions(rows.y_true, rows.y_prob, rng=1))
+        assert many.value == pytest.approx(one.value, abs=1e-12)
+
+    def test_no_bed_wins_nothing(self):
+        ward = Ward(size=4, beds=0)
+        assert ward.play("oracle", ward.deal(self.MACHINE, 50, rng=0)).value == 0
+
+    def test_few_beds_make_increasing_miscalibration_free(self):
+        """Only the ranking is left to count, once all who get a bed are worth it for both."""
+        ward = Ward(benefit=2, harm=0.02, size=10, beds=3)
+        calibrated = ward.deal(KnobClassifier(5, 0.8, concentration=3), 400, rng=2)
+        for direction in ("over", "under"):
+            bent = KnobClassifier(5, 0.8, budget_share=0.6, direction=direction, concentration=3)
+            deal = ward.deal(bent, 400, rng=2)
+            won = [ward.play(policy, deal).value for policy in ("trust", "oracle")]
+            assert won[0] == won[1] == ward.play("trust", calibrated).value
+
+    def test_what_has_no_closed_form_says_so(self):
+        with pytest.raises(ValueError, match="no closed form; deal rounds"):
+            Ward(size=10, beds=4).truth(self.MACHINE)
+        with pytest.raises(ValueError, match="no closed form; deal rounds"):
+            Ward(size=10, beds=4).trust_value(self.MACHINE)
+
+    @pytest.mark.parametrize(
+        ("options", "words"),
+        [
+            ({"beds": 2}, "beds=2 for 1 patients"),
+            ({"size": 3, "beds": -1}, "beds"),
+            ({"size": 0}, "size"),
+            ({"size": 3, "beds": 1.5}, "beds"),
+        ],
+    )
+    def test_bad_beds_are_named(self, options: Any, words: str):
+        with pytest.raises(ValueError, match=words):
+            Ward(**options)
+
+    def test_it_says_its_beds(self):
+        assert "at most 4 of 10 patients" in Ward(size=10, beds=4).describe()
+        assert "at most" not in Ward().describe()
+
+
+class TestRegretCurve:
+    RNG = np.random.default_rng(13)
+    SAID, TRUE = RNG.random(300), RNG.random(300)
+
+    def test_it_is_trust_regret_at_each_threshold_and_below_its_bound(self):
+        curve = regret_curve(self.SAID, self.TRUE)
+        assert len(curve.threshold) == 99
+        for t, found in zip(curve.threshold[::7], curve.regret[::7], strict=True):
+            wanted = trust_regret(self.SAID, self.TRUE, benefit=1 - t, harm=t)
+            assert found == pytest.approx(wanted.value, abs=1e-12)
+        assert (curve.regret <= curve.error + 1e-12).all() and (curve.regret >= 0).all()
+
+    def test_its_area_is_half_the_squared_distance(self):
+        grid = (np.arange(4000) + 0.5) / 4000
+        curve = regret_curve(self.SAID, self.TRUE, thresholds=grid)
+        wanted = np.mean((self.SAID - self.TRUE) ** 2) / 2
+        assert curve.regret.mean() == pytest.approx(wanted, rel=1e-3)
+
+    def test_the_order_of_rows_does_not_matter(self):
+        order = np.random.default_rng(0).permutation(300)
+        one, other = (regret_curve(self.SAID[i], self.TRUE[i]) for i in (np.arange(300), order))
+        assert np.allclose(one.regret, other.regret, rtol=0, atol=1e-13)
+        assert one.error == pytest.approx(other.error, abs=1e-13)
+
+    @pytest.mark.parametrize("bad", [[0.0], [1.0], [np.nan], [], [[0.2, 0.3]]])
+    def test_bad_thresholds_are_named(self, bad):
+        with pytest.raises(ValueError, match="thresholds"):
+            regret_curve(self.SAID, self.TRUE, thresholds=bad)
+
+    def test_it_speaks(self):
+        curve = regret_curve([0.8, 0.6], [0.5, 0.6], thresholds=[0.4, 0.75])
+        assert "at most 0.1250 per prediction (threshold 0.75" in curve.describe()
+        assert list(curve.to_frame()["threshold"]) == [0.4, 0.75]
+
+
+# --- the hospital ------------------------------------------------------------------------------
+
+
+class TestHospital:
+    @pytest.mark.parametrize("beds", [4, 10])
+    @pytest.mark.parametrize("model", MODELS)
+    def test_it_is_the_ward_of_the_package(self, model, beds):
+        found = lesson13.hospital_view(model=model, beds=beds, rounds=20)
+        ward = Ward(benefit=2, harm=6, size=10, beds=beds)
+        deal = ward.deal(CLASSIFIERS[model], 20, 1)
+        assert found.plays[TRUST].value == ward.play(belief_of(model), deal).value
+        assert found.plays[TRUTH].value == ward.play("oracle", deal).value
+        assert found.table.count.sum() == 200
+        assert found.table.frequency[found.table.occupied] @ found.table.count[
+            found.table.occupied
+        ] == pytest.approx(deal.outcome.sum())
+
+    def test_a_calibrated_machine_has_no_regret(self):
+        found = lesson13.hospital_view(model="calibrated", rounds=50)
+        assert found.plays[TRUST].value == found.plays[TRUTH].value
+        assert found.curve.regret.max() == 0
+
+    def test_ignoring_treats_everybody_or_nobody(self):
+        assert lesson13.hospital_view(harm=2, rounds=5).plays[IGNORE].acted == 1
+        assert lesson13.hospital_view(harm=18, rounds=5).plays[IGNORE].acted == 0
+        assert lesson13.hospital_view(harm=2, beds=4, rounds=5).plays[IGNORE].acted == 0.4
+
+    def test_what_the_lesson_says_to_look_for(self):
+        def regret(**values: Any) -> float:
+            plays = lesson13.hospital_view(**values).plays
+            return plays[TRUTH].value - plays[TRUST].value
+
+        assert regret() > 0.15
+        assert regret(harm=2) < 0.05
+        assert abs(regret(beds=4)) < 0.02
+        assert abs(regret(model="recalibrated")) < 0.02
+        waits = lesson13.hospital_view(model="under-confident").plays
+        assert waits[TRUST].value < waits[IGNORE].value
+        repaired, raw = (lesson13.hospital_view(model=m).curve for m in ("recalibrated", MODELS[1]))
+        assert repaired.regret.max() < 0.1 * raw.regret.max()
+
+    def test_it_says_what_everybody_won(self):
+        words = lesson13.hospital_view(rounds=5, beds=4).describe()
+        start = "In 5 rounds of 10 patients with 4 beds, treating is worth it from 0.75"
+        assert words.startswith(start)
+        assert "a bed for everybody" in lesson13.hospital_view(rounds=5).describe()
+        assert "patients with 1 bed, " in lesson13.hospital_view(rounds=5, beds=1).describe()
+
+    @pytest.mark.parametrize(
+        ("bad", "words"),
+        [
+            ({"model": "x"}, "model must be .*, got 'x'"),
+            ({"harm": 0}, "harm"),
+            ({"beds": 11}, "beds"),
+            ({"rounds": 0}, "rounds"),
+        ],
+    )
+    def test_bad_values_are_named(self, bad, words):
+        with pytest.raises(ValueError, match=words):
+            lesson13.hospital_view(**bad)
+
+    def test_the_table_form(self):
+        assert list(lesson13.hospital_view(rounds=2).to_frame()["policy"]) == [IGNORE, TRUST, TRUTH]
+
+    @pytest.mark.slow
+    def test_it_fits_the_book(self):
+        hospital = lesson13.hospital()
+        assert len(hospital.controls) <= 5
+        assert hospital.n_states <= 64
+        assert hospital.default in list(hospital.states())
+        assert hospital.show()[1] == hospital.view().describe()
+
+    @pytest.mark.slow
+    def test_the_pictures_of_the_page_are_light(self):
+        hospital = lesson13.hospital()
+        states = [{"model": MODELS[0]}, {}, {"beds": 4}]
+        sizes = [len(hospital.show(**state)[0].small().source) for state in states]
+        assert np.mean(sizes) * hospital.n_states <= 970 * KILOBYTE
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("model", MODELS)
+    def test_the_ends_of_all_dials_together(self, model):
+        low = {"model": model, "harm": 0.5, "beds": 1, "rounds": 2}
+        picture, words = lesson13.hospital().show(**low)
+        assert picture.png.startswith(b"\x89PNG") and "nan" not in words
+        high = {"model": model, "harm": 18, "beds": 10, "rounds": 500, "week": 12}
+        assert "nan" not in lesson13.hospital_view(**high).describe()
+
+    def test_the_static_figure_shows_four_states(self):
+        hospital = lesson13.hospital()
+        words = plot.alt_text(hospital.static())
+        assert words.count("Reliability diagram") == 4
+        assert all(caption in words for caption, _ in hospital.presets)
+
+    @pytest.mark.slow
+    def test_the_page_without_a_kernel_holds_its_states(self):
+        hospital = lesson13.hospital(rounds=2)
+        small = [
+            replace(control, book=MODELS[:2] if control.name == "model" else (control.default,))
+            for control in hospital.controls
+        ]
+        html = explorer_page(replace(hospital, controls=small))
+        for model in MODELS[:2]:
+            assert lesson13.hospital_view(model=model, rounds=2).describe() in html
+
+
+# --- the calibration game ----------------------------------------------------------------------
+
+
+def treat_by(game: Any, draw: int, rule: str) -> list[bool]:
+    dealt = game.view(draw=draw)
+    said = dealt.said if rule == "machine" else dealt.true
+    return (said >= dealt.threshold).tolist()
+
+
+class TestGame:
+    @pytest.mark.parametrize("model", MODELS)
+    def test_who_plays_like_another_player_wins_the_same(self, model):
+        game = lesson13.ward_rounds(model=model)
+        for draw in (1, 2, 7):
+            you, machine, _ = game.answer(draw, treat_by(game, draw, "machine")).points
+            assert you == machine
+            answer = game.answer(draw, treat_by(game, draw, "truth"))
+            assert answer.points[0] == answer.points[2]
+            assert all(answer.hits)
+
+    def test_waiting_wins_nothing_and_treating_all_wins_the_gains(self):
+        game = lesson13.ward_rounds()
+        dealt = game.view(draw=3)
+        assert game.answer(3, [False] * 8).points[0] == 0
+        wanted = np.where(dealt.right, 2, -6).sum()
+        assert game.answer(3, [True] * 8).points[0] == wanted == dealt.gain.sum()
+
+    def test_the_record_holds_all_past_patients_and_no_future_ones(self):
+        rounds = [lesson13.ward_round_view(draw=draw) for draw in (1, 2, 3)]
+        for place, dealt in enumerate(rounds):
+            assert dealt.before.count.sum() == 8 * (WARM_UP + place)
+            assert dealt.after.count.sum() == 8 * (WARM_UP + place + 1)
+        for now, later in zip(rounds[:-1], rounds[1:], strict=True):
+            assert np.array_equal(now.after.count, later.before.count)
+            assert np.array_equal(now.after.frequency, later.before.frequency, equal_nan=True)
+
+    def test_the_same_round_is_dealt_again_and_another_week_brings_others(self):
+        one, other = (lesson13.ward_round_view(draw=4) for _ in range(2))
+        assert np.array_equal(one.said, other.said)
+        assert not np.array_equal(one.said, lesson13.ward_round_view(draw=4, week=2).said)
+        assert not np.array_equal(one.said, lesson13.ward_round_view(draw=64).said)
+
+    def test_the_machine_keeps_its_promise_only_if_it_is_calibrated(self):
+        for model, honest in (("calibrated", True), ("over-confident", False)):
+            rounds = [lesson13.ward_round_view(draw=d, model=model) for d in range(1, 61)]
+            said, right = (
+                np.concatenate([getattr(r, n) for r in rounds]) for n in ("said", "right")
+            )
+            assert (abs(said.mean() - right.mean()) < 0.04) == honest
+
+    def test_who_knows_the_truth_wins_most_in_the_long_run(self):
+        rounds = [lesson13.ward_round_view(draw=draw) for draw in range(1, 61)]
+        trust, oracle = (sum(getattr(r, n).sum() for r in rounds) for n in ("trust", "oracle"))
+        assert oracle > trust + 30
+
+    @pytest.mark.slow
+    def test_the_question_does_not_tell_and_the_answer_does(self):
+        game = lesson13.ward_rounds()
+        asked, told = (game.picture(2, revealed=r).alt for r in (False, True))
+        assert "wrong" not in asked.split("Past")[0] and "(right)" in told
+        assert "confident" not in asked
+        lines = game.answer(1, [True] * 8).lines
+        assert "true 68 %" in lines[0] and "treating wins -6" in lines[0]
+
+    def test_bad_values_are_named(self):
+        with pytest.raises(ValueError, match="draw=0"):
+            lesson13.ward_round_view(draw=0)
+        with pytest.raises(ValueError, match="model must be .*, got 'x'"):
+            lesson13.ward_rounds(model="x")
+        with pytest.raises(ValueError, match="model must be .*, got 'x'"):
+            lesson13.ward_round_view(model="x")
+
+    def test_words_and_table_of_a_round(self):
+        dealt = lesson13.ward_round_view(draw=1)
+        assert dealt.describe() == (
+            "Round 1, 8 patients: trusting the machine won 0, knowing the truth 8."
+        )
+        assert list(dealt.to_frame()["patient"]) == list(NAMES)
+
+    def test_the_static_figure_is_the_round_with_its_answer(self):
+        figure = lesson13.ward_rounds().static(8)
+        left, right = figure.get_axes()
+        assert left.get_title() == "Round 8" and right.get_title() == "The record: 80 patients"
+
+    @pytest.mark.slow
+    def test_the_widgets_count_the_points(self):
+        game = lesson13.ward_rounds()
+        figure, ticks, buttons, feedback = quiz_box(game).children
+        assert [box.description for box in ticks.children][:2] == ["Treat A", "Treat B"]
+        assert "<table" not in feedback.value
+        reveal, again = buttons.children
+        totals = np.zeros(3)
+        for draw in (1, 2):
+            chosen = treat_by(game, draw, "truth")
+            for box, tick in zip(ticks.children, chosen, strict=True):
+                box.value = tick
+            before = figure.value
+            reveal.click()
+            assert figure.value != before
+            totals += game.answer(draw, chosen).points
+            won = re.findall(r'ck-won">(-?\d+)</td>', feedback.value)
+            assert [float(number) for number in won] == totals.tolist()
+            again.click()
+            assert PLAYERS[1] in feedback.value
+
+
+@pytest.fixture(scope="module")
+def twin():
+    """The page without a kernel, with fewer draws."""
+    return quiz_page(replace(lesson13.ward_rounds(), n_book=3))
+
+
+class TestGamePage:
+    @pytest.mark.slow
+    def test_the_page_holds_points_and_a_hidden_table(self, twin):
+        assert twin.count("<tr>") == 3 and '<table class="ck-tally" hidden>' in twin
+        assert all(f'<th scope="row">{player}</th>' in twin for player in PLAYERS)
+        assert "Treat H" in twin
+        data = json.loads(re.search(r'json">(.*)</script>', twin, re.DOTALL).group(1))
+        game = lesson13.ward_rounds()
+        for draw, stored in enumerate(data["draws"], start=1):
+            assert np.array_equal(stored["points"], game.points(draw))
+
+    @pytest.mark.slow
+    def test_other_quizzes_have_no_table(self):
+        html = quiz_page(replace(lesson04.which_is_perfect(), n_book=1))
+        assert "ck-tally" not in html and '"points"' not in html and "A is perfect" in html
+
+    @pytest.mark.slow
+    def test_the_page_is_light(self, twin):
+        assert len(twin) * lesson13.ward_rounds().n_book / 3 <= 400 * KILOBYTE
+
+    @pytest.mark.browser
+    def test_a_browser_counts_like_python(self, twin, browser):
+        folder = resources.files("calibkit_course.explore")
+        script = folder.joinpath("explorer.js").read_text("utf-8")
+        css = folder.joinpath("explorer.css").read_text("utf-8")
+        game = lesson13.ward_rounds()
+        tab = browser.new_page()
+        tab.set_content(f"<style>{css}</style>{twin}<script>{script}</script>")
+        totals = np.zeros(3)
+        assert tab.locator(".ck-tally").is_hidden()
+        for draw in (1, 2, 3):
+            chosen = treat_by(game, draw, "machine" if draw == 2 else "truth")
+            for place, tick in enumerate(chosen):
+                tab.locator("input").nth(place).set_checked(tick)
+            tab.get_by_role("button", name="Reveal").click()
+            totals += game.answer(draw, chosen).points
+            shown = tab.locator(".ck-won").all_text_contents()
+            assert [float(number) for number in shown] == totals.tolist()
+            assert tab.locator(".ck-tally").is_visible()
+            tab.get_by_role("button", name="New draw").click()
+        tab.close()
+
+
+def test_the_script_is_valid(tmp_path):
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("node is not installed")
+    script = resources.files("calibkit_course.explore").joinpath("explorer.js").read_text("utf-8")
+    file = tmp_path / "explorer.js"
+    file.write_text(script, encoding="utf-8")
+    subprocess.run([node, "--check", str(file)], check=True)
+
+
+def test_the_ward_of_the_game_is_the_ward_of_the_lesson():
+    assert (WARD.benefit, WARD.harm, WARD.threshold) == (2, 6, 0.75)

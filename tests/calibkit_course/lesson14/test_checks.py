@@ -1,0 +1,272 @@
+"""Answers to the exercises of lesson 14, wrong and right, and the numbers that it states."""
+
+import math
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import softmax
+
+from calibkit import data, log_loss
+from calibkit.auditing import AuditReport, AuditSettings, audit
+from calibkit.calibrators import PlattCalibrator
+from calibkit.fakes import LogitDistortion
+from calibkit_course.learn import State
+from calibkit_course.lesson14 import VerbalModel, mended_file, sample_file
+from calibkit_course.lesson14.checks import (
+    CHECKS,
+    PREDICTIONS,
+    _gains,
+)
+from calibkit_course.lesson14.report import MODEL
+
+# --- 14.1 --------------------------------------------------------------------------------------
+
+Z = 1.6448536269514722
+
+
+def needed(p: Any, half: float, z: float = Z) -> int:
+    return math.ceil((z / half) ** 2 * np.mean(np.asarray(p) * (1 - np.asarray(p))))
+
+
+def by_loop(p: Any, half: float) -> int:
+    n = 1
+    while Z * math.sqrt(np.mean(p * (1 - p)) / n) > half:
+        n += 1
+    return n
+
+
+# --- 14.2 --------------------------------------------------------------------------------------
+
+BROKEN = sample_file("broken file")
+LABELS, PROB = mended_file()
+GIVEN = np.array(BROKEN.y_prob)
+DIVIDED = GIVEN / GIVEN.sum(axis=1, keepdims=True)
+KEPT = np.abs(GIVEN.sum(axis=1) - 1) < 1e-5
+TOP = np.array(PROB)
+TOP[400:440] = [[0.2, 0.2, 0.6]]
+
+
+def some_wrong() -> Any:
+    labels = LABELS.copy()
+    labels[:3] = (labels[:3] + 1) % 3
+    return labels
+
+
+# --- 14.3 --------------------------------------------------------------------------------------
+
+SPOKEN = sample_file("language model")
+Y, P = SPOKEN.y_true, SPOKEN.y_prob
+GAIN = _gains()
+
+WRONG: dict[str, list[tuple[Any, str]]] = {
+    "14.1": [
+        (lambda p, h: needed(p, h, 1.959964), "95 % interval"),
+        (lambda p, h: math.ceil((Z / h) ** 2 / 4), "p = 1/2 for all"),
+        (lambda p, h: math.ceil(Z / h * np.mean(p * (1 - p))), "not squared"),
+        (lambda p, h: needed(p, 2 * h), "whole width"),
+        (lambda p, h: math.ceil((Z / h) ** 2 * p.mean() * (1 - p.mean())), "Average p (1 - p)"),
+        (lambda p, h: (Z / h) ** 2 * np.mean(p * (1 - p)), "round up"),
+        (lambda p, h: 100, "it takes 3,974 rows, not 100"),
+        (lambda p, h: int((1.645 / h) ** 2 * np.mean(p * (1 - p))), "rounded down"),
+        (lambda p, h: needed(p, h, 1.64), "Take 1.645"),
+        (lambda p, h: needed(p, h, 1.65), "Take 1.645"),
+        (lambda p, h: None, "a whole number of rows"),
+        (lambda p, h: p.sort() or needed(p, h), "changes its input"),
+        (lambda p, h: "many", "a whole number of rows"),
+        (4110, "a function"),
+    ],
+    "14.2": [
+        ((BROKEN.y_true, PROB), "question 1"),
+        ((np.roll(BROKEN.y_true, 1), PROB), "the wrong way"),
+        ((some_wrong(), PROB), "3 labels are not"),
+        ((LABELS, GIVEN), "40 rows still do not sum to 1"),
+        ((LABELS, DIVIDED), "22 of these animals were owls"),
+        ((LABELS, softmax(GIVEN, axis=1)), "Only forty were broken"),
+        ((LABELS, TOP), "are not what the model said"),
+        ((LABELS[KEPT], PROB[KEPT]), "1,160 rows of 1,200"),
+        ((LABELS, PROB[:, 0]), "1,200 rows and 3 columns"),
+        ((LABELS, "x"), "1,200 rows and 3 columns"),
+        ((LABELS, np.full((1200, 3), np.nan)), "row 0 of the probabilities"),
+        ((np.array(BROKEN.class_names)[LABELS], PROB), "labels are names"),
+        ((LABELS[:-1], PROB), "1199"),
+        ((LABELS, PROB, 3), "3"),
+        ((BROKEN.y_true, np.roll(PROB, -1, axis=0)), "Move one of the two"),
+        ((LABELS, np.roll(PROB, 1, axis=0)), "Move one of the two"),
+        ((BROKEN.y_true, np.roll(GIVEN, 1, axis=0)), "40 rows still"),
+        ((BROKEN.y_true[:-1], PROB[:-1]), "question 1"),
+        (PROB, "1200"),
+        ("fixed", "a pair"),
+    ],
+    "14.3": [
+        (-GAIN["wanted"], "sign is turned"),
+        (GAIN["seen"], "200 rows that the repair was fitted to"),
+        (GAIN["leak"], "seen all rows"),
+        (GAIN["after"], "after the repair"),
+        (GAIN["other measure"], "log loss is wanted"),
+        (GAIN["sum"], "mean per row"),
+        (GAIN["before"], "before the repair"),
+        (GAIN["promised"], "What came true"),
+        (GAIN["all folds"], "audit of all rows promised"),
+        (GAIN["bits"], "natural logarithm"),
+        (0.1, "0.1000 is not the gain"),
+        ("a fifth", "a number"),
+    ],
+    "14.4": [
+        ("Over-confident.", "only 1 word"),
+        (0.105, "a text in quotes"),
+        (["On 2,500 predictions …"], "a text in quotes"),
+    ],
+}
+
+RIGHT: dict[str, list[Any]] = {
+    "14.1": [needed, by_loop, lambda p, h: float(needed(p, h)), lambda p, h: needed(p, h, 1.645)],
+    "14.2": [
+        (LABELS, PROB),
+        [LABELS.tolist(), PROB.tolist()],
+        (pd.Series(LABELS), pd.DataFrame(PROB, columns=list("abc"))),
+        (LABELS.astype(float), PROB.astype(np.float32)),
+        (LABELS[:, None], PROB),
+        (pd.DataFrame({"label": LABELS}), PROB),
+        (BROKEN.y_true, np.roll(PROB, 1, axis=0)),  # the predictions moved instead
+        (BROKEN.y_true[1:], PROB[:-1]),  # without the pair at the two ends
+    ],
+    "14.3": [GAIN["wanted"], round(GAIN["wanted"], 3), np.float64(GAIN["wanted"])],
+    "14.4": [MODEL],
+}
+
+
+# --- the judges --------------------------------------------------------------------------------
+
+
+def test_the_model_answer_says_what_the_audit_says() -> None:
+    file = sample_file("screening")
+    report = audit(file.y_true, file.y_prob, costs=(1, 20))
+    error, costs, gain = (report[t].numbers for t in ("calibration", "costs", "repair"))
+    stated = [error[k] for k in ("error", "error_low", "error_high", "null_error")]
+    stated += [gain[k] for k in ("gain", "gain_low", "gain_high")]
+    assert all(f"{number:.3f}" in MODEL for number in stated)
+    assert f"{costs['cost']:.2f}" in MODEL and f"{costs['ignoring']:.2f}" in MODEL
+    assert CHECKS["14.4"].look_at("14.4", MODEL).state is State.COMPARE
+    assert CHECKS["14.4"].look_at("14.4", MODEL, range(1, 7)).state is State.SELF_ASSESSED
+
+
+def test_the_gain_by_hand() -> None:
+    """Platt scaling of the first 200 rows, without the audit."""
+    repair = PlattCalibrator().fit(P[:200], Y[:200])
+    gain = log_loss(Y[200:], P[200:]).value - log_loss(Y[200:], repair.calibrate(P[200:])).value
+    assert GAIN["wanted"] == pytest.approx(gain, abs=1e-6)
+    report = audit(Y[:200], P[:200])
+    assert report.repair == "Platt"
+    promised = report["repair"].numbers
+    assert promised["gain_low"] < gain < promised["gain_high"]  # the praise says so
+
+
+def test_slips_of_the_gain_can_be_told_apart() -> None:
+    values = sorted(GAIN.values())
+    assert np.diff(values).min() > 0.0006
+
+
+# --- what the lesson says ----------------------------------------------------------------------
+
+
+def settings() -> AuditSettings:
+    return AuditSettings(n_draws=199, n_resamples=60)
+
+
+def verdicts(name: str, **options: Any) -> AuditReport:
+    file = sample_file(name)
+    return audit(file.y_true, file.y_prob, settings=settings(), **options)
+
+
+def test_predicted_verdicts_come_true() -> None:
+    assert verdicts("small clinic")["calibration"].verdict == PREDICTIONS["14a"].outcome
+    mixed = verdicts("mixed-up file")
+    assert mixed["alignment"].verdict == PREDICTIONS["14c"].outcome
+    assert mixed["repair"].verdict == "align first" and mixed.repair is None
+    assert verdicts("language model").repair == PREDICTIONS["14d"].outcome
+    rows = verdicts("small clinic")["data"].numbers["needed_for_0.01"]
+    assert rows == PREDICTIONS["14b"].outcome == needed(sample_file("small clinic").y_prob, 0.01)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_verdicts_do_not_hang_on_one_seed(seed: int) -> None:
+    rows = VerbalModel().sample(2000, rng=100 + seed)
+    found = audit(rows.y_true, rows.y_prob, settings=settings())
+    assert found.verdicts["direction"] == "over-forecast"
+    gains = dict(zip(found.repairs.name.tolist(), found.repairs.gain, strict=True))
+    assert gains["Platt"] > gains["temperature"] + 0.02
+    screen = LogitDistortion(slope=0.5, scores=(0.5, 2.0)).sample(2500, rng=seed)
+    costly = audit(screen.y_true, screen.y_prob, costs=(1, 20), settings=settings())
+    assert costly.verdicts["costs"] == "worse than ignoring"
+
+
+@pytest.mark.slow
+def test_the_audit_of_the_broken_file_says_what_the_lesson_says() -> None:
+    with pytest.raises(ValueError, match="40 rows of 1,200 do not sum to 1"):
+        audit(BROKEN.y_true, GIVEN)
+    found = audit(BROKEN.y_true, PROB, settings=settings())
+    assert "shifted by one" in found["alignment"].sentence
+    assert audit(LABELS, PROB, settings=settings()).verdicts["alignment"] == "aligned"
+    impossible = audit(LABELS, DIVIDED, settings=settings())["calibration"].numbers["impossible"]
+    assert impossible == 22
+
+
+def test_a_calibrator_would_hide_shuffled_labels() -> None:
+    """What the lesson says of Platt scaling: everybody gets about the base rate."""
+    mixed = sample_file("mixed-up file")
+    repaired = PlattCalibrator().fit(mixed.y_prob, mixed.y_true).calibrate(mixed.y_prob)
+    assert np.ptp(repaired) < 0.15
+    assert repaired.mean() == pytest.approx(mixed.y_true.mean(), abs=1e-6)
+
+
+FILES = {
+    "MLB": "mlb",
+    "NBA": "nba",
+    "World Cup": "world_cup",
+    "CIFAR-10, VGG16": "cifar10-vgg16",
+    "CIFAR-10, wide ResNet": "cifar10-wideresnet",
+}
+LESSON = "14_audit_your_predictions.md"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("title", FILES)
+def test_the_table_of_real_files(title: str, root: Path) -> None:
+    if not data.available(FILES[title]):
+        pytest.skip(f"{FILES[title]} is not on this machine; set CALIBKIT_DATA")
+    source = (root / "notebooks" / LESSON).read_text("utf-8")
+    line = next(line for line in source.splitlines() if line.startswith(f"| {title} |"))
+    _, rows, error, null, _, verdict, repair = (cell.strip() for cell in line.split("|")[1:-1])
+    file = data.load(FILES[title])
+    found = audit(file.y_true, file.y_prob)
+    numbers = found["calibration"].numbers
+    assert f"{found.n:,}" == rows
+    assert numbers["error"] == pytest.approx(float(error), abs=6e-4)
+    assert numbers["null_error"] == pytest.approx(float(null), abs=2e-3)
+    assert verdict in found.codes
+    if repair == "none":
+        assert found.repair is None
+    else:
+        name, gain = repair.split(", ")
+        assert found.repair == name
+        assert found["repair"].numbers["gain"] == pytest.approx(float(gain), abs=0.006)
+
+
+def test_prose_and_printed_numbers_agree(root: Path) -> None:
+    path = root / "notebooks" / LESSON
+    prose, stored = path.read_text("utf-8"), path.with_suffix(".ipynb").read_text("utf-8")
+    stored = re.sub(r'(\\n)?",\s+"\s*', " ", stored)  # printed sentences are wrapped
+    assert "Accuracy 0.976" in stored and "right for 98 of 100" in prose
+    assert "Mean prediction 0.790" in stored and "says 79 %" in prose
+    assert "error 0.0901" in stored and "the ECE is 0.090" in prose
+    assert "error 0.2100" in stored and "an ECE of 0.210" in prose
+    assert "average error of 0.087" in stored and "average error of up to 0.09" in prose
+    assert "screening: exit code 1" in stored and "broken file: exit code 2" in stored
+    file = sample_file("screening")
+    assert round(100 * file.y_true.mean()) == 29 and "29 cases among 100" in prose
+    few = verdicts("thirty patients")["calibration"].numbers
+    assert few["error"] == pytest.approx(0.217, abs=5e-4) and "ECE 0.217" in prose

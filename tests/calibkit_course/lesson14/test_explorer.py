@@ -1,0 +1,295 @@
+"""The audit board: against the package, in words, with a file of one's own, without a kernel."""
+
+import io
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+from calibkit import plot
+from calibkit.auditing import audit
+from calibkit.auditing.report import CODES, LIGHTS
+from calibkit_course import lesson14
+from calibkit_course.explore._book import explorer_page
+from calibkit_course.lesson14 import figures as figures14
+from calibkit_course.lesson14.explorer import (
+    COSTS,
+    EVERY,
+    FILES,
+    UNKNOWN,
+    VIEWS,
+    _draw,
+)
+from calibkit_course.lesson14.figures import _FACES
+from calibkit_course.lesson14.files import MOST_BYTES, audit_bytes
+from calibkit_course.lesson14.sample_files import sample_file
+
+KILOBYTE = 1024
+
+
+# --- the board -----------------------------------------------------------------------------------
+
+
+class TestBoard:
+    @pytest.mark.slow
+    @pytest.mark.parametrize("file", FILES)
+    def test_it_is_the_audit_of_the_package(self, file):
+        rows = sample_file(file)
+        wanted = audit(rows.y_true, rows.y_prob, class_names=rows.class_names)
+        board = lesson14.audit_board_view(file=file)
+        assert board.verdicts == tuple(wanted.verdicts.values())
+        assert board.topics == tuple(CODES)
+        found = board.report["calibration"].numbers
+        assert dict(found) == dict(wanted["calibration"].numbers)
+
+    @pytest.mark.parametrize(
+        ("state", "topic", "verdict"),
+        [
+            ({"file": "small clinic"}, "calibration", "no evidence"),
+            ({"file": "mixed-up file"}, "alignment", "not aligned"),
+            ({"file": "screening"}, "costs", "costs unknown"),
+            ({"file": "screening", "costs": "1 : 20"}, "costs", "worse than ignoring"),
+            ({"file": "language model"}, "direction", "over-forecast"),
+            ({"file": "three animals"}, "direction", "under-confident"),
+            ({"file": "three animals", "view": "class-wise"}, "calibration", "miscalibrated"),
+            ({"file": "thirty patients"}, "data", "too little data"),
+            ({"file": "thirty patients"}, "calibration", "cannot say"),
+        ],
+    )
+    def test_what_the_lesson_says_lights_up(self, state, topic, verdict):
+        assert lesson14.audit_board_view(**state).report.verdicts[topic] == verdict
+
+    def test_bins_move_the_error_and_its_null_level(self):
+        few, many = (lesson14.audit_board_view(bins=bins).report for bins in (5, 15))
+        for name in ("error", "null_error"):
+            assert many["calibration"].numbers[name] > few["calibration"].numbers[name] + 0.02
+        assert few["calibration"].numbers["p_value"] == many["calibration"].numbers["p_value"]
+
+    def test_a_view_of_the_animals_looks_at_other_events(self):
+        top, each = (
+            lesson14.audit_board_view(file="three animals", view=view).report.views.view
+            for view in VIEWS[1:]
+        )
+        assert len(top) == 1 and len(each) == 3 and "cat" in each[0]
+
+    def test_prices_for_two_classes_are_not_used_for_three(self):
+        for costs, said in ((UNKNOWN, False), ("1 : 20", True)):
+            board = lesson14.audit_board_view(file="three animals", costs=costs)
+            assert ("for two classes only" in board.describe()) == said
+            assert board.verdicts[4] == "costs unknown"
+
+    @pytest.mark.parametrize("file", FILES)
+    def test_the_numbers_beside_a_light_are_those_of_the_answer(self, file):
+        board = lesson14.audit_board_view(file=file, costs="1 : 20")
+        numbers = {answer.topic: answer.numbers for answer in board.report.answers}
+        details = dict(zip(board.topics, board.details, strict=True))
+        assert f"{numbers['alignment']['accuracy']:.3f}" in details["alignment"]
+        assert f"{numbers['data']['n']:,.0f} rows" in details["data"]
+        assert f"ECE {numbers['calibration']['error']:.3f}" in details["calibration"]
+        assert f"said {numbers['direction']['mean_prob']:.3f}" in details["direction"]
+        gained = "gain" in details["repair"] and "nats" in details["repair"]
+        assert gained == (board.report.repair is not None)
+        assert all(0 < len(detail) <= 50 for detail in board.details)
+
+    def test_it_speaks_and_has_a_table(self):
+        board = lesson14.audit_board_view(file="mixed-up file")
+        assert board.describe().startswith("Labels and predictions do not belong together")
+        assert all(verdict in board.describe() for verdict in board.verdicts)
+        assert list(board.to_frame()["topic"]) == list(CODES)
+        assert board.title == sample_file("mixed-up file").title
+
+    @pytest.mark.parametrize(
+        ("bad", "words"),
+        [
+            ({"file": "x"}, "file must be .*, got 'x'"),
+            ({"file": "broken file"}, "file must be"),
+            ({"view": "x"}, "view must be .*, got 'x'"),
+            ({"costs": "x"}, "costs must be .*, got 'x'"),
+            ({"bins": 0}, "bins"),
+        ],
+    )
+    def test_bad_values_are_named(self, bad, words):
+        with pytest.raises(ValueError, match=words):
+            lesson14.audit_board_view(**bad)
+
+
+# --- the figure ----------------------------------------------------------------------------------
+
+
+class TestFigure:
+    def test_each_light_has_a_symbol_and_its_own_look(self):
+        assert set(_FACES) == set(LIGHTS)
+        assert len({symbol for symbol, _ in LIGHTS.values()}) == len(set(_FACES.values())) == 4
+
+    def test_it_draws_what_the_board_says(self):
+        board = lesson14.audit_board_view(file="screening", costs="1 : 20")
+        ax = figures14.audit_board(board, title="Screening")
+        texts = [text.get_text() for text in ax.texts]
+        for words in (board.symbols, board.topics, board.verdicts, board.details):
+            assert set(words) <= set(texts)
+        lights = [line.get_gid() for line in ax.lines]
+        assert lights == [f"light {light}" for light in board.lights]
+        assert plot.alt_text(ax).startswith("Lights of an audit.")
+        assert ax.get_title(loc="left") == "Screening"
+
+    @pytest.mark.parametrize("view", VIEWS)
+    def test_the_diagram_names_the_class(self, view):
+        figure = plt.figure(layout="constrained")
+        _draw(lesson14.audit_board_view(file="three animals", view=view), figure, False)
+        axes = [part for ax in figure.axes for part in (ax, *ax.child_axes)]
+        words = " ".join(ax.get_xlabel() + ax.get_ylabel() for ax in axes)
+        assert words.count("of class cat") == (3 if view == "class-wise" else 0)
+        assert "class 0" not in words
+
+    def test_numbers_can_be_left_out(self):
+        board = lesson14.audit_board_view()
+        ax = figures14.audit_board(board, numbers=False)
+        assert not set(board.details) & {text.get_text() for text in ax.texts}
+
+    @pytest.mark.parametrize("file", FILES)
+    def test_no_text_leaves_the_picture(self, file):
+        figure, ax = plt.subplots(figsize=(4.6, 3.1), layout="constrained")
+        figures14.audit_board(lesson14.audit_board_view(file=file), ax)
+        figure.draw_without_rendering()
+        right = max(text.get_window_extent().x1 for text in ax.texts)
+        assert right <= figure.bbox.x1
+
+
+# --- explorer and twin ---------------------------------------------------------------------------
+
+
+class TestExplorer:
+    @pytest.mark.slow
+    def test_it_fits_the_book(self):
+        board = lesson14.audit_board()
+        assert len(board.controls) <= 5 and board.n_states <= 64
+        assert board.default in list(board.states())
+        assert board.show()[1] == board.view().describe()
+
+    @pytest.mark.slow
+    def test_the_pictures_of_the_page_are_light(self):
+        board = lesson14.audit_board()
+        sizes = [len(board.show(file=file)[0].small().source) for file in FILES[::2]]
+        assert np.mean(sizes) * board.n_states <= 700 * KILOBYTE
+
+    @pytest.mark.slow
+    def test_the_ends_of_all_dials_together(self):
+        ends = ((5, UNKNOWN, EVERY), (50, "1 : 20", "class-wise")) * 3
+        for file, (bins, costs, view) in zip(FILES, ends, strict=True):
+            state = {"file": file, "bins": bins, "costs": costs, "view": view}
+            assert "nan" not in lesson14.audit_board_view(**state).describe().lower()
+            if file in (FILES[0], FILES[-1]):
+                assert lesson14.audit_board().show(**state)[0].png.startswith(b"\x89PNG")
+        assert set(COSTS) == set(lesson14.audit_board().controls[3].values)
+
+    def test_the_static_figure_shows_four_files(self):
+        board = lesson14.audit_board()
+        words = plot.alt_text(board.static())
+        assert words.count("Lights of an audit.") == 4
+        assert all(caption in words for caption, _ in board.presets)
+
+    @pytest.mark.slow
+    def test_the_page_without_a_kernel_holds_its_states_and_no_file_picker(self):
+        board = lesson14.audit_board()
+        small = [
+            replace(control, default=FILES[3], book=FILES[3:5])
+            if control.name == "file"
+            else replace(control, book=(control.default,))
+            for control in board.controls
+        ]
+        html = explorer_page(replace(board, controls=small))
+        for file in FILES[3:5]:
+            assert lesson14.audit_board_view(file=file).report.headline in html
+        assert "Pick a file" not in html
+
+    def test_other_starting_values_keep_the_file_picker(self):
+        board = lesson14.audit_board(file="screening")
+        assert isinstance(board, lesson14.BoardExplorer)
+        assert board.state()["file"] == "screening"
+
+
+# --- a file of one's own -------------------------------------------------------------------------
+
+
+def csv_of(name: str) -> bytes:
+    rows = sample_file(name)
+    lines = [f"{y},{p!r}" for y, p in zip(rows.y_true.tolist(), rows.y_prob.tolist(), strict=True)]
+    return "\n".join(["label,p", *lines]).encode()
+
+
+class TestOwnFile:
+    @pytest.mark.slow
+    def test_a_picked_file_gets_the_audit_of_its_rows(self):
+        found = audit_bytes(csv_of("screening"), "own.csv", label="label", prob="p")
+        rows = sample_file("screening")
+        wanted = audit(rows.y_true, rows.y_prob)
+        assert found.title == "own.csv" and found.verdicts == wanted.verdicts
+
+    @pytest.mark.slow
+    def test_several_columns_and_words_as_labels(self):
+        text = b"y,a,b\n" + b"yes,.2,.8\nno,.7,.3\n" * 200
+        found = audit_bytes(text, "x.CSV", label="y", prob="b", positive="yes")
+        assert found.n == 400
+        rows = sample_file("three animals")
+        stream = io.BytesIO()
+        np.savez(stream, y=rows.y_true, p=rows.y_prob)
+        found = audit_bytes(stream.getvalue(), "rows.npz", label="y", prob="p")
+        assert found.n_classes == 3
+
+    @pytest.mark.parametrize(
+        ("content", "name", "options", "words"),
+        [
+            (b"y,p\n1,.5\n", "rows.exe", {}, "must end in"),
+            (b"y,p\n1,.5\n", "../../rows", {}, "must end in"),
+            (b"y,p\n1,2.5\n", "rows.csv", {}, "rows.csv"),
+            (b"y,p\n1,.5\n", "rows.csv", {"label": " "}, "name the column"),
+            (b"y,p\n1,.5\n", "rows.csv", {"prob": ","}, "name the column"),
+            (b"y,p\n1,.5\n", "rows.csv", {"label": "z"}, "z"),
+            (b"not a parquet file", "rows.parquet", {}, "rows.parquet"),
+        ],
+    )
+    def test_what_cannot_be_used_is_named(self, content, name, options, words):
+        with pytest.raises(ValueError, match=words) as caught:
+            audit_bytes(content, name, **({"label": "y", "prob": "p"} | options))
+        assert "picked" not in str(caught.value) and "tmp" not in str(caught.value)
+
+    def test_a_pickle_is_refused(self):
+        stream = io.BytesIO()
+        np.savez(stream, y=np.array([{}], dtype=object), p=np.array([0.5]))
+        with pytest.raises(ValueError, match="rows.npz"):
+            audit_bytes(stream.getvalue(), "rows.npz", label="y", prob="p")
+
+    def test_too_large_a_file_goes_to_the_command(self):
+        with pytest.raises(ValueError, match="larger than 50 MB"):
+            audit_bytes(bytes(MOST_BYTES + 1), "rows.csv", label="y", prob="p")
+
+    def test_a_path_in_the_name_is_not_followed(self, tmp_path):
+        target = tmp_path / "victim.csv"
+        audit_bytes(csv_of("small clinic"), str(target), label="label", prob="p")
+        assert not target.exists()
+
+    @pytest.mark.slow
+    def test_the_picker_says_what_is_wrong_and_what_is_right(self):
+        box = lesson14.audit_board()._widget()
+        *_, inputs, answer = box.children
+        picker, *texts, run = inputs.children
+        assert [text.description for text in texts][0] == "Column of the labels"
+        run.click()
+        assert "Pick a file first" in answer.value
+        pick(picker, "<b>own</b>.csv", csv_of("mixed-up file"))
+        run.click()
+        assert "not aligned" in answer.value and "<b>own</b>" not in answer.value
+        texts[0].value = "<script>"
+        run.click()
+        assert "<script>" not in answer.value and "script" in answer.value
+
+
+def pick(picker: Any, name: str, content: bytes) -> None:
+    """Do what the browser does when a file is chosen."""
+    picker.value = (
+        {"name": name, "type": "text/csv", "size": len(content), "content": memoryview(content),
+         "last_modified": datetime(2026, 1, 1, tzinfo=UTC)},
+    )  # fmt: skip

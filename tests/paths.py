@@ -1,0 +1,5 @@
+"""Where things stand: the folder of the repository."""
+
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent

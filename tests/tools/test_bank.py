@@ -1,0 +1,583 @@
+"""The question bank: numbers are computed, answers are told something, exports can be read."""
+
+import math
+import re
+from collections.abc import Callable
+from fractions import Fraction
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.special import expit, logit, softmax
+
+from calibkit import (
+    brier_decomposition,
+    brier_score,
+    debiased_calibration_error,
+    expected_calibration_error,
+    log_loss,
+    reliability_table,
+)
+from calibkit.calibrators import FlatBinning, IsotonicCalibrator, SlopeOneBinning, shift_prior
+from calibkit.decisions import decision_threshold, policy_cost, regret_bound
+from calibkit.fakes import LogitDistortion
+from calibkit.finite import FiniteClassifier
+from calibkit.fit_on_test import fit_on_test
+from calibkit.significance._binomial import binomial_p_values
+from calibkit_course import lessons, open_lesson
+from calibkit_course.learn import questions
+from calibkit_course.learn.questions import Option, Question
+from tools import bank
+
+LESSONS = bank.read()
+QUESTIONS = {one.id: one for lesson in LESSONS for one in lesson.questions}
+BOLD = re.compile(r"\*\*(-?[\d.,]+)\*\*")
+FIGURE = re.compile(r"(?<![\w.])\d+(?:\.\d+)?")
+# Numbers of right options that the question makes up, or that a test below looks at.
+PREMISES = {"04.4": {"0.2", "0.3"}, "13.3": {"0.01", "0.10"}, "10.3": {"1"}}
+
+
+# --- every number, computed ----------------------------------------------------------------------
+
+
+def dice() -> list[str]:
+    law = stats.binom(120, 1 / 6)
+    assert abs(14 - 20) / law.std() < 2 > abs(27 - 20) / law.std()
+    return [f"{law.mean():.0f}", f"{law.std():.1f}"]
+
+
+def groups() -> list[str]:
+    said = np.repeat([0.2, 0.6, 0.9], [5, 10, 10])
+    wet = np.concatenate([np.arange(5) < 1, np.arange(10) < 6, np.arange(10) < 7])
+    table = reliability_table(wet, said, bins=10)
+    error = expected_calibration_error(wet, said, bins=10).value
+    return [f"{np.nanmax(np.abs(table.gap)):.1f}", f"{error:.2f}"]
+
+
+def hundred_days() -> list[str]:
+    error = stats.binom(100, 0.7).std() / 100
+    return [f"{error:.3f}", f"{0.1 / error:.1f}"]
+
+
+def scores() -> list[str]:
+    rows = ([1, 1, 0], [0.8, 0.8, 0.8])
+    return [f"{log_loss(*rows).value:.3f}", f"{brier_score(*rows).value:.2f}"]
+
+
+def base_rate() -> list[str]:
+    wet = np.arange(100) < 30
+    parts = brier_decomposition(wet, np.full(100, 0.3), bins=10)
+    assert abs(parts.miscalibration) < 1e-12 and abs(parts.discrimination) < 1e-12
+    return [f"{parts.uncertainty:.2f}"]
+
+
+def doubled() -> list[str]:
+    return [f"{float(LogitDistortion(slope=0.5).true_map(0.9)):.2f}"]
+
+
+def bin_mean() -> list[str]:
+    table = reliability_table([1, 0, 1, 1], [0.62, 0.66, 0.70, 0.78], bins=5)
+    used = table.occupied
+    mean, frequency = float(table.mean_prob[used][0]), float(table.frequency[used][0])
+    low, high = table.edges[:-1][used][0], table.edges[1:][used][0]
+    middle = abs(frequency - (low + high) / 2)
+    return [f"{mean:.2f}", f"{frequency:.2f}", f"{frequency - mean:.2f}", f"{middle:.2f}"]
+
+
+def null_level() -> list[str]:
+    roots = 15 * math.sqrt(20 * 0.2)
+    return [f"{math.sqrt(2 / math.pi) / 300 * roots:.3f}"]
+
+
+def two_fits() -> list[str]:
+    rows = ([0, 1], [0.2, 0.6])
+    ece = expected_calibration_error(*rows, bins=1).value
+    slope, flat = (
+        fit_on_test(*rows, evaluator=family(bins=1)).value
+        for family in (SlopeOneBinning, FlatBinning)
+    )
+    assert ece == pytest.approx(slope, abs=1e-12)
+    return [f"{flat:.1f}", f"{ece:.1f}"]
+
+
+def four_times_the_rows() -> list[str]:
+    return [f"{0.040 / math.sqrt(4):.3f}"]
+
+
+def debiased() -> list[str]:
+    hit = np.arange(50) < 30
+    found = debiased_calibration_error(hit, np.full(50, 0.5), bins=1)
+    plug_in = (0.6 - 0.5) ** 2
+    wanted = plug_in - 0.6 * 0.4 / 49
+    assert found.squared == pytest.approx(wanted, abs=1e-12)
+    return [f"{plug_in:.4f}", f"{0.6 * 0.4 / 49:.4f}", f"{wanted:.4f}"]
+
+
+def warm() -> list[str]:
+    return [f"{expit(logit(0.95) / 2):.3f}"]
+
+
+def knots() -> list[str]:
+    return [f"{np.interp(0.7, [0, 0.5, 1], [0.1, 0.4, 0.8]):.2f}"]
+
+
+def fifteen_of_twenty() -> list[str]:
+    found = float(binomial_p_values(15, 20, 0.5))
+    assert found == pytest.approx(stats.binomtest(15, 20, 0.5).pvalue, abs=1e-12)
+    return [f"{found:.3f}"]
+
+
+def twenty_bins() -> list[str]:
+    return [f"{1 - 0.95**20:.2f}"]
+
+
+def prior() -> list[str]:
+    return [f"{shift_prior([0.8], train_prevalence=0.5, test_prevalence=0.05)[0]:.3f}"]
+
+
+def rare() -> list[str]:
+    ill = np.arange(1000) < 20
+    error = expected_calibration_error(ill, np.full(1000, 0.01)).value
+    return [f"{error:.2f}", f"{ill.mean() / 0.01:.0f}"]
+
+
+def two_logits() -> list[str]:
+    return [f"{softmax(np.array([2.0, 0.0]) / t)[0]:.3f}" for t in (1, 2)]
+
+
+def smoothed() -> list[str]:
+    target = 0.9 + 0.1 / 10
+    # Cross-entropy against (target, rest) is lowest at the target itself.
+    grid = np.linspace(0.5, 0.999, 5000)
+    loss = -target * np.log(grid) - (1 - target) * np.log((1 - grid) / 9)
+    assert grid[loss.argmin()] == pytest.approx(target, abs=1e-3)
+    return [f"{target:.2f}", f"{1 - target:.2f}"]
+
+
+def complexity() -> list[str]:
+    return [f"{50 + 1 / 0.1**2:,.0f}", f"{50 + 50 / 0.1**2:,.0f}"]
+
+
+def isotonic() -> list[str]:
+    score = np.array([0.1, 0.3, 0.6, 0.8])
+    fitted = IsotonicCalibrator().fit(score, np.array([0, 1, 0, 1])).calibrate(score)
+    assert fitted[[0, 3]].tolist() == [0, 1]
+    return [f"{value:.1f}" for value in fitted[1:3]]
+
+
+def six_orders() -> list[str]:
+    said = ["136", "163", "316", "361", "613", "631"]
+    true = [(0, 0, 10), (2, 2, 6), (6, 2, 2), (0, 10, 0), (10, 0, 0), (2, 6, 2)]
+    orders = FiniteClassifier(
+        None,
+        [[Fraction(int(digit), 10) for digit in order] for order in said],
+        [[Fraction(value, 10) for value in row] for row in true],
+    )
+    right = [row[k] for row, k in zip(orders.truth, orders.predicted, strict=True)]
+    assert [float(value) for value in right] == [1, 0.2, 0.2, 1, 1, 0.2]
+    assert orders.expected_error() == 0 and max(orders.class_wise_errors()) == 0
+    return [f"{float(orders.mean_confidence):.1f}", f"{float(orders.strong_error()):.1f}"]
+
+
+def ward() -> list[str]:
+    costs = [[0, 0], [6, -2]]
+    right = np.arange(10) < 7
+    won = -policy_cost(right, np.full(10, 0.7), costs=[[6, -2], [6, -2]]).value
+    return [f"{decision_threshold(costs):.2f}", f"{won:.1f}"]
+
+
+def bound() -> list[str]:
+    return [f"{regret_bound(0.03, benefit=2, harm=6):.2f}"]
+
+
+def sample_size() -> list[str]:
+    exact, rounded = (math.ceil((z / 0.01) ** 2 * 0.11) for z in (stats.norm.ppf(0.95), 1.645))
+    assert exact == rounded
+    return [f"{exact:,}"]
+
+
+def at_least_ten() -> list[str]:
+    throws = [a + b for a, b in product(range(1, 7), repeat=2)]
+    return [f"{sum(throw >= 10 for throw in throws) / len(throws):.3f}"]
+
+
+def squared_report() -> list[str]:
+    truth = np.array([0.8, 0.2]) ** 2
+    return [f"{truth[0] / truth.sum():.3f}"]
+
+
+def wrong_bin() -> list[str]:
+    edges = np.linspace(0, 1, 11)
+    assert repr(float(edges[3])) == "0.30000000000000004"
+    table = reliability_table([1], [0.3], bins=10)
+    return [str(np.digitize(0.3, edges)), str(int(np.flatnonzero(table.count)[0]) + 1)]
+
+
+def half() -> list[str]:
+    return [f"{expit(logit(0.5) / 3):.1f}"]
+
+
+def balanced() -> list[str]:
+    weight = np.where(np.arange(100) < 5, 19, 1)
+    return [f"{weight[:5].sum() / weight.sum():.1f}"]
+
+
+def groups_of_vectors() -> list[str]:
+    dealt = sum(sum(parts) == 10 for parts in product(range(11), repeat=3))
+    assert dealt == math.comb(12, 2)
+    return [f"{dealt}", f"{math.comb(19, 9):,}"]
+
+
+def at_the_threshold() -> list[str]:
+    costs = [[0, 4], [1, 1]]
+    ill = np.arange(4) < 1
+    treat, leave = (
+        policy_cost(ill, np.full(4, 0.25), costs=[row, row]).value for row in (costs[1], costs[0])
+    )
+    assert treat == leave
+    return [f"{leave:g}", f"{decision_threshold(costs):.2f}"]
+
+
+NUMBERS: dict[str, Callable[[], list[str]]] = {
+    "00.1": dice,
+    "00.4": at_least_ten,
+    "01.1": groups,
+    "01.2": hundred_days,
+    "02.1": scores,
+    "02.2": base_rate,
+    "03.1": doubled,
+    "03.2": lambda: [f"{1 - 0.85:.2f}"],
+    "03.4": squared_report,
+    "04.1": bin_mean,
+    "04.2": null_level,
+    "04.4": wrong_bin,
+    "05.1": two_fits,
+    "06.1": four_times_the_rows,
+    "06.2": debiased,
+    "07.1": warm,
+    "07.2": knots,
+    "07.4": half,
+    "08.1": fifteen_of_twenty,
+    "08.2": twenty_bins,
+    "09.1": prior,
+    "09.2": rare,
+    "09.3": balanced,
+    "10.1": two_logits,
+    "10.2": smoothed,
+    "11.1": complexity,
+    "11.2": isotonic,
+    "12.1": six_orders,
+    "12.4": groups_of_vectors,
+    "13.1": ward,
+    "13.2": bound,
+    "13.4": at_the_threshold,
+    "14.1": sample_size,
+}
+
+
+@pytest.mark.parametrize("number", QUESTIONS)
+def test_numbers_in_bold_are_what_is_computed(number: str) -> None:
+    wanted = NUMBERS[number]() if number in NUMBERS else []
+    assert [found.rstrip(".,") for found in BOLD.findall(QUESTIONS[number].solution)] == wanted
+
+
+def computed(number: str) -> list[float]:
+    return [float(text.replace(",", "")) for text in NUMBERS.get(number, list)()]
+
+
+@pytest.mark.parametrize("number", QUESTIONS)
+def test_the_right_answer_is_computed_and_no_slip_is_right(number: str) -> None:
+    one = QUESTIONS[number]
+    if one.tolerance is None:
+        figures = set(FIGURE.findall(one.right.text)) - PREMISES.get(number, set())
+        assert {float(text) for text in figures} <= {0, *computed(number)}
+        return
+    right = float(one.right.text)
+    assert min(abs(right - value) for value in computed(number)) <= one.tolerance
+    for answer in one.options:
+        near = abs(float(answer.text) - right) < 2 * one.tolerance * (1 - 1e-9)
+        assert answer.right or not near, answer
+
+
+def test_four_questions_for_each_lesson_in_order() -> None:
+    assert [lesson.id for lesson in LESSONS] == list(lessons())
+    for lesson in LESSONS:
+        wanted = [f"{lesson.id}.{place}" for place in (1, 2, 3, 4)]
+        assert [one.id for one in lesson.questions] == wanted
+        kinds = {one.tolerance is None for one in lesson.questions}
+        assert kinds == {True, False}, "both kinds"
+
+
+@pytest.mark.parametrize("number", QUESTIONS)
+def test_every_answer_is_told_something_whole(number: str) -> None:
+    one = QUESTIONS[number]
+    assert one.tolerance is not None or len(one.options) == 4
+    assert len({answer.text for answer in one.options}) == len(one.options)
+    assert one.text.rstrip('"')[-1] in "?." and not BOLD.search(one.text)
+    for answer in one.options:
+        assert len(answer.says.split()) >= 5 and answer.says[-1] in ".!?"
+        assert answer.says[0].isupper() or answer.says[0] in "`0123456789"
+    texts = " ".join([one.text, one.solution, *(a.text + a.says for a in one.options)])
+    assert not re.search(r"(?<![\d\w])\.\d", texts), "write 0.05"
+
+
+def test_right_options_have_no_favourite_place() -> None:
+    places = [
+        [answer.right for answer in one.options].index(True)
+        for one in QUESTIONS.values()
+        if one.tolerance is None
+    ]
+    assert len(set(places)) >= 3 and max(map(places.count, places)) <= 0.7 * len(places)
+
+
+def test_the_page_is_the_one_that_the_files_give() -> None:
+    assert bank.PAGE.read_text("utf-8") == bank.page(LESSONS), "run: python dev.py bank"
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"id": "1", "text": "?"},
+        {"id": "1", "text": "?", "answer": 1.0},
+        {"id": "1", "text": "?", "options": [{"text": "a", "says": "b"}]},
+        {"id": "1", "text": "?", "answer": 1.0, "options": []},
+        {"id": "1", "text": "?", "answer": 1.0, "tolerance": 0.1, "toleranc": 0.1},
+    ],
+)
+def test_a_spoilt_question_is_refused(entry: dict[str, Any]) -> None:
+    with pytest.raises((ValueError, TypeError)):
+        questions.question(**entry)
+
+
+# --- claims of right options ----------------------------------------------------------------------
+
+
+def test_ten_times_the_bins_show_about_three_times_the_error() -> None:
+    """Question 06.3."""
+    rng = np.random.default_rng(6)
+    means = {}
+    for bins in (5, 50):
+        said = rng.random((200, 1000))
+        wet = rng.random(said.shape) < said
+        found = [
+            expected_calibration_error(y, p, bins=bins).value
+            for y, p in zip(wet, said, strict=True)
+        ]
+        means[bins] = np.mean(found)
+    assert means[50] / means[5] == pytest.approx(math.sqrt(10), rel=0.1)
+
+
+def test_about_half_of_the_debiased_squares_of_a_perfect_model_are_negative() -> None:
+    """Question 06.4."""
+    rng = np.random.default_rng(64)
+    said = rng.random((200, 1000))
+    wet = rng.random(said.shape) < said
+    squares = [
+        debiased_calibration_error(y, p, bins=15).squared for y, p in zip(wet, said, strict=True)
+    ]
+    assert 0.35 < np.mean(np.array(squares) < 0) < 0.65
+
+
+def test_the_constant_forecast_has_the_smaller_ece() -> None:
+    """Question 09.4."""
+    rng = np.random.default_rng(94)
+    risk = rng.beta(0.05, 9.95, 40_000)
+    ill = rng.random(risk.size) < risk
+    bold = expit(1.2 * logit(np.clip(risk, 1e-9, 1)) + 0.5)
+    rate = np.full(risk.size, ill.mean())
+    errors = [expected_calibration_error(ill, p, bins=15).value for p in (rate, bold)]
+    losses = [log_loss(ill, np.clip(p, 1e-9, 1 - 1e-9)).value for p in (rate, bold)]
+    assert errors[0] < errors[1] and losses[0] > losses[1]
+
+
+def test_flat_and_slope_agree_away_from_the_diagonal() -> None:
+    """Question 05.2: for a bin on one side of the diagonal, and for one that crosses it."""
+    for said, same in (([0.1, 0.2, 0.25], True), ([0.4, 0.6, 0.9], False)):
+        wet, prob = np.array([0, 1, 1]), np.array(said)
+        flat = np.abs(wet.mean() - prob).mean()
+        ece = expected_calibration_error(wet, prob, bins=1).value
+        assert (abs(flat - ece) < 1e-12) == same
+
+
+# --- GIFT ----------------------------------------------------------------------------------------
+
+
+def parse(text: str) -> dict[str, dict[str, Any]]:
+    """Read GIFT strictly: every sign that is not escaped must belong to the format."""
+    found = {}
+    for block in re.split(r"\n\s*\n", text.strip()):
+        if block.startswith(("//", "$CATEGORY: ")):
+            assert "\n" not in block
+            continue
+        sign = r"(?:\\[\\~=#{}:]|[^\\~=#{}:\n])*"  # an escaped sign, or none
+        whole = re.fullmatch(rf"::({sign})::\[markdown\]({sign}) \{{(#?)\n((?:.+\n)+)\}}", block)
+        assert whole, block
+        name, stem, number, body = whole.groups()
+        entry: dict[str, Any] = {"text": plain(stem), "answers": [], "solution": ""}
+        for line in body.splitlines():
+            if line.startswith("####"):
+                assert re.fullmatch(sign, line[4:]), line
+                entry["solution"] = plain(line[4:])
+                continue
+            form = r"=(%0%)?(-?[\d.]+):([\d.e-]+)" if number else rf"([=~])({sign})()"
+            answer = re.fullmatch(rf"{form}#({sign})", line)
+            assert answer, line
+            mark, value, tolerance, says = answer.groups()
+            right = mark is None if number else mark == "="
+            entry["answers"].append((plain(value), plain(says), right, tolerance))
+        found[plain(name)] = entry
+    return found
+
+
+def plain(text: str) -> str:
+    return re.sub(r"\\(.)", r"\1", text)
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.id)
+def test_learning_platforms_read_what_stands_in_the_files(lesson: bank.Lesson) -> None:
+    found = parse(bank.gift(lesson))
+    assert list(found) == [one.id for one in lesson.questions]
+    for one in lesson.questions:
+        entry = found[one.id]
+        assert entry["text"] == one.text + (f" (in {one.unit})" if one.unit else "")
+        assert entry["solution"] == one.solution
+        told = [(text, says, right) for text, says, right, _ in entry["answers"]]
+        assert told == [(answer.text, answer.says, answer.right) for answer in one.options]
+        if one.tolerance is not None:
+            assert {float(answer[3]) for answer in entry["answers"]} == {one.tolerance}
+
+
+def test_signs_of_the_format_are_escaped() -> None:
+    evil = Option(text="~ = # { } : \\ `x`", says="::a::{=b}\n// c", right=True)
+    one = Question(id="99.1", text="a\n\nb {", options=(evil,))
+    (entry,) = parse(bank.gift(bank.Lesson("99", "x", (one,)))).values()
+    assert entry["answers"] == [(evil.text, "::a::{=b} // c", True, "")]
+    assert entry["text"] == "a b {"
+
+
+def test_the_command_writes_a_file_per_lesson(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert bank.main([str(tmp_path / "new")]) == 0
+    written = sorted(path.name for path in (tmp_path / "new").iterdir())
+    assert written == [f"calibkit_{lesson.id}.gift" for lesson in LESSONS]
+    assert len(capsys.readouterr().out.splitlines()) == len(LESSONS)
+
+
+# --- in the lesson -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("number", QUESTIONS)
+def test_the_lesson_tells_every_answer_what_the_file_says(number: str) -> None:
+    one, lesson = QUESTIONS[number], open_lesson(number[:2])
+    place = int(number[3:]) - 1
+    for letter, option in zip("abcdef", one.options, strict=False):
+        given = letter.upper() if one.tolerance is None else option.text
+        said = lesson.quiz(*[...] * place, given).paragraphs[1:]
+        (verdict,) = (line for line in said if line.startswith("→"))
+        start = "Right." if option.right else "Not yet."
+        assert verdict.startswith(f"→ {start} {option.says}")
+        assert "**" not in verdict
+        others = [line for line in said if line != verdict]
+        assert others == list(lesson.quiz().paragraphs[1:])
+    if one.tolerance is not None:
+        right = float(one.right.text)
+        for given in (np.float32(right), np.array(right), f"{100 * right:.9g} %"):
+            assert one.verdict(given).startswith("Right."), given
+
+
+@pytest.mark.parametrize(
+    ("number", "given", "said"),
+    [
+        ("06.3", 2, 'this is a number; it should be the letter of an answer, such as `"b"`.'),
+        ("06.3", "e", "this is text; it should be the letter"),
+        ("06.3", None, "this is `None`"),
+        ("06.2", "much", "this is text; it should be a number."),
+        ("06.2", float("nan"), "this is a number"),
+        ("06.2", 0.77, "Not yet. This is another number."),
+        ("06.2", print, "this is a function"),
+    ],
+)
+def test_the_lesson_says_what_it_cannot_read(number: str, given: Any, said: str) -> None:
+    assert QUESTIONS[number].verdict(given).startswith(said)
+
+
+def test_more_answers_than_questions_are_left_alone() -> None:
+    lesson = open_lesson("00")
+    assert lesson.quiz(*[...] * 9).paragraphs == lesson.quiz().paragraphs
+
+
+# --- in a browser ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def quiz(browser: Any, root: Path) -> Any:
+    """Open the questions with their script, without the rest of the book."""
+    tab = browser.new_context().new_page()
+    items = "".join(bank.item(one) for one in QUESTIONS.values())
+    tab.set_content(f"<main>{items}</main>")
+    tab.add_script_tag(path=str(root / "book" / "_static" / "question_bank.js"))
+    yield tab
+    tab.context.close()
+
+
+# All answers in one call: hands and keys are tried below.
+ANSWER = """answers => answers.map(([id, place, text]) => {
+  const item = document.getElementById(id), input = item.querySelector("input[type=text]");
+  if (input) input.value = text;
+  else item.querySelectorAll("input[type=radio]")[place].click();
+  item.querySelector("form button").click();
+  return item.querySelector("[role=status]").innerText;
+})"""
+
+
+@pytest.mark.browser
+def test_every_answer_is_told_what_the_file_says(quiz: Any) -> None:
+    asked = [(one, n, answer) for one in QUESTIONS.values() for n, answer in enumerate(one.options)]
+    answers = [[f"q-{one.id.replace('.', '-')}", n, answer.text] for one, n, answer in asked]
+    for said, (one, _, answer) in zip(quiz.evaluate(ANSWER, answers), asked, strict=True):
+        assert said.startswith("Right." if answer.right else "Not yet."), one.id
+        assert answer.says.replace("`", "") in said
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("0,174", "Right."),
+        ("17.4 %", "Right."),
+        (" .174", "Right."),
+        ("4/23", "Right."),
+        ("0.3", "Not yet. This is another number"),
+        ("", "Type a number"),
+        ("about 0.2", "Type a number"),
+        ("<b>1</b>", "Type a number"),
+        ("1/0", "Not yet."),
+    ],
+)
+def test_numbers_may_be_typed_in_many_ways(quiz: Any, typed: str, said: str) -> None:
+    item = quiz.locator("#q-09-1")
+    item.get_by_role("textbox").fill(typed)
+    quiz.keyboard.press("Enter")
+    assert item.get_by_role("status").inner_text().startswith(said)
+
+
+@pytest.mark.browser
+def test_the_keyboard_answers_and_a_listener_knows_the_question(quiz: Any) -> None:
+    item = quiz.locator("#q-01-3")
+    group = item.get_by_role("radiogroup")
+    assert "Was the forecast wrong?" in group.get_attribute("aria-labelledby") or (
+        quiz.get_by_role("radiogroup", name=re.compile("Was the forecast wrong")).count() == 1
+    )
+    assert quiz.get_by_role("textbox", name=re.compile("trained where half")).count() == 1
+    item.get_by_role("button").press("Enter")
+    assert "Choose one" in item.get_by_role("status").inner_text()
+    item.get_by_role("radio").first.focus()
+    for key in ("ArrowDown", "ArrowDown", "ArrowDown"):
+        quiz.keyboard.press(key)
+    quiz.keyboard.press("Enter")
+    assert item.get_by_role("status").inner_text().startswith("Right.")
+    assert item.locator("details").get_attribute("open") is None

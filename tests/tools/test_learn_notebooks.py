@@ -1,0 +1,168 @@
+"""Lessons and package say the same: hints, progress, and the words behind the figures."""
+
+import ast
+import re
+from pathlib import Path
+from typing import Any
+
+import matplotlib.pyplot as plt
+import pytest
+from nbformat import NotebookNode
+
+from calibkit import plot
+from calibkit_course import open_lesson
+from calibkit_course.learn import Check, Lesson, Rubric
+from tools import notebook_files as files
+from tools import notebook_solved
+from tools.notebook_hints import BLOCK, hint_problems, with_hints
+
+LESSONS = files.sources()
+NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?")
+
+
+def lessons(paths: list[Path]) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("path", paths, ids=lambda path: path.stem)
+
+
+def one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+@lessons(LESSONS)
+def test_the_page_shows_the_hints_of_the_package(path: Path) -> None:
+    """No more and no less, each once, below its exercise and in its order."""
+    assert list(hint_problems(path)) == []
+    shown = [one_line(words) for words in BLOCK.findall(path.read_text(encoding="utf-8"))]
+    checks = open_lesson(path.stem[:2]).checks
+    order = re.findall(r"(?m)^### Exercise (\d+\.\d+)\b", path.read_text(encoding="utf-8"))
+    assert sorted(order) == sorted(checks)
+    assert shown == [one_line(hint) for name in order for hint in checks[name].hints]
+
+
+PAGE = """\
+# A page
+
+### Exercise 0.1 Count
+
+Do it.
+
+{hints}```{{code-cell}} ipython3
+# a comment
+```
+
+### Exercise 9.9 Of another package
+
+Do it too.
+"""
+
+
+def test_hints_are_written_where_they_lack_and_where_they_differ(tmp_path: Path) -> None:
+    path = tmp_path / "00_page.md"
+    path.write_text(PAGE.format(hints=""), encoding="utf-8")
+    assert list(hint_problems(path)) == ["the hints of exercise 0.1 are not those of the package"]
+    filled = with_hints(path, PAGE.format(hints=""))
+    wanted = list(open_lesson("00").checks["0.1"].hints)
+    assert [one_line(words) for words in BLOCK.findall(filled)] == wanted
+    folded = "".join(found[0] + "\n" for found in BLOCK.finditer(filled))
+    assert filled == PAGE.format(hints=folded) == with_hints(path, filled)
+    worse = filled.replace(BLOCK.findall(filled)[0], "Another hint.")
+    assert with_hints(path, worse) == filled
+    broken = filled.replace(wanted[0], wanted[0].replace(" ", "\n", 1))
+    assert with_hints(path, broken) == broken  # line breaks are the page's
+    assert with_hints(tmp_path / "77_page.md", worse) == worse
+
+
+@lessons(LESSONS)
+def test_the_title_is_that_of_the_package(path: Path) -> None:
+    first = files.read_source(path).cells[0].source
+    title = next(line for line in first.splitlines() if line.startswith("# "))
+    assert open_lesson(path.stem[:2]).title in title
+
+
+TWO_CHECKS = """\
+---
+kernelspec: {name: python3, display_name: Python 3, language: python}
+---
+
+```{code-cell} ipython3
+:tags: [check]
+
+lesson.check("0.7")
+```
+
+```{code-cell} ipython3
+:tags: [check]
+
+lesson.check("0.7", contains=...)
+```
+
+```{code-cell} ipython3
+:tags: [solution, hide-cell]
+
+my_text = "A whole sentence about a coin."
+```
+"""
+
+
+def test_the_solved_build_ticks_all_points_of_a_text(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rubric = Rubric(points=("One.", "Two.", "Three."), model="m")
+    check = Check(task="t", variable="my_text", rubric=rubric, hints=("a", "b"))
+    lesson = Lesson("00", "Toy", {"0.7": check}, {})
+    monkeypatch.setattr(notebook_solved, "open_lesson", lambda number: lesson)
+    path = tmp_path / "00_page.md"
+    path.write_text(TWO_CHECKS, encoding="utf-8")
+    source = files.read_source(path)
+    assert [files.called_ids(cell, "check") for cell in source.cells] == [["0.7"], [], []]
+    solved = notebook_solved.with_solutions(source)
+    text, first, second = solved.cells
+    assert "sentence" in text.source and second.source.endswith("contains=[1, 2, 3])")
+    names: dict[str, Any] = {"lesson": lesson}
+    exec(text.source, names)
+    for cell in (first, second):
+        said = repr(eval(cell.source, names))
+        cell.outputs = [NotebookNode(output_type="stream", name="stdout", text=said)]
+    assert notebook_solved.state_problems(solved) == []
+    assert notebook_solved.count_checks(solved) == 1
+    second.outputs = []
+    assert len(notebook_solved.state_problems(solved)) == 2
+
+
+@lessons(LESSONS)
+def test_no_solution_ticks_points_for_the_learner(path: Path) -> None:
+    for cell in files.read_source(path).cells:
+        assert "solution" not in files.tags(cell) or "lesson.check" not in cell.source
+
+
+def run(cell: Any, names: dict[str, Any]) -> None:
+    """Execute a cell the way a kernel does, its last value left unseen."""
+    exec(compile(ast.parse(cell.source), "cell", "exec"), names)
+
+
+def numbers(text: str) -> set[float]:
+    return {float(number.replace(",", "")) for number in NUMBER.findall(text)}
+
+
+@pytest.mark.slow
+@lessons([path for path in LESSONS if path.stem.startswith("01")])
+def test_alternative_texts_give_numbers_that_the_figures_show(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("CALIBKIT_DATA", raising=False)
+    names: dict[str, Any] = {"__name__": "__main__"}
+    seen = 0
+    for cell in files.read_source(path).cells:
+        if cell.cell_type != "code" or "solution" in files.tags(cell):
+            continue
+        run(cell, names)
+        alt = cell.metadata.get("mystnb", {}).get("image", {}).get("alt")
+        if alt is not None:
+            shown = plot.alt_text(plt.gcf())
+            # The number of bins, a rank or a level may be spelled in another way.
+            unknown = {n for n in numbers(alt) if n != int(n)} - numbers(shown)
+            assert not unknown, f"{unknown} not in: {shown}"
+            assert len(alt) <= 320, "an alternative text is short; the caption may say more"
+            seen += 1
+        plt.close("all")
+    assert seen >= 5

@@ -1,0 +1,476 @@
+"""The lessons in the reader's browser: official files only, every lesson runs, nothing is lost."""
+
+import hashlib
+import io
+import json
+import os
+import re
+import subprocess
+import tarfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import nbformat
+import pytest
+
+from tests.conftest import served
+from tools.live import compiled, pins, pyodide
+from tools.live import site as live
+from tools.notebook_files import NOTEBOOKS
+from tools.virtual_environment import Failure
+
+BUILT = os.environ.get("CALIBKIT_LIVE", "")
+needs_site = pytest.mark.skipif(not BUILT, reason="needs the site: python dev.py test --only live")
+IN_NODE = sorted(
+    path for path in NOTEBOOKS.glob("*.ipynb") if path.name[:2] not in live.NEEDS_TORCH
+)
+
+
+# --- what the folder is made of ----------------------------------------------------------------
+
+
+def digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+@pytest.fixture
+def parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path, Path]:
+    """Return a small Pyodide: an archive, a folder of wheels, and a wheel of our own."""
+    packages: dict[str, dict[str, Any]] = {}
+    (tmp_path / "wheels").mkdir()
+    for name in (*pyodide.WANTED, "pytz", "fonttools"):
+        path = tmp_path / "wheels" / f"{name}-1-py3-none-any.whl"
+        path.write_bytes(name.encode())
+        depends = ["pytz", "fonttools"] if name == "matplotlib" else []
+        packages[name] = {
+            "file_name": path.name,
+            "sha256": digest(name.encode()),
+            "depends": depends,
+        }
+    lock = json.dumps({"info": {}, "packages": packages}).encode()
+    core = {name: lock if name.endswith("lock.json") else name.encode() for name in pins.CORE}
+    with tarfile.open(tmp_path / "core.tgz", "w:gz") as archive:
+        for name, data in core.items():
+            entry = tarfile.TarInfo(f"package/{name}")
+            entry.size = len(data)
+            archive.addfile(entry, io.BytesIO(data))
+    monkeypatch.setattr(pins, "CORE", {name: digest(data) for name, data in core.items()})
+    ours = pyodide.stand_in("tqdm", "", tmp_path)
+    return tmp_path / "core.tgz", tmp_path / "wheels", ours
+
+
+def test_a_folder_holds_what_lessons_need_and_no_more(
+    parts: tuple[Path, Path, Path], tmp_path: Path
+) -> None:
+    archive, wheels, ours = parts
+    (wheels / "stray.whl").write_bytes(b"not asked for")
+    lock = pyodide.assemble(archive, wheels, [ours], tmp_path / "out")["packages"]
+    assert set(lock) == {*pyodide.WANTED, *pyodide.STAND_INS, "pytz", "fonttools", "tqdm"}
+    assert lock["matplotlib"]["depends"] == []  # what it names but hardly needs waits
+    assert not (tmp_path / "out" / "stray.whl").exists()
+    for entry in lock.values():
+        data = (tmp_path / "out" / entry["file_name"]).read_bytes()
+        assert digest(data) == entry["sha256"]
+
+
+def test_a_changed_wheel_is_refused(parts: tuple[Path, Path, Path], tmp_path: Path) -> None:
+    archive, wheels, ours = parts
+    (wheels / "ipython-1-py3-none-any.whl").write_bytes(b"ipythom")
+    with pytest.raises(Failure, match="ipython-1-py3-none-any.whl is not the official file"):
+        pyodide.assemble(archive, wheels, [ours], tmp_path / "out")
+
+
+def test_a_changed_core_is_refused(
+    parts: tuple[Path, Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(pins.CORE, "pyodide.js", digest(b"another"))
+    with pytest.raises(Failure, match="pyodide.js is not the official file"):
+        pyodide.unpack_core(parts[0], tmp_path / "out")
+
+
+def test_a_missing_wheel_and_a_missing_dependency_are_named(
+    parts: tuple[Path, Path, Path], tmp_path: Path
+) -> None:
+    archive, wheels, ours = parts
+    lock = {"info": {}, "packages": {"a": {"depends": ["b_c"]}}}
+    with pytest.raises(Failure, match="a depends on b-c, which is not there"):
+        pyodide.write_lock(tmp_path, lock)
+    (wheels / "micropip-1-py3-none-any.whl").unlink()
+    with pytest.raises(Failure, match="micropip-1-py3-none-any.whl is missing"):
+        pyodide.assemble(archive, wheels, [ours], tmp_path / "out")
+
+
+def test_official_packages_can_come_from_another_host(
+    parts: tuple[Path, Path, Path], tmp_path: Path
+) -> None:
+    archive, wheels, ours = parts
+    folder = tmp_path / "out"
+    pyodide.assemble(archive, wheels, [ours], folder)
+    with pytest.raises(Failure, match="'elsewhere' is no address of a web server"):
+        pyodide.point_elsewhere(folder, wheels, "elsewhere")
+    pyodide.point_elsewhere(folder, wheels, "https://other.example/full/")
+    lock = json.loads((folder / "pyodide-lock.json").read_text(encoding="utf-8"))["packages"]
+    name = "micropip-1-py3-none-any.whl"
+    assert lock["micropip"]["file_name"] == f"https://other.example/full/{name}"
+    assert lock["micropip"]["sha256"] == digest(b"micropip")  # what the browser compares with
+    assert lock["tqdm"]["file_name"] == ours.name
+    assert not (folder / name).exists() and (folder / ours.name).exists()
+
+
+@pytest.mark.parametrize("name", ["scipy/signal/_peak.cpython-312.so", "sklearn/cluster/_agg.py"])
+def test_what_is_left_out_leaves_nothing_in_a_wheel(name: str) -> None:
+    assert compiled.stand_in(name, b"data") is None
+
+
+@pytest.mark.parametrize(
+    ("name", "stem", "wanted"),
+    [
+        ("scipy/signal/__init__.py", "scipy/signal/__init__", "find_peaks"),
+        ("scipy/spatial/_qhull.cpython-312.so", "scipy/spatial/_qhull", "Delaunay"),
+        ("sklearn/neighbors/_base.py", "sklearn/neighbors/_base", "_get_weights"),
+    ],
+)
+def test_what_is_left_out_says_so_when_it_is_used(name: str, stem: str, wanted: str) -> None:
+    found = compiled.stand_in(name, b"data")
+    assert found is not None and found[0] == f"{stem}.py"
+    module = ModuleType("absent")
+    exec(found[1], vars(module))
+    with pytest.raises(ImportError, match="is left out in the browser"):
+        getattr(module, wanted)([1, 2, 3])
+    for exported in vars(module)["__all__"]:  # a star takes these
+        assert getattr(module, exported).__name__ == exported
+    with pytest.raises(AttributeError):  # Python asks modules for such names
+        _ = module.__wrapped__
+
+
+def test_what_stays_is_untouched() -> None:
+    for name in ("scipy/special/_ufuncs.cpython-312.so", "sklearn/tree/_tree.py"):
+        assert compiled.stand_in(name, b"data") == (name, b"data")
+
+
+def test_the_button_stands_below_the_title_that_is_seen() -> None:
+    page = "<div><h1>for printing</h1></div><article><h1>Title</h1><p>text</p></article>"
+    told = live.with_button(page, "04_read", 40)
+    assert told.index("Title") < told.index("lite/notebooks/index.html?path=04_read.ipynb")
+    assert told.index("path=04_read") < told.index("text") and told.count("ck-run") == 1
+    assert "PyTorch" in live.with_button(page, "10_cool", 40)
+
+
+def test_versions_fit_each_other() -> None:
+    versions = dict(pin.split("==") for pin in (*pins.BUILDERS, *pins.PURE))
+    # Each kernel is made for one Pyodide: the table of its releases.
+    assert (versions["jupyterlite-pyodide-kernel"][:3], pins.PYODIDE[:4]) == ("0.6", "0.27")
+    assert versions["jupyterlite-core"][:3] == versions["jupyterlite-pyodide-kernel"][:3]
+    assert versions["ipywidgets"][0] == "8" and versions["jupyterlab_widgets"][0] == "3"
+    asked = json.loads((live.HERE / "jupyter-lite.json").read_text(encoding="utf-8"))
+    kernel = asked["jupyter-config-data"]["litePluginSettings"]
+    options = kernel["@jupyterlite/pyodide-kernel-extension:kernel"]["loadPyodideOptions"]
+    assert {*pyodide.STAND_INS, "calibkit", "pyodide-kernel"} <= set(options["packages"])
+
+
+def test_arrows_reach_the_sliders(tmp_path: Path) -> None:
+    def shortcut(*keys: str) -> dict[str, Any]:
+        return {"command": "notebook:move", "keys": [*keys], "selector": ":focus"}
+
+    kept = shortcut("ArrowDown")
+    keys = [shortcut("ArrowLeft"), kept, shortcut("ArrowRight")]
+    entries = [{"id": "a", "schema": {"jupyter.lab.shortcuts": keys}}, {"id": "b", "schema": {}}]
+    path = tmp_path / "all.json"
+    path.write_text(json.dumps(entries), encoding="utf-8")
+    live.leave_arrows_to_sliders(path)
+    written = json.loads(path.read_text(encoding="utf-8"))
+    assert [entry["schema"] for entry in written] == [{"jupyter.lab.shortcuts": [kept]}, {}]
+
+
+# --- what a reader is told when something fails --------------------------------------------------
+
+
+@pytest.fixture
+def watched(browser: Any, tmp_path: Path) -> Iterator[Any]:
+    """Return what opens a page with our watch and the packages of a lesson, whose kernel sleeps."""
+    folder = tmp_path / "lite"
+    packed = b"a wheel"
+    entry = {"file_name": "calibkit.whl", "sha256": digest(packed), "depends": []}
+    for name, data in {
+        "watch.js": (live.HERE / "watch.js").read_bytes(),
+        "static/pyodide/pyodide-lock.json": json.dumps({"packages": {"calibkit": entry}}).encode(),
+        "static/pyodide/calibkit.whl": packed,
+        "notebooks/index.html": f"<!DOCTYPE html><head>{live.WATCH}</head><p>…</p>".encode(),
+    }.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(data)
+    context = browser.new_context()
+    context.add_init_script("window.ckPatience = 0.1")
+    with served(tmp_path) as host:
+
+        def opened(script: str = "") -> Any:
+            page = context.new_page()
+            if script:
+                page.add_init_script(script)
+            page.goto(f"{host}/lite/notebooks/index.html?path=04.ipynb")
+            return page
+
+        yield opened, folder / "static" / "pyodide"
+        context.close()
+
+
+@pytest.mark.browser
+def test_a_wheel_that_is_missing_or_damaged_is_named(watched: Any) -> None:
+    opened, folder = watched
+    told = opened().get_by_role("status")
+    told.wait_for()
+    assert "still at work, longer than usual" in told.inner_text()
+    (folder / "calibkit.whl").write_bytes(b"a whe")
+    later = time.time() + 60  # in the same second, server and browser would take it for the old one
+    os.utime(folder / "calibkit.whl", (later, later))
+    told = opened().get_by_role("status").filter(has_text="cannot start")
+    told.wait_for()
+    assert "calibkit.whl arrived damaged. Reload the page" in told.inner_text()
+    (folder / "calibkit.whl").unlink()
+    told = opened().get_by_role("status").filter(has_text="cannot start")
+    told.wait_for()
+    assert "calibkit.whl is not on the server" in told.inner_text()
+    (folder / "pyodide-lock.json").unlink()
+    told = opened().get_by_role("status").filter(has_text="cannot start")
+    told.wait_for()
+    assert "the server does not answer" in told.inner_text()
+
+
+@pytest.mark.browser
+def test_a_second_tab_and_a_full_storage_are_told(watched: Any) -> None:
+    opened, _ = watched
+    first = opened("navigator.storage.estimate = async () => ({quota: 100, usage: 99})")
+    told = first.get_by_role("status").filter(has_text="nearly full")
+    told.wait_for()
+    assert "File > Download" in told.inner_text()
+    first.get_by_role("button", name="Close").click()
+    second = opened()
+    for page in (first, second):
+        page.get_by_role("status").filter(has_text="open in another tab").wait_for()
+
+
+# --- what was built ------------------------------------------------------------------------------
+
+
+@needs_site
+def test_every_file_of_the_lock_is_there_and_unchanged() -> None:
+    folder = Path(BUILT, "lite", "static", "pyodide")
+    lock = json.loads((folder / "pyodide-lock.json").read_text(encoding="utf-8"))
+    assert (
+        lock["info"]["python"].startswith(pins.PYTHON) and lock["info"]["version"] == pins.PYODIDE
+    )
+    for entry in lock["packages"].values():
+        assert digest((folder / entry["file_name"]).read_bytes()) == entry["sha256"]
+    for name in pins.CORE.keys() - {"pyodide-lock.json"}:
+        assert digest((folder / name).read_bytes()) == pins.CORE[name]
+
+
+@needs_site
+def test_lessons_stand_there_without_outputs() -> None:
+    names = sorted(path.name for path in Path(BUILT, "lite", "files").glob("*.ipynb"))
+    assert names == [path.name for path in IN_NODE]
+    for name in names:
+        cells = json.loads(Path(BUILT, "lite", "files", name).read_text(encoding="utf-8"))["cells"]
+        assert not any(cell.get("outputs") for cell in cells)
+
+
+@needs_site
+@pytest.mark.slow
+@pytest.mark.parametrize("lesson", IN_NODE, ids=lambda path: path.name[:2])
+def test_a_lesson_runs_and_prints_what_the_desktop_prints(lesson: Path) -> None:
+    command = [str(live.program("node")), str(live.HERE / "lessons.mjs")]
+    command += [f"{BUILT}/lite/static/pyodide", str(lesson)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    found = json.loads(done.stdout.splitlines()[-1])
+    assert found.get("crash") is None and found["errors"] == []
+    lacking = [pair for pair in found["differs"] if "scikit-lego is not installed" not in pair[2]]
+    assert lacking == []
+    assert {state for _, state in found["checks"]} <= {"Correct", "Compare"}
+    assert len(found["checks"]) >= 1 and len(found["redraws"]) >= 1
+
+
+@pytest.fixture(scope="module")
+def pages() -> Iterator[str]:
+    """Serve the site below a sub-path, as static hosts do."""
+    folder = Path(BUILT).resolve()
+    with served(folder.parent) as host:
+        yield f"{host}/{folder.name}"
+
+
+# A cell's prompt shows a star while it runs; a quick cell may show it for a moment only.
+WATCH = """cell => {
+  const prompt = cell.querySelector('.jp-InputPrompt');
+  cell.dataset.ran = '';
+  new MutationObserver(() => { if (prompt.innerText.includes('*')) cell.dataset.ran = 'yes'; })
+    .observe(prompt, {childList: true, characterData: true, subtree: true});
+}"""
+RAN = """cell => cell.dataset.ran === 'yes'
+  && /\\d/.test(cell.querySelector('.jp-InputPrompt').innerText)"""
+# JupyterLite keeps a reader's files in a database of the browser.
+FILE = """async file => {
+  for (const {name} of await indexedDB.databases()) {
+    const opening = indexedDB.open(name);
+    const database = await new Promise(done => { opening.onsuccess = () => done(opening.result); });
+    let found;
+    if (database.objectStoreNames.contains('files')) {
+      const asked = database.transaction('files').objectStore('files').get(file);
+      found = await new Promise(done => { asked.onsuccess = () => done(asked.result); });
+    }
+    database.close();
+    if (found) return JSON.stringify(found);
+  }
+  return '';
+}"""
+STORED = f"async ([file, text]) => (await ({FILE})(file)).includes(text)"
+IDLE = "document.querySelector('.jp-Notebook-ExecutionIndicator')?.dataset.status === 'idle'"
+
+
+class Lite:
+    """A lesson, opened by the button of its page; requests to other hosts and faults are noted."""
+
+    def __init__(self, context: Any, pages: str, lesson: str) -> None:
+        self.page = context.new_page()
+        self.foreign: list[str] = []
+        self.missing: list[str] = []
+        self.origin = pages.rpartition("/")[0]  # one question of the service worker is asked above
+        self.page.on("request", lambda request: self._note(request.url))
+        self.page.on("response", self._look)
+        self.page.goto(f"{pages}/notebooks/{lesson}.html")
+        self.page.locator(".ck-run a").click()
+        self.settle()
+
+    def _note(self, url: str) -> None:
+        if not url.startswith((self.origin, "data:", "blob:")):
+            self.foreign.append(url)
+
+    def _look(self, response: Any) -> None:
+        if response.status >= 400:
+            self.missing.append(f"{response.status} {response.url}")
+
+    def settle(self) -> None:
+        """Wait until the lesson is shown and Python is at rest."""
+        self.page.locator(".jp-Notebook .jp-CodeCell").first.wait_for()
+        self.page.wait_for_function(IDLE)
+        self.say("the lesson is open")
+
+    def say(self, what: str) -> None:
+        """Print how far the test is: it takes minutes."""
+        print(f"{time.strftime('%H:%M:%S')} {what}", flush=True)
+
+    def cell(self, text: str) -> Any:
+        return self.page.locator(".jp-CodeCell").filter(has_text=re.compile(text)).first
+
+    def run(self, cell: Any) -> Any:
+        """Run a cell by keyboard, and return what it shows."""
+        handle = cell.element_handle()
+        cell.locator(".jp-InputArea-editor").click()
+        handle.evaluate(WATCH)
+        self.page.keyboard.press("Shift+Enter")
+        self.page.wait_for_function(RAN, arg=handle)
+        shown = cell.locator(".jp-OutputArea")
+        self.say(f"ran a cell: {shown.inner_text()[:60]!r}" if shown.count() else "ran a cell")
+        return shown
+
+    def write(self, cell: Any, text: str) -> None:
+        cell.locator(".jp-InputArea-editor").click()
+        self.page.keyboard.press("Control+a")
+        self.page.keyboard.type(text)
+
+    def run_all(self, file: str) -> list[Any]:
+        """Run the lesson to its end, and return its code cells, as they are stored."""
+        self.page.locator(".lm-MenuBar-item").filter(has_text="Run").click()
+        self.page.locator("[data-command='runmenu:run-all']").click()
+        while True:  # each step waits two seconds; who runs the tests decides when it is too long
+            self.page.wait_for_timeout(2000)
+            self.page.keyboard.press("Control+s")
+            stored = json.loads(self.page.evaluate(FILE, file) or '{"content": {"cells": []}}')
+            cells = [cell for cell in stored["content"]["cells"] if cell["cell_type"] == "code"]
+            if cells and all(cell["execution_count"] for cell in cells if cell["source"]):
+                self.say(f"ran all {len(cells)} cells")
+                return cells
+
+    def save(self, file: str, text: str) -> None:
+        """Save, and wait until the file with this text is in the browser's storage."""
+        self.page.keyboard.press("Control+s")
+        self.page.wait_for_function(STORED, arg=[file, text])
+
+
+@pytest.fixture
+def lite(browser: Any, pages: str) -> Iterator[Any]:
+    """Return what opens lessons in a browser that remembers nothing and reaches no other host."""
+    context = browser.new_context(viewport={"width": 1100, "height": 900}, accept_downloads=True)
+    host = pages.rpartition("/")[0]
+    context.route(lambda url: not url.startswith(host), lambda route: route.abort())
+    opened: list[Lite] = []
+
+    def opener(lesson: str) -> Lite:
+        opened.append(Lite(context, pages, lesson))
+        return opened[-1]
+
+    yield opener
+    for lite in opened:
+        assert lite.foreign == [] and lite.missing == []
+    context.close()
+
+
+@needs_site
+@pytest.mark.browser
+def test_work_and_progress_survive_a_reload_and_can_be_taken_home(
+    lite: Any, tmp_path: Path
+) -> None:
+    lesson = lite("00_start_here")
+    lesson.run(lesson.cell("open_lesson"))
+    lesson.write(lesson.cell("your code"), "share = 6 / 36  # mine")
+    lesson.run(lesson.cell("# mine"))
+    assert "Correct" in lesson.run(lesson.cell("lesson.check")).inner_text()
+    lesson.save("00_start_here.ipynb", "# mine")
+    lesson.page.reload()
+    lesson.settle()
+    lesson.cell("# mine").wait_for()  # an editor comes into the page later than its cell
+    lesson.run(lesson.cell("open_lesson"))
+    told = lesson.run(lesson.cell("lesson.progress")).inner_text()
+    assert re.search(r"0\.1.*Correct", told.replace("\n", " ")), told
+    with lesson.page.expect_download() as waiting:
+        lesson.page.locator(".lm-MenuBar-item").filter(has_text="File").click()
+        lesson.page.locator("[data-command='docmanager:download']").click()
+    path = tmp_path / waiting.value.suggested_filename
+    waiting.value.save_as(path)
+    taken = nbformat.read(path, as_version=4)  # as a local JupyterLab reads it
+    nbformat.validate(taken)
+    assert path.name == "00_start_here.ipynb"
+    assert any("# mine" in cell.source for cell in taken.cells)
+
+
+@needs_site
+@pytest.mark.browser
+@pytest.mark.parametrize(
+    ("lesson", "explorer"),
+    [
+        ("04_read_a_reliability_diagram", "lesson04.diagram_lab()"),
+        ("12_go_multi_class", "lesson12.simplex_lens()"),
+    ],
+)
+def test_a_lesson_runs_to_its_end_and_its_explorer_moves_by_keyboard(
+    lite: Any, lesson: str, explorer: str
+) -> None:
+    opened = lite(lesson)
+    opened.run(opened.cell("open_lesson"))
+    shown = opened.run(opened.cell(re.escape(explorer)))
+    shown.locator("img").first.wait_for()
+    before = shown.locator("img").first.get_attribute("src")
+    shown.locator("[role=slider]").first.focus()
+    opened.say("the slider has the focus")
+    opened.page.keyboard.press("ArrowRight")
+    opened.page.wait_for_function(
+        "([cell, before]) => cell.querySelector('img')?.src !== before",
+        arg=[shown.first.element_handle(), before],
+    )
+    assert lesson in opened.page.url  # the key moved the slider, not the notebook
+    for cell in opened.run_all(f"{lesson}.ipynb"):
+        is_meant = "raises-exception" in cell["metadata"].get("tags", [])
+        failed = [output for output in cell["outputs"] if output["output_type"] == "error"]
+        assert is_meant or not failed, (cell["source"], failed)

@@ -1,0 +1,670 @@
+"""Explorers that go live in the page, and the page that audits a file: the same as on a desktop."""
+
+import contextlib
+import importlib
+import io
+import json
+import os
+import re
+import subprocess
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from calibkit import cli
+from calibkit.fakes import LogitDistortion
+from calibkit_course import lesson04
+from calibkit_course.explore import Explorer, _book
+from tests.conftest import ROOT, served
+from tools.live import in_page, pages
+from tools.live import site as live
+from tools.notebook_files import NOTEBOOKS
+
+BUILT = os.environ.get("CALIBKIT_LIVE", "")
+needs_site = pytest.mark.skipif(not BUILT, reason="needs the site: python dev.py test --only live")
+LESSON = "notebooks/04_read_a_reliability_diagram.html"
+MARKDOWN = ROOT / "book" / "audit_a_file.md"
+HOSTILE = "--html=x <img src=x onerror=alert(1)> & 'ü'.csv"
+
+
+def rows(n: int = 400) -> str:
+    """Return the lines of an over-confident forecaster, with names and a group."""
+    drawn = LogitDistortion(slope=0.4).sample(n, rng=1)
+    pairs = zip(drawn.y_true.tolist(), drawn.y_prob.tolist(), strict=True)
+    lines = [f"{y},{p!r},{'ab'[k % 2]}" for k, (y, p) in enumerate(pairs)]
+    return "\n".join(["y,p,site", *lines]) + "\n"
+
+
+def desktop(folder: Path, *words: str) -> tuple[int, str, dict[str, Any]]:
+    """Return exit code, sentence and numbers of the command."""
+    erred, report = io.StringIO(), folder / "desktop.json"
+    with contextlib.redirect_stderr(erred):
+        code = cli.main(["audit", f"--json={report}", "--quiet", *words])
+    told = erred.getvalue().strip().removeprefix("calibkit: ")
+    return code, told, {} if code else json.loads(report.read_text(encoding="utf-8"))
+
+
+def numbers(report: dict[str, Any]) -> dict[str, Any]:
+    """Return what a report says, without the versions that said it."""
+    return {key: value for key, value in report.items() if key != "versions"}
+
+
+# --- what the page's Python is asked, asked here -------------------------------------------------
+
+
+def shown_in_lessons() -> list[tuple[str, str]]:
+    """Return lesson and function of every explorer and quiz that a lesson's page shows."""
+    found = set()
+    for path in sorted(NOTEBOOKS.glob("*.ipynb")):
+        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+            if "widget" in cell["metadata"].get("tags", []):
+                call = re.search(r"^(lesson\d\d)\.(\w+)\(", "".join(cell["source"]), re.MULTILINE)
+                found.add(call.groups() if call else (path.name, "no explorer"))
+    return sorted(found)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("lesson", "name"), shown_in_lessons())
+def test_a_page_says_where_its_explorer_is_found_again(lesson: str, name: str) -> None:
+    one = getattr(importlib.import_module(f"calibkit_course.{lesson}"), name)()
+    if isinstance(one, Explorer):
+        small = [replace(control, book=(control.default,)) for control in one.controls]
+        html = _book.explorer_page(replace(one, controls=small))
+        start = json.dumps(one.default)
+    else:
+        html, start = _book.quiz_page(replace(one, n_book=1)), "{}"
+    address = re.findall(r'data-explorer="([^"]*)"', html)
+    assert address == [f"{lesson}:{one.name}"]
+    again = in_page.explorer(address[0], start)
+    assert repr(again) == repr(one)
+
+
+def test_lessons_show_explorers_and_quizzes() -> None:
+    assert len(shown_in_lessons()) == 16
+
+
+def test_a_start_that_no_slider_had_is_kept() -> None:
+    told = in_page.controls("lesson01:forecaster", json.dumps({"days": 17}))
+    place = told["names"].index("days")
+    assert told["texts"][place][told["starts"][place]] == "17 days"
+
+
+@pytest.mark.slow
+def test_every_value_of_every_control_is_offered_and_drawn_as_in_the_lab() -> None:
+    lab = lesson04.diagram_lab()
+    told = in_page.controls("lesson04:diagram-lab", "{}")
+    assert told["names"] == [control.name for control in lab.controls]
+    assert [len(texts) for texts in told["texts"]] == [len(c.values) for c in lab.controls]
+    assert all(f'max="{len(t) - 1}"' in told["html"] for t in told["texts"][:1])
+    places = [len(texts) - 1 for texts in told["texts"]]
+    values = {control.name: control.values[-1] for control in lab.controls}
+    assert values not in list(lab.states())  # no page holds it
+    picture, text = lab.show(**values)
+    drawn = in_page.state("lesson04:diagram-lab", "{}", places)
+    assert (drawn["src"], drawn["alt"], drawn["text"]) == (picture.source, picture.alt, text)
+
+
+@pytest.mark.slow
+def test_a_quiz_goes_on_where_the_page_ends() -> None:
+    game = lesson04.which_is_perfect()
+    drawn = in_page.draw("lesson04:which-is-perfect", game.n_book)
+    perfect = game.view(draw=game.first + game.n_book).perfect
+    assert drawn["right"] == [int(is_perfect) for is_perfect in perfect]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Let the page's Python work in a folder of the test."""
+    monkeypatch.chdir(tmp_path)  # and back again, at the end
+    monkeypatch.setattr(in_page, "FOLDER", tmp_path / "audit")
+    in_page.clear()
+    return tmp_path
+
+
+ASKED = {"label": "y", "prob": ["p"], "bins": "15", "seed": "0"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["log.csv", "-.csv", HOSTILE])
+def test_the_page_and_the_command_give_one_report(folder: Path, name: str) -> None:
+    pytest.importorskip("matplotlib")
+    Path(name).write_text(rows(), encoding="utf-8")
+    wish = {"name": name, **ASKED, "costs": "1:20", "group": "site", "bins": "10"}
+    found = in_page.audit(wish)
+    options = ["--label=y", "--prob=p", "--costs=1:20", "--group=site", "--bins=10"]
+    code, _, report = desktop(folder, *options, "--", name)
+    assert code == 0
+    assert json.loads(found["json"]) == report
+    assert found["headline"] == report["headline"] and report["headline"] in found["html"]
+    assert "<img src=x" not in found["html"]
+    assert found["command"].startswith("calibkit audit --label=y --prob=p")
+
+
+@pytest.mark.parametrize(
+    ("content", "wish", "words"),
+    [
+        ("y,p\n1,0.5\n0,1.7\n", {}, "row 2.*1.7.* is not a probability"),
+        ("y,p\n1,0.5\n0\n", {}, "row 2"),
+        ("y,p\n1,0.5\n0,0.4\n", {"prob": []}, "--prob is missing"),
+        ("y,p\n1,0.5\n0,0.4\n", {"costs": "1:x"}, "costs"),
+        ("y,p\n1,0.5\n0,0.4\n", {"bins": "0"}, "bins"),
+        ("y,p\n1,0.5\n0,0.4\n", {"bins": "many"}, "invalid int value"),
+        ("", {}, "is empty"),
+        ("y,p\n\x00\x01\x02", {}, "."),
+    ],
+)
+def test_what_cannot_be_used_is_told_in_the_commands_sentence(
+    folder: Path, content: str, wish: dict[str, Any], words: str
+) -> None:
+    Path("log.csv").write_text(content, encoding="utf-8")
+    found = in_page.audit({"name": "log.csv", **ASKED, **wish})
+    assert list(found) == ["refused"]
+    assert re.search(words, found["refused"])
+
+
+def test_the_columns_of_a_file_or_why_there_are_none(folder: Path) -> None:
+    Path("log.csv").write_text("y;p q\n1;0,5\n", encoding="utf-8")
+    assert in_page.columns("log.csv", ";", ",") == {"columns": ["y", "p q"]}
+    assert "there is no such file" in in_page.columns("gone.csv", "", "")["refused"]
+    assert "the name must end in" in in_page.columns("log.txt", "", "")["refused"]
+    np.savez("log.npz", y=np.array([0, 1]), p=np.array([0.1, 0.2]))
+    assert in_page.columns("log.npz", "", "") == {"columns": ["y", "p"]}
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("y,p\n1,0.5\n", "y,p\n1,0.5\n"),
+        ("1\t0.5\n0\t.25\n", "column 1,column 2\n1,0.5\n0,.25\n"),
+        ("y\tp\n1\t0,5\n0\t0,25\n", "y,p\n1,0.5\n0,0.25\n"),
+        ("y;p\r\n1;0,5\r\n\r\n", "y,p\n1,0.5\n"),
+        ("1 0.5\n0   0.25", "column 1,column 2\n1,0.5\n0,0.25\n"),
+        ('what,p\n"sick, very",1e-3\n', 'what,p\n"sick, very",1e-3\n'),
+    ],
+)
+def test_pasted_columns_become_a_file(folder: Path, text: str, written: str) -> None:
+    told = in_page.pasted(text)
+    assert told["name"] == "pasted.csv" and len(told["columns"]) == 2
+    assert Path("pasted.csv").read_text(encoding="utf-8") == written
+
+
+def test_what_is_no_table_is_refused(folder: Path) -> None:
+    assert "no table" in in_page.pasted("y," + "x" * 200_000)["refused"]
+
+
+@pytest.mark.parametrize("text", ["", "  \n", "0.5\n0.4\n"])
+def test_less_than_two_columns_are_refused(folder: Path, text: str) -> None:
+    assert "at least two columns" in in_page.pasted(text)["refused"]
+
+
+@pytest.mark.slow
+def test_the_example_is_over_confident(folder: Path) -> None:
+    assert in_page.pasted(in_page.example())["columns"] == ["happened", "p"]
+    found = in_page.audit({"name": "pasted.csv", **ASKED, "label": "happened"})
+    assert "over-confident" in found["headline"]
+
+
+# --- what the site is told -----------------------------------------------------------------------
+
+
+def test_sizes_count_a_package_once_with_all_that_it_needs(tmp_path: Path) -> None:
+    packages = {
+        name: {"file_name": f"{name}.whl", "depends": depends}
+        for name, depends in {
+            "calibkit": ["base", "side-one"],
+            "side-one": ["base"],
+            "base": [],
+            "pyarrow": ["base", "pandas"],
+            "pandas": [],
+        }.items()
+    }
+    lock = {"packages": packages}
+    (tmp_path / "pyodide-lock.json").write_text(json.dumps(lock), encoding="utf-8")
+    for name in (*pages.CORE, *(entry["file_name"] for entry in packages.values())):
+        (tmp_path / name).write_bytes(bytes(1_000_000))
+    found = pages.sizes(tmp_path)
+    assert (found["bytes"], found["parquet"]) == (6_000_000, 2)
+    assert found["megabytes"] == round(3 + 1 + 0.35 + 0.3)
+
+
+@pytest.mark.parametrize("carried", [True, False])
+def test_pages_get_python_and_the_audit_only_where_no_other_host_is_needed(
+    tmp_path: Path, carried: bool
+) -> None:
+    site, python = tmp_path / "site", tmp_path / "python"
+    for folder in (site / "_static", site / "notebooks", site / "book", python):
+        folder.mkdir(parents=True)
+    entries = {
+        name: {"file_name": f"{name}.whl", "depends": []} for name in ("calibkit", "pyarrow")
+    }
+    (python / "pyodide-lock.json").write_text(json.dumps({"packages": entries}), encoding="utf-8")
+    wheels = ("calibkit.whl", "pyarrow.whl") if carried else ("calibkit.whl",)
+    for name in (*pages.CORE, *wheels):
+        (python / name).write_bytes(bytes(3_000_000))
+    page = "<head></head><body>{}</body>"
+    for name, text in (("00_a", 'data-explorer="lesson01:a"'), ("10_b", "none")):
+        (site / "notebooks" / f"{name}.html").write_text(page.format(text), encoding="utf-8")
+    (site / pages.AUDIT_PAGE).write_text(page.format("form"), encoding="utf-8")
+    pages.add(site, python, 60)
+    texts = {path.stem: path.read_text(encoding="utf-8") for path in site.glob("*/*.html")}
+    assert f'data-megabytes="{8 if carried else 60}"' in texts["00_a"]
+    assert "live_python.js" not in texts["10_b"]
+    assert ("live_python.js" in texts["audit_a_file"]) == carried
+    assert (site / "_static" / "in_page.py").is_file()
+
+
+def test_scripts_find_python_below_any_path() -> None:
+    page = "<html><head></head><body><p></p></body></html>"
+    told = pages.with_scripts(page, {"megabytes": 40}, "live.js")
+    assert told.index("live.css") < told.index("</head>") < told.index("live_python.js")
+    assert told.index("live_python.js") < told.index("/live.js") < told.index("</body>")
+    assert 'data-megabytes="40"' in told and "//" not in told.replace("</", "")
+
+
+def test_the_policy_of_the_page_allows_no_other_host() -> None:
+    policy = re.findall(r'Content-Security-Policy": "([^"]*)"', MARKDOWN.read_text("utf-8"))
+    rules = dict(rule.split(" ", 1) for rule in policy[0].split("; "))
+    assert rules["default-src"] == "'none'" and rules["connect-src"] == "'self'"
+    for words in rules.values():
+        assert not re.search(r"//|\*|https?:", words)
+
+
+def test_every_field_of_the_form_is_known_to_script_and_command() -> None:
+    text = MARKDOWN.read_text(encoding="utf-8")
+    script = (ROOT / "book" / "_static" / "audit_page.js").read_text(encoding="utf-8")
+    for name in re.findall(r'id="ck-(\w+)"', text):
+        assert re.search(rf'"{name}"', script), name
+    for option in re.findall(r"<code>(--\w+)</code>", text):
+        assert option in cli._parser().parse_args(["audit", "x"]).__dict__ or option[2:] in vars(
+            cli._parser().parse_args(["audit", "x"])
+        )
+
+
+# --- in Node -------------------------------------------------------------------------------------
+
+
+def beyond(explorer: Any) -> list[int]:
+    """Return the places of a state that no page holds."""
+    others = [
+        next((i for i, v in enumerate(c.values) if v not in c.book), c.index(c.default))
+        for c in explorer.controls
+    ]
+    return [i for i, c in zip(others, explorer.controls, strict=True) if len(c.values) > 1]
+
+
+@needs_site
+@pytest.mark.slow
+def test_explorers_and_an_audit_say_in_the_page_what_they_say_on_the_desktop(
+    folder: Path,
+) -> None:
+    questions = []
+    for lesson, name in shown_in_lessons():
+        one = getattr(importlib.import_module(f"calibkit_course.{lesson}"), name)()
+        address = f"{lesson}:{one.name}"
+        is_explorer = isinstance(one, Explorer)
+        words = [address, "{}", beyond(one)] if is_explorer else [address, one.n_book]
+        questions.append(["state" if is_explorer else "draw", words])
+    wish = {"name": "pasted.csv", **ASKED, "costs": "1:20"}
+    done = subprocess.run(
+        [str(live.program("node")), str(live.HERE / "in_page.mjs"), pyodide_folder()],
+        input=json.dumps([*questions, ["pasted", [rows()]], ["audit", [wish]]]),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    audited = answers.pop()
+    assert answers.pop() == in_page.pasted(rows())
+    assert len(answers) == len(questions)
+    _, _, report = desktop(folder, "--label=y", "--prob=p", "--costs=1:20", "--", "pasted.csv")
+    found = json.loads(audited["json"])
+    assert rounded(numbers(found)) == rounded(numbers(report))
+    for (function, words), answer in zip(questions, answers, strict=True):
+        expected = getattr(in_page, function)(*words)
+        if function == "state":
+            told = (answer.get("text"), answer.get("alt"))
+            assert told == (expected["text"], expected["alt"]), (words, answer)
+        else:
+            assert answer["lines"] == expected["lines"], (words, answer)
+
+
+def pyodide_folder() -> str:
+    return str(Path(BUILT, "lite", "static", "pyodide"))
+
+
+# --- in a browser --------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    """Serve the site below a sub-path, as static hosts do."""
+    folder = Path(BUILT).resolve()
+    with served(folder.parent) as host:
+        yield f"{host}/{folder.name}"
+
+
+class Live:
+    """A page of the site, every request written down."""
+
+    def __init__(self, browser: Any, address: str, name: str, **options: Any) -> None:
+        self.context = browser.new_context(**options)
+        self.page = self.context.new_page()
+        self.requests: list[str] = []
+        self.foreign: list[str] = []
+        self.errors: list[str] = []
+        self.page.on("request", lambda request: self._note(request.url, address))
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.goto(f"{address}/{name}")
+
+    def _note(self, url: str, address: str) -> None:
+        if not url.startswith(("data:", "blob:", "about:")):
+            self.requests.append(url)
+            if not url.startswith(address):
+                self.foreign.append(url)
+
+    def go_live(self, root: Any) -> None:
+        root.locator('[data-role="live"]').focus()
+        self.page.keyboard.press("Enter")
+        self.page.wait_for_function("root => 'live' in root.dataset", arg=root.element_handle())
+
+
+def idle(here: Live, root: Any) -> None:
+    """Wait until nothing is drawn."""
+    here.page.wait_for_function(
+        "root => !root.hasAttribute('aria-busy')", arg=root.element_handle()
+    )
+
+
+@needs_site
+@pytest.mark.browser
+def test_an_explorer_goes_live_and_draws_what_no_page_holds(browser: Any, address: str) -> None:
+    here = Live(browser, address, LESSON, viewport={"width": 1100, "height": 900})
+    root = here.page.locator(".ck-explorer").first
+    root.locator("input[type=range]").first.focus()
+    here.page.keyboard.press("ArrowRight")  # a prepared state, which going live keeps
+    before = root.locator(".ck-readout").inner_text()
+    here.go_live(root)
+    assert root.locator(".ck-readout").inner_text() == before
+    assert root.evaluate("root => root.contains(document.activeElement)")  # focus is not lost
+    size = root.locator("input[type=range]").first
+    kept = size.get_attribute("aria-valuetext")
+    size.focus()
+    for _ in range(3):  # faster than it draws
+        here.page.keyboard.press("ArrowRight")
+    idle(here, root)
+    lab = lesson04.diagram_lab()
+    control = lab.controls[0]
+    texts = [control.text(value) for value in control.values]
+    value = control.values[texts.index(kept) + 3]
+    assert value not in control.book
+    picture, text = lab.show(**{control.name: value})
+    assert root.locator(".ck-readout").inner_text() == text
+    assert root.locator(".ck-figure").get_attribute("alt") == picture.alt
+    root.locator('[data-role="reset"]').click()
+    idle(here, root)
+    assert root.locator(".ck-readout").inner_text() == lab.show()[1]
+    quiz = here.page.locator(".ck-quiz").first
+    here.go_live(quiz)
+    held = lesson04.which_is_perfect().n_book
+    here.page.wait_for_function(
+        "([root, more]) => Number(root.dataset.draws) >= more",
+        arg=[quiz.element_handle(), held + 1],
+    )
+    seen = set()
+    for _ in range(held + 1):
+        seen.add(quiz.locator("img").get_attribute("src"))
+        quiz.locator('[data-role="again"]').click()
+    assert len(seen) == held + 1
+    assert here.foreign == [] and here.errors == []
+    here.context.close()
+
+
+@needs_site
+@pytest.mark.browser
+def test_without_python_the_prepared_states_still_work(browser: Any, address: str) -> None:
+    here = Live(browser, "file://", f"{Path(BUILT).resolve()}/{LESSON}"[1:])
+    root = here.page.locator(".ck-explorer").first
+    root.locator('[data-role="live"]').click()
+    assert "opened from disk" in root.locator(".ck-live [role=status]").inner_text()
+    here.context.close()
+    here = Live(browser, address, LESSON)
+    here.page.evaluate("delete window.Worker")
+    root = here.page.locator(".ck-explorer").first
+    root.locator('[data-role="live"]').click()
+    assert "too old" in root.locator(".ck-live [role=status]").inner_text()
+    here.context.close()
+    here = Live(browser, address, LESSON)
+    here.context.route("**/pyodide.asm.wasm", lambda route: route.abort())
+    root = here.page.locator(".ck-explorer").first
+    root.locator('[data-role="live"]').click()
+    root.get_by_role("button", name="Try again").wait_for()
+    assert "did not arrive" in root.locator(".ck-live [role=status]").inner_text()
+    before = root.locator(".ck-readout").inner_text()
+    root.locator("input[type=range]").first.focus()
+    here.page.keyboard.press("ArrowRight")
+    assert root.locator(".ck-readout").inner_text() != before
+    here.context.unroute_all()
+    here.context.route("**/six-*.whl", lambda route: route.fulfill(body="half a file"))
+    root.get_by_role("button", name="Try again").click()
+    here.page.wait_for_function(
+        "button => !button.disabled", arg=root.locator('[data-role="live"]').element_handle()
+    )
+    assert "did not arrive" in root.locator(".ck-live [role=status]").inner_text()
+    here.context.unroute_all()
+    here.context.close()
+
+
+class Audit(Live):
+    """The page that audits a file."""
+
+    def __init__(self, browser: Any, address: str, **options: Any) -> None:
+        super().__init__(browser, address, pages.AUDIT_PAGE, **options)
+
+    def read(self, given: Any) -> None:
+        """Choose a file, and wait for its columns or the sentence that says why there are none."""
+        self.page.set_input_files("#ck-file", given)
+        self.page.wait_for_function(
+            """() => !document.querySelector('[data-step="2"]').hidden
+               || !document.querySelector('[data-role="unread"]').hidden"""
+        )
+
+    def choose(self, label: str, *prob: str) -> None:
+        self.page.select_option("#ck-label", label)
+        for name in prob:
+            self.page.locator(f'[data-role="prob"] input[value="{name}"]').check()
+
+    def run(self) -> None:
+        self.page.get_by_role("button", name="Audit", exact=True).click()
+        self.page.wait_for_function(
+            """() => !document.querySelector('[data-role="result"]').hidden
+               || !document.querySelector('[data-role="refused"]').hidden"""
+        )
+
+    def refused(self, role: str = "refused") -> str:
+        return str(self.page.locator(f'[data-role="{role}"]').inner_text())
+
+    def report(self) -> dict[str, Any]:
+        with self.page.expect_download() as download:
+            self.page.locator('a[data-role="json"]').click()
+        found = json.loads(Path(download.value.path()).read_text(encoding="utf-8"))
+        return dict(found)
+
+
+def csv_file(text: str, name: str = "log.csv") -> dict[str, Any]:
+    return {"name": name, "mimeType": "text/csv", "buffer": text.encode()}
+
+
+@pytest.fixture(scope="module")
+def audits(browser: Any, address: str) -> Iterator[Audit]:
+    """Open the page, load Python by a first file, and then take the network away."""
+    page = Audit(browser, address, viewport={"width": 1100, "height": 900})
+    page.read(csv_file("y,p\n1,0.5\n0,0.4\n"))
+    page.context.set_offline(True)
+    page.requests.clear()
+    yield page
+    page.context.close()
+
+
+@needs_site
+@pytest.mark.browser
+def test_a_file_gets_the_desktops_report_and_asks_no_network(audits: Audit, tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text(rows(), encoding="utf-8")
+    audits.read(str(path))
+    audits.choose("y", "p")
+    audits.page.select_option("#ck-group", "site")
+    audits.page.fill("#ck-fp", "1")
+    audits.page.fill("#ck-fn", "20")
+    audits.run()
+    code, _, report = desktop(
+        tmp_path, "--label=y", "--prob=p", "--group=site", "--costs=1:20", str(path)
+    )
+    assert code == 0
+    found = audits.report()
+    assert found["headline"] == report["headline"] and found["verdicts"] == report["verdicts"]
+    assert rounded(numbers(found)) == rounded(numbers(report))
+    frame = audits.page.frame_locator("iframe.ck-report")
+    assert report["headline"] in frame.locator(".verdict").inner_text()
+    assert frame.locator("figure img").first.evaluate("image => image.naturalWidth") > 0
+    assert audits.requests == [] and audits.errors == []
+    audits.page.fill("#ck-fp", "")
+    audits.page.fill("#ck-fn", "")
+
+
+def rounded(value: Any) -> Any:
+    """Return numbers to six digits: two processors may differ in the last."""
+    if isinstance(value, dict):
+        return {key: rounded(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [rounded(item) for item in value]
+    return float(f"{value:.6g}") if isinstance(value, float) else value
+
+
+@needs_site
+@pytest.mark.browser
+def test_pasted_columns_get_the_desktops_report(audits: Audit, tmp_path: Path) -> None:
+    text = "\n".join("\t".join(line.split(",")[:2]) for line in rows().splitlines()[1:])
+    audits.page.fill("#ck-text", text)
+    audits.page.get_by_role("button", name="Read the columns").click()
+    audits.page.locator('#ck-label option[value="column 2"]').wait_for(state="attached")
+    audits.choose("column 1", "column 2")
+    audits.run()
+    path = tmp_path / "pasted.csv"
+    path.write_text("a,b\n" + text.replace("\t", ",") + "\n", encoding="utf-8")
+    _, _, report = desktop(tmp_path, "--label=a", "--prob=b", str(path))
+    found = audits.report()
+    assert found["headline"] == report["headline"]
+    assert rounded(found["answers"]) == rounded(report["answers"])
+
+
+@needs_site
+@pytest.mark.browser
+def test_broken_and_hostile_files_get_a_sentence(audits: Audit, tmp_path: Path) -> None:
+    audits.read(csv_file("y,p\n1,0.5\n0,1.7\n", HOSTILE))
+    audits.choose("y", "p")
+    audits.run()
+    Path(tmp_path, HOSTILE).write_text("y,p\n1,0.5\n0,1.7\n", encoding="utf-8")
+    with contextlib.chdir(tmp_path):
+        _, told, _ = desktop(tmp_path, "--label=y", "--prob=p", "--", HOSTILE)
+    assert audits.refused().replace("\xa0", " ") == told
+    audits.read(csv_file("", "empty.csv"))
+    assert "is empty" in audits.refused("unread")
+    audits.read(csv_file("y", "page.exe"))
+    assert "the name must end in" in audits.refused("unread")
+    audits.page.evaluate(
+        """() => {
+          const transfer = new DataTransfer();
+          transfer.items.add(new File([new Uint8Array(2e8)], "big.csv"));
+          const field = document.querySelector("#ck-file");
+          field.files = transfer.files;
+          field.dispatchEvent(new Event("change"));
+        }"""
+    )
+    assert "big.csv has 200 MB" in audits.refused("unread")
+    audits.read(csv_file(rows(), "log.csv"))  # and the page still works
+    audits.choose("y", "p")
+    audits.run()
+    assert "over-confident" in audits.report()["headline"]
+    assert audits.page.locator("img[src=x]").count() == 0
+    assert audits.errors == []
+
+
+@needs_site
+@pytest.mark.browser
+def test_the_policy_holds_in_the_page_and_in_its_worker(browser: Any, address: str) -> None:
+    page = Audit(browser, address)
+    tried = """async url => {
+      const heard = [];
+      document.addEventListener("securitypolicyviolation", e => heard.push(e.blockedURI));
+      const failed = await fetch(url).then(() => false, () => true);
+      const code = `fetch(${JSON.stringify(url)}).then(() => postMessage("sent"),
+        () => postMessage("refused"));
+        onmessage = () => 0; self.addEventListener("securitypolicyviolation",
+        e => postMessage("policy " + e.effectiveDirective));`;
+      const worker = new Worker(URL.createObjectURL(new Blob([code])));
+      const told = [];
+      await new Promise(done => {
+        worker.onmessage = ({data}) => { told.push(data); if (told.length === 2) done(); };
+      });
+      new Image().src = url + "/image";
+      await new Promise(done => setTimeout(done, 500));
+      return [failed, told.sort(), heard.length];
+    }"""
+    other = address.replace("127.0.0.1", "localhost")  # another origin, which would answer
+    blocked = []
+    page.page.on("requestfailed", lambda request: blocked.append((request.url, request.failure)))
+    failed, told, heard = page.page.evaluate(tried, other)
+    assert failed and told == ["policy connect-src", "refused"] and heard >= 2
+    assert set(page.foreign) <= {f"{other}/image"}
+    assert all(pair == (f"{other}/image", "csp") for pair in blocked)
+    assert len(blocked) == len(page.foreign)
+    page.context.close()
+
+
+@needs_site
+@pytest.mark.browser
+def test_parquet_loads_its_reader_from_the_site_and_an_audit_can_be_stopped(
+    browser: Any, address: str, tmp_path: Path
+) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    import pyarrow
+
+    drawn = LogitDistortion(slope=0.4).sample(300, rng=1)
+    path = tmp_path / "log.parquet"
+    parquet.write_table(pyarrow.table({"y": drawn.y_true, "p": drawn.y_prob}), path)
+    page = Audit(browser, address)
+    page.read(str(path))
+    page.choose("y", "p")
+    page.run()
+    _, _, report = desktop(tmp_path, "--label=y", "--prob=p", str(path))
+    assert rounded(page.report()["answers"]) == rounded(report["answers"])
+    assert page.foreign == [] and any("pyarrow" in url for url in page.requests)
+    page.page.get_by_role("button", name="Audit", exact=True).click()
+    page.page.get_by_role("button", name="Stop").click()
+    assert page.page.locator('[data-role="auditing"]').inner_text() == "Stopped."
+    page.run()  # Python starts anew, and the file is read again
+    assert rounded(page.report()["answers"]) == rounded(report["answers"])
+    page.context.close()
+
+
+@needs_site
+@pytest.mark.browser
+def test_the_page_without_scripts_and_without_python(browser: Any, address: str) -> None:
+    page = Audit(browser, address, java_script_enabled=False)
+    told = page.page.locator("noscript p")
+    assert told.is_visible() and "needs JavaScript" in told.inner_text()
+    page.context.close()
+    context = browser.new_context()
+    context.route("**/live_python.js", lambda route: route.abort())  # as in a book without Python
+    bare = context.new_page()
+    bare.goto(f"{address}/{pages.AUDIT_PAGE}")
+    assert bare.locator(".ck-audit-absent").is_visible()
+    assert not bare.locator("form.ck-audit").is_visible()
+    bare.goto(f"{address}/{LESSON}")
+    assert bare.locator('[data-role="live"]').count() == 0
+    context.close()

@@ -1,0 +1,331 @@
+"""The contract of a lesson, held for every notebook that a glob finds.
+
+nbval (in `dev.py test`) compares outputs, the solved build runs the solutions. Here stands what
+neither sees: the parts a lesson has, what can be read without seeing the figures, and that no
+check or exercise is left without its partner.
+"""
+
+import ast
+import importlib.util
+import math
+import re
+from collections import Counter
+from functools import cache
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from nbformat import NotebookNode
+
+from calibkit_course import open_lesson
+from tools import notebook_files as files
+from tools.lesson_times import counted, stated
+from tools.notebook_check import pair_problems
+from tools.notebook_solved import with_solutions
+from tools.notebooks import orphans
+from tools.workbook import without_outputs
+
+LESSONS = files.sources()
+FULL_LESSONS = [path for path in LESSONS if not path.stem.startswith("00")]
+# Lines have 76 characters; imports bring the lesson itself.
+MOST_CELLS, MOST_LINES, MOST_IMPORT_LINES = 68, 26, 7  # with the quiz and the installation
+LARGEST_NOTEBOOK = 300_000
+
+TAGS = {
+    "install",
+    "remove-cell",
+    "setup",
+    "predict",
+    "quiz",
+    "reveal",
+    "exercise",
+    "check",
+    "solution",
+    "hide-cell",
+    "hide-input",
+    "remove-output",
+    "widget",
+    "static-twin",
+    "nbval-ignore-output",
+    "needs-data",
+}
+SECTIONS = ("Before you start", "Limits", "Check yourself", "Recap", "References")
+TIME_LINE = re.compile(
+    r"⏱ core \d+ min( · go further \d+ min)? · ▶ \d+ s · needs: [^·\n]+"
+    r" · extra packages: [^·\n]+ · source: \S",
+    re.UNICODE,
+)
+EXERCISE = re.compile(r"^### Exercise (\d+\.\d+)\b", re.MULTILINE)
+MARKDOWN_IMAGE = re.compile(r"!\[([^\]]*)\]\(")
+HTML_IMAGE = re.compile(r"<img\b[^>]*>")
+
+
+def lessons(paths: list[Path]) -> pytest.MarkDecorator:
+    """Run a test once per lesson."""
+    return pytest.mark.parametrize("path", paths, ids=lambda path: path.stem)
+
+
+# Reading takes longer than looking. No test changes what it reads.
+source, stored_pair = cache(files.read_source), cache(files.read_stored)
+
+
+def code_cells(path: Path, tag: str | None = None) -> list[NotebookNode]:
+    """Return the code cells of the source, or those with a tag."""
+    cells = [cell for cell in source(path).cells if cell.cell_type == "code"]
+    return [cell for cell in cells if tag is None or tag in files.tags(cell)]
+
+
+def prose(path: Path) -> str:
+    """Return all text of a lesson."""
+    cells = source(path).cells
+    return "\n\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+
+
+def headings(path: Path, level: int) -> list[str]:
+    """Return the headings of one level, ignoring what stands in code fences."""
+    text = re.sub(r"^(```|~~~).*?^\1", "", prose(path), flags=re.MULTILINE | re.DOTALL)
+    return re.findall(rf"^{'#' * level} +(.+?) *$", text, flags=re.MULTILINE)
+
+
+def section(path: Path, heading: str) -> str:
+    """Return the text below a second-level heading."""
+    _, _, after = prose(path).partition(f"\n## {heading}")
+    return re.split(r"^## ", after, maxsplit=1, flags=re.MULTILINE)[0]
+
+
+def called(path: Path, method: str) -> list[str]:
+    """Return the ids that a lesson passes to `lesson.<method>`."""
+    return [name for cell in code_cells(path) for name in files.called_ids(cell, method)]
+
+
+def answers_of(path: Path) -> tuple[set[str], set[str]]:
+    """Return the ids of the checks and predictions that the package holds for a lesson."""
+    module = importlib.import_module(f"calibkit_course.lesson{path.stem[:2]}.checks")
+    return set(module.CHECKS), set(module.PREDICTIONS)
+
+
+def assigned(cell: NotebookNode) -> dict[str, ast.expr]:
+    """Return what a cell assigns by name at its top level."""
+    found = {}
+    for node in ast.parse(cell.source).body:
+        if isinstance(node, ast.Assign):
+            found |= {n.id: node.value for n in node.targets if isinstance(n, ast.Name)}
+    return found
+
+
+def defined(cell: NotebookNode) -> set[str]:
+    """Return the names that a cell assigns, defines or imports at its top level."""
+    names = {name.id for node in ast.walk(ast.parse(cell.source)) for name in stored_names(node)}
+    body = ast.parse(cell.source).body
+    return names | {node.name for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+
+
+def stored_names(node: ast.AST) -> list[ast.Name]:
+    return [node] if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) else []
+
+
+def test_there_are_lessons() -> None:
+    assert [path.stem[:2] for path in LESSONS][:1] == ["00"]
+    assert len(FULL_LESSONS) >= 2
+
+
+@lessons(LESSONS)
+def test_the_pair_is_in_sync_run_and_text_only(path: Path) -> None:
+    assert pair_problems(path) == []
+    assert path.with_suffix(".ipynb").stat().st_size < LARGEST_NOTEBOOK
+
+
+def test_no_notebook_lacks_its_source() -> None:
+    assert orphans() == []
+
+
+@lessons(LESSONS)
+def test_every_lesson_has_one_title_objectives_and_a_time_line(path: Path) -> None:
+    assert len(headings(path, 1)) == 1
+    bullets = re.findall(r"^[-*] \S", section(path, "You will be able to"), flags=re.MULTILINE)
+    assert 3 <= len(bullets) <= 5
+    assert TIME_LINE.search(prose(path))
+
+
+@lessons(LESSONS)
+def test_the_stated_times_are_honest(path: Path) -> None:
+    """Counted by `tools/lesson_times.py`, rounded up to five minutes."""
+    minutes, said = counted(source(path)), stated(path)
+    assert said is not None
+    for counted_minutes, stated_minutes in zip((minutes.core, minutes.further), said, strict=True):
+        assert stated_minutes == 5 * math.ceil(counted_minutes / 5)
+    assert said[0] <= 50
+
+
+@lessons(FULL_LESSONS)
+def test_a_full_lesson_has_every_part(path: Path) -> None:
+    second_level = headings(path, 2)
+    for heading in SECTIONS:
+        assert sum(name.startswith(heading) for name in second_level) == 1, heading
+    order = [name for name in second_level if name.startswith(SECTIONS)]
+    assert [next(s for s in SECTIONS if name.startswith(s)) for name in order] == list(SECTIONS)
+    assert section(path, "Before you start").count("<details") >= 2
+    assert section(path, "Check yourself").count("<details") >= 3
+    assert "static-twin" in {tag for cell in code_cells(path) for tag in files.tags(cell)}
+
+
+@lessons(LESSONS)
+def test_lessons_stay_short(path: Path) -> None:
+    assert len(source(path).cells) <= MOST_CELLS
+    for cell in code_cells(path):
+        assert len(cell.source.splitlines()) <= MOST_LINES, cell.source
+    for cell in code_cells(path, "setup"):
+        imports = [line for line in cell.source.splitlines() if "import " in line]
+        assert len(imports) <= MOST_IMPORT_LINES
+
+
+@lessons(LESSONS)
+def test_tags_are_known(path: Path) -> None:
+    for cell in code_cells(path):
+        assert set(files.tags(cell)) <= TAGS, cell.source
+    assert len(code_cells(path, "setup")) == 1
+    assert "setup" in files.tags(code_cells(path)[1])
+
+
+def test_lessons_opened_elsewhere_install_the_package_in_the_same_words() -> None:
+    """Colab opens a lesson alone. A clone, its copies and the book show nothing of it."""
+    first = {(code_cells(path)[0].source, *files.tags(code_cells(path)[0])) for path in LESSONS}
+    ((source, *tags),) = first
+    assert tags == ["install", "remove-cell"]
+    run: list[tuple[str, str]] = []
+    shell = SimpleNamespace(run_line_magic=lambda *words: run.append(words))
+    for missing, wanted in ((False, []), (True, [("pip", "install -q calibkit[lab]")])):
+        found = (lambda name: None) if missing else importlib.util.find_spec
+        code = source.replace("from importlib.util import find_spec", "")
+        exec(code, {"get_ipython": lambda: shell, "find_spec": found})
+        assert run == wanted
+    for path in LESSONS:
+        copied = without_outputs(path.with_suffix(".ipynb"))["cells"]
+        assert source not in ["".join(cell["source"]) for cell in copied]
+
+
+@lessons(LESSONS)
+def test_what_unfolds_says_so(path: Path) -> None:
+    """JupyterLab's theme hides the browser's own triangle."""
+    summaries = re.findall(r"<summary>(.)", prose(path))
+    assert summaries
+    assert set(summaries) == {"▸"}
+
+
+@lessons(LESSONS)
+def test_exercises_have_hints_a_check_and_a_solution(path: Path) -> None:
+    parts = EXERCISE.split(prose(path))
+    announced, texts = parts[1::2], parts[2::2]
+    assert announced, "no exercise"
+    assert called(path, "check") == announced
+    hinted = set(called(path, "hint"))
+    for name, text in zip(announced, texts, strict=True):
+        own = re.split(r"^##? ", text, maxsplit=1, flags=re.MULTILINE)[0]
+        assert name in hinted or re.search(r"<details.*?Hint", own, flags=re.DOTALL), name
+    asked = [cell for cell in code_cells(path, "check") if not files.ticks_points(cell)]
+    assert len(asked) == len(announced)
+    assert len(code_cells(path, "exercise")) >= len(announced)
+    with_solutions(source(path))  # raises where a check has no solution
+
+
+@lessons(LESSONS)
+def test_a_solution_fills_the_blank_that_its_exercise_leaves(path: Path) -> None:
+    blanks: set[str] = set()
+    for cell in code_cells(path):
+        if "exercise" in files.tags(cell):
+            values = assigned(cell)
+            empty = {
+                name
+                for name, value in values.items()
+                if isinstance(value, ast.Constant) and value.value is ...
+            }
+            assert empty, f"no blank in: {cell.source}"
+            assert not blanks, f"never solved: {blanks}"
+            blanks = empty
+        elif "solution" in files.tags(cell):
+            blanks -= defined(cell)
+    assert not blanks, f"never solved: {blanks}"
+
+
+@lessons(LESSONS)
+def test_notebook_and_package_know_the_same_checks_and_predictions(path: Path) -> None:
+    checks, predictions = answers_of(path)
+    assert checks, "the package holds no checks for this lesson"
+    assert set(called(path, "check")) == checks
+    assert set(called(path, "predict")) == set(called(path, "reveal")) == predictions
+    for method in ("check", "predict", "reveal"):
+        twice = [name for name, times in Counter(called(path, method)).items() if times > 1]
+        assert twice == [], method
+    assert set(called(path, "hint")) <= checks
+
+
+@lessons(LESSONS)
+def test_a_check_looks_at_the_variable_that_its_exercise_leaves_blank(path: Path) -> None:
+    module = importlib.import_module(f"calibkit_course.lesson{path.stem[:2]}.checks")
+    blank: dict[str, ast.expr] = {}
+    for cell in code_cells(path):
+        if "exercise" in files.tags(cell):
+            blank = assigned(cell)
+        for name in files.called_ids(cell, "check"):
+            assert module.CHECKS[name].variable in blank, name
+
+
+@lessons(LESSONS)
+def test_the_questions_of_a_lesson_stand_in_it_unanswered(path: Path) -> None:
+    (cell,) = code_cells(path, "quiz")
+    assert cell.source == "lesson.quiz(..., ..., ..., ...)"
+    (stored,) = [c for c in stored_pair(path).cells if "quiz" in files.tags(c)]
+    said = open_lesson(path.stem[:2]).quiz()
+    assert files.output_text(stored.outputs[0]) == repr(said)
+    assert [text[:4] for text in said.paragraphs if re.match(r"\d\d\.\d:", text)] == [
+        f"{path.stem[:2]}.{place}" for place in (1, 2, 3, 4)
+    ]
+
+
+@lessons(LESSONS)
+def test_a_guess_is_asked_before_its_outcome_is_shown(path: Path) -> None:
+    asked: list[str] = []
+    for cell in code_cells(path):
+        asked += files.called_ids(cell, "predict")
+        assert set(files.called_ids(cell, "reveal")) <= set(asked)
+    for cell in code_cells(path, "predict"):
+        assert "..." in cell.source, "a prediction must be left open"
+
+
+@lessons(LESSONS)
+def test_what_can_be_seen_can_be_read(path: Path) -> None:
+    stored = stored_pair(path)
+    for cell in stored.cells:
+        if cell.cell_type == "code" and shows_figure(cell):
+            alt = cell.metadata.get("mystnb", {}).get("image", {}).get("alt", "")
+            assert len(alt.split()) >= 5, f"no alternative text: {cell.source}"
+    for alt in MARKDOWN_IMAGE.findall(prose(path)):
+        assert alt.strip()
+    for tag in HTML_IMAGE.findall(prose(path)):
+        assert re.search(r'\balt="[^"]+"', tag), tag
+
+
+def shows_figure(cell: NotebookNode) -> bool:
+    """Tell whether a stored cell printed the trace that a drawn figure leaves."""
+    return any(files.output_text(output).startswith("<Figure size") for output in cell.outputs)
+
+
+@lessons(FULL_LESSONS)
+def test_a_full_lesson_shows_figures_and_an_explorer(path: Path) -> None:
+    stored = stored_pair(path)
+    assert any(cell.cell_type == "code" and shows_figure(cell) for cell in stored.cells)
+    assert code_cells(path, "widget")
+
+
+@lessons(LESSONS)
+def test_names_of_figures_are_unique(path: Path) -> None:
+    settings = [cell.metadata.get("mystnb", {}).get("figure", {}) for cell in code_cells(path)]
+    names = [figure["name"] for figure in settings if "name" in figure]
+    assert all(name.startswith("fig-") for name in names)
+    assert len(set(names)) == len(names)
+
+
+@lessons(LESSONS)
+def test_links_between_lessons_lead_somewhere(path: Path) -> None:
+    for target in re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", prose(path)):
+        assert (path.parent / target).exists(), target

@@ -1,0 +1,513 @@
+"""The notebook tools: what they write, what they refuse, and that their checks can fail."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat import NotebookNode
+
+from tools import floors, notebook_files, notebook_nbval, notebooks, portable
+from tools.notebook_check import pair_problems
+from tools.notebook_compare import code_cells, differences
+from tools.notebook_files import (
+    NotebookProblem,
+    normalise,
+    read_source,
+    source_text,
+    sources,
+    text_of,
+)
+from tools.notebook_solved import with_solutions
+
+pytestmark = pytest.mark.filterwarnings("default")  # the kernel clients warn about themselves
+
+LESSON = """---
+jupytext:
+  text_representation:
+    extension: .md
+    format_name: myst
+kernelspec:
+  display_name: Python 3 (ipykernel)
+  language: python
+  name: python3
+---
+
+# Halve a number
+
+```{code-cell} ipython3
+:tags: [setup]
+
+import matplotlib.pyplot as plt
+import ipywidgets as widgets
+from IPython.display import display
+
+
+class Lesson:
+    def check(self, name, answer):
+        blank, right = answer is ..., answer == 5
+        done = "Correct" if right else "Almost"
+        return Verdict("Not attempted" if blank else done)
+
+
+class Verdict(str):
+    def __repr__(self):
+        return f"{self}. Half of ten."
+
+
+lesson = Lesson()
+```
+
+```{code-cell} ipython3
+---
+mystnb:
+  image:
+    alt: A line from 0 to 1.
+---
+figure, ax = plt.subplots()
+lines = ax.plot([0, 1])
+```
+
+```{code-cell} ipython3
+widgets.IntSlider(value=3, description="days")
+```
+
+```{code-cell} ipython3
+for word in ("one", "two"):
+    print(word, flush=True)
+display("shown")
+```
+
+## Exercise 1.1
+
+```{code-cell} ipython3
+:tags: [exercise]
+
+half = ...
+```
+
+```{code-cell} ipython3
+:tags: [check]
+
+lesson.check("1.1", half)
+```
+
+```{code-cell} ipython3
+:tags: [solution, hide-cell]
+
+half = 10 / 2
+```
+"""
+
+
+def write_lesson(folder: Path, text: str = LESSON) -> Path:
+    path = folder / "90_halve.md"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def executed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = write_lesson(tmp_path_factory.mktemp("lesson"))
+    assert notebooks.run(path).startswith(".ipynb written")
+    return path
+
+
+@pytest.fixture
+def pair(executed: Path, tmp_path: Path) -> Path:
+    for suffix in (".md", ".ipynb"):
+        shutil.copy(executed.with_suffix(suffix), tmp_path)
+    return tmp_path / executed.name
+
+
+def stored(path: Path) -> NotebookNode:
+    return nbformat.read(path.with_suffix(".ipynb"), as_version=4)
+
+
+def rewrite(path: Path, notebook: NotebookNode) -> None:
+    path.with_suffix(".ipynb").write_text(text_of(notebook), encoding="utf-8")
+
+
+@pytest.mark.slow
+def test_run_writes_the_same_bytes_again(pair: Path) -> None:
+    before = pair.with_suffix(".ipynb").read_bytes()
+    assert notebooks.run(pair).startswith("unchanged")
+    assert pair.with_suffix(".ipynb").read_bytes() == before
+
+
+@pytest.mark.slow
+def test_stored_outputs_are_the_text_that_nbval_compares(executed: Path) -> None:
+    code = [cell for cell in stored(executed).cells if cell.cell_type == "code"]
+    assert [cell.execution_count for cell in code] == [1, 2, 3, 4, 5, 6, 7]
+    (figure,) = code[1].outputs
+    assert figure.data == {"text/plain": "<Figure size 640x480 with 1 Axes>"}
+    (slider,) = code[2].outputs
+    assert slider.data == {"text/plain": "IntSlider(value=3, description='days')"}
+    stream, shown = code[3].outputs
+    assert (stream.name, stream.text) == ("stdout", "one\ntwo\n")
+    assert shown.data["text/plain"] == "'shown'"
+    assert code[5].outputs[0].data["text/plain"].startswith("Not attempted")
+    assert code[6].metadata["jupyter"] == {"source_hidden": True}
+    assert "widgets" not in stored(executed).metadata
+
+
+@pytest.mark.slow
+def test_a_good_pair_passes(pair: Path) -> None:
+    assert pair_problems(pair) == []
+    assert notebooks.check(pair) == "in sync, run in order, text only"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("half = 10 / 2", "half = 20 / 4"),
+        ("# Halve a number", "# Halve any number"),
+        ("[check]", "[check, nbval-ignore-output]"),
+        ("A line from 0 to 1.", "A line."),
+        ("## Exercise 1.1\n", "## Exercise 1.1\n\n+++\n\nOne more cell.\n"),
+        ("```{code-cell} ipython3\n:tags: [exercise]\n\nhalf = ...\n```\n", "half = ...\n"),
+        ("name: python3", "name: other"),
+    ],
+    ids=["code", "text", "tags", "alt", "cell", "kind", "kernel"],
+)
+def test_drift_of_the_source_is_seen(pair: Path, old: str, new: str) -> None:
+    assert old in LESSON
+    write_lesson(pair.parent, LESSON.replace(old, new))
+    problems = pair_problems(pair)
+    assert any("run `python dev.py run 90_halve`" in problem for problem in problems)
+
+
+@pytest.mark.slow
+def test_drift_of_the_notebook_is_seen(pair: Path) -> None:
+    notebook = stored(pair)
+    notebook.cells[-1].source = "half = 20 / 4"
+    rewrite(pair, notebook)
+    assert any("has another text in the .ipynb" in problem for problem in pair_problems(pair))
+
+
+def strip(notebook: NotebookNode) -> None:
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs, cell.execution_count = [], None
+
+
+def forget_outputs(notebook: NotebookNode) -> None:
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs = []
+
+
+def swap_counts(notebook: NotebookNode) -> None:
+    notebook.cells[1].execution_count = 2
+
+
+def add_output(notebook: NotebookNode, **output: object) -> None:
+    notebook.cells[4].outputs.append(nbformat.from_dict(output))
+
+
+def add_error(notebook: NotebookNode) -> None:
+    add_output(notebook, output_type="error", ename="ValueError", evalue="no", traceback=[])
+
+
+def add_image(notebook: NotebookNode) -> None:
+    data = {"image/png": "AAAA", "text/plain": "<Figure>"}
+    add_output(notebook, output_type="display_data", data=data, metadata={})
+
+
+def add_warning(notebook: NotebookNode) -> None:
+    add_output(notebook, output_type="stream", name="stderr", text="UserWarning: old")
+
+
+def add_address(notebook: NotebookNode) -> None:
+    add_output(notebook, output_type="stream", name="stdout", text="<Thing at 0x7f3a5c2b10>")
+
+
+def add_path(notebook: NotebookNode) -> None:
+    add_output(notebook, output_type="stream", name="stdout", text="read /home/me/file.csv")
+
+
+def add_widget_state(notebook: NotebookNode) -> None:
+    notebook.metadata["widgets"] = {"application/vnd.jupyter.widget-state+json": {}}
+
+
+def answer_a_check(notebook: NotebookNode) -> None:
+    check = next(cell for cell in notebook.cells if "check" in cell.metadata.get("tags", []))
+    check.outputs[0].data["text/plain"] = "Correct. Half of ten."
+
+
+def change_id(notebook: NotebookNode) -> None:
+    notebook.cells[0].id = "abcdef"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (strip, "not all run once, in order"),
+        (forget_outputs, "would compare nothing"),
+        (swap_counts, "not all run once, in order"),
+        (add_error, "stores an error: ValueError: no"),
+        (add_image, "stores image/png"),
+        (add_warning, "stores a warning"),
+        (add_address, "shows a memory address"),
+        (add_path, "shows a path of the machine: /home/m"),
+        (add_widget_state, "stores the state of widgets"),
+        (answer_a_check, "does not answer 'Not attempted'"),
+        (change_id, "not in its canonical form"),
+    ],
+)
+def test_a_spoilt_notebook_is_refused(pair: Path, spoil, message: str) -> None:
+    notebook = stored(pair)
+    spoil(notebook)
+    rewrite(pair, notebook)
+    assert any(message in problem for problem in pair_problems(pair))
+    with pytest.raises(NotebookProblem, match=message):
+        notebooks.check(pair)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('display("shown")', 'display("shown");', "ends in a semicolon"),
+        (":tags: [exercise]", ":tags: [exercise, needs-data]", "needs data and must be tagged"),
+    ],
+)
+def test_a_risky_source_is_refused(pair: Path, old: str, new: str, message: str) -> None:
+    write_lesson(pair.parent, LESSON.replace(old, new))
+    notebook, source = stored(pair), read_source(pair)
+    for cell, ours in zip(notebook.cells, source.cells, strict=True):
+        cell.source, cell.metadata = ours.source, ours.metadata
+    rewrite(pair, normalise(notebook))
+    assert any(message in problem for problem in pair_problems(pair))
+
+
+@pytest.mark.slow
+def test_a_source_is_written_as_jupyterlab_would_save_it(pair: Path) -> None:
+    assert source_text(pair) == LESSON
+    write_lesson(pair.parent, LESSON.replace("code-cell} ipython3", "code-cell}"))
+    assert pair_problems(pair) == [
+        "the .md is not written as JupyterLab would save it: run `python dev.py run 90_halve`"
+    ]
+    assert notebooks.run(pair).startswith(".md written")
+    assert pair.read_text() == LESSON
+
+
+def test_a_missing_notebook_is_named(tmp_path: Path) -> None:
+    assert pair_problems(write_lesson(tmp_path)) == ["it has no .ipynb; run `python dev.py run`"]
+
+
+@pytest.mark.slow
+def test_a_notebook_without_source_is_an_orphan(pair: Path) -> None:
+    assert notebooks.orphans(pair.parent) == []
+    pair.unlink()
+    assert notebooks.orphans(pair.parent) == [pair.with_suffix(".ipynb")]
+
+
+def test_an_output_that_nbval_would_miss_is_refused() -> None:
+    output = {"output_type": "display_data", "data": {"image/svg+xml": "<svg/>"}, "metadata": {}}
+    cell = nbformat.from_dict(
+        {"cell_type": "code", "source": "x", "metadata": {}, "outputs": [output]}
+    )
+    notebook = nbformat.from_dict({"cells": [cell], "metadata": {}})
+    with pytest.raises(NotebookProblem, match=r"cell 1: shows image/svg\+xml"):
+        normalise(notebook)
+    notebook.cells[0].metadata["tags"] = ["nbval-ignore-output"]
+    assert normalise(notebook).cells[0].outputs == []
+
+
+@pytest.mark.slow
+def test_equal_cells_get_different_stable_identifiers(pair: Path) -> None:
+    write_lesson(pair.parent, LESSON + "\n## Exercise 1.1\n")
+    first, second = normalise(read_source(pair)), normalise(read_source(pair))
+    identifiers = [cell.id for cell in first.cells]
+    assert identifiers == [cell.id for cell in second.cells]
+    assert len(set(identifiers)) == len(identifiers)
+
+
+@pytest.mark.slow
+def test_lessons_are_chosen_by_the_beginning_of_their_name(pair: Path) -> None:
+    assert sources(["90"], pair.parent) == [pair]
+    assert sources(["notebooks/90_halve.md"], pair.parent) == [pair]
+    with pytest.raises(NotebookProblem, match="no lesson is called 91"):
+        sources(["91"], pair.parent)
+
+
+@pytest.mark.slow
+def test_the_solved_build_says_correct_and_keeps_figures(executed: Path, tmp_path: Path) -> None:
+    assert notebooks.solve(executed, tmp_path).startswith("1 checks correct")
+    solved = nbformat.read(tmp_path / "90_halve.ipynb", as_version=4)
+    code = [cell.source for cell in solved.cells if cell.cell_type == "code"]
+    assert code[-3:] == ["half = ...", "half = 10 / 2", 'lesson.check("1.1", half)']
+    assert "image/png" in solved.cells[2].outputs[0].data
+
+
+@pytest.mark.slow
+def test_a_wrong_solution_fails_the_solved_build(tmp_path: Path) -> None:
+    path = write_lesson(tmp_path, LESSON.replace("half = 10 / 2", "half = 10 / 3"))
+    with pytest.raises(NotebookProblem, match=r'lesson.check\("1.1", half\) answers: Almost'):
+        notebooks.solve(path, tmp_path / "solved")
+
+
+@pytest.mark.slow
+def test_the_solved_build_prints_what_is_stored(pair: Path, tmp_path: Path) -> None:
+    notebook = stored(pair)
+    notebook.cells[4].outputs[0]["text"] = "one\nthree\n"
+    rewrite(pair, notebook)
+    with pytest.raises(NotebookProblem, match=r"(?s)for word in.*-three.*\+two"):
+        notebooks.solve(pair, tmp_path / "solved")
+
+
+@pytest.mark.slow
+def test_a_raising_lesson_fails_with_its_error(tmp_path: Path) -> None:
+    path = write_lesson(tmp_path, LESSON.replace("half = ...", "half = 1 / 0"))
+    with pytest.raises(NotebookProblem, match="ZeroDivisionError"):
+        notebooks.run(path)
+    assert not path.with_suffix(".ipynb").exists()
+
+
+def test_a_check_without_solution_is_refused(tmp_path: Path) -> None:
+    text = LESSON.replace(":tags: [solution, hide-cell]\n", "")
+    with pytest.raises(NotebookProblem, match="the last check has no solution"):
+        with_solutions(read_source(write_lesson(tmp_path, text)))
+    text = LESSON.replace(":tags: [check]\n", "")
+    with pytest.raises(NotebookProblem, match="a solution without a check above"):
+        with_solutions(read_source(write_lesson(tmp_path, text)))
+
+
+@pytest.mark.slow
+def test_what_is_printed_differently_is_seen_cell_by_cell(pair: Path) -> None:
+    assert list(differences(stored(pair), stored(pair))) == []
+    changed = stored(pair)
+    code = [cell for cell in changed.cells if cell.cell_type == "code"]
+    code[3].outputs[0].text = "one\n2\n"
+    code[3].outputs.append(nbformat.from_dict(ADDRESS))
+    (difference,) = differences(stored(pair), changed)
+    lines = [line.strip() for line in difference.splitlines()]
+    assert lines[0] == 'code cell 4: for word in ("one", "two"):'
+    assert lines[3:] == ["-two", "+2", "+<Thing at ADDRESS>"]
+    code[3].metadata["tags"] = ["nbval-ignore-output"]
+    (before := stored(pair)).cells[4].metadata["tags"] = ["nbval-ignore-output"]
+    assert list(differences(before, changed)) == []
+
+
+ADDRESS = {
+    "output_type": "display_data",
+    "data": {"text/plain": "<Thing at 0x7f3a5c2b10>", "image/png": "AAAA"},
+    "metadata": {},
+}
+
+
+@pytest.mark.slow
+def test_the_book_executes_a_lesson_once_and_compares_it(
+    executed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("jupyter_cache")
+    monkeypatch.setattr(notebooks, "EXECUTED", tmp_path / "executed")
+    monkeypatch.setattr(notebooks, "TASKS", {"book": notebooks.for_the_book})
+    assert notebooks.attempt("book", executed)[1].startswith("prints what is stored")
+    monkeypatch.setattr(notebooks, "execute", lambda *_, **__: pytest.fail("once more"))
+    assert not notebooks.attempt("book", executed)[0]
+    other = stored(executed)
+    other.cells[4].outputs[0].text = "else\n"
+    monkeypatch.setattr(notebook_files, "read_stored", lambda path: other)
+    failed, words = notebooks.attempt("book", executed)
+    assert failed
+    assert "-else" in words
+
+
+@pytest.mark.slow
+def test_the_book_takes_what_nbval_has_executed(pair: Path, tmp_path: Path) -> None:
+    source = read_source(pair)
+    outputs = [cell.outputs for cell in code_cells(stored(pair))]
+    error = {"output_type": "error", "ename": "ValueError", "evalue": "no", "traceback": []}
+    for too_little in (outputs[:-1], [*outputs[:-1], [NotebookNode(error)]]):
+        notebook_nbval.keep(pair.with_suffix(".ipynb"), too_little, tmp_path / "kept")
+        assert notebook_nbval.kept(pair.with_suffix(".ipynb"), source, tmp_path / "kept") is None
+    notebook_nbval.keep(pair.with_suffix(".ipynb"), outputs, tmp_path / "kept")
+    taken = notebook_nbval.kept(pair.with_suffix(".ipynb"), source, tmp_path / "kept")
+    assert taken is not None
+    assert [cell.outputs for cell in code_cells(taken)] == outputs
+    source.cells[-1].source += "\n# another text"
+    assert notebook_nbval.kept(pair.with_suffix(".ipynb"), source, tmp_path / "kept") is None
+
+
+def test_other_processors_are_asked_for_by_variables(monkeypatch: pytest.MonkeyPatch) -> None:
+    sets = ["X86_V3", "X86_V4", "AVX512_SPR"]
+    monkeypatch.setattr(portable, "numpy_code", lambda: sets)
+    assert portable.processor("Nehalem", 2) == {
+        "OPENBLAS_CORETYPE": "Nehalem",
+        "OMP_NUM_THREADS": "2",
+        "OPENBLAS_NUM_THREADS": "2",
+        "NPY_DISABLE_CPU_FEATURES": "X86_V3 X86_V4 AVX512_SPR",
+        "GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX2,-FMA",
+    }
+    assert portable.processor("Haswell", 1)["NPY_DISABLE_CPU_FEATURES"] == "X86_V4 AVX512_SPR"
+    assert "NPY_DISABLE_CPU_FEATURES" not in portable.processor("SkylakeX", 1)
+    assert "OPENBLAS_CORETYPE" not in portable.processor(portable.PLAIN, 1)
+
+
+def test_kernels_are_those_that_openblas_takes_the_own_one_last(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    taken = {"Zen": "Haswell", "Sandybridge": "", "": "Haswell"}
+    monkeypatch.setattr(portable.platform, "machine", lambda: "AMD64")
+    monkeypatch.setattr(
+        portable, "answer", lambda code, OPENBLAS_CORETYPE: taken.get(*[OPENBLAS_CORETYPE] * 2)
+    )
+    assert portable.kernels() == ["Nehalem", "SkylakeX", "Haswell"]
+    assert portable.sample(portable.kernels()) == {"Nehalem", "SkylakeX"}
+    monkeypatch.setattr(portable.platform, "machine", lambda: "arm64")
+    assert portable.kernels() == []
+
+
+def test_a_machine_without_such_kernels_says_so_and_passes(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(portable, "kernels", list)
+    assert portable.main([]) == 0
+    assert capsys.readouterr().out.startswith("skipped: numpy uses no OpenBLAS")
+
+
+@pytest.mark.parametrize(("problem", "code"), [("cell 3 differs", 1), ("", 0)])
+def test_a_number_of_another_processor_fails_the_stage(
+    problem: str, code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(portable, "kernels", lambda: ["Nehalem", "Haswell"])
+    monkeypatch.setattr(portable, "compare", lambda path, kernel, threads: problem)
+    assert portable.main(["04", "--threads", "1", "--threads", "2"]) == code
+    shown = capsys.readouterr().out
+    assert f"{4 * (1 - code)} of 4 runs print what is stored" in shown
+    assert (problem or "same text") in shown
+
+
+@pytest.mark.parametrize("code", [0, 3])
+def test_the_oldest_packages_are_installed_and_tested(
+    code: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    commands: list[list[str]] = []
+
+    def run(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
+        commands.append(command)
+        return subprocess.CompletedProcess(command, code)
+
+    monkeypatch.setattr(floors, "uv", lambda: tmp_path / "uv")
+    monkeypatch.setattr(floors.subprocess, "run", run)
+    assert floors.main(["tests/calibkit/bins/test_bins.py"]) == code
+    assert len(commands) == (1 if code else 3)
+    if not code:
+        assert commands[1][commands[1].index("--resolution") + 1] == "lowest-direct"
+        assert commands[2][-1] == "tests/calibkit/bins/test_bins.py"
+        assert str(floors.FLOORS) in commands[2][0]
+        assert floors.main([]) == 0
+        assert commands[-1][1:4] == ["-m", "tools.portable", "--plain"]
+
+
+def test_without_uv_the_oldest_packages_are_left_out(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(floors, "uv", lambda: None)
+    assert floors.main([]) == 0
+    assert capsys.readouterr().out.startswith("skipped: uv")
