@@ -109,20 +109,23 @@ def test_each_exercise_and_prediction_has_its_place_in_class_or_at_home(number: 
 
 
 @pytest.mark.parametrize("number", FULL_LESSONS)
-def test_wrong_predictions_of_the_teachers_page_are_offered_and_wrong(number: str) -> None:
+def test_wrong_predictions_of_the_teachers_page_are_offered_and_wrong(
+    number: str, subtests: pytest.Subtests
+) -> None:
     predictions = importlib.import_module(f"calibkit_course.lesson{number}.checks").PREDICTIONS
     named = re.findall(rf"^- \*\*({int(number)}[a-z]), (.+?)\.\*\*", source("instructors.md"), re.M)
     assert len(named) == 3
     for key, quoted in named:
-        prediction = predictions[key]
-        for option in re.findall(r'"(.+?)"', quoted):
-            value: Any = option
-            if not prediction.options:  # a number with its unit
-                value, unit = int(option.split()[0]), option.split()[1]
-                assert unit == prediction.unit
-            else:
-                assert option in prediction.options
-            assert value != prediction.outcome
+        with subtests.test(key=key, quoted=quoted):
+            prediction = predictions[key]
+            for option in re.findall(r'"(.+?)"', quoted):
+                value: Any = option
+                if not prediction.options:  # a number with its unit
+                    value, unit = int(option.split()[0]), option.split()[1]
+                    assert unit == prediction.unit
+                else:
+                    assert option in prediction.options
+                assert value != prediction.outcome
 
 
 def test_the_glossary_has_each_term_once_and_in_order() -> None:
@@ -141,13 +144,14 @@ def test_functions_that_a_page_names_exist(page: str) -> None:
     assert "`calibkit." not in re.sub(r"\{py:obj\}`~?calibkit\.", "", source(page))
 
 
-def test_every_colliding_acronym_has_two_meanings_and_our_name() -> None:
+def test_every_colliding_acronym_has_two_meanings_and_our_name(subtests: pytest.Subtests) -> None:
     rows = dict(re.findall(r"^\| \*\*(\w+)\*\* \|(.+)\|$", source("notation.md"), re.MULTILINE))
     assert set(rows) == set(ACRONYMS)
     for row in rows.values():
-        one, another, ours = row.split("|")
-        assert one.strip() != another.strip()
-        assert "{py:obj}`" in ours
+        with subtests.test(row=row):
+            one, another, ours = row.split("|")
+            assert one.strip() != another.strip()
+            assert "{py:obj}`" in ours
 
 
 def test_every_work_has_author_title_and_year() -> None:
@@ -500,17 +504,20 @@ def words(text: str) -> str:
 
 @needs_site
 @each_lesson()
-def test_each_prediction_has_its_answers_as_buttons_and_its_outcome_in_a_fold(name: str) -> None:
+def test_each_prediction_has_its_answers_as_buttons_and_its_outcome_in_a_fold(
+    name: str, subtests: pytest.Subtests
+) -> None:
     predictions = open_lesson(lesson_number(name)).predictions
     here = folds(name)
     assert sorted(here.answers) == sorted(predictions)  # the page has its own order
     assert here.fields == {pid for pid, asked in predictions.items() if not asked.options}
     for pid, prediction in predictions.items():
-        assert here.answers[pid] == list(prediction.options)
-        held = words("".join(text for ids, text in here.held.items() if pid in ids.split()))
-        assert f"Outcome {pid}: {prediction.shown(prediction.outcome)}" in held
-        assert words(prediction.why) in held
-        assert words(prediction.why) not in words("".join(here.seen))
+        with subtests.test(pid=pid, prediction=prediction):
+            assert here.answers[pid] == list(prediction.options)
+            held = words("".join(text for ids, text in here.held.items() if pid in ids.split()))
+            assert f"Outcome {pid}: {prediction.shown(prediction.outcome)}" in held
+            assert words(prediction.why) in held
+            assert words(prediction.why) not in words("".join(here.seen))
     assert len(here.revealed) == len(predictions)
     assert all(pid.split()[0] in pid.split()[2:] for pid in here.revealed)
 
@@ -541,13 +548,14 @@ def test_without_scripts_a_fold_is_plain_and_the_answers_sleep(name: str) -> Non
 
 
 @needs_site
-def test_a_solved_round_does_not_stand_below_its_game() -> None:
+def test_a_solved_round_does_not_stand_below_its_game(subtests: pytest.Subtests) -> None:
     with_games = [name for name in map("{0[file]}.html".format, LISTED) if games(name)]
     assert len(with_games) >= 2
     for name in with_games:
-        after = page(name).text.partition('class="ck-quiz"')[2].partition("<section")[0]
-        solved = after.index("<figure")
-        assert after[:solved].rindex('class="ck-fold"') > after[:solved].rindex("cell_input")
+        with subtests.test(name=name):
+            after = page(name).text.partition('class="ck-quiz"')[2].partition("<section")[0]
+            solved = after.index("<figure")
+            assert after[:solved].rindex('class="ck-fold"') > after[:solved].rindex("cell_input")
 
 
 def games(name: str) -> list[dict[str, str]]:

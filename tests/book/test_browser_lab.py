@@ -163,22 +163,25 @@ def _seen(page: Any) -> tuple[str, int]:
 
 
 @pytest.mark.long  # on the page of each lesson: tests/book/test_browser_book.py
-def test_no_outcome_is_seen_before_a_guess(browser: Any, lab: tuple[str, Path]) -> None:
+def test_no_outcome_is_seen_before_a_guess(
+    browser: Any, lab: tuple[str, Path], subtests: pytest.Subtests
+) -> None:
     """Twenty predictions: the question's cell is there, and nowhere an output or an outcome."""
     page = browser.new_context(viewport={"width": 1300, "height": 1000}).new_page()
     asked = 0
     for path in files.sources():
-        predictions = open_lesson(path.stem[:2]).predictions if asked < 20 else {}
-        if not predictions:
-            continue
-        page.goto(f"{lab[0]}/lab/tree/{path.stem}.ipynb?token={TOKEN}&reset")
-        page.wait_for_selector(".jp-Notebook h1")
-        text, outputs = _seen(page)
-        assert outputs == 0
-        for pid, prediction in predictions.items():
-            assert re.search(rf'lesson\.predict\(\s*"{pid}",\s*\.\.\.', text), pid
-            assert f"Outcome {pid}" not in text and prediction.why[:60] not in text
-            asked += 1
+        with subtests.test(path=path):
+            predictions = open_lesson(path.stem[:2]).predictions if asked < 20 else {}
+            if not predictions:
+                continue
+            page.goto(f"{lab[0]}/lab/tree/{path.stem}.ipynb?token={TOKEN}&reset")
+            page.wait_for_selector(".jp-Notebook h1")
+            text, outputs = _seen(page)
+            assert outputs == 0
+            for pid, prediction in predictions.items():
+                assert re.search(rf'lesson\.predict\(\s*"{pid}",\s*\.\.\.', text), pid
+                assert f"Outcome {pid}" not in text and prediction.why[:60] not in text
+                asked += 1
     assert asked >= 20
 
 

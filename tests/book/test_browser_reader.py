@@ -68,33 +68,39 @@ def test_the_game_is_played_by_keyboard(visit: Visit) -> None:
     assert visit.messages == []
 
 
-def test_every_control_of_every_explorer_changes_the_page(visit: Visit, root: Path) -> None:
+def test_every_control_of_every_explorer_changes_the_page(
+    visit: Visit, root: Path, subtests: pytest.Subtests
+) -> None:
     """From one end to the other by keyboard, and back by the reset button."""
     for name in lesson_pages(root):
-        page = visit.open(name)
-        page.evaluate(OPEN_ALL)
-        for explorer in page.locator(".ck-explorer").all():
-            figure, readout = explorer.locator("img"), explorer.locator("[aria-live]")
-            start = figure.get_attribute("src"), readout.inner_text()
-            for control in explorer.locator("input[type=range], select").all():
-                ends = []
-                for key in ("Home", "End"):
-                    control.press(key)
-                    ends.append(figure.get_attribute("src"))
-                assert ends[0] != ends[1], name
-            explorer.get_by_role("button", name="Reset").click()
-            assert (figure.get_attribute("src"), readout.inner_text()) == start
+        with subtests.test(name=name):
+            page = visit.open(name)
+            page.evaluate(OPEN_ALL)
+            for explorer in page.locator(".ck-explorer").all():
+                figure, readout = explorer.locator("img"), explorer.locator("[aria-live]")
+                start = figure.get_attribute("src"), readout.inner_text()
+                for control in explorer.locator("input[type=range], select").all():
+                    ends = []
+                    for key in ("Home", "End"):
+                        control.press(key)
+                        ends.append(figure.get_attribute("src"))
+                    assert ends[0] != ends[1], name
+                explorer.get_by_role("button", name="Reset").click()
+                assert (figure.get_attribute("src"), readout.inner_text()) == start
     assert visit.messages == []
 
 
-def test_without_scripts_the_default_state_and_all_text_remain(browser: Any, site: str) -> None:
+def test_without_scripts_the_default_state_and_all_text_remain(
+    browser: Any, site: str, subtests: pytest.Subtests
+) -> None:
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto(f"{site}/{LESSON}")
     for shown in page.locator(".ck-explorer, .ck-quiz").all():
-        assert shown.locator("img").is_visible()
-        assert shown.locator("[aria-live]").inner_text()
-        assert not shown.locator(".ck-controls").is_visible()
+        with subtests.test(shown=shown):
+            assert shown.locator("img").is_visible()
+            assert shown.locator("[aria-live]").inner_text()
+            assert not shown.locator(".ck-controls").is_visible()
     fold = page.locator(".ck-fold").first
     assert not fold.locator(".ck-verdict ~ .cell").first.is_visible()
     assert page.locator(".ck-guess button.ck-button").first.is_disabled()
@@ -165,23 +171,24 @@ def sentence(asked: Prediction, guess: str) -> str:
 
 
 def test_guesses_open_their_outcomes_and_are_remembered_until_forgotten(
-    visit: Visit, root: Path
+    visit: Visit, root: Path, subtests: pytest.Subtests
 ) -> None:
     for name in lesson_pages(root):
-        page, said = visit.open(name), dict[str, str]()
-        for place, (pid, asked) in enumerate(open_lesson(number_of(name)).predictions.items()):
-            guess = guess_for(asked, is_right=place % 3 == 2)
-            answer(page, pid, guess, by_keyboard=place % 2 == 0)
-            said[pid] = sentence(asked, guess)
-            for ids, is_open in page.evaluate(FOLDS):
-                assert is_open == all(one in said for one in ids or ["never"]), (name, pid, ids)
-        assert page.evaluate(VERDICTS) == said
-        page = visit.open(name)
-        assert page.evaluate(VERDICTS) == said
-        assert all(is_open for ids, is_open in page.evaluate(FOLDS) if ids)
-        page.locator(".ck-forget").last.click()
-        assert page.evaluate(HIDDEN), name
-        assert page.evaluate("localStorage.getItem('calibkit-guesses')") == "{}"
+        with subtests.test(name=name):
+            page, said = visit.open(name), dict[str, str]()
+            for place, (pid, asked) in enumerate(open_lesson(number_of(name)).predictions.items()):
+                guess = guess_for(asked, is_right=place % 3 == 2)
+                answer(page, pid, guess, by_keyboard=place % 2 == 0)
+                said[pid] = sentence(asked, guess)
+                for ids, is_open in page.evaluate(FOLDS):
+                    assert is_open == all(one in said for one in ids or ["never"]), (name, pid, ids)
+            assert page.evaluate(VERDICTS) == said
+            page = visit.open(name)
+            assert page.evaluate(VERDICTS) == said
+            assert all(is_open for ids, is_open in page.evaluate(FOLDS) if ids)
+            page.locator(".ck-forget").last.click()
+            assert page.evaluate(HIDDEN), name
+            assert page.evaluate("localStorage.getItem('calibkit-guesses')") == "{}"
     assert visit.messages == []
 
 

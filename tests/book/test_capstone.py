@@ -21,15 +21,19 @@ def test_the_rubric_has_a_hundred_points(root: Path) -> None:
     assert sum(map(int, re.findall(r"\| (\d+) \|$", table, re.MULTILINE))) == 100
 
 
-def test_the_capstone_names_all_codes(root: Path) -> None:
+def test_the_capstone_names_all_codes(root: Path, subtests: pytest.Subtests) -> None:
     for topic, codes in CODES.items():
-        line = next(line for line in capstone(root).splitlines() if line.startswith(f"- {topic}:"))
-        assert tuple(re.findall(r"`([^`]+)`", line)) == codes
+        with subtests.test(topic=topic, codes=codes):
+            line = next(
+                line for line in capstone(root).splitlines() if line.startswith(f"- {topic}:")
+            )
+            assert tuple(re.findall(r"`([^`]+)`", line)) == codes
 
 
-def test_the_capstone_names_the_findings(root: Path) -> None:
+def test_the_capstone_names_the_findings(root: Path, subtests: pytest.Subtests) -> None:
     for codes in FINDINGS.values():
-        assert all(f"`{code}`" in capstone(root) for code in codes)
+        with subtests.test(codes=codes):
+            assert all(f"`{code}`" in capstone(root) for code in codes)
 
 
 def test_step_6_works_where_no_repair_is_recommended() -> None:
@@ -52,10 +56,13 @@ def test_files_that_the_capstone_names_exist(root: Path) -> None:
 
 
 @pytest.mark.parametrize("page", ["book/capstone.md", "notebooks/14_audit_your_predictions.md"])
-def test_commands_on_the_page_can_be_given(page: str, root: Path) -> None:
+def test_commands_on_the_page_can_be_given(
+    page: str, root: Path, subtests: pytest.Subtests
+) -> None:
     text = (root / page).read_text("utf-8")
     commands = re.findall(r"^calibkit (audit .+)$", text, re.MULTILINE)
     assert commands
     for command in commands:
-        options = _parser().parse_args(command.split())
-        assert options.command == "audit" and options.costs == "1:20"
+        with subtests.test(command=command):
+            options = _parser().parse_args(command.split())
+            assert options.command == "audit" and options.costs == "1:20"

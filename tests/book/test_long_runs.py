@@ -22,7 +22,9 @@ def sample(n: int) -> tuple[Any, Any]:
 
 
 @pytest.mark.slow
-def test_lots_show_what_rows_show(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lots_show_what_rows_show(
+    monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests
+) -> None:
     """Mean and spread of redraws, give or take four standard errors of 2000 draws each."""
     data = sample(3000)
 
@@ -33,9 +35,10 @@ def test_lots_show_what_rows_show(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = both()
     monkeypatch.setattr(_binned, "MANY_ROWS", 1000)
     for one, other in zip(rows, both(), strict=True):
-        assert not np.array_equal(one, other)
-        assert other.mean() == pytest.approx(one.mean(), abs=4 * one.std() * np.sqrt(2 / 2000))
-        assert other.std() == pytest.approx(one.std(), rel=4 / np.sqrt(2000))
+        with subtests.test(one=one, other=other):
+            assert not np.array_equal(one, other)
+            assert other.mean() == pytest.approx(one.mean(), abs=4 * one.std() * np.sqrt(2 / 2000))
+            assert other.std() == pytest.approx(one.std(), rel=4 / np.sqrt(2000))
 
 
 def test_lots_add_up_to_the_table() -> None:
@@ -83,14 +86,17 @@ def test_nothing_is_said_before_the_delay(
     ]
 
 
-def test_a_bar_is_for_a_person(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bar_is_for_a_person(monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests) -> None:
     monkeypatch.setattr(sys, "stderr", SimpleNamespace(isatty=lambda: False))
     monkeypatch.setitem(sys.modules, "IPython", None)
     assert not progress.interactive()
     for asks in (False, True):  # a page that is built cannot be asked; a learner's notebook can
-        shell = SimpleNamespace(kernel=SimpleNamespace(_allow_stdin=asks))
-        monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda s=shell: s))
-        assert progress.interactive() is asks
+        with subtests.test(asks=asks):
+            shell = SimpleNamespace(kernel=SimpleNamespace(_allow_stdin=asks))
+            monkeypatch.setitem(
+                sys.modules, "IPython", SimpleNamespace(get_ipython=lambda s=shell: s)
+            )
+            assert progress.interactive() is asks
     monkeypatch.setattr(sys, "stderr", SimpleNamespace(isatty=lambda: True))
     monkeypatch.setitem(sys.modules, "IPython", None)
     assert progress.interactive()

@@ -73,16 +73,21 @@ def test_the_truth_of_a_clone_is_the_map_fitted_to_its_half(truth: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("calibrator", pseudo_real.CALIBRATORS)
-def test_calibrated_outputs_rise_and_keep_the_share_of_ones(calibrator: str) -> None:
+def test_calibrated_outputs_rise_and_keep_the_share_of_ones(
+    calibrator: str, subtests: pytest.Subtests
+) -> None:
     raw = pseudo_real.clone_of(MADE, "KDE")
     population = PseudoSet(MADE, "KDE", calibrator, 1000, 0).population()
     assert np.all(np.diff(population.prob) >= 0)
     assert population.true_prob.mean() == pytest.approx(raw.true_prob.mean(), abs=1e-12)
     values, index = np.unique(population.prob, return_inverse=True)
     for group in np.flatnonzero(np.bincount(index) > 1)[:20]:
-        rows = index == group
-        assert np.ptp(population.true_prob[rows]) == 0
-        assert population.true_prob[rows][0] == pytest.approx(raw.true_prob[rows].mean(), abs=1e-12)
+        with subtests.test(group=group):
+            rows = index == group
+            assert np.ptp(population.true_prob[rows]) == 0
+            assert population.true_prob[rows][0] == pytest.approx(
+                raw.true_prob[rows].mean(), abs=1e-12
+            )
     if calibrator == "ScaleBin":
         assert len(values) == 10
     if calibrator in (NONE, "Platt"):
@@ -90,11 +95,12 @@ def test_calibrated_outputs_rise_and_keep_the_share_of_ones(calibrator: str) -> 
 
 
 @pytest.mark.slow
-def test_all_calibrators_see_the_same_rows_and_labels() -> None:
+def test_all_calibrators_see_the_same_rows_and_labels(subtests: pytest.Subtests) -> None:
     samples = [PseudoSet(MADE, "beta", name, 1000, 3).sample() for name in pseudo_real.CALIBRATORS]
     for sample in samples[1:]:
-        np.testing.assert_array_equal(sample.y_true, samples[0].y_true)
-        assert sample.n == 1000
+        with subtests.test(sample=sample):
+            np.testing.assert_array_equal(sample.y_true, samples[0].y_true)
+            assert sample.n == 1000
     again = PseudoSet(MADE, "beta", NONE, 1000, 3).sample()
     np.testing.assert_array_equal(again.y_prob, samples[0].y_prob)
     other = PseudoSet(MADE, "beta", NONE, 1000, 4).sample()
@@ -141,12 +147,13 @@ def test_impossible_data_sets_are_refused(change: dict[str, object], message: st
 
 @pytest.mark.slow
 @needs_networks
-def test_clones_are_like_their_networks() -> None:
+def test_clones_are_like_their_networks(subtests: pytest.Subtests) -> None:
     content = json.loads((stored.DATA / stored.CLONES).read_text(encoding="utf-8"))
     assert list(content) == list(pseudo_real.TASKS)
     found = pseudo_real.likeness("lenet-top")
     for name, numbers in found.items():
-        assert content["lenet-top"][name] == pytest.approx(numbers, abs=1e-9)
+        with subtests.test(name=name, numbers=numbers):
+            assert content["lenet-top"][name] == pytest.approx(numbers, abs=1e-9)
     _, other = clones.halves("lenet-top")
     wanted = expected_calibration_error(other.label, other.prob, bins=15)
     assert found["network"]["error"] == pytest.approx(float(wanted), abs=1e-12)
@@ -226,7 +233,9 @@ def small_study() -> dict[PseudoSet, dict[str, synthetic.Measures]]:
     return synthetic.measure_all(grid, recipes, progress=False)
 
 
-def test_storing_loses_millionths_only_and_longer_runs_add_files(tmp_path: Path) -> None:
+def test_storing_loses_millionths_only_and_longer_runs_add_files(
+    tmp_path: Path, subtests: pytest.Subtests
+) -> None:
     found = small_study()
     first = {d: rows for d, rows in found.items() if d.seed == 0}
     stored.store(first, tmp_path)
@@ -237,10 +246,11 @@ def test_storing_loses_millionths_only_and_longer_runs_add_files(tmp_path: Path)
     assert list(again) == list(found)
     assert stored.path_of(300, 0, tmp_path).read_bytes() == before
     for data_set, rows in found.items():
-        assert list(again[data_set]) == list(rows)
-        for name, row in rows.items():
-            wanted = [getattr(row, part) for part in results.Row._fields]
-            np.testing.assert_allclose(again[data_set][name], wanted, atol=5.1e-7)
+        with subtests.test(data_set=data_set):
+            assert list(again[data_set]) == list(rows)
+            for name, row in rows.items():
+                wanted = [getattr(row, part) for part in results.Row._fields]
+                np.testing.assert_allclose(again[data_set][name], wanted, atol=5.1e-7)
     assert np.isnan(again[data_set]["KCE"].map_error)
 
 
@@ -393,13 +403,14 @@ def test_the_first_must_be_alone() -> None:
     assert claims.first(three.only(["ES15", "beta"]), "ES15").verdict == "confirmed"
 
 
-def test_printed_numbers_are_found_by_name() -> None:
+def test_printed_numbers_are_found_by_name(subtests: pytest.Subtests) -> None:
     assert printed.printed(printed.MAPS, "all", "PL^CE 10") == 6.27
     assert printed.printed(printed.RANKS, "confidence", "isotonic") == 0.657
     assert printed.printed(printed.MAPS, "n = 5", "isotonic") is None
     assert printed.printed(printed.MAPS, "all", "KDE") is None
     for columns in (printed.MAPS, printed.ERRORS, printed.RANKS):
-        assert {len(column) for column in columns.values()} == {len(printed.EVALUATORS)}
+        with subtests.test(columns=columns):
+            assert {len(column) for column in columns.values()} == {len(printed.EVALUATORS)}
 
 
 # --- what is stored, and the page ----------------------------------------------------------------
@@ -408,30 +419,39 @@ def test_printed_numbers_are_found_by_name() -> None:
 @pytest.mark.slow
 @needs_networks
 @pytest.mark.parametrize("data_set", some(RECOMPUTED), ids=lambda d: d.key)
-def test_stored_cells_are_what_the_code_computes(data_set: PseudoSet) -> None:
+def test_stored_cells_are_what_the_code_computes(
+    data_set: PseudoSet, subtests: pytest.Subtests
+) -> None:
     pytest.importorskip("torch")
     recipes = competing.all_evaluators()
     rows = synthetic.measure(data_set, recipes, recipes)
     for name, row in rows.items():
-        kept = STUDY.rows[data_set][name]
-        found = [getattr(row, part) for part in results.Row._fields]
-        # Rounded to millionths; searches and networks may end a little apart elsewhere.
-        slack = 5e-5 if name.startswith("PL") or name == "IOP" else 1e-6
-        np.testing.assert_allclose(found, kept, rtol=0, atol=slack, err_msg=name)
+        with subtests.test(name=name):
+            kept = STUDY.rows[data_set][name]
+            found = [getattr(row, part) for part in results.Row._fields]
+            # Rounded to millionths; searches and networks may end a little apart elsewhere.
+            slack = 5e-5 if name.startswith("PL") or name == "IOP" else 1e-6
+            np.testing.assert_allclose(found, kept, rtol=0, atol=slack, err_msg=name)
 
 
-def test_whole_blocks_are_stored() -> None:
+def test_whole_blocks_are_stored(subtests: pytest.Subtests) -> None:
     grid = PseudoGrid()
     for seed, n in dict.fromkeys((d.seed, d.n) for d in STUDY.rows):
-        wanted = set(PseudoGrid(sizes=(n,), seeds=(seed,)))
-        assert {d for d in STUDY.rows if (d.seed, d.n) == (seed, n)} == wanted
-        assert n in grid.sizes
+        with subtests.test(seed=seed, n=n):
+            wanted = set(PseudoGrid(sizes=(n,), seeds=(seed,)))
+            assert {d for d in STUDY.rows if (d.seed, d.n) == (seed, n)} == wanted
+            assert n in grid.sizes
     names = set(competing.all_evaluators())
     for data_set, rows in STUDY.rows.items():
-        evolved = (data_set.n, data_set.seed) == (competing.EVOLVED_SIZE, competing.EVOLVED_SEED)
-        assert set(rows) == names | (set(synthetic.EVOLVED) if evolved else set())
+        with subtests.test(data_set=data_set):
+            evolved = (data_set.n, data_set.seed) == (
+                competing.EVOLVED_SIZE,
+                competing.EVOLVED_SEED,
+            )
+            assert set(rows) == names | (set(synthetic.EVOLVED) if evolved else set())
     for path in stored.DATA.glob("pseudo_real_*"):
-        assert path.stat().st_size < 150_000
+        with subtests.test(path=path):
+            assert path.stat().st_size < 150_000
 
 
 @pytest.mark.slow
@@ -537,31 +557,33 @@ def test_the_command_runs_stores_and_rewrites(
 
 
 def test_small_samples_of_one_seed_alone_are_searched_by_evolution(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests
 ) -> None:
     quick = {"Platt": PlattCalibrator()}
     monkeypatch.setattr(tool, "all_evaluators", lambda: quick)
     monkeypatch.setattr(tool, "EVOLVED", {"PL_DE": SlopeOneBinning(3)})
     monkeypatch.setattr(tool, "EVOLVED_SIZE", 200)
     for n, seed, names in ((200, 0, ["Platt", "PL_DE"]), (200, 1, ["Platt"]), (300, 0, ["Platt"])):
-        grid = PseudoGrid((MADE,), ("beta",), ("none",), (n,), (seed,))
-        (rows,) = tool.run_block(grid, None, 1, progress=False).values()
-        assert list(rows) == names
+        with subtests.test(n=n, seed=seed, names=names):
+            grid = PseudoGrid((MADE,), ("beta",), ("none",), (n,), (seed,))
+            (rows,) = tool.run_block(grid, None, 1, progress=False).values()
+            assert list(rows) == names
 
 
 # --- what the page says --------------------------------------------------------------------------
 
 
-def test_counted_by_draws_standard_errors_would_be_half_as_large() -> None:
+def test_counted_by_draws_standard_errors_would_be_half_as_large(subtests: pytest.Subtests) -> None:
     by_draws = results.distances(STUDY.rows, results.map_distance).where(everything)
     alone = replace(by_draws, clusters=())
     ratios = [by_draws.standard_error(n) / alone.standard_error(n) for n in by_draws.names]
     assert 1.8 < np.median(ratios) < 2.6
     for n_questions, chance in ((9, 8), (4, 14)):
-        assert round(200 * stats.t.sf(2, n_questions - 1)) == chance
+        with subtests.test(n_questions=n_questions, chance=chance):
+            assert round(200 * stats.t.sf(2, n_questions - 1)) == chance
 
 
-def test_pieces_have_the_closest_maps() -> None:
+def test_pieces_have_the_closest_maps(subtests: pytest.Subtests) -> None:
     small, large = (STUDY.maps.where(at(n)) for n in (1000, 10_000))
     assert small.best() == "PL^CE rule"
     assert round(1 - small.mean("PL^CE rule") / small.mean("ES15"), 2) == 0.42
@@ -578,8 +600,9 @@ def test_pieces_have_the_closest_maps() -> None:
     assert ahead == [("PL", 10_000), ("PL3", 10_000)]
     for space in ("PL", "PL3"):
         for part in (small, large):
-            assert not part.beats(f"{space}^MSE", f"{space}^CE")
-            assert not part.beats(f"{space}^CE 10", f"{space}^CE")
+            with subtests.test(space=space):
+                assert not part.beats(f"{space}^MSE", f"{space}^CE")
+                assert not part.beats(f"{space}^CE 10", f"{space}^CE")
     assert "IOP" in small.leaders()
     assert large.beats("PL3^CE", "IOP")
     gains = {name: 1 - large.mean(name) / small.mean(name) for name in large.names}
@@ -587,19 +610,23 @@ def test_pieces_have_the_closest_maps() -> None:
     assert max(gains, key=gains.__getitem__) in ("EW15", "ES15")
 
 
-def test_far_from_calibration_pl3_is_best_at_either_size() -> None:
+def test_far_from_calibration_pl3_is_best_at_either_size(subtests: pytest.Subtests) -> None:
     for n in (1000, 10_000):
-        part = STUDY.raw_maps.where(at(n))
-        assert part.best().startswith("PL3^CE")
-        for name in ("ES15", "PL^CE", "Platt", "beta", "IOP", "KDE", "EW15"):
-            assert part.beats(part.best(), name)
+        with subtests.test(n=n):
+            part = STUDY.raw_maps.where(at(n))
+            assert part.best().startswith("PL3^CE")
+            for name in ("ES15", "PL^CE", "Platt", "beta", "IOP", "KDE", "EW15"):
+                assert part.beats(part.best(), name)
 
 
-def test_few_predictions_need_pieces_for_the_error_and_many_do_not() -> None:
+def test_few_predictions_need_pieces_for_the_error_and_many_do_not(
+    subtests: pytest.Subtests,
+) -> None:
     small, large = (STUDY.errors.where(at(n)) for n in (1000, 10_000))
     for name in ("PL^CE rule", "PL3^CE rule", "IOP"):
-        assert name in small.leaders()
-        assert small.beats(name, "ES15")
+        with subtests.test(name=name):
+            assert name in small.leaders()
+            assert small.beats(name, "ES15")
     assert {"EW15", "PL3^CE"} <= set(large.leaders())
     assert large.beats("PL3^CE", "ES15")
     assert round(1000 * large.gap("ES15", "PL3^CE")[0], 1) == 0.5
@@ -609,17 +636,21 @@ def test_few_predictions_need_pieces_for_the_error_and_many_do_not() -> None:
 
 
 @pytest.mark.slow
-def test_no_evaluator_ranks_calibrators_from_a_thousand_predictions() -> None:
+def test_no_evaluator_ranks_calibrators_from_a_thousand_predictions(
+    subtests: pytest.Subtests,
+) -> None:
     small, large = (STUDY.ranks.where(at(n)) for n in (1000, 10_000))
     assert max(small.mean(name) for name in small.names) < 0.4
     picks = STUDY.picks.where(at(1000))
     assert 0.35 <= picks.mean(picks.best()) < 0.45
     for name in ("PL^CE", "PL3^CE", "isotonic", "KDE"):
-        assert 0.55 < large.mean(name) < 0.7
-        assert 0.45 < STUDY.picks.where(at(10_000)).mean(name) < 0.65
+        with subtests.test(name=name):
+            assert 0.55 < large.mean(name) < 0.7
+            assert 0.45 < STUDY.picks.where(at(10_000)).mean(name) < 0.65
     for name in ("Platt", "KCE"):
-        assert large.beats("PL^CE", name)
-        assert max(part.mean(name) for part in (small, large)) < 0.3
+        with subtests.test(name=name):
+            assert large.beats("PL^CE", name)
+            assert max(part.mean(name) for part in (small, large)) < 0.3
 
 
 def test_truths_of_other_families_keep_the_order() -> None:

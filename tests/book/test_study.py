@@ -160,15 +160,16 @@ def test_measures_of_a_constant_map_follow_from_its_height() -> None:
 
 
 @pytest.mark.usefixtures("fewer_unseen")
-def test_bins_are_read_debiased_and_other_families_as_they_are() -> None:
+def test_bins_are_read_debiased_and_other_families_as_they_are(subtests: pytest.Subtests) -> None:
     data_set = DataSet("stairs", 0.06, 400, 2)
     evaluators = {"bins": SlopeOneBinning(8), "isotonic": IsotonicCalibrator()}
     rows = study.measure(data_set, evaluators, evaluators)
     sample = data_set.sample()
     for name, evaluator in evaluators.items():
-        fitted = fit_on_test(sample.y_true, sample.y_prob, evaluator=evaluator)
-        wanted = fitted.debiased if name == "bins" else fitted.value
-        assert rows[name].absolute == pytest.approx(wanted, abs=1e-15)
+        with subtests.test(name=name, evaluator=evaluator):
+            fitted = fit_on_test(sample.y_true, sample.y_prob, evaluator=evaluator)
+            wanted = fitted.debiased if name == "bins" else fitted.value
+            assert rows[name].absolute == pytest.approx(wanted, abs=1e-15)
     plain = fit_on_test(sample.y_true, sample.y_prob, evaluator=evaluators["bins"])
     assert rows["bins"].absolute != pytest.approx(plain.value, abs=1e-6)
     assert rows["bins"].choice == 8
@@ -427,7 +428,7 @@ def made_up(rng: np.random.Generator) -> StudyResult:
     return StudyResult.of(cells)
 
 
-def test_tables_are_means_over_cells() -> None:
+def test_tables_are_means_over_cells(subtests: pytest.Subtests) -> None:
     result = made_up(np.random.default_rng(3))
     frame = result.to_frame()
     tables = {
@@ -439,26 +440,30 @@ def test_tables_are_means_over_cells() -> None:
         "seconds": (result.seconds_table(), frame.seconds),
     }
     for table, column in tables.values():
-        wanted = column.groupby([frame["shape"], frame["evaluator"]]).mean()
-        assert table.n_data_sets == 84
-        for i, shape in enumerate(table.shapes):
-            for j, name in enumerate(table.evaluators):
-                assert table.values[i, j] == pytest.approx(wanted[shape, name], abs=1e-12)
+        with subtests.test(column=column):
+            wanted = column.groupby([frame["shape"], frame["evaluator"]]).mean()
+            assert table.n_data_sets == 84
+            for i, shape in enumerate(table.shapes):
+                for j, name in enumerate(table.evaluators):
+                    assert table.values[i, j] == pytest.approx(wanted[shape, name], abs=1e-12)
 
 
-def test_rank_table_is_spearman_over_derivates_averaged_over_draws() -> None:
+def test_rank_table_is_spearman_over_derivates_averaged_over_draws(
+    subtests: pytest.Subtests,
+) -> None:
     result = made_up(np.random.default_rng(4))
     frame = result.to_frame()
     table = result.rank_table()
     for i, shape in enumerate(table.shapes):
         for j, name in enumerate(table.evaluators):
-            part = frame[(frame["shape"] == shape) & (frame["evaluator"] == name)]
-            wanted = [
-                stats.spearmanr(group.absolute, group.true_absolute).statistic
-                for _, group in part.groupby(["n", "seed"])
-            ]
-            assert len(wanted) == 4
-            assert table.values[i, j] == pytest.approx(np.mean(wanted), abs=1e-12)
+            with subtests.test(i=i, shape=shape, j=j):
+                part = frame[(frame["shape"] == shape) & (frame["evaluator"] == name)]
+                wanted = [
+                    stats.spearmanr(group.absolute, group.true_absolute).statistic
+                    for _, group in part.groupby(["n", "seed"])
+                ]
+                assert len(wanted) == 4
+                assert table.values[i, j] == pytest.approx(np.mean(wanted), abs=1e-12)
 
 
 def test_rank_table_knows_no_rank_of_constants() -> None:

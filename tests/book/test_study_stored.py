@@ -44,34 +44,38 @@ def ours(number: int, name: str) -> np.ndarray:
 
 
 @pytest.mark.slow
-def test_whole_strengths_of_the_full_grid_are_stored() -> None:
+def test_whole_strengths_of_the_full_grid_are_stored(subtests: pytest.Subtests) -> None:
     names = [*study.default_evaluators(), *study.EVOLVED]
     assert set(page.TITLES) == set(names)
     order = tool.in_order(study.Grid().errors)
     for name in names:
-        errors = STORED.strengths_of(name)
-        assert set(errors) == set(order[: len(errors)])
-        assert len(errors) == len(order) if name not in LATE else len(errors) >= 1
-        grid = study.Grid(errors=errors)
-        wanted = {Cell(d.shape, d.error, d.n, d.seed, name) for d in grid}
-        assert wanted == {cell for cell in CELLS if cell.evaluator == name}
+        with subtests.test(name=name):
+            errors = STORED.strengths_of(name)
+            assert set(errors) == set(order[: len(errors)])
+            assert len(errors) == len(order) if name not in LATE else len(errors) >= 1
+            grid = study.Grid(errors=errors)
+            wanted = {Cell(d.shape, d.error, d.n, d.seed, name) for d in grid}
+            assert wanted == {cell for cell in CELLS if cell.evaluator == name}
     assert table(24).shapes == PRINTED_SHAPES
     assert sum(path.stat().st_size for path in tool.DATA.glob("study_*")) < 1_000_000
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("data_set", some(RECOMPUTED), ids=lambda d: d.key)
-def test_stored_cells_are_what_the_code_computes(data_set: DataSet) -> None:
+def test_stored_cells_are_what_the_code_computes(
+    data_set: DataSet, subtests: pytest.Subtests
+) -> None:
     evaluators = study.default_evaluators()
     key = (data_set.shape, data_set.error, data_set.n, data_set.seed)
     names = [name for name in evaluators if Cell(*key, name) in CELLS]
     assert set(names) >= set(evaluators) - set(LATE)
     for name, row in study.measure(data_set, evaluators, names).items():
-        kept = CELLS[Cell(*key, name)]
-        assert row.choice == kept.choice, name
-        # Rounded to millionths; searches over knots may end a little apart on another machine.
-        slack = 2e-5 if name.startswith("PL") and "^" in name else 6e-7
-        np.testing.assert_allclose(row[:6], kept[:6], rtol=0, atol=slack, err_msg=name)
+        with subtests.test(name=name):
+            kept = CELLS[Cell(*key, name)]
+            assert row.choice == kept.choice, name
+            # Rounded to millionths; searches over knots may end a little apart on another machine.
+            slack = 2e-5 if name.startswith("PL") and "^" in name else 6e-7
+            np.testing.assert_allclose(row[:6], kept[:6], rtol=0, atol=slack, err_msg=name)
 
 
 @pytest.mark.slow
@@ -128,11 +132,12 @@ def test_the_remarks_on_the_page_agree_with_the_tables() -> None:
     ]
 
 
-def test_few_columns_have_one_winner() -> None:
+def test_few_columns_have_one_winner(subtests: pytest.Subtests) -> None:
     leaders = {shape: set(table(24).of(shape).leaders()) for shape in PRINTED_SHAPES}
     for shape in ("square", "sqrt", "beta1", "beta2"):
-        assert {"PL3^CE", "Platt"} <= leaders[shape]
-        assert ("beta" in leaders[shape]) == (shape != "square")
+        with subtests.test(shape=shape):
+            assert {"PL3^CE", "Platt"} <= leaders[shape]
+            assert ("beta" in leaders[shape]) == (shape != "square")
     assert leaders["stairs"] & set(COMPETITORS) == {"PL3^CE", "PL^CE"}
     assert {"PL3^CE rule", "PL^CE rule"} <= leaders["stairs"]
     level = [s for s in PRINTED_SHAPES if "ES_CV" in table(25).of(s).leaders()]
@@ -153,15 +158,16 @@ def test_the_conclusions_of_the_source_are_judged() -> None:
     assert f"{len(confirmed)} of {len(found)} hold beyond twice the standard error" in text
 
 
-def test_the_page_says_what_the_loss_changes() -> None:
+def test_the_page_says_what_the_loss_changes(subtests: pytest.Subtests) -> None:
     tables, calibrated = Tables(STORED), Tables(STORED.select(error=0.0)).maps
     gaps = {"PL": (-1.0, "confirmed"), "PL3": (-0.5, "not separated")}
     for space, (gap, verdict) in gaps.items():
-        pair = f"{space}^CE", f"{space}^MSE"
-        assert round(1000 * tables.maps.gap(*pair)[0], 1) == gap
-        assert versus(tables.maps, *pair).verdict == verdict
-        for part in (tables.errors, tables.squares):
-            assert versus(part, *pair).verdict == "not separated"
+        with subtests.test(space=space, gap=gap, verdict=verdict):
+            pair = f"{space}^CE", f"{space}^MSE"
+            assert round(1000 * tables.maps.gap(*pair)[0], 1) == gap
+            assert versus(tables.maps, *pair).verdict == verdict
+            for part in (tables.errors, tables.squares):
+                assert versus(part, *pair).verdict == "not separated"
     assert calibrated.beats("PL3^CE", "PL3^MSE")
     assert round(1000 * calibrated.gap("PL3^CE", "PL3^MSE")[0]) == -2
     assert versus(calibrated, "PL^CE", "PL^MSE").verdict == "not separated"
@@ -191,15 +197,16 @@ def test_a_claim_about_smooth_shapes_can_fail(shape: str) -> None:
 
 
 @pytest.mark.slow
-def test_the_example_on_the_page_is_computed() -> None:
+def test_the_example_on_the_page_is_computed(subtests: pytest.Subtests) -> None:
     sample = DataSet("square", 0.05, 1000, 0).sample()
     unseen = DataSet("square", 0.05, 1000, 0).unseen()
     model = study.piecewise_evaluators()["PL^CE"].fit(sample.y_prob, sample.y_true)
     assert model.n_pieces_ == 3
     for pieces, distance in ((3, 0.023), (2, 0.008)):
-        one = PiecewiseLinear(n_pieces=pieces).fit(sample.y_prob, sample.y_true)
-        found = np.mean(np.abs(one.curve(unseen.prob) - unseen.true_prob))
-        assert round(float(found), 3) == distance
+        with subtests.test(pieces=pieces, distance=distance):
+            one = PiecewiseLinear(n_pieces=pieces).fit(sample.y_prob, sample.y_true)
+            found = np.mean(np.abs(one.curve(unseen.prob) - unseen.true_prob))
+            assert round(float(found), 3) == distance
 
 
 def test_error_after_calibration_never_exceeds_the_error_of_the_map() -> None:
@@ -219,7 +226,7 @@ def test_the_page_shows_what_is_stored_and_needs_a_place_for_it() -> None:
 
 
 @pytest.mark.slow
-def test_storing_loses_millionths_only(tmp_path: Path) -> None:
+def test_storing_loses_millionths_only(tmp_path: Path, subtests: pytest.Subtests) -> None:
     evaluators = study.bin_evaluators()
     result = study.run_study(
         study.Grid(("square", "stairs"), (0.0, 0.035), (200,), (0,)), evaluators, progress=False
@@ -228,7 +235,8 @@ def test_storing_loses_millionths_only(tmp_path: Path) -> None:
     again = tool.stored(tmp_path)
     assert list(again.cells()) == list(result.cells())
     for name in ("map_error", "after", "absolute", "squared", "true_absolute", "true_squared"):
-        np.testing.assert_allclose(getattr(again, name), getattr(result, name), atol=5.1e-7)
+        with subtests.test(name=name):
+            np.testing.assert_allclose(getattr(again, name), getattr(result, name), atol=5.1e-7)
     np.testing.assert_array_equal(again.choice, result.choice)
     assert re.search(r'"ES_CV": [\d.]+', (tmp_path / tool.SECONDS).read_text(encoding="utf-8"))
 

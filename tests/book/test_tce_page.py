@@ -47,10 +47,11 @@ def test_the_page_shows_what_comes_out_today(name: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", page.BY_PREVALENCE)
-def test_every_number_of_the_simulations_agrees(number: int) -> None:
+def test_every_number_of_the_simulations_agrees(number: int, subtests: pytest.Subtests) -> None:
     table, _ = page.BY_PREVALENCE[number]
     for share in page.USED_AT:
-        assert table(share) == printed.table(number)[f"{100 * share:g}"]
+        with subtests.test(share=share):
+            assert table(share) == printed.table(number)[f"{100 * share:g}"]
 
 
 @pytest.mark.slow
@@ -67,16 +68,18 @@ def test_a_number_that_disagrees_would_show_the_printed_one() -> None:
     assert page.cell(0.5, 0.25) == "0.5000 (0.2500)"
 
 
-def test_printed_numbers_are_those_of_the_golden_tests() -> None:
+def test_printed_numbers_are_those_of_the_golden_tests(subtests: pytest.Subtests) -> None:
     for golden, number in ((TABLE_6, 6), (TABLE_7, 7), (TABLE_9, 9), (TABLE_10, 10)):
         for share in page.USED_AT:
-            rows = printed.table(number)[f"{100 * share:g}"].values()
-            assert tuple(row[0] for row in rows) == golden[share]
+            with subtests.test(golden=golden, number=number, share=share):
+                rows = printed.table(number)[f"{100 * share:g}"].values()
+                assert tuple(row[0] for row in rows) == golden[share]
     for share in page.USED_AT:
-        name = f"{100 * share:g}"
-        for number, column, test in ((8, 0, "binomial"), (11, 1, "t-as-published")):
-            rows = printed.table(number)[name].values()
-            assert tuple(row[column] for row in rows) == TABLES_8_AND_11[share, test]
+        with subtests.test(share=share):
+            name = f"{100 * share:g}"
+            for number, column, test in ((8, 0, "binomial"), (11, 1, "t-as-published")):
+                rows = printed.table(number)[name].values()
+                assert tuple(row[column] for row in rows) == TABLES_8_AND_11[share, test]
 
 
 def test_the_repaired_t_test_agrees_with_the_binomial_within_two_points() -> None:
@@ -95,9 +98,10 @@ def test_sizes_alone_move_a_calibrated_model_from_2_to_92() -> None:
 
 
 @pytest.mark.slow
-def test_the_maximum_error_is_decided_by_one_thin_bin() -> None:
+def test_the_maximum_error_is_decided_by_one_thin_bin(subtests: pytest.Subtests) -> None:
     for share in page.USED_AT:
-        assert page.table_6(share)["1"][5] == 0.8767
+        with subtests.test(share=share):
+            assert page.table_6(share)["1"][5] == 0.8767
     assert "is 0.88 whether the model is calibrated or not" in text()
 
 
@@ -166,11 +170,12 @@ def test_table_1_agrees_but_for_one_digit() -> None:
 # --- real data -----------------------------------------------------------------------------------
 
 
-def test_all_stored_numbers_of_the_real_data_agree() -> None:
+def test_all_stored_numbers_of_the_real_data_agree(subtests: pytest.Subtests) -> None:
     stored = page.stored()[page.SOURCE_VERSION]
     assert len(REAL) == 15
     for name, theirs in printed.real_rows().items():
-        assert stored[name] == theirs
+        with subtests.test(name=name):
+            assert stored[name] == theirs
     assert "All 90 numbers agree" in text()
     later = page.stored()[page.LATER_VERSION]
     assert f"{later['abalone, LR'][0]:.1f}" == "9.4"
@@ -222,20 +227,22 @@ def test_a_missing_package_is_named_as_pip_calls_it(monkeypatch: pytest.MonkeyPa
 # --- ImageNet ------------------------------------------------------------------------------------
 
 
-def test_table_5_agrees_where_it_was_computed() -> None:
+def test_table_5_agrees_where_it_was_computed(subtests: pytest.Subtests) -> None:
     for name, theirs in printed.table(5).items():
-        assert round(page.stored(page.IMAGENET)[name][0], 2) == theirs[0]
+        with subtests.test(name=name):
+            assert round(page.stored(page.IMAGENET)[name][0], 2) == theirs[0]
 
 
-def test_the_authors_files_give_table_5() -> None:
+def test_the_authors_files_give_table_5(subtests: pytest.Subtests) -> None:
     if imagenet.folder() is None:
         pytest.skip("the authors' predictions are not in CALIBKIT_DATA")
     stored = page.stored(page.IMAGENET)
     for name, data in imagenet.predictions().items():
-        tce, _, ece, ace, mce, mce_q = page.measured(data)
-        assert tce == stored[name][0]
-        # The last number of Res152 is 0.0101 in the authors' file and 0.0102 in print.
-        assert [ece, ace, mce, mce_q] == pytest.approx(printed.table(5)[name][1:], abs=1.1e-4)
+        with subtests.test(name=name):
+            tce, _, ece, ace, mce, mce_q = page.measured(data)
+            assert tce == stored[name][0]
+            # The last number of Res152 is 0.0101 in the authors' file and 0.0102 in print.
+            assert [ece, ace, mce, mce_q] == pytest.approx(printed.table(5)[name][1:], abs=1.1e-4)
 
 
 def test_files_of_the_authors_are_read_as_they_are(

@@ -22,11 +22,12 @@ FAKE = Population.of_fake(vgg16_lookalike(), n=3000, rng=0)
 # --- populations ---------------------------------------------------------------------------------
 
 
-def test_rows_are_their_own_truth() -> None:
+def test_rows_are_their_own_truth(subtests: pytest.Subtests) -> None:
     rows = Population.of_rows([2, 0, 1], np.eye(3), name="three rows")
     assert (rows.n, rows.known, rows.name) == (3, False, "three rows")
     for seed in range(3):
-        assert rows.labels(seed).tolist() == [2, 0, 1]
+        with subtests.test(seed=seed):
+            assert rows.labels(seed).tolist() == [2, 0, 1]
     assert rows.select(np.array([2, 2, 0])).labels(0).tolist() == [1, 1, 2]
     with pytest.raises(ValueError, match="read-only"):
         rows.true_prob[0] = 0
@@ -72,7 +73,7 @@ SPLIT = {
 }
 
 
-def test_one_split_of_the_real_network() -> None:
+def test_one_split_of_the_real_network(subtests: pytest.Subtests) -> None:
     if not data.available("cifar10-vgg16"):
         pytest.skip("cifar_probs.dat is not in CALIBKIT_DATA")
     rows = data.load("cifar10-vgg16")
@@ -81,7 +82,10 @@ def test_one_split_of_the_real_network() -> None:
     numbers, sizes = (2, 4, 8, 16, 32, 64, 128), (1000, 1000, 8000)
     found = _verified_bins.one_split(population, population.labels(), order, numbers, sizes)
     for row, wanted, allowed in zip(found, SPLIT.values(), (4e-5, 4e-5, 2e-6), strict=False):
-        np.testing.assert_allclose(row, [float(x) for x in wanted.split()], rtol=0, atol=allowed)
+        with subtests.test(allowed=allowed):
+            np.testing.assert_allclose(
+                row, [float(x) for x in wanted.split()], rtol=0, atol=allowed
+            )
     assert np.isnan(found[3:]).all()
 
 

@@ -45,16 +45,17 @@ def line(ax: Axes, gid: str) -> Any:
     return found.get_data()
 
 
-def test_lines_of_the_binned_errors() -> None:
+def test_lines_of_the_binned_errors(subtests: pytest.Subtests) -> None:
     ax = draw_binned_errors(BINS)
     for gid, values in (
         ("plain", BINS.plain_2),
         ("debiased", BINS.debiased_2),
         ("truth", BINS.true_2),
     ):
-        x, y = line(ax, gid)
-        np.testing.assert_array_equal(x, BINS.n_bins)
-        np.testing.assert_array_equal(y, values)
+        with subtests.test(gid=gid):
+            x, y = line(ax, gid)
+            np.testing.assert_array_equal(x, BINS.n_bins)
+            np.testing.assert_array_equal(y, values)
     assert [tick.get_text() for tick in ax.get_xticklabels()] == ["2", "8", "32"]
 
 
@@ -64,12 +65,13 @@ def test_a_truth_that_is_not_known_is_not_drawn() -> None:
     assert "The true error" not in plot.alt_text(ax)
 
 
-def test_lines_of_the_calibrators() -> None:
+def test_lines_of_the_calibrators(subtests: pytest.Subtests) -> None:
     ax = figures.calibrator_errors(CALIBRATORS)
     for m in range(2):
-        x, y = line(ax, f"method-{m}")
-        np.testing.assert_array_equal(x, CALIBRATORS.n_bins)
-        np.testing.assert_allclose(y, 1e4 * CALIBRATORS.squared[m])
+        with subtests.test(m=m):
+            x, y = line(ax, f"method-{m}")
+            np.testing.assert_array_equal(x, CALIBRATORS.n_bins)
+            np.testing.assert_allclose(y, 1e4 * CALIBRATORS.squared[m])
     against = figures.calibrator_errors(CALIBRATORS, against="brier")
     np.testing.assert_array_equal(line(against, "method-1")[0], CALIBRATORS.brier[1])
     with pytest.raises(ValueError, match='against must be "bins" or "brier"'):
@@ -82,10 +84,11 @@ def test_lines_of_the_estimators() -> None:
     np.testing.assert_allclose(line(ax, "debiased")[1], 1e4 * np.sqrt(ESTIMATORS.cut_mse))
 
 
-def test_medians_of_the_deviations() -> None:
+def test_medians_of_the_deviations(subtests: pytest.Subtests) -> None:
     ax = figures.estimator_deviations(ESTIMATORS)
     for name, median in zip(("plain", "debiased"), ESTIMATORS.median_deviations, strict=True):
-        assert line(ax, f"median-{name}")[0][0] == pytest.approx(1e4 * median)
+        with subtests.test(name=name, median=median):
+            assert line(ax, f"median-{name}")[0][0] == pytest.approx(1e4 * median)
 
 
 @pytest.mark.slow

@@ -42,11 +42,12 @@ def test_the_figures_are_up_to_date(name: str) -> None:
     assert path.stat().st_size < 150_000
 
 
-def test_results_survive_storage() -> None:
+def test_results_survive_storage(subtests: pytest.Subtests) -> None:
     for studies in BOTH:
         for study in studies.values():
-            again = page.unpacked(page.packed(study))
-            assert again.describe() == study.describe()
+            with subtests.test(studies=studies):
+                again = page.unpacked(page.packed(study))
+                assert again.describe() == study.describe()
     assert page.STORED.stat().st_size < 150_000
 
 
@@ -69,44 +70,54 @@ def test_each_figure_has_one_verdict() -> None:
 # --- what the page says --------------------------------------------------------------------------
 
 
-def test_figure_1_growth_has_two_causes() -> None:
+def test_figure_1_growth_has_two_causes(subtests: pytest.Subtests) -> None:
     for study in (REAL["bins"], FAKE["bins"]):
-        assert (np.diff(study.plain_2) > 0).all()
-        at_32 = study.n_bins.tolist().index(32)
-        assert study.debiased_2[at_32] > 1.4 * study.debiased_2[0]
-        assert (study.debiased_2[at_32:] < 1.02 * study.debiased_2[at_32]).all()
+        with subtests.test(study=study):
+            assert (np.diff(study.plain_2) > 0).all()
+            at_32 = study.n_bins.tolist().index(32)
+            assert study.debiased_2[at_32] > 1.4 * study.debiased_2[0]
+            assert (study.debiased_2[at_32:] < 1.02 * study.debiased_2[at_32]).all()
     fake = FAKE["bins"]
     assert fake.true_2[-1] < 1.03 * fake.true_2[4]
     assert fake.plain_2[-1] > 4 * fake.continuous_2
     np.testing.assert_allclose(fake.debiased_2, fake.true_2, rtol=0.09)
 
 
-def test_figures_2_and_3_other_networks_grow_for_the_same_two_reasons() -> None:
+def test_figures_2_and_3_other_networks_grow_for_the_same_two_reasons(
+    subtests: pytest.Subtests,
+) -> None:
     found = others.stored()
     for words in ("2: ResNeXt, ImageNet", "2: EfficientNet, ImageNet"):
-        plain, debiased = (np.array(found[words][f"{kind}_2"]) for kind in ("plain", "debiased"))
-        assert plain[0] < 0.0055
-        assert plain[-1] > 0.05
-        assert np.ptp(debiased[3:]) < 0.1 * debiased[3:].mean()
+        with subtests.test(words=words):
+            plain, debiased = (
+                np.array(found[words][f"{kind}_2"]) for kind in ("plain", "debiased")
+            )
+            assert plain[0] < 0.0055
+            assert plain[-1] > 0.05
+            assert np.ptp(debiased[3:]) < 0.1 * debiased[3:].mean()
     for words in ("3: wide ResNet, CIFAR-10", "3: LeNet, CIFAR-10"):
-        plain, debiased = (np.array(found[words][f"{kind}_2"]) for kind in ("plain", "debiased"))
-        assert 5.5 < plain[-1] / plain[0] < 6.6
-        assert (np.diff(plain) > 0).all()
-        assert debiased[4:].max() < debiased[:4].max()
+        with subtests.test(words=words):
+            plain, debiased = (
+                np.array(found[words][f"{kind}_2"]) for kind in ("plain", "debiased")
+            )
+            assert 5.5 < plain[-1] / plain[0] < 6.6
+            assert (np.diff(plain) > 0).all()
+            assert debiased[4:].max() < debiased[:4].max()
     assert max(found["3: LeNet, CIFAR-10"]["debiased_2"]) < 0.0191
 
 
-def test_figure_4_the_late_rise_comes_sooner_with_fewer_rows() -> None:
+def test_figure_4_the_late_rise_comes_sooner_with_fewer_rows(subtests: pytest.Subtests) -> None:
     found = others.stored()
     for name, (_, measured) in others.MEASURED.items():
-        rising = [found[f"4: {name}, {rows:,} rows"] for rows in measured]
-        common = min(len(one["n_bins"]) for one in rising)
-        plain = np.array([one["plain_2"][4:common] for one in rising])
-        assert (np.diff(plain, axis=0) > 0).all()
-        for one, rows in zip(rising, measured, strict=True):
-            enough = (np.array(one["n_bins"]) >= 16) & (10 * np.array(one["n_bins"]) <= rows)
-            level = np.array(one["debiased_2"])[enough]
-            assert np.ptp(level) < 0.25 * level.mean()
+        with subtests.test(name=name, measured=measured):
+            rising = [found[f"4: {name}, {rows:,} rows"] for rows in measured]
+            common = min(len(one["n_bins"]) for one in rising)
+            plain = np.array([one["plain_2"][4:common] for one in rising])
+            assert (np.diff(plain, axis=0) > 0).all()
+            for one, rows in zip(rising, measured, strict=True):
+                enough = (np.array(one["n_bins"]) >= 16) & (10 * np.array(one["n_bins"]) <= rows)
+                level = np.array(one["debiased_2"])[enough]
+                assert np.ptp(level) < 0.25 * level.mean()
     passed = []
     for rows in (25_000, 5_000):
         one = found[f"4: ResNeXt, ImageNet, {rows:,} rows"]
@@ -116,24 +127,26 @@ def test_figure_4_the_late_rise_comes_sooner_with_fewer_rows() -> None:
     assert passed == [2048, 512]
 
 
-def test_figure_7_scaling_binning_is_ahead_on_other_networks() -> None:
+def test_figure_7_scaling_binning_is_ahead_on_other_networks(subtests: pytest.Subtests) -> None:
     found = {words: one for words, one in others.stored().items() if words.startswith("7: ")}
     assert len(found) == 4
     for one in found.values():
-        histogram, platt = np.array(one["squared"])
-        error = np.hypot(*np.array(one["standard_error"]))
-        assert (histogram - platt > 2 * error).all()
+        with subtests.test(one=one):
+            histogram, platt = np.array(one["squared"])
+            error = np.hypot(*np.array(one["standard_error"]))
+            assert (histogram - platt > 2 * error).all()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("words", ["3: LeNet, CIFAR-10", "4: ResNeXt, ImageNet, 5,000 rows"])
-def test_other_networks_give_the_stored_numbers(words: str) -> None:
+def test_other_networks_give_the_stored_numbers(words: str, subtests: pytest.Subtests) -> None:
     name, protocol = others.STUDIES[words]
     if not data.available(others.POPULATIONS[name]):
         pytest.skip(f"{others.POPULATIONS[name]} is not in CALIBKIT_DATA")
     ours = others.numbers(protocol(others.population(name)))
     for key, values in others.stored()[words].items():
-        np.testing.assert_allclose(ours[key], values, rtol=1e-4, atol=1e-9)
+        with subtests.test(key=key):
+            np.testing.assert_allclose(ours[key], values, rtol=1e-4, atol=1e-9)
 
 
 def test_a_known_confidence_becomes_the_largest_column() -> None:
@@ -144,56 +157,61 @@ def test_a_known_confidence_becomes_the_largest_column() -> None:
     np.testing.assert_array_equal(made.true_prob[:, 0], rows.y_true)
 
 
-def test_figure_5_scaling_binning_wins_where_bins_are_thin() -> None:
+def test_figure_5_scaling_binning_wins_where_bins_are_thin(subtests: pytest.Subtests) -> None:
     real, fake = REAL["top"], FAKE["top"]
     assert (fake.of("Platt") < fake.of("histogram")).all()
     many = real.n_bins >= 40
     assert (real.of("Platt")[many] < real.of("histogram")[many]).all()
     assert real.of("Platt")[0] > real.of("histogram")[0]
     for study in (real, fake):
-        histogram, platt = study.brier
-        assert platt[-1] < platt[0]
-        assert histogram[-1] > histogram[0]
+        with subtests.test(study=study):
+            histogram, platt = study.brier
+            assert platt[-1] < platt[0]
+            assert histogram[-1] > histogram[0]
 
 
-def test_figure_6_the_same_for_all_classes() -> None:
+def test_figure_6_the_same_for_all_classes(subtests: pytest.Subtests) -> None:
     real, fake = REAL["classes"], FAKE["classes"]
     assert abs(np.diff(real.squared[:, 0])[0]) < np.hypot(*real.standard_error[:, 0])
     for study in (real, fake):
-        many = study.n_bins >= 40
-        assert (study.of("Platt")[many] < study.of("histogram")[many]).all()
+        with subtests.test(study=study):
+            many = study.n_bins >= 40
+            assert (study.of("Platt")[many] < study.of("histogram")[many]).all()
 
 
-def test_figure_8_a_penalty_saves_dirichlet() -> None:
+def test_figure_8_a_penalty_saves_dirichlet(subtests: pytest.Subtests) -> None:
     real, fake = REAL["scalers"], FAKE["scalers"]
     for study in (real, fake):
-        assert (study.of("Platt") < study.of("temperature")).all()
+        with subtests.test(study=study):
+            assert (study.of("Platt") < study.of("temperature")).all()
     assert (real.of("Dirichlet, no penalty") > 2 * real.of("temperature")).all()
     assert real.of("temperature")[0] > 1.5 * real.of("Platt")[0]
     np.testing.assert_allclose(real.of("Dirichlet"), real.of("temperature"), rtol=0.12)
     assert (fake.of("Dirichlet") <= 1.05 * fake.of("Platt")).all()
 
 
-def test_figures_9_and_10_the_debiased_estimate_is_closer() -> None:
+def test_figures_9_and_10_the_debiased_estimate_is_closer(subtests: pytest.Subtests) -> None:
     for studies in BOTH:
         for name in ("top-15", "top-100", "classes-15", "classes-100"):
-            study = studies[name]
-            assert (study.cut_mse < study.plain_mse).all()
-            error = np.sqrt(study.debiased_mse / study.n_samples)
-            # At 100 bins some bins have one sampled row, which counts nothing.
-            assert (np.abs(study.debiased_mean - study.truth) < 4.5 * error).all()
+            with subtests.test(studies=studies, name=name):
+                study = studies[name]
+                assert (study.cut_mse < study.plain_mse).all()
+                error = np.sqrt(study.debiased_mse / study.n_samples)
+                # At 100 bins some bins have one sampled row, which counts nothing.
+                assert (np.abs(study.debiased_mean - study.truth) < 4.5 * error).all()
     ratio = REAL["top-100"].plain_mse / REAL["top-100"].cut_mse
     assert 3 < ratio.min() < ratio.max() < 7.1
     ratio = REAL["top-15"].plain_mse / REAL["top-15"].cut_mse
     assert 1 < ratio.min() < ratio.max() < 1.4
 
 
-def test_figure_11_the_median_can_be_worse() -> None:
+def test_figure_11_the_median_can_be_worse(subtests: pytest.Subtests) -> None:
     plain, debiased = REAL["top-15"].median_deviations
     assert plain < debiased < 1.2 * plain
     for study in (REAL["top-100"], FAKE["top-15"], FAKE["top-100"]):
-        plain, debiased = study.median_deviations
-        assert debiased < 0.4 * plain
+        with subtests.test(study=study):
+            plain, debiased = study.median_deviations
+            assert debiased < 0.4 * plain
 
 
 # Squared errors times 10 000 of another program with the same protocols, for 10, 50, 100 bins, and
