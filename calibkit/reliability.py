@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibkit.bins import Binning, Bins, Distinct, EqualWidth, FixedEdges, as_bins
-from calibkit.results import Result, read_only, spell
+from calibkit.results import Result, spell
 from calibkit.views import BinaryProblem, Rows, View, one_problem, weighted_problems
 
 # Sums are taken over blocks that fit the processor's cache, then added: faster than one pass
@@ -149,14 +149,14 @@ def reliability_tables(
     """
     binning = as_bins(bins)
     problems = weighted_problems(y_true, y_prob, view=view, **rows)
-    return tuple(_table(problem, binning) for problem in problems)
+    tables = [_table(problem, binning) for problem in problems]
+    return tuple(tables)
 
 
 def _table(problem: BinaryProblem, binning: Binning) -> BinTable:
     edges = edges_of(problem, binning)
     count, sum_prob, hits, mass = bin_sums(problem, binning, edges)
-    sums = count, sum_prob, hits
-    return table_of_sums(edges, sums, binning, view=problem.view, mass=mass)
+    return table_of_sums(edges, (count, sum_prob, hits), binning, view=problem.view, mass=mass)
 
 
 def edges_of(problem: BinaryProblem, binning: Binning) -> NDArray[np.float64]:
@@ -188,14 +188,14 @@ def table_of_sums(
     with np.errstate(invalid="ignore"):  # 0 / 0 is NaN: the mark of an empty bin
         mean_prob, frequency = sum_prob / total, hits / total
     return BinTable(
-        edges=read_only(edges),
-        count=read_only(count),
-        mean_prob=read_only(mean_prob),
-        frequency=read_only(frequency),
+        edges=edges,
+        count=count,
+        mean_prob=mean_prob,
+        frequency=frequency,
         view=view,
         bins=str(binning) if bins is None else bins,
         binning=binning,
-        mass=None if mass is None else read_only(mass),
+        mass=mass,
     )
 
 
@@ -211,7 +211,7 @@ def bin_sums(
         return np.bincount(index, minlength=n_bins), of_prob, hits, mass
     counts = np.zeros(2 * n_bins, dtype=np.intp)
     sum_prob = np.zeros(n_bins)
-    for start in range(0, problem.n, _BLOCK):
+    for start in range(0, len(problem.prob), _BLOCK):
         prob = problem.prob[start : start + _BLOCK]
         index = binning.assign(prob, edges)
         sum_prob += np.bincount(index, weights=prob, minlength=n_bins)

@@ -5,6 +5,7 @@ behind it, says so in one sentence (`describe`), and turns into a data frame or 
 """
 
 from collections.abc import Mapping
+from dataclasses import fields
 from html import escape
 from typing import Any
 
@@ -29,7 +30,21 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
-class Result:
+class Frozen:
+    """Base of frozen dataclasses: the arrays they are given become read-only views."""
+
+    __slots__ = ()
+
+    def __post_init__(self) -> None:
+        for field in fields(self):  # type: ignore[arg-type]
+            value = getattr(self, field.name)
+            if isinstance(value, np.ndarray):
+                view = value.view()  # what the caller does with his own array stays his business
+                view.flags.writeable = False
+                object.__setattr__(self, field.name, view)
+
+
+class Result(Frozen):
     """Base of every result: a sentence, a table and an HTML form."""
 
     __slots__ = ()

@@ -23,7 +23,7 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit.results import read_only
+from calibkit.results import Frozen
 from calibkit.types import FloatArray, IntArray
 from calibkit.validation import (
     BLOCK_ROWS,
@@ -48,7 +48,7 @@ class Rows(TypedDict, total=False):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class BinaryProblem:
+class BinaryProblem(Frozen):
     """A probability and an event for each prediction.
 
     Parameters
@@ -128,10 +128,7 @@ def binary_problems(
     refuse_weights(rows)
     problems = weighted_problems(y_true, y_prob, view=view, **rows)
     # Copies: what the caller does to his arrays later must not change a result.
-    return tuple(
-        replace(one, prob=read_only(one.prob.copy()), label=read_only(one.label.copy()))
-        for one in problems
-    )
+    return tuple(replace(one, prob=one.prob.copy(), label=one.label.copy()) for one in problems)
 
 
 def weighted_problems(
@@ -160,16 +157,11 @@ def weighted_problems(
         classes = range(n_classes) if view == "class-wise" else (int(view),)
         events = [(_column(prob, k), (labels == k).view(np.uint8), f"class {k}") for k in classes]
     said = "" if weight is None else ", weighted"
-    return tuple(
-        BinaryProblem(
-            prob=read_only(column),
-            label=read_only(label),
-            view=words + said,
-            n_classes=n_classes,
-            weight=weight,
-        )
-        for column, label, words in events
-    )
+    problems = [
+        BinaryProblem(prob=one, label=label, view=of + said, n_classes=n_classes, weight=weight)
+        for one, label, of in events
+    ]
+    return tuple(problems)
 
 
 def one_problem(
@@ -202,7 +194,7 @@ def _counting(
     labels: IntArray, prob: FloatArray, weight: NDArray[np.float64]
 ) -> tuple[IntArray, FloatArray, NDArray[np.float64]]:
     used = weight > 0
-    return labels[used], prob[used], read_only(weight[used])
+    return labels[used], prob[used], weight[used]
 
 
 def refuse_weights(rows: Mapping[str, Any]) -> None:
@@ -224,14 +216,11 @@ def _column(prob: FloatArray, k: int) -> FloatArray:
 
 
 def _check_view(view: View, ndim: int, n_classes: int) -> None:
-    known = view in ("top-label", "class-wise")
-    if isinstance(view, int | np.integer) and not isinstance(view, bool):
-        known = 0 <= view < n_classes
-    if isinstance(view, list | tuple) and ndim == 2:
-        whole = all(isinstance(k, int | np.integer) and not isinstance(k, bool) for k in view)
-        group = set(view) if whole else set()
-        known = 0 < len(group) == len(view) < n_classes and group <= set(range(n_classes))
-    if known or (view is None and ndim == 1):
+    if (view is None and ndim == 1) or view in ("top-label", "class-wise"):
+        return
+    group = view if isinstance(view, list | tuple) and ndim == 2 else [view]
+    whole = all(isinstance(k, int | np.integer) and not isinstance(k, bool) for k in group)
+    if whole and len(set(group) & set(range(n_classes))) == len(group) in range(1, n_classes):
         return
     options = f'"top-label", "class-wise" or a class from 0 to {n_classes - 1}'
     options += ", or a list of some of these classes" if ndim == 2 else ""

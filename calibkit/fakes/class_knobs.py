@@ -7,11 +7,11 @@ from typing import Any, Self
 import numpy as np
 from scipy import optimize, special
 
-from calibkit.fakes import dials
+from calibkit.fakes import _dials
 from calibkit.fakes._beta import ScaledBeta, partial_mean, to_unit
 from calibkit.fakes._rows import true_rows
+from calibkit.fakes._sample import FakeSample, FakeTruth
 from calibkit.fakes.knob import KnobClassifier, draw_rows
-from calibkit.fakes.sample import FakeSample, FakeTruth
 from calibkit.types import FloatVector, Rng
 
 # The grid only has to separate the sign changes, and each is then found to rounding.
@@ -63,7 +63,7 @@ class ClassKnobs:
             raise ValueError(f"knobs must have one entry per class, at least 2, got {len(knobs)}.")
         object.__setattr__(self, "knobs", knobs)
         if self.class_weights is not None:
-            weights = dials.as_weights(self.class_weights, len(knobs), "class_weights")
+            weights = _dials.as_weights(self.class_weights, len(knobs), "class_weights")
             object.__setattr__(self, "class_weights", weights)
 
     @classmethod

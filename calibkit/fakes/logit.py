@@ -6,10 +6,16 @@ from typing import Any
 import numpy as np
 from scipy import integrate, special
 
-from calibkit.fakes import dials
-from calibkit.fakes.sample import FakeSample, fake_sample
+from calibkit.fakes._sample import FakeSample
 from calibkit.types import FloatVector, Rng
-from calibkit.validation import as_count, as_generator, as_probabilities
+from calibkit.validation import (
+    as_count,
+    as_finite,
+    as_generator,
+    as_norm,
+    as_pair,
+    as_probabilities,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +46,9 @@ class LogitDistortion:
     scores: tuple[float, float] = (1.0, 1.0)
 
     def __post_init__(self) -> None:
-        dials.as_finite(self.slope, "slope", 0)
-        dials.as_finite(self.shift, "shift", said="finite")
-        object.__setattr__(self, "scores", dials.as_pair(self.scores, "scores"))
+        as_finite(self.slope, "slope", 0)
+        as_finite(self.shift, "shift", said="finite")
+        object.__setattr__(self, "scores", as_pair(self.scores, "scores"))
 
     def true_map(self, prob: Any) -> FloatVector:
         """Return the true probability of the event for each prediction in [0, 1]."""
@@ -65,12 +71,12 @@ class LogitDistortion:
         if y_prob.ndim != 1:
             raise ValueError(f"y_prob must be one-dimensional, P(y = 1), got {y_prob.shape}.")
         true_prob = self.true_map(y_prob)
-        y_true = (as_generator(rng).random(len(y_prob)) < true_prob).astype(np.int64)
-        return fake_sample(y_true, y_prob, true_prob)
+        y_true = as_generator(rng).random(len(y_prob)) < true_prob
+        return FakeSample(y_true=y_true, y_prob=y_prob, true_prob=true_prob)
 
     def true_error(self, norm: float = 1) -> float:
         """Return the true calibration error ``(E |p - c(p)|^norm)^(1/norm)``, without bins."""
-        norm = dials.as_norm(norm)
+        norm = as_norm(norm)
 
         def distance(u: float) -> float:
             prob = special.betaincinv(*self.scores, u)

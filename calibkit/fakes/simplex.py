@@ -12,10 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from calibkit.fakes import dials
 from calibkit.fakes._rows import true_rows
 from calibkit.types import FloatVector
-from calibkit.validation import as_probabilities
+from calibkit.validation import as_positive, as_probabilities
 
 # Newton's method on a convex increasing function: a few steps, unless exponents are extreme.
 MOST_STEPS = 200
@@ -134,7 +133,7 @@ class Temperature(Distortion):
     keeps_order: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        checked = dials.as_positive(self.temperature, "temperature")
+        checked = as_positive(self.temperature, "temperature")
         object.__setattr__(self, "temperature", checked)
 
     def _apply(self, prob: FloatVector) -> FloatVector:
@@ -223,9 +222,9 @@ def _log(prob: FloatVector) -> FloatVector:
 
 def _as_exponents(exponents: Any) -> float | tuple[float, ...]:
     if np.ndim(exponents) == 0:
-        return dials.as_positive(exponents, "exponents")
+        return as_positive(exponents, "exponents")
     values = np.asarray(exponents).tolist()
-    return tuple(dials.as_positive(value, f"exponents[{k}]") for k, value in enumerate(values))
+    return tuple(as_positive(value, f"exponents[{k}]") for k, value in enumerate(values))
 
 
 def _exponents_for(exponents: float | tuple[float, ...], n_classes: int) -> FloatVector:
