@@ -28,10 +28,6 @@ class FakeSample(Frozen):
     y_prob: FloatVector
     true_prob: FloatVector
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "y_true", self.y_true.astype(np.int64, copy=False))
-        Frozen.__post_init__(self)
-
     @property
     def n(self) -> int:
         """Number of predictions."""

@@ -100,7 +100,7 @@ class DirichletFake:
         true, said = self._pair(self.base.draw(as_count(n, "n"), generator))
         running = np.cumsum(true, axis=1)
         level = (1 - generator.random(n)) * running[:, -1]  # in (0, sum]
-        label = (running < level[:, None]).sum(axis=1)
+        label = (running < level[:, None]).sum(axis=1, dtype=np.int64)
         return FakeSample(y_true=label, y_prob=said, true_prob=true)
 
     def truth(self) -> FakeTruth:

@@ -71,7 +71,7 @@ class LogitDistortion:
         if y_prob.ndim != 1:
             raise ValueError(f"y_prob must be one-dimensional, P(y = 1), got {y_prob.shape}.")
         true_prob = self.true_map(y_prob)
-        y_true = as_generator(rng).random(len(y_prob)) < true_prob
+        y_true = (as_generator(rng).random(len(y_prob)) < true_prob).astype(np.int64)
         return FakeSample(y_true=y_true, y_prob=y_prob, true_prob=true_prob)
 
     def true_error(self, norm: float = 1) -> float:

@@ -147,7 +147,7 @@ class SyntheticShape:
         n, seed = as_count(n, "n"), as_count(seed, "seed", minimum=0)
         generator = legacy_generator(seed + n)
         true_prob = np.sort(generator.dirichlet([1, 1], n)[:, 0])
-        y_true = generator.binomial(n=1, p=true_prob)
+        y_true = generator.binomial(n=1, p=true_prob).astype(np.int64)
         return FakeSample(y_true=y_true, y_prob=self.predict(true_prob), true_prob=true_prob)
 
     def describe(self) -> str:

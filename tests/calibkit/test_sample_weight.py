@@ -184,7 +184,6 @@ def refusing() -> dict[str, Measure]:
         "binary_problem": ck.binary_problem,
         "binary_problems": ck.binary_problems,
         "debiased": ck.debiased_calibration_error,
-        "corp_band": corp.corp_band,
         "bootstrap": lambda y, p, **rows: ck.bootstrap_interval(ck.brier_score, y, p, **rows),
         "consistency_band": ck.consistency_band,
         "hosmer_lemeshow": ck.hosmer_lemeshow,
@@ -209,9 +208,7 @@ def test_what_computes_chance_refuses_weights(name: str) -> None:
 def test_words_as_labels(name: str) -> None:
     measure = (weighted() | refusing())[name]
     y, p = binary_data(50, 4)
-    seed = (
-        {"rng": 0} if name in ("bootstrap", "consistency_band", "corp_band", "test_based") else {}
-    )
+    seed = {"rng": 0} if name in ("bootstrap", "consistency_band", "test_based") else {}
     if name in ("adaptive_test",):
         seed = {"rng": 0, "null_draws": 3}
     named = measure(np.array(["no", "yes"])[y], p, positive="yes", **seed)

@@ -14,7 +14,6 @@ CLAIM = re.compile(r"Taught\s+in\s+lessons?\s+((?:\d\d(?:,?\s+(?:and\s+)?)?)+)")
 # Where a lesson speaks of the thing by its term, and never calls it.
 TERMS = {
     "SweepBinning": "sweep",
-    "corp_band": "consistency band",
     "null_moments": "null level",
     "reliability_tables": "reliability_table",
     "binary_problems": "view",
