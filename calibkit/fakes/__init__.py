@@ -16,7 +16,6 @@ from calibkit.fakes.simplex import (
     Distortion,
     Identity,
     LogLinear,
-    MaxComponent,
     Power,
     Temperature,
 )
@@ -33,7 +32,6 @@ __all__ = [
     "KnobClassifier",
     "LogLinear",
     "LogitDistortion",
-    "MaxComponent",
     "Power",
     "SyntheticShape",
     "Temperature",

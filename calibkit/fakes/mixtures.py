@@ -64,15 +64,13 @@ class DirichletMixture:
             Two parameters per component: one for the predicted class, one for all others. Steadier
             when a class is rarely predicted; needs `per_class`.
         """
-        table = as_probabilities(y_prob).astype(np.float64)
+        table = as_table(y_prob, "y_prob must have")
+        if tied and not per_class:
+            raise ValueError(
+                "tied=True shares parameters around a predicted class; it needs per_class=True."
+            )
         if not per_class:
-            if tied:
-                raise ValueError(
-                    "tied=True shares parameters around a predicted class; it needs per_class=True."
-                )
             return cls((1.0,), (tuple(fit_dirichlet(table).tolist()),), _origin(table))
-        if table.ndim != 2:
-            fit_dirichlet(table)  # raises, with the remedy
         predicted, rows = table.argmax(axis=1), without_zeros(table)
         weights, alphas = [], []
         for k in np.unique(predicted).tolist():

@@ -14,7 +14,7 @@ from calibkit.fakes import (
     DirichletMixture,
     Distortion,
     Identity,
-    MaxComponent,
+    LogLinear,
     Power,
     Temperature,
     expected_maximum,
@@ -223,7 +223,7 @@ def test_true_vector_is_what_the_labels_were_drawn_from() -> None:
             sample = fake.sample(300, rng=1)
             np.testing.assert_allclose(fake.true_vector(sample.y_prob), sample.true_prob, atol=1e-9)
     with pytest.raises(ValueError, match="no inverse"):
-        DirichletFake((2, 3), MaxComponent(np.sqrt)).true_vector([[0.5, 0.5]])
+        DirichletFake((2, 3), LogLinear(np.eye(2))).true_vector([[0.5, 0.5]])
 
 
 def test_sampling_is_reproducible() -> None:
@@ -244,7 +244,6 @@ def test_descriptions_and_values() -> None:
     assert DirichletFake(MIXTURE, Temperature(2), CONFIDENCE).describe() == (
         "report from mixture of 3 Dirichlets with 3 classes, truth by Temperature(temperature=2.0)"
     )
-    assert repr(MaxComponent(lambda z: z)) == "MaxComponent(<lambda>)"  # no address
     fake = DirichletFake((1, 2), Power((1, 2)))
     assert pickle.loads(pickle.dumps(fake)) == fake and hash(fake) == hash(fake)
 
@@ -272,7 +271,7 @@ def distorted(draw: st.DrawFn):
             st.just(Identity()),
             (exponent | several).map(Power),
             exponent.map(Temperature),
-            st.floats(0, 1).map(lambda t: MaxComponent(lambda z: (1 - t) * z + t)),
+            st.floats(0.1, 10).map(lambda t: LogLinear(np.eye(k) + t)),
         )
     )
     return table, kind
@@ -290,7 +289,7 @@ def test_distortions_stay_on_the_simplex(case: tuple[np.ndarray, Distortion]) ->
     if distortion.keeps_order:
         for row, new in zip(table, result, strict=True):
             assert np.all(np.diff(new[np.argsort(row)]) >= -1e-15)
-    if not isinstance(distortion, MaxComponent):
+    if not isinstance(distortion, LogLinear):
         again = distortion(distortion.inverse(result))  # the inverse of zeros is unique, too
         np.testing.assert_allclose(again, result, atol=1e-9)
 
@@ -301,8 +300,6 @@ def test_corners_and_centre_are_fixed() -> None:
         np.testing.assert_allclose(distortion(corner), corner, atol=1e-15)
         np.testing.assert_allclose(distortion.inverse(corner), corner, atol=1e-15)
     np.testing.assert_allclose(Power(3)(np.full((1, 4), 0.25)), 0.25)
-    equal = MaxComponent(lambda z: 0.8 * z)(corner)
-    np.testing.assert_allclose(equal, np.where(corner == 1, 0.8, 0.1))
 
 
 def test_temperature_is_a_power_and_composes() -> None:
@@ -327,12 +324,9 @@ def test_unequal_powers_change_the_predicted_class() -> None:
         (lambda: Power((1, float("nan"))), r"exponents\[1\]"),
         (lambda: Power((1, 2, 3))([[0.5, 0.5]]), "3 exponents, but .* 2 classes"),
         (lambda: Temperature(-1), "temperature must be a positive finite number"),
-        (lambda: MaxComponent(3), "function must be callable"),
-        (lambda: MaxComponent(lambda z: 2 * z)([[0.7, 0.3]]), r"map probabilities to \[0, 1\]"),
-        (lambda: MaxComponent(lambda z: 1.0)([[0.7, 0.3]]), r"map probabilities to \[0, 1\]"),
         (lambda: Power(2)([0.5, 0.5]), "np.column_stack"),
         (lambda: Power(2)([[0.5, 0.6]]), "sums to 1.1"),
-        (lambda: MaxComponent(np.sqrt).inverse([[0.5, 0.5]]), "no inverse"),
+        (lambda: LogLinear(np.eye(2)).inverse([[0.5, 0.5]]), "no inverse"),
         (lambda: DirichletFake((1,)), "at least 2 positive numbers"),
         (lambda: DirichletFake(3), "at least 2 positive numbers"),
         (lambda: DirichletFake((1, 0)), r"alpha\[1\] must be a positive finite number"),

@@ -56,12 +56,12 @@ def test_values_are_plain_and_hashable() -> None:
 @pytest.mark.parametrize(
     ("weights", "bias", "message"),
     [
-        ([[1, 0]], None, "K rows of K numbers"),
+        ([[1, 0]], None, "K rows of K finite numbers"),
         ([[1]], None, "at least 2"),
-        ([[1, 0], [0]], None, "weights must be numbers"),
-        ([[1, 0], [0, np.inf]], None, "weights must be finite"),
-        ([[1, 0], [0, 1]], [1, 2, 3], "bias must have 2 numbers"),
-        ([[1, 0], [0, 1]], "ab", "bias must be numbers"),
+        ([[1, 0], [0]], None, "weights is ragged"),
+        ([[1, 0], [0, np.inf]], None, "weights must be K rows of K finite numbers.* inf"),
+        ([[1, 0], [0, 1]], [1, 2, 3], "bias must be 2 finite numbers"),
+        ([[1, 0], [0, 1]], "ab", "bias must hold numbers"),
     ],
 )
 def test_bad_values_are_named(weights: object, bias: object, message: str) -> None:
