@@ -284,7 +284,7 @@ def as_labels(y_true: Any, prob: FloatArray, positive: Any = None) -> IntArray:
 def as_weights(
     weights: Any, n: int, name: str = "sample_weight", units: str = "rows"
 ) -> NDArray[np.float64]:
-    """Check the weights of n rows (or classes): finite, not negative, not all 0."""
+    """Check the weights of n rows (or classes, …): finite, not negative, not all 0."""
     weight = as_array(weights, name).astype(np.float64)
     if weight.shape != (n,):
         raise ValueError(f"{name} has shape {weight.shape}; {n} {units} need shape ({n},).")
@@ -295,7 +295,7 @@ def as_weights(
             "and at least 0."
         )
     if not weight.any():
-        one = "row" if units == "rows" else "class"
+        one = "class" if units == "classes" else units[:-1]
         raise ValueError(f"{name} is zero in every {one}; at least one {one} must count.")
     return weight
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from calibkit.validation import as_number
+from calibkit.validation import as_number, as_weights
 
 DIRECTIONS = ("over", "under", "pivot")
 SPREADS = ("equal", "random")
@@ -36,22 +36,14 @@ def as_pivot(value: Any, direction: str, n_classes: int) -> float | None:
     return as_number(value, "pivot", feasible, lambda pivot: low <= pivot <= 1)
 
 
-def as_weights(values: Any, size: int, name: str, of: str = "class") -> tuple[float, ...]:
+def as_shares(values: Any, size: int, name: str, units: str = "classes") -> tuple[float, ...]:
     """Check shares of classes or components, which sum to 1."""
-    try:
-        if any(isinstance(value, bool | np.bool_) for value in values):
-            raise TypeError
-        weights = tuple(float(value + 0.0) for value in values)  # refuses text
-    except (TypeError, ValueError):
-        raise ValueError(f"{name} must be {size} numbers from 0 to 1, got {values!r}.") from None
-    if len(weights) != size:
-        raise ValueError(f"{name} must be {size} numbers, one per {of}, got {len(weights)}.")
-    for place, weight in enumerate(weights):
-        if not 0 <= weight <= 1:
-            raise ValueError(f"{name}[{place}] = {weight!r} must lie between 0 and 1.")
-    total = sum(weights)
+    shares = as_weights(values, size, name, units).tolist()
+    if any(isinstance(value, bool | np.bool_) for value in values):
+        raise ValueError(f"{name} must be {size} numbers from 0 to 1, got {values!r}.")
+    total = sum(shares)
     if abs(total - 1) > WEIGHT_SUM_TOLERANCE:
         raise ValueError(
             f"{name} must sum to 1, but their sum is {total:.6g}; divide each by the sum."
         )
-    return tuple(weight / total for weight in weights)
+    return tuple(share / total for share in shares)

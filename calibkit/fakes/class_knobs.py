@@ -63,7 +63,7 @@ class ClassKnobs:
             raise ValueError(f"knobs must have one entry per class, at least 2, got {len(knobs)}.")
         object.__setattr__(self, "knobs", knobs)
         if self.class_weights is not None:
-            weights = _dials.as_weights(self.class_weights, len(knobs), "class_weights")
+            weights = _dials.as_shares(self.class_weights, len(knobs), "class_weights")
             object.__setattr__(self, "class_weights", weights)
 
     @classmethod

@@ -87,7 +87,7 @@ class KnobClassifier:
         feasible = "between 0 (calibrated) and 1 (the whole error budget)"
         weights = self.class_weights
         if weights is not None:
-            weights = _dials.as_weights(weights, n_classes, "class_weights")
+            weights = _dials.as_shares(weights, n_classes, "class_weights")
         checked = {
             "n_classes": n_classes,
             "accuracy": _dials.as_accuracy(self.accuracy, n_classes),

@@ -45,7 +45,7 @@ class DirichletMixture:
         alphas = tuple(as_alpha(alpha, f"alphas[{m}]") for m, alpha in enumerate(self.alphas))
         if not alphas or len({len(alpha) for alpha in alphas}) != 1:
             raise ValueError("alphas must hold at least one component, all with as many classes.")
-        weights = _dials.as_weights(self.weights, len(alphas), "weights", "component")
+        weights = _dials.as_shares(self.weights, len(alphas), "weights", "components")
         object.__setattr__(self, "alphas", alphas)
         object.__setattr__(self, "weights", weights)
 
