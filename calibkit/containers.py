@@ -1,4 +1,8 @@
-"""What comes in: arrays out of containers, and events out of labels that are words."""
+"""What comes in: arrays out of containers, and events out of labels that are words.
+
+`unwrapped` takes what lists, torch, pandas, polars and arrow hold, by position; `events` says where
+a label is the one that is asked about; `is_missing` knows what stands for a missing label.
+"""
 
 import reprlib
 from collections import Counter

@@ -118,10 +118,32 @@ def reliability_table(
 
     Parameters
     ----------
-    y_true, y_prob, view, **rows : As in `binary_problem`
+    y_true : array-like of shape (n,)
+        Labels: 0 and 1, or ``0 .. K-1``.
+    y_prob : array-like of shape (n,) or (n, K)
+        P(y = 1), or one column per class with rows that sum to 1.
+    view : {"top-label"}, int or list of int, optional
+        Which event: the predicted class was right, the class was this one, or one of these; by
+        default y = 1, which only one-dimensional `y_prob` has.
     bins : int or Binning
         A number of equal-width bins, or a binning such as `EqualMass`. Bins that count rows take
         whole numbers as weights.
+    positive : label, optional
+        The label whose probability a one-dimensional `y_prob` is, where `y_true` holds two words,
+        numbers or truth values, e.g. ``positive="yes"``.
+    sample_weight : array-like of shape (n,), optional
+        What each row counts, at least 0: a row of weight 2 is that row twice, one of weight 0 is
+        left out.
+
+    Returns
+    -------
+    BinTable
+        One row per bin, empty bins included.
+
+    Raises
+    ------
+    ValueError
+        If labels, probabilities (the message names row and value), view or options are not valid.
 
     Examples
     --------
@@ -139,8 +161,31 @@ def reliability_tables(
 
     Parameters
     ----------
-    y_true, y_prob, view, bins, **rows : As in `reliability_table`
-        The view may also be ``"class-wise"``.
+    y_true : array-like of shape (n,)
+        Labels: 0 and 1, or ``0 .. K-1``.
+    y_prob : array-like of shape (n,) or (n, K)
+        P(y = 1), or one column per class with rows that sum to 1.
+    view : {"top-label", "class-wise"}, int or list of int, optional
+        Which event: the predicted class was right, the class was this one, or one of these; each
+        class in turn; by default y = 1, which only one-dimensional `y_prob` has.
+    bins : int or Binning
+        A number of equal-width bins, or a binning such as `EqualMass`.
+    positive : label, optional
+        The label whose probability a one-dimensional `y_prob` is, where `y_true` holds two words,
+        numbers or truth values, e.g. ``positive="yes"``.
+    sample_weight : array-like of shape (n,), optional
+        What each row counts, at least 0: a row of weight 2 is that row twice, one of weight 0 is
+        left out.
+
+    Returns
+    -------
+    tuple of BinTable
+        One for each class, or a single one.
+
+    Raises
+    ------
+    ValueError
+        If labels, probabilities (the message names row and value), view or options are not valid.
 
     Examples
     --------

@@ -88,12 +88,19 @@ def binary_problem(
         Which event; by default y = 1, which only one-dimensional `y_prob` has. A tie for the
         largest probability goes to the class with the lowest number. A list is a lens: the classes
         of a group, e.g. ``[0, 2]``, count as one event (lesson 12).
-    **rows
-        ``positive``: the label whose probability a one-dimensional `y_prob` is, where `y_true`
-        holds two words, numbers or truth values, e.g. ``positive="yes"``. ``sample_weight``: array
-        of shape (n,), at least 0, what each row counts: a row of weight 2 is that row twice, one
-        of weight 0 is left out. Tables of bins, calibration errors, scores and CORP take weights;
-        tests, bands, intervals and this function refuse them, as chance knows whole rows only.
+    positive : label, optional
+        The label whose probability a one-dimensional `y_prob` is, where `y_true` holds two words,
+        numbers or truth values, e.g. ``positive="yes"``.
+    sample_weight : None
+        Refused here. Tables of bins, calibration errors, scores and CORP take it: an array of shape
+        (n,), at least 0, what each row counts. A row of weight 2 is that row twice, one of weight 0
+        is left out. Tests, bands, intervals and this function have no weights, as chance knows
+        whole rows only.
+
+    Returns
+    -------
+    BinaryProblem
+        Probability and event of each row, as ``prob`` and ``label``; read-only copies.
 
     Raises
     ------
@@ -117,8 +124,28 @@ def binary_problems(
 
     Parameters
     ----------
-    y_true, y_prob, view, **rows : As in `binary_problem`
-        The view may also be ``"class-wise"``.
+    y_true : array-like of shape (n,)
+        Labels: 0 and 1, or ``0 .. K-1``.
+    y_prob : array-like of shape (n,) or (n, K)
+        P(y = 1), or one column per class with rows that sum to 1.
+    view : {"top-label", "class-wise"}, int or list of int, optional
+        Which event: the predicted class was right, the class was this one, or one of these; each
+        class in turn; by default y = 1, which only one-dimensional `y_prob` has.
+    positive : label, optional
+        The label whose probability a one-dimensional `y_prob` is, where `y_true` holds two words,
+        numbers or truth values, e.g. ``positive="yes"``.
+    sample_weight : None
+        Refused, as in `binary_problem`.
+
+    Returns
+    -------
+    tuple of BinaryProblem
+        One for each class, or a single one.
+
+    Raises
+    ------
+    ValueError
+        If labels, probabilities (the message names row and value), view or options are not valid.
 
     Examples
     --------

@@ -166,7 +166,20 @@ class ClassKnobs:
         )
 
     def sample(self, n: int, rng: Rng = None) -> FakeSample:
-        """Draw `n` predictions with labels and true probabilities, shape (n, K)."""
+        """Draw `n` predictions with labels and true probabilities, shape (n, K).
+
+        Parameters
+        ----------
+        n : int
+            Number of rows, at least 1.
+        rng : int, numpy.random.Generator or None
+            Seed, generator, or fresh entropy.
+
+        Returns
+        -------
+        FakeSample
+            With ``y_true``, ``y_prob`` and ``true_prob``.
+        """
         return draw_rows(self.knobs, self.class_weights, n, rng)
 
     def describe(self) -> str:

@@ -95,7 +95,20 @@ class DirichletFake:
         return self.distortion(y_prob)
 
     def sample(self, n: int, rng: Rng = None) -> FakeSample:
-        """Draw `n` predictions with labels and true probabilities, shape (n, K)."""
+        """Draw `n` predictions with labels and true probabilities, shape (n, K).
+
+        Parameters
+        ----------
+        n : int
+            Number of rows, at least 1.
+        rng : int, numpy.random.Generator or None
+            Seed, generator, or fresh entropy.
+
+        Returns
+        -------
+        FakeSample
+            With ``y_true``, ``y_prob`` and ``true_prob``.
+        """
         generator = as_generator(rng)
         true, said = self._pair(self.base.draw(as_count(n, "n"), generator))
         running = np.cumsum(true, axis=1)

@@ -173,7 +173,13 @@ class KnobClassifier:
         return true_rows(y_prob, self.true_map(y_prob.max(axis=1)))
 
     def truth(self) -> FakeTruth:
-        """Return all true values; class-wise, Brier and log loss need equal shares, else NaN."""
+        """Return all true values; class-wise, Brier and log loss need equal shares, else NaN.
+
+        Returns
+        -------
+        FakeTruth
+            Errors and scores of the distribution, without any data.
+        """
         share, anchor, k, true = self.budget_share, self.anchor, self.n_classes, self.law
         error = share * self.room
         square = share**2 * (true.variance + (self.accuracy - anchor) ** 2)
@@ -211,6 +217,18 @@ class KnobClassifier:
         """Draw `n` predictions with labels, and the true rows that the labels were drawn from.
 
         If shares are equal, labels depend on the seed only, not on `budget_share` and `direction`.
+
+        Parameters
+        ----------
+        n : int
+            Number of rows, at least 1.
+        rng : int, numpy.random.Generator or None
+            Seed, generator, or fresh entropy.
+
+        Returns
+        -------
+        FakeSample
+            With ``y_true``, ``y_prob`` and ``true_prob``.
         """
         if self.budget_share == 1 and self.anchor == 1 / self.n_classes:
             raise ValueError(

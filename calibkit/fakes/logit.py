@@ -60,7 +60,25 @@ class LogitDistortion:
         return np.asarray(special.expit(self.slope * special.logit(prob) + self.shift))
 
     def sample(self, n: int, rng: Rng = None) -> FakeSample:
-        """Draw `n` predictions with their labels and true probabilities."""
+        """Draw `n` predictions with their labels and true probabilities.
+
+        Parameters
+        ----------
+        n : int
+            Number of rows, at least 1.
+        rng : int, numpy.random.Generator or None
+            Seed, generator, or fresh entropy.
+
+        Returns
+        -------
+        FakeSample
+            With ``y_true``, ``y_prob`` and ``true_prob``.
+
+        Examples
+        --------
+        >>> LogitDistortion(slope=0.5).sample(1000, rng=0).y_prob.shape
+        (1000,)
+        """
         generator = as_generator(rng)
         y_prob = generator.beta(*self.scores, size=as_count(n, "n"))
         return self.label(y_prob, generator)
