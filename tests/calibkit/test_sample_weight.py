@@ -116,12 +116,6 @@ def test_only_the_ratio_of_weights_counts(name: str) -> None:
     assert float(one) != pytest.approx(float(measure(y, p)), abs=1e-9)
 
 
-def test_equal_weights_change_no_number() -> None:
-    y, p = binary_data(200, 1)
-    for measure in weighted().values():
-        same(measure(y, p, sample_weight=np.full(200, 2)), measure(y, p))
-
-
 def test_scikit_learn_weighs_alike() -> None:
     y, p = binary_data(300, 2)
     w = np.random.default_rng(1).random(300)
@@ -261,12 +255,3 @@ def test_a_scorer_passes_weights_on() -> None:
     found = score(model, p[:, None], y, sample_weight=weight)
     wanted = ck.brier_score(y, model.predict_proba(p[:, None])[:, 1], sample_weight=weight)
     assert found == pytest.approx(-2 * float(wanted)) or found == pytest.approx(-float(wanted))
-
-
-def test_a_binary_problem_does_not_follow_the_array_of_the_caller() -> None:
-    y, p = binary_data(20)
-    wanted = p.copy()
-    problem = ck.binary_problem(y, p)
-    p[:], y[:] = 0, 0
-    assert np.array_equal(problem.prob, wanted)
-    assert problem.label.any()

@@ -41,10 +41,6 @@ class TestAsArray:
         assert array.dtype == np.float64
         assert array.tolist() == [1, 0.5, 1]
 
-    def test_the_name_of_the_argument_leads(self) -> None:
-        with pytest.raises(ValueError, match="^weights is empty"):
-            as_array([], "weights")
-
     def test_rows_of_objects_are_counted_by_row(self) -> None:
         with pytest.raises(ValueError, match=r"y_prob\[1\] = 'x' is not a number"):
             as_array(np.array([[0.5, 0.5], [0.5, "x"]], dtype=object), "y_prob")
@@ -124,10 +120,6 @@ class TestAsLabels:
             as_labels([0, 1], np.full((3, 3), 1 / 3))
         with pytest.raises(ValueError, match=r"pass y_prob\.T"):
             as_labels([0, 1], np.full((3, 2), 1 / 2))
-
-    def test_two_labels_that_start_at_one_are_not_called_too_few_columns(self) -> None:
-        with pytest.raises(ValueError, match="start at 1; pass y_true - 1"):
-            as_labels([1, 2, 1], np.array([0.1, 0.2, 0.3]))
 
     def test_labels_that_subtracting_one_does_not_repair_get_another_hint(self) -> None:
         with pytest.raises(ValueError, match=r"y_true\[1\] = 5.*no column for class 5"):

@@ -11,7 +11,7 @@ from scipy.optimize import isotonic_regression
 from sklearn.isotonic import IsotonicRegression
 
 import calibkit as ck
-from calibkit import bins, corp
+from calibkit import bins
 from calibkit.bins import merging
 
 
@@ -59,15 +59,6 @@ def item_lists(draw: Callable[..., Any]) -> tuple[list[int], list[int], int, int
     hits = [draw(st.integers(0, count)) for count in counts]
     n_min = draw(st.integers(0, 20))
     return hits, counts, n_min, draw(st.integers(max(n_min, 1), 90))
-
-
-@pytest.mark.slow
-@settings(max_examples=100, deadline=None)
-@given(item_lists())
-def test_blocks_are_those_of_the_definition(items: tuple[list[int], list[int], int, int]) -> None:
-    hits, counts, n_min, n_max = items
-    found = merging.merge(np.array(hits), np.array(counts), n_min, n_max)
-    assert found == blocks_by_definition(hits, counts, n_min, n_max)
 
 
 @pytest.mark.slow
@@ -159,24 +150,6 @@ def test_with_ties_pava_is_isotonic_regression_of_the_pooled_values(denominator:
     table = ck.reliability_table(label, prob, bins=bins.Pava())
     fitted = table.frequency[bins.Pava().assign(prob, table.edges)]
     assert fitted == pytest.approx(IsotonicRegression().fit(prob, label).predict(prob), abs=1e-12)
-
-
-def test_pava_bins_give_the_miscalibration_of_the_corp_decomposition() -> None:
-    rng = np.random.default_rng(3)
-    prob = rng.random(400)
-    label = (rng.random(400) < prob**2).astype(int)
-    table = ck.reliability_table(label, prob, bins=bins.Pava())
-    fitted = table.frequency[bins.Pava().assign(prob, table.edges)]
-    gain = np.mean((prob - label) ** 2) - np.mean((fitted - label) ** 2)
-    assert gain == pytest.approx(corp.corp_decomposition(label, prob).miscalibration, abs=1e-12)
-
-
-def test_without_bounds_pava_bc_is_pava() -> None:
-    rng = np.random.default_rng(4)
-    prob = np.sort(rng.random(500))
-    label = (rng.random(500) < prob).astype(int)
-    free = bins.PavaBC(n_min=0, n_max=500)
-    assert free.bounds(prob, label).tolist() == bins.Pava().bounds(prob, label).tolist()
 
 
 def test_pava_has_the_least_variance_among_increasing_cuts() -> None:
@@ -326,13 +299,6 @@ def test_neighbouring_floats_are_kept_apart() -> None:
     high = np.nextafter(low, 1)
     edges = bins.Pava().edges(np.array([low, high]), np.array([0, 1]))
     assert bins.Pava().assign(np.array([low, high]), edges).tolist() == [0, 1]
-
-
-def test_arguments_are_not_changed() -> None:
-    prob, label = np.array([0.9, 0.1, 0.5]), np.array([1, 0, 1])
-    bins.PavaBC(1, 2).edges(prob, label)
-    assert prob.tolist() == [0.9, 0.1, 0.5]
-    assert label.tolist() == [1, 0, 1]
 
 
 @pytest.mark.parametrize(

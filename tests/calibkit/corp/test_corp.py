@@ -118,14 +118,6 @@ class TestParts:
             assert parts.miscalibration >= -1e-15
             assert -1e-15 <= parts.discrimination <= parts.uncertainty + 1e-15
 
-    @pytest.mark.parametrize("n", [10, 1000, 100_000])
-    def test_they_add_up_for_continuous_predictions(self, n):
-        y_true, y_prob = with_ties(n, 4, None)
-        parts = corp_decomposition(y_true, y_prob)
-        total = parts.miscalibration - parts.discrimination + parts.uncertainty
-        assert parts.score == pytest.approx(total, abs=1e-12)
-        assert parts.score == pytest.approx(float(ck.brier_score(y_true, y_prob)), abs=1e-12)
-
     def test_where_the_frequencies_rise_it_is_murphys_decomposition(self):
         y_prob = np.repeat([0.1, 0.4, 0.8], [10, 10, 10])
         y_true = np.concatenate([np.arange(10) < hits for hits in (2, 4, 7)])
@@ -156,16 +148,6 @@ class TestParts:
         y_true, y_prob = with_ties(3000, 6, None)
         parts = corp_decomposition(y_true, 1 - y_prob)
         assert parts.discrimination < 0.001 and parts.n_blocks < 15
-
-    def test_the_order_of_rows_does_not_matter(self):
-        y_true, y_prob = with_ties(2000, 7)
-        order = np.random.default_rng(0).permutation(2000)
-        one, two = (
-            corp_decomposition(y_true, y_prob),
-            corp_decomposition(y_true[order], y_prob[order]),
-        )
-        assert (one.score, one.miscalibration) == (two.score, two.miscalibration)
-        assert np.array_equal(one.recalibrated, two.recalibrated)
 
     def test_the_blocks_of_the_curve_are_the_corners_of_the_roc_hull(self):
         """The upper hull of the ROC points has one side per block, its slope is the odds ratio."""
@@ -266,14 +248,6 @@ class TestExtremes:
         assert corp_decomposition([0, 1], y_prob).n_blocks == 2
         assert corp_decomposition([1, 0], y_prob).n_blocks == 1
 
-    def test_single_precision_gives_the_same_blocks(self):
-        y_true, y_prob = with_ties(500, 9, None)
-        one = corp_decomposition(y_true, y_prob.astype(np.float32))
-        two = corp_decomposition(y_true, y_prob)
-        assert np.array_equal(one.recalibrated, two.recalibrated)
-        assert one.score == pytest.approx(two.score, abs=1e-6)
-        assert one.mean_prob.dtype == np.float64
-
 
 class TestViewsAndWords:
     def test_views_of_a_table(self):
@@ -297,33 +271,11 @@ class TestViewsAndWords:
             .startswith("Log loss in nats")
         )
 
-    def test_float_frame_and_html(self):
-        parts = corp_decomposition([0, 1, 0, 1, 1, 1], [0.2, 0.2, 0.3, 0.7, 0.7, 0.9])
-        assert float(parts) == parts.score
-        assert parts.to_frame()["recalibrated"].tolist() == [1 / 3, 1]
-        assert "<table>" in parts._repr_html_() and "0.3333" in parts._repr_html_()
-        assert not parts.recalibrated.flags.writeable
-        with pytest.raises(AttributeError):
-            parts.score = 1
-
     @pytest.mark.parametrize("score", ["Brier", "log loss", None])
     def test_an_unknown_score_is_refused(self, score):
         for function in (corp_decomposition, miscalibration):
             with pytest.raises(ValueError, match='score must be "brier" or "log"'):
                 function([0, 1], [0.2, 0.7], score=score)
-
-    @pytest.mark.parametrize(
-        ("y_true", "y_prob", "message"),
-        [
-            ([0, 1], [0.2, 1.2], r"y_prob\[1\] = 1.2"),
-            ([0, 2], [0.2, 0.7], "y_true"),
-            ([0], [0.2, 0.7], "y_true has 1 entries"),
-            ([0, 1], [[0.2, 0.8], [0.3, 0.7]], "view must be stated"),
-        ],
-    )
-    def test_bad_input_is_refused(self, y_true, y_prob, message):
-        with pytest.raises(ValueError, match=message):
-            corp_decomposition(y_true, y_prob)
 
 
 class TestMiscalibration:

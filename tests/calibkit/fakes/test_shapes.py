@@ -1,7 +1,5 @@
 """Synthetic shapes and the look-alike: the sources' data, exact errors, maps."""
 
-import pickle
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -111,12 +109,6 @@ def test_true_map_inverts_derivates_to_rounding(name: str) -> None:
     assert shape.true_map(0.5).shape == () and shape.true_map(c[:6].reshape(2, 3)).shape == (2, 3)
 
 
-def test_closed_inverses() -> None:
-    p = np.linspace(0, 1, 101)
-    np.testing.assert_allclose(SyntheticShape("square").true_map(p), np.sqrt(p), atol=1e-15)
-    np.testing.assert_allclose(SyntheticShape("sqrt").true_map(p), p**2, atol=1e-15)
-
-
 def test_the_steps_of_the_stairs() -> None:
     """Where truths collide after rounding the map gives the middle of those truths."""
     stairs = SyntheticShape("stairs")
@@ -132,23 +124,6 @@ def test_the_steps_of_the_stairs() -> None:
     assert float(stairs.true_map(0.0)) == 0 and float(stairs.true_map(2 / 3)) == pytest.approx(
         2 / 3
     )
-
-
-def test_labels_follow_the_truth() -> None:
-    sample = SyntheticShape("beta1").sample(200_000, seed=0)
-    c = sample.true_prob
-    for low, high in ((0, 0.2), (0.2, 0.5), (0.5, 1)):
-        rows = (c >= low) & (c < high)
-        error = np.sqrt((c[rows] * (1 - c[rows])).mean() / rows.sum())
-        assert abs(sample.y_true[rows].mean() - c[rows].mean()) < 4 * error
-    gap = np.abs(sample.y_prob - c)
-    assert abs(gap.mean() - SyntheticShape("beta1").true_error()) < 4 * gap.std() / 447
-
-
-def test_shape_descriptions() -> None:
-    text = SyntheticShape.with_error("square", 0.05).describe()
-    assert text == "shape 'square', weight 0.3, true error 0.0500"
-    assert pickle.loads(pickle.dumps(SyntheticShape("sqrt"))) == SyntheticShape("sqrt")
 
 
 @pytest.mark.parametrize(
@@ -202,12 +177,6 @@ def test_the_lookalike_has_the_numbers_of_the_network() -> None:
     assert np.mean(confidence == 1) < 0.001  # no heap of certain predictions
     binned = ck.expected_calibration_error(sample.y_true, sample.y_prob, view="top-label")
     assert float(binned) == pytest.approx(truth.expected, abs=0.003)
-
-
-def test_the_other_root_is_a_heap_of_certain_predictions() -> None:
-    other = KnobClassifier.with_error(10, 0.936, 0.0396, concentration=0.144367)
-    assert last_bin_mass(other) == pytest.approx(0.917, abs=1e-5)
-    assert np.mean(other.sample(20_000, rng=0).y_prob.max(axis=1) == 1) > 0.6
 
 
 @pytest.mark.data
