@@ -280,23 +280,6 @@ def test_bins(bins: Any) -> None:
         assert repr(bins) in str(caught.value), name
 
 
-@pytest.mark.parametrize("n_bins", [0, -3, 2.5, True, "ten", None])
-def test_numbers_of_bins(n_bins: Any) -> None:
-    for make in (
-        ck.EqualWidth,
-        ck.EqualMass,
-        lambda n: ck.adaptive_calibration_error(LABELS, PROB, n_bins=n),
-    ):
-        with pytest.raises(ValueError, match="n_bins must be a whole number of at least 1"):
-            make(n_bins)
-
-
-@pytest.mark.parametrize("low", [1, 1.5, -0.1, np.nan, "0", None, True])
-def test_lower_ends(low: Any) -> None:
-    with pytest.raises(ValueError, match=r"low must be in \[0, 1\)"):
-        ck.EqualWidth(10, low=low)
-
-
 @pytest.mark.parametrize(
     ("edges", "words"),
     [
@@ -315,11 +298,6 @@ def test_lower_ends(low: Any) -> None:
 def test_edges(edges: Any, words: str) -> None:
     with pytest.raises(ValueError, match=words):
         ck.FixedEdges(edges)
-
-
-def test_rules_of_equal_mass() -> None:
-    with pytest.raises(ValueError, match='"midpoint" or "quantile", got \'median\''):
-        ck.EqualMass(10, rule="median")
 
 
 def test_a_prediction_below_the_bins() -> None:
@@ -365,100 +343,80 @@ def test_class_wise_where_one_problem_is_needed(measure: Callable[..., Any]) -> 
         measure(CLASSES, ROWS, view="class-wise")
 
 
-@pytest.mark.parametrize("norm", [0.5, 0, -1, np.nan, -np.inf, True, "2", None, 1j, [1]])
-@pytest.mark.parametrize(
-    "measure",
-    [
-        ck.calibration_error,
-        ck.lp_calibration_error,
-        ck.marginal_calibration_error,
-        ck.top_label_calibration_error,
-    ],
-)
-def test_norms(measure: Callable[..., Any], norm: Any) -> None:
-    with pytest.raises(ValueError, match="norm must be a number from 1 on, or numpy.inf, got"):
-        measure(LABELS, PROB, norm=norm)
-    with pytest.raises(ValueError, match="norm must be a number"):
-        ck.null_level(measure, LABELS, PROB, norm=norm)
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"gap": "median"}, 'gap must be "mean" or "centre", got \'median\''),
-        ({"gap": None}, 'gap must be "mean" or "centre", got None'),
-        ({"weights": "counts"}, 'weights must be "mass" or "equal", got \'counts\''),
-    ],
-)
-def test_choices_of_calibration_error(options: dict[str, Any], words: str) -> None:
-    with pytest.raises(ValueError, match=words):
-        ck.calibration_error(LABELS, PROB, **options)
-
-
-def test_classes_of_brier_score() -> None:
-    with pytest.raises(ValueError, match='classes must be "sum" or "mean", got \'total\''):
-        ck.brier_score(LABELS, PROB, classes="total")
-
-
-def band(**options: Any) -> Any:
-    return ck.consistency_band(LABELS, PROB, **options)
-
-
-def interval(**options: Any) -> Any:
-    return ck.bootstrap_interval(ck.expected_calibration_error, LABELS, PROB, **options)
-
-
-def level(**options: Any) -> Any:
-    return ck.null_level(ck.expected_calibration_error, LABELS, PROB, **options)
-
-
-@pytest.mark.parametrize("run", [band, interval])
-@pytest.mark.parametrize("bad", [0, 1, -0.1, 90, 1.5, np.nan, "90 %", None, True])
-def test_levels(run: Callable[..., Any], bad: Any) -> None:
-    with pytest.raises(ValueError, match="level must"):
-        run(level=bad)
-
-
-@pytest.mark.parametrize("run", [band, interval, level])
-@pytest.mark.parametrize("bad", [-1, 1.5, "seed", True, np.random.RandomState(0), [1]])
-def test_rngs(run: Callable[..., Any], bad: Any) -> None:
-    with pytest.raises(ValueError, match="rng must be a non-negative int, a numpy"):
-        run(rng=bad)
-
-
-@pytest.mark.parametrize("bad", [0, -5, 10.0, True, "many", None, np.nan])
-def test_numbers_of_draws(bad: Any) -> None:
-    for run, name, least in (
-        (band, "n_draws", 2),
-        (level, "n_draws", 1),
-        (interval, "n_resamples", 2),
-    ):
-        told = f"{name} must be a whole number of at least {least}, got"
-        with pytest.raises(ValueError, match=told):
-            run(**{name: bad})
-
-
-def test_methods_of_the_bootstrap() -> None:
-    with pytest.raises(ValueError, match='"reflected" or "percentile", got \'bca\''):
-        interval(method="bca")
-
-
-@pytest.mark.parametrize("value", [np.nan, np.inf])
-def test_measures_that_are_not_finite(value: float) -> None:
-    for run in (ck.null_level, ck.bootstrap_interval):
-        with pytest.raises(ValueError, match=f"The measure is {value}"):
-            run(lambda y, p: value, LABELS, PROB)
-
-
-def test_log_loss_of_the_impossible_has_neither_null_level_nor_interval() -> None:
-    for run in (ck.null_level, ck.bootstrap_interval):
-        with pytest.raises(ValueError, match="The measure is inf"):
-            run(ck.log_loss, [1, 0], [0.0, 0.5])
-
-
 def test_bins_that_look_at_the_labels_have_no_consistency_band() -> None:
     class Peeking(ck.EqualWidth):
         uses_labels = True
 
     with pytest.raises(ValueError, match="bins that ignore the labels, not 3 equal-width bins"):
-        band(bins=Peeking(3))
+        ck.consistency_band(LABELS, PROB, bins=Peeking(3))
+
+
+# By option: values that are refused, and what the message says after its name.
+COUNT = (0, -3, 2.5, 10.0, True, "ten", None, np.nan), "must be a whole number of at least"
+REFUSED: dict[str, tuple[tuple[Any, ...], str]] = {
+    "n_bins": COUNT,
+    "n_draws": COUNT,
+    "n_resamples": COUNT,
+    "low": ((1, 1.5, -0.1, np.nan, "0", None, True), r"must be in \[0, 1\)"),
+    "rule": (("median", None), 'must be "first", "midpoint" or "quantile", got'),
+    "gap": (("median", None), 'must be "mean" or "centre", got'),
+    "weights": (("counts", None), 'must be "mass" or "equal", got'),
+    "classes": (("total", None), 'must be "sum" or "mean", got'),
+    "method": (("bca",), '.* "reflected" or "percentile", got'),
+    "level": ((0, 1, -0.1, 90, 1.5, np.nan, "90 %", None, True), "must"),
+    "rng": ((-1, 1.5, "seed", True, np.random.RandomState(0), [1]), "must be a non-negative int"),
+    "norm": ((0.5, 0, -1, np.nan, -np.inf, True, "2", None, 1j, [1]), "must be a number from 1 on"),
+}
+DATA = LABELS, PROB
+MEASURED = ck.expected_calibration_error, *DATA
+NORMED = (
+    ck.calibration_error,
+    ck.lp_calibration_error,
+    ck.marginal_calibration_error,
+    ck.top_label_calibration_error,
+)
+TAKES = [
+    ("n_bins", ck.EqualWidth, ()),
+    ("n_bins", ck.EqualMass, ()),
+    ("n_bins", ck.adaptive_calibration_error, DATA),
+    ("low", ck.EqualWidth, ()),
+    ("rule", ck.EqualMass, ()),
+    ("gap", ck.calibration_error, DATA),
+    ("weights", ck.calibration_error, DATA),
+    ("classes", ck.brier_score, DATA),
+    ("method", ck.bootstrap_interval, MEASURED),
+    ("level", ck.consistency_band, DATA),
+    ("level", ck.bootstrap_interval, MEASURED),
+    ("rng", ck.consistency_band, DATA),
+    ("rng", ck.null_level, MEASURED),
+    ("rng", ck.bootstrap_interval, MEASURED),
+    ("n_draws", ck.consistency_band, DATA),
+    ("n_draws", ck.null_level, MEASURED),
+    ("n_resamples", ck.bootstrap_interval, MEASURED),
+    *(("norm", measure, DATA) for measure in NORMED),
+    *(("norm", ck.null_level, (measure, *DATA)) for measure in NORMED),
+]
+
+
+@pytest.mark.parametrize(("name", "use", "first"), TAKES)
+def test_options(name: str, use: Callable[..., Any], first: tuple[Any, ...], subtests: Any) -> None:
+    values, words = REFUSED[name]
+    for value in values:
+        with subtests.test(f"{name}={value!r}"), pytest.raises(ValueError, match=f"{name} {words}"):
+            use(*first, **{name: value})
+
+
+@pytest.mark.parametrize("name", ["n_draws", "n_resamples"])
+def test_one_draw_is_no_interval(name: str) -> None:
+    use, first = next((use, first) for taken, use, first in TAKES if taken == name)
+    with pytest.raises(ValueError, match=f"{name} must be a whole number of at least 2"):
+        use(*first, **{name: 1})
+
+
+@pytest.mark.parametrize("run", [ck.null_level, ck.bootstrap_interval])
+def test_measures_that_are_not_finite(run: Callable[..., Any]) -> None:
+    for value in (np.nan, np.inf):
+        with pytest.raises(ValueError, match=f"The measure is {value}"):
+            run(lambda y, p, value=value: value, LABELS, PROB)
+    with pytest.raises(ValueError, match="The measure is inf"):
+        run(ck.log_loss, [1, 0], [0.0, 0.5])
