@@ -196,46 +196,52 @@ def check(measure: Callable[[Any, Any], Any], case: Case) -> None:
     assert len(message.split(". ")) <= 4, "a message is read in a hurry"
 
 
+@pytest.mark.parametrize("measure", (*SHARED.values(), ck.binary_problem))
 @pytest.mark.parametrize("case", BINARY, ids=lambda case: case.name)
-def test_binary(case: Case) -> None:
-    for measure in (*SHARED.values(), ck.binary_problem):
-        check(measure, case)
+def test_binary(case: Case, measure: Any) -> None:
+    check(measure, case)
 
 
 @pytest.mark.parametrize("case", MULTICLASS, ids=lambda case: case.name)
-def test_multiclass(case: Case) -> None:
-    for measure in SHARED.values():
-        check(measure, case)
+def test_multiclass(case: Case, subtests: pytest.Subtests) -> None:
+    for name, measure in SHARED.items():
+        with subtests.test(name):
+            check(measure, case)
 
 
 @pytest.mark.parametrize("name", measures())
-def test_each_measure_checks_binary_input(name: str) -> None:
+def test_each_measure_checks_binary_input(name: str, subtests: pytest.Subtests) -> None:
     cases = [case for case in BINARY if case.name in HANDFUL]
     assert len(cases) == len(HANDFUL)
     for case in cases:
-        check(measures()[name], case)
+        with subtests.test(case=case):
+            check(measures()[name], case)
 
 
 @pytest.mark.parametrize("name", MULTICLASS_MEASURES)
-def test_each_measure_checks_tables(name: str) -> None:
+def test_each_measure_checks_tables(name: str, subtests: pytest.Subtests) -> None:
     cases = [case for case in MULTICLASS if case.name in HANDFUL_OF_CLASSES]
     assert len(cases) == len(HANDFUL_OF_CLASSES)
     for case in cases:
-        check(MULTICLASS_MEASURES[name], case)
+        with subtests.test(case=case):
+            check(MULTICLASS_MEASURES[name], case)
 
 
 @pytest.mark.parametrize("view", ["top-label", "class-wise", 2])
 @pytest.mark.parametrize("row", [0, 8_191, 8_192, 20_000])
-def test_the_row_is_named_beyond_the_first_block(view: Any, row: int) -> None:
+def test_the_row_is_named_beyond_the_first_block(
+    view: Any, row: int, subtests: pytest.Subtests
+) -> None:
     prob = np.full((20_001, 4), 0.25)
     labels = np.zeros(20_001, dtype=int)
     for value, words in ((np.nan, rf"y_prob\[{row}, 2\] = nan"), (0.26, f"row {row} sums to 1.01")):
-        bad = prob.copy()
-        bad[row, 2] = value
-        with pytest.raises(ValueError, match=words):
-            ck.reliability_tables(labels, bad, view=view)
-        with pytest.raises(ValueError, match=words):
-            ck.brier_score(labels, bad)
+        with subtests.test(value=value):
+            bad = prob.copy()
+            bad[row, 2] = value
+            with pytest.raises(ValueError, match=words):
+                ck.reliability_tables(labels, bad, view=view)
+            with pytest.raises(ValueError, match=words):
+                ck.brier_score(labels, bad)
 
 
 def test_the_first_of_several_bad_rows_is_named() -> None:
@@ -270,14 +276,15 @@ def with_bins(bins: Any) -> dict[str, Callable[[Any, Any], Any]]:
 
 
 @pytest.mark.parametrize("bins", BAD_BINS)
-def test_bins(bins: Any) -> None:
+def test_bins(bins: Any, subtests: pytest.Subtests) -> None:
     """All of them in one measure, and two in each."""
     for name, measure in with_bins(bins).items():
-        if name != "reliability_table" and bins not in (0, "ten"):
-            continue
-        with pytest.raises(ValueError, match="bins must be") as caught:
-            measure(LABELS, PROB)
-        assert repr(bins) in str(caught.value), name
+        with subtests.test(name=name):
+            if name != "reliability_table" and bins not in (0, "ten"):
+                continue
+            with pytest.raises(ValueError, match="bins must be") as caught:
+                measure(LABELS, PROB)
+            assert repr(bins) in str(caught.value), name
 
 
 @pytest.mark.parametrize(
@@ -322,16 +329,19 @@ def test_missing_view(name: str) -> None:
 
 
 @pytest.mark.parametrize("view", BAD_VIEWS, ids=repr)
-def test_views_that_do_not_exist(view: Any) -> None:
+def test_views_that_do_not_exist(view: Any, subtests: pytest.Subtests) -> None:
     """All of them where views are checked, and two in each measure."""
     for name, measure in measures(view).items():
-        if name in WITHOUT_VIEW or (name != "binary_problems" and view not in (3, "top")):
-            continue
-        with pytest.raises(ValueError, match="does not exist; choose .* class from 0 to 2") as told:
-            measure(CLASSES, ROWS)
-        assert repr(view) in str(told.value), name
-        with pytest.raises(ValueError, match="does not exist; choose .* class from 0 to 1"):
-            measure(LABELS, PROB)
+        with subtests.test(name=name):
+            if name in WITHOUT_VIEW or (name != "binary_problems" and view not in (3, "top")):
+                continue
+            with pytest.raises(
+                ValueError, match="does not exist; choose .* class from 0 to 2"
+            ) as told:
+                measure(CLASSES, ROWS)
+            assert repr(view) in str(told.value), name
+            with pytest.raises(ValueError, match="does not exist; choose .* class from 0 to 1"):
+                measure(LABELS, PROB)
 
 
 @pytest.mark.parametrize(
@@ -399,7 +409,9 @@ TAKES = [
 
 
 @pytest.mark.parametrize(("name", "use", "first"), TAKES)
-def test_options(name: str, use: Callable[..., Any], first: tuple[Any, ...], subtests: Any) -> None:
+def test_options(
+    name: str, use: Callable[..., Any], first: tuple[Any, ...], subtests: pytest.Subtests
+) -> None:
     values, words = REFUSED[name]
     for value in values:
         with subtests.test(f"{name}={value!r}"), pytest.raises(ValueError, match=f"{name} {words}"):
@@ -414,9 +426,9 @@ def test_one_draw_is_no_interval(name: str) -> None:
 
 
 @pytest.mark.parametrize("run", [ck.null_level, ck.bootstrap_interval])
-def test_measures_that_are_not_finite(run: Callable[..., Any]) -> None:
+def test_measures_that_are_not_finite(run: Callable[..., Any], subtests: pytest.Subtests) -> None:
     for value in (np.nan, np.inf):
-        with pytest.raises(ValueError, match=f"The measure is {value}"):
+        with subtests.test(value=value), pytest.raises(ValueError, match=f"The measure is {value}"):
             run(lambda y, p, value=value: value, LABELS, PROB)
     with pytest.raises(ValueError, match="The measure is inf"):
         run(ck.log_loss, [1, 0], [0.0, 0.5])

@@ -77,16 +77,17 @@ def test_tables_agree_with_scikit_learn(strategy: str, bins: Any) -> None:
     assert table.frequency[table.occupied] == pytest.approx(frequency, abs=1e-12)
 
 
-def test_blocks_add_up() -> None:
+def test_blocks_add_up(subtests: pytest.Subtests) -> None:
     """More rows than a block holds: the same table as from fractions of whole arrays."""
     labels, prob = binary_data(200_000)
     table = ck.reliability_table(labels, prob, bins=20)
     index = np.minimum((prob * 20).astype(int), 19)
     for b in range(20):
-        inside = index == b
-        assert table.count[b] == inside.sum()
-        assert table.mean_prob[b] == pytest.approx(prob[inside].mean(), abs=1e-12)
-        assert table.frequency[b] == pytest.approx(labels[inside].mean(), abs=1e-12)
+        with subtests.test(b=b):
+            inside = index == b
+            assert table.count[b] == inside.sum()
+            assert table.mean_prob[b] == pytest.approx(prob[inside].mean(), abs=1e-12)
+            assert table.frequency[b] == pytest.approx(labels[inside].mean(), abs=1e-12)
 
 
 class TestEmptyBins:
@@ -95,9 +96,8 @@ class TestEmptyBins:
     def test_are_nan_rows_of_weight_zero(self) -> None:
         assert self.table.occupied.tolist() == [True] + 8 * [False] + [True]
         empty = ~self.table.occupied
-        for column in (self.table.mean_prob, self.table.frequency, self.table.gap):
-            assert np.isnan(column[empty]).all()
-            assert not np.isnan(column[~empty]).any()
+        columns = np.stack([self.table.mean_prob, self.table.frequency, self.table.gap])
+        assert np.array_equal(np.isnan(columns), np.broadcast_to(empty, (3, 10)))
         assert (self.table.weight[empty] == 0).all()
 
     def test_are_dashes_in_html_and_rows_in_the_frame(self) -> None:
@@ -151,13 +151,14 @@ class TestWords:
         assert text.endswith("The mean prediction equals the frequency in each bin.")
 
 
-def test_tables_one_per_class() -> None:
+def test_tables_one_per_class(subtests: pytest.Subtests) -> None:
     labels, prob = class_data(100)
     tables = ck.reliability_tables(labels, prob, view="class-wise", bins=5)
     for k, table in enumerate(tables):
-        alone = ck.reliability_table(labels, prob, view=k, bins=5)
-        assert np.array_equal(table.count, alone.count)
-        assert np.array_equal(table.frequency, alone.frequency, equal_nan=True)
+        with subtests.test(k=k):
+            alone = ck.reliability_table(labels, prob, view=k, bins=5)
+            assert np.array_equal(table.count, alone.count)
+            assert np.array_equal(table.frequency, alone.frequency, equal_nan=True)
     hits = [np.nansum(table.count * table.frequency) for table in tables]
     assert hits == pytest.approx(np.bincount(labels, minlength=3))
 

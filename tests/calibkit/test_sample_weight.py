@@ -92,11 +92,12 @@ def test_a_row_of_weight_two_is_that_row_twice(case: str, data: st.DataObject) -
 
 
 @pytest.mark.parametrize("name", weighted())
-def test_repeated_rows_in_every_measure(name: str) -> None:
+def test_repeated_rows_in_every_measure(name: str, subtests: pytest.Subtests) -> None:
     for view, (y, p) in ((None, binary_data(60, 1)), ("top-label", class_data(60, 3, 2))):
-        times = np.random.default_rng(3).integers(0, 4, 60)
-        measure = weighted(view)[name]
-        same(measure(y, p, sample_weight=times), measure(y.repeat(times), p.repeat(times, 0)))
+        with subtests.test(view=view):
+            times = np.random.default_rng(3).integers(0, 4, 60)
+            measure = weighted(view)[name]
+            same(measure(y, p, sample_weight=times), measure(y.repeat(times), p.repeat(times, 0)))
 
 
 @pytest.mark.parametrize("name", weighted())
@@ -205,18 +206,17 @@ def test_words_as_labels(name: str) -> None:
     seed = {"rng": 0} if name in ("bootstrap", "consistency_band", "test_based") else {}
     if name in ("adaptive_test",):
         seed = {"rng": 0, "null_draws": 3}
-    named = measure(np.array(["no", "yes"])[y], p, positive="yes", **seed)
-    truth = measure(y == 1, p, positive=True, **seed)
-    wanted = measure(y, p, **seed)
-    for found in (named, truth):
-        assert repr(found) == repr(wanted) or name.startswith("binary_problem")
+    wanted = repr(measure(y, p, **seed))
+    named = repr(measure(np.array(["no", "yes"])[y], p, positive="yes", **seed))
+    truth = repr(measure(y == 1, p, positive=True, **seed))
+    assert [named, truth] == [wanted, wanted] or name.startswith("binary_problem")
     with pytest.raises(ValueError, match="2 labels beside positive='yes': 'no'"):
         measure(["no", "yes", "NA"], [0.1, 0.5, 0.6], positive="yes")
     with pytest.raises(ValueError, match="positive='yes'"):
         measure(["no", "yes", "no"], [0.1, 0.5, 0.6])
 
 
-def test_every_measure_of_the_front_page_reads_rows_alike() -> None:
+def test_every_measure_of_the_front_page_reads_rows_alike(subtests: pytest.Subtests) -> None:
     measures = {
         name: inspect.signature(getattr(ck, name)).parameters
         for name in set(ck.__all__) - {"audit", "compare"}
@@ -225,8 +225,9 @@ def test_every_measure_of_the_front_page_reads_rows_alike() -> None:
     found = {name: parameters for name, parameters in measures.items() if "y_true" in parameters}
     assert len(found) > 20
     for name, parameters in found.items():
-        *_, last = parameters.values()
-        assert last.kind is last.VAR_KEYWORD, name
+        with subtests.test(name=name):
+            *_, last = parameters.values()
+            assert last.kind is last.VAR_KEYWORD, name
 
 
 @pytest.mark.parametrize("name", [*weighted(), *refusing()])
@@ -236,15 +237,15 @@ def test_misspelt_options_are_errors(name: str) -> None:
         (weighted() | refusing())[name](y, p, sample_weights=np.ones(20))
 
 
-def test_a_null_level_of_words() -> None:
+@pytest.mark.parametrize("measure", [ck.expected_calibration_error, ck.brier_score])
+@pytest.mark.parametrize(
+    ("ask", "draws"), [(ck.null_level, "n_draws"), (ck.bootstrap_interval, "n_resamples")]
+)
+def test_a_null_level_of_words(measure: Measure, ask: Measure, draws: str) -> None:
     y, p = binary_data(100, 5)
-    words = np.array(["no", "yes"])[y]
-    run = {"rng": 0, "n_draws": 20}
-    for measure in (ck.expected_calibration_error, ck.brier_score):
-        for ask in (ck.null_level, ck.bootstrap_interval):
-            run = {"rng": 0, "n_draws" if ask is ck.null_level else "n_resamples": 20}
-            named = ask(measure, words, p, positive="yes", **run)
-            assert repr(named) == repr(ask(measure, y, p, **run))
+    run = {"rng": 0, draws: 20}
+    named = ask(measure, np.array(["no", "yes"])[y], p, positive="yes", **run)
+    assert repr(named) == repr(ask(measure, y, p, **run))
 
 
 def test_a_scorer_passes_weights_on() -> None:

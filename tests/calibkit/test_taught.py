@@ -76,10 +76,13 @@ def test_a_false_claim_would_be_found() -> None:
     assert named(lesson("08"), "PavaBC")
 
 
-def test_the_list_of_what_the_sources_have_names_tests_that_exist() -> None:
+def test_the_list_of_what_the_sources_have_names_tests_that_exist(
+    subtests: pytest.Subtests,
+) -> None:
     text = (ROOT / "book" / "notation.md").read_text(encoding="utf-8")
     named_tests = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", text)
     assert len(named_tests) >= 20
     for file, test in named_tests:
-        source = (ROOT / file).read_text(encoding="utf-8")
-        assert f"def {test}(" in source, f"{file} has no {test}"
+        with subtests.test(file=file):
+            source = (ROOT / file).read_text(encoding="utf-8")
+            assert f"def {test}(" in source, f"{file} has no {test}"

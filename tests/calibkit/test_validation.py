@@ -106,11 +106,13 @@ class TestAsLabels:
         prob = np.full((len(y_true), n_classes), 1 / n_classes)
         return as_labels(y_true, prob)
 
-    def test_labels_are_whole_numbers(self) -> None:
-        for values in ([0.0, 1.0], [0, 1], [False, True], np.array([0, 1], dtype="u8")):
-            labels = self.labels(values)
-            assert labels.tolist() == [0, 1]
-            assert labels.dtype.kind in "iu"
+    @pytest.mark.parametrize(
+        "values", ([0.0, 1.0], [0, 1], [False, True], np.array([0, 1], dtype="u8"))
+    )
+    def test_labels_are_whole_numbers(self, values: Any) -> None:
+        labels = self.labels(values)
+        assert labels.tolist() == [0, 1]
+        assert labels.dtype.kind in "iu"
 
     def test_not_every_class_must_occur(self) -> None:
         assert self.labels([3, 3], n_classes=5).tolist() == [3, 3]
@@ -274,8 +276,9 @@ class TestPositive:
 
     def test_pyarrow_and_polars(self) -> None:
         pa, pl = pytest.importorskip("pyarrow"), pytest.importorskip("polars")
-        for y_true in (pa.array(NAMED), pa.chunked_array([NAMED]), pl.Series(NAMED)):
-            assert self.labels(y_true, "yes") == EVENTS
+        assert self.labels(pa.array(NAMED), "yes") == EVENTS
+        assert self.labels(pa.chunked_array([NAMED]), "yes") == EVENTS
+        assert self.labels(pl.Series(NAMED), "yes") == EVENTS
 
 
 class TestWeights:
@@ -321,6 +324,9 @@ class TestHostileContainers:
         assert as_array(pa.chunked_array([[1, 0], [1]]), "y_true").tolist() == [1, 0, 1]
         table = pa.table({"a": [0.25, 0.5], "b": [0.75, 0.5]})
         assert as_array(table, "y_prob").tolist() == [[0.25, 0.75], [0.5, 0.5]]
-        for missing in ([True, None], [1, None]):
-            with pytest.raises(ValueError, match=r"y_true\[1\] = (nan|None) is not"):
-                as_labels(pa.array(missing), np.full(2, 0.5))
+
+    @pytest.mark.parametrize("missing", [[True, None], [1, None]])
+    def test_missing_entries_of_arrow_arrays(self, missing: list[Any]) -> None:
+        pa = pytest.importorskip("pyarrow")
+        with pytest.raises(ValueError, match=r"y_true\[1\] = (nan|None) is not"):
+            as_labels(pa.array(missing), np.full(2, 0.5))

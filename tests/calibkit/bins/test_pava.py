@@ -94,13 +94,14 @@ def test_the_quick_way_is_the_definition_on_many_random_cases(every_round: None)
 
 
 @pytest.mark.parametrize("exponent", [0.3, 1, 4])
-def test_the_blocks_of_many_predictions(exponent: float) -> None:
+def test_the_blocks_of_many_predictions(exponent: float, subtests: pytest.Subtests) -> None:
     rng = np.random.default_rng(1)
     hits = (rng.random(40_000) < np.sort(rng.random(40_000)) ** exponent).astype(int)
     ones = np.ones(40_000, dtype=int)
     for sizes in ((0, 40_000), (2000, 8000), (300, 1200), (6, 24)):
-        want = blocks_by_definition(hits.tolist(), ones.tolist(), *sizes)
-        assert merging.merge(hits, ones, *sizes) == want
+        with subtests.test(sizes=sizes):
+            want = blocks_by_definition(hits.tolist(), ones.tolist(), *sizes)
+            assert merging.merge(hits, ones, *sizes) == want
     found = np.diff(bins.Pava().bounds(np.arange(40_000) / 40_000, hits)).tolist()
     assert found == blocks_by_definition(hits.tolist(), ones.tolist(), 0, 40_000)
 
@@ -250,16 +251,16 @@ BINNINGS = [bins.Pava(), bins.PavaBC(), bins.PavaBC(3, 12), bins.PavaBC(3, 12, t
 
 
 @pytest.mark.parametrize("binning", BINNINGS, ids=str)
-def test_order_and_type_do_not_matter(binning: bins.Binning) -> None:
+def test_order_and_type_do_not_matter(binning: bins.Binning, subtests: pytest.Subtests) -> None:
     rng = np.random.default_rng(0)
     prob = rng.integers(0, 33, 200) / 32  # exact in float16
     label = (rng.random(200) < prob).astype(int)
     edges = binning.edges(prob, label)
-    for _ in range(5):
-        rows = rng.permutation(200)
-        assert binning.edges(prob[rows], label[rows]).tolist() == edges.tolist()
+    rows = rng.permutation(200)
+    assert binning.edges(prob[rows], label[rows]).tolist() == edges.tolist()
     for dtype in (np.float16, np.float32):
-        assert binning.edges(prob.astype(dtype), label).tolist() == edges.tolist()
+        with subtests.test(dtype=dtype):
+            assert binning.edges(prob.astype(dtype), label).tolist() == edges.tolist()
     assert (np.diff(edges) > 0).all()
 
 
@@ -283,9 +284,10 @@ def test_as_given_ties_depend_on_the_order_of_rows() -> None:
         ck.reliability_table(label, prob, bins=as_given)
 
 
-def test_one_bin_where_nothing_can_be_told_apart() -> None:
-    for prob in ([0.5], [0.0], [1.0], [0.3] * 30, [0.0] * 20 + [1.0] * 20):
-        for binning in BINNINGS:
+@pytest.mark.parametrize("prob", ([0.5], [0.0], [1.0], [0.3] * 30, [0.0] * 20 + [1.0] * 20))
+def test_one_bin_where_nothing_can_be_told_apart(prob: Any, subtests: pytest.Subtests) -> None:
+    for binning in BINNINGS:
+        with subtests.test(binning=binning):
             for label in (np.zeros(len(prob), dtype=int), np.ones(len(prob), dtype=int)):
                 table = ck.reliability_table(label, prob, bins=binning)
                 assert table.n == len(prob)

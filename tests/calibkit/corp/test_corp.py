@@ -37,15 +37,19 @@ def split(table: list[tuple[int, int]]) -> tuple[np.ndarray, np.ndarray]:
 class TestAgainstModelDiagnostics:
     @pytest.mark.parametrize("digits", [None, 3, 2, 1])
     @pytest.mark.parametrize("score", SCORES)
-    def test_all_four_numbers_agree(self, score, digits):
+    def test_all_four_numbers_agree(self, score, digits, subtests):
         scoring = pytest.importorskip("model_diagnostics.scoring")
         function = {"brier": scoring.SquaredError, "log": scoring.LogLoss}[score]()
         for n, seed in ((7, 0), (40, 1), (500, 2), (5000, 3)):
-            y_true, y_prob = with_ties(n, seed, digits)
-            parts = corp_decomposition(y_true, y_prob, score=score)
-            theirs = scoring.decompose(y_true, y_prob, scoring_function=function)
-            for name in ("score", "miscalibration", "discrimination", "uncertainty"):
-                assert getattr(parts, name) == pytest.approx(theirs[name].item(), abs=1e-10), name
+            with subtests.test(n=n):
+                y_true, y_prob = with_ties(n, seed, digits)
+                parts = corp_decomposition(y_true, y_prob, score=score)
+                theirs = scoring.decompose(y_true, y_prob, scoring_function=function)
+                for name in ("score", "miscalibration", "discrimination", "uncertainty"):
+                    with subtests.test(n=n, name=name):
+                        assert getattr(parts, name) == pytest.approx(
+                            theirs[name].item(), abs=1e-10
+                        ), name
 
     def test_the_curve_agrees_with_scikit_learn(self):
         y_true, y_prob = with_ties(2000, 5, 2)
@@ -118,31 +122,35 @@ class TestParts:
             assert parts.miscalibration >= -1e-15
             assert -1e-15 <= parts.discrimination <= parts.uncertainty + 1e-15
 
-    def test_where_the_frequencies_rise_it_is_murphys_decomposition(self):
+    def test_where_the_frequencies_rise_it_is_murphys_decomposition(self, subtests):
         y_prob = np.repeat([0.1, 0.4, 0.8], [10, 10, 10])
         y_true = np.concatenate([np.arange(10) < hits for hits in (2, 4, 7)])
         parts, murphy = corp_decomposition(y_true, y_prob), ck.brier_decomposition(y_true, y_prob)
         for name in ("score", "miscalibration", "discrimination", "uncertainty"):
-            assert getattr(parts, name) == pytest.approx(getattr(murphy, name), abs=1e-15)
+            with subtests.test(name=name):
+                assert getattr(parts, name) == pytest.approx(getattr(murphy, name), abs=1e-15)
         assert parts.recalibrated.tolist() == [0.2, 0.4, 0.7]
 
-    def test_predictions_on_their_own_curve_have_exactly_no_miscalibration(self):
+    def test_predictions_on_their_own_curve_have_exactly_no_miscalibration(self, subtests):
         y_prob = np.repeat([0.2, 0.6], [10, 10])
         y_true = np.concatenate([np.arange(10) < hits for hits in (2, 6)])
         for score in SCORES:
-            assert corp_decomposition(y_true, y_prob, score=score).miscalibration == 0.0
+            with subtests.test(score=score):
+                assert corp_decomposition(y_true, y_prob, score=score).miscalibration == 0.0
 
     @pytest.mark.parametrize("score", SCORES)
-    def test_increasing_maps_leave_discrimination_and_uncertainty(self, score):
+    @pytest.mark.parametrize(
+        "change", [np.sqrt, np.square, lambda p: 0.3 + 0.1 * p, lambda p: p**3 / (1 + p)]
+    )
+    def test_increasing_maps_leave_discrimination_and_uncertainty(self, score, change):
         y_true, y_prob = with_ties(3000, 6, 3)
         y_prob = np.clip(y_prob, 0.001, 0.999)
         before = corp_decomposition(y_true, y_prob, score=score)
-        for change in (np.sqrt, np.square, lambda p: 0.3 + 0.1 * p, lambda p: p**3 / (1 + p)):
-            after = corp_decomposition(y_true, change(y_prob), score=score)
-            assert after.discrimination == before.discrimination
-            assert after.uncertainty == before.uncertainty
-            assert np.array_equal(after.recalibrated, before.recalibrated)
-            assert after.miscalibration != before.miscalibration
+        after = corp_decomposition(y_true, change(y_prob), score=score)
+        assert after.discrimination == before.discrimination
+        assert after.uncertainty == before.uncertainty
+        assert np.array_equal(after.recalibrated, before.recalibrated)
+        assert after.miscalibration != before.miscalibration
 
     def test_a_decreasing_map_leaves_nothing(self):
         y_true, y_prob = with_ties(3000, 6, None)
@@ -271,22 +279,23 @@ class TestViewsAndWords:
             .startswith("Log loss in nats")
         )
 
+    @pytest.mark.parametrize("function", (corp_decomposition, miscalibration))
     @pytest.mark.parametrize("score", ["Brier", "log loss", None])
-    def test_an_unknown_score_is_refused(self, score):
-        for function in (corp_decomposition, miscalibration):
-            with pytest.raises(ValueError, match='score must be "brier" or "log"'):
-                function([0, 1], [0.2, 0.7], score=score)
+    def test_an_unknown_score_is_refused(self, score, function):
+        with pytest.raises(ValueError, match='score must be "brier" or "log"'):
+            function([0, 1], [0.2, 0.7], score=score)
 
 
 class TestMiscalibration:
-    def test_it_is_the_part(self):
+    def test_it_is_the_part(self, subtests):
         y_true, y_prob = with_ties(300, 2, None)
         for score in SCORES:
-            measure = miscalibration(y_true, y_prob, score=score)
-            parts = corp_decomposition(y_true, y_prob, score=score)
-            assert float(measure) == parts.miscalibration
-            assert parts.scoring in measure.name and measure.n == 300
-            assert measure.describe().startswith("CORP miscalibration")
+            with subtests.test(score=score):
+                measure = miscalibration(y_true, y_prob, score=score)
+                parts = corp_decomposition(y_true, y_prob, score=score)
+                assert float(measure) == parts.miscalibration
+                assert parts.scoring in measure.name and measure.n == 300
+                assert measure.describe().startswith("CORP miscalibration")
 
     @pytest.mark.parametrize("score", SCORES)
     def test_its_null_level_works(self, score):

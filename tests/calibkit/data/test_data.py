@@ -18,14 +18,15 @@ needs_data = pytest.mark.skipif(
 )
 
 
-def test_every_entry_names_origin_licence_and_checksum() -> None:
+def test_every_entry_names_origin_licence_and_checksum(subtests: pytest.Subtests) -> None:
     for name, entry in data.REGISTRY.items():
-        assert entry.name == name
-        assert len(entry.sha256) == 64
-        assert len(entry.commit) == 40
-        assert entry.licence in {"CC-BY-4.0", "Apache-2.0", "MIT"}
-        assert entry.url.startswith("https://raw.githubusercontent.com/")
-        assert entry.url.endswith(entry.path + entry.file)
+        with subtests.test(name=name):
+            assert entry.name == name
+            assert len(entry.sha256) == 64
+            assert len(entry.commit) == 40
+            assert entry.licence in {"CC-BY-4.0", "Apache-2.0", "MIT"}
+            assert entry.url.startswith("https://raw.githubusercontent.com/")
+            assert entry.url.endswith(entry.path + entry.file)
 
 
 def test_an_unknown_name_lists_the_known_ones() -> None:
@@ -157,16 +158,19 @@ def test_a_pickle_inside_an_npz_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @needs_data
-def test_every_entry_loads_and_is_valid_input() -> None:
+def test_every_entry_loads_and_is_valid_input(subtests: pytest.Subtests) -> None:
     for name in data.available():
-        found = data.load(name)
-        view = None if found.y_prob.ndim == 1 else "top-label"
-        error = ck.expected_calibration_error(found.y_true, found.y_prob, view=view)
-        assert 0 < float(error) < 0.25
-        entry = data.REGISTRY[name]
-        assert found.y_prob.shape == ((entry.n,) if view is None else (entry.n, entry.n_classes))
-        assert set(np.unique(found.y_true)) == set(range(entry.n_classes))
-        assert found.y_prob.flags.writeable is found.y_true.flags.writeable is False
+        with subtests.test(name=name):
+            found = data.load(name)
+            view = None if found.y_prob.ndim == 1 else "top-label"
+            error = ck.expected_calibration_error(found.y_true, found.y_prob, view=view)
+            assert 0 < float(error) < 0.25
+            entry = data.REGISTRY[name]
+            assert found.y_prob.shape == (
+                (entry.n,) if view is None else (entry.n, entry.n_classes)
+            )
+            assert set(np.unique(found.y_true)) == set(range(entry.n_classes))
+            assert found.y_prob.flags.writeable is found.y_true.flags.writeable is False
     assert set(data.available()) == set(data.REGISTRY)
 
 

@@ -2,6 +2,7 @@
 
 import pickle
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -69,9 +70,12 @@ def test_uniform_rows_have_the_harmonic_maximum(n_classes: int) -> None:
     assert expected_maximum(np.ones(n_classes), 2) == pytest.approx(expected, abs=1e-13)
 
 
-def test_golden_harmonic_values() -> None:
+def test_golden_harmonic_values(subtests: pytest.Subtests) -> None:
     for k, value in golden("fakes_misc.json")["E max of Dirichlet(1..1)"].items():
-        assert expected_maximum([1] * int(k)) == pytest.approx(float(Fraction(value)), abs=1e-14)
+        with subtests.test(k=k):
+            assert expected_maximum([1] * int(k)) == pytest.approx(
+                float(Fraction(value)), abs=1e-14
+            )
 
 
 @settings(max_examples=60)
@@ -131,16 +135,16 @@ def test_golden_binary_truth(alpha, exponent, reading, exact) -> None:
     assert truth.class_wise == pytest.approx(exact["cwECE_1"], abs=1e-9)
 
 
-def test_the_same_distortion_gives_opposite_classifiers() -> None:
+@pytest.mark.parametrize(("exponent", "sign"), ((2.0, 1), (0.5, -1)))
+def test_the_same_distortion_gives_opposite_classifiers(exponent: Any, sign: Any) -> None:
     """The published sampler follows one reading, its integrals the other."""
-    for exponent, sign in ((2.0, 1), (0.5, -1)):
-        gaps = []
-        for reading in (TRUTH, CONFIDENCE):
-            sample = DirichletFake((1, 1, 1), Power(exponent), reading).sample(20_000, rng=0)
-            rows, top = np.arange(20_000), sample.y_prob.argmax(axis=1)
-            gaps.append(float((sample.y_prob - sample.true_prob)[rows, top].mean()))
-        assert sign * gaps[0] > 0.1 and sign * gaps[1] < -0.1
-        assert gaps[0] == pytest.approx(-gaps[1], abs=0.005)
+    gaps = []
+    for reading in (TRUTH, CONFIDENCE):
+        sample = DirichletFake((1, 1, 1), Power(exponent), reading).sample(20_000, rng=0)
+        rows, top = np.arange(20_000), sample.y_prob.argmax(axis=1)
+        gaps.append(float((sample.y_prob - sample.true_prob)[rows, top].mean()))
+    assert sign * gaps[0] > 0.1 and sign * gaps[1] < -0.1
+    assert gaps[0] == pytest.approx(-gaps[1], abs=0.005)
 
 
 @pytest.mark.parametrize("exponent", [0.3, 1.7])
@@ -186,7 +190,7 @@ def test_what_is_exact_for_more_classes() -> None:
 
 
 @pytest.mark.parametrize("base", [(0.4, 1.0, 2.5), MIXTURE], ids=["one", "mixture"])
-def test_without_distortion_everything_is_known(base) -> None:
+def test_without_distortion_everything_is_known(base, subtests: pytest.Subtests) -> None:
     truth = DirichletFake(base).truth()
     sample = DirichletFake(base).sample(200_000, rng=0)
     c = sample.true_prob
@@ -199,8 +203,9 @@ def test_without_distortion_everything_is_known(base) -> None:
         "log_loss": special.entr(c).sum(axis=1),
     }
     for name, values in per_row.items():
-        error = values.std() / np.sqrt(len(values))
-        assert abs(getattr(truth, name) - values.mean()) < 4 * error, name
+        with subtests.test(name=name):
+            error = values.std() / np.sqrt(len(values))
+            assert abs(getattr(truth, name) - values.mean()) < 4 * error, name
     assert truth.expected == truth.strong == truth.class_wise == truth.maximum == 0
     assert truth.mean_confidence == truth.accuracy
 
@@ -210,18 +215,22 @@ def test_without_distortion_everything_is_known(base) -> None:
 @pytest.mark.parametrize("reading", [TRUTH, CONFIDENCE])
 def test_samples_of_extreme_bases_are_probabilities(alpha, distortion, reading) -> None:
     sample = DirichletFake(alpha, distortion, reading).sample(2_000, rng=0)
-    for table in (sample.y_prob, sample.true_prob):
-        assert np.all(np.isfinite(table)) and table.min() >= 0
-        np.testing.assert_allclose(table.sum(axis=1), 1, atol=1e-12)
+    both = np.stack([sample.y_prob, sample.true_prob])
+    assert np.all(np.isfinite(both)) and both.min() >= 0
+    np.testing.assert_allclose(both.sum(axis=2), 1, atol=1e-12)
     assert np.all(sample.true_prob[np.arange(2_000), sample.y_true] > 0)
 
 
-def test_true_vector_is_what_the_labels_were_drawn_from() -> None:
+def test_true_vector_is_what_the_labels_were_drawn_from(subtests: pytest.Subtests) -> None:
     for reading in (TRUTH, CONFIDENCE):
-        for distortion in (Identity(), Power((0.5, 1, 3)), Temperature(2)):
-            fake = DirichletFake((2, 3, 4), distortion, reading)
-            sample = fake.sample(300, rng=1)
-            np.testing.assert_allclose(fake.true_vector(sample.y_prob), sample.true_prob, atol=1e-9)
+        with subtests.test(reading=reading):
+            for distortion in (Identity(), Power((0.5, 1, 3)), Temperature(2)):
+                with subtests.test(reading=reading, distortion=distortion):
+                    fake = DirichletFake((2, 3, 4), distortion, reading)
+                    sample = fake.sample(300, rng=1)
+                    np.testing.assert_allclose(
+                        fake.true_vector(sample.y_prob), sample.true_prob, atol=1e-9
+                    )
     with pytest.raises(ValueError, match="no inverse"):
         DirichletFake((2, 3), LogLinear(np.eye(2))).true_vector([[0.5, 0.5]])
 
@@ -284,11 +293,12 @@ def test_distortions_stay_on_the_simplex(case: tuple[np.ndarray, Distortion]) ->
         np.testing.assert_allclose(again, result, atol=1e-9)
 
 
-def test_corners_and_centre_are_fixed() -> None:
+def test_corners_and_centre_are_fixed(subtests: pytest.Subtests) -> None:
     corner = np.eye(3)
     for distortion in (Power(3), Power((1, 2, 3)), Temperature(0.2)):
-        np.testing.assert_allclose(distortion(corner), corner, atol=1e-15)
-        np.testing.assert_allclose(distortion.inverse(corner), corner, atol=1e-15)
+        with subtests.test(distortion=distortion):
+            np.testing.assert_allclose(distortion(corner), corner, atol=1e-15)
+            np.testing.assert_allclose(distortion.inverse(corner), corner, atol=1e-15)
     np.testing.assert_allclose(Power(3)(np.full((1, 4), 0.25)), 0.25)
 
 

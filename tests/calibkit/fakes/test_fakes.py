@@ -74,14 +74,15 @@ class TestSamples:
         assert stats.kstest(sample.y_prob, stats.beta(2, 5).cdf).pvalue > 1e-3
 
     @pytest.mark.parametrize("dials", DIALS, ids=str)
-    def test_labels_follow_the_true_probabilities(self, dials: dict[str, Any]) -> None:
+    def test_labels_follow_the_true_probabilities(self, dials: dict[str, Any], subtests) -> None:
         """In each tenth of the predictions, four standard errors."""
         sample = LogitDistortion(**dials).sample(40_000, rng=2)
         order = np.argsort(sample.y_prob)
-        for rows in np.array_split(order, 10):
+        for tenth, rows in enumerate(np.array_split(order, 10)):
             true = sample.true_prob[rows]
             allowed = 4 * sqrt((true * (1 - true)).sum()) + 1e-9
-            assert abs(sample.y_true[rows].sum() - true.sum()) <= allowed
+            with subtests.test(tenth=tenth):
+                assert abs(sample.y_true[rows].sum() - true.sum()) <= allowed
 
     def test_dials_change_labels_but_not_predictions(self) -> None:
         """The same seed asks both forecasters about the same days."""

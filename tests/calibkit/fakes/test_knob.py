@@ -2,6 +2,7 @@
 
 import ast
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
@@ -49,14 +50,15 @@ def golden_cases() -> list[tuple[KnobClassifier, dict[str, float]]]:
 
 
 @pytest.mark.parametrize(("fake", "exact"), golden_cases(), ids=lambda v: str(v)[:90])
-def test_golden_values(fake: KnobClassifier, exact: dict[str, float]) -> None:
+def test_golden_values(fake: KnobClassifier, exact: dict[str, float], subtests) -> None:
     truth = fake.truth()
     assert fake.variance == pytest.approx(exact["var_Q"], abs=1e-12)
     for theirs, ours in NAMES.items():
-        if fake.spread == "random" and theirs in ONLY_EQUAL:
-            assert np.isnan(getattr(truth, ours))
-        else:
-            assert getattr(truth, ours) == pytest.approx(exact[theirs], abs=1e-9), ours
+        with subtests.test(ours):
+            if fake.spread == "random" and theirs in ONLY_EQUAL:
+                assert np.isnan(getattr(truth, ours))
+            else:
+                assert getattr(truth, ours) == pytest.approx(exact[theirs], abs=1e-9)
 
 
 @pytest.mark.parametrize("key", GOLDEN["nll"])
@@ -68,16 +70,16 @@ def test_golden_log_loss(key: str) -> None:
     assert fake.truth().log_loss == pytest.approx(GOLDEN["nll"][key], abs=1e-9)
 
 
-def test_golden_simulations_agree_with_the_sampler() -> None:
+@pytest.mark.parametrize("row", [GOLDEN["check"][0], GOLDEN["check"][2], GOLDEN["check"][3]])
+def test_golden_simulations_agree_with_the_sampler(row: Any) -> None:
     """The golden simulation used 2e6 rows; ours has 2e5, so four standard errors of the two."""
-    for row in [GOLDEN["check"][0], GOLDEN["check"][2], GOLDEN["check"][3]]:
-        k, accuracy, s, direction, share = row["args"]
-        fake = KnobClassifier(k, accuracy, budget_share=share, direction=direction, concentration=s)
-        sample = fake.sample(200_000, rng=1)
-        error = np.sqrt(1.1 * 0.25 / 200_000)
-        correct = sample.y_prob.argmax(axis=1) == sample.y_true
-        assert abs(correct.mean() - row["mc"]["acc"]) < 4 * error
-        assert abs(sample.y_prob.max(axis=1).mean() - row["mc"]["mean_conf"]) < 4 * error
+    k, accuracy, s, direction, share = row["args"]
+    fake = KnobClassifier(k, accuracy, budget_share=share, direction=direction, concentration=s)
+    sample = fake.sample(200_000, rng=1)
+    error = np.sqrt(1.1 * 0.25 / 200_000)
+    correct = sample.y_prob.argmax(axis=1) == sample.y_true
+    assert abs(correct.mean() - row["mc"]["acc"]) < 4 * error
+    assert abs(sample.y_prob.max(axis=1).mean() - row["mc"]["mean_conf"]) < 4 * error
 
 
 # --- relations that hold for any dials ----------------------------------------------------------
@@ -151,7 +153,7 @@ def test_distribution_of_the_true_confidence(fake: KnobClassifier, points: list[
     assert fake.law.cdf(low * (1 - 1e-9)) == 0 and fake.law.partial_mean(0) == 0
 
 
-def test_distribution_agrees_with_scipy() -> None:
+def test_distribution_agrees_with_scipy(subtests: pytest.Subtests) -> None:
     fake = KnobClassifier(5, 0.7, concentration=3)
     mean = (0.7 - 0.2) / 0.8
     reference = stats.beta(3 * mean, 3 * (1 - mean), loc=0.2, scale=0.8)
@@ -159,8 +161,9 @@ def test_distribution_agrees_with_scipy() -> None:
     np.testing.assert_allclose(fake.law.cdf(q), reference.cdf(q), atol=1e-14)
     assert fake.variance == pytest.approx(reference.var())
     for point in (0.3, 0.75, 0.99):
-        part = integrate.quad(lambda x: x * reference.pdf(x), 0.2, point)[0]
-        assert fake.law.partial_mean(point) == pytest.approx(part, abs=1e-9)
+        with subtests.test(point=point):
+            part = integrate.quad(lambda x: x * reference.pdf(x), 0.2, point)[0]
+            assert fake.law.partial_mean(point) == pytest.approx(part, abs=1e-9)
     pivot = KnobClassifier(5, 0.7, concentration=3, direction="pivot", pivot=0.5)
     distance = reference.expect(lambda x: abs(x - 0.5))
     assert pivot.room == pytest.approx(distance, abs=1e-7)
@@ -199,15 +202,13 @@ def test_a_signed_gap_of_zero_is_not_calibration() -> None:
 # --- sampling ------------------------------------------------------------------------------------
 
 
-def test_the_same_seed_gives_the_same_labels_for_every_error() -> None:
-    samples = [
-        KnobClassifier(4, 0.7, budget_share=share, direction=direction).sample(500, rng=5)
-        for direction in ("over", "under", "pivot")
-        for share in (0.0, 0.3, 0.99)
-    ]
-    for sample in samples[1:]:
-        np.testing.assert_array_equal(sample.y_true, samples[0].y_true)
-        np.testing.assert_allclose(sample.true_prob, samples[0].true_prob, atol=1e-15)
+@pytest.mark.parametrize("direction", ["over", "under", "pivot"])
+@pytest.mark.parametrize("share", [0.3, 0.99])
+def test_the_same_seed_gives_the_same_labels_for_every_error(direction: str, share: float) -> None:
+    wanted = KnobClassifier(4, 0.7).sample(500, rng=5)
+    sample = KnobClassifier(4, 0.7, budget_share=share, direction=direction).sample(500, rng=5)
+    np.testing.assert_array_equal(sample.y_true, wanted.y_true)
+    np.testing.assert_allclose(sample.true_prob, wanted.true_prob, atol=1e-15)
 
 
 @pytest.mark.parametrize("spread", ["equal", "random"])

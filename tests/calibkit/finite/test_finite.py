@@ -83,7 +83,7 @@ def only(k):
 
 class TestGolden:
     @pytest.mark.parametrize("title", GOLDEN)
-    def test_every_row_is_met_exactly(self, title):
+    def test_every_row_is_met_exactly(self, title, subtests):
         fake, wanted = from_golden(GOLDEN[title]), GOLDEN[title]["result"]
         best = fake.best_postprocessing()
         found = {
@@ -99,9 +99,12 @@ class TestGolden:
         }
         assert found.keys() == wanted.keys()
         for name, value in wanted.items():
-            exact = [F(v) for v in value] if isinstance(value, list) else F(value)
-            assert found[name] == exact, name
-            assert all(isinstance(v, F) for v in (found[name] if name == "cwECE_k" else [exact]))
+            with subtests.test(name=name):
+                exact = [F(v) for v in value] if isinstance(value, list) else F(value)
+                assert found[name] == exact, name
+                assert all(
+                    isinstance(v, F) for v in (found[name] if name == "cwECE_k" else [exact])
+                )
 
     @pytest.mark.parametrize("letter", NAMES)
     def test_the_examples_are_those_classifiers(self, letter):
@@ -345,20 +348,22 @@ class TestSampling:
 
     @pytest.mark.slow
     @pytest.mark.parametrize("name", ["three atoms", "class-wise only", "confidence only"])
-    def test_frequencies_converge(self, name):
+    def test_frequencies_converge(self, name, subtests):
         """Each of at most 27 cells within 4.5 standard errors: one false alarm in 5,000 runs."""
         fake = finite.example(name)
         sample = fake.sample(self.N, rng=7)
         assert sample.y_prob.shape == sample.true_prob.shape == (self.N, fake.n_classes)
         for mass, stated, true in zip(fake.mass, fake.confidence, fake.truth, strict=True):
-            rows = (sample.y_prob == np.array(stated, dtype=float)).all(axis=1)
-            for k, r in enumerate(true):
-                share = float(mass * r)
-                found = (rows & (sample.y_true == k)).mean()
-                assert abs(found - share) <= 4.5 * math.sqrt(share * (1 - share) / self.N)
-            assert np.array_equal(
-                np.unique(sample.true_prob[rows], axis=0)[0], np.array(true, float)
-            )
+            with subtests.test(true=true):
+                rows = (sample.y_prob == np.array(stated, dtype=float)).all(axis=1)
+                for k, r in enumerate(true):
+                    with subtests.test(true=true, k=k):
+                        share = float(mass * r)
+                        found = (rows & (sample.y_true == k)).mean()
+                        assert abs(found - share) <= 4.5 * math.sqrt(share * (1 - share) / self.N)
+                assert np.array_equal(
+                    np.unique(sample.true_prob[rows], axis=0)[0], np.array(true, float)
+                )
 
     def test_the_measured_errors_converge(self):
         fake = finite.example("class-wise only")
@@ -376,10 +381,12 @@ class TestSampling:
 
 
 class TestInput:
-    def test_numbers_may_be_written_in_many_ways(self):
+    @pytest.mark.parametrize(
+        "stated", [[0.1, 0.9], ["1/10", ".9"], np.array([0.1, 0.9]), np.float32([0.1, 0.9])]
+    )
+    def test_numbers_may_be_written_in_many_ways(self, stated):
         wanted = FiniteClassifier([F(1)], [[F(1, 10), F(9, 10)]], [[F(0), F(1)]])
-        for stated in ([0.1, 0.9], ["1/10", ".9"], np.array([0.1, 0.9]), np.float32([0.1, 0.9])):
-            assert FiniteClassifier(None, [stated], [[0, 1]]) == wanted
+        assert FiniteClassifier(None, [stated], [[0, 1]]) == wanted
         assert hash(wanted) == hash(FiniteClassifier([1], [[0.1, 0.9]], [[0, 1]]))
 
     def test_the_slides_tables_from_their_rows(self):
