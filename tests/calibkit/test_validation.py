@@ -18,7 +18,6 @@ from calibkit.validation import (
     as_count,
     as_generator,
     as_labels,
-    as_level,
     as_predictions,
     as_probabilities,
     as_weights,
@@ -63,11 +62,6 @@ class TestAsProbabilities:
     def test_the_ends_are_probabilities(self, value: float) -> None:
         assert as_probabilities([value])[0] == value
 
-    @pytest.mark.parametrize("value", [np.nextafter(1, 2), -5e-324])
-    def test_one_float_beyond_the_ends_is_not(self, value: float) -> None:
-        with pytest.raises(ValueError, match="not a probability"):
-            as_probabilities([0.5, value])
-
     @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
     @pytest.mark.parametrize("n_classes", [2, 3, 10, 1000])
     def test_rows_of_a_softmax_pass_in_every_precision(self, dtype: Any, n_classes: int) -> None:
@@ -82,12 +76,6 @@ class TestAsProbabilities:
     def test_rows_printed_with_six_digits_pass(self) -> None:
         _, prob = class_data(500, 4)
         as_probabilities(prob.round(6))
-
-    @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-    @pytest.mark.parametrize("off", [1e-3, -1e-3, 1e-4, -1e-4])
-    def test_rows_that_are_off_fail(self, dtype: Any, off: float) -> None:
-        with pytest.raises(ValueError, match="row 1 sums to"):
-            as_probabilities(np.array([[0.5, 0.5], [0.5, 0.5 + off]], dtype=dtype))
 
     def test_the_tolerance_grows_with_the_type_and_the_number_of_classes(self) -> None:
         types = [np.dtype(code) for code in ("f8", "f4", "f2")]
@@ -114,9 +102,6 @@ class TestAsLabels:
         assert labels.tolist() == [0, 1]
         assert labels.dtype.kind in "iu"
 
-    def test_not_every_class_must_occur(self) -> None:
-        assert self.labels([3, 3], n_classes=5).tolist() == [3, 3]
-
     def test_a_hint_is_given_only_where_it_fits(self) -> None:
         with pytest.raises(ValueError, match="2 entries, but y_prob has 3 rows.$"):
             as_labels([0, 1], np.full((3, 3), 1 / 3))
@@ -139,11 +124,6 @@ class TestNumbers:
         assert type(as_count(np.int64(3), "n")) is int
         with pytest.raises(ValueError, match="n must be a whole number of at least 5, got 4"):
             as_count(4, "n", minimum=5)
-
-    def test_levels(self) -> None:
-        assert as_level(np.float32(0.5)) == 0.5
-        with pytest.raises(ValueError, match=r"strictly between 0 and 1 \(e.g. 0.9\), got 95"):
-            as_level(95)
 
     def test_a_seed_gives_the_same_stream_each_time(self) -> None:
         assert as_generator(3).random() == as_generator(np.int64(3)).random()

@@ -58,11 +58,6 @@ def test_class_wise_gives_all_classes_in_order(subtests: pytest.Subtests) -> Non
     assert sum(problem.label for problem in problems).tolist() == [1] * 200
 
 
-def test_a_view_of_one_event_gives_one_problem() -> None:
-    assert len(ck.binary_problems(CLASSES, ROWS, view="top-label")) == 1
-    assert len(ck.binary_problems(CLASSES, ROWS, view=2)) == 1
-
-
 def test_a_class_may_be_a_numpy_integer() -> None:
     assert ck.binary_problem(CLASSES, ROWS, view=np.int8(2)).view == "class 2"
 

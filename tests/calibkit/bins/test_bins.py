@@ -106,27 +106,6 @@ class TestEqualWidth:
                     slow = np.searchsorted(edges[1:-1], values, side="right")
                     assert np.array_equal(binning.assign(values, edges), slow), n_bins
 
-    def test_the_fast_rule_would_be_wrong_somewhere(self) -> None:
-        """Or the check for it would be for nothing: floor(p B) misses edges of some B."""
-        wrong = [
-            n_bins
-            for n_bins in range(1, 501)
-            if any(int(k / n_bins * n_bins) != k for k in range(n_bins))
-        ]
-        assert 49 in wrong
-
-    @given(st.integers(1, 10_000), st.data())
-    @settings(max_examples=100)
-    def test_k_over_b_is_in_bin_k(self, n_bins: int, data: st.DataObject) -> None:
-        k = data.draw(st.integers(0, n_bins - 1))
-        assert bin_of([k / n_bins], ck.EqualWidth(n_bins))[0] == k
-        if k:
-            assert bin_of([np.nextafter(k / n_bins, 0)], ck.EqualWidth(n_bins))[0] == k - 1
-
-    def test_words(self) -> None:
-        assert str(ck.EqualWidth(1)) == "1 equal-width bin"
-        assert str(ck.EqualWidth(15, low=0.1)) == "15 equal-width bins on [0.1, 1]"
-
     def test_edges_belong_to_the_caller(self) -> None:
         ck.EqualWidth(4).edges(np.array([0.5]))[:] = 9
         assert ck.EqualWidth(4).edges(np.array([0.5])).tolist() == [0, 0.25, 0.5, 0.75, 1]

@@ -247,10 +247,6 @@ class TestExtremes:
         assert parts.uncertainty == parts.discrimination == 0
         assert parts.miscalibration == parts.score and parts.n_blocks == 1
 
-    def test_one_prediction(self):
-        parts = corp_decomposition([1], [0.3])
-        assert (parts.score, parts.miscalibration) == (pytest.approx(0.49), pytest.approx(0.49))
-
     def test_predictions_far_closer_than_rounding_stay_apart(self):
         y_prob = [0.5, np.nextafter(0.5, 1)]
         assert corp_decomposition([0, 1], y_prob).n_blocks == 2

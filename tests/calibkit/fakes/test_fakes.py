@@ -143,16 +143,13 @@ class TestBadDials:
 @pytest.mark.parametrize(
     ("dials", "words"),
     [
-        ({}, "calibrated: predictions are the true probabilities"),
-        ({"slope": 0.5}, "over-confident (slope 0.5 between logits)"),
-        ({"slope": 2}, "under-confident (slope 2 between logits)"),
-        ({"shift": 0.4}, "predictions too low (shift 0.4 between logits)"),
-        (
-            {"slope": 0.5, "shift": -1},
-            "over-confident (slope 0.5 between logits), predictions too high (shift -1 between "
-            "logits)",
-        ),
+        ({}, ["calibrated"]),
+        ({"slope": 0.5}, ["over-confident", "slope 0.5"]),
+        ({"slope": 2}, ["under-confident", "slope 2"]),
+        ({"shift": 0.4}, ["too low", "shift 0.4"]),
+        ({"slope": 0.5, "shift": -1}, ["over-confident", "too high", "shift -1"]),
     ],
 )
-def test_words(dials: dict[str, Any], words: str) -> None:
-    assert LogitDistortion(**dials).describe() == words
+def test_words(dials: dict[str, Any], words: list[str]) -> None:
+    said = LogitDistortion(**dials).describe()
+    assert not [word for word in words if word not in said]

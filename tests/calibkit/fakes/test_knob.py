@@ -274,10 +274,7 @@ def test_true_map_is_nan_where_nothing_is_predicted() -> None:
 
 def test_descriptions() -> None:
     fake = KnobClassifier(10, 0.9, budget_share=0.5)
-    assert fake.describe() == (
-        "knob classifier with 10 classes and accuracy 0.9, over-confident "
-        "(50 % of the error budget)"
-    )
+    assert "10 classes and accuracy 0.9, over-confident (50 %" in fake.describe()
     assert KnobClassifier(10, 0.9).describe().endswith("calibrated")
     pivot = KnobClassifier(3, 0.7, budget_share=0.2, direction="pivot", pivot=0.5)
     assert "drawn towards 0.5" in pivot.describe()
