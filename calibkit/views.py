@@ -247,7 +247,8 @@ def _check_view(view: View, ndim: int, n_classes: int) -> None:
         return
     group = view if isinstance(view, list | tuple) and ndim == 2 else [view]
     whole = all(isinstance(k, int | np.integer) and not isinstance(k, bool) for k in group)
-    if whole and len(set(group) & set(range(n_classes))) == len(group) in range(1, n_classes):
+    classes = set(group) & set(range(n_classes)) if whole else set()
+    if 0 < len(classes) == len(group) < n_classes:
         return
     options = f'"top-label", "class-wise" or a class from 0 to {n_classes - 1}'
     options += ", or a list of some of these classes" if ndim == 2 else ""

@@ -294,5 +294,4 @@ def draw_rows(
         wrong = (predicted + generator.integers(1, k, n)) % k
         fill(said, predicted, confidence, said_rest[:, None] / (k - 1))
         fill(truth, predicted, true, rest[:, None] / (k - 1))
-    label = np.where(correct, predicted, wrong)
-    return FakeSample(y_true=label, y_prob=said, true_prob=truth)
+    return FakeSample(y_true=np.where(correct, predicted, wrong), y_prob=said, true_prob=truth)
