@@ -470,6 +470,7 @@ def test_float_of_a_result_is_its_number() -> None:
     assert f"{error:.3f}" == f"{error.value:.3f}"
     assert f"{error}" == str(error)
     assert round(error, 2) == round(error.value, 2)
+    assert error * 3 == 3 * error == 3 * error.value
     assert 0 < error < 1
     assert error >= error.value
     scorer = make_scorer(
