@@ -5,9 +5,8 @@ behind it, says so in one sentence (`describe`), and turns into a data frame or 
 """
 
 from collections.abc import Mapping
-from dataclasses import fields
 from html import escape
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,14 +33,15 @@ class Frozen:
     """Base of frozen dataclasses: the arrays they are given become read-only views."""
 
     __slots__ = ()
+    __dataclass_fields__: ClassVar[Mapping[str, Any]]
 
     def __post_init__(self) -> None:
-        for field in fields(self):  # type: ignore[arg-type]
-            value = getattr(self, field.name)
-            if isinstance(value, np.ndarray):
+        for name in self.__dataclass_fields__:
+            value = getattr(self, name)
+            if isinstance(value, np.ndarray) and value.flags.writeable:
                 view = value.view()  # what the caller does with his own array stays his business
                 view.flags.writeable = False
-                object.__setattr__(self, field.name, view)
+                object.__setattr__(self, name, view)
 
 
 class Result(Frozen):
