@@ -1,4 +1,8 @@
-"""What comes in: arrays out of containers, and events out of labels that are words."""
+"""What comes in: arrays out of containers, and events out of labels that are words.
+
+`unwrapped` takes what lists, torch, pandas, polars and arrow hold, by position; `events` says where
+a label is the one that is asked about; `is_missing` knows what stands for a missing label.
+"""
 
 import reprlib
 from collections import Counter
@@ -29,28 +33,13 @@ def unwrapped(values: Any, name: str) -> NDArray[Any]:
         raise ValueError(f"{name} is ragged: its rows have different lengths.") from error
 
 
-def events(y_true: Any, positive: Any) -> Any:
-    """Tell where the label is `positive`; without it, ask for it where there are two words."""
+def events(y_true: Any, positive: Any) -> NDArray[np.bool_]:
+    """Tell in which rows the label is `positive`, where there are two labels of any kind."""
     array = unwrapped(y_true, "y_true")
-    named = positive is not None
-    if named and array.ndim != 1:
+    if array.ndim != 1:
         raise ValueError(f"y_true has shape {array.shape}; pass one label per row.")
-    if array.ndim != 1 or not (named or array.dtype.kind in "OU"):
-        return array
-    # NumPy would turn the 1 of [1, "a"] into a word.
-    words = list(y_true) if isinstance(y_true, list | tuple) else array.tolist()
-    try:
-        count = Counter(words)
-        positive in count  # noqa: B015 - raises where it cannot be a label
-    except TypeError as error:
-        raise ValueError(f"A label cannot be a list or an array ({error}).") from None
-    if not named:
-        if len(count) == 2 and all(isinstance(word, str) for word in count):
-            raise ValueError(
-                f"y_true must hold numbers, but its labels are {_counted(count)}. Say which of "
-                f"them y_prob is the probability of, e.g. positive={max(count)!r}."
-            )
-        return array
+    words = _words(y_true, array)
+    count, _ = _counter(words), _counter([positive])  # which refuses what cannot be a label
     if missing := [word for word in count if is_missing(word)]:
         row = next(row for row, word in enumerate(words) if word is missing[0])
         raise ValueError(f"y_true[{row}] = {missing[0]!r} is no label. Drop the row.")
@@ -67,6 +56,28 @@ def events(y_true: Any, positive: Any) -> Any:
             "Drop or recode the rows of all but one."
         )
     return np.array([word == positive for word in words], dtype=np.bool_)
+
+
+def refuse_two_words(y_true: Any) -> None:
+    """Ask for `positive` where labels are two words; what else is no number is refused later."""
+    count = _counter(_words(y_true, unwrapped(y_true, "y_true")))
+    if len(count) == 2 and all(isinstance(word, str) for word in count):
+        raise ValueError(
+            f"y_true must hold numbers, but its labels are {_counted(count)}. Say which of "
+            f"them y_prob is the probability of, e.g. positive={max(count)!r}."
+        )
+
+
+def _words(y_true: Any, array: NDArray[Any]) -> list[Any]:
+    """Return the labels one by one: NumPy would turn the 1 of [1, "a"] into a word."""
+    return list(y_true) if isinstance(y_true, list | tuple) else array.tolist()
+
+
+def _counter(words: list[Any]) -> Counter[Any]:
+    try:
+        return Counter(words)
+    except TypeError as error:
+        raise ValueError(f"A label cannot be a list or an array ({error}).") from None
 
 
 def is_missing(word: Any) -> bool:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibkit.bins import Binning, Bins, Distinct, EqualWidth, FixedEdges, as_bins
-from calibkit.results import Result, read_only, spell
+from calibkit.results import Result, spell
 from calibkit.views import BinaryProblem, Rows, View, one_problem, weighted_problems
 
 # Sums are taken over blocks that fit the processor's cache, then added: faster than one pass
@@ -118,10 +118,32 @@ def reliability_table(
 
     Parameters
     ----------
-    y_true, y_prob, view, **rows : As in `binary_problem`
+    y_true : array-like of shape (n,)
+        Labels: 0 and 1, or ``0 .. K-1``.
+    y_prob : array-like of shape (n,) or (n, K)
+        P(y = 1), or one column per class with rows that sum to 1.
+    view : {"top-label"}, int or list of int, optional
+        Which event: the predicted class was right, the class was this one, or one of these; by
+        default y = 1, which only one-dimensional `y_prob` has.
     bins : int or Binning
         A number of equal-width bins, or a binning such as `EqualMass`. Bins that count rows take
         whole numbers as weights.
+    positive : label, optional
+        The label whose probability a one-dimensional `y_prob` is, where `y_true` holds two words,
+        numbers or truth values, e.g. ``positive="yes"``.
+    sample_weight : array-like of shape (n,), optional
+        What each row counts, at least 0: a row of weight 2 is that row twice, one of weight 0 is
+        left out.
+
+    Returns
+    -------
+    BinTable
+        One row per bin, empty bins included.
+
+    Raises
+    ------
+    ValueError
+        If labels, probabilities (the message names row and value), view or options are not valid.
 
     Examples
     --------
@@ -139,8 +161,31 @@ def reliability_tables(
 
     Parameters
     ----------
-    y_true, y_prob, view, bins, **rows : As in `reliability_table`
-        The view may also be ``"class-wise"``.
+    y_true : array-like of shape (n,)
+        Labels: 0 and 1, or ``0 .. K-1``.
+    y_prob : array-like of shape (n,) or (n, K)
+        P(y = 1), or one column per class with rows that sum to 1.
+    view : {"top-label", "class-wise"}, int or list of int, optional
+        Which event: the predicted class was right, the class was this one, or one of these; each
+        class in turn; by default y = 1, which only one-dimensional `y_prob` has.
+    bins : int or Binning
+        A number of equal-width bins, or a binning such as `EqualMass`.
+    positive : label, optional
+        The label whose probability a one-dimensional `y_prob` is, where `y_true` holds two words,
+        numbers or truth values, e.g. ``positive="yes"``.
+    sample_weight : array-like of shape (n,), optional
+        What each row counts, at least 0: a row of weight 2 is that row twice, one of weight 0 is
+        left out.
+
+    Returns
+    -------
+    tuple of BinTable
+        One for each class, or a single one.
+
+    Raises
+    ------
+    ValueError
+        If labels, probabilities (the message names row and value), view or options are not valid.
 
     Examples
     --------
@@ -149,14 +194,14 @@ def reliability_tables(
     """
     binning = as_bins(bins)
     problems = weighted_problems(y_true, y_prob, view=view, **rows)
-    return tuple(_table(problem, binning) for problem in problems)
+    tables = [_table(problem, binning) for problem in problems]
+    return tuple(tables)
 
 
 def _table(problem: BinaryProblem, binning: Binning) -> BinTable:
     edges = edges_of(problem, binning)
     count, sum_prob, hits, mass = bin_sums(problem, binning, edges)
-    sums = count, sum_prob, hits
-    return table_of_sums(edges, sums, binning, view=problem.view, mass=mass)
+    return table_of_sums(edges, (count, sum_prob, hits), binning, view=problem.view, mass=mass)
 
 
 def edges_of(problem: BinaryProblem, binning: Binning) -> NDArray[np.float64]:
@@ -188,14 +233,14 @@ def table_of_sums(
     with np.errstate(invalid="ignore"):  # 0 / 0 is NaN: the mark of an empty bin
         mean_prob, frequency = sum_prob / total, hits / total
     return BinTable(
-        edges=read_only(edges),
-        count=read_only(count),
-        mean_prob=read_only(mean_prob),
-        frequency=read_only(frequency),
+        edges=edges,
+        count=count,
+        mean_prob=mean_prob,
+        frequency=frequency,
         view=view,
         bins=str(binning) if bins is None else bins,
         binning=binning,
-        mass=None if mass is None else read_only(mass),
+        mass=mass,
     )
 
 
@@ -211,7 +256,7 @@ def bin_sums(
         return np.bincount(index, minlength=n_bins), of_prob, hits, mass
     counts = np.zeros(2 * n_bins, dtype=np.intp)
     sum_prob = np.zeros(n_bins)
-    for start in range(0, problem.n, _BLOCK):
+    for start in range(0, len(problem.prob), _BLOCK):
         prob = problem.prob[start : start + _BLOCK]
         index = binning.assign(prob, edges)
         sum_prob += np.bincount(index, weights=prob, minlength=n_bins)

@@ -6,7 +6,7 @@ behind it, says so in one sentence (`describe`), and turns into a data frame or 
 
 from collections.abc import Mapping
 from html import escape
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +29,22 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
-class Result:
+class Frozen:
+    """Base of frozen dataclasses: the arrays they are given become read-only views."""
+
+    __slots__ = ()
+    __dataclass_fields__: ClassVar[Mapping[str, Any]]
+
+    def __post_init__(self) -> None:
+        for name in self.__dataclass_fields__:
+            value = getattr(self, name)
+            if isinstance(value, np.ndarray) and value.flags.writeable:
+                view = value.view()  # what the caller does with his own array stays his business
+                view.flags.writeable = False
+                object.__setattr__(self, name, view)
+
+
+class Result(Frozen):
     """Base of every result: a sentence, a table and an HTML form."""
 
     __slots__ = ()

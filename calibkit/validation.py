@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit.containers import events, unwrapped
+from calibkit.containers import events, refuse_two_words, unwrapped
 from calibkit.types import FloatArray, IntArray
 
 # Rows of probabilities may miss the sum 1 by this much, whatever their type: values that were
@@ -22,6 +22,7 @@ ROW_SUM_TOLERANCE = 1e-5
 TIE = 1e-12
 # 8 192 rows at a time keep the working set inside the processor's cache.
 BLOCK_ROWS = 8_192
+LARGEST_LEGACY_SEED = 2**32 - 1
 
 
 class CalibrationWarning(UserWarning):
@@ -33,7 +34,8 @@ class CalibrationWarning(UserWarning):
 
 def as_array(values: Any, name: str) -> NDArray[Any]:
     """Turn lists, pandas, polars, arrow or torch input into an array of numbers (by position)."""
-    array = unwrapped(values, name)
+    # A plain array, as most callers have, needs no unwrapping.
+    array = values if type(values) is np.ndarray else unwrapped(values, name)
     if array.dtype == object:
         array = _numbers_from_objects(array, name)
     if array.dtype.kind == "c":
@@ -78,24 +80,59 @@ def as_generator(rng: int | np.random.Generator | None) -> np.random.Generator:
     )
 
 
+def legacy_generator(seed: int) -> np.random.RandomState:
+    """Return NumPy's legacy generator, which published data were drawn with; not the global one."""
+    if seed > LARGEST_LEGACY_SEED:
+        raise ValueError(f"the seed must be at most {LARGEST_LEGACY_SEED}, got {seed}.")
+    return np.random.RandomState(seed)
+
+
 def as_count(value: Any, name: str, minimum: int = 1) -> int:
+    """Check a whole number, such as a number of bins or of draws."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < minimum:
         raise ValueError(f"{name} must be a whole number of at least {minimum}, got {value!r}.")
     return int(value)
 
 
-def is_number(value: Any) -> bool:
-    """Tell whether this is one real number, NaN and infinity included; True and False are none."""
-    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-
-
 def as_number(
     value: Any, name: str, wanted: str, allowed: Callable[[float], Any] = np.isfinite
 ) -> float:
-    """Check a real number; `wanted` says in words what `allowed` tests."""
-    if is_number(value) and allowed(value):
+    """Check a real number, which True and False are not; `wanted` says what `allowed` tests."""
+    number = isinstance(value, int | float | np.integer | np.floating)
+    if number and not isinstance(value, bool) and allowed(value):
         return float(value)
     raise ValueError(f"{name} must be {wanted}, got {value!r}.")
+
+
+def as_finite(
+    value: Any, name: str, low: float = -np.inf, high: float = np.inf, said: str = "a finite number"
+) -> float:
+    """Check a finite number from `low` to `high`, ends included.
+
+    >>> as_finite(1.5, "price", 0, 1)
+    Traceback (most recent call last):
+    ValueError: price must be a finite number from 0 to 1, got 1.5.
+    """
+    if low > -np.inf:
+        said += f" from {low:g} to {high:g}" if high < np.inf else f" of at least {low:g}"
+    return as_number(value, name, said, lambda v: np.isfinite(v) and low <= v <= high)
+
+
+def as_positive(value: Any, name: str) -> float:
+    """Check a finite number above 0."""
+    return as_number(value, name, "a positive finite number", lambda number: 0 < number < np.inf)
+
+
+def as_pair(values: Any, name: str) -> tuple[float, ...]:
+    """Check two finite numbers above 0."""
+    if not isinstance(values, tuple | list) or len(values) != 2:
+        raise ValueError(f"{name} must be two positive numbers, got {values!r}.")
+    return tuple(as_positive(value, f"{name}[{i}]") for i, value in enumerate(values))
+
+
+def as_norm(value: Any) -> float:
+    """Check the p of ``(E |p - c|^p)^(1/p)``, from 1 on and finite."""
+    return as_number(value, "norm", "a finite number from 1 on", lambda norm: 1 <= norm < np.inf)
 
 
 def as_choice(value: Any, name: str, options: Iterable[str]) -> str:
@@ -216,9 +253,12 @@ def as_labels(y_true: Any, prob: FloatArray, positive: Any = None) -> IntArray:
             f"positive={positive!r} names the event of one column of probabilities, but y_prob has "
             f"{n_classes}. Pass the column of that label, or class numbers and a view."
         )
-    if positive is not None or prob.ndim == 1:
-        y_true = events(y_true, positive)
-    labels = as_array(y_true, "y_true")
+    labels = y_true if type(y_true) is np.ndarray else unwrapped(y_true, "y_true")
+    if positive is not None:
+        labels = events(y_true, positive)
+    elif prob.ndim == labels.ndim == 1 and labels.dtype.kind in "OU":
+        refuse_two_words(y_true)
+    labels = as_array(labels, "y_true")
     if labels.ndim == 2:
         _report_label_table(labels)
     if labels.ndim != 1:
@@ -244,7 +284,7 @@ def as_labels(y_true: Any, prob: FloatArray, positive: Any = None) -> IntArray:
 def as_weights(
     weights: Any, n: int, name: str = "sample_weight", units: str = "rows"
 ) -> NDArray[np.float64]:
-    """Check the weights of n rows (or classes): finite, not negative, not all 0."""
+    """Check the weights of n rows (or classes, …): finite, not negative, not all 0."""
     weight = as_array(weights, name).astype(np.float64)
     if weight.shape != (n,):
         raise ValueError(f"{name} has shape {weight.shape}; {n} {units} need shape ({n},).")
@@ -255,7 +295,7 @@ def as_weights(
             "and at least 0."
         )
     if not weight.any():
-        one = "row" if units == "rows" else "class"
+        one = "class" if units == "classes" else units[:-1]
         raise ValueError(f"{name} is zero in every {one}; at least one {one} must count.")
     return weight
 

@@ -23,7 +23,7 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit.results import read_only
+from calibkit.results import Frozen
 from calibkit.types import FloatArray, IntArray
 from calibkit.validation import (
     BLOCK_ROWS,
@@ -48,7 +48,7 @@ class Rows(TypedDict, total=False):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class BinaryProblem:
+class BinaryProblem(Frozen):
     """A probability and an event for each prediction.
 
     Parameters
@@ -88,12 +88,19 @@ def binary_problem(
         Which event; by default y = 1, which only one-dimensional `y_prob` has. A tie for the
         largest probability goes to the class with the lowest number. A list is a lens: the classes
         of a group, e.g. ``[0, 2]``, count as one event (lesson 12).
-    **rows
-        ``positive``: the label whose probability a one-dimensional `y_prob` is, where `y_true`
-        holds two words, numbers or truth values, e.g. ``positive="yes"``. ``sample_weight``: array
-        of shape (n,), at least 0, what each row counts: a row of weight 2 is that row twice, one
-        of weight 0 is left out. Tables of bins, calibration errors, scores and CORP take weights;
-        tests, bands, intervals and this function refuse them, as chance knows whole rows only.
+    positive : label, optional
+        The label whose probability a one-dimensional `y_prob` is, where `y_true` holds two words,
+        numbers or truth values, e.g. ``positive="yes"``.
+    sample_weight : None
+        Refused here. Tables of bins, calibration errors, scores and CORP take it: an array of shape
+        (n,), at least 0, what each row counts. A row of weight 2 is that row twice, one of weight 0
+        is left out. Tests, bands, intervals and this function have no weights, as chance knows
+        whole rows only.
+
+    Returns
+    -------
+    BinaryProblem
+        Probability and event of each row, as ``prob`` and ``label``; read-only copies.
 
     Raises
     ------
@@ -117,8 +124,28 @@ def binary_problems(
 
     Parameters
     ----------
-    y_true, y_prob, view, **rows : As in `binary_problem`
-        The view may also be ``"class-wise"``.
+    y_true : array-like of shape (n,)
+        Labels: 0 and 1, or ``0 .. K-1``.
+    y_prob : array-like of shape (n,) or (n, K)
+        P(y = 1), or one column per class with rows that sum to 1.
+    view : {"top-label", "class-wise"}, int or list of int, optional
+        Which event: the predicted class was right, the class was this one, or one of these; each
+        class in turn; by default y = 1, which only one-dimensional `y_prob` has.
+    positive : label, optional
+        The label whose probability a one-dimensional `y_prob` is, where `y_true` holds two words,
+        numbers or truth values, e.g. ``positive="yes"``.
+    sample_weight : None
+        Refused, as in `binary_problem`.
+
+    Returns
+    -------
+    tuple of BinaryProblem
+        One for each class, or a single one.
+
+    Raises
+    ------
+    ValueError
+        If labels, probabilities (the message names row and value), view or options are not valid.
 
     Examples
     --------
@@ -128,10 +155,7 @@ def binary_problems(
     refuse_weights(rows)
     problems = weighted_problems(y_true, y_prob, view=view, **rows)
     # Copies: what the caller does to his arrays later must not change a result.
-    return tuple(
-        replace(one, prob=read_only(one.prob.copy()), label=read_only(one.label.copy()))
-        for one in problems
-    )
+    return tuple(replace(one, prob=one.prob.copy(), label=one.label.copy()) for one in problems)
 
 
 def weighted_problems(
@@ -160,16 +184,11 @@ def weighted_problems(
         classes = range(n_classes) if view == "class-wise" else (int(view),)
         events = [(_column(prob, k), (labels == k).view(np.uint8), f"class {k}") for k in classes]
     said = "" if weight is None else ", weighted"
-    return tuple(
-        BinaryProblem(
-            prob=read_only(column),
-            label=read_only(label),
-            view=words + said,
-            n_classes=n_classes,
-            weight=weight,
-        )
-        for column, label, words in events
-    )
+    problems = [
+        BinaryProblem(prob=one, label=label, view=of + said, n_classes=n_classes, weight=weight)
+        for one, label, of in events
+    ]
+    return tuple(problems)
 
 
 def one_problem(
@@ -202,7 +221,7 @@ def _counting(
     labels: IntArray, prob: FloatArray, weight: NDArray[np.float64]
 ) -> tuple[IntArray, FloatArray, NDArray[np.float64]]:
     used = weight > 0
-    return labels[used], prob[used], read_only(weight[used])
+    return labels[used], prob[used], weight[used]
 
 
 def refuse_weights(rows: Mapping[str, Any]) -> None:
@@ -224,14 +243,12 @@ def _column(prob: FloatArray, k: int) -> FloatArray:
 
 
 def _check_view(view: View, ndim: int, n_classes: int) -> None:
-    known = view in ("top-label", "class-wise")
-    if isinstance(view, int | np.integer) and not isinstance(view, bool):
-        known = 0 <= view < n_classes
-    if isinstance(view, list | tuple) and ndim == 2:
-        whole = all(isinstance(k, int | np.integer) and not isinstance(k, bool) for k in view)
-        group = set(view) if whole else set()
-        known = 0 < len(group) == len(view) < n_classes and group <= set(range(n_classes))
-    if known or (view is None and ndim == 1):
+    if (view is None and ndim == 1) or view in ("top-label", "class-wise"):
+        return
+    group = view if isinstance(view, list | tuple) and ndim == 2 else [view]
+    whole = all(isinstance(k, int | np.integer) and not isinstance(k, bool) for k in group)
+    classes = set(group) & set(range(n_classes)) if whole else set()
+    if 0 < len(classes) == len(group) < n_classes:
         return
     options = f'"top-label", "class-wise" or a class from 0 to {n_classes - 1}'
     options += ", or a list of some of these classes" if ndim == 2 else ""

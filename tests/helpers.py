@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import calibkit as ck
+from calibkit import corp
 
 GOLDEN = Path(__file__).resolve().parent / "golden"
 
@@ -123,6 +124,8 @@ def single_view_measures(view: Any) -> dict[str, Measure]:
         "consistency_band_simultaneous": lambda y, p: ck.consistency_band(
             y, p, n_draws=4, rng=0, simultaneous=True, **o
         ),
+        "corp": lambda y, p: corp.corp_decomposition(y, p, view=view),
+        "corp_part": lambda y, p: corp.miscalibration(y, p, view=view),
         "binary_problem": lambda y, p: ck.binary_problem(y, p, view=view),
     }
 

@@ -129,6 +129,11 @@ class EqualWidth:
 
 
 @lru_cache(maxsize=256)
+def _equal_width(n_bins: int) -> EqualWidth:
+    return EqualWidth(as_count(n_bins, "bins"))
+
+
+@lru_cache(maxsize=256)
 def _equal_width_edges(n_bins: int, low: float) -> Edges1D:
     return low + (1 - low) * (np.arange(n_bins + 1) / n_bins)
 
@@ -301,7 +306,7 @@ def as_bins(bins: Bins) -> Binning:
     '10 equal-width bins'
     """
     if isinstance(bins, int | np.integer) and not isinstance(bins, bool):
-        return EqualWidth(as_count(bins, "bins"))
+        return _equal_width(bins)
     if hasattr(bins, "edges") and hasattr(bins, "assign") and not isinstance(bins, type):
         return bins
     raise ValueError(

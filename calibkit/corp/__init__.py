@@ -10,7 +10,6 @@ CORP stands for consistent, optimally binned, reproducible, PAV-based: Dimitriad
 Jordan (2021). Lesson 02 uses the parts, lesson 04 the curve.
 """
 
-from calibkit.corp.band import CorpBand, corp_band
 from calibkit.corp.decomposition import (
     CorpDecomposition,
     Miscalibration,
@@ -19,10 +18,8 @@ from calibkit.corp.decomposition import (
 )
 
 __all__ = [
-    "CorpBand",
     "CorpDecomposition",
     "Miscalibration",
-    "corp_band",
     "corp_decomposition",
     "miscalibration",
 ]

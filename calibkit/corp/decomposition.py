@@ -140,10 +140,32 @@ def corp_decomposition(
 
     Parameters
     ----------
-    y_true, y_prob, view, **rows : As in `binary_problem`
+    y_true : array-like of shape (n,)
+        Labels: 0 and 1, or ``0 .. K-1``.
+    y_prob : array-like of shape (n,) or (n, K)
+        P(y = 1), or one column per class with rows that sum to 1.
+    view : {"top-label"}, int or list of int, optional
+        Which event: the predicted class was right, the class was this one, or one of these; by
+        default y = 1, which only one-dimensional `y_prob` has.
     score : {"brier", "log"}
         Brier score of the event, ``(p - y)^2`` (half of the sum over both classes), or log
         loss in nats.
+    positive : label, optional
+        The label whose probability a one-dimensional `y_prob` is, where `y_true` holds two words,
+        numbers or truth values, e.g. ``positive="yes"``.
+    sample_weight : array-like of shape (n,), optional
+        What each row counts, at least 0: a row of weight 2 is that row twice, one of weight 0 is
+        left out.
+
+    Returns
+    -------
+    CorpDecomposition
+        The score, its three parts, and the curve block by block.
+
+    Raises
+    ------
+    ValueError
+        If labels, probabilities (the message names row and value), view or options are not valid.
 
     Examples
     --------
@@ -214,7 +236,31 @@ def miscalibration(
 
     Parameters
     ----------
-    y_true, y_prob, view, score, **rows : As in `corp_decomposition`
+    y_true : array-like of shape (n,)
+        Labels: 0 and 1, or ``0 .. K-1``.
+    y_prob : array-like of shape (n,) or (n, K)
+        P(y = 1), or one column per class with rows that sum to 1.
+    view : {"top-label"}, int or list of int, optional
+        Which event: the predicted class was right, the class was this one, or one of these; by
+        default y = 1, which only one-dimensional `y_prob` has.
+    score : {"brier", "log"}
+        Brier score of the event, or log loss in nats.
+    positive : label, optional
+        The label whose probability a one-dimensional `y_prob` is, where `y_true` holds two words,
+        numbers or truth values, e.g. ``positive="yes"``.
+    sample_weight : array-like of shape (n,), optional
+        What each row counts, at least 0: a row of weight 2 is that row twice, one of weight 0 is
+        left out.
+
+    Returns
+    -------
+    Miscalibration
+        A number that describes itself.
+
+    Raises
+    ------
+    ValueError
+        If labels, probabilities (the message names row and value), view or options are not valid.
 
     Examples
     --------

@@ -61,12 +61,23 @@ def load(name: str) -> Predictions:
 
     Games and matches: ``y_prob`` is P(team 1 wins), or win, tie and loss of team 1. ImageNet
     files hold the confidence in the predicted class only, so they are binary: was it right?
-    A file that is neither on this machine nor to be downloaded raises `DataUnavailable`.
 
     Parameters
     ----------
     name : str
         One of ``REGISTRY``, e.g. ``"mlb"``, ``"nba"``, ``"world_cup"``, ``"cifar10-vgg16"``.
+
+    Returns
+    -------
+    Predictions
+        With ``y_true`` and ``y_prob``, and where they come from.
+
+    Raises
+    ------
+    ValueError
+        If there is no data set of this name, or if the file found is another one.
+    DataUnavailable
+        If the file is neither on this machine nor to be downloaded.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """What real predictions calibkit knows: where they come from, and how to tell they are the ones."""
 
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,58 +42,56 @@ class Entry:
         return f"{host}/{self.repository}/{self.commit}/{self.path}{self.file}"
 
 
-_FORECASTS: dict[str, Any] = {
-    "repository": "fivethirtyeight/checking-our-work-data",
-    "commit": "f6d5b2e1d6da2889345d381c41431f9a4ee208dd",
-    "path": "",
-    "licence": "CC-BY-4.0",
-}
-_NETWORKS: dict[str, Any] = {
-    "repository": "EFS-OpenSource/calibration-framework",
-    "commit": "2a3db8d7cb2a557f3b563c98ce00954f43dfe927",
-    "licence": "Apache-2.0",
-    "kind": "npz",
-    "n": 10000,
-}
-_IMAGENET: dict[str, Any] = {
-    "repository": "hollance/reliability-diagrams",
-    "commit": "e133f3d3a63356920c7d5cb7b032c3e03b38afb5",
-    "licence": "MIT",
-    "kind": "top-1",
-    "n": 50000,
-}
+_forecasts = partial(
+    Entry,
+    kind="games",
+    repository="fivethirtyeight/checking-our-work-data",
+    commit="f6d5b2e1d6da2889345d381c41431f9a4ee208dd",
+    path="",
+    licence="CC-BY-4.0",
+)
+_network = partial(
+    Entry,
+    kind="npz",
+    repository="EFS-OpenSource/calibration-framework",
+    commit="2a3db8d7cb2a557f3b563c98ce00954f43dfe927",
+    licence="Apache-2.0",
+    n=10000,
+)
+_imagenet = partial(
+    Entry,
+    kind="top-1",
+    repository="hollance/reliability-diagrams",
+    commit="e133f3d3a63356920c7d5cb7b032c3e03b38afb5",
+    licence="MIT",
+    n=50000,
+)
 _CIFAR10 = "examples/classification/records/cifar10/"
 _CIFAR100 = "examples/classification/records/cifar100/"
 
 _ENTRIES = (
-    Entry(
+    _forecasts(
         name="mlb",
         file="mlb_games.csv",
-        kind="games",
         title="win forecasts for baseball games (MLB), 2016 to 2022",
         sha256="2e0c471d179bba588e0ebbdee746306bf2384d8b7f1b7f673ede7a72f6cd0437",
         n=15747,
-        **_FORECASTS,
     ),
-    Entry(
+    _forecasts(
         name="nba",
         file="nba_games.csv",
-        kind="games",
         title="win forecasts for basketball games (NBA), 2016 to 2022",
         sha256="fb99d5a4870ae761684313b36433926f9f53b0e0d272b922c73aa287da20ab20",
         n=8886,
-        **_FORECASTS,
     ),
-    Entry(
+    _forecasts(
         name="nfl",
         file="nfl_games.csv",
-        kind="games",
         title="win forecasts for American football games (NFL), 2015 to 2021",
         sha256="09290d7dfd41f18f584c007a5749bd788bedee1260de865783c68314ad8ab23d",
         n=1882,
-        **_FORECASTS,
     ),
-    Entry(
+    _forecasts(
         name="world_cup",
         file="world_cup_matches_men.csv",
         kind="matches",
@@ -101,34 +99,30 @@ _ENTRIES = (
         sha256="dfeb490133e0dd0707e531a42423f0f7b9a7b0d01d80f089103f631613b1ddd8",
         n=176,
         n_classes=3,
-        **_FORECASTS,
     ),
-    Entry(
+    _network(
         name="cifar10-wideresnet",
         file="wideresnet-16-4-cifar-10.npz",
         path=_CIFAR10,
         title="a wide residual network on the CIFAR-10 test images",
         sha256="ce2bafe1fa22e8da7b132cb45556b5d154bd50bbec5d91913bba2e04fbd76182",
         n_classes=10,
-        **_NETWORKS,
     ),
-    Entry(
+    _network(
         name="cifar10-lenet",
         file="lenet-5-cifar-10.npz",
         path=_CIFAR10,
         title="a small LeNet on the CIFAR-10 test images",
         sha256="2fea8ab231920142ebf1fb90ec07677681f0ea64aef1a328e1d45898978e3c90",
         n_classes=10,
-        **_NETWORKS,
     ),
-    Entry(
+    _network(
         name="cifar100-densenet",
         file="densenet-bc-100-cifar-100.npz",
         path=_CIFAR100,
         title="a DenseNet on the CIFAR-100 test images",
         sha256="6b8c33de93bdf1ae7de335f485c73c9f7198b359f85de6b1f21066a7e7c6379e",
         n_classes=100,
-        **_NETWORKS,
     ),
     Entry(
         name="cifar10-vgg16",
@@ -143,21 +137,19 @@ _ENTRIES = (
         n=10000,
         n_classes=10,
     ),
-    Entry(
+    _imagenet(
         name="imagenet-resnext101",
         file="resnext101_32x8d.csv",
         path="results/ImageNet_torchvision/",
         title="top-1 confidence of a ResNeXt-101 on the ImageNet validation images",
         sha256="fb3c23fc7e9b9765df2f14a062f7615186962309e3b583e49b94fb5470d6c267",
-        **_IMAGENET,
     ),
-    Entry(
+    _imagenet(
         name="imagenet-efficientnet",
         file="efficientnet_b3a.csv",
         path="results/ImageNet_pytorch-image-models/",
         title="top-1 confidence of an EfficientNet-B3a on the ImageNet validation images",
         sha256="c8402811815716aef8e8312f4e1a9f71516c8f99d9102374d3da6a5cd1704ef9",
-        **_IMAGENET,
     ),
 )
 

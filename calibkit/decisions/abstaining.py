@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit.fakes.dials import as_finite
 from calibkit.results import Number, listed, spell
+from calibkit.validation import as_finite
 from calibkit.views import View, binary_problem
 
 

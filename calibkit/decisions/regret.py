@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibkit.decisions.costs import stakes
-from calibkit.fakes.dials import as_finite, as_positive
 from calibkit.results import Number, Result, listed, read_only, spell
 from calibkit.types import FloatVector
-from calibkit.validation import as_array, as_probabilities
+from calibkit.validation import as_array, as_finite, as_positive, as_probabilities
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)

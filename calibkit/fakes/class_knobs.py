@@ -7,11 +7,11 @@ from typing import Any, Self
 import numpy as np
 from scipy import optimize, special
 
-from calibkit.fakes import dials
-from calibkit.fakes._beta import ScaledBeta, partial_mean, to_unit
+from calibkit.fakes import _dials
+from calibkit.fakes._beta import partial_mean, to_unit
 from calibkit.fakes._rows import true_rows
+from calibkit.fakes._sample import FakeSample, FakeTruth
 from calibkit.fakes.knob import KnobClassifier, draw_rows
-from calibkit.fakes.sample import FakeSample, FakeTruth
 from calibkit.types import FloatVector, Rng
 
 # The grid only has to separate the sign changes, and each is then found to rounding.
@@ -63,7 +63,7 @@ class ClassKnobs:
             raise ValueError(f"knobs must have one entry per class, at least 2, got {len(knobs)}.")
         object.__setattr__(self, "knobs", knobs)
         if self.class_weights is not None:
-            weights = dials.as_weights(self.class_weights, len(knobs), "class_weights")
+            weights = _dials.as_shares(self.class_weights, len(knobs), "class_weights")
             object.__setattr__(self, "class_weights", weights)
 
     @classmethod
@@ -111,12 +111,7 @@ class ClassKnobs:
         """Return the distinct knobs, and who uses which as a 0-1 table (classes, knobs)."""
         distinct = list(dict.fromkeys(self.knobs))
         member = np.array([[float(knob == other) for other in distinct] for knob in self.knobs])
-        pooled = _PooledKnobs(
-            true=tuple(knob.law for knob in distinct),
-            share=np.array([knob.budget_share for knob in distinct]),
-            anchor=np.array([knob.anchor for knob in distinct]),
-        )
-        return pooled, member
+        return _PooledKnobs(distinct), member
 
     def true_map(self, confidence: Any) -> FloatVector:
         """Return the true confidence behind each reported one; NaN where none is ever reported."""
@@ -171,7 +166,20 @@ class ClassKnobs:
         )
 
     def sample(self, n: int, rng: Rng = None) -> FakeSample:
-        """Draw `n` predictions with labels and true probabilities, shape (n, K)."""
+        """Draw `n` predictions with labels and true probabilities, shape (n, K).
+
+        Parameters
+        ----------
+        n : int
+            Number of rows, at least 1.
+        rng : int, numpy.random.Generator or None
+            Seed, generator, or fresh entropy.
+
+        Returns
+        -------
+        FakeSample
+            With ``y_true``, ``y_prob`` and ``true_prob``.
+        """
         return draw_rows(self.knobs, self.class_weights, n, rng)
 
     def describe(self) -> str:
@@ -201,7 +209,6 @@ def _check_member(k: int, knob: KnobClassifier, knobs: Sequence[KnobClassifier])
         )
 
 
-@dataclass(frozen=True, slots=True)
 class _PooledKnobs:
     """What is left of several errors when only the confidence is looked at.
 
@@ -210,39 +217,33 @@ class _PooledKnobs:
     and M give exactly.
     """
 
-    true: tuple[ScaledBeta, ...]  # laws of the true confidence, all with the same lower end
-    share: FloatVector  # each confidence moves by `share`, below 1, of the way to `anchor`
-    anchor: FloatVector
-
-    @property
-    def _low(self) -> float:
-        return self.true[0].low
-
-    def _parameters(self) -> tuple[FloatVector, FloatVector]:
-        return np.array([t.a for t in self.true]), np.array([t.b for t in self.true])
+    def __init__(self, knobs: Sequence[KnobClassifier]) -> None:
+        self.laws = [knob.law for knob in knobs]  # all with the same lower end
+        self.low = self.laws[0].low
+        self.a, self.b, self.mean = np.array([(law.a, law.b, law.mean) for law in self.laws]).T
+        # Each confidence moves by `share`, below 1, of the way to `anchor`.
+        self.share, self.anchor = np.array([(knob.budget_share, knob.anchor) for knob in knobs]).T
 
     def _behind(self, z: FloatVector) -> FloatVector:
         """Return the q of each component that reports z, as (points, components)."""
         return np.asarray((z[:, None] - self.share * self.anchor) / (1 - self.share))
 
     def primitive(self, z: FloatVector) -> FloatVector:
-        a, b = self._parameters()
-        mean = np.array([true.mean for true in self.true])
-        u = to_unit(self._behind(z), self._low)
-        below = partial_mean(u, self._low, mean, a, b) - self.anchor * special.betainc(a, b, u)
+        u = to_unit(self._behind(z), self.low)
+        below = partial_mean(u, self.low, self.mean, self.a, self.b)
+        below -= self.anchor * special.betainc(self.a, self.b, u)
         return np.asarray(self.share * below)
 
     def _gaps(self, z: FloatVector) -> tuple[FloatVector, FloatVector]:
         """Return densities (largest 1, 0 out of range) and ``q - z``, as (points, components)."""
-        a, b = self._parameters()
-        q = self._behind(z)
-        u = to_unit(q, self._low)
+        a, b, q = self.a, self.b, self._behind(z)
+        u = to_unit(q, self.low)
         logs = special.xlogy(a - 1, u) + special.xlog1py(b - 1, -u) - special.betaln(a, b)
         logs = np.clip(logs - np.log1p(-self.share), SMALLEST_LOG, LARGEST_LOG)
-        said = (q >= self._low) & (q <= 1)
+        said = (q >= self.low) & (q <= 1)
         logs = np.where(said, logs, SMALLEST_LOG)
         relative = np.where(said, np.exp(logs - logs.max(axis=1, keepdims=True)), 0.0)
-        return relative, np.clip(q, self._low, 1) - z[:, None]
+        return relative, np.clip(q, self.low, 1) - z[:, None]
 
     def true_map(self, z: FloatVector, weights: FloatVector) -> FloatVector:
         """Return ``a(z)``, the mean true confidence of all who report z; NaN if nobody does."""
@@ -252,11 +253,11 @@ class _PooledKnobs:
             return np.asarray(np.where(mass > 0, z + (relative * gap) @ weights / mass, np.nan))
 
     def grid(self) -> FloatVector:
-        inner = max(FEWEST_POINTS, GRID_POINTS // len(self.true))
+        inner = max(FEWEST_POINTS, GRID_POINTS // len(self.laws))
         levels = np.concatenate([TAIL_LEVELS, np.linspace(0, 1, inner), 1 - TAIL_LEVELS])
         points = [
-            (1 - share) * true.quantile(levels) + share * anchor
-            for true, share, anchor in zip(self.true, self.share, self.anchor, strict=True)
+            (1 - share) * law.quantile(levels) + share * anchor
+            for law, share, anchor in zip(self.laws, self.share, self.anchor, strict=True)
         ]
         return np.unique(np.concatenate(points))
 

@@ -12,8 +12,8 @@ import numpy as np
 from scipy import optimize, special
 
 from calibkit.fakes._beta import ScaledBeta
+from calibkit.fakes._sample import FakeSample, FakeTruth
 from calibkit.fakes.mixtures import DirichletMixture, as_alpha, expected_maximum
-from calibkit.fakes.sample import FakeSample, FakeTruth, fake_sample
 from calibkit.fakes.simplex import Distortion, Identity, Power, Temperature
 from calibkit.types import FloatVector, Rng
 from calibkit.validation import as_choice, as_count, as_generator
@@ -95,12 +95,26 @@ class DirichletFake:
         return self.distortion(y_prob)
 
     def sample(self, n: int, rng: Rng = None) -> FakeSample:
-        """Draw `n` predictions with labels and true probabilities, shape (n, K)."""
+        """Draw `n` predictions with labels and true probabilities, shape (n, K).
+
+        Parameters
+        ----------
+        n : int
+            Number of rows, at least 1.
+        rng : int, numpy.random.Generator or None
+            Seed, generator, or fresh entropy.
+
+        Returns
+        -------
+        FakeSample
+            With ``y_true``, ``y_prob`` and ``true_prob``.
+        """
         generator = as_generator(rng)
         true, said = self._pair(self.base.draw(as_count(n, "n"), generator))
         running = np.cumsum(true, axis=1)
         level = (1 - generator.random(n)) * running[:, -1]  # in (0, sum]
-        return fake_sample((running < level[:, None]).sum(axis=1), said, true)
+        label = (running < level[:, None]).sum(axis=1, dtype=np.int64)
+        return FakeSample(y_true=label, y_prob=said, true_prob=true)
 
     def truth(self) -> FakeTruth:
         """Return the true values that are exact; NaN for the others.

@@ -13,12 +13,19 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from calibkit.fakes import dials
+from calibkit.fakes import _dials
 from calibkit.fakes._beta import ScaledBeta
 from calibkit.fakes._rows import choose, fill, limit_shares, true_rows
-from calibkit.fakes.sample import FakeSample, FakeTruth, InfeasibleTarget, fake_sample
+from calibkit.fakes._sample import FakeSample, FakeTruth, InfeasibleTarget
 from calibkit.types import FloatVector, Rng
-from calibkit.validation import BLOCK_ROWS, as_choice, as_count, as_generator, as_number
+from calibkit.validation import (
+    BLOCK_ROWS,
+    as_choice,
+    as_count,
+    as_generator,
+    as_number,
+    as_positive,
+)
 
 # A target may miss its limit, and a prediction the range of predictions, by rounding.
 ROUNDING = 1e-12
@@ -76,21 +83,21 @@ class KnobClassifier:
 
     def __post_init__(self) -> None:
         n_classes = as_count(self.n_classes, "n_classes", 2)
-        direction = as_choice(self.direction, "direction", dials.DIRECTIONS)
+        direction = as_choice(self.direction, "direction", _dials.DIRECTIONS)
         feasible = "between 0 (calibrated) and 1 (the whole error budget)"
         weights = self.class_weights
         if weights is not None:
-            weights = dials.as_weights(weights, n_classes, "class_weights")
+            weights = _dials.as_shares(weights, n_classes, "class_weights")
         checked = {
             "n_classes": n_classes,
-            "accuracy": dials.as_accuracy(self.accuracy, n_classes),
+            "accuracy": _dials.as_accuracy(self.accuracy, n_classes),
             "budget_share": as_number(
                 self.budget_share, "budget_share", feasible, lambda share: 0 <= share <= 1
             ),
-            "pivot": dials.as_pivot(self.pivot, direction, n_classes),
-            "concentration": dials.as_positive(self.concentration, "concentration"),
+            "pivot": _dials.as_pivot(self.pivot, direction, n_classes),
+            "concentration": as_positive(self.concentration, "concentration"),
             "class_weights": weights,
-            "spread": as_choice(self.spread, "spread", dials.SPREADS),
+            "spread": as_choice(self.spread, "spread", _dials.SPREADS),
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
@@ -166,7 +173,13 @@ class KnobClassifier:
         return true_rows(y_prob, self.true_map(y_prob.max(axis=1)))
 
     def truth(self) -> FakeTruth:
-        """Return all true values; class-wise, Brier and log loss need equal shares, else NaN."""
+        """Return all true values; class-wise, Brier and log loss need equal shares, else NaN.
+
+        Returns
+        -------
+        FakeTruth
+            Errors and scores of the distribution, without any data.
+        """
         share, anchor, k, true = self.budget_share, self.anchor, self.n_classes, self.law
         error = share * self.room
         square = share**2 * (true.variance + (self.accuracy - anchor) ** 2)
@@ -204,6 +217,18 @@ class KnobClassifier:
         """Draw `n` predictions with labels, and the true rows that the labels were drawn from.
 
         If shares are equal, labels depend on the seed only, not on `budget_share` and `direction`.
+
+        Parameters
+        ----------
+        n : int
+            Number of rows, at least 1.
+        rng : int, numpy.random.Generator or None
+            Seed, generator, or fresh entropy.
+
+        Returns
+        -------
+        FakeSample
+            With ``y_true``, ``y_prob`` and ``true_prob``.
         """
         if self.budget_share == 1 and self.anchor == 1 / self.n_classes:
             raise ValueError(
@@ -269,4 +294,4 @@ def draw_rows(
         wrong = (predicted + generator.integers(1, k, n)) % k
         fill(said, predicted, confidence, said_rest[:, None] / (k - 1))
         fill(truth, predicted, true, rest[:, None] / (k - 1))
-    return fake_sample(np.where(correct, predicted, wrong), said, truth)
+    return FakeSample(y_true=np.where(correct, predicted, wrong), y_prob=said, true_prob=truth)

@@ -6,10 +6,16 @@ from typing import Any
 import numpy as np
 from scipy import integrate, special
 
-from calibkit.fakes import dials
-from calibkit.fakes.sample import FakeSample, fake_sample
+from calibkit.fakes._sample import FakeSample
 from calibkit.types import FloatVector, Rng
-from calibkit.validation import as_count, as_generator, as_probabilities
+from calibkit.validation import (
+    as_count,
+    as_finite,
+    as_generator,
+    as_norm,
+    as_pair,
+    as_probabilities,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +46,9 @@ class LogitDistortion:
     scores: tuple[float, float] = (1.0, 1.0)
 
     def __post_init__(self) -> None:
-        dials.as_finite(self.slope, "slope", 0)
-        dials.as_finite(self.shift, "shift", said="finite")
-        object.__setattr__(self, "scores", dials.as_pair(self.scores, "scores"))
+        as_finite(self.slope, "slope", 0)
+        as_finite(self.shift, "shift", said="finite")
+        object.__setattr__(self, "scores", as_pair(self.scores, "scores"))
 
     def true_map(self, prob: Any) -> FloatVector:
         """Return the true probability of the event for each prediction in [0, 1]."""
@@ -54,7 +60,25 @@ class LogitDistortion:
         return np.asarray(special.expit(self.slope * special.logit(prob) + self.shift))
 
     def sample(self, n: int, rng: Rng = None) -> FakeSample:
-        """Draw `n` predictions with their labels and true probabilities."""
+        """Draw `n` predictions with their labels and true probabilities.
+
+        Parameters
+        ----------
+        n : int
+            Number of rows, at least 1.
+        rng : int, numpy.random.Generator or None
+            Seed, generator, or fresh entropy.
+
+        Returns
+        -------
+        FakeSample
+            With ``y_true``, ``y_prob`` and ``true_prob``.
+
+        Examples
+        --------
+        >>> LogitDistortion(slope=0.5).sample(1000, rng=0).y_prob.shape
+        (1000,)
+        """
         generator = as_generator(rng)
         y_prob = generator.beta(*self.scores, size=as_count(n, "n"))
         return self.label(y_prob, generator)
@@ -66,11 +90,11 @@ class LogitDistortion:
             raise ValueError(f"y_prob must be one-dimensional, P(y = 1), got {y_prob.shape}.")
         true_prob = self.true_map(y_prob)
         y_true = (as_generator(rng).random(len(y_prob)) < true_prob).astype(np.int64)
-        return fake_sample(y_true, y_prob, true_prob)
+        return FakeSample(y_true=y_true, y_prob=y_prob, true_prob=true_prob)
 
     def true_error(self, norm: float = 1) -> float:
         """Return the true calibration error ``(E |p - c(p)|^norm)^(1/norm)``, without bins."""
-        norm = dials.as_norm(norm)
+        norm = as_norm(norm)
 
         def distance(u: float) -> float:
             prob = special.betaincinv(*self.scores, u)

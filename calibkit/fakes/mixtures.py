@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from calibkit.fakes import dials
+from calibkit.fakes import _dials
 from calibkit.fakes.simplex import as_table
 from calibkit.results import spell
 from calibkit.types import FloatVector, Rng
-from calibkit.validation import as_count, as_generator, as_probabilities
+from calibkit.validation import as_count, as_generator, as_positive, as_probabilities
 
 # The integral over log x is cut where its integrand has lost all digits, then divided into
 # panels in which it is smooth enough for Gauss-Legendre nodes to be exact.
@@ -45,7 +45,7 @@ class DirichletMixture:
         alphas = tuple(as_alpha(alpha, f"alphas[{m}]") for m, alpha in enumerate(self.alphas))
         if not alphas or len({len(alpha) for alpha in alphas}) != 1:
             raise ValueError("alphas must hold at least one component, all with as many classes.")
-        weights = dials.as_weights(self.weights, len(alphas), "weights", "component")
+        weights = _dials.as_shares(self.weights, len(alphas), "weights", "components")
         object.__setattr__(self, "alphas", alphas)
         object.__setattr__(self, "weights", weights)
 
@@ -64,15 +64,13 @@ class DirichletMixture:
             Two parameters per component: one for the predicted class, one for all others. Steadier
             when a class is rarely predicted; needs `per_class`.
         """
-        table = as_probabilities(y_prob).astype(np.float64)
+        table = as_table(y_prob, "y_prob must have")
+        if tied and not per_class:
+            raise ValueError(
+                "tied=True shares parameters around a predicted class; it needs per_class=True."
+            )
         if not per_class:
-            if tied:
-                raise ValueError(
-                    "tied=True shares parameters around a predicted class; it needs per_class=True."
-                )
             return cls((1.0,), (tuple(fit_dirichlet(table).tolist()),), _origin(table))
-        if table.ndim != 2:
-            fit_dirichlet(table)  # raises, with the remedy
         predicted, rows = table.argmax(axis=1), without_zeros(table)
         weights, alphas = [], []
         for k in np.unique(predicted).tolist():
@@ -168,7 +166,7 @@ def as_alpha(alpha: Any, name: str = "alpha") -> tuple[float, ...]:
         raise ValueError(
             f"{name} must be a sequence of at least 2 positive numbers, got {alpha!r}."
         )
-    return tuple(dials.as_positive(value, f"{name}[{k}]") for k, value in enumerate(values))
+    return tuple(as_positive(value, f"{name}[{k}]") for k, value in enumerate(values))
 
 
 def largest_moment(alpha: tuple[float, ...], order: int) -> float:

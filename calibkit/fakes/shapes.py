@@ -8,10 +8,9 @@ from typing import Any, Self
 import numpy as np
 from scipy import integrate, optimize
 
-from calibkit.fakes import dials
-from calibkit.fakes.sample import FakeSample, InfeasibleTarget, fake_sample
+from calibkit.fakes._sample import FakeSample, InfeasibleTarget
 from calibkit.types import FloatVector
-from calibkit.validation import as_choice, as_count, as_number
+from calibkit.validation import as_choice, as_count, as_norm, as_number, legacy_generator
 
 # Mean calibration errors of the derivates in the source: 0, .005, …, .1.
 DERIVATE_ERRORS = tuple(step / 200 for step in range(21))
@@ -137,7 +136,7 @@ class SyntheticShape:
 
     def true_error(self, norm: float = 1) -> float:
         """Return the true calibration error ``(E |p - c|^norm)^(1/norm)``, without bins."""
-        return self.weight * _full_error(self.name, dials.as_norm(norm))
+        return self.weight * _full_error(self.name, as_norm(norm))
 
     def sample(self, n: int, seed: int) -> FakeSample:
         """Draw the paper's data for this size and seed (from 0 on), sorted by truth.
@@ -146,10 +145,10 @@ class SyntheticShape:
         with ``seed + n`` as in the source; the global one is left alone.
         """
         n, seed = as_count(n, "n"), as_count(seed, "seed", minimum=0)
-        generator = dials.legacy_generator(seed + n)
+        generator = legacy_generator(seed + n)
         true_prob = np.sort(generator.dirichlet([1, 1], n)[:, 0])
-        y_true = generator.binomial(n=1, p=true_prob)
-        return fake_sample(y_true, self.predict(true_prob), true_prob)
+        y_true = generator.binomial(n=1, p=true_prob).astype(np.int64)
+        return FakeSample(y_true=y_true, y_prob=self.predict(true_prob), true_prob=true_prob)
 
     def describe(self) -> str:
         """Say in words which shape this is and how wrong."""

@@ -4,18 +4,14 @@ A distortion turns true probabilities into reported ones, or the reverse: `Diric
 which. Section 6 (automorphisms of the simplex) of the review of notions of calibration. Lesson 03.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
-from calibkit.fakes import dials
-from calibkit.fakes._rows import true_rows
 from calibkit.types import FloatVector
-from calibkit.validation import as_probabilities
+from calibkit.validation import as_array, as_positive, as_probabilities
 
 # Newton's method on a convex increasing function: a few steps, unless exponents are extreme.
 MOST_STEPS = 200
@@ -134,7 +130,7 @@ class Temperature(Distortion):
     keeps_order: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        checked = dials.as_positive(self.temperature, "temperature")
+        checked = as_positive(self.temperature, "temperature")
         object.__setattr__(self, "temperature", checked)
 
     def _apply(self, prob: FloatVector) -> FloatVector:
@@ -142,36 +138,6 @@ class Temperature(Distortion):
 
     def _undo(self, prob: FloatVector) -> FloatVector:
         return Power(self.temperature)._apply(prob)
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class MaxComponent(Distortion):
-    """Map the largest probability by a function and scale the others to fit.
-
-    The order of the classes can change, and there is no inverse in general. A row with a single
-    certain class divides what it loses equally.
-
-    Parameters
-    ----------
-    function : callable
-        Takes and returns arrays of probabilities, ``[0, 1] -> [0, 1]``.
-    """
-
-    function: Callable[[FloatVector], FloatVector]
-
-    def __post_init__(self) -> None:
-        if not callable(self.function):
-            raise ValueError(f"function must be callable, got {self.function!r}.")
-
-    def __repr__(self) -> str:  # the same in every session, unlike that of a function
-        return f"MaxComponent({getattr(self.function, '__name__', 'function')})"
-
-    def _apply(self, prob: FloatVector) -> FloatVector:
-        before = prob.max(axis=1)
-        top = np.asarray(self.function(before), dtype=np.float64)
-        if top.shape != before.shape or not np.all((top >= 0) & (top <= 1)):
-            raise ValueError("the function of MaxComponent must map probabilities to [0, 1].")
-        return true_rows(prob, top)
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,17 +158,20 @@ class LogLinear(Distortion):
     bias: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
-        weights = _finite(self.weights, "weights", 2)
+        weights = as_array(self.weights, "weights").astype(np.float64)
         k = len(weights)
-        if k < 2 or weights.shape != (k, k):
+        if k < 2 or weights.shape != (k, k) or not np.isfinite(weights).all():
             raise ValueError(
-                f"weights must be K rows of K numbers, K at least 2, got shape {weights.shape}."
+                "weights must be K rows of K finite numbers, K at least 2, got "
+                f"{weights.tolist()!r}."
             )
         object.__setattr__(self, "weights", tuple(map(tuple, weights.tolist())))
         if self.bias is not None:
-            bias = _finite(self.bias, "bias", 1)
-            if len(bias) != k:
-                raise ValueError(f"bias must have {k} numbers, one per class, got {len(bias)}.")
+            bias = as_array(self.bias, "bias").astype(np.float64)
+            if bias.shape != (k,) or not np.isfinite(bias).all():
+                raise ValueError(
+                    f"bias must be {k} finite numbers, one per class, got {bias.tolist()!r}."
+                )
             object.__setattr__(self, "bias", tuple(bias.tolist()))
 
     def _apply(self, prob: FloatVector) -> FloatVector:
@@ -223,9 +192,9 @@ def _log(prob: FloatVector) -> FloatVector:
 
 def _as_exponents(exponents: Any) -> float | tuple[float, ...]:
     if np.ndim(exponents) == 0:
-        return dials.as_positive(exponents, "exponents")
+        return as_positive(exponents, "exponents")
     values = np.asarray(exponents).tolist()
-    return tuple(dials.as_positive(value, f"exponents[{k}]") for k, value in enumerate(values))
+    return tuple(as_positive(value, f"exponents[{k}]") for k, value in enumerate(values))
 
 
 def _exponents_for(exponents: float | tuple[float, ...], n_classes: int) -> FloatVector:
@@ -236,15 +205,3 @@ def _exponents_for(exponents: float | tuple[float, ...], n_classes: int) -> Floa
             "classes; give one exponent, or one per class."
         )
     return values
-
-
-def _finite(values: Any, name: str, ndim: int) -> NDArray[np.float64]:
-    try:
-        array = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(
-            f"{name} must be numbers in rows of equal length, got {values!r}."
-        ) from None
-    if array.ndim != ndim or not np.isfinite(array).all():
-        raise ValueError(f"{name} must be finite numbers of {ndim} dimensions, got {values!r}.")
-    return array

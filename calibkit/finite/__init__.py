@@ -8,15 +8,12 @@ Lessons 02 and 12.
 
 from calibkit.finite.classifier import FiniteClassifier
 from calibkit.finite.examples import example, examples
-from calibkit.finite.lenses import every_class, merged_classes, one_class, top_classes, top_label
+from calibkit.finite.lenses import every_class, top_classes
 
 __all__ = [
     "FiniteClassifier",
     "every_class",
     "example",
     "examples",
-    "merged_classes",
-    "one_class",
     "top_classes",
-    "top_label",
 ]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from fractions import Fraction
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -140,8 +141,4 @@ def lens_gaps(
 
 def cumulative(probabilities: Vector) -> NDArray[np.float64]:
     """Return cumulative sums that end with exactly 1 and do not grow where nothing is added."""
-    sums, total = [], Fraction(0)
-    for probability in probabilities:
-        total += probability
-        sums.append(float(total))
-    return np.array(sums)
+    return np.array([float(total) for total in accumulate(probabilities)])

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit.fakes.sample import FakeSample, fake_sample
+from calibkit.fakes import FakeSample
 from calibkit.finite._exact import (
     Vector,
     as_fraction,
@@ -204,7 +204,7 @@ class FiniteClassifier(Result):
 
     def _sample_of(self, atom: NDArray[np.intp], label: NDArray[np.intp]) -> FakeSample:
         said, true = (np.array(rows, dtype=np.float64) for rows in (self.confidence, self.truth))
-        return fake_sample(label, said[atom], true[atom])
+        return FakeSample(y_true=label, y_prob=said[atom], true_prob=true[atom])
 
     def describe(self) -> str:
         """Say accuracy, confidence, the errors by notion, and what post-processing can win."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from calibkit.corp import CorpBand, CorpDecomposition
+from calibkit.corp import CorpDecomposition
 from calibkit.plot import _scale, look
 
 _FEW = 40  # distinct predictions: drawn one by one; of more, a histogram
@@ -17,7 +17,6 @@ _N_COLUMNS = 40
 _STRIP = (-0.20, -0.05)  # where the distribution stands below the diagram
 _WORDS = {
     "counts": "the distribution of the predictions below",
-    "band": "consistency band",
     "truth": "true map",
     "curve": "isotonic curve",
     "parts": "the parts of the score",
@@ -27,7 +26,6 @@ _WORDS = {
 def corp(
     parts: CorpDecomposition,
     *,
-    band: CorpBand | None = None,
     truth: look.Truth | None = None,
     ax: Axes | None = None,
     show: Iterable[str] | None = None,
@@ -40,19 +38,16 @@ def corp(
     ----------
     parts : CorpDecomposition
         From `calibkit.corp.corp_decomposition`.
-    band : CorpBand, optional
-        Where the curve of a calibrated model would lie, from `calibkit.corp.corp_band`.
     truth : callable, optional
         The true map, from predictions to true probabilities (known for fake classifiers).
     show : iterable of str, optional
-        Elements to draw, out of ``"curve"``, ``"parts"``, ``"counts"``, ``"band"``,
-        ``"truth"``. The default is the first three, and band and true map where given.
+        Elements to draw, out of ``"curve"``, ``"parts"``, ``"counts"``, ``"truth"``. The default
+        is the first three, and the true map where it is given.
 
     Raises
     ------
     ValueError
-        If `show` names something else or an element whose data are not given, or if the band
-        belongs to other predictions.
+        If `show` names something else, or an element whose data are not given.
 
     Notes
     -----
@@ -67,18 +62,13 @@ def corp(
     >>> ax.get_ylabel()
     'observed frequency'
     """
-    if band is not None and not np.array_equal(band.parts.prediction, parts.prediction):
-        raise ValueError("The band belongs to other predictions than the curve.")
-    given = {"band": band is not None, "truth": truth is not None}
-    names = look.chosen(show, _WORDS, _WORDS, given)
+    names = look.chosen(show, _WORDS, _WORDS, {"truth": truth is not None})
     with look.drawing(ax, (4.6, 4.2), title=title, legend=legend) as ax:
         _scale.frame(ax, _scale.axis_words(parts.view), "linear")
         if "counts" in names:
             ax.set_ylim(bottom=_STRIP[0])
             ax.spines["left"].set_bounds(0, 1)
             _draw_counts(ax, parts)
-        if band is not None and "band" in names:
-            _draw_band(ax, band)
         if "truth" in names:
             look.draw_truth(ax, _scale.grid("linear", 201), truth)
         if "curve" in names:
@@ -86,9 +76,8 @@ def corp(
         if "parts" in names:
             _print_parts(ax, parts)
     shown = ", ".join(words for name, words in _WORDS.items() if name in names)
-    said = band.describe() if band is not None and "band" in names else ""
     heading = f"CORP reliability diagram{' with ' if shown else ''}{shown}."
-    look.remember(ax, [heading, parts.describe(), said])
+    look.remember(ax, [heading, parts.describe()])
     return ax
 
 
@@ -112,14 +101,6 @@ def _draw_counts(ax: Axes, parts: CorpDecomposition) -> None:
         label="distribution of\nthe predictions",
         gid="counts",
     )
-
-
-def _draw_band(ax: Axes, band: CorpBand) -> None:
-    label = f"{100 * band.level:g} % consistency band\n(pointwise)"
-    code: dict[str, Any] = {"color": "#DADADA", "linewidth": 0, "zorder": 1.5, "label": label}
-    ax.fill_between(band.at, band.lower, band.upper, gid="band", **code)
-    for edge in (band.lower, band.upper):
-        ax.plot(band.at, edge, color="#9A9A9A", linewidth=0.8, zorder=1.6, gid="band-edge")
 
 
 def _draw_curve(ax: Axes, parts: CorpDecomposition) -> None:

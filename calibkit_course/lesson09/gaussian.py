@@ -7,11 +7,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import integrate, special
 
-from calibkit.fakes import dials
-from calibkit.fakes.sample import FakeSample
-from calibkit.results import read_only
+from calibkit.fakes import FakeSample
 from calibkit.types import FloatVector, Rng
-from calibkit.validation import as_count, as_generator, as_number
+from calibkit.validation import (
+    as_count,
+    as_generator,
+    as_norm,
+    as_number,
+    as_positive,
+    legacy_generator,
+)
 
 # Standard normal tails beyond this hold no digit of double precision.
 LARGEST_NORMAL = 12.0
@@ -45,7 +50,7 @@ class GaussianDiscriminant:
         prevalence = as_number(self.prevalence, "prevalence", feasible, lambda v: 0 < v < 1)
         if self.deployed is not None:
             as_number(self.deployed, "deployed", "between 0 and 1", lambda v: 0 <= v <= 1)
-        scale = dials.as_positive(self.scale, "scale")
+        scale = as_positive(self.scale, "scale")
         if len(self.means) != 2 or not np.all(np.isfinite(self.means)):
             raise ValueError(f"means must be two finite numbers, got {self.means!r}.")
         if self.means[0] == self.means[1]:
@@ -93,7 +98,7 @@ class GaussianDiscriminant:
 
     def true_error(self, norm: float = 1) -> float:
         """Return the true calibration error ``(E |p - c(p)|^norm)^(1/norm)``, without bins."""
-        norm = dials.as_norm(norm)
+        norm = as_norm(norm)
         if self.shift == 0:
             return 0.0
         value = 0.0
@@ -120,10 +125,10 @@ class GaussianDiscriminant:
         feature = generator.normal(np.asarray(self.means)[y_true], self.scale)
         y_prob = self.predict(feature)
         return GaussianSample(
-            y_true=read_only(y_true),
-            y_prob=read_only(y_prob),
-            true_prob=read_only(self.true_map(y_prob)),
-            feature=read_only(feature),
+            y_true=y_true,
+            y_prob=y_prob,
+            true_prob=self.true_map(y_prob),
+            feature=feature,
         )
 
     def source_data(
@@ -134,7 +139,7 @@ class GaussianDiscriminant:
         Training data have the share `prevalence`, test data `deployed`. NumPy's legacy generator is
         used in the order of the source; the global one is left alone.
         """
-        generator = dials.legacy_generator(as_count(seed, "seed", minimum=0))
+        generator = legacy_generator(as_count(seed, "seed", minimum=0))
         sizes = as_count(n_train, "n_train"), as_count(n_test, "n_test")
         y_train = generator.binomial(1, self.prevalence, sizes[0])
         y_test = generator.binomial(1, self.share, sizes[1])

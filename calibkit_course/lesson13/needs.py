@@ -8,9 +8,8 @@ from numpy.typing import NDArray
 from scipy import optimize
 
 from calibkit.fakes import InfeasibleTarget, KnobClassifier
-from calibkit.fakes.dials import as_finite
 from calibkit.types import FloatVector
-from calibkit.validation import as_array, as_choice
+from calibkit.validation import as_array, as_choice, as_finite
 from calibkit_course.lesson13.wards import Ward
 
 CLASSES = 5

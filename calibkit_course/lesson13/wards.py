@@ -14,9 +14,8 @@ from scipy import optimize
 
 from calibkit.decisions import regret_bound
 from calibkit.fakes import ClassKnobs, KnobClassifier
-from calibkit.fakes.dials import as_finite, as_positive
 from calibkit.types import FloatVector, IntVector
-from calibkit.validation import as_array, as_count
+from calibkit.validation import as_array, as_count, as_finite, as_positive
 from calibkit_course.lesson13.rounds import Deal, Game
 
 GAINS = ((0.0, 10.0, -1.0), (0.0, -2.0, 6.0), (0.0, -1.0, -1.0))

@@ -7,10 +7,8 @@ import numpy as np
 from scipy import special
 
 from calibkit.fakes import FakeSample, FakeTruth
-from calibkit.fakes.dials import as_finite, as_pair, as_positive
-from calibkit.fakes.sample import fake_sample
 from calibkit.types import FloatVector, Rng
-from calibkit.validation import as_count, as_generator
+from calibkit.validation import as_count, as_finite, as_generator, as_pair, as_positive
 
 FAVOURITES = (0.5, 0.7, 0.8, 0.9, 0.95, 0.99)
 
@@ -79,7 +77,7 @@ class VerbalModel:
         chance = generator.beta(*self.skill, size=n)
         said = np.array(self.words)[np.searchsorted(self._borders()[1:-1], chance)]
         right = (generator.random(n) < chance).astype(np.int64)
-        return fake_sample(right, said, chance)
+        return FakeSample(y_true=right, y_prob=said, true_prob=chance)
 
     def truth(self) -> FakeTruth:
         """Return the exact values of this model, without any data."""

@@ -1,4 +1,4 @@
-"""Redraws of many rows, in lots and in runs, and bars of long runs."""
+"""Redraws of many rows in lots, and bars of long runs."""
 
 import sys
 from types import SimpleNamespace
@@ -9,7 +9,6 @@ import pytest
 
 import calibkit as ck
 from calibkit import progress
-from calibkit.corp import band, corp_band
 from calibkit.fakes import LogitDistortion
 from calibkit.significance import _binned, adaptive_test
 
@@ -51,21 +50,6 @@ def test_lots_add_up_to_the_table() -> None:
     assert sums[:, 1] == pytest.approx(table.count * table.mean_prob, rel=1e-12)
     assert sums[:, 2] == pytest.approx(table.count * table.frequency, rel=1e-12)
     assert len(count) < 5000
-
-
-def test_a_band_from_runs_is_that_of_single_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another stream of random numbers, the same law."""
-    labels, prob = sample(1500)
-
-    def found() -> Any:
-        return corp_band(labels, prob, at=[0.2, 0.5, 0.8], n_draws=400, rng=0)
-
-    slow = found()
-    monkeypatch.setattr(band, "MANY_ROWS", 1000)
-    fast = found()
-    assert fast.lower == pytest.approx(slow.lower, abs=0.03)
-    assert fast.upper == pytest.approx(slow.upper, abs=0.03)
-    assert not np.array_equal(fast.lower, slow.lower)
 
 
 # --- who sees a bar ------------------------------------------------------------------------------
@@ -110,7 +94,6 @@ def test_a_bar_is_for_a_person(monkeypatch: pytest.MonkeyPatch, subtests: pytest
         lambda y, p: ck.bootstrap_interval(ck.brier_score, y, p, n_resamples=20, rng=0),
         lambda y, p: ck.bootstrap_interval(ECE, y, p, n_resamples=20, rng=0),
         lambda y, p: adaptive_test(y, p, null_draws=20, rng=0),
-        lambda y, p: corp_band(y, p, n_draws=20, rng=0),
         lambda y, p: ck.significance.test_based_calibration_error(y, p, null_draws=20, rng=0),
     ],
 )

@@ -196,46 +196,52 @@ def check(measure: Callable[[Any, Any], Any], case: Case) -> None:
     assert len(message.split(". ")) <= 4, "a message is read in a hurry"
 
 
+@pytest.mark.parametrize("measure", (*SHARED.values(), ck.binary_problem))
 @pytest.mark.parametrize("case", BINARY, ids=lambda case: case.name)
-def test_binary(case: Case) -> None:
-    for measure in (*SHARED.values(), ck.binary_problem):
-        check(measure, case)
+def test_binary(case: Case, measure: Any) -> None:
+    check(measure, case)
 
 
 @pytest.mark.parametrize("case", MULTICLASS, ids=lambda case: case.name)
-def test_multiclass(case: Case) -> None:
-    for measure in SHARED.values():
-        check(measure, case)
+def test_multiclass(case: Case, subtests: pytest.Subtests) -> None:
+    for name, measure in SHARED.items():
+        with subtests.test(name):
+            check(measure, case)
 
 
 @pytest.mark.parametrize("name", measures())
-def test_each_measure_checks_binary_input(name: str) -> None:
+def test_each_measure_checks_binary_input(name: str, subtests: pytest.Subtests) -> None:
     cases = [case for case in BINARY if case.name in HANDFUL]
     assert len(cases) == len(HANDFUL)
     for case in cases:
-        check(measures()[name], case)
+        with subtests.test(case=case):
+            check(measures()[name], case)
 
 
 @pytest.mark.parametrize("name", MULTICLASS_MEASURES)
-def test_each_measure_checks_tables(name: str) -> None:
+def test_each_measure_checks_tables(name: str, subtests: pytest.Subtests) -> None:
     cases = [case for case in MULTICLASS if case.name in HANDFUL_OF_CLASSES]
     assert len(cases) == len(HANDFUL_OF_CLASSES)
     for case in cases:
-        check(MULTICLASS_MEASURES[name], case)
+        with subtests.test(case=case):
+            check(MULTICLASS_MEASURES[name], case)
 
 
 @pytest.mark.parametrize("view", ["top-label", "class-wise", 2])
 @pytest.mark.parametrize("row", [0, 8_191, 8_192, 20_000])
-def test_the_row_is_named_beyond_the_first_block(view: Any, row: int) -> None:
+def test_the_row_is_named_beyond_the_first_block(
+    view: Any, row: int, subtests: pytest.Subtests
+) -> None:
     prob = np.full((20_001, 4), 0.25)
     labels = np.zeros(20_001, dtype=int)
     for value, words in ((np.nan, rf"y_prob\[{row}, 2\] = nan"), (0.26, f"row {row} sums to 1.01")):
-        bad = prob.copy()
-        bad[row, 2] = value
-        with pytest.raises(ValueError, match=words):
-            ck.reliability_tables(labels, bad, view=view)
-        with pytest.raises(ValueError, match=words):
-            ck.brier_score(labels, bad)
+        with subtests.test(value=value):
+            bad = prob.copy()
+            bad[row, 2] = value
+            with pytest.raises(ValueError, match=words):
+                ck.reliability_tables(labels, bad, view=view)
+            with pytest.raises(ValueError, match=words):
+                ck.brier_score(labels, bad)
 
 
 def test_the_first_of_several_bad_rows_is_named() -> None:
@@ -270,31 +276,15 @@ def with_bins(bins: Any) -> dict[str, Callable[[Any, Any], Any]]:
 
 
 @pytest.mark.parametrize("bins", BAD_BINS)
-def test_bins(bins: Any) -> None:
+def test_bins(bins: Any, subtests: pytest.Subtests) -> None:
     """All of them in one measure, and two in each."""
     for name, measure in with_bins(bins).items():
-        if name != "reliability_table" and bins not in (0, "ten"):
-            continue
-        with pytest.raises(ValueError, match="bins must be") as caught:
-            measure(LABELS, PROB)
-        assert repr(bins) in str(caught.value), name
-
-
-@pytest.mark.parametrize("n_bins", [0, -3, 2.5, True, "ten", None])
-def test_numbers_of_bins(n_bins: Any) -> None:
-    for make in (
-        ck.EqualWidth,
-        ck.EqualMass,
-        lambda n: ck.adaptive_calibration_error(LABELS, PROB, n_bins=n),
-    ):
-        with pytest.raises(ValueError, match="n_bins must be a whole number of at least 1"):
-            make(n_bins)
-
-
-@pytest.mark.parametrize("low", [1, 1.5, -0.1, np.nan, "0", None, True])
-def test_lower_ends(low: Any) -> None:
-    with pytest.raises(ValueError, match=r"low must be in \[0, 1\)"):
-        ck.EqualWidth(10, low=low)
+        with subtests.test(name=name):
+            if name != "reliability_table" and bins not in (0, "ten"):
+                continue
+            with pytest.raises(ValueError, match="bins must be") as caught:
+                measure(LABELS, PROB)
+            assert repr(bins) in str(caught.value), name
 
 
 @pytest.mark.parametrize(
@@ -315,11 +305,6 @@ def test_lower_ends(low: Any) -> None:
 def test_edges(edges: Any, words: str) -> None:
     with pytest.raises(ValueError, match=words):
         ck.FixedEdges(edges)
-
-
-def test_rules_of_equal_mass() -> None:
-    with pytest.raises(ValueError, match='"midpoint" or "quantile", got \'median\''):
-        ck.EqualMass(10, rule="median")
 
 
 def test_a_prediction_below_the_bins() -> None:
@@ -344,16 +329,19 @@ def test_missing_view(name: str) -> None:
 
 
 @pytest.mark.parametrize("view", BAD_VIEWS, ids=repr)
-def test_views_that_do_not_exist(view: Any) -> None:
+def test_views_that_do_not_exist(view: Any, subtests: pytest.Subtests) -> None:
     """All of them where views are checked, and two in each measure."""
     for name, measure in measures(view).items():
-        if name in WITHOUT_VIEW or (name != "binary_problems" and view not in (3, "top")):
-            continue
-        with pytest.raises(ValueError, match="does not exist; choose .* class from 0 to 2") as told:
-            measure(CLASSES, ROWS)
-        assert repr(view) in str(told.value), name
-        with pytest.raises(ValueError, match="does not exist; choose .* class from 0 to 1"):
-            measure(LABELS, PROB)
+        with subtests.test(name=name):
+            if name in WITHOUT_VIEW or (name != "binary_problems" and view not in (3, "top")):
+                continue
+            with pytest.raises(
+                ValueError, match="does not exist; choose .* class from 0 to 2"
+            ) as told:
+                measure(CLASSES, ROWS)
+            assert repr(view) in str(told.value), name
+            with pytest.raises(ValueError, match="does not exist; choose .* class from 0 to 1"):
+                measure(LABELS, PROB)
 
 
 @pytest.mark.parametrize(
@@ -365,100 +353,82 @@ def test_class_wise_where_one_problem_is_needed(measure: Callable[..., Any]) -> 
         measure(CLASSES, ROWS, view="class-wise")
 
 
-@pytest.mark.parametrize("norm", [0.5, 0, -1, np.nan, -np.inf, True, "2", None, 1j, [1]])
-@pytest.mark.parametrize(
-    "measure",
-    [
-        ck.calibration_error,
-        ck.lp_calibration_error,
-        ck.marginal_calibration_error,
-        ck.top_label_calibration_error,
-    ],
-)
-def test_norms(measure: Callable[..., Any], norm: Any) -> None:
-    with pytest.raises(ValueError, match="norm must be a number from 1 on, or numpy.inf, got"):
-        measure(LABELS, PROB, norm=norm)
-    with pytest.raises(ValueError, match="norm must be a number"):
-        ck.null_level(measure, LABELS, PROB, norm=norm)
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"gap": "median"}, 'gap must be "mean" or "centre", got \'median\''),
-        ({"gap": None}, 'gap must be "mean" or "centre", got None'),
-        ({"weights": "counts"}, 'weights must be "mass" or "equal", got \'counts\''),
-    ],
-)
-def test_choices_of_calibration_error(options: dict[str, Any], words: str) -> None:
-    with pytest.raises(ValueError, match=words):
-        ck.calibration_error(LABELS, PROB, **options)
-
-
-def test_classes_of_brier_score() -> None:
-    with pytest.raises(ValueError, match='classes must be "sum" or "mean", got \'total\''):
-        ck.brier_score(LABELS, PROB, classes="total")
-
-
-def band(**options: Any) -> Any:
-    return ck.consistency_band(LABELS, PROB, **options)
-
-
-def interval(**options: Any) -> Any:
-    return ck.bootstrap_interval(ck.expected_calibration_error, LABELS, PROB, **options)
-
-
-def level(**options: Any) -> Any:
-    return ck.null_level(ck.expected_calibration_error, LABELS, PROB, **options)
-
-
-@pytest.mark.parametrize("run", [band, interval])
-@pytest.mark.parametrize("bad", [0, 1, -0.1, 90, 1.5, np.nan, "90 %", None, True])
-def test_levels(run: Callable[..., Any], bad: Any) -> None:
-    with pytest.raises(ValueError, match="level must"):
-        run(level=bad)
-
-
-@pytest.mark.parametrize("run", [band, interval, level])
-@pytest.mark.parametrize("bad", [-1, 1.5, "seed", True, np.random.RandomState(0), [1]])
-def test_rngs(run: Callable[..., Any], bad: Any) -> None:
-    with pytest.raises(ValueError, match="rng must be a non-negative int, a numpy"):
-        run(rng=bad)
-
-
-@pytest.mark.parametrize("bad", [0, -5, 10.0, True, "many", None, np.nan])
-def test_numbers_of_draws(bad: Any) -> None:
-    for run, name, least in (
-        (band, "n_draws", 2),
-        (level, "n_draws", 1),
-        (interval, "n_resamples", 2),
-    ):
-        told = f"{name} must be a whole number of at least {least}, got"
-        with pytest.raises(ValueError, match=told):
-            run(**{name: bad})
-
-
-def test_methods_of_the_bootstrap() -> None:
-    with pytest.raises(ValueError, match='"reflected" or "percentile", got \'bca\''):
-        interval(method="bca")
-
-
-@pytest.mark.parametrize("value", [np.nan, np.inf])
-def test_measures_that_are_not_finite(value: float) -> None:
-    for run in (ck.null_level, ck.bootstrap_interval):
-        with pytest.raises(ValueError, match=f"The measure is {value}"):
-            run(lambda y, p: value, LABELS, PROB)
-
-
-def test_log_loss_of_the_impossible_has_neither_null_level_nor_interval() -> None:
-    for run in (ck.null_level, ck.bootstrap_interval):
-        with pytest.raises(ValueError, match="The measure is inf"):
-            run(ck.log_loss, [1, 0], [0.0, 0.5])
-
-
 def test_bins_that_look_at_the_labels_have_no_consistency_band() -> None:
     class Peeking(ck.EqualWidth):
         uses_labels = True
 
     with pytest.raises(ValueError, match="bins that ignore the labels, not 3 equal-width bins"):
-        band(bins=Peeking(3))
+        ck.consistency_band(LABELS, PROB, bins=Peeking(3))
+
+
+# By option: values that are refused, and what the message says after its name.
+COUNT = (0, -3, 2.5, 10.0, True, "ten", None, np.nan), "must be a whole number of at least"
+REFUSED: dict[str, tuple[tuple[Any, ...], str]] = {
+    "n_bins": COUNT,
+    "n_draws": COUNT,
+    "n_resamples": COUNT,
+    "low": ((1, 1.5, -0.1, np.nan, "0", None, True), r"must be in \[0, 1\)"),
+    "rule": (("median", None), 'must be "first", "midpoint" or "quantile", got'),
+    "gap": (("median", None), 'must be "mean" or "centre", got'),
+    "weights": (("counts", None), 'must be "mass" or "equal", got'),
+    "classes": (("total", None), 'must be "sum" or "mean", got'),
+    "method": (("bca",), '.* "reflected" or "percentile", got'),
+    "level": ((0, 1, -0.1, 90, 1.5, np.nan, "90 %", None, True), "must"),
+    "rng": ((-1, 1.5, "seed", True, np.random.RandomState(0), [1]), "must be a non-negative int"),
+    "norm": ((0.5, 0, -1, np.nan, -np.inf, True, "2", None, 1j, [1]), "must be a number from 1 on"),
+}
+DATA = LABELS, PROB
+MEASURED = ck.expected_calibration_error, *DATA
+NORMED = (
+    ck.calibration_error,
+    ck.lp_calibration_error,
+    ck.marginal_calibration_error,
+    ck.top_label_calibration_error,
+)
+TAKES = [
+    ("n_bins", ck.EqualWidth, ()),
+    ("n_bins", ck.EqualMass, ()),
+    ("n_bins", ck.adaptive_calibration_error, DATA),
+    ("low", ck.EqualWidth, ()),
+    ("rule", ck.EqualMass, ()),
+    ("gap", ck.calibration_error, DATA),
+    ("weights", ck.calibration_error, DATA),
+    ("classes", ck.brier_score, DATA),
+    ("method", ck.bootstrap_interval, MEASURED),
+    ("level", ck.consistency_band, DATA),
+    ("level", ck.bootstrap_interval, MEASURED),
+    ("rng", ck.consistency_band, DATA),
+    ("rng", ck.null_level, MEASURED),
+    ("rng", ck.bootstrap_interval, MEASURED),
+    ("n_draws", ck.consistency_band, DATA),
+    ("n_draws", ck.null_level, MEASURED),
+    ("n_resamples", ck.bootstrap_interval, MEASURED),
+    *(("norm", measure, DATA) for measure in NORMED),
+    *(("norm", ck.null_level, (measure, *DATA)) for measure in NORMED),
+]
+
+
+@pytest.mark.parametrize(("name", "use", "first"), TAKES)
+def test_options(
+    name: str, use: Callable[..., Any], first: tuple[Any, ...], subtests: pytest.Subtests
+) -> None:
+    values, words = REFUSED[name]
+    for value in values:
+        with subtests.test(f"{name}={value!r}"), pytest.raises(ValueError, match=f"{name} {words}"):
+            use(*first, **{name: value})
+
+
+@pytest.mark.parametrize("name", ["n_draws", "n_resamples"])
+def test_one_draw_is_no_interval(name: str) -> None:
+    use, first = next((use, first) for taken, use, first in TAKES if taken == name)
+    with pytest.raises(ValueError, match=f"{name} must be a whole number of at least 2"):
+        use(*first, **{name: 1})
+
+
+@pytest.mark.parametrize("run", [ck.null_level, ck.bootstrap_interval])
+def test_measures_that_are_not_finite(run: Callable[..., Any], subtests: pytest.Subtests) -> None:
+    for value in (np.nan, np.inf):
+        with subtests.test(value=value), pytest.raises(ValueError, match=f"The measure is {value}"):
+            run(lambda y, p, value=value: value, LABELS, PROB)
+    with pytest.raises(ValueError, match="The measure is inf"):
+        run(ck.log_loss, [1, 0], [0.0, 0.5])

@@ -31,10 +31,13 @@ def test_the_page_shows_what_comes_out_today(library: others.Library) -> None:
 
 
 @pytest.mark.parametrize("library", others.LIBRARIES, ids=NAMES)
-def test_a_reason_is_given_where_numbers_differ_and_only_there(library: others.Library) -> None:
+def test_a_reason_is_given_where_numbers_differ_and_only_there(
+    library: others.Library, subtests: pytest.Subtests
+) -> None:
     for row, number in pairs(library):
-        same = others.ours(row) == pytest.approx(number, abs=others.ROUNDING)
-        assert same == (row.why == "equal"), row
+        with subtests.test(number=number):
+            same = others.ours(row) == pytest.approx(number, abs=others.ROUNDING)
+            assert same == (row.why == "equal"), row
 
 
 @pytest.mark.slow
@@ -66,21 +69,22 @@ def exact(n_bins: int) -> Any:
     return np.arange(n_bins + 1) / n_bins
 
 
-def test_the_reasons_are_true() -> None:
+def test_the_reasons_are_true(subtests: pytest.Subtests) -> None:
     """With the convention that the reason names, our bins give their number."""
     checked = 0
     for row, number in (pair for library in others.LIBRARIES for pair in pairs(library)):
-        found = re.search(r"ck\.(\w+)_calibration_error\(y, p, bins=(\d+)\)", row.ours)
-        if found is None or row.why == "equal":
-            continue
-        n_bins = int(found[2])
-        conventions = {
-            others.CLOSED: errors_with(exact(n_bins), "left"),
-            others.ROUNDED: errors_with(np.linspace(0, 1, n_bins + 1), "right"),
-            others.ALONE: errors_with(exact(n_bins), "right", one_alone=True),
-        }
-        assert conventions[row.why][found[1]] == pytest.approx(number, abs=others.ROUNDING), row
-        checked += 1
+        with subtests.test(number=number):
+            found = re.search(r"ck\.(\w+)_calibration_error\(y, p, bins=(\d+)\)", row.ours)
+            if found is None or row.why == "equal":
+                continue
+            n_bins = int(found[2])
+            conventions = {
+                others.CLOSED: errors_with(exact(n_bins), "left"),
+                others.ROUNDED: errors_with(np.linspace(0, 1, n_bins + 1), "right"),
+                others.ALONE: errors_with(exact(n_bins), "right", one_alone=True),
+            }
+            assert conventions[row.why][found[1]] == pytest.approx(number, abs=others.ROUNDING), row
+            checked += 1
     assert checked >= 4
 
 

@@ -73,7 +73,7 @@ def test_there_is_something_to_look_at() -> None:
 
 
 @each(FUNCTIONS)
-def test_labels_come_first_and_options_are_named(item: Any) -> None:
+def test_labels_come_first_and_options_are_named(item: Any, subtests: pytest.Subtests) -> None:
     parameters = list(inspect.signature(item).parameters.values())
     names = [parameter.name for parameter in parameters]
     if "y_true" not in names:
@@ -82,15 +82,17 @@ def test_labels_come_first_and_options_are_named(item: Any) -> None:
     assert names[:start] in ([], ["measure"])  # a measure is named before what it measures
     assert names[start : start + 2] == ["y_true", "y_prob"]
     for parameter in parameters[start + 2 :]:
-        assert parameter.kind in (parameter.KEYWORD_ONLY, parameter.VAR_KEYWORD), parameter.name
+        with subtests.test(parameter=parameter):
+            assert parameter.kind in (parameter.KEYWORD_ONLY, parameter.VAR_KEYWORD), parameter.name
 
 
 @each(FUNCTIONS)
-def test_every_parameter_is_annotated(item: Any) -> None:
+def test_every_parameter_is_annotated(item: Any, subtests: pytest.Subtests) -> None:
     signature = inspect.signature(item)
     assert signature.return_annotation is not inspect.Signature.empty
     for parameter in signature.parameters.values():
-        assert parameter.annotation is not inspect.Parameter.empty, parameter.name
+        with subtests.test(parameter=parameter):
+            assert parameter.annotation is not inspect.Parameter.empty, parameter.name
 
 
 def says_what_is_refused(item: Any) -> bool:
@@ -101,7 +103,7 @@ def says_what_is_refused(item: Any) -> bool:
 
 
 @each(FUNCTIONS)
-def test_docstrings_are_complete(item: Any) -> None:
+def test_docstrings_are_complete(item: Any, subtests: pytest.Subtests) -> None:
     text = inspect.getdoc(item) or ""
     parameters = [p for p in inspect.signature(item).parameters.values() if p.kind != p.VAR_KEYWORD]
     # What is returned stands in the annotation; a section is for shapes, units and ranges.
@@ -110,10 +112,12 @@ def test_docstrings_are_complete(item: Any) -> None:
         assert says_what_is_refused(item)
         assert "lesson" in text.lower(), "no lesson is named"
     for section in sections:
-        assert f"\n{section}\n{'-' * len(section)}\n" in text, section
+        with subtests.test(section=section):
+            assert f"\n{section}\n{'-' * len(section)}\n" in text, section
     described = re.split(r"\n\w+\n---", text.partition("Parameters\n")[2])[0]
     for parameter in parameters:
-        assert parameter.name in described, parameter.name
+        with subtests.test(parameter=parameter):
+            assert parameter.name in described, parameter.name
 
 
 @each(RESULTS)
@@ -126,35 +130,40 @@ def test_results_are_frozen_and_speak(item: Any) -> None:
 
 
 @each(ESTIMATORS)
-def test_estimators_look_alike(item: Any) -> None:
+def test_estimators_look_alike(item: Any, subtests: pytest.Subtests) -> None:
     """Fitted to predictions and labels, in this order; options are kept as they were given."""
     first = "X"  # a scikit-learn classifier
     if issubclass(item, BASES):
         first = "p" if issubclass(item, Calibrator) else "scores"
         for method in ("curve", "calibrate") if first == "p" else ("calibrate",):
-            assert list(inspect.signature(getattr(item, method)).parameters) == ["self", first]
+            with subtests.test(method=method):
+                assert list(inspect.signature(getattr(item, method)).parameters) == ["self", first]
     fit = inspect.signature(item.fit).parameters.values()
     assert [p.name for p in fit if p.kind is not p.KEYWORD_ONLY] == ["self", first, "y"]
     for parameter in inspect.signature(item).parameters.values():
-        assert parameter.annotation is not inspect.Parameter.empty, parameter.name
-        assert parameter.kind not in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL)
+        with subtests.test(parameter=parameter):
+            assert parameter.annotation is not inspect.Parameter.empty, parameter.name
+            assert parameter.kind not in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL)
 
 
 @each(ESTIMATORS)
-def test_docstrings_of_estimators_are_complete(item: Any) -> None:
+def test_docstrings_of_estimators_are_complete(item: Any, subtests: pytest.Subtests) -> None:
     text = inspect.getdoc(item) or ""
     names = list(inspect.signature(item).parameters)
     for section in ["Attributes", "Notes", "Examples"] + ["Parameters"] * bool(names):
-        assert f"\n{section}\n{'-' * len(section)}\n" in text, section
+        with subtests.test(section=section):
+            assert f"\n{section}\n{'-' * len(section)}\n" in text, section
     # What `fit` refuses may be said there once, for a whole family of calibrators.
     assert "Raises\n------\n" in text + (inspect.getdoc(item.fit) or "")
     assert "lesson" in text.lower(), "no lesson is named"
     described = text.partition("Parameters\n")[2].partition("\nAttributes\n")[0]
     for name in names:
-        assert name in described, name
+        with subtests.test(name=name):
+            assert name in described, name
 
 
-def test_the_front_page_lists_what_it_shows() -> None:
+def test_the_front_page_lists_what_it_shows(subtests: pytest.Subtests) -> None:
     assert sorted(calibkit.__all__) == calibkit.__all__
     for name in calibkit.__all__:
-        assert hasattr(calibkit, name)
+        with subtests.test(name=name):
+            assert hasattr(calibkit, name)

@@ -14,7 +14,6 @@ CLAIM = re.compile(r"Taught\s+in\s+lessons?\s+((?:\d\d(?:,?\s+(?:and\s+)?)?)+)")
 # Where a lesson speaks of the thing by its term, and never calls it.
 TERMS = {
     "SweepBinning": "sweep",
-    "corp_band": "consistency band",
     "null_moments": "null level",
     "reliability_tables": "reliability_table",
     "binary_problems": "view",
@@ -77,10 +76,13 @@ def test_a_false_claim_would_be_found() -> None:
     assert named(lesson("08"), "PavaBC")
 
 
-def test_the_list_of_what_the_sources_have_names_tests_that_exist() -> None:
+def test_the_list_of_what_the_sources_have_names_tests_that_exist(
+    subtests: pytest.Subtests,
+) -> None:
     text = (ROOT / "book" / "notation.md").read_text(encoding="utf-8")
     named_tests = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", text)
     assert len(named_tests) >= 20
     for file, test in named_tests:
-        source = (ROOT / file).read_text(encoding="utf-8")
-        assert f"def {test}(" in source, f"{file} has no {test}"
+        with subtests.test(file=file):
+            source = (ROOT / file).read_text(encoding="utf-8")
+            assert f"def {test}(" in source, f"{file} has no {test}"

@@ -18,7 +18,6 @@ from calibkit.validation import (
     as_count,
     as_generator,
     as_labels,
-    as_level,
     as_predictions,
     as_probabilities,
     as_weights,
@@ -40,10 +39,6 @@ class TestAsArray:
         array = as_array(np.array([1, 0.5, True], dtype=object), "y_prob")
         assert array.dtype == np.float64
         assert array.tolist() == [1, 0.5, 1]
-
-    def test_the_name_of_the_argument_leads(self) -> None:
-        with pytest.raises(ValueError, match="^weights is empty"):
-            as_array([], "weights")
 
     def test_rows_of_objects_are_counted_by_row(self) -> None:
         with pytest.raises(ValueError, match=r"y_prob\[1\] = 'x' is not a number"):
@@ -67,11 +62,6 @@ class TestAsProbabilities:
     def test_the_ends_are_probabilities(self, value: float) -> None:
         assert as_probabilities([value])[0] == value
 
-    @pytest.mark.parametrize("value", [np.nextafter(1, 2), -5e-324])
-    def test_one_float_beyond_the_ends_is_not(self, value: float) -> None:
-        with pytest.raises(ValueError, match="not a probability"):
-            as_probabilities([0.5, value])
-
     @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
     @pytest.mark.parametrize("n_classes", [2, 3, 10, 1000])
     def test_rows_of_a_softmax_pass_in_every_precision(self, dtype: Any, n_classes: int) -> None:
@@ -86,12 +76,6 @@ class TestAsProbabilities:
     def test_rows_printed_with_six_digits_pass(self) -> None:
         _, prob = class_data(500, 4)
         as_probabilities(prob.round(6))
-
-    @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-    @pytest.mark.parametrize("off", [1e-3, -1e-3, 1e-4, -1e-4])
-    def test_rows_that_are_off_fail(self, dtype: Any, off: float) -> None:
-        with pytest.raises(ValueError, match="row 1 sums to"):
-            as_probabilities(np.array([[0.5, 0.5], [0.5, 0.5 + off]], dtype=dtype))
 
     def test_the_tolerance_grows_with_the_type_and_the_number_of_classes(self) -> None:
         types = [np.dtype(code) for code in ("f8", "f4", "f2")]
@@ -110,24 +94,19 @@ class TestAsLabels:
         prob = np.full((len(y_true), n_classes), 1 / n_classes)
         return as_labels(y_true, prob)
 
-    def test_labels_are_whole_numbers(self) -> None:
-        for values in ([0.0, 1.0], [0, 1], [False, True], np.array([0, 1], dtype="u8")):
-            labels = self.labels(values)
-            assert labels.tolist() == [0, 1]
-            assert labels.dtype.kind in "iu"
-
-    def test_not_every_class_must_occur(self) -> None:
-        assert self.labels([3, 3], n_classes=5).tolist() == [3, 3]
+    @pytest.mark.parametrize(
+        "values", ([0.0, 1.0], [0, 1], [False, True], np.array([0, 1], dtype="u8"))
+    )
+    def test_labels_are_whole_numbers(self, values: Any) -> None:
+        labels = self.labels(values)
+        assert labels.tolist() == [0, 1]
+        assert labels.dtype.kind in "iu"
 
     def test_a_hint_is_given_only_where_it_fits(self) -> None:
         with pytest.raises(ValueError, match="2 entries, but y_prob has 3 rows.$"):
             as_labels([0, 1], np.full((3, 3), 1 / 3))
         with pytest.raises(ValueError, match=r"pass y_prob\.T"):
             as_labels([0, 1], np.full((3, 2), 1 / 2))
-
-    def test_two_labels_that_start_at_one_are_not_called_too_few_columns(self) -> None:
-        with pytest.raises(ValueError, match="start at 1; pass y_true - 1"):
-            as_labels([1, 2, 1], np.array([0.1, 0.2, 0.3]))
 
     def test_labels_that_subtracting_one_does_not_repair_get_another_hint(self) -> None:
         with pytest.raises(ValueError, match=r"y_true\[1\] = 5.*no column for class 5"):
@@ -145,11 +124,6 @@ class TestNumbers:
         assert type(as_count(np.int64(3), "n")) is int
         with pytest.raises(ValueError, match="n must be a whole number of at least 5, got 4"):
             as_count(4, "n", minimum=5)
-
-    def test_levels(self) -> None:
-        assert as_level(np.float32(0.5)) == 0.5
-        with pytest.raises(ValueError, match=r"strictly between 0 and 1 \(e.g. 0.9\), got 95"):
-            as_level(95)
 
     def test_a_seed_gives_the_same_stream_each_time(self) -> None:
         assert as_generator(3).random() == as_generator(np.int64(3)).random()
@@ -282,8 +256,9 @@ class TestPositive:
 
     def test_pyarrow_and_polars(self) -> None:
         pa, pl = pytest.importorskip("pyarrow"), pytest.importorskip("polars")
-        for y_true in (pa.array(NAMED), pa.chunked_array([NAMED]), pl.Series(NAMED)):
-            assert self.labels(y_true, "yes") == EVENTS
+        assert self.labels(pa.array(NAMED), "yes") == EVENTS
+        assert self.labels(pa.chunked_array([NAMED]), "yes") == EVENTS
+        assert self.labels(pl.Series(NAMED), "yes") == EVENTS
 
 
 class TestWeights:
@@ -329,6 +304,9 @@ class TestHostileContainers:
         assert as_array(pa.chunked_array([[1, 0], [1]]), "y_true").tolist() == [1, 0, 1]
         table = pa.table({"a": [0.25, 0.5], "b": [0.75, 0.5]})
         assert as_array(table, "y_prob").tolist() == [[0.25, 0.75], [0.5, 0.5]]
-        for missing in ([True, None], [1, None]):
-            with pytest.raises(ValueError, match=r"y_true\[1\] = (nan|None) is not"):
-                as_labels(pa.array(missing), np.full(2, 0.5))
+
+    @pytest.mark.parametrize("missing", [[True, None], [1, None]])
+    def test_missing_entries_of_arrow_arrays(self, missing: list[Any]) -> None:
+        pa = pytest.importorskip("pyarrow")
+        with pytest.raises(ValueError, match=r"y_true\[1\] = (nan|None) is not"):
+            as_labels(pa.array(missing), np.full(2, 0.5))

@@ -28,8 +28,7 @@ from calibkit.calibrators import (
     ScalingBinning,
 )
 from calibkit.calibrators.base import Calibrator
-from calibkit.fakes import LogitDistortion
-from calibkit.fakes.sample import FakeSample, fake_sample
+from calibkit.fakes import FakeSample, LogitDistortion
 from calibkit.piecewise import PiecewiseLinear
 from calibkit.types import FloatVector
 from calibkit.validation import as_count
@@ -205,9 +204,11 @@ class PseudoSet:
         """Draw the data: the same rows and labels for all calibrators."""
         rng = _rng(self.task, self.truth, "test", self.n, self.seed)
         rows = np.sort(rng.choice(POPULATION, self.n, replace=False))
-        label = rng.random(self.n) < clone_of(self.task, self.truth).true_prob[rows]
+        right = rng.random(self.n) < clone_of(self.task, self.truth).true_prob[rows]
         prob, true_prob = self.population()
-        return fake_sample(label, prob[rows], true_prob[rows])
+        return FakeSample(
+            y_true=right.astype(np.int64), y_prob=prob[rows], true_prob=true_prob[rows]
+        )
 
     def unseen(self) -> Unseen:
         """Return the whole clone behind the calibrator."""

@@ -6,7 +6,7 @@ from functools import lru_cache
 from itertools import product
 from typing import NamedTuple
 
-from calibkit.fakes.sample import FakeSample
+from calibkit.fakes import FakeSample
 from calibkit.fakes.shapes import DERIVATE_ERRORS, SHAPES, SyntheticShape
 from calibkit.types import FloatVector
 from calibkit.validation import as_count

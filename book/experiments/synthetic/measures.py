@@ -11,7 +11,7 @@ from sklearn.base import clone
 from book.experiments.synthetic.evaluators import Derived, Direct, Evaluators
 from book.experiments.synthetic.grid import Unseen
 from calibkit.calibrators.base import Calibrator
-from calibkit.fakes.sample import FakeSample
+from calibkit.fakes import FakeSample
 from calibkit.fit_on_test import fit_on_test
 from calibkit.types import FloatVector
 

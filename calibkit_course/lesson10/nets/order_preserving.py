@@ -8,10 +8,9 @@ from numpy.typing import NDArray
 from scipy import special
 from scipy.optimize import minimize
 
-from calibkit.fakes.dials import as_positive
 from calibkit.multiclass import MulticlassCalibrator, TemperatureScaling
 from calibkit.types import FloatArray, FloatMatrix
-from calibkit.validation import CalibrationWarning, as_count, as_generator
+from calibkit.validation import CalibrationWarning, as_count, as_generator, as_positive
 from calibkit_course.lesson10.nets._torch import need_torch, on_processor, one_thread
 
 _MOST_STEPS = 1000

@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit.fakes.dials import as_finite, as_positive
 from calibkit.progress import track
-from calibkit.validation import as_choice, as_count, as_generator, as_number
+from calibkit.validation import as_choice, as_count, as_finite, as_generator, as_number, as_positive
 from calibkit_course.lesson10.nets._torch import need_torch, on_processor, one_thread
 from calibkit_course.lesson10.nets.history import TrainingHistory, history_of, measure
 from calibkit_course.lesson10.nets.images import SIDE, Split

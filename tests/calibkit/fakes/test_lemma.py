@@ -71,15 +71,21 @@ def test_the_signed_gap_is_the_error_only_with_one_sign(case) -> None:
 
 @pytest.mark.parametrize("n_classes", [2, 3, 10, 100])
 @pytest.mark.parametrize("accuracy", [0.55, 0.8, 0.99])
-def test_the_knob_attains_both_bounds(n_classes: int, accuracy: float) -> None:
+def test_the_knob_attains_both_bounds(
+    n_classes: int, accuracy: float, subtests: pytest.Subtests
+) -> None:
     over = KnobClassifier(n_classes, accuracy, budget_share=1.0)
     under = KnobClassifier(n_classes, accuracy, budget_share=1.0, direction="under")
     assert over.room == over.truth().expected == 1 - accuracy
     assert under.room == under.truth().expected == accuracy - 1 / n_classes
     for fake in (over, under):
-        for share in (0.0, 0.3, 0.999):
-            part = KnobClassifier(n_classes, accuracy, budget_share=share, direction=fake.direction)
-            assert part.truth().expected == pytest.approx(share * fake.room, abs=1e-15)
+        with subtests.test(fake=fake):
+            for share in (0.0, 0.3, 0.999):
+                with subtests.test(fake=fake, share=share):
+                    part = KnobClassifier(
+                        n_classes, accuracy, budget_share=share, direction=fake.direction
+                    )
+                    assert part.truth().expected == pytest.approx(share * fake.room, abs=1e-15)
 
 
 def rows(top: np.ndarray, predicted: np.ndarray, n_classes: int) -> np.ndarray:
@@ -116,10 +122,11 @@ def test_data_break_the_bounds_without_the_sign_assumption(n_classes: int, right
     assert error > max(1 - accuracy, accuracy - 1 / n_classes)
 
 
-def test_golden_largest_errors() -> None:
+def test_golden_largest_errors(subtests: pytest.Subtests) -> None:
     for key, value in golden("fakes_misc.json")["sup ECE at accuracy A"].items():
-        k, accuracy = (part.split("=")[1] for part in key.split(","))
-        assert 1 - float(accuracy) / int(k) == pytest.approx(value)
+        with subtests.test(key=key):
+            k, accuracy = (part.split("=")[1] for part in key.split(","))
+            assert 1 - float(accuracy) / int(k) == pytest.approx(value)
 
 
 def test_bins_hide_part_of_a_two_sided_error() -> None:

@@ -160,16 +160,17 @@ def test_all_closed_forms() -> None:
     within(table)
 
 
-def test_largest_errors_are_never_exceeded_and_nearly_reached() -> None:
+def test_largest_errors_are_never_exceeded_and_nearly_reached(subtests: pytest.Subtests) -> None:
     for name, fake in FAKES.items():
-        if not isinstance(fake, KnobClassifier) or fake.budget_share == 1:
-            continue
-        sample = fake.sample(50_000, rng=0)
-        top = sample.y_prob.argmax(axis=1)[:, None]
-        gap = np.abs(np.take_along_axis(sample.y_prob - sample.true_prob, top, axis=1))
-        assert gap.max() <= fake.truth().maximum + 1e-12, name
-        if fake.concentration < 10 and fake.accuracy < 0.99:
-            assert gap.max() >= 0.8 * fake.truth().maximum, name
+        with subtests.test(name=name):
+            if not isinstance(fake, KnobClassifier) or fake.budget_share == 1:
+                continue
+            sample = fake.sample(50_000, rng=0)
+            top = sample.y_prob.argmax(axis=1)[:, None]
+            gap = np.abs(np.take_along_axis(sample.y_prob - sample.true_prob, top, axis=1))
+            assert gap.max() <= fake.truth().maximum + 1e-12, name
+            if fake.concentration < 10 and fake.accuracy < 0.99:
+                assert gap.max() >= 0.8 * fake.truth().maximum, name
 
 
 def test_labels_of_every_class_follow_the_true_probabilities() -> None:

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from calibkit import plot
-from calibkit.corp import corp_band, corp_decomposition
+from calibkit.corp import corp_decomposition
 from calibkit.fakes import LogitDistortion
 from tests.drawn import assert_nothing_is_cut_off, find, one
 
-ALL = {"curve", "parts", "counts", "band", "truth"}
-GIDS = {"curve": "blocks", "parts": "parts", "counts": "counts", "band": "band", "truth": "truth"}
+ALL = {"curve", "parts", "counts", "truth"}
+GIDS = {"curve": "blocks", "parts": "parts", "counts": "counts", "truth": "truth"}
 
 
 @pytest.fixture(scope="module")
@@ -27,27 +27,21 @@ def parts(sample):
 
 
 @pytest.fixture(scope="module")
-def band(sample):
-    return corp_band(sample.y_true, sample.y_prob, n_draws=60, rng=1)
-
-
-@pytest.fixture(scope="module")
 def few():
     return corp_decomposition([0, 1, 0, 1, 1, 1], [0.2, 0.2, 0.3, 0.7, 0.7, 0.9])
 
 
 class TestElements:
-    def test_the_default_is_what_is_there(self, parts, band):
+    def test_the_default_is_what_is_there(self, parts):
         ax = plot.corp(parts)
         assert {name for name, gid in GIDS.items() if find(ax, gid)} == {"curve", "parts", "counts"}
-        ax = plot.corp(parts, band=band, truth=np.sqrt)
+        ax = plot.corp(parts, truth=np.sqrt)
         assert {name for name, gid in GIDS.items() if find(ax, gid)} == ALL
 
     @pytest.mark.parametrize("name", sorted(ALL))
-    def test_each_can_be_switched_on_and_off(self, parts, band, name):
-        data = {"band": band, "truth": np.sqrt}
-        alone = plot.corp(parts, show={name}, **data)
-        rest = plot.corp(parts, show=ALL - {name}, **data)
+    def test_each_can_be_switched_on_and_off(self, parts, name):
+        alone = plot.corp(parts, show={name}, truth=np.sqrt)
+        rest = plot.corp(parts, show=ALL - {name}, truth=np.sqrt)
         for other, gid in GIDS.items():
             assert bool(find(alone, gid)) == (other == name)
             assert bool(find(rest, gid)) == (other != name)
@@ -55,8 +49,7 @@ class TestElements:
     @pytest.mark.parametrize(
         ("options", "message"),
         [
-            ({"show": {"bars"}}, "'bars'.*band, counts, curve, parts, truth"),
-            ({"show": {"band"}}, "band= was not given"),
+            ({"show": {"bars"}}, "'bars'.*counts, curve, parts, truth"),
             ({"show": "truth"}, "truth= was not given"),
         ],
     )
@@ -64,10 +57,6 @@ class TestElements:
         with pytest.raises(ValueError, match=message):
             plot.corp(parts, **options)
         assert not plt.get_fignums()
-
-    def test_a_band_of_other_predictions_is_refused(self, few, band):
-        with pytest.raises(ValueError, match="other predictions"):
-            plot.corp(few, band=band)
 
 
 class TestGeometry:
@@ -85,13 +74,6 @@ class TestGeometry:
         points = one(plot.corp(few), "predictions").get_xydata()
         assert np.allclose(points, [[0.2, 1 / 3], [0.3, 1 / 3], [0.7, 1], [0.9, 1]])
         assert not find(plot.corp(parts), "predictions")
-
-    @pytest.mark.slow
-    def test_the_band_is_drawn_as_computed(self, parts, band):
-        ax = plot.corp(parts, band=band)
-        lower, upper = find(ax, "band-edge")
-        assert np.array_equal(lower.get_xydata(), np.column_stack([band.at, band.lower]))
-        assert np.array_equal(upper.get_xydata(), np.column_stack([band.at, band.upper]))
 
     def test_counts_stand_below_the_diagram_in_proportion(self, few, parts):
         for result, height in ((few, few.prediction_count), (parts, None)):
@@ -146,8 +128,8 @@ class TestPage:
         assert len(plt.get_fignums()) == 1 and axes[0].get_legend() is None
         assert [bool(ax.get_ylabel()) for ax in axes] == [True, False, False]
 
-    def test_nothing_is_cut_off_and_letters_are_readable(self, parts, band):
-        ax = plot.corp(parts, band=band, truth=np.sqrt, title="t")
+    def test_nothing_is_cut_off_and_letters_are_readable(self, parts):
+        ax = plot.corp(parts, truth=np.sqrt, title="t")
         assert_nothing_is_cut_off(ax)
         assert ax.get_legend().get_window_extent().x0 > ax.get_window_extent().x1
 
@@ -169,13 +151,13 @@ class TestPage:
         parts = corp_decomposition([1, 0, 1], [0, 0.5, 0.7], score="log")
         assert "inf" in find(plot.corp(parts), "parts")[1].get_text()
 
-    def test_rc_params_are_unchanged(self, parts, band):
+    def test_rc_params_are_unchanged(self, parts):
         with mpl.rc_context({"font.size": 17, "axes.grid": True}):
             before = dict(mpl.rcParams)
-            plot.corp(parts, band=band)
+            plot.corp(parts)
             assert dict(mpl.rcParams) == before
 
-    def test_its_words(self, parts, band):
-        words = plot.alt_text(plot.corp(parts, band=band))
+    def test_its_words(self, parts):
+        words = plot.alt_text(plot.corp(parts))
         assert words.startswith("CORP reliability diagram with the distribution of the predictions")
-        assert parts.describe() in words and band.describe() in words and "true map" not in words
+        assert parts.describe() in words and "true map" not in words

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit.results import Result, read_only
+from calibkit.results import Frozen, Result
 from calibkit.types import FloatVector
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class FakeSample:
+class FakeSample(Frozen):
     """Labels, predictions and the true probabilities behind the labels. Lesson 03.
 
     Parameters
@@ -30,12 +30,8 @@ class FakeSample:
 
     @property
     def n(self) -> int:
+        """Number of predictions."""
         return len(self.y_true)
-
-
-def fake_sample(y_true: NDArray[Any], y_prob: FloatVector, true_prob: FloatVector) -> FakeSample:
-    labels = read_only(y_true.astype(np.int64, copy=False))
-    return FakeSample(y_true=labels, y_prob=read_only(y_prob), true_prob=read_only(true_prob))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -75,6 +71,7 @@ class FakeTruth(Result):
     log_loss: float = np.nan
 
     def describe(self) -> str:
+        """Say the values that are known best by name: accuracy, mean confidence, error."""
         known = (
             ("accuracy", self.accuracy),
             ("mean confidence", self.mean_confidence),
