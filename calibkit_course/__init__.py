@@ -8,8 +8,9 @@ In a notebook::
     lesson04.diagram_lab()      # what the lesson explores and draws
 
 A folder holds `checks` (the exercises: `TITLE`, `CHECKS`, `PREDICTIONS`, and the judges with all
-they say), `questions.toml`, `explorer`, and, where the lesson has its own, `figures`, games, data
-and problems. No lesson imports another, and nothing below imports a lesson: what two of them need
+they say), `questions.toml`, `explorer` with the `view` that it shows and the `figures` that it
+draws, the teacher's notes (`teaching.md`, which the book's page for teachers puts together), and,
+where the lesson has its own, games, data and problems. No lesson imports another, and nothing below imports a lesson: what two of them need
 belongs in a room of the package.
 """
 
