@@ -3,13 +3,9 @@
 import numpy as np
 import pytest
 
-from calibkit import plot
 from calibkit.piecewise import PiecewiseLinear
 from calibkit_course import lesson07
 from calibkit_course.lesson07.explorer import FAKES
-from tests.explorers import assert_page_holds, turn_every_dial
-
-KILOBYTE = 1024
 
 
 class TestKnotsView:
@@ -67,11 +63,6 @@ class TestKnotsView:
         assert first.search is second.search
         assert first.true_error == second.true_error
 
-    @pytest.mark.slow
-    def test_same_values_same_result(self):
-        first, second = (lesson07.knots_view(n=200, seed=3).describe() for _ in range(2))
-        assert first == second != lesson07.knots_view(n=200, seed=4).describe()
-
     def test_it_says_both_errors_and_the_choice(self):
         view = lesson07.knots_view(space="logit", n_pieces=1)
         assert view.describe() == (
@@ -81,23 +72,8 @@ class TestKnotsView:
         )
         assert "PL with 3 pieces" in lesson07.knots_view().describe()
 
-    def test_the_table_form(self):
-        table = lesson07.knots_view(n=300).to_frame()
-        assert table["pieces"].tolist() == [1, 2, 3, 4, 5, 6]
-
-    @pytest.mark.parametrize(
-        "bad", [{"model": "x"}, {"space": "odds"}, {"n": 0}, {"n_pieces": 0}, {"n": 2.5}]
-    )
-    def test_bad_values_are_named(self, bad):
-        with pytest.raises(ValueError, match=next(iter(bad))):
-            lesson07.knots_view(**bad)
-
 
 class TestKnots:
-    @pytest.mark.slow
-    def test_the_widgets_reach_both_ends_of_every_dial(self):
-        turn_every_dial(lesson07.knots())
-
     @pytest.mark.slow
     @pytest.mark.parametrize("model", FAKES)
     def test_the_ends_of_all_dials_together(self, model):
@@ -106,21 +82,3 @@ class TestKnots:
                 view = lesson07.knots_view(model=model, space=space, n=n, n_pieces=6)
                 assert 0 < view.map_error < 0.5 and 0 < view.error < 0.5
                 assert view.model.converged_ and view.search.converged_
-
-    @pytest.mark.slow
-    def test_the_twin_holds_its_states_and_is_light(self):
-        explorer = lesson07.knots()
-        assert_page_holds(explorer, "n_pieces", 1, 3)
-        assert explorer.n_states <= 36
-        picture = explorer.show()[0].small()
-        assert len(picture.png) * explorer.n_states < 1500 * KILOBYTE
-
-    def test_the_static_figure_names_its_states(self):
-        figure = lesson07.knots().static()
-        assert [ax.get_title() for ax in figure.get_axes()] == [
-            "PL, 3 pieces",
-            "PL3, 1 piece",
-            "PL, 6 pieces, 300 predictions",
-            "Stairs: PL3, 6 pieces",
-        ]
-        assert "Fitted map of 3 pieces" in plot.alt_text(figure)
