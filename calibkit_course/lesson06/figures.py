@@ -1,7 +1,7 @@
 """The spread of an estimate over many data sets, with the truth marked. Lesson 06."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -10,9 +10,7 @@ from matplotlib.ticker import MaxNLocator, NullLocator
 from calibkit.plot import look
 from calibkit.results import spell
 from calibkit_course.lesson06.draws import Replicates
-
-if TYPE_CHECKING:  # the explorer draws with this file
-    from calibkit_course.lesson06.explorer import BinTuner
+from calibkit_course.lesson06.view import BinTuner
 
 _COLUMNS = 20
 _TICKS = (1, 2, 5, 10, 20, 50, 100)
@@ -92,7 +90,7 @@ def _draw_histograms(ax: Axes, sets: Sequence[Replicates]) -> None:
 
 
 def bin_drift(
-    drift: "BinTuner",
+    drift: BinTuner,
     ax: Axes | None = None,
     *,
     points: tuple[Any, Any] | None = None,
@@ -114,7 +112,7 @@ def bin_drift(
     return ax
 
 
-def _draw_drift(ax: Axes, drift: "BinTuner", points: tuple[Any, Any] | None) -> None:
+def _draw_drift(ax: Axes, drift: BinTuner, points: tuple[Any, Any] | None) -> None:
     ax.set_xscale("log")
     ax.xaxis.set_minor_locator(NullLocator())
     highest = max(drift.grid[-1], 1 if points is None else np.max(points[0]))

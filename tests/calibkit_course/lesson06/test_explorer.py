@@ -10,7 +10,7 @@ from calibkit.fakes import SyntheticShape
 from calibkit_course import lesson06
 from calibkit_course.lesson06 import Replicates
 from calibkit_course.lesson06.draws import OutcomeDraws
-from calibkit_course.lesson06.explorer import _folds
+from calibkit_course.lesson06.view import _folds
 
 
 def draws_of(n: int, shape: str = "stairs", n_replicates: int = 12, seed: int = 0) -> OutcomeDraws:

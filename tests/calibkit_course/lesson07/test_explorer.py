@@ -5,7 +5,7 @@ import pytest
 
 from calibkit.piecewise import PiecewiseLinear
 from calibkit_course import lesson07
-from calibkit_course.lesson07.explorer import FAKES
+from calibkit_course.lesson07.view import FAKES
 
 
 class TestKnotsView:
