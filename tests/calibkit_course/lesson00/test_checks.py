@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from calibkit_course import lesson00, lessons, open_lesson
+from calibkit_course import lesson00, lessons
 from tests.paths import ROOT
 from tools.lesson_times import stated
 
@@ -64,10 +64,3 @@ def test_the_table_of_lessons_has_the_times_of_their_headers() -> None:
             core, further = times
             more = f"{further} min" if further else "–"
             assert row.endswith(f" | {core} min | {more} |"), path.name
-
-
-def test_the_check_finds_its_variable_or_says_that_it_is_missing() -> None:
-    lesson = open_lesson("00")
-    assert lesson.check("0.1").state == "Not defined"
-    share = 1 / 6  # noqa: F841
-    assert lesson.check("0.1").state == "Correct"

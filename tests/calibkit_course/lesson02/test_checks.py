@@ -1,6 +1,5 @@
 """Lesson 02: what its checks refuse and accept, and the numbers that its text relies on."""
 
-import re
 from fractions import Fraction as F
 from typing import Any
 
@@ -195,17 +194,6 @@ def test_the_orders_of_the_three_classifiers() -> None:
         assert "".join("ABC"[i] for i in np.argsort(fine)) == lesson02.BY_SCORE
 
 
-def test_renaming_moves_the_miscalibration_alone(forecasters: Any) -> None:
-    rain, said = forecasters
-    parts = [corp.corp_decomposition(rain, prob) for prob in said.values()]
-    assert len({round(one.discrimination, 12) for one in parts}) == 1
-    assert len({round(one.uncertainty, 12) for one in parts}) == 1
-    assert len({round(one.miscalibration, 3) for one in parts}) == 3
-    for one in parts:
-        rest = one.miscalibration - one.discrimination + one.uncertainty
-        assert one.score == pytest.approx(rest, abs=1e-12)
-
-
 @pytest.mark.slow
 def test_the_texts_of_the_figures_have_the_numbers_that_are_drawn(
     forecasters: Any, prose: str
@@ -266,13 +254,6 @@ def test_the_newspapers_poor_model_is_the_better_one(forecasters: Any) -> None:
     a = corp.corp_decomposition(steady.y_true, steady.y_prob)
     b = corp.corp_decomposition(rain, said["timid"])
     assert a.miscalibration < b.miscalibration and a.score > b.score
-
-
-def test_hints_on_the_page_are_those_of_the_package() -> None:
-    text = LESSON.read_text(encoding="utf-8")
-    hint = r"<summary>▸ Hint \d</summary>\n\n(.+?)\n\n</details>"
-    shown = re.findall(hint, text, flags=re.DOTALL)
-    assert shown == [hint for check in lesson02.CHECKS.values() for hint in check.hints]
 
 
 def test_what_the_cells_print(forecasters: Any) -> None:

@@ -242,26 +242,20 @@ def test_the_lowest_score_is_not_the_choice_of_the_rule() -> None:
 @pytest.mark.slow
 def test_fifteen_thousand_predictions_are_enough() -> None:
     assert judges._uniform_null(14_900) == pytest.approx(0.01, abs=2e-5)
-    draws = LogitDistortion()
-    rng = np.random.default_rng(0)
-    found = [
-        ck.expected_calibration_error(s.y_true, s.y_prob).value
-        for s in (draws.sample(14_900, rng) for _ in range(200))
-    ]
-    assert np.mean(found) == pytest.approx(0.01, abs=4e-4)
+    assert mean_error_of_a_perfect_model(14_900, 15) == pytest.approx(0.01, abs=4e-4)
+
+
+def mean_error_of_a_perfect_model(n: int, n_bins: int) -> float:
+    return null_ece(LogitDistortion(), n, ck.EqualWidth(n_bins), seed=1)[0]
 
 
 @pytest.mark.slow
 def test_a_perfect_model_has_the_mean_errors_that_the_lesson_prints() -> None:
-    rng, found = np.random.default_rng(1), {}
-    for n, n_bins in ((1000, 5), (1000, 50), (10_000, 15)):
-        samples = (LogitDistortion().sample(n, rng) for _ in range(150))
-        errors = [ck.expected_calibration_error(s.y_true, s.y_prob, bins=n_bins) for s in samples]
-        found[n, n_bins] = np.mean([error.value for error in errors])
-    assert found[1000, 5] == pytest.approx(0.0225, abs=0.0015)
-    assert found[1000, 50] == pytest.approx(0.070, abs=0.0015)
-    assert found[10_000, 15] == pytest.approx(0.012, abs=0.001)
-    assert found[1000, 50] / found[1000, 5] == pytest.approx(np.sqrt(10), rel=0.08)
+    few, many = (mean_error_of_a_perfect_model(1000, n_bins) for n_bins in (5, 50))
+    assert few == pytest.approx(0.0225, abs=0.0015)
+    assert many == pytest.approx(0.070, abs=0.0015)
+    assert mean_error_of_a_perfect_model(10_000, 15) == pytest.approx(0.012, abs=0.001)
+    assert many / few == pytest.approx(np.sqrt(10), rel=0.08)
 
 
 def test_a_review_is_compared_and_not_graded() -> None:

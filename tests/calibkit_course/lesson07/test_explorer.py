@@ -65,11 +65,10 @@ class TestKnotsView:
 
     def test_it_says_both_errors_and_the_choice(self):
         view = lesson07.knots_view(space="logit", n_pieces=1)
-        assert view.describe() == (
-            f"PL3 with 1 piece from 3,000 predictions: the map is off by {view.map_error:.3f} on "
-            f"average. It reports a calibration error of {view.error:.3f}; the truth is "
-            f"{view.true_error:.3f}. The folds choose 1 piece."
-        )
+        words = view.describe()
+        assert f"1 piece from 3,000 predictions: the map is off by {view.map_error:.3f}" in words
+        assert f"error of {view.error:.3f}; the truth is {view.true_error:.3f}" in words
+        assert "folds choose 1 piece" in words
         assert "PL with 3 pieces" in lesson07.knots_view().describe()
 
 
