@@ -251,6 +251,16 @@ def test_the_number_of_bins_of_figure_5_depends_on_the_folds() -> None:
         assert max(chosen) >= 1.5 * min(chosen)
 
 
+def test_a_round_of_training_is_four_steps_of_a_hundredth() -> None:
+    """While the slope hardly changes, each step of Adam has the size of its rate."""
+    z, y = np.array([-0.2, -0.1, 0.1, 0.2]), np.ones(4)
+    for rounds, steps in ((1, 4), (3, 12)):
+        heights, fitted = train_with_adam(z, y, knot=1.0, rounds=rounds)
+        assert heights == pytest.approx(np.array([-0.2, 0.2]) + 0.01 * steps, abs=2e-3)
+        middle = expit((heights[0] + heights[1]) / 2)
+        assert fitted.mean() == pytest.approx(middle, abs=1e-3)
+
+
 @pytest.mark.slow
 def test_training_that_stops_early_is_worse_than_nothing() -> None:
     """Prediction 7c: Adam on outer knots at ±36.8, as in the authors' program."""
