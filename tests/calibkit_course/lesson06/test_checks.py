@@ -12,7 +12,7 @@ from calibkit.fakes import LogitDistortion, SyntheticShape
 from calibkit_course import open_lesson
 from calibkit_course.learn import State
 from calibkit_course.lesson06 import checks as judges
-from calibkit_course.lesson06 import estimate, null_ece
+from calibkit_course.lesson06 import estimate, null_ece, squares
 
 # --- 6.1 ---------------------------------------------------------------------------------------
 
@@ -226,6 +226,16 @@ def test_the_table_of_the_judge_is_the_estimate_of_the_package() -> None:
         )
         found = ck.debiased_calibration_error(label, prob, bins=ck.Distinct(), norm=2)
         assert by_loops(count, mean, rate) == pytest.approx(found.squared, abs=1e-12)
+
+
+@pytest.mark.parametrize("slope", [1.0, 0.8])
+def test_chance_adds_its_variance_to_plain_squares_and_nothing_to_debiased_ones(slope) -> None:
+    plain, debiased = squares(slope, n_sets=200)
+    said = np.linspace(0.025, 0.975, 20)
+    true = LogitDistortion(slope=slope).true_map(said)
+    assert plain.truth == debiased.truth == pytest.approx(np.mean((said - true) ** 2))
+    for found, wanted in ((plain, np.mean(true * (1 - true)) / 50), (debiased, 0)):
+        assert found.bias == pytest.approx(wanted, abs=4 * found.sd / np.sqrt(200)), found.name
 
 
 def test_one_of_the_tables_has_a_negative_answer() -> None:
