@@ -49,13 +49,13 @@ def replicates(
             f"replicates takes 1 to {_MOST_SETS} sets of estimates of the same truth, got "
             f"{len(sets)} with the truths {[one.truth for one in sets]}."
         )
-    frame: dict[str, Any] = {"words": ("estimate", "replicates"), "grid": "y"}
-    with look.drawing(ax, (5.0, 3.4), title=title, legend=legend, **frame) as ax:
+    words = "estimate", "replicates"
+    with look.drawing(ax, (5.0, 3.4), words=words, title=title, legend=legend, grid="y") as ax:
         _draw_histograms(ax, sets)
         ax.yaxis.set_major_locator(MaxNLocator(4, integer=True))
         ax.axvline(sets[0].truth, **_TRUTH)
-    words = "Histogram of estimates." if len(sets) == 1 else f"{len(sets)} histograms of estimates."
-    look.remember(ax, [words, *(one.describe() for one in sets)])
+    said = "Histogram of estimates." if len(sets) == 1 else f"{len(sets)} histograms of estimates."
+    look.remember(ax, [said, *(one.describe() for one in sets)])
     return ax
 
 
