@@ -8,7 +8,6 @@ from calibkit_course.explore import Choice, Explorer, Preset, Slider
 from calibkit_course.lesson03 import figures
 from calibkit_course.lesson03.view import FactoryView, fake_factory_view
 
-_WEDGE = {"over": "over", "under": "under", "pivot": "over"}
 _DIRECTIONS = {"over": "over-confident", "under": "under-confident", "pivot": "around the accuracy"}
 
 
@@ -26,7 +25,7 @@ def _draw(view: FactoryView, figure: AnyFigure, compact: bool) -> None:
     figures.accuracy_error(
         {"fake": view.truth},
         n_classes=view.fake.n_classes,
-        direction=_WEDGE[view.fake.direction],
+        direction="under" if view.fake.direction == "under" else "over",
         ax=axes[1],
         title=None if compact else "What is possible",
         legend=False,

@@ -9,11 +9,8 @@ from calibkit_course.lesson05.view import DATA, TOPS, TwoFamilies, two_families_
 
 
 def _draw(view: TwoFamilies, figure: AnyFigure, compact: bool) -> None:
-    ax = plot.fit_on_test(
-        view.shown,
-        figure.subplots(),
-        show={"map", "distances", "labels", "means"},
-    )
+    elements = {"map", "distances", "labels", "means"}
+    ax = plot.fit_on_test(view.shown, figure.subplots(), show=elements)
     # One frame for all states: the picture must not jump when a map leaves [0, 1].
     ax.set_ylim(-0.2, 1.2)
     for edge in view.shown.evaluator.edges_[1:-1]:

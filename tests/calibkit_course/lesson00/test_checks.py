@@ -32,18 +32,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
     ],
 }
 RIGHT: dict[str, list[Any]] = {
-    "0.1": [
-        Fraction(1, 6),
-        0.1667,
-        0.167,
-        np.float32(1 / 6),
-        np.array(1 / 6),
-        np.array([1 / 6]),
-        pd.Series([1 / 6]),
-        "1/6",
-        "16.7%",
-        "16.7 %",
-    ],
+    "0.1": [1 / 6, Fraction(1, 6), 0.167, pd.Series([1 / 6]), "1/6", "16.7%", "16.7 %"],
 }
 
 

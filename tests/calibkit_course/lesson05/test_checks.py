@@ -174,12 +174,10 @@ RIGHT: dict[str, list[Any]] = {
     "5.1": [
         shifts,
         from_table,
-        lambda y, p, n: np.float32(shifts(y, p, n)),
         lambda y, p, n: np.array(shifts(y, p, n))[:, None],
     ],
     "5.2": [
         slanted,
-        lambda y, p, n: np.float32(slanted(y, p, n)),
         lambda y, p, n: SlopeOneBinning(n).fit(p, y).curve(p).tolist(),
     ],
     "5.3": [

@@ -195,7 +195,6 @@ RIGHT: dict[str, list[Any]] = {
     "6.1": [
         redrawn(DATA.y_prob, 500),
         canonical(np.mean),
-        np.float32(canonical(np.mean)),
         round(canonical(np.mean), 3),
         ck.expected_calibration_error(DATA.y_true, DATA.y_prob).null_mean,
         ck.null_level(ck.expected_calibration_error, DATA.y_true, DATA.y_prob, rng=5),
@@ -208,7 +207,6 @@ RIGHT: dict[str, list[Any]] = {
     ],
     "6.4": [int(WITHIN.min()), np.int64(CHOICE.n_bins_), float(CHOICE.n_bins_)],
     "6.5": [
-        lambda n, p, y: np.float32(by_loops(n, p, y)),
         by_loops,
         from_labels,
         changed(lambda share, gap, v, n: share @ (gap - v / (n - 1))),
