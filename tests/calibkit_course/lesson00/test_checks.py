@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from calibkit_course import lesson00, lessons
 from tests.paths import ROOT
@@ -43,13 +44,14 @@ def test_the_tally_counts_every_throw_once() -> None:
     assert lines[5].startswith("sum  7: 6 of 36 throws")
 
 
-def test_the_table_of_lessons_has_the_times_of_their_headers() -> None:
+def test_the_table_of_lessons_has_the_times_of_their_headers(subtests: pytest.Subtests) -> None:
     lines = (NOTEBOOKS / "00_start_here.md").read_text(encoding="utf-8").splitlines()
     for name in lessons():
-        path = next(NOTEBOOKS.glob(f"{name}_*.md"))
-        (row,) = [line for line in lines if line.startswith(f"| [{name} ")]
-        assert f"]({path.name}) | " in row
-        if (times := stated(path)) is not None:
-            core, further = times
-            more = f"{further} min" if further else "–"
-            assert row.endswith(f" | {core} min | {more} |"), path.name
+        with subtests.test(lesson=name):
+            path = next(NOTEBOOKS.glob(f"{name}_*.md"))
+            (row,) = [line for line in lines if line.startswith(f"| [{name} ")]
+            assert f"]({path.name}) | " in row
+            if (times := stated(path)) is not None:
+                core, further = times
+                more = f"{further} min" if further else "–"
+                assert row.endswith(f" | {core} min | {more} |"), path.name

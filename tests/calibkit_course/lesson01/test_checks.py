@@ -172,11 +172,12 @@ def test_statements_of_arithmetic_are_what_they_say() -> None:
     assert {text: truth[text] for text in computed} == {k: int(v) for k, v in computed.items()}
 
 
-def test_a_sheet_left_blank_shows_the_sample_forecaster() -> None:
+def test_a_sheet_left_blank_shows_the_sample_forecaster(subtests: pytest.Subtests) -> None:
     for blank in (..., [...] * 20):
-        sheet = true_or_false.sheet(blank)
-        assert "sample" in sheet.describe()
-        assert sheet.y_prob.tolist() == true_or_false.SAMPLE.tolist()
+        with subtests.test(blank=blank):
+            sheet = true_or_false.sheet(blank)
+            assert "sample" in sheet.describe()
+            assert sheet.y_prob.tolist() == true_or_false.SAMPLE.tolist()
 
 
 def test_a_sheet_may_be_filled_in_part() -> None:

@@ -8,13 +8,14 @@ from calibkit_course import lesson01
 
 
 class TestForecasterView:
-    def test_the_interval_is_wilsons(self):
+    def test_the_interval_is_wilsons(self, subtests):
         record = lesson01.forecaster_view(days=30, truth=0.3)
         hits = np.cumsum(record.outcome)
         for day in (1, 7, 30):
-            golden = stats.binomtest(int(hits[day - 1]), day).proportion_ci(method="wilson")
-            assert record.low[day - 1] == pytest.approx(golden.low, abs=1e-12)
-            assert record.high[day - 1] == pytest.approx(golden.high, abs=1e-12)
+            with subtests.test(day=day):
+                golden = stats.binomtest(int(hits[day - 1]), day).proportion_ci(method="wilson")
+                assert record.low[day - 1] == pytest.approx(golden.low, abs=1e-12)
+                assert record.high[day - 1] == pytest.approx(golden.high, abs=1e-12)
 
     def test_more_days_prolong_the_same_run(self):
         short, long = (lesson01.forecaster_view(days=d).outcome for d in (20, 200))
@@ -24,10 +25,11 @@ class TestForecasterView:
         first, second = (lesson01.forecaster_view(attempt=a).outcome for a in (1, 2))
         assert not np.array_equal(first, second)
 
-    def test_it_says_count_share_interval_and_verdict(self):
+    def test_it_says_count_share_interval_and_verdict(self, subtests):
         words = lesson01.forecaster_view(stated=0.7, days=50, truth=0.6).describe()
         for part in ("31 of 50 came true, which is 0.62", "0.48–0.74, contains the stated 0.7"):
-            assert part in words
+            with subtests.test(part):
+                assert part in words
         assert "does not contain" in lesson01.forecaster_view(days=1000).describe()
 
     @pytest.mark.parametrize("truth", [0.0, 1.0])

@@ -40,19 +40,18 @@ class TestView:
             prob.mean() - sample.y_true.mean()
         )
 
-    def test_the_ranking_and_two_of_the_parts_never_move(self):
+    def test_the_ranking_and_two_of_the_parts_never_move(self, subtests):
         still = seen()
-        for state in ends():
-            if "start" in state:
-                continue
-            moved = seen(**state)
-            assert np.array_equal(moved.false_alarms, still.false_alarms)
-            assert np.array_equal(moved.hits, still.hits)
-            assert moved.area == still.area
-            for part in ("discrimination", "uncertainty"):
-                same = pytest.approx(getattr(still.parts, part), abs=1e-12)
-                assert getattr(moved.parts, part) == same
-            assert moved.parts.miscalibration > 5 * still.parts.miscalibration
+        for state in (state for state in ends() if "start" not in state):
+            with subtests.test(**state):
+                moved = seen(**state)
+                assert np.array_equal(moved.false_alarms, still.false_alarms)
+                assert np.array_equal(moved.hits, still.hits)
+                assert moved.area == still.area
+                for part in ("discrimination", "uncertainty"):
+                    same = pytest.approx(getattr(still.parts, part), abs=1e-12)
+                    assert getattr(moved.parts, part) == same
+                assert moved.parts.miscalibration > 5 * still.parts.miscalibration
 
     def test_only_the_bias_moves_the_threshold(self):
         still, hot = (seen(temperature=t) for t in (1.0, 3.0))
@@ -60,12 +59,15 @@ class TestView:
         assert hot.at_half == still.at_half and hot.accuracy == still.accuracy
         assert high.at_half[0] > still.at_half[0] and high.at_half[1] > still.at_half[1]
 
-    def test_the_threshold_lies_on_the_curve(self):
+    def test_the_threshold_lies_on_the_curve(self, subtests):
         for bias in (-1.0, 0.0, 1.0):
-            view = seen(bias=bias)
-            across, up = view.at_half
-            # Between corners that `roc_curve` drops, the curve is a straight line.
-            assert up == pytest.approx(np.interp(across, view.false_alarms, view.hits), abs=0.01)
+            with subtests.test(bias=bias):
+                view = seen(bias=bias)
+                across, up = view.at_half
+                # Between corners that `roc_curve` drops, the curve is a straight line.
+                assert up == pytest.approx(
+                    np.interp(across, view.false_alarms, view.hits), abs=0.01
+                )
 
     def test_two_of_over_confident_is_about_calibrated(self):
         offered = lesson02.distort_me().controls[0].values
@@ -116,18 +118,19 @@ class TestPanels:
         assert f"area {view.area:.3f}" in plot.alt_text(ax)
         assert ax.get_legend() is not None
 
-    def test_the_bars_add_up(self):
+    def test_the_bars_add_up(self, subtests):
         view = lesson02.distort_me_view(temperature=3.0, n=500)
         sample = LogitDistortion().sample(500, 22)
         binned = ck.brier_decomposition(sample.y_true, sample.y_prob, bins=3)
         for parts in (view.parts, binned):
-            ax = figures02.score_parts(parts)
-            bars = {bar.get_gid(): bar for bar in ax.patches}
-            ground = bars["discrimination"].get_y()
-            assert bars["uncertainty"].get_height() == pytest.approx(parts.uncertainty)
-            assert ground == pytest.approx(parts.uncertainty - parts.discrimination)
-            assert bars["miscalibration"].get_y() == pytest.approx(ground)
-            assert bars["miscalibration"].get_height() == pytest.approx(parts.miscalibration)
-            assert bars["score"].get_height() == pytest.approx(parts.score)
-            assert parts.describe() in plot.alt_text(ax)
-            assert ax.get_ylim()[1] >= max(parts.score, parts.uncertainty)
+            with subtests.test(type(parts).__name__):
+                ax = figures02.score_parts(parts)
+                bars = {bar.get_gid(): bar for bar in ax.patches}
+                ground = bars["discrimination"].get_y()
+                assert bars["uncertainty"].get_height() == pytest.approx(parts.uncertainty)
+                assert ground == pytest.approx(parts.uncertainty - parts.discrimination)
+                assert bars["miscalibration"].get_y() == pytest.approx(ground)
+                assert bars["miscalibration"].get_height() == pytest.approx(parts.miscalibration)
+                assert bars["score"].get_height() == pytest.approx(parts.score)
+                assert parts.describe() in plot.alt_text(ax)
+                assert ax.get_ylim()[1] >= max(parts.score, parts.uncertainty)

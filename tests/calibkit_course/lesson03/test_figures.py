@@ -20,7 +20,7 @@ def is_inside(ax: Axes, side: str, accuracy: float, error: float) -> bool:
 
 class TestWedges:
     @pytest.mark.parametrize("n_classes", [2, 3, 10, 100])
-    def test_the_bounds_are_lemma_1(self, n_classes):
+    def test_the_bounds_are_lemma_1(self, n_classes, subtests):
         ax = figures03.accuracy_error(n_classes=n_classes)
         k = n_classes
         for gid, bound in {
@@ -28,24 +28,29 @@ class TestWedges:
             "bound-under": lambda acc: acc - 1 / k,
             "bound-any": lambda acc: 1 - acc / k,
         }.items():
-            across, up = one(ax, gid).get_data()
-            assert np.allclose(across, [1 / k, 1]) and np.allclose(up, bound(np.array(across)))
+            with subtests.test(gid):
+                across, up = one(ax, gid).get_data()
+                assert np.allclose(across, [1 / k, 1]) and np.allclose(up, bound(np.array(across)))
 
     @pytest.mark.parametrize("direction", ["over", "under"])
     @pytest.mark.parametrize("share", [0.2, 0.97])
-    def test_one_sided_fakes_lie_outside_their_wedge_whatever_the_dials(self, direction, share):
+    def test_one_sided_fakes_lie_outside_their_wedge_whatever_the_dials(
+        self, direction, share, subtests
+    ):
         ax = figures03.accuracy_error(n_classes=5)
         for accuracy in (0.25, 0.5, 0.9):
-            truth = KnobClassifier(5, accuracy, budget_share=share, direction=direction).truth()
-            assert not is_inside(ax, direction, truth.accuracy, truth.expected)
-            room = truth.expected / share
-            assert is_inside(ax, direction, truth.accuracy, room + 0.01)
+            with subtests.test(accuracy=accuracy):
+                truth = KnobClassifier(5, accuracy, budget_share=share, direction=direction).truth()
+                assert not is_inside(ax, direction, truth.accuracy, truth.expected)
+                room = truth.expected / share
+                assert is_inside(ax, direction, truth.accuracy, room + 0.01)
 
-    def test_a_direction_hatches_only_its_own(self):
+    def test_a_direction_hatches_only_its_own(self, subtests):
         for direction, other in (("over", "under"), ("under", "over")):
-            ax = figures03.accuracy_error(n_classes=3, direction=direction)
-            assert find(ax, f"wedge-{direction}") and not find(ax, f"wedge-{other}")
-            assert f"{other}-confident" not in plot.alt_text(ax)
+            with subtests.test(direction):
+                ax = figures03.accuracy_error(n_classes=3, direction=direction)
+                assert find(ax, f"wedge-{direction}") and not find(ax, f"wedge-{other}")
+                assert f"{other}-confident" not in plot.alt_text(ax)
 
     def test_the_two_differ_in_hatch_and_line_style(self):
         ax = figures03.accuracy_error(n_classes=3)
@@ -77,14 +82,15 @@ class TestPoints:
                     figures03.accuracy_error(**({"n_classes": 3} | {option: value}))
         assert plt.get_fignums() == before
 
-    def test_names_stay_inside_the_diagram(self):
+    def test_names_stay_inside_the_diagram(self, subtests):
         points = {"a long name": (0.99, 0.01), "another": (0.12, 0.5)}
         ax = figures03.accuracy_error(points, n_classes=10)
         ax.figure.canvas.draw()
         box = ax.get_window_extent()
         for text in find(ax, "name"):
-            extent = text.get_window_extent()
-            assert box.x0 <= extent.x0 and extent.x1 <= box.x1
+            with subtests.test(text.get_text()):
+                extent = text.get_window_extent()
+                assert box.x0 <= extent.x0 and extent.x1 <= box.x1
 
 
 class TestPage:
@@ -104,10 +110,11 @@ class TestPage:
         assert [bool(ax.get_ylabel()) for ax in axes] == [True, False]
         assert plt.get_fignums() == before and axes[0].get_legend() is None
 
-    def test_its_words(self):
+    def test_its_words(self, subtests):
         words = plot.alt_text(figures03.accuracy_error({"a net": (0.936, 0.04)}, n_classes=10))
         for part in ("10 classes", "below 1 - accuracy", "below accuracy - 1/K"):
-            assert part in words
+            with subtests.test(part):
+                assert part in words
         assert words.endswith("a net: accuracy 0.936, error 0.040.")
 
 

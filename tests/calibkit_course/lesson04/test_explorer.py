@@ -50,11 +50,12 @@ class TestGameView:
         assert f" A: {' '.join(gaps).replace('+nan', 'empty')}. B: " in asked
         assert all(game.kind(panel) in revealed for panel in range(6))
 
-    def test_its_sentence_counts_the_perfect_ones(self):
-        draws = (lesson04.which_is_perfect_view(draw=d) for d in range(1, 20))
-        for game in draws:
-            verb = "comes" if sum(game.perfect) == 1 else "come"
-            assert game.describe().startswith(f"{sum(game.perfect)} of 6 diagrams {verb} from")
+    def test_its_sentence_counts_the_perfect_ones(self, subtests):
+        for draw in range(1, 20):
+            game = lesson04.which_is_perfect_view(draw=draw)
+            with subtests.test(draw=draw):
+                verb = "comes" if sum(game.perfect) == 1 else "come"
+                assert game.describe().startswith(f"{sum(game.perfect)} of 6 diagrams {verb} from")
 
 
 class TestTables:

@@ -192,15 +192,18 @@ RIGHT: dict[str, list[Any]] = {
 # --- what the lesson says ------------------------------------------------------------------------
 
 
-def test_the_ece_of_given_data_is_the_plug_in_error_for_every_power() -> None:
+def test_the_ece_of_given_data_is_the_plug_in_error_for_every_power(
+    subtests: pytest.Subtests,
+) -> None:
     rng = np.random.default_rng(0)
     p = np.concatenate([rng.random(300).round(2), [0.0, 1.0, 0.5, 0.5]])
     y = rng.random(304) < p
     result = fit_on_test(y, p, evaluator=SlopeOneBinning(7))
     table = ck.reliability_table(y, p, bins=7)
     for alpha in (0.5, 1, 2, 3):
-        wanted = np.sum(table.weight * np.abs(np.nan_to_num(table.gap)) ** alpha)
-        assert result.error(alpha) == pytest.approx(wanted, abs=1e-12)
+        with subtests.test(alpha=alpha):
+            wanted = np.sum(table.weight * np.abs(np.nan_to_num(table.gap)) ** alpha)
+            assert result.error(alpha) == pytest.approx(wanted, abs=1e-12)
 
 
 def test_the_best_map_is_not_the_best_number() -> None:

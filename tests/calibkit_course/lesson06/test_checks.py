@@ -274,14 +274,15 @@ def test_a_review_is_compared_and_not_graded() -> None:
 
 
 @pytest.mark.slow
-def test_the_null_level_of_a_network_is_less_than_half_as_high() -> None:
+def test_the_null_level_of_a_network_is_less_than_half_as_high(subtests: pytest.Subtests) -> None:
     """What the lesson prints: by the formula 0.51, measured 0.43 and 0.31."""
     network, even = LogitDistortion(scores=(9.5, 0.5)), LogitDistortion()
     p = network.sample(100_000, rng=6).y_prob
     assert np.sqrt(6 * np.mean(p * (1 - p))) == pytest.approx(0.51, abs=0.01)
     for bins, ratio in ((ck.EqualMass(15), 0.43), (ck.EqualWidth(15), 0.31)):
-        found = [null_ece(model, 1000, bins, seed=9)[0] for model in (network, even)]
-        assert found[0] / found[1] == pytest.approx(ratio, abs=0.03)
+        with subtests.test(bins=bins):
+            found = [null_ece(model, 1000, bins, seed=9)[0] for model in (network, even)]
+            assert found[0] / found[1] == pytest.approx(ratio, abs=0.03)
 
 
 def test_cross_validation_gains_a_better_map_and_hardly_a_better_number() -> None:

@@ -11,7 +11,7 @@ from calibkit.fakes import SyntheticShape
 from calibkit_course import lesson06
 from calibkit_course.lesson06 import Replicates
 from calibkit_course.lesson06.draws import OutcomeDraws
-from calibkit_course.lesson06.view import GRID, _folds
+from calibkit_course.lesson06.view import ESTIMATORS, GRID, _folds
 
 
 def draws_of(n: int, shape: str = "stairs", n_replicates: int = 12, seed: int = 0) -> OutcomeDraws:
@@ -77,19 +77,22 @@ class TestOutcomeDraws:
         assert draws.sweep().tolist() == numbers
         np.testing.assert_allclose(draws.at(draws.sweep()), errors, rtol=0, atol=1e-12)
 
-    def test_held_out_scores_by_their_definition(self):
+    def test_held_out_scores_by_their_definition(self, subtests):
         """Slope-1 maps fitted by loops on nine parts, scored on the tenth."""
         draws, held = draws_of(83, n_replicates=3), _folds(83)[4]
         rest = np.setdiff1d(np.arange(83), held)
         found = draws._held_out_brier((1, 3, 7), held)
         for row, n_bins in enumerate((1, 3, 7)):
-            edges = ck.EqualMass(n_bins).edges(draws.prob[rest])
-            fit, test = (np.searchsorted(edges[1:-1], draws.prob[r], "right") for r in (rest, held))
-            for r, label in enumerate(columns(draws)):
-                residual = label[rest] - draws.prob[rest]
-                shift = np.array([residual[fit == b].mean() for b in range(n_bins)])
-                score = np.mean((draws.prob[held] + shift[test] - label[held]) ** 2)
-                assert found[row, r] == pytest.approx(score, abs=1e-12)
+            with subtests.test(n_bins=n_bins):
+                edges = ck.EqualMass(n_bins).edges(draws.prob[rest])
+                fit, test = (
+                    np.searchsorted(edges[1:-1], draws.prob[r], "right") for r in (rest, held)
+                )
+                for r, label in enumerate(columns(draws)):
+                    residual = label[rest] - draws.prob[rest]
+                    shift = np.array([residual[fit == b].mean() for b in range(n_bins)])
+                    score = np.mean((draws.prob[held] + shift[test] - label[held]) ** 2)
+                    assert found[row, r] == pytest.approx(score, abs=1e-12)
 
     def test_unsorted_or_tied_predictions_are_refused(self):
         for prob in ([0.2, 0.1], [0.1, 0.1]):
@@ -166,11 +169,11 @@ class TestBinTunerView:
 
 class TestBinTuner:
     @pytest.mark.slow
-    def test_all_estimates_lie_on_the_fixed_scale(self):
+    def test_all_estimates_lie_on_the_fixed_scale(self, subtests):
         tuner = lesson06.bin_tuner()
-        for n, error in ((250, 0.1), (250, 0.0), (5000, 0.1)):
-            for estimator in ("plain", "debiased", "cv", "sweep"):
-                for n_bins in (1, 50):
-                    values = {"n": n, "error": error, "estimator": estimator, "n_bins": n_bins}
-                    found = tuner.view(**values).replicates.values
-                    assert np.quantile(found, 0.01) > -0.05 and np.quantile(found, 0.99) < 0.25
+        data = ({"n": 250, "error": 0.1}, {"n": 250, "error": 0.0}, {"n": 5000, "error": 0.1})
+        for values, estimator, n_bins in product(data, ESTIMATORS, (1, 50)):
+            state = {**values, "estimator": estimator, "n_bins": n_bins}
+            found = tuner.view(**state).replicates.values
+            with subtests.test(**state):
+                assert np.quantile(found, 0.01) > -0.05 and np.quantile(found, 0.99) < 0.25

@@ -1,5 +1,7 @@
 """The knots explorer: its view, its words, its controls and its twin."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -25,11 +27,11 @@ class TestKnotsView:
 
     @pytest.mark.slow
     @pytest.mark.parametrize("model", FAKES)
-    def test_the_number_is_never_further_off_than_the_map(self, model):
+    def test_the_number_is_never_further_off_than_the_map(self, model, subtests):
         """The triangle inequality; the map error is that of other predictions, hence the slack."""
-        for space in ("probability", "logit"):
-            for n_pieces in (1, 4):
-                view = lesson07.knots_view(model=model, space=space, n_pieces=n_pieces)
+        for space, n_pieces in product(("probability", "logit"), (1, 4)):
+            view = lesson07.knots_view(model=model, space=space, n_pieces=n_pieces)
+            with subtests.test(space, n_pieces=n_pieces):
                 assert abs(view.error - view.true_error) <= view.map_error + 0.004
 
     @pytest.mark.slow
@@ -50,13 +52,14 @@ class TestKnotsView:
         assert many.map_error > few.map_error
 
     @pytest.mark.slow
-    def test_one_piece_is_too_stiff_for_stairs(self):
+    def test_one_piece_is_too_stiff_for_stairs(self, subtests):
         for space in ("probability", "logit"):
-            one, four = (
-                lesson07.knots_view(model="stairs", space=space, n_pieces=k) for k in (1, 4)
-            )
-            assert one.map_error > 2 * four.map_error
-            assert one.search.n_pieces_ > 1
+            with subtests.test(space):
+                one, four = (
+                    lesson07.knots_view(model="stairs", space=space, n_pieces=k) for k in (1, 4)
+                )
+                assert one.map_error > 2 * four.map_error
+                assert one.search.n_pieces_ > 1
 
     def test_pieces_change_neither_data_nor_scores(self):
         first, second = (lesson07.knots_view(n=300, n_pieces=k) for k in (1, 2))
@@ -75,9 +78,9 @@ class TestKnotsView:
 class TestKnots:
     @pytest.mark.slow
     @pytest.mark.parametrize("model", FAKES)
-    def test_the_ends_of_all_dials_together(self, model):
-        for space in ("probability", "logit"):
-            for n in (200, 3000):
-                view = lesson07.knots_view(model=model, space=space, n=n, n_pieces=6)
+    def test_the_ends_of_all_dials_together(self, model, subtests):
+        for space, n in product(("probability", "logit"), (200, 3000)):
+            view = lesson07.knots_view(model=model, space=space, n=n, n_pieces=6)
+            with subtests.test(space, n=n):
                 assert 0 < view.map_error < 0.5 and 0 < view.error < 0.5
                 assert view.model.converged_ and view.search.converged_
