@@ -174,7 +174,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         ([0, 0.6, 0.40001], "these sum to 1.00001, not to 1.00000"),
         ([0.6, 0, 0.4], "class 0 is stated as 0.3 twice"),
         ([0, 0.4, 0.6], "class 1 is stated as 0.3 twice"),
-        ([0, 0.6, 0.3], "sum to 0.9"),
+        ([0, 0.6, 0.3], "sum to 0.9, not to 1"),
         ([-0.2, 0.6, 0.6], "is not a probability"),
         ([0, 0.6], "2"),
         ([0, "x", 0.4], "three probabilities"),
