@@ -8,9 +8,10 @@ In a notebook::
     lesson04.diagram_lab()      # what the lesson explores and draws
 
 A folder holds `checks` (the exercises: `TITLE`, `CHECKS`, `PREDICTIONS`, and the judges with all
-they say), `questions.toml`, `explorer`, and, where the lesson has its own, `figures`, games, data
-and problems. No lesson imports another, and nothing below imports a lesson: what two of them need
-belongs in a room of the package.
+they say), `questions.toml`, `teaching.md` (notes for teachers, which the book puts together),
+`explorer` with the `view` that it shows and the `figures` that it draws, and, where the lesson has
+its own, games, data and problems. No lesson imports another, and nothing below imports a lesson:
+what two of them need belongs in a room of the package.
 """
 
 import importlib

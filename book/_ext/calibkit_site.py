@@ -144,6 +144,32 @@ class Rooms(SphinxDirective):
         return holder.children
 
 
+def teaching() -> list[str]:
+    """Return lines of MyST that include the teacher's notes of each lesson, in their order.
+
+    A file of notes is a document of its own: its heading goes one level down, and its links to
+    other pages, which begin at its own folder, are turned to where they are shown.
+    """
+    found = sorted((ROOT / "calibkit_course").glob("lesson[0-9][0-9]/teaching.md"))
+    options = [":heading-offset: 1", ":relative-docs: ../../"]
+    lines = []
+    for path in found:
+        lines += ["```{include} /" + path.relative_to(ROOT).as_posix(), *options, "```"]
+    return lines
+
+
+class Teaching(SphinxDirective):
+    """Show the teacher's notes of all lessons, each a section. What stands inside is not shown."""
+
+    has_content = True
+
+    def run(self) -> list[nodes.Node]:
+        """Let the notes be included; MyST itself puts sections where their level belongs."""
+        source = StringList(teaching(), source="calibkit_course")
+        self.state.nested_parse(source, self.content_offset, nodes.container(), match_titles=True)
+        return []
+
+
 def link_lessons(
     app: Sphinx, what: str, name: str, item: Any, options: Any, lines: list[str]
 ) -> None:
@@ -181,6 +207,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     write_pages()  # now, because the table of contents looks for them before anything else runs
     app.add_directive("room", Room)
     app.add_directive("rooms", Rooms)
+    app.add_directive("teaching", Teaching)
     app.connect("autodoc-process-docstring", link_lessons)
     app.connect("autodoc-skip-member", skip_routing)
     app.connect("html-page-context", name_solutions)

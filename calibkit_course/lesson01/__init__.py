@@ -1,9 +1,10 @@
 """Lesson 01: what 70 % means."""
 
 from calibkit_course.lesson01 import true_or_false
-from calibkit_course.lesson01.explorer import ForecastRecord, forecaster, forecaster_view
+from calibkit_course.lesson01.explorer import forecaster
 from calibkit_course.lesson01.figures import diagrams
 from calibkit_course.lesson01.tables import diary, groups, promise
+from calibkit_course.lesson01.view import ForecastRecord, forecaster_view
 
 __all__ = [
     "ForecastRecord",

@@ -1,100 +1,15 @@
 """The forecaster's bench: when would you dare to call "70 %" wrong? Lesson 01."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
-from scipy import stats
 
 from calibkit import plot
 from calibkit.plot.look import AnyFigure
-from calibkit.results import Result, read_only, spell
-from calibkit.validation import as_count
 from calibkit_course.explore import Explorer, Preset, Slider
 from calibkit_course.lesson01 import figures
+from calibkit_course.lesson01.view import ForecastRecord, forecaster_view
 
 _SHARES = tuple(round(0.05 * step, 2) for step in range(1, 20))
 _DAYS = (1, 2, 5, 10, 20, 30, 50, 100, 200, 300, 500, 1000)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class ForecastRecord(Result):
-    """The days after a forecaster has stated the same probability each morning.
-
-    The outcome is 1 for each rainy day; `share`, `low` and `high` are the share of rainy days up to
-    each day and its interval.
-    """
-
-    stated: float
-    truth: float  # the probability with which it rains
-    outcome: NDArray[np.uint8]
-    share: NDArray[np.float64]
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
-    level: float
-    method: str  # name of the interval
-
-    @property
-    def contains_stated(self) -> bool:
-        """Whether the interval after the last day contains the stated probability."""
-        return bool(self.low[-1] <= self.stated <= self.high[-1])
-
-    def describe(self) -> str:
-        """Say what the days allow to conclude about the stated probability."""
-        hits, days = int(self.outcome.sum()), len(self.outcome)
-        percent = f"{100 * self.level:g} %"
-        verb = "contains" if self.contains_stated else "does not contain"
-        return (
-            f"After {spell(days, 'day')}, {hits:,} of {days:,} came true, which is "
-            f"{self.share[-1]:.2f}; "
-            f"the {percent} interval ({self.method}), {self.low[-1]:.2f}–{self.high[-1]:.2f}, "
-            f"{verb} the stated {self.stated:g}."
-        )
-
-    def _columns(self) -> Mapping[str, NDArray[Any]]:
-        return {
-            "day": np.arange(1, len(self.outcome) + 1),
-            "outcome": self.outcome,
-            "share": self.share,
-            "low": self.low,
-            "high": self.high,
-        }
-
-
-def forecaster_view(
-    *, stated: float = 0.7, days: int = 50, truth: float = 0.6, attempt: int = 1
-) -> ForecastRecord:
-    """Let it rain with probability `truth` on each of `days` days."""
-    for name, value in (("stated", stated), ("truth", truth)):
-        if not 0 <= value <= 1:
-            raise ValueError(f"{name} must be a probability from 0 to 1, got {value!r}.")
-    luck = np.random.default_rng(attempt).random(as_count(days, "days"))
-    outcome = (luck < truth).astype(np.uint8)
-    n = np.arange(1, days + 1)
-    hits = np.cumsum(outcome)
-    low, high = _wilson_interval(hits, n, level=0.95)
-    return ForecastRecord(
-        stated=float(stated),
-        truth=float(truth),
-        outcome=read_only(outcome),
-        share=read_only(hits / n),
-        low=read_only(low),
-        high=read_only(high),
-        level=0.95,
-        method="Wilson",
-    )
-
-
-def _wilson_interval(
-    hits: NDArray[np.integer[Any]], n: NDArray[np.integer[Any]], *, level: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    z2 = float(stats.norm.ppf((1 + level) / 2)) ** 2
-    share = hits / n
-    centre = (share + z2 / (2 * n)) / (1 + z2 / n)
-    half = np.sqrt(z2 * (share * (1 - share) / n + z2 / (4 * n**2))) / (1 + z2 / n)
-    return np.maximum(centre - half, 0), np.minimum(centre + half, 1)
 
 
 def _draw(record: ForecastRecord, figure: AnyFigure, compact: bool) -> None:

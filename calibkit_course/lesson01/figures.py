@@ -1,7 +1,6 @@
 """Diagrams side by side, and one stated probability against the days that follow. Lesson 01."""
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -11,10 +10,7 @@ from matplotlib.figure import Figure
 from calibkit import plot
 from calibkit.plot import look
 from calibkit.reliability import BinTable
-
-if TYPE_CHECKING:
-    from calibkit_course.lesson01.explorer import ForecastRecord
-
+from calibkit_course.lesson01.view import ForecastRecord
 
 PARTS = ("means", "gaps", "counts")
 
@@ -32,7 +28,7 @@ def diagrams(
 
 
 def forecaster(
-    record: "ForecastRecord",
+    record: ForecastRecord,
     ax: Axes | None = None,
     *,
     title: str | None = None,
@@ -52,7 +48,7 @@ def forecaster(
     return ax
 
 
-def _draw_interval(ax: Axes, record: "ForecastRecord") -> None:
+def _draw_interval(ax: Axes, record: ForecastRecord) -> None:
     days = np.arange(1, len(record.outcome) + 1)
     ax.fill_between(
         days,
@@ -90,7 +86,7 @@ def _draw_interval(ax: Axes, record: "ForecastRecord") -> None:
     )
 
 
-def _draw_days(ax: Axes, record: "ForecastRecord") -> None:
+def _draw_days(ax: Axes, record: ForecastRecord) -> None:
     days = np.arange(1, len(record.outcome) + 1)
     rained = np.asarray(record.outcome, dtype=bool)
     room = look.width_in_points(ax) / len(days)
@@ -116,7 +112,7 @@ def _draw_days(ax: Axes, record: "ForecastRecord") -> None:
         )
 
 
-def _draw_levels(ax: Axes, record: "ForecastRecord") -> None:
+def _draw_levels(ax: Axes, record: ForecastRecord) -> None:
     levels = [
         ("stated", record.stated, look.OVER, (5, 2), 2.5),
         ("true", record.truth, look.TRUTH, (1.2, 1.2), 2.4),

@@ -1,6 +1,6 @@
 """Lesson 02: separate two virtues."""
 
-from calibkit_course.lesson02.explorer import Virtues, distort_me, distort_me_view
+from calibkit_course.lesson02.explorer import distort_me
 from calibkit_course.lesson02.figures import (
     bars_of_parts,
     diagrams,
@@ -15,6 +15,7 @@ from calibkit_course.lesson02.tables import (
     sum_of_parts,
     three_parts,
 )
+from calibkit_course.lesson02.view import Virtues, distort_me_view
 
 __all__ = [
     "Virtues",

@@ -4,7 +4,7 @@ Source: hands-on session of Galdran and Riera i Marin, section 2 (proper scores)
 """
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -17,9 +17,7 @@ from calibkit.corp import CorpDecomposition
 from calibkit.plot import look
 from calibkit.reliability import reliability_table
 from calibkit.scores import BrierDecomposition
-
-if TYPE_CHECKING:
-    from calibkit_course.lesson02.explorer import Virtues
+from calibkit_course.lesson02.view import Virtues
 
 _MARGIN = 0.025
 _WON = {"facecolor": "#C4DDEE", "edgecolor": look.UNDER, "hatch": "...."}
@@ -27,7 +25,7 @@ _LOST = {"facecolor": "#F6D3BD", "edgecolor": look.OVER, "hatch": "////"}
 
 
 def roc(
-    view: "Virtues", ax: Axes | None = None, *, title: str | None = None, legend: bool | None = None
+    view: Virtues, ax: Axes | None = None, *, title: str | None = None, legend: bool | None = None
 ) -> Axes:
     """Draw a ROC curve: hits against false alarms, one point per threshold."""
     words = ("false alarms", "hits")

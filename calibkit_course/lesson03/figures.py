@@ -12,7 +12,7 @@ from matplotlib.collections import PolyCollection
 from matplotlib.patheffects import withStroke
 
 from calibkit.plot import look
-from calibkit.validation import as_count
+from calibkit.validation import as_choice, as_count
 
 DIRECTIONS = ("over", "under", "both")
 _BOUND = {
@@ -32,9 +32,7 @@ def accuracy_error(
 ) -> Axes:
     """Draw classifiers in the plane of accuracy and expected calibration error."""
     n_classes = as_count(n_classes, "n_classes", minimum=2)
-    if direction not in DIRECTIONS:
-        options = ", ".join(f'"{name}"' for name in DIRECTIONS)
-        raise ValueError(f"direction={direction!r} does not exist; choose one of {options}.")
+    as_choice(direction, "direction", DIRECTIONS)
     places = {name: _place(name, point) for name, point in (points or {}).items()}
     sides = ("over", "under") if direction == "both" else (direction,)
     words = ("accuracy", "expected calibration error")

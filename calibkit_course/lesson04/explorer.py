@@ -1,94 +1,18 @@
 """The diagram lab: one fake classifier, drawn in many ways. Lesson 04."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from calibkit import plot
-from calibkit.bins import EqualMass, EqualWidth
-from calibkit.errors import CalibrationError, expected_calibration_error
-from calibkit.fakes import LogitDistortion
 from calibkit.plot.look import AnyFigure
-from calibkit.reliability import BinTable
-from calibkit.results import Result, spell
-from calibkit.significance import ConsistencyBand, consistency_band
 from calibkit_course.explore import Choice, Explorer, Preset, Slider
+from calibkit_course.lesson04.view import ELEMENTS, MODELS, RULES, DiagramView, diagram_lab_view
 
-MODELS = {
-    "calibrated": LogitDistortion(),
-    "over-confident": LogitDistortion(slope=0.5),
-    "under-confident": LogitDistortion(slope=2.0),
-}
-_ELEMENTS = {
-    "gaps": frozenset({"bars", "means", "gaps", "counts"}),
-    "filling": frozenset({"filling", "means", "counts"}),
-    "band": frozenset({"means", "band", "counts"}),
-    "truth": frozenset({"bars", "means", "truth", "counts"}),
-}
 _SHOW_TEXTS = {
     "gaps": "bars and gaps",
     "filling": "diagonal filling",
     "band": "consistency band",
     "truth": "true map",
 }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class DiagramView(Result):
-    """One state of the diagram lab: what it shows, and the elements to draw."""
-
-    table: BinTable
-    error: CalibrationError
-    band: ConsistencyBand
-    model: LogitDistortion
-    elements: frozenset[str]
-
-    def describe(self) -> str:
-        """Give the error beside its null level, and count the bins outside the band."""
-        error, outside = self.error, int(np.sum(self.band.outside))
-        used = int(self.table.occupied.sum())
-        return (
-            f"The ECE is {error.value:.3f} from {spell(self.table.n, 'prediction')} in "
-            f"{self.table.bins}; a calibrated model with these predictions would show "
-            f"{error.null_mean:.3f} ± {error.null_sd:.3f}. {outside} of {spell(used, 'bin')} "
-            f"{'lies' if outside == 1 else 'lie'} outside the {100 * self.band.level:g} % band."
-        )
-
-    def _columns(self) -> Mapping[str, NDArray[Any]]:
-        return {**self.table._columns(), "lower": self.band.lower, "upper": self.band.upper}
-
-
-def diagram_lab_view(
-    *,
-    n: int = 300,
-    n_bins: int = 15,
-    rule: str = "width",
-    model: str = "calibrated",
-    show: str = "gaps",
-    seed: int = 4,
-) -> DiagramView:
-    """Draw predictions from a fake classifier and put them into bins."""
-    for name, value, options in (
-        ("rule", rule, ("width", "mass")),
-        ("model", model, tuple(MODELS)),
-        ("show", show, tuple(_ELEMENTS)),
-    ):
-        if value not in options:
-            raise ValueError(f"{name}={value!r} does not exist; choose one of {options}.")
-    sample = MODELS[model].sample(n, seed)
-    bins = EqualWidth(n_bins) if rule == "width" else EqualMass(n_bins)
-    error = expected_calibration_error(sample.y_true, sample.y_prob, bins=bins)
-    band = consistency_band(sample.y_true, sample.y_prob, bins=bins, rng=seed)
-    return DiagramView(
-        table=error.tables[0],
-        error=error,
-        band=band,
-        model=MODELS[model],
-        elements=_ELEMENTS[show],
-    )
 
 
 def _draw_lab(view: DiagramView, figure: AnyFigure, compact: bool) -> None:
@@ -123,7 +47,7 @@ _CONTROLS = (
     Choice(
         name="rule",
         label="Edges",
-        values=("width", "mass"),
+        values=tuple(RULES),
         default="width",
         texts={"width": "equal width", "mass": "equal mass"},
     ),
@@ -137,7 +61,7 @@ _CONTROLS = (
     Choice(
         name="show",
         label="Show",
-        values=tuple(_ELEMENTS),
+        values=tuple(ELEMENTS),
         default="gaps",
         book=("gaps", "filling", "band"),
         texts=_SHOW_TEXTS,

@@ -12,7 +12,7 @@ from calibkit.errors import CalibrationError, expected_calibration_error
 from calibkit.plot.look import AnyFigure
 from calibkit.results import Result, spell
 from calibkit_course.explore import Quiz
-from calibkit_course.lesson04.explorer import MODELS
+from calibkit_course.lesson04.view import MODELS
 
 PANELS = "ABCDEF"
 

@@ -1,9 +1,10 @@
 """Lesson 05: discover that ECE is a fit."""
 
 from calibkit_course.learn import table
-from calibkit_course.lesson05.explorer import TwoFamilies, two_families, two_families_view
+from calibkit_course.lesson05.explorer import two_families
 from calibkit_course.lesson05.figures import compare_maps
 from calibkit_course.lesson05.tables import by_position, mean_estimate, only_hatched
+from calibkit_course.lesson05.view import TwoFamilies, two_families_view
 
 __all__ = [
     "TwoFamilies",

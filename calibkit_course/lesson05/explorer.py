@@ -1,129 +1,16 @@
-"""Two families: flat and slanted tops, fitted to the same test labels. Lesson 05.
+"""Two families: flat and slanted tops, fitted to the same test labels. Lesson 05."""
 
-Source: Kängsepp, Valk and Kull (2022), section 4.4: the constant pieces that one might guess, and
-the pieces of slope 1.
-"""
-
-from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from calibkit import plot
-from calibkit.bins import FixedEdges
-from calibkit.calibrators import FlatBinning, SlopeOneBinning
-from calibkit.errors import expected_calibration_error
-from calibkit.fakes import LogitDistortion
-from calibkit.fit_on_test import FitOnTest, fit_on_test
 from calibkit.plot.look import AnyFigure
-from calibkit.results import Result, spell
-from calibkit.validation import as_count
 from calibkit_course.explore import Choice, Explorer, Preset, Slider
-
-_SIX = ((0.1, 0.3, 0.4, 0.6, 0.7, 0.9), (0, 1, 0, 1, 1, 1))
-_CLUMPS = (0.1, 0.3, 0.5, 0.7, 0.9)
-_N = 60
-_SEED = 5
-DATA = ("six", "spread", "clumped", "calibrated")
-_TOPS = ("flat", "slanted")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class TwoFamilies(Result):
-    """Both families on the same data and bins, each with the smallest Brier score on these labels.
-
-    `ece` is the error of the bins, `tops` the family that is drawn; a crossed bin has predictions
-    strictly on both sides of its flat top.
-    """
-
-    flat: FitOnTest
-    slanted: FitOnTest
-    ece: float
-    tops: str
-    crossed: int
-
-    @property
-    def shown(self) -> FitOnTest:
-        """The fit that is drawn."""
-        return self.flat if self.tops == "flat" else self.slanted
-
-    def describe(self) -> str:
-        """Give both estimates beside the ECE, also squared, and count the crossed tops."""
-        flat, slanted = self.flat, self.slanted
-        verb = "crosses" if self.crossed == 1 else "cross"
-        return (
-            f"The mean distance from the diagonal is {flat.value:.4f} for flat tops and "
-            f"{slanted.value:.4f} for slanted ones. The ECE of these bins is {self.ece:.4f}. "
-            f"Squared, the distances are {flat.squared:.4f} and {slanted.squared:.4f}. "
-            f"{spell(self.crossed, 'flat top')} {verb} the diagonal between predictions."
-        )
-
-    def _columns(self) -> Mapping[str, NDArray[Any]]:
-        fits = (self.flat, self.slanted)
-        return {
-            "tops": np.array(_TOPS),
-            "distance": np.array([fit.value for fit in fits]),
-            "squared": np.array([fit.squared for fit in fits]),
-        }
-
-
-@cache
-def _sample(data: str) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Return the data of one name: six by hand, or sixty of an over-confident model."""
-    if data == "six":
-        return np.array(_SIX[0]), np.array(_SIX[1])
-    if data == "clumped":
-        prob = np.repeat(_CLUMPS, _N // len(_CLUMPS))
-        chance = LogitDistortion(slope=0.5).true_map(prob)
-        happened = np.random.default_rng(_SEED).random(_N) < chance
-        return prob, happened.astype(np.int64)
-    slope = 1.0 if data == "calibrated" else 0.5
-    sample = LogitDistortion(slope=slope).sample(_N, _SEED)
-    return sample.y_prob, sample.y_true.astype(np.int64)
-
-
-def two_families_view(
-    *, data: str = "six", n_bins: int = 2, moved: float = 0.0, tops: str = "flat"
-) -> TwoFamilies:
-    """Fit flat and slanted tops to the same test labels, in the same bins."""
-    for name, value, options in (("data", data, DATA), ("tops", tops, _TOPS)):
-        if value not in options:
-            raise ValueError(f"{name}={value!r} does not exist; choose one of {options}.")
-    n_bins = as_count(n_bins, "n_bins")
-    if not -0.5 <= moved <= 0.5:
-        raise ValueError(f"moved={moved!r} must lie between -0.5 and 0.5.")
-    # Rounded: an edge at 0.3 is 0.3, not 0.30000000000000004, and a prediction of 0.3 is on it.
-    inner = [round((k + moved) / n_bins, 12) for k in range(1, n_bins)]
-    bins = FixedEdges([0.0, *inner, 1.0])
-    prob, label = _sample(data)
-    flat = fit_on_test(label, prob, evaluator=FlatBinning(bins))
-    return TwoFamilies(
-        flat=flat,
-        slanted=fit_on_test(label, prob, evaluator=SlopeOneBinning(bins)),
-        ece=expected_calibration_error(label, prob, bins=bins).value,
-        tops=tops,
-        crossed=_crossed(flat),
-    )
-
-
-def _crossed(flat: FitOnTest) -> int:
-    """Count bins with predictions on both sides of their flat top."""
-    below = flat.fitted > flat.prob + 1e-12
-    above = flat.fitted < flat.prob - 1e-12
-    edges = flat.evaluator.edges_
-    index = np.searchsorted(edges[1:-1], flat.prob, side="right")
-    return len(np.intersect1d(index[below], index[above]))
+from calibkit_course.lesson05.view import DATA, TOPS, TwoFamilies, two_families_view
 
 
 def _draw(view: TwoFamilies, figure: AnyFigure, compact: bool) -> None:
-    ax = plot.fit_on_test(
-        view.shown,
-        figure.subplots(),
-        show={"map", "distances", "labels", "means"},
-    )
+    elements = {"map", "distances", "labels", "means"}
+    ax = plot.fit_on_test(view.shown, figure.subplots(), show=elements)
     # One frame for all states: the picture must not jump when a map leaves [0, 1].
     ax.set_ylim(-0.2, 1.2)
     for edge in view.shown.evaluator.edges_[1:-1]:
@@ -166,9 +53,9 @@ _CONTROLS = (
     Choice(
         name="tops",
         label="Tops",
-        values=_TOPS,
+        values=TOPS,
         default="flat",
-        book=_TOPS,
+        book=TOPS,
         texts={"flat": "flat (slope 0)", "slanted": "slanted (slope 1)"},
     ),
 )

@@ -1,15 +1,13 @@
 """Maps of several families, fitted to the same test set, on one Axes."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from matplotlib.axes import Axes
 
+from calibkit.fit_on_test import EvaluatorComparison, FitOnTest
 from calibkit.plot import _scale, look
 from calibkit.plot._fit_on_test import line_of
-
-if TYPE_CHECKING:
-    from calibkit.fit_on_test import EvaluatorComparison, FitOnTest
 
 # Colour and line style: each map can be told by either.
 _CODES: tuple[tuple[str, Any], ...] = (
@@ -25,7 +23,7 @@ _CODES: tuple[tuple[str, Any], ...] = (
 
 
 def compare_maps(
-    results: "Mapping[str, FitOnTest] | EvaluatorComparison",
+    results: Mapping[str, FitOnTest] | EvaluatorComparison,
     ax: Axes | None = None,
     *,
     truth: look.Truth | None = None,

@@ -1,7 +1,7 @@
 """The spread of an estimate over many data sets, with the truth marked. Lesson 06."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -10,9 +10,7 @@ from matplotlib.ticker import MaxNLocator, NullLocator
 from calibkit.plot import look
 from calibkit.results import spell
 from calibkit_course.lesson06.draws import Replicates
-
-if TYPE_CHECKING:  # the explorer draws with this file
-    from calibkit_course.lesson06.explorer import BinTuner
+from calibkit_course.lesson06.view import BinTuner
 
 _COLUMNS = 20
 _TICKS = (1, 2, 5, 10, 20, 50, 100)
@@ -51,13 +49,13 @@ def replicates(
             f"replicates takes 1 to {_MOST_SETS} sets of estimates of the same truth, got "
             f"{len(sets)} with the truths {[one.truth for one in sets]}."
         )
-    frame: dict[str, Any] = {"words": ("estimate", "replicates"), "grid": "y"}
-    with look.drawing(ax, (5.0, 3.4), title=title, legend=legend, **frame) as ax:
+    words = "estimate", "replicates"
+    with look.drawing(ax, (5.0, 3.4), words=words, title=title, legend=legend, grid="y") as ax:
         _draw_histograms(ax, sets)
         ax.yaxis.set_major_locator(MaxNLocator(4, integer=True))
         ax.axvline(sets[0].truth, **_TRUTH)
-    words = "Histogram of estimates." if len(sets) == 1 else f"{len(sets)} histograms of estimates."
-    look.remember(ax, [words, *(one.describe() for one in sets)])
+    said = "Histogram of estimates." if len(sets) == 1 else f"{len(sets)} histograms of estimates."
+    look.remember(ax, [said, *(one.describe() for one in sets)])
     return ax
 
 
@@ -92,7 +90,7 @@ def _draw_histograms(ax: Axes, sets: Sequence[Replicates]) -> None:
 
 
 def bin_drift(
-    drift: "BinTuner",
+    drift: BinTuner,
     ax: Axes | None = None,
     *,
     points: tuple[Any, Any] | None = None,
@@ -114,7 +112,7 @@ def bin_drift(
     return ax
 
 
-def _draw_drift(ax: Axes, drift: "BinTuner", points: tuple[Any, Any] | None) -> None:
+def _draw_drift(ax: Axes, drift: BinTuner, points: tuple[Any, Any] | None) -> None:
     ax.set_xscale("log")
     ax.xaxis.set_minor_locator(NullLocator())
     highest = max(drift.grid[-1], 1 if points is None else np.max(points[0]))

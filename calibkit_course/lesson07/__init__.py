@@ -1,14 +1,10 @@
 """Lesson 07: fit smoother maps, PL and PL3."""
 
 from calibkit_course.learn import table
-from calibkit_course.lesson07.explorer import KnotsView, knots, knots_view
+from calibkit_course.lesson07.explorer import knots
 from calibkit_course.lesson07.figures import draw_map
-from calibkit_course.lesson07.trials import (
-    map_error,
-    reported,
-    train_with_adam,
-    true_error,
-)
+from calibkit_course.lesson07.trials import map_error, reported, train_with_adam, true_error
+from calibkit_course.lesson07.view import KnotsView, knots_view
 
 __all__ = [
     "KnotsView",

@@ -1,5 +1,6 @@
 """Checks and predictions of lesson 07: fit smoother maps, PL and PL3."""
 
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
@@ -7,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
-from calibkit.fakes import LogitDistortion, SyntheticShape
+from calibkit.fakes import FakeSample, LogitDistortion, SyntheticShape
 from calibkit.links import expit, logit
 from calibkit.results import spell
 from calibkit.scores import brier_score, log_loss
@@ -94,24 +95,26 @@ def _map_problem(found: NDArray[Any], knots: NDArray[Any], heights: NDArray[Any]
 
 
 @lru_cache(maxsize=1)
+def _sample() -> FakeSample:
+    """Return the sample of exercise 7.2."""
+    return LogitDistortion(slope=0.4).sample(2000, rng=72)
+
+
+def _loss_at(t: float, score: Callable[..., Any] = log_loss) -> float:
+    sample = _sample()
+    return float(score(sample.y_true, expit(logit(sample.y_prob) / t)))
+
+
+@lru_cache(maxsize=1)
 def _temperatures() -> dict[str, float]:
     """Return T by log loss and by the Brier score, and the lowest log loss."""
-    sample = LogitDistortion(slope=0.4).sample(2000, rng=72)
-    z = logit(sample.y_prob)
-
-    def best(score: Any) -> Any:
-        def loss(t: float) -> float:
-            return float(score(sample.y_true, expit(z / t)))
-
-        return minimize_scalar(loss, bounds=(0.05, 20), method="bounded", options={"xatol": 1e-7})
-
-    fit = best(log_loss)
-    return {"T": fit.x, "loss": fit.fun, "brier": best(brier_score).x}
-
-
-def _loss_at(t: float) -> float:
-    sample = LogitDistortion(slope=0.4).sample(2000, rng=72)
-    return float(log_loss(sample.y_true, expit(logit(sample.y_prob) / t)))
+    by_loss, by_brier = (
+        minimize_scalar(
+            _loss_at, args=(score,), bounds=(0.05, 20), method="bounded", options={"xatol": 1e-7}
+        )
+        for score in (log_loss, brier_score)
+    )
+    return {"T": by_loss.x, "loss": by_loss.fun, "brier": by_brier.x}
 
 
 # Where the ECE of 15 bins is lowest; it has several local minima, so it is not searched anew.

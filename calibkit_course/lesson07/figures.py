@@ -4,25 +4,23 @@ Kängsepp, Valk and Kull (2022), figure 5: trapezoids between knots, dotted vert
 """
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 
+from calibkit.calibrators import Calibrator
 from calibkit.links import expit, logit
 from calibkit.plot import _scale, look
 from calibkit.plot._filling import COLOUR
 from calibkit.types import FloatVector
-
-if TYPE_CHECKING:
-    from calibkit.calibrators import Calibrator
 
 ELEMENTS = ("filling", "knots", "members", "truth")
 _MEMBER_POINTS = 201
 
 
 def draw_map(
-    model: "Calibrator",
+    model: Calibrator,
     ax: Axes | None = None,
     *,
     truth: look.Truth | None = None,
@@ -71,7 +69,7 @@ def _draw_knots(ax: Axes, knots: FloatVector, heights: FloatVector, scale: str) 
     look.points(ax, knots[seen], heights[seen], "white", look.INK, **code)
 
 
-def _draw_members(ax: Axes, model: "Calibrator", scale: str) -> None:
+def _draw_members(ax: Axes, model: Calibrator, scale: str) -> None:
     in_logits = getattr(model, "space", "probability") == "logit"
     for number, (knots, heights) in enumerate(getattr(model, "members_", [])):
         x, y = knots, heights

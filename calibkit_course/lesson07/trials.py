@@ -11,17 +11,13 @@ from calibkit.types import FloatVector
 Fake = LogitDistortion | SyntheticShape
 
 
-def new_predictions(fake: Fake, n: int) -> tuple[FloatVector, FloatVector]:
-    """Return n new predictions of a fake, evenly spaced, and their true probabilities."""
+def map_error(fitted: Calibrator, fake: Fake, n: int = 2000) -> float:
+    """Return the mean distance between a fitted map and the true one, on n new predictions."""
     grid = (np.arange(n) + 0.5) / n
     if isinstance(fake, SyntheticShape):  # there, the truth is evenly spaced
-        return fake.predict(grid), grid
-    return grid, np.asarray(fake.true_map(grid))
-
-
-def map_error(fitted: Calibrator, fake: Fake, n: int = 2000) -> float:
-    """Return the mean distance between a fitted map and the true one, on new predictions."""
-    prob, true_prob = new_predictions(fake, n)
+        prob, true_prob = fake.predict(grid), grid
+    else:
+        prob, true_prob = grid, np.asarray(fake.true_map(grid))
     return float(np.abs(fitted.curve(prob) - true_prob).mean())
 
 

@@ -81,39 +81,51 @@ def test_no_two_lessons_name_a_figure_alike() -> None:
     assert sorted(names) == sorted(set(names))
 
 
+def teaching(number: str) -> str:
+    """Return the teacher's notes of a lesson."""
+    path = ROOT / "calibkit_course" / f"lesson{number}" / "teaching.md"
+    return path.read_text(encoding="utf-8")
+
+
+def test_the_teachers_page_puts_the_notes_of_all_lessons_together() -> None:
+    included = re.findall(r"\{include\} /(\S+)", "\n".join(extension().teaching()))
+    assert included == [f"calibkit_course/lesson{number}/teaching.md" for number in FULL_LESSONS]
+    assert "\n```{teaching}\n" in source("instructors.md")
+
+
 @pytest.mark.parametrize("number", FULL_LESSONS)
 def test_teachers_find_two_timings_for_each_lesson(number: str) -> None:
-    text = source("instructors.md").partition(f"\n## Lesson {number}: ")[2].partition("\n## ")[0]
-    assert text, f"instructors.md has no section about lesson {number}"
-    rows = re.findall(r"^\| .+ \| (\w+) \| (\d+) \|$", text, re.MULTILINE)
-    assert sum(int(short) for short, _ in rows if short != "homework") == 45
+    text = teaching(number)
+    assert re.findall(r"^#+ .*", text, re.MULTILINE)[0].startswith(f"# Lesson {number}: ")
+    rows = re.findall(r"^\| .+ \| (\w+|–) \| (\d+) \|$", text, re.MULTILINE)
+    assert sum(int(short) for short, _ in rows if short.isdigit()) == 45
     assert sum(int(long) for _, long in rows) == 90
     assert "**Skip in the short form**" in text
-    assert "**Discuss.**" in text
     assert "?" in text.partition("**Discuss.**")[2]
 
 
 def test_teachers_read_the_times_that_the_headers_state() -> None:
-    rows = re.findall(r"^\| (\d\d) \| (\d+) \| (\d+) \|$", source("instructors.md"), re.MULTILINE)
-    headers = [stated(BOOK.parent / f"{item['file']}.md") for item in LISTED]
-    assert [(int(core), int(further)) for _, core, further in rows] == headers
+    cells = re.findall(r"^\| (\d\d|all) \| (\d+) \| (\d+) \|$", source("instructors.md"), re.M)
+    *rows, total = [(name, int(core), int(further)) for name, core, further in cells]
+    headers = [(item["file"][10:12], *stated(ROOT / f"{item['file']}.md")) for item in LISTED]
+    assert rows == headers
+    assert total == ("all", sum(row[1] for row in rows), sum(row[2] for row in rows))
 
 
 @pytest.mark.parametrize("number", FULL_LESSONS)
 def test_each_exercise_and_prediction_has_its_place_in_class_or_at_home(number: str) -> None:
-    text = source("instructors.md").partition(f"\n## Lesson {number}: ")[2]
-    plan = text.partition("\nThree wrong predictions")[0]
+    plan = teaching(number).partition("\nThree wrong predictions")[0]
     checks = importlib.import_module(f"calibkit_course.lesson{number}.checks")
     wanted = set(checks.CHECKS) | set(checks.PREDICTIONS)
     assert wanted == set(re.findall(rf"\b{int(number)}(?:\.\d|[a-z])(?!\w)", plan))
 
 
 @pytest.mark.parametrize("number", FULL_LESSONS)
-def test_wrong_predictions_of_the_teachers_page_are_offered_and_wrong(
+def test_wrong_predictions_of_the_teachers_notes_are_offered_and_wrong(
     number: str, subtests: pytest.Subtests
 ) -> None:
     predictions = importlib.import_module(f"calibkit_course.lesson{number}.checks").PREDICTIONS
-    named = re.findall(rf"^- \*\*({int(number)}[a-z]), (.+?)\.\*\*", source("instructors.md"), re.M)
+    named = re.findall(rf"^- \*\*({int(number)}[a-z]), (.+?)\.\*\*", teaching(number), re.MULTILINE)
     assert len(named) == 3
     for key, quoted in named:
         with subtests.test(key=key, quoted=quoted):
@@ -268,6 +280,12 @@ def test_the_site_has_a_page_for_every_chapter_and_room() -> None:
     assert wanted == set(addresses())
     assert (site() / "index.html").exists()
     assert (site() / "search.html").exists()
+
+
+@needs_site
+def test_the_teachers_page_has_a_section_for_each_lesson() -> None:
+    titles = re.findall(r"<h2>Lesson (\d\d): ", page("book/instructors.html").text)
+    assert titles == FULL_LESSONS
 
 
 @needs_site

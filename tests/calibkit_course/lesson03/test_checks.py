@@ -174,7 +174,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         ([0, 0.6, 0.40001], "these sum to 1.00001, not to 1.00000"),
         ([0.6, 0, 0.4], "class 0 is stated as 0.3 twice"),
         ([0, 0.4, 0.6], "class 1 is stated as 0.3 twice"),
-        ([0, 0.6, 0.3], "sum to 0.9"),
+        ([0, 0.6, 0.3], "sum to 0.9, not to 1"),
         ([-0.2, 0.6, 0.6], "is not a probability"),
         ([0, 0.6], "2"),
         ([0, "x", 0.4], "three probabilities"),
@@ -188,7 +188,6 @@ RIGHT: dict[str, list[Any]] = {
         lambda said, a: expit(logit(said) / a),
         lambda said, a: 1 / (1 + ((1 - said) / said) ** (1 / a)),
         by_bisection,
-        lambda said, a: powered(said, 1 / a).astype(np.float32),
         lambda said, a: powered(said, 1 / a).round(4),
         lambda said, a: fakes.Power(a).inverse(np.column_stack([said, 1 - said]))[:, 0].tolist(),
     ],
@@ -200,13 +199,7 @@ RIGHT: dict[str, list[Any]] = {
         two_atoms(["9/10", "1/10"], [0.6, 0.2], [1, 1]),
         fakes.ClassKnobs.with_directions(0.9, ("over", "under"), (0.5, 0.9)),
     ],
-    "3.5": [
-        np.array([0, 0.6, 0.4], dtype=np.float32),
-        [np.float32(0), np.float32(0.6), np.float32(0.4)],
-        [0, 0.6, 0.4],
-        ("0", "3/5", Fraction(2, 5)),
-        np.array([0, 0.6, 0.4]),
-    ],
+    "3.5": [[0, 0.6, 0.4], ("0", "3/5", Fraction(2, 5))],
 }
 
 
@@ -224,17 +217,6 @@ def test_the_sharpened_nets_of_the_lesson(alpha: float, accuracy: float, error: 
     estimate = ck.expected_calibration_error(sample.y_true, sample.y_prob, view="top-label")
     assert estimate.value == pytest.approx(error, abs=0.004)
     assert error < 1 - accuracy
-
-
-@pytest.mark.parametrize("n_classes", [2, 5, 10])
-@pytest.mark.parametrize("accuracy", [0.6, 0.8, 0.95])
-def test_both_bounds_are_attained(n_classes: int, accuracy: float) -> None:
-    def largest(side: str) -> float:
-        fake = fakes.KnobClassifier(n_classes, accuracy, budget_share=1, direction=side)
-        return fake.truth().expected
-
-    assert largest("over") == pytest.approx(1 - accuracy, abs=1e-12)
-    assert largest("under") == pytest.approx(accuracy - 1 / n_classes, abs=1e-12)
 
 
 def test_within_one_class_the_bound_can_be_broken_too() -> None:

@@ -11,6 +11,7 @@ from scipy import stats
 
 import calibkit as ck
 from calibkit.fakes import LogitDistortion
+from calibkit_course import lesson04
 
 # --- 4.1 ---------------------------------------------------------------------------------------
 
@@ -118,14 +119,17 @@ def by_formula() -> list[list[float]]:
 
 
 @pytest.mark.slow
-def test_own_probabilities_and_those_of_the_bins_can_be_told_apart() -> None:
+def test_own_probabilities_and_those_of_the_bins_can_be_told_apart(
+    subtests: pytest.Subtests,
+) -> None:
     """Of 40 honest redraws none is refused, of 40 with means or centres none is accepted."""
     module = importlib.import_module("calibkit_course.lesson04.checks")
     for seed in range(40):
-        assert module.judge_band(band(seed=seed)) is None
-        for prob in (MEANS, np.where(INDEX, 0.75, 0.25)):
-            other = np.quantile(redraw(prob, seed), [0.05, 0.95], axis=0)
-            assert module.judge_band(other) is not None
+        with subtests.test(seed=seed):
+            assert module.judge_band(band(seed=seed)) is None
+            for prob in (MEANS, np.where(INDEX, 0.75, 0.25)):
+                other = np.quantile(redraw(prob, seed), [0.05, 0.95], axis=0)
+                assert module.judge_band(other) is not None
 
 
 WRONG: dict[str, list[tuple[Any, str]]] = {
@@ -216,13 +220,11 @@ def error(y_true: Any, y_prob: Any, **options: Any) -> ck.CalibrationError:
 def test_same_bars_and_three_errors() -> None:
     bars = np.array([0.1, 0.3, 0.5, 0.7, 0.9])
     high = np.array([0.1975, 0.3975, 0.5975, 0.7975, 0.91])
-    found = []
-    for means, counts in ((bars, 5 * [100]), (high, 5 * [100]), (high, 4 * [10] + [1000])):
-        hits = [np.arange(n) < round(n * bar) for n, bar in zip(counts, bars, strict=True)]
-        result = error(np.concatenate(hits), np.repeat(means, counts), bins=5)
-        assert result.tables[0].frequency == pytest.approx(bars)
-        found.append(f"{result.value:.3f}")
-    assert found == ["0.000", "0.080", "0.013"]
+    wanted = [(bars, 5 * [100], 0), (high, 5 * [100], 0.080), (high, 4 * [10] + [1000], 0.013)]
+    for means, counts, value in wanted:
+        result = error(*lesson04.forecasts(bars, means, counts), bins=5)
+        assert result.tables[0].frequency == pytest.approx(bars), counts
+        assert result.value == pytest.approx(value, abs=5e-4), counts
 
 
 def test_the_ragged_model_is_perfect_and_the_smooth_one_is_not() -> None:

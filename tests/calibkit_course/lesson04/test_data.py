@@ -39,16 +39,6 @@ def test_the_table_of_the_lesson_is_what_the_files_give(root: Path, name: str) -
     assert stated == [error, median, p_value]
 
 
-@pytest.mark.parametrize(
-    ("name", "error", "median"),
-    [("MLB", 0.0070, 0.0064), ("NBA", 0.0484, 0.0105), ("World Cup", 0.0753, 0.0754)],
-)
-def test_errors_and_null_levels(name: str, error: float, median: float) -> None:
-    found = verdict(name, n_draws=2000)
-    assert found.value == pytest.approx(error, abs=5e-5)
-    assert found.median == pytest.approx(median, rel=0.04)
-
-
 def test_one_of_three_is_miscalibrated_and_it_has_not_the_largest_error() -> None:
     found = {name: verdict(name) for name in FILES}
     assert [name for name in FILES if found[name].p_value <= 0.05] == ["NBA"]

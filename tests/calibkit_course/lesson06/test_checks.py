@@ -12,7 +12,7 @@ from calibkit.fakes import LogitDistortion, SyntheticShape
 from calibkit_course import open_lesson
 from calibkit_course.learn import State
 from calibkit_course.lesson06 import checks as judges
-from calibkit_course.lesson06 import estimate, null_ece
+from calibkit_course.lesson06 import estimate, null_ece, squares
 
 # --- 6.1 ---------------------------------------------------------------------------------------
 
@@ -195,7 +195,6 @@ RIGHT: dict[str, list[Any]] = {
     "6.1": [
         redrawn(DATA.y_prob, 500),
         canonical(np.mean),
-        np.float32(canonical(np.mean)),
         round(canonical(np.mean), 3),
         ck.expected_calibration_error(DATA.y_true, DATA.y_prob).null_mean,
         ck.null_level(ck.expected_calibration_error, DATA.y_true, DATA.y_prob, rng=5),
@@ -208,7 +207,6 @@ RIGHT: dict[str, list[Any]] = {
     ],
     "6.4": [int(WITHIN.min()), np.int64(CHOICE.n_bins_), float(CHOICE.n_bins_)],
     "6.5": [
-        lambda n, p, y: np.float32(by_loops(n, p, y)),
         by_loops,
         from_labels,
         changed(lambda share, gap, v, n: share @ (gap - v / (n - 1))),
@@ -228,6 +226,16 @@ def test_the_table_of_the_judge_is_the_estimate_of_the_package() -> None:
         assert by_loops(count, mean, rate) == pytest.approx(found.squared, abs=1e-12)
 
 
+@pytest.mark.parametrize("slope", [1.0, 0.8])
+def test_chance_adds_its_variance_to_plain_squares_and_nothing_to_debiased_ones(slope) -> None:
+    plain, debiased = squares(slope, n_sets=200)
+    said = np.linspace(0.025, 0.975, 20)
+    true = LogitDistortion(slope=slope).true_map(said)
+    assert plain.truth == debiased.truth == pytest.approx(np.mean((said - true) ** 2))
+    for found, wanted in ((plain, np.mean(true * (1 - true)) / 50), (debiased, 0)):
+        assert found.bias == pytest.approx(wanted, abs=4 * found.sd / np.sqrt(200)), found.name
+
+
 def test_one_of_the_tables_has_a_negative_answer() -> None:
     answers = [by_loops(*table) for table in judges._TABLES]
     assert min(answers) < -1e-3 < 1e-3 < max(answers)
@@ -242,26 +250,20 @@ def test_the_lowest_score_is_not_the_choice_of_the_rule() -> None:
 @pytest.mark.slow
 def test_fifteen_thousand_predictions_are_enough() -> None:
     assert judges._uniform_null(14_900) == pytest.approx(0.01, abs=2e-5)
-    draws = LogitDistortion()
-    rng = np.random.default_rng(0)
-    found = [
-        ck.expected_calibration_error(s.y_true, s.y_prob).value
-        for s in (draws.sample(14_900, rng) for _ in range(200))
-    ]
-    assert np.mean(found) == pytest.approx(0.01, abs=4e-4)
+    assert mean_error_of_a_perfect_model(14_900, 15) == pytest.approx(0.01, abs=4e-4)
+
+
+def mean_error_of_a_perfect_model(n: int, n_bins: int) -> float:
+    return null_ece(LogitDistortion(), n, ck.EqualWidth(n_bins), seed=1)[0]
 
 
 @pytest.mark.slow
 def test_a_perfect_model_has_the_mean_errors_that_the_lesson_prints() -> None:
-    rng, found = np.random.default_rng(1), {}
-    for n, n_bins in ((1000, 5), (1000, 50), (10_000, 15)):
-        samples = (LogitDistortion().sample(n, rng) for _ in range(150))
-        errors = [ck.expected_calibration_error(s.y_true, s.y_prob, bins=n_bins) for s in samples]
-        found[n, n_bins] = np.mean([error.value for error in errors])
-    assert found[1000, 5] == pytest.approx(0.0225, abs=0.0015)
-    assert found[1000, 50] == pytest.approx(0.070, abs=0.0015)
-    assert found[10_000, 15] == pytest.approx(0.012, abs=0.001)
-    assert found[1000, 50] / found[1000, 5] == pytest.approx(np.sqrt(10), rel=0.08)
+    few, many = (mean_error_of_a_perfect_model(1000, n_bins) for n_bins in (5, 50))
+    assert few == pytest.approx(0.0225, abs=0.0015)
+    assert many == pytest.approx(0.070, abs=0.0015)
+    assert mean_error_of_a_perfect_model(10_000, 15) == pytest.approx(0.012, abs=0.001)
+    assert many / few == pytest.approx(np.sqrt(10), rel=0.08)
 
 
 def test_a_review_is_compared_and_not_graded() -> None:
@@ -272,14 +274,15 @@ def test_a_review_is_compared_and_not_graded() -> None:
 
 
 @pytest.mark.slow
-def test_the_null_level_of_a_network_is_less_than_half_as_high() -> None:
+def test_the_null_level_of_a_network_is_less_than_half_as_high(subtests: pytest.Subtests) -> None:
     """What the lesson prints: by the formula 0.51, measured 0.43 and 0.31."""
     network, even = LogitDistortion(scores=(9.5, 0.5)), LogitDistortion()
     p = network.sample(100_000, rng=6).y_prob
     assert np.sqrt(6 * np.mean(p * (1 - p))) == pytest.approx(0.51, abs=0.01)
     for bins, ratio in ((ck.EqualMass(15), 0.43), (ck.EqualWidth(15), 0.31)):
-        found = [null_ece(model, 1000, bins, seed=9)[0] for model in (network, even)]
-        assert found[0] / found[1] == pytest.approx(ratio, abs=0.03)
+        with subtests.test(bins=bins):
+            found = [null_ece(model, 1000, bins, seed=9)[0] for model in (network, even)]
+            assert found[0] / found[1] == pytest.approx(ratio, abs=0.03)
 
 
 def test_cross_validation_gains_a_better_map_and_hardly_a_better_number() -> None:

@@ -1,20 +1,17 @@
 """The bin tuner: its arithmetic against the package, its view, its words and its redraws."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
 import calibkit as ck
-from calibkit import plot
-from calibkit.bins import run_ends
 from calibkit.calibrators import CrossValidatedBinning, SweepBinning
 from calibkit.fakes import SyntheticShape
 from calibkit_course import lesson06
 from calibkit_course.lesson06 import Replicates
 from calibkit_course.lesson06.draws import OutcomeDraws
-from calibkit_course.lesson06.explorer import _folds
-from tests.explorers import assert_page_holds, turn_every_dial
-
-KILOBYTE = 1024
+from calibkit_course.lesson06.view import ESTIMATORS, GRID, _folds
 
 
 def draws_of(n: int, shape: str = "stairs", n_replicates: int = 12, seed: int = 0) -> OutcomeDraws:
@@ -80,29 +77,27 @@ class TestOutcomeDraws:
         assert draws.sweep().tolist() == numbers
         np.testing.assert_allclose(draws.at(draws.sweep()), errors, rtol=0, atol=1e-12)
 
-    def test_held_out_scores_by_their_definition(self):
+    def test_held_out_scores_by_their_definition(self, subtests):
         """Slope-1 maps fitted by loops on nine parts, scored on the tenth."""
         draws, held = draws_of(83, n_replicates=3), _folds(83)[4]
         rest = np.setdiff1d(np.arange(83), held)
         found = draws._held_out_brier((1, 3, 7), held)
         for row, n_bins in enumerate((1, 3, 7)):
-            edges = ck.EqualMass(n_bins).edges(draws.prob[rest])
-            fit, test = (np.searchsorted(edges[1:-1], draws.prob[r], "right") for r in (rest, held))
-            for r, label in enumerate(columns(draws)):
-                residual = label[rest] - draws.prob[rest]
-                shift = np.array([residual[fit == b].mean() for b in range(n_bins)])
-                score = np.mean((draws.prob[held] + shift[test] - label[held]) ** 2)
-                assert found[row, r] == pytest.approx(score, abs=1e-12)
+            with subtests.test(n_bins=n_bins):
+                edges = ck.EqualMass(n_bins).edges(draws.prob[rest])
+                fit, test = (
+                    np.searchsorted(edges[1:-1], draws.prob[r], "right") for r in (rest, held)
+                )
+                for r, label in enumerate(columns(draws)):
+                    residual = label[rest] - draws.prob[rest]
+                    shift = np.array([residual[fit == b].mean() for b in range(n_bins)])
+                    score = np.mean((draws.prob[held] + shift[test] - label[held]) ** 2)
+                    assert found[row, r] == pytest.approx(score, abs=1e-12)
 
     def test_unsorted_or_tied_predictions_are_refused(self):
         for prob in ([0.2, 0.1], [0.1, 0.1]):
             with pytest.raises(ValueError, match="increase strictly"):
                 OutcomeDraws.from_events(np.array(prob), np.zeros((2, 3), dtype=bool))
-
-    @pytest.mark.parametrize(("n", "n_bins"), [(7, 3), (10, 10), (5, 9), (64, 8)])
-    def test_runs_are_those_of_array_split(self, n, n_bins):
-        sizes = [len(part) for part in np.array_split(np.arange(n), min(n, n_bins))]
-        assert np.diff(run_ends(n, n_bins)).tolist() == sizes
 
 
 class TestReplicates:
@@ -132,15 +127,9 @@ class TestBinTunerView:
         view = lesson06.bin_tuner_view(n=250)
         limit = dict(zip(view.grid.tolist(), view.limit.tolist(), strict=True))
         assert max(limit.values()) <= 0.05 + 1e-9
-        for chain in (
-            (1, 2, 4, 8, 40),
-            (1, 3, 6, 12),
-            (1, 5, 10, 20, 40),
-            (1, 5, 25, 50),
-            (1, 15, 30),
-        ):
-            values = [limit[n_bins] for n_bins in chain]
-            assert np.diff(values).min() >= -1e-12, chain
+        for few, many in product(limit, limit):
+            if many % few == 0:  # each bin is split
+                assert limit[many] >= limit[few] - 1e-12, (few, many)
         assert limit[4] < limit[3] - 0.01  # four bins do not split three
 
     def test_one_sided_errors_do_not_hide(self):
@@ -156,9 +145,7 @@ class TestBinTunerView:
         """What prediction 6d asks."""
         best = []
         for n in (250, 500, 1000, 2000, 5000):
-            states = [
-                lesson06.bin_tuner_view(n=n, n_bins=b) for b in (2, 3, 4, 5, 6, 8, 10, 12, 15)
-            ]
+            states = [lesson06.bin_tuner_view(n=n, n_bins=b) for b in GRID if 2 <= b <= 15]
             best.append(min(states, key=lambda s: s.replicates.mean_error).n_bins[0])
         assert best == sorted(best) and best[0] < best[-1]
 
@@ -169,92 +156,24 @@ class TestBinTunerView:
         )
         assert 0 < debiased.bias < 0.6 * plain.bias
 
-    def test_same_values_same_result(self):
-        first, second = (lesson06.bin_tuner_view(seed=3).describe() for _ in range(2))
-        assert first == second != lesson06.bin_tuner_view(seed=4).describe()
-
     def test_it_says_bins_truth_bias_and_error(self):
         view = lesson06.bin_tuner_view()
         found = view.replicates
-        assert view.describe() == (
-            f"The plain ECE in 15 equal-mass bins, 200 data sets of 1,000 predictions, has the "
-            f"mean {found.mean:.4f} ± {found.sd:.4f}. The truth is 0.0500, so the bias is "
-            f"{found.bias:+.4f}; the mean error is {found.mean_error:.4f}."
-        )
+        words = view.describe()
+        assert "in 15 equal-mass bins, 200 data sets of 1,000 predictions" in words
+        assert f"mean {found.mean:.4f} ± {found.sd:.4f}. The truth is 0.0500" in words
+        assert f"bias is {found.bias:+.4f}; the mean error is {found.mean_error:.4f}" in words
         assert "(median " in lesson06.bin_tuner_view(estimator="cv").describe()
         assert "1 equal-mass bin," in lesson06.bin_tuner_view(n_bins=1).describe()
 
-    @pytest.mark.parametrize(
-        "bad",
-        [{"shape": "x"}, {"estimator": "x"}, {"n_bins": 0}, {"n": 0}, {"n": 30}, {"error": -0.1}],
-    )
-    def test_bad_values_are_named(self, bad):
-        with pytest.raises(ValueError, match=next(iter(bad))):
-            lesson06.bin_tuner_view(**bad)
-
-    def test_the_table_form(self):
-        assert list(lesson06.bin_tuner_view(n=250).to_frame()["n_bins"])[:3] == [1, 2, 3]
-
 
 class TestBinTuner:
-    def test_it_fits_the_book(self):
-        tuner = lesson06.bin_tuner()
-        assert len(tuner.controls) <= 5
-        assert tuner.n_states <= 64
-        assert tuner.default in list(tuner.states())
-        assert tuner.show()[1] == tuner.view().describe()
-
-    @pytest.mark.parametrize("estimator", ["plain", "debiased", "cv", "sweep"])
-    def test_the_ends_of_all_dials_together(self, estimator):
-        for n, n_bins, shape, error in (
-            (250, 50, "stairs", 0.1),
-            (250, 1, "square", 0.0),
-            (5000, 1, "stairs", 0.0),
-            (5000, 50, "square", 0.1),
-        ):
-            values = {"n": n, "n_bins": n_bins, "shape": shape, "error": error}
-            view = lesson06.bin_tuner_view(estimator=estimator, **values)
-            assert np.isfinite(view.replicates.values).all()
-            assert (view.n_bins >= 1).all() and len(view.n_bins) == 200
-
     @pytest.mark.slow
-    def test_all_estimates_lie_on_the_fixed_scale(self):
+    def test_all_estimates_lie_on_the_fixed_scale(self, subtests):
         tuner = lesson06.bin_tuner()
-        for n, error in ((250, 0.1), (250, 0.0), (5000, 0.1)):
-            for estimator in ("plain", "debiased", "cv", "sweep"):
-                for n_bins in (1, 50):
-                    values = {"n": n, "error": error, "estimator": estimator, "n_bins": n_bins}
-                    found = tuner.view(**values).replicates.values
-                    assert np.quantile(found, 0.01) > -0.05 and np.quantile(found, 0.99) < 0.25
-
-    def test_the_picture_has_the_words_of_both_panels(self):
-        picture, words = lesson06.bin_tuner().show(n_bins=50)
-        assert picture.png.startswith(b"\x89PNG")
-        assert "Histogram of estimates. plain ECE, 200 replicates" in picture.alt
-        assert "Mean plain estimate against the number of bins" in picture.alt
-        assert words.startswith("The plain ECE in 50 equal-mass bins")
-
-    @pytest.mark.slow
-    def test_the_pictures_of_the_page_are_light(self):
-        """At most 15 kB a picture, and all states in base64 under 1 MB."""
-        tuner = lesson06.bin_tuner()
-        states = [{"n": n, "n_bins": b} for n, b in ((250, 50), (5000, 2))]
-        sizes = [len(tuner.show(**state)[0].small().source) for state in states]
-        assert max(sizes) * 3 / 4 <= 15 * KILOBYTE
-        assert np.mean(sizes) * tuner.n_states <= 970 * KILOBYTE
-
-    def test_the_static_figure_shows_four_states(self):
-        tuner = lesson06.bin_tuner()
-        figure = tuner.static(columns=1)
-        words = plot.alt_text(figure)
-        assert words.count("Histogram of estimates") == 4
-        assert all(caption in words for caption, _ in tuner.presets)
-        assert len(figure.legends) == 1
-
-    @pytest.mark.slow
-    def test_the_widgets_reach_both_ends_of_every_dial(self):
-        turn_every_dial(lesson06.bin_tuner())
-
-    @pytest.mark.slow
-    def test_the_page_without_a_kernel_holds_its_states(self):
-        assert_page_holds(lesson06.bin_tuner(), "estimator", "plain", "debiased")
+        data = ({"n": 250, "error": 0.1}, {"n": 250, "error": 0.0}, {"n": 5000, "error": 0.1})
+        for values, estimator, n_bins in product(data, ESTIMATORS, (1, 50)):
+            state = {**values, "estimator": estimator, "n_bins": n_bins}
+            found = tuner.view(**state).replicates.values
+            with subtests.test(**state):
+                assert np.quantile(found, 0.01) > -0.05 and np.quantile(found, 0.99) < 0.25

@@ -1,9 +1,7 @@
 """Maps of straight pieces and the choice of their number, tested by what their artists hold."""
 
-from dataclasses import dataclass, replace
 from typing import Any
 
-import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -14,22 +12,11 @@ from calibkit.fakes import LogitDistortion
 from calibkit.links import expit, logit
 from calibkit.piecewise import PiecewiseLinear
 from calibkit_course.lesson07 import draw_map
-from tests.drawn import assert_nothing_is_cut_off, find, heights, labels, one
+from tests.drawn import assert_nothing_is_cut_off, find, labels, one
 
 FAKE = LogitDistortion(slope=0.4)
 SAMPLE = FAKE.sample(400, rng=1)
 EVERYTHING = {"filling", "knots", "members", "truth"}
-
-
-@dataclass(frozen=True)
-class Toy:
-    """A choice among five numbers of pieces; 4 has the lowest score, 2 is within 1 %."""
-
-    candidates_: tuple[int, ...] = (1, 2, 3, 4, 5)
-    scores_: tuple[float, ...] = (0.2500, 0.2018, 0.2030, 0.2000, 0.2050)
-    best_n_pieces_: int = 4
-    n_pieces_: int = 2
-    tolerance: float = 0.01
 
 
 def fitted(*arguments: Any, **options: Any) -> PiecewiseLinear:
@@ -144,51 +131,13 @@ class TestPiecewise:
             draw_map(fitted(n_pieces=1), scale="log")
 
 
-class TestPieceChoice:
-    def test_scores_strip_lowest_and_chosen(self):
-        ax = plot.choice(Toy(), mark=3)
-        np.testing.assert_allclose(one(ax, "scores").get_ydata(), Toy().scores_)
-        assert heights(ax, "strip") == pytest.approx((0.2, 0.202))
-        assert one(ax, "lowest").get_xydata().tolist() == [[4, 0.2]]
-        assert one(ax, "chosen").get_xydata().tolist() == [[2, 0.2018]]
-        assert one(ax, "mark").get_xdata() == [3, 3]
-        assert labels(ax) == [
-            "within 1 % of the lowest",
-            "held-out score",
-            "drawn: 3",
-            "lowest: 4",
-            "chosen: 2",
-        ]
-        assert_nothing_is_cut_off(ax)
-
-    def test_what_is_not_shown_is_not_told_either(self):
-        ax = plot.choice(Toy(), show={"strip"})
-        assert find(ax, "lowest") == find(ax, "chosen") == []
-        assert plot.alt_text(ax) == "Mean held-out Brier score for 1 to 5 pieces."
-        assert "0.20000 with 4 pieces. Chosen: 0.20180 with 2" in plot.alt_text(plot.choice(Toy()))
-
-    def test_it_draws_a_fitted_model(self):
-        model = fitted(max_pieces=3, cv=3)
-        ax = plot.choice(model)
-        np.testing.assert_allclose(one(ax, "scores").get_ydata(), model.scores_)
-        assert one(ax, "chosen").get_xdata() == [model.n_pieces_]
-
-    def test_one_candidate_is_drawn(self):
-        toy = Toy(candidates_=(1,), scores_=(0.2,), best_n_pieces_=1, n_pieces_=1)
-        assert_nothing_is_cut_off(plot.choice(toy))
-
-    def test_errors_say_what_to_do(self):
-        with pytest.raises(ValueError, match="Fit it with n_pieces=None"):
-            plot.choice(fitted(n_pieces=2))
-        with pytest.raises(ValueError, match="show has no element 'best'"):
-            plot.choice(Toy(), show={"best"})
-
-
-def test_rcparams_stay_as_they_are() -> None:
-    before = dict(mpl.rcParams)
-    draw_map(fitted(n_pieces=2), truth=FAKE.true_map, show=EVERYTHING, scale="logit")
-    plot.choice(replace(Toy(), n_pieces_=3))
-    assert dict(mpl.rcParams) == before
+def test_the_choice_of_the_folds_is_drawn_and_a_fixed_number_has_none() -> None:
+    model = fitted(max_pieces=3, cv=3)
+    ax = plot.choice(model)
+    np.testing.assert_allclose(one(ax, "scores").get_ydata(), model.scores_)
+    assert one(ax, "chosen").get_xdata() == [model.n_pieces_]
+    with pytest.raises(ValueError, match="Fit it with n_pieces=None"):
+        plot.choice(fitted(n_pieces=2))
 
 
 def test_the_middle_of_logit_axes_is_one_half() -> None:

@@ -1,0 +1,78 @@
+"""A fake classifier made to order, and a sample of it. Lesson 03.
+
+Source: Panchenko (2021), sections 6 and 7 (fake classifiers, Lemma 1).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibkit.errors import CalibrationError, expected_calibration_error
+from calibkit.fakes import FakeTruth, KnobClassifier
+from calibkit.results import Result, spell
+
+_BOUNDS = {
+    "over": "1 - accuracy",
+    "under": "accuracy - 1/K",
+    "pivot": "1 - accuracy/K, without a direction",
+}
+_BINS = 15
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class FactoryView(Result):
+    """One fake classifier of the factory, and a sample of it."""
+
+    fake: KnobClassifier
+    truth: FakeTruth
+    bound: float  # the largest error that the theorem allows for its direction
+    sample_accuracy: float
+    error: CalibrationError  # from the sample
+
+    def describe(self) -> str:
+        """Give accuracy, true error, bound, and the estimate beside its null level."""
+        truth, error = self.truth, self.error
+        return (
+            f"The true accuracy is {truth.accuracy:.3f}, the mean confidence "
+            f"{truth.mean_confidence:.3f}, the ECE {truth.expected:.3f}; the bound is "
+            f"{self.bound:.3f} ({_BOUNDS[self.fake.direction]}). "
+            f"{spell(error.n, 'prediction')} show the accuracy {self.sample_accuracy:.3f} and "
+            f"the ECE {error.value:.3f} in {error.bins}; a calibrated "
+            f"model with these predictions would show {error.null_mean:.3f} ± {error.null_sd:.3f}."
+        )
+
+    def _columns(self) -> Mapping[str, NDArray[Any]]:
+        return self.error.tables[0]._columns()
+
+
+def fake_factory_view(
+    *,
+    n_classes: int = 10,
+    accuracy: float = 0.8,
+    share: float = 0.6,
+    direction: str = "over",
+    concentration: float = 2.0,
+    n: int = 2000,
+    seed: int = 3,
+) -> FactoryView:
+    """Make a fake classifier to order, and measure a sample of it."""
+    fake = KnobClassifier(
+        n_classes,
+        accuracy,
+        budget_share=share,
+        direction=direction,
+        concentration=concentration,
+    )
+    sample = fake.sample(n, seed)
+    error = expected_calibration_error(sample.y_true, sample.y_prob, view="top-label", bins=_BINS)
+    bounds = {"over": 1 - accuracy, "under": accuracy - 1 / n_classes}
+    return FactoryView(
+        fake=fake,
+        truth=fake.truth(),
+        bound=bounds.get(direction, 1 - accuracy / n_classes),
+        sample_accuracy=float(np.mean(sample.y_prob.argmax(axis=1) == sample.y_true)),
+        error=error,
+    )

@@ -1,0 +1,209 @@
+"""What holds of every explorer: found through the lessons' `__all__`, so a new one is tried too."""
+
+import importlib
+import inspect
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import lru_cache
+from html import escape
+from typing import Any, get_origin
+
+import numpy as np
+import pytest
+
+from calibkit import plot
+from calibkit_course import lessons
+from calibkit_course.explore import Choice, Explorer
+from calibkit_course.explore._book import explorer_page
+from calibkit_course.explore._lab import explorer_box
+
+KILOBYTE = 1024
+HEAVIEST = 970 * KILOBYTE  # of all pictures that a page holds
+# What each view must refuse, beside choices that do not exist.
+BAD: dict[str, list[dict[str, Any]]] = {
+    "forecaster": [{"stated": 1.2}, {"truth": -0.1}, {"days": 0}],
+    "distort_me": [{"temperature": 0}, {"temperature": np.inf}, {"bias": np.nan}, {"n": 0}],
+    "fake_factory": [{"accuracy": 0.1}, {"n_classes": 1}, {"concentration": 0}],
+    "diagram_lab": [{"n_bins": 0}],
+    "two_families": [{"n_bins": 0}, {"n_bins": 2.5}, {"moved": 0.7}, {"moved": -0.7}],
+    "bin_tuner": [{"n_bins": 0}, {"n": 0}, {"n": 30}, {"error": -0.1}],
+    "knots": [{"n": 0}, {"n": 2.5}, {"n_pieces": 0}],
+    "outlier_hunter": [{"n": 39}],
+    "prevalence_dial": [{"used_at": 0.0}, {"made_for": 1.0}, {"signal": 0}, {"n": 5}],
+    "thermostat": [
+        *({"temperature": value} for value in (0, np.inf, np.nan)),
+        *({"epoch": value} for value in (0, 39, 41, 1.5)),
+        *({"n": value} for value in (49, 99.5, 1501)),
+    ],
+    "calibrator_race": [{"n": 200}, {"n_bins": 0}, {"n_bins": 51}],
+    "simplex_lens": [{"k": 3}, {"n_fit": 0}],
+    "hospital": [{"harm": 0}, {"beds": 11}, {"rounds": 0}],
+    "audit_board": [{"bins": 0}, {"file": "broken file"}],
+}
+SAID_AS = {"made_for": "prevalence"}  # the word of the measure that refuses
+# Dials that change only what is drawn, or only what another choice asks for.
+SILENT = {
+    "diagram_lab": "show",
+    "two_families": "tops",
+    "outlier_hunter": "sizes",
+    "calibrator_race": "n_bins",
+}
+SMALLER = {"outlier_hunter": {"n": 200}, "prevalence_dial": {"n": 1000}}  # quicker to draw
+
+
+def found() -> Iterator[tuple[str, Callable[..., Explorer[Any]]]]:
+    """Go through the functions of all lessons that return an explorer."""
+    for number in lessons():
+        room = importlib.import_module(f"calibkit_course.lesson{number}")
+        for name in room.__all__:
+            item = getattr(room, name)
+            result = inspect.signature(item).return_annotation if inspect.isfunction(item) else None
+            kind = get_origin(result) or result
+            if inspect.isclass(kind) and issubclass(kind, Explorer):
+                yield name, item
+
+
+EXPLORERS = dict(found())
+by_explorer = pytest.mark.parametrize("name", EXPLORERS)
+
+
+def test_each_explorer_has_its_bad_values() -> None:
+    assert list(BAD) == list(EXPLORERS)
+
+
+@by_explorer
+def test_its_controls_fit_the_book(name: str) -> None:
+    explorer = EXPLORERS[name]()
+    states = list(explorer.states())
+    assert explorer.n_states == len(states)
+    assert explorer.default in states
+    for control in explorer.controls:
+        assert control.label
+        assert all(control.text(value) for value in control.values), control.name
+
+
+@by_explorer
+def test_its_line_is_one_line_and_always_the_same(name: str) -> None:
+    (line,) = {repr(EXPLORERS[name]()) for _ in range(2)}
+    assert "\n" not in line
+    assert " at 0x" not in line
+
+
+@by_explorer
+def test_its_controls_start_where_the_view_does(name: str) -> None:
+    explorer = EXPLORERS[name]()
+    parameters = inspect.signature(explorer.view).parameters
+    for control in explorer.controls:
+        assert control.default == parameters[control.name].default, control.name
+
+
+@by_explorer
+def test_bad_values_are_named(name: str, subtests: pytest.Subtests) -> None:
+    explorer = EXPLORERS[name]()
+    choices = [control.name for control in explorer.controls if isinstance(control, Choice)]
+    for bad in [*BAD[name], *({choice: "no such"} for choice in choices)]:
+        ((key, value),) = bad.items()
+        refused = pytest.raises(ValueError, match=rf"\b{SAID_AS.get(key, key)}\b")
+        with subtests.test(key, value=value), refused:
+            explorer.view(**bad)
+
+
+@pytest.mark.slow
+@by_explorer
+def test_same_values_give_the_same_words_and_a_table(name: str) -> None:
+    view = EXPLORERS[name]().view
+    words = view().describe()
+    assert words == view().describe()
+    assert words.endswith(".")
+    assert len(view().to_frame()) > 0
+    if "seed" in inspect.signature(view).parameters:
+        assert words != view(seed=99).describe()
+
+
+@pytest.mark.slow
+@by_explorer
+def test_every_choice_and_both_ends_of_every_slider_change_what_is_said(
+    name: str, subtests: pytest.Subtests
+) -> None:
+    explorer = EXPLORERS[name]()
+    start = explorer.view().describe()
+    for control in explorer.controls:
+        step = 1 if isinstance(control, Choice) else len(control.values) - 1
+        chosen = control.values[::step]
+        words = {explorer.view(**{control.name: value}).describe() for value in chosen}
+        with subtests.test(control.name):
+            assert not any("nan" in said for said in words)
+            assert (words == {start}) == (SILENT.get(name) == control.name)
+
+
+@pytest.mark.slow
+@by_explorer
+def test_its_pictures_say_what_they_show_and_are_light(name: str) -> None:
+    explorer = EXPLORERS[name]()
+    weights = []
+    for state in list(explorer.states())[:: explorer.n_states // 2]:
+        picture, words = explorer.show(**state)
+        assert picture.png.startswith(b"\x89PNG"), state
+        assert len(picture.alt.split()) >= 5, state
+        assert words == explorer.view(**state).describe(), state
+        weights.append(len(picture.small().source))
+    assert np.mean(weights) * explorer.n_states <= HEAVIEST
+
+
+@pytest.mark.slow
+@by_explorer
+def test_the_static_figure_shows_four_states_and_the_first_one(name: str) -> None:
+    explorer = EXPLORERS[name]()
+    captions = [caption for caption, _ in explorer.presets]
+    assert len(captions) == 4
+    assert explorer.default in [explorer.state(**values) for _, values in explorer.presets]
+    figure = explorer.static(columns=1)
+    titles = [ax.get_title() for ax in figure.get_axes()]
+    assert [title for title in titles if title in captions] == captions
+    words = plot.alt_text(figure)
+    assert all(f"({caption})" in words for caption in captions)
+    assert len(figure.legends) == 1
+
+
+@pytest.mark.slow
+@by_explorer
+def test_the_widgets_reach_both_ends_of_every_dial(name: str) -> None:
+    """Move all widgets to their first values, then to their last ones, one by one.
+
+    The second time the first dial, usually the sample size, comes last: this is quicker. After each
+    step the sentence is that of the state; at the end *Reset* brings the start back.
+    """
+    explorer = EXPLORERS[name](**SMALLER.get(name, {}))
+    seen = replace(explorer, view=lru_cache(explorer.view))
+    row, figure, sentence = explorer_box(seen).children
+    *widgets, reset = row.children
+    start, state = (figure.value, sentence.value), explorer.default
+    dials = list(zip(explorer.controls, widgets, strict=True))
+    moves = [(dial, 0) for dial in dials] + [(dial, -1) for dial in reversed(dials)]
+    for (control, widget), end in moves:
+        state[control.name] = widget.value = control.values[end]
+        said = seen.view(**state).describe()
+        assert escape(said) in sentence.value, state
+        assert "nan" not in said, state
+    assert (figure.value, sentence.value) != start
+    reset.click()
+    assert (figure.value, sentence.value) == start
+
+
+@pytest.mark.slow
+@by_explorer
+def test_the_page_without_a_kernel_holds_its_states(name: str) -> None:
+    """Of the first control that moves in the book, two values are enough."""
+    explorer = EXPLORERS[name]()
+    seen = replace(explorer, view=lru_cache(explorer.view))
+    moving = next(control for control in explorer.controls if len(control.book) > 1)
+    other = next(value for value in moving.book if value != moving.default)
+    controls = [
+        replace(control, book=(control.default, other) if control is moving else (control.default,))
+        for control in explorer.controls
+    ]
+    page = explorer_page(replace(seen, controls=controls))
+    for value in (moving.default, other):
+        said = seen.view(**seen.state(**{moving.name: value})).describe()
+        assert said in page or escape(said) in page, value
+    assert page.count("data:image/") >= 2
