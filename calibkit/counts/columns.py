@@ -32,6 +32,7 @@ class Columns:
 
     @property
     def needed(self) -> tuple[str, ...]:
+        """The columns to be read, each once."""
         names = (self.label, *self.prob, self.group, self.predicted)
         return tuple(dict.fromkeys(name for name in names if name))
 
@@ -65,6 +66,7 @@ class Columns:
         return resolved
 
     def check(self, place: Place) -> None:
+        """Refuse columns and classes that contradict each other."""
         n_classes = len(self.prob)
         if not n_classes or len(set(self.prob)) < n_classes or self.label in self.prob:
             raise place.error(

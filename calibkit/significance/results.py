@@ -1,6 +1,6 @@
 """What the tests of "the labels follow the predictions" share: redraws, p-values, the result."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -10,7 +10,7 @@ from scipy import special
 
 from calibkit.results import Number, listed, spell
 from calibkit.significance._binned import blocks
-from calibkit.types import FloatMatrix, FloatVector
+from calibkit.types import FloatMatrix, FloatVector, Rng
 from calibkit.validation import as_count, as_generator
 from calibkit.views import BinaryProblem
 
@@ -67,7 +67,7 @@ class TestResult(Number):
             f"{verdict} (5 % level)."
         )
 
-    def _columns(self) -> Mapping[str, NDArray[Any]]:
+    def _columns(self) -> dict[str, NDArray[Any]]:
         return listed(self, ("statistic", "p_value", "n"), ("quantity", "number"))
 
 
@@ -102,9 +102,11 @@ class LinearRule(Rule):
     sd: float
 
     def statistic(self, residual: FloatMatrix) -> FloatVector:
+        """Return z of each row."""
         return ratio(residual @ self.lever, self.sd)
 
     def p_value(self, statistic: FloatVector) -> FloatVector:
+        """Return both tails of the normal law."""
         return np.asarray(special.erfc(np.abs(statistic) / np.sqrt(2)))
 
 
@@ -119,6 +121,7 @@ class ChiSquaredRule(Rule):
         self.law = f"chi-squared law, {spell(df, 'degree')} of freedom"
 
     def p_value(self, statistic: FloatVector) -> FloatVector:
+        """Return upper tails of the chi-squared law."""
         return special.chdtrc(self.df, statistic) if self.df else np.ones(len(statistic))
 
 
@@ -137,6 +140,7 @@ class Sample:
 
 
 def sample_of(problem: BinaryProblem) -> Sample:
+    """Sort the predictions of a problem, and its events among equal ones."""
     order = np.lexsort((problem.label, problem.prob))
     return Sample(
         prob=problem.prob[order].astype(np.float64),
@@ -146,11 +150,7 @@ def sample_of(problem: BinaryProblem) -> Sample:
 
 
 def run(
-    sample: Sample,
-    rules: Sequence[Rule],
-    *,
-    null_draws: int,
-    rng: int | np.random.Generator | None,
+    sample: Sample, rules: Sequence[Rule], *, null_draws: int, rng: Rng
 ) -> tuple[TestResult, ...]:
     """Apply tests to a sample; with redraws, all tests see the same ones."""
     null_draws = as_count(null_draws, "null_draws", minimum=0)

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 from calibkit import plot
 from calibkit.plot.look import AnyFigure
 from calibkit.results import Result, read_only, spell
+from calibkit.significance import wilson_interval
 from calibkit.validation import as_count
 from calibkit_course.explore import Explorer, Preset, Slider
 from calibkit_course.lesson01 import figures
@@ -74,7 +74,7 @@ def forecaster_view(
     outcome = (luck < truth).astype(np.uint8)
     n = np.arange(1, days + 1)
     hits = np.cumsum(outcome)
-    low, high = _wilson_interval(hits, n, level=0.95)
+    low, high = wilson_interval(hits, n, level=0.95)
     return ForecastRecord(
         stated=float(stated),
         truth=float(truth),
@@ -85,16 +85,6 @@ def forecaster_view(
         level=0.95,
         method="Wilson",
     )
-
-
-def _wilson_interval(
-    hits: NDArray[np.integer[Any]], n: NDArray[np.integer[Any]], *, level: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    z2 = float(stats.norm.ppf((1 + level) / 2)) ** 2
-    share = hits / n
-    centre = (share + z2 / (2 * n)) / (1 + z2 / n)
-    half = np.sqrt(z2 * (share * (1 - share) / n + z2 / (4 * n**2))) / (1 + z2 / n)
-    return np.maximum(centre - half, 0), np.minimum(centre + half, 1)
 
 
 def _draw(record: ForecastRecord, figure: AnyFigure, compact: bool) -> None:
