@@ -190,10 +190,7 @@ def test_stated_accuracy_off_the_grid() -> None:
     assert float(table.adaptive_calibration_error()) == pytest.approx(float(adaptive), abs=2e-4)
 
 
-@given(
-    numbers=st.lists(st.integers(0, 60), min_size=1, max_size=80),
-    n_bins=st.integers(1, 12),
-)
+@given(numbers=st.lists(st.integers(0, 60), min_size=1, max_size=80), n_bins=st.integers(1, 12))
 def test_equal_mass_bins_are_those_of_equal_mass_on_rounded_predictions(
     numbers: list[int], n_bins: int
 ) -> None:

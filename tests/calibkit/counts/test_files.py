@@ -111,8 +111,7 @@ def test_classes_of_several_files_are_matched_by_name(tmp_path: Path, view: Any)
     once = CountTable(view=view).update(label, prob)
     assert same(table, once + once)
     other = write_parquet(
-        tmp_path / "fox.parquet",
-        {"y": names[label], "p_cat": prob[:, 0], "p_fox": prob[:, 1]},
+        tmp_path / "fox.parquet", {"y": names[label], "p_cat": prob[:, 0], "p_fox": prob[:, 1]}
     )
     with pytest.raises(PredictionFileError, match=r"fox.parquet.*'p_cat', 'p_fox'.*same columns"):
         count_files([paths[0], other], label="y", prob="p_*", view=view)

@@ -204,9 +204,6 @@ def test_a_null_level_tells_skill_from_chance() -> None:
 def test_no_bandwidth(bandwidth: Any) -> None:
     with pytest.raises(ValueError, match="bandwidth must be a finite number above 0"):
         smooth_calibration_error([0, 1], [0.2, 0.8], bandwidth=bandwidth)
-
-
-def test_no_other_method() -> None:
     with pytest.raises(ValueError, match='"definition" or "relplot"'):
         smooth_calibration_error([0, 1], [0.2, 0.8], method="binned")
 

@@ -1,7 +1,6 @@
 """The test-based calibration error: decisions, null level, order of rows, speed of growth."""
 
 import warnings
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -142,21 +141,6 @@ def test_acceptance_regions_hold_the_accepted_predictions(test: str) -> None:
         assert (counted <= 0.05).all()
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ((1.5, 3, 0.5), r"hits\[0\] = 1.5 is not a whole number"),
-        ((4, 3, 0.5), "4 events in 3 trials"),
-        ((0, 0, 0.5), "at least one trial"),
-        ((1, 3, [0.5, 1.5]), r"prob\[1\] = 1.5 is not a probability"),
-        ((1, 3, np.nan), r"prob\[0\] = nan"),
-    ],
-)
-def test_bad_p_values(arguments: tuple[Any, ...], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        binomial_p_values(*arguments)
-
-
 # --- The t-test -----------------------------------------------------------------------------------
 
 
@@ -209,24 +193,6 @@ def test_shares_by_bin() -> None:
     assert float(error) == pytest.approx(weighted, abs=1e-12)
     empty = tce([0, 1], [0.1, 0.9], bins=4, null_draws=0)
     assert np.isnan(empty.share).tolist() == [False, True, True, False]
-
-
-@pytest.mark.parametrize("test", ["binomial", "mid-p", "t"])
-def test_row_order_type_and_container_do_not_matter(test: str) -> None:
-    rng = np.random.default_rng(8)
-    prob = rng.integers(0, 65, 400) / 64  # ties, exact in float16
-    label = (rng.random(400) < prob**1.5).astype(int)
-    first = tce(label, prob, test=test, null_draws=5, rng=1)
-    for _ in range(5):
-        rows = rng.permutation(400)
-        other = tce(label[rows], prob[rows], test=test, null_draws=5, rng=1)
-        assert other.value == first.value
-        assert other.rejected.tolist() == first.rejected[rows].tolist()
-        assert other.null_values.tolist() == first.null_values.tolist()
-    for given in (prob.astype(np.float16), prob.astype(np.float32), prob.tolist()):
-        other = tce(label.astype(bool), given, test=test, null_draws=5, rng=1)
-        assert other.value == first.value
-        assert other.null_values.tolist() == first.null_values.tolist()
 
 
 def test_the_reference_depends_on_the_order_of_tied_rows_and_ours_does_not() -> None:
@@ -358,53 +324,3 @@ def test_extreme_input(test: str) -> None:
             assert np.isfinite(error.null_values).all()
     assert tce([0] * 30, [0.0] * 30, null_draws=3, rng=0).value == 0
     assert tce([1] * 30, [0.0] * 30, null_draws=3, rng=0).value == 1
-
-
-def test_what_the_result_says() -> None:
-    label, prob = binary(400, 13, 2.0)
-    error = tce(label, prob, null_draws=20, rng=0)
-    text = error.describe()
-    assert text.startswith(f"Test-based calibration error {100 * error.value:.1f} %")
-    for part in ("400 predictions", "positive class", "exact binomial test", "5 % level"):
-        assert part in text
-    assert f"would show {100 * error.null_mean:.1f} %" in text
-    frame = error.to_frame()
-    assert frame["rejected"].sum() == error.rejected.sum()
-    assert "<table>" in error._repr_html_()
-    with pytest.raises(ValueError, match="read-only"):
-        error.rejected[0] = True
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"alpha": 0.0}, "alpha must lie strictly between 0 and 1"),
-        ({"alpha": 5}, "alpha must lie strictly between 0 and 1"),
-        ({"test": "z"}, "test must be one of"),
-        ({"null_draws": -1}, "null_draws must be a whole number of at least 0"),
-        ({"rng": "x"}, "rng must be"),
-        ({"bins": "many"}, "bins must be a number of bins or a binning"),
-        ({"view": "other"}, "view"),
-    ],
-)
-def test_bad_options(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        tce([0, 1, 1], [0.1, 0.5, 0.9], **options)
-
-
-def unordered(prob: Any, edges: Any) -> Any:
-    return np.where(prob < 0.5, 1, 0)
-
-
-class Backwards:
-    """A binning that numbers bins from high to low."""
-
-    def edges(self, prob: Any, label: Any = None) -> Any:
-        return np.array([0.0, 0.5, 1.0])
-
-    assign: Callable[..., Any] = staticmethod(unordered)
-
-
-def test_bins_must_be_numbered_upwards() -> None:
-    with pytest.raises(ValueError, match="number bins from low to high"):
-        tce([0, 1], [0.1, 0.9], bins=Backwards(), null_draws=0)
