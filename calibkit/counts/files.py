@@ -211,8 +211,9 @@ def count_files(
     4
     """
     empty = CountTable(cells=cells, view=view)
-    named: Any = {"positive": positive, "classes": classes}
-    wanted = columns_of(label, prob, delimiter=delimiter, decimal=decimal, **named)
+    wanted = columns_of(
+        label, prob, positive=positive, classes=classes, delimiter=delimiter, decimal=decimal
+    )
     found = resolve_all(list(paths), wanted)
     if not found:
         raise ValueError("There are no files to count.")

@@ -76,6 +76,7 @@ class SupremumRule(Rule):
     name = "Cumulative differences, largest (ECCE-MAD)"
     symbol = "largest / scale"
     law = "law of the largest |Brownian motion|"
+    tail = staticmethod(brownian_supremum_tail)
 
     def __init__(self, prob: FloatVector) -> None:
         self.ends = np.flatnonzero(np.diff(prob, append=np.inf))  # last rows of equal predictions
@@ -92,7 +93,7 @@ class SupremumRule(Rule):
 
     def p_value(self, statistic: FloatVector) -> FloatVector:
         """Return upper tails of the limit law."""
-        return brownian_supremum_tail(statistic)
+        return self.tail(statistic)
 
 
 class RangeRule(SupremumRule):
@@ -101,14 +102,11 @@ class RangeRule(SupremumRule):
     name = "Cumulative differences, range (ECCE-R)"
     symbol = "range / scale"
     law = "law of the range of Brownian motion"
+    tail = staticmethod(brownian_range_tail)
 
     def statistic(self, residual: FloatMatrix) -> FloatVector:
         """Return the statistic of each row."""
         return ratio(np.ptp(self.path(residual), axis=1), self.scale)
-
-    def p_value(self, statistic: FloatVector) -> FloatVector:
-        """Return upper tails of the limit law."""
-        return brownian_range_tail(statistic)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)

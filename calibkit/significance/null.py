@@ -12,6 +12,7 @@ from calibkit.progress import watched
 from calibkit.reliability import BinTable, reliability_table
 from calibkit.results import Number, Result, listed, read_only, spell
 from calibkit.significance import _binned
+from calibkit.significance.results import p_value_of
 from calibkit.types import FloatVector, Rng
 from calibkit.validation import TIE, as_count, as_generator, as_level, as_predictions
 from calibkit.views import BinaryProblem, Rows, View, binary_problem, refuse_weights
@@ -151,11 +152,6 @@ def measured(
         raise ValueError(f"The measure is {value} on these predictions, so it has no {wanted}.")
     name = getattr(observed, "name", getattr(measure, "__name__", "measure").replace("_", " "))
     return observed, value, str(name)
-
-
-def p_value_of(value: float, draws: FloatVector) -> float:
-    """Return ``(1 + #{redraws >= value}) / (R + 1)``."""
-    return float((1 + (draws >= value - TIE).sum()) / (len(draws) + 1))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)

@@ -15,7 +15,7 @@ from calibkit.results import read_only, spell
 from calibkit.significance._binned import draw_classes
 from calibkit.significance._single_tests import TESTS, SingleTest, single_test
 from calibkit.significance._sorted import SortedProblem, hits_of, owners
-from calibkit.significance.null import p_value_of
+from calibkit.significance.results import p_value_of
 from calibkit.types import BoolVector, FloatArray, FloatVector, IntArray, IntVector, Rng
 from calibkit.validation import as_count, as_generator, as_probabilities
 from calibkit.views import Rows, View, binary_problems
