@@ -17,7 +17,7 @@ def wilson_interval(
 
     It holds the probabilities p with ``|k/N - p| <= z sqrt(p (1 - p) / N)``: those that a normal
     test with their own spread does not reject. It stays in [0, 1], has a width also for 0 or N
-    events, and is close to its level on average. Wilson (1927). Taught in lesson 01.
+    events, and is close to its level on average. Wilson (1927). Lesson 01 draws it.
 
     Parameters
     ----------

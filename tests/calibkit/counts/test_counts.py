@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from scipy.optimize import isotonic_regression
 
 import calibkit as ck
 from calibkit.corp import corp_decomposition
@@ -233,24 +232,6 @@ def test_a_table_never_changes() -> None:
     with pytest.raises(ValueError, match="read-only"):
         table.counts[0, 0, 0] = 7
     assert same(pickle.loads(pickle.dumps(table)), table)
-
-
-def test_fitted_blocks_of_shards_do_not_add_up_but_counts_do() -> None:
-    """The reason for this room: isotonic curves of random shards cannot be joined."""
-    label, prob = binary_data(400, seed=3)
-    shards = [slice(0, 200), slice(200, 400)]
-    blocks = [corp_decomposition(label[s], prob[s]) for s in shards]
-    place = np.concatenate([b.mean_prob for b in blocks])
-    height = np.concatenate([b.recalibrated for b in blocks])
-    weight = np.concatenate([b.count for b in blocks])
-    order = np.argsort(place)
-    joined = isotonic_regression(height[order], weights=weight[order]).x
-    frequency = float(np.average((joined - label.mean()) ** 2, weights=weight[order]))
-    whole = corp_decomposition(label, prob)
-    assert abs(frequency - whole.discrimination) > 1e-4
-    table = sum(CountTable().update(label[s], prob[s]) for s in shards)
-    assert isinstance(table, CountTable)
-    assert table.corp().discrimination == pytest.approx(whole.discrimination, abs=5e-4)
 
 
 # --- what is refused -----------------------------------------------------------------------------

@@ -23,15 +23,6 @@ def test_parts_are_hosmer_lemeshow_statistics() -> None:
     assert result.best_bins == result.bins[result.z.argmax()]
 
 
-@pytest.mark.parametrize("df", [1, 4, 32, 128])
-def test_the_cube_root_is_nearly_normal(df: int) -> None:
-    """Where it matters, between 10 % and 0.1 %, the tails agree to 12 %, but for one bin."""
-    tail = np.array([0.1, 0.05, 0.01, 0.001])
-    spread = 2 / (9 * df)
-    z = ((stats.chi2.isf(tail, df) / df) ** (1 / 3) - 1 + spread) / spread**0.5
-    assert stats.norm.sf(z) == pytest.approx(tail, rel=0.35 if df == 1 else 0.12)
-
-
 def test_bonferroni() -> None:
     labels, prob = binary_data(300, seed=2, exponent=1.5)
     result = adaptive_test(labels, prob, null_draws=0)

@@ -260,13 +260,3 @@ def test_true_errors_of_known_bins() -> None:
     assert known.error(edges, 1) == pytest.approx(np.mean(halves), abs=1e-3)
     assert known.error(edges, 2) == pytest.approx(np.sqrt(np.mean(np.square(halves))), abs=1e-3)
     assert coverage.known("calibrated").error(edges, 1) == 0
-
-
-def test_the_tool_prints_a_line_per_model_and_size(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(coverage, "MODELS", {"calibrated": coverage.MODELS["calibrated"]})
-    monkeypatch.setattr(coverage, "SIZES", (500,))
-    coverage.main(["--sets", "2", "--resamples", "20"])
-    line = capsys.readouterr().out.rstrip("\n")
-    assert re.fullmatch(r"calibrated {18}500( +\d+( to \d+)?){3}", line)

@@ -143,12 +143,6 @@ def test_by_hand() -> None:
     assert "from 0.4 to 0.7" in sums.describe()
 
 
-def test_one_tie_leaves_one_step() -> None:
-    sums = cumulative_differences([0, 1, 1, 1], [0.5] * 4)
-    assert sums.difference.tolist() == [0, 0.25]
-    assert sums.ecce_mad == sums.ecce_r == 0.25
-
-
 def test_parts_are_bounded_by_the_absolute_error() -> None:
     """MAD <= range <= 2 MAD, and the last sum is calibration in the large."""
     for seed in range(20):

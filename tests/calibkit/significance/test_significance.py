@@ -492,29 +492,14 @@ RUNS = {
 }
 
 
-@pytest.mark.parametrize("name", RUNS)
-class TestRandomNumbers:
-    def test_the_same_seed_gives_the_same_result(self, name: str) -> None:
-        one, two = RUNS[name](5), RUNS[name](np.random.default_rng(5))
-        assert np.array_equal(numbers(one), numbers(two), equal_nan=True)
-        assert not np.array_equal(numbers(one), numbers(RUNS[name](6)), equal_nan=True)
-
-    def test_a_generator_moves_on(self, name: str) -> None:
-        generator = np.random.default_rng(5)
-        one, two = RUNS[name](generator), RUNS[name](generator)
-        assert not np.array_equal(numbers(one), numbers(two), equal_nan=True)
-
-    def test_without_a_seed_results_differ(self, name: str) -> None:
-        one, two = RUNS[name](None), RUNS[name](None)
-        assert not np.array_equal(numbers(one), numbers(two), equal_nan=True)
-
-
-def test_blocks_cover_all_draws_once() -> None:
-    for n_draws, n in ((1, 10), (1000, 300), (7, 10**7), (1000, 10**6), (2001, 1000)):
-        rows = [row for block in _binned.blocks(n_draws, n) for row in range(n_draws)[block]]
-        assert rows == list(range(n_draws))
-        longest = max(block.stop - block.start for block in _binned.blocks(n_draws, n))
-        assert longest * n <= max(n, 1_000_000), "more memory than needed"
+def test_random_numbers_follow_the_seed(subtests: pytest.Subtests) -> None:
+    for name, run in RUNS.items():
+        with subtests.test(name):
+            generator = np.random.default_rng(5)
+            seeded, same, later, other = (numbers(run(rng)) for rng in (5, generator, generator, 6))
+            assert np.array_equal(seeded, same, equal_nan=True)
+            for another in (later, other, numbers(run(None))):
+                assert not np.array_equal(seeded, another, equal_nan=True)
 
 
 def test_results_do_not_depend_on_the_size_of_blocks(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ from scipy import stats
 
 import calibkit as ck
 from calibkit import bins, significance
-from calibkit.significance import _binomial, binomial_p_values
+from calibkit.significance import binomial_p_values
 from calibkit.significance._binomial import BinomialTest
 from calibkit.significance._single_tests import TTest
 from tests.helpers import class_data
@@ -109,21 +109,6 @@ def test_searching_long_bins_finds_the_same_as_testing_everything(mid: bool) -> 
         quick = BinomialTest(alpha, mid).rejections(np.array([k]), np.array([0, size]), prob)
         value = binomial_p_values(k, size, prob, mid=mid)
         assert quick.tolist() == (value <= alpha).tolist()
-
-
-def test_the_search_is_a_search(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In a long bin few predictions need a p-value of their own."""
-    seen = []
-    original = _binomial._tails
-
-    def counted(k: Any, n: Any, p: Any, **options: Any) -> Any:
-        seen.append(len(p))
-        return original(k, n, p, **options)
-
-    monkeypatch.setattr(_binomial, "_tails", counted)
-    prob = np.linspace(0.2, 0.4, 10_000)
-    BinomialTest(0.05).rejections(np.array([3000]), np.array([0, 10_000]), prob)
-    assert sum(seen) < 1000
 
 
 @pytest.mark.parametrize("test", ["binomial", "mid-p", "t", "t-as-published"])
