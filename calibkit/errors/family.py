@@ -152,6 +152,11 @@ def null_moments(table: BinTable) -> tuple[float, float]:
     table : BinTable
         Without weights: what chance adds to weighted rows depends on what a weight stands for.
 
+    Returns
+    -------
+    mean, sd : float
+        Of the error of a calibrated model with these predictions.
+
     Examples
     --------
     >>> from calibkit import reliability_table

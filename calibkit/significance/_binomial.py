@@ -47,6 +47,16 @@ def binomial_p_values(hits: Any, count: Any, prob: Any, *, mid: bool = False) ->
     mid : bool
         Count outcomes that are exactly as likely as the observed one by half (mid-p).
 
+    Returns
+    -------
+    ndarray
+        The p-values, in the shape of the input.
+
+    Raises
+    ------
+    ValueError
+        If an entry is no whole number or no probability, or has more events than trials.
+
     Examples
     --------
     >>> binomial_p_values(3, 15, [.1, .2, .5]).round(4).tolist()

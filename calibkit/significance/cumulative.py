@@ -28,6 +28,12 @@ def brownian_supremum_tail(x: Any) -> FloatVector:
     Parameters
     ----------
     x : array-like of float
+        Where the law is asked.
+
+    Returns
+    -------
+    ndarray
+        Probabilities in [0, 1], in the shape of `x`.
 
     Examples
     --------
@@ -54,6 +60,12 @@ def brownian_range_tail(x: Any) -> FloatVector:
     Parameters
     ----------
     x : array-like of float
+        Where the law is asked.
+
+    Returns
+    -------
+    ndarray
+        Probabilities in [0, 1], in the shape of `x`.
 
     Examples
     --------

@@ -159,12 +159,13 @@ def test_each_part_by_loops(view: Any) -> None:
     assert parts.bins == "one bin per distinct prediction"
 
 
-def test_miscalibration_is_the_squared_l2_error() -> None:
+def test_miscalibration_is_the_squared_l2_error(subtests: pytest.Subtests) -> None:
     data = binary_data(300)
     for bins in (10, ck.EqualMass(10)):
-        parts, error = ck.brier_decomposition(*data, bins=bins), ck.calibration_error
-        squared = float(error(*data, bins=bins, norm=2)) ** 2
-        assert parts.miscalibration == pytest.approx(squared, abs=1e-12)
+        with subtests.test(bins=bins):
+            parts, error = ck.brier_decomposition(*data, bins=bins), ck.calibration_error
+            squared = float(error(*data, bins=bins, norm=2)) ** 2
+            assert parts.miscalibration == pytest.approx(squared, abs=1e-12)
 
 
 def test_miscalibration_is_what_recalibrating_the_bins_wins() -> None:

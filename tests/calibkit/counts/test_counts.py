@@ -156,7 +156,9 @@ def test_events_that_were_called_impossible_are_counted() -> None:
 
 
 @pytest.mark.parametrize("denominator", [7, 100, 25_200])
-def test_everything_is_exact_for_predictions_on_the_grid(denominator: int) -> None:
+def test_everything_is_exact_for_predictions_on_the_grid(
+    denominator: int, subtests: pytest.Subtests
+) -> None:
     label, prob = coarse_binary(2000, denominator)
     if denominator == 7:  # equal predictions lie in the same cell, which is all that matters
         assert len(np.unique(np.floor(prob * 25_200))) == len(np.unique(prob))
@@ -164,7 +166,8 @@ def test_everything_is_exact_for_predictions_on_the_grid(denominator: int) -> No
     ours, direct = table.corp(), corp_decomposition(label, prob)
     assert np.array_equal(ours.count, direct.count)
     for part in ("score", "miscalibration", "discrimination", "uncertainty"):
-        assert getattr(ours, part) == pytest.approx(getattr(direct, part), abs=1e-12)
+        with subtests.test(part):
+            assert getattr(ours, part) == pytest.approx(getattr(direct, part), abs=1e-12)
     sums, direct_sums = table.cumulative_differences(), ck.cumulative_differences(label, prob)
     np.testing.assert_allclose(sums.difference, direct_sums.difference, atol=1e-12)
     assert sums.mad_test.p_value == pytest.approx(direct_sums.mad_test.p_value, abs=1e-9)

@@ -33,14 +33,15 @@ TABLE = np.array([[0.0, 3.0, 1.0], [2.0, -1.0, 4.0], [1.0, 1.0, 1.0], [5.0, 0.0,
 # --- costs --------------------------------------------------------------------------------------
 
 
-def test_expected_costs_and_best_actions_are_those_of_a_loop() -> None:
+def test_expected_costs_and_best_actions_are_those_of_a_loop(subtests: pytest.Subtests) -> None:
     _, prob = class_data(60)
     said = expected_costs(prob, costs=TABLE)
     actions = best_actions(prob, costs=TABLE)
     for i, row in enumerate(prob):
-        costs = [sum(p * c for p, c in zip(row, line, strict=True)) for line in TABLE]
-        assert said[i] == pytest.approx(costs, abs=1e-12)
-        assert costs[actions[i]] == pytest.approx(min(costs), abs=1e-12)
+        with subtests.test(i=i):
+            costs = [sum(p * c for p, c in zip(row, line, strict=True)) for line in TABLE]
+            assert said[i] == pytest.approx(costs, abs=1e-12)
+            assert costs[actions[i]] == pytest.approx(min(costs), abs=1e-12)
 
 
 def test_a_tie_goes_to_the_lowest_action() -> None:
@@ -78,14 +79,15 @@ def test_policy_cost_is_that_of_a_loop() -> None:
     assert own.value == pytest.approx(np.mean(TABLE[labels, labels]), abs=1e-12)
 
 
-def test_the_order_of_rows_changes_nothing() -> None:
+def test_the_order_of_rows_changes_nothing(subtests: pytest.Subtests) -> None:
     labels, prob = class_data(300)
     order = np.random.default_rng(1).permutation(300)
     one, other = (
         policy_cost(y, p, costs=TABLE) for y, p in ((labels, prob), (labels[order], prob[order]))
     )
     for name in ("value", "promised", "ignoring", "hindsight", "standard_error"):
-        assert getattr(one, name) == pytest.approx(getattr(other, name), abs=1e-13)
+        with subtests.test(name):
+            assert getattr(one, name) == pytest.approx(getattr(other, name), abs=1e-13)
 
 
 @settings(max_examples=50)
@@ -101,7 +103,9 @@ def test_a_calibrated_model_pays_what_it_promised_and_never_more_than_ignoring_i
     assert cost.value <= cost.ignoring + 1e-12
 
 
-def test_three_models_of_equal_accuracy_where_the_over_confident_one_is_worse_than_none() -> None:
+def test_three_models_of_equal_accuracy_where_the_over_confident_one_is_worse_than_none(
+    subtests: pytest.Subtests,
+) -> None:
     """Treating costs c, missing 1; true probabilities are Beta(0.6, 1.4).
 
     Exact costs at c = 0.05 are .0435, .0582, .0482 and .05 for ignoring; a sample of 100,000 rows
@@ -121,7 +125,8 @@ def test_three_models_of_equal_accuracy_where_the_over_confident_one_is_worse_th
     rare = {name: cost(name, 0.05) for name in models}
     exact = {"calibrated": 0.04345, "over": 0.05825, "under": 0.04817}
     for name, value in exact.items():
-        assert rare[name].value == pytest.approx(value, abs=4 * rare[name].standard_error)
+        with subtests.test(name):
+            assert rare[name].value == pytest.approx(value, abs=4 * rare[name].standard_error)
     assert rare["over"].ignoring == pytest.approx(0.05, abs=1e-12)
     assert rare["calibrated"].value < rare["under"].value < 0.05 < rare["over"].value - 0.005
     assert rare["over"].promised < rare["over"].value - 0.02
@@ -211,15 +216,16 @@ def test_its_integrals_are_the_brier_score_and_the_log_loss(exponent: float) -> 
     assert misses + alarms == pytest.approx(float(ck.log_loss(labels, prob)), abs=1e-12)
 
 
-def test_it_is_the_cost_of_the_matching_table() -> None:
+def test_it_is_the_cost_of_the_matching_table(subtests: pytest.Subtests) -> None:
     labels, prob = binary_data(200)
     curve = murphy_curve(labels, prob)
     for t in (0.123, 0.5, 0.77):
-        cost = policy_cost(labels, prob, costs=[[0, 1 - t], [t, 0]])
-        assert curve.cost(t)[0] == pytest.approx(cost.value, abs=1e-12)
-        assert curve.ignoring(t)[0] == pytest.approx(cost.ignoring, abs=1e-12)
-        true, false = (np.mean((prob >= t) & (labels == y)) for y in (1, 0))
-        assert curve.net_benefit(t)[0] == pytest.approx(true - false * t / (1 - t), abs=1e-12)
+        with subtests.test(t=t):
+            cost = policy_cost(labels, prob, costs=[[0, 1 - t], [t, 0]])
+            assert curve.cost(t)[0] == pytest.approx(cost.value, abs=1e-12)
+            assert curve.ignoring(t)[0] == pytest.approx(cost.ignoring, abs=1e-12)
+            true, false = (np.mean((prob >= t) & (labels == y)) for y in (1, 0))
+            assert curve.net_benefit(t)[0] == pytest.approx(true - false * t / (1 - t), abs=1e-12)
     assert np.isnan(curve.net_benefit(1.0)[0])
 
 

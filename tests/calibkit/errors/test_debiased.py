@@ -120,10 +120,11 @@ def test_the_absolute_error_by_integration(n, n_bins, exponent):
     assert np.isnan(found.plain_squared)
 
 
-def test_the_absolute_error_of_a_pure_bin_is_not_corrected():
+def test_the_absolute_error_of_a_pure_bin_is_not_corrected(subtests):
     for y in ([1, 1, 1], [0, 0, 0], [1]):
-        found = debiased_calibration_error(y, [0.3] * len(y), bins=1, norm=1)
-        assert found.value == found.plain
+        with subtests.test(y=y):
+            found = debiased_calibration_error(y, [0.3] * len(y), bins=1, norm=1)
+            assert found.value == found.plain
 
 
 def test_the_absolute_error_may_be_negative():
@@ -172,7 +173,7 @@ def test_for_fixed_predictions_pairs_estimate_the_mean_product_of_errors():
 
 
 @pytest.mark.slow
-def test_bias_over_samples_of_spread_predictions():
+def test_bias_over_samples_of_spread_predictions(subtests):
     """One bin, calibrated, p = .5 + .5 Beta(2, 1): the first is too low by Var p / n = 1 / 72 n.
 
     The tolerance is four standard errors (false alarm 1e-4, fixed seed); the bias is seven.
@@ -186,8 +187,9 @@ def test_bias_over_samples_of_spread_predictions():
             found[method].append(debiased_calibration_error(y, p, bins=1, method=method).squared)
     bias = {"frequency": -1 / (72 * n), "pairwise": 0.0}
     for method, values in found.items():
-        error = np.std(values) / np.sqrt(n_sets)
-        assert abs(np.mean(values) - bias[method]) < 4 * error
+        with subtests.test(method):
+            error = np.std(values) / np.sqrt(n_sets)
+            assert abs(np.mean(values) - bias[method]) < 4 * error
     assert np.mean(found["frequency"]) < -4 * error
 
 

@@ -105,22 +105,23 @@ class TestNamedMembers:
     def test_equal_width_by_default(
         self, data: Any, measure: Named, norm: float, weights: str, view: Any
     ) -> None:
-        for bins in (15, 10):
+        for bins, options in ((15, {}), (10, {"bins": 10})):
             exact = table_of(*data, view, [k / bins for k in range(bins + 1)])
-            found = measure(*data, view=view, **({} if bins == 15 else {"bins": bins}))
-            assert float(found) == pytest.approx(exact_error(exact, norm, weights), abs=1e-12)
+            wanted = pytest.approx(exact_error(exact, norm, weights), abs=1e-12)
+            assert float(measure(*data, view=view, **options)) == wanted, bins
 
-    def test_adaptive_is_equal_mass(self, data: Any) -> None:
+    def test_adaptive_is_equal_mass(self, data: Any, subtests: pytest.Subtests) -> None:
         for n_bins in (15, 6):
-            exact = table_of(*data, 1, lambda p, n=n_bins: exact_equal_mass_edges(p, n))
-            found = ck.adaptive_calibration_error(*data, view=1, n_bins=n_bins)
-            assert float(found) == pytest.approx(exact_error(exact), abs=1e-12)
+            with subtests.test(n_bins=n_bins):
+                exact = table_of(*data, 1, lambda p, n=n_bins: exact_equal_mass_edges(p, n))
+                found = ck.adaptive_calibration_error(*data, view=1, n_bins=n_bins)
+                assert float(found) == pytest.approx(exact_error(exact), abs=1e-12)
 
     def test_top_label_is_the_l2_norm_over_equal_mass(self, data: Any) -> None:
         exact = table_of(*data, "top-label", lambda p: exact_equal_mass_edges(p, 15))
-        for norm in (2, 1, 3):
-            found = ck.top_label_calibration_error(*data, **({} if norm == 2 else {"norm": norm}))
-            assert float(found) == pytest.approx(exact_error(exact, norm), abs=1e-12)
+        for norm, options in ((2, {}), (1, {"norm": 1}), (3, {"norm": 3})):
+            found = ck.top_label_calibration_error(*data, **options)
+            assert float(found) == pytest.approx(exact_error(exact, norm), abs=1e-12), norm
 
     def test_class_wise_is_the_mean_over_classes(self, data: Any) -> None:
         edges = [k / 15 for k in range(16)]
@@ -157,11 +158,12 @@ def test_high_norms_approach_the_maximum() -> None:
     assert found == pytest.approx(largest, rel=1e-4)
 
 
-def test_perfect_and_worst_predictions() -> None:
+def test_perfect_and_worst_predictions(subtests: pytest.Subtests) -> None:
     labels = np.array([0, 1, 1, 0])
     for norm in NORMS:
-        assert float(ck.calibration_error(labels, labels, norm=norm)) == 0
-        assert float(ck.calibration_error(labels, 1 - labels, norm=norm)) == 1
+        with subtests.test(norm=norm):
+            assert float(ck.calibration_error(labels, labels, norm=norm)) == 0
+            assert float(ck.calibration_error(labels, 1 - labels, norm=norm)) == 1
 
 
 def test_a_centre_is_not_a_mean() -> None:
@@ -202,29 +204,31 @@ class TestNullMoments:
 
 
 class TestClassWeights:
-    def test_the_equation(self) -> None:
+    def test_the_equation(self, subtests: pytest.Subtests) -> None:
         """``(sum_k v_k e_k^p)^(1/p)``, with weights divided by their sum."""
         data, weights = class_data(400), np.array([5.0, 0.0, 15.0])
         for norm in (1, 2, 3.5):
-            plain = ck.marginal_calibration_error(*data, norm=norm)
-            found = ck.marginal_calibration_error(*data, norm=norm, class_weights=weights)
-            wanted = (0.25 * plain.per_view[0] ** norm + 0.75 * plain.per_view[2] ** norm) ** (
-                1 / norm
-            )
-            assert found.value == pytest.approx(wanted, rel=1e-12)
-            np.testing.assert_array_equal(found.per_view, plain.per_view)
+            with subtests.test(norm=norm):
+                plain = ck.marginal_calibration_error(*data, norm=norm)
+                found = ck.marginal_calibration_error(*data, norm=norm, class_weights=weights)
+                wanted = (0.25 * plain.per_view[0] ** norm + 0.75 * plain.per_view[2] ** norm) ** (
+                    1 / norm
+                )
+                assert found.value == pytest.approx(wanted, rel=1e-12)
+                np.testing.assert_array_equal(found.per_view, plain.per_view)
         largest = ck.marginal_calibration_error(*data, norm=inf, class_weights=[1, 1, 0])
         assert largest.value == largest.per_view[:2].max()
         assert found.class_weights is not None
         assert found.class_weights.tolist() == [0.25, 0, 0.75]
         assert "class-wise, 3 classes, classes weighted" in found.describe()
 
-    def test_equal_weights_are_none(self) -> None:
+    def test_equal_weights_are_none(self, subtests: pytest.Subtests) -> None:
         data = class_data(400)
         for measure in (ck.marginal_calibration_error, ck.class_wise_calibration_error):
-            equal = measure(*data, class_weights=[2, 2, 2])
-            assert equal.value == pytest.approx(measure(*data).value, rel=1e-14)
-            assert measure(*data).class_weights is None
+            with subtests.test(measure=measure):
+                equal = measure(*data, class_weights=[2, 2, 2])
+                assert equal.value == pytest.approx(measure(*data).value, rel=1e-14)
+                assert measure(*data).class_weights is None
 
     def test_the_null_level_and_the_interval_weight_too(self) -> None:
         data, options = class_data(300), {"class_weights": [1, 0, 0], "norm": 1, "bins": 10}
@@ -296,10 +300,11 @@ def test_the_warning_about_an_absent_class_points_at_the_caller(
 
 
 class TestWhatAResultSays:
-    def test_description(self) -> None:
+    def test_description(self, subtests: pytest.Subtests) -> None:
         error = ck.expected_calibration_error([0, 1, 1, 1], [0.1, 0.4, 0.8, 0.9], bins=2)
         for part in ("0.2000", "positive class", "2 equal-width bins", "0.2229 ± 0.1196"):
-            assert part in error.describe()
+            with subtests.test(part):
+                assert part in error.describe()
 
     def test_names(self, subtests: pytest.Subtests) -> None:
         data = binary_data(50)

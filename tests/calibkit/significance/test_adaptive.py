@@ -10,15 +10,16 @@ from tests.helpers import binary_data, coarse_binary
 from tools import sizes
 
 
-def test_parts_are_hosmer_lemeshow_statistics() -> None:
+def test_parts_are_hosmer_lemeshow_statistics(subtests: pytest.Subtests) -> None:
     labels, prob = binary_data(500, seed=1)
     result = adaptive_test(labels, prob, null_draws=0)
     assert result.bins.tolist() == [1, 2, 4, 8, 16, 32]
     for n_bins, z in zip(result.bins.tolist(), result.z, strict=True):
-        part = hosmer_lemeshow(labels, prob, n_bins=n_bins, variance="predictions")
-        spread = 2 / (9 * n_bins)
-        expected = ((part.statistic / n_bins) ** (1 / 3) - 1 + spread) / spread**0.5
-        assert z == pytest.approx(expected, abs=1e-12)
+        with subtests.test(n_bins=n_bins):
+            part = hosmer_lemeshow(labels, prob, n_bins=n_bins, variance="predictions")
+            spread = 2 / (9 * n_bins)
+            expected = ((part.statistic / n_bins) ** (1 / 3) - 1 + spread) / spread**0.5
+            assert z == pytest.approx(expected, abs=1e-12)
     assert result.statistic == result.z.max()
     assert result.best_bins == result.bins[result.z.argmax()]
 

@@ -115,7 +115,9 @@ def test_hosmer_lemeshow_by_hand() -> None:
 
 
 @pytest.mark.parametrize("n_bins", [3, 7, 10])
-def test_hosmer_lemeshow_is_pearsons_statistic_of_a_table(n_bins: int) -> None:
+def test_hosmer_lemeshow_is_pearsons_statistic_of_a_table(
+    n_bins: int, subtests: pytest.Subtests
+) -> None:
     labels, prob = binary_data(430, seed=3)
     groups = np.array_split(np.argsort(prob), n_bins)
     observed = [[labels[g].sum(), len(g) - labels[g].sum()] for g in groups]
@@ -125,8 +127,9 @@ def test_hosmer_lemeshow_is_pearsons_statistic_of_a_table(n_bins: int) -> None:
     result = hosmer_lemeshow(labels, prob, n_bins=n_bins)
     assert result.statistic == pytest.approx(pearson, rel=1e-12)
     for predictions, df in (("given", n_bins), ("fitted", n_bins - 2)):
-        result = hosmer_lemeshow(labels, prob, n_bins=n_bins, predictions=predictions)
-        assert result.p_value == pytest.approx(stats.chi2.sf(pearson, df), rel=1e-10)
+        with subtests.test(predictions):
+            result = hosmer_lemeshow(labels, prob, n_bins=n_bins, predictions=predictions)
+            assert result.p_value == pytest.approx(stats.chi2.sf(pearson, df), rel=1e-10)
 
 
 def test_cox_is_raos_score_test() -> None:
@@ -171,7 +174,7 @@ def test_a_line_without_optimum_is_nan(labels: list[int], prob: list[float]) -> 
     assert np.isfinite(result.statistic)
 
 
-def test_directions() -> None:
+def test_directions(subtests: pytest.Subtests) -> None:
     rng = np.random.default_rng(6)
     prob = np.sort(rng.uniform(0.02, 0.98, 4000))
     logits = special.logit(prob)
@@ -179,9 +182,10 @@ def test_directions() -> None:
     shy = rng.random(4000) < special.expit(1.6 * logits)
     rarer = rng.random(4000) < special.expit(logits - 0.5)
     for labels, word in ((bold, "over-confident"), (shy, "under-confident")):
-        for result in (spiegelhalter(labels, prob), cox_test(labels, prob, part="slope")):
-            assert result.direction == word
-            assert f"the predictions look {word}" in result.describe()
+        with subtests.test(word):
+            for result in (spiegelhalter(labels, prob), cox_test(labels, prob, part="slope")):
+                assert result.direction == word
+                assert f"the predictions look {word}" in result.describe()
     assert cox_test(rarer, prob, part="intercept").direction == "too high"
     assert cox_test(1 - rarer, 1 - prob, part="intercept").direction == "too low"
 
@@ -245,18 +249,19 @@ def test_corners_give_numbers(name: str, subtests: pytest.Subtests) -> None:
 
 
 @each
-def test_a_certain_prediction_that_was_wrong_decides(name: str) -> None:
+def test_a_certain_prediction_that_was_wrong_decides(name: str, subtests: pytest.Subtests) -> None:
     for null_draws in (0, 19):
-        for labels, prob in (([1, 0, 1], [0.0, 0.4, 0.6]), ([1, 0, 0], [0.5, 0.4, 1.0])):
-            result = ALL[name](labels, prob, null_draws=null_draws, rng=0)
-            # The kernel's mean over pairs changes little by one row: it stays a number.
-            assert np.isfinite(result.statistic) == (name == "kernel")
-            assert result.p_value == 0
-            assert "is rejected" in result.describe()
+        with subtests.test(null_draws=null_draws):
+            for labels, prob in (([1, 0, 1], [0.0, 0.4, 0.6]), ([1, 0, 0], [0.5, 0.4, 1.0])):
+                result = ALL[name](labels, prob, null_draws=null_draws, rng=0)
+                # The kernel's mean over pairs changes little by one row: it stays a number.
+                assert np.isfinite(result.statistic) == (name == "kernel")
+                assert result.p_value == 0
+                assert "is rejected" in result.describe()
 
 
 @each
-def test_views_and_words(name: str) -> None:
+def test_views_and_words(name: str, subtests: pytest.Subtests) -> None:
     labels, prob = class_data(200)
     result = ALL[name](labels, prob, view="top-label")
     assert isinstance(result, TestResult)
@@ -267,7 +272,7 @@ def test_views_and_words(name: str) -> None:
     one = ALL[name](labels, prob, view=2)
     assert one.statistic == ALL[name](labels == 2, prob[:, 2]).statistic
     for view in ("class-wise", None, 7):
-        with pytest.raises(ValueError, match="view"):
+        with subtests.test(view=view), pytest.raises(ValueError, match="view"):
             ALL[name](labels, prob, view=view)
 
 

@@ -143,10 +143,11 @@ def test_by_hand() -> None:
     assert "from 0.4 to 0.7" in sums.describe()
 
 
-def test_parts_are_bounded_by_the_absolute_error() -> None:
+def test_parts_are_bounded_by_the_absolute_error(subtests: pytest.Subtests) -> None:
     """MAD <= range <= 2 MAD, and the last sum is calibration in the large."""
     for seed in range(20):
-        labels, prob = binary_data(100, seed=seed)
-        sums = cumulative_differences(labels, prob)
-        assert sums.ecce_mad <= sums.ecce_r + 1e-15 <= 2 * sums.ecce_mad + 2e-15
-        assert sums.difference[-1] == pytest.approx(labels.mean() - prob.mean(), abs=1e-14)
+        with subtests.test(seed=seed):
+            labels, prob = binary_data(100, seed=seed)
+            sums = cumulative_differences(labels, prob)
+            assert sums.ecce_mad <= sums.ecce_r + 1e-15 <= 2 * sums.ecce_mad + 2e-15
+            assert sums.difference[-1] == pytest.approx(labels.mean() - prob.mean(), abs=1e-14)

@@ -20,7 +20,7 @@ def coarse(seed: int = 0, n: int = 300) -> tuple[Any, Any]:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_the_named_errors_are_members(seed: int) -> None:
+def test_the_named_errors_are_members(seed: int, subtests: pytest.Subtests) -> None:
     label, prob = coarse(seed)
     pairs = [
         (general(label, prob), ck.expected_calibration_error(label, prob)),
@@ -32,9 +32,10 @@ def test_the_named_errors_are_members(seed: int) -> None:
     for ours, named in pairs:
         assert float(ours) == pytest.approx(float(named), abs=1e-12), named.name
     for test in ("binomial", "mid-p", "t", "t-as-published"):
-        ours = general(label, prob, loss="rejected", bins=bins.PavaBC(), test=test)
-        named = significance.test_based_calibration_error(label, prob, test=test, null_draws=0)
-        assert float(ours) == pytest.approx(float(named), abs=1e-15)
+        with subtests.test(test):
+            ours = general(label, prob, loss="rejected", bins=bins.PavaBC(), test=test)
+            named = significance.test_based_calibration_error(label, prob, test=test, null_draws=0)
+            assert float(ours) == pytest.approx(float(named), abs=1e-15)
 
 
 def test_any_bins_give_the_binned_error() -> None:
@@ -59,15 +60,16 @@ def test_views() -> None:
     )
 
 
-def test_a_loss_of_ones_own() -> None:
+def test_a_loss_of_ones_own(subtests: pytest.Subtests) -> None:
     label, prob = coarse(5)
 
     def brier(y: Any, p: Any) -> float:
         return float(np.mean((y - p) ** 2))
 
     for binning in (1, 15, bins.EqualMass(7), bins.PavaBC()):
-        error = general(label, prob, loss=brier, bins=binning)
-        assert float(error) == pytest.approx(float(ck.brier_score(label, prob)), abs=1e-12)
+        with subtests.test(binning=binning):
+            error = general(label, prob, loss=brier, bins=binning)
+            assert float(error) == pytest.approx(float(ck.brier_score(label, prob)), abs=1e-12)
     assert error.name == "general calibration error (brier, norm 1)"
 
     def gap(y: Any, p: Any) -> float:

@@ -132,10 +132,11 @@ def test_fast_redraws_have_the_distribution_of_plain_ones(case: str) -> None:
     assert stats.ks_2samp(fast.draws.round(10), slow.draws.round(10)).pvalue > 1e-4
 
 
-def test_the_fast_way_is_taken_where_it_is_right() -> None:
+def test_the_fast_way_is_taken_where_it_is_right(subtests: pytest.Subtests) -> None:
     for measure, data, options in FAST.values():
-        observed = measure(*data, **options)
-        assert _binned.redraws_of(observed, *data) is not None
+        with subtests.test(measure=measure.__name__, options=options):
+            observed = measure(*data, **options)
+            assert _binned.redraws_of(observed, *data) is not None
 
 
 SELF_WILLED: dict[str, tuple[Any, Callable[..., Any]]] = {
@@ -149,14 +150,15 @@ SELF_WILLED: dict[str, tuple[Any, Callable[..., Any]]] = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SELF_WILLED)
-def test_a_measure_may_change_rows_before_it_measures(name: str) -> None:
+def test_a_measure_may_change_rows_before_it_measures(name: str, subtests: pytest.Subtests) -> None:
     """The bins of its result are then not those of the predictions that are redrawn."""
     data, measure = SELF_WILLED[name]
     for run in (ck.null_level, ck.bootstrap_interval):
-        found = run(measure, *data, rng=5)
-        expected = run(plain(measure), *data, rng=5)
-        assert found.value == expected.value
-        assert np.array_equal(found.draws, expected.draws)
+        with subtests.test(run.__name__):
+            found = run(measure, *data, rng=5)
+            expected = run(plain(measure), *data, rng=5)
+            assert found.value == expected.value
+            assert np.array_equal(found.draws, expected.draws)
 
 
 @pytest.mark.parametrize("measure", [ck.brier_score, ck.log_loss, plain(ECE)])
@@ -304,15 +306,16 @@ def test_resampled_bands_are_at_least_as_wide() -> None:
     assert 0.98 < width < 1.15
 
 
-def test_pointwise_ends_are_quantiles_of_binomial_frequencies() -> None:
+def test_pointwise_ends_are_quantiles_of_binomial_frequencies(subtests: pytest.Subtests) -> None:
     """With one prediction value per bin, the exact distribution is known."""
     labels = np.tile([0, 1], 200)
     prob = np.repeat([0.2, 0.7], [150, 250])
     band = ck.consistency_band(labels, prob, bins=2, n_draws=20_000, rng=0, level=0.8)
     for b, (n, p) in enumerate([(150, 0.2), (250, 0.7)]):
-        exact = stats.binom.ppf([0.1, 0.9], n, p) / n
-        assert band.lower[b] == pytest.approx(exact[0], abs=1.01 / n)
-        assert band.upper[b] == pytest.approx(exact[1], abs=1.01 / n)
+        with subtests.test(b=b):
+            exact = stats.binom.ppf([0.1, 0.9], n, p) / n
+            assert band.lower[b] == pytest.approx(exact[0], abs=1.01 / n)
+            assert band.upper[b] == pytest.approx(exact[1], abs=1.01 / n)
 
 
 def test_simultaneous_ends_are_a_multiple_of_standard_deviations() -> None:
@@ -502,7 +505,9 @@ def test_random_numbers_follow_the_seed(subtests: pytest.Subtests) -> None:
                 assert not np.array_equal(seeded, another, equal_nan=True)
 
 
-def test_results_do_not_depend_on_the_size_of_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_results_do_not_depend_on_the_size_of_blocks(
+    monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests
+) -> None:
     """Blocks only bound the memory: the stream of random numbers is the same.
 
     The last bit may differ: an older NumPy adds up by where an array lies in memory.
@@ -510,4 +515,5 @@ def test_results_do_not_depend_on_the_size_of_blocks(monkeypatch: pytest.MonkeyP
     before = {name: numbers(run(3)) for name, run in RUNS.items()}
     monkeypatch.setattr(_binned, "_BLOCK_DRAWS", 500)
     for name, run in RUNS.items():
-        np.testing.assert_allclose(numbers(run(3)), before[name], rtol=1e-12, err_msg=name)
+        with subtests.test(name):
+            np.testing.assert_allclose(numbers(run(3)), before[name], rtol=1e-12, err_msg=name)
