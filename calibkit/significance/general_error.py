@@ -133,20 +133,15 @@ def general_calibration_error(
     check_options(norm)
     binning, rule = as_bins(bins), single_test(test, alpha)
     problems = binary_problems(y_true, y_prob, view=view, **rows)
-    tables, losses = [], []
+    tables, losses, per_view = [], [], []
     for problem in problems:
         part = SortedProblem(problem, binning)
         bounds = part.cut(part.label)
         tables.append(part.table(bounds))
         losses.append(_losses(loss, rule, part, tables[-1], bounds))
-    per_view = np.array(
-        [
-            weighted_norm(values, bin_weights(table.count, "mass"), norm)
-            for values, table in zip(losses, tables, strict=True)
-        ]
-    )
+        per_view.append(weighted_norm(losses[-1], bin_weights(tables[-1].count, "mass"), norm))
     return GeneralError(
-        value=float(combine_views(per_view, norm)),
+        value=float(combine_views(np.array(per_view), norm)),
         loss=loss if isinstance(loss, str) else getattr(loss, "__name__", "loss"),
         norm=float(norm),
         view=view_of(problems),

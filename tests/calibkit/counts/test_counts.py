@@ -355,6 +355,13 @@ def test_a_table_that_cannot_be_written_leaves_nothing(
     assert path.read_bytes() == before
     assert [p.name for p in tmp_path.iterdir()] == ["table.npz"]
 
+    def deny(*_: Any, **__: Any) -> None:
+        raise PermissionError("read-only")
+
+    monkeypatch.setattr(Path, "open", deny)
+    with pytest.raises(PermissionError, match="read-only"):
+        CountTable().save(path)
+
 
 def lacking(content: dict[str, Any], name: str) -> dict[str, Any]:
     return {key: value for key, value in content.items() if key != name}
