@@ -22,6 +22,7 @@ from calibkit.counts import (
     count_file,
     count_files,
 )
+from calibkit.counts.blocks import Place
 from calibkit.counts.columns import columns_of, predictions_of
 from tests.calibkit.counts.test_counts import rows, same
 from tests.helpers import class_data
@@ -576,6 +577,9 @@ def test_without_pyarrow_parquet_says_what_to_install(
 def test_whether_a_predicted_class_was_right(tmp_path: Path, subtests: pytest.Subtests) -> None:
     """For whoever has only the confidence: numbers and words are compared as they are written."""
     path = write_csv(tmp_path / "log.csv", "y,k,p\n1,1.0,.9\n2,1,.8\n02,2,.7\n")
+    two = columns_of("y", ["p", "k"], predicted="k")
+    with pytest.raises(PredictionFileError, match="one column of confidence"):
+        two.check(Place("log.csv"))
     columns = columns_of("y", "p", predicted="k")
     for names, wanted in ((("y", "k", "p"), [1, 0, 1]), (("p",), [0, 0, 0])):
         with subtests.test(names=names):
