@@ -4,7 +4,6 @@ They reward honest and informative probabilities at once; the decomposition take
 Lessons 02 and 10.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Unpack
 
@@ -42,7 +41,7 @@ class Score(Number):
             text += f"; {spell(self.impossible, 'event')} had been given probability 0"
         return text + "."
 
-    def _columns(self) -> Mapping[str, NDArray[Any]]:
+    def _columns(self) -> dict[str, NDArray[Any]]:
         return {"score": np.array([self.name]), "value": np.array([self.value])}
 
 
@@ -85,7 +84,7 @@ class BrierDecomposition(Number):
             f"({self.view}, {self.bins}, {spell(self.n, 'prediction')})."
         )
 
-    def _columns(self) -> Mapping[str, NDArray[Any]]:
+    def _columns(self) -> dict[str, NDArray[Any]]:
         parts = ("score", "miscalibration", "discrimination", "uncertainty", "within_bin")
         return listed(self, parts, ("part", "value"))
 
@@ -98,11 +97,26 @@ def brier_score(y_true: Any, y_prob: Any, *, classes: str = "sum", **rows: Unpac
 
     Parameters
     ----------
-    y_true, y_prob, **rows : As in `binary_problem`
+    y_true : array-like of shape (n,)
+        Labels: 0 and 1, or ``0 .. K-1``; two of any kind with `positive`.
+    y_prob : array-like of shape (n,) or (n, K)
+        P(y = 1), or one column per class with rows that sum to 1.
     classes : {"sum", "mean"}
         For K columns: sum the squares over classes (Brier's own form, 0 to 2) or average them
         (0 to 2/K). For one-dimensional `y_prob` only the event y = 1 counts (0 to 1): half of
         the sum over both classes.
+    positive, sample_weight : optional
+        The label that `y_prob` is about, e.g. ``"yes"``; what each row counts, at least 0.
+
+    Returns
+    -------
+    Score
+        The mean, and how many events had been given probability 0.
+
+    Raises
+    ------
+    ValueError
+        If labels, probabilities, view or options are not valid; the message names row and value.
 
     Examples
     --------
@@ -131,7 +145,22 @@ def log_loss(y_true: Any, y_prob: Any, **rows: Unpack[Rows]) -> Score:
 
     Parameters
     ----------
-    y_true, y_prob, **rows : As in `brier_score`
+    y_true : array-like of shape (n,)
+        Labels: 0 and 1, or ``0 .. K-1``; two of any kind with `positive`.
+    y_prob : array-like of shape (n,) or (n, K)
+        P(y = 1), or one column per class with rows that sum to 1.
+    positive, sample_weight : optional
+        The label that `y_prob` is about, e.g. ``"yes"``; what each row counts, at least 0.
+
+    Returns
+    -------
+    Score
+        The mean, and how many events had been given probability 0.
+
+    Raises
+    ------
+    ValueError
+        If labels, probabilities, view or options are not valid; the message names row and value.
 
     Examples
     --------
@@ -156,9 +185,27 @@ def brier_decomposition(
 
     Parameters
     ----------
-    y_true, y_prob, view, bins, **rows : As in `reliability_table`
+    y_true : array-like of shape (n,)
+        Labels: 0 and 1, or ``0 .. K-1``; two of any kind with `positive`.
+    y_prob : array-like of shape (n,) or (n, K)
+        P(y = 1), or one column per class with rows that sum to 1.
+    view : {"top-label"}, int or list of int, optional
+        Which event; needed when `y_prob` has columns.
+    bins : int or Binning, optional
         By default one bin per distinct prediction (Murphy's own form); choose a number of bins
         for continuous predictions.
+    positive, sample_weight : optional
+        The label that `y_prob` is about, e.g. ``"yes"``; what each row counts, at least 0.
+
+    Returns
+    -------
+    BrierDecomposition
+        The score and its parts, which add up exactly.
+
+    Raises
+    ------
+    ValueError
+        If labels, probabilities, view or options are not valid; the message names row and value.
 
     Examples
     --------

@@ -15,13 +15,8 @@ from scipy import special
 
 from calibkit.significance import results
 from calibkit.significance.adaptive import AdaptiveRule
-from calibkit.significance.classical import (
-    BinnedRule,
-    BrierRule,
-    CoxRule,
-    InterceptRule,
-    SlopeRule,
-)
+from calibkit.significance.classical import BinnedRule, BrierRule
+from calibkit.significance.cox import CoxRule, InterceptRule, SlopeRule
 from calibkit.significance.cumulative import RangeRule, SupremumRule
 from calibkit.significance.kernel import KernelRule
 from calibkit.types import FloatVector

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import special
 
-from calibkit.significance.classical import InterceptRule, SlopeRule
+from calibkit.significance.cox import InterceptRule, SlopeRule
 from calibkit.types import FloatVector, IntVector
 
 TOP = -1  # the view of the predicted class; other views are numbers of classes

@@ -12,7 +12,7 @@ from calibkit.auditing._evidence import given_view
 from calibkit.auditing._rows import Rows
 from calibkit.auditing.settings import AuditSettings
 from calibkit.results import Result, read_only, spell
-from calibkit.significance.classical import CoxRule
+from calibkit.significance.cox import CoxRule
 from calibkit.types import FloatVector
 from calibkit.views import binary_problem
 

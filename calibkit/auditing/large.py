@@ -22,7 +22,7 @@ from calibkit.auditing.settings import AuditSettings, settings_of
 from calibkit.bins import Binning
 from calibkit.counts import CountTable
 from calibkit.decisions.costs import as_costs
-from calibkit.significance.classical import cox_z
+from calibkit.significance.cox import cox_z
 from calibkit.types import FloatVector
 from calibkit.views import BinaryProblem, View, binary_problems
 

@@ -1,6 +1,5 @@
 """The cells of a count table: adding rows, and what can be read off the sums of one problem."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -104,7 +103,6 @@ def grid_edges(cells: int) -> FloatVector:
 
 
 Borders = NDArray[np.intp]
-Tail = Callable[[FloatVector], FloatVector]
 
 
 class CellMeans(NamedTuple):
@@ -228,19 +226,18 @@ def cumulative_sums(sums: Sums, view: str) -> cumulative.CumulativeDifferences:
     # A spread of nothing but rounding is none.
     scale = float(np.sqrt(max(mean - square, 0.0) / n)) if mean - square > 1e-15 else 0.0
 
-    def tested(rule: type[cumulative.SupremumRule], size: float, tail: Tail) -> TestResult:
-        value = ratio(np.array([size]), scale)
+    def tested(rule: type[cumulative.SupremumRule], size: float) -> TestResult:
         if sums.impossible:
             return result_of(rule, np.inf, 0.0, view=view, n=n)
-        return result_of(rule, float(value[0]), float(tail(value)[0]), view=view, n=n)
+        value = ratio(np.array([size]), scale)
+        return result_of(rule, float(value[0]), float(rule.tail(value)[0]), view=view, n=n)
 
-    largest, span = float(np.abs(path).max()), float(np.ptp(path))
     share = np.concatenate(([0.0], np.cumsum(groups.rows) / n))
     return cumulative.CumulativeDifferences(
         share=read_only(share),
         prob=read_only(np.concatenate(([0.0], groups.prediction))),
         difference=read_only(path),
         scale=scale,
-        mad_test=tested(cumulative.SupremumRule, largest, cumulative.brownian_supremum_tail),
-        range_test=tested(cumulative.RangeRule, span, cumulative.brownian_range_tail),
+        mad_test=tested(cumulative.SupremumRule, float(np.abs(path).max())),
+        range_test=tested(cumulative.RangeRule, float(np.ptp(path))),
     )

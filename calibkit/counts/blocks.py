@@ -47,6 +47,7 @@ class Place:
     part: str = ""
 
     def error(self, problem: str, row: int | None = None) -> PredictionFileError:
+        """Return an error that says where the problem is; `row` counts from 0 in this block."""
         where = [quoted(self.path), self.part]
         if row is not None:
             where.append(f"row {self.first_row + row + 1:,}")
@@ -62,6 +63,7 @@ class Block:
 
 
 def rows_of_a_block(n_columns: int) -> int:
+    """Return how many rows of so many columns are read at a time."""
     return max(2**14, 2**21 // n_columns)  # some megabytes
 
 
@@ -72,6 +74,7 @@ def quoted(text: object) -> str:
 
 
 def listed(names: Sequence[str]) -> str:
+    """Return names for a message, the first fifty of them quoted."""
     more = f" and {len(names) - 50} more" if len(names) > 50 else ""
     return ", ".join(map(quoted, names[:50])) + more
 
@@ -84,6 +87,7 @@ class Dialect(NamedTuple):
 
     @classmethod
     def checked(cls, delimiter: str | None, decimal: str) -> "Dialect":
+        """Return a dialect in which numbers can be told from what separates them."""
         if decimal not in (".", ","):
             raise ValueError(f"decimal must be '.' or ',', got {decimal!r}.")
         delimiter = "\t" if delimiter == "tab" else delimiter
@@ -99,6 +103,7 @@ class Dialect(NamedTuple):
         return cls(delimiter, decimal)
 
     def of(self, path: str) -> str:
+        """Return what separates the columns of this file."""
         if self.delimiter is not None:
             return self.delimiter
         return "\t" if Path(path.removesuffix(".gz")).suffix.lower() == ".tsv" else ","

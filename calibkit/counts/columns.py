@@ -32,6 +32,7 @@ class Columns:
 
     @property
     def needed(self) -> tuple[str, ...]:
+        """The columns to be read, each once."""
         names = (self.label, *self.prob, self.group, self.predicted)
         return tuple(dict.fromkeys(name for name in names if name))
 
@@ -65,6 +66,7 @@ class Columns:
         return resolved
 
     def check(self, place: Place) -> None:
+        """Refuse columns and classes that contradict each other."""
         n_classes = len(self.prob)
         if not n_classes or len(set(self.prob)) < n_classes or self.label in self.prob:
             raise place.error(
@@ -215,10 +217,10 @@ def _numbers(column: Column, place: Place, name: str, logits: bool) -> FloatArra
         column = column.astype(np.float64)
     if column.dtype.kind != "f":
         raise place.error(f"column {quoted(name)} holds {column.dtype}, not numbers.")
-    if not len(column) or _all_good(column, logits):
+    good = np.isfinite(column) if logits else (column >= 0) & (column <= 1)
+    if good.all():
         return column
     _refuse_missing(column, place, name)
-    good = np.isfinite(column) if logits else (column >= 0) & (column <= 1)
     row = int(np.flatnonzero(~good)[0])
     what = (
         "a probability in [0, 1]. Divide percentages by 100; of logits say that they are logits "
@@ -228,12 +230,6 @@ def _numbers(column: Column, place: Place, name: str, logits: bool) -> FloatArra
     raise place.error(
         f"{value} is not {'a finite logit; use probabilities instead.' if logits else what}", row
     )
-
-
-def _all_good(column: FloatArray, logits: bool) -> bool:
-    if logits:
-        return bool(np.isfinite(column).all())
-    return bool(column.min() >= 0 and column.max() <= 1)
 
 
 def _check_rows(table: FloatArray, place: Place) -> None:

@@ -112,7 +112,21 @@ def count_file(path: FilePath, **options: Any) -> CountTable:
 
     Parameters
     ----------
-    path, **options : path, and as in `count_files`
+    path : path
+        A file; the ending says whether it is Parquet, CSV or NumPy's.
+    **options
+        ``label`` and ``prob`` name the columns; ``positive``, ``classes``, ``view`` and the others
+        are those of `count_files`.
+
+    Returns
+    -------
+    CountTable
+        Of all rows of the file.
+
+    Raises
+    ------
+    PredictionFileError
+        As in `count_files`.
 
     Examples
     --------
@@ -133,7 +147,7 @@ def count_files(
     prob: str | Sequence[str],
     positive: str | None = None,
     classes: Sequence[str] | None = None,
-    view: View | None = None,
+    view: View = None,
     cells: int = CELLS,
     delimiter: str | None = None,
     decimal: str = ".",
@@ -154,8 +168,10 @@ def count_files(
     classes : sequence of str, optional
         The label that belongs to each column of `prob`. Needed unless labels are the numbers of
         the columns, from 0, or their names.
-    view, cells
-        As in `CountTable`.
+    view : {"top-label", "class-wise"} or int, optional
+        Which events are counted; needed with one column per class.
+    cells : int
+        Number of cells of the grid; numbers of bins must divide it.
     delimiter, decimal : str
         What separates the columns of a CSV file (by default a comma, in .tsv files a tab), and
         its decimal mark.
@@ -165,6 +181,11 @@ def count_files(
         are shared, by row groups.
     progress : bool
         Show a progress bar on standard error.
+
+    Returns
+    -------
+    CountTable
+        Of all rows of all files.
 
     Raises
     ------
@@ -190,8 +211,9 @@ def count_files(
     4
     """
     empty = CountTable(cells=cells, view=view)
-    named: Any = {"positive": positive, "classes": classes}
-    wanted = columns_of(label, prob, delimiter=delimiter, decimal=decimal, **named)
+    wanted = columns_of(
+        label, prob, positive=positive, classes=classes, delimiter=delimiter, decimal=decimal
+    )
     found = resolve_all(list(paths), wanted)
     if not found:
         raise ValueError("There are no files to count.")

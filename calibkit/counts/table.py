@@ -1,6 +1,6 @@
 """The count table: all that calibration needs of a billion predictions, in a few megabytes."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit.bins import Binning, EqualMass, as_bins
+from calibkit.bins import Bins, EqualMass, as_bins
 from calibkit.corp import CorpDecomposition
 from calibkit.corp.decomposition import decompose_counts
 from calibkit.counts import store
@@ -81,7 +81,7 @@ class CountTable(Result):
     """
 
     cells: int = CELLS
-    view: View | None = None
+    view: View = None
     n_classes: int = 0
     counts: Counts = _nothing(0, 0, 2)
     steps: Counts = _nothing(0, 0, 2)
@@ -109,7 +109,15 @@ class CountTable(Result):
         return (name,) * len(self.counts)
 
     def update(self, y_true: Any, y_prob: Any) -> "CountTable":
-        """Return a table that has counted these rows too; labels and predictions as in `audit`."""
+        """Return a table that has counted these rows too.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n,)
+            Labels: 0 and 1, or ``0 .. K-1``.
+        y_prob : array-like of shape (n,) or (n, K)
+            P(y = 1), or one column per class with rows that sum to 1.
+        """
         return self + self.of([binary_problems(y_true, y_prob, view=self.view)])
 
     def of(self, problems: Iterable[tuple[BinaryProblem, ...]]) -> "CountTable":
@@ -161,7 +169,13 @@ class CountTable(Result):
         return self if isinstance(other, int) and other == 0 else NotImplemented
 
     def one_class(self, k: int) -> "CountTable":
-        """Return the table of one class of a class-wise table."""
+        """Return the table of one class of a class-wise table.
+
+        Parameters
+        ----------
+        k : int
+            Number of the class, from 0.
+        """
         if self.view != "class-wise" or not 0 <= k < len(self.counts):
             raise ValueError(
                 f"There is no class {k!r} to take out: view={self.view!r}, "
@@ -170,35 +184,53 @@ class CountTable(Result):
         parts = {name: getattr(self, name)[k : k + 1] for name in _ARRAYS}
         return replace(self, view=int(k), **parts)
 
-    def tables(self, bins: Binning | int = 15) -> tuple[BinTable, ...]:
+    def tables(self, bins: Bins = 15) -> tuple[BinTable, ...]:
         """Return the bin table of each event: K of them for the class-wise view.
 
-        `bins` is a number of equal-width bins that divides `cells`, a binning whose edges are
-        multiples of 1/`cells`, or `EqualMass` (whose edges are moved to the grid).
+        Parameters
+        ----------
+        bins : int or Binning
+            A number of equal-width bins that divides `cells`, a binning whose edges are multiples
+            of 1/`cells`, or `EqualMass`, whose edges are moved to the grid.
         """
         binning, pairs = as_bins(bins), zip(self._sums(), self.views, strict=True)
         return tuple(bin_table(sums, binning, view) for sums, view in pairs)
 
-    def table(self, bins: Binning | int = 15) -> BinTable:
-        """Return the bin table of the one event."""
+    def table(self, bins: Bins = 15) -> BinTable:
+        """Return the bin table of the one event; `bins` as in `tables`."""
         self._only()
         return self.tables(bins)[0]
 
     def calibration_error(
         self,
-        bins: Binning | int = 15,
+        bins: Bins = 15,
         *,
         norm: float = 1,
         gap: str = "mean",
         weights: str = "mass",
         name: str | None = None,
     ) -> CalibrationError:
-        """Return the general binned error, with the options of `calibkit.calibration_error`."""
+        """Return the general binned error: a norm of the gaps.
+
+        Parameters
+        ----------
+        bins : int or Binning
+            A number of equal-width bins that divides `cells`, a binning whose edges are multiples
+            of 1/`cells`, or `EqualMass`, whose edges are moved to the grid.
+        norm : float
+            1 (mean), 2 (root mean square), any number from 1 on, or ``numpy.inf`` (maximum).
+        gap : {"mean", "centre"}
+            Compare the frequency with the mean prediction of the bin, or with its centre.
+        weights : {"mass", "equal"}
+            Weight a bin by its share of predictions, or all used bins alike.
+        name : str, optional
+            What the result calls itself.
+        """
         check_options(norm, gap, weights)
         return error_of_tables(self.tables(bins), norm=norm, gap=gap, weights=weights, name=name)
 
-    def expected_calibration_error(self, bins: Binning | int = 15) -> CalibrationError:
-        """Return the mean gap (ECE); over classes, the mean of theirs."""
+    def expected_calibration_error(self, bins: Bins = 15) -> CalibrationError:
+        """Return the mean gap (ECE); over classes, the mean of theirs; `bins` as in `tables`."""
         name = "class-wise calibration error" if self.view == "class-wise" else None
         return self.calibration_error(bins, name=name)
 
@@ -238,7 +270,7 @@ class CountTable(Result):
         """Read a table; a file that is damaged, or holds pickled objects, is refused."""
         content = store.read(path)
         words = str(content["view"])
-        view: View | None = int(words) if words.isdecimal() else (words or None)
+        view: View = int(words) if words.isdecimal() else (words or None)
         arrays = {name: content[name] for name in _ARRAYS}
         cells, n_classes = int(content["cells"]), int(content["n_classes"])
         return cls(cells=cells, view=view, n_classes=n_classes, **arrays)
@@ -260,7 +292,7 @@ class CountTable(Result):
         what = f"{spell(self.n, 'prediction')} ({event})" if self.n else "Nothing"
         return f"{what} counted in {self.cells:,} cells."
 
-    def _columns(self) -> Mapping[str, NDArray[Any]]:
+    def _columns(self) -> dict[str, NDArray[Any]]:
         if not self.n:
             return {name: np.empty(0) for name in ("view", *CellMeans._fields)}
         groups = [groups_of(sums) for sums in self._sums()]

@@ -1,6 +1,5 @@
 """Abstaining: to hand a case on, at a price, where the model is not sure enough. Lesson 13."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,7 +50,7 @@ class Abstention(Number):
             f"{self.answering:.4f}, handing on all {self.price:.4f})."
         )
 
-    def _columns(self) -> Mapping[str, NDArray[Any]]:
+    def _columns(self) -> dict[str, NDArray[Any]]:
         names = ("threshold", "coverage", "risk", "promised_risk", "value", "answering", "price")
         return listed(self, names, ("quantity", "number"))
 
@@ -68,8 +67,10 @@ def abstention(
 
     Parameters
     ----------
-    y_true, y_prob
-        As in `policy_cost`.
+    y_true : array-like of shape (n,)
+        Labels: 0 and 1, or ``0 .. K-1``.
+    y_prob : array-like of shape (n,) or (n, K)
+        P(y = 1), or one column per class with rows that sum to 1.
     price : float
         Cost of handing a case on, from 0 to 1; a wrong answer costs 1.
     threshold : float, optional
@@ -77,6 +78,16 @@ def abstention(
         calibrated confidences.
     view : {"top-label"} or int
         The answer: the predicted class, or always the class with this number.
+
+    Returns
+    -------
+    Abstention
+        Coverage, risk among the answers, and the mean cost.
+
+    Raises
+    ------
+    ValueError
+        If labels, probabilities, view or options are not valid; the message names row and value.
 
     Notes
     -----

@@ -53,7 +53,7 @@ class PolicyCost(Number):
             f"{spell(self.n, 'prediction')}."
         )
 
-    def _columns(self) -> Mapping[str, NDArray[Any]]:
+    def _columns(self) -> dict[str, NDArray[Any]]:
         return {"action": self.action, "share": self.share, "part of the cost": self.paid}
 
 
@@ -171,6 +171,11 @@ def expected_costs(y_prob: Any, *, costs: Any) -> FloatVector:
         ``(1, 20)``, ``{"false positive": 1, "false negative": 20}`` or ``"1:20"``, each short for
         ``[[0, 20], [1, 0]]``.
 
+    Returns
+    -------
+    ndarray of shape (n, A)
+        A row per prediction, a column per action.
+
     Raises
     ------
     ValueError
@@ -197,8 +202,21 @@ def best_actions(y_prob: Any, *, costs: Any) -> NDArray[np.intp]:
 
     Parameters
     ----------
-    y_prob, costs
-        As in `expected_costs`; actions are numbers of rows of `costs`.
+    y_prob : array-like of shape (n,) or (n, K)
+        P(y = 1), or one column per class with rows that sum to 1.
+    costs : array-like of shape (A, K), pair of float, mapping or str
+        ``costs[a, k]`` of action a when the class is k, or for two classes the prices (false
+        positive, false negative): see `expected_costs`.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Numbers of rows of `costs`.
+
+    Raises
+    ------
+    ValueError
+        If probabilities or costs are not valid; see `expected_costs`.
 
     Examples
     --------
@@ -214,7 +232,18 @@ def decision_threshold(costs: Any) -> float:
     Parameters
     ----------
     costs : array-like of shape (2, 2), pair of float, mapping or str
-        As in `expected_costs`. Action 1 is the one meant for class 1.
+        A table, or the prices of the mistakes: ``(1, 20)``, ``"1:20"`` or names in a mapping, as
+        in `expected_costs`. Action 1 is the one meant for class 1.
+
+    Returns
+    -------
+    float
+        The threshold, in [0, 1].
+
+    Raises
+    ------
+    ValueError
+        If costs are not valid, or if neither action is the better one for its class.
 
     Notes
     -----
@@ -239,10 +268,23 @@ def policy_cost(y_true: Any, y_prob: Any, *, costs: Any, actions: Any = None) ->
     ----------
     y_true : array-like of shape (n,)
         Labels: 0 and 1, or ``0 .. K-1``.
-    y_prob, costs
-        As in `expected_costs`, also in what is refused.
+    y_prob : array-like of shape (n,) or (n, K)
+        P(y = 1), or one column per class with rows that sum to 1.
+    costs : array-like of shape (A, K), pair of float, mapping or str
+        ``costs[a, k]`` of action a when the class is k, or for two classes the prices (false
+        positive, false negative): see `expected_costs`.
     actions : array-like of shape (n,), optional
         What was done, as numbers of rows of `costs`; by default `best_actions`.
+
+    Returns
+    -------
+    PolicyCost
+        What was paid, promised, and what ignoring the model would have cost.
+
+    Raises
+    ------
+    ValueError
+        If labels, probabilities, costs or actions are not valid; the message names the entry.
 
     Notes
     -----

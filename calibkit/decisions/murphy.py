@@ -1,6 +1,5 @@
 """The cost of trusting a model for every ratio of costs at once: the Murphy curve. Lesson 13."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -110,7 +109,7 @@ class MurphyCurve(Result):
             f"({self.view}, {spell(self.n, 'prediction')})."
         )
 
-    def _columns(self) -> Mapping[str, NDArray[Any]]:
+    def _columns(self) -> dict[str, NDArray[Any]]:
         return {
             "above threshold": self.threshold[:-1],
             "up to": self.threshold[1:],
@@ -119,15 +118,27 @@ class MurphyCurve(Result):
         }
 
 
-def murphy_curve(y_true: Any, y_prob: Any, *, view: View | None = None) -> MurphyCurve:
+def murphy_curve(y_true: Any, y_prob: Any, *, view: View = None) -> MurphyCurve:
     """Mean cost of trusting the predictions, for all ratios of costs at once.
 
     Parameters
     ----------
-    y_true, y_prob
-        As in `policy_cost`.
+    y_true : array-like of shape (n,)
+        Labels: 0 and 1, or ``0 .. K-1``.
+    y_prob : array-like of shape (n,) or (n, K)
+        P(y = 1), or one column per class with rows that sum to 1.
     view : {"top-label"} or int, optional
         Which event; needed when `y_prob` has columns.
+
+    Returns
+    -------
+    MurphyCurve
+        The exact pieces; `cost`, `net_benefit` and `area` are read off them.
+
+    Raises
+    ------
+    ValueError
+        If labels, probabilities, view or options are not valid; the message names row and value.
 
     Notes
     -----

@@ -1,6 +1,5 @@
 """What it costs to act on wrong probabilities, where acting pays B if it was right, and costs H."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,7 +43,7 @@ class TrustRegret(Number):
             f"(threshold {self.threshold:.4g}, {spell(self.n, 'prediction')})."
         )
 
-    def _columns(self) -> Mapping[str, NDArray[Any]]:
+    def _columns(self) -> dict[str, NDArray[Any]]:
         names = ("value", "bound", "error", "threshold", "acted_in_vain", "missed")
         return listed(self, names, ("quantity", "number"))
 
@@ -87,7 +86,7 @@ class RegretCurve(Result):
             f"{self.error:.4f} anywhere ({spell(self.n, 'prediction')})."
         )
 
-    def _columns(self) -> Mapping[str, NDArray[Any]]:
+    def _columns(self) -> dict[str, NDArray[Any]]:
         return {"threshold": self.threshold, "regret": self.regret}
 
 
@@ -100,6 +99,11 @@ def regret_bound(error: float, *, benefit: float, harm: float) -> float:
         Expected calibration error (ECE) of the confidence that decides, from 0 to 1.
     benefit, harm : float
         Gain B of acting rightly and cost H of acting in vain, positive.
+
+    Returns
+    -------
+    float
+        The bound, in the unit of the prices.
 
     Notes
     -----
@@ -124,7 +128,13 @@ def trust_regret(y_prob: Any, true_prob: Any, *, benefit: float, harm: float) ->
     y_prob, true_prob : array-like of shape (n,)
         Said and true probability that acting is right.
     benefit, harm : float
-        As in `regret_bound`; the prices of a false negative and of a false positive.
+        Gain of acting rightly and cost of acting in vain, positive: the prices of a false negative
+        and of a false positive.
+
+    Returns
+    -------
+    TrustRegret
+        The loss, its bound, and which way the decisions were wrong.
 
     Notes
     -----
@@ -160,13 +170,18 @@ def regret_curve(
 
     Parameters
     ----------
-    y_prob, true_prob
-        As in `trust_regret`.
+    y_prob, true_prob : array-like of shape (n,)
+        Said and true probability that acting is right.
     thresholds : array-like of shape (m,), optional
         Strictly between 0 and 1; by default .01, .02, ..., .99.
     costs : array-like of shape (2, 2), pair of float, mapping or str, optional
         As in `policy_cost`: the unit of the curve. A pair (1, 20) makes both mistakes together cost
         21 at every threshold; by default they cost 1.
+
+    Returns
+    -------
+    RegretCurve
+        The loss at each threshold, and the bound on all of them.
 
     Notes
     -----

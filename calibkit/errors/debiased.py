@@ -19,7 +19,7 @@ from calibkit.errors.family import (
 from calibkit.errors.named import FIFTEEN
 from calibkit.reliability import BinTable, reliability_tables
 from calibkit.results import read_only, spell
-from calibkit.types import FloatVector
+from calibkit.types import FloatVector, Rng
 from calibkit.validation import as_choice, as_generator
 from calibkit.views import BinaryProblem, Rows, View, binary_problems, refuse_weights
 
@@ -85,12 +85,12 @@ def debiased_calibration_error(
     y_true: Any,
     y_prob: Any,
     *,
-    view: View | None = None,
+    view: View = None,
     bins: Bins = FIFTEEN,
     norm: float = 2,
     method: str = "frequency",
     singles: str = "zero",
-    rng: int | np.random.Generator | None = None,
+    rng: Rng = None,
     **rows: Unpack[Rows],
 ) -> DebiasedError:
     """Estimate a binned calibration error and take off what chance adds to it.
@@ -100,9 +100,14 @@ def debiased_calibration_error(
 
     Parameters
     ----------
-    y_true, y_prob, view, bins, **rows : As in `calibration_error`
-        By default 15 equal-mass bins, as in Kumar et al. (2019). Weights are refused: the
-        correction knows whole rows only.
+    y_true : array-like of shape (n,)
+        Labels: 0 and 1, or ``0 .. K-1``; two of any kind with `positive`.
+    y_prob : array-like of shape (n,) or (n, K)
+        P(y = 1), or one column per class with rows that sum to 1.
+    view : {"top-label", "class-wise"}, int or list of int, optional
+        Which event, or each class in turn; needed when `y_prob` has columns.
+    bins : int or Binning
+        By default 15 equal-mass bins, as in Kumar et al. (2019).
     norm : float
         1: mean gap; 2: root mean square; any other from 1 to ``numpy.inf`` with ``"resampled"``.
     method : {"frequency", "pairwise", "resampled"}
@@ -113,6 +118,19 @@ def debiased_calibration_error(
         (2019), or its plain square, as in Kängsepp et al. (2022).
     rng : int, numpy.random.Generator or None
         For ``"resampled"``: seed or generator.
+    positive : optional
+        The label that a one-dimensional `y_prob` is about, e.g. ``"yes"``. Weights are refused: the
+        correction knows whole rows only.
+
+    Returns
+    -------
+    DebiasedError
+        The debiased error and its square beside the plain one.
+
+    Raises
+    ------
+    ValueError
+        If labels, probabilities, view or options are not valid; the message names row and value.
 
     Notes
     -----

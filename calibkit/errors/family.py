@@ -1,5 +1,6 @@
 """The family of binned calibration errors: a norm of the gaps between prediction and frequency."""
 
+import sys
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -57,8 +58,6 @@ class CalibrationError(OfTables):
         The bin tables, one per class for the class-wise view, and the error of each.
     class_weights : ndarray of shape (K,) or None
         What the classes count, with sum 1; None where they count alike.
-    null_mean, null_sd : float
-        Of a calibrated model with these predictions, by `null_moments`; NaN where that has none.
     """
 
     value: float
@@ -69,9 +68,26 @@ class CalibrationError(OfTables):
     view: str
     tables: tuple[BinTable, ...]
     per_view: FloatVector
-    null_mean: float
-    null_sd: float
     class_weights: FloatVector | None = None
+
+    @property
+    def null_mean(self) -> float:
+        """Mean error of a calibrated model with these predictions; NaN if there is no formula."""
+        means = [mean for mean, _ in self._null_moments()]
+        return float(np.average(means, weights=self.class_weights)) if means else float("nan")
+
+    @property
+    def null_sd(self) -> float:
+        """Standard deviation of that error; NaN over classes, which move together."""
+        spreads = [spread for _, spread in self._null_moments()]
+        return spreads[0] if len(spreads) == 1 else float("nan")
+
+    def _null_moments(self) -> list[tuple[float, float]]:
+        """Return `null_moments` of each table; none for other members than the mean gap."""
+        mean_gap = (self.norm, self.gap, self.weights) == (1, "mean", "mass")
+        if not mean_gap or self.tables[0].mass is not None:
+            return []
+        return [null_moments(table) for table in self.tables]
 
     def describe(self) -> str:
         """Say the error, its view and bins, and what a calibrated model would show."""
@@ -136,6 +152,11 @@ def null_moments(table: BinTable) -> tuple[float, float]:
     table : BinTable
         Without weights: what chance adds to weighted rows depends on what a weight stands for.
 
+    Returns
+    -------
+    mean, sd : float
+        Of the error of a calibrated model with these predictions.
+
     Examples
     --------
     >>> from calibkit import reliability_table
@@ -144,11 +165,11 @@ def null_moments(table: BinTable) -> tuple[float, float]:
     (0.0399, 0.0301)
     """
     refuse_weights({"sample_weight": table.mass})
-    used = table.occupied
+    used, n = table.occupied, table.n
     mean = table.mean_prob[used]
     variance = table.count[used] * mean * (1 - mean)
-    expected = np.sqrt(2 / np.pi) * np.sqrt(variance).sum() / table.n
-    spread = np.sqrt((1 - 2 / np.pi) * variance.sum()) / table.n
+    expected = np.sqrt(2 / np.pi) * np.sqrt(variance).sum() / n
+    spread = np.sqrt((1 - 2 / np.pi) * variance.sum()) / n
     return float(expected), float(spread)
 
 
@@ -156,7 +177,7 @@ def calibration_error(
     y_true: Any,
     y_prob: Any,
     *,
-    view: View | None = None,
+    view: View = None,
     bins: Bins = 15,
     norm: float = 1,
     gap: str = "mean",
@@ -175,7 +196,14 @@ def calibration_error(
 
     Parameters
     ----------
-    y_true, y_prob, view, bins, **rows : As in `reliability_tables`
+    y_true : array-like of shape (n,)
+        Labels: 0 and 1, or ``0 .. K-1``; two of any kind with `positive`.
+    y_prob : array-like of shape (n,) or (n, K)
+        P(y = 1), or one column per class with rows that sum to 1.
+    view : {"top-label", "class-wise"}, int or list of int, optional
+        Which event, or each class in turn; needed when `y_prob` has columns.
+    bins : int or Binning
+        A number of equal-width bins, or a binning such as `EqualMass`.
     norm : float
         1 (mean), 2 (root mean square), any number from 1 on, or ``numpy.inf`` (maximum).
     gap : {"mean", "centre"}
@@ -188,6 +216,20 @@ def calibration_error(
         sum to be the ``v_k``. By default ``v_k = 1/K``. The norm infinity asks only which are 0.
     name : str, optional
         What the result calls itself.
+    positive : optional
+        The label that a one-dimensional `y_prob` is about, e.g. ``"yes"``; by default 1.
+    sample_weight : array-like of shape (n,), optional
+        What each row counts, at least 0: a row of weight 2 is that row twice.
+
+    Returns
+    -------
+    CalibrationError
+        The error (``float(result)``), its bin tables, what chance would show, and `describe()`.
+
+    Raises
+    ------
+    ValueError
+        If labels, probabilities, view or options are not valid; the message names row and value.
 
     Examples
     --------
@@ -197,14 +239,16 @@ def calibration_error(
     """
     check_options(norm, gap, weights)
     tables = reliability_tables(y_true, y_prob, view=view, bins=bins, **rows)
-    options: dict[str, Any] = {"norm": norm, "gap": gap, "weights": weights, "name": name}
     if class_weights is not None:
         if view != "class-wise":
             raise ValueError(f'class_weights go with view="class-wise", not with view={view!r}.')
-        found = as_weights(class_weights, len(tables), "class_weights", "classes")
-        options["class_weights"] = found / found.sum()
-    _warn_of_absent_classes(tables)
-    return error_of_tables(tables, **options)
+        class_weights = as_weights(class_weights, len(tables), "class_weights", "classes")
+        class_weights = class_weights / class_weights.sum()
+    if len(tables) > 1:
+        _warn_of_absent_classes(tables)
+    return error_of_tables(
+        tables, norm=norm, gap=gap, weights=weights, class_weights=class_weights, name=name
+    )
 
 
 def error_of_tables(
@@ -217,16 +261,11 @@ def error_of_tables(
     name: str | None = None,
 ) -> CalibrationError:
     """Do the work of `calibration_error` for bin tables that are there already."""
-    gaps = [t.gap if gap == "mean" else t.centre - t.frequency for t in tables]
-    mass = [table.count if table.mass is None else table.mass for table in tables]
-    weight = [bin_weights(in_bin, weights) for in_bin in mass]
-    per_view = np.array([weighted_norm(*pair, norm) for pair in zip(gaps, weight, strict=True)])
-    null_mean, null_sd = float("nan"), float("nan")
-    if norm == 1 and gap == "mean" and weights == "mass" and tables[0].mass is None:
-        moments = [null_moments(table) for table in tables]
-        null_mean = float(np.average([m for m, _ in moments], weights=class_weights))
-        # The classes of one model move together, so their spreads cannot simply be added.
-        null_sd = moments[0][1] if len(moments) == 1 else null_sd
+    per_view = np.empty(len(tables))
+    for k, table in enumerate(tables):
+        gaps = table.gap if gap == "mean" else table.centre - table.frequency
+        in_bin = table.count if table.mass is None else table.mass
+        per_view[k] = weighted_norm(gaps, bin_weights(in_bin, weights), norm)
     said = "" if class_weights is None else ", classes weighted"
     return CalibrationError(
         value=float(combine_views(per_view, norm, class_weights)),
@@ -237,8 +276,6 @@ def error_of_tables(
         view=view_of(tables) + said,
         tables=tables,
         per_view=read_only(per_view),
-        null_mean=null_mean,
-        null_sd=null_sd,
         class_weights=None if class_weights is None else read_only(class_weights),
     )
 
@@ -250,14 +287,22 @@ def view_of(parts: Sequence[BinTable | BinaryProblem]) -> str:
 
 def _warn_of_absent_classes(tables: Sequence[BinTable]) -> None:
     """Warn where a class never occurs: its column counts, but says little."""
-    absent = [t.view for t in tables if not np.nansum(t.frequency) > 0] if len(tables) > 1 else []
+    absent = [table.view for table in tables if not np.nansum(table.frequency) > 0]
     if absent:
         warnings.warn(
             f"Never seen in y_true: {', '.join(absent)}. The column is kept, with frequency 0 in "
             "every bin.",
             CalibrationWarning,
-            stacklevel=4,
+            stacklevel=_level_of_the_user(),
         )
+
+
+def _level_of_the_user() -> int:
+    """Return the stack level of the line that called the package, by whichever function."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back and frame.f_globals["__name__"].startswith("calibkit."):
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 def check_options(norm: float, gap: str = "mean", weights: str = "mass") -> None:

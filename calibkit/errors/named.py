@@ -22,7 +22,21 @@ def expected_calibration_error(
 
     Parameters
     ----------
-    y_true, y_prob, view, bins, **rows : As in `calibration_error`
+    y_true : array-like of shape (n,)
+        Labels: 0 and 1, or ``0 .. K-1``; two of any kind with `positive`.
+    y_prob : array-like of shape (n,) or (n, K)
+        P(y = 1), or one column per class with rows that sum to 1.
+    view : {"top-label", "class-wise"}, int or list of int, optional
+        Which event, or each class in turn; needed when `y_prob` has columns.
+    bins : int or Binning
+        A number of equal-width bins, or a binning such as `EqualMass`.
+    positive, sample_weight : optional
+        The label that `y_prob` is about, e.g. ``"yes"``; what each row counts, at least 0.
+
+    Returns
+    -------
+    CalibrationError
+        As in `calibration_error`, also in what is refused.
 
     Examples
     --------
@@ -42,8 +56,21 @@ def adaptive_calibration_error(
 
     Parameters
     ----------
-    y_true, y_prob, view, **rows : As in `calibration_error`
+    y_true : array-like of shape (n,)
+        Labels: 0 and 1, or ``0 .. K-1``; two of any kind with `positive`.
+    y_prob : array-like of shape (n,) or (n, K)
+        P(y = 1), or one column per class with rows that sum to 1.
+    view : {"top-label", "class-wise"}, int or list of int, optional
+        Which event, or each class in turn; needed when `y_prob` has columns.
     n_bins : int
+        Number of equal-mass bins.
+    positive, sample_weight : optional
+        The label that `y_prob` is about, e.g. ``"yes"``; what each row counts, at least 0.
+
+    Returns
+    -------
+    CalibrationError
+        As in `calibration_error`, also in what is refused.
 
     Examples
     --------
@@ -65,7 +92,21 @@ def average_calibration_error(
 
     Parameters
     ----------
-    y_true, y_prob, view, bins, **rows : As in `calibration_error`
+    y_true : array-like of shape (n,)
+        Labels: 0 and 1, or ``0 .. K-1``; two of any kind with `positive`.
+    y_prob : array-like of shape (n,) or (n, K)
+        P(y = 1), or one column per class with rows that sum to 1.
+    view : {"top-label", "class-wise"}, int or list of int, optional
+        Which event, or each class in turn; needed when `y_prob` has columns.
+    bins : int or Binning
+        A number of equal-width bins, or a binning such as `EqualMass`.
+    positive, sample_weight : optional
+        The label that `y_prob` is about, e.g. ``"yes"``; what each row counts, at least 0.
+
+    Returns
+    -------
+    CalibrationError
+        As in `calibration_error`, also in what is refused.
 
     Examples
     --------
@@ -85,7 +126,21 @@ def maximum_calibration_error(
 
     Parameters
     ----------
-    y_true, y_prob, view, bins, **rows : As in `calibration_error`
+    y_true : array-like of shape (n,)
+        Labels: 0 and 1, or ``0 .. K-1``; two of any kind with `positive`.
+    y_prob : array-like of shape (n,) or (n, K)
+        P(y = 1), or one column per class with rows that sum to 1.
+    view : {"top-label", "class-wise"}, int or list of int, optional
+        Which event, or each class in turn; needed when `y_prob` has columns.
+    bins : int or Binning
+        A number of equal-width bins, or a binning such as `EqualMass`.
+    positive, sample_weight : optional
+        The label that `y_prob` is about, e.g. ``"yes"``; what each row counts, at least 0.
+
+    Returns
+    -------
+    CalibrationError
+        As in `calibration_error`, also in what is refused.
 
     Examples
     --------
@@ -105,7 +160,21 @@ def root_mean_square_calibration_error(
 
     Parameters
     ----------
-    y_true, y_prob, view, bins, **rows : As in `calibration_error`
+    y_true : array-like of shape (n,)
+        Labels: 0 and 1, or ``0 .. K-1``; two of any kind with `positive`.
+    y_prob : array-like of shape (n,) or (n, K)
+        P(y = 1), or one column per class with rows that sum to 1.
+    view : {"top-label", "class-wise"}, int or list of int, optional
+        Which event, or each class in turn; needed when `y_prob` has columns.
+    bins : int or Binning
+        A number of equal-width bins, or a binning such as `EqualMass`.
+    positive, sample_weight : optional
+        The label that `y_prob` is about, e.g. ``"yes"``; what each row counts, at least 0.
+
+    Returns
+    -------
+    CalibrationError
+        As in `calibration_error`, also in what is refused.
 
     Examples
     --------
@@ -130,7 +199,23 @@ def lp_calibration_error(
 
     Parameters
     ----------
-    y_true, y_prob, norm, view, bins, **rows : As in `calibration_error`
+    y_true : array-like of shape (n,)
+        Labels: 0 and 1, or ``0 .. K-1``; two of any kind with `positive`.
+    y_prob : array-like of shape (n,) or (n, K)
+        P(y = 1), or one column per class with rows that sum to 1.
+    norm : float
+        The p: any number from 1 on, or ``numpy.inf``.
+    view : {"top-label", "class-wise"}, int or list of int, optional
+        Which event, or each class in turn; needed when `y_prob` has columns.
+    bins : int or Binning
+        A number of equal-width bins, or a binning such as `EqualMass`.
+    positive, sample_weight : optional
+        The label that `y_prob` is about, e.g. ``"yes"``; what each row counts, at least 0.
+
+    Returns
+    -------
+    CalibrationError
+        As in `calibration_error`, also in what is refused.
 
     Examples
     --------
@@ -144,12 +229,7 @@ def lp_calibration_error(
 
 
 def class_wise_calibration_error(
-    y_true: Any,
-    y_prob: Any,
-    *,
-    bins: Bins = 15,
-    class_weights: Any = None,
-    **rows: Unpack[Rows],
+    y_true: Any, y_prob: Any, *, bins: Bins = 15, class_weights: Any = None, **rows: Unpack[Rows]
 ) -> CalibrationError:
     """Mean over classes of the expected calibration error of each class, which is in ``per_view``.
 
@@ -158,16 +238,31 @@ def class_wise_calibration_error(
 
     Parameters
     ----------
-    y_true, y_prob, bins, class_weights, **rows : As in `calibration_error`
+    y_true : array-like of shape (n,)
+        Labels: 0 and 1, or ``0 .. K-1``; two of any kind with `positive`.
+    y_prob : array-like of shape (n,) or (n, K)
+        P(y = 1), or one column per class with rows that sum to 1.
+    bins : int or Binning
+        A number of equal-width bins, or a binning such as `EqualMass`.
+    class_weights : array-like of shape (K,), optional
+        How much each class matters, at least 0; by default all alike.
+    positive, sample_weight : optional
+        The label that `y_prob` is about, e.g. ``"yes"``; what each row counts, at least 0.
+
+    Returns
+    -------
+    CalibrationError
+        As in `calibration_error`, also in what is refused.
 
     Examples
     --------
     >>> class_wise_calibration_error([0, 1], [[.8, .2], [.3, .7]]).per_view.round(3).tolist()
     [0.25, 0.25]
     """
-    options: dict[str, Any] = {"bins": bins, "class_weights": class_weights, **rows}
     name = "class-wise calibration error"
-    return calibration_error(y_true, y_prob, view="class-wise", name=name, **options)
+    return calibration_error(
+        y_true, y_prob, view="class-wise", bins=bins, class_weights=class_weights, name=name, **rows
+    )
 
 
 def marginal_calibration_error(
@@ -187,17 +282,37 @@ def marginal_calibration_error(
 
     Parameters
     ----------
-    y_true, y_prob, norm, bins, class_weights, **rows : As in `calibration_error`
-        Norm 2 and equal-mass bins by default, as in the source.
+    y_true : array-like of shape (n,)
+        Labels: 0 and 1, or ``0 .. K-1``; two of any kind with `positive`.
+    y_prob : array-like of shape (n,) or (n, K)
+        P(y = 1), or one column per class with rows that sum to 1.
+    norm, bins : float, int or Binning
+        The p, from 1 on or ``numpy.inf``; by default 2 and 15 equal-mass bins, as in the source.
+    class_weights : array-like of shape (K,), optional
+        How much each class matters, at least 0; by default all alike.
+    positive, sample_weight : optional
+        The label that `y_prob` is about, e.g. ``"yes"``; what each row counts, at least 0.
+
+    Returns
+    -------
+    CalibrationError
+        As in `calibration_error`, also in what is refused.
 
     Examples
     --------
     >>> round(float(marginal_calibration_error([0, 1], [[.8, .2], [.3, .7]], bins=2)), 4)
     0.255
     """
-    options: dict[str, Any] = {"norm": norm, "bins": bins, "class_weights": class_weights, **rows}
-    name = "marginal calibration error"
-    return calibration_error(y_true, y_prob, view="class-wise", name=name, **options)
+    return calibration_error(
+        y_true,
+        y_prob,
+        view="class-wise",
+        bins=bins,
+        norm=norm,
+        class_weights=class_weights,
+        name="marginal calibration error",
+        **rows,
+    )
 
 
 def top_label_calibration_error(
@@ -210,7 +325,19 @@ def top_label_calibration_error(
 
     Parameters
     ----------
-    y_true, y_prob, norm, bins, **rows : As in `marginal_calibration_error`
+    y_true : array-like of shape (n,)
+        Labels: 0 and 1, or ``0 .. K-1``; two of any kind with `positive`.
+    y_prob : array-like of shape (n,) or (n, K)
+        P(y = 1), or one column per class with rows that sum to 1.
+    norm, bins : float, int or Binning
+        The p, from 1 on or ``numpy.inf``; by default 2 and 15 equal-mass bins, as in the source.
+    positive, sample_weight : optional
+        The label that `y_prob` is about, e.g. ``"yes"``; what each row counts, at least 0.
+
+    Returns
+    -------
+    CalibrationError
+        As in `calibration_error`, also in what is refused.
 
     Examples
     --------

@@ -1,6 +1,5 @@
 """The smooth calibration error of Błasiok and Nakkiran (2023): a kernel instead of bins."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Unpack
 
@@ -60,7 +59,7 @@ class SmoothError(Number):
             f"{width}, {spell(self.n, 'prediction')})."
         )
 
-    def _columns(self) -> Mapping[str, NDArray[Any]]:
+    def _columns(self) -> dict[str, NDArray[Any]]:
         return {
             "view": np.arange(len(self.per_view)),
             "bandwidth": self.bandwidth,
@@ -81,12 +80,29 @@ def smooth_calibration_error(
 
     Parameters
     ----------
-    y_true, y_prob, view, **rows : As in `calibration_error`
-        In the class-wise view each class has its own bandwidth.
+    y_true : array-like of shape (n,)
+        Labels: 0 and 1, or ``0 .. K-1``; two of any kind with `positive`.
+    y_prob : array-like of shape (n,) or (n, K)
+        P(y = 1), or one column per class with rows that sum to 1.
+    view : {"top-label", "class-wise"}, int or list of int, optional
+        Which event, or each class in turn; needed when `y_prob` has columns. Over classes each
+        class has its own bandwidth.
     bandwidth : float, optional
         Standard deviation of the kernel, above 0. By default that which equals the error.
     method : {"definition", "relplot"}
         The error as it is defined, or as the authors' program computes it.
+    positive, sample_weight : optional
+        The label that `y_prob` is about, e.g. ``"yes"``; what each row counts, at least 0.
+
+    Returns
+    -------
+    SmoothError
+        The error, its bandwidth and the smoothed diagram.
+
+    Raises
+    ------
+    ValueError
+        If labels, probabilities, view or options are not valid; the message names row and value.
 
     Notes
     -----

@@ -33,7 +33,8 @@ and Ma (2019), section 4; Matsubara and others (2023). Lessons 04 and 08.
 from calibkit.significance._binomial import binomial_p_values
 from calibkit.significance.adaptive import AdaptiveResult, adaptive_test
 from calibkit.significance.bootstrap import BootstrapInterval, bootstrap_interval
-from calibkit.significance.classical import cox_test, hosmer_lemeshow, spiegelhalter
+from calibkit.significance.classical import hosmer_lemeshow, spiegelhalter
+from calibkit.significance.cox import cox_test
 from calibkit.significance.cumulative import (
     CumulativeDifferences,
     brownian_range_tail,
@@ -42,18 +43,10 @@ from calibkit.significance.cumulative import (
 )
 from calibkit.significance.general_error import GeneralError, general_calibration_error
 from calibkit.significance.kernel import kernel_calibration_error
-from calibkit.significance.null import (
-    ConsistencyBand,
-    NullLevel,
-    consistency_band,
-    null_level,
-)
+from calibkit.significance.null import ConsistencyBand, NullLevel, consistency_band, null_level
 from calibkit.significance.results import TestResult
-from calibkit.significance.tce import (
-    TestBasedError,
-    ViewVerdict,
-    test_based_calibration_error,
-)
+from calibkit.significance.tce import TestBasedError, ViewVerdict, test_based_calibration_error
+from calibkit.significance.wilson import wilson_interval
 
 __all__ = [
     "AdaptiveResult",
@@ -79,4 +72,5 @@ __all__ = [
     "null_level",
     "spiegelhalter",
     "test_based_calibration_error",
+    "wilson_interval",
 ]

@@ -211,9 +211,9 @@ def redraws_of(observed: Any, y_true: Any, y_prob: Any) -> Redraws | None:
     if observed.tables[0].mass is not None:  # of weighted rows
         return None
     binning, words = observed.tables[0].binning, observed.tables[0].view
-    view: View | None = "class-wise"
+    view: View = "class-wise"
     if len(observed.tables) == 1:
-        named: dict[str, View | None] = {"top-label": "top-label", "positive class": None}
+        named: dict[str, View] = {"top-label": "top-label", "positive class": None}
         if words in named:
             view = named[words]
         elif words.startswith("classes "):

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import special
 
-from calibkit.types import BoolVector, FloatVector, IntVector
+from calibkit.types import BoolVector, FloatVector, IntArray, IntVector
 
 # scipy counts an outcome as no more likely than the observed one up to this relative error.
 _TOLERANCE = 1 + 1e-7
@@ -47,29 +47,43 @@ def binomial_p_values(hits: Any, count: Any, prob: Any, *, mid: bool = False) ->
     mid : bool
         Count outcomes that are exactly as likely as the observed one by half (mid-p).
 
+    Returns
+    -------
+    ndarray
+        The p-values, in the shape of the input.
+
+    Raises
+    ------
+    ValueError
+        If an entry is no whole number or no probability, or has more events than trials.
+
     Examples
     --------
     >>> binomial_p_values(3, 15, [.1, .2, .5]).round(4).tolist()
     [0.1841, 1.0, 0.0352]
     """
-    parts = np.broadcast_arrays(hits, count, prob)
-    k, n = (np.atleast_1d(part).ravel() for part in parts[:2])
-    p = np.atleast_1d(parts[2]).ravel().astype(np.float64)
-    for name, values in (("hits", k), ("count", n)):
-        bad = np.flatnonzero(~(values == np.rint(values)))
-        if len(bad):
-            raise ValueError(f"{name}[{bad[0]}] = {values[bad[0]]} is not a whole number.")
-    bad = np.flatnonzero(~((n >= 1) & (k >= 0) & (k <= n)))
-    if len(bad):
-        raise ValueError(
-            f"{k[bad[0]]} events in {n[bad[0]]} trials (entry {bad[0]}): there must be at least "
-            "one trial, and from 0 to all of them are events."
-        )
+    k, n, prob = np.broadcast_arrays(*as_trials(hits, count), prob)
+    p = prob.ravel().astype(np.float64)
     bad = np.flatnonzero(~((p >= 0) & (p <= 1)))
     if len(bad):
         raise ValueError(f"prob[{bad[0]}] = {p[bad[0]]} is not a probability in [0, 1].")
-    values = _p_values(k.astype(np.int64), n.astype(np.int64), p, mid=mid)
-    return values.reshape(parts[0].shape)
+    return _p_values(k.ravel(), n.ravel(), p, mid=mid).reshape(prob.shape)
+
+
+def as_trials(hits: Any, count: Any) -> tuple[IntArray, IntArray]:
+    """Check numbers of events and of the trials that they happened in."""
+    k, n = np.broadcast_arrays(hits, count)
+    for name, values in (("hits", k), ("count", n)):
+        bad = np.flatnonzero(~(values == np.rint(values)))
+        if len(bad):
+            raise ValueError(f"{name}[{bad[0]}] = {values.flat[bad[0]]} is not a whole number.")
+    bad = np.flatnonzero(~((n >= 1) & (k >= 0) & (k <= n)))
+    if len(bad):
+        raise ValueError(
+            f"{k.flat[bad[0]]} events in {n.flat[bad[0]]} trials (entry {bad[0]}): there must be "
+            "at least one trial, and from 0 to all of them are events."
+        )
+    return k.astype(np.int64), n.astype(np.int64)
 
 
 class _Tails(NamedTuple):
@@ -259,9 +273,7 @@ class BinomialTest(NamedTuple):
 
 
 def _first(
-    prob: FloatVector,
-    bounds: IntVector,
-    passed: Callable[[FloatVector, IntVector], BoolVector],
+    prob: FloatVector, bounds: IntVector, passed: Callable[[FloatVector, IntVector], BoolVector]
 ) -> IntVector:
     """Return the first place of each bin whose prediction has passed a point, by halving."""
     low, high = bounds[:-1].copy(), bounds[1:].copy()

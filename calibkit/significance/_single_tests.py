@@ -8,7 +8,7 @@ from scipy import special
 
 from calibkit.significance._binomial import BinomialTest
 from calibkit.types import FloatVector
-from calibkit.validation import as_level
+from calibkit.validation import as_choice, as_level
 
 TESTS = {
     "binomial": "exact binomial test",
@@ -60,9 +60,9 @@ SingleTest = BinomialTest | TTest
 
 
 def single_test(test: str, alpha: float) -> SingleTest:
+    """Return the test of this name at this level."""
     level = as_level(alpha, "alpha")
-    if test not in TESTS:
-        raise ValueError(f"test must be one of {', '.join(map(repr, TESTS))}, got {test!r}.")
+    as_choice(test, "test", TESTS)
     if test in ("binomial", "mid-p"):
         return BinomialTest(level, test == "mid-p")
     return TTest(level, test == "t-as-published")

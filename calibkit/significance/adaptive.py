@@ -1,6 +1,5 @@
 """A test that looks through bins of many sizes and pays for having looked."""
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Unpack
 
@@ -11,7 +10,7 @@ from scipy import special
 from calibkit.results import read_only, spell
 from calibkit.significance.classical import BinnedRule
 from calibkit.significance.results import Rule, TestResult, run, sample_of
-from calibkit.types import FloatMatrix, FloatVector
+from calibkit.types import FloatMatrix, FloatVector, Rng
 from calibkit.validation import as_count
 from calibkit.views import Rows, View, binary_problem
 
@@ -88,7 +87,7 @@ class AdaptiveResult(TestResult):
         looked = ", ".join(map(str, self.bins.tolist()))
         return f"{text} Largest with {spell(self.best_bins, 'bin')}, of {looked}."
 
-    def _columns(self) -> Mapping[str, NDArray[Any]]:
+    def _columns(self) -> dict[str, NDArray[Any]]:
         return {"bins": self.bins, "z": self.z}
 
 
@@ -96,22 +95,41 @@ def adaptive_test(
     y_true: Any,
     y_prob: Any,
     *,
-    view: View | None = None,
+    view: View = None,
     max_bins: int | None = None,
     null_draws: int = 1000,
-    rng: int | np.random.Generator | None = None,
+    rng: Rng = None,
     **rows: Unpack[Rows],
 ) -> AdaptiveResult:
     """Test with 1, 2, 4, 8, ... equal-mass bins at once and take the clearest answer.
 
     Parameters
     ----------
-    y_true, y_prob, view, rng, **rows : As in `hosmer_lemeshow`
+    y_true : array-like of shape (n,)
+        Labels: 0 and 1, or ``0 .. K-1``; two of any kind with `positive`.
+    y_prob : array-like of shape (n,) or (n, K)
+        P(y = 1), or one column per class with rows that sum to 1.
+    view : {"top-label"}, int or list of int, optional
+        Which event; needed when `y_prob` has columns.
     max_bins : int, optional
         Largest number of bins. By default bins are halved while they hold, on average, a
         variance ``sum p (1 - p)`` of at least 2.
     null_draws : int
         Redraws of the labels that give the p-value; 0: Bonferroni's bound.
+    rng : int, numpy.random.Generator or None
+        Seed or generator of the redraws.
+    positive : optional
+        The label that a one-dimensional `y_prob` is about, e.g. ``"yes"``. Weights are refused.
+
+    Returns
+    -------
+    AdaptiveResult
+        The test, and the statistic of each number of bins.
+
+    Raises
+    ------
+    ValueError
+        If labels, probabilities, view or options are not valid; the message names row and value.
 
     Notes
     -----

@@ -1,6 +1,5 @@
 """How uncertain is a measured error? Bootstrap intervals."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +13,7 @@ from calibkit.results import Number, listed, read_only
 from calibkit.significance import _binned
 from calibkit.significance._inversion import LARGEST, Inversion, too_large
 from calibkit.significance.null import Measure, measured
-from calibkit.types import FloatArray, FloatVector, IntArray
+from calibkit.types import FloatArray, FloatVector, IntArray, Rng
 from calibkit.validation import as_choice, as_count, as_generator, as_level, as_predictions
 from calibkit.views import refuse_weights
 
@@ -53,7 +52,7 @@ class BootstrapInterval(Number):
             f"({how}, {len(self.draws):,} resamples)."
         )
 
-    def _columns(self) -> Mapping[str, NDArray[Any]]:
+    def _columns(self) -> dict[str, NDArray[Any]]:
         return listed(self, ("value", "low", "high", "level"), ("quantity", "number"))
 
 
@@ -65,14 +64,19 @@ def bootstrap_interval(
     level: float = 0.9,
     method: str | None = None,
     n_resamples: int = 1000,
-    rng: int | np.random.Generator | None = None,
+    rng: Rng = None,
     **options: Any,
 ) -> BootstrapInterval:
     """Interval for the true value of a measure, from rows redrawn with replacement.
 
     Parameters
     ----------
-    measure, y_true, y_prob : As in `null_level`
+    measure : callable
+        Any ``measure(y_true, y_prob, **options)`` that returns a number or a calibkit result.
+    y_true : array-like of shape (n,)
+        Labels: 0 and 1, or ``0 .. K-1``; two of any kind with `positive`.
+    y_prob : array-like of shape (n,) or (n, K)
+        P(y = 1), or one column per class with rows that sum to 1.
     level : float
         Nominal probability content, in (0, 1).
     method : {"inverted", "reflected", "percentile"}, optional
@@ -82,7 +86,21 @@ def bootstrap_interval(
         the quantiles q of the resamples. ``"percentile"``: ``[q_low, q_high]``, to be compared.
     n_resamples : int
         At least two.
-    rng, **options : As in `null_level`
+    rng : int, numpy.random.Generator or None
+        Seed or generator of the resamples.
+    **options
+        Passed to `measure`, e.g. ``view="top-label"``; ``positive`` names the label that a
+        one-dimensional `y_prob` is about. `sample_weight` is refused.
+
+    Returns
+    -------
+    BootstrapInterval
+        The value, the ends of the interval, and the value of each resample.
+
+    Raises
+    ------
+    ValueError
+        If labels, probabilities, view or options are not valid; the message names row and value.
 
     Notes
     -----

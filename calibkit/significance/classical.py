@@ -1,26 +1,12 @@
-"""Classical tests: Hosmer-Lemeshow (bins), Spiegelhalter (Brier score) and Cox (logits)."""
+"""Classical tests: Hosmer and Lemeshow's with bins, and Spiegelhalter's of the Brier score."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
 from typing import Any, Unpack
 
 import numpy as np
-from numpy.typing import NDArray
 
-from calibkit import links
 from calibkit.bins import EqualMass
-from calibkit.results import listed
-from calibkit.significance.results import (
-    ChiSquaredRule,
-    LinearRule,
-    Rule,
-    Sample,
-    TestResult,
-    ratio,
-    run,
-    sample_of,
-)
-from calibkit.types import FloatMatrix, FloatVector
+from calibkit.significance.results import ChiSquaredRule, LinearRule, TestResult, run, sample_of
+from calibkit.types import FloatMatrix, FloatVector, Rng
 from calibkit.validation import as_choice, as_count
 from calibkit.views import Rows, View, binary_problem
 
@@ -62,131 +48,28 @@ class BrierRule(LinearRule):
         self.sd = float(np.sqrt((self.lever**2 * prob * (1 - prob)).sum()))
 
 
-class InterceptRule(LinearRule):
-    """Calibration in the large; here and in `SlopeRule`, `rows` of them share each prediction."""
-
-    name = "Cox's test of the intercept"
-    signs = ("too high", "too low")
-
-    def __init__(self, prob: FloatVector, rows: Any = 1) -> None:
-        self.sd = float(np.sqrt((rows * prob * (1 - prob)).sum()))
-
-    def statistic(self, residual: FloatMatrix) -> FloatVector:
-        """Return z of each row."""
-        return ratio(residual.sum(axis=1), self.sd)
-
-
-class SlopeRule(LinearRule):
-    """Whether logits have to be stretched or shrunk."""
-
-    name = "Cox's test of the slope"
-    signs = ("over-confident", "under-confident")
-
-    def __init__(self, prob: FloatVector, rows: Any = 1) -> None:
-        weight = rows * prob * (1 - prob)
-        logits = links.logit(prob)
-        total = weight.sum()
-        self.lever = logits - ((weight @ logits) / total if total > 0 else 0.0)
-        spread = float(weight @ self.lever**2)
-        # Equal predictions have no slope; what is left of them is rounding.
-        noise = (1e-12 * (1 + np.abs(logits).max())) ** 2 * total
-        self.sd = float(np.sqrt(spread)) if spread > noise else 0.0
-
-
-class CoxRule(ChiSquaredRule):
-    """Score test of intercept 0 and slope 1 together."""
-
-    name = "Cox's test of intercept and slope"
-
-    def __init__(self, prob: FloatVector) -> None:
-        self.parts = (InterceptRule(prob), SlopeRule(prob))
-        super().__init__(sum(part.sd > 0 for part in self.parts))
-
-    def statistic(self, residual: FloatMatrix) -> FloatVector:
-        """Return the sum of both squares for each row."""
-        return np.asarray(sum(part.statistic(residual) ** 2 for part in self.parts))
-
-
-COX: dict[str, Callable[[FloatVector], Rule]] = {
-    "both": CoxRule,
-    "intercept": InterceptRule,
-    "slope": SlopeRule,
-}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class CoxResult(TestResult):
-    """Cox's test, with the line in logits that fits best; the rest as in `TestResult`.
-
-    Parameters
-    ----------
-    intercept, slope : float
-        Maximum-likelihood a and b of ``logit P(event) = a + b logit p``, fitted together.
-    intercept_error, slope_error : float
-        Their standard errors, from the inverse of Fisher's information at the fit. All four are
-        NaN if predictions are equal, or if a threshold separates the labels.
-    """
-
-    intercept: float
-    slope: float
-    intercept_error: float
-    slope_error: float
-
-    def describe(self) -> str:
-        """Say what `TestResult` says, and the fitted line with its standard errors."""
-        return (
-            f"{TestResult.describe(self)} Fitted intercept {self.intercept:.3f} "
-            f"(standard error {self.intercept_error:.3f}), slope {self.slope:.3f} "
-            f"({self.slope_error:.3f})."
-        )
-
-    def _columns(self) -> Mapping[str, NDArray[Any]]:
-        names = ("statistic", "p_value", "n", "intercept", "slope")
-        return listed(self, (*names, "intercept_error", "slope_error"), ("quantity", "number"))
-
-
-def _with_line(result: TestResult, sample: Sample) -> CoxResult:
-    """Add the fitted line with its standard errors to a test."""
-    from calibkit.calibrators.logistic import fit_logistic  # its room is slow to import
-
-    logits, line = links.logit(sample.prob), np.full(4, np.nan)
-    if logits[0] < logits[-1] and 0 < sample.label.mean() < 1:
-        features = np.vstack([np.ones_like(logits), logits])
-        fit = fit_logistic(features, sample.label, [[0.0, 0.0], [0.0, 1.0]])
-        if fit.finite:
-            prob = links.expit(fit.theta @ features)
-            information = (features * (prob * (1 - prob))) @ features.T
-            line[:] = *fit.theta, *np.sqrt(np.diag(np.linalg.inv(information)))
-    a, b, a_error, b_error = map(float, line)
-    return CoxResult(
-        **asdict(result), intercept=a, slope=b, intercept_error=a_error, slope_error=b_error
-    )
-
-
-def cox_z(prob: FloatVector, rows: FloatVector, events: FloatVector) -> tuple[float, float]:
-    """Return Cox's z of intercept and slope, where many rows share a prediction."""
-    residual = (events - prob * rows)[np.newaxis]
-    level, slope = InterceptRule(prob, rows), SlopeRule(prob, rows)
-    return float(level.statistic(residual)[0]), float(slope.statistic(residual)[0])
-
-
 def hosmer_lemeshow(
     y_true: Any,
     y_prob: Any,
     *,
-    view: View | None = None,
+    view: View = None,
     n_bins: int = 10,
     variance: str = "bin-mean",
     predictions: str = "given",
     null_draws: int = 0,
-    rng: int | np.random.Generator | None = None,
+    rng: Rng = None,
     **rows: Unpack[Rows],
 ) -> TestResult:
     """Compare events with predictions in equal-mass bins: Hosmer and Lemeshow's chi-squared.
 
     Parameters
     ----------
-    y_true, y_prob, view, **rows : As in `binary_problem`
+    y_true : array-like of shape (n,)
+        Labels: 0 and 1, or ``0 .. K-1``; two of any kind with `positive`.
+    y_prob : array-like of shape (n,) or (n, K)
+        P(y = 1), or one column per class with rows that sum to 1.
+    view : {"top-label"}, int or list of int, optional
+        Which event; needed when `y_prob` has columns.
     n_bins : int
         Number of equal-mass bins; ties are never split, so there may be fewer.
     variance : {"bin-mean", "predictions"}
@@ -199,6 +82,18 @@ def hosmer_lemeshow(
         0: the limit law. Otherwise this many redraws of the labels give the p-value.
     rng : int, numpy.random.Generator or None
         Seed or generator of the redraws.
+    positive : optional
+        The label that a one-dimensional `y_prob` is about, e.g. ``"yes"``. Weights are refused.
+
+    Returns
+    -------
+    TestResult
+        Statistic, p-value, the law it comes from, and the direction.
+
+    Raises
+    ------
+    ValueError
+        If labels, probabilities, view or options are not valid; the message names row and value.
 
     Notes
     -----
@@ -238,9 +133,9 @@ def spiegelhalter(
     y_true: Any,
     y_prob: Any,
     *,
-    view: View | None = None,
+    view: View = None,
     null_draws: int = 0,
-    rng: int | np.random.Generator | None = None,
+    rng: Rng = None,
     **rows: Unpack[Rows],
 ) -> TestResult:
     """Ask whether the Brier score is what the predictions themselves promise (two-sided).
@@ -254,7 +149,28 @@ def spiegelhalter(
 
     Parameters
     ----------
-    y_true, y_prob, view, null_draws, rng, **rows : As in `hosmer_lemeshow`
+    y_true : array-like of shape (n,)
+        Labels: 0 and 1, or ``0 .. K-1``; two of any kind with `positive`.
+    y_prob : array-like of shape (n,) or (n, K)
+        P(y = 1), or one column per class with rows that sum to 1.
+    view : {"top-label"}, int or list of int, optional
+        Which event; needed when `y_prob` has columns.
+    null_draws : int
+        0: the limit law. Otherwise this many redraws of the labels give the p-value.
+    rng : int, numpy.random.Generator or None
+        Seed or generator of the redraws.
+    positive : optional
+        The label that a one-dimensional `y_prob` is about, e.g. ``"yes"``. Weights are refused.
+
+    Returns
+    -------
+    TestResult
+        Statistic, p-value, the law it comes from, and the direction.
+
+    Raises
+    ------
+    ValueError
+        If labels, probabilities, view or options are not valid; the message names row and value.
 
     Examples
     --------
@@ -266,49 +182,3 @@ def spiegelhalter(
     """
     sample = sample_of(binary_problem(y_true, y_prob, view=view, **rows))
     return run(sample, [BrierRule(sample.prob)], null_draws=null_draws, rng=rng)[0]
-
-
-def cox_test(
-    y_true: Any,
-    y_prob: Any,
-    *,
-    view: View | None = None,
-    part: str = "both",
-    null_draws: int = 0,
-    rng: int | np.random.Generator | None = None,
-    **rows: Unpack[Rows],
-) -> CoxResult:
-    """Test a line in logits, intercept 0 and slope 1, by its score; fit the line beside it.
-
-    Model: ``logit P(event) = a + b logit p``; hypothesis: a = 0 and b = 1. With ``w = p (1 - p)``
-    and the w-weighted mean m of the logits, ``z_intercept = sum (y - p) / sqrt(sum w)`` and
-    ``z_slope = sum (y - p)(logit p - m) / sqrt(sum w (logit p - m)²)``.
-    They are uncorrelated, and the sum of their squares is Rao's score test with 2 degrees of
-    freedom. The test needs no fit; the result also has the fitted a and b with standard errors, for
-    every `part` the same, as of a logistic regression of the labels on the logits. A small shift of
-    all logits moves ``z_slope`` to second order only. Equal predictions have no slope: z is then 0
-    and the joint test has 1 degree of freedom.
-    The measured sizes are within 0.4 points of the level.
-    Source: Cox (1958), Miller and others (1991). Taught in lesson 08.
-
-    Parameters
-    ----------
-    y_true, y_prob, view, null_draws, rng, **rows : As in `hosmer_lemeshow`
-    part : {"both", "intercept", "slope"}
-        ``"intercept"``: too many or too few events, "calibration in the large"? ``"slope"``:
-        should logits be stretched or shrunk? Both are z; ``"both"`` adds their squares.
-
-    Examples
-    --------
-    >>> y_prob = np.linspace(.02, .98, 300)
-    >>> y_true = np.random.default_rng(0).random(300) < .5 + .7 * (y_prob - .5)
-    >>> parts = [cox_test(y_true, y_prob, part=part) for part in ("both", "intercept", "slope")]
-    >>> [round(result.statistic, 2) for result in parts]
-    [36.55, -1.53, -5.85]
-    >>> round(parts[0].slope, 2), round(parts[0].slope_error, 2)
-    (0.5, 0.09)
-    """
-    as_choice(part, "part", COX)
-    sample = sample_of(binary_problem(y_true, y_prob, view=view, **rows))
-    result = run(sample, [COX[part](sample.prob)], null_draws=null_draws, rng=rng)[0]
-    return _with_line(result, sample)

@@ -1,6 +1,5 @@
 """Cumulative differences between events and predictions: calibration without bins."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Unpack
 
@@ -10,7 +9,7 @@ from scipy import special
 
 from calibkit.results import Number, read_only, spell
 from calibkit.significance.results import Rule, TestResult, ratio, run, sample_of
-from calibkit.types import FloatMatrix, FloatVector
+from calibkit.types import FloatMatrix, FloatVector, Rng
 from calibkit.views import Rows, View, binary_problem
 
 # From here on the series of normal tails is used, below it the series in exp(-1/x²); both have
@@ -29,6 +28,12 @@ def brownian_supremum_tail(x: Any) -> FloatVector:
     Parameters
     ----------
     x : array-like of float
+        Where the law is asked.
+
+    Returns
+    -------
+    ndarray
+        Probabilities in [0, 1], in the shape of `x`.
 
     Examples
     --------
@@ -55,6 +60,12 @@ def brownian_range_tail(x: Any) -> FloatVector:
     Parameters
     ----------
     x : array-like of float
+        Where the law is asked.
+
+    Returns
+    -------
+    ndarray
+        Probabilities in [0, 1], in the shape of `x`.
 
     Examples
     --------
@@ -77,6 +88,7 @@ class SupremumRule(Rule):
     name = "Cumulative differences, largest (ECCE-MAD)"
     symbol = "largest / scale"
     law = "law of the largest |Brownian motion|"
+    tail = staticmethod(brownian_supremum_tail)
 
     def __init__(self, prob: FloatVector) -> None:
         self.ends = np.flatnonzero(np.diff(prob, append=np.inf))  # last rows of equal predictions
@@ -93,7 +105,7 @@ class SupremumRule(Rule):
 
     def p_value(self, statistic: FloatVector) -> FloatVector:
         """Return upper tails of the limit law."""
-        return brownian_supremum_tail(statistic)
+        return self.tail(statistic)
 
 
 class RangeRule(SupremumRule):
@@ -102,14 +114,11 @@ class RangeRule(SupremumRule):
     name = "Cumulative differences, range (ECCE-R)"
     symbol = "range / scale"
     law = "law of the range of Brownian motion"
+    tail = staticmethod(brownian_range_tail)
 
     def statistic(self, residual: FloatMatrix) -> FloatVector:
         """Return the statistic of each row."""
         return ratio(np.ptp(self.path(residual), axis=1), self.scale)
-
-    def p_value(self, statistic: FloatVector) -> FloatVector:
-        """Return upper tails of the limit law."""
-        return brownian_range_tail(statistic)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -173,7 +182,7 @@ class CumulativeDifferences(Number):
             f"{low:.3g} to {high:.3g}."
         )
 
-    def _columns(self) -> Mapping[str, NDArray[Any]]:
+    def _columns(self) -> dict[str, NDArray[Any]]:
         return {"share": self.share, "prob": self.prob, "difference": self.difference}
 
 
@@ -181,16 +190,37 @@ def cumulative_differences(
     y_true: Any,
     y_prob: Any,
     *,
-    view: View | None = None,
+    view: View = None,
     null_draws: int = 0,
-    rng: int | np.random.Generator | None = None,
+    rng: Rng = None,
     **rows: Unpack[Rows],
 ) -> CumulativeDifferences:
     """Sum events minus predictions in the order of the predictions, and test the sums.
 
     Parameters
     ----------
-    y_true, y_prob, view, null_draws, rng, **rows : As in `hosmer_lemeshow`
+    y_true : array-like of shape (n,)
+        Labels: 0 and 1, or ``0 .. K-1``; two of any kind with `positive`.
+    y_prob : array-like of shape (n,) or (n, K)
+        P(y = 1), or one column per class with rows that sum to 1.
+    view : {"top-label"}, int or list of int, optional
+        Which event; needed when `y_prob` has columns.
+    null_draws : int
+        0: the limit law. Otherwise this many redraws of the labels give the p-value.
+    rng : int, numpy.random.Generator or None
+        Seed or generator of the redraws.
+    positive : optional
+        The label that a one-dimensional `y_prob` is about, e.g. ``"yes"``. Weights are refused.
+
+    Returns
+    -------
+    CumulativeDifferences
+        The running sum, ECCE-MAD, ECCE-R and the test of each.
+
+    Raises
+    ------
+    ValueError
+        If labels, probabilities, view or options are not valid; the message names row and value.
 
     Notes
     -----

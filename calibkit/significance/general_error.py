@@ -7,7 +7,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit.bins import Binning, as_bins
+from calibkit.bins import Bins, as_bins
 from calibkit.errors.family import (
     OfTables,
     bin_weights,
@@ -71,9 +71,9 @@ def general_calibration_error(
     y_prob: Any,
     *,
     loss: str | Loss = "gap",
-    bins: Binning | int = 15,
+    bins: Bins = 15,
     norm: float = 1,
-    view: View | None = None,
+    view: View = None,
     alpha: float = 0.05,
     test: str = "binomial",
     **rows: Unpack[Rows],
@@ -82,13 +82,29 @@ def general_calibration_error(
 
     Parameters
     ----------
-    y_true, y_prob, view, bins, norm, **rows : As in `calibration_error`
+    y_true : array-like of shape (n,)
+        Labels: 0 and 1, or ``0 .. K-1``; two of any kind with `positive`.
+    y_prob : array-like of shape (n,) or (n, K)
+        P(y = 1), or one column per class with rows that sum to 1.
     loss : {"gap", "rejected"} or callable
         Frequency against mean prediction; share of predictions that a test rejects; or a function
         of the labels and predictions of one bin, sorted by prediction, that returns a finite
         number.
+    bins : int or Binning
+        A number of equal-width bins, or a binning such as `EqualMass`.
+    norm : float
+        1 (mean), 2 (root mean square), any number from 1 on, or ``numpy.inf`` (maximum).
+    view : {"top-label", "class-wise"}, int or list of int, optional
+        Which event, or each class in turn; needed when `y_prob` has columns.
     alpha, test : As in `test_based_calibration_error`
         For the loss ``"rejected"``.
+    positive : optional
+        The label that a one-dimensional `y_prob` is about, e.g. ``"yes"``. Weights are refused.
+
+    Returns
+    -------
+    GeneralError
+        The number, and the loss of each bin.
 
     Notes
     -----
@@ -117,20 +133,15 @@ def general_calibration_error(
     check_options(norm)
     binning, rule = as_bins(bins), single_test(test, alpha)
     problems = binary_problems(y_true, y_prob, view=view, **rows)
-    tables, losses = [], []
+    tables, losses, per_view = [], [], []
     for problem in problems:
         part = SortedProblem(problem, binning)
         bounds = part.cut(part.label)
         tables.append(part.table(bounds))
         losses.append(_losses(loss, rule, part, tables[-1], bounds))
-    per_view = np.array(
-        [
-            weighted_norm(values, bin_weights(table.count, "mass"), norm)
-            for values, table in zip(losses, tables, strict=True)
-        ]
-    )
+        per_view.append(weighted_norm(losses[-1], bin_weights(tables[-1].count, "mass"), norm))
     return GeneralError(
-        value=float(combine_views(per_view, norm)),
+        value=float(combine_views(np.array(per_view), norm)),
         loss=loss if isinstance(loss, str) else getattr(loss, "__name__", "loss"),
         norm=float(norm),
         view=view_of(problems),

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from calibkit.significance.results import Rule, TestResult, run, sample_of
-from calibkit.types import FloatMatrix, FloatVector
+from calibkit.types import FloatMatrix, FloatVector, Rng
 from calibkit.validation import as_number
 from calibkit.views import Rows, View, binary_problem
 
@@ -114,24 +114,42 @@ def kernel_calibration_error(
     y_true: Any,
     y_prob: Any,
     *,
-    view: View | None = None,
+    view: View = None,
     length_scale: float = 0.1,
     null_draws: int = 0,
-    rng: int | np.random.Generator | None = None,
+    rng: Rng = None,
     **rows: Unpack[Rows],
 ) -> TestResult:
     """Average products of residuals over all pairs of predictions, near pairs counting most.
 
     Parameters
     ----------
-    y_true, y_prob, view, rng, **rows : As in `hosmer_lemeshow`
-        At least two rows.
+    y_true : array-like of shape (n,), at least two rows
+        Labels: 0 and 1, or ``0 .. K-1``; two of any kind with `positive`.
+    y_prob : array-like of shape (n,) or (n, K)
+        P(y = 1), or one column per class with rows that sum to 1.
+    view : {"top-label"}, int or list of int, optional
+        Which event; needed when `y_prob` has columns.
     length_scale : float
         Standard deviation of the kernel, at least 0.02: how near is near. Errors that change
         sign over a shorter distance cancel.
     null_draws : int
         Redraws of the labels that give the p-value; 0: a gamma law with the mean, variance and
         third moment of the null distribution.
+    rng : int, numpy.random.Generator or None
+        Seed or generator of the redraws.
+    positive : optional
+        The label that a one-dimensional `y_prob` is about, e.g. ``"yes"``. Weights are refused.
+
+    Returns
+    -------
+    TestResult
+        The estimate as the statistic, p-value, the law it comes from, and the direction.
+
+    Raises
+    ------
+    ValueError
+        If labels, probabilities, view or options are not valid; the message names row and value.
 
     Notes
     -----

@@ -7,12 +7,13 @@ from typing import Any, SupportsFloat, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit.bins import Binning
+from calibkit.bins import Bins
 from calibkit.progress import watched
 from calibkit.reliability import BinTable, reliability_table
 from calibkit.results import Number, Result, listed, read_only, spell
 from calibkit.significance import _binned
-from calibkit.types import FloatVector
+from calibkit.significance.results import p_value_of
+from calibkit.types import FloatVector, Rng
 from calibkit.validation import TIE, as_count, as_generator, as_level, as_predictions
 from calibkit.views import BinaryProblem, Rows, View, binary_problem, refuse_weights
 
@@ -57,7 +58,7 @@ class NullLevel(Number):
             f"{self.high:.4f}); p = {self.p_value:.3f}: {verdict}."
         )
 
-    def _columns(self) -> Mapping[str, NDArray[Any]]:
+    def _columns(self) -> dict[str, NDArray[Any]]:
         rows = ("value", "mean", "sd", "low", "median", "high", "p_value")
         return listed(self, rows, ("quantity", "number"))
 
@@ -68,7 +69,7 @@ def null_level(
     y_prob: Any,
     *,
     n_draws: int = 1000,
-    rng: int | np.random.Generator | None = None,
+    rng: Rng = None,
     **options: Any,
 ) -> NullLevel:
     """Measure again and again on labels redrawn from the predictions themselves.
@@ -86,14 +87,28 @@ def null_level(
     measure : callable
         Any ``measure(y_true, y_prob, **options)`` that returns a number or a calibkit result,
         where larger means worse. A value that is not finite is refused.
-    y_true, y_prob : As in `brier_score`
+    y_true : array-like of shape (n,)
+        Labels: 0 and 1, or ``0 .. K-1``; two of any kind with `positive`.
+    y_prob : array-like of shape (n,) or (n, K)
+        P(y = 1), or one column per class with rows that sum to 1.
     n_draws : int
         Number of redraws R; the smallest possible p-value is 1 / (R + 1).
     rng : int, numpy.random.Generator or None
         Seed or generator. Random numbers follow the rows: with the same seed, the same rows in
         another order get other redraws, of the same law.
     **options
-        Passed to `measure`, e.g. ``view="top-label"``; weights stay with their rows.
+        Passed to `measure`, e.g. ``view="top-label"``; `sample_weight` stays with its rows.
+        ``positive`` names the label that a one-dimensional `y_prob` is about.
+
+    Returns
+    -------
+    NullLevel
+        The measured value beside mean, spread and quantiles of the redraws, and the p-value.
+
+    Raises
+    ------
+    ValueError
+        If labels, probabilities, view or options are not valid; the message names row and value.
 
     Examples
     --------
@@ -139,11 +154,6 @@ def measured(
     return observed, value, str(name)
 
 
-def p_value_of(value: float, draws: FloatVector) -> float:
-    """Return ``(1 + #{redraws >= value}) / (R + 1)``."""
-    return float((1 + (draws >= value - TIE).sum()) / (len(draws) + 1))
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class ConsistencyBand(Result):
     """Where the frequencies of a calibrated model would lie, bin by bin.
@@ -186,7 +196,7 @@ class ConsistencyBand(Result):
             f"{expected}."
         )
 
-    def _columns(self) -> Mapping[str, NDArray[Any]]:
+    def _columns(self) -> dict[str, NDArray[Any]]:
         named = {name: getattr(self.table, name) for name in ("mean_prob", "frequency")}
         return named | {name: getattr(self, name) for name in ("lower", "upper", "outside")}
 
@@ -195,13 +205,13 @@ def consistency_band(
     y_true: Any,
     y_prob: Any,
     *,
-    view: View | None = None,
-    bins: Binning | int = 15,
+    view: View = None,
+    bins: Bins = 15,
     level: float = 0.9,
     simultaneous: bool = False,
     resample_forecasts: bool = False,
     n_draws: int = 1000,
-    rng: int | np.random.Generator | None = None,
+    rng: Rng = None,
     **rows: Unpack[Rows],
 ) -> ConsistencyBand:
     """Band in which the frequency of each bin would lie if the predictions were right.
@@ -213,8 +223,14 @@ def consistency_band(
 
     Parameters
     ----------
-    y_true, y_prob, view, bins, **rows : As in `reliability_table`
-        Bins that look at the labels are refused.
+    y_true : array-like of shape (n,)
+        Labels: 0 and 1, or ``0 .. K-1``; two of any kind with `positive`.
+    y_prob : array-like of shape (n,) or (n, K)
+        P(y = 1), or one column per class with rows that sum to 1.
+    view : {"top-label"}, int or list of int, optional
+        Which event; needed when `y_prob` has columns.
+    bins : int or Binning
+        A number of equal-width bins, or a binning that ignores the labels.
     level : float
         Probability content, in (0, 1).
     simultaneous : bool
@@ -222,8 +238,22 @@ def consistency_band(
         alone does, and with 15 bins one or two are outside by chance.
     resample_forecasts : bool
         If true, the predictions are redrawn too (Bröcker and Smith); by default they are fixed.
-    n_draws, rng : As in `null_level`
-        At least two draws.
+    n_draws : int
+        Number of redraws, at least two.
+    rng : int, numpy.random.Generator or None
+        Seed or generator of the redraws.
+    positive : optional
+        The label that a one-dimensional `y_prob` is about, e.g. ``"yes"``. Weights are refused.
+
+    Returns
+    -------
+    ConsistencyBand
+        The table of bins with the ends of the band, and which bins lie outside.
+
+    Raises
+    ------
+    ValueError
+        If labels, probabilities, view or options are not valid; the message names row and value.
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """What the tests of "the labels follow the predictions" share: redraws, p-values, the result."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -10,14 +10,14 @@ from scipy import special
 
 from calibkit.results import Number, listed, spell
 from calibkit.significance._binned import blocks
-from calibkit.types import FloatMatrix, FloatVector
-from calibkit.validation import as_count, as_generator
+from calibkit.types import FloatMatrix, FloatVector, Rng
+from calibkit.validation import TIE, as_count, as_generator
 from calibkit.views import BinaryProblem
 
 NULL = "each event has the probability that was predicted"
 
 # Two computations of the same number may differ in the last digits; such draws are ties.
-_RELATIVE_TIE, _TIE = 1e-9, 1e-13
+_RELATIVE_TIE = 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -67,7 +67,7 @@ class TestResult(Number):
             f"{verdict} (5 % level)."
         )
 
-    def _columns(self) -> Mapping[str, NDArray[Any]]:
+    def _columns(self) -> dict[str, NDArray[Any]]:
         return listed(self, ("statistic", "p_value", "n"), ("quantity", "number"))
 
 
@@ -102,9 +102,11 @@ class LinearRule(Rule):
     sd: float
 
     def statistic(self, residual: FloatMatrix) -> FloatVector:
+        """Return z of each row."""
         return ratio(residual @ self.lever, self.sd)
 
     def p_value(self, statistic: FloatVector) -> FloatVector:
+        """Return both tails of the normal law."""
         return np.asarray(special.erfc(np.abs(statistic) / np.sqrt(2)))
 
 
@@ -119,6 +121,7 @@ class ChiSquaredRule(Rule):
         self.law = f"chi-squared law, {spell(df, 'degree')} of freedom"
 
     def p_value(self, statistic: FloatVector) -> FloatVector:
+        """Return upper tails of the chi-squared law."""
         return special.chdtrc(self.df, statistic) if self.df else np.ones(len(statistic))
 
 
@@ -137,6 +140,7 @@ class Sample:
 
 
 def sample_of(problem: BinaryProblem) -> Sample:
+    """Sort the predictions of a problem, and its events among equal ones."""
     order = np.lexsort((problem.label, problem.prob))
     return Sample(
         prob=problem.prob[order].astype(np.float64),
@@ -146,38 +150,26 @@ def sample_of(problem: BinaryProblem) -> Sample:
 
 
 def run(
-    sample: Sample,
-    rules: Sequence[Rule],
-    *,
-    null_draws: int,
-    rng: int | np.random.Generator | None,
+    sample: Sample, rules: Sequence[Rule], *, null_draws: int, rng: Rng
 ) -> tuple[TestResult, ...]:
     """Apply tests to a sample; with redraws, all tests see the same ones."""
-    null_draws = as_count(null_draws, "null_draws", minimum=0)
-    generator = as_generator(rng)
-    values = [rule.statistic(sample.residual) for rule in rules]
-    law = None
+    null_draws, generator = as_count(null_draws, "null_draws", minimum=0), as_generator(rng)
+    law, null = None, np.empty((len(rules), 0))
     if null_draws:
         law = f"{spell(null_draws, 'redraw')} of the labels"
-        drawn = null_statistics(rules, sample.prob, null_draws, generator)
-        found = zip(rules, values, drawn, strict=True)
-        p_values = [_share_beyond(float(rule.size(value)[0]), null) for rule, value, null in found]
-    else:
-        pairs = zip(rules, values, strict=True)
-        p_values = [float(rule.p_value(value)[0]) for rule, value in pairs]
+        null = null_statistics(rules, sample.prob, null_draws, generator)
     # A prediction of exactly 0 or 1 that was wrong is impossible under the hypothesis.
     impossible = bool((np.abs(sample.residual) == 1).any())
-    return tuple(
-        result_of(
-            rule,
-            np.inf if impossible and not rule.bounded else float(value[0]),
-            0.0 if impossible else p_value,
-            view=sample.view,
-            n=len(sample.prob),
-            law=law,
-        )
-        for rule, value, p_value in zip(rules, values, p_values, strict=True)
-    )
+    found = []
+    for rule, drawn in zip(rules, null, strict=True):
+        value = rule.statistic(sample.residual)
+        p_value = p_value_of(float(rule.size(value)[0]), drawn) if law else rule.p_value(value)[0]
+        statistic = float(value[0])
+        if impossible:
+            statistic, p_value = statistic if rule.bounded else np.inf, 0.0
+        n = len(sample.prob)
+        found.append(result_of(rule, statistic, float(p_value), view=sample.view, n=n, law=law))
+    return tuple(found)
 
 
 def result_of(
@@ -217,10 +209,10 @@ def null_statistics(
     return values
 
 
-def _share_beyond(value: float, drawn: FloatVector) -> float:
-    """Return the p-value ``(1 + #{redraws as extreme}) / (R + 1)``, which is never 0."""
-    limit = value - _RELATIVE_TIE * abs(value) - _TIE
-    return float((1 + (drawn >= limit).sum()) / (len(drawn) + 1))
+def p_value_of(value: float, draws: FloatVector) -> float:
+    """Return ``(1 + #{redraws >= value}) / (R + 1)``, which is never 0."""
+    limit = value - _RELATIVE_TIE * abs(value) - TIE
+    return float((1 + (draws >= limit).sum()) / (len(draws) + 1))
 
 
 def ratio(total: FloatVector, spread: float) -> FloatVector:

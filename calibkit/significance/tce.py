@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit.bins import Binning, PavaBC, as_bins
+from calibkit.bins import Bins, PavaBC, as_bins
 from calibkit.errors.family import OfTables, view_of
 from calibkit.progress import watched
 from calibkit.reliability import BinTable
@@ -15,8 +15,8 @@ from calibkit.results import read_only, spell
 from calibkit.significance._binned import draw_classes
 from calibkit.significance._single_tests import TESTS, SingleTest, single_test
 from calibkit.significance._sorted import SortedProblem, hits_of, owners
-from calibkit.significance.null import p_value_of
-from calibkit.types import BoolVector, FloatArray, FloatVector, IntArray, IntVector
+from calibkit.significance.results import p_value_of
+from calibkit.types import BoolVector, FloatArray, FloatVector, IntArray, IntVector, Rng
 from calibkit.validation import as_count, as_generator, as_probabilities
 from calibkit.views import Rows, View, binary_problems
 
@@ -174,20 +174,24 @@ def test_based_calibration_error(
     y_true: Any,
     y_prob: Any,
     *,
-    view: View | None = None,
-    bins: Binning | int | None = None,
+    view: View = None,
+    bins: Bins | None = None,
     alpha: float = 0.05,
     test: str = "binomial",
     null_draws: int = 100,
-    rng: int | np.random.Generator | None = None,
+    rng: Rng = None,
     **rows: Unpack[Rows],
 ) -> TestBasedError:
     """Share of the predictions that differ significantly from the frequency of their bin.
 
     Parameters
     ----------
-    y_true, y_prob, view, **rows : As in `binary_problems`
-        The class-wise view is the mean over classes.
+    y_true : array-like of shape (n,)
+        Labels: 0 and 1, or ``0 .. K-1``; two of any kind with `positive`.
+    y_prob : array-like of shape (n,) or (n, K)
+        P(y = 1), or one column per class with rows that sum to 1.
+    view : {"top-label", "class-wise"}, int or list of int, optional
+        Which event, or the mean over classes; needed when `y_prob` has columns.
     bins : int or Binning, optional
         `PavaBC` by default; an int means equal-width bins.
     alpha : float
@@ -198,6 +202,18 @@ def test_based_calibration_error(
         Label redraws for the null level; 0 leaves it out (for `null_level`, say).
     rng : int, numpy.random.Generator or None
         Seed or generator of the redraws, which do not change the value.
+    positive : optional
+        The label that a one-dimensional `y_prob` is about, e.g. ``"yes"``. Weights are refused.
+
+    Returns
+    -------
+    TestBasedError
+        The share, the verdict on each row, and the shares of the redraws.
+
+    Raises
+    ------
+    ValueError
+        If labels, probabilities, view or options are not valid; the message names row and value.
 
     Notes
     -----

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 from calibkit.results import Result, read_only, spell
-from calibkit.types import FloatVector, IntArray
+from calibkit.significance import wilson_interval
+from calibkit.types import FloatVector
 from calibkit.validation import as_count, as_number
 
 
@@ -66,7 +66,7 @@ def forecaster_view(
     outcome = (luck < truth).astype(np.uint8)
     n = np.arange(1, days + 1)
     hits = np.cumsum(outcome)
-    low, high = _wilson_interval(hits, n, level=0.95)
+    low, high = wilson_interval(hits, n, level=0.95)
     return ForecastRecord(
         stated=stated,
         truth=truth,
@@ -81,13 +81,3 @@ def forecaster_view(
 
 def _as_chance(value: Any, name: str) -> float:
     return as_number(value, name, "a probability from 0 to 1", lambda chance: 0 <= chance <= 1)
-
-
-def _wilson_interval(
-    hits: IntArray, n: IntArray, *, level: float
-) -> tuple[FloatVector, FloatVector]:
-    z2 = float(stats.norm.ppf((1 + level) / 2)) ** 2
-    share = hits / n
-    centre = (share + z2 / (2 * n)) / (1 + z2 / n)
-    half = np.sqrt(z2 * (share * (1 - share) / n + z2 / (4 * n**2))) / (1 + z2 / n)
-    return np.maximum(centre - half, 0), np.minimum(centre + half, 1)

@@ -26,7 +26,7 @@ from calibkit.decisions import decision_threshold, policy_cost, regret_bound
 from calibkit.fakes import LogitDistortion
 from calibkit.finite import FiniteClassifier
 from calibkit.fit_on_test import fit_on_test
-from calibkit.significance._binomial import binomial_p_values
+from calibkit.significance import binomial_p_values
 from calibkit_course import lessons, open_lesson
 from calibkit_course.learn import questions
 from calibkit_course.learn.questions import Option, Question

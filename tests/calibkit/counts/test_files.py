@@ -5,6 +5,7 @@ import io
 import pickle
 import sys
 import zipfile
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,11 +19,11 @@ from calibkit.counts import (
     CountTable,
     PredictionFileError,
     _csv,
-    blocks,
     count_file,
     count_files,
-    files,
 )
+from calibkit.counts.blocks import Place
+from calibkit.counts.columns import columns_of, predictions_of
 from tests.calibkit.counts.test_counts import rows, same
 from tests.helpers import class_data
 
@@ -41,6 +42,13 @@ def write_parquet(
 def write_csv(path: Path, text: str) -> Path:
     path.write_text(text, encoding="utf-8")
     return path
+
+
+def assert_refused(path: Path | str, words: str, **options: Any) -> str:
+    """Count a file that must be refused, and return what is said."""
+    with pytest.raises(PredictionFileError, match=words) as caught:
+        count_file(path, **({"label": "y", "prob": "p"} | options))
+    return str(caught.value)
 
 
 # --- the same table ------------------------------------------------------------------------------
@@ -111,8 +119,7 @@ def test_classes_of_several_files_are_matched_by_name(tmp_path: Path, view: Any)
     once = CountTable(view=view).update(label, prob)
     assert same(table, once + once)
     other = write_parquet(
-        tmp_path / "fox.parquet",
-        {"y": names[label], "p_cat": prob[:, 0], "p_fox": prob[:, 1]},
+        tmp_path / "fox.parquet", {"y": names[label], "p_cat": prob[:, 0], "p_fox": prob[:, 1]}
     )
     with pytest.raises(PredictionFileError, match=r"fox.parquet.*'p_cat', 'p_fox'.*same columns"):
         count_files([paths[0], other], label="y", prob="p_*", view=view)
@@ -126,13 +133,6 @@ def test_a_file_that_is_named_twice_is_refused(tmp_path: Path, again: str) -> No
         other["link"].symlink_to(path)
     with pytest.raises(PredictionFileError, match=r"[ab]\.parquet.*named twice.*count twice"):
         count_files([path, str(other[again])], label="y", prob="p")
-
-
-def test_a_probability_just_above_1_is_printed_in_full(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text("y,p\n0,0.5\n1,1.0000001\n", encoding="utf-8")
-    with pytest.raises(PredictionFileError, match=r"'p' = 1\.0000001 is not a probability"):
-        count_files([path], label="y", prob="p")
 
 
 def test_a_label_that_names_a_column_means_it_in_every_kind_of_file(tmp_path: Path) -> None:
@@ -163,8 +163,7 @@ def test_a_third_label_is_refused_with_its_count(tmp_path: Path, kind: str) -> N
     else:
         parquet.write_table(table, path, row_group_size=700)
     said = r"3 labels beside the positive 'yes': 'no' \([\d,]+ rows\), 'unknown' \(2 .*'NA' \(1 "
-    with pytest.raises(PredictionFileError, match=said):
-        count_file(path, label="y", prob="p", positive="yes")
+    assert_refused(path, said, positive="yes")
 
 
 def csv_of(label: Any, prob: Any, *, head: str = "y,p") -> str:
@@ -172,21 +171,29 @@ def csv_of(label: Any, prob: Any, *, head: str = "y,p") -> str:
     return "\n".join([head, *lines]) + "\n"
 
 
-def test_csv(tmp_path: Path) -> None:
+def write_fields(path: Path, label: Any, prob: Any) -> None:
+    array = np.zeros(len(prob), dtype=[("y", "i4"), ("p", "f8")])
+    array["y"], array["p"] = label, prob
+    np.save(path, array)
+
+
+WRITERS: dict[str, Callable[[Path, Any, Any], Any]] = {
+    "log.CSV": lambda path, y, p: write_csv(path, csv_of(y, p)),
+    "log.tsv": lambda path, y, p: write_csv(path, csv_of(y, p).replace(",", "\t")),
+    "log.csv.gz": lambda path, y, p: path.write_bytes(gzip.compress(csv_of(y, p).encode())),
+    "log.npz": lambda path, y, p: np.savez(path, y=y, p=p),
+    "fields.npy": write_fields,
+    "table.npy": lambda path, y, p: np.save(path, np.column_stack([y, p])),
+    "log.pq": lambda path, y, p: write_parquet(path, {"p": p, "y": y}),
+}
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_every_kind_of_file(tmp_path: Path, name: str) -> None:
     label, prob = rows(3000)
-    path = write_csv(tmp_path / "log.csv", csv_of(label, prob))
-    assert same(count_file(path, label="y", prob="p"), CountTable().update(label, prob))
-
-
-@pytest.mark.parametrize("name", ["log.csv.gz", "log.tsv"])
-def test_other_forms_of_csv(tmp_path: Path, name: str) -> None:
-    label, prob = rows(300)
-    text, path = csv_of(label, prob), tmp_path / name
-    if name.endswith(".gz"):
-        path.write_bytes(gzip.compress(text.encode()))
-    else:
-        path.write_text(text.replace(",", "\t"), encoding="utf-8")
-    assert same(count_file(path, label="y", prob="p"), CountTable().update(label, prob))
+    WRITERS[name](tmp_path / name, label, prob)
+    names = {"label": "0", "prob": "1"} if name == "table.npy" else {"label": "y", "prob": "p"}
+    assert same(count_file(tmp_path / name, **names), CountTable().update(label, prob))
 
 
 def test_csv_in_several_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -196,8 +203,7 @@ def test_csv_in_several_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(_csv, "_VALUES", 1400)
     assert same(count_file(path, label="y", prob="p"), CountTable().update(label, prob))
     spoilt = write_csv(tmp_path / "bad.csv", csv_of(label, prob) + "1,1.5\n")
-    with pytest.raises(PredictionFileError, match="row 5,001"):
-        count_file(spoilt, label="y", prob="p")
+    assert_refused(spoilt, "row 5,001")
 
 
 def test_lines_without_an_end_and_wrong_lengths_in_later_blocks(
@@ -207,11 +213,9 @@ def test_lines_without_an_end_and_wrong_lengths_in_later_blocks(
     monkeypatch.setattr(_csv, "_VALUES", 1400)
     start = "y,p\n" + "1,.5\n" * 3000
     endless = write_csv(tmp_path / "endless.csv", start + "1," + "0" * 20_000 + "\n")
-    with pytest.raises(PredictionFileError, match=r"more than 4,096 characters. Is a quote not"):
-        count_file(endless, label="y", prob="p")
+    assert_refused(endless, r"more than 4,096 characters. Is a quote not")
     longer = write_csv(tmp_path / "longer.csv", start + "1,.5,.7\n")
-    with pytest.raises(PredictionFileError, match="row 3,001: a row has 3 values"):
-        count_file(longer, label="y", prob="p")
+    assert_refused(longer, "row 3,001: a row has 3 values")
 
 
 FORTY = [f"column {k}" for k in range(38)]
@@ -225,28 +229,6 @@ def test_csv_with_forty_columns_quoted_text_and_line_breaks(tmp_path: Path) -> N
     path = write_csv(tmp_path / "wide.csv", text)
     table = count_file(path, label='true, "label"', prob="p", positive="yes")
     assert same(table, CountTable().update([1, 0, 1], [0.9, 0.25, 0.1]))
-
-
-@pytest.mark.parametrize("name", ["log.npz", "log.npy"])
-def test_numpy_files(tmp_path: Path, name: str) -> None:
-    label, prob = rows(3000)
-    path = tmp_path / name
-    if name.endswith("npz"):
-        np.savez(path, y=label, p=prob)
-        table = count_file(path, label="y", prob="p")
-    else:
-        np.save(path, np.column_stack([label, prob]))
-        table = count_file(path, label="0", prob="1")
-    assert same(table, CountTable().update(label, prob))
-
-
-def test_an_array_with_fields(tmp_path: Path) -> None:
-    label, prob = rows(100)
-    array = np.zeros(100, dtype=[("y", "i4"), ("p", "f4")])
-    array["y"], array["p"] = label, prob
-    np.save(tmp_path / "log.npy", array)
-    table = count_file(tmp_path / "log.npy", label="y", prob="p")
-    assert same(table, CountTable().update(label, prob.astype(np.float32)))
 
 
 def test_a_table_of_classes_in_an_npz(tmp_path: Path) -> None:
@@ -286,7 +268,10 @@ def test_progress_is_shown_on_demand(tmp_path: Path, capsys: pytest.CaptureFixtu
 # --- what is refused -----------------------------------------------------------------------------
 
 
-BAD_CSV = {
+BAD_CSV: dict[str, tuple[str, dict[str, Any], str]] = {
+    "just above 1": ("y,p\n1,1.0000001\n", {}, r"'p' = 1\.0000001 is not a probability"),
+    "one column twice": ("y,p\n1,.5\n", {"prob": ["p", "p"]}, "must be different columns"),
+    "no column": ("y,p\n1,.5\n", {"prob": []}, "must be different columns"),
     "missing probability": ("y,p\n1,.5\n0,\n1,.5\n0,\n", {}, r"no value in column 'p', rows 2, 4"),
     "missing label": ("y,p\n1,.5\n,.4\n", {}, "no value in column 'y', row 2"),
     "nan": ("y,p\n1,.5\n1,nan\n", {}, "no value in column 'p', row 2"),
@@ -332,24 +317,38 @@ BAD_CSV = {
 }
 
 
-@pytest.mark.parametrize("what", BAD_CSV)
-def test_bad_csv_files_are_refused(tmp_path: Path, what: str) -> None:
-    text, options, words = BAD_CSV[what]
-    path = write_csv(tmp_path / "log.csv", text)
-    chosen: dict[str, Any] = {"label": "y", "prob": "p", "view": "top-label"} | options
-    with pytest.raises(PredictionFileError, match=words) as caught:
-        count_file(path, **chosen)
-    assert "log.csv" in str(caught.value)
+def test_bad_csv_files_are_refused(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    for name, (text, options, words) in BAD_CSV.items():
+        with subtests.test(name):
+            path = write_csv(tmp_path / "log.csv", text)
+            assert "log.csv" in assert_refused(path, words, **({"view": "top-label"} | options))
 
 
-def test_other_marks_between_columns_and_in_numbers(tmp_path: Path) -> None:
+ODD_COLUMNS: dict[str, tuple[dict[str, Any], str]] = {
+    "null": ({"y": [1, 0], "p": [0.5, None]}, "no value in column 'p', row 2"),
+    "text": ({"y": [1, 0], "p": ["0.5", "0.6"]}, "holds text"),
+    "lists": ({"y": [1, 0], "p": [[0.5], [0.6]]}, "column 'p' holds 'list.*one number or text"),
+    "bytes": ({"y": [b"yes", b"no"], "p": [0.5, 0.6]}, "column 'y' holds 'binary'"),
+}
+
+
+def test_columns_of_odd_types_are_refused(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    for name, (columns, words) in ODD_COLUMNS.items():
+        with subtests.test(name):
+            assert_refused(write_parquet(tmp_path / f"{name}.parquet", columns), words)
+
+
+def test_other_marks_between_columns_and_in_numbers(
+    tmp_path: Path, subtests: pytest.Subtests
+) -> None:
     plain = write_csv(tmp_path / "plain.csv", 'name,y,p\n"a;b",1,.9\nc,0, 0.25\nd,1,.6\n')
     other = write_csv(tmp_path / "other.csv", 'name;y;p\n"a;b";1;,9\nc;0; 0,25\nd;1;,6\n')
     bars = write_csv(tmp_path / "bars.csv", "name|y|p\na|1|.9\nc|0|0.25\nd|1|.6\n")
     wanted = count_file(plain, label="y", prob="p")
     for path, marks in ((other, {"delimiter": ";", "decimal": ","}), (bars, {"delimiter": "|"})):
-        table = count_file(path, label="y", prob="p", **marks)
-        assert table.n == 3 and table.brier_score().value == wanted.brier_score().value
+        with subtests.test(marks=marks):
+            table = count_file(path, label="y", prob="p", **marks)
+            assert table.n == 3 and table.brier_score().value == wanted.brier_score().value
 
 
 @pytest.mark.parametrize(
@@ -389,39 +388,21 @@ def test_a_bad_value_in_parquet_is_named_with_row_group_and_row(
     columns[column][row] = value
     path = write_parquet(tmp_path / "log.parquet", columns, 1000)
     wanted = rf"row group {row // 1000}.*{words.format(row=f'{row + 1:,}')}"
-    with pytest.raises(PredictionFileError, match=wanted):
-        count_file(path, label="y", prob="p")
+    assert_refused(path, wanted)
 
 
 @pytest.mark.parametrize("kind", [pa.int8(), pa.float64(), pa.string(), pa.bool_()])
 def test_a_null_label_is_named(tmp_path: Path, kind: Any) -> None:
     labels = pa.array([1, 0, None, 1]).cast(kind)
     path = write_parquet(tmp_path / "log.parquet", {"y": labels, "p": [0.5] * 4})
-    with pytest.raises(PredictionFileError, match="no value in column 'y', row 3"):
-        count_file(path, label="y", prob="p")
-
-
-def test_a_null_probability_and_columns_of_odd_types(tmp_path: Path) -> None:
-    path = write_parquet(tmp_path / "a.parquet", {"y": [1, 0], "p": [0.5, None]})
-    with pytest.raises(PredictionFileError, match="no value in column 'p', row 2"):
-        count_file(path, label="y", prob="p")
-    path = write_parquet(tmp_path / "b.parquet", {"y": [1, 0], "p": ["0.5", "0.6"]})
-    with pytest.raises(PredictionFileError, match="holds text"):
-        count_file(path, label="y", prob="p")
-    path = write_parquet(tmp_path / "c.parquet", {"y": [1, 0], "p": [[0.5], [0.6]]})
-    with pytest.raises(PredictionFileError, match="column 'p' holds 'list.*one number or text"):
-        count_file(path, label="y", prob="p")
-    path = write_parquet(tmp_path / "d.parquet", {"y": [b"yes", b"no"], "p": [0.5, 0.6]})
-    with pytest.raises(PredictionFileError, match="column 'y' holds 'binary'"):
-        count_file(path, label="y", prob="p", positive="yes")
+    assert_refused(path, "no value in column 'y', row 3")
 
 
 @pytest.mark.parametrize("text", ["y,p,é\n1,.5,1\n", "y,p\nné,.5\n"])
 def test_text_that_is_not_utf_8_is_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "log.csv"
     path.write_bytes(text.encode("latin-1"))
-    with pytest.raises(PredictionFileError, match=r"log\.csv.*is not UTF-8 text"):
-        count_file(path, label="y", prob="p", positive="né")
+    assert_refused(path, r"log\.csv.*is not UTF-8 text", positive="né")
 
 
 def test_what_a_forged_npz_promises_is_not_believed(tmp_path: Path) -> None:
@@ -436,20 +417,23 @@ def test_what_a_forged_npz_promises_is_not_believed(tmp_path: Path) -> None:
             archive.writestr("y.npy", whole.getvalue())
             archive.writestr("p.npy", content)
     assert count_file(tmp_path / "fine.npz", label="y", prob="p").n == 2
-    with pytest.raises(PredictionFileError, match=r"'p.npy' promises 8,000,000,000,000 bytes"):
-        count_file(tmp_path / "forged.npz", label="y", prob="p")
+    assert_refused(tmp_path / "forged.npz", r"'p.npy' promises 8,000,000,000,000 bytes")
     (tmp_path / "forged.npy").write_bytes(head.getvalue())
-    with pytest.raises(PredictionFileError, match=r"promises 8,000,000,000,000 bytes"):
-        count_file(tmp_path / "forged.npy", label="0", prob="1")
+    assert_refused(
+        tmp_path / "forged.npy", r"promises 8,000,000,000,000 bytes", label="0", prob="1"
+    )
 
 
-def test_a_pickle_named_npy_is_refused_without_advice_to_load_it(tmp_path: Path) -> None:
+def test_a_pickle_named_npy_is_refused_without_advice_to_load_it(
+    tmp_path: Path, subtests: pytest.Subtests
+) -> None:
     (tmp_path / "log.npy").write_bytes(pickle.dumps([1, 2]))
     np.save(tmp_path / "objects.npy", np.array([{}], dtype=object))
     for name in ("log.npy", "objects.npy"):
-        with pytest.raises(PredictionFileError, match="pickled Python objects") as caught:
-            count_file(tmp_path / name, label="0", prob="1")
-        assert "allow_pickle" not in str(caught.value)
+        with subtests.test(name):
+            with pytest.raises(PredictionFileError, match="pickled Python objects") as caught:
+                count_file(tmp_path / name, label="0", prob="1")
+            assert "allow_pickle" not in str(caught.value)
 
 
 def test_columns_with_dots_in_their_names_and_labels_that_are_dates(tmp_path: Path) -> None:
@@ -457,8 +441,7 @@ def test_columns_with_dots_in_their_names_and_labels_that_are_dates(tmp_path: Pa
     columns = {"a.b": prob, "a": label, "day": pa.array([0] * 50).cast(pa.timestamp("s"))}
     path = write_parquet(tmp_path / "log.parquet", columns)
     assert same(count_file(path, label="a", prob="a.b"), CountTable().update(label, prob))
-    with pytest.raises(PredictionFileError, match="datetime64.*not labels"):
-        count_file(path, label="day", prob="a.b")
+    assert_refused(path, "datetime64.*not labels", label="day", prob="a.b")
 
 
 def large_parquet(path: Path) -> Path:
@@ -471,8 +454,7 @@ def test_a_truncated_parquet_file_is_refused(tmp_path: Path, keep: float) -> Non
     path = large_parquet(tmp_path / "log.parquet")
     content = path.read_bytes()
     path.write_bytes(content[: int(keep) if keep >= 1 else int(keep * len(content))])
-    with pytest.raises(PredictionFileError, match=r"log\.parquet.*cut short, damaged"):
-        count_file(path, label="y", prob="p")
+    assert_refused(path, r"log\.parquet.*cut short, damaged")
 
 
 @pytest.mark.slow
@@ -486,30 +468,26 @@ def test_a_corrupt_row_group_is_named(tmp_path: Path, n_jobs: int) -> None:
     for k in range(40):
         content[middle + k] ^= 0xFF
     path.write_bytes(bytes(content))
-    with pytest.raises(PredictionFileError, match=r"log\.parquet.*row group 6"):
-        count_file(path, label="y", prob="p", n_jobs=n_jobs)
+    assert_refused(path, r"log\.parquet.*row group 6", n_jobs=n_jobs)
 
 
 @pytest.mark.parametrize("name", ["log.txt", "log.parquet.gz", "log", "log.pkl", "log.csv.zip"])
 def test_the_kind_of_a_file_is_never_guessed(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text("y,p\n1,.5\n", encoding="utf-8")
-    with pytest.raises(PredictionFileError, match="the name must end in"):
-        count_file(tmp_path / name, label="y", prob="p")
+    assert_refused(tmp_path / name, "the name must end in")
 
 
 @pytest.mark.parametrize("name", ["none.csv", "none.parquet", "folder.csv", "a\0b.csv"])
 def test_a_file_that_is_not_there(tmp_path: Path, name: str) -> None:
     (tmp_path / "folder.csv").mkdir()
-    with pytest.raises(PredictionFileError, match="no such file|is a folder|no name of a file"):
-        count_file(str(tmp_path / name), label="y", prob="p")
+    assert_refused(str(tmp_path / name), "no such file|is a folder|no name of a file")
 
 
 @pytest.mark.parametrize("ending", ["parquet", "npz", "npy", "csv.gz", "csv"])
 def test_a_file_of_another_kind_than_its_name_says(tmp_path: Path, ending: str) -> None:
     path = tmp_path / f"log.{ending}"
     path.write_bytes(bytes(range(256)) * 40)
-    with pytest.raises(PredictionFileError, match="log"):
-        count_file(path, label="y", prob="p")
+    assert_refused(path, "log")
 
 
 # --- hostile files -------------------------------------------------------------------------------
@@ -536,8 +514,7 @@ def test_pickles_are_refused_and_never_run(tmp_path: Path, name: str) -> None:
         np.savez(path, y=np.array([0, 1, 1]), p=objects)
     else:
         np.save(path, objects)
-    with pytest.raises(PredictionFileError, match="pickled|cannot be read"):
-        count_file(path, label="y", prob="p")
+    assert_refused(path, "pickled|cannot be read")
     assert not trap.exists()
 
 
@@ -558,21 +535,18 @@ def test_an_npz_that_unpacks_to_gigabytes_is_refused(
 
     np.savez_compressed(tmp_path / "log.npz", y=np.zeros(10**6), p=np.zeros(10**6))
     monkeypatch.setattr(_arrays, "LARGEST", 10**7)
-    with pytest.raises(PredictionFileError, match="unpack to more than"):
-        count_file(tmp_path / "log.npz", label="y", prob="p")
+    assert_refused(tmp_path / "log.npz", "unpack to more than")
 
 
 def test_a_sparse_csv_of_ten_gigabytes_is_refused_at_once(tmp_path: Path) -> None:
     path = write_csv(tmp_path / "hole.csv", "y,p\n1,.5\n")
     with path.open("r+b") as file:
         file.truncate(10 * 2**30)
-    with pytest.raises(PredictionFileError, match=r"hole\.csv"):
-        count_file(path, label="y", prob="p")
+    assert_refused(path, r"hole\.csv")
     empty = tmp_path / "nothing.csv"
     with empty.open("wb") as file:
         file.truncate(10 * 2**30)
-    with pytest.raises(PredictionFileError, match=r"line 1 has more than"):
-        count_file(empty, label="y", prob="p")
+    assert_refused(empty, r"line 1 has more than")
 
 
 def test_names_from_outside_cannot_speak_to_the_terminal(tmp_path: Path) -> None:
@@ -590,11 +564,6 @@ def test_long_texts_are_cut_in_messages(tmp_path: Path) -> None:
     assert len(str(caught.value)) < 800
 
 
-def test_blocks_need_little_memory() -> None:
-    assert blocks.rows_of_a_block(1000) * 1000 * 8 < 2**28
-    assert files.kind_of("x.CSV") == "csv"
-
-
 def test_without_pyarrow_parquet_says_what_to_install(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -603,3 +572,18 @@ def test_without_pyarrow_parquet_says_what_to_install(
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(ImportError, match=r"calibkit\[parquet\]"):
         count_file(path, label="y", prob="p")
+
+
+def test_whether_a_predicted_class_was_right(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    """For whoever has only the confidence: numbers and words are compared as they are written."""
+    path = write_csv(tmp_path / "log.csv", "y,k,p\n1,1.0,.9\n2,1,.8\n02,2,.7\n")
+    two = columns_of("y", ["p", "k"], predicted="k")
+    with pytest.raises(PredictionFileError, match="one column of confidence"):
+        two.check(Place("log.csv"))
+    columns = columns_of("y", "p", predicted="k")
+    for names, wanted in ((("y", "k", "p"), [1, 0, 1]), (("p",), [0, 0, 0])):
+        with subtests.test(names=names):
+            (block,) = _csv.blocks(str(path), columns.needed, names, columns.dialect)
+            labels, prob = predictions_of(block, columns, Counter())
+            assert labels.tolist() == wanted
+            assert prob.tolist() == [0.9, 0.8, 0.7]

@@ -1,5 +1,6 @@
 """Costs, regret, abstaining and Murphy curves: loops, theorems and bad input."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -32,14 +33,15 @@ TABLE = np.array([[0.0, 3.0, 1.0], [2.0, -1.0, 4.0], [1.0, 1.0, 1.0], [5.0, 0.0,
 # --- costs --------------------------------------------------------------------------------------
 
 
-def test_expected_costs_and_best_actions_are_those_of_a_loop() -> None:
+def test_expected_costs_and_best_actions_are_those_of_a_loop(subtests: pytest.Subtests) -> None:
     _, prob = class_data(60)
     said = expected_costs(prob, costs=TABLE)
     actions = best_actions(prob, costs=TABLE)
     for i, row in enumerate(prob):
-        costs = [sum(p * c for p, c in zip(row, line, strict=True)) for line in TABLE]
-        assert said[i] == pytest.approx(costs, abs=1e-12)
-        assert costs[actions[i]] == pytest.approx(min(costs), abs=1e-12)
+        with subtests.test(i=i):
+            costs = [sum(p * c for p, c in zip(row, line, strict=True)) for line in TABLE]
+            assert said[i] == pytest.approx(costs, abs=1e-12)
+            assert costs[actions[i]] == pytest.approx(min(costs), abs=1e-12)
 
 
 def test_a_tie_goes_to_the_lowest_action() -> None:
@@ -77,14 +79,15 @@ def test_policy_cost_is_that_of_a_loop() -> None:
     assert own.value == pytest.approx(np.mean(TABLE[labels, labels]), abs=1e-12)
 
 
-def test_the_order_of_rows_changes_nothing() -> None:
+def test_the_order_of_rows_changes_nothing(subtests: pytest.Subtests) -> None:
     labels, prob = class_data(300)
     order = np.random.default_rng(1).permutation(300)
     one, other = (
         policy_cost(y, p, costs=TABLE) for y, p in ((labels, prob), (labels[order], prob[order]))
     )
     for name in ("value", "promised", "ignoring", "hindsight", "standard_error"):
-        assert getattr(one, name) == pytest.approx(getattr(other, name), abs=1e-13)
+        with subtests.test(name):
+            assert getattr(one, name) == pytest.approx(getattr(other, name), abs=1e-13)
 
 
 @settings(max_examples=50)
@@ -100,7 +103,9 @@ def test_a_calibrated_model_pays_what_it_promised_and_never_more_than_ignoring_i
     assert cost.value <= cost.ignoring + 1e-12
 
 
-def test_three_models_of_equal_accuracy_where_the_over_confident_one_is_worse_than_none() -> None:
+def test_three_models_of_equal_accuracy_where_the_over_confident_one_is_worse_than_none(
+    subtests: pytest.Subtests,
+) -> None:
     """Treating costs c, missing 1; true probabilities are Beta(0.6, 1.4).
 
     Exact costs at c = 0.05 are .0435, .0582, .0482 and .05 for ignoring; a sample of 100,000 rows
@@ -120,7 +125,8 @@ def test_three_models_of_equal_accuracy_where_the_over_confident_one_is_worse_th
     rare = {name: cost(name, 0.05) for name in models}
     exact = {"calibrated": 0.04345, "over": 0.05825, "under": 0.04817}
     for name, value in exact.items():
-        assert rare[name].value == pytest.approx(value, abs=4 * rare[name].standard_error)
+        with subtests.test(name):
+            assert rare[name].value == pytest.approx(value, abs=4 * rare[name].standard_error)
     assert rare["over"].ignoring == pytest.approx(0.05, abs=1e-12)
     assert rare["calibrated"].value < rare["under"].value < 0.05 < rare["over"].value - 0.005
     assert rare["over"].promised < rare["over"].value - 0.02
@@ -210,15 +216,16 @@ def test_its_integrals_are_the_brier_score_and_the_log_loss(exponent: float) -> 
     assert misses + alarms == pytest.approx(float(ck.log_loss(labels, prob)), abs=1e-12)
 
 
-def test_it_is_the_cost_of_the_matching_table() -> None:
+def test_it_is_the_cost_of_the_matching_table(subtests: pytest.Subtests) -> None:
     labels, prob = binary_data(200)
     curve = murphy_curve(labels, prob)
     for t in (0.123, 0.5, 0.77):
-        cost = policy_cost(labels, prob, costs=[[0, 1 - t], [t, 0]])
-        assert curve.cost(t)[0] == pytest.approx(cost.value, abs=1e-12)
-        assert curve.ignoring(t)[0] == pytest.approx(cost.ignoring, abs=1e-12)
-        true, false = (np.mean((prob >= t) & (labels == y)) for y in (1, 0))
-        assert curve.net_benefit(t)[0] == pytest.approx(true - false * t / (1 - t), abs=1e-12)
+        with subtests.test(t=t):
+            cost = policy_cost(labels, prob, costs=[[0, 1 - t], [t, 0]])
+            assert curve.cost(t)[0] == pytest.approx(cost.value, abs=1e-12)
+            assert curve.ignoring(t)[0] == pytest.approx(cost.ignoring, abs=1e-12)
+            true, false = (np.mean((prob >= t) & (labels == y)) for y in (1, 0))
+            assert curve.net_benefit(t)[0] == pytest.approx(true - false * t / (1 - t), abs=1e-12)
     assert np.isnan(curve.net_benefit(1.0)[0])
 
 
@@ -243,6 +250,8 @@ def test_a_perfect_model_is_nowhere_worse() -> None:
     assert len(curve.worse_than_ignoring()) == 0
     assert "nowhere worse" in curve.describe()
     assert murphy_curve([1], [0.3]).cost([0, 0.3, 0.5, 1]).tolist() == [0, 0, 0.5, 0]
+    # Certain predictions are no ends of pieces of their own.
+    assert murphy_curve([0, 1, 1], [0, 0.4, 1]).threshold.tolist() == [0, 0.4, 1]
 
 
 def test_the_curve_of_a_view_and_of_shuffled_rows() -> None:
@@ -254,8 +263,24 @@ def test_the_curve_of_a_view_and_of_shuffled_rows() -> None:
     assert (curve.in_vain == again.in_vain).all()
     top = ck.binary_problem(labels, prob, view="top-label")
     assert (curve.missed == murphy_curve(top.label, top.prob).missed).all()
-    assert len(curve.to_frame()) == len(curve.missed)
-    assert "<table>" in curve._repr_html_()
+
+
+def test_results_say_what_they_are_and_equal_only_themselves(subtests: pytest.Subtests) -> None:
+    data = binary_data(50)
+    results: list[Callable[[], Any]] = [
+        lambda: policy_cost(*data, costs=(1, 20)),
+        lambda: murphy_curve(*data),
+        lambda: abstention(*data, price=0.2),
+        lambda: trust_regret(data[1], data[1] ** 2, benefit=1, harm=2),
+        lambda: regret_curve(data[1], data[1] ** 2),
+    ]
+    for make in results:
+        one, other = make(), make()
+        with subtests.test(type(one).__name__):
+            assert repr(one) == f"<{type(one).__name__}: {one.describe()}>"
+            assert len({one, other}) == 2
+            assert len(one.to_frame()) > 0
+            assert "<table>" in one._repr_html_()
 
 
 # --- abstaining ---------------------------------------------------------------------------------
@@ -318,13 +343,37 @@ BAD: dict[str, tuple[Any, str]] = {
     "own threshold": (lambda: abstention([0], [0.5], price=0.1, threshold=-1), "threshold must be"),
     "threshold": (lambda: murphy_curve([0], [0.5]).cost([0.5, 1.5]), r"threshold\[1\] = 1.5"),
     "no view": (lambda: murphy_curve([0], [[0.5, 0.5]]), "view must be stated"),
+    "empty": (lambda: regret_curve([0.5], [0.5], thresholds=[]), "thresholds is empty"),
+    "an end": (lambda: regret_curve([0.5], [0.5], thresholds=[0.5, 1]), r"thresholds\[1\] = 1"),
+    "pair for three classes": (
+        lambda: policy_cost([0, 1], [[0.2, 0.3, 0.5]] * 2, costs=(1, 20)),
+        "for two classes, but .* have 3",
+    ),
+}
+BAD_COSTS: dict[str, tuple[Any, str]] = {
+    "unknown name": ({"false alarm": 1, "miss": 20}, "'false alarm' is unknown; pass a pair"),
+    "one name": ({"false positive": 1}, "price of a false negative is missing"),
+    "a name twice": ({"fp": 1, "false positive": 2, "fn": 3}, "there twice"),
+    "negative": ((1, -20), "cost of a false negative is -20.0"),
+    "not a number": ((np.nan, 20), "cost of a false positive is nan"),
+    "infinite": ((1, np.inf), "cost of a false negative is inf"),
+    "both 0": ((0, 0), "both costs are 0"),
+    "text": ("1-20", "not of the form FP:FN"),
+    "three prices": ("1:2:3", "not of the form FP:FN"),
+    "a word": ({"fp": "dear", "fn": 1}, "costs"),
+    "one number": (20, "costs must be an array"),
+    "a table of gains": ([[0, np.nan], [1, 0]], r"costs\[0, 1\] = nan"),
+    "three classes": ([[0, 1, 2], [1, 0, 3]], "costs has 3 columns"),
 }
 
 
-@pytest.mark.parametrize(("call", "message"), BAD.values(), ids=BAD.keys())
-def test_bad_input_is_refused(call: Any, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        call()
+def test_bad_input_is_refused(subtests: pytest.Subtests) -> None:
+    for name, (call, words) in BAD.items():
+        with subtests.test(name), pytest.raises(ValueError, match=words):
+            call()
+    for name, (costs, words) in BAD_COSTS.items():
+        with subtests.test(name), pytest.raises(ValueError, match=words):
+            policy_cost([0, 1], [0.2, 0.3], costs=costs)
 
 
 # --- costs in every form that is accepted ---------------------------------------------------------
@@ -341,17 +390,21 @@ PAIR_FORMS: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("form", PAIR_FORMS)
-def test_every_form_of_the_same_costs_gives_the_same_bill(form: str) -> None:
+def test_every_form_of_the_same_costs_gives_the_same_bill(subtests: pytest.Subtests) -> None:
     """One convention: a pair charges mistakes only, here, in the audit and on the curve."""
     labels, prob = binary_data(300)
-    costs = PAIR_FORMS[form]
-    cost = policy_cost(labels, prob, costs=costs)
     acted = prob > 1 / 21
     by_hand = (1 * (acted & (labels == 0)) + 20 * (~acted & (labels == 1))).mean()
-    assert cost.value == pytest.approx(by_hand, abs=1e-12)
-    assert decision_threshold(costs) == pytest.approx(1 / 21)
+    for form, costs in PAIR_FORMS.items():
+        with subtests.test(form):
+            cost = policy_cost(labels, prob, costs=costs)
+            assert cost.value == pytest.approx(by_hand, abs=1e-12)
+            assert decision_threshold(costs) == pytest.approx(1 / 21)
     assert 21 * murphy_curve(labels, prob).cost(1 / 21)[0] == pytest.approx(by_hand, abs=1e-12)
+
+
+def test_a_mistake_that_costs_nothing_moves_the_threshold_to_an_end() -> None:
+    assert (decision_threshold((1, 0)), decision_threshold((0, 1))) == (1, 0)
 
 
 def test_the_audit_the_policy_and_the_figure_name_one_number() -> None:
@@ -389,32 +442,3 @@ def test_regret_in_the_unit_of_the_costs() -> None:
     assert curve.regret[0] == pytest.approx(one.value)
     assert curve.bound == pytest.approx(one.bound)
     assert "B + H = 8" in curve.describe()
-
-
-BAD_COSTS: dict[str, tuple[Any, str]] = {
-    "unknown name": ({"false alarm": 1, "miss": 20}, "'false alarm' is unknown; pass a pair"),
-    "one name": ({"false positive": 1}, "price of a false negative is missing"),
-    "a name twice": ({"fp": 1, "false positive": 2, "fn": 3}, "there twice"),
-    "negative": ((1, -20), "cost of a false negative is -20.0"),
-    "not a number": ((np.nan, 20), "cost of a false positive is nan"),
-    "infinite": ((1, np.inf), "cost of a false negative is inf"),
-    "both 0": ((0, 0), "both costs are 0"),
-    "text": ("1-20", "not of the form FP:FN"),
-    "three prices": ("1:2:3", "not of the form FP:FN"),
-    "a word": ({"fp": "dear", "fn": 1}, "costs"),
-    "one number": (20, "costs must be an array"),
-    "a table of gains": ([[0, np.nan], [1, 0]], r"costs\[0, 1\] = nan"),
-    "three classes": ([[0, 1, 2], [1, 0, 3]], "costs has 3 columns"),
-}
-
-
-@pytest.mark.parametrize("what", BAD_COSTS)
-def test_costs_that_are_none_are_refused(what: str) -> None:
-    costs, words = BAD_COSTS[what]
-    with pytest.raises(ValueError, match=words):
-        policy_cost([0, 1], [0.2, 0.3], costs=costs)
-
-
-def test_a_pair_is_for_two_classes() -> None:
-    with pytest.raises(ValueError, match="pair of prices for two classes, but .* have 3"):
-        policy_cost([0, 1], [[0.2, 0.3, 0.5]] * 2, costs=(1, 20))

@@ -105,22 +105,23 @@ class TestNamedMembers:
     def test_equal_width_by_default(
         self, data: Any, measure: Named, norm: float, weights: str, view: Any
     ) -> None:
-        for bins in (15, 10):
+        for bins, options in ((15, {}), (10, {"bins": 10})):
             exact = table_of(*data, view, [k / bins for k in range(bins + 1)])
-            found = measure(*data, view=view, **({} if bins == 15 else {"bins": bins}))
-            assert float(found) == pytest.approx(exact_error(exact, norm, weights), abs=1e-12)
+            wanted = pytest.approx(exact_error(exact, norm, weights), abs=1e-12)
+            assert float(measure(*data, view=view, **options)) == wanted, bins
 
-    def test_adaptive_is_equal_mass(self, data: Any) -> None:
+    def test_adaptive_is_equal_mass(self, data: Any, subtests: pytest.Subtests) -> None:
         for n_bins in (15, 6):
-            exact = table_of(*data, 1, lambda p, n=n_bins: exact_equal_mass_edges(p, n))
-            found = ck.adaptive_calibration_error(*data, view=1, n_bins=n_bins)
-            assert float(found) == pytest.approx(exact_error(exact), abs=1e-12)
+            with subtests.test(n_bins=n_bins):
+                exact = table_of(*data, 1, lambda p, n=n_bins: exact_equal_mass_edges(p, n))
+                found = ck.adaptive_calibration_error(*data, view=1, n_bins=n_bins)
+                assert float(found) == pytest.approx(exact_error(exact), abs=1e-12)
 
     def test_top_label_is_the_l2_norm_over_equal_mass(self, data: Any) -> None:
         exact = table_of(*data, "top-label", lambda p: exact_equal_mass_edges(p, 15))
-        for norm in (2, 1, 3):
-            found = ck.top_label_calibration_error(*data, **({} if norm == 2 else {"norm": norm}))
-            assert float(found) == pytest.approx(exact_error(exact, norm), abs=1e-12)
+        for norm, options in ((2, {}), (1, {"norm": 1}), (3, {"norm": 3})):
+            found = ck.top_label_calibration_error(*data, **options)
+            assert float(found) == pytest.approx(exact_error(exact, norm), abs=1e-12), norm
 
     def test_class_wise_is_the_mean_over_classes(self, data: Any) -> None:
         edges = [k / 15 for k in range(16)]
@@ -157,11 +158,12 @@ def test_high_norms_approach_the_maximum() -> None:
     assert found == pytest.approx(largest, rel=1e-4)
 
 
-def test_perfect_and_worst_predictions() -> None:
+def test_perfect_and_worst_predictions(subtests: pytest.Subtests) -> None:
     labels = np.array([0, 1, 1, 0])
     for norm in NORMS:
-        assert float(ck.calibration_error(labels, labels, norm=norm)) == 0
-        assert float(ck.calibration_error(labels, 1 - labels, norm=norm)) == 1
+        with subtests.test(norm=norm):
+            assert float(ck.calibration_error(labels, labels, norm=norm)) == 0
+            assert float(ck.calibration_error(labels, 1 - labels, norm=norm)) == 1
 
 
 def test_a_centre_is_not_a_mean() -> None:
@@ -202,29 +204,31 @@ class TestNullMoments:
 
 
 class TestClassWeights:
-    def test_the_equation(self) -> None:
+    def test_the_equation(self, subtests: pytest.Subtests) -> None:
         """``(sum_k v_k e_k^p)^(1/p)``, with weights divided by their sum."""
         data, weights = class_data(400), np.array([5.0, 0.0, 15.0])
         for norm in (1, 2, 3.5):
-            plain = ck.marginal_calibration_error(*data, norm=norm)
-            found = ck.marginal_calibration_error(*data, norm=norm, class_weights=weights)
-            wanted = (0.25 * plain.per_view[0] ** norm + 0.75 * plain.per_view[2] ** norm) ** (
-                1 / norm
-            )
-            assert found.value == pytest.approx(wanted, rel=1e-12)
-            np.testing.assert_array_equal(found.per_view, plain.per_view)
+            with subtests.test(norm=norm):
+                plain = ck.marginal_calibration_error(*data, norm=norm)
+                found = ck.marginal_calibration_error(*data, norm=norm, class_weights=weights)
+                wanted = (0.25 * plain.per_view[0] ** norm + 0.75 * plain.per_view[2] ** norm) ** (
+                    1 / norm
+                )
+                assert found.value == pytest.approx(wanted, rel=1e-12)
+                np.testing.assert_array_equal(found.per_view, plain.per_view)
         largest = ck.marginal_calibration_error(*data, norm=inf, class_weights=[1, 1, 0])
         assert largest.value == largest.per_view[:2].max()
         assert found.class_weights is not None
         assert found.class_weights.tolist() == [0.25, 0, 0.75]
         assert "class-wise, 3 classes, classes weighted" in found.describe()
 
-    def test_equal_weights_are_none(self) -> None:
+    def test_equal_weights_are_none(self, subtests: pytest.Subtests) -> None:
         data = class_data(400)
         for measure in (ck.marginal_calibration_error, ck.class_wise_calibration_error):
-            equal = measure(*data, class_weights=[2, 2, 2])
-            assert equal.value == pytest.approx(measure(*data).value, rel=1e-14)
-            assert measure(*data).class_weights is None
+            with subtests.test(measure=measure):
+                equal = measure(*data, class_weights=[2, 2, 2])
+                assert equal.value == pytest.approx(measure(*data).value, rel=1e-14)
+                assert measure(*data).class_weights is None
 
     def test_the_null_level_and_the_interval_weight_too(self) -> None:
         data, options = class_data(300), {"class_weights": [1, 0, 0], "norm": 1, "bins": 10}
@@ -264,26 +268,51 @@ class TestClassWeights:
             ck.calibration_error(*class_data(50), view="top-label", class_weights=[1, 1, 1])
 
 
-class TestWhatAResultSays:
-    def test_description(self) -> None:
-        error = ck.expected_calibration_error([0, 1, 1, 1], [0.1, 0.4, 0.8, 0.9], bins=2)
-        assert error.describe() == (
-            "Expected calibration error 0.2000 (positive class, 2 equal-width bins, 4 predictions)"
-            "; a calibrated model with these predictions would show about 0.2229 ± 0.1196."
-        )
+NAMES: dict[str, dict[str, Any]] = {
+    "expected calibration error": {},
+    "root mean square calibration error": {"norm": 2},
+    "maximum calibration error": {"norm": inf},
+    "l4 calibration error": {"norm": 4},
+    "average calibration error": {"weights": "equal"},
+    "unweighted l2 error": {"norm": 2, "weights": "equal"},
+    "mine": {"name": "mine"},
+}
 
-    def test_names(self) -> None:
+
+def test_the_warning_about_an_absent_class_points_at_the_caller(
+    subtests: pytest.Subtests,
+) -> None:
+    data: Any = ([0, 0], [[0.5, 0.5], [0.7, 0.3]])
+    calls: dict[str, Callable[[], Any]] = {
+        "direct": lambda: ck.calibration_error(*data, view="class-wise"),
+        "named": lambda: ck.class_wise_calibration_error(*data),
+        "named, any view": lambda: ck.expected_calibration_error(*data, view="class-wise"),
+        "through a null level": lambda: ck.null_level(
+            ck.marginal_calibration_error, *data, n_draws=1, rng=0
+        ),
+    }
+    for name, call in calls.items():
+        with subtests.test(name), pytest.warns(ck.CalibrationWarning, match="class 1") as caught:
+            call()
+        line = call.__code__.co_firstlineno
+        assert caught[0].filename == __file__
+        assert line <= caught[0].lineno <= line + 2
+
+
+class TestWhatAResultSays:
+    def test_description(self, subtests: pytest.Subtests) -> None:
+        error = ck.expected_calibration_error([0, 1, 1, 1], [0.1, 0.4, 0.8, 0.9], bins=2)
+        for part in ("0.2000", "positive class", "2 equal-width bins", "0.2229 ± 0.1196"):
+            with subtests.test(part):
+                assert part in error.describe()
+
+    def test_names(self, subtests: pytest.Subtests) -> None:
         data = binary_data(50)
-        assert ck.calibration_error(*data).name == "expected calibration error"
-        assert ck.calibration_error(*data, norm=2).name == "root mean square calibration error"
-        assert ck.calibration_error(*data, norm=inf).name == "maximum calibration error"
-        assert ck.calibration_error(*data, norm=4).name == "l4 calibration error"
-        assert ck.calibration_error(*data, weights="equal").name == "average calibration error"
-        assert ck.calibration_error(*data, norm=2, weights="equal").name == "unweighted l2 error"
+        for name, options in NAMES.items():
+            with subtests.test(name):
+                assert ck.calibration_error(*data, **options).name == name
         assert ck.lp_calibration_error(*data, norm=2).name == "l2 calibration error"
-        assert ck.lp_calibration_error(*data, norm=inf).name == "linf calibration error"
         assert ck.adaptive_calibration_error(*data).name == "adaptive calibration error"
-        assert ck.calibration_error(*data, name="mine").describe().startswith("Mine 0.")
 
     def test_the_choices_are_recorded(self) -> None:
         data = class_data(50)
@@ -296,9 +325,3 @@ class TestWhatAResultSays:
         wide = ck.class_wise_calibration_error(*data)
         assert wide.view == "class-wise, 3 classes"
         assert [table.view for table in wide.tables] == ["class 0", "class 1", "class 2"]
-
-    def test_the_frame_has_one_row_per_class(self) -> None:
-        pytest.importorskip("pandas")
-        frame = ck.class_wise_calibration_error(*class_data(50), bins=5).to_frame()
-        assert list(frame) == ["view", "bins in use", "error"]
-        assert len(frame) == 3

@@ -190,23 +190,21 @@ def test_curves_end_where_the_predictions_do() -> None:
 
 
 @pytest.mark.slow
-def test_a_null_level_tells_skill_from_chance() -> None:
+def test_a_null_level_tells_skill_from_chance(subtests: pytest.Subtests) -> None:
     for exponent, calibrated in ((1, True), (1.6, False)):
-        null = ck.null_level(
-            smooth_calibration_error, *binary_data(800, 3, exponent), n_draws=99, rng=0
-        )
-        assert null.name == "smooth calibration error"
-        assert (null.p_value > 0.05) == calibrated
-        assert 0.01 < null.mean < 0.06
+        with subtests.test(exponent=exponent):
+            null = ck.null_level(
+                smooth_calibration_error, *binary_data(800, 3, exponent), n_draws=99, rng=0
+            )
+            assert null.name == "smooth calibration error"
+            assert (null.p_value > 0.05) == calibrated
+            assert 0.01 < null.mean < 0.06
 
 
 @pytest.mark.parametrize("bandwidth", [0, -1, np.nan, np.inf, True, "0.1", [0.1]])
 def test_no_bandwidth(bandwidth: Any) -> None:
     with pytest.raises(ValueError, match="bandwidth must be a finite number above 0"):
         smooth_calibration_error([0, 1], [0.2, 0.8], bandwidth=bandwidth)
-
-
-def test_no_other_method() -> None:
     with pytest.raises(ValueError, match='"definition" or "relplot"'):
         smooth_calibration_error([0, 1], [0.2, 0.8], method="binned")
 
@@ -230,14 +228,15 @@ def forms(case: str) -> tuple[Any, Any]:
 
 
 @pytest.mark.parametrize("case", THEIRS)
-def test_the_numbers_of_relplot(case: str) -> None:
+def test_the_numbers_of_relplot(case: str, subtests: pytest.Subtests) -> None:
     data, theirs = forms(case), THEIRS[case]
     found = smooth_calibration_error(*data, method="relplot")
     assert found.value == pytest.approx(theirs["value"], abs=1e-12)
     assert found.bandwidth[0] == theirs["bandwidth"]
     for width in (0.05, 0.3):
-        at = smooth_calibration_error(*data, method="relplot", bandwidth=width)
-        assert at.value == pytest.approx(theirs[f"at {width}"], abs=1e-12)
+        with subtests.test(width=width):
+            at = smooth_calibration_error(*data, method="relplot", bandwidth=width)
+            assert at.value == pytest.approx(theirs[f"at {width}"], abs=1e-12)
 
 
 @pytest.mark.parametrize("case", THEIRS)

@@ -10,26 +10,18 @@ from tests.helpers import binary_data, coarse_binary
 from tools import sizes
 
 
-def test_parts_are_hosmer_lemeshow_statistics() -> None:
+def test_parts_are_hosmer_lemeshow_statistics(subtests: pytest.Subtests) -> None:
     labels, prob = binary_data(500, seed=1)
     result = adaptive_test(labels, prob, null_draws=0)
     assert result.bins.tolist() == [1, 2, 4, 8, 16, 32]
     for n_bins, z in zip(result.bins.tolist(), result.z, strict=True):
-        part = hosmer_lemeshow(labels, prob, n_bins=n_bins, variance="predictions")
-        spread = 2 / (9 * n_bins)
-        expected = ((part.statistic / n_bins) ** (1 / 3) - 1 + spread) / spread**0.5
-        assert z == pytest.approx(expected, abs=1e-12)
+        with subtests.test(n_bins=n_bins):
+            part = hosmer_lemeshow(labels, prob, n_bins=n_bins, variance="predictions")
+            spread = 2 / (9 * n_bins)
+            expected = ((part.statistic / n_bins) ** (1 / 3) - 1 + spread) / spread**0.5
+            assert z == pytest.approx(expected, abs=1e-12)
     assert result.statistic == result.z.max()
     assert result.best_bins == result.bins[result.z.argmax()]
-
-
-@pytest.mark.parametrize("df", [1, 4, 32, 128])
-def test_the_cube_root_is_nearly_normal(df: int) -> None:
-    """Where it matters, between 10 % and 0.1 %, the tails agree to 12 %, but for one bin."""
-    tail = np.array([0.1, 0.05, 0.01, 0.001])
-    spread = 2 / (9 * df)
-    z = ((stats.chi2.isf(tail, df) / df) ** (1 / 3) - 1 + spread) / spread**0.5
-    assert stats.norm.sf(z) == pytest.approx(tail, rel=0.35 if df == 1 else 0.12)
 
 
 def test_bonferroni() -> None:
@@ -48,9 +40,6 @@ def test_defaults() -> None:
     assert "1,000 redraws" in result.law
     assert f"Largest with {result.best_bins} bin" in result.describe()
     assert result.p_value == adaptive_test(labels, prob, rng=1).p_value
-    assert result.to_frame()["bins"].tolist() == result.bins.tolist()
-    with pytest.raises(ValueError, match="read-only"):
-        result.z[0] = 0
 
 
 @pytest.mark.parametrize(
@@ -79,12 +68,6 @@ def test_nothing_to_test() -> None:
     assert (result.statistic, result.p_value, result.best_bins) == (0, 1, 0)
     assert len(result.bins) == 0
     assert "Largest with" not in result.describe()
-
-
-@pytest.mark.parametrize("value", [0, -1, 2.5, "4"])
-def test_bad_max_bins(value: object) -> None:
-    with pytest.raises(ValueError, match="max_bins"):
-        adaptive_test([0, 1], [0.2, 0.8], max_bins=value)  # type: ignore[arg-type]
 
 
 @pytest.mark.slow

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import optimize, special, stats
+from scipy import special, stats
 
-from calibkit import null_level, significance
+from calibkit import significance
 from calibkit.significance import (
     TestResult,
     adaptive_test,
@@ -115,7 +115,9 @@ def test_hosmer_lemeshow_by_hand() -> None:
 
 
 @pytest.mark.parametrize("n_bins", [3, 7, 10])
-def test_hosmer_lemeshow_is_pearsons_statistic_of_a_table(n_bins: int) -> None:
+def test_hosmer_lemeshow_is_pearsons_statistic_of_a_table(
+    n_bins: int, subtests: pytest.Subtests
+) -> None:
     labels, prob = binary_data(430, seed=3)
     groups = np.array_split(np.argsort(prob), n_bins)
     observed = [[labels[g].sum(), len(g) - labels[g].sum()] for g in groups]
@@ -125,17 +127,13 @@ def test_hosmer_lemeshow_is_pearsons_statistic_of_a_table(n_bins: int) -> None:
     result = hosmer_lemeshow(labels, prob, n_bins=n_bins)
     assert result.statistic == pytest.approx(pearson, rel=1e-12)
     for predictions, df in (("given", n_bins), ("fitted", n_bins - 2)):
-        result = hosmer_lemeshow(labels, prob, n_bins=n_bins, predictions=predictions)
-        assert result.p_value == pytest.approx(stats.chi2.sf(pearson, df), rel=1e-10)
-
-
-def negative_log_likelihood(line: Any, labels: Any, logits: Any) -> float:
-    value = line[0] + line[1] * logits
-    return float((np.logaddexp(0, value) - labels * value).sum())
+        with subtests.test(predictions):
+            result = hosmer_lemeshow(labels, prob, n_bins=n_bins, predictions=predictions)
+            assert result.p_value == pytest.approx(stats.chi2.sf(pearson, df), rel=1e-10)
 
 
 def test_cox_is_raos_score_test() -> None:
-    """Gradient and Hessian of the likelihood at (0, 1), by the textbook and by differences."""
+    """Gradient and Hessian of the likelihood at (0, 1), by the textbook."""
     labels, prob = binary_data(300, seed=4)
     logits = special.logit(prob)
     design = np.column_stack([np.ones_like(logits), logits])
@@ -144,9 +142,6 @@ def test_cox_is_raos_score_test() -> None:
     assert cox_test(labels, prob).statistic == pytest.approx(
         score @ np.linalg.solve(information, score), rel=1e-10
     )
-    at = np.array([0.0, 1.0])
-    slope = optimize.approx_fprime(at, negative_log_likelihood, 1e-7, labels, logits)
-    assert -slope == pytest.approx(score, rel=1e-4)
 
 
 def test_cox_fits_the_line_of_a_logistic_regression() -> None:
@@ -179,34 +174,7 @@ def test_a_line_without_optimum_is_nan(labels: list[int], prob: list[float]) -> 
     assert np.isfinite(result.statistic)
 
 
-def test_cox_is_near_the_likelihood_ratio() -> None:
-    """Rao's test and Wilks' agree to first order: a mild distortion, many predictions."""
-    rng = np.random.default_rng(5)
-    logits = rng.normal(0, 1.5, 20_000)
-    labels = (rng.random(20_000) < special.expit(0.93 * logits - 0.08)).astype(int)
-    start = np.array([0.0, 1.0])
-    fitted = optimize.minimize(negative_log_likelihood, start, (labels, logits), method="BFGS")
-    wilks = 2 * (negative_log_likelihood(start, labels, logits) - fitted.fun)
-    assert wilks > 10
-    assert cox_test(labels, special.expit(logits)).statistic == pytest.approx(wilks, rel=0.05)
-
-
-def test_a_small_shift_does_not_move_the_slope() -> None:
-    """The derivative of the expected slope statistic in the intercept is 0 at the hypothesis."""
-    prob = np.linspace(0.01, 0.7, 200)
-    logits, weight = special.logit(prob), prob * (1 - prob)
-    lever = logits - (weight @ logits) / weight.sum()
-    sd = np.sqrt(weight @ lever**2)
-
-    def expected(shift: float) -> float:
-        return float((special.expit(logits + shift) - prob) @ lever / sd)
-
-    assert abs(expected(1e-3)) < 1e-5
-    raw = (special.expit(logits + 1e-3) - prob) @ logits / np.sqrt(weight @ logits**2)
-    assert abs(raw) > 1e-3
-
-
-def test_directions() -> None:
+def test_directions(subtests: pytest.Subtests) -> None:
     rng = np.random.default_rng(6)
     prob = np.sort(rng.uniform(0.02, 0.98, 4000))
     logits = special.logit(prob)
@@ -214,9 +182,10 @@ def test_directions() -> None:
     shy = rng.random(4000) < special.expit(1.6 * logits)
     rarer = rng.random(4000) < special.expit(logits - 0.5)
     for labels, word in ((bold, "over-confident"), (shy, "under-confident")):
-        for result in (spiegelhalter(labels, prob), cox_test(labels, prob, part="slope")):
-            assert result.direction == word
-            assert f"the predictions look {word}" in result.describe()
+        with subtests.test(word):
+            for result in (spiegelhalter(labels, prob), cox_test(labels, prob, part="slope")):
+                assert result.direction == word
+                assert f"the predictions look {word}" in result.describe()
     assert cox_test(rarer, prob, part="intercept").direction == "too high"
     assert cox_test(1 - rarer, 1 - prob, part="intercept").direction == "too low"
 
@@ -245,29 +214,14 @@ def test_counting_the_other_class_changes_signs_only(rows: list[tuple[float, int
 
 
 @each
-def test_row_order_type_and_container_do_not_matter(name: str) -> None:
+def test_the_order_of_tied_rows_does_not_matter_to_redraws(name: str) -> None:
     labels, prob = binary_data(300, seed=7)
     prob = np.round(prob, 2)  # many ties
     order = np.random.default_rng(8).permutation(300)
-    for options in ({}, {"null_draws": 50, "rng": 3}):
-        first = ALL[name](labels, prob, **options)
-        for data in (
-            (labels[order], prob[order]),
-            (labels.tolist(), prob.tolist()),
-            (labels.astype(bool), prob),
-        ):
-            again = ALL[name](*data, **options)
-            assert (again.statistic, again.p_value) == (first.statistic, first.p_value)
-
-
-@each
-def test_arguments_are_left_alone(name: str) -> None:
-    labels, prob = binary_data(60, seed=9)
-    for array in (labels, prob):
-        array.flags.writeable = False
-    generator = np.random.default_rng(1)
-    first = ALL[name](labels, prob, null_draws=99, rng=generator)
-    assert first.p_value == ALL[name](labels, prob, null_draws=99, rng=1).p_value
+    first, again = (
+        ALL[name](labels[rows], prob[rows], null_draws=50, rng=3) for rows in (slice(None), order)
+    )
+    assert (again.statistic, again.p_value) == (first.statistic, first.p_value)
 
 
 CORNERS: dict[str, tuple[Any, Any]] = {
@@ -284,37 +238,30 @@ CORNERS: dict[str, tuple[Any, Any]] = {
 
 
 @each
-def test_corners_give_numbers(name: str) -> None:
+def test_corners_give_numbers(name: str, subtests: pytest.Subtests) -> None:
     for corner, null_draws in product(CORNERS, (0, 19)):
-        result = ALL[name](*CORNERS[corner], null_draws=null_draws, rng=0)
-        assert np.isfinite(result.statistic), corner
-        assert 0 <= result.p_value <= 1, corner
-        if corner == "certain and right":
-            assert (result.statistic, result.p_value) == (0, 1)
+        with subtests.test(corner, null_draws=null_draws):
+            result = ALL[name](*CORNERS[corner], null_draws=null_draws, rng=0)
+            assert np.isfinite(result.statistic)
+            assert 0 <= result.p_value <= 1
+            if corner == "certain and right":
+                assert (result.statistic, result.p_value) == (0, 1)
 
 
 @each
-def test_a_certain_prediction_that_was_wrong_decides(name: str) -> None:
+def test_a_certain_prediction_that_was_wrong_decides(name: str, subtests: pytest.Subtests) -> None:
     for null_draws in (0, 19):
-        for labels, prob in (([1, 0, 1], [0.0, 0.4, 0.6]), ([1, 0, 0], [0.5, 0.4, 1.0])):
-            result = ALL[name](labels, prob, null_draws=null_draws, rng=0)
-            # The kernel's mean over pairs changes little by one row: it stays a number.
-            assert np.isfinite(result.statistic) == (name == "kernel")
-            assert result.p_value == 0
-            assert "is rejected" in result.describe()
+        with subtests.test(null_draws=null_draws):
+            for labels, prob in (([1, 0, 1], [0.0, 0.4, 0.6]), ([1, 0, 0], [0.5, 0.4, 1.0])):
+                result = ALL[name](labels, prob, null_draws=null_draws, rng=0)
+                # The kernel's mean over pairs changes little by one row: it stays a number.
+                assert np.isfinite(result.statistic) == (name == "kernel")
+                assert result.p_value == 0
+                assert "is rejected" in result.describe()
 
 
 @each
-def test_one_row(name: str) -> None:
-    if name == "kernel":
-        with pytest.raises(ValueError, match="pass two rows"):
-            ALL[name]([1], [0.3])
-        return
-    assert 0 < ALL[name]([1], [0.3]).p_value <= 1
-
-
-@each
-def test_views_and_words(name: str) -> None:
+def test_views_and_words(name: str, subtests: pytest.Subtests) -> None:
     labels, prob = class_data(200)
     result = ALL[name](labels, prob, view="top-label")
     assert isinstance(result, TestResult)
@@ -322,62 +269,11 @@ def test_views_and_words(name: str) -> None:
     assert "top-label, 200 predictions" in result.describe()
     assert result.law in result.describe()
     assert result.rejected(1.0)
-    assert len(result.to_frame())
-    assert "<table>" in result._repr_html_()
     one = ALL[name](labels, prob, view=2)
     assert one.statistic == ALL[name](labels == 2, prob[:, 2]).statistic
     for view in ("class-wise", None, 7):
-        with pytest.raises(ValueError, match="view"):
+        with subtests.test(view=view), pytest.raises(ValueError, match="view"):
             ALL[name](labels, prob, view=view)
-
-
-@pytest.mark.parametrize(
-    ("data", "message"),
-    [
-        (([0, 1], [0.2]), "2 entries"),
-        (([0, 1], [0.2, np.nan]), r"y_prob\[1\] = nan"),
-        (([0, 1], [0.2, 1.2]), r"y_prob\[1\] = 1.2"),
-        (([0, 2], [0.2, 0.3]), r"y_true\[1\] = 2"),
-    ],
-)
-def test_bad_data(data: Any, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        spiegelhalter(*data)
-
-
-@pytest.mark.parametrize("options", [{"null_draws": -1}, {"null_draws": 1.5}, {"rng": "seed"}])
-def test_bad_redraws(options: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match=next(iter(options))):
-        spiegelhalter([0, 1, 1], [0.2, 0.4, 0.7], **options)
-
-
-@each
-def test_every_test_looks_at_data_and_options(name: str) -> None:
-    with pytest.raises(ValueError, match=r"y_prob\[1\] = 1.2"):
-        ALL[name]([0, 1], [0.2, 1.2])
-    for options in ({"null_draws": -1}, {"rng": "seed"}):
-        with pytest.raises(ValueError, match=next(iter(options))):
-            ALL[name]([0, 1, 1], [0.2, 0.4, 0.7], **options)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"n_bins": 0}, "n_bins"),
-        ({"n_bins": 2, "predictions": "fitted"}, "at least 3"),
-        ({"variance": "p"}, "variance must be"),
-        ({"predictions": "mine"}, "predictions must be"),
-        ({"predictions": "fitted", "null_draws": 9}, "null_draws=0"),
-    ],
-)
-def test_bad_options_of_hosmer_lemeshow(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        hosmer_lemeshow(*binary_data(50), **options)
-
-
-def test_bad_part_of_cox() -> None:
-    with pytest.raises(ValueError, match="part must be"):
-        cox_test([0, 1], [0.2, 0.8], part="all")
 
 
 @pytest.mark.slow
@@ -392,13 +288,6 @@ def test_redraws_find_the_exact_p_value(name: str) -> None:
     assert 0.001 < exact < 0.999
     assert found.p_value == pytest.approx(exact, abs=4 * np.sqrt(exact * (1 - exact) / 4000))
     assert found.law == "4,000 redraws of the labels"
-
-
-def test_a_null_level_can_be_asked_for() -> None:
-    labels, prob = binary_data(200, seed=10)
-    level = null_level(hosmer_lemeshow, labels, prob, n_draws=200, rng=0, variance="predictions")
-    assert level.value == ALL["Hosmer-Lemeshow, exact variance"](labels, prob).statistic
-    assert level.mean == pytest.approx(10, abs=4 * np.sqrt(20 / 200))
 
 
 # --- sizes --------------------------------------------------------------------------------------
@@ -419,35 +308,26 @@ def stated() -> dict[str, dict[tuple[str, int], float]]:
 STATED = stated()
 
 
-def check_sizes(scores: str, n: int, models: int) -> None:
-    """Compare with the docstring: four standard errors of both, and half a rounding."""
-    found = sizes.sizes(scores, n, models=models, labels=40, seed=77)
-    for law, rates in STATED.items():
-        rate = rates[scores, n]
-        error = np.sqrt(rate * (1 - rate) * (1 / (40 * models) + 1 / 10_000))
-        # Labels share the predictions of their model, so that few models err a little more.
-        assert found[law] == pytest.approx(rate, abs=5 * error + 0.0005), law
-
-
 def test_every_limit_law_states_its_size() -> None:
     assert set(STATED) == set(sizes.TESTS)
 
 
+@pytest.mark.parametrize("n", [200, pytest.param(2000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("scores", sizes.SCORES)
-def test_sizes_are_as_stated(scores: str) -> None:
-    check_sizes(scores, 200, 40)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("scores", sizes.SCORES)
-@pytest.mark.parametrize("n", [200, 2000])
-def test_sizes_are_as_stated_again(scores: str, n: int) -> None:
-    check_sizes(scores, n, 50)
+def test_sizes_are_as_stated(scores: str, n: int, subtests: pytest.Subtests) -> None:
+    """Within four standard errors of both, and half a rounding."""
+    found = sizes.sizes(scores, n, models=40, labels=40, seed=77)
+    for law, rates in STATED.items():
+        rate = rates[scores, n]
+        error = np.sqrt(rate * (1 - rate) * (1 / 1600 + 1 / 10_000))
+        # Labels share the predictions of their model, so that few models err a little more.
+        with subtests.test(law):
+            assert found[law] == pytest.approx(rate, abs=5 * error + 0.0005)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("scores", sizes.SCORES)
 def test_redraws_keep_the_level(scores: str) -> None:
     """Exactly 5 % at most; 4000 cases have a standard error of 0.34 points."""
-    for law, rate in sizes.redraw_sizes(scores, 200, models=100).items():
-        assert rate <= 0.05 + 4 * 0.0035, law
+    rates = sizes.redraw_sizes(scores, 200, models=100)
+    assert {law: rate for law, rate in rates.items() if rate > 0.05 + 4 * 0.0035} == {}

@@ -68,7 +68,7 @@ def test_the_two_tails_differ_where_the_source_differs_from_its_code() -> None:
 
 
 @pytest.mark.parametrize("case", SMALL, ids=name_of)
-def test_small_cases_with_other_bins(case: dict[str, Any]) -> None:
+def test_small_cases_with_other_bins(case: dict[str, Any], subtests: pytest.Subtests) -> None:
     label, prob = labels_of(case), np.array(case["prob"])
     pava = bins.Pava(ties="as-given")
     error = significance.test_based_calibration_error(label, prob, bins=pava, null_draws=0)
@@ -77,20 +77,26 @@ def test_small_cases_with_other_bins(case: dict[str, Any]) -> None:
     # The edges of the reference come from linspace, which misplaces .3, .6 and .7.
     on_an_edge = np.isin(prob, [0.3, 0.6, 0.7]).any()
     for n_bins, want in case["uniform"].items():
-        if on_an_edge and n_bins in ("5", "10"):
-            continue
-        assert percent(label, prob, int(n_bins)) == pytest.approx(want["percent"], abs=1e-12)
-        for norm, key in ((1, "l1"), (np.inf, "inf")):
-            gap = significance.general_calibration_error(label, prob, bins=int(n_bins), norm=norm)
-            assert float(gap) == pytest.approx(want[key], abs=1e-12)
+        with subtests.test(n_bins=n_bins):
+            if on_an_edge and n_bins in ("5", "10"):
+                continue
+            assert percent(label, prob, int(n_bins)) == pytest.approx(want["percent"], abs=1e-12)
+            for norm, key in ((1, "l1"), (np.inf, "inf")):
+                gap = significance.general_calibration_error(
+                    label, prob, bins=int(n_bins), norm=norm
+                )
+                assert float(gap) == pytest.approx(want[key], abs=1e-12)
     compared = 0
     for n_bins, want in case["quantile"].items():
-        # Ours differ where bins have unequal sizes (who gets the extra one) or split a tie.
-        binning = bins.EqualMass(int(n_bins))
-        error = significance.test_based_calibration_error(label, prob, bins=binning, null_draws=0)
-        if error.table.count.tolist() == want["count"]:
-            assert 100 * float(error) == pytest.approx(want["percent"], abs=1e-12)
-            compared += 1
+        with subtests.test(n_bins=n_bins):
+            # Ours differ where bins have unequal sizes (who gets the extra one) or split a tie.
+            binning = bins.EqualMass(int(n_bins))
+            error = significance.test_based_calibration_error(
+                label, prob, bins=binning, null_draws=0
+            )
+            if error.table.count.tolist() == want["count"]:
+                assert 100 * float(error) == pytest.approx(want["percent"], abs=1e-12)
+                compared += 1
     assert compared >= 1
 
 
@@ -109,14 +115,15 @@ def simulated(made_for: float, deployed: float) -> tuple[Any, Any]:
 
 
 @pytest.mark.parametrize("row", printed.TABLE_2, ids=lambda row: f"{row[0]} to {row[1]}")
-def test_table_2(row: tuple[float, ...]) -> None:
+def test_table_2(row: tuple[float, ...], subtests: pytest.Subtests) -> None:
     label, prob = simulated(row[0], row[1])
     assert percent(label, prob, None) == pytest.approx(row[2], abs=5e-5)
     assert percent(label, prob, as_reference(300, 1200)) == pytest.approx(row[2], abs=5e-5)
     assert percent(label, prob, bins.EqualMass(10)) == pytest.approx(row[3], abs=5e-5)
     for binning, want in ((10, row[4]), (bins.EqualMass(10), row[5])):
-        error = significance.general_calibration_error(label, prob, bins=binning)
-        assert float(error) == pytest.approx(want, abs=5.1e-5)
+        with subtests.test(binning=binning):
+            error = significance.general_calibration_error(label, prob, bins=binning)
+            assert float(error) == pytest.approx(want, abs=5.1e-5)
 
 
 # used at, smallest size or largest size -> per cent (Tables 6 and 7: other bound absent)

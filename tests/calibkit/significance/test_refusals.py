@@ -1,0 +1,88 @@
+"""What the tests, intervals and bands refuse, beside what every measure refuses."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import calibkit as ck
+from calibkit import significance
+from calibkit.significance import binomial_p_values, wilson_interval
+from tests.helpers import binary_data
+
+DATA: Any = ([0, 1, 1], [0.1, 0.5, 0.9])
+SHARED: dict[str, Callable[..., Any]] = {
+    "Hosmer-Lemeshow": ck.hosmer_lemeshow,
+    "Spiegelhalter": ck.spiegelhalter,
+    "Cox": ck.cox_test,
+    "cumulative": ck.cumulative_differences,
+    "kernel": ck.kernel_calibration_error,
+    "adaptive": ck.adaptive_test,
+    "test-based": ck.test_based_calibration_error,
+}
+
+
+@pytest.mark.parametrize("name", SHARED)
+@pytest.mark.parametrize("bad", [{"null_draws": -1}, {"null_draws": 1.5}, {"rng": "seed"}])
+def test_bad_redraws(name: str, bad: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=next(iter(bad))):
+        SHARED[name](*DATA, **bad)
+
+
+def interval(measure: Any, **options: Any) -> Any:
+    return ck.bootstrap_interval(
+        measure, *binary_data(50), method="inverted", n_resamples=5, rng=0, **options
+    )
+
+
+class Backwards:
+    """A binning that numbers bins from high to low."""
+
+    def edges(self, prob: Any, label: Any = None) -> Any:
+        return np.array([0.0, 0.5, 1.0])
+
+    def assign(self, prob: Any, edges: Any) -> Any:
+        return np.where(prob < 0.5, 1, 0)
+
+
+hosmer, kernel, tce = ck.hosmer_lemeshow, ck.kernel_calibration_error, SHARED["test-based"]
+general, invert = significance.general_calibration_error, 'binned.*use method="reflected"'
+
+REFUSED: list[tuple[Callable[[], Any], str]] = [
+    (lambda: hosmer(*DATA, n_bins=0), "n_bins"),
+    (lambda: hosmer(*DATA, n_bins=2, predictions="fitted"), "at least 3"),
+    (lambda: hosmer(*DATA, variance="p"), "variance must be"),
+    (lambda: hosmer(*DATA, predictions="mine"), "predictions must be"),
+    (lambda: hosmer(*DATA, predictions="fitted", null_draws=9), "null_draws=0"),
+    (lambda: ck.cox_test(*DATA, part="all"), "part must be"),
+    (lambda: kernel([1], [0.3]), "pass two rows"),
+    *((lambda s=s: kernel(*DATA, length_scale=s), "length_scale must") for s in (0, 0.019, -1)),
+    *((lambda s=s: kernel(*DATA, length_scale=s), "length_scale") for s in (np.nan, np.inf, "1")),
+    *((lambda s=s: kernel(*DATA, length_scale=s), "length_scale must") for s in (True, None)),
+    *((lambda n=n: ck.adaptive_test(*DATA, max_bins=n), "max_bins") for n in (0, -1, 2.5, "4")),
+    (lambda: general(*DATA, loss="distance"), '"gap", "rejected" or a function'),
+    (lambda: general(*DATA, loss=lambda y, p: np.nan), "The loss of bin 1 is nan"),
+    (lambda: general(*DATA, norm=0.5), "norm must be a number from 1 on"),
+    (lambda: general(*DATA, test="z"), "test must be"),
+    (lambda: general(*DATA, alpha=1), "alpha must lie strictly"),
+    (lambda: tce(*DATA, alpha=0.0), "alpha must lie strictly"),
+    (lambda: tce(*DATA, test="z"), "test must be"),
+    (lambda: tce(*DATA, bins="many"), "bins must be"),
+    (lambda: tce(*DATA, bins=Backwards()), "number bins from low to high"),
+    (lambda: interval(ck.brier_score), invert),
+    (lambda: interval(ck.expected_calibration_error, bins=ck.Pava()), invert),
+    (lambda: binomial_p_values(1.5, 3, 0.5), r"hits\[0\] = 1.5 is not a whole number"),
+    (lambda: binomial_p_values(4, 3, 0.5), "4 events in 3 trials"),
+    (lambda: binomial_p_values(0, 0, 0.5), "at least one trial"),
+    (lambda: binomial_p_values(1, 3, [0.5, 1.5]), r"prob\[1\] = 1.5 is not a probability"),
+    (lambda: binomial_p_values(1, 3, np.nan), r"prob\[0\] = nan"),
+    (lambda: wilson_interval([1, 5], 4), r"5 events in 4 trials \(entry 1\)"),
+    (lambda: wilson_interval(1, 4, level=1), "level must lie strictly"),
+]
+
+
+def test_options_that_do_not_exist_are_refused(subtests: pytest.Subtests) -> None:
+    for number, (call, words) in enumerate(REFUSED):
+        with subtests.test(words, number=number), pytest.raises(ValueError, match=f"(?i){words}"):
+            call()
