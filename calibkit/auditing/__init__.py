@@ -14,12 +14,13 @@ page. Its ``verdicts`` are codes that a pipeline can act on. Lesson 14.
 `compare` puts two or more models beside each other, on the same rows.
 """
 
-from calibkit.auditing._comparing import compare
+from calibkit.auditing.comparing import compare
 from calibkit.auditing.comparison import COMPARISON_CODES, Comparison
 from calibkit.auditing.groups import GroupTable
+from calibkit.auditing.pages import Answer
 from calibkit.auditing.questions import audit
 from calibkit.auditing.repairs import RepairTable
-from calibkit.auditing.report import Answer, AuditReport, ViewTable
+from calibkit.auditing.report import AuditReport, ViewTable
 from calibkit.auditing.settings import AuditSettings
 
 __all__ = [

@@ -8,16 +8,24 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from calibkit.auditing import _paired as paired
-from calibkit.auditing import _verdicts as words_of
-from calibkit.auditing._comparing import compare, worded
-from calibkit.auditing._evidence import Seen, largest_region
-from calibkit.auditing._redraws import TOP, ViewTest
-from calibkit.auditing._rows import Impossible, count_impossible, probabilities
-from calibkit.auditing.comparison import Comparison
+from calibkit.auditing import words
+from calibkit.auditing.comparing import compare, worded
+from calibkit.auditing.comparison import (
+    NONE,
+    SCORES,
+    Change,
+    Comparison,
+    around,
+    change,
+    rule_of,
+    scores_of_rows,
+)
+from calibkit.auditing.evidence import Seen, largest_region
 from calibkit.auditing.questions import audit
 from calibkit.auditing.readers import Predictions, join
+from calibkit.auditing.redraws import TOP, ViewTest
 from calibkit.auditing.report import AuditReport, findings_of
+from calibkit.auditing.rows import Impossible, count_impossible, probabilities
 from calibkit.auditing.settings import AuditSettings, settings_of
 from calibkit.bins import Binning
 from calibkit.counts import CountTable
@@ -180,16 +188,16 @@ def _with_all_rows(
     report: AuditReport, table: CountTable, seen: Seen, settings: AuditSettings
 ) -> AuditReport:
     """Put what all rows say in the place of what the sample says."""
-    data, sampled = words_of.data(seen), f"(Random sample of {report.n:,} rows.)"
+    data, sampled = words.data(seen), f"(Random sample of {report.n:,} rows.)"
     if seen.power.enough:
         many = "So many rows show errors that matter to nobody: look at the size."
         data = replace(data, sentence=f"{data.sentence} {many}")
     answers = {a.topic: replace(a, sentence=f"{a.sentence} {sampled}") for a in report.answers}
-    for answer in (data, words_of.calibration(seen), words_of.direction(seen)):
+    for answer in (data, words.calibration(seen), words.direction(seen)):
         answers[answer.topic] = answer
     verdicts = {topic: answer.verdict for topic, answer in answers.items()}
     gone = seen.impossible
-    headline, light = words_of.headline(verdicts, seen.focus_words, gone)
+    headline, light = words.headline(verdicts, seen.focus_words, gone)
     notes = (
         f"All {gone.n:,} rows: counted in {table.cells:,} cells. Test: Cox's score test and the "
         "range of the cumulative differences, p-values by limit laws, multiplied by the number "
@@ -240,7 +248,7 @@ def compare_stream(
         table = None if costs is None else as_costs(costs, k)
         probs = _by_model(block.scores, names).values()
         sums.count += np.bincount(block.y_true, minlength=k)
-        sums.add([paired.scores_of_rows(block.y_true, prob, table) for prob in probs])
+        sums.add([scores_of_rows(block.y_true, prob, table) for prob in probs])
         keeper.add(block)
     found = compare_rows(keeper.rows(), names, costs=table, level=level, rng=rng, **options)
     return found if sums.n == found.n else _with_all_scores(found, sums, level)
@@ -270,27 +278,25 @@ class _Sums:
             self.up[key] = self.up.get(key, 0.0) + (apart > 0).sum(axis=1)
             self.down[key] = self.down.get(key, 0.0) + (apart < 0).sum(axis=1)
 
-    def change(
-        self, key: str, other: int, level: float, costs: FloatVector | None
-    ) -> paired.Change:
+    def change(self, key: str, other: int, level: float, costs: FloatVector | None) -> Change:
         first, value = (float(self.scores[key][model]) / self.n for model in (0, other))
         up, down = int(self.up[key][other]), int(self.down[key][other])
-        total, ends = (value - first) * self.n, paired.NONE
-        rule = paired.rule_of(self.count, costs)
+        total, ends = (value - first) * self.n, NONE
+        rule = rule_of(self.count, costs)
         if np.isfinite(total) and not rule.refuses(key, up, down, total):
             mean = value - first
             spread = max(float(self.squares[key][other]) / self.n - mean**2, 0.0)
-            ends = paired.around(mean, float(np.sqrt(spread)), self.n, level)
-        return paired.change(key, first, value, ends)
+            ends = around(mean, float(np.sqrt(spread)), self.n, level)
+        return change(key, first, value, ends)
 
 
 def _with_all_scores(found: Comparison, sums: _Sums, level: float) -> Comparison:
     """Put the scores of all rows in the place of those of the sample."""
-    columns = [getattr(found, name).tolist() for name in paired.Change._fields]
+    columns = [getattr(found, name).tolist() for name in Change._fields]
     keys = zip(found.model.tolist(), found.measure.tolist(), strict=True)
-    rows = dict(zip(keys, map(paired.Change, *columns), strict=True))
+    rows = dict(zip(keys, map(Change, *columns), strict=True))
     for model, key in rows:
-        if key in paired.SCORES:
+        if key in SCORES:
             rows[model, key] = sums.change(key, found.models.index(model), level, found.costs)
     note = (
         f"All {sums.n:,} rows: cost, log loss and Brier score, with Student's intervals. "

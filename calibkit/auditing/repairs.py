@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from calibkit.auditing._evidence import resamples
-from calibkit.auditing._rows import Rows
+from calibkit.auditing.evidence import resamples
+from calibkit.auditing.rows import Rows
 from calibkit.auditing.settings import AuditSettings
 from calibkit.calibrators import BetaCalibrator, Calibrator, IsotonicCalibrator, PlattCalibrator
 from calibkit.calibrators.folds import assign_folds

@@ -5,22 +5,37 @@ from typing import Any
 
 import numpy as np
 
-from calibkit.auditing import _paired as paired
-from calibkit.auditing._rows import Rows, rows_of
-from calibkit.auditing.comparison import Comparison, Listing
-from calibkit.auditing.questions import MOST_CLASSES, _versions
+from calibkit.auditing.comparison import (
+    FEWEST,
+    MEASURES,
+    NONE,
+    SCORES,
+    Change,
+    Comparison,
+    Listing,
+    Rule,
+    around,
+    change,
+    intervals,
+    parts_of_rows,
+    rule_of,
+    scores_of_rows,
+)
+from calibkit.auditing.pages import versions
+from calibkit.auditing.redraws import null_of_error
+from calibkit.auditing.rows import Rows, rows_of
+from calibkit.auditing.settings import MOST_CLASSES
 from calibkit.bins import Binning, as_bins
 from calibkit.decisions import murphy_curve
 from calibkit.decisions.costs import as_costs
-from calibkit.errors import expected_calibration_error
 from calibkit.reliability import reliability_table
 from calibkit.results import read_only, spell
-from calibkit.significance import null_level
+from calibkit.significance import NullLevel
 from calibkit.types import FloatVector
 from calibkit.validation import as_count, as_generator, as_level, as_predictions
 from calibkit.views import View
 
-Found = Mapping[tuple[str, str], paired.Change]  # by model and measure
+Found = Mapping[tuple[str, str], Change]  # by model and measure
 _DRAWS = 200  # redraws behind a null level
 _NUMBERS = 100_000_000  # random numbers for a bootstrap; larger data get fewer resamples
 
@@ -108,39 +123,36 @@ def compare(
     if view is None and not rows.binary:
         view = "class-wise" if rows.n_classes <= MOST_CLASSES else "top-label"
     names, count = tuple(probs), min(count, max(100, _NUMBERS // rows.n))
-    seeds = as_generator(rng).integers(0, 2**62, size=2).tolist()
-    scores = [paired.scores_of_rows(rows.label, prob, table) for prob in probs.values()]
-    parts = [paired.parts_of_rows(rows.label, prob, view, bins) for prob in probs.values()]
-    options: Any = {"view": view, "bins": bins, "n_draws": _DRAWS, "rng": seeds[0]}
-    ece = expected_calibration_error
-    nulls = [null_level(ece, rows.label, prob, **options) for prob in probs.values()]
+    of_null, of_rows = as_generator(rng).integers(0, 2**62, size=2).tolist()
+    scores = [scores_of_rows(rows.label, prob, table) for prob in probs.values()]
+    parts = [parts_of_rows(rows.label, prob, view, bins) for prob in probs.values()]
+    nulls = [
+        null_of_error(rows.label, prob, view, bins, n_draws=_DRAWS, seed=of_null)
+        for prob in probs.values()
+    ]
     each = [one | two for one, two in zip(scores, parts, strict=True)]
-    # Nothing is concluded from a handful of events.
-    rule = paired.rule_of(np.bincount(rows.label, minlength=rows.n_classes), table)
-    found = _differences(names, each, [null.mean for null in nulls], level, (count, seeds[1]), rule)
+    rule = rule_of(np.bincount(rows.label, minlength=rows.n_classes), table)
+    found = _differences(names, each, nulls, level, rule, n_resamples=count, seed=of_rows)
+    every = view == "class-wise"  # of which a diagram shows the predicted one
+    shown = "top-label" if every else view
+    tables = {n: reliability_table(rows.label, p, view=shown, bins=bins) for n, p in probs.items()}
+    curves = {} if every or view == "top-label" else probs
     return Comparison(
         title="Comparison of models" if title is None else str(title),
+        n=rows.n,
+        n_classes=rows.n_classes,
+        view="every class, summed" if every else tables[names[0]].view,
+        models=names,
         level=level,
         calibration=_calibration(names, nulls, scores),
         groups=_by_group(rows, names, scores, level, table),
+        bins=tables,
+        curves={name: murphy_curve(rows.label, p, view=view) for name, p in curves.items()},
         costs=table,
         notes=_notes(count, level, bins),
-        **_shown(rows, probs, view, bins),
+        versions=versions(),
         **worded(names, found, level),
     )
-
-
-def _shown(
-    rows: Rows, probs: Mapping[str, FloatVector], view: View | None, bins: Binning
-) -> dict[str, Any]:
-    """Return what the figures show, and the view in words."""
-    every, one = view == "class-wise", view not in ("class-wise", "top-label")
-    seen: Any = {"view": "top-label" if every else view, "bins": bins}
-    tables = {name: reliability_table(rows.label, p, **seen) for name, p in probs.items()}
-    curves = {name: murphy_curve(rows.label, p, view=view) for name, p in probs.items() if one}
-    words = "every class, summed" if every else next(iter(tables.values())).view
-    size = {"n": rows.n, "n_classes": rows.n_classes, "versions": _versions()}
-    return size | {"models": tuple(probs), "bins": tables, "curves": curves, "view": words}
 
 
 def _rows_of(
@@ -176,34 +188,37 @@ def _rows_of(
 def _differences(
     names: Sequence[str],
     each: Sequence[Mapping[str, FloatVector]],
-    nulls: Sequence[float],
+    nulls: Sequence[NullLevel],
     level: float,
-    draw: tuple[int, int],
-    rule: paired.Rule,
-) -> dict[tuple[str, str], paired.Change]:
-    found, (count, seed) = {}, draw
-    for other in range(1, len(names)):
+    rule: Rule,
+    *,
+    n_resamples: int,
+    seed: int,
+) -> Found:
+    found = {}
+    for name, own, null in zip(names[1:], each[1:], nulls[1:], strict=True):
         with np.errstate(invalid="ignore"):  # infinite minus infinite: no interval
-            apart = np.array([each[other][key] - each[0][key] for key in each[0]])
+            apart = np.array([own[key] - first for key, first in each[0].items()])
         # The same seed for each pair: a model's numbers do not depend on which others are there.
-        ends = paired.intervals(apart, level, count, np.random.default_rng(seed))
-        for key, row, low, high in zip(each[0], apart, *map(np.ndarray.tolist, ends), strict=True):
+        ends = intervals(apart, level, n_resamples, np.random.default_rng(seed))
+        for key, row, low, high in zip(own, apart, *map(np.ndarray.tolist, ends), strict=True):
             if key == "calibration error" and row.any():
-                low, high = low - nulls[other], high + nulls[0]
+                low, high = low - null.mean, high + nulls[0].mean
             if rule.refuses_rows(key, row):
-                low, high = paired.NONE
-            first, value = float(each[0][key].mean()), float(each[other][key].mean())
-            found[names[other], key] = paired.change(key, first, value, (low, high))
+                low, high = NONE
+            means = float(each[0][key].mean()), float(own[key].mean())
+            found[name, key] = change(key, *means, (low, high))
     return found
 
 
-def worded(names: tuple[str, ...], found: Found, level: float) -> dict[str, Any]:
-    """Return the columns of the differences, and the headline."""
+def worded(names: Sequence[str], found: Found, level: float) -> dict[str, Any]:
+    """Return the columns of the differences, the headline, and its light."""
     rows = [(*key, *change) for key, change in found.items()]
-    heads = ("model", "measure", *paired.Change._fields)
+    heads = ("model", "measure", *Change._fields)
     columns = dict(zip(heads, map(read_only, map(np.array, zip(*rows, strict=True))), strict=True))
-    parts = [_sentence(names[0], other, found, level) for other in names[1:]]
-    return columns | {"headline": " ".join(parts)}
+    told = any(one.verdict in ("better", "worse") for one in found.values())
+    headline = " ".join(_sentence(names[0], other, found, level) for other in names[1:])
+    return columns | {"headline": headline, "light": "caution" if told else "unknown"}
 
 
 def _sentence(first: str, other: str, found: Found, level: float) -> str:
@@ -211,16 +226,16 @@ def _sentence(first: str, other: str, found: Found, level: float) -> str:
     own = {measure: change for (model, measure), change in found.items() if model == other}
     telling = (
         key
-        for key in paired.SCORES
+        for key in SCORES
         if key in own and own[key].verdict != "equal" and np.isfinite(own[key].difference)
     )
     main = next(telling, "Brier score")
-    row, unit, range_ = own[main], paired.MEASURES[main], f"{100 * level:g} % interval"
+    row, unit, range_ = own[main], MEASURES[main], f"{100 * level:g} % interval"
     if row.verdict == "equal":
         text = f"{other} and {first} are equal {unit}."
     elif np.isnan(row.low):
         text = f"The data are too few to compare {other} with {first} {unit}: at least "
-        text += f"{paired.FEWEST} events, other rows, and rows that differ are needed"
+        text += f"{FEWEST} events, other rows, and rows that differ are needed"
         text += ", of a cost some better and some worse." if main == "cost" else "."
     elif row.verdict == "not separated":
         text = f"The data cannot separate {other} from {first} {unit}: the difference per "
@@ -243,7 +258,7 @@ def _sentence(first: str, other: str, found: Found, level: float) -> str:
 
 
 def _calibration(
-    names: Sequence[str], nulls: Sequence[Any], scores: Sequence[Mapping[str, FloatVector]]
+    names: Sequence[str], nulls: Sequence[NullLevel], scores: Sequence[Mapping[str, FloatVector]]
 ) -> Listing:
     """Put the error of each model beside what chance alone would show."""
     rows = [
@@ -272,7 +287,7 @@ def _by_group(
     for place, group in enumerate(rows.groups):
         inside = rows.group == place
         count = np.bincount(rows.label[inside], minlength=rows.n_classes)
-        n, rule = int(count.sum()), paired.rule_of(count, costs)
+        n, rule = int(count.sum()), rule_of(count, costs)
         for other in range(1, len(names)):
             for key in scores[0]:
                 pair = [one[key][inside] for one in (scores[0], scores[other])]
@@ -290,15 +305,13 @@ def _by_group(
     return Listing.of(text, heads, found)
 
 
-def _in_group(
-    key: str, first: FloatVector, other: FloatVector, level: float, rule: paired.Rule
-) -> paired.Change:
+def _in_group(key: str, first: FloatVector, other: FloatVector, level: float, rule: Rule) -> Change:
     with np.errstate(invalid="ignore"):
         apart = other - first
-    ends = paired.NONE
+    ends = NONE
     if np.isfinite(apart).all() and not rule.refuses_rows(key, apart):
-        ends = paired.around(float(apart.mean()), float(apart.std(ddof=1)), len(apart), level)
-    return paired.change(key, float(first.mean()), float(other.mean()), ends)
+        ends = around(float(apart.mean()), float(apart.std(ddof=1)), len(apart), level)
+    return change(key, float(first.mean()), float(other.mean()), ends)
 
 
 def _notes(count: int, level: float, bins: Binning) -> tuple[str, ...]:

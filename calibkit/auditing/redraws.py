@@ -1,4 +1,6 @@
-"""One redraw of all labels serves every view: tests that pay for having looked at many.
+"""What chance alone would show: labels redrawn for the test of all views, and the null level.
+
+One redraw of all labels serves every view: a test that pays for having looked at many.
 
 The two statistics of a view are told in the Notes of `audit`. The level holds for any n, any
 predictions and any number of views.
@@ -6,13 +8,17 @@ predictions and any number of views.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import special
 
+from calibkit.bins import Binning
+from calibkit.errors import expected_calibration_error
+from calibkit.significance import NullLevel, null_level
 from calibkit.significance.classical import InterceptRule, SlopeRule
 from calibkit.types import FloatVector, IntVector
+from calibkit.views import View
 
 TOP = -1  # the view of the predicted class; other views are numbers of classes
 _LEAST_VARIANCE = 4.0  # bins are halved while each holds at least this much variance
@@ -178,6 +184,20 @@ class Drawer:
             return np.asarray(uniform >= self.first, dtype=np.intp)
         place = np.searchsorted(self.flat, uniform + np.arange(self.n), side="right")
         return np.asarray(np.clip(place - self.start, 0, self.k - 1), dtype=np.intp)
+
+
+def null_of_error(
+    label: IntVector,
+    prob: FloatVector,
+    view: View,
+    bins: Binning | int,
+    *,
+    n_draws: int,
+    seed: Any,
+) -> NullLevel:
+    """Return the expected calibration error beside what a calibrated model would show."""
+    ece = expected_calibration_error
+    return null_level(ece, label, prob, view=view, bins=bins, n_draws=n_draws, rng=seed)
 
 
 def joint_test(

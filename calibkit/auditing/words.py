@@ -5,13 +5,13 @@ from dataclasses import fields
 
 import numpy as np
 
-from calibkit.auditing._alignment import CLEAR, Alignment
-from calibkit.auditing._consequences import Consequences, Paid
-from calibkit.auditing._evidence import FEWEST_SURPRISES, Seen, directions
-from calibkit.auditing._redraws import TOP
-from calibkit.auditing._rows import Impossible, Rows
+from calibkit.auditing.alignment import CLEAR, Alignment
+from calibkit.auditing.consequences import Consequences, Paid
+from calibkit.auditing.evidence import FEWEST_SURPRISES, Seen, directions
+from calibkit.auditing.pages import Answer, four_digits
+from calibkit.auditing.redraws import TOP
 from calibkit.auditing.repairs import Repairs
-from calibkit.auditing.report import Answer
+from calibkit.auditing.rows import Impossible, Rows
 from calibkit.results import spell
 
 CAUSES = {
@@ -201,8 +201,8 @@ def _without_costs(found: Consequences, view: str, level: float) -> str:
     text = "No costs were given, so this is open."
     if found.repaired is None:
         return text
-    low, high = _number(found.average_low), _number(found.average_high)
-    mean = f"{_number(found.average)} ({100 * level:g} % interval {low} to {high})"
+    low, high = four_digits(found.average_low), four_digits(found.average_high)
+    mean = f"{four_digits(found.average)} ({100 * level:g} % interval {low} to {high})"
     text += f" Say a false alarm costs t and a miss 1 - t ({view})."
     if found.average_low <= 0:
         return (
@@ -215,11 +215,6 @@ def _without_costs(found: Consequences, view: str, level: float) -> str:
     )
 
 
-def _number(value: float) -> str:
-    # No minus before a zero.
-    return f"{value:.4f}".replace("-0.0000", "0.0000") if np.isfinite(value) else "infinite"
-
-
 def _with_costs(paid: Paid, level: float, enough: bool) -> tuple[str, str, str]:
     trust = paid.trust
     saves = paid.over_ignoring <= 0
@@ -229,7 +224,7 @@ def _with_costs(paid: Paid, level: float, enough: bool) -> tuple[str, str, str]:
     text = (
         f"Trusting costs {trust.value:.4f} per prediction; it promised {trust.promised:.4f}. "
         f"Ignoring the model costs {trust.ignoring:.4f}: trust {'saves' if saves else 'adds'} "
-        f"{_number(extra)} ({100 * level:g} % interval {_number(low)} to {_number(high)})."
+        f"{four_digits(extra)} ({100 * level:g} % interval {four_digits(low)} to {four_digits(high)})."
     )
     if not np.isnan(paid.repaired):
         text += (
@@ -278,18 +273,16 @@ def _gain(found: Repairs, place: int, view: str, after: float | None) -> str:
         return f"None. Even the best candidate, {words}, says 0 to something that happened."
     if gain < 0:
         low, high = -high, -low
-    interval = (
-        f"({100 * table.level:g} % interval {_number(low)} to {_number(high)}, {table.folds} folds)"
-    )
+    interval = f"({100 * table.level:g} % interval {four_digits(low)} to {four_digits(high)}, {table.folds} folds)"
     if table.chosen < 0:
         if gain < 0:
             return (
                 f"None. Even the best candidate, {words}, would worsen the log loss by "
-                f"{_number(-gain)} {interval}."
+                f"{four_digits(-gain)} {interval}."
             )
         why = "the interval holds 0, so this may be chance" if low <= 0 else "it rules out too much"
         return (
-            f"None. The best candidate, {words}, would gain {_number(gain)} in log loss "
+            f"None. The best candidate, {words}, would gain {four_digits(gain)} in log loss "
             f"{interval}: {why}."
         )
     temperature = getattr(found.calibrator, "temperature_", None)
@@ -313,7 +306,7 @@ def _warnings(found: Repairs, place: int) -> str:
         after = table.log_loss[place]
         text = (
             f" This is about the {table.left:,} rows whose outcome was called possible; of all "
-            f"{table.n:,} the log loss is infinite as they are, and {_number(after)} repaired."
+            f"{table.n:,} the log loss is infinite as they are, and {four_digits(after)} repaired."
         )
     if found.certain and np.isfinite(table.gain[place]):
         text += (

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from calibkit.auditing._evidence import resamples
-from calibkit.auditing._redraws import TOP
-from calibkit.auditing._rows import Rows
+from calibkit.auditing.evidence import resamples
+from calibkit.auditing.redraws import TOP
 from calibkit.auditing.repairs import resampled_means
+from calibkit.auditing.rows import Rows
 from calibkit.auditing.settings import AuditSettings
 from calibkit.decisions import (
     MurphyCurve,
@@ -51,6 +51,11 @@ class Consequences:
     average: float  # mean loss over all thresholds, with its interval
     average_low: float
     average_high: float
+
+    @property
+    def prices(self) -> FloatVector | None:
+        """The costs that were given, if there is one threshold to be drawn."""
+        return None if self.paid is None or np.isnan(self.paid.threshold) else self.paid.costs
 
 
 def consequences_of(
