@@ -22,7 +22,7 @@ from calibkit.auditing.readers import (
     rows_of_files,
     side_by_side,
 )
-from calibkit.auditing.report import CODES, FINDINGS
+from calibkit.auditing.settings import CODES, FINDINGS
 from calibkit.counts.blocks import Dialect, listed, quoted
 from calibkit.counts.columns import columns_of
 from calibkit.counts.files import column_names, resolve_all

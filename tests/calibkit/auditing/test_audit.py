@@ -18,12 +18,12 @@ from sklearn.ensemble import RandomForestClassifier
 
 import calibkit as ck
 from calibkit import CalibrationWarning
-from calibkit.auditing import AuditReport, AuditSettings, _alignment, audit
-from calibkit.auditing._alignment import alignment_of
-from calibkit.auditing._redraws import Drawer
-from calibkit.auditing._rows import rows_of
+from calibkit.auditing import AuditReport, AuditSettings, alignment, audit
+from calibkit.auditing.alignment import alignment_of
 from calibkit.auditing.groups import groups_of
-from calibkit.auditing.report import CODES, LIGHTS
+from calibkit.auditing.redraws import Drawer
+from calibkit.auditing.rows import rows_of
+from calibkit.auditing.settings import CODES, LIGHTS
 from calibkit.calibrators import PlattCalibrator
 from calibkit.data import DataUnavailable, load
 from calibkit.fakes import LogitDistortion
@@ -221,10 +221,10 @@ def test_large_data_use_the_normal_law_of_the_fit(monkeypatch: pytest.MonkeyPatc
     for seed in range(6):
         labels = Drawer(case.y_prob).draw(np.random.default_rng(seed))
         args = case.y_prob, labels, np.random.default_rng(0)
-        drawn.append(_alignment._share_as_bad(*args))
+        drawn.append(alignment._share_as_bad(*args))
         with monkeypatch.context() as patch:
-            patch.setattr(_alignment, "_LARGE", 0)
-            law.append(_alignment._share_as_bad(*args))
+            patch.setattr(alignment, "_LARGE", 0)
+            law.append(alignment._share_as_bad(*args))
     assert max(law) > 0.5 > min(law)
     # Draws end with the tenth as bad as the data.
     assert drawn == pytest.approx(law, rel=1.0, abs=0.002)

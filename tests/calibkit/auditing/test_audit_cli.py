@@ -14,7 +14,7 @@ import pytest
 
 from calibkit import cli, doctor
 from calibkit.auditing import AuditSettings, audit
-from calibkit.auditing.report import CODES
+from calibkit.auditing.settings import CODES
 from calibkit.cli import main
 from calibkit.fakes import LogitDistortion
 from tests.helpers import class_data

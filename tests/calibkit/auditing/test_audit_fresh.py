@@ -13,8 +13,8 @@ from scipy.special import expit, logit, softmax
 
 from calibkit import expected_calibration_error, null_level
 from calibkit.auditing import AuditReport, AuditSettings, audit
-from calibkit.auditing._redraws import joint_test
-from calibkit.auditing._rows import rows_of
+from calibkit.auditing.redraws import joint_test
+from calibkit.auditing.rows import rows_of
 
 QUICK = AuditSettings(n_resamples=50, repairs=[])
 VALUES = (0.02, 0.1, 0.25, 0.5, 0.6, 0.75, 0.9, 0.95, 0.99)

@@ -15,9 +15,8 @@ import pytest
 
 from calibkit import plot
 from calibkit.auditing import AuditReport, AuditSettings, audit
-from calibkit.auditing._html import draw
 from calibkit.auditing.pages import write_whole
-from calibkit.auditing.report import LIGHTS
+from calibkit.auditing.settings import LIGHTS
 from calibkit.fakes import LogitDistortion
 from tests.audit_cases import make
 
@@ -122,7 +121,7 @@ def test_lights_have_symbol_and_word(page: Page, hostile: AuditReport) -> None:
     words = "".join(page.words)
     for answer in hostile.answers:
         assert f"{LIGHTS[answer.light][0]} {answer.verdict}" in words
-    assert len({symbol for symbol, _ in LIGHTS.values()}) == len(LIGHTS)
+    assert len({light.symbol for light in LIGHTS.values()}) == len(LIGHTS)
 
 
 def test_the_notebook_form_is_escaped_and_without_figures(hostile: AuditReport) -> None:
@@ -162,7 +161,9 @@ def test_the_diagram_has_the_map_that_lies_nearer_to_the_truth_than_bins() -> No
     sample = fake.sample(2000, rng=3)
     found = audit(sample.y_true, sample.y_prob, settings=QUICK)
     across, up = found.evidence.fitted_map() or ((), ())
-    (line,) = [one for one in draw(found)["reliability"].axes[0].lines if one.get_gid() == "map"]
+    (line,) = [
+        one for one in found.figures()["reliability"].axes[0].lines if one.get_gid() == "map"
+    ]
     np.testing.assert_array_equal(line.get_data(), (across, up))
     table = found.evidence.band.table
     inside = np.digitize(sample.y_prob, table.edges[1:-1])
