@@ -10,7 +10,7 @@ from scipy import special
 
 from calibkit.auditing import html
 from calibkit.auditing.pages import Report
-from calibkit.auditing.repairs import resampled_means
+from calibkit.auditing.redraws import resampled_intervals
 from calibkit.bins import Binning
 from calibkit.corp import corp_decomposition
 from calibkit.decisions import MurphyCurve, best_actions
@@ -93,10 +93,8 @@ def intervals(
     Where a difference is infinite there is no interval: NaN.
     """
     finite = np.asarray(np.isfinite(differences).all(axis=1))
-    means = resampled_means(np.where(finite[:, None], differences, 0.0), count, rng)
-    ends = np.quantile(means, [(1 - level) / 2, (1 + level) / 2], axis=0)
-    low, high = np.where(finite, ends, np.nan)
-    return low, high
+    low, high = resampled_intervals(np.where(finite[:, None], differences, 0.0), level, count, rng)
+    return np.where(finite, low, np.nan), np.where(finite, high, np.nan)
 
 
 class Change(NamedTuple):

@@ -27,7 +27,6 @@ from calibkit.views import BinaryProblem, View, binary_problem
 POWER = 0.9
 FEWEST_SURPRISES = 10  # expected, sum of p (1 - p), below which limit laws are empty words
 _PRECISION = 0.01
-_NUMBERS = 40_000_000  # random numbers for a bootstrap; larger data get fewer resamples
 _SIDE = 2.0  # a z beyond which a side is named
 TEST = "level-slope-bins test"
 # Rows for which the diagram has a fitted map; how many of them must have each label, and how many
@@ -213,7 +212,7 @@ def evidence_of(
     found = test.p_value <= settings.alpha
     loudest = min(test.views, key=lambda view: (view.p_value, -abs(view.z_level)))
     focus = first if not found or first.p_value <= settings.alpha else loudest
-    label, prob, number = rows.label, rows.prob, resamples(settings, rows.n)
+    label, prob, number = rows.label, rows.prob, settings.resamples(rows.n)
     shown, asked = given_view(rows, focus.view), given_view(rows, first.view)
     of_error, of_null, of_band = map(int, seeds[1:])
     return Evidence(
@@ -243,10 +242,6 @@ def evidence_of(
         ),
         problem=binary_problem(label, prob, view=shown),
     )
-
-
-def resamples(settings: AuditSettings, n: int) -> int:
-    return min(settings.n_resamples, max(50, _NUMBERS // n))
 
 
 def given_view(rows: Rows, view: int) -> View:

@@ -1,4 +1,4 @@
-"""What chance alone would show: labels redrawn for the test of all views, and the null level.
+"""Chance: labels redrawn for the test of all views and the null level, rows for intervals.
 
 One redraw of all labels serves every view: a test that pays for having looked at many.
 
@@ -28,6 +28,7 @@ _FINEST = 2 / 5
 _TIE = 1e-9
 _NUMBERS = 300_000_000  # random numbers per audit; very large data get fewer redraws
 _FEWEST_DRAWS = 199
+_BLOCK = 4_000_000  # numbers drawn at a time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -198,6 +199,28 @@ def null_of_error(
     """Return the expected calibration error beside what a calibrated model would show."""
     ece = expected_calibration_error
     return null_level(ece, label, prob, view=view, bins=bins, n_draws=n_draws, rng=seed)
+
+
+def resampled_means(values: FloatVector, n_resamples: int, rng: np.random.Generator) -> FloatVector:
+    """Return bootstrap means of (m, n) values that belong to the same rows: shape (R, m)."""
+    n = values.shape[1]
+    means = np.empty((n_resamples, len(values)))
+    for start in range(0, n_resamples, max(1, _BLOCK // n)):
+        rows = slice(start, min(start + max(1, _BLOCK // n), n_resamples))
+        # Another dtype in the call might change the draws.
+        drawn = rng.integers(0, n, size=(rows.stop - rows.start, n)).astype(np.intp, copy=False)
+        times = np.stack([np.bincount(one, minlength=n) for one in drawn])
+        means[rows] = times @ values.T / n
+    return means
+
+
+def resampled_intervals(
+    values: FloatVector, level: float, n_resamples: int, rng: np.random.Generator
+) -> tuple[FloatVector, FloatVector]:
+    """Return percentile intervals of the mean of each row of (m, n) values: lows and highs."""
+    means = resampled_means(values, n_resamples, rng)
+    low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2], axis=0)
+    return low, high
 
 
 def joint_test(

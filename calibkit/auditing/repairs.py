@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from calibkit.auditing.evidence import resamples
+from calibkit.auditing.redraws import resampled_intervals
 from calibkit.auditing.rows import Rows
 from calibkit.auditing.settings import AuditSettings
 from calibkit.calibrators import BetaCalibrator, Calibrator, IsotonicCalibrator, PlattCalibrator
@@ -30,7 +30,6 @@ from calibkit.validation import CalibrationWarning
 # A map of K^2 parameters for a hundred classes takes minutes, and data that few people have.
 _MOST_CLASSES = 30
 _MOST_FOR_VECTOR = 200
-_BLOCK = 4_000_000
 # Filters of warnings belong to the process: of two threads, one would restore those of the other.
 _ALONE = threading.RLock()
 
@@ -245,19 +244,6 @@ def losses(prob: FloatVector, label: IntVector) -> FloatVector:
         return np.asarray(-np.log(own))
 
 
-def resampled_means(values: FloatVector, n_resamples: int, rng: np.random.Generator) -> FloatVector:
-    """Return bootstrap means of (m, n) values that belong to the same rows: shape (R, m)."""
-    n = values.shape[1]
-    means = np.empty((n_resamples, len(values)))
-    for start in range(0, n_resamples, max(1, _BLOCK // n)):
-        rows = slice(start, min(start + max(1, _BLOCK // n), n_resamples))
-        # Another dtype in the call might change the draws.
-        drawn = rng.integers(0, n, size=(rows.stop - rows.start, n)).astype(np.intp, copy=False)
-        times = np.stack([np.bincount(one, minlength=n) for one in drawn])
-        means[rows] = times @ values.T / n
-    return means
-
-
 def _table(
     rows: Rows, held_out: dict[str, FloatVector], settings: AuditSettings, rng: np.random.Generator
 ) -> RepairTable:
@@ -270,20 +256,21 @@ def _table(
     finite = np.flatnonzero(np.isfinite(gain))
     low, high, clear, chosen = gain.copy(), gain.copy(), np.zeros(m, dtype=np.bool_), -1
     if len(finite):
-        means = resampled_means(gains[finite], resamples(settings, rows.n), rng)
-        ends = [(1 - settings.level) / 2, (1 + settings.level) / 2]
-        low[finite], high[finite] = np.quantile(means, ends, axis=0)
+        low[finite], high[finite] = resampled_intervals(
+            gains[finite], settings.level, settings.resamples(rows.n), rng
+        )
         # What is printed decides: the interval must lie above 0.
         clear = np.isfinite(gain) & (low > 0)
         chosen = _simplest(gains, clear)
         if not left.all():  # then it is worth more that nothing is called impossible again
             chosen = _simplest(-after, ~np.array([certain(p).any() for p in held_out.values()]))
-    names, columns = np.array(list(held_out), dtype=np.str_), (gain, low, high, clear)
-    arrays: Any = dict(zip(("gain", "low", "high", "clear"), map(read_only, columns), strict=True))
     return RepairTable(
-        **arrays,
-        name=read_only(names),
+        name=read_only(np.array(list(held_out), dtype=np.str_)),
         log_loss=read_only(after.mean(axis=1)),
+        gain=read_only(gain),
+        low=read_only(low),
+        high=read_only(high),
+        clear=read_only(clear),
         before=float(before.mean()),
         before_left=float(before[left].mean()) if left.any() else float("nan"),
         chosen=chosen,

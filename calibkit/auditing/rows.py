@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from calibkit.containers import events, is_missing
+from calibkit.containers import events, is_missing, unwrapped
 from calibkit.multiclass.inputs import as_scores
 from calibkit.results import printable, spell
 from calibkit.types import FloatVector, IntVector
@@ -170,22 +170,16 @@ def _how_many(y_prob: Any) -> str:
 def _groups(groups: Any, n: int) -> tuple[IntVector | None, tuple[str, ...]]:
     if groups is None:
         return None, ()
-    values = groups.to_numpy() if hasattr(groups, "to_numpy") else groups
-    try:
-        array = np.asarray(values)
-    except ValueError as error:
-        raise ValueError("groups is ragged; pass one label per row.") from error
+    array = unwrapped(groups, "groups")
     if array.ndim != 1 or len(array) != n:
         raise ValueError(
             f"groups has shape {array.shape}; it needs one label for each of {n} rows."
         )
-    unseen = np.ma.getmaskarray(values) if isinstance(values, np.ma.MaskedArray) else False
-    missing = np.array([is_missing(value) for value in array.tolist()]) | unseen
-    if missing.any():
-        row = int(np.flatnonzero(missing)[0])
-        raise ValueError(
-            f"groups[{row}] is missing; name the group (e.g. 'unknown'), or drop the row."
-        )
+    for row, value in enumerate(array.tolist()):
+        if is_missing(value):
+            raise ValueError(
+                f"groups[{row}] is missing; name the group (e.g. 'unknown'), or drop the row."
+            )
     text = np.array([printable(str(value)) for value in array.tolist()])
     names, codes = np.unique(text, return_inverse=True)
     return codes.astype(np.intp), tuple(names.tolist())

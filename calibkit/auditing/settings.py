@@ -1,4 +1,4 @@
-"""What an audit may be told, and what it may say: settings; questions, codes, lights and colours."""
+"""What an audit may be told, and what it may say: settings, questions, codes, lights, colours."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -8,6 +8,7 @@ from calibkit.bins import Binning, as_bins
 from calibkit.validation import as_count, as_level
 
 MOST_BINS = 1_000
+_NUMBERS = 40_000_000  # random numbers for a bootstrap; larger data get fewer resamples
 MOST_CLASSES = 200  # with more, only the predicted class is looked at unless `view` asks
 
 
@@ -95,6 +96,10 @@ class AuditSettings:
         whole = abs(1 / self.alpha - round(1 / self.alpha)) < 1e-9
         share = f"1 in {round(1 / self.alpha)}" if whole else f"{100 * self.alpha:g} % of"
         return f"At most {share} calibrated models would be called miscalibrated."
+
+    def resamples(self, n: int) -> int:
+        """Return how often n rows are resampled, or their labels redrawn for an interval."""
+        return min(self.n_resamples, max(50, _NUMBERS // n))
 
     def __post_init__(self) -> None:
         for name in ("alpha", "level", "detectable"):

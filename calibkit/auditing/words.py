@@ -1,7 +1,6 @@
 """The six answers in words."""
 
 from collections.abc import Mapping
-from dataclasses import fields
 
 import numpy as np
 
@@ -183,61 +182,69 @@ def direction(seen: Seen) -> Answer:
 
 
 def costs(found: Consequences, view: str, level: float, enough: bool) -> Answer:
-    names = ("worst", "worst_threshold", "average", "average_low", "average_high")
-    numbers = {name: getattr(found, name) for name in names}
+    """Answer question 5: whether it matters for the costs; `view` says which event is meant."""
+    numbers = {"worst": found.worst, "worst_threshold": found.worst_threshold}
+    numbers |= found.average.numbers("average")
     paid = found.paid
     if paid is None:
-        return Answer(
-            "costs", "costs unknown", "unknown", _without_costs(found, view, level), numbers
-        )
+        text = "No costs were given, so this is open."
+        if found.repaired is not None:
+            text += f" Say a false alarm costs t and a miss 1 - t ({view}). {_over_t(found, level)}"
+        return Answer("costs", "costs unknown", "unknown", text, numbers)
     trust = paid.trust
     numbers |= {"cost": trust.value, "promised": trust.promised, "ignoring": trust.ignoring}
-    others = (field.name for field in fields(paid) if field.name not in ("trust", "costs"))
-    numbers |= {name: getattr(paid, name) for name in others}
-    return Answer("costs", *_with_costs(paid, level, enough), numbers)
+    numbers |= {"repaired": paid.repaired} | paid.regret.numbers("regret")
+    numbers |= paid.over_ignoring.numbers("over_ignoring") | {"threshold": paid.threshold}
+    text = _paid(paid, level)
+    if paid.over_ignoring.low > 0:
+        verdict, light = "worse than ignoring", "bad"
+        text = f"Yes, trust is worse than no model. {text}"
+    elif paid.regret.low > 0:
+        verdict, light, text = "costly", "caution", f"Yes. {text}"
+    elif not enough:
+        verdict, light, text = "costs unknown", "unknown", f"Too little data to say. {text}"
+    else:
+        verdict, light, text = "not costly", "good", f"Not measurably. {text}"
+    return Answer("costs", verdict, light, text, numbers)
 
 
-def _without_costs(found: Consequences, view: str, level: float) -> str:
-    text = "No costs were given, so this is open."
-    if found.repaired is None:
-        return text
-    low, high = four_digits(found.average_low), four_digits(found.average_high)
-    mean = f"{four_digits(found.average)} ({100 * level:g} % interval {low} to {high})"
-    text += f" Say a false alarm costs t and a miss 1 - t ({view})."
-    if found.average_low <= 0:
+def _interval(level: float, low: float, high: float) -> str:
+    return f"{100 * level:g} % interval {four_digits(low)} to {four_digits(high)}"
+
+
+def _over_t(found: Consequences, level: float) -> str:
+    """Say what trust costs on average over all ratios of costs."""
+    mean, low, high = found.average
+    about = f"{four_digits(mean)} ({_interval(level, low, high)})"
+    if low <= 0:
         return (
-            f"{text} Repaired predictions save nothing beyond chance: on average over t {mean} "
-            "per prediction."
+            "Repaired predictions save nothing beyond chance: on average over t "
+            f"{about} per prediction."
         )
     return (
-        f"{text} On average over t, trust costs {mean} more per prediction than repaired "
-        f"predictions; at worst, t = {found.worst_threshold:.2f}, about {found.worst:.4f}."
+        f"On average over t, trust costs {about} more per prediction than repaired predictions; "
+        f"at worst, t = {found.worst_threshold:.2f}, about {found.worst:.4f}."
     )
 
 
-def _with_costs(paid: Paid, level: float, enough: bool) -> tuple[str, str, str]:
-    trust = paid.trust
-    saves = paid.over_ignoring <= 0
-    extra, low, high = paid.over_ignoring, paid.over_ignoring_low, paid.over_ignoring_high
-    if saves:
-        extra, low, high = -extra, -high, -low
+def _paid(paid: Paid, level: float) -> str:
+    """Say what trust, no model and repaired predictions cost."""
+    trust, (extra, low, high) = paid.trust, paid.over_ignoring
+    way = "adds"
+    if extra <= 0:
+        way, extra, low, high = "saves", -extra, -high, -low
     text = (
         f"Trusting costs {trust.value:.4f} per prediction; it promised {trust.promised:.4f}. "
-        f"Ignoring the model costs {trust.ignoring:.4f}: trust {'saves' if saves else 'adds'} "
-        f"{four_digits(extra)} ({100 * level:g} % interval {four_digits(low)} to {four_digits(high)})."
+        f"Ignoring the model costs {trust.ignoring:.4f}: trust {way} {four_digits(extra)} "
+        f"({_interval(level, low, high)})."
     )
-    if not np.isnan(paid.repaired):
-        text += (
-            f" Repaired predictions cost {paid.repaired:.4f}: a difference of {paid.regret:.4f} "
-            f"({100 * level:g} % interval {paid.regret_low:.4f} to {paid.regret_high:.4f})."
-        )
-    if paid.over_ignoring_low > 0:
-        return "worse than ignoring", "bad", f"Yes, trust is worse than no model. {text}"
-    if paid.regret_low > 0:
-        return "costly", "caution", f"Yes. {text}"
-    if not enough:
-        return "costs unknown", "unknown", f"Too little data to say. {text}"
-    return "not costly", "good", f"Not measurably. {text}"
+    if np.isnan(paid.repaired):
+        return text
+    regret, low, high = paid.regret
+    return (
+        f"{text} Repaired predictions cost {paid.repaired:.4f}: a difference of {regret:.4f} "
+        f"({_interval(level, low, high)})."
+    )
 
 
 def repair(
@@ -273,7 +280,7 @@ def _gain(found: Repairs, place: int, view: str, after: float | None) -> str:
         return f"None. Even the best candidate, {words}, says 0 to something that happened."
     if gain < 0:
         low, high = -high, -low
-    interval = f"({100 * table.level:g} % interval {four_digits(low)} to {four_digits(high)}, {table.folds} folds)"
+    interval = f"({_interval(table.level, low, high)}, {table.folds} folds)"
     if table.chosen < 0:
         if gain < 0:
             return (

@@ -11,7 +11,7 @@ from calibkit.auditing.alignment import _random_order
 from calibkit.auditing.evidence import power_of
 from calibkit.auditing.groups import holm
 from calibkit.auditing.redraws import TOP, Drawer, JointTest, _Tables, _View, joint_test
-from calibkit.auditing.repairs import resampled_means
+from calibkit.auditing.redraws import resampled_means
 from calibkit.auditing.settings import AuditSettings
 from tests.audit_cases import make
 
