@@ -10,8 +10,15 @@ from calibkit import cox_test
 from calibkit.auditing.alignment import _random_order
 from calibkit.auditing.evidence import power_of
 from calibkit.auditing.groups import holm
-from calibkit.auditing.redraws import TOP, Drawer, JointTest, _Tables, _View, joint_test
-from calibkit.auditing.redraws import resampled_means
+from calibkit.auditing.redraws import (
+    TOP,
+    Drawer,
+    JointTest,
+    _Tables,
+    _View,
+    joint_test,
+    resampled_means,
+)
 from calibkit.auditing.settings import AuditSettings
 from tests.audit_cases import make
 

@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 from scipy.special import expit, logit
 
 import calibkit as ck
 from calibkit.auditing import COMPARISON_CODES, Comparison, compare
+from calibkit.auditing.comparison import change
 from calibkit.auditing.large import compare_stream
 from calibkit.auditing.readers import Predictions
 from calibkit.corp import corp_decomposition
@@ -85,6 +87,38 @@ def test_a_ranking_that_stays_leaves_discrimination_alone() -> None:
     assert found.headline.startswith("fair is better than bold: by ")
     assert "fair is better calibrated." in found.headline
     assert {"better log loss", "better miscalibration"} <= found.codes <= set(COMPARISON_CODES)
+
+
+@pytest.mark.parametrize(
+    ("measure", "low", "high", "verdict"),
+    [
+        ("log loss", -0.2, -0.1, "better"),
+        ("log loss", 0.1, 0.2, "worse"),
+        ("log loss", -0.1, 0.2, "not separated"),
+        ("log loss", -0.2, 0.0, "not separated"),
+        ("log loss", 0.0, 0.2, "not separated"),
+        ("log loss", np.nan, np.nan, "not separated"),
+        ("discrimination", 0.1, 0.2, "better"),
+        ("discrimination", -0.2, -0.1, "worse"),
+        ("discrimination", -0.2, 0.1, "not separated"),
+    ],
+)
+def test_an_interval_that_holds_zero_separates_nothing(
+    measure: str, low: float, high: float, verdict: str
+) -> None:
+    assert change(measure, 0.5, 0.6, (low, high)).verdict == verdict
+
+
+def test_models_that_are_equally_good_are_not_separated() -> None:
+    y, models = two(1500)
+    shift = np.where(np.arange(1500) % 2, 0.1, -0.1)
+    near = {side: expit(logit(models["fair"]) + way * shift) for side, way in (("a", 1), ("b", -1))}
+    found = compare(y, near, **QUICK)
+    assert "cannot separate b from a" in found.headline
+    for measure in ("log loss", "Brier score"):
+        one = row(found, measure)
+        assert one["verdict"] == "not separated" and one["low"] < 0 < one["high"]
+        assert one["low"] < one["difference"] < one["high"]
 
 
 def test_neither_the_order_of_rows_nor_other_models_matter() -> None:
@@ -170,6 +204,11 @@ def test_groups_are_compared_each_or_refused() -> None:
     alone = compare(y[inside], {n: p[inside] for n, p in models.items()}, **QUICK)
     place = [*zip(columns["group"], columns["measure"], strict=True)].index(("odd", "log loss"))
     assert columns["difference"][place] == pytest.approx(row(alone, "log loss")["difference"])
+    # Student's interval, whose level pays for three groups.
+    apart = np.log(np.where(y == 1, models["bold"], 1 - models["bold"])[inside])
+    apart -= np.log(np.where(y == 1, models["fair"], 1 - models["fair"])[inside])
+    ends = stats.ttest_1samp(apart, 0).confidence_interval(1 - 0.05 / 3)
+    assert (columns["low"][place], columns["high"][place]) == pytest.approx(ends)
 
 
 @pytest.mark.parametrize("events", [0, 9, 400])
