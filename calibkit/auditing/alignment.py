@@ -59,6 +59,7 @@ class Alignment:
 
 
 def alignment_of(rows: Rows, rng: np.random.Generator) -> Alignment:
+    """Compare the predictions with labels in random order, other columns and shifted rows."""
     table, label = rows.table, rows.label
     count = np.bincount(label, minlength=table.shape[1])
     mean, sd = _random_order(table, count)

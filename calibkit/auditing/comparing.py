@@ -5,22 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from calibkit.auditing.comparison import (
-    FEWEST,
-    MEASURES,
-    NONE,
-    SCORES,
-    Change,
-    Comparison,
-    Listing,
-    Rule,
-    around,
-    change,
-    intervals,
-    parts_of_rows,
-    rule_of,
-    scores_of_rows,
-)
+from calibkit.auditing import comparison
+from calibkit.auditing.comparison import Change, Comparison, Listing, Rule
 from calibkit.auditing.pages import versions
 from calibkit.auditing.redraws import null_of_error
 from calibkit.auditing.rows import Rows, rows_of
@@ -67,15 +53,28 @@ def compare(
         The events of the calibration parts. None: y = 1; of K columns every class, summed (beyond
         200 classes the predicted class, of which each model has its own).
     costs : array-like of shape (A, K), pair of float, mapping or str, optional
-        As in `calibkit.decisions.policy_cost`; every model decides by its own probabilities.
+        ``costs[a, k]``: what action a costs when the class is k; or the prices of a false positive
+        and a false negative, e.g. ``(1, 20)``. Each model decides by its own probabilities.
     groups : array-like of shape (n,), optional
         A label per row; the scores are compared in each group, too.
-    class_names, title : sequence of K str, str, optional
+    class_names : sequence of K str, optional
+        What to call the classes, in the order of their columns; otherwise their numbers.
+    title : str, optional
+        What was compared, for the pages.
     level : float
         Nominal probability content of each interval, in (0, 1).
-    bins, n_resamples : int or Binning, int
-        Bins of diagrams and calibration errors, and resamples of rows (fewer for very large data).
+    bins : int or Binning
+        Of diagrams and calibration errors; a number means bins of equal width.
+    n_resamples : int
+        Resamples of rows behind each interval; fewer for very large data.
     rng : int, numpy.random.Generator or None
+        Seed or generator of redraws and resamples; None draws afresh each time.
+
+    Returns
+    -------
+    Comparison
+        Differences with intervals and verdicts; ``text()``, ``codes``, ``to_frame()``,
+        ``figures()``, and pages (``save``).
 
     Raises
     ------
@@ -124,14 +123,14 @@ def compare(
         view = "class-wise" if rows.n_classes <= MOST_CLASSES else "top-label"
     names, count = tuple(probs), min(count, max(100, _NUMBERS // rows.n))
     of_null, of_rows = as_generator(rng).integers(0, 2**62, size=2).tolist()
-    scores = [scores_of_rows(rows.label, prob, table) for prob in probs.values()]
-    parts = [parts_of_rows(rows.label, prob, view, bins) for prob in probs.values()]
+    scores = [comparison.scores_of_rows(rows.label, prob, table) for prob in probs.values()]
+    parts = [comparison.parts_of_rows(rows.label, prob, view, bins) for prob in probs.values()]
     nulls = [
         null_of_error(rows.label, prob, view, bins, n_draws=_DRAWS, seed=of_null)
         for prob in probs.values()
     ]
     each = [one | two for one, two in zip(scores, parts, strict=True)]
-    rule = rule_of(np.bincount(rows.label, minlength=rows.n_classes), table)
+    rule = comparison.rule_of(np.bincount(rows.label, minlength=rows.n_classes), table)
     found = _differences(names, each, nulls, level, rule, n_resamples=count, seed=of_rows)
     every = view == "class-wise"  # of which a diagram shows the predicted one
     shown = "top-label" if every else view
@@ -200,14 +199,14 @@ def _differences(
         with np.errstate(invalid="ignore"):  # infinite minus infinite: no interval
             apart = np.array([own[key] - first for key, first in each[0].items()])
         # The same seed for each pair: a model's numbers do not depend on which others are there.
-        ends = intervals(apart, level, n_resamples, np.random.default_rng(seed))
+        ends = comparison.intervals(apart, level, n_resamples, np.random.default_rng(seed))
         for key, row, low, high in zip(own, apart, *map(np.ndarray.tolist, ends), strict=True):
             if key == "calibration error" and row.any():
                 low, high = low - null.mean, high + nulls[0].mean
             if rule.refuses_rows(key, row):
-                low, high = NONE
+                low, high = comparison.NONE
             means = float(each[0][key].mean()), float(own[key].mean())
-            found[name, key] = change(key, *means, (low, high))
+            found[name, key] = comparison.change(key, *means, (low, high))
     return found
 
 
@@ -226,16 +225,16 @@ def _sentence(first: str, other: str, found: Found, level: float) -> str:
     own = {measure: change for (model, measure), change in found.items() if model == other}
     telling = (
         key
-        for key in SCORES
+        for key in comparison.SCORES
         if key in own and own[key].verdict != "equal" and np.isfinite(own[key].difference)
     )
     main = next(telling, "Brier score")
-    row, unit, range_ = own[main], MEASURES[main], f"{100 * level:g} % interval"
+    row, unit, range_ = own[main], comparison.MEASURES[main], f"{100 * level:g} % interval"
     if row.verdict == "equal":
         text = f"{other} and {first} are equal {unit}."
     elif np.isnan(row.low):
         text = f"The data are too few to compare {other} with {first} {unit}: at least "
-        text += f"{FEWEST} events, other rows, and rows that differ are needed"
+        text += f"{comparison.FEWEST} events, other rows, and rows that differ are needed"
         text += ", of a cost some better and some worse." if main == "cost" else "."
     elif row.verdict == "not separated":
         text = f"The data cannot separate {other} from {first} {unit}: the difference per "
@@ -287,7 +286,7 @@ def _by_group(
     for place, group in enumerate(rows.groups):
         inside = rows.group == place
         count = np.bincount(rows.label[inside], minlength=rows.n_classes)
-        n, rule = int(count.sum()), rule_of(count, costs)
+        n, rule = int(count.sum()), comparison.rule_of(count, costs)
         for other in range(1, len(names)):
             for key in scores[0]:
                 pair = [one[key][inside] for one in (scores[0], scores[other])]
@@ -308,10 +307,10 @@ def _by_group(
 def _in_group(key: str, first: FloatVector, other: FloatVector, level: float, rule: Rule) -> Change:
     with np.errstate(invalid="ignore"):
         apart = other - first
-    ends = NONE
+    ends = comparison.NONE
     if np.isfinite(apart).all() and not rule.refuses_rows(key, apart):
-        ends = around(float(apart.mean()), float(apart.std(ddof=1)), len(apart), level)
-    return change(key, float(first.mean()), float(other.mean()), ends)
+        ends = comparison.around(float(apart.mean()), float(apart.std(ddof=1)), len(apart), level)
+    return comparison.change(key, float(first.mean()), float(other.mean()), ends)
 
 
 def _notes(count: int, level: float, bins: Binning) -> tuple[str, ...]:

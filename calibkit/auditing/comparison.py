@@ -11,10 +11,10 @@ from scipy import special
 from calibkit.auditing import html
 from calibkit.auditing.pages import Report
 from calibkit.auditing.redraws import resampled_intervals
+from calibkit.auditing.rows import given_to, losses
 from calibkit.bins import Binning
 from calibkit.corp import corp_decomposition
 from calibkit.decisions import MurphyCurve, best_actions
-from calibkit.decisions.costs import by_class
 from calibkit.reliability import BinTable
 from calibkit.results import Result, spell
 from calibkit.types import FloatVector, IntVector
@@ -44,13 +44,11 @@ def scores_of_rows(
     label: IntVector, prob: FloatVector, costs: FloatVector | None
 ) -> dict[str, FloatVector]:
     """Return what each row adds to cost, log loss and Brier score."""
-    table = by_class(prob)
-    own = table[np.arange(len(label)), label]
+    own = given_to(label, prob)
     brier = (1 - own) ** 2
     if prob.ndim == 2:
         brier = np.einsum("ik,ik->i", prob, prob) - own**2 + brier
-    with np.errstate(divide="ignore"):  # ln 0 is infinite, and said to be
-        found = {"log loss": 0.0 - np.log(own), "Brier score": brier}
+    found = {"log loss": losses(own), "Brier score": brier}
     if costs is None:
         return found
     return {"cost": costs[best_actions(prob, costs=costs), label]} | found
@@ -136,6 +134,7 @@ class Rule(NamedTuple):
         return self.few or up + down < FEWEST or (key == "cost" and one_sided)
 
     def refuses_rows(self, key: str, apart: FloatVector) -> bool:
+        """Judge by the differences of all rows."""
         total = float(apart.sum()) if key == "cost" else 0.0  # losses may be infinite
         return self.refuses(key, int((apart > 0).sum()), int((apart < 0).sum()), total)
 

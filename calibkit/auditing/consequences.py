@@ -7,7 +7,7 @@ import numpy as np
 from scipy import special
 
 from calibkit.auditing.redraws import TOP, resampled_intervals
-from calibkit.auditing.rows import Rows
+from calibkit.auditing.rows import Rows, given_to
 from calibkit.auditing.settings import AuditSettings
 from calibkit.decisions import (
     MurphyCurve,
@@ -97,11 +97,9 @@ def consequences_of(
 
 def _event(rows: Rows, prob: FloatVector, view: int) -> tuple[IntVector, FloatVector]:
     """Return the event of a view, and what these predictions say of it."""
-    table = np.column_stack([1 - prob, prob]) if prob.ndim == 1 else prob
     # After a repair another class may lead; the event stays that of the predictions as given.
     column = rows.table.argmax(axis=1) if view == TOP else np.full(rows.n, view)
-    said = table[np.arange(rows.n), column]
-    return (rows.label == column).astype(np.int64), said
+    return (rows.label == column).astype(np.int64), given_to(column, prob)
 
 
 def _paid(

@@ -47,6 +47,7 @@ class Power:
 
 
 def power_of(view: ViewTest, settings: AuditSettings) -> Power:
+    """Return what so many predictions of this variance can show in a view."""
     reach = float(special.ndtri(1 - settings.alpha / 2) + special.ndtri(POWER))
     half = float(special.ndtri((1 + settings.level) / 2))
     sd = float(np.sqrt(view.variance / view.n))
@@ -191,6 +192,7 @@ class Seen:
 
     @property
     def power(self) -> Power:
+        """What the rows can show in the first view."""
         return power_of(self.first, self.settings)
 
 

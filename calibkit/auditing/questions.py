@@ -57,15 +57,23 @@ def audit(
     groups : array-like of shape (n,), optional
         A label per row; the question of calibration is also asked in each group.
     class_names : sequence of K str, optional
+        What to call the classes, in the order of their columns; otherwise their numbers.
     positive : label, optional
         The label that means y = 1, e.g. ``"yes"``; `y_true` may hold one other label.
     title : str, optional
         What was audited, for the pages.
     settings : AuditSettings, optional
+        Levels, bins, numbers of redraws and candidates; None: all as they are by default.
     rng : int, numpy.random.Generator or None
-        For redraws, resamples and folds.
+        Seed or generator of redraws, resamples and folds; None draws afresh each time.
     **options
         Single settings by their names in `AuditSettings`, e.g. ``bins=10, alpha=0.05``.
+
+    Returns
+    -------
+    AuditReport
+        It speaks (``text()``), has six ``answers``, ``verdicts`` and ``codes``, a ``calibrator``,
+        ``figures()``, and becomes a page, Markdown or JSON (``save``).
 
     Raises
     ------

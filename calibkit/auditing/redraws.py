@@ -47,6 +47,7 @@ class ViewTest:
 
     @property
     def gap(self) -> float:
+        """Mean prediction minus frequency."""
         return self.mean_prob - self.frequency
 
 
@@ -180,6 +181,7 @@ class Drawer:
             self.start = np.arange(self.n, dtype=np.intp) * self.k
 
     def draw(self, rng: np.random.Generator) -> IntVector:
+        """Return one label per row."""
         uniform = rng.random(self.n)
         if self.k == 2:
             return np.asarray(uniform >= self.first, dtype=np.intp)

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from calibkit.auditing.redraws import resampled_intervals
-from calibkit.auditing.rows import Rows
+from calibkit.auditing.rows import Rows, given_to, losses
 from calibkit.auditing.settings import AuditSettings
 from calibkit.calibrators import BetaCalibrator, Calibrator, IsotonicCalibrator, PlattCalibrator
 from calibkit.calibrators.folds import assign_folds
@@ -236,21 +236,13 @@ def certain(prob: FloatVector) -> NDArray[np.bool_]:
     return np.asarray((prob == 0) | (prob == 1) if prob.ndim == 1 else (prob == 0).any(axis=1))
 
 
-def losses(prob: FloatVector, label: IntVector) -> FloatVector:
-    """Return the log loss of each row; infinite where the label had been given probability 0."""
-    rows = np.arange(len(label))
-    own = np.where(label == 1, prob, 1 - prob) if prob.ndim == 1 else prob[rows, label]
-    with np.errstate(divide="ignore"):
-        return np.asarray(-np.log(own))
-
-
 def _table(
     rows: Rows, held_out: dict[str, FloatVector], settings: AuditSettings, rng: np.random.Generator
 ) -> RepairTable:
     left, m = rows.possible, len(held_out)
-    with np.errstate(divide="ignore"):
-        before = -np.log(rows.own)
-    after = np.array([losses(p, rows.label) for p in held_out.values()]).reshape(m, rows.n)
+    before = losses(rows.own)
+    after = np.array([losses(given_to(rows.label, p)) for p in held_out.values()])
+    after = after.reshape(m, rows.n)  # also where there is no candidate
     gains = before[left] - after[:, left]
     gain = gains.sum(axis=1) / max(int(left.sum()), 1)
     finite = np.flatnonzero(np.isfinite(gain))

@@ -41,6 +41,7 @@ REPAIRED = {
 
 
 def alignment(found: Alignment, rows: Rows) -> Answer:
+    """Answer question 1: whether labels and predictions belong together."""
     majority = f"always naming the commonest class gives {found.majority:.3f}."
     measured = f"Accuracy {found.accuracy:.3f}; {majority}"
     light = "unknown"
@@ -79,6 +80,7 @@ def _order(found: Alignment, rows: Rows) -> str:
 
 
 def data(seen: Seen) -> Answer:
+    """Answer question 2: whether there is enough data."""
     power, n = seen.power, seen.first.n
     rows = spell(n, "prediction")
     if power.enough:
@@ -122,6 +124,7 @@ def _too_little(seen: Seen, rows: str) -> str:
 
 
 def calibration(seen: Seen) -> Answer:
+    """Answer question 3: whether it is miscalibrated beyond chance."""
     p_words = f"{seen.p_value:.3f}" if seen.p_value >= 5e-4 else f"{seen.p_value:.3g}"
     looked = f"({seen.looked}; {seen.test}, p = {p_words}, limit {seen.settings.alpha:g})"
     if seen.found:
@@ -147,6 +150,7 @@ def calibration(seen: Seen) -> Answer:
 
 
 def direction(seen: Seen) -> Answer:
+    """Answer question 4: where it is wrong, and which way."""
     view, region, digits = seen.focus, seen.region, seen.digits
     numbers = {
         name: getattr(view, name)
@@ -250,6 +254,7 @@ def _paid(paid: Paid, level: float) -> str:
 def repair(
     found: Repairs, aligned: bool, view: str, after: float | None, *, enough: bool
 ) -> Answer:
+    """Answer question 6: which repair; `after` is the calibration error of the repaired rows."""
     table = found.table
     numbers = {"log_loss": table.before, "log_loss_of_others": table.before_left}
     place = table.chosen if table.chosen >= 0 else table.best
@@ -324,6 +329,7 @@ def _warnings(found: Repairs, place: int) -> str:
 
 
 def headline(verdicts: Mapping[str, str], focus: str, gone: Impossible) -> tuple[str, str]:
+    """Return the verdict in one line, and its light."""
     if verdicts["alignment"] == "not aligned":
         return "Labels and predictions do not belong together: check the data first.", "bad"
     text, light = _of_the_test(verdicts, focus)
