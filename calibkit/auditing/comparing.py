@@ -12,16 +12,18 @@ from calibkit.auditing.redraws import null_of_error
 from calibkit.auditing.rows import Rows, rows_of
 from calibkit.auditing.settings import MOST_CLASSES
 from calibkit.bins import Binning, as_bins
-from calibkit.decisions import murphy_curve
+from calibkit.decisions import MurphyCurve, murphy_curve
 from calibkit.decisions.costs import as_costs
-from calibkit.reliability import reliability_table
+from calibkit.reliability import BinTable, reliability_table
 from calibkit.results import read_only, spell
 from calibkit.significance import NullLevel
 from calibkit.types import FloatVector
 from calibkit.validation import as_count, as_generator, as_level, as_predictions
 from calibkit.views import View
 
+Measured = Mapping[str, Mapping[str, FloatVector]]  # what each row adds, by model and measure
 Found = Mapping[tuple[str, str], Change]  # by model and measure
+_SEVERAL = ("class-wise", "top-label")  # views of more than one event, or of another per model
 _DRAWS = 200  # redraws behind a null level
 _NUMBERS = 100_000_000  # random numbers for a bootstrap; larger data get fewer resamples
 
@@ -30,7 +32,7 @@ def compare(
     y_true: Any,
     y_prob: Mapping[str, Any],
     *,
-    view: View | None = None,
+    view: View = None,
     costs: Any = None,
     groups: Any = None,
     class_names: Sequence[str] | None = None,
@@ -121,36 +123,59 @@ def compare(
     table = None if costs is None else as_costs(costs, rows.n_classes)
     if view is None and not rows.binary:
         view = "class-wise" if rows.n_classes <= MOST_CLASSES else "top-label"
-    names, count = tuple(probs), min(count, max(100, _NUMBERS // rows.n))
+    count = min(count, max(100, _NUMBERS // rows.n))
     of_null, of_rows = as_generator(rng).integers(0, 2**62, size=2).tolist()
-    scores = [comparison.scores_of_rows(rows.label, prob, table) for prob in probs.values()]
-    parts = [comparison.parts_of_rows(rows.label, prob, view, bins) for prob in probs.values()]
-    nulls = [
-        null_of_error(rows.label, prob, view, bins, n_draws=_DRAWS, seed=of_null)
-        for prob in probs.values()
-    ]
-    each = [one | two for one, two in zip(scores, parts, strict=True)]
-    rule = comparison.rule_of(np.bincount(rows.label, minlength=rows.n_classes), table)
-    found = _differences(names, each, nulls, level, rule, n_resamples=count, seed=of_rows)
-    every = view == "class-wise"  # of which a diagram shows the predicted one
-    shown = "top-label" if every else view
-    tables = {n: reliability_table(rows.label, p, view=shown, bins=bins) for n, p in probs.items()}
-    curves = {} if every or view == "top-label" else probs
+    each = _measured(rows, probs, view, bins, table)
+    nulls = _nulls(rows, probs, view, bins, of_null)
+    found = _differences(rows, each, nulls, level, table, n_resamples=count, seed=of_rows)
+    tables, curves = _diagrams(rows, probs, view, bins)
     return Comparison(
         title="Comparison of models" if title is None else str(title),
         n=rows.n,
         n_classes=rows.n_classes,
-        view="every class, summed" if every else tables[names[0]].view,
-        models=names,
-        level=level,
-        calibration=_calibration(names, nulls, scores),
-        groups=_by_group(rows, names, scores, level, table),
+        view="every class, summed" if view == "class-wise" else next(iter(tables.values())).view,
+        calibration=_calibration(each, nulls),
+        groups=_by_group(rows, each, level, table),
         bins=tables,
-        curves={name: murphy_curve(rows.label, p, view=view) for name, p in curves.items()},
+        curves=curves,
         costs=table,
         notes=_notes(count, level, bins),
         versions=versions(),
-        **worded(names, found, level),
+        **worded(tuple(probs), found, level),
+    )
+
+
+def _measured(
+    rows: Rows,
+    probs: Mapping[str, FloatVector],
+    view: View,
+    bins: Binning,
+    costs: FloatVector | None,
+) -> Measured:
+    return {
+        name: comparison.scores_of_rows(rows.label, prob, costs)
+        | comparison.parts_of_rows(rows.label, prob, view, bins)
+        for name, prob in probs.items()
+    }
+
+
+def _nulls(
+    rows: Rows, probs: Mapping[str, FloatVector], view: View, bins: Binning, seed: int
+) -> list[NullLevel]:
+    return [
+        null_of_error(rows.label, prob, view, bins, n_draws=_DRAWS, seed=seed)
+        for prob in probs.values()
+    ]
+
+
+def _diagrams(
+    rows: Rows, probs: Mapping[str, FloatVector], view: View, bins: Binning
+) -> tuple[dict[str, BinTable], dict[str, MurphyCurve]]:
+    """Return what the figures show; of every class, summed, that is the predicted one."""
+    shown, one = "top-label" if view == "class-wise" else view, view not in _SEVERAL
+    return (
+        {n: reliability_table(rows.label, p, view=shown, bins=bins) for n, p in probs.items()},
+        {n: murphy_curve(rows.label, p, view=view) for n, p in probs.items() if one},
     )
 
 
@@ -185,19 +210,22 @@ def _rows_of(
 
 
 def _differences(
-    names: Sequence[str],
-    each: Sequence[Mapping[str, FloatVector]],
+    rows: Rows,
+    each: Measured,
     nulls: Sequence[NullLevel],
     level: float,
-    rule: Rule,
+    costs: FloatVector | None,
     *,
     n_resamples: int,
     seed: int,
 ) -> Found:
+    # Nothing is concluded from a handful of events.
+    rule = comparison.rule_of(np.bincount(rows.label, minlength=rows.n_classes), costs)
+    (_, first), *others = each.items()
     found = {}
-    for name, own, null in zip(names[1:], each[1:], nulls[1:], strict=True):
+    for (name, own), null in zip(others, nulls[1:], strict=True):
         with np.errstate(invalid="ignore"):  # infinite minus infinite: no interval
-            apart = np.array([own[key] - first for key, first in each[0].items()])
+            apart = np.array([own[key] - first[key] for key in first])
         # The same seed for each pair: a model's numbers do not depend on which others are there.
         ends = comparison.intervals(apart, level, n_resamples, np.random.default_rng(seed))
         for key, row, low, high in zip(own, apart, *map(np.ndarray.tolist, ends), strict=True):
@@ -205,19 +233,20 @@ def _differences(
                 low, high = low - null.mean, high + nulls[0].mean
             if rule.refuses_rows(key, row):
                 low, high = comparison.NONE
-            means = float(each[0][key].mean()), float(own[key].mean())
+            means = float(first[key].mean()), float(own[key].mean())
             found[name, key] = comparison.change(key, *means, (low, high))
     return found
 
 
-def worded(names: Sequence[str], found: Found, level: float) -> dict[str, Any]:
-    """Return the columns of the differences, the headline, and its light."""
+def worded(names: tuple[str, ...], found: Found, level: float) -> dict[str, Any]:
+    """Return what a `Comparison` holds of the differences: its columns, headline and light."""
     rows = [(*key, *change) for key, change in found.items()]
     heads = ("model", "measure", *Change._fields)
     columns = dict(zip(heads, map(read_only, map(np.array, zip(*rows, strict=True))), strict=True))
     told = any(one.verdict in ("better", "worse") for one in found.values())
     headline = " ".join(_sentence(names[0], other, found, level) for other in names[1:])
-    return columns | {"headline": headline, "light": "caution" if told else "unknown"}
+    light = "caution" if told else "unknown"
+    return columns | {"models": names, "level": level, "headline": headline, "light": light}
 
 
 def _sentence(first: str, other: str, found: Found, level: float) -> str:
@@ -256,13 +285,11 @@ def _sentence(first: str, other: str, found: Found, level: float) -> str:
     return text + (f" It tells cases apart {told}." if told in ("better", "worse") else "")
 
 
-def _calibration(
-    names: Sequence[str], nulls: Sequence[NullLevel], scores: Sequence[Mapping[str, FloatVector]]
-) -> Listing:
+def _calibration(each: Measured, nulls: Sequence[NullLevel]) -> Listing:
     """Put the error of each model beside what chance alone would show."""
     rows = [
-        (name, null.value, null.mean, null.p_value, np.isinf(one["log loss"]).sum())
-        for name, null, one in zip(names, nulls, scores, strict=True)
+        (name, null.value, null.mean, null.p_value, np.isinf(own["log loss"]).sum())
+        for (name, own), null in zip(each.items(), nulls, strict=True)
     ]
     said = "; ".join(
         f"{name} {value:.4f} (a calibrated model would show {mean:.4f}, p = {p:.3f})"
@@ -273,32 +300,28 @@ def _calibration(
 
 
 def _by_group(
-    rows: Rows,
-    names: Sequence[str],
-    scores: Sequence[Mapping[str, FloatVector]],
-    level: float,
-    costs: FloatVector | None,
+    rows: Rows, each: Measured, level: float, costs: FloatVector | None
 ) -> Listing | None:
     """Compare the scores in every group, each at a level that pays for all groups."""
     if rows.group is None:
         return None
     content, found = 1 - (1 - level) / len(rows.groups), []
+    (name, first), *others = each.items()
     for place, group in enumerate(rows.groups):
         inside = rows.group == place
         count = np.bincount(rows.label[inside], minlength=rows.n_classes)
         n, rule = int(count.sum()), comparison.rule_of(count, costs)
-        for other in range(1, len(names)):
-            for key in scores[0]:
-                pair = [one[key][inside] for one in (scores[0], scores[other])]
-                row = _in_group(key, pair[0], pair[1], content, rule)
+        for other, own in others:
+            for key in [key for key in comparison.SCORES if key in first]:
+                row = _in_group(key, first[key][inside], own[key][inside], content, rule)
                 said = (*row[2:5], row.verdict)
                 if rule.few:
                     said = (np.nan, np.nan, np.nan, "too few rows")
-                found.append((group, n, names[other], key, *said))
+                found.append((group, n, other, key, *said))
     heads = ("group", "count", "model", "measure", "difference", "low", "high", "verdict")
     worse = [f"{row[0]} ({row[2]}, {row[3]})" for row in found if row[-1] == "worse"]
     few_groups = sorted({str(row[0]) for row in found if row[-1] == "too few rows"})
-    text = f"{spell(len(rows.groups), 'group')}; worse than {names[0]}: "
+    text = f"{spell(len(rows.groups), 'group')}; worse than {name}: "
     text += f"{', '.join(worse) or 'none shown'}"
     text += f"; too few rows to tell: {', '.join(few_groups)}." if few_groups else "."
     return Listing.of(text, heads, found)

@@ -232,17 +232,21 @@ def evidence_of(
             rng=of_error,
         ),
         null=null_of_error(label, prob, asked, settings.bins, n_draws=number, seed=of_null),
-        band=consistency_band(
-            label,
-            prob,
-            view=shown,
-            bins=settings.bins,
-            level=1 - settings.alpha,
-            simultaneous=True,
-            n_draws=number,
-            rng=np.random.default_rng(of_band),
-        ),
+        band=_band(rows, shown, settings, of_band),
         problem=binary_problem(label, prob, view=shown),
+    )
+
+
+def _band(rows: Rows, view: View, settings: AuditSettings, seed: int) -> ConsistencyBand:
+    return consistency_band(
+        rows.label,
+        rows.prob,
+        view=view,
+        bins=settings.bins,
+        level=1 - settings.alpha,
+        simultaneous=True,
+        n_draws=settings.resamples(rows.n),
+        rng=np.random.default_rng(seed),
     )
 
 

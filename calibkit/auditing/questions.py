@@ -153,7 +153,6 @@ def _report(
     seen = evidence.seen(names, _words(rows, evidence.focus.view), settings)
     enough, may_repair = seen.power.enough, aligned.verdict != "not aligned"
     after = _error_after(rows, views[0], repairs, settings)
-    gone = seen.impossible
     answers = (
         words.alignment(aligned, rows),
         words.data(seen),
@@ -163,14 +162,14 @@ def _report(
         words.repair(repairs, may_repair, seen.words, after, enough=enough),
     )
     verdicts = {answer.topic: answer.verdict for answer in answers}
-    headline, light = words.headline(verdicts, seen.focus_words, gone)
+    headline, light = words.headline(verdicts, seen.focus_words, seen.impossible)
     wanted = verdicts["repair"] == "repair"
     return AuditReport(
         title=title,
         headline=headline,
         light=light,
         answers=answers,
-        findings=findings_of(gone, repairs.table.before_left),
+        findings=findings_of(seen.impossible, repairs.table.before_left),
         n=rows.n,
         n_classes=rows.n_classes,
         view=names[0],

@@ -122,7 +122,7 @@ class TestBoard:
 class TestFigure:
     def test_each_light_has_a_symbol_and_its_own_look(self):
         assert set(_FACES) == set(LIGHTS)
-        assert len({symbol for symbol, _ in LIGHTS.values()}) == len(set(_FACES.values())) == 4
+        assert len({light.symbol for light in LIGHTS.values()}) == len(set(_FACES.values())) == 4
 
     def test_it_draws_what_the_board_says(self):
         board = lesson14.audit_board_view(file="screening", costs="1 : 20")
