@@ -1,10 +1,12 @@
-"""Seeded synthetic audits with a known right answer: what the audit was built with."""
+"""Seeded synthetic audits with a known right answer, and rows as they come from a file."""
 
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.special import expit, logit, softmax
+
+from calibkit.auditing.readers import Predictions
 
 CLASSES = (2, 3, 10)
 
@@ -50,3 +52,14 @@ def _classes(kind: str, true: Any) -> Any:
     scores = slope * np.log(true)
     scores[:, 0] += shift
     return softmax(scores, axis=1) if slope != 1 or shift else true
+
+
+def predictions(label: Any, scores: Any, **options: Any) -> Predictions:
+    """Return rows as they come from a file."""
+    names = {"logits": False, "groups": None, "class_names": None} | options
+    return Predictions(y_true=np.asarray(label), scores=np.asarray(scores), **names)
+
+
+def in_blocks(rows: Predictions, size: int) -> list[Predictions]:
+    """Cut rows into blocks."""
+    return [rows.take(slice(start, start + size)) for start in range(0, rows.n, size)]

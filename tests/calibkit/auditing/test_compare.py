@@ -2,7 +2,6 @@
 
 import json
 import warnings
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from calibkit.auditing.large import compare_stream
 from calibkit.auditing.readers import Predictions
 from calibkit.corp import corp_decomposition
 from calibkit.decisions import policy_cost
+from tests.audit_cases import in_blocks, predictions
 from tests.helpers import binary_data, class_data
 
 QUICK: dict[str, Any] = {"n_resamples": 200}
@@ -28,6 +28,10 @@ def two(n: int = 1500, slope: float = 2.0) -> tuple[Any, dict[str, Any]]:
     true = rng.beta(0.8, 1.2, n)
     y = (rng.random(n) < true).astype(np.int64)
     return y, {"bold": expit(slope * logit(true)), "fair": true}
+
+
+def blocks(y: Any, models: dict[str, Any]) -> list[Predictions]:
+    return in_blocks(predictions(y, np.column_stack(list(models.values()))), 700)
 
 
 def row(found: Comparison, measure: str, model: str | None = None) -> dict[str, Any]:
@@ -181,7 +185,7 @@ def test_infinite_log_loss_is_said_and_decides() -> None:
         warnings.simplefilter("error")
         apart = compare(y, {"zero": zero, "other": other}, **QUICK)
         pair = {"zero": zero, "other": other}
-        many = compare_stream(_cut(y, pair, [400]), list(pair), sample=200, **QUICK)
+        many = compare_stream(blocks(y, pair), list(pair), sample=200, **QUICK)
     for one in (apart, many):
         assert row(one, "log loss")["verdict"] == "not separated"
     assert found.to_dict()["differences"][0]["value"] is None
@@ -220,9 +224,7 @@ def test_nothing_is_concluded_from_a_handful_of_events(events: int) -> None:
     assert set(found.verdict.tolist()) <= {"not separated", "equal"}
     assert "too few to compare b with a" in found.headline
     if events:
-        many = compare_stream(
-            _cut(y, models, [400]), list(models), costs=(1, 1), sample=200, **QUICK
-        )
+        many = compare_stream(blocks(y, models), list(models), costs=(1, 1), sample=200, **QUICK)
         assert set(many.verdict.tolist()) <= {"not separated", "equal"}
 
 
@@ -319,16 +321,6 @@ def test_the_figures_show_all_models() -> None:
 # --- in a stream ---------------------------------------------------------------------------
 
 
-def _cut(y: Any, models: dict[str, Any], sizes: list[int]) -> Iterator[Predictions]:
-    prob, start = np.column_stack(list(models.values())), 0
-    for size in sizes:
-        rows = slice(start, start + size)
-        yield Predictions(
-            y_true=y[rows], scores=prob[rows], logits=False, groups=None, class_names=None
-        )
-        start += size
-
-
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_a_stream_has_the_scores_of_all_rows(n_classes: int) -> None:
     y, models = two(3000)
@@ -336,8 +328,7 @@ def test_a_stream_has_the_scores_of_all_rows(n_classes: int) -> None:
         y, prob = class_data(3000)
         models = {"a": prob, "b": prob**2 / (prob**2).sum(axis=1, keepdims=True)}
     costs = 1 - np.eye(n_classes)
-    blocks = _cut(y, models, [700, 700, 1600])
-    found = compare_stream(blocks, list(models), costs=costs, sample=1000, **QUICK)
+    found = compare_stream(blocks(y, models), list(models), costs=costs, sample=1000, **QUICK)
     whole = compare(y, models, costs=costs, **QUICK)
     assert found.n == 3000
     for measure in ("cost", "log loss", "Brier score"):
