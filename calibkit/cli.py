@@ -91,8 +91,14 @@ def _parser() -> argparse.ArgumentParser:
         ("audit", "audit predictions in files", _QUESTIONS),
         ("compare", "compare models on the same rows of files", _PAIRS),
     ):
-        raw: Any = {"formatter_class": argparse.RawDescriptionHelpFormatter, "allow_abbrev": False}
-        command = commands.add_parser(name, help=help_, description=words, epilog=_EPILOG, **raw)
+        command = commands.add_parser(
+            name,
+            help=help_,
+            description=words,
+            epilog=_EPILOG,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
+        )
         _add_options(command, name)
     commands.add_parser(
         "doctor",

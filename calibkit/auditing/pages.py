@@ -135,10 +135,7 @@ class Report(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return verdicts, sentences and numbers for JSON; NaN and infinity become None."""
-        tables = {
-            name.lower(): [dict(zip(names, map(_finite, row), strict=True)) for row in rows]
-            for name, (names, rows) in ((name, as_rows(t)) for name, t in self.tables.items())
-        }
+        tables = {name.lower(): _records(table) for name, table in self.tables.items()}
         return tables | {"notes": list(self.notes), "versions": dict(self.versions)}
 
     def to_html(self) -> str:
@@ -185,6 +182,11 @@ def as_rows(table: Result) -> tuple[list[str], list[tuple[Any, ...]]]:
     """Return the names of the columns of a table, and its rows."""
     columns = {name: np.asarray(column).tolist() for name, column in table._columns().items()}
     return list(columns), list(zip(*columns.values(), strict=True))
+
+
+def _records(table: Result) -> list[dict[str, Any]]:
+    names, rows = as_rows(table)
+    return [dict(zip(names, map(_finite, row), strict=True)) for row in rows]
 
 
 def plain(text: str) -> str:

@@ -123,8 +123,9 @@ def audit(
     'Miscalibrated beyond chance: over-confident (positive class).'
     """
     settings = settings_of(settings, options)
-    names: Any = {"groups": groups, "class_names": class_names, "positive": positive}
-    rows = rows_of(y_true, y_prob, logits=logits, **names)
+    rows = rows_of(
+        y_true, y_prob, logits=logits, groups=groups, class_names=class_names, positive=positive
+    )
     table = None if costs is None else as_costs(costs, rows.n_classes)
     views = _views(rows, view)
     seeds = as_generator(rng).integers(0, 2**62, size=8)
@@ -190,8 +191,8 @@ def _report(
 def _error_after(rows: Rows, view: int, repairs: Repairs, settings: AuditSettings) -> float | None:
     if repairs.repaired is None or repairs.table.chosen < 0:
         return None
-    options: Any = {"view": given_view(rows, view), "bins": settings.bins}
-    return float(expected_calibration_error(rows.label, repairs.repaired, **options))
+    shown, after = given_view(rows, view), repairs.repaired
+    return float(expected_calibration_error(rows.label, after, view=shown, bins=settings.bins))
 
 
 def _views(rows: Rows, view: View | None) -> tuple[int, ...]:

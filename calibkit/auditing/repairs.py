@@ -25,7 +25,7 @@ from calibkit.multiclass import (
 from calibkit.multiclass.inputs import as_scores
 from calibkit.results import Result, read_only, spell
 from calibkit.types import FloatVector, IntVector
-from calibkit.validation import CalibrationWarning
+from calibkit.validation import CalibrationWarning, as_choice
 
 # A map of K^2 parameters for a hundred classes takes minutes, and data that few people have.
 _MOST_CLASSES = 30
@@ -203,20 +203,16 @@ def _candidates(rows: Rows, wanted: Any) -> dict[str, Any]:
         slow = {"Dirichlet": _MOST_CLASSES, "vector": _MOST_FOR_VECTOR}
         return {k: v for k, v in known.items() if rows.n_classes <= slow.get(k, rows.n_classes)}
     if isinstance(wanted, Mapping):
+        suits = (Calibrator, TemperatureScaling) if rows.binary else MulticlassCalibrator
         for name, model in wanted.items():
-            if not isinstance(model, Calibrator if rows.binary else MulticlassCalibrator) and not (
-                rows.binary and isinstance(model, TemperatureScaling)
-            ):
+            if not isinstance(model, suits):
                 raise ValueError(
                     f"repairs[{name!r}] = {model!r} does not suit predictions of shape "
                     f"{rows.prob.shape}: pass one of calibkit."
                     f"{'calibrators' if rows.binary else 'multiclass'}."
                 )
         return {str(name): model for name, model in wanted.items()}
-    unknown = [name for name in wanted if name not in known]
-    if unknown:
-        raise ValueError(f"repairs has no {unknown[0]!r} here; choose: {', '.join(known)}.")
-    return {name: known[name] for name in wanted}
+    return {name: known[as_choice(name, "each of repairs", known)] for name in wanted}
 
 
 def _scores(model: Any, rows: Rows) -> FloatVector:

@@ -64,7 +64,7 @@ class ViewTable(Result):
         """Return the table of these tests; `names` are the views in words."""
         numbers = {name: np.array([getattr(v, name) for v in views]) for name in VIEW_NUMBERS}
         ways = [directions(v)[0] if v.p_value <= alpha else "" for v in views]
-        words: Any = {"view": np.array(names), "direction": np.array(ways)}
+        words = {"view": np.array(names), "direction": np.array(ways)}
         return cls(n=views[0].n, alpha=alpha, **words, **numbers)
 
     def describe(self) -> str:
