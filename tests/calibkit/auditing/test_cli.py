@@ -256,7 +256,9 @@ def test_a_stream_says_the_same_scores(run: Run, subtests: pytest.Subtests) -> N
     two_models()
 
     def scores(*more: str) -> dict[str, float]:
-        assert run("compare", "log.csv", *PAIR, *more, "--json", "r.json", "--quiet").code == 0
+        said = run("compare", "log.csv", *PAIR, *more, "--json", "r.json", "--quiet")
+        assert (said.code, said.out) == (0, "")
+        assert ("counting them in a stream" in said.err) == ("--memory-limit" in more)
         return {row["measure"]: row["value"] for row in read("r.json")["differences"]}
 
     whole = scores()
