@@ -295,7 +295,7 @@ def test_one_column_or_two_are_one_problem(shift: float, way: str) -> None:
     heated = way == "logits" and one.repairs.name[one.repairs.best] == "temperature"
     score = said if heated else expit(said)
     pair = given[1]["logits"] if heated else np.column_stack([1 - score, score])
-    fixed = two.candidate.calibrate(pair)
+    fixed = copy.deepcopy(two.candidate).calibrate(pair)
     assert fixed[:, 1] == pytest.approx(one.candidate.calibrate(score))
     assert fixed.sum(axis=1) == pytest.approx(1)
 
