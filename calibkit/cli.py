@@ -22,7 +22,7 @@ from calibkit.auditing.readers import (
     rows_of_files,
     side_by_side,
 )
-from calibkit.auditing.report import CODES, FINDINGS
+from calibkit.auditing.settings import CODES, FINDINGS
 from calibkit.counts.blocks import Dialect, listed, quoted
 from calibkit.counts.columns import columns_of
 from calibkit.counts.files import column_names, resolve_all
@@ -57,10 +57,6 @@ _PAIRS = (
 )
 
 
-class Refused(Exception):
-    """Wrong use, with a sentence for the user."""
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command with these arguments (by default those of the process).
 
@@ -77,7 +73,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _judge(options)
     except SystemExit as end:  # argparse has said what is wrong
         return int(end.code or 0)
-    except (Refused, ValueError, OSError, ImportError, MemoryError) as error:
+    except (ValueError, OSError, ImportError, MemoryError) as error:
         _say(f"calibkit: {plain(str(error)) or type(error).__name__}", error=True)
         return BAD_INPUT
     except KeyboardInterrupt:
@@ -95,8 +91,14 @@ def _parser() -> argparse.ArgumentParser:
         ("audit", "audit predictions in files", _QUESTIONS),
         ("compare", "compare models on the same rows of files", _PAIRS),
     ):
-        raw: Any = {"formatter_class": argparse.RawDescriptionHelpFormatter, "allow_abbrev": False}
-        command = commands.add_parser(name, help=help_, description=words, epilog=_EPILOG, **raw)
+        command = commands.add_parser(
+            name,
+            help=help_,
+            description=words,
+            epilog=_EPILOG,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
+        )
         _add_options(command, name)
     commands.add_parser(
         "doctor",
@@ -165,9 +167,9 @@ def _conditions(given: Sequence[str], known: Sequence[str]) -> list[str]:
     codes = [code for text in given for code in _parts(text) if code]
     for code in codes:
         if code not in known:
-            raise Refused(f"--fail-if: {quoted(code)} is no code; codes: {', '.join(known)}.")
+            raise ValueError(f"--fail-if: {quoted(code)} is no code; codes: {', '.join(known)}.")
     if given and not codes:
-        raise Refused(f"--fail-if names no code; codes: {', '.join(known)}.")
+        raise ValueError(f"--fail-if names no code; codes: {', '.join(known)}.")
     return codes
 
 
@@ -181,22 +183,24 @@ def _check_outputs(options: argparse.Namespace) -> None:
         path = Path(target)
         nowhere = target in ("", "-") or not path.parent.is_dir()
         if nowhere or (path.exists() and not path.is_file()):
-            raise Refused(f"--{name}: {quoted(target)} names no file in a folder that exists.")
+            raise ValueError(f"--{name}: {quoted(target)} names no file in a folder that exists.")
         if not os.access(path.parent, os.W_OK):
-            raise Refused(f"--{name}: nothing may be written beside {quoted(target)}.")
+            raise ValueError(f"--{name}: nothing may be written beside {quoted(target)}.")
         place = path.resolve()
         if place in map(Path.resolve, map(Path, options.paths)):
-            raise Refused(f"--{name}: {quoted(target)} would overwrite the predictions.")
+            raise ValueError(f"--{name}: {quoted(target)} would overwrite the predictions.")
         if place in places:
-            raise Refused(f"--{name}: {quoted(target)} is named for two reports; name two files.")
+            raise ValueError(
+                f"--{name}: {quoted(target)} is named for two reports; name two files."
+            )
         places.add(place)
     if options.html and find_spec("matplotlib") is None:
-        raise Refused("--html needs matplotlib. Install it: pip install 'calibkit[lab]'.")
+        raise ValueError("--html needs matplotlib. Install it: pip install 'calibkit[lab]'.")
 
 
 def _audit(options: argparse.Namespace) -> AuditReport:
     if options.prob and options.logits:
-        raise Refused("give --prob or --logits, not both.")
+        raise ValueError("give --prob or --logits, not both.")
     columns = options.prob or options.logits
     files, shared = _files(options, columns, logits=bool(options.logits)), _shared(options)
     read = partial(rows_of_files, files, progress=not options.quiet and sys.stderr.isatty())
@@ -211,7 +215,7 @@ def _compare(options: argparse.Namespace) -> Comparison:
     _refuse_missing(options, prob)
     names = [name.replace("*", "").rstrip("_-. ") or name for name in prob]
     if len(prob) < 2 or len(set(names)) < len(names):
-        raise Refused("--prob names two or more different models, e.g. --prob old,new.")
+        raise ValueError("--prob names two or more different models, e.g. --prob old,new.")
     files, shared = side_by_side([_files(options, [p]) for p in prob]), _shared(options)
     read = partial(
         rows_of_files, files, models=len(prob), progress=not options.quiet and sys.stderr.isatty()
@@ -240,7 +244,7 @@ def _kept(
 ) -> Predictions | None:
     """Return all rows, or None where they are to be counted in a stream."""
     if options.memory_limit < 0:
-        raise Refused("--memory-limit is a number of megabytes, at least 0.")
+        raise ValueError("--memory-limit is a number of megabytes, at least 0.")
     if options.large:
         return None
     try:
@@ -256,7 +260,7 @@ def _refuse_missing(options: argparse.Namespace, prob: Sequence[str] | None) -> 
         return
     missing = "--prob" if options.label else "--label"
     names = column_names(options.paths[0], Dialect.checked(options.delimiter, options.decimal))
-    raise Refused(
+    raise ValueError(
         f"{missing} is missing. The columns of {quoted(options.paths[0])} are {listed(names)}; "
         f"choose one, e.g. {missing} {quoted(names[0])}."
     )

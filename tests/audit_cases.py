@@ -1,21 +1,13 @@
-"""Seeded synthetic audits with a known right answer: what the verdicts are measured on."""
+"""Seeded synthetic audits with a known right answer, and rows as they come from a file."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.special import expit, logit, softmax
 
-KINDS = {
-    "calibrated": 36,
-    "over-confident": 12,
-    "under-confident": 12,
-    "over-forecast": 12,
-    "under-forecast": 12,
-    "shuffled": 12,
-}
-SIZES = (500, 1000, 2000, 5000)
+from calibkit.auditing.readers import Predictions
+
 CLASSES = (2, 3, 10)
 
 
@@ -29,14 +21,6 @@ class Case:
     seed: int
     y_true: Any
     y_prob: Any
-
-
-def cases() -> Iterator[Case]:
-    """Yield 96 cases: sizes and numbers of classes take turns within each kind."""
-    for first, (kind, number) in enumerate(KINDS.items()):
-        for i in range(number):
-            seed = 1000 * first + i
-            yield make(kind, CLASSES[i % 3], SIZES[(i // 3) % 4], seed)
 
 
 def make(kind: str, n_classes: int, n: int, seed: int) -> Case:
@@ -68,3 +52,14 @@ def _classes(kind: str, true: Any) -> Any:
     scores = slope * np.log(true)
     scores[:, 0] += shift
     return softmax(scores, axis=1) if slope != 1 or shift else true
+
+
+def predictions(label: Any, scores: Any, **options: Any) -> Predictions:
+    """Return rows as they come from a file."""
+    names = {"logits": False, "groups": None, "class_names": None} | options
+    return Predictions(y_true=np.asarray(label), scores=np.asarray(scores), **names)
+
+
+def in_blocks(rows: Predictions, size: int) -> list[Predictions]:
+    """Cut rows into blocks."""
+    return [rows.take(slice(start, start + size)) for start in range(0, rows.n, size)]

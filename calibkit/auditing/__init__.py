@@ -12,14 +12,25 @@ page. Its ``verdicts`` are codes that a pipeline can act on. Lesson 14.
 6. Which repair, and how much is gained? repair, no repair, align first
 
 `compare` puts two or more models beside each other, on the same rows.
+
+From the ground up, each module uses those above it:
+
+- ``settings``: thresholds; questions, codes, and the lights with their colours.
+- ``rows`` (checked input), ``redraws`` (chance: joint test, null level, resamples).
+- The evidence: ``alignment`` (question 1), ``evidence`` (2 to 4) and ``groups``, ``repairs`` (6),
+  ``consequences`` (5).
+- ``pages`` (what every report becomes: Markdown, JSON, a file) and ``html``.
+- ``report`` and ``comparison``: what is given back. ``words``: the answers in sentences.
+- ``questions`` (`audit`), ``comparing`` (`compare`), ``readers`` (files) and ``large`` (streams).
 """
 
-from calibkit.auditing._comparing import compare
+from calibkit.auditing.comparing import compare
 from calibkit.auditing.comparison import COMPARISON_CODES, Comparison
 from calibkit.auditing.groups import GroupTable
+from calibkit.auditing.pages import Answer
 from calibkit.auditing.questions import audit
 from calibkit.auditing.repairs import RepairTable
-from calibkit.auditing.report import Answer, AuditReport, ViewTable
+from calibkit.auditing.report import AuditReport, ViewTable
 from calibkit.auditing.settings import AuditSettings
 
 __all__ = [

@@ -1,25 +1,154 @@
-"""What a comparison of models gives back: differences with intervals, words, pages, figures."""
+"""Models on the same rows: what a row adds to each measure, intervals, verdicts, the report."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import special
 
-from calibkit.auditing import _paired as paired
-from calibkit.auditing._html import comparison_page, draw_comparison
-from calibkit.auditing.pages import as_markdown, comparison_dict, save
-from calibkit.decisions import MurphyCurve
+from calibkit.auditing import html
+from calibkit.auditing.pages import Report
+from calibkit.auditing.redraws import resampled_intervals
+from calibkit.auditing.rows import given_to, losses
+from calibkit.bins import Binning
+from calibkit.corp import corp_decomposition
+from calibkit.decisions import MurphyCurve, best_actions
 from calibkit.reliability import BinTable
 from calibkit.results import Result, spell
-from calibkit.types import FloatVector
+from calibkit.types import FloatVector, IntVector
+from calibkit.views import BinaryProblem, View, binary_problems
 
+# Each measure with its unit in words.
+MEASURES = {
+    "cost": "in cost",
+    "log loss": "nats of log loss",
+    "Brier score": "in Brier score",
+    "miscalibration": "in miscalibration",
+    "discrimination": "in discrimination",
+    "calibration error": "in calibration error",
+}
 # Every finding on which a pipeline can act; "not separated": no measure tells two models apart.
 COMPARISON_CODES = (
-    *(f"{word} {measure}" for word in ("better", "worse") for measure in paired.MEASURES),
+    *(f"{word} {measure}" for word in ("better", "worse") for measure in MEASURES),
     "not separated",
 )
+FEWEST = 10  # events, other rows, and rows that differ, below which no interval is given
+_EACH_WAY = 5  # rows decided better and worse, below which prices not yet paid may decide
+NONE = (float("nan"), float("nan"))  # no interval
+SCORES = ("cost", "log loss", "Brier score")  # means over rows: exact also in a stream
+
+
+def scores_of_rows(
+    label: IntVector, prob: FloatVector, costs: FloatVector | None
+) -> dict[str, FloatVector]:
+    """Return what each row adds to cost, log loss and Brier score."""
+    own = given_to(label, prob)
+    brier = (1 - own) ** 2
+    if prob.ndim == 2:
+        brier = np.einsum("ik,ik->i", prob, prob) - own**2 + brier
+    found = {"log loss": losses(own), "Brier score": brier}
+    if costs is None:
+        return found
+    return {"cost": costs[best_actions(prob, costs=costs), label]} | found
+
+
+def parts_of_rows(
+    label: IntVector, prob: FloatVector, view: View | None, bins: Binning
+) -> dict[str, FloatVector]:
+    """Return what each row adds to the CORP parts of the Brier score, and to the ECE.
+
+    The curve and the frequency are minimisers of what they are subtracted from: to first order
+    their own error does not matter, and sums over rows behave as those of fixed functions.
+    """
+    problems = binary_problems(label, prob, view=view)
+    parts = [_parts(problem, bins) for problem in problems]
+    lost, won, error = (np.sum(one, axis=0) for one in zip(*parts, strict=True))
+    found = (lost, won, error / len(problems))
+    return dict(zip(("miscalibration", "discrimination", "calibration error"), found, strict=True))
+
+
+def _parts(problem: BinaryProblem, bins: Binning) -> tuple[FloatVector, FloatVector, FloatVector]:
+    prob, happened = problem.prob.astype(np.float64), problem.label.astype(np.float64)
+    curve = corp_decomposition(problem.label, prob).recalibrate(prob)
+    best = (curve - happened) ** 2
+    edges = bins.edges(prob, problem.label)
+    place = bins.assign(prob, edges)
+    side = np.sign(np.bincount(place, prob - happened, minlength=len(edges)))
+    return (
+        (prob - happened) ** 2 - best,
+        (happened.mean() - happened) ** 2 - best,
+        side[place] * (prob - happened),
+    )
+
+
+def intervals(
+    differences: FloatVector, level: float, count: int, rng: np.random.Generator
+) -> tuple[FloatVector, FloatVector]:
+    """Return percentile intervals of the mean of each row of (m, n) differences, paired.
+
+    Where a difference is infinite there is no interval: NaN.
+    """
+    finite = np.asarray(np.isfinite(differences).all(axis=1))
+    low, high = resampled_intervals(np.where(finite[:, None], differences, 0.0), level, count, rng)
+    return np.where(finite, low, np.nan), np.where(finite, high, np.nan)
+
+
+class Change(NamedTuple):
+    """A measure of the first model and of another one, and what differs."""
+
+    first: float
+    value: float
+    difference: float  # value minus first; NaN where both are infinite
+    low: float
+    high: float
+    verdict: str  # "better", "worse", "equal" or "not separated"
+
+
+def change(measure: str, first: float, value: float, ends: tuple[float, float]) -> Change:
+    """Judge a difference by its interval; an infinite one judges itself."""
+    apart = float("nan") if np.isinf(first) and np.isinf(value) else value - first
+    low, high = (apart, apart) if np.isinf(apart) else ends
+    sign, verdict = 1 if measure == "discrimination" else -1, "not separated"
+    if apart == low == high == 0:
+        verdict = "equal"
+    elif sign * low > 0 and sign * high > 0:
+        verdict = "better"
+    elif sign * low < 0 and sign * high < 0:
+        verdict = "worse"
+    return Change(first, value, apart, *ends, verdict)
+
+
+class Rule(NamedTuple):
+    """When rows are too few for an interval."""
+
+    few: bool  # events or other rows
+    worst: float  # largest difference in cost that a row can make
+
+    def refuses(self, key: str, up: int, down: int, total: float) -> bool:
+        """Judge by the rows that differ upwards and downwards, and by the sum of differences."""
+        if up + down == 0:
+            return False
+        one_sided = min(up, down) < _EACH_WAY and abs(total) <= _EACH_WAY * self.worst
+        return self.few or up + down < FEWEST or (key == "cost" and one_sided)
+
+    def refuses_rows(self, key: str, apart: FloatVector) -> bool:
+        """Judge by the differences of all rows."""
+        total = float(apart.sum()) if key == "cost" else 0.0  # losses may be infinite
+        return self.refuses(key, int((apart > 0).sum()), int((apart < 0).sum()), total)
+
+
+def rule_of(count: IntVector, costs: FloatVector | None) -> Rule:
+    """Return the rule for these rows of each class and these costs."""
+    few = int(count.min() if len(count) == 2 else count.sum() - count.max()) < FEWEST
+    return Rule(few, 0.0 if costs is None else float(np.ptp(costs, axis=0).max()))
+
+
+def around(mean: float, sd: float, n: int, level: float) -> tuple[float, float]:
+    """Return Student's interval of a mean."""
+    half = float(special.stdtrit(n - 1, (1 + level) / 2)) * sd / float(np.sqrt(n))
+    return mean - half, mean + half
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -44,13 +173,13 @@ class Listing(Result):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Comparison(Result):
+class Comparison(Report):
     """Differences between each model and the first one, on the same rows.
 
     Parameters
     ----------
-    title, headline : str
-        What was compared, and the findings in plain words.
+    title, headline, light : str
+        What was compared, the findings in plain words, and their light.
     models : tuple of str
         Names; the first one is what the others are compared with.
     n, n_classes, view, level : int, int, str, float
@@ -67,12 +196,7 @@ class Comparison(Result):
     notes, versions
     """
 
-    title: str
-    headline: str
     models: tuple[str, ...]
-    n: int
-    n_classes: int
-    view: str
     level: float
     model: NDArray[np.str_]
     measure: NDArray[np.str_]
@@ -87,8 +211,6 @@ class Comparison(Result):
     bins: Mapping[str, BinTable]
     curves: Mapping[str, MurphyCurve]
     costs: FloatVector | None
-    notes: tuple[str, ...]
-    versions: Mapping[str, str]
 
     @property
     def codes(self) -> frozenset[str]:
@@ -118,9 +240,24 @@ class Comparison(Result):
         lines += ["", self.calibration.describe()]
         return "\n".join(lines + ([] if self.groups is None else [self.groups.describe()]))
 
-    figures, to_html, save = draw_comparison, comparison_page, save
-    to_dict, to_markdown = comparison_dict, as_markdown
+    def to_dict(self) -> dict[str, Any]:
+        """Return findings and numbers for JSON; NaN and infinity become None."""
+        names = ("title", "headline", "n", "n_classes", "view", "level")
+        found = {"models": list(self.models), "codes": sorted(self.codes)}
+        return {name: getattr(self, name) for name in names} | found | Report.to_dict(self)
+
+    def to_html(self) -> str:
+        """Return one self-contained page, figures included."""
+        return html.page(self)
+
+    def figures(self) -> dict[str, Any]:
+        """Return fresh figures by name; their alt texts come from `calibkit.plot.alt_text`."""
+        return html.draw_comparison(self.bins, self.curves, self.costs)
+
+    def caption(self, figure: str) -> str:
+        """Return what a figure shows, by its name: the view of the diagrams."""
+        return f"View: {next(iter(self.bins.values())).view}." if figure == "models" else ""
 
     def _columns(self) -> Mapping[str, NDArray[Any]]:
-        names = ("model", "measure", "first", "value", "difference", "low", "high", "verdict")
+        names = ("model", "measure", *Change._fields)
         return {name: getattr(self, name) for name in names}

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from calibkit.auditing._evidence import given_view
-from calibkit.auditing._rows import Rows
+from calibkit.auditing.evidence import given_view
+from calibkit.auditing.rows import Rows
 from calibkit.auditing.settings import AuditSettings
 from calibkit.results import Result, read_only, spell
 from calibkit.significance.cox import CoxRule

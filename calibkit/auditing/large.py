@@ -8,22 +8,21 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from calibkit.auditing import _paired as paired
-from calibkit.auditing import _verdicts as words_of
-from calibkit.auditing._comparing import compare, worded
-from calibkit.auditing._evidence import Seen, largest_region
-from calibkit.auditing._redraws import TOP, ViewTest
-from calibkit.auditing._rows import Impossible, count_impossible, probabilities
-from calibkit.auditing.comparison import Comparison
+from calibkit.auditing import comparison, words
+from calibkit.auditing.comparing import compare, worded
+from calibkit.auditing.comparison import Change, Comparison
+from calibkit.auditing.evidence import Seen, largest_region
 from calibkit.auditing.questions import audit
 from calibkit.auditing.readers import Predictions, join
+from calibkit.auditing.redraws import TOP, ViewTest
 from calibkit.auditing.report import AuditReport, findings_of
+from calibkit.auditing.rows import Impossible, count_impossible, given_to, probabilities
 from calibkit.auditing.settings import AuditSettings, settings_of
 from calibkit.bins import Binning
 from calibkit.counts import CountTable
 from calibkit.decisions.costs import as_costs
 from calibkit.significance.cox import cox_z
-from calibkit.types import FloatVector
+from calibkit.types import FloatMatrix, FloatVector
 from calibkit.views import BinaryProblem, View, binary_problems
 
 SAMPLE = 100_000
@@ -68,6 +67,7 @@ class Sample:
         self.keys = np.empty(0)
 
     def add(self, block: Predictions) -> None:
+        """Add the rows of a block whose keys are among the smallest."""
         self.seen += block.n
         keys = self.generator.random(block.n)
         bound = self.keys.max() if len(self.keys) == self.size else 1.0
@@ -82,7 +82,8 @@ class Sample:
             self.keys = self.keys[smallest]
 
     def rows(self) -> Predictions:
-        return join(self.kept)  # in the order of the file
+        """Return the sample in the order of the file."""
+        return join(self.kept)
 
 
 def _count(
@@ -111,7 +112,7 @@ def _count(
             label = np.asarray(block.y_true).astype(np.intp)
             position = np.arange(start, keeper.seen)
             gone = gone + count_impossible(label, both, position, binary=gone.binary)
-            left = both[np.arange(block.n), label] > 0
+            left = given_to(label, both) > 0
             if left.all():
                 yield binary_problems(label, prob, view=view)
             elif left.any():
@@ -180,16 +181,16 @@ def _with_all_rows(
     report: AuditReport, table: CountTable, seen: Seen, settings: AuditSettings
 ) -> AuditReport:
     """Put what all rows say in the place of what the sample says."""
-    data, sampled = words_of.data(seen), f"(Random sample of {report.n:,} rows.)"
+    data, sampled = words.data(seen), f"(Random sample of {report.n:,} rows.)"
     if seen.power.enough:
         many = "So many rows show errors that matter to nobody: look at the size."
         data = replace(data, sentence=f"{data.sentence} {many}")
     answers = {a.topic: replace(a, sentence=f"{a.sentence} {sampled}") for a in report.answers}
-    for answer in (data, words_of.calibration(seen), words_of.direction(seen)):
+    for answer in (data, words.calibration(seen), words.direction(seen)):
         answers[answer.topic] = answer
     verdicts = {topic: answer.verdict for topic, answer in answers.items()}
     gone = seen.impossible
-    headline, light = words_of.headline(verdicts, seen.focus_words, gone)
+    headline, light = words.headline(verdicts, seen.focus_words, gone)
     notes = (
         f"All {gone.n:,} rows: counted in {table.cells:,} cells. Test: Cox's score test and the "
         "range of the cumulative differences, p-values by limit laws, multiplied by the number "
@@ -240,57 +241,52 @@ def compare_stream(
         table = None if costs is None else as_costs(costs, k)
         probs = _by_model(block.scores, names).values()
         sums.count += np.bincount(block.y_true, minlength=k)
-        sums.add([paired.scores_of_rows(block.y_true, prob, table) for prob in probs])
+        sums.add([comparison.scores_of_rows(block.y_true, prob, table) for prob in probs])
         keeper.add(block)
     found = compare_rows(keeper.rows(), names, costs=table, level=level, rng=rng, **options)
     return found if sums.n == found.n else _with_all_scores(found, sums, level)
 
 
 class _Sums:
-    """Sums over all rows: of each score of each model, of differences, and of their squares."""
+    """Sums over all rows for each score: values, squared differences to the first, their signs."""
 
     def __init__(self) -> None:
         self.count: Any = 0  # rows of each class
-        self.scores: dict[str, FloatVector] = {}
-        self.squares: dict[str, FloatVector] = {}
-        self.up: dict[str, FloatVector] = {}  # how many rows differ upwards, and downwards
-        self.down: dict[str, FloatVector] = {}
+        self.sums: dict[str, FloatMatrix] = {}  # 4 sums of each model
 
     @property
     def n(self) -> int:
+        """Rows so far."""
         return int(np.sum(self.count))
 
     def add(self, each: Sequence[Mapping[str, FloatVector]]) -> None:
+        """Add the scores of a block, of each model."""
         for key in each[0]:
             values = np.array([one[key] for one in each])
             with np.errstate(invalid="ignore"):
                 apart = values - values[0]
-            self.scores[key] = self.scores.get(key, 0.0) + values.sum(axis=1)
-            self.squares[key] = self.squares.get(key, 0.0) + (apart**2).sum(axis=1)
-            self.up[key] = self.up.get(key, 0.0) + (apart > 0).sum(axis=1)
-            self.down[key] = self.down.get(key, 0.0) + (apart < 0).sum(axis=1)
+            sums = [part.sum(axis=1) for part in (values, apart**2, apart > 0, apart < 0)]
+            self.sums[key] = self.sums.get(key, 0.0) + np.array(sums)
 
-    def change(
-        self, key: str, other: int, level: float, costs: FloatVector | None
-    ) -> paired.Change:
-        first, value = (float(self.scores[key][model]) / self.n for model in (0, other))
-        up, down = int(self.up[key][other]), int(self.down[key][other])
-        total, ends = (value - first) * self.n, paired.NONE
-        rule = paired.rule_of(self.count, costs)
-        if np.isfinite(total) and not rule.refuses(key, up, down, total):
-            mean = value - first
-            spread = max(float(self.squares[key][other]) / self.n - mean**2, 0.0)
-            ends = paired.around(mean, float(np.sqrt(spread)), self.n, level)
-        return paired.change(key, first, value, ends)
+    def change(self, key: str, other: int, level: float, costs: FloatVector | None) -> Change:
+        """Judge the difference between another model and the first."""
+        values, squares, up, down = self.sums[key]
+        first, value = float(values[0]) / self.n, float(values[other]) / self.n
+        mean, ends = value - first, comparison.NONE
+        total, rule = mean * self.n, comparison.rule_of(self.count, costs)
+        if np.isfinite(total) and not rule.refuses(key, int(up[other]), int(down[other]), total):
+            spread = max(float(squares[other]) / self.n - mean**2, 0.0)
+            ends = comparison.around(mean, float(np.sqrt(spread)), self.n, level)
+        return comparison.change(key, first, value, ends)
 
 
 def _with_all_scores(found: Comparison, sums: _Sums, level: float) -> Comparison:
     """Put the scores of all rows in the place of those of the sample."""
-    columns = [getattr(found, name).tolist() for name in paired.Change._fields]
+    columns = [getattr(found, name).tolist() for name in Change._fields]
     keys = zip(found.model.tolist(), found.measure.tolist(), strict=True)
-    rows = dict(zip(keys, map(paired.Change, *columns), strict=True))
+    rows = dict(zip(keys, map(Change, *columns), strict=True))
     for model, key in rows:
-        if key in paired.SCORES:
+        if key in comparison.SCORES:
             rows[model, key] = sums.change(key, found.models.index(model), level, found.costs)
     note = (
         f"All {sums.n:,} rows: cost, log loss and Brier score, with Student's intervals. "

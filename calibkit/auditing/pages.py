@@ -1,55 +1,190 @@
-"""The report as Markdown, as a dictionary for JSON, and as a file that is whole or absent."""
+"""What an audit and a comparison have in common, and what both become: Markdown, JSON, a file.
+
+The page in HTML, with its figures, is made in `calibkit.auditing.html`.
+"""
 
 import json
 import math
+import platform
 import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy
+import sklearn
 
+from calibkit._version import __version__
+from calibkit.auditing.settings import LIGHTS, QUESTIONS
 from calibkit.counts.store import whole_file
-from calibkit.results import spell
+from calibkit.results import Result, spell
 
 # Everything that Markdown or the HTML inside it could read as more than text.
 _MARKS = re.compile(r"([\\`*_{}\[\]()#+!|<>&~$])")
 
 
-def as_dict(report: Any) -> dict[str, Any]:
-    """Return verdicts, sentences and numbers for JSON; NaN and infinity become None."""
-    plain = ("title", "headline", "light", "n", "n_classes", "view", "repair", "verdicts")
-    return {name: getattr(report, name) for name in plain} | {
-        "class_names": list(report.class_names),
-        "promise": report.settings.promise,
-        "answers": [_answer(one) for one in report.answers],
-        "findings": [_answer(one) for one in report.findings],
-        "groups": None,
-        **_end(report),
-    }
+@dataclass(frozen=True, slots=True, eq=False)
+class Answer:
+    """One question of the audit with its answer.
+
+    Parameters
+    ----------
+    topic : str
+        The question, e.g. ``"data"``.
+    verdict, sentence : str
+        The answer as a code, e.g. ``"miscalibrated"``, and in words, with its uncertainty.
+    light : {"good", "caution", "bad", "unknown"}
+    numbers : mapping from str to float
+        The numbers in the sentence.
+    """
+
+    topic: str
+    verdict: str
+    light: str
+    sentence: str
+    numbers: Mapping[str, float]
+
+    @property
+    def question(self) -> str:
+        """The question in words."""
+        return QUESTIONS[self.topic]
+
+    @property
+    def symbol(self) -> str:
+        """The symbol of the light."""
+        return LIGHTS[self.light].symbol
+
+    def line(self) -> str:
+        """Return symbol, verdict and sentence."""
+        return f"{self.symbol} {self.verdict}: {self.sentence}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the answer for JSON; NaN and infinity become None."""
+        texts = ("topic", "question", "verdict", "light", "sentence")
+        numbers = {name: _finite(value) for name, value in self.numbers.items()}
+        return {name: getattr(self, name) for name in texts} | {"numbers": numbers}
 
 
-def _answer(answer: Any) -> dict[str, Any]:
-    texts = ("topic", "question", "verdict", "light", "sentence")
-    numbers = {name: _finite(value) for name, value in answer.numbers.items()}
-    return {name: getattr(answer, name) for name in texts} | {"numbers": numbers}
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Report(Result):
+    """What an audit and a comparison have in common: enough for every page.
+
+    Parameters
+    ----------
+    title, headline, light : str
+        What was looked at, and the verdict in one line with its light (as in `Answer`).
+    n, n_classes, view : int, int and str
+        Predictions, classes, and the events in words.
+    notes : tuple of str
+        Methods, and what went wrong on the way.
+    versions : mapping from str to str
+    """
+
+    title: str
+    headline: str
+    light: str
+    n: int
+    n_classes: int
+    view: str
+    notes: tuple[str, ...]
+    versions: Mapping[str, str]
+
+    @property
+    def symbol(self) -> str:
+        """The symbol of the light."""
+        return LIGHTS[self.light].symbol
+
+    @property
+    def size(self) -> str:
+        """How much was looked at, in two sentences."""
+        return f"{spell(self.n, 'prediction')}, {self.n_classes} classes. Events: {self.view}."
+
+    @property
+    def tables(self) -> dict[str, Result]:
+        """The tables of the report, by name; groups only where they were given."""
+        raise NotImplementedError
+
+    @property
+    def numbered(self) -> list[tuple[str, Answer]]:
+        """Answers behind their numbers; findings beside them have none. A comparison has none."""
+        return []
+
+    @property
+    def promise(self) -> str:
+        """What the level of the test means, in words."""
+        return ""
+
+    @property
+    def small_print(self) -> str:
+        """What stands under the headline of a page."""
+        return ""
+
+    def caption(self, figure: str) -> str:
+        """Return what a figure shows, by its name: the view, and the bins."""
+        raise NotImplementedError
+
+    def text(self) -> str:
+        """Return the report for a terminal."""
+        raise NotImplementedError
+
+    def figures(self) -> dict[str, Any]:
+        """Return fresh figures by name; their alt texts come from `calibkit.plot.alt_text`."""
+        raise NotImplementedError
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return verdicts, sentences and numbers for JSON; NaN and infinity become None."""
+        tables = {name.lower(): _records(table) for name, table in self.tables.items()}
+        return tables | {"notes": list(self.notes), "versions": dict(self.versions)}
+
+    def to_html(self) -> str:
+        """Return one self-contained page, figures included."""
+        raise NotImplementedError
+
+    def to_markdown(self) -> str:
+        """Return the report as Markdown; names from outside are escaped."""
+        return as_markdown(self)
+
+    def save(self, path: str | Path) -> Path:
+        """Write the report to a file: .html, .md or .json, whole or not at all.
+
+        The folder must exist; a file that is there is replaced and keeps its permissions.
+
+        Raises
+        ------
+        ValueError
+            If the name ends otherwise, or names a folder, a device, or a folder that is not there.
+        """
+        kinds: dict[str, Callable[[], str]] = {
+            ".html": self.to_html,
+            ".md": self.to_markdown,
+            ".json": lambda: as_json(self),
+        }
+        suffix = Path(path).suffix.lower()
+        if suffix not in kinds:
+            raise ValueError(
+                f"{str(path)!r} must end in .html, .md or .json, to say what the report becomes."
+            )
+        return write_whole(path, kinds[suffix]())
 
 
-def _end(report: Any) -> dict[str, Any]:
-    """Return what an audit and a comparison end with."""
-    tables = {name.lower(): _records(table) for name, table in report.tables.items()}
-    return tables | {"notes": list(report.notes), "versions": dict(report.versions)}
+def as_json(report: Report) -> str:
+    """Return the report as JSON in ASCII."""
+    return json.dumps(report.to_dict(), indent=2, ensure_ascii=True, allow_nan=False)
 
 
 def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def as_rows(table: Any) -> tuple[list[str], list[tuple[Any, ...]]]:
+def as_rows(table: Result) -> tuple[list[str], list[tuple[Any, ...]]]:
+    """Return the names of the columns of a table, and its rows."""
     columns = {name: np.asarray(column).tolist() for name, column in table._columns().items()}
     return list(columns), list(zip(*columns.values(), strict=True))
 
 
-def _records(table: Any) -> list[dict[str, Any]]:
+def _records(table: Result) -> list[dict[str, Any]]:
     names, rows = as_rows(table)
     return [dict(zip(names, map(_finite, row), strict=True)) for row in rows]
 
@@ -63,15 +198,13 @@ def _mark(text: str) -> str:
     return _MARKS.sub(r"\\\1", plain(text))
 
 
-def as_markdown(report: Any) -> str:
+def as_markdown(report: Report) -> str:
     """Return an audit or a comparison as Markdown; names from outside are escaped."""
     lines = [f"# {_mark(report.title)}", "", f"**{_mark(report.headline)}**", ""]
-    answers = [] if not hasattr(report, "answers") else [*report.findings, *report.answers]
-    if answers:
-        lines += [_mark(report.settings.promise), ""]
-    lines += [f"{spell(report.n, 'prediction')}, {report.n_classes} classes.", ""]
-    for number, answer in enumerate(answers, start=7 - len(answers)):
-        lines += [f"## {f'{number}. ' if number else ''}{_mark(answer.question)}", ""]
+    lines += [_mark(report.promise), ""] if report.promise else []
+    lines += [_mark(report.size), ""]
+    for number, answer in report.numbered:
+        lines += [f"## {number}{_mark(answer.question)}", ""]
         lines += [f"{answer.symbol} **{answer.verdict}**: {_mark(answer.sentence)}", ""]
     for name, table in report.tables.items():
         names, rows = as_rows(table)
@@ -80,39 +213,23 @@ def as_markdown(report: Any) -> str:
         lines += [f"| {' | '.join(_mark(cell(value)) for value in row)} |" for row in rows]
         lines += [""]
     lines += ["## Methods", "", *(f"- {_mark(note)}" for note in report.notes)]
-    versions = ", ".join(f"{name} {number}" for name, number in report.versions.items())
-    return "\n".join([*lines, f"- {_mark(versions)}"]) + "\n"
+    return "\n".join([*lines, f"- {_mark(software(report))}"]) + "\n"
 
 
-def comparison_dict(found: Any) -> dict[str, Any]:
-    """Return findings and numbers for JSON; NaN and infinity become None."""
-    plain = ("title", "headline", "n", "n_classes", "view", "level")
-    head = {name: getattr(found, name) for name in plain}
-    return head | {"models": list(found.models), "codes": sorted(found.codes)} | _end(found)
+def versions() -> dict[str, str]:
+    """Return the versions of what computes."""
+    return {
+        "calibkit": __version__,
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+        "scikit-learn": sklearn.__version__,
+        "Python": platform.python_version(),
+    }
 
 
-def as_json(report: Any) -> str:
-    """Return the report as JSON in ASCII."""
-    return json.dumps(report.to_dict(), indent=2, ensure_ascii=True, allow_nan=False)
-
-
-def save(report: Any, path: str | Path) -> Path:
-    """Write the report to a file: .html, .md or .json, whole or not at all.
-
-    The folder must exist; a file that is there is replaced and keeps its permissions.
-
-    Raises
-    ------
-    ValueError
-        If the name ends otherwise, or names a folder, a device, or a folder that is not there.
-    """
-    kinds = {".html": report.to_html, ".md": report.to_markdown, ".json": lambda: as_json(report)}
-    suffix = Path(path).suffix.lower()
-    if suffix not in kinds:
-        raise ValueError(
-            f"{str(path)!r} must end in .html, .md or .json, to say what the report becomes."
-        )
-    return write_whole(path, kinds[suffix]())
+def software(report: Report) -> str:
+    """Return the versions behind a report in one line."""
+    return ", ".join(f"{name} {number}" for name, number in report.versions.items())
 
 
 def cell(value: Any) -> str:
@@ -124,12 +241,17 @@ def cell(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
-        if math.isinf(value):
-            return "infinite" if value > 0 else "-infinite"
         if 0 < value < 5e-5:
             return "< 0.0001"
-        return f"{value:.4f}".replace("-0.0000", "0.0000") if math.isfinite(value) else "–"
+        return "–" if math.isnan(value) else four_digits(value)
     return f"{value:,}" if isinstance(value, int) else plain(value)
+
+
+def four_digits(value: float) -> str:
+    """Return a number with four digits, without a minus before zeros; or that it is infinite."""
+    if math.isinf(value):
+        return "infinite" if value > 0 else "-infinite"
+    return f"{value:.4f}".replace("-0.0000", "0.0000")
 
 
 def write_whole(path: str | Path, text: str) -> Path:

@@ -32,10 +32,12 @@ class Predictions:
 
     @property
     def n(self) -> int:
+        """Number of rows."""
         return len(self.y_true)
 
     @property
     def nbytes(self) -> int:
+        """Memory that labels, scores and groups take."""
         arrays = (self.y_true, self.scores, self.groups)
         return sum(array.nbytes for array in arrays if array is not None)
 
@@ -47,6 +49,7 @@ class Predictions:
         return {"y_true": self.y_true, "groups": self.groups, "class_names": names} | scores
 
     def take(self, rows: Any) -> "Predictions":
+        """Return some rows, by place or mask."""
         groups = None if self.groups is None else self.groups[rows]
         return replace(self, y_true=self.y_true[rows], scores=self.scores[rows], groups=groups)
 
@@ -138,6 +141,7 @@ def _blocks_of(
 
 
 def join(blocks: Sequence[Predictions]) -> Predictions:
+    """Return the rows of all blocks, in their order."""
     groups: list[Any] = [block.groups for block in blocks]
     return replace(
         blocks[0],

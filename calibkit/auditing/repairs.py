@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from calibkit.auditing._evidence import resamples
-from calibkit.auditing._rows import Rows
+from calibkit.auditing.redraws import resampled_intervals
+from calibkit.auditing.rows import Rows, given_to, losses
 from calibkit.auditing.settings import AuditSettings
 from calibkit.calibrators import BetaCalibrator, Calibrator, IsotonicCalibrator, PlattCalibrator
 from calibkit.calibrators.folds import assign_folds
@@ -25,12 +25,11 @@ from calibkit.multiclass import (
 from calibkit.multiclass.inputs import as_scores
 from calibkit.results import Result, read_only, spell
 from calibkit.types import FloatVector, IntVector
-from calibkit.validation import CalibrationWarning
+from calibkit.validation import CalibrationWarning, as_choice
 
 # A map of K^2 parameters for a hundred classes takes minutes, and data that few people have.
 _MOST_CLASSES = 30
 _MOST_FOR_VECTOR = 200
-_BLOCK = 4_000_000
 # Filters of warnings belong to the process: of two threads, one would restore those of the other.
 _ALONE = threading.RLock()
 
@@ -204,20 +203,16 @@ def _candidates(rows: Rows, wanted: Any) -> dict[str, Any]:
         slow = {"Dirichlet": _MOST_CLASSES, "vector": _MOST_FOR_VECTOR}
         return {k: v for k, v in known.items() if rows.n_classes <= slow.get(k, rows.n_classes)}
     if isinstance(wanted, Mapping):
+        suits = (Calibrator, TemperatureScaling) if rows.binary else MulticlassCalibrator
         for name, model in wanted.items():
-            if not isinstance(model, Calibrator if rows.binary else MulticlassCalibrator) and not (
-                rows.binary and isinstance(model, TemperatureScaling)
-            ):
+            if not isinstance(model, suits):
                 raise ValueError(
                     f"repairs[{name!r}] = {model!r} does not suit predictions of shape "
                     f"{rows.prob.shape}: pass one of calibkit."
                     f"{'calibrators' if rows.binary else 'multiclass'}."
                 )
         return {str(name): model for name, model in wanted.items()}
-    unknown = [name for name in wanted if name not in known]
-    if unknown:
-        raise ValueError(f"repairs has no {unknown[0]!r} here; choose: {', '.join(known)}.")
-    return {name: known[name] for name in wanted}
+    return {name: known[as_choice(name, "each of repairs", known)] for name in wanted}
 
 
 def _scores(model: Any, rows: Rows) -> FloatVector:
@@ -237,53 +232,33 @@ def certain(prob: FloatVector) -> NDArray[np.bool_]:
     return np.asarray((prob == 0) | (prob == 1) if prob.ndim == 1 else (prob == 0).any(axis=1))
 
 
-def losses(prob: FloatVector, label: IntVector) -> FloatVector:
-    """Return the log loss of each row; infinite where the label had been given probability 0."""
-    rows = np.arange(len(label))
-    own = np.where(label == 1, prob, 1 - prob) if prob.ndim == 1 else prob[rows, label]
-    with np.errstate(divide="ignore"):
-        return np.asarray(-np.log(own))
-
-
-def resampled_means(values: FloatVector, n_resamples: int, rng: np.random.Generator) -> FloatVector:
-    """Return bootstrap means of (m, n) values that belong to the same rows: shape (R, m)."""
-    n = values.shape[1]
-    means = np.empty((n_resamples, len(values)))
-    for start in range(0, n_resamples, max(1, _BLOCK // n)):
-        rows = slice(start, min(start + max(1, _BLOCK // n), n_resamples))
-        # Another dtype in the call might change the draws.
-        drawn = rng.integers(0, n, size=(rows.stop - rows.start, n)).astype(np.intp, copy=False)
-        times = np.stack([np.bincount(one, minlength=n) for one in drawn])
-        means[rows] = times @ values.T / n
-    return means
-
-
 def _table(
     rows: Rows, held_out: dict[str, FloatVector], settings: AuditSettings, rng: np.random.Generator
 ) -> RepairTable:
     left, m = rows.possible, len(held_out)
-    with np.errstate(divide="ignore"):
-        before = -np.log(rows.own)
-    after = np.array([losses(p, rows.label) for p in held_out.values()]).reshape(m, rows.n)
+    before = losses(rows.own)
+    after = np.array([losses(given_to(rows.label, p)) for p in held_out.values()])
+    after = after.reshape(m, rows.n)  # also where there is no candidate
     gains = before[left] - after[:, left]
     gain = gains.sum(axis=1) / max(int(left.sum()), 1)
     finite = np.flatnonzero(np.isfinite(gain))
     low, high, clear, chosen = gain.copy(), gain.copy(), np.zeros(m, dtype=np.bool_), -1
     if len(finite):
-        means = resampled_means(gains[finite], resamples(settings, rows.n), rng)
-        ends = [(1 - settings.level) / 2, (1 + settings.level) / 2]
-        low[finite], high[finite] = np.quantile(means, ends, axis=0)
+        low[finite], high[finite] = resampled_intervals(
+            gains[finite], settings.level, settings.resamples(rows.n), rng
+        )
         # What is printed decides: the interval must lie above 0.
         clear = np.isfinite(gain) & (low > 0)
         chosen = _simplest(gains, clear)
         if not left.all():  # then it is worth more that nothing is called impossible again
             chosen = _simplest(-after, ~np.array([certain(p).any() for p in held_out.values()]))
-    names, columns = np.array(list(held_out), dtype=np.str_), (gain, low, high, clear)
-    arrays: Any = dict(zip(("gain", "low", "high", "clear"), map(read_only, columns), strict=True))
     return RepairTable(
-        **arrays,
-        name=read_only(names),
+        name=read_only(np.array(list(held_out), dtype=np.str_)),
         log_loss=read_only(after.mean(axis=1)),
+        gain=read_only(gain),
+        low=read_only(low),
+        high=read_only(high),
+        clear=read_only(clear),
         before=float(before.mean()),
         before_left=float(before[left].mean()) if left.any() else float("nan"),
         chosen=chosen,

@@ -9,87 +9,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit.auditing._consequences import Consequences
-from calibkit.auditing._evidence import TEST, Evidence, directions
-from calibkit.auditing._html import draw, page, panel
-from calibkit.auditing._redraws import ViewTest
-from calibkit.auditing._rows import Impossible, told
+from calibkit.auditing import html
+from calibkit.auditing.consequences import Consequences
+from calibkit.auditing.evidence import TEST, Evidence, directions
 from calibkit.auditing.groups import GroupTable
-from calibkit.auditing.pages import as_dict, as_markdown, save
+from calibkit.auditing.pages import Answer, Report
+from calibkit.auditing.redraws import ViewTest
 from calibkit.auditing.repairs import NoRepair, RepairTable
-from calibkit.auditing.settings import AuditSettings
+from calibkit.auditing.rows import Impossible, told
+from calibkit.auditing.settings import FINDINGS, AuditSettings
 from calibkit.results import Result, spell
 from calibkit.validation import CalibrationWarning
 
-# Colour is never alone: each light has a symbol and a word.
-LIGHTS = {
-    "good": ("✓", "fine"),
-    "caution": ("!", "take care"),
-    "bad": ("✗", "problem"),
-    "unknown": ("?", "cannot say"),
-}
-
 _WIDTH = 88  # of a line in a terminal
 _NAMED = 6  # views that a sentence names; the table has all
-
-QUESTIONS = {
-    "alignment": "Do labels and predictions belong together?",
-    "data": "Is there enough data?",
-    "calibration": "Is it miscalibrated beyond chance?",
-    "direction": "Where is it wrong, and which way?",
-    "costs": "Does it matter for the costs?",
-    "repair": "Which repair, and how much is gained?",
-    "impossible": "Did anything happen that was called impossible?",
-}
-_WAYS = ("over-confident", "under-confident", "over-forecast", "under-forecast")
-# Every verdict that an answer can have. No code belongs to two topics.
-CODES = {
-    "alignment": ("aligned", "not aligned", "alignment unclear"),
-    "data": ("enough data", "too little data"),
-    "calibration": ("miscalibrated", "no evidence", "cannot say"),
-    "direction": (*_WAYS, "mixed", "no direction"),
-    "costs": ("costly", "not costly", "worse than ignoring", "costs unknown"),
-    "repair": ("repair", "no repair", "align first"),
-}
-# Verdicts beside the six answers, which only some reports have.
-FINDINGS = {"impossible": ("impossible statements",)}
 VIEW_NUMBERS = ("events", "mean_prob", "frequency", "z_level", "z_slope", "p_value")
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Answer:
-    """One question of the audit with its answer.
-
-    Parameters
-    ----------
-    topic : str
-        The question, e.g. ``"data"``.
-    verdict, sentence : str
-        The answer as a code, e.g. ``"miscalibrated"``, and in words, with its uncertainty.
-    light : {"good", "caution", "bad", "unknown"}
-    numbers : mapping from str to float
-        The numbers in the sentence.
-    """
-
-    topic: str
-    verdict: str
-    light: str
-    sentence: str
-    numbers: Mapping[str, float]
-
-    @property
-    def question(self) -> str:
-        """The question in words."""
-        return QUESTIONS[self.topic]
-
-    @property
-    def symbol(self) -> str:
-        """The symbol of the light."""
-        return LIGHTS[self.light][0]
-
-    def line(self) -> str:
-        """Return symbol, verdict and sentence."""
-        return f"{self.symbol} {self.verdict}: {self.sentence}"
 
 
 def findings_of(gone: Impossible, log_loss: float) -> tuple[Answer, ...]:
@@ -130,7 +64,7 @@ class ViewTable(Result):
         """Return the table of these tests; `names` are the views in words."""
         numbers = {name: np.array([getattr(v, name) for v in views]) for name in VIEW_NUMBERS}
         ways = [directions(v)[0] if v.p_value <= alpha else "" for v in views]
-        words: Any = {"view": np.array(names), "direction": np.array(ways)}
+        words = {"view": np.array(names), "direction": np.array(ways)}
         return cls(n=views[0].n, alpha=alpha, **words, **numbers)
 
     def describe(self) -> str:
@@ -148,7 +82,7 @@ class ViewTable(Result):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class AuditReport(Result):
+class AuditReport(Report):
     """Six answers about predictions and labels, with everything behind them.
 
     Parameters
@@ -157,7 +91,8 @@ class AuditReport(Result):
         What was audited, and the verdict in one line with its light (as in `Answer`).
     answers, findings : tuple of Answer
         The six answers, in order, and what was found beside them: impossible statements.
-    n, n_classes, class_names : int, int and tuple of str
+    n, n_classes, class_names, view : int, int, tuple of str, str
+        Predictions, classes with their names, and the view that comes first, in words.
     views, evidence, consequences, repairs, groups
         What is behind the answers: the tests of all views; error, null level and band (answers 2
         to 4); costs (5); candidates (6); groups, or None.
@@ -168,13 +103,8 @@ class AuditReport(Result):
     versions, settings : mapping from str to str, AuditSettings
     """
 
-    title: str
-    headline: str
-    light: str
     answers: tuple[Answer, ...]
     findings: tuple[Answer, ...]
-    n: int
-    n_classes: int
     class_names: tuple[str, ...]
     views: ViewTable
     evidence: Evidence
@@ -182,14 +112,7 @@ class AuditReport(Result):
     repairs: RepairTable
     candidate: Any
     groups: GroupTable | None
-    notes: tuple[str, ...]
-    versions: Mapping[str, str]
     settings: AuditSettings
-
-    @property
-    def symbol(self) -> str:
-        """The symbol of the light."""
-        return LIGHTS[self.light][0]
 
     @property
     def tables(self) -> dict[str, Result]:
@@ -205,15 +128,19 @@ class AuditReport(Result):
     @property
     def codes(self) -> frozenset[str]:
         """All verdicts, for conditions in a pipeline."""
-        return frozenset(a.verdict for a in (*self.answers, *self.findings))
+        return frozenset(answer.verdict for _, answer in self.numbered)
+
+    @property
+    def numbered(self) -> list[tuple[str, Answer]]:
+        """Findings, which have no number, and the answers behind theirs."""
+        answers = [(f"{number}. ", one) for number, one in enumerate(self.answers, start=1)]
+        return [("", one) for one in self.findings] + answers
 
     @property
     def repair(self) -> str | None:
         """Name of the recommended repair, or None."""
         chosen = self.repairs.chosen
-        if chosen < 0 or self.verdicts["repair"] != "repair":
-            return None
-        return str(self.repairs.name[chosen])
+        return str(self.repairs.name[chosen]) if chosen >= 0 else None
 
     @property
     def calibrator(self) -> Any:
@@ -230,29 +157,41 @@ class AuditReport(Result):
         return self.candidate
 
     @property
-    def view(self) -> str:
-        """The view that comes first, in words."""
-        return str(self.views.view[0])
+    def size(self) -> str:
+        """How much was looked at, in two sentences."""
+        return f"{spell(self.n, 'prediction')}, {self.n_classes} classes. First view: {self.view}."
+
+    @property
+    def promise(self) -> str:
+        """What the level of the test means, in words."""
+        return self.settings.promise
+
+    @property
+    def small_print(self) -> str:
+        """The calibration error beside its null level, and the promise."""
+        error, null = self.evidence.error.value, self.evidence.null.mean
+        would = f"a calibrated model would show {null:.4f}"
+        return f"Expected calibration error {error:.4f}; {would}. {self.promise}"
 
     def __getitem__(self, topic: str) -> Answer:
-        found = {answer.topic: answer for answer in (*self.answers, *self.findings)}
+        found = {answer.topic: answer for _, answer in self.numbered}
         if topic not in found:
             raise KeyError(f"{topic!r}; topics: {', '.join(found)}")
         return found[topic]
 
     def describe(self) -> str:
         """Say the verdict and the calibration error beside its null level."""
-        error, null = self.evidence.error, self.evidence.null
+        error, null = self.evidence.error.value, self.evidence.null.mean
         return (
             f"{self.headline} {self.n:,} predictions ({self.view}): expected calibration error "
-            f"{error.value:.4f}, a calibrated model would show {null.mean:.4f}."
+            f"{error:.4f}, a calibrated model would show {null:.4f}."
         )
 
     def text(self) -> str:
         """Return all six answers for a terminal."""
         classes = spell(self.n_classes, "class", "classes")
         size = f"{spell(self.n, 'prediction')}, {classes}, first view: {self.view}"
-        lines = [f"{self.symbol} {self.headline}", f"  {self.settings.promise}"]
+        lines = [f"{self.symbol} {self.headline}", f"  {self.promise}"]
         lines += [f"  {self.title}: {size}", ""]
         for one in self.findings:
             lines += [f"{one.symbol} {one.verdict}", *_wrapped(one.sentence, "   "), ""]
@@ -263,8 +202,37 @@ class AuditReport(Result):
             lines += ["", *_wrapped(f"Groups: {self.groups.describe()}")]
         return "\n".join(lines)
 
-    to_dict, to_markdown, to_html, figures = as_dict, as_markdown, page, draw
-    _repr_html_, save = panel, save
+    def to_dict(self) -> dict[str, Any]:
+        """Return verdicts, sentences and numbers for JSON; NaN and infinity become None."""
+        names = ("title", "headline", "light", "n", "n_classes", "view", "repair", "verdicts")
+        return {name: getattr(self, name) for name in names} | {
+            "class_names": list(self.class_names),
+            "promise": self.promise,
+            "answers": [one.to_dict() for one in self.answers],
+            "findings": [one.to_dict() for one in self.findings],
+            "groups": None,
+            **Report.to_dict(self),
+        }
+
+    def to_html(self) -> str:
+        """Return one self-contained page, figures included."""
+        return html.page(self)
+
+    def _repr_html_(self) -> str:
+        return html.panel(self)
+
+    def figures(self) -> dict[str, Any]:
+        """Return fresh figures by name; their alt texts come from `calibkit.plot.alt_text`."""
+        return html.draw_audit(self.evidence, self.consequences, self.repairs, self.groups)
+
+    def caption(self, figure: str) -> str:
+        """Return what a figure shows, by its name: the view, and the bins."""
+        table = self.evidence.band.table
+        if figure in ("reliability", "gaps"):
+            return f"View: {table.view}, {table.bins}."
+        given = figure == "costs" and self.consequences.prices is not None
+        line = " Dashed line: the costs that were given." if given else ""
+        return f"View: {self.view}.{line}" if figure in ("costs", "groups") else ""
 
     def _columns(self) -> Mapping[str, NDArray[Any]]:
         fields = {name: name for name in ("topic", "question", "verdict")} | {"answer": "sentence"}
@@ -276,6 +244,10 @@ class AuditReport(Result):
 
 def _wrapped(text: str, indent: str = "") -> list[str]:
     """Break text into lines; a number stays with its per cent sign."""
-    marks = {"initial_indent": indent, "subsequent_indent": indent}
-    lines = textwrap.wrap(text.replace(" %", "\xa0%"), _WIDTH - len(indent), **marks)  # type: ignore[arg-type]
+    lines = textwrap.wrap(
+        text.replace(" %", "\xa0%"),
+        _WIDTH - len(indent),
+        initial_indent=indent,
+        subsequent_indent=indent,
+    )
     return [line.replace("\xa0", " ") for line in lines]

@@ -1,13 +1,55 @@
-"""What an audit may be told about levels, bins, redraws and repairs."""
+"""What an audit may be told, and what it may say: settings, questions, codes, lights, colours."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from calibkit.bins import Binning, as_bins
 from calibkit.validation import as_count, as_level
 
 MOST_BINS = 1_000
+_NUMBERS = 40_000_000  # random numbers for a bootstrap; larger data get fewer resamples
+MOST_CLASSES = 200  # with more, only the predicted class is looked at unless `view` asks
+
+
+class Light(NamedTuple):
+    """How a verdict is shown. Colour is never alone: a light has a symbol and a word."""
+
+    symbol: str
+    word: str
+    ink: str  # of text and border by day, and on paper
+    ground: str
+    ink_at_night: str
+    ground_at_night: str
+
+
+LIGHTS = {
+    "good": Light("✓", "fine", "#00664b", "#e3f4ee", "#7fdcbb", "#12352b"),  # green
+    "caution": Light("!", "take care", "#7a4b00", "#fdf1dc", "#f3c26b", "#3b2c10"),  # amber
+    "bad": Light("✗", "problem", "#9c2c00", "#fde9e1", "#ff9f7c", "#44190b"),  # red
+    "unknown": Light("?", "cannot say", "#3f4a56", "#e9edf2", "#c3ccd6", "#2b333c"),  # grey
+}
+QUESTIONS = {
+    "alignment": "Do labels and predictions belong together?",
+    "data": "Is there enough data?",
+    "calibration": "Is it miscalibrated beyond chance?",
+    "direction": "Where is it wrong, and which way?",
+    "costs": "Does it matter for the costs?",
+    "repair": "Which repair, and how much is gained?",
+    "impossible": "Did anything happen that was called impossible?",
+}
+_WAYS = ("over-confident", "under-confident", "over-forecast", "under-forecast")
+# Every verdict that an answer can have. No code belongs to two topics.
+CODES = {
+    "alignment": ("aligned", "not aligned", "alignment unclear"),
+    "data": ("enough data", "too little data"),
+    "calibration": ("miscalibrated", "no evidence", "cannot say"),
+    "direction": (*_WAYS, "mixed", "no direction"),
+    "costs": ("costly", "not costly", "worse than ignoring", "costs unknown"),
+    "repair": ("repair", "no repair", "align first"),
+}
+# Verdicts beside the six answers, which only some reports have.
+FINDINGS = {"impossible": ("impossible statements",)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +96,10 @@ class AuditSettings:
         whole = abs(1 / self.alpha - round(1 / self.alpha)) < 1e-9
         share = f"1 in {round(1 / self.alpha)}" if whole else f"{100 * self.alpha:g} % of"
         return f"At most {share} calibrated models would be called miscalibrated."
+
+    def resamples(self, n: int) -> int:
+        """Return how often n rows are resampled, or their labels redrawn for an interval."""
+        return min(self.n_resamples, max(50, _NUMBERS // n))
 
     def __post_init__(self) -> None:
         for name in ("alpha", "level", "detectable"):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from calibkit import CalibrationWarning, audit, data, log_loss
-from calibkit.auditing.report import CODES, FINDINGS
+from calibkit.auditing.settings import CODES, FINDINGS
 from calibkit.cli import _parser
 from calibkit.fakes import LogitDistortion
 

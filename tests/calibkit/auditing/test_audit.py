@@ -13,22 +13,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import expit, logit
-from sklearn.datasets import load_breast_cancer
-from sklearn.ensemble import RandomForestClassifier
 
 import calibkit as ck
 from calibkit import CalibrationWarning
-from calibkit.auditing import AuditReport, AuditSettings, _alignment, audit
-from calibkit.auditing._alignment import alignment_of
-from calibkit.auditing._redraws import Drawer
-from calibkit.auditing._rows import rows_of
+from calibkit.auditing import AuditReport, AuditSettings, alignment, audit
+from calibkit.auditing.alignment import alignment_of
 from calibkit.auditing.groups import groups_of
-from calibkit.auditing.report import CODES, LIGHTS
+from calibkit.auditing.redraws import Drawer
+from calibkit.auditing.rows import rows_of
+from calibkit.auditing.settings import CODES, LIGHTS
 from calibkit.calibrators import PlattCalibrator
 from calibkit.data import DataUnavailable, load
+from calibkit.decisions import murphy_curve
 from calibkit.fakes import LogitDistortion
 from calibkit.multiclass import TemperatureScaling
-from tests.audit_cases import CLASSES, Case, cases, make
+from tests.audit_cases import CLASSES, Case, make
 
 QUICK = AuditSettings(n_draws=199, n_resamples=60)
 
@@ -36,58 +35,6 @@ QUICK = AuditSettings(n_draws=199, n_resamples=60)
 def of(case: Case, **options: Any) -> AuditReport:
     """Audit a case."""
     return audit(case.y_true, case.y_prob, rng=case.seed, **options)
-
-
-def right_direction(case: Case, report: AuditReport) -> bool:
-    """Tell whether the named direction is that of the case.
-
-    Of many classes one is forecast wrongly: its own view has to say so.
-    """
-    if report.verdicts["direction"] == case.kind:
-        return True
-    if case.n_classes == 2 or not case.kind.endswith("forecast"):
-        return False
-    views = report.views
-    return bool(views.direction[views.view.tolist().index("class 0")] == case.kind)
-
-
-def check_shares(reports: list[tuple[Case, AuditReport]]) -> None:
-    """Check the shares of right verdicts that are promised."""
-    fair = [r.verdicts["calibration"] for c, r in reports if c.kind == "calibrated"]
-    assert np.mean([verdict == "no evidence" for verdict in fair]) >= 0.93
-    wrong = [(c, r) for c, r in reports if c.kind not in ("calibrated", "shuffled")]
-    found = [(c, r) for c, r in wrong if r.verdicts["calibration"] == "miscalibrated"]
-    assert len(found) >= 0.95 * len(wrong)
-    assert np.mean([right_direction(c, r) for c, r in found]) >= 0.95
-    for case, report in reports:
-        expected = "not aligned" if case.kind == "shuffled" else "aligned"
-        assert report.verdicts["alignment"] == expected, (case.kind, case.seed)
-
-
-@pytest.mark.long
-def test_verdicts_on_many_cases() -> None:
-    reports = [(case, of(case)) for case in cases()]
-    assert len(reports) == 96
-    check_shares(reports)
-
-
-@pytest.mark.slow
-def test_verdicts_on_some_cases() -> None:
-    some = [
-        make(kind, k, 1000, seed)
-        for seed, kind in enumerate(
-            [
-                "calibrated",
-                "over-confident",
-                "under-confident",
-                "over-forecast",
-                "under-forecast",
-                "shuffled",
-            ]
-        )
-        for k in CLASSES
-    ]
-    check_shares([(case, of(case, settings=QUICK)) for case in some])
 
 
 @pytest.mark.slow
@@ -140,14 +87,6 @@ def test_thirty_rows_are_too_few(k: int) -> None:
         assert f"{needed:,} rows" in report["data"].sentence
 
 
-def test_the_size_that_is_needed_is_enough() -> None:
-    few = of(make("calibrated", 2, 60, 1), settings=QUICK)
-    needed = int(few["data"].numbers["needed"])
-    many = of(make("calibrated", 2, 2 * needed, 1), settings=QUICK)
-    assert few.verdicts["data"] == "too little data"
-    assert many.verdicts["data"] == "enough data"
-
-
 @pytest.mark.slow
 def test_the_smallest_error_is_found_as_often_as_promised() -> None:
     """Cox's z alone sees a shift of that size in 90 % of draws; the whole test in most."""
@@ -162,32 +101,31 @@ def test_the_smallest_error_is_found_as_often_as_promised() -> None:
     assert found >= 13
 
 
-def confused(order: list[int], n: int = 900) -> tuple[Any, Any]:
-    """Return labels and predictions whose columns are in the wrong order."""
-    case = make("calibrated", len(order), n, 3)
-    return case.y_true, case.y_prob[:, order]
-
-
 @pytest.mark.parametrize(
     ("order", "cause"),
     [([1, 0, 2], "Columns look swapped"), ([1, 2, 3, 0], "off by one class")],
 )
 def test_columns_in_the_wrong_order_are_named(order: list[int], cause: str) -> None:
-    report = audit(*confused(order), settings=QUICK)
-    assert report.verdicts["alignment"] == "not aligned"
+    case = make("calibrated", len(order), 900, 3)
+    report = audit(case.y_true, case.y_prob[:, order], settings=QUICK)
+    assert report.verdicts["alignment"] == "not aligned" and report.light == "bad"
     assert cause in report["alignment"].sentence
-    assert report.verdicts["repair"] == "align first"
-    with pytest.raises(ValueError, match="repair the labels or the columns first"):
-        report.calibrator.calibrate(confused(order)[1])
     assert "label 0 fits column" in report["alignment"].sentence
-    assert report.light == "bad"
+    # No part of the report recommends a repair before labels are aligned.
+    assert (report.verdicts["repair"], report.repair) == ("align first", None)
+    assert "Recommended" not in report.repairs.describe()
+    with pytest.raises(ValueError, match="repair the labels"):
+        report.calibrator.calibrate(case.y_prob)
 
 
-def test_inverted_probabilities_are_named() -> None:
-    case = make("calibrated", 2, 800, 5)
-    report = audit(case.y_true, 1 - case.y_prob, settings=QUICK)
-    assert "1 - p fits" in report["alignment"].sentence
+@pytest.mark.parametrize("share", [1.0, 0.75])
+def test_inverted_probabilities_are_named(share: float) -> None:
+    """Also where a quarter of the rows is right: half of what was promised is explained."""
+    case = make("calibrated", 2, 4000, 5)
+    wrong = np.arange(4000) < share * 4000
+    report = audit(case.y_true, np.where(wrong, 1 - case.y_prob, case.y_prob), settings=QUICK)
     assert report.verdicts["alignment"] == "not aligned"
+    assert "1 - p fits" in report["alignment"].sentence
 
 
 @pytest.mark.parametrize("step", [1, -1])
@@ -221,27 +159,13 @@ def test_large_data_use_the_normal_law_of_the_fit(monkeypatch: pytest.MonkeyPatc
     for seed in range(6):
         labels = Drawer(case.y_prob).draw(np.random.default_rng(seed))
         args = case.y_prob, labels, np.random.default_rng(0)
-        drawn.append(_alignment._share_as_bad(*args))
+        drawn.append(alignment._share_as_bad(*args))
         with monkeypatch.context() as patch:
-            patch.setattr(_alignment, "_LARGE", 0)
-            law.append(_alignment._share_as_bad(*args))
+            patch.setattr(alignment, "_LARGE", 0)
+            law.append(alignment._share_as_bad(*args))
     assert max(law) > 0.5 > min(law)
     # Draws end with the tenth as bad as the data.
     assert drawn == pytest.approx(law, rel=1.0, abs=0.002)
-
-
-@pytest.mark.long
-def test_hardly_a_calibrated_model_of_rare_events_is_called_shuffled() -> None:
-    """Seldom enough for the draws to decide: a share of 0.001 of right predictions."""
-    counts = {"right": 0, "shuffled": 0}
-    for seed in range(100):
-        rng = np.random.default_rng(seed)
-        p = rng.beta(1, 49, 2000)
-        y = (rng.random(2000) < p).astype(np.int64)
-        for name, labels in (("right", y), ("shuffled", rng.permutation(y))):
-            counts[name] += alignment_of(rows_of(labels, p), rng).verdict == "not aligned"
-    assert counts["right"] == 0
-    assert counts["shuffled"] >= 97
 
 
 def test_predictions_without_information_are_unclear_not_wrong() -> None:
@@ -315,45 +239,21 @@ def test_impossible_statements_are_a_finding_of_their_own() -> None:
     )
 
 
-def test_a_report_without_impossible_statements_has_no_such_finding() -> None:
-    report = of(make("calibrated", 2, 300, 5), settings=QUICK)
-    assert report.findings == ()
-    assert "impossible statements" not in report.codes
-    with pytest.raises(KeyError, match="topics"):
-        report["impossible"]
-
-
-@pytest.mark.slow
-def test_a_forest_that_says_0_once_in_vain_is_not_called_mixed() -> None:
-    """Shares of votes on real data: the null level and the verdict on the other rows agree."""
-    x, y = load_breast_cancer(return_X_y=True)
-    forest = RandomForestClassifier(100, oob_score=True, random_state=0).fit(x, y)
-    p = forest.oob_decision_function_[:, 1]
-    report = audit(y, p, bins=15)
-    assert report["impossible"].numbers["rows"] == 1
-    assert report.verdicts["calibration"] == "no evidence"
-    assert report.verdicts["direction"] == "no direction"
-    assert ck.null_level(ck.expected_calibration_error, y, p, bins=15, rng=0).p_value > 0.05
-
-
-def test_a_tree_that_is_always_certain_leaves_nothing_to_test() -> None:
+@pytest.mark.parametrize("share", [0.1, 1.0])
+def test_a_tree_that_is_always_certain_leaves_nothing_to_test(share: float) -> None:
     rng = np.random.default_rng(0)
     p = rng.integers(0, 2, 400).astype(float)
-    y = np.where(rng.random(400) < 0.1, 1 - p, p).astype(int)
+    y = np.where(rng.random(400) < share, 1 - p, p).astype(int)
     report = audit(y, p, settings=QUICK)
     assert report["impossible"].numbers["rows"] == (y != p).sum()
+    assert report["calibration"].numbers["p_value"] == 1
+    if share == 1:
+        return
     assert report.verdicts["calibration"] == "cannot say"
     assert "nothing is left to test" in report["data"].sentence
     assert report.repair == "temperature"  # the log loss becomes finite, and nothing is ruled out
     assert "the price of not saying 0" in report["repair"].sentence
     assert np.isfinite(report["repair"].numbers["log_loss_after"])
-
-
-def test_all_rows_impossible() -> None:
-    y = np.array([0, 1] * 20)
-    report = audit(y, 1.0 - y, settings=QUICK)
-    assert report["impossible"].numbers["rows"] == 40
-    assert report["calibration"].numbers["p_value"] == 1
 
 
 def test_impossible_classes_are_counted() -> None:
@@ -395,24 +295,9 @@ def test_one_column_or_two_are_one_problem(shift: float, way: str) -> None:
     heated = way == "logits" and one.repairs.name[one.repairs.best] == "temperature"
     score = said if heated else expit(said)
     pair = given[1]["logits"] if heated else np.column_stack([1 - score, score])
-    fixed = two.candidate.calibrate(pair)
+    fixed = copy.deepcopy(two.candidate).calibrate(pair)
     assert fixed[:, 1] == pytest.approx(one.candidate.calibrate(score))
     assert fixed.sum(axis=1) == pytest.approx(1)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["mlb", "nba", "nfl"])
-def test_real_files_in_one_column_or_two(name: str) -> None:
-    try:
-        data = load(name)
-    except DataUnavailable as error:
-        pytest.skip(f"needs CALIBKIT_DATA: {error}")
-    p = np.asarray(data.y_prob)
-    two = np.column_stack([1 - p, p])
-    quick = AuditSettings(n_draws=99, n_resamples=50, repairs=["Platt"])
-    assert audit(data.y_true, two, settings=quick).text() == (
-        audit(data.y_true, p, settings=quick).text()
-    )
 
 
 @pytest.mark.slow
@@ -458,8 +343,9 @@ def test_a_calibrator_is_there_even_where_none_is_recommended() -> None:
     case = make("calibrated", 2, 400, 3)
     report = of(case, settings=QUICK)
     assert report.repair is None
-    with pytest.warns(CalibrationWarning, match="not recommended"):
+    with pytest.warns(CalibrationWarning, match="not recommended") as caught:
         fixed = report.calibrator.calibrate(case.y_prob)
+    assert caught[0].filename == __file__  # the line that asked for it, not one of ours
     assert fixed.shape == case.y_prob.shape
     none = audit([0, 0, 0], [0.1, 0.2, 0.3], settings=QUICK).calibrator
     assert "two classes" in repr(none)
@@ -498,21 +384,6 @@ def test_any_two_labels_with_a_positive_one(labels: Any, positive: Any) -> None:
     assert given_names.text() == audit(case.y_true, case.y_prob, settings=QUICK).text()
 
 
-@pytest.mark.parametrize(
-    ("labels", "positive", "message"),
-    [
-        (["yes", "no"], "Yes", r"'Yes' never occurs in y_true, which holds 'yes' \(1\)"),
-        (["yes", "no", "NA"], "yes", r"2 labels beside positive='yes': 'no' \(1\), 'NA' \(1\)"),
-        (["yes", None], "yes", r"y_true\[1\] = None is no label"),
-    ],
-)
-def test_a_positive_label_that_leaves_doubt_is_refused(
-    labels: Any, positive: str, message: str
-) -> None:
-    with pytest.raises(ValueError, match=message):
-        audit(np.array(labels, dtype=object), np.full(len(labels), 0.5), positive=positive)
-
-
 def test_settings_by_name() -> None:
     case = make("calibrated", 2, 300, 3)
     report = of(case, bins=10, alpha=0.05, n_draws=199, n_resamples=60)
@@ -525,12 +396,6 @@ def test_settings_by_name() -> None:
         of(case, bins=0)
 
 
-def test_labels_of_one_class_are_no_accident() -> None:
-    report = audit(np.zeros(300, dtype=int), np.full(300, 0.02), settings=QUICK)
-    assert report.verdicts["repair"] == "no repair"
-    assert "two classes" in report["repair"].sentence
-
-
 def test_costs_of_an_over_confident_model() -> None:
     data = LogitDistortion(slope=0.3).sample(6000, rng=0)
     report = audit(data.y_true, data.y_prob, costs=(1, 19), settings=QUICK)
@@ -538,8 +403,13 @@ def test_costs_of_an_over_confident_model() -> None:
     assert report.verdicts["costs"] in ("costly", "worse than ignoring")
     assert numbers["threshold"] == pytest.approx(0.05)
     assert numbers["regret_low"] > 0
+    assert numbers["over_ignoring_low"] <= numbers["over_ignoring"] <= numbers["over_ignoring_high"]
+    more = numbers["over_ignoring"]
+    assert f"trust {'adds' if more > 0 else 'saves'} {abs(more):.4f}" in report["costs"].sentence
     table = audit(data.y_true, data.y_prob, costs=[[0, 19], [1, 0]], settings=QUICK)
     assert table["costs"].numbers == numbers
+    three = audit(data.y_true, data.y_prob, costs=[[0, 19], [1, 0], [1, 1]], settings=QUICK)
+    assert np.isnan(three["costs"].numbers["threshold"])
 
 
 def test_trust_that_is_worse_than_no_model() -> None:
@@ -557,12 +427,15 @@ def test_equal_stakes_and_monotone_errors_cost_nothing() -> None:
     assert report.verdicts["costs"] == "not costly"
 
 
-def test_costs_of_three_classes() -> None:
-    case = make("over-confident", 3, 2000, 4)
-    costs = [[0, 4, 10], [1, 1, 1]]
-    report = of(case, costs=costs, settings=QUICK)
-    assert report.verdicts["costs"] in CODES["costs"]
-    assert np.isnan(report["costs"].numbers["threshold"])
+@pytest.mark.parametrize("view", ["top-label", 2])
+def test_the_curve_of_costs_is_that_of_the_view(view: Any) -> None:
+    case = make("over-confident", 3, 400, 4)
+    costs = of(case, view=view, settings=QUICK).consequences
+    assert costs.curve.area == pytest.approx(murphy_curve(case.y_true, case.y_prob, view=view).area)
+    assert costs.repaired is not None and costs.average.value > 0
+    assert costs.average.value == pytest.approx(costs.curve.area - costs.repaired.area)
+    # No row can lose or gain more than half a Brier score.
+    assert costs.average.high - costs.average.value < 1.65 * 0.5 / np.sqrt(case.n)
 
 
 def test_repairs_are_only_recommended_where_they_gain() -> None:
@@ -607,7 +480,7 @@ def test_groups() -> None:
     assert table is not None
     assert table.miscalibrated == ("south",)
     assert "south" in table.different
-    assert table.gap[table.group.tolist().index("south")] > 0.05
+    assert table.gap[1] == pytest.approx(said[bad].mean() - case.y_true[bad].mean())
     assert "south" in report.text()
     assert len(table.to_frame()) == 3
 
@@ -682,8 +555,7 @@ BAD = [
     (([0, 1], [0.2, 0.3]), {"costs": [-1, 2]}, "false positive"),
     (([0, 1], [0.2, 0.3]), {"costs": [[0, 1, 2], [1, 1, 1]]}, "columns"),
     (([0, 1], [0.2, 0.3]), {"groups": ["a"]}, "one label for each of 2 rows"),
-    (([0, 1], [0.2, 0.3]), {"groups": ["a", None]}, r"groups\[1\] is missing"),
-    (([0, 1], [0.2, 0.3]), {"groups": [1.0, float("nan")]}, r"groups\[1\] is missing"),
+    ((["yes", "NA"], [0.2, 0.3]), {"positive": "Yes"}, "'Yes' never occurs in y_true"),
     (([0, 1], [0.2, 0.3]), {"view": "sideways"}, "does not exist"),
     (([0, 1], [0.2, 0.3]), {"class_names": ["a"]}, "2 names"),
     (([0, 1], [[0.5, 0.5], [0.4, 0.6]]), {"view": 2}, "class from 0 to 1"),
@@ -723,18 +595,21 @@ def test_unknown_repairs_are_refused(repairs: Any) -> None:
         of(case, settings=AuditSettings(n_draws=99, n_resamples=50, repairs=repairs))
 
 
-def test_the_front_page_has_the_function() -> None:
-    assert ck.audit is audit
-    with pytest.raises(AttributeError, match="no attribute 'audits'"):
-        ck.audits  # noqa: B018
-
-
 def test_one_prediction_shows_no_error_at_all() -> None:
     report = audit([0], [0.8], settings=QUICK)
     assert "Of 1 prediction only about 0.2 should meet a surprise" in report["data"].sentence
     assert "1 prediction, 2 classes" in report.text()
     assert report["repair"].light == "unknown"
     assert report["repair"].sentence.count("No repair was tried") == 1
+    with pytest.raises(KeyError, match="topics"):
+        report["impossible"]
+
+
+def test_few_rows_that_are_plainly_wrong_leave_the_size_open() -> None:
+    few, many = (audit([0] * n, [0.9] * n, settings=QUICK) for n in (30, 900))
+    for report, opened in ((few, True), (many, False)):
+        assert report.verdicts["calibration"] == "miscalibrated"
+        assert ("size of the error stays open" in report["calibration"].sentence) == opened
 
 
 @pytest.mark.slow
@@ -764,41 +639,17 @@ def test_costs_over_all_thresholds_come_with_an_interval() -> None:
     assert "save nothing beyond chance" in fair["costs"].sentence
 
 
-def test_half_width_of_the_mean_loss_is_that_of_half_a_brier_score() -> None:
-    """Mean cost over all thresholds is half the Brier score: the interval follows from rows."""
-    case = make("over-confident", 2, 3000, 2)
-    report = of(case, settings=AuditSettings(n_draws=99, n_resamples=50, level=0.95))
-    numbers = report["costs"].numbers
-    curves = report.consequences
-    assert curves.repaired is not None
-    assert numbers["average"] == pytest.approx(curves.curve.area - curves.repaired.area, abs=1e-12)
-    half = (numbers["average_high"] - numbers["average_low"]) / 2
-    assert half < 1.96 * 0.5 / np.sqrt(case.n)  # no row can lose or gain more than a half
-
-
-def test_the_interval_beside_ignoring_the_model_is_said() -> None:
-    report = of(make("over-confident", 2, 3000, 3), costs=(1, 20), settings=QUICK)
-    numbers = report["costs"].numbers
-    assert numbers["over_ignoring_low"] <= numbers["over_ignoring"] <= numbers["over_ignoring_high"]
-    more = numbers["over_ignoring"]
-    assert f"trust {'adds' if more > 0 else 'saves'} {abs(more):.4f}" in report["costs"].sentence
-
-
-@pytest.mark.parametrize("kind", ["over-confident", "under-confident", "over-forecast"])
-def test_the_direction_is_explained(kind: str) -> None:
-    said = of(make(kind, 2, 2000, 4), settings=QUICK)["direction"].sentence
-    assert {"o": "high ones too high", "u": "high ones too low"}[kind[0]] in said or (
-        kind == "over-forecast" and "predictions are too high" in said
-    )
-
-
-@pytest.mark.slow
-def test_no_part_of_the_report_recommends_a_repair_before_labels_are_aligned() -> None:
-    report = of(make("shuffled", 2, 1000, 5), settings=QUICK)
-    assert report.verdicts["repair"] == "align first"
-    assert report.repairs.chosen == -1
-    assert "Recommended" not in report.to_html()
-    assert "repair the labels" in repr(report.calibrator)
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("over-confident", "high ones too high"),
+        ("under-confident", "high ones too low"),
+        ("over-forecast", "predictions are too high"),
+    ],
+)
+def test_the_direction_is_explained(kind: str, words: str) -> None:
+    answer = of(make(kind, 2, 2000, 4), settings=QUICK)["direction"]
+    assert answer.verdict == kind and words in answer.sentence
 
 
 @pytest.mark.slow
@@ -829,7 +680,7 @@ def test_groups_without_a_name_are_refused(missing: Any) -> None:
         names = np.ma.MaskedArray(names, mask=np.arange(40) == 3)
     else:
         names[3] = getattr(pd, missing) if isinstance(missing, str) else missing
-    with pytest.raises(ValueError, match=r"groups\[3\] is missing"):
+    with pytest.raises(ValueError, match=r"groups(\[3\] is missing| .*row 3)"):
         audit(np.arange(40) % 2, np.full(40, 0.5), groups=names, settings=QUICK)
 
 

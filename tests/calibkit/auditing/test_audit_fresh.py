@@ -3,6 +3,30 @@
 The cases of `audit_cases` were looked at while the method was chosen. These were drawn
 afterwards, once; the numbers in the notes of `audit` are theirs. Rows that gave 0 to what
 happened are a finding of their own, and the level is that of the test on the others.
+
+Per cent of calibrated sets that the test calls miscalibrated at the levels 1 % and 5 %, of sets
+found after logits were stretched by 1.5 (at 1 %), and of calibrated sets about which verdict and
+null level of the ECE (at 5 %) disagree. "Votes" are shares of 100, with many 0 and 1; "hard zeros"
+are votes whose 0 and 1 stand for half a vote, and are contradicted.
+
+===================  =======  =====  =====  =====  =====  ==========
+predictions          uniform  sharp  rare   ties   votes  hard zeros
+===================  =======  =====  =====  =====  =====  ==========
+100 rows, 1 %        1.0      1.5    1.2    1.2    0.2    0.5
+100 rows, 5 %        6.2      5.5    5.5    5.2    4.8    3.2
+100 rows, found      30       31     42     38     28     30
+100 rows, disagree   6.8      4.0    3.0    4.0    4.8    6.0
+1,000 rows, 1 %      1.0      0.7    0.7    0.3    2.3    0.0
+1,000 rows, 5 %      6.7      3.3    2.3    4.0    5.0    3.3
+1,000 rows, found    100      100    100    100    99.7   99.7
+1,000, disagree      5.3      6.7    5.0    5.7    5.0    (3.0)
+10,000 rows, 1 %     0        2      0      1      0      3
+10,000 rows, 5 %     1        8      6      4      5      7
+100,000 rows, 1 %    0        0      0      3      0      0
+===================  =======  =====  =====  =====  =====  ==========
+
+There were 400, 300, 100 and 30 sets; standard errors at 1 % are 0.5, 0.6, 1.0 and 1.8. The
+number in brackets is of the sets on which the level was chosen.
 """
 
 from typing import Any
@@ -13,8 +37,8 @@ from scipy.special import expit, logit, softmax
 
 from calibkit import expected_calibration_error, null_level
 from calibkit.auditing import AuditReport, AuditSettings, audit
-from calibkit.auditing._redraws import joint_test
-from calibkit.auditing._rows import rows_of
+from calibkit.auditing.redraws import joint_test
+from calibkit.auditing.rows import rows_of
 
 QUICK = AuditSettings(n_resamples=50, repairs=[])
 VALUES = (0.02, 0.1, 0.25, 0.5, 0.6, 0.75, 0.9, 0.95, 0.99)

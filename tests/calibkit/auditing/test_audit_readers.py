@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 from calibkit.auditing import AuditSettings, audit
-from calibkit.auditing.large import SAMPLE, Sample, audit_stream
+from calibkit.auditing.large import Sample, audit_stream
 from calibkit.auditing.readers import (
-    Predictions,
     TooLarge,
     keep,
     read_predictions,
@@ -18,27 +17,10 @@ from calibkit.auditing.readers import (
 from calibkit.counts import PredictionFileError
 from calibkit.counts.columns import columns_of
 from calibkit.fakes import LogitDistortion
+from tests.audit_cases import in_blocks, predictions
 from tests.helpers import class_data
 
 QUICK = AuditSettings(n_draws=99, n_resamples=50, repairs=())
-
-
-def rows_of(label: Any, scores: Any, **options: Any) -> Predictions:
-    chosen = {"logits": False, "groups": None, "class_names": None} | options
-    return Predictions(y_true=np.asarray(label), scores=np.asarray(scores), **chosen)
-
-
-def in_blocks(rows: Predictions, size: int) -> list[Predictions]:
-    return [
-        rows_of(
-            rows.y_true[i : i + size],
-            rows.scores[i : i + size],
-            logits=rows.logits,
-            groups=None if rows.groups is None else rows.groups[i : i + size],
-            class_names=rows.class_names,
-        )
-        for i in range(0, len(rows.y_true), size)
-    ]
 
 
 # --- reading -------------------------------------------------------------------------------------
@@ -59,13 +41,6 @@ def test_a_csv_with_words_groups_and_classes(tmp_path: Path) -> None:
     assert rows.arguments["class_names"] == ("cat", "dog")
 
 
-def test_a_group_that_is_missing_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "log.csv"
-    path.write_text("y,p,g\n1,.5,a\n0,.5,\n", encoding="utf-8")
-    with pytest.raises(PredictionFileError, match="no value in column 'g', row 2"):
-        read_predictions(path, label="y", prob="p", group="g")
-
-
 def test_groups_in_numbers_from_parquet(tmp_path: Path) -> None:
     pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     path = tmp_path / "log.parquet"
@@ -81,19 +56,23 @@ def test_logits_may_be_any_finite_number(tmp_path: Path) -> None:
     rows = read_predictions(path, label="y", prob=["a", "b"], logits=True)
     assert rows.scores.tolist() == [[-3.5, 4], [1000, 0]]
     assert "logits" in rows.arguments
-    path.write_text("y,a,b\n1,-3.5,inf\n", encoding="utf-8")
-    with pytest.raises(PredictionFileError, match="not a finite logit"):
-        read_predictions(path, label="y", prob=["a", "b"], logits=True)
-    path.write_text("y,a,b\n1,-3.5,nan\n", encoding="utf-8")
-    with pytest.raises(PredictionFileError, match="no value in column 'b', row 1"):
-        read_predictions(path, label="y", prob=["a", "b"], logits=True)
 
 
-def test_a_positive_label_that_never_occurs(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("row", "options", "words"),
+    [
+        ("1,-3.5,inf", {"prob": ["a", "b"], "logits": True}, "not a finite logit"),
+        ("1,-3.5,nan", {"prob": ["a", "b"], "logits": True}, "no value in column 'b', row 1"),
+        ("1,.5,", {"prob": "a", "group": "b"}, "no value in column 'b', row 1"),
+    ],
+)
+def test_a_bad_value_is_named(
+    tmp_path: Path, row: str, options: dict[str, Any], words: str
+) -> None:
     path = tmp_path / "log.csv"
-    path.write_text("y,p\nyes,.5\nno,.5\n", encoding="utf-8")
-    with pytest.raises(PredictionFileError, match="'Yes' never occurs in column 'y'"):
-        read_predictions(path, label="y", prob="p", positive="Yes")
+    path.write_text(f"y,a,b\n{row}\n0,.1,.2\n", encoding="utf-8")
+    with pytest.raises(PredictionFileError, match=words):
+        read_predictions(path, label="y", **options)
 
 
 def test_the_memory_limit_is_kept(tmp_path: Path) -> None:
@@ -110,7 +89,7 @@ def test_a_stream_is_left_where_the_limit_is_passed() -> None:
     def blocks() -> Any:
         for k in range(1000):
             seen.append(k)
-            yield rows_of(np.zeros(1000, int), np.zeros(1000))
+            yield predictions(np.zeros(1000, int), np.zeros(1000))
 
     with pytest.raises(TooLarge):
         keep(blocks(), 100_000)
@@ -122,7 +101,7 @@ def test_a_stream_is_left_where_the_limit_is_passed() -> None:
 
 def test_a_file_that_fits_into_the_sample_is_audited_as_usual() -> None:
     data = LogitDistortion(slope=0.6).sample(1500, rng=2)
-    rows = rows_of(data.y_true, data.y_prob)
+    rows = predictions(data.y_true, data.y_prob)
     report = audit_stream(in_blocks(rows, 400), settings=QUICK)
     direct = audit(data.y_true, data.y_prob, settings=QUICK)
     assert report.text() == direct.text()
@@ -130,7 +109,7 @@ def test_a_file_that_fits_into_the_sample_is_audited_as_usual() -> None:
 
 def test_the_sample_is_random_fair_and_in_order() -> None:
     keeper = Sample(500, seed=3)
-    for block in in_blocks(rows_of(np.arange(20_000) % 2, np.arange(20_000) / 20_000), 700):
+    for block in in_blocks(predictions(np.arange(20_000) % 2, np.arange(20_000) / 20_000), 700):
         keeper.add(block)
     place = keeper.rows().scores
     assert len(place) == len(np.unique(place)) == 500
@@ -153,7 +132,7 @@ def test_verdicts_of_all_rows(slope: float, offset: float, verdict: str, directi
     rng = np.random.default_rng(5)
     logits = rng.normal(0, 1.5, 60_000)
     label = rng.random(60_000) < 1 / (1 + np.exp(-(slope * logits + offset)))
-    rows = rows_of(label.astype(int), logits, logits=True)
+    rows = predictions(label.astype(int), logits, logits=True)
     report = audit_stream(in_blocks(rows, 10_000), settings=QUICK, sample=3000)
     assert report.n == 60_000
     assert report.verdicts["calibration"] == verdict
@@ -174,7 +153,7 @@ def test_a_calibrated_stream_is_rarely_accused() -> None:
     for seed in range(40):
         rng = np.random.default_rng([8, seed])
         prob = rng.beta(1, 4, 4000)
-        rows = rows_of((rng.random(4000) < prob).astype(int), prob)
+        rows = predictions((rng.random(4000) < prob).astype(int), prob)
         report = audit_stream([rows], settings=QUICK, sample=200)
         accused += report.verdicts["calibration"] == "miscalibrated"
     assert accused <= 2
@@ -183,7 +162,7 @@ def test_a_calibrated_stream_is_rarely_accused() -> None:
 @pytest.mark.parametrize("view", [None, "top-label", "class-wise", 1])
 def test_classes(view: Any) -> None:
     label, prob = class_data(20_000, n_classes=3)
-    rows = rows_of(label, prob, class_names=("cat", "dog", "<b>owl"))
+    rows = predictions(label, prob, class_names=("cat", "dog", "<b>owl"))
     report = audit_stream(in_blocks(rows, 7000), view=view, settings=QUICK, sample=2000)
     assert report.verdicts["calibration"] == "miscalibrated"
     assert report.n == 20_000
@@ -195,7 +174,7 @@ def test_shuffled_labels_are_seen_in_the_sample() -> None:
     rng = np.random.default_rng(1)
     prob = rng.beta(0.5, 0.5, 30_000)
     label = rng.permutation((rng.random(30_000) < prob).astype(int))
-    report = audit_stream([rows_of(label, prob)], settings=QUICK, sample=2000)
+    report = audit_stream([predictions(label, prob)], settings=QUICK, sample=2000)
     assert report.verdicts["alignment"] == "not aligned"
     assert "do not belong together" in report.headline
 
@@ -205,14 +184,10 @@ def test_bad_streams() -> None:
         audit_stream([], settings=QUICK)
     with pytest.raises(ValueError, match="inside a cell"):
         audit_stream(
-            in_blocks(rows_of(np.arange(500) % 2, np.full(500, 0.5)), 100),
+            in_blocks(predictions(np.arange(500) % 2, np.full(500, 0.5)), 100),
             settings=AuditSettings(n_draws=99, n_resamples=50, repairs=(), bins=11),
             sample=100,
         )
-
-
-def test_the_sample_is_large_enough_to_say_something() -> None:
-    assert SAMPLE >= 50_000
 
 
 def test_blocks_of_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -232,7 +207,7 @@ def test_impossible_statements_of_a_stream_are_those_of_memory(columns: int) -> 
     gone = np.flatnonzero(label == 1)[[5, 700, 2000]]
     prob[gone] = 0.0
     scores = prob if columns == 1 else np.column_stack([1 - prob, prob])
-    report = audit_stream(in_blocks(rows_of(label, scores), 700), settings=QUICK, sample=2000)
+    report = audit_stream(in_blocks(predictions(label, scores), 700), settings=QUICK, sample=2000)
     kept = audit(label, prob, settings=QUICK)
     assert report["impossible"].numbers["rows"] == kept["impossible"].numbers["rows"] == 3
     named = ", ".join(f"{row:,}" for row in sorted(gone.tolist()))

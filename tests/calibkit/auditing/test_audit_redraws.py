@@ -7,11 +7,18 @@ import pytest
 from scipy import stats
 
 from calibkit import cox_test
-from calibkit.auditing._alignment import _random_order
-from calibkit.auditing._evidence import power_of
-from calibkit.auditing._redraws import TOP, Drawer, JointTest, _Tables, _View, joint_test
+from calibkit.auditing.alignment import _random_order
+from calibkit.auditing.evidence import power_of
 from calibkit.auditing.groups import holm
-from calibkit.auditing.repairs import resampled_means
+from calibkit.auditing.redraws import (
+    TOP,
+    Drawer,
+    JointTest,
+    _Tables,
+    _View,
+    joint_test,
+    resampled_means,
+)
 from calibkit.auditing.settings import AuditSettings
 from tests.audit_cases import make
 
@@ -119,7 +126,7 @@ def test_nothing_can_be_said_about_certain_predictions() -> None:
 
 
 def test_very_large_data_get_fewer_redraws(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("calibkit.auditing._redraws._NUMBERS", 1000)
+    monkeypatch.setattr("calibkit.auditing.redraws._NUMBERS", 1000)
     case = make("calibrated", 3, 100, 2)
     assert run(case.y_prob, case.y_true, (TOP,), n_draws=999).n_draws == 199
 

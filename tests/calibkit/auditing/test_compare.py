@@ -2,20 +2,22 @@
 
 import json
 import warnings
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 from scipy.special import expit, logit
 
 import calibkit as ck
 from calibkit.auditing import COMPARISON_CODES, Comparison, compare
+from calibkit.auditing.comparison import change
 from calibkit.auditing.large import compare_stream
 from calibkit.auditing.readers import Predictions
 from calibkit.corp import corp_decomposition
 from calibkit.decisions import policy_cost
+from tests.audit_cases import in_blocks, predictions
 from tests.helpers import binary_data, class_data
 
 QUICK: dict[str, Any] = {"n_resamples": 200}
@@ -26,6 +28,10 @@ def two(n: int = 1500, slope: float = 2.0) -> tuple[Any, dict[str, Any]]:
     true = rng.beta(0.8, 1.2, n)
     y = (rng.random(n) < true).astype(np.int64)
     return y, {"bold": expit(slope * logit(true)), "fair": true}
+
+
+def blocks(y: Any, models: dict[str, Any]) -> list[Predictions]:
+    return in_blocks(predictions(y, np.column_stack(list(models.values()))), 700)
 
 
 def row(found: Comparison, measure: str, model: str | None = None) -> dict[str, Any]:
@@ -85,6 +91,38 @@ def test_a_ranking_that_stays_leaves_discrimination_alone() -> None:
     assert found.headline.startswith("fair is better than bold: by ")
     assert "fair is better calibrated." in found.headline
     assert {"better log loss", "better miscalibration"} <= found.codes <= set(COMPARISON_CODES)
+
+
+@pytest.mark.parametrize(
+    ("measure", "low", "high", "verdict"),
+    [
+        ("log loss", -0.2, -0.1, "better"),
+        ("log loss", 0.1, 0.2, "worse"),
+        ("log loss", -0.1, 0.2, "not separated"),
+        ("log loss", -0.2, 0.0, "not separated"),
+        ("log loss", 0.0, 0.2, "not separated"),
+        ("log loss", np.nan, np.nan, "not separated"),
+        ("discrimination", 0.1, 0.2, "better"),
+        ("discrimination", -0.2, -0.1, "worse"),
+        ("discrimination", -0.2, 0.1, "not separated"),
+    ],
+)
+def test_an_interval_that_holds_zero_separates_nothing(
+    measure: str, low: float, high: float, verdict: str
+) -> None:
+    assert change(measure, 0.5, 0.6, (low, high)).verdict == verdict
+
+
+def test_models_that_are_equally_good_are_not_separated() -> None:
+    y, models = two(1500)
+    shift = np.random.default_rng(0).choice([-0.1, 0.1], 1500)
+    near = {side: expit(logit(models["fair"]) + way * shift) for side, way in (("a", 1), ("b", -1))}
+    found = compare(y, near, **QUICK)
+    assert "cannot separate b from a" in found.headline
+    for measure in ("log loss", "Brier score"):
+        one = row(found, measure)
+        assert one["verdict"] == "not separated" and one["low"] < 0 < one["high"]
+        assert one["low"] < one["difference"] < one["high"]
 
 
 def test_neither_the_order_of_rows_nor_other_models_matter() -> None:
@@ -147,7 +185,7 @@ def test_infinite_log_loss_is_said_and_decides() -> None:
         warnings.simplefilter("error")
         apart = compare(y, {"zero": zero, "other": other}, **QUICK)
         pair = {"zero": zero, "other": other}
-        many = compare_stream(_cut(y, pair, [400]), list(pair), sample=200, **QUICK)
+        many = compare_stream(blocks(y, pair), list(pair), sample=200, **QUICK)
     for one in (apart, many):
         assert row(one, "log loss")["verdict"] == "not separated"
     assert found.to_dict()["differences"][0]["value"] is None
@@ -170,6 +208,11 @@ def test_groups_are_compared_each_or_refused() -> None:
     alone = compare(y[inside], {n: p[inside] for n, p in models.items()}, **QUICK)
     place = [*zip(columns["group"], columns["measure"], strict=True)].index(("odd", "log loss"))
     assert columns["difference"][place] == pytest.approx(row(alone, "log loss")["difference"])
+    # Student's interval, whose level pays for three groups.
+    apart = np.log(np.where(y == 1, models["bold"], 1 - models["bold"])[inside])
+    apart -= np.log(np.where(y == 1, models["fair"], 1 - models["fair"])[inside])
+    ends = stats.ttest_1samp(apart, 0).confidence_interval(1 - 0.05 / 3)
+    assert (columns["low"][place], columns["high"][place]) == pytest.approx(ends)
 
 
 @pytest.mark.parametrize("events", [0, 9, 400])
@@ -181,9 +224,7 @@ def test_nothing_is_concluded_from_a_handful_of_events(events: int) -> None:
     assert set(found.verdict.tolist()) <= {"not separated", "equal"}
     assert "too few to compare b with a" in found.headline
     if events:
-        many = compare_stream(
-            _cut(y, models, [400]), list(models), costs=(1, 1), sample=200, **QUICK
-        )
+        many = compare_stream(blocks(y, models), list(models), costs=(1, 1), sample=200, **QUICK)
         assert set(many.verdict.tolist()) <= {"not separated", "equal"}
 
 
@@ -280,16 +321,6 @@ def test_the_figures_show_all_models() -> None:
 # --- in a stream ---------------------------------------------------------------------------
 
 
-def _cut(y: Any, models: dict[str, Any], sizes: list[int]) -> Iterator[Predictions]:
-    prob, start = np.column_stack(list(models.values())), 0
-    for size in sizes:
-        rows = slice(start, start + size)
-        yield Predictions(
-            y_true=y[rows], scores=prob[rows], logits=False, groups=None, class_names=None
-        )
-        start += size
-
-
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_a_stream_has_the_scores_of_all_rows(n_classes: int) -> None:
     y, models = two(3000)
@@ -297,8 +328,7 @@ def test_a_stream_has_the_scores_of_all_rows(n_classes: int) -> None:
         y, prob = class_data(3000)
         models = {"a": prob, "b": prob**2 / (prob**2).sum(axis=1, keepdims=True)}
     costs = 1 - np.eye(n_classes)
-    blocks = _cut(y, models, [700, 700, 1600])
-    found = compare_stream(blocks, list(models), costs=costs, sample=1000, **QUICK)
+    found = compare_stream(blocks(y, models), list(models), costs=costs, sample=1000, **QUICK)
     whole = compare(y, models, costs=costs, **QUICK)
     assert found.n == 3000
     for measure in ("cost", "log loss", "Brier score"):

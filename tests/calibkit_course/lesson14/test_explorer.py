@@ -11,7 +11,7 @@ import pytest
 
 from calibkit import plot
 from calibkit.auditing import audit
-from calibkit.auditing.report import CODES, LIGHTS
+from calibkit.auditing.settings import CODES, LIGHTS
 from calibkit_course import lesson14
 from calibkit_course.explore._book import explorer_page
 from calibkit_course.lesson14 import figures as figures14
@@ -103,7 +103,7 @@ class TestBoard:
 class TestFigure:
     def test_each_light_has_a_symbol_and_its_own_look(self):
         assert set(_FACES) == set(LIGHTS)
-        assert len({symbol for symbol, _ in LIGHTS.values()}) == len(set(_FACES.values())) == 4
+        assert len({light.symbol for light in LIGHTS.values()}) == len(set(_FACES.values())) == 4
 
     def test_it_draws_what_the_board_says(self):
         board = lesson14.audit_board_view(file="screening", costs="1 : 20")

@@ -1,17 +1,16 @@
 """The six answers in words."""
 
 from collections.abc import Mapping
-from dataclasses import fields
 
 import numpy as np
 
-from calibkit.auditing._alignment import CLEAR, Alignment
-from calibkit.auditing._consequences import Consequences, Paid
-from calibkit.auditing._evidence import FEWEST_SURPRISES, Seen, directions
-from calibkit.auditing._redraws import TOP
-from calibkit.auditing._rows import Impossible, Rows
+from calibkit.auditing.alignment import CLEAR, Alignment
+from calibkit.auditing.consequences import Consequences, Paid
+from calibkit.auditing.evidence import FEWEST_SURPRISES, Seen, directions
+from calibkit.auditing.pages import Answer, four_digits
+from calibkit.auditing.redraws import TOP
 from calibkit.auditing.repairs import Repairs
-from calibkit.auditing.report import Answer
+from calibkit.auditing.rows import Impossible, Rows
 from calibkit.results import spell
 
 CAUSES = {
@@ -42,6 +41,7 @@ REPAIRED = {
 
 
 def alignment(found: Alignment, rows: Rows) -> Answer:
+    """Answer question 1: whether labels and predictions belong together."""
     majority = f"always naming the commonest class gives {found.majority:.3f}."
     measured = f"Accuracy {found.accuracy:.3f}; {majority}"
     light = "unknown"
@@ -80,6 +80,7 @@ def _order(found: Alignment, rows: Rows) -> str:
 
 
 def data(seen: Seen) -> Answer:
+    """Answer question 2: whether there is enough data."""
     power, n = seen.power, seen.first.n
     rows = spell(n, "prediction")
     if power.enough:
@@ -123,6 +124,7 @@ def _too_little(seen: Seen, rows: str) -> str:
 
 
 def calibration(seen: Seen) -> Answer:
+    """Answer question 3: whether it is miscalibrated beyond chance."""
     p_words = f"{seen.p_value:.3f}" if seen.p_value >= 5e-4 else f"{seen.p_value:.3g}"
     looked = f"({seen.looked}; {seen.test}, p = {p_words}, limit {seen.settings.alpha:g})"
     if seen.found:
@@ -148,6 +150,7 @@ def calibration(seen: Seen) -> Answer:
 
 
 def direction(seen: Seen) -> Answer:
+    """Answer question 4: where it is wrong, and which way."""
     view, region, digits = seen.focus, seen.region, seen.digits
     numbers = {
         name: getattr(view, name)
@@ -183,71 +186,75 @@ def direction(seen: Seen) -> Answer:
 
 
 def costs(found: Consequences, view: str, level: float, enough: bool) -> Answer:
-    names = ("worst", "worst_threshold", "average", "average_low", "average_high")
-    numbers = {name: getattr(found, name) for name in names}
+    """Answer question 5: whether it matters for the costs; `view` says which event is meant."""
+    numbers = {"worst": found.worst, "worst_threshold": found.worst_threshold}
+    numbers |= found.average.numbers("average")
     paid = found.paid
     if paid is None:
-        return Answer(
-            "costs", "costs unknown", "unknown", _without_costs(found, view, level), numbers
-        )
+        text = "No costs were given, so this is open."
+        if found.repaired is not None:
+            text += f" Say a false alarm costs t and a miss 1 - t ({view}). {_over_t(found, level)}"
+        return Answer("costs", "costs unknown", "unknown", text, numbers)
     trust = paid.trust
     numbers |= {"cost": trust.value, "promised": trust.promised, "ignoring": trust.ignoring}
-    others = (field.name for field in fields(paid) if field.name not in ("trust", "costs"))
-    numbers |= {name: getattr(paid, name) for name in others}
-    return Answer("costs", *_with_costs(paid, level, enough), numbers)
+    numbers |= {"repaired": paid.repaired} | paid.regret.numbers("regret")
+    numbers |= paid.over_ignoring.numbers("over_ignoring") | {"threshold": paid.threshold}
+    text = _paid(paid, level)
+    if paid.over_ignoring.low > 0:
+        verdict, light = "worse than ignoring", "bad"
+        text = f"Yes, trust is worse than no model. {text}"
+    elif paid.regret.low > 0:
+        verdict, light, text = "costly", "caution", f"Yes. {text}"
+    elif not enough:
+        verdict, light, text = "costs unknown", "unknown", f"Too little data to say. {text}"
+    else:
+        verdict, light, text = "not costly", "good", f"Not measurably. {text}"
+    return Answer("costs", verdict, light, text, numbers)
 
 
-def _without_costs(found: Consequences, view: str, level: float) -> str:
-    text = "No costs were given, so this is open."
-    if found.repaired is None:
-        return text
-    low, high = _number(found.average_low), _number(found.average_high)
-    mean = f"{_number(found.average)} ({100 * level:g} % interval {low} to {high})"
-    text += f" Say a false alarm costs t and a miss 1 - t ({view})."
-    if found.average_low <= 0:
+def _interval(level: float, low: float, high: float) -> str:
+    return f"{100 * level:g} % interval {four_digits(low)} to {four_digits(high)}"
+
+
+def _over_t(found: Consequences, level: float) -> str:
+    """Say what trust costs on average over all ratios of costs."""
+    mean, low, high = found.average
+    about = f"{four_digits(mean)} ({_interval(level, low, high)})"
+    if low <= 0:
         return (
-            f"{text} Repaired predictions save nothing beyond chance: on average over t {mean} "
-            "per prediction."
+            "Repaired predictions save nothing beyond chance: on average over t "
+            f"{about} per prediction."
         )
     return (
-        f"{text} On average over t, trust costs {mean} more per prediction than repaired "
-        f"predictions; at worst, t = {found.worst_threshold:.2f}, about {found.worst:.4f}."
+        f"On average over t, trust costs {about} more per prediction than repaired predictions; "
+        f"at worst, t = {found.worst_threshold:.2f}, about {found.worst:.4f}."
     )
 
 
-def _number(value: float) -> str:
-    # No minus before a zero.
-    return f"{value:.4f}".replace("-0.0000", "0.0000") if np.isfinite(value) else "infinite"
-
-
-def _with_costs(paid: Paid, level: float, enough: bool) -> tuple[str, str, str]:
-    trust = paid.trust
-    saves = paid.over_ignoring <= 0
-    extra, low, high = paid.over_ignoring, paid.over_ignoring_low, paid.over_ignoring_high
-    if saves:
-        extra, low, high = -extra, -high, -low
+def _paid(paid: Paid, level: float) -> str:
+    """Say what trust, no model and repaired predictions cost."""
+    trust, (extra, low, high) = paid.trust, paid.over_ignoring
+    way = "adds"
+    if extra <= 0:
+        way, extra, low, high = "saves", -extra, -high, -low
     text = (
         f"Trusting costs {trust.value:.4f} per prediction; it promised {trust.promised:.4f}. "
-        f"Ignoring the model costs {trust.ignoring:.4f}: trust {'saves' if saves else 'adds'} "
-        f"{_number(extra)} ({100 * level:g} % interval {_number(low)} to {_number(high)})."
+        f"Ignoring the model costs {trust.ignoring:.4f}: trust {way} {four_digits(extra)} "
+        f"({_interval(level, low, high)})."
     )
-    if not np.isnan(paid.repaired):
-        text += (
-            f" Repaired predictions cost {paid.repaired:.4f}: a difference of {paid.regret:.4f} "
-            f"({100 * level:g} % interval {paid.regret_low:.4f} to {paid.regret_high:.4f})."
-        )
-    if paid.over_ignoring_low > 0:
-        return "worse than ignoring", "bad", f"Yes, trust is worse than no model. {text}"
-    if paid.regret_low > 0:
-        return "costly", "caution", f"Yes. {text}"
-    if not enough:
-        return "costs unknown", "unknown", f"Too little data to say. {text}"
-    return "not costly", "good", f"Not measurably. {text}"
+    if np.isnan(paid.repaired):
+        return text
+    regret, low, high = paid.regret
+    return (
+        f"{text} Repaired predictions cost {paid.repaired:.4f}: a difference of {regret:.4f} "
+        f"({_interval(level, low, high)})."
+    )
 
 
 def repair(
     found: Repairs, aligned: bool, view: str, after: float | None, *, enough: bool
 ) -> Answer:
+    """Answer question 6: which repair; `after` is the calibration error of the repaired rows."""
     table = found.table
     numbers = {"log_loss": table.before, "log_loss_of_others": table.before_left}
     place = table.chosen if table.chosen >= 0 else table.best
@@ -278,18 +285,16 @@ def _gain(found: Repairs, place: int, view: str, after: float | None) -> str:
         return f"None. Even the best candidate, {words}, says 0 to something that happened."
     if gain < 0:
         low, high = -high, -low
-    interval = (
-        f"({100 * table.level:g} % interval {_number(low)} to {_number(high)}, {table.folds} folds)"
-    )
+    interval = f"({_interval(table.level, low, high)}, {table.folds} folds)"
     if table.chosen < 0:
         if gain < 0:
             return (
                 f"None. Even the best candidate, {words}, would worsen the log loss by "
-                f"{_number(-gain)} {interval}."
+                f"{four_digits(-gain)} {interval}."
             )
         why = "the interval holds 0, so this may be chance" if low <= 0 else "it rules out too much"
         return (
-            f"None. The best candidate, {words}, would gain {_number(gain)} in log loss "
+            f"None. The best candidate, {words}, would gain {four_digits(gain)} in log loss "
             f"{interval}: {why}."
         )
     temperature = getattr(found.calibrator, "temperature_", None)
@@ -313,7 +318,7 @@ def _warnings(found: Repairs, place: int) -> str:
         after = table.log_loss[place]
         text = (
             f" This is about the {table.left:,} rows whose outcome was called possible; of all "
-            f"{table.n:,} the log loss is infinite as they are, and {_number(after)} repaired."
+            f"{table.n:,} the log loss is infinite as they are, and {four_digits(after)} repaired."
         )
     if found.certain and np.isfinite(table.gain[place]):
         text += (
@@ -324,6 +329,7 @@ def _warnings(found: Repairs, place: int) -> str:
 
 
 def headline(verdicts: Mapping[str, str], focus: str, gone: Impossible) -> tuple[str, str]:
+    """Return the verdict in one line, and its light."""
     if verdicts["alignment"] == "not aligned":
         return "Labels and predictions do not belong together: check the data first.", "bad"
     text, light = _of_the_test(verdicts, focus)

@@ -5,22 +5,25 @@ from typing import Any
 
 import numpy as np
 
-from calibkit.auditing import _paired as paired
-from calibkit.auditing._rows import Rows, rows_of
-from calibkit.auditing.comparison import Comparison, Listing
-from calibkit.auditing.questions import MOST_CLASSES, _versions
+from calibkit.auditing import comparison
+from calibkit.auditing.comparison import Change, Comparison, Listing, Rule
+from calibkit.auditing.pages import versions
+from calibkit.auditing.redraws import null_of_error
+from calibkit.auditing.rows import Rows, rows_of
+from calibkit.auditing.settings import MOST_CLASSES
 from calibkit.bins import Binning, as_bins
-from calibkit.decisions import murphy_curve
+from calibkit.decisions import MurphyCurve, murphy_curve
 from calibkit.decisions.costs import as_costs
-from calibkit.errors import expected_calibration_error
-from calibkit.reliability import reliability_table
+from calibkit.reliability import BinTable, reliability_table
 from calibkit.results import read_only, spell
-from calibkit.significance import null_level
+from calibkit.significance import NullLevel
 from calibkit.types import FloatVector
 from calibkit.validation import as_count, as_generator, as_level, as_predictions
 from calibkit.views import View
 
-Found = Mapping[tuple[str, str], paired.Change]  # by model and measure
+Measured = Mapping[str, Mapping[str, FloatVector]]  # what each row adds, by model and measure
+Found = Mapping[tuple[str, str], Change]  # by model and measure
+_SEVERAL = ("class-wise", "top-label")  # views of more than one event, or of another per model
 _DRAWS = 200  # redraws behind a null level
 _NUMBERS = 100_000_000  # random numbers for a bootstrap; larger data get fewer resamples
 
@@ -29,7 +32,7 @@ def compare(
     y_true: Any,
     y_prob: Mapping[str, Any],
     *,
-    view: View | None = None,
+    view: View = None,
     costs: Any = None,
     groups: Any = None,
     class_names: Sequence[str] | None = None,
@@ -52,15 +55,28 @@ def compare(
         The events of the calibration parts. None: y = 1; of K columns every class, summed (beyond
         200 classes the predicted class, of which each model has its own).
     costs : array-like of shape (A, K), pair of float, mapping or str, optional
-        As in `calibkit.decisions.policy_cost`; every model decides by its own probabilities.
+        ``costs[a, k]``: what action a costs when the class is k; or the prices of a false positive
+        and a false negative, e.g. ``(1, 20)``. Each model decides by its own probabilities.
     groups : array-like of shape (n,), optional
         A label per row; the scores are compared in each group, too.
-    class_names, title : sequence of K str, str, optional
+    class_names : sequence of K str, optional
+        What to call the classes, in the order of their columns; otherwise their numbers.
+    title : str, optional
+        What was compared, for the pages.
     level : float
         Nominal probability content of each interval, in (0, 1).
-    bins, n_resamples : int or Binning, int
-        Bins of diagrams and calibration errors, and resamples of rows (fewer for very large data).
+    bins : int or Binning
+        Of diagrams and calibration errors; a number means bins of equal width.
+    n_resamples : int
+        Resamples of rows behind each interval; fewer for very large data.
     rng : int, numpy.random.Generator or None
+        Seed or generator of redraws and resamples; None draws afresh each time.
+
+    Returns
+    -------
+    Comparison
+        Differences with intervals and verdicts; ``text()``, ``codes``, ``to_frame()``,
+        ``figures()``, and pages (``save``).
 
     Raises
     ------
@@ -107,40 +123,60 @@ def compare(
     table = None if costs is None else as_costs(costs, rows.n_classes)
     if view is None and not rows.binary:
         view = "class-wise" if rows.n_classes <= MOST_CLASSES else "top-label"
-    names, count = tuple(probs), min(count, max(100, _NUMBERS // rows.n))
-    seeds = as_generator(rng).integers(0, 2**62, size=2).tolist()
-    scores = [paired.scores_of_rows(rows.label, prob, table) for prob in probs.values()]
-    parts = [paired.parts_of_rows(rows.label, prob, view, bins) for prob in probs.values()]
-    options: Any = {"view": view, "bins": bins, "n_draws": _DRAWS, "rng": seeds[0]}
-    ece = expected_calibration_error
-    nulls = [null_level(ece, rows.label, prob, **options) for prob in probs.values()]
-    each = [one | two for one, two in zip(scores, parts, strict=True)]
-    # Nothing is concluded from a handful of events.
-    rule = paired.rule_of(np.bincount(rows.label, minlength=rows.n_classes), table)
-    found = _differences(names, each, [null.mean for null in nulls], level, (count, seeds[1]), rule)
+    count = min(count, max(100, _NUMBERS // rows.n))
+    of_null, of_rows = as_generator(rng).integers(0, 2**62, size=2).tolist()
+    each = _measured(rows, probs, view, bins, table)
+    nulls = _nulls(rows, probs, view, bins, of_null)
+    found = _differences(rows, each, nulls, level, table, n_resamples=count, seed=of_rows)
+    tables, curves = _diagrams(rows, probs, view, bins)
     return Comparison(
         title="Comparison of models" if title is None else str(title),
-        level=level,
-        calibration=_calibration(names, nulls, scores),
-        groups=_by_group(rows, names, scores, level, table),
+        n=rows.n,
+        n_classes=rows.n_classes,
+        view="every class, summed" if view == "class-wise" else next(iter(tables.values())).view,
+        calibration=_calibration(each, nulls),
+        groups=_by_group(rows, each, level, table),
+        bins=tables,
+        curves=curves,
         costs=table,
         notes=_notes(count, level, bins),
-        **_shown(rows, probs, view, bins),
-        **worded(names, found, level),
+        versions=versions(),
+        **worded(tuple(probs), found, level),
     )
 
 
-def _shown(
-    rows: Rows, probs: Mapping[str, FloatVector], view: View | None, bins: Binning
-) -> dict[str, Any]:
-    """Return what the figures show, and the view in words."""
-    every, one = view == "class-wise", view not in ("class-wise", "top-label")
-    seen: Any = {"view": "top-label" if every else view, "bins": bins}
-    tables = {name: reliability_table(rows.label, p, **seen) for name, p in probs.items()}
-    curves = {name: murphy_curve(rows.label, p, view=view) for name, p in probs.items() if one}
-    words = "every class, summed" if every else next(iter(tables.values())).view
-    size = {"n": rows.n, "n_classes": rows.n_classes, "versions": _versions()}
-    return size | {"models": tuple(probs), "bins": tables, "curves": curves, "view": words}
+def _measured(
+    rows: Rows,
+    probs: Mapping[str, FloatVector],
+    view: View,
+    bins: Binning,
+    costs: FloatVector | None,
+) -> Measured:
+    return {
+        name: comparison.scores_of_rows(rows.label, prob, costs)
+        | comparison.parts_of_rows(rows.label, prob, view, bins)
+        for name, prob in probs.items()
+    }
+
+
+def _nulls(
+    rows: Rows, probs: Mapping[str, FloatVector], view: View, bins: Binning, seed: int
+) -> list[NullLevel]:
+    return [
+        null_of_error(rows.label, prob, view, bins, n_draws=_DRAWS, seed=seed)
+        for prob in probs.values()
+    ]
+
+
+def _diagrams(
+    rows: Rows, probs: Mapping[str, FloatVector], view: View, bins: Binning
+) -> tuple[dict[str, BinTable], dict[str, MurphyCurve]]:
+    """Return what the figures show; of every class, summed, that is the predicted one."""
+    shown, one = "top-label" if view == "class-wise" else view, view not in _SEVERAL
+    return (
+        {n: reliability_table(rows.label, p, view=shown, bins=bins) for n, p in probs.items()},
+        {n: murphy_curve(rows.label, p, view=view) for n, p in probs.items() if one},
+    )
 
 
 def _rows_of(
@@ -174,36 +210,43 @@ def _rows_of(
 
 
 def _differences(
-    names: Sequence[str],
-    each: Sequence[Mapping[str, FloatVector]],
-    nulls: Sequence[float],
+    rows: Rows,
+    each: Measured,
+    nulls: Sequence[NullLevel],
     level: float,
-    draw: tuple[int, int],
-    rule: paired.Rule,
-) -> dict[tuple[str, str], paired.Change]:
-    found, (count, seed) = {}, draw
-    for other in range(1, len(names)):
+    costs: FloatVector | None,
+    *,
+    n_resamples: int,
+    seed: int,
+) -> Found:
+    # Nothing is concluded from a handful of events.
+    rule = comparison.rule_of(np.bincount(rows.label, minlength=rows.n_classes), costs)
+    (_, first), *others = each.items()
+    found = {}
+    for (name, own), null in zip(others, nulls[1:], strict=True):
         with np.errstate(invalid="ignore"):  # infinite minus infinite: no interval
-            apart = np.array([each[other][key] - each[0][key] for key in each[0]])
+            apart = np.array([own[key] - first[key] for key in first])
         # The same seed for each pair: a model's numbers do not depend on which others are there.
-        ends = paired.intervals(apart, level, count, np.random.default_rng(seed))
-        for key, row, low, high in zip(each[0], apart, *map(np.ndarray.tolist, ends), strict=True):
+        ends = comparison.intervals(apart, level, n_resamples, np.random.default_rng(seed))
+        for key, row, low, high in zip(own, apart, *map(np.ndarray.tolist, ends), strict=True):
             if key == "calibration error" and row.any():
-                low, high = low - nulls[other], high + nulls[0]
+                low, high = low - null.mean, high + nulls[0].mean
             if rule.refuses_rows(key, row):
-                low, high = paired.NONE
-            first, value = float(each[0][key].mean()), float(each[other][key].mean())
-            found[names[other], key] = paired.change(key, first, value, (low, high))
+                low, high = comparison.NONE
+            means = float(first[key].mean()), float(own[key].mean())
+            found[name, key] = comparison.change(key, *means, (low, high))
     return found
 
 
 def worded(names: tuple[str, ...], found: Found, level: float) -> dict[str, Any]:
-    """Return the columns of the differences, and the headline."""
+    """Return what a `Comparison` holds of the differences: its columns, headline and light."""
     rows = [(*key, *change) for key, change in found.items()]
-    heads = ("model", "measure", *paired.Change._fields)
+    heads = ("model", "measure", *Change._fields)
     columns = dict(zip(heads, map(read_only, map(np.array, zip(*rows, strict=True))), strict=True))
-    parts = [_sentence(names[0], other, found, level) for other in names[1:]]
-    return columns | {"headline": " ".join(parts)}
+    told = any(one.verdict in ("better", "worse") for one in found.values())
+    headline = " ".join(_sentence(names[0], other, found, level) for other in names[1:])
+    light = "caution" if told else "unknown"
+    return columns | {"models": names, "level": level, "headline": headline, "light": light}
 
 
 def _sentence(first: str, other: str, found: Found, level: float) -> str:
@@ -211,16 +254,16 @@ def _sentence(first: str, other: str, found: Found, level: float) -> str:
     own = {measure: change for (model, measure), change in found.items() if model == other}
     telling = (
         key
-        for key in paired.SCORES
+        for key in comparison.SCORES
         if key in own and own[key].verdict != "equal" and np.isfinite(own[key].difference)
     )
     main = next(telling, "Brier score")
-    row, unit, range_ = own[main], paired.MEASURES[main], f"{100 * level:g} % interval"
+    row, unit, range_ = own[main], comparison.MEASURES[main], f"{100 * level:g} % interval"
     if row.verdict == "equal":
         text = f"{other} and {first} are equal {unit}."
     elif np.isnan(row.low):
         text = f"The data are too few to compare {other} with {first} {unit}: at least "
-        text += f"{paired.FEWEST} events, other rows, and rows that differ are needed"
+        text += f"{comparison.FEWEST} events, other rows, and rows that differ are needed"
         text += ", of a cost some better and some worse." if main == "cost" else "."
     elif row.verdict == "not separated":
         text = f"The data cannot separate {other} from {first} {unit}: the difference per "
@@ -242,13 +285,11 @@ def _sentence(first: str, other: str, found: Found, level: float) -> str:
     return text + (f" It tells cases apart {told}." if told in ("better", "worse") else "")
 
 
-def _calibration(
-    names: Sequence[str], nulls: Sequence[Any], scores: Sequence[Mapping[str, FloatVector]]
-) -> Listing:
+def _calibration(each: Measured, nulls: Sequence[NullLevel]) -> Listing:
     """Put the error of each model beside what chance alone would show."""
     rows = [
-        (name, null.value, null.mean, null.p_value, np.isinf(one["log loss"]).sum())
-        for name, null, one in zip(names, nulls, scores, strict=True)
+        (name, null.value, null.mean, null.p_value, np.isinf(own["log loss"]).sum())
+        for (name, own), null in zip(each.items(), nulls, strict=True)
     ]
     said = "; ".join(
         f"{name} {value:.4f} (a calibrated model would show {mean:.4f}, p = {p:.3f})"
@@ -259,46 +300,40 @@ def _calibration(
 
 
 def _by_group(
-    rows: Rows,
-    names: Sequence[str],
-    scores: Sequence[Mapping[str, FloatVector]],
-    level: float,
-    costs: FloatVector | None,
+    rows: Rows, each: Measured, level: float, costs: FloatVector | None
 ) -> Listing | None:
     """Compare the scores in every group, each at a level that pays for all groups."""
     if rows.group is None:
         return None
     content, found = 1 - (1 - level) / len(rows.groups), []
+    (name, first), *others = each.items()
     for place, group in enumerate(rows.groups):
         inside = rows.group == place
         count = np.bincount(rows.label[inside], minlength=rows.n_classes)
-        n, rule = int(count.sum()), paired.rule_of(count, costs)
-        for other in range(1, len(names)):
-            for key in scores[0]:
-                pair = [one[key][inside] for one in (scores[0], scores[other])]
-                row = _in_group(key, pair[0], pair[1], content, rule)
+        n, rule = int(count.sum()), comparison.rule_of(count, costs)
+        for other, own in others:
+            for key in [key for key in comparison.SCORES if key in first]:
+                row = _in_group(key, first[key][inside], own[key][inside], content, rule)
                 said = (*row[2:5], row.verdict)
                 if rule.few:
                     said = (np.nan, np.nan, np.nan, "too few rows")
-                found.append((group, n, names[other], key, *said))
+                found.append((group, n, other, key, *said))
     heads = ("group", "count", "model", "measure", "difference", "low", "high", "verdict")
     worse = [f"{row[0]} ({row[2]}, {row[3]})" for row in found if row[-1] == "worse"]
     few_groups = sorted({str(row[0]) for row in found if row[-1] == "too few rows"})
-    text = f"{spell(len(rows.groups), 'group')}; worse than {names[0]}: "
+    text = f"{spell(len(rows.groups), 'group')}; worse than {name}: "
     text += f"{', '.join(worse) or 'none shown'}"
     text += f"; too few rows to tell: {', '.join(few_groups)}." if few_groups else "."
     return Listing.of(text, heads, found)
 
 
-def _in_group(
-    key: str, first: FloatVector, other: FloatVector, level: float, rule: paired.Rule
-) -> paired.Change:
+def _in_group(key: str, first: FloatVector, other: FloatVector, level: float, rule: Rule) -> Change:
     with np.errstate(invalid="ignore"):
         apart = other - first
-    ends = paired.NONE
+    ends = comparison.NONE
     if np.isfinite(apart).all() and not rule.refuses_rows(key, apart):
-        ends = paired.around(float(apart.mean()), float(apart.std(ddof=1)), len(apart), level)
-    return paired.change(key, float(first.mean()), float(other.mean()), ends)
+        ends = comparison.around(float(apart.mean()), float(apart.std(ddof=1)), len(apart), level)
+    return comparison.change(key, float(first.mean()), float(other.mean()), ends)
 
 
 def _notes(count: int, level: float, bins: Binning) -> tuple[str, ...]:

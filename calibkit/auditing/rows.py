@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from calibkit.containers import events, is_missing
+from calibkit.containers import events, is_missing, unwrapped
 from calibkit.multiclass.inputs import as_scores
 from calibkit.results import printable, spell
 from calibkit.types import FloatVector, IntVector
@@ -42,14 +42,17 @@ class Rows:
 
     @property
     def n(self) -> int:
+        """Number of rows."""
         return len(self.label)
 
     @property
     def n_classes(self) -> int:
+        """Number of classes."""
         return self.prob.shape[1] if self.prob.ndim == 2 else 2
 
     @property
     def binary(self) -> bool:
+        """Whether there are two classes, in one column or two."""
         return self.prob.ndim == 1
 
     @property
@@ -62,12 +65,25 @@ class Rows:
         """Probability that each row gave to what happened."""
         if self.rest is not None:
             return np.where(self.label == 1, self.prob, self.rest)
-        return np.asarray(self.prob[np.arange(self.n), self.label])
+        return given_to(self.label, self.prob)
 
     @property
     def possible(self) -> NDArray[np.bool_]:
         """Rows whose outcome had not been given probability 0."""
         return self.own > 0
+
+
+def given_to(label: IntVector, prob: FloatVector) -> FloatVector:
+    """Return the probability that each row gave to a class, of P(y = 1) or one column per class."""
+    if prob.ndim == 1:
+        return np.where(label == 1, prob, 1 - prob)
+    return np.asarray(prob[np.arange(len(label)), label])
+
+
+def losses(own: FloatVector) -> FloatVector:
+    """Return the log loss of rows that gave this to what happened; infinite where it is 0."""
+    with np.errstate(divide="ignore"):  # ln 0 is infinite, and said to be
+        return np.asarray(0.0 - np.log(own))
 
 
 def rows_of(
@@ -170,22 +186,16 @@ def _how_many(y_prob: Any) -> str:
 def _groups(groups: Any, n: int) -> tuple[IntVector | None, tuple[str, ...]]:
     if groups is None:
         return None, ()
-    values = groups.to_numpy() if hasattr(groups, "to_numpy") else groups
-    try:
-        array = np.asarray(values)
-    except ValueError as error:
-        raise ValueError("groups is ragged; pass one label per row.") from error
+    array = unwrapped(groups, "groups")
     if array.ndim != 1 or len(array) != n:
         raise ValueError(
             f"groups has shape {array.shape}; it needs one label for each of {n} rows."
         )
-    unseen = np.ma.getmaskarray(values) if isinstance(values, np.ma.MaskedArray) else False
-    missing = np.array([is_missing(value) for value in array.tolist()]) | unseen
-    if missing.any():
-        row = int(np.flatnonzero(missing)[0])
-        raise ValueError(
-            f"groups[{row}] is missing; name the group (e.g. 'unknown'), or drop the row."
-        )
+    for row, value in enumerate(array.tolist()):
+        if is_missing(value):
+            raise ValueError(
+                f"groups[{row}] is missing; name the group (e.g. 'unknown'), or drop the row."
+            )
     text = np.array([printable(str(value)) for value in array.tolist()])
     names, codes = np.unique(text, return_inverse=True)
     return codes.astype(np.intp), tuple(names.tolist())
@@ -260,7 +270,8 @@ class Impossible:
 def count_impossible(
     label: IntVector, table: FloatVector, position: IntVector, *, binary: bool
 ) -> Impossible:
-    gone = table[np.arange(len(label)), label] == 0
+    """Count the rows of an (n, K) table that gave 0 to what happened; `position` names them."""
+    gone = given_to(label, table) == 0
     return Impossible(
         first=tuple(np.sort(position[gone])[:_NAMED].tolist()),
         zeros=int((label[gone] == 1).sum()),

@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from calibkit.auditing._redraws import TOP, JointTest, ViewTest, joint_test
-from calibkit.auditing._rows import Impossible, Rows, count_impossible
+from calibkit.auditing.redraws import TOP, JointTest, ViewTest, joint_test, null_of_error
+from calibkit.auditing.rows import Impossible, Rows, count_impossible
 from calibkit.auditing.settings import AuditSettings
 from calibkit.errors import expected_calibration_error
 from calibkit.piecewise import PiecewiseLinear
@@ -21,14 +21,12 @@ from calibkit.significance import (
     NullLevel,
     bootstrap_interval,
     consistency_band,
-    null_level,
 )
-from calibkit.views import BinaryProblem, binary_problem
+from calibkit.views import BinaryProblem, View, binary_problem
 
 POWER = 0.9
 FEWEST_SURPRISES = 10  # expected, sum of p (1 - p), below which limit laws are empty words
 _PRECISION = 0.01
-_NUMBERS = 40_000_000  # random numbers for a bootstrap; larger data get fewer resamples
 _SIDE = 2.0  # a z beyond which a side is named
 TEST = "level-slope-bins test"
 # Rows for which the diagram has a fitted map; how many of them must have each label, and how many
@@ -49,6 +47,7 @@ class Power:
 
 
 def power_of(view: ViewTest, settings: AuditSettings) -> Power:
+    """Return what so many predictions of this variance can show in a view."""
     reach = float(special.ndtri(1 - settings.alpha / 2) + special.ndtri(POWER))
     half = float(special.ndtri((1 + settings.level) / 2))
     sd = float(np.sqrt(view.variance / view.n))
@@ -193,6 +192,7 @@ class Seen:
 
     @property
     def power(self) -> Power:
+        """What the rows can show in the first view."""
         return power_of(self.first, self.settings)
 
 
@@ -214,29 +214,43 @@ def evidence_of(
     found = test.p_value <= settings.alpha
     loudest = min(test.views, key=lambda view: (view.p_value, -abs(view.z_level)))
     focus = first if not found or first.p_value <= settings.alpha else loudest
-    label, prob, number = rows.label, rows.prob, resamples(settings, rows.n)
-    shown = given_view(rows, focus.view)
-    options: Any = {"view": given_view(rows, first.view), "bins": settings.bins}
-    of_band: Any = {"view": shown, "rng": np.random.default_rng(seeds[3])}
-    of_band |= {"level": 1 - settings.alpha, "simultaneous": True, "n_draws": number}
-    of_error: Any = options | {"level": settings.level, "n_resamples": number}
-    ece, seed, draw = expected_calibration_error, int(seeds[1]), int(seeds[2])
+    label, prob, number = rows.label, rows.prob, settings.resamples(rows.n)
+    shown, asked = given_view(rows, focus.view), given_view(rows, first.view)
+    of_error, of_null, of_band = map(int, seeds[1:])
     return Evidence(
         test=test,
         impossible=count_impossible(label, rows.table, rows.position, binary=rows.binary),
         focus=focus,
-        error=bootstrap_interval(ece, label, prob, rng=seed, **of_error),
-        null=null_level(ece, label, prob, n_draws=number, rng=draw, **options),
-        band=consistency_band(label, prob, bins=settings.bins, **of_band),
+        error=bootstrap_interval(
+            expected_calibration_error,
+            label,
+            prob,
+            view=asked,
+            bins=settings.bins,
+            level=settings.level,
+            n_resamples=number,
+            rng=of_error,
+        ),
+        null=null_of_error(label, prob, asked, settings.bins, n_draws=number, seed=of_null),
+        band=_band(rows, shown, settings, of_band),
         problem=binary_problem(label, prob, view=shown),
     )
 
 
-def resamples(settings: AuditSettings, n: int) -> int:
-    return min(settings.n_resamples, max(50, _NUMBERS // n))
+def _band(rows: Rows, view: View, settings: AuditSettings, seed: int) -> ConsistencyBand:
+    return consistency_band(
+        rows.label,
+        rows.prob,
+        view=view,
+        bins=settings.bins,
+        level=1 - settings.alpha,
+        simultaneous=True,
+        n_draws=settings.resamples(rows.n),
+        rng=np.random.default_rng(seed),
+    )
 
 
-def given_view(rows: Rows, view: int) -> int | str | None:
+def given_view(rows: Rows, view: int) -> View:
     """Return the `view` argument of the package's functions."""
     if view == TOP:
         return "top-label"

@@ -1,4 +1,6 @@
-"""One redraw of all labels serves every view: tests that pay for having looked at many.
+"""Chance: labels redrawn for the test of all views and the null level, rows for intervals.
+
+One redraw of all labels serves every view: a test that pays for having looked at many.
 
 The two statistics of a view are told in the Notes of `audit`. The level holds for any n, any
 predictions and any number of views.
@@ -6,13 +8,17 @@ predictions and any number of views.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import special
 
+from calibkit.bins import Binning
+from calibkit.errors import expected_calibration_error
+from calibkit.significance import NullLevel, null_level
 from calibkit.significance.cox import InterceptRule, SlopeRule
 from calibkit.types import FloatVector, IntVector
+from calibkit.views import View
 
 TOP = -1  # the view of the predicted class; other views are numbers of classes
 _LEAST_VARIANCE = 4.0  # bins are halved while each holds at least this much variance
@@ -22,6 +28,7 @@ _FINEST = 2 / 5
 _TIE = 1e-9
 _NUMBERS = 300_000_000  # random numbers per audit; very large data get fewer redraws
 _FEWEST_DRAWS = 199
+_BLOCK = 4_000_000  # numbers drawn at a time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -40,6 +47,7 @@ class ViewTest:
 
     @property
     def gap(self) -> float:
+        """Mean prediction minus frequency."""
         return self.mean_prob - self.frequency
 
 
@@ -173,11 +181,48 @@ class Drawer:
             self.start = np.arange(self.n, dtype=np.intp) * self.k
 
     def draw(self, rng: np.random.Generator) -> IntVector:
+        """Return one label per row."""
         uniform = rng.random(self.n)
         if self.k == 2:
             return np.asarray(uniform >= self.first, dtype=np.intp)
         place = np.searchsorted(self.flat, uniform + np.arange(self.n), side="right")
         return np.asarray(np.clip(place - self.start, 0, self.k - 1), dtype=np.intp)
+
+
+def null_of_error(
+    label: IntVector,
+    prob: FloatVector,
+    view: View,
+    bins: Binning | int,
+    *,
+    n_draws: int,
+    seed: Any,
+) -> NullLevel:
+    """Return the expected calibration error beside what a calibrated model would show."""
+    ece = expected_calibration_error
+    return null_level(ece, label, prob, view=view, bins=bins, n_draws=n_draws, rng=seed)
+
+
+def resampled_means(values: FloatVector, n_resamples: int, rng: np.random.Generator) -> FloatVector:
+    """Return bootstrap means of (m, n) values that belong to the same rows: shape (R, m)."""
+    n = values.shape[1]
+    means = np.empty((n_resamples, len(values)))
+    for start in range(0, n_resamples, max(1, _BLOCK // n)):
+        rows = slice(start, min(start + max(1, _BLOCK // n), n_resamples))
+        # Another dtype in the call might change the draws.
+        drawn = rng.integers(0, n, size=(rows.stop - rows.start, n)).astype(np.intp, copy=False)
+        times = np.stack([np.bincount(one, minlength=n) for one in drawn])
+        means[rows] = times @ values.T / n
+    return means
+
+
+def resampled_intervals(
+    values: FloatVector, level: float, n_resamples: int, rng: np.random.Generator
+) -> tuple[FloatVector, FloatVector]:
+    """Return percentile intervals of the mean of each row of (m, n) values: lows and highs."""
+    means = resampled_means(values, n_resamples, rng)
+    low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2], axis=0)
+    return low, high
 
 
 def joint_test(

@@ -26,8 +26,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import optimize, special
 
-from calibkit.auditing._redraws import Drawer
-from calibkit.auditing._rows import Rows
+from calibkit.auditing.redraws import Drawer
+from calibkit.auditing.rows import Rows
 from calibkit.types import FloatVector, IntVector
 
 # One chance in 4 000 that shuffled labels reach it.
@@ -50,7 +50,7 @@ class Alignment:
     """What the comparison with random order says."""
 
     verdict: str
-    cause: str  # a key of `_verdicts.CAUSES`, or empty
+    cause: str  # a key of `words.CAUSES`, or empty
     order: tuple[int, ...]  # if classes are swapped: label k goes with this column
     z: float  # the statistic in standard deviations of random order
     expected_z: float  # what right predictions show
@@ -59,6 +59,7 @@ class Alignment:
 
 
 def alignment_of(rows: Rows, rng: np.random.Generator) -> Alignment:
+    """Compare the predictions with labels in random order, other columns and shifted rows."""
     table, label = rows.table, rows.label
     count = np.bincount(label, minlength=table.shape[1])
     mean, sd = _random_order(table, count)

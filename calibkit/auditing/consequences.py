@@ -1,14 +1,13 @@
 """Does it matter for the costs? What trusting costs, beside repaired predictions and no model."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy import special
 
-from calibkit.auditing._evidence import resamples
-from calibkit.auditing._redraws import TOP
-from calibkit.auditing._rows import Rows
-from calibkit.auditing.repairs import resampled_means
+from calibkit.auditing.redraws import TOP, resampled_intervals
+from calibkit.auditing.rows import Rows, given_to
 from calibkit.auditing.settings import AuditSettings
 from calibkit.decisions import (
     MurphyCurve,
@@ -23,18 +22,26 @@ from calibkit.types import FloatVector, IntVector
 _GRID = np.linspace(0.005, 0.995, 199)
 
 
+class Estimate(NamedTuple):
+    """A difference in cost per prediction, with its interval."""
+
+    value: float
+    low: float
+    high: float
+
+    def numbers(self, name: str) -> dict[str, float]:
+        """Return value and interval under names for the report."""
+        return {name: self.value, f"{name}_low": self.low, f"{name}_high": self.high}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Paid:
     """What trusting costs at the costs that were given."""
 
     trust: PolicyCost
     repaired: float  # mean cost with repaired predictions, held out; NaN without a repair
-    regret: float  # what trust costs more than the repaired predictions, with its interval
-    regret_low: float
-    regret_high: float
-    over_ignoring: float  # what it costs more than the best single action for all
-    over_ignoring_low: float
-    over_ignoring_high: float
+    regret: Estimate  # what trust costs more than the repaired predictions
+    over_ignoring: Estimate  # what it costs more than the best single action for all
     threshold: float  # where the best action changes; NaN unless two actions meet two classes
     costs: FloatVector  # the table of the given costs
 
@@ -48,9 +55,12 @@ class Consequences:
     repaired: MurphyCurve | None  # the same for the repaired predictions
     worst: float  # largest loss over all ratios of costs that sum to 1, and its threshold
     worst_threshold: float
-    average: float  # mean loss over all thresholds, with its interval
-    average_low: float
-    average_high: float
+    average: Estimate  # mean loss over all thresholds
+
+    @property
+    def prices(self) -> FloatVector | None:
+        """The costs that were given, if there is one threshold to be drawn."""
+        return None if self.paid is None or np.isnan(self.paid.threshold) else self.paid.costs
 
 
 def consequences_of(
@@ -81,19 +91,15 @@ def consequences_of(
         repaired=after,
         worst=worst,
         worst_threshold=worst_at,
-        average=average,
-        average_low=average - half,
-        average_high=average + half,
+        average=Estimate(average, average - half, average + half),
     )
 
 
 def _event(rows: Rows, prob: FloatVector, view: int) -> tuple[IntVector, FloatVector]:
     """Return the event of a view, and what these predictions say of it."""
-    table = np.column_stack([1 - prob, prob]) if prob.ndim == 1 else prob
     # After a repair another class may lead; the event stays that of the predictions as given.
     column = rows.table.argmax(axis=1) if view == TOP else np.full(rows.n, view)
-    said = table[np.arange(rows.n), column]
-    return (rows.label == column).astype(np.int64), said
+    return (rows.label == column).astype(np.int64), given_to(column, prob)
 
 
 def _paid(
@@ -110,14 +116,8 @@ def _paid(
     if repaired is not None:
         fixed = costs[best_actions(repaired, costs=costs), rows.label]
     differences = np.stack([own - fixed, own - ignoring])
-    means = resampled_means(differences, resamples(settings, rows.n), rng)
-    ends = np.quantile(means, [(1 - settings.level) / 2, (1 + settings.level) / 2], axis=0)
-    names = (
-        f"{what}{end}" for end in ("", "_low", "_high") for what in ("regret", "over_ignoring")
-    )
-    found = dict(
-        zip(names, [*differences.mean(axis=1).tolist(), *ends.ravel().tolist()], strict=True)
-    )
+    ends = resampled_intervals(differences, settings.level, settings.resamples(rows.n), rng)
+    regret, over_ignoring = map(Estimate, *map(np.ndarray.tolist, (differences.mean(1), *ends)))
     try:
         threshold = decision_threshold(costs)
     except ValueError:  # more actions or classes, or one action is always the better one
@@ -125,7 +125,8 @@ def _paid(
     return Paid(
         trust=policy_cost(rows.label, rows.prob, costs=costs),
         repaired=float("nan") if repaired is None else float(fixed.mean()),
+        regret=regret,
+        over_ignoring=over_ignoring,
         threshold=threshold,
         costs=costs,
-        **found,
     )

@@ -1,0 +1,515 @@
+"""The command `calibkit`: what it prints, writes and returns, and what it refuses."""
+
+import gzip
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from scipy.special import expit, logit
+
+from calibkit import cli, doctor
+from calibkit.auditing import COMPARISON_CODES, AuditSettings, audit
+from calibkit.auditing.settings import CODES
+from calibkit.cli import main
+from calibkit.fakes import LogitDistortion
+from tests.helpers import class_data
+from tests.paths import ROOT
+
+USUAL = ("--label", "y", "--prob", "p")
+PAIR = ("--label", "y", "--prob", "bold,fair")
+ANIMALS = np.array(["cat", "dog", "owl"])
+
+
+class Said(NamedTuple):
+    """Exit code, and what was printed."""
+
+    code: int
+    out: str
+    err: str
+
+
+Run = Callable[..., Said]
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> Run:
+    """Run the command in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+
+    def command(*words: str) -> Said:
+        capsys.readouterr()
+        return Said(main(list(words)), *capsys.readouterr())
+
+    return command
+
+
+def csv(path: str, head: str, *columns: Any) -> str:
+    lines = [",".join(map(str, row)) for row in zip(*columns, strict=True)]
+    Path(path).write_text("\n".join([head, *lines]) + "\n", encoding="utf-8")
+    return path
+
+
+def log(slope: float = 1.0, path: str = "log.csv") -> str:
+    """Write 400 labels with probabilities whose logits were stretched by 1 / slope."""
+    data = LogitDistortion(slope=slope).sample(400, rng=1)
+    return csv(path, "y,p", data.y_true, data.y_prob)
+
+
+def two_models() -> str:
+    """Write a bold model and a fair one, and a group."""
+    rng = np.random.default_rng(5)
+    true = rng.beta(0.8, 1.2, 1500)
+    y = (rng.random(1500) < true).astype(int)
+    site = np.where(np.arange(1500) % 2, "g1", "g0")
+    return csv("log.csv", "y,bold,fair,site", y, expit(2 * logit(true)), true, site)
+
+
+def read(path: str) -> Any:
+    return json.loads(Path(path).read_text(encoding="utf-8"))
+
+
+# --- audit ---------------------------------------------------------------------------------------
+
+
+def test_an_audit_is_printed(run: Run) -> None:
+    said = run("audit", log(0.4), *USUAL)
+    assert said.code == 0 and said.err == ""
+    assert "Miscalibrated beyond chance: over-confident" in said.out
+    assert "log.csv: 400 predictions" in said.out
+    for number in range(1, 7):
+        assert re.search(rf"^{number}\. .*\?$", said.out, re.MULTILINE), number
+    assert run("audit", "log.csv", *USUAL).out == said.out  # the same seed, the same words
+
+
+def test_a_file_with_semicolons_and_decimal_commas(run: Run) -> None:
+    text = Path(log(0.4)).read_text(encoding="utf-8")
+    Path("other.csv").write_text(text.replace(",", ";").replace(".", ","), encoding="utf-8")
+    dialect = ("--delimiter", ";", "--decimal", ",")
+    first = run("audit", "log.csv", *USUAL, "--title", "log")
+    assert run("audit", "other.csv", *dialect, *USUAL, "--title", "log") == first
+    wrong = run("audit", "other.csv", *USUAL)
+    assert wrong.code == 2 and "--delimiter ';'" in wrong.err
+
+
+@pytest.mark.parametrize(
+    ("slope", "condition", "code"),
+    [
+        (0.4, "miscalibrated", 1),
+        (0.4, "no evidence, costly, over-confident", 1),
+        (0.4, "under-confident", 0),
+        (1.0, "miscalibrated", 0),
+        (1.0, "no evidence", 1),
+    ],
+)
+def test_conditions_for_a_pipeline(run: Run, slope: float, condition: str, code: int) -> None:
+    said = run("audit", log(slope), *USUAL, "--fail-if", condition, "--quiet")
+    assert (said.code, said.out) == (code, "")
+    assert ("condition met" in said.err) == bool(code)
+
+
+def test_impossible_statements_are_a_condition(run: Run) -> None:
+    lines = Path(log()).read_text(encoding="utf-8").splitlines()
+    row = next(row for row, line in enumerate(lines) if line.startswith("1,"))
+    condition = ("--fail-if", "impossible statements")
+    assert run("audit", "log.csv", *USUAL, *condition).code == 0
+    Path("log.csv").write_text("\n".join([*lines[:row], "1,0", *lines[row + 1 :], ""]), "utf-8")
+    said = run("audit", "log.csv", *USUAL, *condition)
+    assert said.code == 1
+    assert f"1 row says 0 and the event happened (row {row - 1}," in " ".join(said.out.split())
+    assert run("audit", "log.csv", *USUAL, "--fail-if", "miscalibrated").code == 0
+
+
+@pytest.mark.slow
+def test_pages_are_written(run: Run) -> None:
+    pytest.importorskip("matplotlib")
+    pages = ("--html", "r.html", "--markdown", "r.md", "--json", "r.json", "--quiet")
+    assert run("audit", log(0.4), *USUAL, *pages) == (0, "", "")
+    assert Path("r.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html")
+    assert Path("r.md").read_text(encoding="utf-8").startswith("# ")
+    assert sorted(os.listdir()) == ["log.csv", "r.html", "r.json", "r.md"]
+    assert json.loads(run("audit", "log.csv", *USUAL, "--json", "-").out) == read("r.json")
+
+
+def test_words_costs_groups_and_a_title(run: Run) -> None:
+    data = LogitDistortion(slope=0.5).sample(400, rng=1)
+    words = np.array(["no", "yes"])[data.y_true.astype(int)]
+    csv("log.csv", "y,p,site", words, data.y_prob, ["a", "b"] * 200)
+    more = ("--positive", "yes", "--costs", "1:20", "--group", "site", "--title", "Ward 7")
+    said = run("audit", "log.csv", *USUAL, *more)
+    assert said.code == 0
+    assert all(text in said.out for text in ("Ward 7", "Trusting costs", "2 groups"))
+
+
+@pytest.mark.parametrize("view", ["top-label", "class-wise", "1"])
+def test_one_column_per_class(run: Run, view: str) -> None:
+    label, prob = class_data(600)
+    csv("log.csv", "what,p_cat,p_dog,p_owl", ANIMALS[label], *prob.T)
+    by_pattern = run("audit", "log.csv", "--label", "what", "--prob", "p_*", "--view", view)
+    listed = [word for name in ANIMALS for word in ("--prob", f"p_{name}")]
+    named = ("--label", "what", *listed, "--classes", "cat, dog,owl")
+    assert by_pattern.code == 0
+    assert run("audit", "log.csv", *named, "--view", view) == by_pattern
+
+
+def test_logits(run: Run) -> None:
+    rng = np.random.default_rng(0)
+    logits = rng.normal(0, 2, 500)
+    np.savez("log.npz", y=(rng.random(500) < expit(0.4 * logits)).astype(int), z=logits)
+    said = run("audit", "log.npz", "--label", "y", "--logits", "z")
+    assert said.code == 0 and "over-confident" in said.out
+
+
+def test_several_files_are_one_log(run: Run) -> None:
+    whole = Path(log(0.4)).read_text(encoding="utf-8").splitlines()
+    Path("a.csv").write_text("\n".join(whole[:150]), encoding="utf-8")
+    Path("b.csv").write_text("\n".join([whole[0], *whole[150:]]), encoding="utf-8")
+    one = run("audit", "log.csv", *USUAL, "--title", "x")
+    assert run("audit", "a.csv", "b.csv", *USUAL, "--title", "x") == one
+
+
+@pytest.mark.slow
+def test_a_large_file_is_counted_in_a_stream(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    prob = rng.random(130_000)
+    np.savez("log.npz", y=(rng.random(130_000) < prob**1.2).astype(np.int8), p=prob)
+    shared, quick = cli._shared, AuditSettings(n_draws=99, n_resamples=50, repairs=())
+    monkeypatch.setattr(cli, "_shared", lambda options: shared(options) | {"settings": quick})
+    said = run("audit", "log.npz", *USUAL, "--memory-limit", "1", "--fail-if", "over-forecast")
+    assert said.code == 1
+    assert "counting them in a stream" in said.err
+    assert "130,000 predictions" in said.out
+    assert "Random sample of 100,000 rows" in said.out
+    assert run("audit", "log.npz", *USUAL, "--large") == (0, said.out, "")
+
+
+@pytest.mark.parametrize("kind", ["csv", "npz"])
+def test_a_predicted_class_with_its_confidence(run: Run, kind: str) -> None:
+    label, prob = class_data(300)
+    guess, top = prob.argmax(axis=1), prob.max(axis=1)
+    columns = {"true": ANIMALS[label], "said": ANIMALS[guess], "sure": top}
+    if kind == "npz":
+        np.savez("log.npz", **columns)
+    else:
+        csv("log.csv", ",".join(columns), *columns.values())
+    chosen = ("--label", "true", "--prob", "sure", "--predicted", "said")
+    found = json.loads(run("audit", f"log.{kind}", *chosen, "--json", "-").out)
+    direct = audit((label == guess).astype(int), top)
+    assert found["headline"] == direct.headline
+    assert found["answers"][2]["numbers"] == direct.to_dict()["answers"][2]["numbers"]
+    refused = run("audit", f"log.{kind}", *chosen, "--positive", "cat")
+    assert refused.code == 2 and "no positive label" in refused.err
+
+
+# --- compare -------------------------------------------------------------------------------------
+
+
+def test_a_comparison_is_printed(run: Run) -> None:
+    more = ("--costs", "1:9", "--group", "site")
+    said = run("compare", two_models(), *PAIR, *more)
+    assert said.code == 0 and said.err == ""
+    for text in (
+        "log.csv: 1,500 predictions",
+        "fair is better than bold: by",
+        "in cost per prediction",
+        "2 groups",
+    ):
+        assert text in said.out
+    twice = ("--label", "y", "--prob", "bold", "--prob", "fair")
+    assert run("compare", "log.csv", *twice, *more) == said
+
+
+@pytest.mark.parametrize(
+    ("prob", "condition", "code"),
+    [
+        ("bold,fair", "worse log loss", 0),
+        ("bold,fair", "worse cost, better log loss", 1),
+        ("fair,bold", "worse log loss", 1),
+        ("fair,bold", "not separated", 0),
+    ],
+)
+def test_conditions_of_a_comparison(run: Run, prob: str, condition: str, code: int) -> None:
+    chosen = ("--label", "y", "--prob", prob, "--fail-if", condition, "--quiet")
+    said = run("compare", two_models(), *chosen)
+    assert (said.code, said.out) == (code, "")
+    assert ("condition met" in said.err) == bool(code)
+
+
+@pytest.mark.slow
+def test_pages_of_a_comparison(run: Run) -> None:
+    pytest.importorskip("matplotlib")
+    pages = ("--html", "r.html", "--markdown", "r.md", "--json", "-")
+    said = json.loads(run("compare", two_models(), *PAIR, *pages).out)
+    assert said["models"] == ["bold", "fair"]
+    assert "better log loss" in said["codes"]
+    assert Path("r.html").read_text(encoding="utf-8").count("<img") == 2
+    assert Path("r.md").read_text(encoding="utf-8").startswith("# log.csv")
+
+
+def test_a_stream_says_the_same_scores(run: Run, subtests: pytest.Subtests) -> None:
+    two_models()
+
+    def scores(*more: str) -> dict[str, float]:
+        said = run("compare", "log.csv", *PAIR, *more, "--json", "r.json", "--quiet")
+        assert (said.code, said.out) == (0, "")
+        assert ("counting them in a stream" in said.err) == ("--memory-limit" in more)
+        return {row["measure"]: row["value"] for row in read("r.json")["differences"]}
+
+    whole = scores()
+    for more in (("--large",), ("--memory-limit", "0")):
+        with subtests.test(" ".join(more)):
+            assert scores(*more) == pytest.approx(whole, abs=1e-9)
+
+
+@pytest.mark.parametrize("more", [(), ("--large",)])
+def test_classes_in_another_order_are_matched_by_name(run: Run, more: tuple[str, ...]) -> None:
+    label, prob = class_data(400)
+    order = [2, 0, 1]
+    head = ["what", *(f"a_{n}" for n in ANIMALS), *(f"b_{n}" for n in ANIMALS[order])]
+    csv("animals.csv", ",".join(head), ANIMALS[label], *prob.T, *prob.T[order])
+    said = run("compare", "animals.csv", "--label", "what", "--prob", "a_*,b_*", *more)
+    assert said.code == 0 and said.out.count("equal") >= 3
+    assert "a and b" in said.out or "b and a" in said.out
+    assert "better" not in said.out and "worse" not in said.out
+
+
+# --- what it refuses: one sentence, exit code 2, nothing written ----------------------------------
+
+
+FOLDER = "names no file in a folder"
+REFUSED: dict[str, tuple[str, str]] = {
+    "no label": ("audit log.csv --prob p", "--label is missing. The columns .* 'y', 'p'"),
+    "no prob": ("audit log.csv --label y", "--prob is missing"),
+    "unknown column": ("audit log.csv --label z --prob p", "column 'z' is not there"),
+    "no file": ("audit none.csv USUAL", "there is no such file"),
+    "no kind": ("audit log.txt USUAL", "the name must end in"),
+    "both": ("audit log.csv USUAL --logits p", "not both"),
+    "unknown code": ("audit log.csv USUAL --fail-if bad", "'bad' is no code; codes: aligned"),
+    "empty code": ("audit log.csv USUAL --fail-if ,", "names no code"),
+    "costs": ("audit log.csv USUAL --costs 1-20", "not of the form FP:FN"),
+    "negative costs": ("audit log.csv USUAL --costs 1:-2", "costs"),
+    "view": ("audit log.csv USUAL --view sideways", "does not exist"),
+    "bins": ("audit log.csv USUAL --bins 0", "bins"),
+    "html in no folder": ("audit log.csv USUAL --html no/r.html", FOLDER),
+    "html is a folder": ("audit log.csv USUAL --html .", FOLDER),
+    "html nowhere": ("audit log.csv USUAL --html=", FOLDER),
+    "markdown on -": ("audit log.csv USUAL --markdown=-", FOLDER),
+    "a device": (f"audit log.csv USUAL --markdown {os.devnull}", FOLDER),
+    "one file for two": ("audit log.csv USUAL --markdown r --json ./r", "named for two reports"),
+    "the same twice": ("audit log.csv ./log.csv USUAL", "its rows would count twice"),
+    "memory": ("audit log.csv USUAL --memory-limit -1", "at least 0"),
+    "too many bins": ("audit log.csv USUAL --bins 1000000", "bins must be at most 1,000"),
+    "bins off the grid": ("audit log.csv USUAL --bins 11 --large", "must divide 25,200"),
+    "over the input": ("audit log.csv USUAL --json log.csv", "would overwrite"),
+    "classes of one": ("audit log.csv USUAL --classes a,b", "one different name per column"),
+    "positive never": ("audit log.csv USUAL --positive yes", "'yes' never occurs"),
+    "groups are labels": ("audit log.csv USUAL --group y", "'y' is the labels'"),
+    "groups are scores": ("audit log.csv USUAL --group p", "'p' is the labels'"),
+    "no event": ("audit zero.csv USUAL", "y = 1 never occurs"),
+    "no event, large": ("audit zero.csv USUAL --large", "y = 1 never occurs"),
+    "missing values": ("audit gaps.csv USUAL", "no value in column 'p', rows 2, 5"),
+    "not a number": ("audit log.csv USUAL --bins many", "invalid int value"),
+    "no such option": ("audit log.csv USUAL --fail x", "unrecognized arguments"),
+    "no file at all": ("audit", "required"),
+    "no command": ("", "required"),
+    "one model": ("compare log.csv USUAL", "two or more different models"),
+    "one model twice": ("compare log.csv --label y --prob p,p", "two or more different models"),
+    "no models": ("compare log.csv --label y", "--prob is missing"),
+    "unknown model": ("compare log.csv --label y --prob p,q", "column 'q'"),
+    "costs of models": ("compare zero.csv PAIR --costs 1-9", "not of the form FP:FN"),
+    "code of an audit": ("compare zero.csv PAIR --fail-if miscalibrated", "is no code"),
+    "no event for models": ("compare zero.csv PAIR", "y = 1 never occurs"),
+    "no event, models, large": ("compare zero.csv PAIR --large", "y = 1 never occurs"),
+    "classes of models": ("compare zero.csv PAIR --classes a,b", "one different name per column"),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_wrong_use_is_refused_in_a_sentence(run: Run, what: str) -> None:
+    command, words = REFUSED[what]
+    log()
+    for name, text in {
+        "log.txt": "y,p\n",
+        "zero.csv": "y,p,bold,fair\n0,.1,.1,.2\n0,.3,.3,.2\n",
+        "gaps.csv": "y,p\n1,.5\n0,\n1,.4\n,.3\n0,\n",
+    }.items():
+        Path(name).write_text(text, encoding="utf-8")
+    before = {path: Path(path).read_bytes() for path in os.listdir()}
+    usual = command.replace("USUAL", " ".join(USUAL)).replace("PAIR", " ".join(PAIR))
+    said = run(*usual.split())
+    assert (said.code, said.out) == (2, "")
+    assert re.search(words, said.err), said.err
+    assert "Traceback" not in said.err
+    assert {path: Path(path).read_bytes() for path in os.listdir()} == before
+
+
+@pytest.mark.slow
+def test_names_from_outside_stay_text(run: Run) -> None:
+    pytest.importorskip("matplotlib")
+    evil = "<script>alert(1)</script>\x1b[2J"
+    label, prob = class_data(300, n_classes=2)
+    csv("log.csv", f"y,p_{evil},p_b", np.array([evil, "b"])[label], *prob.T)
+    pages = ("--html", "r.html", "--markdown", "r.md", "--title", evil, "--view", "0")
+    said = run("audit", "log.csv", "--label", "y", "--prob", "p_*", *pages)
+    assert said.code == 0, said.err
+    assert "\x1b" not in said.out + said.err
+    page = Path("r.html").read_text(encoding="utf-8")
+    assert "<script>alert" not in page and "\x1b" not in page
+    assert "<script>" not in Path("r.md").read_text(encoding="utf-8")
+    assert sorted(os.listdir()) == ["log.csv", "r.html", "r.md"]
+
+
+def test_a_report_that_cannot_be_written_leaves_the_old_one(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log()
+    Path("r.json").write_text("old", encoding="utf-8")
+
+    def fail(*_: Any) -> None:
+        raise OSError("no space left")
+
+    monkeypatch.setattr(os, "replace", fail)
+    monkeypatch.setattr(Path, "replace", fail)
+    said = run("audit", "log.csv", *USUAL, "--json", "r.json")
+    assert said.code == 2 and "no space left" in said.err
+    assert Path("r.json").read_text(encoding="utf-8") == "old"
+    assert sorted(os.listdir()) == ["log.csv", "r.json"]
+
+
+INTERRUPTED = """
+import sys
+
+class AsNumpyLoads:
+    def find_spec(self, name, path=None, target=None):
+        if name == "numpy":
+            raise KeyboardInterrupt
+
+sys.meta_path.insert(0, AsNumpyLoads())
+from calibkit.__main__ import run
+sys.exit(run())
+"""
+
+
+def test_an_interruption_of_the_first_second_is_one_line() -> None:
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (130, "calibkit: interrupted\n")
+
+
+@pytest.mark.parametrize(("error", "code"), [(KeyboardInterrupt, 130), (MemoryError, 2)])
+def test_interruption_and_lack_of_memory(
+    run: Run, monkeypatch: pytest.MonkeyPatch, error: type[BaseException], code: int
+) -> None:
+    def fail(**_: Any) -> None:
+        raise error
+
+    monkeypatch.setattr(cli, "audit", fail)
+    said = run("audit", log(), *USUAL)
+    assert said.code == code and "calibkit: " in said.err
+
+
+@pytest.mark.parametrize("name", ["log.csv.gz", "log.npz"])
+def test_a_flipped_bit_is_bad_input_and_no_verdict(run: Run, name: str) -> None:
+    """Wherever the bit is: the file is read to the end, or one sentence names it."""
+    rng = np.random.default_rng(0)
+    y, p = rng.integers(0, 2, 500), rng.random(500).round(6)
+    if name.endswith(".npz"):
+        np.savez_compressed(name, y=y, p=p)
+    else:
+        text = Path(csv("log.csv", "y,p", y, p)).read_bytes()
+        Path(name).write_bytes(gzip.compress(text, mtime=0))
+    whole = Path(name).read_bytes()
+    for place in rng.integers(0, len(whole), 40):
+        broken = bytearray(whole)
+        broken[place] ^= 1 << int(rng.integers(8))
+        Path(name).write_bytes(broken)
+        code, _, err = run("audit", name, *USUAL, "--quiet")
+        assert code in (0, 2), place
+        assert (len(err.splitlines()) == 1 and name in err) == (code == 2), (place, err)
+
+
+# --- help, doctor, the program itself -------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("command", "codes"),
+    [("audit", [code for codes in CODES.values() for code in codes]),
+     ("compare", COMPARISON_CODES)],
+)  # fmt: skip
+def test_help_tells_exit_codes_and_verdicts(run: Run, command: str, codes: list[str]) -> None:
+    text = " ".join(run(command, "--help").out.split()).replace("- ", "-")
+    assert "exit codes: 0 the audit was made" in text
+    assert [code for code in codes if code not in text] == []
+
+
+def test_doctor(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = run("doctor")
+    assert said.code == 0
+    assert "All is well." in said.out and "0.252525, as it must be" in said.out
+    monkeypatch.setattr(doctor, "installed_version", lambda name: "" if name == "scipy" else "9")
+    monkeypatch.setattr(doctor, "CHECKS", {})
+    said = run("doctor")
+    assert said.code == 2
+    assert "✗ scipy missing; run: pip install scipy" in " ".join(said.out.split())
+
+
+def program(command: list[Any], **options: Any) -> subprocess.CompletedProcess[bytes]:
+    """Run a command in a process of its own."""
+    environment = os.environ | {"PYTHONPATH": str(ROOT)} | options.pop("env", {})
+    return subprocess.run(
+        command, capture_output=True, check=False, env=environment, timeout=1200, **options
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="needs a shell's pipe")
+@pytest.mark.parametrize(("option", "code"), [("", 0), ("--fail-if miscalibrated", 1)])
+def test_a_closed_pipe_is_no_error_and_hides_no_verdict(
+    tmp_path: Path, option: str, code: int
+) -> None:
+    path = log(0.4, str(tmp_path / "log.csv"))
+    command = f"{sys.executable} -m calibkit audit {path} --label y --prob p {option} | true"
+    done = program(["bash", "-o", "pipefail", "-c", command], cwd=tmp_path)
+    assert (b"condition met" in done.stderr) == bool(code)
+    assert b"Traceback" not in done.stderr
+    assert done.returncode == code
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="needs a locale and names of bytes")
+def test_signs_and_names_without_unicode(tmp_path: Path) -> None:
+    """A name that is not UTF-8 is read, and a sign that cannot be shown is not the unknown one."""
+    name = b"log\xff.csv"
+    log(0.4, os.fsdecode(tmp_path) + "/" + os.fsdecode(name))
+    ascii_only = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONIOENCODING": "ascii"}
+    command = [os.fsencode(sys.executable), b"-m", b"calibkit", b"audit", name]
+    words = (b"--label", b"y", b"--prob", b"p", b"--json", b"r.json")
+    done = program([*command, *words], cwd=tmp_path, env=ascii_only)
+    assert done.returncode == 0, done.stderr
+    assert b"x Miscalibrated beyond chance" in done.stdout
+    assert b"? costs unknown" in done.stdout
+    assert read(str(tmp_path / "r.json"))["title"] == "log\ufffd.csv"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="needs a limit of memory and sparse files")
+def test_a_hole_of_ten_gigabytes_fits_into_little_memory(tmp_path: Path) -> None:
+    import resource
+
+    path = tmp_path / "hole.csv"
+    path.write_text("y,p\n1,.5\n0,.25\n", encoding="utf-8")
+    with path.open("r+b") as file:
+        file.truncate(10 * 2**30)
+    limit = 4 * 2**30
+    done = program(
+        [sys.executable, "-m", "calibkit", "audit", str(path), *USUAL],
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
+    )
+    assert done.returncode == 2
+    assert b"hole.csv" in done.stderr
+    assert b"Traceback" not in done.stderr
