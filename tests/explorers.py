@@ -6,8 +6,8 @@ from html import escape
 from typing import Any
 
 from calibkit_course.explore import Explorer
-from calibkit_course.explore._book import explorer_page
-from calibkit_course.explore._lab import explorer_box
+from calibkit_course.explore.lab import explorer_box
+from calibkit_course.explore.page import explorer_page
 
 
 def turn_every_dial(explorer: Explorer[Any]) -> None:

@@ -63,8 +63,8 @@ def audit_gaps(
 
 def _marks(ax: Axes, points: look.Points, colour: str, marker: str, label: str) -> None:
     if len(points[0]):
-        code: dict[str, Any] = {"linestyle": "", "marker": marker, "markersize": 6, "color": colour}
-        ax.plot(*points, label=label, gid=label, **code)
+        form = {"linestyle": "", "marker": marker, "markersize": 6, "color": colour}
+        ax.plot(*points, label=label, gid=label, **form)
 
 
 def _finish(ax: Axes, title: str | None, *, legend: bool = True) -> None:

@@ -82,14 +82,14 @@ def choice(
         if "strip" in names:
             label = f"within {100 * model.tolerance:g} % of the lowest"
             look.strip(ax, at[best], at[best] * (1 + model.tolerance), label=label)
-        code: dict[str, Any] = {"color": look.GREY, "linewidth": 1.2, "marker": "."}
-        ax.plot(candidates, scores, label="held-out score", gid="scores", **code)
+        code = look.pen(look.GREY, 1.2)
+        ax.plot(candidates, scores, marker=".", label="held-out score", gid="scores", **code)
         if mark is not None:
-            code = {"color": look.GREY, "linestyle": ":", "linewidth": 1.4}
-            ax.axvline(mark, label=f"drawn: {mark}", gid="mark", **code)
+            dots = look.pen(look.GREY, 1.4, ":")
+            ax.axvline(mark, label=f"drawn: {mark}", gid="mark", **dots)
         for name, number in found.items():
-            code = {"label": f"{name}: {number}", "gid": name, "markeredgewidth": 1.6}
-            look.points(ax, number, at[number], **code, **_CODES[name])
+            words = {"label": f"{name}: {number}", "gid": name}
+            look.points(ax, number, at[number], markeredgewidth=1.6, **words, **_CODES[name])
     span = f"{candidates.min()} to {candidates.max()} {unit}s"
     said = [
         f"{name.capitalize()}: {at[number]:.5f} with {spell(number, unit)}."

@@ -12,9 +12,9 @@ from matplotlib.axes import Axes
 
 from calibkit.bins import Bins
 from calibkit.errors import expected_calibration_error
-from calibkit.plot import _scale, look
-from calibkit.plot._counts import add_counts
+from calibkit.plot import frames, look
 from calibkit.plot._filling import fill_bins
+from calibkit.plot.strips import add_counts
 from calibkit.reliability import BinTable, reliability_table
 from calibkit.significance import ConsistencyBand, NullLevel, consistency_band, null_level
 from calibkit.views import Rows, View
@@ -99,10 +99,9 @@ def reliability(
     names = look.chosen(show, _WORDS, DEFAULT, given)
     size = (4.6, 5.0 if "counts" in names else 4.2)
     with look.drawing(ax, size, title=title, legend=legend) as ax:
-        _scale.frame(ax, _scale.axis_words(table.view), "linear")
+        frames.frame(ax, frames.axis_words(table.view), "linear")
         _draw_elements(ax, table, names, band, truth)
-    drawn = [words for name, words in _WORDS.items() if name in names]
-    shown = f"Reliability diagram{' with ' if drawn else ''}{', '.join(drawn)}."
+    shown = look.heading("Reliability diagram", _WORDS, names)
     said = band.describe() if band is not None and "band" in names else ""
     chance = null.describe() if null is not None else ""
     look.remember(ax, [shown, table.describe(), said, chance])
@@ -119,7 +118,7 @@ def _draw_elements(
     if band is not None and "band" in names:
         _draw_band(ax, band)
     if "truth" in names:
-        look.draw_truth(ax, _scale.grid("linear", 201), truth)
+        look.draw_truth(ax, frames.grid("linear", 201), truth)
     if "gaps" in names:
         _draw_gaps(ax, table)
     if "means" in names:
@@ -145,9 +144,11 @@ def _measured(
     if table.mass is not None or getattr(table.binning, "uses_labels", False):
         return table, None, None
     positive = rows.get("positive")
-    options: dict[str, Any] = {"view": view, "bins": bins, "positive": positive, "rng": rng}
-    null = null_level(expected_calibration_error, *data, **options)
-    return table, consistency_band(*data, **options), null
+    band = consistency_band(*data, view=view, bins=bins, positive=positive, rng=rng)
+    null = null_level(
+        expected_calibration_error, *data, view=view, bins=bins, positive=positive, rng=rng
+    )
+    return table, band, null
 
 
 def _of_classifier(model: Any, X: Any, y: Any, rows: Rows) -> tuple[tuple[Any, Any], Rows]:
@@ -170,17 +171,9 @@ def draw_bars(ax: Axes, table: BinTable, face: str = "none", zorder: float = 1.5
     """Draw bars up to the observed frequency."""
     seen = table.occupied
     top = table.frequency[seen]
-    look.boxes(
-        ax,
-        (table.edges[:-1][seen], table.edges[1:][seen]),
-        (np.zeros_like(top), top),
-        facecolors=face,
-        edgecolors="#5B7083",
-        linewidths=0.9,
-        zorder=zorder,
-        label="observed frequency",
-        gid="bars",
-    )
+    across, up = (table.edges[:-1][seen], table.edges[1:][seen]), (np.zeros_like(top), top)
+    code = look.fill(face, "#5B7083", 0.9)
+    look.boxes(ax, across, up, zorder=zorder, label="observed frequency", gid="bars", **code)
 
 
 def draw_means(ax: Axes, table: BinTable) -> None:
@@ -195,35 +188,21 @@ def _draw_gaps(ax: Axes, table: BinTable) -> None:
     width = 3.0 if table.n_bins <= look.MANY_BINS else 1.5
     for sign, rows in look.signs(-table.gap):
         across, up = table.mean_prob[rows], table.frequency[rows]
-        code: dict[str, Any] = {
-            **look.SIGNS[sign],
-            "label": f"{sign}-estimate",
-            "gid": f"gaps-{sign}",
-        }
-        look.lines(ax, (across, across), (across, up), linewidths=width, zorder=3, **code)
+        words = {"label": f"{sign}-estimate", "gid": f"gaps-{sign}"}
+        ends = (across, across), (across, up)
+        look.lines(ax, *ends, linewidths=width, zorder=3, **look.SIGNS[sign], **words)
 
 
 def _draw_band(ax: Axes, band: ConsistencyBand) -> None:
     table, seen, outside = band.table, band.table.occupied, np.asarray(band.outside, dtype=bool)
     across = table.mean_prob[seen]
     kind = "simultaneous" if band.simultaneous else "pointwise"
-    look.lines(
-        ax,
-        (across, band.lower[seen]),
-        (across, band.upper[seen]),
-        colors=look.BAND,
-        linewidths=float(np.clip(0.42 * look.width_in_points(ax) / table.n_bins, 2.0, 9.0)),
-        zorder=2.0,
-        label=f"{100 * band.level:g} % consistency band\n({kind})",
-        gid="band",
-    )
+    label = f"{100 * band.level:g} % consistency band\n({kind})"
+    width = float(np.clip(0.42 * look.width_in_points(ax) / table.n_bins, 2.0, 9.0))
+    ends = (across, band.lower[seen]), (across, band.upper[seen])
+    look.lines(ax, *ends, zorder=2.0, label=label, gid="band", **look.pen(look.BAND, width))
     if outside.any():
-        code: dict[str, Any] = {
-            "marker": "s",
-            "markersize": 11,
-            "markeredgewidth": 1.4,
-            "zorder": 4.2,
-        }
-        code |= {"label": "outside the band", "gid": "outside"}
         at = table.mean_prob[outside], table.frequency[outside]
-        look.points(ax, *at, "none", look.INK, **code)
+        form = {"marker": "s", "markersize": 11, "markeredgewidth": 1.4, "zorder": 4.2}
+        words = {"label": "outside the band", "gid": "outside"}
+        look.points(ax, *at, "none", look.INK, **form, **words)

@@ -11,9 +11,9 @@ from matplotlib.figure import Figure
 
 from calibkit import plot
 from calibkit.plot.look import AnyFigure
-from calibkit_course.explore._base import Shown
 from calibkit_course.explore._controls import Control
 from calibkit_course.explore._image import Picture, render
+from calibkit_course.explore._shown import Shown
 
 MAX_CONTROLS = 5
 MAX_STATES = 64
@@ -122,18 +122,3 @@ class Explorer(Shown, Generic[R]):
     def __repr__(self) -> str:
         values = ", ".join(f"{control.name}={control.default!r}" for control in self.controls)
         return f"<Explorer {self.name}: {values}>"
-
-    def _widget(self) -> Any:
-        from calibkit_course.explore._lab import explorer_box
-
-        return explorer_box(self)
-
-    def _still(self) -> str:
-        from calibkit_course.explore._book import still
-
-        return still(*self.show())
-
-    def _page(self) -> str:
-        from calibkit_course.explore._book import explorer_page
-
-        return explorer_page(self)

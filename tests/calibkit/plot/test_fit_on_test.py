@@ -21,7 +21,7 @@ from calibkit.calibrators import (
 from calibkit.fakes import SyntheticShape
 from calibkit.fit_on_test import compare_evaluators, fit_on_test
 from calibkit.links import expit, logit
-from calibkit.plot import _scale
+from calibkit.plot import frames
 from calibkit_course.lesson05 import compare_maps
 from tests.drawn import area, assert_nothing_is_cut_off, find, one
 
@@ -198,7 +198,7 @@ class TestLogitAxes:
     def test_the_bent_line_lies_on_the_map(self, results, name):
         result = results[name]
         x, y = one(plot.fit_on_test(result, scale="logit"), "map").get_data()
-        low, high = _scale.ends("logit")
+        low, high = frames.ends("logit")
         rows = ~np.isnan(x)
         across, up = np.asarray(x)[rows], np.asarray(y)[rows]
         assert ((across >= low) & (across <= high) & (up >= low) & (up <= high)).all()
@@ -216,19 +216,19 @@ class TestLogitAxes:
         assert logit(y) == pytest.approx(model.slope_ * logit(x) + model.intercept_, abs=1e-9)
 
     def test_slanted_tops_are_bent(self):
-        x, y = _scale.bent(np.array([0.0, 0.5]), np.array([0.1, 0.6]), "logit")
+        x, y = frames.bent(np.array([0.0, 0.5]), np.array([0.1, 0.6]), "logit")
         assert len(x) > 10
         assert y == pytest.approx(x + 0.1)
-        assert x[0] == pytest.approx(expit(-_scale.LOGIT_END))
+        assert x[0] == pytest.approx(expit(-frames.LOGIT_END))
 
     def test_pieces_stay_apart(self):
         x = np.array([0.0, 0.4, np.nan, 0.4, 1.0])
-        across, up = _scale.bent(x, x, "logit")
+        across, up = frames.bent(x, x, "logit")
         assert np.isnan(across).sum() == np.isnan(up).sum() == 2  # one for each end of the gap
-        assert _scale.bent(x, x, "linear")[0] is x
+        assert frames.bent(x, x, "linear")[0] is x
 
     def test_a_jump_is_drawn_upright(self):
-        x, y = _scale.bent(np.array([0.3, 0.3]), np.array([0.2, 0.6]), "logit")
+        x, y = frames.bent(np.array([0.3, 0.3]), np.array([0.2, 0.6]), "logit")
         assert (x == pytest.approx(0.3)) and y[0] == pytest.approx(0.2)
         assert y[-1] == pytest.approx(0.6)
 

@@ -20,9 +20,9 @@ from calibkit import plot
 from calibkit.fakes import LogitDistortion
 from calibkit_course import lesson01, lesson04
 from calibkit_course.explore import Check, Choice, Explorer, Quiz, Slider
-from calibkit_course.explore._book import explorer_page, quiz_page
 from calibkit_course.explore._image import Picture
-from calibkit_course.explore._lab import explorer_box, quiz_box
+from calibkit_course.explore.lab import explorer_box, quiz_box
+from calibkit_course.explore.page import explorer_page, quiz_page
 from calibkit_course.lesson01 import figures as figures01
 
 EXPLORERS = {"forecaster": lesson01.forecaster, "diagram_lab": lesson04.diagram_lab}
@@ -427,7 +427,7 @@ class TestWidgets:
     @pytest.mark.slow
     @pytest.mark.parametrize("build", [lesson01.forecaster, lesson04.which_is_perfect])
     def test_without_ipywidgets_the_first_state_is_shown(self, build, monkeypatch):
-        monkeypatch.setattr("calibkit_course.explore._base.find_spec", lambda _: None)
+        monkeypatch.setattr("calibkit_course.explore._shown.find_spec", lambda _: None)
         bundle = build()._repr_mimebundle_()
         page = Page(bundle["text/html"])
         assert set(bundle) == {"text/plain", "text/html"}

@@ -14,7 +14,7 @@ import calibkit as ck
 from calibkit import corp, plot
 from calibkit.fakes import LogitDistortion
 from calibkit_course import lesson02
-from calibkit_course.explore._book import explorer_page
+from calibkit_course.explore.page import explorer_page
 from calibkit_course.lesson02 import figures as figures02
 
 MEBIBYTE = 1024 * 1024

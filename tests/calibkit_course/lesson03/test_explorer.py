@@ -10,7 +10,7 @@ import calibkit as ck
 from calibkit import plot
 from calibkit.fakes import KnobClassifier
 from calibkit_course import lesson03
-from calibkit_course.explore._book import explorer_page
+from calibkit_course.explore.page import explorer_page
 
 KILOBYTE = 1024
 

@@ -11,7 +11,7 @@ import calibkit as ck
 from calibkit import plot
 from calibkit.bins import FixedEdges
 from calibkit_course import lesson05
-from calibkit_course.explore._book import explorer_page
+from calibkit_course.explore.page import explorer_page
 
 KILOBYTE = 1024
 CONTROLS = {control.name: control for control in lesson05.two_families().controls}

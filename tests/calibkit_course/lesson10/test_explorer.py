@@ -13,7 +13,7 @@ from scipy.special import softmax
 import calibkit as ck
 from calibkit import plot
 from calibkit.multiclass import TemperatureScaling
-from calibkit_course.explore._book import explorer_page
+from calibkit_course.explore.page import explorer_page
 from calibkit_course.lesson10 import explorer as lesson10
 from calibkit_course.lesson10 import runs
 from calibkit_course.lesson10.problems import made_logits

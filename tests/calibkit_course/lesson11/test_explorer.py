@@ -11,7 +11,7 @@ from scipy import integrate
 from calibkit import log_loss, plot
 from calibkit.calibrators import IsotonicCalibrator, PlattCalibrator
 from calibkit_course import lesson11
-from calibkit_course.explore._book import explorer_page
+from calibkit_course.explore.page import explorer_page
 from calibkit_course.lesson11.explorer import _GROUPS, _MEASURE_TEXTS
 from calibkit_course.lesson11.race import (
     DISTORTIONS,

@@ -11,7 +11,7 @@ from calibkit.bins import EqualMass
 from calibkit.errors import expected_calibration_error
 from calibkit.finite import FiniteClassifier
 from calibkit_course import lesson12
-from calibkit_course.explore._book import explorer_page
+from calibkit_course.explore.page import explorer_page
 from calibkit_course.lesson12.explorer import NEAR, VIEWS
 from calibkit_course.lesson12.models import CALIBRATORS, FAKES, calibrated, centred, hidden
 
