@@ -46,6 +46,17 @@ def corp(
     show : iterable of str, optional
         Elements to draw, out of ``"curve"``, ``"parts"``, ``"counts"``, ``"band"``,
         ``"truth"``. The default is the first three, and band and true map where given.
+    ax : matplotlib Axes, optional
+        Where to draw; left out, on a fresh figure.
+    title : str, optional
+        What stands above the diagram.
+    legend : bool, optional
+        Whether with a legend to the right; left out, on a fresh figure only.
+
+    Returns
+    -------
+    matplotlib Axes
+        What was drawn on; `plot.alt_text` says in words what it shows.
 
     Raises
     ------
@@ -114,13 +125,12 @@ def _draw_band(ax: Axes, band: CorpBand) -> None:
 def _draw_curve(ax: Axes, parts: CorpDecomposition) -> None:
     across, up = np.column_stack([parts.low, parts.high]).ravel(), parts.recalibrated
     ax.plot(across, up.repeat(2), color=look.UNDER, linewidth=1.0, zorder=3, gid="curve")
-    ends, code = ((parts.low, up), (parts.high, up)), look.pen(look.UNDER, 3.2)
-    words = {"label": "isotonic curve", "gid": "blocks"}
-    look.lines(ax, *ends, capstyle="round", zorder=3.2, **words, **code)
+    code = look.pen(look.UNDER, 3.2, capstyle="round", label="isotonic curve", gid="blocks")
+    look.lines(ax, (parts.low, up), (parts.high, up), zorder=3.2, **code)
     if len(parts.prediction) <= _FEW:
         at = parts.prediction, parts.recalibrate(parts.prediction)
-        words = {"label": "distinct prediction", "gid": "predictions"}
-        look.points(ax, *at, look.UNDER, markersize=5.5, zorder=3.3, **words)
+        code = look.dot("o", 5.5, label="distinct prediction", gid="predictions")
+        look.points(ax, *at, look.UNDER, zorder=3.3, **code)
 
 
 def _print_parts(ax: Axes, parts: CorpDecomposition) -> None:

@@ -28,6 +28,17 @@ def cumulative_differences(
     ----------
     curve : CumulativeDifferences
         From `calibkit.significance.cumulative_differences`.
+    ax : matplotlib Axes, optional
+        Where to draw; left out, on a fresh figure.
+    title : str, optional
+        What stands above the diagram.
+    legend : bool, optional
+        Whether with a legend to the right; left out, on a fresh figure only.
+
+    Returns
+    -------
+    matplotlib Axes
+        What was drawn on; `plot.alt_text` says in words what it shows.
 
     Notes
     -----
@@ -63,8 +74,8 @@ def _draw_line(ax: Axes, curve: "CumulativeDifferences") -> None:
     ax.plot(curve.share, curve.difference, zorder=3, label=label, gid="differences", **code)
     ends = sorted((int(curve.difference.argmin()), int(curve.difference.argmax())))
     at = curve.share[ends], curve.difference[ends]
-    form = {"markersize": 6, "markeredgewidth": 1.8, "label": "lowest and highest point"}
-    look.points(ax, *at, "white", look.OVER, gid="extremes", **form)
+    code = look.dot("o", 6, 1.8, label="lowest and highest point", gid="extremes")
+    look.points(ax, *at, "white", look.OVER, **code)
 
 
 def _draw_ticks(ax: Axes, curve: "CumulativeDifferences") -> None:

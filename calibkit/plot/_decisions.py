@@ -44,11 +44,22 @@ def murphy(
     curves : MurphyCurve, or mapping from name to MurphyCurve
         At most five models on the same labels.
     costs : array-like of shape (2, 2), pair of float, mapping or str, optional
-        As in `calibkit.decisions.policy_cost`. The curves are drawn in this unit, and their
-        threshold is marked: there stands what a false positive and a false negative at these prices
-        cost per prediction. By default both prices sum to 1.
+        Prices, as `calibkit.decisions.policy_cost` takes them. The curves are drawn in this unit,
+        and their threshold is marked: there stands what a false positive and a false negative at
+        these prices cost per prediction. By default both prices sum to 1.
     marks : sequence of float
         Thresholds to mark by upright lines, in [0, 1].
+    ax : matplotlib Axes, optional
+        Where to draw; left out, on a fresh figure.
+    title : str, optional
+        What stands above the diagram.
+    legend : bool, optional
+        Whether with a legend to the right; left out, on a fresh figure only.
+
+    Returns
+    -------
+    matplotlib Axes
+        What was drawn on; `plot.alt_text` says in words what it shows.
 
     Raises
     ------
@@ -110,7 +121,19 @@ def regret(
         At most five models.
     bounds : bool, default False
         Whether to draw the calibration error of each model, the bound on its regret.
-    marks : sequence of float, as in `murphy`
+    marks : sequence of float
+        Thresholds to mark by upright lines, in [0, 1].
+    ax : matplotlib Axes, optional
+        Where to draw; left out, on a fresh figure.
+    title : str, optional
+        What stands above the diagram.
+    legend : bool, optional
+        Whether with a legend to the right; left out, on a fresh figure only.
+
+    Returns
+    -------
+    matplotlib Axes
+        What was drawn on; `plot.alt_text` says in words what it shows.
 
     Raises
     ------

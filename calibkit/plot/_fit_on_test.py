@@ -5,7 +5,7 @@ filling, see `_filling`) and 5 (filling under any map). Each artist carries its 
 """
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -65,6 +65,17 @@ def fit_on_test(
     scale : {"linear", "logit"}
         Axes in probabilities, or stretched so that logits have equal distances. Stretched axes
         end at .00075 and .99925, have no counts, and draw what lies beyond on their frame.
+    ax : matplotlib Axes, optional
+        Where to draw; left out, on a fresh figure.
+    title : str, optional
+        What stands above the diagram.
+    legend : bool, optional
+        Whether with a legend to the right; left out, on a fresh figure only.
+
+    Returns
+    -------
+    matplotlib Axes
+        What was drawn on; `plot.alt_text` says in words what it shows.
 
     Raises
     ------
@@ -179,8 +190,7 @@ def _draw_lines(
 def _draw_labels(ax: Axes, result: "FitOnTest", scale: str) -> None:
     rows = _picked(result.n)
     x, y = (frames.inside(np.asarray(all_)[rows], scale) for all_ in (result.prob, result.label))
-    few: dict[str, Any] = {"marker": "D", "markersize": 6.5, "markeredgewidth": 1.3}
-    code = few if len(rows) <= _FEW else {"marker": "|", "markersize": 7}
+    code = look.dot("D", 6.5, 1.3) if len(rows) <= _FEW else look.dot("|", 7)
     look.points(ax, x, y, "white", look.INK, zorder=3.8, label="label", gid="labels", **code)
 
 

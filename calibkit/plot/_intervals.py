@@ -31,6 +31,17 @@ def intervals(
         One per data set.
     truths : float or sequence of float
         What each should hold.
+    ax : matplotlib Axes, optional
+        Where to draw; left out, on a fresh figure.
+    title : str, optional
+        What stands above the diagram.
+    legend : bool, optional
+        Whether with a legend to the right; left out, on a fresh figure only.
+
+    Returns
+    -------
+    matplotlib Axes
+        What was drawn on; `plot.alt_text` says in words what it shows.
 
     Raises
     ------
@@ -73,8 +84,8 @@ def _draw_intervals(ax: Axes, found: "Sequence[BootstrapInterval]", wanted: Floa
     ):
         ends = (place[kept], low[kept], high[kept])
         ax.vlines(*ends, color=color, linewidth=width, label=label, gid=label, zorder=2)
-    form = {"linestyle": "none", "marker": "o", "markersize": 2.6, "color": look.INK}
-    ax.plot(place, value, label="measured", gid="measured", zorder=3, **form)
+    code = look.dot("o", 2.6, 1.0, color=look.INK, label="measured", gid="measured")
+    ax.plot(place, value, linestyle="none", zorder=3, **code)
     return int(hit.sum())
 
 
@@ -104,6 +115,17 @@ def venn_abers(
         Lower and upper ends, from `calibkit.multiclass.VennAbers`.
     truth : array-like of shape (n,), optional
         True probabilities.
+    ax : matplotlib Axes, optional
+        Where to draw; left out, on a fresh figure.
+    title : str, optional
+        What stands above the diagram.
+    legend : bool, optional
+        Whether with a legend to the right; left out, on a fresh figure only.
+
+    Returns
+    -------
+    matplotlib Axes
+        What was drawn on; `plot.alt_text` says in words what it shows.
 
     Raises
     ------
@@ -134,8 +156,7 @@ def venn_abers(
 
 
 def _draw_band(ax: Axes, across: FloatVector, lower: FloatVector, upper: FloatVector) -> None:
-    pale = {"facecolor": look.PALE, "edgecolor": "none"}
-    ax.fill_between(across, lower, upper, label="between", gid="between", **pale)
+    ax.fill_between(across, lower, upper, label="between", gid="between", **look.fill(look.PALE))
     for end, label, color, dashes in (
         (upper, "if its label were 1", look.OVER, "solid"),
         (lower, "if its label were 0", look.UNDER, "dashed"),

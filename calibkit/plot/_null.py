@@ -22,6 +22,15 @@ def null_level(
         From `calibkit.null_level`.
     title : str, optional
         By default the p-value in words.
+    ax : matplotlib Axes, optional
+        Where to draw; left out, on a fresh figure.
+    legend : bool, optional
+        Whether with a legend to the right; left out, on a fresh figure only.
+
+    Returns
+    -------
+    matplotlib Axes
+        What was drawn on; `plot.alt_text` says in words what it shows.
 
     Examples
     --------

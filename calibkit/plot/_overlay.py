@@ -25,6 +25,17 @@ def overlay(
     ----------
     tables : mapping from str to BinTable
         One to five models by name, from `reliability_table`, with the same view.
+    ax : matplotlib Axes, optional
+        Where to draw; left out, on a fresh figure.
+    title : str, optional
+        What stands above the diagram.
+    legend : bool, optional
+        Whether with a legend to the right; left out, on a fresh figure only.
+
+    Returns
+    -------
+    matplotlib Axes
+        What was drawn on; `plot.alt_text` says in words what it shows.
 
     Raises
     ------
@@ -54,7 +65,7 @@ def overlay(
         for (name, table), (color, dashes), marker in codes:
             # NaN breaks the line at an empty bin.
             up = np.where(table.occupied, table.frequency, np.nan)
-            code = {**look.pen(color, 1.6, dashes), "marker": marker, "markersize": 4.5}
+            code = look.pen(color, 1.6, dashes, marker=marker, markersize=4.5)
             ax.plot(table.mean_prob, up, label=name, gid="model", **code)
     words = [f"{name}: {table.describe()}" for name, table in tables.items()]
     look.remember(ax, ["Reliability diagrams of several models.", *words])

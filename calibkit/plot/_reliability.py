@@ -49,13 +49,20 @@ def reliability(
     Parameters
     ----------
     *data : (y_true, y_prob), (classifier, X, y) or (BinTable,)
-        Labels and probabilities, as in `binary_problem`; a fitted classifier, and what to try it
-        on (of two classes, the second is the event); or a table from `reliability_table`.
-        Without a table the figure also says what chance allows: the 90 % consistency band, and
-        the calibration error beside that of calibrated models, as its title.
-    view, bins, **rows
-        As in `reliability_table`; 15 bins by default. A table has them already. With weights, or
-        with bins that look at the labels, chance is left out.
+        Labels and probabilities: ``y_true`` of shape (n,), ``y_prob`` of shape (n,) for the event,
+        or (n, K) for K classes; a fitted classifier, and what to try it on (of two classes, the
+        second is the event); or a table from `reliability_table`. Without a table the figure also
+        says what chance allows: the 90 % consistency band, and the calibration error beside that
+        of calibrated models, as its title.
+    view : "top-label" or int, optional
+        Which binary problem to draw where there are K classes: the predicted class, or one class.
+    bins : int or Bins, optional
+        How predictions are binned: so many bins of equal width, or a partition from
+        `calibkit.bins`. The default is 15; a table has its bins already.
+    positive : object, optional
+        The label of the event, where labels are not 0 and 1.
+    sample_weight : array-like of shape (n,), optional
+        Weights of the rows. With weights, or with bins that look at the labels, chance is left out.
     rng : int, numpy.random.Generator or None
         Seed or generator of the draws behind band and null level.
     band : ConsistencyBand, optional
@@ -67,7 +74,17 @@ def reliability(
         ``"filling"``, ``"band"``, ``"truth"``. The default is bars, means, gaps and counts,
         and band and true map where they are known.
     legend : bool, optional
-        As in all figures; `plot.legend` draws one legend for many diagrams.
+        Whether with a legend to the right; left out, on a fresh figure only. `plot.legend` draws
+        one legend for many diagrams.
+    ax : matplotlib Axes, optional
+        Where to draw; left out, on a fresh figure.
+    title : str, optional
+        What stands above the diagram.
+
+    Returns
+    -------
+    matplotlib Axes
+        What was drawn on; `plot.alt_text` says in words what it shows.
 
     Raises
     ------
@@ -188,9 +205,8 @@ def _draw_gaps(ax: Axes, table: BinTable) -> None:
     width = 3.0 if table.n_bins <= look.MANY_BINS else 1.5
     for sign, rows in look.signs(-table.gap):
         across, up = table.mean_prob[rows], table.frequency[rows]
-        words = {"label": f"{sign}-estimate", "gid": f"gaps-{sign}"}
-        ends = (across, across), (across, up)
-        look.lines(ax, *ends, linewidths=width, zorder=3, **look.SIGNS[sign], **words)
+        code = {**look.SIGNS[sign], "label": f"{sign}-estimate", "gid": f"gaps-{sign}"}
+        look.lines(ax, (across, across), (across, up), linewidths=width, zorder=3, **code)
 
 
 def _draw_band(ax: Axes, band: ConsistencyBand) -> None:
@@ -203,6 +219,5 @@ def _draw_band(ax: Axes, band: ConsistencyBand) -> None:
     look.lines(ax, *ends, zorder=2.0, label=label, gid="band", **look.pen(look.BAND, width))
     if outside.any():
         at = table.mean_prob[outside], table.frequency[outside]
-        form = {"marker": "s", "markersize": 11, "markeredgewidth": 1.4, "zorder": 4.2}
-        words = {"label": "outside the band", "gid": "outside"}
-        look.points(ax, *at, "none", look.INK, **form, **words)
+        code = look.dot("s", 11, 1.4, label="outside the band", gid="outside", zorder=4.2)
+        look.points(ax, *at, "none", look.INK, **code)

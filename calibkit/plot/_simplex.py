@@ -53,6 +53,17 @@ def simplex(
         default is all; arrows only where the truth is known and up to 150 of them.
     classes : sequence of 3 str
         Names of the classes.
+    ax : matplotlib Axes, optional
+        Where to draw; left out, on a fresh figure.
+    title : str, optional
+        What stands above the diagram.
+    legend : bool, optional
+        Whether with a legend to the right; left out, on a fresh figure only.
+
+    Returns
+    -------
+    matplotlib Axes
+        What was drawn on; `plot.alt_text` says in words what it shows.
 
     Raises
     ------
@@ -117,15 +128,15 @@ def _draw_grid(ax: Axes) -> None:
     level = np.tile(_LEVELS, 3)[:, None]
     here, left, right = (np.repeat(np.roll(_CORNERS, k, axis=0), 4, axis=0) for k in range(3))
     start, end = (level * here + (1 - level) * other for other in (left, right))
-    code, words = look.pen("#DADADA", 0.8), {"label": "steps of 0.2", "gid": "grid"}
-    look.lines(ax, tuple(start.T), tuple(end.T), zorder=1, **words, **code)
+    code = look.pen("#DADADA", 0.8, label="steps of 0.2", gid="grid")
+    look.lines(ax, tuple(start.T), tuple(end.T), zorder=1, **code)
 
 
 def _draw_regions(ax: Axes) -> None:
     """Draw from the centre to the middle of each side: there two classes are tied."""
     start, end = _place(np.full((3, 3), 1 / 3)), _place(0.5 * (1 - np.eye(3)))
-    code, words = look.pen(look.GREY, 1.1, (0, (4, 3))), {"label": "two classes tied"}
-    look.lines(ax, tuple(start.T), tuple(end.T), zorder=1.5, gid="regions", **words, **code)
+    code = look.pen(look.GREY, 1.1, (0, (4, 3)), label="two classes tied", gid="regions")
+    look.lines(ax, tuple(start.T), tuple(end.T), zorder=1.5, **code)
 
 
 def _draw_points(ax: Axes, cloud: Cloud, classes: Sequence[str], arrows: bool) -> None:

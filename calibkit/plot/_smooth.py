@@ -26,6 +26,17 @@ def smooth(
         From `calibkit.smooth_calibration_error`, with one view.
     null : NullLevel, optional
         Its `null_level`, which the default title then states.
+    ax : matplotlib Axes, optional
+        Where to draw; left out, on a fresh figure.
+    title : str, optional
+        What stands above the diagram.
+    legend : bool, optional
+        Whether with a legend to the right; left out, on a fresh figure only.
+
+    Returns
+    -------
+    matplotlib Axes
+        What was drawn on; `plot.alt_text` says in words what it shows.
 
     Raises
     ------

@@ -43,7 +43,16 @@ def test_based(
         ``"probability"``: each bin stands where its predictions are. ``"bin"``: bins stand side
         by side, equally wide, as in the source; narrow bins can be read there.
     legend : bool, optional
-        As in all figures; it stands below.
+        Whether with a legend below; left out, on a fresh figure only.
+    ax : matplotlib Axes, optional
+        Where to draw; left out, on a fresh figure.
+    title : str, optional
+        What stands above the diagram.
+
+    Returns
+    -------
+    matplotlib Axes
+        What was drawn on; `plot.alt_text` says in words what it shows.
 
     Raises
     ------

@@ -35,8 +35,8 @@ def read_cloud(source: Any, truth: Any = None) -> Cloud:
     """
     if isinstance(source, FiniteClassifier):
         mass, predicted = np.array(source.mass, dtype=np.float64), np.array(source.predicted)
-        stated, true = _table(source.confidence), _table(source.truth)
-        return Cloud(stated, true, predicted, mass, source.describe())
+        tables = _table(source.confidence), _table(source.truth)
+        return Cloud(*tables, predicted, mass, source.describe())
     if isinstance(source, FakeSample):
         source, truth = source.y_prob, source.true_prob
     stated, true = _table(source), None if truth is None else _table(truth)

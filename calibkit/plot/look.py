@@ -177,14 +177,19 @@ def heading(kind: str, elements: Mapping[str, str], names: Collection[str]) -> s
     return f"{kind}{' with ' if drawn else ''}{drawn}."
 
 
-def pen(color: str, width: float, dashes: Any = "solid") -> dict[str, Any]:
+def pen(color: str, width: float, dashes: Any = "solid", **more: Any) -> dict[str, Any]:
     """Return the code of a line, as `plot`, `axvline` and their kind take it."""
-    return {"color": color, "linewidth": width, "linestyle": dashes}
+    return {"color": color, "linewidth": width, "linestyle": dashes, **more}
 
 
-def fill(face: str, edge: str = "none", width: float = 0.8) -> dict[str, Any]:
+def fill(face: str, edge: str = "none", width: float = 0.8, **more: Any) -> dict[str, Any]:
     """Return the code of an area, as `boxes`, `polygons` and `axhspan` take it."""
-    return {"facecolor": face, "edgecolor": edge, "linewidth": width}
+    return {"facecolor": face, "edgecolor": edge, "linewidth": width, **more}
+
+
+def dot(marker: str, size: float, rim: float = 0.8, **more: Any) -> dict[str, Any]:
+    """Return the code of a marker, as `points` takes it."""
+    return {"marker": marker, "markersize": size, "markeredgewidth": rim, **more}
 
 
 def points(
@@ -306,8 +311,8 @@ def legend(figure: AnyFigure, *, columns: int | None = None) -> None:
     handles: dict[str, Any] = {}
     for ax in figure.get_axes():
         for handle, text in zip(*ax.get_legend_handles_labels(), strict=True):
-            is_patch = isinstance(handle, PolyCollection)
-            handles.setdefault(text, _as_patch(handle) if is_patch else handle)
+            is_area = isinstance(handle, PolyCollection)
+            handles.setdefault(text, _as_patch(handle) if is_area else handle)
     with style():
         figure.legend(
             list(handles.values()),
@@ -320,13 +325,11 @@ def legend(figure: AnyFigure, *, columns: int | None = None) -> None:
         )
 
 
-def _as_patch(handle: PolyCollection) -> Patch:
+def _as_patch(handle: Any) -> Patch:
     """Return a handle that matplotlib < 3.10 can put into the legend of a parent figure."""
-    face: Any = handle.get_facecolor()
-    edge: Any = handle.get_edgecolor()
-    width: Any = handle.get_linewidth()
-    colours = fill(next(iter(face), "none"), next(iter(edge), "none"), float(width[0]))
-    return Patch(hatch=handle.get_hatch(), **colours)
+    face, edge = (next(iter(c), "none") for c in (handle.get_facecolor(), handle.get_edgecolor()))
+    code = fill(face, edge, float(handle.get_linewidth()[0]))
+    return Patch(hatch=handle.get_hatch(), **code)
 
 
 def _columns_that_fit(figure: AnyFigure, labels: Iterable[str]) -> int:
