@@ -2,7 +2,6 @@
 
 import io
 
-import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -10,10 +9,7 @@ import pytest
 from calibkit import plot
 from calibkit.corp import corp_band, corp_decomposition
 from calibkit.fakes import LogitDistortion
-from tests.drawn import assert_nothing_is_cut_off, find, one
-
-ALL = {"curve", "parts", "counts", "band", "truth"}
-GIDS = {"curve": "blocks", "parts": "parts", "counts": "counts", "band": "band", "truth": "truth"}
+from tests.drawn import find, one
 
 
 @pytest.fixture(scope="module")
@@ -37,34 +33,6 @@ def few():
 
 
 class TestElements:
-    def test_the_default_is_what_is_there(self, parts, band):
-        ax = plot.corp(parts)
-        assert {name for name, gid in GIDS.items() if find(ax, gid)} == {"curve", "parts", "counts"}
-        ax = plot.corp(parts, band=band, truth=np.sqrt)
-        assert {name for name, gid in GIDS.items() if find(ax, gid)} == ALL
-
-    @pytest.mark.parametrize("name", sorted(ALL))
-    def test_each_can_be_switched_on_and_off(self, parts, band, name):
-        data = {"band": band, "truth": np.sqrt}
-        alone = plot.corp(parts, show={name}, **data)
-        rest = plot.corp(parts, show=ALL - {name}, **data)
-        for other, gid in GIDS.items():
-            assert bool(find(alone, gid)) == (other == name)
-            assert bool(find(rest, gid)) == (other != name)
-
-    @pytest.mark.parametrize(
-        ("options", "message"),
-        [
-            ({"show": {"bars"}}, "'bars'.*band, counts, curve, parts, truth"),
-            ({"show": {"band"}}, "band= was not given"),
-            ({"show": "truth"}, "truth= was not given"),
-        ],
-    )
-    def test_what_is_not_there_is_refused(self, parts, options, message):
-        with pytest.raises(ValueError, match=message):
-            plot.corp(parts, **options)
-        assert not plt.get_fignums()
-
     def test_a_band_of_other_predictions_is_refused(self, few, band):
         with pytest.raises(ValueError, match="other predictions"):
             plot.corp(few, band=band)
@@ -146,34 +114,10 @@ class TestPage:
         assert len(plt.get_fignums()) == 1 and axes[0].get_legend() is None
         assert [bool(ax.get_ylabel()) for ax in axes] == [True, False, False]
 
-    def test_nothing_is_cut_off_and_letters_are_readable(self, parts, band):
-        ax = plot.corp(parts, band=band, truth=np.sqrt, title="t")
-        assert_nothing_is_cut_off(ax)
-        assert ax.get_legend().get_window_extent().x0 > ax.get_window_extent().x1
-
-    @pytest.mark.parametrize(
-        ("view", "labels"),
-        [
-            ("top-label", ("confidence", "accuracy")),
-            (1, ("predicted probability of class 1", "observed frequency of class 1")),
-        ],
-    )
-    def test_axis_labels_name_the_view(self, view, labels):
-        y_prob = np.random.default_rng(0).dirichlet([1, 1, 1], 30)
-        parts = corp_decomposition(np.arange(30) % 3, y_prob, view=view)
-        ax = plot.corp(parts)
-        assert (ax.get_xlabel(), ax.get_ylabel()) == labels
-
     def test_one_prediction_and_infinite_loss(self):
         plot.corp(corp_decomposition([1], [0.3])).figure.savefig(io.BytesIO())
         parts = corp_decomposition([1, 0, 1], [0, 0.5, 0.7], score="log")
         assert "inf" in find(plot.corp(parts), "parts")[1].get_text()
-
-    def test_rc_params_are_unchanged(self, parts, band):
-        with mpl.rc_context({"font.size": 17, "axes.grid": True}):
-            before = dict(mpl.rcParams)
-            plot.corp(parts, band=band)
-            assert dict(mpl.rcParams) == before
 
     def test_its_words(self, parts, band):
         words = plot.alt_text(plot.corp(parts, band=band))

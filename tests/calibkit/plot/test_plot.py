@@ -13,21 +13,7 @@ from matplotlib.axes import Axes
 import calibkit as ck
 from calibkit import plot
 from calibkit.fakes import LogitDistortion
-from calibkit_course import lesson01
-from calibkit_course.lesson01 import figures as figures01
-from tests.drawn import area, assert_nothing_is_cut_off, find, one
-
-ALL = {"bars", "means", "gaps", "counts", "filling", "band", "truth"}
-DATA = {"band", "truth"}
-GIDS = {
-    "bars": ["bars"],
-    "means": ["means"],
-    "gaps": ["gaps-over", "gaps-under"],
-    "counts": ["counts"],
-    "filling": ["filling", "filling-over", "filling-under"],
-    "band": ["band"],
-    "truth": ["truth"],
-}
+from tests.drawn import area, find, one
 
 
 @pytest.fixture(scope="module")
@@ -60,40 +46,9 @@ def strip_of(ax: Axes) -> Axes:
 
 
 class TestElements:
-    def test_the_default_shows_bars_means_gaps_and_counts(self, table):
-        ax = plot.reliability(table)
-        assert all(find(ax, gid) for name in GIDS.keys() - {"filling", *DATA} for gid in GIDS[name])
-        assert not any(find(ax, gid) for name in ("filling", *DATA) for gid in GIDS[name])
-
-    def test_given_band_and_truth_are_drawn_without_being_asked_for(self, table, band):
-        ax = plot.reliability(table, band=band, truth=np.sqrt)
-        assert one(ax, "band") and one(ax, "truth")
-
-    @pytest.mark.parametrize("name", sorted(ALL))
-    def test_each_element_can_be_switched_off_and_on_alone(self, table, band, name):
-        data = {"band": band, "truth": np.sqrt}
-        alone = plot.reliability(table, show={name}, **data)
-        rest = plot.reliability(table, show=ALL - {name}, **data)
-        for other, gids in GIDS.items():
-            assert all(bool(find(alone, gid)) == (other == name) for gid in gids)
-            assert all(bool(find(rest, gid)) == (other != name) for gid in gids)
-
     def test_nothing_but_the_diagonal_is_a_valid_diagram(self, table):
         ax = plot.reliability(table, show=())
         assert one(ax, "diagonal").get_xydata().tolist() == [[0, 0], [1, 1]]
-
-    def test_one_name_may_be_given_as_a_string(self, table):
-        assert one(plot.reliability(table, show="means"), "means")
-
-    def test_an_unknown_name_is_refused_with_the_options(self, table):
-        with pytest.raises(ValueError, match="'medians'.*bars.*means") as error:
-            plot.reliability(table, show={"bars", "medians"})
-        assert all(name in str(error.value) for name in ALL)
-
-    @pytest.mark.parametrize("name", sorted(DATA))
-    def test_an_element_without_its_data_is_refused(self, table, name):
-        with pytest.raises(ValueError, match=f"{name}="):
-            plot.reliability(table, show={name})
 
     def test_a_band_with_other_bins_is_refused(self, sample, band):
         table = ck.reliability_table(sample.y_true, sample.y_prob, bins=15)
@@ -169,7 +124,7 @@ class TestGeometry:
         assert np.array_equal(line[:, 1], np.sqrt(line[:, 0]))
 
     def test_empty_bins_stay_empty(self, gappy):
-        ax = plot.reliability(gappy, show=ALL - DATA)
+        ax = plot.reliability(gappy, show={"bars", "means", "gaps", "filling", "counts"})
         seen = gappy.occupied
         assert seen.sum() == 4
         for gid in ("bars", "filling", "counts"):
@@ -239,16 +194,6 @@ class TestPageFit:
         1: ("predicted probability of class 1", "observed frequency of class 1"),
     }
 
-    @pytest.mark.parametrize("view", VIEWS)
-    def test_axis_labels_name_the_view(self, view):
-        y_prob = np.random.default_rng(1).dirichlet([1, 1], 50)
-        if view == "positive class":
-            table = ck.reliability_table([0, 1], [0.2, 0.7])
-        else:
-            table = ck.reliability_table(np.arange(50) % 2, y_prob, view=view)
-        ax = plot.reliability(table)
-        assert (ax.get_xlabel(), ax.get_ylabel()) == self.VIEWS[view]
-
     @pytest.mark.slow
     def test_small_multiples_share_a_style_and_one_legend(self, table, gappy):
         figure, axes = plt.subplots(1, 3, layout="constrained", figsize=(7.5, 3.4))
@@ -268,23 +213,6 @@ class TestPageFit:
         boxes = [ax.get_tightbbox() for ax in axes]
         assert boxes[0].x1 <= boxes[1].x0 and boxes[1].x1 <= boxes[2].x0
 
-    @pytest.mark.parametrize("show", [None, {"means"}, {"filling", "counts"}])
-    def test_a_fresh_figure_cuts_nothing_off(self, table, show):
-        ax = plot.reliability(table, show=show, title="A title")
-        assert_nothing_is_cut_off(ax)
-
-    def test_size_resolution_and_letters_suit_a_page(self, table, band):
-        ax = plot.reliability(table, band=band, title="t")
-        assert ax.figure.dpi <= 100
-        assert ax.figure.get_size_inches()[0] <= 7
-        assert ax.figure.get_facecolor() == (1, 1, 1, 1)
-        assert_nothing_is_cut_off(ax)
-
-    def test_the_legend_lies_outside_the_data(self, table):
-        ax = plot.reliability(table)
-        ax.figure.canvas.draw()
-        assert ax.get_legend().get_window_extent().x0 > ax.get_window_extent().x1
-
     def test_nothing_is_cut_with_thousands_of_bins(self, sample):
         table = ck.reliability_table(sample.y_true, sample.y_prob, bins=ck.Distinct())
         plot.reliability(table).figure.savefig(io.BytesIO())
@@ -297,23 +225,6 @@ class TestPageFit:
 
 
 class TestManners:
-    def draw_all(self, table, band):
-        null = ck.null_level(
-            ck.expected_calibration_error, [0, 1, 1], [0.2, 0.7, 0.6], n_draws=20, rng=1
-        )
-        return [
-            plot.reliability(table, band=band, truth=np.sqrt, show=ALL, title="t"),
-            plot.null_level(null),
-            figures01.forecaster(lesson01.forecaster_view(days=30)),
-        ]
-
-    def test_rc_params_are_unchanged(self, table, band):
-        with mpl.rc_context({"font.size": 17, "axes.grid": True, "lines.linewidth": 5}):
-            before = dict(mpl.rcParams)
-            self.draw_all(table, band)
-            plot.legend(plt.gcf())
-            assert dict(mpl.rcParams) == before
-
     def test_rc_params_are_restored_after_an_error(self, table):
         before = dict(mpl.rcParams)
         with pytest.raises(ZeroDivisionError), plot.style():
@@ -327,19 +238,6 @@ class TestManners:
             with plot.style():
                 mpl.interactive(True)
             assert mpl.is_interactive()
-
-    def test_a_given_axes_is_returned_and_no_figure_is_made(self, table):
-        _, ax = plt.subplots()
-        assert plot.reliability(table, ax=ax) is ax
-        assert len(plt.get_fignums()) == 1
-
-    def test_nothing_is_shown(self, table, band, monkeypatch):
-        monkeypatch.setattr(plt, "show", lambda *_, **__: pytest.fail("plt.show was called"))
-        self.draw_all(table, band)
-
-    def test_a_title_is_the_callers(self, table):
-        assert plot.reliability(table).get_title() == ""
-        assert plot.reliability(table, title="Mine").get_title() == "Mine"
 
     def test_calibkit_itself_does_not_import_matplotlib(self):
         code = "import sys, calibkit; sys.exit('matplotlib' in sys.modules)"
@@ -404,28 +302,6 @@ class TestNullLevel:
 
     def test_its_words(self, null):
         assert null.describe() in plot.alt_text(plot.null_level(null))
-
-
-class TestForecaster:
-    def test_one_dot_per_day_on_its_side(self):
-        record = lesson01.forecaster_view(days=40)
-        ax = figures01.forecaster(record)
-        days = np.arange(1, 41)
-        assert np.array_equal(one(ax, "a-rainy-day").get_xdata(), days[record.outcome == 1])
-        assert np.array_equal(one(ax, "a-dry-day").get_xdata(), days[record.outcome == 0])
-
-    def test_the_running_share_and_both_levels(self):
-        record = lesson01.forecaster_view(stated=0.8, truth=0.6, days=40)
-        ax = figures01.forecaster(record)
-        assert np.array_equal(one(ax, "share").get_ydata(), record.share)
-        assert one(ax, "stated").get_ydata()[0] == 0.8
-        assert one(ax, "truth").get_ydata()[0] == 0.6
-
-    @pytest.mark.parametrize("days", [1, 1000])
-    def test_both_ends(self, days):
-        ax = figures01.forecaster(lesson01.forecaster_view(days=days), title="t")
-        ax.figure.savefig(io.BytesIO())
-        assert "Wilson" in plot.alt_text(ax)
 
 
 class TestFirstGuess:

@@ -1,6 +1,5 @@
 """Test-based diagrams, binnings side by side, cumulative differences: what the artists hold."""
 
-import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -16,7 +15,6 @@ from calibkit.significance import (
     cumulative_differences,
     test_based_calibration_error,
 )
-from calibkit_course.lesson08 import figures as figures08
 from tests.drawn import assert_nothing_is_cut_off, find, heights, one
 
 TILTED = LogitDistortion(slope=0.6).sample(600, rng=8)
@@ -174,44 +172,6 @@ class TestViolin:
         assert _between(level, half, 0.7, np.inf) is None
 
 
-class TestCompareBins:
-    @pytest.mark.slow
-    def test_each_panel_counts_its_bins_and_rejections(self):
-        errors = {str(rule): error_of(TILTED, bins=rule) for rule in (EqualMass(6), Pava())}
-        axes = figures08.compare_bins(errors)
-        for ax, (name, error) in zip(axes, errors.items(), strict=True):
-            assert ax.get_title() == name
-            assert len(one(ax, "rejected").get_xdata()) == error.rejected.sum()
-            assert len(one(ax, "accepted").get_xdata()) == (~error.rejected).sum()
-            assert len(corners(ax, "acceptance")) == error.table.n_bins
-            assert one(ax, "words").get_text() == (
-                f"{error.table.n_bins} bins\n{100 * error.value:.1f} % rejected"
-            )
-        assert_nothing_is_cut_off(axes[0])
-
-    def test_accepted_and_rejected_predictions_differ_in_size_too(self):
-        (ax,) = figures08.compare_bins({"one": error_of(TILTED)})
-        assert one(ax, "rejected").get_markersize() > one(ax, "accepted").get_markersize()
-
-    def test_the_true_map_is_drawn_where_it_is_given(self):
-        truth = LogitDistortion(slope=0.6).true_map
-        (ax,) = figures08.compare_bins({"one": error_of(TILTED)}, truth=truth)
-        across, up = one(ax, "truth").get_data()
-        assert up == pytest.approx(truth(np.asarray(across)))
-
-    def test_what_does_not_fit_is_refused(self):
-        with pytest.raises(ValueError, match="empty"):
-            figures08.compare_bins({})
-        _, ax = plt.subplots()
-        with pytest.raises(ValueError, match="2 errors need as many axes, got 1"):
-            figures08.compare_bins({"a": error_of(TILTED), "b": error_of(TILTED)}, [ax])
-        classes = test_based_calibration_error(
-            [0, 1, 1], np.full((3, 2), 0.5), view="class-wise", null_draws=0
-        )
-        with pytest.raises(ValueError, match="'a' has one table per class"):
-            figures08.compare_bins({"a": classes})
-
-
 class TestCumulativeDifferences:
     def test_line_strip_and_extremes(self):
         curve = cumulative_differences(TILTED.y_true, TILTED.y_prob)
@@ -250,24 +210,3 @@ class TestCumulativeDifferences:
         plot.cumulative_differences(curve, axes[0])
         assert len(axes[0].get_xticks()) == 3
         figure.canvas.draw()
-
-
-class TestPage:
-    @pytest.mark.parametrize(
-        "draw",
-        [
-            lambda ax: plot.test_based(error_of(TILTED), ax),
-            lambda ax: figures08.compare_bins({"one": error_of(TILTED)}, [ax])[0],
-            lambda ax: plot.cumulative_differences(
-                cumulative_differences(TILTED.y_true, TILTED.y_prob), ax
-            ),
-        ],
-    )
-    def test_a_given_axes_is_used_and_rc_params_are_unchanged(self, draw):
-        figure, axes = plt.subplots(1, 2, layout="constrained")
-        with mpl.rc_context({"font.size": 17, "hatch.linewidth": 5}):
-            before = dict(mpl.rcParams)
-            assert draw(axes[1]) is axes[1]
-            assert dict(mpl.rcParams) == before
-        assert len(plt.get_fignums()) == 1 and axes[1].get_legend() is None
-        assert not figure.legends
