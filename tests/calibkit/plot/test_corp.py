@@ -65,7 +65,8 @@ class TestGeometry:
         for result, height in ((few, few.prediction_count), (parts, None)):
             shapes = [path.vertices for path in one(plot.corp(result), "counts").get_paths()]
             tops = np.array([shape[:, 1].max() - shape[:, 1].min() for shape in shapes])
-            assert all(shape[:, 1].max() < 0 for shape in shapes)
+            assert all(shape[:, 1].min() == -0.2 for shape in shapes)
+            assert max(shape[:, 1].max() for shape in shapes) == pytest.approx(-0.05)
             if height is None:
                 height, _ = np.histogram(
                     result.prediction, np.arange(41) / 40, weights=result.prediction_count

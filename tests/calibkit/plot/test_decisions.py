@@ -34,6 +34,12 @@ class TestMurphy:
         assert len({line.get_color() for line in lines}) == 5
         assert len({str(line._unscaled_dash_pattern) for line in lines}) == 5
 
+    def test_thresholds_run_from_zero_to_one(self):
+        ax = plot.murphy(CURVE)
+        ticks = [text.get_text() for text in ax.get_xticklabels()]
+        assert ticks == ["0", "0.2", "0.4", "0.6", "0.8", "1"]
+        assert np.allclose(ax.get_xticks(), np.linspace(0, 1, 6)) and ax.get_xlim() == (0, 1)
+
     def test_words_name_the_models(self):
         words = plot.alt_text(plot.murphy({"A": CURVE}))
         assert f"A: {CURVE.describe()}" in words

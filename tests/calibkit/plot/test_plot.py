@@ -136,6 +136,15 @@ class TestGeometry:
             == 4
         )
 
+    def test_of_many_bins_gaps_and_points_are_thinner(self, sample):
+        few, many = (
+            plot.reliability(ck.reliability_table(sample.y_true, sample.y_prob, bins=bins))
+            for bins in (40, 41)
+        )
+        for gid, read in (("gaps-over", "get_linewidths"), ("means", "get_markersize")):
+            thick, thin = (np.ravel(getattr(one(ax, gid), read)())[0] for ax in (few, many))
+            assert thin == thick / 2
+
     def test_a_gap_of_rounding_size_is_no_gap(self):
         table = ck.reliability_table([0, 1], [0.5, 0.5], bins=1)
         ax = plot.reliability(table)

@@ -15,7 +15,7 @@ from calibkit.significance import (
     cumulative_differences,
     test_based_calibration_error,
 )
-from tests.drawn import assert_nothing_is_cut_off, find, heights, one
+from tests.drawn import assert_nothing_is_cut_off, corners, find, heights, one
 
 TILTED = LogitDistortion(slope=0.6).sample(600, rng=8)
 RARE = LogitDistortion(scores=(0.6, 20)).sample(400, rng=8)
@@ -29,10 +29,6 @@ def error_of(sample, **options):
 def child(ax: Axes, label: str) -> Axes:
     (found,) = [inner for inner in ax.child_axes if inner.get_label() == label]
     return found
-
-
-def corners(ax: Axes, gid: str) -> list[np.ndarray]:
-    return [path.vertices for path in one(ax, gid).get_paths()]
 
 
 class TestTestBased:
@@ -93,6 +89,17 @@ class TestTestBased:
         assert shares <= {f"{100 * share:.0f}" for share in error.share}
         assert len(shares) > 2
         assert "% rejected" in strip.get_xlabel()
+
+    @pytest.mark.parametrize("n_bins", [8, 20, 60])
+    def test_printed_shares_fit_their_bars(self, n_bins):
+        ax = plot.test_based(error_of(TILTED, bins=EqualMass(n_bins)))
+        ax.figure.canvas.draw()
+        strip = child(ax, "counts")
+        for text in find(strip, "share"):
+            x = text.xy[0]
+            bar = next(b for b in corners(strip, "count") if b[:, 0].min() <= x <= b[:, 0].max())
+            ends = strip.transData.transform(np.column_stack([bar[:, 0], bar[:, 0]]))[:, 0]
+            assert np.ptp(ends) >= text.get_window_extent().width - 1
 
     def test_the_histogram_holds_all_predictions(self):
         side = child(plot.test_based(error_of(TILTED)), "predictions")

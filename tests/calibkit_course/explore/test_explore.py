@@ -13,11 +13,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from PIL import Image
-from scipy import stats
 
-import calibkit as ck
 from calibkit import plot
-from calibkit.fakes import LogitDistortion
 from calibkit_course import lesson01, lesson04
 from calibkit_course.explore import Check, Choice, Explorer, Quiz, Slider
 from calibkit_course.explore._image import Picture
@@ -77,117 +74,6 @@ class Page(HTMLParser):
 
     def all(self, tag: str) -> list[dict]:
         return [attrs for name, attrs in self.elements if name == tag]
-
-
-class TestForecasterView:
-    def test_the_interval_is_wilsons(self):
-        record = lesson01.forecaster_view(days=30, truth=0.3)
-        hits = np.cumsum(record.outcome)
-        for day in (1, 7, 30):
-            golden = stats.binomtest(int(hits[day - 1]), day).proportion_ci(method="wilson")
-            assert record.low[day - 1] == pytest.approx(golden.low, abs=1e-12)
-            assert record.high[day - 1] == pytest.approx(golden.high, abs=1e-12)
-
-    def test_more_days_prolong_the_same_run(self):
-        short, long = (lesson01.forecaster_view(days=d).outcome for d in (20, 200))
-        assert np.array_equal(short, long[:20])
-
-    def test_another_attempt_is_another_run(self):
-        first, second = (lesson01.forecaster_view(attempt=a).outcome for a in (1, 2))
-        assert not np.array_equal(first, second)
-
-    def test_it_says_count_share_interval_and_verdict(self):
-        words = lesson01.forecaster_view(stated=0.7, days=50, truth=0.6).describe()
-        assert words == (
-            "After 50 days, 31 of 50 came true, which is 0.62; the 95 % interval (Wilson), "
-            "0.48–0.74, contains the stated 0.7."
-        )
-        assert "does not contain" in lesson01.forecaster_view(days=1000).describe()
-
-    @pytest.mark.parametrize("truth", [0.0, 1.0])
-    def test_certain_weather(self, truth):
-        record = lesson01.forecaster_view(truth=truth, days=10)
-        assert (record.share == truth).all()
-        assert 0 <= record.low[-1] <= truth <= record.high[-1] <= 1
-
-    @pytest.mark.parametrize("bad", [{"stated": 1.2}, {"truth": -0.1}, {"days": 0}])
-    def test_bad_values_are_named(self, bad):
-        with pytest.raises(ValueError, match=next(iter(bad))):
-            lesson01.forecaster_view(**bad)
-
-    def test_the_table_form(self):
-        assert list(lesson01.forecaster_view(days=3).to_frame()["day"]) == [1, 2, 3]
-
-    @pytest.mark.slow
-    def test_the_interval_covers_the_truth_as_often_as_it_says(self):
-        """95 % of 2000 runs; a correct interval fails this with probability below 1e-4."""
-        inside = 0
-        for attempt in range(2000):
-            record = lesson01.forecaster_view(days=60, truth=0.6, attempt=attempt)
-            inside += record.low[-1] <= 0.6 <= record.high[-1]
-        assert 0.93 < inside / 2000 < 0.97
-
-
-class TestDiagramLabView:
-    def test_it_is_the_measures_own_number(self):
-        view = lesson04.diagram_lab_view(n=500, n_bins=10, rule="mass", model="over-confident")
-        sample = LogitDistortion(slope=0.5).sample(500, 4)
-        error = ck.expected_calibration_error(sample.y_true, sample.y_prob, bins=ck.EqualMass(10))
-        assert float(view.error) == float(error)
-        assert view.table.bins == "10 equal-mass bins"
-
-    def test_it_says_error_null_level_and_bins_outside(self):
-        view = lesson04.diagram_lab_view(n=10000, model="under-confident")
-        words = view.describe()
-        assert f"ECE is {view.error.value:.3f} from 10,000 predictions" in words
-        assert f"would show {view.error.null_mean:.3f} ± {view.error.null_sd:.3f}" in words
-        assert f"{view.band.outside.sum()} of 15 bins lie outside the 90 % band" in words
-
-    def test_same_values_same_result(self):
-        first, second = (lesson04.diagram_lab_view(n=200) for _ in range(2))
-        assert first.describe() == second.describe()
-        assert np.array_equal(first.band.lower, second.band.lower)
-
-    @pytest.mark.parametrize("bad", [{"rule": "x"}, {"model": "x"}, {"show": "x"}, {"n_bins": 0}])
-    def test_bad_values_are_named(self, bad):
-        with pytest.raises(ValueError, match=next(iter(bad))):
-            lesson04.diagram_lab_view(**bad)
-
-    def test_the_table_form(self):
-        assert len(lesson04.diagram_lab_view(n_bins=7).to_frame()) == 7
-
-
-class TestGameView:
-    def test_a_draw_deals_the_same_again(self):
-        first, second = (lesson04.which_is_perfect_view(draw=3) for _ in range(2))
-        assert first.kinds == second.kinds and first.describe() == second.describe()
-
-    def test_each_draw_has_something_to_find_and_something_to_refuse(self):
-        counts = [sum(lesson04.which_is_perfect_view(draw=d).perfect) for d in range(1, 41)]
-        assert set(counts) == {1, 2, 3, 4}
-
-    def test_the_perfect_model_has_the_stated_mean_error(self):
-        """Lesson 04: n = 300, 15 bins, mean ECE .070."""
-        rng = np.random.default_rng(0)
-        samples = [LogitDistortion().sample(300, rng) for _ in range(400)]
-        values = [float(ck.expected_calibration_error(s.y_true, s.y_prob)) for s in samples]
-        assert np.mean(values) == pytest.approx(0.070, abs=0.002)
-
-    def test_the_words_for_the_blind_give_the_gaps_but_not_the_answer(self):
-        game = lesson04.which_is_perfect_view(draw=2)
-        asked, revealed = game.alt(False), game.alt(True)
-        assert not any(kind in asked for kind in ("perfect", "confident", "ECE"))
-        assert f"{-100 * game.errors[0].tables[0].gap[0]:+.0f}" in asked
-        assert all(game.kind(panel) in revealed for panel in range(6))
-
-    def test_its_sentence_counts_the_perfect_ones(self):
-        draws = (lesson04.which_is_perfect_view(draw=d) for d in range(1, 20))
-        for game in draws:
-            verb = "comes" if sum(game.perfect) == 1 else "come"
-            assert game.describe().startswith(f"{sum(game.perfect)} of 6 diagrams {verb} from")
-
-    def test_the_table_form(self):
-        assert list(lesson04.which_is_perfect_view().to_frame()["panel"]) == list("ABCDEF")
 
 
 class TestControls:

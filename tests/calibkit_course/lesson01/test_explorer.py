@@ -1,0 +1,56 @@
+"""The forecaster: its interval, its words."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from calibkit_course import lesson01
+
+
+class TestForecasterView:
+    def test_the_interval_is_wilsons(self):
+        record = lesson01.forecaster_view(days=30, truth=0.3)
+        hits = np.cumsum(record.outcome)
+        for day in (1, 7, 30):
+            golden = stats.binomtest(int(hits[day - 1]), day).proportion_ci(method="wilson")
+            assert record.low[day - 1] == pytest.approx(golden.low, abs=1e-12)
+            assert record.high[day - 1] == pytest.approx(golden.high, abs=1e-12)
+
+    def test_more_days_prolong_the_same_run(self):
+        short, long = (lesson01.forecaster_view(days=d).outcome for d in (20, 200))
+        assert np.array_equal(short, long[:20])
+
+    def test_another_attempt_is_another_run(self):
+        first, second = (lesson01.forecaster_view(attempt=a).outcome for a in (1, 2))
+        assert not np.array_equal(first, second)
+
+    def test_it_says_count_share_interval_and_verdict(self):
+        words = lesson01.forecaster_view(stated=0.7, days=50, truth=0.6).describe()
+        assert words == (
+            "After 50 days, 31 of 50 came true, which is 0.62; the 95 % interval (Wilson), "
+            "0.48–0.74, contains the stated 0.7."
+        )
+        assert "does not contain" in lesson01.forecaster_view(days=1000).describe()
+
+    @pytest.mark.parametrize("truth", [0.0, 1.0])
+    def test_certain_weather(self, truth):
+        record = lesson01.forecaster_view(truth=truth, days=10)
+        assert (record.share == truth).all()
+        assert 0 <= record.low[-1] <= truth <= record.high[-1] <= 1
+
+    @pytest.mark.parametrize("bad", [{"stated": 1.2}, {"truth": -0.1}, {"days": 0}])
+    def test_bad_values_are_named(self, bad):
+        with pytest.raises(ValueError, match=next(iter(bad))):
+            lesson01.forecaster_view(**bad)
+
+    def test_the_table_form(self):
+        assert list(lesson01.forecaster_view(days=3).to_frame()["day"]) == [1, 2, 3]
+
+    @pytest.mark.slow
+    def test_the_interval_covers_the_truth_as_often_as_it_says(self):
+        """95 % of 2000 runs; a correct interval fails this with probability below 1e-4."""
+        inside = 0
+        for attempt in range(2000):
+            record = lesson01.forecaster_view(days=60, truth=0.6, attempt=attempt)
+            inside += record.low[-1] <= 0.6 <= record.high[-1]
+        assert 0.93 < inside / 2000 < 0.97
