@@ -61,17 +61,18 @@ class TestGeometry:
         assert np.array_equal(lower.get_xydata(), np.column_stack([band.at, band.lower]))
         assert np.array_equal(upper.get_xydata(), np.column_stack([band.at, band.upper]))
 
-    def test_counts_stand_below_the_diagram_in_proportion(self, few, parts):
+    def test_counts_stand_below_the_diagram_in_proportion(self, few, parts, subtests):
         for result, height in ((few, few.prediction_count), (parts, None)):
-            shapes = [path.vertices for path in one(plot.corp(result), "counts").get_paths()]
-            tops = np.array([shape[:, 1].max() - shape[:, 1].min() for shape in shapes])
-            assert all(shape[:, 1].min() == -0.2 for shape in shapes)
-            assert max(shape[:, 1].max() for shape in shapes) == pytest.approx(-0.05)
-            if height is None:
-                height, _ = np.histogram(
-                    result.prediction, np.arange(41) / 40, weights=result.prediction_count
-                )
-            assert np.allclose(tops / tops.max(), height / height.max())
+            with subtests.test(n=len(result.prediction)):
+                shapes = [path.vertices for path in one(plot.corp(result), "counts").get_paths()]
+                tops = np.array([shape[:, 1].max() - shape[:, 1].min() for shape in shapes])
+                assert all(shape[:, 1].min() == -0.2 for shape in shapes)
+                assert max(shape[:, 1].max() for shape in shapes) == pytest.approx(-0.05)
+                if height is None:
+                    height, _ = np.histogram(
+                        result.prediction, np.arange(41) / 40, weights=result.prediction_count
+                    )
+                assert np.allclose(tops / tops.max(), height / height.max())
 
     def test_the_parts_are_printed(self, few):
         names, numbers = (text.get_text() for text in find(plot.corp(few), "parts"))
@@ -86,7 +87,7 @@ class TestGeometry:
 
     @pytest.mark.parametrize(("shift", "low"), [(-1.5, False), (0.0, False), (1.5, True)])
     @pytest.mark.parametrize("n_panels", [1, 3])
-    def test_the_parts_do_not_hide_the_curve(self, shift, low, n_panels):
+    def test_the_parts_do_not_hide_the_curve(self, shift, low, n_panels, subtests):
         sample = LogitDistortion(shift=shift).sample(800, 0)
         parts = corp_decomposition(sample.y_true, sample.y_prob)
         figure, axes = plt.subplots(1, n_panels, layout="constrained", squeeze=False)
@@ -98,10 +99,11 @@ class TestGeometry:
         curve = ax.transData.transform(np.column_stack([across, parts.recalibrate(across)]))
         assert line.get_visible()
         for text in find(ax, "parts"):
-            box = text.get_window_extent()
-            assert not any(box.contains(*point) for point in curve)
-            assert (box.y0 < ax.transData.transform((0, 0.5))[1]) == low
-            assert box.y0 >= ax.transData.transform((0, 0))[1]
+            with subtests.test(text.get_text()):
+                box = text.get_window_extent()
+                assert not any(box.contains(*point) for point in curve)
+                assert (box.y0 < ax.transData.transform((0, 0.5))[1]) == low
+                assert box.y0 >= ax.transData.transform((0, 0))[1]
 
 
 class TestPage:

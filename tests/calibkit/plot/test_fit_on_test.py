@@ -60,13 +60,13 @@ class TestElements:
         line = one(plot.fit_on_test(results["Platt"], truth=SHAPE.true_map), "truth").get_xydata()
         assert np.allclose(line[:, 1], SHAPE.true_map(line[:, 0]))
 
-    def test_unknown_and_impossible_elements_are_refused(self, results):
+    def test_unknown_and_impossible_elements_are_refused(self, results, subtests):
         with pytest.raises(ValueError, match="'tops'.*bars.*distances"):
             plot.fit_on_test(results["flat"], show={"tops"})
         with pytest.raises(ValueError, match="truth="):
             plot.fit_on_test(results["flat"], show="violations")
         for name in ("bars", "means"):
-            with pytest.raises(ValueError, match='"isotonic" has no bins'):
+            with subtests.test(name), pytest.raises(ValueError, match='"isotonic" has no bins'):
                 plot.fit_on_test(results["isotonic"], show=name)
         with pytest.raises(ValueError, match="linear"):
             plot.fit_on_test(results["flat"], show="counts", scale="logit")

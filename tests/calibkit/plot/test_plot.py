@@ -68,13 +68,14 @@ class TestGeometry:
         points = one(plot.reliability(table), "means").get_xydata()
         assert np.array_equal(points, np.column_stack([table.mean_prob, table.frequency]))
 
-    def test_gaps_run_from_the_diagonal_to_the_point_and_split_by_sign(self, table):
+    def test_gaps_run_from_the_diagonal_to_the_point_and_split_by_sign(self, table, subtests):
         ax = plot.reliability(table)
         for gid, rows in (("gaps-over", table.gap > 0), ("gaps-under", table.gap < 0)):
-            segments = np.array(one(ax, gid).get_segments())
-            assert np.array_equal(segments[:, 0, 0], table.mean_prob[rows])
-            assert np.array_equal(segments[:, 0, 0], segments[:, 0, 1])
-            assert np.array_equal(segments[:, 1, 1], table.frequency[rows])
+            with subtests.test(gid):
+                segments = np.array(one(ax, gid).get_segments())
+                assert np.array_equal(segments[:, 0, 0], table.mean_prob[rows])
+                assert np.array_equal(segments[:, 0, 0], segments[:, 0, 1])
+                assert np.array_equal(segments[:, 1, 1], table.frequency[rows])
 
     def test_over_and_under_differ_in_colour_and_in_line_style(self, table):
         over, under = (one(plot.reliability(table), f"gaps-{s}") for s in ("over", "under"))
@@ -111,24 +112,31 @@ class TestGeometry:
         marked = one(plot.reliability(table, band=band), "outside").get_xydata()
         assert np.array_equal(marked[:, 0], table.mean_prob[band.outside])
 
-    def test_the_legend_says_which_band(self, sample):
+    def test_the_legend_says_which_band(self, sample, subtests):
         for simultaneous, word in ((False, "pointwise"), (True, "simultaneous")):
-            band = ck.consistency_band(
-                sample.y_true, sample.y_prob, bins=5, simultaneous=simultaneous, n_draws=50, rng=1
-            )
-            texts = plot.reliability(band.table, band=band).get_legend().get_texts()
-            assert any(f"90 % consistency band\n({word})" == text.get_text() for text in texts)
+            with subtests.test(word):
+                band = ck.consistency_band(
+                    sample.y_true,
+                    sample.y_prob,
+                    bins=5,
+                    simultaneous=simultaneous,
+                    n_draws=50,
+                    rng=1,
+                )
+                texts = plot.reliability(band.table, band=band).get_legend().get_texts()
+                assert any(f"90 % consistency band\n({word})" == text.get_text() for text in texts)
 
     def test_the_true_map_is_drawn_as_given(self, table):
         line = one(plot.reliability(table, truth=np.sqrt), "truth").get_xydata()
         assert np.array_equal(line[:, 1], np.sqrt(line[:, 0]))
 
-    def test_empty_bins_stay_empty(self, gappy):
+    def test_empty_bins_stay_empty(self, gappy, subtests):
         ax = plot.reliability(gappy, show={"bars", "means", "gaps", "filling", "counts"})
         seen = gappy.occupied
         assert seen.sum() == 4
         for gid in ("bars", "filling", "counts"):
-            assert np.array_equal(corners(one(ax, gid))[:, 0, 0], gappy.edges[:-1][seen])
+            with subtests.test(gid):
+                assert np.array_equal(corners(one(ax, gid))[:, 0, 0], gappy.edges[:-1][seen])
         assert len(one(ax, "means").get_xdata()) == 4
         assert one(ax, "means").get_linestyle() == "None"
         assert (
@@ -136,14 +144,15 @@ class TestGeometry:
             == 4
         )
 
-    def test_of_many_bins_gaps_and_points_are_thinner(self, sample):
+    def test_of_many_bins_gaps_and_points_are_thinner(self, sample, subtests):
         few, many = (
             plot.reliability(ck.reliability_table(sample.y_true, sample.y_prob, bins=bins))
             for bins in (40, 41)
         )
         for gid, read in (("gaps-over", "get_linewidths"), ("means", "get_markersize")):
-            thick, thin = (np.ravel(getattr(one(ax, gid), read)())[0] for ax in (few, many))
-            assert thin == thick / 2
+            with subtests.test(gid):
+                thick, thin = (np.ravel(getattr(one(ax, gid), read)())[0] for ax in (few, many))
+                assert thin == thick / 2
 
     def test_a_gap_of_rounding_size_is_no_gap(self):
         table = ck.reliability_table([0, 1], [0.5, 0.5], bins=1)
@@ -227,10 +236,11 @@ class TestPageFit:
         plot.reliability(table).figure.savefig(io.BytesIO())
 
     @pytest.mark.slow
-    def test_one_prediction_and_one_bin(self):
+    def test_one_prediction_and_one_bin(self, subtests):
         for bins in (1, 15):
-            ax = plot.reliability(ck.reliability_table([1], [0.3], bins=bins))
-            ax.figure.savefig(io.BytesIO())
+            with subtests.test(bins=bins):
+                ax = plot.reliability(ck.reliability_table([1], [0.3], bins=bins))
+                ax.figure.savefig(io.BytesIO())
 
 
 class TestManners:
@@ -316,13 +326,14 @@ class TestNullLevel:
 class TestFirstGuess:
     """`plot.reliability(y, p)` and `plot.reliability(classifier, X, y)`: one line, one figure."""
 
-    def test_labels_and_probabilities_give_table_band_and_null_level(self, sample):
+    def test_labels_and_probabilities_give_table_band_and_null_level(self, sample, subtests):
         y, p = sample.y_true, sample.y_prob
         ax = plot.reliability(y, p, bins=10)
         band = ck.consistency_band(y, p, bins=10, rng=0)
         wanted = plot.reliability(ck.reliability_table(y, p, bins=10), band=band)
         for gid in ("bars", "band"):
-            assert np.array_equal(corners(one(ax, gid)), corners(one(wanted, gid)))
+            with subtests.test(gid):
+                assert np.array_equal(corners(one(ax, gid)), corners(one(wanted, gid)))
         null = ck.null_level(ck.expected_calibration_error, y, p, bins=10, rng=0)
         said = f"ECE {null.value:.4f}; by chance {null.mean:.4f} (95 % below {null.high:.4f})"
         assert ax.get_title() == said
@@ -387,7 +398,7 @@ class TestFirstGuess:
         with pytest.raises(ValueError, match="'fox', a class the classifier was not"):
             plot.reliability(model, X[:2], ["fox", "dog"], view=2)
 
-    def test_what_is_refused(self, sample, table):
+    def test_what_is_refused(self, sample, table, subtests):
         from sklearn.svm import LinearSVC
 
         y, p = sample.y_true, sample.y_prob
@@ -395,10 +406,10 @@ class TestFirstGuess:
         with pytest.raises(ValueError, match="LinearSVC has no predict_proba"):
             plot.reliability(model, p[:, None], y)
         for data in ((y,), (y, p, p, p), ()):
-            with pytest.raises(ValueError, match="pass y_true and y_prob, a fitted classifier"):
+            with subtests.test(n=len(data)), pytest.raises(ValueError, match="pass y_true and y"):
                 plot.reliability(*data)
         for options in ({"bins": 5}, {"view": 1}, {"positive": 1}):
-            with pytest.raises(ValueError, match="A table has its view, bins and weights already"):
+            with subtests.test(str(options)), pytest.raises(ValueError, match="pass it alone"):
                 plot.reliability(table, **options)
         with pytest.raises(ValueError, match="y_true has 3 entries"):
             plot.reliability(y[:3], p)

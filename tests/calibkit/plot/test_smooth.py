@@ -32,11 +32,12 @@ def test_no_predictions_no_line():
     assert np.ptp(across, axis=1).max() < 0.05  # and none across a gap
 
 
-def test_the_title_states_the_null_level():
+def test_the_title_states_the_null_level(subtests):
     null = null_level(smooth_calibration_error, LABELS, PROB, n_draws=30, rng=0)
     ax = plot.smooth(ERROR, null=null)
     for number in (null.value, null.mean, null.high):
-        assert f"{number:.4f}" in ax.get_title()
+        with subtests.test(number=number):
+            assert f"{number:.4f}" in ax.get_title()
     assert "would show" in plot.alt_text(ax)
     assert plot.smooth(ERROR, null=null, title="t").get_title() == "t"
     with pytest.raises(ValueError, match="null is that of the value"):

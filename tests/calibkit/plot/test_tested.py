@@ -33,44 +33,47 @@ def child(ax: Axes, label: str) -> Axes:
 
 class TestTestBased:
     @pytest.mark.parametrize("axis", ["probability", "bin"])
-    def test_boxes_are_what_the_test_accepts(self, axis):
+    def test_boxes_are_what_the_test_accepts(self, axis, subtests):
         error = error_of(TILTED)
         ax = plot.test_based(error, axis=axis)
         low, high = error.acceptance()
         boxes = corners(ax, "acceptance")
         assert len(boxes) == error.table.n_bins
         for b, box in enumerate(boxes):
-            assert (box[:, 1].min(), box[:, 1].max()) == pytest.approx((low[b], high[b]))
-            left, right = (
-                error.table.edges[b : b + 2] if axis == "probability" else (b + 0.5, b + 1.5)
-            )
-            assert (box[:, 0].min(), box[:, 0].max()) == pytest.approx((left, right))
+            with subtests.test(b=b):
+                assert (box[:, 1].min(), box[:, 1].max()) == pytest.approx((low[b], high[b]))
+                left, right = (
+                    error.table.edges[b : b + 2] if axis == "probability" else (b + 0.5, b + 1.5)
+                )
+                assert (box[:, 0].min(), box[:, 0].max()) == pytest.approx((left, right))
 
     @pytest.mark.parametrize("axis", ["probability", "bin"])
-    def test_accepted_parts_lie_in_their_boxes_and_rejected_ones_outside(self, axis):
+    def test_accepted_parts_lie_in_their_boxes_and_rejected_ones_outside(self, axis, subtests):
         error = error_of(TILTED, bins=EqualMass(8))
         ax = plot.test_based(error, axis=axis)
         boxes = corners(ax, "acceptance")
         for gid, inside in (("accepted", True), ("rejected", False)):
-            for part in corners(ax, gid):
-                across, (low, high) = part[:, 0].mean(), (part[:, 1].min(), part[:, 1].max())
-                box = next(b for b in boxes if b[:, 0].min() <= across <= b[:, 0].max())
-                bottom, top = box[:, 1].min(), box[:, 1].max()
-                if inside:
-                    assert bottom - 1e-12 <= low and high <= top + 1e-12
-                else:
-                    assert high <= bottom + 1e-12 or low >= top - 1e-12
+            with subtests.test(gid):
+                for part in corners(ax, gid):
+                    across, (low, high) = part[:, 0].mean(), (part[:, 1].min(), part[:, 1].max())
+                    box = next(b for b in boxes if b[:, 0].min() <= across <= b[:, 0].max())
+                    bottom, top = box[:, 1].min(), box[:, 1].max()
+                    if inside:
+                        assert bottom - 1e-12 <= low and high <= top + 1e-12
+                    else:
+                        assert high <= bottom + 1e-12 or low >= top - 1e-12
 
-    def test_each_violin_spans_its_predictions(self):
+    def test_each_violin_spans_its_predictions(self, subtests):
         error = error_of(TILTED, bins=EqualMass(5))
         ax = plot.test_based(error)
         verdict = error.verdicts[0]
         parts = corners(ax, "accepted") + corners(ax, "rejected")
         heights = np.concatenate([part[:, 1] for part in parts])
         for b in range(5):
-            prob = verdict.prob[verdict.bin == b]
-            for end in (prob.min(), prob.max()):
-                assert np.abs(heights - end).min() < 1e-12
+            with subtests.test(b=b):
+                prob = verdict.prob[verdict.bin == b]
+                for end in (prob.min(), prob.max()):
+                    assert np.abs(heights - end).min() < 1e-12
 
     def test_lines_are_the_frequencies(self):
         error = error_of(TILTED)
@@ -195,14 +198,15 @@ class TestCumulativeDifferences:
     def test_the_strip_is_left_by_one_calibrated_model_in_twenty(self):
         assert float(brownian_supremum_tail(_CRITICAL)) == pytest.approx(0.05, abs=1e-5)
 
-    def test_the_line_leaves_the_strip_exactly_if_the_test_rejects(self):
+    def test_the_line_leaves_the_strip_exactly_if_the_test_rejects(self, subtests):
         for slope in (1.0, 0.8, 0.4):
-            sample = LogitDistortion(slope=slope, shift=slope - 1).sample(500, rng=1)
-            curve = cumulative_differences(sample.y_true, sample.y_prob)
-            ax = plot.cumulative_differences(curve)
-            top = heights(ax, "strip")[1]
-            leaves = np.abs(one(ax, "differences").get_ydata()).max() > top
-            assert leaves == (curve.mad_test.p_value < 0.05)
+            with subtests.test(slope=slope):
+                sample = LogitDistortion(slope=slope, shift=slope - 1).sample(500, rng=1)
+                curve = cumulative_differences(sample.y_true, sample.y_prob)
+                ax = plot.cumulative_differences(curve)
+                top = heights(ax, "strip")[1]
+                leaves = np.abs(one(ax, "differences").get_ydata()).max() > top
+                assert leaves == (curve.mad_test.p_value < 0.05)
 
     def test_ticks_say_how_far_the_sum_has_come(self):
         prob = np.arange(1, 101) / 101
