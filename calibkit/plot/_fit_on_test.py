@@ -110,8 +110,11 @@ def fit_on_test(
             fill_map(ax, *line, frames.ends(scale)[0])
         if "bars" in names and table is not None:
             draw_bars(ax, table, zorder=2.0)
-        if truth is not None:
-            _draw_true(ax, result, truth, names, scale)
+        if truth is not None and "truth" in names:
+            frames.draw_truth(ax, truth, scale)
+        if truth is not None and "violations" in names:
+            true = np.asarray(truth(np.asarray(result.prob)), dtype=np.float64)
+            _draw_lines(ax, result, true, scale, ("violations", "to the true map"))
         if "distances" in names:
             _draw_lines(ax, result, result.fitted, scale, ("distances", "to the fitted map"))
         if "map" in names:
@@ -156,16 +159,6 @@ def _sentences(result: "FitOnTest", names: frozenset[str], scale: str) -> list[s
     if not names & {"filling", "map", "distances"}:  # nothing to say about the fit
         return [shown, picked, f"{result.n:,} predictions."]
     return [shown, picked, result.describe()]
-
-
-def _draw_true(
-    ax: Axes, result: "FitOnTest", truth: look.Truth, names: frozenset[str], scale: str
-) -> None:
-    if "truth" in names:
-        frames.draw_truth(ax, truth, scale)
-    if "violations" in names:
-        true = np.asarray(truth(np.asarray(result.prob)), dtype=np.float64)
-        _draw_lines(ax, result, true, scale, ("violations", "to the true map"))
 
 
 def _picked(n: int) -> NDArray[np.intp]:

@@ -104,8 +104,9 @@ def frame(ax: Axes, words: tuple[str, str], scale: str) -> None:
     if scale == "linear":
         ax.set(xlim=(-MARGIN, 1 + MARGIN), ylim=(-MARGIN, 1 + MARGIN), aspect="equal")
         ticks = np.linspace(0, 1, 6 if wide else 3)
-        ax.set_xticks(ticks, [f"{tick:.2g}" for tick in ticks])
-        ax.set_yticks(ticks, [f"{tick:.2g}" for tick in ticks])
+        texts = [f"{tick:.2g}" for tick in ticks]
+        ax.set_xticks(ticks, texts)
+        ax.set_yticks(ticks, texts)
     else:
         ax.set(xscale="logit", yscale="logit", xlim=ends(scale), ylim=ends(scale))
         ax.set_aspect("equal", adjustable="box")

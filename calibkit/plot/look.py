@@ -173,7 +173,7 @@ def chosen(
 
 def heading(kind: str, elements: Mapping[str, str], names: Collection[str]) -> str:
     """Say what kind of figure it is and which elements it shows, for `remember`."""
-    drawn = ", ".join(words for name, words in elements.items() if name in names)
+    drawn = ", ".join([words for name, words in elements.items() if name in names])
     return f"{kind}{' with ' if drawn else ''}{drawn}."
 
 
@@ -327,9 +327,10 @@ def legend(figure: AnyFigure, *, columns: int | None = None) -> None:
 
 def _as_patch(handle: Any) -> Patch:
     """Return a handle that matplotlib < 3.10 can put into the legend of a parent figure."""
-    face, edge = (next(iter(c), "none") for c in (handle.get_facecolor(), handle.get_edgecolor()))
-    code = fill(face, edge, float(handle.get_linewidth()[0]))
-    return Patch(hatch=handle.get_hatch(), **code)
+    face = next(iter(handle.get_facecolor()), "none")
+    edge = next(iter(handle.get_edgecolor()), "none")
+    width = float(handle.get_linewidth()[0])
+    return Patch(hatch=handle.get_hatch(), **fill(face, edge, width))
 
 
 def _columns_that_fit(figure: AnyFigure, labels: Iterable[str]) -> int:

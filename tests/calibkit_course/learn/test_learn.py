@@ -710,6 +710,11 @@ def test_progress_is_a_table_of_states() -> None:
     assert html.count('scope="col"') == 3 and "≈ Almost" in html
 
 
+def test_a_lesson_is_not_changed_by_hand() -> None:
+    with pytest.raises(AttributeError):
+        toy().title = "Mine"  # type: ignore[misc]
+
+
 def test_two_lessons_do_not_share_their_progress() -> None:
     first, second = open_lesson("00"), open_lesson("00")
     first.check("0.1", 1 / 6)
@@ -1009,6 +1014,11 @@ def test_table_rounds_numbers_and_results_but_no_fraction() -> None:
         learn.table(("name", "x"), {"a": 0.25, "b": np.float64(1)}, 1)
         == "name    x\na     0.2\nb     1.0"
     )
+
+
+def test_a_row_of_another_length_is_refused() -> None:
+    with pytest.raises(ValueError):
+        learn.table(("name", "x"), [("a", 1), ("b", 2, 3)])
 
 
 def test_tables_of_one_column_are_named() -> None:
