@@ -660,6 +660,12 @@ def test_a_number_is_put_beside_the_outcome(guess: float, words: str) -> None:
     assert "200 days" in lesson.reveal("8b").text
 
 
+def test_a_guess_of_a_share_has_a_factor_too() -> None:
+    share = Prediction(question="q", unit="of 1", outcome=0.8, why="w")
+    assert "too low, by a factor of 2.0" in share.compare(0.4, 0.8)
+    assert "too high, by a factor of 2.0" in share.compare(0.8, 0.4)
+
+
 def test_what_the_experiment_showed_wins() -> None:
     lesson = guessing()
     lesson.predict("8b", 100)
@@ -1014,6 +1020,11 @@ def test_table_rounds_numbers_and_results_but_no_fraction() -> None:
         learn.table(("name", "x"), {"a": 0.25, "b": np.float64(1)}, 1)
         == "name    x\na     0.2\nb     1.0"
     )
+
+
+def test_a_mapping_gives_one_entry_or_several() -> None:
+    assert learn.table(("name", "word"), {"a": "yes"}) == "name  word\na      yes"
+    assert learn.table(("name", "x", "y"), {"a": (1, 2)}) == "name  x  y\na     1  2"
 
 
 def test_a_row_of_another_length_is_refused() -> None:
