@@ -43,7 +43,8 @@ def draw_map(
         frames.frame(ax, ("predicted probability", "observed frequency"), scale)
         if "filling" in names:
             floor = frames.ends(scale)[0]
-            ax.fill_between(x, floor, y, facecolor=look.FILLED, linewidth=0, zorder=1, gid="filling")
+            code = look.fill(look.FILLED, width=0)
+            ax.fill_between(x, floor, y, zorder=1, gid="filling", **code)
         if "members" in names:
             _draw_members(ax, model, scale)
         if truth is not None and "truth" in names:
