@@ -1,7 +1,10 @@
 """How tests look at a drawn figure: every artist carries the name of its element as gid."""
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
+import matplotlib as mpl
+import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.text import Text
@@ -43,3 +46,30 @@ def assert_nothing_is_cut_off(ax: Axes) -> None:
     assert box.x0 >= 0 and box.y0 >= 0 and box.x1 <= width and box.y1 <= height
     visible = [text for text in figure.findobj(Text) if text.get_text().strip()]
     assert min(text.get_fontsize() for text in visible) >= 9
+
+
+def corners(ax: Axes, gid: str) -> list[Any]:
+    """Return the corners of the polygons of an element."""
+    return [path.vertices for path in one(ax, gid).get_paths()]
+
+
+def assert_manners(subtests: Any, drawings: Mapping[str, Callable[[Axes | None], Axes]]) -> None:
+    """Draw each on a figure of its own and on Axes that are given: all figures hold to this.
+
+    A figure of its own fits a page; given Axes get no legend, and nothing else is touched.
+    """
+    for name, draw in drawings.items():
+        with subtests.test(name), mpl.rc_context({"font.size": 17, "hatch.linewidth": 5}):
+            before = dict(mpl.rcParams)
+            figure = draw(None).figure
+            width, height = figure.get_size_inches()
+            assert width <= 9.2 and height <= 5.6 and figure.dpi <= 100
+            assert figure.get_facecolor() == (1, 1, 1, 1)
+            assert_nothing_is_cut_off(figure.axes[0])
+            plt.close(figure)
+            _, (left, right) = plt.subplots(1, 2, layout="constrained")
+            assert draw(right) is right
+            assert right.get_legend() is None and not right.figure.legends
+            assert len(plt.get_fignums()) == 1 and not left.lines and not left.patches
+            assert dict(mpl.rcParams) == before
+        plt.close("all")

@@ -19,8 +19,7 @@ import numpy as np
 import calibkit as ck
 from calibkit.fakes import KnobClassifier
 from calibkit_course import lessons
-from calibkit_course.explore import Quiz
-from calibkit_course.explore._base import Shown
+from calibkit_course.explore import Quiz, Shown
 from tools import bench_counts, bench_fits, bench_multiclass
 from tools.timing import Case, best_ms
 

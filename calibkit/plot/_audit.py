@@ -30,8 +30,17 @@ def audit_gaps(
     ----------
     band : ConsistencyBand
         From `calibkit.consistency_band`.
-    ax, title, legend : optional
-        Where to draw (left out: a fresh figure), its title, and whether with a legend inside.
+    ax : matplotlib Axes, optional
+        Where to draw; left out, on a fresh figure.
+    title : str, optional
+        What stands above the diagram.
+    legend : bool, default True
+        Whether with a legend inside.
+
+    Returns
+    -------
+    matplotlib Axes
+        What was drawn on; `plot.alt_text` says in words what it shows.
 
     Examples
     --------
@@ -63,8 +72,8 @@ def audit_gaps(
 
 def _marks(ax: Axes, points: look.Points, colour: str, marker: str, label: str) -> None:
     if len(points[0]):
-        code: dict[str, Any] = {"linestyle": "", "marker": marker, "markersize": 6, "color": colour}
-        ax.plot(*points, label=label, gid=label, **code)
+        code = look.dot(marker, 6, 1.0, color=colour, label=label, gid=label)
+        ax.plot(*points, linestyle="", **code)
 
 
 def _finish(ax: Axes, title: str | None, *, legend: bool = True) -> None:
@@ -83,8 +92,15 @@ def audit_repairs(repairs: Any, ax: Axes | None = None, *, title: str | None = N
     ----------
     repairs : RepairTable
         From ``audit(...).repairs``.
-    ax, title : optional
-        Where to draw (left out: a fresh figure), and its title.
+    ax : matplotlib Axes, optional
+        Where to draw; left out, on a fresh figure.
+    title : str, optional
+        What stands above the diagram.
+
+    Returns
+    -------
+    matplotlib Axes
+        What was drawn on; `plot.alt_text` says in words what it shows.
 
     Examples
     --------
@@ -130,8 +146,17 @@ def audit_groups(
     ----------
     groups : GroupTable
         From ``audit(..., groups=...).groups``.
-    ax, title, legend : optional
-        Where to draw (left out: a fresh figure), its title, and whether with a legend inside.
+    ax : matplotlib Axes, optional
+        Where to draw; left out, on a fresh figure.
+    title : str, optional
+        What stands above the diagram.
+    legend : bool, default True
+        Whether with a legend inside.
+
+    Returns
+    -------
+    matplotlib Axes
+        What was drawn on; `plot.alt_text` says in words what it shows.
 
     Examples
     --------

@@ -5,7 +5,7 @@ lowest score.
 """
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -23,9 +23,9 @@ _NO_SCORES = (
     "the model holds no scores, because n_pieces was given (or only one number was tried). "
     "Fit it with n_pieces=None."
 )
-_CODES: dict[str, dict[str, Any]] = {
-    "lowest": {"face": "none", "edge": look.UNDER, "marker": "o", "markersize": 11},
-    "chosen": {"face": look.OVER, "edge": look.OVER, "marker": "D", "markersize": 6},
+_CODES = {
+    "lowest": look.dot("o", 11, 1.6, face="none", edge=look.UNDER),
+    "chosen": look.dot("D", 6, 1.6, face=look.OVER, edge=look.OVER),
 }
 
 
@@ -51,6 +51,17 @@ def choice(
     show : iterable of {"strip", "lowest", "chosen"}
         What to draw besides the scores. ``"strip"``: the scores that count as good as the lowest;
         the smallest number in it is chosen.
+    ax : matplotlib Axes, optional
+        Where to draw; left out, on a fresh figure.
+    title : str, optional
+        What stands above the diagram.
+    legend : bool, optional
+        Whether with a legend to the right; left out, on a fresh figure only.
+
+    Returns
+    -------
+    matplotlib Axes
+        What was drawn on; `plot.alt_text` says in words what it shows.
 
     Raises
     ------
@@ -82,14 +93,14 @@ def choice(
         if "strip" in names:
             label = f"within {100 * model.tolerance:g} % of the lowest"
             look.strip(ax, at[best], at[best] * (1 + model.tolerance), label=label)
-        code: dict[str, Any] = {"color": look.GREY, "linewidth": 1.2, "marker": "."}
-        ax.plot(candidates, scores, label="held-out score", gid="scores", **code)
+        code = look.pen(look.GREY, 1.2)
+        ax.plot(candidates, scores, marker=".", label="held-out score", gid="scores", **code)
         if mark is not None:
-            code = {"color": look.GREY, "linestyle": ":", "linewidth": 1.4}
-            ax.axvline(mark, label=f"drawn: {mark}", gid="mark", **code)
+            dots = look.pen(look.GREY, 1.4, ":")
+            ax.axvline(mark, label=f"drawn: {mark}", gid="mark", **dots)
         for name, number in found.items():
-            code = {"label": f"{name}: {number}", "gid": name, "markeredgewidth": 1.6}
-            look.points(ax, number, at[number], **code, **_CODES[name])
+            code = _CODES[name]
+            look.points(ax, number, at[number], label=f"{name}: {number}", gid=name, **code)
     span = f"{candidates.min()} to {candidates.max()} {unit}s"
     said = [
         f"{name.capitalize()}: {at[number]:.5f} with {spell(number, unit)}."

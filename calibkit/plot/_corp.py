@@ -10,11 +10,10 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from calibkit.corp import CorpDecomposition
-from calibkit.plot import _scale, look
+from calibkit.plot import frames, look
 
 _FEW = 40  # distinct predictions: drawn one by one; of more, a histogram
 _N_COLUMNS = 40
-_STRIP = (-0.20, -0.05)  # where the distribution stands below the diagram
 _WORDS = {
     "counts": "the distribution of the predictions below",
     "truth": "true map",
@@ -43,6 +42,17 @@ def corp(
     show : iterable of str, optional
         Elements to draw, out of ``"curve"``, ``"parts"``, ``"counts"``, ``"truth"``. The default
         is the first three, and the true map where it is given.
+    ax : matplotlib Axes, optional
+        Where to draw; left out, on a fresh figure.
+    title : str, optional
+        What stands above the diagram.
+    legend : bool, optional
+        Whether with a legend to the right; left out, on a fresh figure only.
+
+    Returns
+    -------
+    matplotlib Axes
+        What was drawn on; `plot.alt_text` says in words what it shows.
 
     Raises
     ------
@@ -64,19 +74,16 @@ def corp(
     """
     names = look.chosen(show, _WORDS, _WORDS, {"truth": truth is not None})
     with look.drawing(ax, (4.6, 4.2), title=title, legend=legend) as ax:
-        _scale.frame(ax, _scale.axis_words(parts.view), "linear")
+        frames.frame(ax, frames.axis_words(parts.view), "linear")
         if "counts" in names:
-            ax.set_ylim(bottom=_STRIP[0])
-            ax.spines["left"].set_bounds(0, 1)
             _draw_counts(ax, parts)
         if "truth" in names:
-            look.draw_truth(ax, _scale.grid("linear", 201), truth)
+            look.draw_truth(ax, frames.grid("linear", 201), truth)
         if "curve" in names:
             _draw_curve(ax, parts)
         if "parts" in names:
             _print_parts(ax, parts)
-    shown = ", ".join(words for name, words in _WORDS.items() if name in names)
-    heading = f"CORP reliability diagram{' with ' if shown else ''}{shown}."
+    heading = look.heading("CORP reliability diagram", _WORDS, names)
     look.remember(ax, [heading, parts.describe()])
     return ax
 
@@ -89,38 +96,22 @@ def _draw_counts(ax: Axes, parts: CorpDecomposition) -> None:
         edges = np.arange(_N_COLUMNS + 1) / _N_COLUMNS
         left, right = edges[:-1], edges[1:]
         height = np.histogram(value, edges, weights=count)[0]
-    low, high = _STRIP
-    look.boxes(
-        ax,
-        (left, right),
-        (np.full(len(left), low), low + (high - low) * height / height.max()),
-        facecolors="#9A9A9A",
-        edgecolors="white",
-        linewidths=0.4,
-        zorder=1.2,
-        label="distribution of\nthe predictions",
-        gid="counts",
-    )
+    low, high = frames.strip_below(ax)
+    up = np.full(len(left), low), low + (high - low) * height / height.max()
+    code = look.fill("#9A9A9A", "white", 0.4)
+    label = "distribution of\nthe predictions"
+    look.boxes(ax, (left, right), up, zorder=1.2, label=label, gid="counts", **code)
 
 
 def _draw_curve(ax: Axes, parts: CorpDecomposition) -> None:
     across, up = np.column_stack([parts.low, parts.high]).ravel(), parts.recalibrated
     ax.plot(across, up.repeat(2), color=look.UNDER, linewidth=1.0, zorder=3, gid="curve")
-    look.lines(
-        ax,
-        (parts.low, up),
-        (parts.high, up),
-        colors=look.UNDER,
-        linewidths=3.2,
-        capstyle="round",
-        zorder=3.2,
-        label="isotonic curve",
-        gid="blocks",
-    )
+    code = look.pen(look.UNDER, 3.2, capstyle="round", label="isotonic curve", gid="blocks")
+    look.lines(ax, (parts.low, up), (parts.high, up), zorder=3.2, **code)
     if len(parts.prediction) <= _FEW:
         at = parts.prediction, parts.recalibrate(parts.prediction)
-        code: dict[str, Any] = {"markersize": 5.5, "zorder": 3.3, "label": "distinct prediction"}
-        look.points(ax, *at, look.UNDER, gid="predictions", **code)
+        code = look.dot("o", 5.5, label="distinct prediction", gid="predictions")
+        look.points(ax, *at, look.UNDER, zorder=3.3, **code)
 
 
 def _print_parts(ax: Axes, parts: CorpDecomposition) -> None:
@@ -144,9 +135,8 @@ def _print_parts(ax: Axes, parts: CorpDecomposition) -> None:
     left = parts.recalibrate(0.5) <= 0.65
     corner = (0.0, 1.0) if left else (1.0, float(ax.transLimits.transform((0, 0))[1]))
     first = 5 if left else -5 - reach
-    for offset, text, side in ((first, names, "left"), (first + reach, numbers, "right")):
-        code: dict[str, Any] = {"ha": side, "va": "top" if left else "bottom", "zorder": 4}
-        code |= {"xycoords": "axes fraction", "textcoords": "offset points", "linespacing": 1.25}
-        shift = (offset, -4 if left else 4)
-        size = look.FONT_SIZE - 0.5
-        ax.annotate(text, corner, xytext=shift, fontsize=size, gid="parts", **code)
+    lift, va = (-4, "top") if left else (4, "bottom")
+    for offset, text, ha in ((first, names, "left"), (first + reach, numbers, "right")):
+        code: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points"}
+        code |= {"ha": ha, "va": va, "linespacing": 1.25, "fontsize": look.FONT_SIZE - 0.5}
+        ax.annotate(text, corner, xytext=(offset, lift), zorder=4, gid="parts", **code)

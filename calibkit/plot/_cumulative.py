@@ -1,6 +1,6 @@
 """Cumulative differences: calibration without bins. Lesson 08."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -28,6 +28,17 @@ def cumulative_differences(
     ----------
     curve : CumulativeDifferences
         From `calibkit.significance.cumulative_differences`.
+    ax : matplotlib Axes, optional
+        Where to draw; left out, on a fresh figure.
+    title : str, optional
+        What stands above the diagram.
+    legend : bool, optional
+        Whether with a legend to the right; left out, on a fresh figure only.
+
+    Returns
+    -------
+    matplotlib Axes
+        What was drawn on; `plot.alt_text` says in words what it shows.
 
     Notes
     -----
@@ -49,7 +60,7 @@ def cumulative_differences(
     strip = _CRITICAL * curve.scale
     with look.drawing(ax, (5.0, 3.6), words=words, title=title, legend=legend) as ax:
         look.strip(ax, -strip, strip, label="strip for 95 % of\ncalibrated models")
-        ax.axhline(0, color=look.GREY, linestyle=(0, (5, 3)), linewidth=1.0, zorder=1.5)
+        ax.axhline(0, zorder=1.5, **look.pen(look.GREY, 1.0, (0, (5, 3))))
         _draw_line(ax, curve)
         _draw_ticks(ax, curve)
         reach = 1.15 * max(strip, float(np.abs(curve.difference).max()))
@@ -59,13 +70,12 @@ def cumulative_differences(
 
 
 def _draw_line(ax: Axes, curve: "CumulativeDifferences") -> None:
-    code: dict[str, Any] = {"color": look.UNDER, "linewidth": 1.5, "zorder": 3}
-    label = "events minus predictions,\nsummed from the lowest"
-    ax.plot(curve.share, curve.difference, label=label, gid="differences", **code)
+    code, label = look.pen(look.UNDER, 1.5), "events minus predictions,\nsummed from the lowest"
+    ax.plot(curve.share, curve.difference, zorder=3, label=label, gid="differences", **code)
     ends = sorted((int(curve.difference.argmin()), int(curve.difference.argmax())))
-    code = {"markersize": 6, "markeredgewidth": 1.8, "label": "lowest and highest point"}
     at = curve.share[ends], curve.difference[ends]
-    look.points(ax, *at, "white", look.OVER, gid="extremes", **code)
+    code = look.dot("o", 6, 1.8, label="lowest and highest point", gid="extremes")
+    look.points(ax, *at, "white", look.OVER, **code)
 
 
 def _draw_ticks(ax: Axes, curve: "CumulativeDifferences") -> None:

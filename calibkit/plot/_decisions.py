@@ -44,11 +44,22 @@ def murphy(
     curves : MurphyCurve, or mapping from name to MurphyCurve
         At most five models on the same labels.
     costs : array-like of shape (2, 2), pair of float, mapping or str, optional
-        As in `calibkit.decisions.policy_cost`. The curves are drawn in this unit, and their
-        threshold is marked: there stands what a false positive and a false negative at these prices
-        cost per prediction. By default both prices sum to 1.
+        Prices, as `calibkit.decisions.policy_cost` takes them. The curves are drawn in this unit,
+        and their threshold is marked: there stands what a false positive and a false negative at
+        these prices cost per prediction. By default both prices sum to 1.
     marks : sequence of float
         Thresholds to mark by upright lines, in [0, 1].
+    ax : matplotlib Axes, optional
+        Where to draw; left out, on a fresh figure.
+    title : str, optional
+        What stands above the diagram.
+    legend : bool, optional
+        Whether with a legend to the right; left out, on a fresh figure only.
+
+    Returns
+    -------
+    matplotlib Axes
+        What was drawn on; `plot.alt_text` says in words what it shows.
 
     Raises
     ------
@@ -81,11 +92,8 @@ def murphy(
         total, marks = sum(stakes(costs)), [*marks, decision_threshold(costs)]
     label = f"mean cost (prices sum to {total:g})"
     with _over_thresholds(ax, label, marks, title, legend) as ax:
-        code: dict[str, Any] = {"color": look.GREY, "linestyle": (0, (1, 2)), "linewidth": 1.6}
-        label = "ignoring the model"
-        ax.plot(
-            _GRID, total * first.ignoring(_GRID), zorder=2.2, label=label, gid="ignoring", **code
-        )
+        tent, dots = total * first.ignoring(_GRID), look.pen(look.GREY, 1.6, (0, (1, 2)))
+        ax.plot(_GRID, tent, zorder=2.2, label="ignoring the model", gid="ignoring", **dots)
         for (name, curve), colours in zip(named.items(), CODES, strict=False):
             x, y = curve.line()
             _draw_line(ax, (x, total * y), colours, name)
@@ -113,7 +121,19 @@ def regret(
         At most five models.
     bounds : bool, default False
         Whether to draw the calibration error of each model, the bound on its regret.
-    marks : sequence of float, as in `murphy`
+    marks : sequence of float
+        Thresholds to mark by upright lines, in [0, 1].
+    ax : matplotlib Axes, optional
+        Where to draw; left out, on a fresh figure.
+    title : str, optional
+        What stands above the diagram.
+    legend : bool, optional
+        Whether with a legend to the right; left out, on a fresh figure only.
+
+    Returns
+    -------
+    matplotlib Axes
+        What was drawn on; `plot.alt_text` says in words what it shows.
 
     Raises
     ------
@@ -143,12 +163,7 @@ def regret(
         for (name, curve), code in zip(named.items(), CODES, strict=False):
             _draw_line(ax, (curve.threshold, curve.regret), code, name)
             if bounds:
-                label = f"{name}: calibration error"
-                dots: dict[str, Any] = {
-                    "color": code[0],
-                    "linestyle": (0, (1, 2)),
-                    "linewidth": 1.4,
-                }
+                label, dots = f"{name}: calibration error", look.pen(code[0], 1.4, (0, (1, 2)))
                 ax.axhline(curve.bound, label=label, gid="bound", **dots)
         ax.set_ylim(0, max(ax.get_ylim()[1], 0.01))
     words = [f"{name}: {curve.describe()}" for name, curve in named.items()]
@@ -175,10 +190,9 @@ def _over_thresholds(
         ax.set_xticks(ticks, [f"{tick:.2g}" for tick in ticks])
         yield ax
         for mark in marks:
-            ax.axvline(mark, color=look.INK, linestyle=(0, (4, 3)), linewidth=1.0, gid="mark")
+            ax.axvline(mark, gid="mark", **look.pen(look.INK, 1.0, (0, (4, 3))))
 
 
 def _draw_line(ax: Axes, line: look.Points, code: tuple[str, Any], name: str) -> None:
     color, dashes = code
-    options: dict[str, Any] = {"color": color, "linestyle": dashes, "linewidth": 2.0, "zorder": 3}
-    ax.plot(*line, label=name, gid="curve", **options)
+    ax.plot(*line, label=name, gid="curve", zorder=3, **look.pen(color, 2.0, dashes))

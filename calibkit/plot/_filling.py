@@ -12,8 +12,6 @@ from calibkit.plot import look
 from calibkit.reliability import BinTable
 from calibkit.types import FloatVector
 
-COLOUR = "#F7EFD5"
-
 
 def fill_bins(ax: Axes, table: BinTable) -> None:
     """Draw the slope-1 pieces: each bin's top runs parallel to the diagonal.
@@ -22,16 +20,11 @@ def fill_bins(ax: Axes, table: BinTable) -> None:
     bin's gap: the area between the two is what the expected calibration error adds up.
     """
     left, right, gap = table.edges[:-1], table.edges[1:], table.gap
-    code: dict[str, Any] = {
-        "facecolors": COLOUR,
-        "edgecolors": "#A8935A",
-        "linewidths": 0.8,
-        "zorder": 1.2,
-    }
+    code = look.fill(look.FILLED, "#A8935A")
     seen = table.occupied
     a, b, lift = left[seen], right[seen], gap[seen]
     corners = (a, np.zeros_like(a)), (a, a - lift), (b, b - lift), (b, np.zeros_like(b))
-    look.polygons(ax, *corners, label="piece of slope 1", gid="filling", **code)
+    look.polygons(ax, *corners, zorder=1.2, label="piece of slope 1", gid="filling", **code)
     for sign, rows in look.signs(-gap):
         a, b, lift = left[rows], right[rows], gap[rows]
         corners = (a, a), (b, b), (b, b - lift), (a, a - lift)
@@ -40,8 +33,8 @@ def fill_bins(ax: Axes, table: BinTable) -> None:
 
 def fill_map(ax: Axes, x: FloatVector, y: FloatVector, floor: float) -> None:
     """Fill below any map, hatched towards the diagonal."""
-    options: dict[str, Any] = {"facecolor": COLOUR, "linewidth": 0, "zorder": 1.1}
-    ax.fill_between(x, floor, y, label="below the map", gid="filling", **options)
+    code = look.fill(look.FILLED, width=0)
+    ax.fill_between(x, floor, y, zorder=1.1, label="below the map", gid="filling", **code)
     for sign, rows in look.signs(y - x):
         where = rows.tolist()
         ax.fill_between(x, x, y, where=where, interpolate=True, linewidth=0, **_area(sign))

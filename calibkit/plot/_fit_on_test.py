@@ -5,16 +5,16 @@ filling, see `_filling`) and 5 (filling under any map). Each artist carries its 
 """
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from calibkit.plot import _scale, look
-from calibkit.plot._counts import add_counts
+from calibkit.plot import frames, look
 from calibkit.plot._filling import fill_map
 from calibkit.plot._reliability import draw_bars, draw_means
+from calibkit.plot.strips import add_counts
 from calibkit.reliability import BinTable
 from calibkit.types import FloatVector
 
@@ -65,6 +65,17 @@ def fit_on_test(
     scale : {"linear", "logit"}
         Axes in probabilities, or stretched so that logits have equal distances. Stretched axes
         end at .00075 and .99925, have no counts, and draw what lies beyond on their frame.
+    ax : matplotlib Axes, optional
+        Where to draw; left out, on a fresh figure.
+    title : str, optional
+        What stands above the diagram.
+    legend : bool, optional
+        Whether with a legend to the right; left out, on a fresh figure only.
+
+    Returns
+    -------
+    matplotlib Axes
+        What was drawn on; `plot.alt_text` says in words what it shows.
 
     Raises
     ------
@@ -89,22 +100,24 @@ def fit_on_test(
     >>> ax.get_xlabel(), ax.get_ylabel()
     ('predicted probability', 'observed frequency')
     """
-    _scale.check_scale(scale)
+    frames.check_scale(scale)
     table: BinTable | None = getattr(result.evaluator, "table_", None)
     names = _chosen(show, result, truth is not None, scale)
-    size = (4.6, 5.0 if "counts" in names else 4.2)
+    size, line = (4.6, 5.0 if "counts" in names else 4.2), frames.line_of(result, scale)
     with look.drawing(ax, size, title=title, legend=legend, room=2.2) as ax:
-        _scale.frame(ax, _scale.axis_words(result.view), scale)
+        frames.frame(ax, frames.axis_words(result.view), scale)
         if "filling" in names:
-            fill_map(ax, *line_of(result, scale), _scale.ends(scale)[0])
+            fill_map(ax, *line, frames.ends(scale)[0])
         if "bars" in names and table is not None:
             draw_bars(ax, table, zorder=2.0)
-        if truth is not None:
-            _draw_true(ax, result, truth, names, scale)
+        if truth is not None and "truth" in names:
+            frames.draw_truth(ax, truth, scale)
+        if truth is not None and "violations" in names:
+            true = np.asarray(truth(np.asarray(result.prob)), dtype=np.float64)
+            _draw_lines(ax, result, true, scale, ("violations", "to the true map"))
         if "distances" in names:
             _draw_lines(ax, result, result.fitted, scale, ("distances", "to the fitted map"))
         if "map" in names:
-            line = line_of(result, scale)
             ax.plot(*line, color=look.INK, linewidth=1.9, zorder=3.5, label="fitted map", gid="map")
         if "labels" in names:
             _draw_labels(ax, result, scale)
@@ -113,7 +126,7 @@ def fit_on_test(
         if "counts" in names:
             _draw_counts(ax, result, table)
         if scale == "linear" and names & {"map", "distances"}:
-            _scale.make_room(ax, result.fitted)
+            frames.make_room(ax, result.fitted)
     look.remember(ax, _sentences(result, names, scale))
     return ax
 
@@ -139,30 +152,13 @@ def _chosen(
 
 
 def _sentences(result: "FitOnTest", names: frozenset[str], scale: str) -> list[str]:
-    words = [words for name, words in _WORDS.items() if name in names]
     axes = "" if scale == "linear" else " on logit axes"
-    shown = f"Fit-on-test diagram{axes}{' with ' if words else ''}{', '.join(words)}."
+    shown = look.heading(f"Fit-on-test diagram{axes}", _WORDS, names)
     few = names & {"distances", "violations"} and result.n > MOST_LINES
     picked = f"Lines stand at {MOST_LINES} of {result.n:,} predictions." if few else ""
     if not names & {"filling", "map", "distances"}:  # nothing to say about the fit
         return [shown, picked, f"{result.n:,} predictions."]
     return [shown, picked, result.describe()]
-
-
-def line_of(result: "FitOnTest", scale: str) -> look.Line:
-    """Return the fitted map as points to draw."""
-    x, y = np.asarray(result.line_x), np.asarray(result.line_y)
-    return _scale.fitted_line(x, y, getattr(result.evaluator, "curve", None), scale)
-
-
-def _draw_true(
-    ax: Axes, result: "FitOnTest", truth: look.Truth, names: frozenset[str], scale: str
-) -> None:
-    if "truth" in names:
-        _scale.draw_truth(ax, truth, scale)
-    if "violations" in names:
-        true = np.asarray(truth(np.asarray(result.prob)), dtype=np.float64)
-        _draw_lines(ax, result, true, scale, ("violations", "to the true map"))
 
 
 def _picked(n: int) -> NDArray[np.intp]:
@@ -175,27 +171,19 @@ def _draw_lines(
 ) -> None:
     """Draw lines from the diagonal, in two codes for the two signs."""
     prob, end = (np.asarray(values)[_picked(result.n)] for values in (result.prob, end))
-    across, up = _scale.inside(prob, scale), _scale.inside(end, scale)
+    across, up = frames.inside(prob, scale), frames.inside(end, scale)
+    width = 2.6 if len(prob) <= _FEW else 1.1
     for sign, rows in look.signs(end - prob):
-        look.lines(
-            ax,
-            (across[rows], across[rows]),
-            (across[rows], up[rows]),
-            linewidths=2.6 if len(prob) <= _FEW else 1.1,
-            zorder=3,
-            label=f"{'down' if sign == 'over' else 'up'} {words[1]}",
-            gid=f"{words[0]}-{sign}",
-            **look.SIGNS[sign],
-        )
+        ends = (across[rows], across[rows]), (across[rows], up[rows])
+        label = f"{'down' if sign == 'over' else 'up'} {words[1]}"
+        code = {**look.SIGNS[sign], "label": label, "gid": f"{words[0]}-{sign}"}
+        look.lines(ax, *ends, linewidths=width, zorder=3, **code)
 
 
 def _draw_labels(ax: Axes, result: "FitOnTest", scale: str) -> None:
     rows = _picked(result.n)
-    few = len(rows) <= _FEW
-    x, y = (_scale.inside(np.asarray(all_)[rows], scale) for all_ in (result.prob, result.label))
-    code: dict[str, Any] = {"marker": "|", "markersize": 7}
-    if few:
-        code = {"marker": "D", "markersize": 6.5, "markeredgewidth": 1.3}
+    x, y = (frames.inside(np.asarray(all_)[rows], scale) for all_ in (result.prob, result.label))
+    code = look.dot("D", 6.5, 1.3) if len(rows) <= _FEW else look.dot("|", 7)
     look.points(ax, x, y, "white", look.INK, zorder=3.8, label="label", gid="labels", **code)
 
 

@@ -31,6 +31,17 @@ def intervals(
         One per data set.
     truths : float or sequence of float
         What each should hold.
+    ax : matplotlib Axes, optional
+        Where to draw; left out, on a fresh figure.
+    title : str, optional
+        What stands above the diagram.
+    legend : bool, optional
+        Whether with a legend to the right; left out, on a fresh figure only.
+
+    Returns
+    -------
+    matplotlib Axes
+        What was drawn on; `plot.alt_text` says in words what it shows.
 
     Raises
     ------
@@ -73,22 +84,16 @@ def _draw_intervals(ax: Axes, found: "Sequence[BootstrapInterval]", wanted: Floa
     ):
         ends = (place[kept], low[kept], high[kept])
         ax.vlines(*ends, color=color, linewidth=width, label=label, gid=label, zorder=2)
-    code: dict[str, Any] = {
-        "linestyle": "none",
-        "marker": "o",
-        "markersize": 2.6,
-        "color": look.INK,
-        "zorder": 3,
-    }
-    ax.plot(place, value, label="measured", gid="measured", **code)
+    code = look.dot("o", 2.6, 1.0, color=look.INK, label="measured", gid="measured")
+    ax.plot(place, value, linestyle="none", zorder=3, **code)
     return int(hit.sum())
 
 
 def _draw_truths(ax: Axes, wanted: FloatVector) -> None:
     across = np.concatenate([[0.4], np.arange(1, len(wanted) + 1) + 0.5])
     up = np.concatenate([wanted[:1], wanted])
-    code: dict[str, Any] = {"where": "pre", "color": look.TRUTH, "linestyle": "dashdot"}
-    ax.step(across, up, linewidth=2, label="truth", gid="truth", zorder=3.5, **code)
+    code = look.pen(look.TRUTH, 2, "dashdot")
+    ax.step(across, up, where="pre", label="truth", gid="truth", zorder=3.5, **code)
 
 
 def venn_abers(
@@ -110,6 +115,17 @@ def venn_abers(
         Lower and upper ends, from `calibkit.multiclass.VennAbers`.
     truth : array-like of shape (n,), optional
         True probabilities.
+    ax : matplotlib Axes, optional
+        Where to draw; left out, on a fresh figure.
+    title : str, optional
+        What stands above the diagram.
+    legend : bool, optional
+        Whether with a legend to the right; left out, on a fresh figure only.
+
+    Returns
+    -------
+    matplotlib Axes
+        What was drawn on; `plot.alt_text` says in words what it shows.
 
     Raises
     ------
@@ -140,12 +156,9 @@ def venn_abers(
 
 
 def _draw_band(ax: Axes, across: FloatVector, lower: FloatVector, upper: FloatVector) -> None:
-    ax.fill_between(
-        across, lower, upper, facecolor=look.PALE, edgecolor="none", label="between", gid="between"
-    )
+    ax.fill_between(across, lower, upper, label="between", gid="between", **look.fill(look.PALE))
     for end, label, color, dashes in (
         (upper, "if its label were 1", look.OVER, "solid"),
         (lower, "if its label were 0", look.UNDER, "dashed"),
     ):
-        code: dict[str, Any] = {"color": color, "linewidth": 1.4, "linestyle": dashes}
-        ax.plot(across, end, label=label, gid=label[-1], **code)
+        ax.plot(across, end, label=label, gid=label[-1], **look.pen(color, 1.4, dashes))

@@ -22,6 +22,15 @@ def null_level(
         From `calibkit.null_level`.
     title : str, optional
         By default the p-value in words.
+    ax : matplotlib Axes, optional
+        Where to draw; left out, on a fresh figure.
+    legend : bool, optional
+        Whether with a legend to the right; left out, on a fresh figure only.
+
+    Returns
+    -------
+    matplotlib Axes
+        What was drawn on; `plot.alt_text` says in words what it shows.
 
     Examples
     --------
@@ -59,22 +68,17 @@ def _draw_columns(ax: Axes, null: NullLevel) -> None:
     edges = null.value + width * np.arange(first, last + 1)
     height, _ = np.histogram(draws, edges)
     beyond = np.arange(first, last) >= 0
-    below = {"facecolor": "#C9CED3", "edgecolor": look.GREY, "gid": "null"}
-    codes: tuple[tuple[Any, dict[str, Any]], ...] = (
-        (~beyond, {"label": "below the observed value", **below}),
-        (
-            beyond,
-            {"label": "at least the observed value", "gid": "null-beyond"} | look.AREAS["over"],
-        ),
-    )
-    for rows, code in codes:
+    grey: dict[str, Any] = {"facecolor": "#C9CED3", "edgecolor": look.GREY}
+    for rows, label, gid, code in (
+        (~beyond, "below the observed value", "null", grey),
+        (beyond, "at least the observed value", "null-beyond", look.AREAS["over"]),
+    ):
         if rows.any():
-            code |= {"width": np.diff(edges)[rows], "align": "edge", "linewidth": 0.6}
-            ax.bar(edges[:-1][rows], height[rows], **code)
+            code = {**code, "linewidth": 0.6, "align": "edge", "label": label, "gid": gid}
+            ax.bar(edges[:-1][rows], height[rows], np.diff(edges)[rows], **code)
 
 
 def _draw_lines(ax: Axes, null: NullLevel) -> None:
-    code: dict[str, Any] = {"color": look.UNDER, "linestyle": (0, (4, 2)), "linewidth": 1.8}
-    ax.axvline(null.mean, label=f"null level {null.mean:.3f}", gid="null-mean", **code)
-    code = {"color": look.INK, "linewidth": 2.2}
-    ax.axvline(null.value, label=f"observed {null.value:.3f}", gid="value", **code)
+    level, value = look.pen(look.UNDER, 1.8, (0, (4, 2))), look.pen(look.INK, 2.2)
+    ax.axvline(null.mean, label=f"null level {null.mean:.3f}", gid="null-mean", **level)
+    ax.axvline(null.value, label=f"observed {null.value:.3f}", gid="value", **value)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 from matplotlib.axes import Axes
 
-from calibkit.plot import _scale, look
+from calibkit.plot import frames, look
 from calibkit.plot._decisions import CODES
 from calibkit.reliability import BinTable
 
@@ -25,6 +25,17 @@ def overlay(
     ----------
     tables : mapping from str to BinTable
         One to five models by name, from `reliability_table`, with the same view.
+    ax : matplotlib Axes, optional
+        Where to draw; left out, on a fresh figure.
+    title : str, optional
+        What stands above the diagram.
+    legend : bool, optional
+        Whether with a legend to the right; left out, on a fresh figure only.
+
+    Returns
+    -------
+    matplotlib Axes
+        What was drawn on; `plot.alt_text` says in words what it shows.
 
     Raises
     ------
@@ -49,15 +60,13 @@ def overlay(
     if len(views) > 1:
         raise ValueError(f"the tables have the views {', '.join(sorted(views))}; draw one view.")
     with look.drawing(ax, (4.6, 4.2), title=title, legend=legend) as ax:
-        _scale.frame(ax, _scale.axis_words(views.pop()), "linear")
+        frames.frame(ax, frames.axis_words(views.pop()), "linear")
         codes = zip(tables.items(), CODES, _MARKERS, strict=False)
         for (name, table), (color, dashes), marker in codes:
             # NaN breaks the line at an empty bin.
             up = np.where(table.occupied, table.frequency, np.nan)
-            ax.plot(
-                table.mean_prob, up, color=color, linestyle=dashes, marker=marker, markersize=4.5,
-                linewidth=1.6, label=name, gid="model",
-            )  # fmt: skip
+            code = look.pen(color, 1.6, dashes, marker=marker, markersize=4.5)
+            ax.plot(table.mean_prob, up, label=name, gid="model", **code)
     words = [f"{name}: {table.describe()}" for name, table in tables.items()]
     look.remember(ax, ["Reliability diagrams of several models.", *words])
     return ax

@@ -12,9 +12,9 @@ from matplotlib.axes import Axes
 
 from calibkit.bins import Bins
 from calibkit.errors import expected_calibration_error
-from calibkit.plot import _scale, look
-from calibkit.plot._counts import add_counts
+from calibkit.plot import frames, look
 from calibkit.plot._filling import fill_bins
+from calibkit.plot.strips import add_counts
 from calibkit.reliability import BinTable, reliability_table
 from calibkit.significance import ConsistencyBand, NullLevel, consistency_band, null_level
 from calibkit.views import Rows, View
@@ -49,13 +49,20 @@ def reliability(
     Parameters
     ----------
     *data : (y_true, y_prob), (classifier, X, y) or (BinTable,)
-        Labels and probabilities, as in `binary_problem`; a fitted classifier, and what to try it
-        on (of two classes, the second is the event); or a table from `reliability_table`.
-        Without a table the figure also says what chance allows: the 90 % consistency band, and
-        the calibration error beside that of calibrated models, as its title.
-    view, bins, **rows
-        As in `reliability_table`; 15 bins by default. A table has them already. With weights, or
-        with bins that look at the labels, chance is left out.
+        Labels and probabilities: ``y_true`` of shape (n,), ``y_prob`` of shape (n,) for the event,
+        or (n, K) for K classes; a fitted classifier, and what to try it on (of two classes, the
+        second is the event); or a table from `reliability_table`. Without a table the figure also
+        says what chance allows: the 90 % consistency band, and the calibration error beside that
+        of calibrated models, as its title.
+    view : "top-label" or int, optional
+        Which binary problem to draw where there are K classes: the predicted class, or one class.
+    bins : int or Bins, optional
+        How predictions are binned: so many bins of equal width, or a partition from
+        `calibkit.bins`. The default is 15; a table has its bins already.
+    positive : object, optional
+        The label of the event, where labels are not 0 and 1.
+    sample_weight : array-like of shape (n,), optional
+        Weights of the rows. With weights, or with bins that look at the labels, chance is left out.
     rng : int, numpy.random.Generator or None
         Seed or generator of the draws behind band and null level.
     band : ConsistencyBand, optional
@@ -67,7 +74,17 @@ def reliability(
         ``"filling"``, ``"band"``, ``"truth"``. The default is bars, means, gaps and counts,
         and band and true map where they are known.
     legend : bool, optional
-        As in all figures; `plot.legend` draws one legend for many diagrams.
+        Whether with a legend to the right; left out, on a fresh figure only. `plot.legend` draws
+        one legend for many diagrams.
+    ax : matplotlib Axes, optional
+        Where to draw; left out, on a fresh figure.
+    title : str, optional
+        What stands above the diagram.
+
+    Returns
+    -------
+    matplotlib Axes
+        What was drawn on; `plot.alt_text` says in words what it shows.
 
     Raises
     ------
@@ -99,10 +116,9 @@ def reliability(
     names = look.chosen(show, _WORDS, DEFAULT, given)
     size = (4.6, 5.0 if "counts" in names else 4.2)
     with look.drawing(ax, size, title=title, legend=legend) as ax:
-        _scale.frame(ax, _scale.axis_words(table.view), "linear")
+        frames.frame(ax, frames.axis_words(table.view), "linear")
         _draw_elements(ax, table, names, band, truth)
-    drawn = [words for name, words in _WORDS.items() if name in names]
-    shown = f"Reliability diagram{' with ' if drawn else ''}{', '.join(drawn)}."
+    shown = look.heading("Reliability diagram", _WORDS, names)
     said = band.describe() if band is not None and "band" in names else ""
     chance = null.describe() if null is not None else ""
     look.remember(ax, [shown, table.describe(), said, chance])
@@ -119,7 +135,7 @@ def _draw_elements(
     if band is not None and "band" in names:
         _draw_band(ax, band)
     if "truth" in names:
-        look.draw_truth(ax, _scale.grid("linear", 201), truth)
+        look.draw_truth(ax, frames.grid("linear", 201), truth)
     if "gaps" in names:
         _draw_gaps(ax, table)
     if "means" in names:
@@ -145,9 +161,11 @@ def _measured(
     if table.mass is not None or getattr(table.binning, "uses_labels", False):
         return table, None, None
     positive = rows.get("positive")
-    options: dict[str, Any] = {"view": view, "bins": bins, "positive": positive, "rng": rng}
-    null = null_level(expected_calibration_error, *data, **options)
-    return table, consistency_band(*data, **options), null
+    band = consistency_band(*data, view=view, bins=bins, positive=positive, rng=rng)
+    null = null_level(
+        expected_calibration_error, *data, view=view, bins=bins, positive=positive, rng=rng
+    )
+    return table, band, null
 
 
 def _of_classifier(model: Any, X: Any, y: Any, rows: Rows) -> tuple[tuple[Any, Any], Rows]:
@@ -170,17 +188,9 @@ def draw_bars(ax: Axes, table: BinTable, face: str = "none", zorder: float = 1.5
     """Draw bars up to the observed frequency."""
     seen = table.occupied
     top = table.frequency[seen]
-    look.boxes(
-        ax,
-        (table.edges[:-1][seen], table.edges[1:][seen]),
-        (np.zeros_like(top), top),
-        facecolors=face,
-        edgecolors="#5B7083",
-        linewidths=0.9,
-        zorder=zorder,
-        label="observed frequency",
-        gid="bars",
-    )
+    across, up = (table.edges[:-1][seen], table.edges[1:][seen]), (np.zeros_like(top), top)
+    code = look.fill(face, "#5B7083", 0.9)
+    look.boxes(ax, across, up, zorder=zorder, label="observed frequency", gid="bars", **code)
 
 
 def draw_means(ax: Axes, table: BinTable) -> None:
@@ -195,11 +205,7 @@ def _draw_gaps(ax: Axes, table: BinTable) -> None:
     width = 3.0 if table.n_bins <= look.MANY_BINS else 1.5
     for sign, rows in look.signs(-table.gap):
         across, up = table.mean_prob[rows], table.frequency[rows]
-        code: dict[str, Any] = {
-            **look.SIGNS[sign],
-            "label": f"{sign}-estimate",
-            "gid": f"gaps-{sign}",
-        }
+        code = {**look.SIGNS[sign], "label": f"{sign}-estimate", "gid": f"gaps-{sign}"}
         look.lines(ax, (across, across), (across, up), linewidths=width, zorder=3, **code)
 
 
@@ -207,23 +213,11 @@ def _draw_band(ax: Axes, band: ConsistencyBand) -> None:
     table, seen, outside = band.table, band.table.occupied, np.asarray(band.outside, dtype=bool)
     across = table.mean_prob[seen]
     kind = "simultaneous" if band.simultaneous else "pointwise"
-    look.lines(
-        ax,
-        (across, band.lower[seen]),
-        (across, band.upper[seen]),
-        colors=look.BAND,
-        linewidths=float(np.clip(0.42 * look.width_in_points(ax) / table.n_bins, 2.0, 9.0)),
-        zorder=2.0,
-        label=f"{100 * band.level:g} % consistency band\n({kind})",
-        gid="band",
-    )
+    label = f"{100 * band.level:g} % consistency band\n({kind})"
+    width = float(np.clip(0.42 * look.width_in_points(ax) / table.n_bins, 2.0, 9.0))
+    ends = (across, band.lower[seen]), (across, band.upper[seen])
+    look.lines(ax, *ends, zorder=2.0, label=label, gid="band", **look.pen(look.BAND, width))
     if outside.any():
-        code: dict[str, Any] = {
-            "marker": "s",
-            "markersize": 11,
-            "markeredgewidth": 1.4,
-            "zorder": 4.2,
-        }
-        code |= {"label": "outside the band", "gid": "outside"}
         at = table.mean_prob[outside], table.frequency[outside]
+        code = look.dot("s", 11, 1.4, label="outside the band", gid="outside", zorder=4.2)
         look.points(ax, *at, "none", look.INK, **code)

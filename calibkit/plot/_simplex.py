@@ -5,26 +5,21 @@ from the three sides are the three probabilities.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from numpy.typing import NDArray
 
-from calibkit.fakes import FakeSample
-from calibkit.finite import FiniteClassifier
 from calibkit.plot import look
-from calibkit.results import spell
+from calibkit.plot.clouds import CODES, Cloud, read_cloud
+from calibkit.types import FloatMatrix
 
 _MOST_ARROWS = 150  # by default; more of them hide each other
 _MANY_POINTS = 200
 _FAR = 0.03
 _HEIGHT = np.sqrt(3) / 2
 _CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, _HEIGHT]])
-# Each class has a colour and, as second code, a marker.
-_CLASSES = (("#0072B2", "o"), ("#E69F00", "s"), ("#007A5A", "^"))
-_LETTERS = ("#0072B2", "#8A5F00", "#007A5A")  # the same, dark enough for text
+_LETTERS = ("#0072B2", "#8A5F00", "#007A5A")  # the colours of the classes, dark enough for text
 _LEVELS = (0.2, 0.4, 0.6, 0.8)
 _WORDS = {
     "grid": "grid lines every 0.2",
@@ -32,19 +27,6 @@ _WORDS = {
     "points": "points with colour and marker by predicted class",
     "arrows": "arrows from the stated to the true probabilities",
 }
-
-Table = NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True)
-class _Cloud:
-    """What is drawn: stated vectors, perhaps true ones, predicted classes, sizes, words."""
-
-    stated: Table
-    true: Table | None
-    predicted: NDArray[np.intp]
-    weight: Table
-    words: str
 
 
 def simplex(
@@ -71,6 +53,17 @@ def simplex(
         default is all; arrows only where the truth is known and up to 150 of them.
     classes : sequence of 3 str
         Names of the classes.
+    ax : matplotlib Axes, optional
+        Where to draw; left out, on a fresh figure.
+    title : str, optional
+        What stands above the diagram.
+    legend : bool, optional
+        Whether with a legend to the right; left out, on a fresh figure only.
+
+    Returns
+    -------
+    matplotlib Axes
+        What was drawn on; `plot.alt_text` says in words what it shows.
 
     Raises
     ------
@@ -90,7 +83,7 @@ def simplex(
     >>> plot.alt_text(ax).startswith("Simplex of three classes with grid lines")
     True
     """
-    cloud = _cloud(source, truth)
+    cloud = read_cloud(source, truth)
     hidden = cloud.true is None or len(cloud.stated) > _MOST_ARROWS
     names = look.chosen(show, _WORDS, set(_WORDS) - ({"arrows"} if hidden else set()), {})
     if "arrows" in names and cloud.true is None:
@@ -109,40 +102,11 @@ def simplex(
             _draw_points(ax, cloud, classes, "arrows" in names)
         if "arrows" in names and cloud.true is not None:
             _draw_arrows(ax, _place(cloud.stated), _place(cloud.true))
-    drawn = ", ".join(words for name, words in _WORDS.items() if name in names)
-    look.remember(ax, [f"Simplex of three classes{' with ' if drawn else ''}{drawn}.", cloud.words])
+    look.remember(ax, [look.heading("Simplex of three classes", _WORDS, names), cloud.words])
     return ax
 
 
-def _cloud(source: Any, truth: Any) -> _Cloud:
-    """Read a classifier, a sample or an array."""
-    if isinstance(source, FiniteClassifier):
-        weight, predicted = np.array(source.mass, dtype=np.float64), np.array(source.predicted)
-        stated = _table(source.confidence)
-        return _Cloud(stated, _table(source.truth), predicted, weight, source.describe())
-    if isinstance(source, FakeSample):
-        source, truth = source.y_prob, source.true_prob
-    stated = _table(source)
-    true = None if truth is None else _table(truth)
-    if true is not None and true.shape != stated.shape:
-        raise ValueError(f"truth has shape {true.shape}, but the predictions {stated.shape}.")
-    predicted = stated.argmax(axis=1)
-    counts = np.bincount(predicted, minlength=3).tolist()
-    words = (
-        f"{spell(len(stated), 'prediction')}: {counts[0]:,} of the first, {counts[1]:,} of the "
-        f"second, {counts[2]:,} of the third class."
-    )
-    return _Cloud(stated, true, predicted, np.full(len(stated), np.nan), words)
-
-
-def _table(values: Any) -> Table:
-    table = np.asarray(values, dtype=np.float64)
-    if table.ndim != 2 or table.shape[1] != 3:
-        raise ValueError(f"The simplex needs three classes, shape (n, 3); got shape {table.shape}.")
-    return table
-
-
-def _place(vectors: Table) -> Table:
+def _place(vectors: FloatMatrix) -> FloatMatrix:
     """Return the points of the triangle, shape (n, 2), for probability vectors."""
     return np.asarray(vectors @ _CORNERS)
 
@@ -164,29 +128,29 @@ def _draw_grid(ax: Axes) -> None:
     level = np.tile(_LEVELS, 3)[:, None]
     here, left, right = (np.repeat(np.roll(_CORNERS, k, axis=0), 4, axis=0) for k in range(3))
     start, end = (level * here + (1 - level) * other for other in (left, right))
-    code: dict[str, Any] = {"colors": "#DADADA", "linewidths": 0.8, "zorder": 1}
-    look.lines(ax, tuple(start.T), tuple(end.T), label="steps of 0.2", gid="grid", **code)
+    code = look.pen("#DADADA", 0.8, label="steps of 0.2", gid="grid")
+    look.lines(ax, tuple(start.T), tuple(end.T), zorder=1, **code)
 
 
 def _draw_regions(ax: Axes) -> None:
     """Draw from the centre to the middle of each side: there two classes are tied."""
     start, end = _place(np.full((3, 3), 1 / 3)), _place(0.5 * (1 - np.eye(3)))
-    code: dict[str, Any] = {"colors": look.GREY, "linewidths": 1.1, "zorder": 1.5}
-    code |= {"linestyles": [(0, (4, 3))], "label": "two classes tied", "gid": "regions"}
-    look.lines(ax, tuple(start.T), tuple(end.T), **code)
+    code = look.pen(look.GREY, 1.1, (0, (4, 3)), label="two classes tied", gid="regions")
+    look.lines(ax, tuple(start.T), tuple(end.T), zorder=1.5, **code)
 
 
-def _draw_points(ax: Axes, cloud: _Cloud, classes: Sequence[str], arrows: bool) -> None:
+def _draw_points(ax: Axes, cloud: Cloud, classes: Sequence[str], arrows: bool) -> None:
     many = len(cloud.stated) > _MANY_POINTS
     plain = 9.0 if many else 36.0 if look.width_in_points(ax) > look.SMALL else 18.0
-    size = np.where(np.isnan(cloud.weight), plain, 30 + 150 * cloud.weight)
-    if arrows and cloud.true is not None:  # a plain point must not hide or thicken its arrow
-        far = np.abs(cloud.true - cloud.stated).max(axis=1) > _FAR
-        size = np.where(far & np.isnan(cloud.weight), plain / 3, size)
+    size = np.full(len(cloud.stated), plain)
+    if cloud.mass is not None:
+        size = 30 + 150 * cloud.mass
+    elif arrows and cloud.true is not None:  # a point must not hide or thicken its arrow
+        size[np.abs(cloud.true - cloud.stated).max(axis=1) > _FAR] /= 3
     at = _place(cloud.stated)
     code: dict[str, Any] = {"linewidth": 0.7, "clip_on": False, "zorder": 4}
     code |= {"edgecolor": "none", "alpha": 0.45} if many else {"edgecolor": "white"}
-    for k, (colour, marker) in enumerate(_CLASSES):
+    for k, (colour, marker) in enumerate(CODES):
         rows = cloud.predicted == k
         if not rows.any():
             continue
@@ -196,7 +160,7 @@ def _draw_points(ax: Axes, cloud: _Cloud, classes: Sequence[str], arrows: bool) 
         ax.plot([], [], linestyle="none", marker=marker, markersize=7, color=colour, label=label)
 
 
-def _draw_arrows(ax: Axes, start: Table, end: Table) -> None:
+def _draw_arrows(ax: Axes, start: FloatMatrix, end: FloatMatrix) -> None:
     step = end - start
     moved = np.abs(step).max(axis=1) > 1e-9
     if not moved.any():

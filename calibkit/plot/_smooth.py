@@ -1,15 +1,12 @@
 """The diagram of the smooth calibration error (Błasiok and Nakkiran 2023). Lesson 08."""
 
-from typing import Any
-
 import numpy as np
 from matplotlib.axes import Axes
 
 from calibkit.errors import SmoothError
-from calibkit.plot import _scale, look
+from calibkit.plot import frames, look
 from calibkit.significance import NullLevel
 
-_STRIP = (-0.20, -0.05)  # where the density stands below the diagram
 _WIDEST = 5.0  # points, where the predictions lie closest
 
 
@@ -29,6 +26,17 @@ def smooth(
         From `calibkit.smooth_calibration_error`, with one view.
     null : NullLevel, optional
         Its `null_level`, which the default title then states.
+    ax : matplotlib Axes, optional
+        Where to draw; left out, on a fresh figure.
+    title : str, optional
+        What stands above the diagram.
+    legend : bool, optional
+        Whether with a legend to the right; left out, on a fresh figure only.
+
+    Returns
+    -------
+    matplotlib Axes
+        What was drawn on; `plot.alt_text` says in words what it shows.
 
     Raises
     ------
@@ -56,16 +64,14 @@ def smooth(
         title = f"smECE {null.value:.4f}; by chance {null.mean:.4f} (95 % below {null.high:.4f})"
     density = error.density[0] / error.density[0].max()
     with look.drawing(ax, (4.6, 4.6), title=title, legend=legend) as ax:
-        _scale.frame(ax, _scale.axis_words(error.view), "linear")
-        ax.set_ylim(bottom=_STRIP[0])
-        ax.spines["left"].set_bounds(0, 1)
-        low, high = _STRIP
-        code: dict[str, Any] = {"color": "#9A9A9A", "linewidth": 0, "zorder": 1.2}
-        code["label"] = "density of\nthe predictions"
-        ax.fill_between(error.prob, low, low + (high - low) * density, gid="density", **code)
+        frames.frame(ax, frames.axis_words(error.view), "linear")
+        low, high = frames.strip_below(ax)
+        top, words = low + (high - low) * density, "density of\nthe predictions"
+        code = look.fill("#9A9A9A", "#9A9A9A", 0)
+        ax.fill_between(error.prob, low, top, zorder=1.2, label=words, gid="density", **code)
         across, up = error.mean_prob[0], error.frequency[0]
-        code = {"color": look.UNDER, "linewidth": 1.0, "zorder": 3, "label": "smoothed frequency"}
-        ax.plot(across, up, gid="curve", **code)
+        code = look.pen(look.UNDER, 1.0)
+        ax.plot(across, up, zorder=3, label="smoothed frequency", gid="curve", **code)
         ends = (across[:-1], up[:-1]), (across[1:], up[1:])
         shown = ~np.isnan(ends).any(axis=(0, 1))
         widths = _WIDEST * np.sqrt((density[:-1] + density[1:]) / 2)[shown]

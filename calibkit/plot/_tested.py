@@ -3,14 +3,15 @@
 Test-based calibration error, section 3.2 and figure 1. Lesson 08.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.axes import Axes
 
-from calibkit.plot import look
-from calibkit.plot._counts import LeaveRoom, print_above
+from calibkit.plot import frames, look
 from calibkit.plot._violins import Place, draw_violins
+from calibkit.plot.strips import LeaveRoom, counts_strip, print_above
+from calibkit.validation import as_choice
 
 if TYPE_CHECKING:  # a result is only looked at, so that importing `plot` stays light
     from calibkit.significance import TestBasedError, ViewVerdict
@@ -20,6 +21,7 @@ _STRIP, _SIDE, _GAP = 0.24, 0.16, 0.035  # shares of the cell: counts, histogram
 _COLUMNS = 30  # of the histogram of all predictions
 _ROOM = 0.03
 _MOST_TICKS = 16  # more bins than that are not numbered one by one
+_GREY_BARS = look.fill("#B8B8B8", "white")
 _DIGIT = 5.9  # width of a digit in points, for printed shares
 
 
@@ -41,7 +43,16 @@ def test_based(
         ``"probability"``: each bin stands where its predictions are. ``"bin"``: bins stand side
         by side, equally wide, as in the source; narrow bins can be read there.
     legend : bool, optional
-        As in all figures; it stands below.
+        Whether with a legend below; left out, on a fresh figure only.
+    ax : matplotlib Axes, optional
+        Where to draw; left out, on a fresh figure.
+    title : str, optional
+        What stands above the diagram.
+
+    Returns
+    -------
+    matplotlib Axes
+        What was drawn on; `plot.alt_text` says in words what it shows.
 
     Raises
     ------
@@ -68,8 +79,7 @@ def test_based(
     >>> ax.get_ylabel()
     'predicted probability'
     """
-    if axis not in AXES:
-        raise ValueError(f'axis must be "probability" or "bin", got {axis!r}.')
+    as_choice(axis, "axis", AXES)
     if len(error.verdicts) > 1:
         raise ValueError(
             f"this error has {len(error.verdicts)} tables, one per class; measure one class at a "
@@ -113,16 +123,7 @@ def _frame(ax: Axes, place: Place, axis: str, error: "TestBasedError") -> None:
     ax.set_ylim(-_ROOM * top, (1 + _ROOM) * top)
     ax.tick_params(labelbottom=False)
     if axis == "probability":
-        ax.plot(
-            [0, 1],
-            [0, 1],
-            color=look.GREY,
-            linewidth=0.9,
-            linestyle=(0, (5, 3)),
-            zorder=1.1,
-            label="perfect calibration",
-            gid="diagonal",
-        )
+        frames.diagonal(ax, (0, 1), look.pen(look.GREY, 0.9, (0, (5, 3))), zorder=1.1)
 
 
 def _top(error: "TestBasedError") -> float:
@@ -134,47 +135,30 @@ def _top(error: "TestBasedError") -> float:
 
 def _draw_acceptance(ax: Axes, verdict: "ViewVerdict", place: Place, ends: look.Points) -> None:
     seen = verdict.table.occupied
-    look.boxes(
-        ax,
-        (place.left[seen], place.right[seen]),
-        (ends[0][seen], ends[1][seen]),
-        facecolors=look.PALE,
-        edgecolors="#8FA9BF",
-        linewidths=0.8,
-        zorder=1.3,
-        label="accepted by the test",
-        gid="acceptance",
-    )
+    across, up = (place.left[seen], place.right[seen]), (ends[0][seen], ends[1][seen])
+    code = look.fill(look.PALE, "#8FA9BF")
+    label = "accepted by the test"
+    look.boxes(ax, across, up, zorder=1.3, label=label, gid="acceptance", **code)
 
 
 def _draw_frequencies(ax: Axes, verdict: "ViewVerdict", place: Place) -> None:
     seen = verdict.table.occupied
     height = verdict.table.frequency[seen]
-    look.lines(
-        ax,
-        (place.left[seen], height),
-        (place.right[seen], height),
-        colors=look.INK,
-        linewidths=2.0,
-        zorder=3,
-        label="frequency of the events",
-        gid="frequency",
-    )
+    ends = (place.left[seen], height), (place.right[seen], height)
+    label = "frequency of the events"
+    look.lines(ax, *ends, zorder=3, label=label, gid="frequency", **look.pen(look.INK, 2.0))
 
 
 def _add_counts(ax: Axes, verdict: "ViewVerdict", place: Place, axis: str) -> None:
     # Shares of the diagram's height: the locator gave it what the strip leaves of the cell.
     inner = 1 - _STRIP - _GAP
-    strip = ax.inset_axes((0, -(_STRIP + _GAP) / inner, 1, _STRIP / inner), sharex=ax)
-    look.dress(strip, grid=None)
-    strip.set_label("counts")
+    strip = counts_strip(ax, _STRIP / inner, _GAP / inner)
     count, rejected = verdict.table.count, verdict.rejected_count
     across, floor = (place.left, place.right), np.zeros(len(count))
-    bars: dict[str, Any] = {"zorder": 2, "linewidths": 0.8}
-    code: dict[str, Any] = {"facecolors": "#B8B8B8", "edgecolors": "white", **bars}
-    look.boxes(strip, across, (floor, count), gid="count", **code)
-    code = {"facecolors": "#F6D3BD", "edgecolors": look.OVER, "hatch": "/////", **bars}
-    look.boxes(strip, across, (floor, rejected), gid="rejected-count", **code)
+    look.boxes(strip, across, (floor, count), zorder=2, gid="count", **_GREY_BARS)
+    code = look.fill("#F6D3BD", look.OVER)
+    up = (floor, rejected)
+    look.boxes(strip, across, up, zorder=2, hatch="/////", gid="rejected-count", **code)
     top = float(count.max())
     strip.set_ylim(0, top * 1.5)
     strip.set_yticks([0, top], ["0", f"{top:,.0f}"])
@@ -193,15 +177,14 @@ def _add_counts(ax: Axes, verdict: "ViewVerdict", place: Place, axis: str) -> No
 
 def _print_shares(ax: Axes, strip: Axes, verdict: "ViewVerdict", place: Place) -> int:
     """Print the rejected share of each bin that has room for it; return how many."""
-    printed = 0
     span = ax.get_xlim()[1] - ax.get_xlim()[0]
     points = look.width_in_points(ax) * (1 - _SIDE - _GAP) * 0.85
-    for b in np.flatnonzero(verdict.table.occupied):
-        text = f"{100 * verdict.share[b]:.0f}"
-        if len(text) * _DIGIT <= place.width[b] / span * points:
-            print_above(strip, (place.centre[b], verdict.table.count[b]), text, gid="share")
-            printed += 1
-    return printed
+    texts = [f"{100 * share:.0f}" for share in verdict.share]
+    room = place.width / span * points >= _DIGIT * np.array([len(text) for text in texts])
+    fits = np.flatnonzero(verdict.table.occupied & room)
+    tops = place.centre[fits], verdict.table.count[fits]
+    print_above(strip, tops, [texts[b] for b in fits], gid="share")
+    return len(fits)
 
 
 def _add_histogram(ax: Axes, verdict: "ViewVerdict") -> None:
@@ -211,16 +194,9 @@ def _add_histogram(ax: Axes, verdict: "ViewVerdict") -> None:
     side.set_label("predictions")
     top = ax.get_ylim()[1]
     count, edges = np.histogram(verdict.prob, bins=_COLUMNS, range=(0, top))
-    look.boxes(
-        side,
-        (np.zeros(_COLUMNS), count),
-        (edges[:-1], edges[1:]),
-        facecolors="#B8B8B8",
-        edgecolors="white",
-        linewidths=0.5,
-        zorder=2,
-        gid="marginal",
-    )
+    code = _GREY_BARS | {"linewidth": 0.5}
+    up = (edges[:-1], edges[1:])
+    look.boxes(side, (np.zeros(_COLUMNS), count), up, zorder=2, gid="marginal", **code)
     most = int(count.max())
     side.set_xlim(0, 1.08 * most)
     side.set_xticks([most], [f"{most:,}"])

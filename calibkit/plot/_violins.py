@@ -1,14 +1,14 @@
 """Violins: the predictions of each bin, cut where a test stops to accept them. Lesson 08."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
 
 from calibkit.plot import look
-from calibkit.types import FloatVector
+from calibkit.types import FloatMatrix, FloatVector
 
 if TYPE_CHECKING:
     from calibkit.significance import ViewVerdict
@@ -53,30 +53,26 @@ def _outline(values: FloatVector) -> look.Line:
 
 def draw_violins(ax: Axes, verdict: "ViewVerdict", place: Place, ends: look.Points) -> None:
     """Draw the predictions of each bin, in two codes: inside and outside of `ends`."""
-    codes: dict[bool, dict[str, Any]] = {
-        False: {"facecolors": look.SKY, "label": "predictions, accepted", "gid": "accepted"},
-        True: {
-            "facecolors": "#F6D3BD",
-            "hatch": "/////",
-            "label": "predictions, rejected",
-            "gid": "rejected",
-        },
-    }
-    shapes: dict[bool, list[FloatVector]] = {False: [], True: []}
+    shapes: dict[str, list[FloatMatrix]] = {"accepted": [], "rejected": []}
     for b in np.flatnonzero(verdict.table.occupied):
         level, half = _outline(verdict.prob[verdict.bin == b])
         reach = place.centre[b], _WIDEST * place.width[b]
-        bounds = (-np.inf, ends[0][b], ends[1][b], np.inf)
-        for number in range(3):
-            part = _between(level, half, bounds[number], bounds[number + 1])
+        low, high = ends[0][b], ends[1][b]
+        for said, bottom, top in (
+            ("rejected", -np.inf, low),
+            ("accepted", low, high),
+            ("rejected", high, np.inf),
+        ):
+            part = _between(level, half, bottom, top)
             if part is not None:
-                shapes[number != 1].append(_mirrored(*part, *reach))
-    for outside, code in codes.items():
-        edge = look.OVER if outside else look.UNDER
-        ax.add_collection(
-            PolyCollection(shapes[outside], edgecolors=edge, linewidths=0.8, zorder=2.2, **code),
-            autolim=False,
-        )
+                shapes[said].append(_mirrored(*part, *reach))
+    for said, face, edge, hatch in (
+        ("accepted", look.SKY, look.UNDER, None),
+        ("rejected", "#F6D3BD", look.OVER, "/////"),
+    ):
+        parts = PolyCollection(shapes[said], hatch=hatch, zorder=2.2, **look.fill(face, edge))
+        parts.set(label=f"predictions, {said}", gid=said)
+        ax.add_collection(parts, autolim=False)
 
 
 def _between(level: FloatVector, half: FloatVector, low: float, high: float) -> look.Line | None:
@@ -90,7 +86,7 @@ def _between(level: FloatVector, half: FloatVector, low: float, high: float) -> 
     return cut, np.ones(len(cut)) if flat else np.interp(cut, level, half)
 
 
-def _mirrored(level: FloatVector, half: FloatVector, centre: float, reach: float) -> FloatVector:
+def _mirrored(level: FloatVector, half: FloatVector, centre: float, reach: float) -> FloatMatrix:
     right = np.stack([centre + reach * half, level], axis=1)
     left = np.stack([centre - reach * half, level], axis=1)
     return np.concatenate([right, left[::-1]])

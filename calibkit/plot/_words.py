@@ -12,7 +12,7 @@ _words: WeakKeyDictionary[Axes, str] = WeakKeyDictionary()
 
 def remember(ax: Axes, sentences: Iterable[str]) -> None:
     """Keep the words that say what an Axes shows, for `alt_text`."""
-    _words[ax] = " ".join(sentence.strip() for sentence in sentences if sentence)
+    _words[ax] = " ".join(filter(None, map(str.strip, sentences)))
 
 
 def alt_text(drawn: Axes | AnyFigure | Sequence[Axes]) -> str:

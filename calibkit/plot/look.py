@@ -5,7 +5,7 @@ Axes shows when it is drawn later (ticks, grid, frame) is set on that Axes.
 """
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from calibkit.plot._words import AnyFigure as AnyFigure
 from calibkit.plot._words import remember as remember
-from calibkit.types import FloatVector
+from calibkit.types import FloatMatrix, FloatVector
 
 # Okabe and Ito's colour-blind-safe palette. Each colour also has a second code, stated here.
 OVER = "#D55E00"  # vermilion, solid, hatched ////: predictions above the frequency
@@ -32,6 +32,7 @@ INK = "#1A1A1A"
 GREY = "#595959"
 PALE = "#E4EDF5"
 BAND = "#999999"
+FILLED = "#F7EFD5"  # below a map
 
 # Over- and under-estimates, as lines and as areas.
 SIGNS: dict[str, dict[str, Any]] = {
@@ -53,32 +54,20 @@ Truth = Callable[[FloatVector], ArrayLike]
 FONT_SIZE = 9.5
 DPI = 100
 
+_SIZES = ("font.size", "axes.labelsize", "xtick.labelsize", "ytick.labelsize", "legend.fontsize")
 _STYLE: dict[Any, Any] = {
-    "figure.facecolor": "white",
+    **dict.fromkeys(("figure.facecolor", "savefig.facecolor", "axes.facecolor"), "white"),
+    **dict.fromkeys(_SIZES, FONT_SIZE),
+    **dict.fromkeys(("text.color", "axes.labelcolor", "xtick.labelcolor", "ytick.labelcolor"), INK),
+    **dict.fromkeys(("axes.edgecolor", "xtick.color", "ytick.color"), GREY),
+    **dict.fromkeys(("lines.solid_capstyle", "lines.dash_capstyle"), "butt"),
     "figure.dpi": DPI,
-    "savefig.facecolor": "white",
     "savefig.dpi": "figure",
     "savefig.bbox": None,
-    "axes.facecolor": "white",
     "font.family": "sans-serif",
-    "font.size": FONT_SIZE,
-    "axes.labelsize": FONT_SIZE,
     "axes.titlesize": FONT_SIZE + 1,
-    "xtick.labelsize": FONT_SIZE,
-    "ytick.labelsize": FONT_SIZE,
-    "legend.fontsize": FONT_SIZE,
-    "text.color": INK,
-    "axes.labelcolor": INK,
-    "axes.edgecolor": GREY,
-    "xtick.color": GREY,
-    "ytick.color": GREY,
-    "xtick.labelcolor": INK,
-    "ytick.labelcolor": INK,
     "hatch.linewidth": 0.8,
-    "lines.solid_capstyle": "butt",
-    "lines.dash_capstyle": "butt",
 }
-
 
 # The settings belong to the process: of two threads, the second would restore those of the first.
 _ALONE = threading.RLock()
@@ -145,11 +134,9 @@ def drawing(
     >>> ax.get_xlabel(), ax.get_ylabel(), ax.get_title(), len(ax.get_legend().get_texts())
     ('days', 'hits', 'Record', 1)
     """
-    fresh = ax is None
+    width = size[0] + (0 if legend is False else room)
     with style():
-        if ax is None:
-            width = size[0] + (0 if legend is False else room)
-            _, ax = plt.subplots(figsize=(width, size[1]), layout="constrained")
+        ax, fresh = axes_or_new(ax, (width, size[1]))
         dress(ax, grid=grid)
         label(ax, *words)
         yield ax
@@ -184,6 +171,27 @@ def chosen(
     return names
 
 
+def heading(kind: str, elements: Mapping[str, str], names: Collection[str]) -> str:
+    """Say what kind of figure it is and which elements it shows, for `remember`."""
+    drawn = ", ".join([words for name, words in elements.items() if name in names])
+    return f"{kind}{' with ' if drawn else ''}{drawn}."
+
+
+def pen(color: str, width: float, dashes: Any = "solid", **more: Any) -> dict[str, Any]:
+    """Return the code of a line, as `plot`, `axvline` and their kind take it."""
+    return {"color": color, "linewidth": width, "linestyle": dashes, **more}
+
+
+def fill(face: str, edge: str = "none", width: float = 0.8, **more: Any) -> dict[str, Any]:
+    """Return the code of an area, as `boxes`, `polygons` and `axhspan` take it."""
+    return {"facecolor": face, "edgecolor": edge, "linewidth": width, **more}
+
+
+def dot(marker: str, size: float, rim: float = 0.8, **more: Any) -> dict[str, Any]:
+    """Return the code of a marker, as `points` takes it."""
+    return {"marker": marker, "markersize": size, "markeredgewidth": rim, **more}
+
+
 def points(
     ax: Axes, across: Any, up: Any, face: str = INK, edge: str = "white", **code: Any
 ) -> None:
@@ -195,22 +203,14 @@ def points(
 
 def strip(ax: Axes, low: float, high: float, label: str) -> None:
     """Shade what counts as good."""
-    code: dict[str, Any] = {"facecolor": PALE, "edgecolor": "#8FA9BF", "linewidth": 0.8}
-    ax.axhspan(low, high, zorder=1, label=label, gid="strip", **code)
+    ax.axhspan(low, high, zorder=1, label=label, gid="strip", **fill(PALE, "#8FA9BF"))
 
 
 def draw_truth(ax: Axes, across: Any, up: Any, *, label: str = "true map") -> None:
     """Draw what is true (values, or a map of `across`) in the one code that all figures give it."""
-    ax.plot(
-        across,
-        np.asarray(up(across) if callable(up) else up, dtype=np.float64),
-        color=TRUTH,
-        linewidth=2.0,
-        linestyle=(0, (6, 1.5, 1.2, 1.5)),
-        zorder=3.4,
-        label=label,
-        gid="truth",
-    )
+    true = np.asarray(up(across) if callable(up) else up, dtype=np.float64)
+    code = pen(TRUTH, 2.0, (0, (6, 1.5, 1.2, 1.5)))
+    ax.plot(across, true, zorder=3.4, label=label, gid="truth", **code)
 
 
 def label(ax: Axes, across: str, up: str) -> None:
@@ -251,10 +251,9 @@ def signs(distance: FloatVector) -> list[tuple[str, NDArray[np.bool_]]]:
     return [(sign, found) for sign, found in rows.items() if found.any()]
 
 
-def paths(*points: Points) -> list[NDArray[np.float64]]:
+def paths(*points: Points) -> list[FloatMatrix]:
     """Return one path per bin: each argument gives the same corner of all of them."""
-    corners = [np.stack(point, axis=-1) for point in points]
-    return list(np.stack(corners, axis=1))
+    return list(np.array(points, dtype=np.float64).transpose(2, 0, 1))
 
 
 def is_first_column(ax: Axes) -> bool:
@@ -312,7 +311,8 @@ def legend(figure: AnyFigure, *, columns: int | None = None) -> None:
     handles: dict[str, Any] = {}
     for ax in figure.get_axes():
         for handle, text in zip(*ax.get_legend_handles_labels(), strict=True):
-            handles.setdefault(text, _proxy(handle))
+            is_area = isinstance(handle, PolyCollection)
+            handles.setdefault(text, _as_patch(handle) if is_area else handle)
     with style():
         figure.legend(
             list(handles.values()),
@@ -325,23 +325,17 @@ def legend(figure: AnyFigure, *, columns: int | None = None) -> None:
         )
 
 
-def _proxy(handle: Any) -> Any:
+def _as_patch(handle: Any) -> Patch:
     """Return a handle that matplotlib < 3.10 can put into the legend of a parent figure."""
-    if not isinstance(handle, PolyCollection):
-        return handle
-    face: Any = handle.get_facecolor()
-    edge: Any = handle.get_edgecolor()
-    width: Any = handle.get_linewidth()
-    colours: dict[str, Any] = {
-        "facecolor": next(iter(face), "none"),
-        "edgecolor": next(iter(edge), "none"),
-    }
-    return Patch(linewidth=float(width[0]), hatch=handle.get_hatch(), **colours)
+    face = next(iter(handle.get_facecolor()), "none")
+    edge = next(iter(handle.get_edgecolor()), "none")
+    width = float(handle.get_linewidth()[0])
+    return Patch(hatch=handle.get_hatch(), **fill(face, edge, width))
 
 
 def _columns_that_fit(figure: AnyFigure, labels: Iterable[str]) -> int:
     """Return the number of legend columns for the figure's width, by the length of the labels."""
-    longest = max((max(map(len, label.split("\n"))) for label in labels), default=1)
+    longest = max(map(len, "\n".join(labels).split("\n")))
     column = longest * 0.56 * FONT_SIZE + 4.5 * FONT_SIZE
     width = figure.bbox.width / figure.dpi * 72
     return max(1, int(width // column))

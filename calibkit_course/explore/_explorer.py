@@ -11,9 +11,9 @@ from matplotlib.figure import Figure
 
 from calibkit import plot
 from calibkit.plot.look import AnyFigure
-from calibkit_course.explore._base import Shown
 from calibkit_course.explore._controls import Control
 from calibkit_course.explore._image import Picture, render
+from calibkit_course.explore._shown import Shown
 
 MAX_CONTROLS = 5
 MAX_STATES = 64
@@ -72,12 +72,15 @@ class Explorer(Shown, Generic[R]):
 
     def state(self, **values: Any) -> State:
         """Return the values of all controls: those given, and defaults for the others."""
-        known = {control.name: control for control in self.controls}
         for name, value in values.items():
-            if name not in known:
-                raise ValueError(f"there is no control {name!r}; there are {', '.join(known)}.")
-            known[name].index(value)
+            self._control(name).index(value)
         return self.default | values
+
+    def _control(self, name: str) -> Control:
+        known = {control.name: control for control in self.controls}
+        if name not in known:
+            raise ValueError(f"there is no control {name!r}; there are {', '.join(known)}.")
+        return known[name]
 
     def states(self) -> Iterator[State]:
         """Go through the states of the book's page; the last control changes fastest."""
@@ -87,15 +90,8 @@ class Explorer(Shown, Generic[R]):
 
     def starting_at(self, **defaults: Any) -> "Explorer[R]":
         """Return the same explorer with other defaults."""
-        unknown = sorted(set(defaults) - set(self.default))
-        if unknown:
-            offered = ", ".join(self.default)
-            raise ValueError(f"there is no control {unknown[0]!r}; there are {offered}.")
-        controls = [
-            control.starting_at(defaults[control.name]) if control.name in defaults else control
-            for control in self.controls
-        ]
-        return replace(self, controls=controls)
+        moved = {name: self._control(name).starting_at(to) for name, to in defaults.items()}
+        return replace(self, controls=[moved.get(c.name, c) for c in self.controls])
 
     def show(self, **values: Any) -> tuple[Picture, str]:
         """Return picture and sentence for one state."""
@@ -122,18 +118,3 @@ class Explorer(Shown, Generic[R]):
     def __repr__(self) -> str:
         values = ", ".join(f"{control.name}={control.default!r}" for control in self.controls)
         return f"<Explorer {self.name}: {values}>"
-
-    def _widget(self) -> Any:
-        from calibkit_course.explore._lab import explorer_box
-
-        return explorer_box(self)
-
-    def _still(self) -> str:
-        from calibkit_course.explore._book import still
-
-        return still(*self.show())
-
-    def _page(self) -> str:
-        from calibkit_course.explore._book import explorer_page
-
-        return explorer_page(self)

@@ -10,8 +10,8 @@ from matplotlib.figure import Figure
 
 from calibkit import plot
 from calibkit.plot.look import AnyFigure
-from calibkit_course.explore._base import Shown
 from calibkit_course.explore._image import Picture, render
+from calibkit_course.explore._shown import Shown
 
 
 class Dealt(Protocol):
@@ -115,21 +115,6 @@ class Quiz(Shown, Generic[Q]):
 
     def __repr__(self) -> str:
         return f"<Quiz {self.name}: {len(self.options)} panels, first draw {self.first}>"
-
-    def _widget(self) -> Any:
-        from calibkit_course.explore._lab import quiz_box
-
-        return quiz_box(self)
-
-    def _still(self) -> str:
-        from calibkit_course.explore._book import still
-
-        return still(self.picture(self.first, revealed=False), self.question)
-
-    def _page(self) -> str:
-        from calibkit_course.explore._book import quiz_page
-
-        return quiz_page(self)
 
 
 class Tally:

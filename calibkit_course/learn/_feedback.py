@@ -80,7 +80,7 @@ def _box(symbol: str, heading: str, paragraphs: tuple[str, ...], border: str, ro
     return f'<div role="{role}" style="{_BOX.format(border=border)}">{title} {first}{body}</div>'
 
 
-def html_rows(rows: Iterable[tuple[str, ...]]) -> str:
+def _html_rows(rows: Iterable[tuple[str, ...]]) -> str:
     """Return the rows of an HTML table."""
     lines = ("".join(f"<td {_LEFT}>{escape(cell)}</td>" for cell in row) for row in rows)
     return "".join(f"<tr>{line}</tr>" for line in lines)
@@ -107,7 +107,7 @@ class Progress:
         headings = "".join(f'<th scope="col" {_LEFT}>{name}</th>' for name in head)
         return (
             f"<table><caption>{escape(self.title)}</caption><thead><tr>{headings}</tr></thead>"
-            f"<tbody>{html_rows(rows)}</tbody></table><p>{escape(self.summary)}</p>"
+            f"<tbody>{_html_rows(rows)}</tbody></table><p>{escape(self.summary)}</p>"
         )
 
     def _table(self) -> list[tuple[str, str, str]]:

@@ -3,27 +3,17 @@
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from calibkit_course.learn import answers, messages
 from calibkit_course.learn._feedback import Feedback, Message, Progress, feedback
 from calibkit_course.learn.exercises import MISSING, Check, Prediction
 from calibkit_course.learn.messages import State
+from calibkit_course.learn.questions import Question
 from calibkit_course.learn.record import Record
 
 _E = TypeVar("_E")
 _NO_ATTEMPT = (State.NOT_DEFINED, State.NOT_ATTEMPTED)
-
-
-class Asked(Protocol):
-    """A question at the end of a lesson."""
-
-    @property
-    def lines(self) -> tuple[str, ...]:
-        """The question and its options, as they are read."""
-
-    def verdict(self, answer: Any) -> str:
-        """Say how an answer stands. Never raises."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -35,7 +25,7 @@ class Lesson:
     checks: Mapping[str, Check]  # by exercise, e.g. "4.1"
     predictions: Mapping[str, Prediction]  # by name, e.g. "4a"
     record: Record = field(default_factory=Record)  # by default a fresh one that is kept nowhere
-    questions: tuple[Asked, ...] = ()  # the quiz at the end
+    questions: tuple[Question, ...] = ()  # the quiz at the end
 
     def predict(self, pid: str, guess: Any = ...) -> Message:
         """Note a guess for a prediction, e.g. ``"1a"``, before an experiment. Never raises.
@@ -50,7 +40,7 @@ class Lesson:
         heading = messages.PREDICTION.format(id=pid)
         prediction = _entry(self.predictions, pid)
         if prediction is None:
-            return _note(heading, "guess", self._no_prediction(pid))
+            return _note(heading, "guess", _missing(messages.NO_PREDICTION, pid, self.predictions))
         read = None if guess is ... else prediction.read(guess)
         if read is None:
             blank = guess is ...
@@ -76,7 +66,9 @@ class Lesson:
         heading = messages.OUTCOME.format(id=pid)
         prediction = _entry(self.predictions, pid)
         if prediction is None:
-            return _note(heading, "outcome", self._no_prediction(pid))
+            return _note(
+                heading, "outcome", _missing(messages.NO_PREDICTION, pid, self.predictions)
+            )
         seen = None if outcome is None else prediction.read(outcome)
         happened = prediction.outcome if seen is None else seen
         guess = self.record.guesses.get(pid)
@@ -119,7 +111,7 @@ class Lesson:
         """
         check = _entry(self.checks, cid)
         if check is None:
-            return feedback(State.NOT_DEFINED, self._no_exercise(cid))
+            return feedback(State.NOT_DEFINED, _missing(messages.NO_EXERCISE, cid, self.checks))
         if answer is MISSING:
             frame = sys._getframe(1)
             answer = {**frame.f_globals, **frame.f_locals}.get(check.variable, MISSING)
@@ -141,7 +133,9 @@ class Lesson:
         """
         check = _entry(self.checks, cid)
         if check is None:
-            return _note(State.NOT_DEFINED.value, "hint", self._no_exercise(cid))
+            return _note(
+                State.NOT_DEFINED.value, "hint", _missing(messages.NO_EXERCISE, cid, self.checks)
+            )
         count = len(check.hints)
         nearest = min(max(level, 1), count) if isinstance(level, int) else 1
         note = () if nearest == level else (messages.NO_SUCH_LEVEL.format(count=count),)
@@ -182,8 +176,11 @@ class Lesson:
             (name, known.states.get(name, State.NOT_ATTEMPTED), check.task)
             for name, check in self.checks.items()
         )
-        assessed = [name for name, state, _ in rows if state is State.SELF_ASSESSED]
-        counts = {name: (len(known.points.get(name, ())), self._of(name)) for name in assessed}
+        counts = {
+            name: (len(known.points.get(name, ())), len(check.rubric.points))
+            for name, check in self.checks.items()
+            if check.rubric and known.states.get(name) is State.SELF_ASSESSED
+        }
         whole = sum(made == count for made, count in counts.values())
         guessed = [pid for pid in self.predictions if pid in known.guesses]
         late = sum(not known.before(pid) for pid in guessed)
@@ -204,16 +201,6 @@ class Lesson:
     def __repr__(self) -> str:
         return f"<{messages.PROGRESS.format(id=self.id, title=self.title)}>"
 
-    def _of(self, cid: str) -> int:
-        rubric = self.checks[cid].rubric
-        return len(rubric.points) if rubric else 0
-
-    def _no_exercise(self, cid: Any) -> str:
-        return messages.NO_EXERCISE.format(id=_name(cid), ids=_listed(self.checks))
-
-    def _no_prediction(self, pid: Any) -> str:
-        return messages.NO_PREDICTION.format(id=_name(pid), ids=_listed(self.predictions))
-
 
 def _entry(entries: Mapping[str, _E], name: Any) -> _E | None:
     return entries.get(name) if isinstance(name, str) else None
@@ -223,9 +210,7 @@ def _note(heading: str, kind: str, *paragraphs: str) -> Message:
     return Message(heading, paragraphs, messages.NOTE_SYMBOLS[kind])
 
 
-def _listed(names: Mapping[str, Any]) -> str:
-    return ", ".join(names) or messages.NONE_AT_ALL
-
-
-def _name(given: object) -> str:
-    return given[:40] if isinstance(given, str) else answers.found(given)
+def _missing(form: str, name: object, known: Mapping[str, Any]) -> str:
+    """Say which names there are in place of an unknown one."""
+    shown = name[:40] if isinstance(name, str) else answers.found(name)
+    return form.format(id=shown, ids=", ".join(known) or messages.NONE_AT_ALL)

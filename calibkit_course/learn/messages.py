@@ -114,6 +114,10 @@ LETTER = 'the letter of an answer, such as `"b"`'
 QUESTION_RIGHT = "Right. {says}"
 QUESTION_WRONG = "Not yet. {says}"
 ANOTHER_NUMBER = "Not yet. This is another number. Look at the question once more."
+# Said to those who write questions.
+NOT_ONE_RIGHT = "question {id} needs exactly one right answer."
+OPTIONS_AND_NUMBER = "question {id} has options and a number; leave one out."
+NO_ANSWER_GIVEN = "question {id} has neither options nor a number with a tolerance."
 
 # --- the file of a workbook --------------------------------------------------------------------
 

@@ -39,7 +39,7 @@ class Question:
 
     def __post_init__(self) -> None:
         if sum(option.right for option in self.options) != 1:
-            raise ValueError(f"{self.id} needs one right answer")
+            raise ValueError(messages.NOT_ONE_RIGHT.format(id=self.id))
 
     @property
     def right(self) -> Option:
@@ -99,11 +99,11 @@ def question(
     """Return a question as it stands in a file; an unknown or missing entry raises."""
     if options is not None:
         if answer is not None:
-            raise ValueError(f"{id} has options and a number")
+            raise ValueError(messages.OPTIONS_AND_NUMBER.format(id=id))
         given = [Option(**option) for option in options]
     else:
         if answer is None or tolerance is None:
-            raise ValueError(f"{id} has neither options nor a number with a tolerance")
+            raise ValueError(messages.NO_ANSWER_GIVEN.format(id=id))
         given = [Option(text=f"{answer:g}", says=right, right=True)]
         given += [Option(text=f"{slip['value']:g}", says=slip["says"]) for slip in slips or []]
     return Question(id=id, text=text, options=tuple(given), tolerance=tolerance, unit=unit,

@@ -6,8 +6,7 @@ from typing import Any
 from matplotlib.axes import Axes
 
 from calibkit.fit_on_test import EvaluatorComparison, FitOnTest
-from calibkit.plot import _scale, look
-from calibkit.plot._fit_on_test import line_of
+from calibkit.plot import frames, look
 
 # Colour and line style: each map can be told by either.
 _CODES: tuple[tuple[str, Any], ...] = (
@@ -35,7 +34,7 @@ def compare_maps(
 
     Each map has its own colour and its own line style.
     """
-    _scale.check_scale(scale)
+    frames.check_scale(scale)
     if isinstance(results, Mapping):
         named = dict(results)
     else:
@@ -44,13 +43,13 @@ def compare_maps(
         raise ValueError(f"{len(named)} maps cannot be told apart; pass 1 to {len(_CODES)}.")
     with look.drawing(ax, (4.6, 4.4), title=title, legend=legend, room=2.8) as ax:
         view = next(iter(named.values())).view
-        _scale.frame(ax, _scale.axis_words(view), scale)
+        frames.frame(ax, frames.axis_words(view), scale)
         for (name, result), (color, dashes) in zip(named.items(), _CODES, strict=False):
             code = {"color": color, "linestyle": dashes, "linewidth": 1.8, "zorder": 3}
             label = f"{name}: {result.value:.3f}"
-            ax.plot(*line_of(result, scale), label=label, gid=f"map {name}", **code)
+            ax.plot(*frames.line_of(result, scale), label=label, gid=f"map {name}", **code)
         if truth is not None:
-            _scale.draw_truth(ax, truth, scale)
+            frames.draw_truth(ax, truth, scale)
     axes = "" if scale == "linear" else " on logit axes"
     values = ", ".join(f"{name} {result.value:.3f}" for name, result in named.items())
     drawn = f"{' and the true map' if truth is not None else ''}{axes}"

@@ -11,8 +11,7 @@ from matplotlib.axes import Axes
 
 from calibkit.calibrators import Calibrator
 from calibkit.links import expit, logit
-from calibkit.plot import _scale, look
-from calibkit.plot._filling import COLOUR
+from calibkit.plot import frames, look
 from calibkit.types import FloatVector
 
 ELEMENTS = ("filling", "knots", "members", "truth")
@@ -35,18 +34,19 @@ def draw_map(
     pieces of PL3 are straight. Other calibrators are drawn too, without knots.
     """
     names = look.chosen(show, ELEMENTS, (), {})
-    _scale.check_scale(scale)
-    x, y = _scale.fitted_line(*model.polyline(), model.curve, scale)
+    frames.check_scale(scale)
+    x, y = frames.fitted_line(*model.polyline(), model.curve, scale)
     knots = getattr(model, "knots_", None)
     with look.drawing(ax, (4.4, 4.2), title=title) as ax:
-        _scale.frame(ax, ("predicted probability", "observed frequency"), scale)
+        frames.frame(ax, ("predicted probability", "observed frequency"), scale)
         if "filling" in names:
-            floor = _scale.ends(scale)[0]
-            ax.fill_between(x, floor, y, facecolor=COLOUR, linewidth=0, zorder=1, gid="filling")
+            floor = frames.ends(scale)[0]
+            code = look.fill(look.FILLED, width=0)
+            ax.fill_between(x, floor, y, zorder=1, gid="filling", **code)
         if "members" in names:
             _draw_members(ax, model, scale)
         if truth is not None and "truth" in names:
-            _scale.draw_truth(ax, truth, scale)
+            frames.draw_truth(ax, truth, scale)
         ax.plot(x, y, color=look.INK, linewidth=1.9, zorder=3.5, label="fitted map", gid="map")
         if knots is not None and "knots" in names:
             _draw_knots(ax, knots, np.asarray(model.curve(knots)), scale)
@@ -55,7 +55,7 @@ def draw_map(
 
 
 def _draw_knots(ax: Axes, knots: FloatVector, heights: FloatVector, scale: str) -> None:
-    low, high = _scale.ends(scale)
+    low, high = frames.ends(scale)
     # A knot beyond the stretched axes would be drawn where it is not.
     seen = (knots >= low) & (knots <= high) & (heights >= low) & (heights <= high)
     inner = seen.copy()
@@ -79,7 +79,7 @@ def _draw_members(ax: Axes, model: Calibrator, scale: str) -> None:
             x, y = expit(z), expit(np.interp(z, logit(knots), logit(heights)))
         label = None if number else "maps of the folds"
         code: dict[str, Any] = {"color": look.SKY, "linewidth": 0.9, "zorder": 3}
-        ax.plot(*_scale.bent(x, y, scale), label=label, gid="members", **code)
+        ax.plot(*frames.bent(x, y, scale), label=label, gid="members", **code)
 
 
 def _words(knots: FloatVector | None, scale: str) -> str:

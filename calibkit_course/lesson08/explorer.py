@@ -12,9 +12,8 @@ from calibkit import plot
 from calibkit.bins import Binning, EqualMass, Pava, PavaBC
 from calibkit.fakes import LogitDistortion
 from calibkit.plot import look
-from calibkit.plot._counts import LeaveRoom
-from calibkit.plot._tested import _GAP, _STRIP
 from calibkit.plot.look import AnyFigure
+from calibkit.plot.strips import LeaveRoom
 from calibkit.results import Result
 from calibkit.significance import TestBasedError, test_based_calibration_error
 from calibkit.validation import as_choice
@@ -95,7 +94,7 @@ def _draw(hunt: Hunt, figure: AnyFigure, compact: bool) -> None:
         return
     # Four states beside each other: the sum of all bins says more than a histogram each.
     _child(ax, "predictions").remove()
-    LeaveRoom(ax, _STRIP + _GAP, 0)
+    LeaveRoom.of(ax).right = 0.0
     error = hunt.error
     ax.text(
         0.02,

@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from calibkit.links import expit, logit
-from calibkit.plot import _scale, look
+from calibkit.plot import frames, look
 from calibkit.plot.look import Truth
 from calibkit.reliability import BinTable
 from calibkit.significance import ConsistencyBand
@@ -49,7 +49,7 @@ def rare_events(
     words = "predicted probability", "observed frequency"
     with look.drawing(ax, (5.0, 4.4), title=title, legend=legend) as ax:
         if scale == "logit":
-            _scale.frame(ax, words, scale)
+            frames.frame(ax, words, scale)
         else:
             _log_frame(ax, words, ends)
         _draw_guides(ax, scale, ends)
@@ -69,7 +69,7 @@ def _checked(scale: str, ends: Ends | None) -> Ends | None:
     if scale == "logit":
         if ends is not None:
             raise ValueError(f'ends={ends!r} need scale="log"; logit axes have fixed ends.')
-        return _scale.ends("logit")
+        return frames.ends("logit")
     if ends is not None and not 0 < ends[0] < ends[1] <= 1:
         raise ValueError(f"ends must satisfy 0 < low < high <= 1, got {ends!r}.")
     return ends
@@ -108,7 +108,7 @@ def _log_frame(ax: Axes, words: tuple[str, str], ends: Ends) -> None:
     ticks = [tick for tick in _log_ticks(ends) if ends[0] <= tick <= ends[1]]
     look.set_ticks(ticks, ax.xaxis, ax.yaxis)
     look.label(ax, *(f"{word} (log)" for word in words))
-    _scale.diagonal(ax, ends)
+    frames.diagonal(ax, ends)
 
 
 def _log_ticks(ends: Ends) -> list[float]:
@@ -136,7 +136,7 @@ def _draw_guides(ax: Axes, scale: str, ends: Ends) -> None:
 
 
 def _along(scale: str, ends: Ends) -> FloatVector:
-    return _scale.grid("logit") if scale == "logit" else np.geomspace(*ends, 201)
+    return frames.grid("logit") if scale == "logit" else np.geomspace(*ends, 201)
 
 
 def _draw_band(ax: Axes, band: ConsistencyBand, ends: Ends) -> None:

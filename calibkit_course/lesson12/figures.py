@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from calibkit.plot import look
-from calibkit.plot._simplex import _CLASSES, _cloud
+from calibkit.plot.clouds import CODES, read_cloud
 from calibkit.results import spell
 
 _MOST_POINTS = 300  # of each class; more of them hide each other
@@ -28,7 +28,7 @@ def stated_and_true(
     legend: bool | None = None,
 ) -> Axes:
     """Draw each stated probability against the true one, for three classes at once."""
-    cloud = _cloud(source, truth)
+    cloud = read_cloud(source, truth)
     if cloud.true is None:
         raise ValueError("the true probabilities are not known; pass truth=….")
     if len(classes) != 3:
@@ -37,7 +37,7 @@ def stated_and_true(
         _frame(ax)
         rows = slice(None, None, -(-len(cloud.stated) // _MOST_POINTS))
         small = len(cloud.stated) > 60
-        for k, (colour, marker) in enumerate(_CLASSES):
+        for k, (colour, marker) in enumerate(CODES):
             ax.scatter(
                 cloud.stated[rows, k],
                 cloud.true[rows, k],

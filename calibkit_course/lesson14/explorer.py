@@ -218,14 +218,16 @@ _PRESETS: tuple[Preset, ...] = (
 class BoardExplorer(Explorer[AuditBoard]):
     """The audit board; in JupyterLab it also takes a file of your own, in the book a page does."""
 
-    def _page(self) -> str:
+    def page(self) -> str:
+        """Return the twin of the board, and where a file of one's own is audited."""
         link = '<a href="../book/audit_a_file.html">Audit a file of your own</a>'
-        return f"{super()._page()}<p>{link} on a page of this book; it stays on your computer.</p>"
+        return f"{super().page()}<p>{link} on a page of this book; it stays on your computer.</p>"
 
-    def _widget(self) -> Any:
+    def widget(self) -> Any:
+        """Build the board with a file picker below it."""
         from calibkit_course.lesson14.files import with_file_picker
 
-        return with_file_picker(super()._widget())
+        return with_file_picker(super().widget())
 
 
 def audit_board(**defaults: Any) -> BoardExplorer:

@@ -42,7 +42,7 @@ def with_file_picker(board: Any) -> Any:
     """Put a file picker below the widgets of the audit board."""
     import ipywidgets as widgets
 
-    from calibkit_course.explore._lab import status
+    from calibkit_course.explore.lab import status
 
     wide = {"description_width": "initial"}
     picker = widgets.FileUpload(

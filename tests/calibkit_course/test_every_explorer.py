@@ -14,8 +14,8 @@ import pytest
 from calibkit import plot
 from calibkit_course import lessons
 from calibkit_course.explore import Choice, Explorer
-from calibkit_course.explore._book import explorer_page
-from calibkit_course.explore._lab import explorer_box
+from calibkit_course.explore.lab import explorer_box
+from calibkit_course.explore.page import explorer_page
 
 KILOBYTE = 1024
 HEAVIEST = 970 * KILOBYTE  # of all pictures that a page holds

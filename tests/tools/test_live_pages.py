@@ -18,7 +18,8 @@ import pytest
 from calibkit import cli
 from calibkit.fakes import LogitDistortion
 from calibkit_course import lesson04
-from calibkit_course.explore import Explorer, _book
+from calibkit_course.explore import Explorer
+from calibkit_course.explore.page import explorer_page, quiz_page
 from tests.conftest import ROOT, served
 from tools.live import in_page, pages
 from tools.live import site as live
@@ -73,10 +74,10 @@ def test_a_page_says_where_its_explorer_is_found_again(lesson: str, name: str) -
     one = getattr(importlib.import_module(f"calibkit_course.{lesson}"), name)()
     if isinstance(one, Explorer):
         small = [replace(control, book=(control.default,)) for control in one.controls]
-        html = _book.explorer_page(replace(one, controls=small))
+        html = explorer_page(replace(one, controls=small))
         start = json.dumps(one.default)
     else:
-        html, start = _book.quiz_page(replace(one, n_book=1)), "{}"
+        html, start = quiz_page(replace(one, n_book=1)), "{}"
     address = re.findall(r'data-explorer="([^"]*)"', html)
     assert address == [f"{lesson}:{one.name}"]
     again = in_page.explorer(address[0], start)

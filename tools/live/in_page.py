@@ -1,6 +1,6 @@
 """Runs inside the Python of a page: states of its explorers, and the audit of a file.
 
-The explorers draw through `calibkit_course.explore._book`, which prepared the page's states; the
+The explorers draw through `calibkit_course.explore.page`, which prepared the page's states; the
 audit is the command `calibkit audit` itself. Texts go in and out as JSON.
 """
 
@@ -39,14 +39,14 @@ def explorer(address: str, start: str) -> Any:
 
 def controls(address: str, start: str) -> Any:
     """Return the controls with all their values."""
-    from calibkit_course.explore._book import live_controls
+    from calibkit_course.explore.page import live_controls
 
     return live_controls(explorer(address, start))
 
 
 def state(address: str, start: str, places: list[int]) -> Any:
     """Return picture, alternative text and sentence of one state, and how long it took."""
-    from calibkit_course.explore._book import live_state
+    from calibkit_course.explore.page import live_state
 
     begun = time.perf_counter()
     drawn: dict[str, Any] = dict(live_state(explorer(address, start), places))
@@ -55,7 +55,7 @@ def state(address: str, start: str, places: list[int]) -> Any:
 
 def draw(address: str, step: int) -> Any:
     """Return a draw of a quiz that the page does not hold."""
-    from calibkit_course.explore._book import live_draw
+    from calibkit_course.explore.page import live_draw
 
     return live_draw(explorer(address, "{}"), step)
 

@@ -2,7 +2,6 @@
 
 import io
 
-import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -10,10 +9,7 @@ import pytest
 from calibkit import plot
 from calibkit.corp import corp_decomposition
 from calibkit.fakes import LogitDistortion
-from tests.drawn import assert_nothing_is_cut_off, find, one
-
-ALL = {"curve", "parts", "counts", "truth"}
-GIDS = {"curve": "blocks", "parts": "parts", "counts": "counts", "truth": "truth"}
+from tests.drawn import find, one
 
 
 @pytest.fixture(scope="module")
@@ -29,34 +25,6 @@ def parts(sample):
 @pytest.fixture(scope="module")
 def few():
     return corp_decomposition([0, 1, 0, 1, 1, 1], [0.2, 0.2, 0.3, 0.7, 0.7, 0.9])
-
-
-class TestElements:
-    def test_the_default_is_what_is_there(self, parts):
-        ax = plot.corp(parts)
-        assert {name for name, gid in GIDS.items() if find(ax, gid)} == {"curve", "parts", "counts"}
-        ax = plot.corp(parts, truth=np.sqrt)
-        assert {name for name, gid in GIDS.items() if find(ax, gid)} == ALL
-
-    @pytest.mark.parametrize("name", sorted(ALL))
-    def test_each_can_be_switched_on_and_off(self, parts, name):
-        alone = plot.corp(parts, show={name}, truth=np.sqrt)
-        rest = plot.corp(parts, show=ALL - {name}, truth=np.sqrt)
-        for other, gid in GIDS.items():
-            assert bool(find(alone, gid)) == (other == name)
-            assert bool(find(rest, gid)) == (other != name)
-
-    @pytest.mark.parametrize(
-        ("options", "message"),
-        [
-            ({"show": {"bars"}}, "'bars'.*counts, curve, parts, truth"),
-            ({"show": "truth"}, "truth= was not given"),
-        ],
-    )
-    def test_what_is_not_there_is_refused(self, parts, options, message):
-        with pytest.raises(ValueError, match=message):
-            plot.corp(parts, **options)
-        assert not plt.get_fignums()
 
 
 class TestGeometry:
@@ -75,16 +43,18 @@ class TestGeometry:
         assert np.allclose(points, [[0.2, 1 / 3], [0.3, 1 / 3], [0.7, 1], [0.9, 1]])
         assert not find(plot.corp(parts), "predictions")
 
-    def test_counts_stand_below_the_diagram_in_proportion(self, few, parts):
+    def test_counts_stand_below_the_diagram_in_proportion(self, few, parts, subtests):
         for result, height in ((few, few.prediction_count), (parts, None)):
-            shapes = [path.vertices for path in one(plot.corp(result), "counts").get_paths()]
-            tops = np.array([shape[:, 1].max() - shape[:, 1].min() for shape in shapes])
-            assert all(shape[:, 1].max() < 0 for shape in shapes)
-            if height is None:
-                height, _ = np.histogram(
-                    result.prediction, np.arange(41) / 40, weights=result.prediction_count
-                )
-            assert np.allclose(tops / tops.max(), height / height.max())
+            with subtests.test(n=len(result.prediction)):
+                shapes = [path.vertices for path in one(plot.corp(result), "counts").get_paths()]
+                tops = np.array([shape[:, 1].max() - shape[:, 1].min() for shape in shapes])
+                assert all(shape[:, 1].min() == -0.2 for shape in shapes)
+                assert max(shape[:, 1].max() for shape in shapes) == pytest.approx(-0.05)
+                if height is None:
+                    height, _ = np.histogram(
+                        result.prediction, np.arange(41) / 40, weights=result.prediction_count
+                    )
+                assert np.allclose(tops / tops.max(), height / height.max())
 
     def test_the_parts_are_printed(self, few):
         names, numbers = (text.get_text() for text in find(plot.corp(few), "parts"))
@@ -99,7 +69,7 @@ class TestGeometry:
 
     @pytest.mark.parametrize(("shift", "low"), [(-1.5, False), (0.0, False), (1.5, True)])
     @pytest.mark.parametrize("n_panels", [1, 3])
-    def test_the_parts_do_not_hide_the_curve(self, shift, low, n_panels):
+    def test_the_parts_do_not_hide_the_curve(self, shift, low, n_panels, subtests):
         sample = LogitDistortion(shift=shift).sample(800, 0)
         parts = corp_decomposition(sample.y_true, sample.y_prob)
         figure, axes = plt.subplots(1, n_panels, layout="constrained", squeeze=False)
@@ -111,10 +81,11 @@ class TestGeometry:
         curve = ax.transData.transform(np.column_stack([across, parts.recalibrate(across)]))
         assert line.get_visible()
         for text in find(ax, "parts"):
-            box = text.get_window_extent()
-            assert not any(box.contains(*point) for point in curve)
-            assert (box.y0 < ax.transData.transform((0, 0.5))[1]) == low
-            assert box.y0 >= ax.transData.transform((0, 0))[1]
+            with subtests.test(text.get_text()):
+                box = text.get_window_extent()
+                assert not any(box.contains(*point) for point in curve)
+                assert (box.y0 < ax.transData.transform((0, 0.5))[1]) == low
+                assert box.y0 >= ax.transData.transform((0, 0))[1]
 
 
 class TestPage:
@@ -128,34 +99,10 @@ class TestPage:
         assert len(plt.get_fignums()) == 1 and axes[0].get_legend() is None
         assert [bool(ax.get_ylabel()) for ax in axes] == [True, False, False]
 
-    def test_nothing_is_cut_off_and_letters_are_readable(self, parts):
-        ax = plot.corp(parts, truth=np.sqrt, title="t")
-        assert_nothing_is_cut_off(ax)
-        assert ax.get_legend().get_window_extent().x0 > ax.get_window_extent().x1
-
-    @pytest.mark.parametrize(
-        ("view", "labels"),
-        [
-            ("top-label", ("confidence", "accuracy")),
-            (1, ("predicted probability of class 1", "observed frequency of class 1")),
-        ],
-    )
-    def test_axis_labels_name_the_view(self, view, labels):
-        y_prob = np.random.default_rng(0).dirichlet([1, 1, 1], 30)
-        parts = corp_decomposition(np.arange(30) % 3, y_prob, view=view)
-        ax = plot.corp(parts)
-        assert (ax.get_xlabel(), ax.get_ylabel()) == labels
-
     def test_one_prediction_and_infinite_loss(self):
         plot.corp(corp_decomposition([1], [0.3])).figure.savefig(io.BytesIO())
         parts = corp_decomposition([1, 0, 1], [0, 0.5, 0.7], score="log")
         assert "inf" in find(plot.corp(parts), "parts")[1].get_text()
-
-    def test_rc_params_are_unchanged(self, parts):
-        with mpl.rc_context({"font.size": 17, "axes.grid": True}):
-            before = dict(mpl.rcParams)
-            plot.corp(parts)
-            assert dict(mpl.rcParams) == before
 
     def test_its_words(self, parts):
         words = plot.alt_text(plot.corp(parts))

@@ -1,28 +1,17 @@
 """Figures of decisions: what their artists hold, and that nothing is cut off."""
 
-import matplotlib as mpl
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
 from calibkit import plot
 from calibkit.decisions import murphy_curve, regret_curve
-from calibkit.fakes import KnobClassifier, LogitDistortion
-from calibkit_course import lesson13
-from calibkit_course.lesson13 import Ward, play_predictions, requirement_sweep
-from calibkit_course.lesson13 import figures as figures13
+from calibkit.fakes import LogitDistortion
 from tests.drawn import assert_nothing_is_cut_off, find, one
 
 SAMPLE = LogitDistortion(slope=0.5).sample(300, 13)
 CURVE = murphy_curve(SAMPLE.y_true, SAMPLE.y_prob)
 TRUTH = murphy_curve(SAMPLE.y_true, SAMPLE.true_prob)
 REGRET = regret_curve(SAMPLE.y_prob, SAMPLE.true_prob)
-MACHINE = KnobClassifier(5, 0.8, budget_share=0.75, concentration=3)
-DEAL = Ward().deal(MACHINE, 200, rng=1)
-PLAYS = {policy: Ward().play(policy, DEAL) for policy in ("trust", "certain", "oracle")}
-SWEEP = requirement_sweep(
-    Ward(), accuracies=np.linspace(0.6, 0.9, 7), errors=np.linspace(0, 0.3, 7), concentration=3
-)
 
 
 class TestMurphy:
@@ -44,6 +33,12 @@ class TestMurphy:
         lines = find(ax, "curve")
         assert len({line.get_color() for line in lines}) == 5
         assert len({str(line._unscaled_dash_pattern) for line in lines}) == 5
+
+    def test_thresholds_run_from_zero_to_one(self):
+        ax = plot.murphy(CURVE)
+        ticks = [text.get_text() for text in ax.get_xticklabels()]
+        assert ticks == ["0", "0.2", "0.4", "0.6", "0.8", "1"]
+        assert np.allclose(ax.get_xticks(), np.linspace(0, 1, 6)) and ax.get_xlim() == (0, 1)
 
     def test_words_name_the_models(self):
         words = plot.alt_text(plot.murphy({"A": CURVE}))
@@ -72,98 +67,3 @@ class TestRegret:
         ax = plot.regret(regret_curve([0.2, 0.7], [0.2, 0.7]))
         assert ax.get_ylim() == (0, pytest.approx(0.055, abs=0.06))
         assert_nothing_is_cut_off(ax)
-
-
-class TestGameScores:
-    def test_bars_are_the_values(self):
-        ax = figures13.game_scores(PLAYS)
-        bars = find(ax, "score")
-        assert [bar.get_width() for bar in bars] == [play.value for play in PLAYS.values()]
-        assert [text.get_text() for text in find(ax, "number")] == [
-            f"{play.value:.2f}" for play in PLAYS.values()
-        ]
-        assert not find(ax, "interval")
-        assert_nothing_is_cut_off(ax)
-
-    def test_losses_are_hatched_and_intervals_drawn(self):
-        data = MACHINE.sample(500, 3)
-        named = {name: name for name in ("trust", "certain", "clairvoyant")}
-        won = play_predictions(
-            data.y_true, data.y_prob, game=Ward(1, 9), policies=named, n_resamples=50, rng=3
-        )
-        ax = figures13.game_scores(won)
-        segments = one(ax, "interval").get_segments()
-        assert [tuple(segment[:, 0]) for segment in segments] == [
-            pytest.approx(ends) for ends in zip(won.low, won.high, strict=True)
-        ]
-        hatches = [bool(bar.get_hatch()) for bar in find(ax, "score")]
-        assert hatches == (won.value < 0).tolist() and any(hatches) and not all(hatches)
-        assert won.describe() in plot.alt_text(ax)
-        assert_nothing_is_cut_off(ax)
-
-    def test_nothing_is_refused(self):
-        with pytest.raises(ValueError, match="scores is empty"):
-            figures13.game_scores({})
-
-
-class TestRequirements:
-    @pytest.mark.slow
-    def test_the_mesh_masks_what_no_classifier_has(self):
-        ax = figures13.requirements(SWEEP, utilities=[0.5, 9.0])
-        mesh = one(ax, "values").get_array()
-        assert np.array_equal(np.ma.getmaskarray(mesh).ravel(), ~SWEEP.feasible.ravel())
-        shown = mesh.compressed()
-        assert np.array_equal(shown, SWEEP.value[SWEEP.feasible])
-        assert one(ax, "impossible").get_hatch()
-        low, never = find(ax, "iso-line")
-        assert np.allclose(low.get_ydata(), SWEEP.iso_line(0.5), equal_nan=True)
-        assert np.isnan(never.get_ydata()).all()
-        assert "out of reach" in plot.alt_text(ax) and "A value of 0.5" in plot.alt_text(ax)
-        assert_nothing_is_cut_off(ax)
-
-    def test_a_map_without_impossible_pairs_has_no_hatch(self):
-        sweep = requirement_sweep(Ward(), accuracies=[0.6, 0.7], errors=[0, 0.1])
-        ax = figures13.requirements(sweep, title="small")
-        assert not find(ax, "impossible") and ax.get_title() == "small"
-        assert_nothing_is_cut_off(ax)
-
-    def test_too_little_and_too_much_are_refused(self):
-        line = requirement_sweep(Ward(), accuracies=[0.6], errors=[0, 0.1])
-        with pytest.raises(ValueError, match="at least two"):
-            figures13.requirements(line)
-        with pytest.raises(ValueError, match="at most 4 utilities"):
-            figures13.requirements(SWEEP, utilities=[0, 0.1, 0.2, 0.3, 0.4])
-
-
-class TestPatients:
-    def test_hidden_before_shown_after(self):
-        dealt = lesson13.ward_round_view(draw=1)
-        ax = figures13.patients(dealt, revealed=False)
-        assert np.array_equal(one(ax, "hidden").get_xdata(), dealt.said)
-        assert not find(ax, "right") and "wrong" not in plot.alt_text(ax)
-        ax = figures13.patients(dealt)
-        marks = {gid: one(ax, gid).get_xdata().tolist() for gid in ("right", "wrong")}
-        assert marks["right"] == dealt.said[dealt.right].tolist()
-        assert marks["wrong"] == dealt.said[~dealt.right].tolist()
-        assert one(ax, "right").get_marker() != one(ax, "wrong").get_marker()
-        assert "A 84 %, wrong" in plot.alt_text(ax)
-        assert_nothing_is_cut_off(ax)
-
-
-@pytest.mark.parametrize(
-    "draw",
-    [
-        lambda ax: plot.murphy(CURVE, ax),
-        lambda ax: plot.regret(REGRET, ax),
-        lambda ax: figures13.game_scores(PLAYS, ax),
-        lambda ax: figures13.requirements(SWEEP, ax),
-        lambda ax: figures13.patients(lesson13.ward_round_view(), ax),
-    ],
-)
-def test_given_axes_are_used_and_parameters_kept(draw):
-    before = dict(mpl.rcParams)
-    _, axes = plt.subplots(1, 2)
-    ax = draw(axes[1])
-    assert ax is axes[1] and ax.get_legend() is None
-    assert dict(mpl.rcParams) == before
-    assert not axes[0].lines and not axes[0].patches

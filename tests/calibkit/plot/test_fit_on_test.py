@@ -3,8 +3,6 @@
 import subprocess
 import sys
 
-import matplotlib as mpl
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from matplotlib.axes import Axes
@@ -19,11 +17,10 @@ from calibkit.calibrators import (
     SlopeOneBinning,
 )
 from calibkit.fakes import SyntheticShape
-from calibkit.fit_on_test import compare_evaluators, fit_on_test
+from calibkit.fit_on_test import fit_on_test
 from calibkit.links import expit, logit
-from calibkit.plot import _scale
-from calibkit_course.lesson05 import compare_maps
-from tests.drawn import area, assert_nothing_is_cut_off, find, one
+from calibkit.plot import frames
+from tests.drawn import area, find, one
 
 SHAPE = SyntheticShape("beta2")
 EVALUATORS = {
@@ -32,18 +29,6 @@ EVALUATORS = {
     "isotonic": IsotonicCalibrator(),
     "Platt": PlattCalibrator(),
     "beta": BetaCalibrator(),
-}
-ALL = {"filling", "bars", "truth", "violations", "distances", "map", "labels", "means", "counts"}
-GIDS = {
-    "filling": ["filling", "filling-over", "filling-under"],
-    "bars": ["bars"],
-    "truth": ["truth"],
-    "violations": ["violations-over", "violations-under"],
-    "distances": ["distances-over", "distances-under"],
-    "map": ["map"],
-    "labels": ["labels"],
-    "means": ["means"],
-    "counts": ["counts"],
 }
 
 
@@ -71,31 +56,17 @@ def segments(ax: Axes, gid: str) -> np.ndarray:
 
 
 class TestElements:
-    def test_the_default_is_filling_map_and_counts(self, results):
-        ax = plot.fit_on_test(results["slope-1"])
-        shown = {"filling", "map", "counts"}
-        assert all(find(ax, gid) for name in shown for gid in GIDS[name])
-        assert not any(find(ax, gid) for name in ALL - shown for gid in GIDS[name])
-
     def test_a_given_truth_is_drawn_without_being_asked_for(self, results):
         line = one(plot.fit_on_test(results["Platt"], truth=SHAPE.true_map), "truth").get_xydata()
         assert np.allclose(line[:, 1], SHAPE.true_map(line[:, 0]))
 
-    @pytest.mark.parametrize("name", sorted(ALL))
-    def test_each_element_can_be_switched_off_and_on_alone(self, results, name):
-        alone = plot.fit_on_test(results["slope-1"], truth=SHAPE.true_map, show={name})
-        rest = plot.fit_on_test(results["slope-1"], truth=SHAPE.true_map, show=ALL - {name})
-        for other, gids in GIDS.items():
-            assert all(bool(find(alone, gid)) == (other == name) for gid in gids)
-            assert all(bool(find(rest, gid)) == (other != name) for gid in gids)
-
-    def test_unknown_and_impossible_elements_are_refused(self, results):
+    def test_unknown_and_impossible_elements_are_refused(self, results, subtests):
         with pytest.raises(ValueError, match="'tops'.*bars.*distances"):
             plot.fit_on_test(results["flat"], show={"tops"})
         with pytest.raises(ValueError, match="truth="):
             plot.fit_on_test(results["flat"], show="violations")
         for name in ("bars", "means"):
-            with pytest.raises(ValueError, match='"isotonic" has no bins'):
+            with subtests.test(name), pytest.raises(ValueError, match='"isotonic" has no bins'):
                 plot.fit_on_test(results["isotonic"], show=name)
         with pytest.raises(ValueError, match="linear"):
             plot.fit_on_test(results["flat"], show="counts", scale="logit")
@@ -198,7 +169,7 @@ class TestLogitAxes:
     def test_the_bent_line_lies_on_the_map(self, results, name):
         result = results[name]
         x, y = one(plot.fit_on_test(result, scale="logit"), "map").get_data()
-        low, high = _scale.ends("logit")
+        low, high = frames.ends("logit")
         rows = ~np.isnan(x)
         across, up = np.asarray(x)[rows], np.asarray(y)[rows]
         assert ((across >= low) & (across <= high) & (up >= low) & (up <= high)).all()
@@ -216,19 +187,19 @@ class TestLogitAxes:
         assert logit(y) == pytest.approx(model.slope_ * logit(x) + model.intercept_, abs=1e-9)
 
     def test_slanted_tops_are_bent(self):
-        x, y = _scale.bent(np.array([0.0, 0.5]), np.array([0.1, 0.6]), "logit")
+        x, y = frames.bent(np.array([0.0, 0.5]), np.array([0.1, 0.6]), "logit")
         assert len(x) > 10
         assert y == pytest.approx(x + 0.1)
-        assert x[0] == pytest.approx(expit(-_scale.LOGIT_END))
+        assert x[0] == pytest.approx(expit(-frames.LOGIT_END))
 
     def test_pieces_stay_apart(self):
         x = np.array([0.0, 0.4, np.nan, 0.4, 1.0])
-        across, up = _scale.bent(x, x, "logit")
+        across, up = frames.bent(x, x, "logit")
         assert np.isnan(across).sum() == np.isnan(up).sum() == 2  # one for each end of the gap
-        assert _scale.bent(x, x, "linear")[0] is x
+        assert frames.bent(x, x, "linear")[0] is x
 
     def test_a_jump_is_drawn_upright(self):
-        x, y = _scale.bent(np.array([0.3, 0.3]), np.array([0.2, 0.6]), "logit")
+        x, y = frames.bent(np.array([0.3, 0.3]), np.array([0.2, 0.6]), "logit")
         assert (x == pytest.approx(0.3)) and y[0] == pytest.approx(0.2)
         assert y[-1] == pytest.approx(0.6)
 
@@ -239,54 +210,7 @@ class TestLogitAxes:
         assert "on logit axes" in plot.alt_text(ax)
 
 
-class TestCompareMaps:
-    def test_one_line_per_family_in_its_own_code(self, results):
-        ax = compare_maps(results, truth=SHAPE.true_map)
-        lines = [one(ax, f"map {name}") for name in results]
-        codes = {(line.get_color(), str(line._dash_pattern)) for line in lines}  # noqa: SLF001
-        assert len(codes) == len(results)
-        styles = [str(line._dash_pattern) for line in lines]  # noqa: SLF001
-        assert len(set(styles)) == len(results)
-        assert one(ax, "truth")
-        labels = [text.get_text() for text in ax.get_legend().get_texts()]
-        assert f"Platt: {results['Platt'].value:.3f}" in labels
-
-    @pytest.mark.parametrize("scale", ["linear", "logit"])
-    def test_a_comparison_is_drawn_like_a_mapping(self, scale):
-        sample = SHAPE.sample(300, seed=4)
-        families = {"5 bins": SlopeOneBinning(5), "Platt": PlattCalibrator()}
-        both = compare_evaluators(sample.y_true, sample.y_prob, evaluators=families)
-        ax = compare_maps(both, scale=scale)
-        twin = compare_maps({name: both[name] for name in families}, scale=scale)
-        for name in families:
-            left, right = (one(a, f"map {name}").get_xydata() for a in (ax, twin))
-            assert np.array_equal(left, right, equal_nan=True)
-        assert f"5 bins {both['5 bins'].value:.3f}" in plot.alt_text(ax)
-
-    def test_too_many_and_none_are_refused(self, results):
-        with pytest.raises(ValueError, match="0 maps"):
-            compare_maps({})
-        with pytest.raises(ValueError, match="9 maps.*1 to 8"):
-            compare_maps({str(k): results["Platt"] for k in range(9)})
-
-
 class TestHouse:
-    @pytest.mark.slow
-    @pytest.mark.parametrize(
-        ("name", "scale"),
-        [("slope-1", "linear"), ("isotonic", "linear"), ("slope-1", "logit"), ("beta", "logit")],
-    )
-    def test_nothing_is_cut_off_or_tiny(self, results, name, scale):
-        ax = plot.fit_on_test(results[name], truth=SHAPE.true_map, scale=scale, title="t")
-        assert_nothing_is_cut_off(ax)
-
-    def test_settings_stay_and_the_axes_given_is_returned(self, results):
-        before = dict(mpl.rcParams)
-        _, ax = plt.subplots()
-        assert plot.fit_on_test(results["flat"], ax) is ax
-        assert ax.get_legend() is None
-        assert dict(mpl.rcParams) == before
-
     def test_the_words_hold_the_estimate(self, results):
         words = plot.alt_text(plot.fit_on_test(results["flat"]))
         assert words.startswith("Fit-on-test diagram with")

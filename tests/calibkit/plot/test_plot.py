@@ -13,21 +13,7 @@ from matplotlib.axes import Axes
 import calibkit as ck
 from calibkit import plot
 from calibkit.fakes import LogitDistortion
-from calibkit_course import lesson01
-from calibkit_course.lesson01 import figures as figures01
-from tests.drawn import area, assert_nothing_is_cut_off, find, one
-
-ALL = {"bars", "means", "gaps", "counts", "filling", "band", "truth"}
-DATA = {"band", "truth"}
-GIDS = {
-    "bars": ["bars"],
-    "means": ["means"],
-    "gaps": ["gaps-over", "gaps-under"],
-    "counts": ["counts"],
-    "filling": ["filling", "filling-over", "filling-under"],
-    "band": ["band"],
-    "truth": ["truth"],
-}
+from tests.drawn import area, find, one
 
 
 @pytest.fixture(scope="module")
@@ -60,40 +46,9 @@ def strip_of(ax: Axes) -> Axes:
 
 
 class TestElements:
-    def test_the_default_shows_bars_means_gaps_and_counts(self, table):
-        ax = plot.reliability(table)
-        assert all(find(ax, gid) for name in GIDS.keys() - {"filling", *DATA} for gid in GIDS[name])
-        assert not any(find(ax, gid) for name in ("filling", *DATA) for gid in GIDS[name])
-
-    def test_given_band_and_truth_are_drawn_without_being_asked_for(self, table, band):
-        ax = plot.reliability(table, band=band, truth=np.sqrt)
-        assert one(ax, "band") and one(ax, "truth")
-
-    @pytest.mark.parametrize("name", sorted(ALL))
-    def test_each_element_can_be_switched_off_and_on_alone(self, table, band, name):
-        data = {"band": band, "truth": np.sqrt}
-        alone = plot.reliability(table, show={name}, **data)
-        rest = plot.reliability(table, show=ALL - {name}, **data)
-        for other, gids in GIDS.items():
-            assert all(bool(find(alone, gid)) == (other == name) for gid in gids)
-            assert all(bool(find(rest, gid)) == (other != name) for gid in gids)
-
     def test_nothing_but_the_diagonal_is_a_valid_diagram(self, table):
         ax = plot.reliability(table, show=())
         assert one(ax, "diagonal").get_xydata().tolist() == [[0, 0], [1, 1]]
-
-    def test_one_name_may_be_given_as_a_string(self, table):
-        assert one(plot.reliability(table, show="means"), "means")
-
-    def test_an_unknown_name_is_refused_with_the_options(self, table):
-        with pytest.raises(ValueError, match="'medians'.*bars.*means") as error:
-            plot.reliability(table, show={"bars", "medians"})
-        assert all(name in str(error.value) for name in ALL)
-
-    @pytest.mark.parametrize("name", sorted(DATA))
-    def test_an_element_without_its_data_is_refused(self, table, name):
-        with pytest.raises(ValueError, match=f"{name}="):
-            plot.reliability(table, show={name})
 
     def test_a_band_with_other_bins_is_refused(self, sample, band):
         table = ck.reliability_table(sample.y_true, sample.y_prob, bins=15)
@@ -113,13 +68,14 @@ class TestGeometry:
         points = one(plot.reliability(table), "means").get_xydata()
         assert np.array_equal(points, np.column_stack([table.mean_prob, table.frequency]))
 
-    def test_gaps_run_from_the_diagonal_to_the_point_and_split_by_sign(self, table):
+    def test_gaps_run_from_the_diagonal_to_the_point_and_split_by_sign(self, table, subtests):
         ax = plot.reliability(table)
         for gid, rows in (("gaps-over", table.gap > 0), ("gaps-under", table.gap < 0)):
-            segments = np.array(one(ax, gid).get_segments())
-            assert np.array_equal(segments[:, 0, 0], table.mean_prob[rows])
-            assert np.array_equal(segments[:, 0, 0], segments[:, 0, 1])
-            assert np.array_equal(segments[:, 1, 1], table.frequency[rows])
+            with subtests.test(gid):
+                segments = np.array(one(ax, gid).get_segments())
+                assert np.array_equal(segments[:, 0, 0], table.mean_prob[rows])
+                assert np.array_equal(segments[:, 0, 0], segments[:, 0, 1])
+                assert np.array_equal(segments[:, 1, 1], table.frequency[rows])
 
     def test_over_and_under_differ_in_colour_and_in_line_style(self, table):
         over, under = (one(plot.reliability(table), f"gaps-{s}") for s in ("over", "under"))
@@ -156,30 +112,47 @@ class TestGeometry:
         marked = one(plot.reliability(table, band=band), "outside").get_xydata()
         assert np.array_equal(marked[:, 0], table.mean_prob[band.outside])
 
-    def test_the_legend_says_which_band(self, sample):
+    def test_the_legend_says_which_band(self, sample, subtests):
         for simultaneous, word in ((False, "pointwise"), (True, "simultaneous")):
-            band = ck.consistency_band(
-                sample.y_true, sample.y_prob, bins=5, simultaneous=simultaneous, n_draws=50, rng=1
-            )
-            texts = plot.reliability(band.table, band=band).get_legend().get_texts()
-            assert any(f"90 % consistency band\n({word})" == text.get_text() for text in texts)
+            with subtests.test(word):
+                band = ck.consistency_band(
+                    sample.y_true,
+                    sample.y_prob,
+                    bins=5,
+                    simultaneous=simultaneous,
+                    n_draws=50,
+                    rng=1,
+                )
+                texts = plot.reliability(band.table, band=band).get_legend().get_texts()
+                assert any(f"90 % consistency band\n({word})" == text.get_text() for text in texts)
 
     def test_the_true_map_is_drawn_as_given(self, table):
         line = one(plot.reliability(table, truth=np.sqrt), "truth").get_xydata()
         assert np.array_equal(line[:, 1], np.sqrt(line[:, 0]))
 
-    def test_empty_bins_stay_empty(self, gappy):
-        ax = plot.reliability(gappy, show=ALL - DATA)
+    def test_empty_bins_stay_empty(self, gappy, subtests):
+        ax = plot.reliability(gappy, show={"bars", "means", "gaps", "filling", "counts"})
         seen = gappy.occupied
         assert seen.sum() == 4
         for gid in ("bars", "filling", "counts"):
-            assert np.array_equal(corners(one(ax, gid))[:, 0, 0], gappy.edges[:-1][seen])
+            with subtests.test(gid):
+                assert np.array_equal(corners(one(ax, gid))[:, 0, 0], gappy.edges[:-1][seen])
         assert len(one(ax, "means").get_xdata()) == 4
         assert one(ax, "means").get_linestyle() == "None"
         assert (
             sum(len(part.get_paths()) for s in ("over", "under") for part in find(ax, f"gaps-{s}"))
             == 4
         )
+
+    def test_of_many_bins_gaps_and_points_are_thinner(self, sample, subtests):
+        few, many = (
+            plot.reliability(ck.reliability_table(sample.y_true, sample.y_prob, bins=bins))
+            for bins in (40, 41)
+        )
+        for gid, read in (("gaps-over", "get_linewidths"), ("means", "get_markersize")):
+            with subtests.test(gid):
+                thick, thin = (np.ravel(getattr(one(ax, gid), read)())[0] for ax in (few, many))
+                assert thin == thick / 2
 
     def test_a_gap_of_rounding_size_is_no_gap(self):
         table = ck.reliability_table([0, 1], [0.5, 0.5], bins=1)
@@ -239,16 +212,6 @@ class TestPageFit:
         1: ("predicted probability of class 1", "observed frequency of class 1"),
     }
 
-    @pytest.mark.parametrize("view", VIEWS)
-    def test_axis_labels_name_the_view(self, view):
-        y_prob = np.random.default_rng(1).dirichlet([1, 1], 50)
-        if view == "positive class":
-            table = ck.reliability_table([0, 1], [0.2, 0.7])
-        else:
-            table = ck.reliability_table(np.arange(50) % 2, y_prob, view=view)
-        ax = plot.reliability(table)
-        assert (ax.get_xlabel(), ax.get_ylabel()) == self.VIEWS[view]
-
     @pytest.mark.slow
     def test_small_multiples_share_a_style_and_one_legend(self, table, gappy):
         figure, axes = plt.subplots(1, 3, layout="constrained", figsize=(7.5, 3.4))
@@ -268,52 +231,19 @@ class TestPageFit:
         boxes = [ax.get_tightbbox() for ax in axes]
         assert boxes[0].x1 <= boxes[1].x0 and boxes[1].x1 <= boxes[2].x0
 
-    @pytest.mark.parametrize("show", [None, {"means"}, {"filling", "counts"}])
-    def test_a_fresh_figure_cuts_nothing_off(self, table, show):
-        ax = plot.reliability(table, show=show, title="A title")
-        assert_nothing_is_cut_off(ax)
-
-    def test_size_resolution_and_letters_suit_a_page(self, table, band):
-        ax = plot.reliability(table, band=band, title="t")
-        assert ax.figure.dpi <= 100
-        assert ax.figure.get_size_inches()[0] <= 7
-        assert ax.figure.get_facecolor() == (1, 1, 1, 1)
-        assert_nothing_is_cut_off(ax)
-
-    def test_the_legend_lies_outside_the_data(self, table):
-        ax = plot.reliability(table)
-        ax.figure.canvas.draw()
-        assert ax.get_legend().get_window_extent().x0 > ax.get_window_extent().x1
-
     def test_nothing_is_cut_with_thousands_of_bins(self, sample):
         table = ck.reliability_table(sample.y_true, sample.y_prob, bins=ck.Distinct())
         plot.reliability(table).figure.savefig(io.BytesIO())
 
     @pytest.mark.slow
-    def test_one_prediction_and_one_bin(self):
+    def test_one_prediction_and_one_bin(self, subtests):
         for bins in (1, 15):
-            ax = plot.reliability(ck.reliability_table([1], [0.3], bins=bins))
-            ax.figure.savefig(io.BytesIO())
+            with subtests.test(bins=bins):
+                ax = plot.reliability(ck.reliability_table([1], [0.3], bins=bins))
+                ax.figure.savefig(io.BytesIO())
 
 
 class TestManners:
-    def draw_all(self, table, band):
-        null = ck.null_level(
-            ck.expected_calibration_error, [0, 1, 1], [0.2, 0.7, 0.6], n_draws=20, rng=1
-        )
-        return [
-            plot.reliability(table, band=band, truth=np.sqrt, show=ALL, title="t"),
-            plot.null_level(null),
-            figures01.forecaster(lesson01.forecaster_view(days=30)),
-        ]
-
-    def test_rc_params_are_unchanged(self, table, band):
-        with mpl.rc_context({"font.size": 17, "axes.grid": True, "lines.linewidth": 5}):
-            before = dict(mpl.rcParams)
-            self.draw_all(table, band)
-            plot.legend(plt.gcf())
-            assert dict(mpl.rcParams) == before
-
     def test_rc_params_are_restored_after_an_error(self, table):
         before = dict(mpl.rcParams)
         with pytest.raises(ZeroDivisionError), plot.style():
@@ -327,19 +257,6 @@ class TestManners:
             with plot.style():
                 mpl.interactive(True)
             assert mpl.is_interactive()
-
-    def test_a_given_axes_is_returned_and_no_figure_is_made(self, table):
-        _, ax = plt.subplots()
-        assert plot.reliability(table, ax=ax) is ax
-        assert len(plt.get_fignums()) == 1
-
-    def test_nothing_is_shown(self, table, band, monkeypatch):
-        monkeypatch.setattr(plt, "show", lambda *_, **__: pytest.fail("plt.show was called"))
-        self.draw_all(table, band)
-
-    def test_a_title_is_the_callers(self, table):
-        assert plot.reliability(table).get_title() == ""
-        assert plot.reliability(table, title="Mine").get_title() == "Mine"
 
     def test_calibkit_itself_does_not_import_matplotlib(self):
         code = "import sys, calibkit; sys.exit('matplotlib' in sys.modules)"
@@ -406,38 +323,17 @@ class TestNullLevel:
         assert null.describe() in plot.alt_text(plot.null_level(null))
 
 
-class TestForecaster:
-    def test_one_dot_per_day_on_its_side(self):
-        record = lesson01.forecaster_view(days=40)
-        ax = figures01.forecaster(record)
-        days = np.arange(1, 41)
-        assert np.array_equal(one(ax, "a-rainy-day").get_xdata(), days[record.outcome == 1])
-        assert np.array_equal(one(ax, "a-dry-day").get_xdata(), days[record.outcome == 0])
-
-    def test_the_running_share_and_both_levels(self):
-        record = lesson01.forecaster_view(stated=0.8, truth=0.6, days=40)
-        ax = figures01.forecaster(record)
-        assert np.array_equal(one(ax, "share").get_ydata(), record.share)
-        assert one(ax, "stated").get_ydata()[0] == 0.8
-        assert one(ax, "truth").get_ydata()[0] == 0.6
-
-    @pytest.mark.parametrize("days", [1, 1000])
-    def test_both_ends(self, days):
-        ax = figures01.forecaster(lesson01.forecaster_view(days=days), title="t")
-        ax.figure.savefig(io.BytesIO())
-        assert "Wilson" in plot.alt_text(ax)
-
-
 class TestFirstGuess:
     """`plot.reliability(y, p)` and `plot.reliability(classifier, X, y)`: one line, one figure."""
 
-    def test_labels_and_probabilities_give_table_band_and_null_level(self, sample):
+    def test_labels_and_probabilities_give_table_band_and_null_level(self, sample, subtests):
         y, p = sample.y_true, sample.y_prob
         ax = plot.reliability(y, p, bins=10)
         band = ck.consistency_band(y, p, bins=10, rng=0)
         wanted = plot.reliability(ck.reliability_table(y, p, bins=10), band=band)
         for gid in ("bars", "band"):
-            assert np.array_equal(corners(one(ax, gid)), corners(one(wanted, gid)))
+            with subtests.test(gid):
+                assert np.array_equal(corners(one(ax, gid)), corners(one(wanted, gid)))
         null = ck.null_level(ck.expected_calibration_error, y, p, bins=10, rng=0)
         said = f"ECE {null.value:.4f}; by chance {null.mean:.4f} (95 % below {null.high:.4f})"
         assert ax.get_title() == said
@@ -502,7 +398,7 @@ class TestFirstGuess:
         with pytest.raises(ValueError, match="'fox', a class the classifier was not"):
             plot.reliability(model, X[:2], ["fox", "dog"], view=2)
 
-    def test_what_is_refused(self, sample, table):
+    def test_what_is_refused(self, sample, table, subtests):
         from sklearn.svm import LinearSVC
 
         y, p = sample.y_true, sample.y_prob
@@ -510,10 +406,10 @@ class TestFirstGuess:
         with pytest.raises(ValueError, match="LinearSVC has no predict_proba"):
             plot.reliability(model, p[:, None], y)
         for data in ((y,), (y, p, p, p), ()):
-            with pytest.raises(ValueError, match="pass y_true and y_prob, a fitted classifier"):
+            with subtests.test(n=len(data)), pytest.raises(ValueError, match="pass y_true and y"):
                 plot.reliability(*data)
         for options in ({"bins": 5}, {"view": 1}, {"positive": 1}):
-            with pytest.raises(ValueError, match="A table has its view, bins and weights already"):
+            with subtests.test(str(options)), pytest.raises(ValueError, match="pass it alone"):
                 plot.reliability(table, **options)
         with pytest.raises(ValueError, match="y_true has 3 entries"):
             plot.reliability(y[:3], p)

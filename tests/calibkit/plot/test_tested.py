@@ -1,6 +1,5 @@
 """Test-based diagrams, binnings side by side, cumulative differences: what the artists hold."""
 
-import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -16,8 +15,7 @@ from calibkit.significance import (
     cumulative_differences,
     test_based_calibration_error,
 )
-from calibkit_course.lesson08 import figures as figures08
-from tests.drawn import assert_nothing_is_cut_off, find, heights, one
+from tests.drawn import assert_nothing_is_cut_off, corners, find, heights, one
 
 TILTED = LogitDistortion(slope=0.6).sample(600, rng=8)
 RARE = LogitDistortion(scores=(0.6, 20)).sample(400, rng=8)
@@ -33,50 +31,49 @@ def child(ax: Axes, label: str) -> Axes:
     return found
 
 
-def corners(ax: Axes, gid: str) -> list[np.ndarray]:
-    return [path.vertices for path in one(ax, gid).get_paths()]
-
-
 class TestTestBased:
     @pytest.mark.parametrize("axis", ["probability", "bin"])
-    def test_boxes_are_what_the_test_accepts(self, axis):
+    def test_boxes_are_what_the_test_accepts(self, axis, subtests):
         error = error_of(TILTED)
         ax = plot.test_based(error, axis=axis)
         low, high = error.acceptance()
         boxes = corners(ax, "acceptance")
         assert len(boxes) == error.table.n_bins
         for b, box in enumerate(boxes):
-            assert (box[:, 1].min(), box[:, 1].max()) == pytest.approx((low[b], high[b]))
-            left, right = (
-                error.table.edges[b : b + 2] if axis == "probability" else (b + 0.5, b + 1.5)
-            )
-            assert (box[:, 0].min(), box[:, 0].max()) == pytest.approx((left, right))
+            with subtests.test(b=b):
+                assert (box[:, 1].min(), box[:, 1].max()) == pytest.approx((low[b], high[b]))
+                left, right = (
+                    error.table.edges[b : b + 2] if axis == "probability" else (b + 0.5, b + 1.5)
+                )
+                assert (box[:, 0].min(), box[:, 0].max()) == pytest.approx((left, right))
 
     @pytest.mark.parametrize("axis", ["probability", "bin"])
-    def test_accepted_parts_lie_in_their_boxes_and_rejected_ones_outside(self, axis):
+    def test_accepted_parts_lie_in_their_boxes_and_rejected_ones_outside(self, axis, subtests):
         error = error_of(TILTED, bins=EqualMass(8))
         ax = plot.test_based(error, axis=axis)
         boxes = corners(ax, "acceptance")
         for gid, inside in (("accepted", True), ("rejected", False)):
-            for part in corners(ax, gid):
-                across, (low, high) = part[:, 0].mean(), (part[:, 1].min(), part[:, 1].max())
-                box = next(b for b in boxes if b[:, 0].min() <= across <= b[:, 0].max())
-                bottom, top = box[:, 1].min(), box[:, 1].max()
-                if inside:
-                    assert bottom - 1e-12 <= low and high <= top + 1e-12
-                else:
-                    assert high <= bottom + 1e-12 or low >= top - 1e-12
+            with subtests.test(gid):
+                for part in corners(ax, gid):
+                    across, (low, high) = part[:, 0].mean(), (part[:, 1].min(), part[:, 1].max())
+                    box = next(b for b in boxes if b[:, 0].min() <= across <= b[:, 0].max())
+                    bottom, top = box[:, 1].min(), box[:, 1].max()
+                    if inside:
+                        assert bottom - 1e-12 <= low and high <= top + 1e-12
+                    else:
+                        assert high <= bottom + 1e-12 or low >= top - 1e-12
 
-    def test_each_violin_spans_its_predictions(self):
+    def test_each_violin_spans_its_predictions(self, subtests):
         error = error_of(TILTED, bins=EqualMass(5))
         ax = plot.test_based(error)
         verdict = error.verdicts[0]
         parts = corners(ax, "accepted") + corners(ax, "rejected")
         heights = np.concatenate([part[:, 1] for part in parts])
         for b in range(5):
-            prob = verdict.prob[verdict.bin == b]
-            for end in (prob.min(), prob.max()):
-                assert np.abs(heights - end).min() < 1e-12
+            with subtests.test(b=b):
+                prob = verdict.prob[verdict.bin == b]
+                for end in (prob.min(), prob.max()):
+                    assert np.abs(heights - end).min() < 1e-12
 
     def test_lines_are_the_frequencies(self):
         error = error_of(TILTED)
@@ -95,6 +92,17 @@ class TestTestBased:
         assert shares <= {f"{100 * share:.0f}" for share in error.share}
         assert len(shares) > 2
         assert "% rejected" in strip.get_xlabel()
+
+    @pytest.mark.parametrize("n_bins", [8, 20, 60])
+    def test_printed_shares_fit_their_bars(self, n_bins):
+        ax = plot.test_based(error_of(TILTED, bins=EqualMass(n_bins)))
+        ax.figure.canvas.draw()
+        strip = child(ax, "counts")
+        for text in find(strip, "share"):
+            x = text.xy[0]
+            bar = next(b for b in corners(strip, "count") if b[:, 0].min() <= x <= b[:, 0].max())
+            ends = strip.transData.transform(np.column_stack([bar[:, 0], bar[:, 0]]))[:, 0]
+            assert np.ptp(ends) >= text.get_window_extent().width - 1
 
     def test_the_histogram_holds_all_predictions(self):
         side = child(plot.test_based(error_of(TILTED)), "predictions")
@@ -174,44 +182,6 @@ class TestViolin:
         assert _between(level, half, 0.7, np.inf) is None
 
 
-class TestCompareBins:
-    @pytest.mark.slow
-    def test_each_panel_counts_its_bins_and_rejections(self):
-        errors = {str(rule): error_of(TILTED, bins=rule) for rule in (EqualMass(6), Pava())}
-        axes = figures08.compare_bins(errors)
-        for ax, (name, error) in zip(axes, errors.items(), strict=True):
-            assert ax.get_title() == name
-            assert len(one(ax, "rejected").get_xdata()) == error.rejected.sum()
-            assert len(one(ax, "accepted").get_xdata()) == (~error.rejected).sum()
-            assert len(corners(ax, "acceptance")) == error.table.n_bins
-            assert one(ax, "words").get_text() == (
-                f"{error.table.n_bins} bins\n{100 * error.value:.1f} % rejected"
-            )
-        assert_nothing_is_cut_off(axes[0])
-
-    def test_accepted_and_rejected_predictions_differ_in_size_too(self):
-        (ax,) = figures08.compare_bins({"one": error_of(TILTED)})
-        assert one(ax, "rejected").get_markersize() > one(ax, "accepted").get_markersize()
-
-    def test_the_true_map_is_drawn_where_it_is_given(self):
-        truth = LogitDistortion(slope=0.6).true_map
-        (ax,) = figures08.compare_bins({"one": error_of(TILTED)}, truth=truth)
-        across, up = one(ax, "truth").get_data()
-        assert up == pytest.approx(truth(np.asarray(across)))
-
-    def test_what_does_not_fit_is_refused(self):
-        with pytest.raises(ValueError, match="empty"):
-            figures08.compare_bins({})
-        _, ax = plt.subplots()
-        with pytest.raises(ValueError, match="2 errors need as many axes, got 1"):
-            figures08.compare_bins({"a": error_of(TILTED), "b": error_of(TILTED)}, [ax])
-        classes = test_based_calibration_error(
-            [0, 1, 1], np.full((3, 2), 0.5), view="class-wise", null_draws=0
-        )
-        with pytest.raises(ValueError, match="'a' has one table per class"):
-            figures08.compare_bins({"a": classes})
-
-
 class TestCumulativeDifferences:
     def test_line_strip_and_extremes(self):
         curve = cumulative_differences(TILTED.y_true, TILTED.y_prob)
@@ -228,14 +198,15 @@ class TestCumulativeDifferences:
     def test_the_strip_is_left_by_one_calibrated_model_in_twenty(self):
         assert float(brownian_supremum_tail(_CRITICAL)) == pytest.approx(0.05, abs=1e-5)
 
-    def test_the_line_leaves_the_strip_exactly_if_the_test_rejects(self):
+    def test_the_line_leaves_the_strip_exactly_if_the_test_rejects(self, subtests):
         for slope in (1.0, 0.8, 0.4):
-            sample = LogitDistortion(slope=slope, shift=slope - 1).sample(500, rng=1)
-            curve = cumulative_differences(sample.y_true, sample.y_prob)
-            ax = plot.cumulative_differences(curve)
-            top = heights(ax, "strip")[1]
-            leaves = np.abs(one(ax, "differences").get_ydata()).max() > top
-            assert leaves == (curve.mad_test.p_value < 0.05)
+            with subtests.test(slope=slope):
+                sample = LogitDistortion(slope=slope, shift=slope - 1).sample(500, rng=1)
+                curve = cumulative_differences(sample.y_true, sample.y_prob)
+                ax = plot.cumulative_differences(curve)
+                top = heights(ax, "strip")[1]
+                leaves = np.abs(one(ax, "differences").get_ydata()).max() > top
+                assert leaves == (curve.mad_test.p_value < 0.05)
 
     def test_ticks_say_how_far_the_sum_has_come(self):
         prob = np.arange(1, 101) / 101
@@ -250,24 +221,3 @@ class TestCumulativeDifferences:
         plot.cumulative_differences(curve, axes[0])
         assert len(axes[0].get_xticks()) == 3
         figure.canvas.draw()
-
-
-class TestPage:
-    @pytest.mark.parametrize(
-        "draw",
-        [
-            lambda ax: plot.test_based(error_of(TILTED), ax),
-            lambda ax: figures08.compare_bins({"one": error_of(TILTED)}, [ax])[0],
-            lambda ax: plot.cumulative_differences(
-                cumulative_differences(TILTED.y_true, TILTED.y_prob), ax
-            ),
-        ],
-    )
-    def test_a_given_axes_is_used_and_rc_params_are_unchanged(self, draw):
-        figure, axes = plt.subplots(1, 2, layout="constrained")
-        with mpl.rc_context({"font.size": 17, "hatch.linewidth": 5}):
-            before = dict(mpl.rcParams)
-            assert draw(axes[1]) is axes[1]
-            assert dict(mpl.rcParams) == before
-        assert len(plt.get_fignums()) == 1 and axes[1].get_legend() is None
-        assert not figure.legends

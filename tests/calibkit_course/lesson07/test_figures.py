@@ -127,7 +127,7 @@ class TestPiecewise:
     def test_what_does_not_exist_is_named(self):
         with pytest.raises(ValueError, match="show has no element 'bars'"):
             draw_map(fitted(n_pieces=1), show={"bars"})
-        with pytest.raises(ValueError, match="scale='log' does not exist"):
+        with pytest.raises(ValueError, match='scale must be "linear" or "logit"'):
             draw_map(fitted(n_pieces=1), scale="log")
 
 

@@ -154,6 +154,7 @@ class TestVennAbers:
 
     def test_both_ends_and_the_truth(self):
         ax = plot.venn_abers([0.1, 0.5, 0.9], self.ENDS, truth=[0.2, 0.5, 0.8])
+        assert ax.get_xlim() == (0, 1)
         assert one(ax, "0").get_ydata().tolist() == self.ENDS[0]
         assert one(ax, "1").get_ydata().tolist() == self.ENDS[1]
         assert one(ax, "0").get_linestyle() != one(ax, "1").get_linestyle()

@@ -14,8 +14,8 @@ import pytest
 from calibkit.decisions import regret_curve, trust_regret
 from calibkit.fakes import KnobClassifier
 from calibkit_course import lesson04, lesson13
-from calibkit_course.explore._book import quiz_page
-from calibkit_course.explore._lab import quiz_box
+from calibkit_course.explore.lab import quiz_box
+from calibkit_course.explore.page import quiz_page
 from calibkit_course.lesson13.explorer import IGNORE, TRUST, TRUTH
 from calibkit_course.lesson13.game import NAMES, PLAYERS, WARD, WARM_UP
 from calibkit_course.lesson13.models import CLASSIFIERS, MODELS, belief_of

@@ -13,7 +13,7 @@ from calibkit import plot
 from calibkit.auditing import audit
 from calibkit.auditing.settings import CODES, LIGHTS
 from calibkit_course import lesson14
-from calibkit_course.explore._book import explorer_page
+from calibkit_course.explore.page import explorer_page
 from calibkit_course.lesson14 import figures as figures14
 from calibkit_course.lesson14.explorer import (
     FILES,
@@ -225,7 +225,7 @@ class TestOwnFile:
 
     @pytest.mark.slow
     def test_the_picker_says_what_is_wrong_and_what_is_right(self):
-        box = lesson14.audit_board()._widget()
+        box = lesson14.audit_board().widget()
         *_, inputs, answer = box.children
         picker, *texts, run = inputs.children
         assert [text.description for text in texts][0] == "Column of the labels"

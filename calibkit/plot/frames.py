@@ -1,10 +1,10 @@
-"""Axes of a calibration map: plain, or stretched so that logits have equal distances. Lesson 05.
+"""The frame of a calibration map: plain, or stretched so that logits have equal distances.
 
 In logit-logit space temperature scaling is a straight line (Kängsepp, Valk and Kull, 2022,
-appendix E).
+appendix E). Lesson 05.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -12,18 +12,22 @@ from matplotlib.axes import Axes
 from calibkit.links import expit, logit
 from calibkit.plot import look
 from calibkit.types import FloatVector
+from calibkit.validation import as_choice
+
+if TYPE_CHECKING:
+    from calibkit.fit_on_test import FitOnTest
 
 SCALES = ("linear", "logit")
 MARGIN = 0.025
 LOGIT_TICKS = (0.001, 0.01, 0.1, 0.5, 0.9, 0.99, 0.999)
 LOGIT_END = 7.2  # logit of .99925, just beyond the outer ticks
+_DIAGONAL = look.pen(look.INK, 1.0, (0, (5, 3)))
 _STEPS = 24  # points per straight piece, which is bent on stretched axes
 
 
 def check_scale(scale: str) -> None:
     """Refuse a scale that does not exist."""
-    if scale not in SCALES:
-        raise ValueError(f"scale={scale!r} does not exist; choose one of {SCALES}.")
+    as_choice(scale, "scale", SCALES)
 
 
 def ends(scale: str) -> tuple[float, float]:
@@ -66,6 +70,12 @@ def fitted_line(x: FloatVector, y: FloatVector, curve: Any, scale: str) -> look.
     return x, inside(curve(x), scale)
 
 
+def line_of(result: "FitOnTest", scale: str) -> look.Line:
+    """Return a map that was fitted to the test set as points to draw."""
+    x, y = np.asarray(result.line_x), np.asarray(result.line_y)
+    return fitted_line(x, y, getattr(result.evaluator, "curve", None), scale)
+
+
 def bent(x: FloatVector, y: FloatVector, scale: str) -> look.Line:
     """Return a line of straight pieces with the points that stretched axes need to bend it.
 
@@ -90,41 +100,28 @@ def bent(x: FloatVector, y: FloatVector, scale: str) -> look.Line:
 
 def frame(ax: Axes, words: tuple[str, str], scale: str) -> None:
     """Set limits, ticks, labels and aspect, and draw the diagonal."""
-    look.dress(ax)
     wide = look.width_in_points(ax) > look.SMALL
     if scale == "linear":
         ax.set(xlim=(-MARGIN, 1 + MARGIN), ylim=(-MARGIN, 1 + MARGIN), aspect="equal")
         ticks = np.linspace(0, 1, 6 if wide else 3)
-        ax.set_xticks(ticks, [f"{tick:.2g}" for tick in ticks])
-        ax.set_yticks(ticks, [f"{tick:.2g}" for tick in ticks])
+        texts = [f"{tick:.2g}" for tick in ticks]
+        ax.set_xticks(ticks, texts)
+        ax.set_yticks(ticks, texts)
     else:
-        _stretch(ax, LOGIT_TICKS if wide else LOGIT_TICKS[1:-1:2])
+        ax.set(xscale="logit", yscale="logit", xlim=ends(scale), ylim=ends(scale))
+        ax.set_aspect("equal", adjustable="box")
+        look.set_ticks(LOGIT_TICKS if wide else LOGIT_TICKS[1:-1:2], ax.xaxis, ax.yaxis)
     ax.set_anchor("NW")
-    across, up = (word if scale == "linear" else f"{word} (logit scale)" for word in words)
-    look.label(ax, across, up)
+    note = "" if scale == "linear" else " (logit scale)"
+    look.label(ax, words[0] + note, words[1] + note)
     diagonal(ax, ends(scale))
 
 
-def _stretch(ax: Axes, ticks: tuple[float, ...]) -> None:
-    ax.set_xscale("logit")
-    ax.set_yscale("logit")
-    ax.set(xlim=ends("logit"), ylim=ends("logit"))
-    ax.set_aspect("equal", adjustable="box")
-    look.set_ticks(ticks, ax.xaxis, ax.yaxis)
-
-
-def diagonal(ax: Axes, ends: tuple[float, float]) -> None:
+def diagonal(
+    ax: Axes, ends: tuple[float, float], code: Any = _DIAGONAL, zorder: float = 2.2
+) -> None:
     """Draw where predictions and frequencies are equal."""
-    ax.plot(
-        ends,
-        ends,
-        color=look.INK,
-        linewidth=1.0,
-        linestyle=(0, (5, 3)),
-        zorder=2.2,
-        label="perfect calibration",
-        gid="diagonal",
-    )
+    ax.plot(ends, ends, zorder=zorder, label="perfect calibration", gid="diagonal", **code)
 
 
 def axis_words(view: str) -> tuple[str, str]:
@@ -135,6 +132,13 @@ def axis_words(view: str) -> tuple[str, str]:
     if view.startswith("class "):
         return f"predicted probability of {view}", f"observed frequency of {view}"
     return "predicted probability", "observed frequency"
+
+
+def strip_below(ax: Axes) -> tuple[float, float]:
+    """Let plain axes grow downwards; return from where to where there is room for a strip."""
+    ax.set_ylim(bottom=-0.20)
+    ax.spines["left"].set_bounds(0, 1)
+    return -0.20, -0.05
 
 
 def make_room(ax: Axes, values: Any) -> None:

@@ -1,15 +1,15 @@
-"""The strip of raw counts below a diagram of bins."""
+"""Strips beside a diagram: the room they need, and the raw counts below a diagram of bins."""
+
+from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.gridspec import SubplotSpec
 from matplotlib.transforms import Bbox
-from numpy.typing import NDArray
 
 from calibkit.plot import look
-from calibkit.types import FloatVector
-
-Counts = NDArray[np.intp]
+from calibkit.types import FloatVector, IntVector
 
 _STRIP = 0.17  # height of the strip, as a share of the diagram's height
 _GAP = 0.06  # space between the two
@@ -31,22 +31,28 @@ class LeaveRoom:
         self.ax, self.below, self.right = ax, below, right
         ax.set_axes_locator(self)  # type: ignore[arg-type]
 
+    @classmethod
+    def of(cls, ax: Axes) -> "LeaveRoom":
+        """Return the room that an Axes leaves, to change it."""
+        locator: Any = ax.get_axes_locator()
+        assert isinstance(locator, cls)  # something beside the Axes was drawn
+        return locator
+
     def get_subplotspec(self) -> SubplotSpec | None:
         """Return the cell; tight layout asks the locator for it, not the Axes."""
         return self.ax.get_subplotspec()
 
     def __call__(self, ax: Axes, renderer: object) -> Bbox:
+        """Return where the Axes stands in its cell; matplotlib asks for it at every drawing."""
         box = ax.get_position(original=True)
         right, bottom = box.x1 - box.width * self.right, box.y0 + box.height * self.below
         return Bbox.from_extents(box.x0, bottom, right, box.y1)
 
 
-def add_counts(ax: Axes, edges: FloatVector, count: Counts) -> Axes:
+def add_counts(ax: Axes, edges: FloatVector, count: IntVector) -> Axes:
     """Draw the strip and return it; the diagram's axis label moves down to it."""
     LeaveRoom(ax, (_STRIP + _GAP) / (1 + _STRIP + _GAP))
-    strip = ax.inset_axes((0, -_STRIP - _GAP, 1, _STRIP), sharex=ax)
-    look.dress(strip, grid=None)
-    strip.set_label("counts")
+    strip = counts_strip(ax, _STRIP, _GAP)
     seen, top = count > 0, float(count.max())
     printed = _form_of_numbers(ax, np.diff(edges)[seen], len(str(count.max())))
     log = printed is None and bool(top > _LOG_RATIO * count[seen].min())
@@ -55,11 +61,9 @@ def add_counts(ax: Axes, edges: FloatVector, count: Counts) -> Axes:
         strip,
         (edges[:-1][seen], edges[1:][seen]),
         (np.full(seen.sum(), base), count[seen]),
-        facecolors="#8C8C8C",
-        edgecolors="white",
-        linewidths=0.8 if len(count) <= look.MANY_BINS else 0.0,
         zorder=2,
         gid="counts",
+        **look.fill("#8C8C8C", "white", 0.8 if len(count) <= look.MANY_BINS else 0.0),
     )
     _move_label(ax, strip)
     strip.set_yscale("log" if log else "linear")
@@ -69,9 +73,8 @@ def add_counts(ax: Axes, edges: FloatVector, count: Counts) -> Axes:
     else:
         rotation, room = printed
         strip.set_yticks([])
-        for b in np.flatnonzero(count):
-            at = (edges[b] + edges[b + 1]) / 2, count[b]
-            print_above(strip, at, f"{count[b]}", gid="count", rotation=rotation)
+        middle, texts = ((edges[:-1] + edges[1:]) / 2)[seen], map(str, count[seen].tolist())
+        print_above(strip, (middle, count[seen]), texts, gid="count", rotation=rotation)
     strip.set_ylim(base, base * (top / base) ** (1 + room) if log else top * (1 + room))
     strip.set_yticks([], minor=True)
     # Strips side by side may differ in scale, so each logarithmic one says so.
@@ -101,19 +104,28 @@ def _move_label(ax: Axes, strip: Axes) -> None:
     strip.tick_params(labelbottom=True)
 
 
+def counts_strip(ax: Axes, height: float, gap: float) -> Axes:
+    """Return an empty strip for counts; height and gap are shares of the diagram's height."""
+    strip = ax.inset_axes((0, -height - gap, 1, height), sharex=ax)
+    look.dress(strip, grid=None)
+    strip.set_label("counts")
+    return strip
+
+
 def print_above(
-    ax: Axes, at: tuple[float, float], text: str, *, gid: str, rotation: int = 0
+    ax: Axes, tops: look.Points, texts: Iterable[str], *, gid: str, rotation: int = 0
 ) -> None:
-    """Print a number above its bar."""
-    ax.annotate(
-        text,
-        at,
-        xytext=(0, 2),
-        textcoords="offset points",
-        ha="center",
-        va="bottom",
-        rotation=rotation,
-        fontsize=9,
-        color=look.INK,
-        gid=gid,
-    )
+    """Print numbers above the tops of their bars."""
+    for x, y, text in zip(*tops, texts, strict=True):
+        ax.annotate(
+            text,
+            (x, y),
+            xytext=(0, 2),
+            textcoords="offset points",
+            ha="center",
+            va="bottom",
+            rotation=rotation,
+            fontsize=9,
+            color=look.INK,
+            gid=gid,
+        )

@@ -1,0 +1,174 @@
+"""What all figures hold to: manners, elements, words, and a size for a page."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+import calibkit as ck
+from calibkit import finite, plot
+from calibkit.auditing import audit
+from calibkit.calibrators import CrossValidatedBinning, SlopeOneBinning
+from calibkit.corp import corp_decomposition
+from calibkit.decisions import murphy_curve, regret_curve
+from calibkit.fakes import LogitDistortion
+from calibkit.fit_on_test import fit_on_test
+from tests.drawn import assert_manners, find
+
+MODEL = LogitDistortion(slope=0.5)
+SAMPLE, TRUTH = MODEL.sample(400, 3), MODEL.true_map
+Y, P = SAMPLE.y_true, SAMPLE.y_prob
+TABLE = ck.reliability_table(Y, P, bins=10)
+BAND = ck.consistency_band(Y, P, bins=10, n_draws=100, rng=1)
+NULL = ck.null_level(ck.expected_calibration_error, Y, P, n_draws=50, rng=2)
+PARTS = corp_decomposition(Y, P)
+FITTED = fit_on_test(Y, P, evaluator=SlopeOneBinning(10))
+ATOMS = finite.example("three atoms")
+CHOICE = CrossValidatedBinning(max_bins=6).fit(P, Y)
+TESTED = ck.test_based_calibration_error(Y, P, null_draws=5, rng=0)
+CURVE = ck.significance.cumulative_differences(Y, P)
+SMOOTH = ck.smooth_calibration_error(Y, P)
+INTERVAL = ck.bootstrap_interval(ck.brier_score, Y, P, n_resamples=20, rng=0)
+MURPHY, REGRET = murphy_curve(Y, P), regret_curve(P, SAMPLE.true_prob)
+REPORT = audit(Y, P, groups=np.repeat(["a", "b"], 200))
+
+# Per figure: how it is drawn, and what its words contain.
+FIGURES = {
+    "reliability": (lambda **o: plot.reliability(TABLE, band=BAND, truth=TRUTH, **o), TABLE),
+    "reliability of data": (lambda **o: plot.reliability(Y, P, bins=10, **o), TABLE),
+    "corp": (lambda **o: plot.corp(PARTS, truth=TRUTH, **o), PARTS),
+    "fit_on_test": (lambda **o: plot.fit_on_test(FITTED, truth=TRUTH, **o), FITTED),
+    "fit_on_test, logit": (lambda **o: plot.fit_on_test(FITTED, scale="logit", **o), FITTED),
+    "simplex": (lambda **o: plot.simplex(ATOMS, **o), ATOMS),
+    "choice": (lambda **o: plot.choice(CHOICE, **o), None),
+    "test_based": (lambda **o: plot.test_based(TESTED, **o), TESTED),
+    "test_based, bins": (lambda **o: plot.test_based(TESTED, axis="bin", **o), TESTED),
+    "cumulative_differences": (lambda **o: plot.cumulative_differences(CURVE, **o), CURVE),
+    "smooth": (lambda **o: plot.smooth(SMOOTH, **o), SMOOTH),
+    "null_level": (lambda **o: plot.null_level(NULL, **o), NULL),
+    "murphy": (lambda **o: plot.murphy({"a": MURPHY}, marks=[0.5], **o), MURPHY),
+    "regret": (lambda **o: plot.regret(REGRET, bounds=True, **o), REGRET),
+    "overlay": (lambda **o: plot.overlay({"a": TABLE}, **o), TABLE),
+    "intervals": (lambda **o: plot.intervals([INTERVAL], 0.2, **o), None),
+    "venn_abers": (lambda **o: plot.venn_abers([0.1, 0.9], ([0, 0.5], [0.5, 1]), **o), None),
+    "audit_gaps": (lambda **o: plot.audit_gaps(BAND, **{"legend": False, **o}), BAND),
+    "audit_repairs": (lambda **o: plot.audit_repairs(REPORT.repairs, **o), REPORT.repairs),
+    "audit_groups": (
+        lambda **o: plot.audit_groups(REPORT.groups, **{"legend": False, **o}), REPORT.groups
+    ),
+}  # fmt: skip
+
+
+def test_every_figure_is_here():
+    names = {name.split(",")[0].split(" ")[0] for name in FIGURES}
+    assert names == set(plot.__all__) - {"alt_text", "legend", "style"}
+
+
+@pytest.mark.slow
+def test_manners(subtests, monkeypatch):
+    monkeypatch.setattr(plt, "show", lambda *_, **__: pytest.fail("plt.show was called"))
+    drawings = {name: lambda ax, draw=draw: draw(ax=ax) for name, (draw, _) in FIGURES.items()}
+    assert_manners(subtests, drawings)
+
+
+@pytest.mark.slow
+def test_title_legend_and_words(subtests):
+    for name, (draw, result) in FIGURES.items():
+        with subtests.test(name):
+            ax = draw(title="Mine")
+            assert "Mine" in (ax.get_title(), ax.get_title(loc="left"))
+            assert result is None or result.describe() in plot.alt_text(ax)
+            if not name.startswith(("test_based", "audit")):
+                ax.figure.canvas.draw()
+                assert ax.get_legend().get_window_extent().x0 > ax.get_window_extent().x1
+                assert draw(legend=False).get_legend() is None
+        plt.close("all")
+
+
+# Per figure with elements: how it is drawn; each element with its artists; which are the default.
+RELIABILITY = {
+    "bars": ["bars"], "means": ["means"], "gaps": ["gaps-over", "gaps-under"],
+    "counts": ["counts"], "filling": ["filling", "filling-over", "filling-under"],
+    "band": ["band"], "truth": ["truth"],
+}  # fmt: skip
+CORP = {
+    "curve": ["blocks"], "parts": ["parts"], "counts": ["counts"],
+    "truth": ["truth"],
+}  # fmt: skip
+FIT_ON_TEST = {
+    "filling": ["filling", "filling-over", "filling-under"], "bars": ["bars"],
+    "truth": ["truth"], "violations": ["violations-over", "violations-under"],
+    "distances": ["distances-over", "distances-under"], "map": ["map"], "labels": ["labels"],
+    "means": ["means"], "counts": ["counts"],
+}  # fmt: skip
+SIMPLEX = {"points": ["points-0"], "arrows": ["arrows"], "regions": ["regions"], "grid": ["grid"]}
+WITH_ELEMENTS = {
+    "reliability": (RELIABILITY, {"bars", "means", "gaps", "counts", "band", "truth"}),
+    "corp": (CORP, set(CORP)),
+    "fit_on_test": (FIT_ON_TEST, {"filling", "map", "counts", "truth"}),
+    "simplex": (SIMPLEX, set(SIMPLEX)),
+}
+# What needs data that are not given here.
+WITHOUT_DATA = {
+    "reliability": (lambda **o: plot.reliability(TABLE, **o), {"band", "truth"}),
+    "corp": (lambda **o: plot.corp(PARTS, **o), {"truth"}),
+    "fit_on_test": (lambda **o: plot.fit_on_test(FITTED, **o), {"truth", "violations"}),
+    "simplex": (lambda **o: plot.simplex(np.eye(3), **o), {"arrows"}),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", WITH_ELEMENTS)
+def test_each_element_can_be_switched_on_and_off(name, subtests):
+    draw, (elements, default) = FIGURES[name][0], WITH_ELEMENTS[name]
+    every = set(elements)
+    shows = {"by default": (None, default), "nothing": ((), set())}
+    for element in elements:
+        shows[element] = element, {element}  # a name alone may be a string
+        shows[f"all but {element}"] = every - {element}, every - {element}
+    for said, (show, wanted) in shows.items():
+        with subtests.test(said):
+            ax = draw(show=show)
+            for element, gids in elements.items():
+                assert [bool(find(ax, gid)) for gid in gids] == [element in wanted] * len(gids)
+        plt.close("all")
+
+
+@pytest.mark.parametrize("name", WITH_ELEMENTS)
+def test_an_unknown_element_and_one_without_data_are_refused(name, subtests):
+    elements, (draw, missing) = WITH_ELEMENTS[name][0], WITHOUT_DATA[name]
+    with pytest.raises(ValueError, match="'medians'") as error:
+        draw(show={"medians"})
+    assert all(element in str(error.value) for element in elements)
+    for element in missing:
+        with subtests.test(element), pytest.raises(ValueError, match=f'"{element}".*pass'):
+            draw(show={element})
+    assert not plt.get_fignums()
+
+
+def test_without_data_their_elements_are_left_out(subtests):
+    for name, (draw, missing) in WITHOUT_DATA.items():
+        with subtests.test(name):
+            elements = WITH_ELEMENTS[name][0]
+            assert not any(find(draw(), gid) for element in missing for gid in elements[element])
+
+
+VIEWS = {
+    None: ("predicted probability", "observed frequency"),
+    "top-label": ("confidence", "accuracy"),
+    1: ("predicted probability of class 1", "observed frequency of class 1"),
+}
+DIAGRAMS = {
+    "reliability": lambda y, p, view: plot.reliability(ck.reliability_table(y, p, view=view)),
+    "corp": lambda y, p, view: plot.corp(corp_decomposition(y, p, view=view)),
+    "smooth": lambda y, p, view: plot.smooth(ck.smooth_calibration_error(y, p, view=view)),
+}
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_axis_labels_name_the_view(view, subtests):
+    labels, prob = np.arange(50) % 2, np.random.default_rng(1).dirichlet([1, 1], 50)
+    for name, draw in DIAGRAMS.items():
+        with subtests.test(name):
+            ax = draw(labels, prob[:, 1] if view is None else prob, view)
+            lowest = next(iter(ax.child_axes), ax)  # the strip of counts carries the label
+            assert (lowest.get_xlabel(), ax.get_ylabel()) == VIEWS[view]

@@ -1,0 +1,105 @@
+"""Scores, requirements and patients: what the artists hold, and that nothing is cut off."""
+
+import numpy as np
+import pytest
+
+from calibkit import plot
+from calibkit.fakes import KnobClassifier
+from calibkit_course import lesson13
+from calibkit_course.lesson13 import Ward, play_predictions, requirement_sweep
+from calibkit_course.lesson13 import figures as figures13
+from tests.drawn import assert_manners, assert_nothing_is_cut_off, find, one
+
+MACHINE = KnobClassifier(5, 0.8, budget_share=0.75, concentration=3)
+DEAL = Ward().deal(MACHINE, 200, rng=1)
+PLAYS = {policy: Ward().play(policy, DEAL) for policy in ("trust", "certain", "oracle")}
+SWEEP = requirement_sweep(
+    Ward(), accuracies=np.linspace(0.6, 0.9, 7), errors=np.linspace(0, 0.3, 7), concentration=3
+)
+
+
+class TestGameScores:
+    def test_bars_are_the_values(self):
+        ax = figures13.game_scores(PLAYS)
+        bars = find(ax, "score")
+        assert [bar.get_width() for bar in bars] == [play.value for play in PLAYS.values()]
+        assert [text.get_text() for text in find(ax, "number")] == [
+            f"{play.value:.2f}" for play in PLAYS.values()
+        ]
+        assert not find(ax, "interval")
+        assert_nothing_is_cut_off(ax)
+
+    def test_losses_are_hatched_and_intervals_drawn(self):
+        data = MACHINE.sample(500, 3)
+        named = {name: name for name in ("trust", "certain", "clairvoyant")}
+        won = play_predictions(
+            data.y_true, data.y_prob, game=Ward(1, 9), policies=named, n_resamples=50, rng=3
+        )
+        ax = figures13.game_scores(won)
+        segments = one(ax, "interval").get_segments()
+        assert [tuple(segment[:, 0]) for segment in segments] == [
+            pytest.approx(ends) for ends in zip(won.low, won.high, strict=True)
+        ]
+        hatches = [bool(bar.get_hatch()) for bar in find(ax, "score")]
+        assert hatches == (won.value < 0).tolist() and any(hatches) and not all(hatches)
+        assert won.describe() in plot.alt_text(ax)
+        assert_nothing_is_cut_off(ax)
+
+    def test_nothing_is_refused(self):
+        with pytest.raises(ValueError, match="scores is empty"):
+            figures13.game_scores({})
+
+
+class TestRequirements:
+    @pytest.mark.slow
+    def test_the_mesh_masks_what_no_classifier_has(self):
+        ax = figures13.requirements(SWEEP, utilities=[0.5, 9.0])
+        mesh = one(ax, "values").get_array()
+        assert np.array_equal(np.ma.getmaskarray(mesh).ravel(), ~SWEEP.feasible.ravel())
+        shown = mesh.compressed()
+        assert np.array_equal(shown, SWEEP.value[SWEEP.feasible])
+        assert one(ax, "impossible").get_hatch()
+        low, never = find(ax, "iso-line")
+        assert np.allclose(low.get_ydata(), SWEEP.iso_line(0.5), equal_nan=True)
+        assert np.isnan(never.get_ydata()).all()
+        assert "out of reach" in plot.alt_text(ax) and "A value of 0.5" in plot.alt_text(ax)
+        assert_nothing_is_cut_off(ax)
+
+    def test_a_map_without_impossible_pairs_has_no_hatch(self):
+        sweep = requirement_sweep(Ward(), accuracies=[0.6, 0.7], errors=[0, 0.1])
+        ax = figures13.requirements(sweep, title="small")
+        assert not find(ax, "impossible") and ax.get_title() == "small"
+        assert_nothing_is_cut_off(ax)
+
+    def test_too_little_and_too_much_are_refused(self):
+        line = requirement_sweep(Ward(), accuracies=[0.6], errors=[0, 0.1])
+        with pytest.raises(ValueError, match="at least two"):
+            figures13.requirements(line)
+        with pytest.raises(ValueError, match="at most 4 utilities"):
+            figures13.requirements(SWEEP, utilities=[0, 0.1, 0.2, 0.3, 0.4])
+
+
+class TestPatients:
+    def test_hidden_before_shown_after(self):
+        dealt = lesson13.ward_round_view(draw=1)
+        ax = figures13.patients(dealt, revealed=False)
+        assert np.array_equal(one(ax, "hidden").get_xdata(), dealt.said)
+        assert not find(ax, "right") and "wrong" not in plot.alt_text(ax)
+        ax = figures13.patients(dealt)
+        marks = {gid: one(ax, gid).get_xdata().tolist() for gid in ("right", "wrong")}
+        assert marks["right"] == dealt.said[dealt.right].tolist()
+        assert marks["wrong"] == dealt.said[~dealt.right].tolist()
+        assert one(ax, "right").get_marker() != one(ax, "wrong").get_marker()
+        assert "A 84 %, wrong" in plot.alt_text(ax)
+        assert_nothing_is_cut_off(ax)
+
+
+def test_manners(subtests):
+    assert_manners(
+        subtests,
+        {
+            "game scores": lambda ax: figures13.game_scores(PLAYS, ax),
+            "requirements": lambda ax: figures13.requirements(SWEEP, ax),
+            "patients": lambda ax: figures13.patients(lesson13.ward_round_view(), ax),
+        },
+    )
