@@ -6,13 +6,11 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calibkit.results import read_only, spell
-from calibkit.types import FloatVector, Rng
+from calibkit.types import FloatVector, IntArray, Rng
 from calibkit.validation import as_count, as_generator, as_predictions
 
-IntVector = NDArray[np.signedinteger[Any]]
 # A name, or a function from what is seen to what is believed, of the same shape.
 Policy = str | Callable[[FloatVector], Any]
 POLICIES = ("trust", "oracle", "certain", "clairvoyant")
@@ -24,7 +22,7 @@ class Deal:
 
     seen: FloatVector  # the confidence that treating is right, or all K probabilities
     true: FloatVector | None  # what a calibrated model would show; None for real predictions
-    outcome: IntVector  # 1 if treating is right, else 0; or the class
+    outcome: IntArray  # 1 if treating is right, else 0; or the class
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -45,10 +43,10 @@ class Game(ABC):
     size: int
 
     @abstractmethod
-    def arranged(self, outcome: IntVector, seen: FloatVector, true: FloatVector | None) -> Deal:
+    def arranged(self, outcome: IntArray, seen: FloatVector, true: FloatVector | None) -> Deal:
         """Deal checked rows, a whole number of rounds of them."""
 
-    def in_rounds(self, outcome: IntVector, seen: FloatVector, true: FloatVector | None) -> Deal:
+    def in_rounds(self, outcome: IntArray, seen: FloatVector, true: FloatVector | None) -> Deal:
         """Deal what the player sees, and what comes of it."""
 
         def rounds(rows: Any) -> Any:
@@ -59,7 +57,7 @@ class Game(ABC):
         )
 
     @abstractmethod
-    def decide(self, belief: FloatVector, deal: Deal) -> IntVector:
+    def decide(self, belief: FloatVector, deal: Deal) -> IntArray:
         """Return the best actions for a belief, of shape (rounds, patients)."""
 
     @abstractmethod
@@ -67,7 +65,7 @@ class Game(ABC):
         """Say the rules in one sentence."""
 
     @abstractmethod
-    def payoff(self, actions: IntVector, deal: Deal) -> FloatVector:
+    def payoff(self, actions: IntArray, deal: Deal) -> FloatVector:
         """Return what the actions won, of shape (rounds,)."""
 
     def deal(self, classifier: Any, rounds: int, rng: Rng = None) -> Deal:

@@ -1,13 +1,9 @@
 """Six lights of an audit with their numbers. Lesson 14."""
 
-from typing import TYPE_CHECKING
-
 from matplotlib.axes import Axes
 
 from calibkit.plot import look
-
-if TYPE_CHECKING:
-    from calibkit_course.lesson14.explorer import AuditBoard
+from calibkit_course.lesson14.view import AuditBoard
 
 # Face and ink of each light; the symbol inside says the same.
 _FACES = {
@@ -20,7 +16,7 @@ _SIZE = (5.4, 3.4)
 
 
 def audit_board(
-    board: "AuditBoard",
+    board: AuditBoard,
     ax: Axes | None = None,
     *,
     numbers: bool = True,
@@ -45,7 +41,7 @@ def audit_board(
     return ax
 
 
-def _draw_row(ax: Axes, board: "AuditBoard", row: int, numbers: bool) -> None:
+def _draw_row(ax: Axes, board: AuditBoard, row: int, numbers: bool) -> None:
     face, ink = _FACES[board.lights[row]]
     x_light, x_topic, x_verdict = 0.045, 0.11, 0.33
     ax.plot(

@@ -10,7 +10,7 @@ from calibkit import plot
 from calibkit.bins import EqualMass, Pava, PavaBC
 from calibkit.significance import test_based_calibration_error
 from calibkit_course import lesson08
-from calibkit_course.lesson08.explorer import MODELS, RULES, SIZES, Hunt
+from calibkit_course.lesson08.view import MODELS, RULES, SIZES, Hunt
 from tests.explorers import assert_page_holds, turn_every_dial
 
 KILOBYTE = 1024

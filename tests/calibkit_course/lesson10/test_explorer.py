@@ -13,10 +13,11 @@ from scipy.special import softmax
 import calibkit as ck
 from calibkit import plot
 from calibkit.multiclass import TemperatureScaling
+from calibkit_course import lesson10
 from calibkit_course.explore._book import explorer_page
-from calibkit_course.lesson10 import explorer as lesson10
 from calibkit_course.lesson10 import runs
 from calibkit_course.lesson10.problems import made_logits
+from calibkit_course.lesson10.view import _curves, thermostat_view
 
 KILOBYTE = 1024
 STORED = runs.stored
@@ -39,15 +40,15 @@ def network():
 @pytest.fixture(autouse=True)
 def made(network, monkeypatch):
     monkeypatch.setattr(runs, "stored", lambda: network)
-    lesson10._curves.cache_clear()
+    _curves.cache_clear()
     yield
-    lesson10._curves.cache_clear()
+    _curves.cache_clear()
 
 
 class TestView:
     @pytest.mark.parametrize(("epoch", "temperature", "n"), [(40, 1.0, 500), (5, 2.5, 200)])
     def test_it_is_what_the_package_measures(self, network, epoch, temperature, n):
-        view = lesson10.thermostat_view(epoch=epoch, temperature=temperature, n=n)
+        view = thermostat_view(epoch=epoch, temperature=temperature, n=n)
         logits = network.kept[runs.KEPT.index(epoch), :n]
         y = network.history.labels[:n]
         prob = softmax(logits.astype(float) / temperature, axis=1)
@@ -63,7 +64,7 @@ class TestView:
         )
 
     def test_the_curves_are_the_measures_at_each_temperature(self, network):
-        view = lesson10.thermostat_view(n=200)
+        view = thermostat_view(n=200)
         logits, y = network.kept[-1, :200].astype(float), network.history.labels[:200]
         for k in (0, 40, 120):
             prob = softmax(logits / view.temperatures[k], axis=1)
@@ -73,20 +74,20 @@ class TestView:
 
     def test_the_log_loss_has_one_valley_and_the_error_has_many(self):
         """What the lesson says of the two curves."""
-        view = lesson10.thermostat_view(n=200)
+        view = thermostat_view(n=200)
         turns = [np.sum(np.diff(np.sign(np.diff(c))) > 0) for c in (view.log_losses, view.errors)]
         assert turns[0] == 1 and turns[1] > 3
         lowest = view.temperatures[view.log_losses.argmin()]
         assert lowest == pytest.approx(view.best_temperature, rel=0.03)
 
     def test_a_temperature_moves_no_answer(self):
-        cold, hot = (lesson10.thermostat_view(temperature=t) for t in (0.25, 8.0))
+        cold, hot = (thermostat_view(temperature=t) for t in (0.25, 8.0))
         assert cold.accuracy == hot.accuracy
         assert np.array_equal(cold.chances.argmax(axis=1), hot.chances.argmax(axis=1))
         assert cold.chances.max(axis=1).min() > hot.chances.max(axis=1).max()
 
     def test_the_examples_are_what_they_are_called(self):
-        view = lesson10.thermostat_view()
+        view = thermostat_view()
         first, confidence = view.chances.argmax(axis=1), view.chances.max(axis=1)
         assert first[0] == view.labels[0] and first[1] != view.labels[1]
         assert confidence[0] > 0.9 and confidence[1] > 0.9 and confidence[2] < 0.6
@@ -94,16 +95,16 @@ class TestView:
 
     @pytest.mark.slow
     def test_a_bolder_network_needs_more_cooling(self):
-        best = [lesson10.thermostat_view(epoch=epoch).best_temperature for epoch in runs.KEPT]
+        best = [thermostat_view(epoch=epoch).best_temperature for epoch in runs.KEPT]
         assert np.all(np.diff(best) > 0) and best[0] < 1 < best[-1]
 
     def test_a_certain_mistake_costs_a_finite_log_loss(self, network, monkeypatch):
         bold = replace(network, kept=network.kept * np.float32(300))
         monkeypatch.setattr(runs, "stored", lambda: bold)
-        assert np.isfinite(lesson10.thermostat_view(temperature=0.25).log_losses).all()
+        assert np.isfinite(thermostat_view(temperature=0.25).log_losses).all()
 
     def test_it_says_everything_with_its_null_level(self):
-        view = lesson10.thermostat_view(temperature=2.0)
+        view = thermostat_view(temperature=2.0)
         error = view.error
         assert view.describe() == (
             f"At epoch 40 and T = 2, the accuracy is {view.accuracy:.2f}, the log loss "
@@ -130,10 +131,10 @@ class TestView:
     )
     def test_bad_values_are_named(self, bad):
         with pytest.raises(ValueError, match=next(iter(bad))):
-            lesson10.thermostat_view(**bad)
+            thermostat_view(**bad)
 
     def test_the_table_form(self):
-        frame = lesson10.thermostat_view().to_frame()
+        frame = thermostat_view().to_frame()
         assert list(frame) == ["temperature", "log_loss", "calibration_error"]
         assert len(frame) == 121
 
@@ -162,7 +163,7 @@ class TestExplorer:
         ends = [(control.values[0], control.values[-1]) for control in thermostat.controls]
         assert ends == [(1, 40), (0.25, 8.0), (100, 1500)]
         for epoch, temperature, n in product(*ends):
-            words = lesson10.thermostat_view(epoch=epoch, temperature=temperature, n=n).describe()
+            words = thermostat_view(epoch=epoch, temperature=temperature, n=n).describe()
             assert "nan" not in words
         for epoch, temperature, n in zip(*ends, strict=True):
             values = {"epoch": epoch, "temperature": temperature, "n": n}
@@ -194,16 +195,16 @@ class TestExplorer:
         small[0] = replace(small[0], book=(2, 40))
         html = explorer_page(replace(thermostat, controls=small))
         for epoch in (2, 40):
-            assert lesson10.thermostat_view(epoch=epoch).describe() in html
+            assert thermostat_view(epoch=epoch).describe() in html
 
 
 def test_the_stored_training_runs_hot_and_starts_cold(monkeypatch):
     """What the lesson shows: early T below 1, late T above 2.5, and the bars on the diagonal."""
     monkeypatch.undo()
-    lesson10._curves.cache_clear()
-    early, late = (lesson10.thermostat_view(epoch=epoch, n=1500) for epoch in (2, 40))
+    _curves.cache_clear()
+    early, late = (thermostat_view(epoch=epoch, n=1500) for epoch in (2, 40))
     assert early.best_temperature < 1 and late.best_temperature > 2.5
     assert late.error.value > 0.08 and late.error.null_mean < 0.03
-    assert lesson10.thermostat_view(temperature=late.best_temperature, n=1500).error.value < 0.045
+    assert thermostat_view(temperature=late.best_temperature, n=1500).error.value < 0.045
     assert runs.stored() is runs.stored()
-    lesson10._curves.cache_clear()
+    _curves.cache_clear()

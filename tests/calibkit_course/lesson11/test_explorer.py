@@ -12,7 +12,6 @@ from calibkit import log_loss, plot
 from calibkit.calibrators import IsotonicCalibrator, PlattCalibrator
 from calibkit_course import lesson11
 from calibkit_course.explore._book import explorer_page
-from calibkit_course.lesson11.explorer import _GROUPS, _MEASURE_TEXTS
 from calibkit_course.lesson11.race import (
     DISTORTIONS,
     MEASURES,
@@ -24,6 +23,7 @@ from calibkit_course.lesson11.race import (
     rows_of,
     runs_of,
 )
+from calibkit_course.lesson11.view import GROUPS, MEASURE_TEXTS
 
 KILOBYTE = 1024
 
@@ -163,7 +163,7 @@ class TestView:
             assert line.at("Platt", size) < min(others)
         loss = lesson11.calibrator_race_view(methods="all", measure="loss", n=100)
         assert sum(np.isinf(loss.at(name)) for name in METHODS) == 2
-        for name in _GROUPS["binned"]:
+        for name in GROUPS["binned"]:
             near, left = (
                 lesson11.calibrator_race_view(methods="binned", measure=m, distortion="line").at(
                     name, 10_000
@@ -255,7 +255,7 @@ class TestExplorer:
     def test_every_choice_has_its_text(self):
         for control in lesson11.calibrator_race().controls:
             assert all(control.text(value) for value in control.values)
-        assert set(_MEASURE_TEXTS) == set(MEASURES)
+        assert set(MEASURE_TEXTS) == set(MEASURES)
         assert set(DISTORTIONS) == set(lesson11.calibrator_race().controls[1].values)
 
 

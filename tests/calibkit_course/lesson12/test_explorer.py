@@ -12,8 +12,8 @@ from calibkit.errors import expected_calibration_error
 from calibkit.finite import FiniteClassifier
 from calibkit_course import lesson12
 from calibkit_course.explore._book import explorer_page
-from calibkit_course.lesson12.explorer import NEAR, VIEWS
 from calibkit_course.lesson12.models import CALIBRATORS, FAKES, calibrated, centred, hidden
+from calibkit_course.lesson12.view import NEAR, VIEWS
 
 KILOBYTE = 1024
 lens_of = lesson12.simplex_lens_view

@@ -17,9 +17,9 @@ from calibkit.fakes import KnobClassifier
 from calibkit_course import lesson04, lesson13
 from calibkit_course.explore._book import explorer_page, quiz_page
 from calibkit_course.explore._lab import quiz_box
-from calibkit_course.lesson13.explorer import IGNORE, TRUST, TRUTH
-from calibkit_course.lesson13.game import NAMES, PLAYERS, WARD, WARM_UP
+from calibkit_course.lesson13.game import PLAYERS
 from calibkit_course.lesson13.models import CLASSIFIERS, MODELS, belief_of
+from calibkit_course.lesson13.view import IGNORE, NAMES, TRUST, TRUTH, WARD, WARM_UP
 from calibkit_course.lesson13.wards import Ward
 
 KILOBYTE = 1024

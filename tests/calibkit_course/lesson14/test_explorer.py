@@ -15,17 +15,11 @@ from calibkit.auditing.report import CODES, LIGHTS
 from calibkit_course import lesson14
 from calibkit_course.explore._book import explorer_page
 from calibkit_course.lesson14 import figures as figures14
-from calibkit_course.lesson14.explorer import (
-    COSTS,
-    EVERY,
-    FILES,
-    UNKNOWN,
-    VIEWS,
-    _draw,
-)
+from calibkit_course.lesson14.explorer import _draw
 from calibkit_course.lesson14.figures import _FACES
 from calibkit_course.lesson14.files import MOST_BYTES, audit_bytes
 from calibkit_course.lesson14.sample_files import sample_file
+from calibkit_course.lesson14.view import COSTS, EVERY, FILES, UNKNOWN, VIEWS
 
 KILOBYTE = 1024
 
