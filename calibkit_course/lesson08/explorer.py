@@ -93,11 +93,7 @@ _CONTROLS = (
         label="Sizes of PAVA-BC",
         values=tuple(SIZES),
         default="source",
-        texts={
-            "small": "n/40 to n/10",
-            "source": "n/20 to n/5",
-            "large": "n/10 to n/2",
-        },
+        texts={"small": "n/40 to n/10", "source": "n/20 to n/5", "large": "n/10 to n/2"},
     ),
 )
 _PRESETS: tuple[Preset, ...] = (

@@ -140,17 +140,8 @@ def _draw_band(ax: Axes, band: ConsistencyBand, ends: Ends) -> None:
     across = np.clip(band.table.mean_prob[used], *ends)
     low, high = (np.clip(end[used], *ends) for end in (band.lower, band.upper))
     label = f"{100 * band.level:g} % consistency band"
-    look.lines(
-        ax,
-        (across, low),
-        (across, high),
-        colors=look.BAND,
-        linewidths=5.0,
-        alpha=0.55,
-        zorder=2.5,
-        label=label,
-        gid="band",
-    )
+    code = {"colors": look.BAND, "linewidths": 5.0, "alpha": 0.55, "zorder": 2.5}
+    look.lines(ax, (across, low), (across, high), label=label, gid="band", **code)
 
 
 def _draw_points(ax: Axes, table: BinTable, ends: Ends) -> None:
@@ -221,17 +212,8 @@ def _draw_marks(ax: Axes, value: FloatVector, high: FloatVector) -> None:
     ):
         if rows.any():
             at = np.clip(value[rows], *_PERCENT_ENDS), places[rows]
-            look.points(
-                ax,
-                *at,
-                face,
-                look.INK,
-                marker=marker,
-                markersize=8,
-                markeredgewidth=1.0,
-                label=label,
-                gid=label,
-            )
+            code = {"marker": marker, "markersize": 8, "label": label, "gid": label}
+            look.points(ax, *at, face, look.INK, markeredgewidth=1.0, **code)
 
 
 def _write_numbers(ax: Axes, value: FloatVector) -> None:

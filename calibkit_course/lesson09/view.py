@@ -15,7 +15,6 @@ from scipy import special
 from calibkit.bins import EqualMass, EqualWidth
 from calibkit.calibrators import estimate_prevalence, shift_prior
 from calibkit.errors import expected_calibration_error
-from calibkit.fakes.dials import as_positive
 from calibkit.reliability import BinTable
 from calibkit.results import Result, read_only, spell
 from calibkit.significance import (
@@ -24,7 +23,7 @@ from calibkit.significance import (
     test_based_calibration_error,
 )
 from calibkit.types import FloatVector
-from calibkit.validation import as_choice, as_count, as_level
+from calibkit.validation import as_choice, as_count, as_level, as_number
 from calibkit_course.lesson09.gaussian import GaussianDiscriminant
 
 _BINS, _DRAWS = 10, 100
@@ -103,9 +102,8 @@ def prevalence_dial_view(
     """Measure a model that is exactly right for one prevalence and used at another."""
     as_choice(repair, "repair", REPAIRS)
     used_at = as_level(used_at, "used_at")
-    model = GaussianDiscriminant(
-        made_for, deployed=used_at, scale=1 / as_positive(signal, "signal")
-    )
+    signal = as_number(signal, "signal", "a positive number", lambda v: 0 < v < np.inf)
+    model = GaussianDiscriminant(made_for, deployed=used_at, scale=1 / signal)
     sample = model.sample(as_count(n, "n", minimum=_BINS), seed)
     target = _target(repair, sample.y_prob, model)
     prob = np.sort(shift_prior(sample.y_prob, train_prevalence=made_for, test_prevalence=target))

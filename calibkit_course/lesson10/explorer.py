@@ -35,13 +35,7 @@ def _draw(view: Thermostat, figure: AnyFigure, compact: bool) -> None:
 
 
 _CONTROLS = (
-    Slider(
-        name="epoch",
-        label="Epoch",
-        values=runs.KEPT,
-        default=40,
-        book=(2, 5, 10, 20, 40),
-    ),
+    Slider(name="epoch", label="Epoch", values=runs.KEPT, default=40, book=(2, 5, 10, 20, 40)),
     Slider(
         name="temperature",
         label="Temperature",

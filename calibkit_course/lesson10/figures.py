@@ -139,15 +139,5 @@ def _draw_marks(ax: Axes, curve: Thermostat, height: float) -> None:
         zorder=2,
     )
     up = min(height, ax.get_ylim()[1])
-    look.points(
-        ax,
-        curve.temperature,
-        up,
-        look.SKY,
-        look.INK,
-        marker="D",
-        markersize=8,
-        markeredgewidth=1.0,
-        label="T as set",
-        gid="set",
-    )
+    code = {"marker": "D", "markersize": 8, "label": "T as set", "gid": "set"}
+    look.points(ax, curve.temperature, up, look.SKY, look.INK, markeredgewidth=1.0, **code)

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 
 from calibkit.errors import CalibrationError, expected_calibration_error
-from calibkit.fakes.dials import as_positive
 from calibkit.multiclass import TemperatureScaling
 from calibkit.reliability import BinTable, reliability_table
 from calibkit.results import Result, read_only
 from calibkit.types import FloatMatrix, FloatVector
+from calibkit.validation import as_number
 from calibkit_course.lesson10 import runs
 
 GRID = np.geomspace(0.25, 8.0, 121)
@@ -64,7 +64,9 @@ class Thermostat(Result):
 
 def thermostat_view(*, epoch: int = 40, temperature: float = 1.0, n: int = 500) -> Thermostat:
     """Divide the logits of a network by a temperature, at some epoch of its training."""
-    temperature = as_positive(temperature, "temperature")
+    temperature = as_number(
+        temperature, "temperature", "a positive number", lambda t: 0 < t < np.inf
+    )
     now, labels = _rows(epoch, n)
     chances = softmax(now / temperature, axis=1)
     best, losses, errors = _curves(epoch, n)

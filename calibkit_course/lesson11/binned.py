@@ -73,8 +73,7 @@ def binned_errors(
     equal-mass edges on the second, and measures the error on the third.
     """
     numbers = [as_count(number, "n_bins") for number in n_bins]
-    first, second, third = (as_count(size, "sizes") for size in sizes)
-    parts = first, second, third
+    parts = (as_count(sizes[0], "sizes"), as_count(sizes[1], "sizes"), as_count(sizes[2], "sizes"))
     if sum(parts) > population.n:
         raise ValueError(f"sizes need {sum(parts):,} rows, but there are {population.n:,}.")
     generator, n_splits = as_generator(rng), as_count(n_splits, "n_splits")

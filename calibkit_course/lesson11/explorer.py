@@ -16,7 +16,9 @@ _DISTORTION_TEXTS = {
     "square": "too low everywhere",
     "none": "none: calibrated",
 }
-_SCALES = {"map": (2e-3, 0.3), "left": (2e-3, 0.3), "loss": (3e-5, 0.3)}
+_SCALES = {
+    MEASURE_TEXTS[key]: (low, 0.3) for key, low in (("map", 2e-3), ("left", 2e-3), ("loss", 3e-5))
+}
 
 
 def _draw(view: RaceView, figure: AnyFigure, compact: bool) -> None:
@@ -25,8 +27,7 @@ def _draw(view: RaceView, figure: AnyFigure, compact: bool) -> None:
     figures.learning_curves(view, ax=axes[0], title=titles[0], legend=False)
     figures.race_maps(view, ax=axes[1], title=titles[1], legend=False)
     # The same scale in all states, so that a dial moves the picture and not the axis.
-    kind = next(key for key, words in MEASURE_TEXTS.items() if words == view.measure)
-    axes[0].set_ylim(_SCALES[kind])
+    axes[0].set_ylim(_SCALES[view.measure])
     if not compact:
         plot.legend(figure)
 

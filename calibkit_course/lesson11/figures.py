@@ -40,18 +40,13 @@ def learning_curves(
         ax.set_xticks(race.sizes.tolist(), [_short(int(size)) for size in race.sizes])
         ax.axvline(race.n, color=look.BAND, linewidth=6, alpha=0.3, zorder=1, gid="chosen")
         if 0 < race.untouched < np.inf:  # a logarithmic axis has no zero
-            ax.axhline(
-                race.untouched,
-                color=look.GREY,
-                linestyle="dashed",
-                linewidth=1.2,
-                label="left as it is",
-                gid="untouched",
-            )
-        lines = 0
+            line = ax.axhline(race.untouched, color=look.GREY, linestyle="dashed", linewidth=1.2)
+            line.set(label="left as it is", gid="untouched")
         for m, method in enumerate(race.methods):
             _draw_curve(ax, race, m, code_of(method, m))
-            lines += _draw_infinite(ax, race, m, lines)
+        infinite = np.flatnonzero(~np.isfinite(race.middle).all(axis=1))
+        for line_of_text, m in enumerate(infinite.tolist()):
+            _draw_infinite(ax, race, m, line_of_text)
     look.remember(ax, [f"Learning curves from {race.sizes[0]:,} rows on.", race.describe()])
     return ax
 
@@ -87,10 +82,9 @@ def _draw_curve(ax: Axes, race: RaceView, m: int, code: dict[str, Any]) -> None:
     ax.plot(race.sizes, middle, gid=f"curve-{m}", **line)
 
 
-def _draw_infinite(ax: Axes, race: RaceView, m: int, line: int) -> int:
-    """Write ∞ where a median is infinite, in a line of its own; return the lines used."""
-    infinite = ~np.isfinite(race.middle[m])
-    for size in race.sizes[infinite]:
+def _draw_infinite(ax: Axes, race: RaceView, m: int, line: int) -> None:
+    """Write ∞ where a median is infinite, in a line of its own."""
+    for size in race.sizes[~np.isfinite(race.middle[m])]:
         ax.text(
             size,
             0.97 - 0.07 * line,
@@ -102,7 +96,6 @@ def _draw_infinite(ax: Axes, race: RaceView, m: int, line: int) -> int:
             va="center",
             gid=f"infinite-{m}",
         )
-    return int(infinite.any())
 
 
 def race_maps(

@@ -31,12 +31,12 @@ def _draw(lens: LensView, figure: AnyFigure, compact: bool) -> None:
     for ax, name in zip(axes[1:], VIEWS, strict=True):
         verdict = "straight" if lens.straight[name] else f"off by {lens.errors[name]:.3f}"
         # With a given height, matplotlib does not search for one, which takes 30 ms.
-        ax.set_title(f"{lens._name(name)}: {verdict}", y=1.0)
+        ax.set_title(f"{lens.name_of(name)}: {verdict}", y=1.0)
         figures.light(ax, lens.straight[name], name == lens.view)
     if compact:  # room between the upper corner and the caption
         axes[0].set_ylim(-0.11, 1.1)
     else:
-        axes[0].set_title(f"Arrows of the view: {lens._name(lens.view)}", pad=18, y=1.0)
+        axes[0].set_title(f"Arrows of the view: {lens.name_of(lens.view)}", pad=18, y=1.0)
         plot.legend(figure)
 
 

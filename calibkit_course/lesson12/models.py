@@ -3,6 +3,7 @@
 Source: the review of calibration notions, sections 1.1, 1.4 (notions) and 5 (calibrators).
 """
 
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -62,10 +63,7 @@ def calibrated(
     if calibrator == "none":
         return test, stated, true
     change = _fitted(calibrator, fit)
-    calibrated = FakeSample(
-        y_true=test.y_true, y_prob=change(test.y_prob), true_prob=test.true_prob
-    )
-    return calibrated, change(stated), true
+    return replace(test, y_prob=change(test.y_prob)), change(stated), true
 
 
 def _fitted(name: str, fit: FakeSample) -> Any:

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from calibkit.bins import Binning, EqualMass, EqualWidth
 from calibkit.errors import CalibrationError, expected_calibration_error
 from calibkit.fakes import FakeSample
+from calibkit.reliability import BinTable
 from calibkit.results import Result
-from calibkit.types import FloatMatrix, FloatVector, IntVector
+from calibkit.types import FloatMatrix, IntVector
 from calibkit.validation import as_choice, as_count
 from calibkit_course.lesson12.models import CALIBRATORS, FAKES, calibrated
 
@@ -54,7 +55,7 @@ class LensView(Result):
     def describe(self) -> str:
         """Give the three errors, the null levels of two, and which panels are straight."""
         top, one = self.measured
-        straight = [self._name(name) for name in VIEWS if self.straight[name]]
+        straight = [self.name_of(name) for name in VIEWS if self.straight[name]]
         fake, calibrator = self.words
         return (
             f"With model {fake!r} and calibrator {calibrator!r}, the distance to the truth is "
@@ -62,16 +63,17 @@ class LensView(Result):
             f"model would show {top.null_mean:.3f}); the error of class {self.k} is "
             f"{one.value:.3f} ({one.null_mean:.3f}). The straight panels are: "
             f"{', '.join(straight) or 'none'}. The arrows of "
-            f"the view {self._name(self.view)} have the mean length {self.moved:.3f}."
+            f"the view {self.name_of(self.view)} have the mean length {self.moved:.3f}."
         )
 
-    def _name(self, view: str) -> str:
+    def name_of(self, view: str) -> str:
+        """Return what a panel is called."""
         names = {"strong": "strong", "top-label": "confidence", "class": f"class {self.k}"}
         return names[view]
 
     def _columns(self) -> Mapping[str, NDArray[Any]]:
         return {
-            "notion": np.array([self._name(name) for name in VIEWS]),
+            "notion": np.array([self.name_of(name) for name in VIEWS]),
             "error": np.array([self.errors[name] for name in VIEWS]),
             "straight": np.array([self.straight[name] for name in VIEWS]),
         }
@@ -105,7 +107,7 @@ def simplex_lens_view(
     }
     place = stated.argmax(axis=1) if view == "top-label" else np.full(len(stated), k)
     table = measured[0 if view == "top-label" else 1].tables[0]
-    seen = true if view == "strong" else _seen(stated, place, (table.edges, table.frequency))
+    seen = true if view == "strong" else _seen(stated, place, table)
     return LensView(
         points=_different(sample),
         arrows=(stated, seen),
@@ -132,14 +134,11 @@ def _different(sample: FakeSample) -> tuple[FloatMatrix, FloatMatrix]:
     return both[:, :3], both[:, 3:]
 
 
-def _seen(
-    stated: FloatMatrix, place: IntVector, table: tuple[FloatVector, FloatVector]
-) -> FloatMatrix:
+def _seen(stated: FloatMatrix, place: IntVector, table: BinTable) -> FloatMatrix:
     """Move one entry of each vector to the frequency of its bin; the others share the rest."""
-    edges, frequency = table
     row = np.arange(len(stated))
     said = stated[row, place]
-    observed = frequency[np.searchsorted(edges[1:-1], said, side="right")]
+    observed = table.frequency[np.searchsorted(table.edges[1:-1], said, side="right")]
     observed = np.where(np.isnan(observed), said, observed)
     seen = stated * ((1 - observed) / (1 - said))[:, np.newaxis]
     seen[row, place] = observed

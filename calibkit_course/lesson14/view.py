@@ -36,16 +36,6 @@ class AuditBoard(Result):
     title: str  # what the file claims to be
 
     @property
-    def lights(self) -> tuple[str, ...]:
-        """The light of each answer."""
-        return tuple(answer.light for answer in self.report.answers)
-
-    @property
-    def symbols(self) -> tuple[str, ...]:
-        """The symbol of each light."""
-        return tuple(answer.symbol for answer in self.report.answers)
-
-    @property
     def topics(self) -> tuple[str, ...]:
         """What each answer is about."""
         return tuple(answer.topic for answer in self.report.answers)

@@ -262,4 +262,4 @@ class TestExplorer:
 def plot_scale(measure: str) -> tuple[float, float]:
     from calibkit_course.lesson11.explorer import _SCALES
 
-    return _SCALES[measure]
+    return _SCALES[MEASURE_TEXTS[measure]]
