@@ -218,11 +218,6 @@ def test_ten_expected_events_range_from_half_to_one_and_a_half() -> None:
     assert np.quantile(events, [0.05, 0.95]).tolist() == [0.5, 1.5]
 
 
-def test_a_balanced_half_means_one_in_a_hundred() -> None:
-    moved = shift_prior([0.5], train_prevalence=0.5, test_prevalence=0.01)
-    assert moved[0] == pytest.approx(0.01, abs=1e-15)
-
-
 def test_always_the_prevalence_is_closer_to_zero_than_always_zero() -> None:
     happened = np.random.default_rng(9).random(100_000) < 0.005
     zero, same = (

@@ -15,10 +15,11 @@ from scipy.stats import ttest_1samp
 from book.experiments import networks
 from book.experiments.networks import __main__ as command
 from calibkit.multiclass import TemperatureScaling, undo_label_smoothing
-from calibkit.scores import log_loss
+from calibkit.scores import brier_score, log_loss
 from calibkit_course import lesson10, open_lesson
 from calibkit_course.lesson10 import fitted, nets, runs
 from calibkit_course.lesson10 import problems as problems
+from calibkit_course.lesson10.fitted import temperature as packaged
 
 # --- 10.6 --------------------------------------------------------------------------------------
 
@@ -74,22 +75,16 @@ def mean_loss(logits: Any, y: Any, temperature: float) -> float:
     return float(-log_softmax(np.asarray(logits) / temperature, axis=1)[rows, y].mean())
 
 
-def bounded(logits: Any, y: Any, low: float = 0.05, high: float = 20.0) -> float:
-    def loss(temperature: float) -> float:
-        return mean_loss(logits, y, temperature)
-
+def search(loss: Callable[[float], float], low: float = 0.05, high: float = 20.0) -> float:
     return float(minimize_scalar(loss, bounds=(low, high), method="bounded").x)
 
 
+def bounded(logits: Any, y: Any, low: float = 0.05, high: float = 20.0) -> float:
+    return search(lambda temperature: mean_loss(logits, y, temperature), low, high)
+
+
 def in_the_inverse(logits: Any, y: Any) -> float:
-    def loss(slope: float) -> float:
-        return mean_loss(logits, y, 1 / slope)
-
-    return 1 / float(minimize_scalar(loss, bounds=(0.05, 20), method="bounded").x)
-
-
-def packaged(logits: Any, y: Any) -> float:
-    return TemperatureScaling("logits").fit(logits, y).temperature_
+    return 1 / search(lambda slope: mean_loss(logits, y, 1 / slope))
 
 
 def by_plain_exp(logits: Any, y: Any) -> float:
@@ -99,16 +94,7 @@ def by_plain_exp(logits: Any, y: Any) -> float:
             prob = powers / powers.sum(axis=1, keepdims=True)
             return float(-np.log(prob[np.arange(len(y)), y]).mean())
 
-    return float(minimize_scalar(loss, bounds=(0.05, 20), method="bounded").x)
-
-
-def by_brier(logits: Any, y: Any) -> float:
-    happened = np.eye(10)[y]
-
-    def score(temperature: float) -> float:
-        return float(((softmax(logits / temperature, axis=1) - happened) ** 2).sum(axis=1).mean())
-
-    return float(minimize_scalar(score, bounds=(0.05, 20), method="bounded").x)
+    return search(loss)
 
 
 def not_a_number(logits: Any, y: Any) -> float:
@@ -155,7 +141,7 @@ WRONG_FITS: list[tuple[Any, str]] = [
     (lambda z, y: 1.5, "where the search began"),
     (few_steps, "halted"),
     (lambda z, y: bounded(z, y, 1.0, 20.0), "both sides of 1"),
-    (by_brier, "Brier"),
+    (lambda z, y: search(lambda t: brier_score(y, softmax(z / t, axis=1)).value), "Brier"),
     (by_plain_exp, "overflows"),
     (lambda z, y: 19.99999, "minus sign"),
     (not_a_number, "not a number"),
@@ -181,31 +167,17 @@ UNDONE = log_loss(Y_TEST, undo_label_smoothing(P_TEST, amount=0.1)).value
 # --- 10.5 --------------------------------------------------------------------------------------
 
 
-def reporting(fit: Callable[..., Any], judge: Callable[..., Any]) -> Callable[..., float]:
-    """Fit T to one split and report another; each is picked out of the three."""
+TRAIN, VALIDATION, TEST = range(3)
 
-    def report(train: Any, validation: Any, test: Any) -> float:
-        scaling = TemperatureScaling("logits").fit(*fit(train, validation, test))
-        logits, label = judge(train, validation, test)
-        return log_loss(label, scaling.calibrate(logits)).value
+
+def reporting(fit_to: list[int], judge: int) -> Callable[..., float]:
+    """Fit T to some of the three splits and report one."""
+
+    def report(*splits: Any) -> float:
+        logits, label = (np.concatenate([splits[i][k] for i in fit_to]) for k in (0, 1))
+        return mean_loss(*splits[judge], packaged(logits, label))
 
     return report
-
-
-def first(train: Any, validation: Any, test: Any) -> Any:
-    return train
-
-
-def second(train: Any, validation: Any, test: Any) -> Any:
-    return validation
-
-
-def third(train: Any, validation: Any, test: Any) -> Any:
-    return test
-
-
-def pooled(train: Any, validation: Any, test: Any) -> Any:
-    return [np.concatenate(parts) for parts in zip(train, validation, strict=True)]
 
 
 def by_hand(train: Any, validation: Any, test: Any) -> float:
@@ -249,11 +221,11 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (T, "three numbers"),
     ],
     "10.5": [
-        (reporting(third, third), "which then judges it"),
-        (reporting(first, third), "by heart"),
-        (reporting(pooled, third), "no place in the fit"),
-        (reporting(second, second), "validation split. Report the test"),
-        (reporting(second, first), "train split. Report the test"),
+        (reporting([TEST], TEST), "which then judges it"),
+        (reporting([TRAIN], TEST), "by heart"),
+        (reporting([TRAIN, VALIDATION], TEST), "no place in the fit"),
+        (reporting([VALIDATION], VALIDATION), "validation split. Report the test"),
+        (reporting([VALIDATION], TRAIN), "train split. Report the test"),
         (unscaled, "before scaling"),
         (lambda *splits: 0.5, "an honest report says"),
         (lambda train: 0.5, "your function raised"),
@@ -278,7 +250,7 @@ RIGHT: dict[str, list[Any]] = {
         np.array([T, SCALED, UNDONE]),
         [0.847, 1.320, 1.3104],
     ],
-    "10.5": [reporting(second, third), by_hand, lambda *splits: np.float32(by_hand(*splits))],
+    "10.5": [reporting([VALIDATION], TEST), by_hand, lambda *splits: np.float32(by_hand(*splits))],
 }
 # Without torch there is no training step, and no row of it.
 WRONG["10.6"] = WRONG_STEPS if find_spec("torch") else WRONG_STEPS[-1:]

@@ -105,14 +105,12 @@ class TestView:
 
     def test_it_says_everything_with_its_null_level(self):
         view = thermostat_view(temperature=2.0)
-        error = view.error
-        assert view.describe() == (
-            f"At epoch 40 and T = 2, the accuracy is {view.accuracy:.2f}, the log loss "
-            f"{view.log_loss:.2f}, and the ECE "
-            f"{error.value:.3f} from 500 predictions; a calibrated model would show "
-            f"{error.null_mean:.3f} ± {error.null_sd:.3f}. The log loss is lowest at T = "
-            f"{view.best_temperature:.2f}, with {view.best_log_loss:.2f}."
-        )
+        words, error = view.describe(), view.error
+        assert "epoch 40 and T = 2" in words and f"log loss {view.log_loss:.2f}" in words
+        assert f"{error.value:.3f} from 500" in words
+        assert f"show {error.null_mean:.3f} ± {error.null_sd:.3f}" in words
+        assert f"T = {view.best_temperature:.2f}, with {view.best_log_loss:.2f}" in words
+        assert list(view.to_frame()) == ["temperature", "log_loss", "calibration_error"]
 
     @pytest.mark.parametrize(
         "bad",
@@ -132,11 +130,6 @@ class TestView:
     def test_bad_values_are_named(self, bad):
         with pytest.raises(ValueError, match=next(iter(bad))):
             thermostat_view(**bad)
-
-    def test_the_table_form(self):
-        frame = thermostat_view().to_frame()
-        assert list(frame) == ["temperature", "log_loss", "calibration_error"]
-        assert len(frame) == 121
 
 
 class TestExplorer:

@@ -255,8 +255,7 @@ class TestHistory:
         assert history.logits is None
         with pytest.raises(ValueError, match="read-only"):
             history.log_loss[0] = 0
-        assert history.describe().startswith("3 epochs: accuracy ")
-        assert history.describe().endswith("on 60 validation rows.")
+        assert "3 epochs" in history.describe() and "60 validation rows" in history.describe()
         assert list(history.to_frame().columns[:2]) == ["epoch", "train_loss"]
         assert pickle.loads(pickle.dumps(history)).epoch.tolist() == [1, 2, 3]
 

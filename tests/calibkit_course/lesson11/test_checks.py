@@ -1,6 +1,7 @@
 """Answers to the exercises of lesson 11, wrong and right, and the numbers that it states."""
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -61,11 +62,15 @@ def change(p: Any, y: Any, new: Any) -> float:
 # --- 11.4 --------------------------------------------------------------------------------------
 
 
-def by_split(scaled: Any, n_bins: int) -> Any:
+def by_split(scaled: Any, n_bins: int, member: Callable[[Any], Any] = np.mean) -> Any:
     out = np.empty(len(scaled))
     for rows in np.array_split(np.argsort(scaled), n_bins):
-        out[rows] = scaled[rows].mean()
+        out[rows] = member(scaled[rows])
     return out
+
+
+def middle(members: Any) -> Any:
+    return (members.min() + members.max()) / 2
 
 
 def by_edges(scaled: Any, n_bins: int) -> list[float]:
@@ -81,20 +86,6 @@ def by_sorting(scaled: Any, n_bins: int) -> Any:
 
 def as_they_come(scaled: Any, n_bins: int) -> Any:
     return np.repeat(scaled.reshape(n_bins, -1).mean(axis=1), len(scaled) // n_bins)
-
-
-def by_median(scaled: Any, n_bins: int) -> Any:
-    out = np.empty(len(scaled))
-    for rows in np.array_split(np.argsort(scaled), n_bins):
-        out[rows] = np.median(scaled[rows])
-    return out
-
-
-def by_middle(scaled: Any, n_bins: int) -> Any:
-    out = np.empty(len(scaled))
-    for rows in np.array_split(np.argsort(scaled), n_bins):
-        out[rows] = (scaled[rows].min() + scaled[rows].max()) / 2
-    return out
 
 
 def by_width(scaled: Any, n_bins: int) -> Any:
@@ -149,8 +140,8 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
     ],
     "11.4": [
         (by_sorting, "sorted order"),
-        (by_median, "these are the medians"),
-        (by_middle, "the middles"),
+        (lambda scaled, n_bins: by_split(scaled, n_bins, np.median), "these are the medians"),
+        (lambda scaled, n_bins: by_split(scaled, n_bins, middle), "the middles"),
         (by_width, "equal width"),
         (backwards, "row "),
         (as_they_come, "Sort the predictions"),

@@ -178,10 +178,48 @@ def test_clairvoyant_clinic_and_class_dependent_miscalibration() -> None:
     assert bent.truth().label_conditional == pytest.approx(0.17757, abs=1e-3)
 
 
+# --- beds ---------------------------------------------------------------------------------------
+
+MACHINE = KnobClassifier(5, 0.8, budget_share=0.5, concentration=3)
+
+
+def test_beds_go_to_the_most_confident_who_are_worth_it() -> None:
+    ward = Ward(size=8, beds=3)
+    deal = ward.deal(MACHINE, 300, rng=0)
+    for row, done in zip(deal.seen, ward.decide(deal.seen, deal), strict=True):
+        wanted = [i for i in np.argsort(-row, kind="stable")[:3] if row[i] >= ward.threshold]
+        assert sorted(wanted) == np.flatnonzero(done).tolist()
+    assert "at most 3 of 8 patients" in ward.describe()
+    none = Ward(size=8, beds=0)
+    assert none.play("oracle", deal).value == 0
+
+
+@pytest.mark.parametrize("beds", [None, 8])
+def test_a_bed_for_everybody_is_the_plain_ward(beds: int | None) -> None:
+    """The value per patient is the same as in rounds of one."""
+    rows = MACHINE.sample(1600, 4)
+    one, many = (
+        ward.play("trust", ward.deal_predictions(rows.y_true, rows.y_prob, rng=1))
+        for ward in (Ward(), Ward(size=8, beds=beds))
+    )
+    assert many.value == pytest.approx(one.value, abs=1e-12)
+
+
+@pytest.mark.parametrize("direction", ["over", "under"])
+def test_few_beds_make_increasing_miscalibration_free(direction: str) -> None:
+    """Only the ranking is left to count, once all who get a bed are worth it for both."""
+    ward = Ward(benefit=2, harm=0.02, size=10, beds=3)
+    calibrated = ward.deal(KnobClassifier(5, 0.8, concentration=3), 400, rng=2)
+    bent = KnobClassifier(5, 0.8, budget_share=0.6, direction=direction, concentration=3)
+    deal = ward.deal(bent, 400, rng=2)
+    won = [ward.play(policy, deal).value for policy in ("trust", "oracle")]
+    assert won[0] == won[1] == ward.play("trust", calibrated).value
+
+
 # --- closed forms against simulation ------------------------------------------------------------
 
 MODELS: dict[str, Any] = {
-    "over": KnobClassifier(5, 0.8, budget_share=0.5, concentration=3),
+    "over": MACHINE,
     "under": KnobClassifier(4, 0.7, budget_share=0.2, direction="under", concentration=5),
     "pivot": KnobClassifier(3, 0.7, budget_share=0.6, direction="pivot", pivot=0.8),
     "classes": ClassKnobs.with_directions(
@@ -445,6 +483,12 @@ def real(policies: Any) -> Any:
 BAD: dict[str, tuple[Any, str]] = {
     "no benefit": (lambda: Ward(benefit=0), "benefit must be a positive"),
     "infinite harm": (lambda: Ward(harm=np.inf), "harm must be a positive finite number"),
+    "more beds than patients": (lambda: Ward(beds=2), "beds=2 for 1 patients"),
+    "negative beds": (lambda: Ward(size=3, beds=-1), "beds"),
+    "half a bed": (lambda: Ward(size=3, beds=1.5), "beds"),  # type: ignore[arg-type]
+    "no patients": (lambda: Ward(size=0), "size"),
+    "truth of beds": (lambda: Ward(size=10, beds=4).truth(MODEL), "no closed form; deal rounds"),
+    "trust of beds": (lambda: Ward(size=10, beds=4).trust_value(MODEL), "no closed form"),
     "no stakes": (lambda: Capacity(stakes=()), "stakes is empty"),
     "negative stake": (lambda: Capacity(stakes=(1, -2)), r"stakes\[1\]"),
     "share": (lambda: Capacity(share=1.2), "share must be"),
