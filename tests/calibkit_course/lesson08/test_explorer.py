@@ -6,12 +6,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from calibkit import plot
 from calibkit.bins import EqualMass, Pava, PavaBC
 from calibkit.significance import test_based_calibration_error
 from calibkit_course import lesson08
 from calibkit_course.lesson08.view import MODELS, RULES, SIZES, Hunt
-from tests.explorers import assert_page_holds, turn_every_dial
 
 KILOBYTE = 1024
 
@@ -78,55 +76,6 @@ class TestView:
         assert f"{100 * error.null_mean:.1f} ± {100 * error.null_sd:.1f} %" in words
         assert f"p = {error.p_value:.2f}" in words and words.endswith("model is calibrated.")
         assert len(hunt.to_frame()["share"]) == 10
-
-    @pytest.mark.parametrize("bad", [{"rule": "x"}, {"model": "x"}, {"sizes": "x"}, {"n": 39}])
-    def test_bad_values_are_named(self, bad):
-        with pytest.raises(ValueError, match=next(iter(bad))):
-            lesson08.outlier_hunter_view(**bad)
-
-
-class TestExplorer:
-    @pytest.mark.slow
-    def test_it_fits_the_book(self):
-        hunter = lesson08.outlier_hunter()
-        assert len(hunter.controls) <= 5
-        assert hunter.n_states <= 64
-        assert hunter.default in list(hunter.states())
-        assert hunter.show()[1] == hunter.view().describe()
-
-    @pytest.mark.slow
-    @pytest.mark.parametrize("rule", RULES)
-    def test_the_ends_of_all_dials_together(self, rule):
-        for n, alpha, sizes, model in (
-            (100, 0.001, "large", "calibrated"),
-            (8000, 0.2, "small", "over-confident"),
-        ):
-            values = {"n": n, "alpha": alpha, "sizes": sizes, "rule": rule, "model": model}
-            picture, words = lesson08.outlier_hunter().show(**values)
-            assert picture.png.startswith(b"\x89PNG") and "nan" not in words
-
-    @pytest.mark.slow
-    def test_the_pictures_of_the_page_are_light(self):
-        hunter = lesson08.outlier_hunter()
-        states = [{"n": 500, "rule": "mass"}, {"n": 8000, "rule": "root"}]
-        sizes = [len(hunter.show(**state)[0].small().source) for state in states]
-        assert max(sizes) * 3 / 4 <= 15 * KILOBYTE
-        assert np.mean(sizes) * hunter.n_states <= 970 * KILOBYTE
-
-    @pytest.mark.slow
-    def test_the_static_figure_shows_four_states(self):
-        hunter = lesson08.outlier_hunter()
-        words = plot.alt_text(hunter.static())
-        assert words.count("Test-based reliability diagram") == 4
-        assert all(caption in words for caption, _ in hunter.presets)
-
-    @pytest.mark.slow
-    def test_the_widgets_reach_both_ends_of_every_dial(self):
-        turn_every_dial(lesson08.outlier_hunter(n=200))
-
-    @pytest.mark.slow
-    def test_the_page_without_a_kernel_holds_its_states(self):
-        assert_page_holds(lesson08.outlier_hunter(n=500), "rule", "mass", "pava-bc")
 
 
 @pytest.mark.slow

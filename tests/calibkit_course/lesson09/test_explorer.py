@@ -1,7 +1,5 @@
 """The prevalence dial: its arithmetic against the package, its repairs and its words."""
 
-import re
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -11,9 +9,6 @@ from calibkit import significance
 from calibkit.calibrators import estimate_prevalence, shift_prior
 from calibkit_course import lesson09
 from calibkit_course.lesson09.gaussian import GaussianDiscriminant
-from tests.explorers import assert_page_holds, turn_every_dial
-
-KILOBYTE = 1024
 
 
 class TestView:
@@ -97,40 +92,8 @@ class TestView:
         repaired = lesson09.prevalence_dial_view(n=1000, repair="known").describe()
         assert "made for 1 %, is moved to 2 %, and is used at 2 %" in repaired
 
-    @pytest.mark.parametrize(
-        ("options", "words"),
-        [
-            ({"repair": "magic"}, 'repair must be "none", "known" or "estimated", got'),
-            ({"used_at": 0.0}, "used_at"),
-            ({"made_for": 1.0}, "prevalence"),
-            ({"signal": 0}, "signal"),
-            ({"n": 5}, "n must be"),
-        ],
-    )
-    def test_bad_values_are_named(self, options, words):
-        with pytest.raises(ValueError, match=re.escape(words)):
-            lesson09.prevalence_dial_view(**options)
-
 
 class TestExplorer:
-    def test_the_book_holds_few_enough_states(self):
-        assert lesson09.prevalence_dial().n_states == 48
-
-    @pytest.mark.slow
-    def test_pictures_are_light_and_say_what_they_show(self):
-        picture, words = lesson09.prevalence_dial().show(repair="known")
-        assert len(picture.png) < 64 * KILOBYTE
-        assert "Reliability diagram on log axes" in picture.alt
-        assert "Measures in per cent" in picture.alt
-        assert "moved to 2 %" in words
-
-    @pytest.mark.slow
-    def test_the_static_form_shows_every_preset(self):
-        dial = lesson09.prevalence_dial()
-        figure = dial.static(columns=1)
-        assert len(figure.get_axes()) == 2 * len(dial.presets)
-        assert len(figure.legends) == 1
-
     @pytest.mark.slow
     def test_the_axes_do_not_move_with_the_dials(self):
         dial = lesson09.prevalence_dial()
@@ -145,11 +108,3 @@ class TestExplorer:
     def test_shares_are_written_in_per_cent(self):
         control = lesson09.prevalence_dial().controls[0]
         assert control.text(0.005) == "0.5% events"
-
-    @pytest.mark.slow
-    def test_the_widgets_reach_both_ends_of_every_dial(self):
-        turn_every_dial(lesson09.prevalence_dial(n=1000))
-
-    @pytest.mark.slow
-    def test_the_page_without_a_kernel_holds_its_states(self):
-        assert_page_holds(lesson09.prevalence_dial(), "repair", "none", "estimated")

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from calibkit import plot
 from calibkit_course import lesson04, lesson13
-from calibkit_course.explore._book import explorer_page, quiz_page
+from calibkit_course.explore._book import quiz_page
 from calibkit_course.explore._lab import quiz_box
 from calibkit_course.lesson13.game import PLAYERS
 from calibkit_course.lesson13.models import CLASSIFIERS, MODELS, belief_of
@@ -70,60 +69,6 @@ class TestHospital:
         assert room in found.describe() and "5 rounds" in found.describe()
         assert all(f"won {play.value:.2f}" in found.describe() for play in found.plays.values())
         assert list(found.to_frame()["policy"]) == [IGNORE, TRUST, TRUTH]
-
-    @pytest.mark.parametrize(
-        ("bad", "words"),
-        [
-            ({"model": "x"}, "model must be .*, got 'x'"),
-            ({"harm": 0}, "harm"),
-            ({"beds": 11}, "beds"),
-            ({"rounds": 0}, "rounds"),
-        ],
-    )
-    def test_bad_values_are_named(self, bad, words):
-        with pytest.raises(ValueError, match=words):
-            lesson13.hospital_view(**bad)
-
-    @pytest.mark.slow
-    def test_it_fits_the_book(self):
-        hospital = lesson13.hospital()
-        assert len(hospital.controls) <= 5
-        assert hospital.n_states <= 64
-        assert hospital.default in list(hospital.states())
-        assert hospital.show()[1] == hospital.view().describe()
-
-    @pytest.mark.slow
-    def test_the_pictures_of_the_page_are_light(self):
-        hospital = lesson13.hospital()
-        states = [{"model": MODELS[0]}, {}, {"beds": 4}]
-        sizes = [len(hospital.show(**state)[0].small().source) for state in states]
-        assert np.mean(sizes) * hospital.n_states <= 970 * KILOBYTE
-
-    @pytest.mark.slow
-    @pytest.mark.parametrize("model", MODELS)
-    def test_the_ends_of_all_dials_together(self, model):
-        low = {"model": model, "harm": 0.5, "beds": 1, "rounds": 2}
-        picture, words = lesson13.hospital().show(**low)
-        assert picture.png.startswith(b"\x89PNG") and "nan" not in words
-        high = {"model": model, "harm": 18, "beds": 10, "rounds": 500, "week": 12}
-        assert "nan" not in lesson13.hospital_view(**high).describe()
-
-    def test_the_static_figure_shows_four_states(self):
-        hospital = lesson13.hospital()
-        words = plot.alt_text(hospital.static())
-        assert words.count("Reliability diagram") == 4
-        assert all(caption in words for caption, _ in hospital.presets)
-
-    @pytest.mark.slow
-    def test_the_page_without_a_kernel_holds_its_states(self):
-        hospital = lesson13.hospital(rounds=2)
-        small = [
-            replace(control, book=MODELS[:2] if control.name == "model" else (control.default,))
-            for control in hospital.controls
-        ]
-        html = explorer_page(replace(hospital, controls=small))
-        for model in MODELS[:2]:
-            assert lesson13.hospital_view(model=model, rounds=2).describe() in html
 
 
 # --- the calibration game ----------------------------------------------------------------------
