@@ -40,11 +40,12 @@ class TestView:
         assert np.array_equal(hunt.error.null_values, wanted.null_values)
 
     @pytest.mark.slow
-    def test_sizes_steer_pava_bc_and_nothing_else(self):
+    def test_sizes_steer_pava_bc_and_nothing_else(self, subtests):
         found = {s: lesson08.outlier_hunter_view(n=400, rule="pava-bc", sizes=s) for s in SIZES}
         for sizes, (smallest, largest) in SIZES.items():
-            count = found[sizes].error.table.count
-            assert count.min() >= 400 // smallest and count.max() <= 400 // largest
+            with subtests.test(sizes):
+                count = found[sizes].error.table.count
+                assert count.min() >= 400 // smallest and count.max() <= 400 // largest
         others = [lesson08.outlier_hunter_view(n=400, sizes=s).describe() for s in SIZES]
         assert len(set(others)) == 1
 
@@ -55,12 +56,13 @@ class TestView:
         assert high / 3 < low < high
 
     @pytest.mark.slow
-    def test_more_data_raise_the_null_level_of_ten_bins_only(self):
+    def test_more_data_raise_the_null_level_of_ten_bins_only(self, subtests):
         """What prediction 8c asks, and the remedies of the lesson."""
         for rule, grows in (("mass", True), ("pava-bc", True), ("pava", False), ("root", False)):
-            few, many = (hunted(rule, n=n).error.null_mean for n in (500, 8000))
-            assert (many > few + 0.08) == grows
-            assert grows or many < 0.08
+            with subtests.test(rule):
+                few, many = (hunted(rule, n=n).error.null_mean for n in (500, 8000))
+                assert (many > few + 0.08) == grows
+                assert grows or many < 0.08
 
     @pytest.mark.slow
     @pytest.mark.parametrize("rule", RULES)
@@ -79,12 +81,13 @@ class TestView:
 
 
 @pytest.mark.slow
-def test_shares_stand_above_all_bars_or_above_none():
+def test_shares_stand_above_all_bars_or_above_none(subtests):
     for rule, bins in (("mass", 10), ("pava", 0)):
-        figure = plt.figure(layout="constrained")
-        hunter = lesson08.outlier_hunter()
-        hunter.draw(hunter.view(n=8000, rule=rule), figure, True)
-        (ax,) = figure.axes
-        (strip,) = ax.child_axes
-        assert len([t for t in strip.texts if t.get_gid() == "share"]) == bins
-        assert [t.get_text()[:9] for t in ax.texts if t.get_gid() == "sum"] == ["rejected:"]
+        with subtests.test(rule):
+            figure = plt.figure(layout="constrained")
+            hunter = lesson08.outlier_hunter()
+            hunter.draw(hunter.view(n=8000, rule=rule), figure, True)
+            (ax,) = figure.axes
+            (strip,) = ax.child_axes
+            assert len([t for t in strip.texts if t.get_gid() == "share"]) == bins
+            assert [t.get_text()[:9] for t in ax.texts if t.get_gid() == "sum"] == ["rejected:"]

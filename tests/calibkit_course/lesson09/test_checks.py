@@ -181,8 +181,8 @@ def test_errors_of_one_sign_make_the_error_a_difference_of_means() -> None:
 def test_only_observed_over_expected_is_alike_at_every_prevalence() -> None:
     views = [lesson09.prevalence_dial_view(made_for=p, used_at=2 * p) for p in (0.2, 0.05, 0.01)]
     ece, ace, tce, ratio = np.array([view.values for view in views]).T
-    for values in (ece, ace):
-        assert values[0] > 3 * values[1] > 9 * values[2]
+    assert ece[0] > 3 * ece[1] > 9 * ece[2]
+    assert ace[0] > 3 * ace[1] > 9 * ace[2]
     assert tce[0] > 0.99 > 0.6 > tce[2]
     assert np.all(np.abs(ratio - 1) < 0.12)
 

@@ -26,14 +26,15 @@ class TestView:
         assert view.values == pytest.approx(wanted, abs=1e-12)
         assert view.ratio == pytest.approx(s.y_true.sum() / s.y_prob.sum(), abs=1e-12)
 
-    def test_null_quantiles_are_those_of_the_package_for_redrawn_labels(self):
+    def test_null_quantiles_are_those_of_the_package_for_redrawn_labels(self, subtests):
         view = lesson09.prevalence_dial_view(made_for=0.2, used_at=0.2, n=1000)
         prob = np.sort(GaussianDiscriminant(0.2).sample(1000, 0).y_prob)
         labels = np.random.default_rng(0).random((100, 1000)) < prob
         for place, bins in enumerate((ck.EqualWidth(10), ck.EqualMass(10))):
-            null = [ck.expected_calibration_error(row, prob, bins=bins).value for row in labels]
-            assert view.null_low[place] == pytest.approx(np.quantile(null, 0.05), abs=1e-12)
-            assert view.null_high[place] == pytest.approx(np.quantile(null, 0.95), abs=1e-12)
+            with subtests.test(repr(bins)):
+                null = [ck.expected_calibration_error(row, prob, bins=bins).value for row in labels]
+                assert view.null_low[place] == pytest.approx(np.quantile(null, 0.05), abs=1e-12)
+                assert view.null_high[place] == pytest.approx(np.quantile(null, 0.95), abs=1e-12)
 
     @pytest.mark.slow
     def test_a_perfect_model_stays_within_chance_in_most_cases(self):

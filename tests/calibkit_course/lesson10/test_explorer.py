@@ -59,14 +59,15 @@ class TestView:
             ck.log_loss(y, scaling.calibrate(logits)).value, abs=1e-7
         )
 
-    def test_the_curves_are_the_measures_at_each_temperature(self, network):
+    def test_the_curves_are_the_measures_at_each_temperature(self, network, subtests):
         view = thermostat_view(n=200)
         logits, y = network.kept[-1, :200].astype(float), network.history.labels[:200]
         for k in (0, 40, 120):
-            prob = softmax(logits / view.temperatures[k], axis=1)
-            assert view.log_losses[k] == pytest.approx(ck.log_loss(y, prob).value, abs=1e-9)
-            wanted = ck.expected_calibration_error(y, prob, view="top-label").value
-            assert view.errors[k] == pytest.approx(wanted, abs=1e-12)
+            with subtests.test(k=k):
+                prob = softmax(logits / view.temperatures[k], axis=1)
+                assert view.log_losses[k] == pytest.approx(ck.log_loss(y, prob).value, abs=1e-9)
+                wanted = ck.expected_calibration_error(y, prob, view="top-label").value
+                assert view.errors[k] == pytest.approx(wanted, abs=1e-12)
 
     def test_the_log_loss_has_one_valley_and_the_error_has_many(self):
         """What the lesson says of the two curves."""

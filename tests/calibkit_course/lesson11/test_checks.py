@@ -199,10 +199,11 @@ def test_the_race_is_won_as_the_predictions_say() -> None:
 
 
 @pytest.mark.slow
-def test_nobody_overtakes_a_family_that_is_right() -> None:
+def test_nobody_overtakes_a_family_that_is_right(subtests: pytest.Subtests) -> None:
     for size in range(5):
-        found = medians("line", 0, size)
-        assert min(found, key=lambda name: found[name]) == "Platt"
+        with subtests.test(size=size):
+            found = medians("line", 0, size)
+            assert min(found, key=lambda name: found[name]) == "Platt"
 
 
 @pytest.mark.slow
@@ -213,10 +214,11 @@ def test_isotonic_loses_infinitely_in_every_run() -> None:
 
 
 @pytest.mark.slow
-def test_the_error_left_is_at_most_the_distance_from_the_map() -> None:
+def test_the_error_left_is_at_most_the_distance_from_the_map(subtests: pytest.Subtests) -> None:
     for name in ("isotonic", "histogram", "scaling-binning", "Platt"):
-        values = runs_of("bent", name, 5).values
-        assert (values[1] <= values[0] + 1e-12).all()
+        with subtests.test(name):
+            values = runs_of("bent", name, 5).values
+            assert (values[1] <= values[0] + 1e-12).all()
 
 
 @pytest.mark.slow
@@ -285,11 +287,12 @@ def test_percentile_intervals_of_a_calibrated_model_never_hold_the_truth() -> No
     assert held["percentile"] == 0 and held["inverted"] >= 20
 
 
-def test_the_grid_holds_the_truth() -> None:
+def test_the_grid_holds_the_truth(subtests: pytest.Subtests) -> None:
     for distortion in ("line", "bent", "square", "none"):
-        prob, truth = grid_of(distortion)
-        assert (np.diff(prob) > 0).all() and (np.diff(truth) > 0).all()
-        assert truth.min() > 0 and truth.max() < 1
+        with subtests.test(distortion):
+            prob, truth = grid_of(distortion)
+            assert (np.diff(prob) > 0).all() and (np.diff(truth) > 0).all()
+            assert truth.min() > 0 and truth.max() < 1
 
 
 def test_the_model_of_the_choice_as_it_is() -> None:
@@ -346,7 +349,7 @@ def test_the_real_network_shows_what_the_lesson_says() -> None:
 
 
 @pytest.mark.slow
-def test_the_table_of_what_to_use_has_the_figures_of_the_study() -> None:
+def test_the_table_of_what_to_use_has_the_figures_of_the_study(subtests: pytest.Subtests) -> None:
     text = (ROOT / "notebooks/11_choose_a_calibrator.md").read_text("utf-8")
     rows = pseudo_real.stored.stored()
     assert f"{len(rows)} data sets" in text
@@ -370,8 +373,9 @@ def test_the_table_of_what_to_use_has_the_figures_of_the_study() -> None:
     for measure in (results.map_distance, results.error_distance):
         few = results.distances(rows, measure).where(compared.at(1000))
         for name in (pl3, pl, "ES15", bins):  # "other draws change less"
-            least, most = few.span(name, "seed")
-            assert (most - least) / 2 < few.standard_error(name)
+            with subtests.test(name, measure=measure.__name__):
+                least, most = few.span(name, "seed")
+                assert (most - least) / 2 < few.standard_error(name)
     picks = results.rankings(rows, results.picks_the_best, higher=True)
     best = {n: picks.where(compared.at(n)) for n in (1000, 10_000)}
     shares = {n: round(5 * table.mean(table.best())) for n, table in best.items()}

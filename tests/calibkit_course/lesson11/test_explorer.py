@@ -68,17 +68,18 @@ class TestMeasured:
 
 
 class TestRuns:
-    def test_the_calibration_sets_are_those_that_are_said(self):
+    def test_the_calibration_sets_are_those_that_are_said(self, subtests):
         """The first run of the first size, again and by hand."""
         rng = np.random.default_rng(11)
         said, chance = rows_of("bent", rng.random(100))
         label = (rng.random(100) < chance).astype(int)
         prob, truth = grid_of("bent")
         for name, maker in (("Platt", PlattCalibrator()), ("isotonic", IsotonicCalibrator())):
-            wanted = maker.fit(said, label).calibrate(prob)
-            found = runs_of("bent", name, 15)
-            np.testing.assert_array_equal(found.maps[0], wanted)
-            assert tuple(found.values[:, 0, 0]) == measured(wanted, truth)
+            with subtests.test(name):
+                wanted = maker.fit(said, label).calibrate(prob)
+                found = runs_of("bent", name, 15)
+                np.testing.assert_array_equal(found.maps[0], wanted)
+                assert tuple(found.values[:, 0, 0]) == measured(wanted, truth)
 
     def test_isotonic_knows_the_order_only(self):
         """Equal labels of equal ranks: the same blocks whatever the distortion of predictions."""
@@ -133,21 +134,21 @@ class TestView:
                 found.at(method, n)
 
     @pytest.mark.slow
-    def test_what_the_lesson_says_to_look_for(self):
+    def test_what_the_lesson_says_to_look_for(self, subtests):
         line = lesson11.calibrator_race_view(distortion="line", methods="all")
         for size in SIZES:
-            others = [line.at(name, size) for name in METHODS if name != "Platt"]
-            assert line.at("Platt", size) < min(others)
+            with subtests.test(size=size):
+                others = [line.at(name, size) for name in METHODS if name != "Platt"]
+                assert line.at("Platt", size) < min(others)
         loss = lesson11.calibrator_race_view(methods="all", measure="loss", n=100)
         assert sum(np.isinf(loss.at(name)) for name in METHODS) == 2
+        near, left = (
+            lesson11.calibrator_race_view(methods="binned", measure=m, distortion="line")
+            for m in ("map", "left")
+        )
         for name in GROUPS["binned"]:
-            near, left = (
-                lesson11.calibrator_race_view(methods="binned", measure=m, distortion="line").at(
-                    name, 10_000
-                )
-                for m in ("map", "left")
-            )
-            assert left < 0.7 * near
+            with subtests.test(name):
+                assert left.at(name, 10_000) < 0.7 * near.at(name, 10_000)
 
 
 class TestExplorer:
@@ -169,13 +170,14 @@ class TestExplorer:
         assert shown == wanted
 
     @pytest.mark.slow
-    def test_the_scale_stays_where_it_is(self):
+    def test_the_scale_stays_where_it_is(self, subtests):
         """No median of any state lies above the axis; below it only where the maps are right."""
         for measure in MEASURES:
             for distortion in ("line", "bent"):
-                found = lesson11.calibrator_race_view(
-                    distortion=distortion, measure=measure, methods="all"
-                )
-                finite = found.middle[np.isfinite(found.middle)]
-                low, high = _SCALES[MEASURE_TEXTS[measure]]
-                assert low < finite.min() and finite.max() < high
+                with subtests.test(distortion, measure=measure):
+                    found = lesson11.calibrator_race_view(
+                        distortion=distortion, measure=measure, methods="all"
+                    )
+                    finite = found.middle[np.isfinite(found.middle)]
+                    low, high = _SCALES[MEASURE_TEXTS[measure]]
+                    assert low < finite.min() and finite.max() < high

@@ -317,10 +317,11 @@ def test_temperature_straightens_only_the_confidence_of_uneven_classes() -> None
     assert max(after("per class", VectorScaling("probabilities"))[:2]) < 1.5
 
 
-def test_a_cycle_hides_from_every_diagram_and_dirichlet_finds_it() -> None:
+def test_a_cycle_hides_from_every_diagram_and_dirichlet_finds_it(subtests: pytest.Subtests) -> None:
     for calibrator in (TemperatureScaling("probabilities"), VectorScaling("probabilities")):
-        confidence, class_wise, strong = after("cyclic", calibrator)
-        assert confidence < 1.6 and class_wise < 1.6 and strong > 25
+        with subtests.test(type(calibrator).__name__):
+            confidence, class_wise, strong = after("cyclic", calibrator)
+            assert confidence < 1.6 and class_wise < 1.6 and strong > 25
     assert after("cyclic", DirichletCalibrator("probabilities"))[2] < 5
 
 

@@ -15,17 +15,18 @@ lens_of = lesson12.simplex_lens_view
 
 
 class TestView:
-    def test_it_is_the_errors_of_the_package_and_the_distance_to_the_truth(self):
+    def test_it_is_the_errors_of_the_package_and_the_distance_to_the_truth(self, subtests):
         lens = lens_of(model="cyclic", calibrator="vector", k=2, n_fit=1000)
         sample, _, _ = calibrated("cyclic", "vector", 1000, 12)
-        options = {"bins": EqualMass(10)}
+        given = sample.y_true, sample.y_prob
         for view, name in (("top-label", "top-label"), (2, "class")):
-            error = expected_calibration_error(sample.y_true, sample.y_prob, view=view, **options)
-            assert lens.errors[name] == error.value
+            with subtests.test(name):
+                error = expected_calibration_error(*given, view=view, bins=EqualMass(10))
+                assert lens.errors[name] == error.value
         distance = np.abs(sample.y_prob - sample.true_prob).sum(axis=1).mean()
         assert lens.errors["strong"] == pytest.approx(distance, abs=1e-12)
 
-    def test_what_each_calibrator_straightens(self):
+    def test_what_each_calibrator_straightens(self, subtests):
         """The table of the lesson, in the frames of the explorer."""
         wanted = {
             ("bold", "none"): set(),
@@ -41,9 +42,10 @@ class TestView:
         }
         for (model, calibrator), notions in wanted.items():
             for k in (0, 2):
-                lens = lens_of(model=model, calibrator=calibrator, k=k)
-                found = {name for name, straight in lens.straight.items() if straight}
-                assert found == notions, (model, calibrator, k)
+                with subtests.test(model, calibrator=calibrator, k=k):
+                    lens = lens_of(model=model, calibrator=calibrator, k=k)
+                    found = {name for name, straight in lens.straight.items() if straight}
+                    assert found == notions, (model, calibrator, k)
 
     def test_strong_arrows_lead_to_the_truth(self):
         stated, seen = lens_of(model="cyclic").arrows

@@ -82,14 +82,15 @@ def treat_by(game: Any, draw: int, rule: str) -> list[bool]:
 
 class TestGame:
     @pytest.mark.parametrize("model", MODELS)
-    def test_who_plays_like_another_player_wins_the_same(self, model):
+    def test_who_plays_like_another_player_wins_the_same(self, model, subtests):
         game = lesson13.ward_rounds(model=model)
         for draw in (1, 2, 7):
-            you, machine, _ = game.answer(draw, treat_by(game, draw, "machine")).points
-            assert you == machine
-            answer = game.answer(draw, treat_by(game, draw, "truth"))
-            assert answer.points[0] == answer.points[2]
-            assert all(answer.hits)
+            with subtests.test(draw=draw):
+                you, machine, _ = game.answer(draw, treat_by(game, draw, "machine")).points
+                assert you == machine
+                answer = game.answer(draw, treat_by(game, draw, "truth"))
+                assert answer.points[0] == answer.points[2]
+                assert all(answer.hits)
 
     def test_waiting_wins_nothing_and_treating_all_wins_the_gains(self):
         game = lesson13.ward_rounds()
@@ -100,11 +101,12 @@ class TestGame:
         wanted = np.where(dealt.right, 2, -6).sum()
         assert game.answer(3, [True] * 8).points[0] == wanted == dealt.gain.sum()
 
-    def test_the_record_holds_all_past_patients_and_no_future_ones(self):
+    def test_the_record_holds_all_past_patients_and_no_future_ones(self, subtests):
         rounds = [lesson13.ward_round_view(draw=draw) for draw in (1, 2, 3)]
         for place, dealt in enumerate(rounds):
-            assert dealt.before.count.sum() == 8 * (WARM_UP + place)
-            assert dealt.after.count.sum() == 8 * (WARM_UP + place + 1)
+            with subtests.test(place=place):
+                assert dealt.before.count.sum() == 8 * (WARM_UP + place)
+                assert dealt.after.count.sum() == 8 * (WARM_UP + place + 1)
         for now, later in zip(rounds[:-1], rounds[1:], strict=True):
             assert np.array_equal(now.after.count, later.before.count)
             assert np.array_equal(now.after.frequency, later.before.frequency, equal_nan=True)
@@ -115,13 +117,14 @@ class TestGame:
         assert not np.array_equal(one.said, lesson13.ward_round_view(draw=4, week=2).said)
         assert not np.array_equal(one.said, lesson13.ward_round_view(draw=64).said)
 
-    def test_the_machine_keeps_its_promise_only_if_it_is_calibrated(self):
+    def test_the_machine_keeps_its_promise_only_if_it_is_calibrated(self, subtests):
         for model, honest in (("calibrated", True), ("over-confident", False)):
-            rounds = [lesson13.ward_round_view(draw=d, model=model) for d in range(1, 61)]
-            said, right = (
-                np.concatenate([getattr(r, n) for r in rounds]) for n in ("said", "right")
-            )
-            assert (abs(said.mean() - right.mean()) < 0.04) == honest
+            with subtests.test(model):
+                rounds = [lesson13.ward_round_view(draw=d, model=model) for d in range(1, 61)]
+                said, right = (
+                    np.concatenate([getattr(r, n) for r in rounds]) for n in ("said", "right")
+                )
+                assert (abs(said.mean() - right.mean()) < 0.04) == honest
 
     def test_who_knows_the_truth_wins_most_in_the_long_run(self):
         rounds = [lesson13.ward_round_view(draw=draw) for draw in range(1, 61)]

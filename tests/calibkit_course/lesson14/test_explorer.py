@@ -53,10 +53,11 @@ class TestBoard:
     def test_what_the_lesson_says_lights_up(self, state, topic, verdict):
         assert lesson14.audit_board_view(**state).report.verdicts[topic] == verdict
 
-    def test_bins_move_the_error_and_its_null_level(self):
+    def test_bins_move_the_error_and_its_null_level(self, subtests):
         few, many = (lesson14.audit_board_view(bins=bins).report for bins in (5, 15))
         for name in ("error", "null_error"):
-            assert many["calibration"].numbers[name] > few["calibration"].numbers[name] + 0.02
+            with subtests.test(name):
+                assert many["calibration"].numbers[name] > few["calibration"].numbers[name] + 0.02
         assert few["calibration"].numbers["p_value"] == many["calibration"].numbers["p_value"]
 
     def test_a_view_of_the_animals_looks_at_other_events(self):
@@ -66,11 +67,12 @@ class TestBoard:
         )
         assert len(top) == 1 and len(each) == 3 and "cat" in each[0]
 
-    def test_prices_for_two_classes_are_not_used_for_three(self):
+    def test_prices_for_two_classes_are_not_used_for_three(self, subtests):
         for costs, said in ((UNKNOWN, False), ("1 : 20", True)):
-            board = lesson14.audit_board_view(file="three animals", costs=costs)
-            assert ("for two classes only" in board.describe()) == said
-            assert board.verdicts[4] == "costs unknown"
+            with subtests.test(costs):
+                board = lesson14.audit_board_view(file="three animals", costs=costs)
+                assert ("for two classes only" in board.describe()) == said
+                assert board.verdicts[4] == "costs unknown"
 
     @pytest.mark.parametrize("file", FILES)
     def test_the_numbers_beside_a_light_are_those_of_the_answer(self, file):

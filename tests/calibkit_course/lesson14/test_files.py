@@ -72,7 +72,7 @@ def test_one_interval_by_quadrature():
 
 
 @each()
-def test_a_large_sample_agrees_with_the_truth(model):
+def test_a_large_sample_agrees_with_the_truth(model, subtests):
     rows, truth = model.sample(200_000, rng=1), model.truth()
     assert set(np.unique(rows.y_prob)) <= set(model.words)
     assert rows.y_true.mean() == pytest.approx(truth.accuracy, abs=0.005)
@@ -82,12 +82,13 @@ def test_a_large_sample_agrees_with_the_truth(model):
     )
     assert log_loss(rows.y_true, rows.y_prob).value == pytest.approx(truth.log_loss, abs=0.015)
     for word, share in zip(model.words, model.shares, strict=True):
-        said = rows.y_prob == word
-        assert said.mean() == pytest.approx(share, abs=0.005)
-        if said.sum() > 2000:
-            chance = rows.true_prob[said].mean()
-            assert chance == pytest.approx(float(model.true_map(word)), abs=0.01)
-            assert rows.y_true[said].mean() == pytest.approx(chance, abs=0.04)
+        with subtests.test(word=word):
+            said = rows.y_prob == word
+            assert said.mean() == pytest.approx(share, abs=0.005)
+            if said.sum() > 2000:
+                chance = rows.true_prob[said].mean()
+                assert chance == pytest.approx(float(model.true_map(word)), abs=0.01)
+                assert rows.y_true[said].mean() == pytest.approx(chance, abs=0.04)
 
 
 @settings(max_examples=50)
