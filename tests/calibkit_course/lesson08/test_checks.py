@@ -103,7 +103,6 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (without_tolerance, "exactly as likely as 3"),
         (lambda k, n, p: np.ones(len(p)), "has the p-value"),
         (lambda k, n, p: 0.3, "one p-value per probability"),
-        (lambda k, n, p: None, "one p-value per probability"),
         (lambda k, n, p: by_sums(k, n, p)[:, None], "a table of one column"),
         (lambda k, n, p: by_sums(k, n, p) + 6e-5, "has the p-value 0."),
         (lambda k, n: None, "your function raised"),
@@ -128,7 +127,6 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (sized(lambda s, low, high: low <= s.mean() <= high), "smaller than allowed"),
         (lambda b, low, high: bool((np.asarray(b[1:]) <= high).all()), "both ends"),
         (lambda b, low, high: np.diff(b) >= low, "`True` or `False`"),
-        (lambda b, low, high: None, "`True` or `False`"),
         (True, "a function"),
     ],
     "8.5": [
@@ -140,7 +138,6 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (lambda n: 60, "Let the number grow with n"),
         (lambda n: 120, "Let the number grow with n"),
         (lambda n: ck.EqualMass(60), "Let the number grow with n"),
-        (lambda n: None, "a number of bins, or a binning"),
         (lambda n: n / 50 + 0.5, "not a whole number"),
         (lambda n: 0, "not a whole number"),
         (lambda n: "many", "a number of bins"),
@@ -160,7 +157,7 @@ RIGHT: dict[str, list[Any]] = {
         by_sums,
         significance.binomial_p_values,
     ],
-    "8.3": [THIRDS, np.array(THIRDS), [0, 0.333, 0.333, 0.333, 0.667, 0.667, 0.667, 1]],
+    "8.3": [THIRDS, [0, 0.333, 0.333, 0.333, 0.667, 0.667, 0.667, 1]],
     "8.4": [
         lambda b, low, high: np.array(loop(b, low, high)),
         lambda b, low, high: np.bool_(loop(b, low, high)),

@@ -128,7 +128,6 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (lambda p, y, new: np.mean(outputs(p, y, new) == 0), "Outputs of 1 are as risky"),
         (lambda p, y, new: np.mean(outputs(p, y, new) == 1), "Outputs of 0 are as risky"),
         (by_plain_isotonic, "gives no number (NaN) outside"),
-        (lambda p, y, new: print(end=""), "one share, a number"),
         (lambda p, y, new: by_blocks(p, y, p), "Count new predictions"),
         (lambda p, y, new: by_blocks(p, y, new) * len(new), "a number of rows"),
         (lambda p, y, new: 100 * by_blocks(p, y, new), "in per cent"),
@@ -140,6 +139,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
     ],
     "11.4": [
         (by_sorting, "sorted order"),
+        (lambda scaled, n_bins: by_sorting(scaled, n_bins) + 1e-3, "row "),
         (lambda scaled, n_bins: by_split(scaled, n_bins, np.median), "these are the medians"),
         (lambda scaled, n_bins: by_split(scaled, n_bins, middle), "the middles"),
         (by_width, "equal width"),
@@ -149,7 +149,6 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (lambda scaled, n_bins: scaled, "different outputs"),
         (lambda scaled, n_bins: np.sort(scaled)[:n_bins], "one output per prediction"),
         (lambda scaled, n_bins: 0.5, "one output per prediction"),
-        (lambda scaled, n_bins: print(end=""), "one output per prediction"),
         (lambda scaled, n_bins: by_split(scaled, n_bins)[:, None], "a table of one column"),
         ([0.1], "a function"),
     ],
@@ -167,14 +166,11 @@ RIGHT: dict[str, list[Any]] = {
         by_blocks,
         lambda p, y, new: np.isin(outputs(p, y, new), [0, 1]).mean(),
         lambda p, y, new: round(by_blocks(p, y, new), 3),
-        lambda p, y, new: np.float32(by_blocks(p, y, new)),
-        lambda p, y, new: np.array(by_blocks(p, y, new)),
         by_clipped_isotonic,
     ],
     "11.4": [
         by_split,
         by_edges,
-        lambda scaled, n_bins: by_split(scaled, n_bins).astype(np.float32),
     ],
 }
 

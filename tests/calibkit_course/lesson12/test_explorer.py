@@ -118,8 +118,8 @@ class TestView:
 
 class TestExplorer:
     def test_the_chosen_view_has_the_thickest_frame(self):
-        figure = plt.figure(layout="constrained")
         lens = lesson12.simplex_lens(calibrator="temperature")
+        figure = plt.figure(layout="constrained", figsize=lens.size)
         lens.draw(lens.view(view="top-label", calibrator="temperature"), figure, False)
         strong, confidence, one = (
             next(ax for ax in figure.get_axes() if ax.get_title().startswith(name))
@@ -131,3 +131,7 @@ class TestExplorer:
         assert styles[1] == "solid" and styles[0] != "solid" and styles[2] != "solid"
         labels = [text.get_text() for text in figure.legends[0].get_texts()]
         assert "to what the\nview sees" in labels
+        figure.draw_without_rendering()
+        *below, simplex = (ax.get_position(original=True) for ax in figure.get_axes()[:4])
+        assert simplex.height > 1.2 * max(box.height for box in below)
+        assert max(box.y1 for box in below) < simplex.y0

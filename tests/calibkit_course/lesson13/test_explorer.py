@@ -69,6 +69,7 @@ class TestHospital:
         assert room in found.describe() and "5 rounds" in found.describe()
         assert all(f"won {play.value:.2f}" in found.describe() for play in found.plays.values())
         assert list(found.to_frame()["policy"]) == [IGNORE, TRUST, TRUTH]
+        assert "array(" not in repr(found)
 
 
 # --- the calibration game ----------------------------------------------------------------------
@@ -97,6 +98,7 @@ class TestGame:
         dealt = game.view(draw=3)
         assert "8 patients" in dealt.describe() and f"won {dealt.trust.sum():g}" in dealt.describe()
         assert list(dealt.to_frame()["patient"]) == list(NAMES)
+        assert "array(" not in repr(dealt)
         assert game.answer(3, [False] * 8).points[0] == 0
         wanted = np.where(dealt.right, 2, -6).sum()
         assert game.answer(3, [True] * 8).points[0] == wanted == dealt.gain.sum()
