@@ -1,8 +1,4 @@
-"""The prevalence dial: one model, made for one share of events and used at another. Lesson 09.
-
-Matsubara and others (2023), sections 2.2 and 4.1, for the simulation, in the form that its tables
-used; Saerens and others (2002) for the repair.
-"""
+"""The prevalence dial: one model, made for one share of events and used at another. Lesson 09."""
 
 from typing import Any
 

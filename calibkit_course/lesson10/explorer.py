@@ -1,7 +1,4 @@
-"""The thermostat: follow a network while it trains, and cool it by hand. Lesson 10.
-
-It shows the stored training, so that it needs no torch and says the same on every computer.
-"""
+"""The thermostat: follow a network while it trains, and cool it by hand. Lesson 10."""
 
 from typing import Any
 

@@ -1,7 +1,4 @@
-"""The simplex lens: three notions of calibration of one classifier, before and after repair.
-
-Lesson 12. Source: the review of calibration notions, sections 1.1, 1.4 (notions), 5 (calibrators).
-"""
+"""The simplex lens: three notions of calibration, before and after repair. Lesson 12."""
 
 from typing import Any
 

@@ -46,6 +46,7 @@ def test_truths_that_do_not_match_are_refused(found: Any, truths: Any) -> None:
 
 def test_both_ends_of_venn_abers_and_the_truth() -> None:
     ax = plot.venn_abers([0.1, 0.5, 0.9], ENDS, truth=[0.2, 0.5, 0.8])
+    assert ax.get_xlim() == (0, 1)
     assert one(ax, "0").get_ydata().tolist() == ENDS[0]
     assert one(ax, "1").get_ydata().tolist() == ENDS[1]
     assert one(ax, "0").get_linestyle() != one(ax, "1").get_linestyle()
