@@ -90,6 +90,8 @@ def _curve(model: str) -> RegretCurve:
     return regret_curve(belief_of(model)(deal.seen.ravel()), deal.true.ravel())
 
 
+# --- the calibration game ------------------------------------------------------------------------
+
 NAMES = tuple("ABCDEFGH")
 WARD = Ward(benefit=2, harm=6)
 # Patients of two rounds are on record before the first; a deal holds so many rounds after them.

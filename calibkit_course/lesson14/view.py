@@ -100,6 +100,9 @@ def _report(file: str, view: str, bins: int, costs: str) -> AuditReport:
     )
 
 
+# --- the numbers behind a light ------------------------------------------------------------------
+
+
 def _alignment(answer: Answer, _: AuditReport) -> str:
     found = answer.numbers
     return f"accuracy {found['accuracy']:.3f}, commonest class {found['majority']:.3f}"

@@ -30,6 +30,10 @@ class TestView:
         view = lesson09.prevalence_dial_view(made_for=0.2, used_at=0.2, n=1000)
         prob = np.sort(GaussianDiscriminant(0.2).sample(1000, 0).y_prob)
         labels = np.random.default_rng(0).random((100, 1000)) < prob
+        tested = significance.test_based_calibration_error(
+            labels[0], prob, null_draws=100, rng=0
+        ).null_values  # which do not depend on the labels given
+        assert view.null_high[2] == pytest.approx(np.quantile(tested, 0.95), abs=1e-12)
         for place, bins in enumerate((ck.EqualWidth(10), ck.EqualMass(10))):
             with subtests.test(repr(bins)):
                 null = [ck.expected_calibration_error(row, prob, bins=bins).value for row in labels]
