@@ -192,6 +192,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (("C", FLOOR), "Look for the file"),
         (("B", 0.0), "no such floor"),
         (("B", np.log(10)), "ten equal probabilities"),
+        (("B", np.log(10) + 3e-3), "Your number is 2.3056"),
         (("B", np.log(1 + 1 / np.e)), "two classes"),
         (("B", np.e / (np.e + 9)), "minus its logarithm"),
         (("B", np.log2(1 + 9 / np.e)), "in bits"),
