@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from calibkit.results import read_only, spell
-from calibkit.types import FloatVector, IntArray, Rng
+from calibkit.types import FloatVector, IntVector, Rng
 from calibkit.validation import as_count, as_generator, as_predictions
 
 # A name, or a function from what is seen to what is believed, of the same shape.
@@ -22,7 +22,7 @@ class Deal:
 
     seen: FloatVector  # the confidence that treating is right, or all K probabilities
     true: FloatVector | None  # what a calibrated model would show; None for real predictions
-    outcome: IntArray  # 1 if treating is right, else 0; or the class
+    outcome: IntVector  # 1 if treating is right, else 0; or the class
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -43,10 +43,10 @@ class Game(ABC):
     size: int
 
     @abstractmethod
-    def arranged(self, outcome: IntArray, seen: FloatVector, true: FloatVector | None) -> Deal:
+    def arranged(self, outcome: IntVector, seen: FloatVector, true: FloatVector | None) -> Deal:
         """Deal checked rows, a whole number of rounds of them."""
 
-    def in_rounds(self, outcome: IntArray, seen: FloatVector, true: FloatVector | None) -> Deal:
+    def in_rounds(self, outcome: IntVector, seen: FloatVector, true: FloatVector | None) -> Deal:
         """Deal what the player sees, and what comes of it."""
 
         def rounds(rows: Any) -> Any:
@@ -57,7 +57,7 @@ class Game(ABC):
         )
 
     @abstractmethod
-    def decide(self, belief: FloatVector, deal: Deal) -> IntArray:
+    def decide(self, belief: FloatVector, deal: Deal) -> IntVector:
         """Return the best actions for a belief, of shape (rounds, patients)."""
 
     @abstractmethod
@@ -65,7 +65,7 @@ class Game(ABC):
         """Say the rules in one sentence."""
 
     @abstractmethod
-    def payoff(self, actions: IntArray, deal: Deal) -> FloatVector:
+    def payoff(self, actions: IntVector, deal: Deal) -> FloatVector:
         """Return what the actions won, of shape (rounds,)."""
 
     def deal(self, classifier: Any, rounds: int, rng: Rng = None) -> Deal:
@@ -86,7 +86,7 @@ class Game(ABC):
         columns = prob.T if prob.ndim == 2 else prob[None]
         order = generator.permutation(len(labels))[: len(labels) // self.size * self.size]
         rows = np.lexsort((labels, *columns[::-1]))[order]
-        return self.arranged(labels[rows].astype(np.int64), prob[rows].astype(np.float64), None)
+        return self.arranged(labels[rows].astype(np.intp), prob[rows].astype(np.float64), None)
 
     def play(self, policy: Policy, deal: Deal) -> GamePlay:
         """Play a deal as one of `POLICIES`, or as a callable that says what to believe."""

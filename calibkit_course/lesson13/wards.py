@@ -15,7 +15,7 @@ from scipy import optimize
 from calibkit.decisions import regret_bound
 from calibkit.fakes import ClassKnobs, KnobClassifier
 from calibkit.fakes.dials import as_finite, as_positive
-from calibkit.types import FloatVector, IntArray
+from calibkit.types import FloatVector, IntVector
 from calibkit.validation import as_array, as_count
 from calibkit_course.lesson13.rounds import Deal, Game
 
@@ -105,7 +105,7 @@ class Ward(Game):
         """Probability from which on treating is worth it."""
         return self.harm / (self.benefit + self.harm)
 
-    def arranged(self, outcome: IntArray, seen: FloatVector, true: FloatVector | None) -> Deal:
+    def arranged(self, outcome: IntVector, seen: FloatVector, true: FloatVector | None) -> Deal:
         """Show the confidence, of K columns the largest; the outcome is that it was right."""
         if seen.ndim == 2:
             own = np.arange(len(seen)), seen.argmax(axis=1)
@@ -113,7 +113,7 @@ class Ward(Game):
             true = None if true is None else true[own]
         return self.in_rounds(outcome, seen, true)
 
-    def decide(self, belief: FloatVector, deal: Deal) -> IntArray:
+    def decide(self, belief: FloatVector, deal: Deal) -> IntVector:
         """Return 1 to treat, 0 to wait: treat from the threshold on, while beds last."""
         worth = belief >= self.threshold
         if self.beds is not None:
@@ -122,7 +122,7 @@ class Ward(Game):
             np.put_along_axis(worth, order[:, self.beds :], False, axis=1)
         return worth.astype(np.int64)
 
-    def payoff(self, actions: IntArray, deal: Deal) -> FloatVector:
+    def payoff(self, actions: IntVector, deal: Deal) -> FloatVector:
         """Return B for right, -H for wrong treatments and 0 for waiting, per patient."""
         gain = np.where(deal.outcome == 1, self.benefit, -self.harm)
         return np.asarray((gain * (actions > 0)).sum(axis=1) / deal.seen.shape[1])
@@ -267,7 +267,7 @@ class Clinic(Game):
         as_count(self.budget, "budget", 0)
         as_count(self.size, "size")
 
-    def arranged(self, outcome: IntArray, seen: FloatVector, true: FloatVector | None) -> Deal:
+    def arranged(self, outcome: IntVector, seen: FloatVector, true: FloatVector | None) -> Deal:
         """Show all probabilities."""
         n_classes = len(self.gains)
         if seen.ndim != 2 or seen.shape[1] != n_classes:
@@ -277,11 +277,11 @@ class Clinic(Game):
             )
         return self.in_rounds(outcome, seen, true)
 
-    def decide(self, belief: FloatVector, deal: Deal) -> IntArray:
+    def decide(self, belief: FloatVector, deal: Deal) -> IntVector:
         """Return the option for each patient that is best in total for this belief."""
         return knapsack(belief @ np.array(self.gains), self.prices, self.budget)
 
-    def payoff(self, actions: IntArray, deal: Deal) -> FloatVector:
+    def payoff(self, actions: IntVector, deal: Deal) -> FloatVector:
         """Return the gains of each round, summed over its patients."""
         return np.asarray(np.array(self.gains)[deal.outcome, actions].sum(axis=1))
 
