@@ -4,7 +4,6 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
 from calibkit.bins import Binning, EqualMass, Pava, PavaBC
@@ -16,6 +15,7 @@ from calibkit.significance import (
     null_level,
     test_based_calibration_error,
 )
+from calibkit.types import FloatVector
 from calibkit_course.learn import answers
 from calibkit_course.learn.answers import Almost, WrongKind, same
 from calibkit_course.learn.exercises import Check, Prediction
@@ -140,9 +140,7 @@ def judge_p_values(answer: Any) -> str | None:
     return None
 
 
-def _p_value_problem(
-    found: NDArray[np.float64], hits: int, count: int, prob: NDArray[np.float64]
-) -> str | None:
+def _p_value_problem(found: FloatVector, hits: int, count: int, prob: FloatVector) -> str | None:
     wanted = binomial_p_values(hits, count, prob)
     if np.allclose(found, wanted, rtol=0, atol=_FOUR_DIGITS):
         return None
@@ -199,14 +197,14 @@ def judge_fit(answer: Any) -> str | None:
     return SAY["eight"]
 
 
-def _fit() -> NDArray[np.float64]:
+def _fit() -> FloatVector:
     label = np.array(LABELS)
     bounds = Pava().bounds(np.arange(len(label)) / 10, label)
     means = [label[a:b].mean() for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
     return np.repeat(means, np.diff(bounds))
 
 
-def _runs(values: NDArray[np.float64]) -> list[tuple[int, int]]:
+def _runs(values: FloatVector) -> list[tuple[int, int]]:
     """Return start and stop of each stretch of equal values."""
     cuts = np.flatnonzero(np.abs(np.diff(values)) > 1e-9) + 1
     ends = [0, *cuts.tolist(), len(values)]
@@ -278,13 +276,12 @@ def _as_binning(function: Any, n: int) -> Binning:
 def _mean_share(binning: Binning, n: int, *, slope: float) -> float:
     """Return the mean test-based error of fresh samples, always the same ones."""
     rng, model = np.random.default_rng(85), LogitDistortion(slope=slope)
-    values = []
-    for _ in range(_SAMPLES[n]):
-        data = model.sample(n, rng)
-        values.append(
-            test_based_calibration_error(data.y_true, data.y_prob, bins=binning, null_draws=0)
-        )
-    return float(np.mean([float(value) for value in values]))
+    samples = (model.sample(n, rng) for _ in range(_SAMPLES[n]))
+    errors = [
+        test_based_calibration_error(s.y_true, s.y_prob, bins=binning, null_draws=0)
+        for s in samples
+    ]
+    return float(np.mean([error.value for error in errors]))
 
 
 # --- what the lesson asks ----------------------------------------------------------------------

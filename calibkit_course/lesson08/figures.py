@@ -1,18 +1,15 @@
 """Several binnings of the same predictions, tested side by side. Lesson 08."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.collections import LineCollection, PolyCollection
-from numpy.typing import ArrayLike, NDArray
 
 from calibkit.plot import look
+from calibkit.plot.look import Truth
 from calibkit.results import spell
 from calibkit.significance import TestBasedError
-
-Truth = Callable[[NDArray[np.float64]], ArrayLike]
 
 _GRID = 201
 
@@ -69,28 +66,26 @@ def _draw_boxes(ax: Axes, error: TestBasedError) -> None:
     seen = table.occupied
     left, right = table.edges[:-1][seen], table.edges[1:][seen]
     low, high, height = low[seen], high[seen], table.frequency[seen]
-    ax.add_collection(
-        PolyCollection(
-            look.paths((left, low), (left, high), (right, high), (right, low)),
-            facecolors=look.PALE,
-            edgecolors="#8FA9BF",
-            linewidths=0.7,
-            zorder=1.3,
-            label="accepted by the test",
-            gid="acceptance",
-        ),
-        autolim=False,
+    look.boxes(
+        ax,
+        (left, right),
+        (low, high),
+        facecolors=look.PALE,
+        edgecolors="#8FA9BF",
+        linewidths=0.7,
+        zorder=1.3,
+        label="accepted by the test",
+        gid="acceptance",
     )
-    ax.add_collection(
-        LineCollection(
-            look.paths((left, height), (right, height)),
-            colors=look.INK,
-            linewidths=1.6,
-            zorder=2.2,
-            label="frequency of the events",
-            gid="frequency",
-        ),
-        autolim=False,
+    look.lines(
+        ax,
+        (left, height),
+        (right, height),
+        colors=look.INK,
+        linewidths=1.6,
+        zorder=2.2,
+        label="frequency of the events",
+        gid="frequency",
     )
 
 

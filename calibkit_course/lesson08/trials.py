@@ -15,8 +15,8 @@ from calibkit.types import FloatVector
 
 def rejected(y_true: ArrayLike, y_prob: ArrayLike, bins: Any, test: str = "binomial") -> float:
     """Return the TCE in per cent, without its null level."""
-    options: dict[str, Any] = {"bins": bins, "test": test, "null_draws": 0}
-    return 100 * test_based_calibration_error(y_true, y_prob, **options).value
+    error = test_based_calibration_error(y_true, y_prob, bins=bins, test=test, null_draws=0)
+    return 100 * error.value
 
 
 def mean_tce(model: LogitDistortion, n: int, rule: Any, n_sets: int = 20) -> float:

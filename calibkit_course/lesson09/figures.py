@@ -4,8 +4,6 @@ Near zero a plain diagram shows one clump of points. On logarithmic axes equal d
 factors, on logit axes equal factors of the odds.
 """
 
-from typing import TYPE_CHECKING, Any
-
 import numpy as np
 from matplotlib.axes import Axes
 
@@ -16,9 +14,7 @@ from calibkit.reliability import BinTable
 from calibkit.significance import ConsistencyBand
 from calibkit.types import FloatVector
 from calibkit.validation import as_choice
-
-if TYPE_CHECKING:  # the explorer draws with this file
-    from calibkit_course.lesson09.explorer import PrevalenceView
+from calibkit_course.lesson09.view import PrevalenceView
 
 Ends = tuple[float, float]
 
@@ -144,7 +140,7 @@ def _draw_band(ax: Axes, band: ConsistencyBand, ends: Ends) -> None:
     across = np.clip(band.table.mean_prob[used], *ends)
     low, high = (np.clip(end[used], *ends) for end in (band.lower, band.upper))
     label = f"{100 * band.level:g} % consistency band"
-    code: dict[str, Any] = {"colors": look.BAND, "linewidths": 5.0, "alpha": 0.55, "zorder": 2.5}
+    code = {"colors": look.BAND, "linewidths": 5.0, "alpha": 0.55, "zorder": 2.5}
     look.lines(ax, (across, low), (across, high), label=label, gid="band", **code)
 
 
@@ -157,15 +153,15 @@ def _draw_points(ax: Axes, table: BinTable, ends: Ends) -> None:
         (y == 0, "v", ("white", look.INK), "bin without events", "none"),
     ):
         if rows.any():
-            code: dict[str, Any] = {"marker": marker, "markersize": 6.0, "label": label}
-            look.points(ax, across[rows], up[rows], *colours, gid=gid, **code)
+            at = across[rows], up[rows]
+            look.points(ax, *at, *colours, marker=marker, markersize=6.0, label=label, gid=gid)
 
 
 # --- measures ------------------------------------------------------------------------------------
 
 
 def measures(
-    found: "PrevalenceView",
+    found: PrevalenceView,
     ax: Axes | None = None,
     *,
     title: str | None = None,
@@ -210,15 +206,14 @@ def _draw_null(ax: Axes, low: FloatVector, high: FloatVector) -> None:
 
 def _draw_marks(ax: Axes, value: FloatVector, high: FloatVector) -> None:
     places = np.arange(len(value))
-    for rows, face, label in (
-        (value > high, look.OVER, "measured, above chance"),
-        (value <= high, "white", "measured, within chance"),
+    for rows, face, marker, label in (
+        (value > high, look.OVER, "D", "measured, above chance"),
+        (value <= high, "white", "o", "measured, within chance"),
     ):
         if rows.any():
-            code: dict[str, Any] = {"marker": "D" if face != "white" else "o", "markersize": 8}
-            code |= {"markeredgewidth": 1.0, "label": label, "gid": label}
             at = np.clip(value[rows], *_PERCENT_ENDS), places[rows]
-            look.points(ax, *at, face, look.INK, **code)
+            code = {"marker": marker, "markersize": 8, "label": label, "gid": label}
+            look.points(ax, *at, face, look.INK, markeredgewidth=1.0, **code)
 
 
 def _write_numbers(ax: Axes, value: FloatVector) -> None:

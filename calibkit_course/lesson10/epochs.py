@@ -3,8 +3,6 @@
 Sources: Guo, Pleiss, Sun and Weinberger (2017), figure 3; hands-on session of Galdran and Riera.
 """
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
@@ -12,9 +10,7 @@ from numpy.typing import NDArray
 from calibkit.plot import look
 from calibkit.reliability import BinTable
 from calibkit.validation import as_choice
-
-if TYPE_CHECKING:
-    from calibkit_course.lesson10.nets import TrainingHistory
+from calibkit_course.lesson10.nets import TrainingHistory
 
 # What an axis says of each quantity.
 _LABELS = {
@@ -26,7 +22,7 @@ _LABELS = {
 
 
 def over_epochs(
-    history: "TrainingHistory", ax: Axes | None = None, *, quantity: str = "log loss"
+    history: TrainingHistory, ax: Axes | None = None, *, quantity: str = "log loss"
 ) -> Axes:
     """Draw one quantity of a training against the epochs, measured on validation data.
 

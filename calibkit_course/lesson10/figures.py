@@ -4,18 +4,16 @@ Sources: Guo, Pleiss, Sun and Weinberger (2017); tutorial slides, Galdran and Ri
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
-from numpy.typing import NDArray
 
 from calibkit.plot import look
+from calibkit.types import FloatVector, IntVector
 from calibkit.validation import as_choice
-
-if TYPE_CHECKING:
-    from calibkit_course.lesson10.explorer import Thermostat
+from calibkit_course.lesson10.view import Thermostat
 
 _STEP = 1.3  # from one example to the next; a full bar has the height 1
 _TICKS = (0.25, 0.5, 1, 2, 4, 8)
@@ -26,7 +24,7 @@ def class_chances(
     chances: Any,
     ax: Axes | None = None,
     *,
-    labels: Sequence[int] | NDArray[np.intp],
+    labels: Sequence[int] | IntVector,
     names: Sequence[str] | None = None,
 ) -> Axes:
     """Draw the probabilities that a few examples get: one row each, one bar per class."""
@@ -46,7 +44,7 @@ def class_chances(
     return ax
 
 
-def _words_of_examples(rows: NDArray[np.float64], labels: Any, names: list[str]) -> list[str]:
+def _words_of_examples(rows: FloatVector, labels: Any, names: list[str]) -> list[str]:
     said = [f"Chances of {rows.shape[1]} classes."]
     for row, label, name in zip(rows, labels, names, strict=True):
         first = int(row.argmax())
@@ -56,7 +54,7 @@ def _words_of_examples(rows: NDArray[np.float64], labels: Any, names: list[str])
     return said
 
 
-def _draw_chances(ax: Axes, heights: NDArray[np.float64], label: int, foot: float) -> None:
+def _draw_chances(ax: Axes, heights: FloatVector, label: int, foot: float) -> None:
     """Draw one row: all bars as one shape, and a strip behind the class that was true."""
     strip = Rectangle(
         (label - 0.5, foot),
@@ -85,13 +83,13 @@ def _draw_chances(ax: Axes, heights: NDArray[np.float64], label: int, foot: floa
 
 
 def cooling(
-    curve: "Thermostat",
+    curve: Thermostat,
     ax: Axes | None = None,
     *,
     quantity: str = "log loss",
 ) -> Axes:
     """Draw log loss or calibration error against the temperature, on a logarithmic axis."""
-    as_choice(quantity, "quantity", ("log loss", "calibration error"))
+    as_choice(quantity, "quantity", _LABELS)
     across = curve.temperatures
     up = curve.log_losses if quantity == "log loss" else curve.errors
     with look.drawing(ax, (4.6, 3.2)) as ax:
@@ -110,9 +108,7 @@ def cooling(
     return ax
 
 
-def _draw_curve(
-    ax: Axes, across: NDArray[np.float64], up: NDArray[np.float64], quantity: str
-) -> None:
+def _draw_curve(ax: Axes, across: FloatVector, up: FloatVector, quantity: str) -> None:
     ax.set_xscale("log")
     look.set_ticks(_TICKS, ax.xaxis)
     smooth = quantity == "log loss"
@@ -132,7 +128,7 @@ def _draw_curve(
     ax.set_ylim(float(up.min()) - room if smooth else 0.0, top + room)
 
 
-def _draw_marks(ax: Axes, curve: "Thermostat", height: float) -> None:
+def _draw_marks(ax: Axes, curve: Thermostat, height: float) -> None:
     ax.axvline(
         curve.best_temperature,
         color=look.TRUTH,
@@ -143,5 +139,5 @@ def _draw_marks(ax: Axes, curve: "Thermostat", height: float) -> None:
         zorder=2,
     )
     up = min(height, ax.get_ylim()[1])
-    code: dict[str, Any] = {"marker": "D", "markersize": 8, "label": "T as set", "gid": "set"}
+    code = {"marker": "D", "markersize": 8, "label": "T as set", "gid": "set"}
     look.points(ax, curve.temperature, up, look.SKY, look.INK, markeredgewidth=1.0, **code)

@@ -1,10 +1,11 @@
 """Lesson 11: choose a calibrator."""
 
 from calibkit_course.lesson11.binned import BinnedErrors, binned_errors
-from calibkit_course.lesson11.explorer import RaceView, calibrator_race, calibrator_race_view
+from calibkit_course.lesson11.explorer import calibrator_race
 from calibkit_course.lesson11.figures import draw_binned_errors
 from calibkit_course.lesson11.population import Population
 from calibkit_course.lesson11.tables import scores, standings
+from calibkit_course.lesson11.view import RaceView, calibrator_race_view
 
 __all__ = [
     "BinnedErrors",

@@ -13,7 +13,7 @@ from calibkit.errors.debiased import debiased_square
 from calibkit.errors.family import weighted_norm
 from calibkit.reliability import reliability_table
 from calibkit.results import Result, read_only, spell
-from calibkit.types import FloatVector
+from calibkit.types import FloatVector, Rng
 from calibkit.validation import as_count, as_generator
 from calibkit_course.lesson11.population import Population, top
 
@@ -65,7 +65,7 @@ def binned_errors(
     n_bins: Sequence[int] = DOUBLED,
     sizes: tuple[int, int, int] = (1000, 1000, 8000),
     n_splits: int = 50,
-    rng: int | np.random.Generator | None = None,
+    rng: Rng = None,
 ) -> BinnedErrors:
     """Measure the error of a Platt-scaled model with more and more bins (figures 1 and 4).
 

@@ -1,6 +1,6 @@
 """The calibrator race: learning curves, and the maps of one calibration set. Lesson 11."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -8,9 +8,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from calibkit.plot import look
 from calibkit_course.lesson11.binned import BinnedErrors
-
-if TYPE_CHECKING:
-    from calibkit_course.lesson11.explorer import RaceView
+from calibkit_course.lesson11.view import RaceView
 
 _MOST_BANDS = 3
 # Colour, line and marker: each calibrator can be told by any of them.
@@ -25,7 +23,7 @@ _CODES: dict[str, dict[str, Any]] = {
 
 
 def learning_curves(
-    race: "RaceView",
+    race: RaceView,
     ax: Axes | None = None,
     *,
     title: str | None = None,
@@ -42,12 +40,13 @@ def learning_curves(
         ax.set_xticks(race.sizes.tolist(), [_short(int(size)) for size in race.sizes])
         ax.axvline(race.n, color=look.BAND, linewidth=6, alpha=0.3, zorder=1, gid="chosen")
         if 0 < race.untouched < np.inf:  # a logarithmic axis has no zero
-            style: dict[str, Any] = {"color": look.GREY, "linestyle": "dashed", "linewidth": 1.2}
-            ax.axhline(race.untouched, label="left as it is", gid="untouched", **style)
-        lines = 0
+            line = ax.axhline(race.untouched, color=look.GREY, linestyle="dashed", linewidth=1.2)
+            line.set(label="left as it is", gid="untouched")
         for m, method in enumerate(race.methods):
             _draw_curve(ax, race, m, code_of(method, m))
-            lines += _draw_infinite(ax, race, m, lines)
+        infinite = np.flatnonzero(~np.isfinite(race.middle).all(axis=1))
+        for line_of_text, m in enumerate(infinite.tolist()):
+            _draw_infinite(ax, race, m, line_of_text)
     look.remember(ax, [f"Learning curves from {race.sizes[0]:,} rows on.", race.describe()])
     return ax
 
@@ -66,7 +65,7 @@ def _plain(value: float) -> str:
     return np.format_float_positional(value, precision=1, fractional=False, trim="-")
 
 
-def _draw_curve(ax: Axes, race: "RaceView", m: int, code: dict[str, Any]) -> None:
+def _draw_curve(ax: Axes, race: RaceView, m: int, code: dict[str, Any]) -> None:
     if len(race.methods) <= _MOST_BANDS:
         ax.fill_between(
             race.sizes,
@@ -83,10 +82,9 @@ def _draw_curve(ax: Axes, race: "RaceView", m: int, code: dict[str, Any]) -> Non
     ax.plot(race.sizes, middle, gid=f"curve-{m}", **line)
 
 
-def _draw_infinite(ax: Axes, race: "RaceView", m: int, line: int) -> int:
-    """Write ∞ where a median is infinite, in a line of its own; return the lines used."""
-    infinite = ~np.isfinite(race.middle[m])
-    for size in race.sizes[infinite]:
+def _draw_infinite(ax: Axes, race: RaceView, m: int, line: int) -> None:
+    """Write ∞ where a median is infinite, in a line of its own."""
+    for size in race.sizes[~np.isfinite(race.middle[m])]:
         ax.text(
             size,
             0.97 - 0.07 * line,
@@ -98,11 +96,10 @@ def _draw_infinite(ax: Axes, race: "RaceView", m: int, line: int) -> int:
             va="center",
             gid=f"infinite-{m}",
         )
-    return int(infinite.any())
 
 
 def race_maps(
-    race: "RaceView",
+    race: RaceView,
     ax: Axes | None = None,
     *,
     title: str | None = None,

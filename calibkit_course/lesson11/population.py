@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibkit.results import read_only
-from calibkit.types import FloatVector
+from calibkit.types import FloatVector, Rng
 from calibkit.validation import as_generator, as_predictions
 
 
@@ -41,9 +41,7 @@ class Population:
         return cls(y_prob=prob.astype(np.float64), true_prob=true, name=name)
 
     @classmethod
-    def of_fake(
-        cls, fake: Any, n: int, rng: int | np.random.Generator | None = None, *, name: str = "fake"
-    ) -> Self:
+    def of_fake(cls, fake: Any, n: int, rng: Rng = None, *, name: str = "fake") -> Self:
         """Draw predictions of a fake classifier with K classes, and keep their true chances."""
         sample = fake.sample(n, rng)
         if sample.y_prob.ndim != 2:
@@ -60,7 +58,7 @@ class Population:
         """Whether true chances are known: not only the labels of a file."""
         return bool(((self.true_prob > 0) & (self.true_prob < 1)).any())
 
-    def labels(self, rng: int | np.random.Generator | None = None) -> NDArray[np.int64]:
+    def labels(self, rng: Rng = None) -> NDArray[np.int64]:
         """Draw one label per row; the labels of a file come back as they are."""
         uniform = as_generator(rng).random((self.n, 1))
         return np.asarray((uniform >= self.true_prob[:, :-1].cumsum(axis=1)).sum(axis=1))

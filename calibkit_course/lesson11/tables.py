@@ -1,13 +1,11 @@
 """Tables of lesson 11: calibrators as a race has measured them, and scores side by side."""
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from calibkit.errors import expected_calibration_error
 from calibkit.scores import brier_score, log_loss
-
-if TYPE_CHECKING:
-    from calibkit_course.lesson11.explorer import RaceView
+from calibkit_course.lesson11.view import RaceView
 
 _SCORES: dict[str, Callable[..., Any]] = {
     "ECE": expected_calibration_error,
@@ -16,7 +14,7 @@ _SCORES: dict[str, Callable[..., Any]] = {
 }
 
 
-def standings(race: "RaceView") -> str:
+def standings(race: RaceView) -> str:
     """Return the median of each calibrator for each size of the calibration set."""
     lines = ["rows            " + "".join(f"{size:>8,}" for size in race.sizes)]
     for name in race.methods:

@@ -1,7 +1,7 @@
 """Lesson 12: go multi-class."""
 
 from calibkit_course.learn import table
-from calibkit_course.lesson12.explorer import LensView, simplex_lens, simplex_lens_view
+from calibkit_course.lesson12.explorer import simplex_lens
 from calibkit_course.lesson12.models import SIX_STATED, SIX_TRUE
 from calibkit_course.lesson12.tables import (
     binned_strong_error,
@@ -9,6 +9,7 @@ from calibkit_course.lesson12.tables import (
     repair_table,
     whole_vector_test,
 )
+from calibkit_course.lesson12.view import LensView, simplex_lens_view
 
 __all__ = [
     "SIX_STATED",

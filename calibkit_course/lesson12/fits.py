@@ -161,8 +161,7 @@ def judge_cells(answer: Any) -> str | None:
 
 
 def _cells_problem(found: float, p: FloatVector, n_bins: int, call: str) -> str | None:
-    place = np.floor(p * n_bins).astype(int)
-    cell = np.minimum(place, n_bins - 1)
+    cell = np.minimum(np.floor(p * n_bins), n_bins - 1)  # the last bin holds probability 1
     wanted = len(np.unique(cell, axis=0))
     if found == wanted:
         return None

@@ -3,11 +3,11 @@
 Source: the review of calibration notions, sections 1.1, 1.4 (notions) and 5 (calibrators).
 """
 
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calibkit import finite
 from calibkit.fakes import DirichletFake, FakeSample, LogLinear, Power
@@ -18,8 +18,7 @@ from calibkit.multiclass import (
     TemperatureScaling,
     VectorScaling,
 )
-
-Table = NDArray[np.float64]
+from calibkit.types import FloatMatrix
 
 CALIBRATORS = ("none", "temperature", "vector", "matrix", "Dirichlet")
 # Six stated vectors, one per order of the classes, and the truth behind each of them.
@@ -55,7 +54,7 @@ FAKES: dict[str, Any] = {
 @lru_cache(maxsize=64)
 def calibrated(
     model: str, calibrator: str, n_fit: int, seed: int
-) -> tuple[FakeSample, Table, Table]:
+) -> tuple[FakeSample, FloatMatrix, FloatMatrix]:
     """Return a calibrated sample, and the vectors of a grid with their truth."""
     fake = FAKES[model]
     rng = np.random.default_rng(seed)
@@ -64,10 +63,7 @@ def calibrated(
     if calibrator == "none":
         return test, stated, true
     change = _fitted(calibrator, fit)
-    calibrated = FakeSample(
-        y_true=test.y_true, y_prob=change(test.y_prob), true_prob=test.true_prob
-    )
-    return calibrated, change(stated), true
+    return replace(test, y_prob=change(test.y_prob)), change(stated), true
 
 
 def _fitted(name: str, fit: FakeSample) -> Any:
@@ -84,13 +80,13 @@ def _fitted(name: str, fit: FakeSample) -> Any:
     return model.fit(fit.y_prob, fit.y_true).calibrate
 
 
-def centred(y_prob: Any) -> Table:
+def centred(y_prob: Any) -> FloatMatrix:
     """Return logits of probabilities in the gauge in which the logits of a row sum to 0."""
     logs = np.log(np.asarray(y_prob, dtype=np.float64))
     return np.asarray(logs - logs.mean(axis=1, keepdims=True))
 
 
-def _grid(model: str) -> tuple[Table, Table]:
+def _grid(model: str) -> tuple[FloatMatrix, FloatMatrix]:
     """Return stated and true vectors to draw: the atoms, or points all over the simplex."""
     fake = FAKES[model]
     if isinstance(fake, finite.FiniteClassifier):

@@ -4,7 +4,7 @@ Source: the review of calibration notions, section 4 (requirements engineering).
 """
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -17,10 +17,7 @@ from calibkit.types import FloatVector
 from calibkit_course.lesson13.needs import RequirementSweep
 from calibkit_course.lesson13.real import PolicyValues
 from calibkit_course.lesson13.rounds import GamePlay
-
-if TYPE_CHECKING:
-    from calibkit_course.lesson13.game import WardRound
-
+from calibkit_course.lesson13.view import WardRound
 
 # Of a patient's diagnosis: marker, face, edge, word.
 _MARKS = {
@@ -198,7 +195,7 @@ def _write_scores(ax: Axes, values: FloatVector, low: FloatVector, high: FloatVe
 
 
 def patients(
-    dealt: "WardRound", ax: Axes | None = None, *, revealed: bool = True, title: str | None = None
+    dealt: WardRound, ax: Axes | None = None, *, revealed: bool = True, title: str | None = None
 ) -> Axes:
     """Draw the confidence in each patient's diagnosis, and whether it was right."""
     places, right = np.arange(len(dealt.names)), np.asarray(dealt.right)
@@ -240,7 +237,7 @@ def _write_numbers(ax: Axes, confidence: FloatVector) -> None:
         )
 
 
-def _words(dealt: "WardRound", revealed: bool) -> str:
+def _words(dealt: WardRound, revealed: bool) -> str:
     parts = []
     for name, said, right in zip(dealt.names, dealt.said, dealt.right, strict=True):
         outcome = f", {'right' if right else 'wrong'}" if revealed else ""

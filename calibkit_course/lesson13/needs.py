@@ -38,8 +38,16 @@ class RequirementSweep:
 
     def iso_line(self, utility: float) -> FloatVector:
         """Return the least accuracy for a utility at each error; NaN where none is enough."""
-        dials: Any = {"direction": self.direction, "concentration": self.concentration}
-        least = [least_accuracy(self.ward, utility=utility, error=e, **dials) for e in self.error]
+        least = [
+            least_accuracy(
+                self.ward,
+                utility=utility,
+                error=error,
+                direction=self.direction,
+                concentration=self.concentration,
+            )
+            for error in self.error
+        ]
         return np.array(least)
 
     def describe(self) -> str:

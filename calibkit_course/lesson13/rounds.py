@@ -6,13 +6,11 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calibkit.results import read_only, spell
-from calibkit.types import FloatVector, Rng
+from calibkit.types import FloatVector, IntVector, Rng
 from calibkit.validation import as_count, as_generator, as_predictions
 
-IntVector = NDArray[np.signedinteger[Any]]
 # A name, or a function from what is seen to what is believed, of the same shape.
 Policy = str | Callable[[FloatVector], Any]
 POLICIES = ("trust", "oracle", "certain", "clairvoyant")
@@ -88,7 +86,7 @@ class Game(ABC):
         columns = prob.T if prob.ndim == 2 else prob[None]
         order = generator.permutation(len(labels))[: len(labels) // self.size * self.size]
         rows = np.lexsort((labels, *columns[::-1]))[order]
-        return self.arranged(labels[rows].astype(np.int64), prob[rows].astype(np.float64), None)
+        return self.arranged(labels[rows].astype(np.intp), prob[rows].astype(np.float64), None)
 
     def play(self, policy: Policy, deal: Deal) -> GamePlay:
         """Play a deal as one of `POLICIES`, or as a callable that says what to believe."""

@@ -1,14 +1,9 @@
 """Lesson 14: audit your predictions."""
 
-from calibkit_course.lesson14.explorer import (
-    AuditBoard,
-    BoardExplorer,
-    audit_board,
-    audit_board_view,
-    board_of,
-)
+from calibkit_course.lesson14.explorer import BoardExplorer, audit_board
 from calibkit_course.lesson14.sample_files import mended_file, sample_file
 from calibkit_course.lesson14.verbal import VerbalModel
+from calibkit_course.lesson14.view import AuditBoard, audit_board_view, board_of
 
 __all__ = [
     "VerbalModel",

@@ -1,13 +1,10 @@
 """Six lights of an audit with their numbers. Lesson 14."""
 
-from typing import TYPE_CHECKING
-
 from matplotlib.axes import Axes
 
+from calibkit.auditing import Answer
 from calibkit.plot import look
-
-if TYPE_CHECKING:
-    from calibkit_course.lesson14.explorer import AuditBoard
+from calibkit_course.lesson14.view import AuditBoard
 
 # Face and ink of each light; the symbol inside says the same.
 _FACES = {
@@ -20,7 +17,7 @@ _SIZE = (5.4, 3.4)
 
 
 def audit_board(
-    board: "AuditBoard",
+    board: AuditBoard,
     ax: Axes | None = None,
     *,
     numbers: bool = True,
@@ -29,12 +26,13 @@ def audit_board(
     """Draw the lights of an audit, one row per question."""
     with look.style():
         ax, _ = look.axes_or_new(ax, _SIZE)
-        ax.set(xlim=(0, 1), ylim=(len(board.topics) + 0.15, -0.55))
+        rows = len(board.topics)
+        ax.set(xlim=(0, 1), ylim=(rows + 0.15, -0.55))
         ax.set_axis_off()
-        for row in range(len(board.topics)):
-            _draw_row(ax, board, row, numbers)
+        for row, answer in enumerate(board.report.answers):
+            _draw_row(ax, row, answer, board.details[row] if numbers else None)
         foot = board.promise.replace(". ", ".\n")
-        place = (0.0, len(board.topics) - 0.15)
+        place = (0.0, rows - 0.15)
         ax.text(*place, foot, color=look.GREY, fontsize=look.FONT_SIZE - 1.5, va="center")
         if title is not None:
             ax.set_title(title, loc="left")
@@ -45,8 +43,8 @@ def audit_board(
     return ax
 
 
-def _draw_row(ax: Axes, board: "AuditBoard", row: int, numbers: bool) -> None:
-    face, ink = _FACES[board.lights[row]]
+def _draw_row(ax: Axes, row: int, answer: Answer, detail: str | None) -> None:
+    face, ink = _FACES[answer.light]
     x_light, x_topic, x_verdict = 0.045, 0.11, 0.33
     ax.plot(
         [x_light],
@@ -57,20 +55,20 @@ def _draw_row(ax: Axes, board: "AuditBoard", row: int, numbers: bool) -> None:
         markeredgecolor=ink,
         markeredgewidth=1.4,
         clip_on=False,
-        gid=f"light {board.lights[row]}",
+        gid=f"light {answer.light}",
     )
-    size, above = look.FONT_SIZE, row - 0.19 if numbers else row
+    size, above = look.FONT_SIZE, row if detail is None else row - 0.19
     ax.text(
-        x_light, row, board.symbols[row], color=ink, fontsize=size + 2, fontweight="bold",
+        x_light, row, answer.symbol, color=ink, fontsize=size + 2, fontweight="bold",
         ha="center", va="center_baseline",
     )  # fmt: skip
-    ax.text(x_topic, above, board.topics[row], color=look.GREY, fontsize=size, va="center")
+    ax.text(x_topic, above, answer.topic, color=look.GREY, fontsize=size, va="center")
     ax.text(
-        x_verdict, above, board.verdicts[row], color=ink, fontsize=size + 0.5,
+        x_verdict, above, answer.verdict, color=ink, fontsize=size + 0.5,
         fontweight="bold", va="center",
     )  # fmt: skip
-    if numbers:
+    if detail is not None:
         ax.text(
-            x_topic, row + 0.23, board.details[row], color=look.INK, fontsize=size - 0.5,
+            x_topic, row + 0.23, detail, color=look.INK, fontsize=size - 0.5,
             va="center", gid="numbers",
         )  # fmt: skip

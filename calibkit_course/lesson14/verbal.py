@@ -50,16 +50,6 @@ class VerbalModel:
         """How often each word is said, shape (W,); they sum to 1."""
         return self._mass(0)
 
-    @property
-    def lost_by_clumping(self) -> float:
-        """Brier score that is lost because a word does not tell Q: the mean variance of Q in it.
-
-        No calibrator can win it back.
-        """
-        share, first, second = (self._mass(order) for order in range(3))
-        used = share > 0
-        return float(second[used].sum() - (first[used] ** 2 / share[used]).sum())
-
     def true_map(self, prob: Any) -> FloatVector:
         """Return P(right) for stated confidences, words that this model says."""
         said, words = np.asarray(prob, dtype=np.float64), np.array(self.words)

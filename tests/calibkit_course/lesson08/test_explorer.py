@@ -9,7 +9,9 @@ import pytest
 from calibkit.bins import EqualMass, Pava, PavaBC
 from calibkit.significance import test_based_calibration_error
 from calibkit_course import lesson08
-from calibkit_course.lesson08.explorer import MODELS, RULES, SIZES, Hunt
+from calibkit_course.lesson08.view import MODELS, RULES, SIZES, Hunt
+
+KILOBYTE = 1024
 
 
 @lru_cache
@@ -38,11 +40,12 @@ class TestView:
         assert np.array_equal(hunt.error.null_values, wanted.null_values)
 
     @pytest.mark.slow
-    def test_sizes_steer_pava_bc_and_nothing_else(self):
+    def test_sizes_steer_pava_bc_and_nothing_else(self, subtests):
         found = {s: lesson08.outlier_hunter_view(n=400, rule="pava-bc", sizes=s) for s in SIZES}
         for sizes, (smallest, largest) in SIZES.items():
-            count = found[sizes].error.table.count
-            assert count.min() >= 400 // smallest and count.max() <= 400 // largest
+            with subtests.test(sizes):
+                count = found[sizes].error.table.count
+                assert count.min() >= 400 // smallest and count.max() <= 400 // largest
         others = [lesson08.outlier_hunter_view(n=400, sizes=s).describe() for s in SIZES]
         assert len(set(others)) == 1
 
@@ -53,12 +56,13 @@ class TestView:
         assert high / 3 < low < high
 
     @pytest.mark.slow
-    def test_more_data_raise_the_null_level_of_ten_bins_only(self):
+    def test_more_data_raise_the_null_level_of_ten_bins_only(self, subtests):
         """What prediction 8c asks, and the remedies of the lesson."""
         for rule, grows in (("mass", True), ("pava-bc", True), ("pava", False), ("root", False)):
-            few, many = (hunted(rule, n=n).error.null_mean for n in (500, 8000))
-            assert (many > few + 0.08) == grows
-            assert grows or many < 0.08
+            with subtests.test(rule):
+                few, many = (hunted(rule, n=n).error.null_mean for n in (500, 8000))
+                assert (many > few + 0.08) == grows
+                assert grows or many < 0.08
 
     @pytest.mark.slow
     @pytest.mark.parametrize("rule", RULES)
@@ -67,24 +71,23 @@ class TestView:
         assert hunted(rule).error.p_value > 0.05
 
     def test_it_says_share_null_level_and_model(self):
-        hunt = lesson08.outlier_hunter_view()
-        error = hunt.error
-        assert hunt.describe() == (
-            f"The TCE is 30.7 % ({int(error.rejected.sum())} of 2,000 predictions are rejected) in "
-            f"10 bins at the level 5 %; a calibrated model with these predictions would show "
-            f"{100 * error.null_mean:.1f} ± {100 * error.null_sd:.1f} % (p = {error.p_value:.2f}). "
-            "This model is calibrated."
-        )
-        assert "at the level 0.1 %" in lesson08.outlier_hunter_view(alpha=0.001).describe()
+        hunt = lesson08.outlier_hunter_view(alpha=0.001)
+        words, error = hunt.describe(), hunt.error
+        assert f"{100 * error.value:.1f} % ({error.rejected.sum()} of 2,000" in words
+        assert "10 bins at the level 0.1 %" in words
+        assert f"{100 * error.null_mean:.1f} ± {100 * error.null_sd:.1f} %" in words
+        assert f"p = {error.p_value:.2f}" in words and words.endswith("model is calibrated.")
+        assert len(hunt.to_frame()["share"]) == 10
 
 
 @pytest.mark.slow
-def test_shares_stand_above_all_bars_or_above_none():
+def test_shares_stand_above_all_bars_or_above_none(subtests):
     for rule, bins in (("mass", 10), ("pava", 0)):
-        figure = plt.figure(layout="constrained")
-        hunter = lesson08.outlier_hunter()
-        hunter.draw(hunter.view(n=8000, rule=rule), figure, True)
-        (ax,) = figure.axes
-        (strip,) = ax.child_axes
-        assert len([t for t in strip.texts if t.get_gid() == "share"]) == bins
-        assert [t.get_text()[:9] for t in ax.texts if t.get_gid() == "sum"] == ["rejected:"]
+        with subtests.test(rule):
+            figure = plt.figure(layout="constrained")
+            hunter = lesson08.outlier_hunter()
+            hunter.draw(hunter.view(n=8000, rule=rule), figure, True)
+            (ax,) = figure.axes
+            (strip,) = ax.child_axes
+            assert len([t for t in strip.texts if t.get_gid() == "share"]) == bins
+            assert [t.get_text()[:9] for t in ax.texts if t.get_gid() == "sum"] == ["rejected:"]

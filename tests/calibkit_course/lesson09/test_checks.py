@@ -62,7 +62,6 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (lambda p, train, test: logit(in_logits(p, train, test)), "these are logits"),
         (lambda p, train, test: in_logits(p, 0.5, test) * 0.9, "nothing may change, but"),
         (lambda p, train, test: in_logits(p, train, test).round(3), "0.0833"),
-        (lambda p, train, test: print(end=""), "one probability per prediction"),
         (lambda p, train, test: in_logits(p, train, test)[:, None], "should be"),
         (lambda p, train, test: p + test - train, "becomes -"),
         (lambda p, train, test: np.clip(p + test - train, 0, 1), "should become"),
@@ -89,7 +88,6 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (lambda p, train, now: in_logits(p, train, now), "Average them"),
         (lambda p, train, now: in_logits(p, train, now).mean() / 2, "the next step is"),
         (lambda p, train, now: "half", "one number"),
-        (lambda p, train, now: print(end=""), "one number, the next prevalence"),
         (lambda p, train, now: in_logits(p, train, now).mean() + 3e-5, "0.5420"),
         (lambda p: p, "your function raised"),
         (0.2, "a function"),
@@ -115,13 +113,10 @@ RIGHT: dict[str, list[Any]] = {
     "9.1": [
         [RATIO, 1 - SPREAD, 1 + SPREAD],
         (np.float64(RATIO), 1 - SPREAD + 0.01, 1 + SPREAD - 0.01),
-        np.array([RATIO, 1 - SPREAD, 1 + SPREAD], dtype=np.float32),
         pd.Series([1.23, 0.89, 1.11]),
     ],
     "9.2": [
         in_logits,
-        lambda p, train, test: in_logits(p, train, test).astype(np.float32),
-        lambda p, train, test: pd.Series(in_logits(p, train, test)),
         in_odds,
         lambda p, train, test: shift_prior(p, train_prevalence=train, test_prevalence=test),
     ],
@@ -129,13 +124,10 @@ RIGHT: dict[str, list[Any]] = {
         REPAIRED,
         in_logits(BALANCED, 0.5, 0.05),
         list(REPAIRED),
-        REPAIRED.astype(np.float32),
         REPAIRED.round(3),
     ],
     "9.4": [
         lambda p, train, now: in_logits(p, train, now).mean(),
-        lambda p, train, now: np.float32(in_logits(p, train, now).mean()),
-        lambda p, train, now: np.array([in_logits(p, train, now).mean()]),
         lambda p, train, now: sum(in_odds(p, train, now)) / len(p),
         lambda p, train, now: estimate_of_one_step(p, train, now),
     ],
@@ -181,8 +173,8 @@ def test_errors_of_one_sign_make_the_error_a_difference_of_means() -> None:
 def test_only_observed_over_expected_is_alike_at_every_prevalence() -> None:
     views = [lesson09.prevalence_dial_view(made_for=p, used_at=2 * p) for p in (0.2, 0.05, 0.01)]
     ece, ace, tce, ratio = np.array([view.values for view in views]).T
-    for values in (ece, ace):
-        assert values[0] > 3 * values[1] > 9 * values[2]
+    assert ece[0] > 3 * ece[1] > 9 * ece[2]
+    assert ace[0] > 3 * ace[1] > 9 * ace[2]
     assert tce[0] > 0.99 > 0.6 > tce[2]
     assert np.all(np.abs(ratio - 1) < 0.12)
 
@@ -216,11 +208,6 @@ def test_weak_predictions_cannot_tell_a_rare_prevalence() -> None:
 def test_ten_expected_events_range_from_half_to_one_and_a_half() -> None:
     events = np.random.default_rng(0).binomial(2000, 0.005, 100_000) / 10
     assert np.quantile(events, [0.05, 0.95]).tolist() == [0.5, 1.5]
-
-
-def test_a_balanced_half_means_one_in_a_hundred() -> None:
-    moved = shift_prior([0.5], train_prevalence=0.5, test_prevalence=0.01)
-    assert moved[0] == pytest.approx(0.01, abs=1e-15)
 
 
 def test_always_the_prevalence_is_closer_to_zero_than_always_zero() -> None:

@@ -188,30 +188,27 @@ def test_the_map_by_hand():
     np.testing.assert_allclose(model.calibrate(Z[:1])[0], prob, atol=1e-13)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"hidden": 0}, "hidden"),
-        ({"spread": 0.0}, "spread"),
-        ({"spread": np.inf}, "spread"),
-        ({"rng": -3}, "rng"),
-        ({"input": "scores"}, "input must be"),
-    ],
-)
-def test_bad_settings(options, message):
+def fit(scores=Z, label=Y, **options):
+    return OrderPreserving(**{"input": "logits", **options}).fit(scores, label)
+
+
+BAD = {
+    "hidden": (lambda: fit(hidden=0), "hidden"),
+    "no spread": (lambda: fit(spread=0.0), "spread"),
+    "infinite spread": (lambda: fit(spread=np.inf), "spread"),
+    "rng": (lambda: fit(rng=-3), "rng"),
+    "input": (lambda: fit(input="scores"), "input must be"),
+    "not fitted": (lambda: OrderPreserving("logits").calibrate(Z), "not fitted"),
+    "probabilities": (lambda: fit(softmax(Z, axis=1)), "as probabilities do"),
+    "one column": (lambda: fit(Z[:, 0], Y > 0), r"needs scores of shape \(n, K\)"),
+    "another width": (lambda: MODELS[True].calibrate(Z[:, :4]), "shape"),
+}
+
+
+@pytest.mark.parametrize(("call", "message"), BAD.values(), ids=BAD)
+def test_bad_input_is_refused(call, message):
     with pytest.raises(ValueError, match=message):
-        OrderPreserving(**{"input": "logits", **options}).fit(Z, Y)
-
-
-def test_bad_scores():
-    with pytest.raises(ValueError, match="not fitted"):
-        OrderPreserving("logits").calibrate(Z)
-    with pytest.raises(ValueError, match="as probabilities do"):
-        OrderPreserving("logits").fit(softmax(Z, axis=1), Y)
-    with pytest.raises(ValueError, match=r"needs scores of shape \(n, K\)"):
-        OrderPreserving("logits").fit(Z[:, 0], Y > 0)
-    with pytest.raises(ValueError, match="shape"):
-        MODELS[True].calibrate(Z[:, :4])
+        call()
 
 
 @pytest.mark.data

@@ -36,6 +36,9 @@ def test_one_thread_inside_also_after_leaving_an_inner_block():
             assert torch.get_num_threads() == 1
         assert torch.get_num_threads() == 1
     assert torch.get_num_threads() == 2
+    with pytest.raises(KeyboardInterrupt), one_thread():
+        raise KeyboardInterrupt
+    assert torch.get_num_threads() == 2
 
 
 def test_after_training_and_prediction():
@@ -62,12 +65,6 @@ def test_training_is_in_one_thread():
     )
     nets.train_network(nets.image_network((2, 2), 4), split, step=step, epochs=2)
     assert seen == [1, 1] and torch.get_num_threads() == 2
-
-
-def test_after_an_error():
-    with pytest.raises(KeyboardInterrupt), one_thread():
-        raise KeyboardInterrupt
-    assert torch.get_num_threads() == 2
 
 
 def test_two_python_threads_at_once():

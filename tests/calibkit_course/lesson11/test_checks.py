@@ -1,6 +1,7 @@
 """Answers to the exercises of lesson 11, wrong and right, and the numbers that it states."""
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -61,11 +62,15 @@ def change(p: Any, y: Any, new: Any) -> float:
 # --- 11.4 --------------------------------------------------------------------------------------
 
 
-def by_split(scaled: Any, n_bins: int) -> Any:
+def by_split(scaled: Any, n_bins: int, member: Callable[[Any], Any] = np.mean) -> Any:
     out = np.empty(len(scaled))
     for rows in np.array_split(np.argsort(scaled), n_bins):
-        out[rows] = scaled[rows].mean()
+        out[rows] = member(scaled[rows])
     return out
+
+
+def middle(members: Any) -> Any:
+    return (members.min() + members.max()) / 2
 
 
 def by_edges(scaled: Any, n_bins: int) -> list[float]:
@@ -81,20 +86,6 @@ def by_sorting(scaled: Any, n_bins: int) -> Any:
 
 def as_they_come(scaled: Any, n_bins: int) -> Any:
     return np.repeat(scaled.reshape(n_bins, -1).mean(axis=1), len(scaled) // n_bins)
-
-
-def by_median(scaled: Any, n_bins: int) -> Any:
-    out = np.empty(len(scaled))
-    for rows in np.array_split(np.argsort(scaled), n_bins):
-        out[rows] = np.median(scaled[rows])
-    return out
-
-
-def by_middle(scaled: Any, n_bins: int) -> Any:
-    out = np.empty(len(scaled))
-    for rows in np.array_split(np.argsort(scaled), n_bins):
-        out[rows] = (scaled[rows].min() + scaled[rows].max()) / 2
-    return out
 
 
 def by_width(scaled: Any, n_bins: int) -> Any:
@@ -137,7 +128,6 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (lambda p, y, new: np.mean(outputs(p, y, new) == 0), "Outputs of 1 are as risky"),
         (lambda p, y, new: np.mean(outputs(p, y, new) == 1), "Outputs of 0 are as risky"),
         (by_plain_isotonic, "gives no number (NaN) outside"),
-        (lambda p, y, new: print(end=""), "one share, a number"),
         (lambda p, y, new: by_blocks(p, y, p), "Count new predictions"),
         (lambda p, y, new: by_blocks(p, y, new) * len(new), "a number of rows"),
         (lambda p, y, new: 100 * by_blocks(p, y, new), "in per cent"),
@@ -149,8 +139,9 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
     ],
     "11.4": [
         (by_sorting, "sorted order"),
-        (by_median, "these are the medians"),
-        (by_middle, "the middles"),
+        (lambda scaled, n_bins: by_sorting(scaled, n_bins) + 1e-3, "row "),
+        (lambda scaled, n_bins: by_split(scaled, n_bins, np.median), "these are the medians"),
+        (lambda scaled, n_bins: by_split(scaled, n_bins, middle), "the middles"),
         (by_width, "equal width"),
         (backwards, "row "),
         (as_they_come, "Sort the predictions"),
@@ -158,7 +149,6 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (lambda scaled, n_bins: scaled, "different outputs"),
         (lambda scaled, n_bins: np.sort(scaled)[:n_bins], "one output per prediction"),
         (lambda scaled, n_bins: 0.5, "one output per prediction"),
-        (lambda scaled, n_bins: print(end=""), "one output per prediction"),
         (lambda scaled, n_bins: by_split(scaled, n_bins)[:, None], "a table of one column"),
         ([0.1], "a function"),
     ],
@@ -176,14 +166,11 @@ RIGHT: dict[str, list[Any]] = {
         by_blocks,
         lambda p, y, new: np.isin(outputs(p, y, new), [0, 1]).mean(),
         lambda p, y, new: round(by_blocks(p, y, new), 3),
-        lambda p, y, new: np.float32(by_blocks(p, y, new)),
-        lambda p, y, new: np.array(by_blocks(p, y, new)),
         by_clipped_isotonic,
     ],
     "11.4": [
         by_split,
         by_edges,
-        lambda scaled, n_bins: by_split(scaled, n_bins).astype(np.float32),
     ],
 }
 
@@ -208,10 +195,11 @@ def test_the_race_is_won_as_the_predictions_say() -> None:
 
 
 @pytest.mark.slow
-def test_nobody_overtakes_a_family_that_is_right() -> None:
+def test_nobody_overtakes_a_family_that_is_right(subtests: pytest.Subtests) -> None:
     for size in range(5):
-        found = medians("line", 0, size)
-        assert min(found, key=lambda name: found[name]) == "Platt"
+        with subtests.test(size=size):
+            found = medians("line", 0, size)
+            assert min(found, key=lambda name: found[name]) == "Platt"
 
 
 @pytest.mark.slow
@@ -222,10 +210,11 @@ def test_isotonic_loses_infinitely_in_every_run() -> None:
 
 
 @pytest.mark.slow
-def test_the_error_left_is_at_most_the_distance_from_the_map() -> None:
+def test_the_error_left_is_at_most_the_distance_from_the_map(subtests: pytest.Subtests) -> None:
     for name in ("isotonic", "histogram", "scaling-binning", "Platt"):
-        values = runs_of("bent", name, 5).values
-        assert (values[1] <= values[0] + 1e-12).all()
+        with subtests.test(name):
+            values = runs_of("bent", name, 5).values
+            assert (values[1] <= values[0] + 1e-12).all()
 
 
 @pytest.mark.slow
@@ -294,11 +283,12 @@ def test_percentile_intervals_of_a_calibrated_model_never_hold_the_truth() -> No
     assert held["percentile"] == 0 and held["inverted"] >= 20
 
 
-def test_the_grid_holds_the_truth() -> None:
+def test_the_grid_holds_the_truth(subtests: pytest.Subtests) -> None:
     for distortion in ("line", "bent", "square", "none"):
-        prob, truth = grid_of(distortion)
-        assert (np.diff(prob) > 0).all() and (np.diff(truth) > 0).all()
-        assert truth.min() > 0 and truth.max() < 1
+        with subtests.test(distortion):
+            prob, truth = grid_of(distortion)
+            assert (np.diff(prob) > 0).all() and (np.diff(truth) > 0).all()
+            assert truth.min() > 0 and truth.max() < 1
 
 
 def test_the_model_of_the_choice_as_it_is() -> None:
@@ -355,7 +345,7 @@ def test_the_real_network_shows_what_the_lesson_says() -> None:
 
 
 @pytest.mark.slow
-def test_the_table_of_what_to_use_has_the_figures_of_the_study() -> None:
+def test_the_table_of_what_to_use_has_the_figures_of_the_study(subtests: pytest.Subtests) -> None:
     text = (ROOT / "notebooks/11_choose_a_calibrator.md").read_text("utf-8")
     rows = pseudo_real.stored.stored()
     assert f"{len(rows)} data sets" in text
@@ -379,8 +369,9 @@ def test_the_table_of_what_to_use_has_the_figures_of_the_study() -> None:
     for measure in (results.map_distance, results.error_distance):
         few = results.distances(rows, measure).where(compared.at(1000))
         for name in (pl3, pl, "ES15", bins):  # "other draws change less"
-            least, most = few.span(name, "seed")
-            assert (most - least) / 2 < few.standard_error(name)
+            with subtests.test(name, measure=measure.__name__):
+                least, most = few.span(name, "seed")
+                assert (most - least) / 2 < few.standard_error(name)
     picks = results.rankings(rows, results.picks_the_best, higher=True)
     best = {n: picks.where(compared.at(n)) for n in (1000, 10_000)}
     shares = {n: round(5 * table.mean(table.best())) for n, table in best.items()}

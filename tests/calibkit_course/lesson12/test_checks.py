@@ -177,7 +177,6 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (lambda y, p, view: np.column_stack(view_of(y, p, view)), "Return two"),
         (lambda y, p, view: view_of(y, p, view)[::-1], "wrong way round"),
         (lambda y, p, view: {"p": p}, "a pair"),
-        (lambda y, p, view: None, "a pair (probabilities, events)"),
         (lambda y, p, view: (view_of(y, p, view)[0] + 1e-3, y == 0), "states 0.550, not 0.551"),
         (lambda y, p, view: (column(view_of(y, p, view)[0]), y == 0), "`.ravel()`"),
         ((0.5, 1), "a function"),
@@ -191,7 +190,6 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (lambda c, r, view: {0.5: 0.5}, "your dict has 0.5"),
         (map_of(lambda own, _: 0.5), "is true on average"),
         (lambda c, r, view: [0.1, 0.3], "a dict"),
-        (lambda c, r, view: None, "a dict from each stated number"),
         (map_of(lambda own, _: own.mean() + 1e-3), "0.667 is true on average, not 0.668"),
         (map_of(lambda own, _: round(own.mean(), 1)), "is true on average, not"),
         (0.3, "a function"),
@@ -234,7 +232,6 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (lambda p, b: len(np.unique((p * b).astype(int), axis=0)), "for probability 1"),
         (lambda p, b: 1, "hold a prediction"),
         (lambda p, b: "three", "a whole number"),
-        (lambda p, b: None, "a whole number of cells"),
         (lambda p, b: cells(p, 10), "Use `n_bins`"),
         (lambda p, b: cells(p[:, :-1], b), "leaves out the last class"),
         (lambda p, b: cells_between(p, np.linspace(0, 1, b + 1)), "`np.linspace`"),
@@ -278,7 +275,6 @@ RIGHT: dict[str, list[Any]] = {
         cells,
         cells_by_sets,
         lambda p, b: np.int64(cells(p, b)),
-        lambda p, b: np.array(cells(p, b)),
         lambda p, b: cells_between(p, np.arange(b + 1) / b),
     ],
 }
@@ -317,10 +313,11 @@ def test_temperature_straightens_only_the_confidence_of_uneven_classes() -> None
     assert max(after("per class", VectorScaling("probabilities"))[:2]) < 1.5
 
 
-def test_a_cycle_hides_from_every_diagram_and_dirichlet_finds_it() -> None:
+def test_a_cycle_hides_from_every_diagram_and_dirichlet_finds_it(subtests: pytest.Subtests) -> None:
     for calibrator in (TemperatureScaling("probabilities"), VectorScaling("probabilities")):
-        confidence, class_wise, strong = after("cyclic", calibrator)
-        assert confidence < 1.6 and class_wise < 1.6 and strong > 25
+        with subtests.test(type(calibrator).__name__):
+            confidence, class_wise, strong = after("cyclic", calibrator)
+            assert confidence < 1.6 and class_wise < 1.6 and strong > 25
     assert after("cyclic", DirichletCalibrator("probabilities"))[2] < 5
 
 

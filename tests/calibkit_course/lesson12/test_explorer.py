@@ -8,24 +8,25 @@ from calibkit.bins import EqualMass
 from calibkit.errors import expected_calibration_error
 from calibkit.finite import FiniteClassifier
 from calibkit_course import lesson12
-from calibkit_course.lesson12.explorer import NEAR, VIEWS
 from calibkit_course.lesson12.models import FAKES, calibrated, centred, hidden
+from calibkit_course.lesson12.view import NEAR, VIEWS
 
 lens_of = lesson12.simplex_lens_view
 
 
 class TestView:
-    def test_it_is_the_errors_of_the_package_and_the_distance_to_the_truth(self):
+    def test_it_is_the_errors_of_the_package_and_the_distance_to_the_truth(self, subtests):
         lens = lens_of(model="cyclic", calibrator="vector", k=2, n_fit=1000)
         sample, _, _ = calibrated("cyclic", "vector", 1000, 12)
-        options = {"bins": EqualMass(10)}
+        given = sample.y_true, sample.y_prob
         for view, name in (("top-label", "top-label"), (2, "class")):
-            error = expected_calibration_error(sample.y_true, sample.y_prob, view=view, **options)
-            assert lens.errors[name] == error.value
+            with subtests.test(name):
+                error = expected_calibration_error(*given, view=view, bins=EqualMass(10))
+                assert lens.errors[name] == error.value
         distance = np.abs(sample.y_prob - sample.true_prob).sum(axis=1).mean()
         assert lens.errors["strong"] == pytest.approx(distance, abs=1e-12)
 
-    def test_what_each_calibrator_straightens(self):
+    def test_what_each_calibrator_straightens(self, subtests):
         """The table of the lesson, in the frames of the explorer."""
         wanted = {
             ("bold", "none"): set(),
@@ -41,9 +42,10 @@ class TestView:
         }
         for (model, calibrator), notions in wanted.items():
             for k in (0, 2):
-                lens = lens_of(model=model, calibrator=calibrator, k=k)
-                found = {name for name, straight in lens.straight.items() if straight}
-                assert found == notions, (model, calibrator, k)
+                with subtests.test(model, calibrator=calibrator, k=k):
+                    lens = lens_of(model=model, calibrator=calibrator, k=k)
+                    found = {name for name, straight in lens.straight.items() if straight}
+                    assert found == notions, (model, calibrator, k)
 
     def test_strong_arrows_lead_to_the_truth(self):
         stated, seen = lens_of(model="cyclic").arrows
@@ -103,13 +105,12 @@ class TestView:
     def test_it_says_errors_null_levels_and_what_is_straight(self):
         lens = lens_of(calibrator="temperature")
         top, one = lens.measured
-        assert lens.describe() == (
-            "With model 'per class' and calibrator 'temperature', the distance to the truth is "
-            f"{lens.errors['strong']:.3f}; the confidence error is {top.value:.3f} (a calibrated "
-            f"model would show {top.null_mean:.3f}); the error of class 0 is {one.value:.3f} "
-            f"({one.null_mean:.3f}). The straight panels are: confidence. The arrows of the view "
-            f"strong have the mean length {lens.moved:.3f}."
-        )
+        words = lens.describe()
+        assert "'per class'" in words and "'temperature'" in words
+        assert f"distance to the truth is {lens.errors['strong']:.3f}" in words
+        assert f"is {top.value:.3f} (a calibrated model would show {top.null_mean:.3f})" in words
+        assert f"class 0 is {one.value:.3f} ({one.null_mean:.3f})" in words
+        assert "panels are: confidence." in words and f"length {lens.moved:.3f}" in words
         assert "The straight panels are: none" in lens_of().describe()
         assert lens.to_frame()["notion"].tolist() == ["strong", "confidence", "class 0"]
         assert set(NEAR) == set(VIEWS)
@@ -117,8 +118,8 @@ class TestView:
 
 class TestExplorer:
     def test_the_chosen_view_has_the_thickest_frame(self):
-        figure = plt.figure(layout="constrained")
         lens = lesson12.simplex_lens(calibrator="temperature")
+        figure = plt.figure(layout="constrained", figsize=lens.size)
         lens.draw(lens.view(view="top-label", calibrator="temperature"), figure, False)
         strong, confidence, one = (
             next(ax for ax in figure.get_axes() if ax.get_title().startswith(name))
@@ -130,3 +131,7 @@ class TestExplorer:
         assert styles[1] == "solid" and styles[0] != "solid" and styles[2] != "solid"
         labels = [text.get_text() for text in figure.legends[0].get_texts()]
         assert "to what the\nview sees" in labels
+        figure.draw_without_rendering()
+        *below, simplex = (ax.get_position(original=True) for ax in figure.get_axes()[:4])
+        assert simplex.height > 1.2 * max(box.height for box in below)
+        assert max(box.y1 for box in below) < simplex.y0

@@ -74,7 +74,6 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (lambda p, h: int((1.645 / h) ** 2 * np.mean(p * (1 - p))), "rounded down"),
         (lambda p, h: needed(p, h, 1.64), "Take 1.645"),
         (lambda p, h: needed(p, h, 1.65), "Take 1.645"),
-        (lambda p, h: None, "a whole number of rows"),
         (lambda p, h: p.sort() or needed(p, h), "changes its input"),
         (lambda p, h: "many", "a whole number of rows"),
         (4110, "a function"),
@@ -134,7 +133,7 @@ RIGHT: dict[str, list[Any]] = {
         (BROKEN.y_true, np.roll(PROB, 1, axis=0)),  # the predictions moved instead
         (BROKEN.y_true[1:], PROB[:-1]),  # without the pair at the two ends
     ],
-    "14.3": [GAIN["wanted"], round(GAIN["wanted"], 3), np.float64(GAIN["wanted"])],
+    "14.3": [GAIN["wanted"], round(GAIN["wanted"], 3)],
     "14.4": [MODEL],
 }
 

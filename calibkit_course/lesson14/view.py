@@ -1,0 +1,151 @@
+"""One state of the audit board: six verdicts on a file, and the numbers behind them. Lesson 14."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibkit.auditing import Answer, AuditReport, audit
+from calibkit.results import Result
+from calibkit.validation import as_choice
+from calibkit_course.lesson14.sample_files import sample_file
+
+FILES = (
+    "small clinic",
+    "mixed-up file",
+    "screening",
+    "language model",
+    "three animals",
+    "thirty patients",
+)
+EVERY = "every view"
+VIEWS = (EVERY, "top-label", "class-wise")
+UNKNOWN = "unknown"
+COSTS = {UNKNOWN: None, "1 : 1": (1.0, 1.0), "1 : 5": (1.0, 5.0), "1 : 20": (1.0, 20.0)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class AuditBoard(Result):
+    """One state of the audit board."""
+
+    report: AuditReport
+    details: tuple[str, ...]  # the main numbers behind each of the six answers
+    title: str  # what the file claims to be
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        """What each answer is about."""
+        return tuple(answer.topic for answer in self.report.answers)
+
+    @property
+    def verdicts(self) -> tuple[str, ...]:
+        """The verdict of each answer."""
+        return tuple(answer.verdict for answer in self.report.answers)
+
+    def describe(self) -> str:
+        """Say the verdicts and the numbers behind them."""
+        rows = zip(self.topics, self.verdicts, self.details, strict=True)
+        parts = "; ".join(f"{topic}: {verdict} ({detail})" for topic, verdict, detail in rows)
+        return f"{self.report.headline} {parts[0].upper()}{parts[1:]}. {self.promise}"
+
+    @property
+    def promise(self) -> str:
+        """The test behind p, and how often it errs."""
+        return f"p: level-slope-bins test. {self.report.settings.promise}"
+
+    def _columns(self) -> Mapping[str, NDArray[Any]]:
+        return {
+            "topic": np.array(self.topics),
+            "verdict": np.array(self.verdicts),
+            "numbers": np.array(self.details),
+        }
+
+
+def board_of(report: AuditReport) -> AuditBoard:
+    """Return the board of a report."""
+    details = tuple(_DETAILS[answer.topic](answer, report) for answer in report.answers)
+    return AuditBoard(report=report, details=details, title=report.title)
+
+
+def audit_board_view(
+    *, file: str = "small clinic", view: str = EVERY, bins: int = 15, costs: str = UNKNOWN
+) -> AuditBoard:
+    """Audit a bundled file."""
+    as_choice(file, "file", FILES)
+    as_choice(view, "view", VIEWS)
+    as_choice(costs, "costs", COSTS)
+    report = _report(file, view, bins, costs)
+    board = board_of(report)
+    if costs == UNKNOWN or len(report.class_names) == 2:
+        return board
+    details = dict(zip(board.topics, board.details, strict=True)) | {"costs": _TWO_ONLY}
+    return replace(board, details=tuple(details.values()))
+
+
+@lru_cache(maxsize=128)
+def _report(file: str, view: str, bins: int, costs: str) -> AuditReport:
+    rows = sample_file(file)
+    binary = rows.y_prob.ndim == 1
+    return audit(
+        rows.y_true,
+        rows.y_prob,
+        view=None if view == EVERY else view,
+        costs=COSTS[costs] if binary else None,
+        class_names=rows.class_names,
+        title=rows.title,
+        bins=bins,  # all else as in the text: one file has one p-value
+    )
+
+
+# --- the numbers behind a light ------------------------------------------------------------------
+
+
+def _alignment(answer: Answer, _: AuditReport) -> str:
+    found = answer.numbers
+    return f"accuracy {found['accuracy']:.3f}, commonest class {found['majority']:.3f}"
+
+
+def _data(answer: Answer, _: AuditReport) -> str:
+    found = answer.numbers
+    return f"{found['n']:,.0f} rows; ±0.01 takes {found['needed_for_0.01']:,.0f}"
+
+
+def _calibration(answer: Answer, _: AuditReport) -> str:
+    found = answer.numbers
+    p_value = f"p = {found['p_value']:.3f}" if found["p_value"] else "p = 0"
+    return f"ECE {found['error']:.3f}, calibrated {found['null_error']:.3f}; {p_value}"
+
+
+def _direction(answer: Answer, _: AuditReport) -> str:
+    found = answer.numbers
+    return f"said {found['mean_prob']:.3f}, observed {found['frequency']:.3f}"
+
+
+def _costs(answer: Answer, _: AuditReport) -> str:
+    found = answer.numbers
+    if "cost" not in found:
+        return f"at worst {found['worst']:.3f} per row, at t = {found['worst_threshold']:.2f}"
+    return f"trust {found['cost']:.3f}, no model {found['ignoring']:.3f}"
+
+
+def _repair(answer: Answer, report: AuditReport) -> str:
+    found, name = answer.numbers, report.repair
+    if name is None or "gain" not in found:
+        return "nothing gained beyond chance" if answer.verdict == "no repair" else "data first"
+    temperature = getattr(report.calibrator, "temperature_", None)
+    words = name if temperature is None else f"{name} {temperature:.2f}"
+    return f"{words}, gain {found['gain']:.3f} nats"
+
+
+_TWO_ONLY = "these prices are for two classes only"
+_DETAILS = {
+    "alignment": _alignment,
+    "data": _data,
+    "calibration": _calibration,
+    "direction": _direction,
+    "costs": _costs,
+    "repair": _repair,
+}
