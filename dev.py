@@ -25,8 +25,8 @@ if sys.version_info < (3, 11):  # noqa: UP036
     found = ".".join(str(part) for part in sys.version_info[:2])
     sys.exit(f"calibkit needs Python 3.11 or newer; this is Python {found} ({sys.executable}).")
 
-from tools.live.site import NEEDS_TORCH  # noqa: E402
-from tools.virtual_environment import (  # noqa: E402
+from tools.live.site import NEEDS_TORCH
+from tools.virtual_environment import (
     ROOT,
     VENV,
     Failure,
@@ -37,7 +37,7 @@ from tools.virtual_environment import (  # noqa: E402
     side_by_side,
     venv_python,
 )
-from tools.workbook import NOTEBOOKS, WORKBOOK, copies  # noqa: E402
+from tools.workbook import NOTEBOOKS, WORKBOOK, copies
 
 REPORTS = ROOT / "build" / "reports"
 BOOK = ROOT / "book" / "_build"
@@ -378,7 +378,7 @@ def command_lint(arguments: list[str]) -> int:
     parser = parser_of(command_lint)
     parser.add_argument("--fix", action="store_true", help="repair what ruff can")
     chosen = parser.parse_args(arguments)
-    prepare(EVERYTHING)
+    prepare((*LAB, "test"))
     return lint(fix=chosen.fix)
 
 
@@ -430,7 +430,7 @@ MODULES = {
     "pseudo": Module("book.experiments.pseudo_real", "Compare evaluators on clones.", TORCH),
     "solved": Module("tools.notebooks solved", "Build and run the solved notebooks.", TORCH),
     "portable": Module("tools.portable", "Run lessons as other processors would.", TORCH),
-    "floors": Module("tools.floors", "Test with the oldest packages that are allowed."),
+    "floors": Module("tools.floors", "Test with the oldest packages allowed, or the newest."),
     "dist": Module("tools.dist", "Build wheel and source archive, and use them as users will."),
     "run": Module("tools.notebooks run", "Run lessons and write their .ipynb files.", TORCH),
     "check": Module("tools.notebooks check", "Check that each .md and .ipynb pair agrees."),

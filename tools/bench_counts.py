@@ -67,8 +67,8 @@ def count(path: str, jobs: int) -> dict[str, float]:
     return {"ece": float(table.expected_calibration_error()), "checksum": checksum}
 
 
-def memory(path: str, jobs: int) -> dict[str, float]:
-    """Compute the error of all rows in memory; `jobs` plays no part."""
+def memory(path: str, _jobs: int) -> dict[str, float]:
+    """Compute the error of all rows in memory."""
     from pyarrow import parquet
 
     table = parquet.read_table(path, columns=["score", "label"])

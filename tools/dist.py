@@ -3,7 +3,7 @@
 Builds the source archive and, from it, the wheel, both into `build/dist`. Their metadata, the
 citation file and the workflows are checked by the tools of those formats. Then the wheel goes into
 an empty environment, away from this checkout: lessons run from it as far as their first exercise,
-and `calibkit audit` judges a file.
+and `calibkit audit` judges a file. ``--tag v0.1.0`` refuses, unless that is the version's tag.
 """
 
 import argparse
@@ -13,8 +13,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import zipfile
-from collections.abc import Iterable
 from pathlib import Path
 
 import calibkit
@@ -31,10 +29,11 @@ from tools.virtual_environment import (
 DIST = ROOT / "build" / "dist"
 CHECKERS = ROOT / "build" / "checkers"
 EMPTY = ROOT / "build" / "empty"
-TOOLS = ("build==1.6.1", "twine==7.0.0", "check-jsonschema==0.39.0")
-# What the package is made of; whatever else a wheel carries got in by accident.
-KINDS = {".py", ".js", ".css", ".json", ".npz", ".typed"}
-QUESTIONS = "questions.toml"
+TOOLS = ("build==1.6.1", "twine==7.0.0", "check-jsonschema==0.39.0", "check-wheel-contents==0.6.3")
+PACKAGES = ("calibkit", "calibkit_course")
+# Teachers' notes stay with the course's text; two packages are meant, and an empty `py.typed` too.
+LEFT_AT_HOME = ".*,*.pyc,teaching.md"
+MEANT = "W002,W009"
 TRIED = ("00", "04", "14")
 AUDIT_SAYS_MISCALIBRATED = 1
 
@@ -84,41 +83,11 @@ def check_formats(python: Path) -> None:
     done(*check, "vendor.github-workflows", *(ROOT / ".github" / "workflows").glob("*.yml"))
 
 
-def unwanted(names: Iterable[str]) -> list[str]:
-    """Return the members of a wheel that are no part of the package."""
-    return [
-        name
-        for name in names
-        if not (name.startswith("calibkit-") and ".dist-info/" in name)
-        and not (
-            name.startswith(("calibkit/", "calibkit_course/"))
-            and (kind(name) in KINDS or questions(name))
-        )
-    ]
-
-
-def kind(name: str) -> str:
-    """Return the suffix of a member; that of a bare `.name` is the name."""
-    return "." + name.rpartition(".")[2]
-
-
-def questions(name: str) -> bool:
-    """Tell whether a member holds the questions of a lesson."""
-    return name.startswith("calibkit_course/") and name.endswith(QUESTIONS)
-
-
-def check_contents(wheel: Path) -> int:
-    """Compare the wheel with the package's folder; return how many files both have."""
-    with zipfile.ZipFile(wheel) as packed:
-        names = set(packed.namelist())
-    if strange := unwanted(names):
-        raise Failure(f"the wheel carries {strange[:5]}, which is no part of the package.")
-    folders = (ROOT / "calibkit", ROOT / "calibkit_course")
-    ours = (path for folder in folders for path in folder.rglob("*") if path.is_file())
-    wanted = {path.relative_to(ROOT).as_posix() for path in ours if path.suffix != ".pyc"}
-    if missing := sorted(wanted - names):
-        raise Failure(f"the wheel lacks {missing[:5]}.")
-    return len(wanted)
+def check_contents(python: Path, wheel: Path) -> None:
+    """Compare the wheel with the folders of the packages: it carries them and nothing else."""
+    folders = (word for name in PACKAGES for word in ("--package", ROOT / name))
+    options = ("--package-omit", LEFT_AT_HOME, "--ignore", MEANT)
+    done(python.with_name("check-wheel-contents"), *options, *folders, wheel)
 
 
 def first_cells(number: str) -> list[str]:
@@ -171,7 +140,8 @@ def main(arguments: list[str]) -> int:
         python = fresh(CHECKERS, *TOOLS)
         wheel = build(python, chosen.tag)
         check_formats(python)
-        print(f"Archives, citation and workflows are valid; {check_contents(wheel)} files packed.")
+        check_contents(python, wheel)
+        print("Archives, citation and workflows are valid; the wheel carries what it should.")
         try_out(wheel)
     except Failure as failure:
         print(f"\ndev.py dist: {failure}", file=sys.stderr)

@@ -30,7 +30,6 @@ COLUMNS = ("student", "lesson", "file", "kind", "item", "state", "detail", "seco
 LARGEST_WORKBOOK = 100 * 2**20
 STATES: tuple[str, ...] = ("Correct", "Almost", "Wrong kind", "Self-assessed", "Compare")
 STATES += ("Not attempted", "Not defined")
-ORDER = {"exercise": 0, "guess": 1}
 Line = tuple[str, ...]
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -171,12 +170,9 @@ def table(found: Grade) -> list[Line]:
     state = "not graded" if found.problem else "graded"
     words, seconds = found.problem or found.in_words, f"{found.seconds:.0f}"
     lines: list[Line] = [(*about, "workbook", "", state, words, seconds)]
-    kept = [row for row in found.rows if row["kind"] in ORDER]
-    for row in sorted(kept, key=lambda row: ORDER[row["kind"]]):
-        lines.append((*about, row["kind"], row["item"], row["state"], row["says"], ""))
-    for number, words in found.raised:
-        lines.append((*about, "cell", str(number), "raised", words, ""))
-    return lines
+    for row in (*found.of("exercise"), *found.of("guess")):
+        lines += [(*about, row["kind"], row["item"], row["state"], row["says"], "")]
+    return lines + [(*about, "cell", str(n), "raised", words, "") for n, words in found.raised]
 
 
 def harmless(text: str) -> str:
