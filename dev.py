@@ -368,7 +368,8 @@ def command_site(arguments: list[str]) -> int:
     """Build the book with lessons that run in the browser; `site --serve` shows it."""
     if not {"--serve", "--no-book", "--help", "-h"} & {*arguments}:
         prepare(READER, TORCH)
-        if code := build_book():
+        code = build_book()
+        if code:
             return code
     return call(sys.executable, "-m", "tools.live.site", *arguments)
 
@@ -415,12 +416,15 @@ class Module(NamedTuple):
         folder = Path.cwd() if self.at_hand else ROOT
         return call(venv_python(), "-m", *self.words.split(), *arguments, cwd=folder, env=env)
 
+    @property
+    def path(self) -> Path:
+        """The file that is run."""
+        path = ROOT.joinpath(*self.words.split()[0].split("."))
+        return path / "__main__.py" if path.is_dir() else path.with_suffix(".py")
+
     def help(self) -> str:
         """Return what stands at the head of its text: to import it needs an environment."""
-        path = ROOT.joinpath(*self.words.split()[0].split("."))
-        path = path / "__main__.py" if path.is_dir() else path.with_suffix(".py")
-        text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
-        return f"{self.says}\n\n{text}"
+        return f"{self.says}\n\n{ast.get_docstring(ast.parse(self.path.read_text('utf-8')))}"
 
 
 MODULES = {

@@ -5,6 +5,9 @@ workbook runs in a process of its own (`tools.grade_run`), and its variables are
 checks of the installed calibkit, whatever its own cells print. Results: `grades.csv`, one line per
 exercise, guess and cell that raised, and `grades.html`, to be read. A workbook that is broken,
 endless or hostile costs its own rows. Exit code 0: all were graded; 1: some could not be; 2: usage.
+
+``--out`` names another folder for the results, ``--jobs`` how many workbooks run at a time (2),
+``--seconds`` how long the cells of one may take (300), ``--memory`` GiB for each process (4).
 """
 
 import argparse
