@@ -1,8 +1,8 @@
 """Speed of the package, as ratios to a yardstick timed in the same run.
 
 ``python dev.py bench`` prints one line per case: the time, the yardstick, the ratio, and the
-ratio that the project promises; ``--quick`` takes a tenth of the rows. Inputs include validation;
-one thread. Exit code 1 if a promise is broken.
+ratio that the project promises; ``--quick`` takes a tenth of the rows, ``--rows`` says how many
+of a log are counted. Inputs include validation; one thread. Exit code 1 if a promise is broken.
 """
 
 import argparse
@@ -97,14 +97,14 @@ def _makes_an_explorer(function: Any) -> bool:
     return isinstance(kind, type) and issubclass(kind, explore.Explorer | explore.Quiz)
 
 
-def cases(n: int) -> Iterator[Case]:
+def cases(n: int, n_counted: int) -> Iterator[Case]:
     """Measure them all."""
     rng = np.random.default_rng(0)
     yield importing()
     yield from measures(n, rng)
     yield from draws(n, rng)
     yield from bench_fits.cases(rng)
-    yield from bench_counts.cases()
+    yield from bench_counts.cases(n_counted)
     yield from redraws()
 
 
@@ -112,7 +112,9 @@ def main(arguments: list[str] | None = None) -> int:
     """Run all cases and print them."""
     parser = argparse.ArgumentParser(prog="dev.py bench", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a tenth of the rows")
-    return printed(cases(100_000 if parser.parse_args(arguments).quick else 1_000_000))
+    parser.add_argument("--rows", type=int, default=4_000_000, help="rows of the log to count")
+    chosen = parser.parse_args(arguments)
+    return printed(cases(100_000 if chosen.quick else 1_000_000, chosen.rows))
 
 
 if __name__ == "__main__":
