@@ -218,6 +218,19 @@ def test_the_classifiers_name_every_python_between_those_that_run() -> None:
     assert [int(minor) for minor in named] == [*range(min(ran), max(ran) + 1)]
 
 
+def test_the_wheel_carries_the_packages_and_nothing_else() -> None:
+    houses = tuple(f"{name}/" for name in dist.PACKAGES)
+    ours = [path.relative_to(ROOT).as_posix() for path in FILES]
+    packed = [name for name in ours if name.startswith(houses) and not name.endswith(".md")]
+    assert dist.check_contents([*packed, "calibkit-0.1.0.dist-info/METADATA"]) == len(packed)
+    for name in ("calibkit/data/predictions.csv", "tests/test_errors.py", "calibkit/_draft.py"):
+        with pytest.raises(dist.Failure, match=re.escape(f"has ['{name}']")):
+            dist.check_contents([*packed, name])
+    packed.remove("calibkit_course/lesson04/questions.toml")
+    with pytest.raises(dist.Failure, match="lacks .*questions.toml"):
+        dist.check_contents(packed)
+
+
 @pytest.mark.parametrize("number", dist.TRIED)
 def test_a_lesson_is_tried_as_far_as_its_first_exercise(number: str) -> None:
     cells = dist.first_cells(number)

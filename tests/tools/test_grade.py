@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-import dev
 from tests import copies as made
 from tools import grade, grade_fence, grade_run
 
@@ -187,19 +186,6 @@ def test_wrong_usage_is_code_2(
         grade.main(arguments)
     assert stop.value.code == 2
     assert words in capsys.readouterr().err
-
-
-def test_dev_hands_the_folder_over_from_where_the_teacher_stands(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    seen: list[Any] = []
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(dev, "prepare", lambda *_: None)
-    monkeypatch.setattr(dev, "call", lambda *words, **how: seen.append((words, how)) or 2)
-    assert dev.main(["grade", "work", "--jobs", "1"]) == 2
-    words, how = seen[0]
-    assert words[1:] == ("-m", "tools.grade", "work", "--jobs", "1")
-    assert how["cwd"] == tmp_path and how["env"]["PYTHONPATH"] == str(dev.ROOT)
 
 
 def test_files_that_are_no_workbook_are_refused_before_a_process_starts(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -228,7 +229,7 @@ def test_sizes_count_a_package_once_with_all_that_it_needs(tmp_path: Path) -> No
         (tmp_path / name).write_bytes(bytes(1_000_000))
     found = pages.sizes(tmp_path)
     assert (found["bytes"], found["parquet"]) == (6_000_000, 2)
-    assert found["megabytes"] == round(3 + 1 + 0.35 + 0.3)
+    assert found["megabytes"] == round(3 + 1 + 0.35 + 0.35)
 
 
 @pytest.mark.parametrize("carried", [True, False])
@@ -278,10 +279,11 @@ def test_every_field_of_the_form_is_known_to_script_and_command() -> None:
     script = (ROOT / "book" / "_static" / "audit_page.js").read_text(encoding="utf-8")
     for name in re.findall(r'id="ck-(\w+)"', text):
         assert re.search(rf'"{name}"', script), name
+    known = subprocess.run(
+        [sys.executable, "-m", "calibkit", "audit", "--help"], capture_output=True, text=True
+    ).stdout
     for option in re.findall(r"<code>(--\w+)</code>", text):
-        assert option in cli._parser().parse_args(["audit", "x"]).__dict__ or option[2:] in vars(
-            cli._parser().parse_args(["audit", "x"])
-        )
+        assert option in known
 
 
 # --- in Node -------------------------------------------------------------------------------------
