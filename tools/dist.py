@@ -10,7 +10,6 @@ import argparse
 import json
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 import zipfile
@@ -19,14 +18,7 @@ from pathlib import Path
 
 import calibkit
 from tools import notebook_files as files
-from tools.virtual_environment import (
-    ROOT,
-    Failure,
-    environment,
-    uv,
-    uv_environment,
-    venv_python,
-)
+from tools.virtual_environment import ROOT, Failure, fresh, quietly
 
 DIST = ROOT / "build" / "dist"
 CHECKERS = ROOT / "build" / "checkers"
@@ -38,35 +30,13 @@ TRIED = ("00", "04", "14")
 AUDIT_SAYS_MISCALIBRATED = 1
 
 
-def done(*words: object, cwd: Path = ROOT, expected: int = 0) -> str:
-    """Run a command and return what it said; raise Failure where its exit code is another."""
-    env = environment() | uv_environment()
-    ran = subprocess.run([str(word) for word in words], cwd=cwd, env=env, capture_output=True)
-    said = (ran.stdout + ran.stderr).decode(errors="replace").strip()
-    if ran.returncode != expected:
-        end = "\n".join(said.splitlines()[-15:])
-        raise Failure(f"{Path(str(words[0])).name} {words[1]} ended with {ran.returncode}:\n{end}")
-    return said
-
-
-def fresh(folder: Path, *packages: object) -> Path:
-    """Make an environment with some packages in it and nothing else; return its interpreter."""
-    python, quick = venv_python(folder), uv()
-    shutil.rmtree(folder, ignore_errors=True)
-    done(sys.executable, "-m", "venv", folder)
-    pip = [quick, "pip"] if quick else [python, "-m", "pip"]
-    here = ["--python", python] if quick else []
-    done(*pip, "install", "-q", *here, *packages)
-    return python
-
-
 def build(python: Path, tag: str | None) -> Path:
     """Build both archives and return the wheel."""
     version = calibkit.__version__
     if tag is not None and tag != f"v{version}":
         raise Failure(f"the tag {tag} is not that of version {version}: v{version}.")
     shutil.rmtree(DIST, ignore_errors=True)
-    done(python, "-m", "build", "--outdir", DIST)
+    quietly(python, "-m", "build", "--outdir", DIST)
     found = sorted(path.name for path in DIST.iterdir())
     wanted = [f"calibkit-{version}-py3-none-any.whl", f"calibkit-{version}.tar.gz"]
     if found != wanted:
@@ -76,12 +46,12 @@ def build(python: Path, tag: str | None) -> Path:
 
 def check_formats(python: Path) -> None:
     """Ask the tools of each format whether ours is valid."""
-    done(python, "-m", "twine", "check", "--strict", *DIST.iterdir())
+    quietly(python, "-m", "twine", "check", "--strict", *DIST.iterdir())
     check = (python.with_name("check-jsonschema"), "--builtin-schema")
-    done(*check, "vendor.citation-file-format", ROOT / "CITATION.cff")
+    quietly(*check, "vendor.citation-file-format", ROOT / "CITATION.cff")
     github = ROOT / ".github"
-    done(*check, "vendor.github-workflows", *(github / "workflows").glob("*.yml"))
-    done(*check, "vendor.dependabot", github / "dependabot.yml")
+    quietly(*check, "vendor.github-workflows", *(github / "workflows").glob("*.yml"))
+    quietly(*check, "vendor.dependabot", github / "dependabot.yml")
 
 
 def check_contents(names: Iterable[str]) -> int:
@@ -127,12 +97,12 @@ def try_out(wheel: Path) -> None:
         for number in TRIED:
             cells = away / f"{number}.json"
             cells.write_text(json.dumps(first_cells(number)), encoding="utf-8")
-            done(python, "-c", RUN, cells, cwd=away)
+            quietly(python, "-c", RUN, cells, cwd=away)
             print(f"Lesson {number} runs from the wheel.")
         (away / "predictions.csv").write_text(ROWS, encoding="utf-8")
         command = python.with_name("calibkit.exe" if os.name == "nt" else "calibkit")
         words = (command, "audit", "predictions.csv", "--label", "outcome", "--prob", "score")
-        done(*words, "--fail-if", "miscalibrated", cwd=away, expected=AUDIT_SAYS_MISCALIBRATED)
+        quietly(*words, "--fail-if", "miscalibrated", cwd=away, expected=AUDIT_SAYS_MISCALIBRATED)
         print("`calibkit audit` finds a file miscalibrated that is.")
 
 

@@ -80,6 +80,29 @@ def call(*command: object, cwd: Path = ROOT, env: dict[str, str] | None = None) 
     return subprocess.run(words, cwd=cwd, env=env or environment(), check=False).returncode
 
 
+def quietly(
+    *command: object, cwd: Path = ROOT, env: dict[str, str] | None = None, expected: int = 0
+) -> str:
+    """Run a command and return what it said; Failure, with its last lines, where it went wrong."""
+    words = [str(word) for word in command]
+    done = subprocess.run(words, cwd=cwd, env=env or uv_environment(), capture_output=True)
+    said = (done.stdout + done.stderr).decode(errors="replace").strip()
+    if done.returncode != expected:
+        end = "\n".join(line[:300] for line in said.splitlines()[-15:])
+        raise Failure(f"{Path(words[0]).name} {words[1]} ended with {done.returncode}:\n{end}")
+    return said
+
+
+def fresh(folder: Path, *packages: object) -> Path:
+    """Make an environment with some packages in it and nothing else; return its interpreter."""
+    python, quick = venv_python(folder), uv()
+    quietly(sys.executable, "-m", "venv", "--clear", folder)
+    pip = [quick, "pip"] if quick else [python, "-m", "pip"]
+    here = ["--python", python] if quick else []
+    quietly(*pip, "install", "-q", *here, *packages)
+    return python
+
+
 def side_by_side(how: str) -> list[str]:
     """Return the options with which pytest uses the processors, up to four of them."""
     workers = min(os.cpu_count() or 1, 4)
@@ -125,7 +148,7 @@ def uv() -> Path | None:
     It reads no settings of pip; `uv_environment` hands on where packages lie.
     """
     program = venv_python().with_name("uv.exe" if os.name == "nt" else "uv")
-    if not program.exists():
+    if not program.exists() and venv_python().exists():
         pip: Command = [venv_python(), "-m", "pip", "install", "-qq"]
         run([*pip, "-c", "constraints.txt", "uv"], shown=False)
     return program if program.exists() else None
@@ -180,7 +203,8 @@ def prepare(extras: tuple[str, ...], optional: tuple[str, ...] = ()) -> None:
     quick, slow = wanted - set(WITH_TORCH), wanted & set(WITH_TORCH)
     for group in [sorted(quick), *([extra] for extra in sorted(slow))]:
         what = f"calibkit[{','.join(group)}]"
-        print(f"Installing {what} (once; about a minute, torch is large) ...")
+        patience = "torch is large" if slow.issuperset(group) else "about a minute"
+        print(f"Installing {what} (once; {patience}) ...")
         if not install(group):
             raise Failure(f"{what} could not be installed; the message stands above.")
     for extra in sorted(new_optional):

@@ -8,15 +8,24 @@ one for the official packages.
 import argparse
 import hashlib
 import json
+import os
 import shutil
-import subprocess
 import sys
 import zipfile
 from pathlib import Path
 from typing import Any
 
 from tools.live import pages, pins, pyodide
-from tools.virtual_environment import ROOT, Failure, call, environment, venv_python
+from tools.virtual_environment import (
+    ROOT,
+    Failure,
+    call,
+    environment,
+    fresh,
+    quietly,
+    uv_environment,
+    venv_python,
+)
 from tools.workbook import NOTEBOOKS, make
 
 LIVE = ROOT / "build" / "live"
@@ -52,13 +61,9 @@ NO_BUTTON = (
 
 
 def command(*words: object, cwd: Path = ROOT) -> None:
-    """Run a program; where it fails, say what it said."""
-    env = environment() | {"PATH": f"{program('node').parent}:{environment()['PATH']}"}
-    done = subprocess.run([str(w) for w in words], cwd=cwd, env=env, capture_output=True, text=True)
-    if done.returncode:
-        said = (done.stderr or done.stdout).strip().splitlines()[-12:]
-        lines = "\n".join(line[:300] for line in said)
-        raise Failure(f"{Path(str(words[0])).name} {words[1]} failed:\n{lines}")
+    """Run a program that finds the Node of the environment that builds the site."""
+    path = {"PATH": f"{program('node').parent}{os.pathsep}{environment()['PATH']}"}
+    quietly(*words, cwd=cwd, env=uv_environment() | path)
 
 
 def program(name: str) -> Path:
@@ -72,8 +77,7 @@ def builders() -> None:
     if stamp.exists() and stamp.read_text(encoding="utf-8") == wanted:
         return
     print("Installing JupyterLite and Node (once; about a minute) ...", flush=True)
-    command(sys.executable, "-m", "venv", "--clear", BUILDERS)
-    command(venv_python(BUILDERS), "-m", "pip", "install", "-q", *pins.BUILDERS)
+    fresh(BUILDERS, *pins.BUILDERS)
     stamp.write_text(wanted, encoding="utf-8")
 
 
