@@ -252,13 +252,16 @@ def test_the_overview_names_every_command() -> None:
     assert shown == bare("help").stdout == bare("--help").stdout
 
 
-def test_wrong_commands_and_arguments_are_named(capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_commands_and_arguments_are_named(
+    capsys: pytest.CaptureFixture[str], subtests: pytest.Subtests
+) -> None:
     assert dev.main(["tset"]) == 2
     assert "does not know 'tset'" in capsys.readouterr().err
     for words in (["book", "now"], ["lint", "--fxi"], ["torch", "2"], ["clean", "build"]):
-        with pytest.raises(SystemExit, match="2"):
-            dev.main(words)
-        assert f"unrecognized arguments: {words[1]}" in capsys.readouterr().err
+        with subtests.test(str(words)):
+            with pytest.raises(SystemExit, match="2"):
+                dev.main(words)
+            assert f"unrecognized arguments: {words[1]}" in capsys.readouterr().err
 
 
 def test_a_command_of_a_module_gets_its_words_where_they_were_typed(

@@ -266,15 +266,16 @@ def test_scripts_find_python_below_any_path() -> None:
     assert 'data-megabytes="40"' in told and "//" not in told.replace("</", "")
 
 
-def test_the_policy_of_the_page_allows_no_other_host() -> None:
+def test_the_policy_of_the_page_allows_no_other_host(subtests: pytest.Subtests) -> None:
     policy = re.findall(r'Content-Security-Policy": "([^"]*)"', MARKDOWN.read_text("utf-8"))
     rules = dict(rule.split(" ", 1) for rule in policy[0].split("; "))
     assert rules["default-src"] == "'none'" and rules["connect-src"] == "'self'"
     for words in rules.values():
-        assert not re.search(r"//|\*|https?:", words)
+        with subtests.test(words):
+            assert not re.search(r"//|\*|https?:", words)
 
 
-def test_every_field_of_the_form_is_known_to_script_and_command() -> None:
+def test_every_field_of_the_form_is_known_to_script_and_command(subtests: pytest.Subtests) -> None:
     text = MARKDOWN.read_text(encoding="utf-8")
     script = (ROOT / "book" / "_static" / "audit_page.js").read_text(encoding="utf-8")
     for name in re.findall(r'id="ck-(\w+)"', text):
@@ -283,7 +284,8 @@ def test_every_field_of_the_form_is_known_to_script_and_command() -> None:
         [sys.executable, "-m", "calibkit", "audit", "--help"], capture_output=True, text=True
     ).stdout
     for option in re.findall(r"<code>(--\w+)</code>", text):
-        assert option in known
+        with subtests.test(option):
+            assert option in known
 
 
 # --- in Node -------------------------------------------------------------------------------------

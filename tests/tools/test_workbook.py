@@ -44,13 +44,12 @@ def test_a_copy_has_everything_but_outputs(path: Path) -> None:
     stored = [c for c in files.read_stored(path).cells if "install" not in files.tags(c)]
     assert [cell.id for cell in copy.cells] == [cell.id for cell in stored]
     for ours, theirs in zip(copy.cells, stored, strict=True):
-        assert ours.metadata == theirs.metadata
+        assert ours.metadata == theirs.metadata, ours.source
         if ours.cell_type == "code":
-            assert ours.outputs == [] and ours.execution_count is None
+            assert ours.outputs == [] and ours.execution_count is None, ours.source
             assert ours.source == theirs.source
-            assert ("solution" in files.tags(ours)) == (
-                ours.metadata.get("jupyter", {}).get("source_hidden") is True
-            )
+            folded = ours.metadata.get("jupyter", {}).get("source_hidden") is True
+            assert ("solution" in files.tags(ours)) == folded, ours.source
     assert "jupytext" not in copy.metadata and copy.metadata.kernelspec.name == "python3"
 
 
