@@ -5,6 +5,7 @@ Standard library only. Needs Python 3.11 or newer; makes everything else itself 
 """
 
 import argparse
+import ast
 import hashlib
 import json
 import os
@@ -16,6 +17,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from itertools import chain
 from pathlib import Path
+from typing import NamedTuple
 from xml.etree import ElementTree
 
 # Before anything that an older Python cannot evaluate.
@@ -23,8 +25,8 @@ if sys.version_info < (3, 11):  # noqa: UP036
     found = ".".join(str(part) for part in sys.version_info[:2])
     sys.exit(f"calibkit needs Python 3.11 or newer; this is Python {found} ({sys.executable}).")
 
-from tools.live.site import NEEDS_TORCH  # noqa: E402
-from tools.virtual_environment import (  # noqa: E402
+from tools.live.site import NEEDS_TORCH
+from tools.virtual_environment import (
     ROOT,
     VENV,
     Failure,
@@ -35,11 +37,12 @@ from tools.virtual_environment import (  # noqa: E402
     side_by_side,
     venv_python,
 )
-from tools.workbook import NOTEBOOKS, WORKBOOK, copies  # noqa: E402
+from tools.workbook import NOTEBOOKS, WORKBOOK, copies
 
 REPORTS = ROOT / "build" / "reports"
 BOOK = ROOT / "book" / "_build"
 PACKAGES = ("calibkit", "calibkit_course")
+OURS = (*PACKAGES, "tests", "tools", "book", "dev.py")
 FIRST_LESSON = "00_start_here.ipynb"
 
 LAB = ("lab", "parquet")
@@ -61,21 +64,17 @@ def tool(name: str, *arguments: str) -> int:
 
 
 def lint(fix: bool = False, fast: bool = False) -> int:
-    """Run ruff (rules and format) and mypy; repairs leave out notebooks, whose source is .md.
+    """Run ruff (rules and format), the contracts of imports, and mypy.
 
-    In a hurry mypy runs only where an earlier run has left its notes; the first is slow.
+    Repairs leave out notebooks, whose source is .md. In a hurry mypy runs only where an earlier run
+    has left its notes; the first is slow.
     """
     python = venv_python()
-    rules, layout, paths = [], ["--check"], ["."]
-    if fix:
-        rules, layout, paths = (
-            ["--fix"],
-            [],
-            ["calibkit", "calibkit_course", "tests", "tools", "book", "dev.py"],
-        )
+    rules, layout, paths = (["--fix"], [], OURS) if fix else ([], ["--check"], ["."])
     codes = [
         call(python, "-m", "ruff", "check", "--quiet", *rules, *paths),
         call(python, "-m", "ruff", "format", *layout, *paths),
+        call(python.with_name("lint-imports"), "--no-cache", "--no-logo"),
     ]
     if fast and not (ROOT / ".mypy_cache").exists():
         print("skipped: mypy, whose first run is slow; `python dev.py lint` does it")
@@ -238,20 +237,18 @@ def counted(stage: str, code: int) -> Counter[str]:
     A stage that is not pytest's counts as one test.
     """
     try:
-        suites = ElementTree.parse(REPORTS / f"{stage}.xml").getroot().iter("testsuite")
+        suites = [*ElementTree.parse(REPORTS / f"{stage}.xml").getroot().iter("testsuite")]
     except (OSError, ElementTree.ParseError):
         return Counter({"failed" if code else "passed": 1})
-    tally: Counter[str] = Counter()
-    for suite in suites:
-        numbers = {
-            key: int(suite.get(key, 0)) for key in ("tests", "errors", "failures", "skipped")
-        }
-        bad = numbers["errors"] + numbers["failures"]
-        tally.update(failed=bad, skipped=numbers["skipped"])
-        tally["passed"] += numbers["tests"] - bad - numbers["skipped"]
-    if code and not tally["failed"]:  # pytest itself stopped
-        tally["failed"] += 1
-    return tally
+
+    def total(*names: str) -> int:
+        return sum(int(suite.get(name, 0)) for suite in suites for name in names)
+
+    failed, skipped = total("errors", "failures"), total("skipped")
+    passed = total("tests") - failed - skipped
+    if code and not failed:  # pytest itself stopped
+        failed = 1
+    return Counter(failed=failed, passed=passed, skipped=skipped)
 
 
 def run_stages(names: Iterable[str], ways: dict[str, Callable[[], int]] | None = None) -> int:
@@ -292,12 +289,21 @@ def settle_jupyterlab() -> None:
     (folder / "overrides.json").write_text(json.dumps(settings), encoding="utf-8")
 
 
+def parser_of(command: Callable[[list[str]], int]) -> argparse.ArgumentParser:
+    """Return a reader of a command's arguments, which also prints its help."""
+    name = command.__name__.removeprefix("command_")
+    return argparse.ArgumentParser(prog=f"dev.py {name}", description=command.__doc__)
+
+
 def command_lab(arguments: list[str]) -> int:
     """Open JupyterLab on your copies in workbook/ (authors: `lab --edit` opens notebooks/)."""
-    edit, arguments = "--edit" in arguments, [word for word in arguments if word != "--edit"]
+    parser = parser_of(command_lab)
+    parser.epilog = "Other arguments go to JupyterLab."
+    parser.add_argument("--edit", action="store_true", help="open notebooks/, for authors")
+    chosen, arguments = parser.parse_known_args(arguments)
     prepare(LAB)
     folder, env = NOTEBOOKS, environment()
-    if not edit:
+    if not chosen.edit:
         folder, env["CALIBKIT_WORKBOOK"] = WORKBOOK, str(WORKBOOK)
         for sentence in chain(*copies()):
             print(sentence)
@@ -315,7 +321,7 @@ def command_lab(arguments: list[str]) -> int:
 
 def command_workbook(arguments: list[str]) -> int:
     """Make your copies of the lessons; `workbook --fresh 04` makes one anew and keeps the old."""
-    parser = argparse.ArgumentParser(prog="dev.py workbook", description=command_workbook.__doc__)
+    parser = parser_of(command_workbook)
     which = "lessons to make anew; your old copies stay under dated names"
     parser.add_argument("--fresh", nargs="+", default=[], metavar="NN", help=which)
     done, found = copies(parser.parse_args(arguments).fresh)
@@ -326,7 +332,7 @@ def command_workbook(arguments: list[str]) -> int:
 
 def command_torch(arguments: list[str]) -> int:
     """Install torch, which lesson 10 needs and no other."""
-    no_arguments(arguments)
+    parser_of(command_torch).parse_args(arguments)
     prepare((*LAB, *TORCH))
     print("Lesson 10 can run: open it, or restart its kernel.")
     return 0
@@ -334,7 +340,7 @@ def command_torch(arguments: list[str]) -> int:
 
 def command_test(arguments: list[str]) -> int:
     """Set up and test; `test --fast` before a commit, `test --long` as continuous integration."""
-    parser = argparse.ArgumentParser(prog="dev.py test", description=command_test.__doc__)
+    parser = parser_of(command_test)
     only = f"run only this stage, repeatable: {', '.join(STAGES)}"
     parser.add_argument("--only", action="append", choices=STAGES, metavar="STAGE", help=only)
     length = parser.add_mutually_exclusive_group()
@@ -353,7 +359,7 @@ def command_test(arguments: list[str]) -> int:
 
 def command_book(arguments: list[str]) -> int:
     """Build the book into book/_build/html."""
-    no_arguments(arguments)
+    parser_of(command_book).parse_args(arguments)
     prepare(READER, TORCH)
     return build_book()
 
@@ -368,79 +374,23 @@ def command_site(arguments: list[str]) -> int:
     return call(sys.executable, "-m", "tools.live.site", *arguments)
 
 
-def command_bench(arguments: list[str]) -> int:
-    """Time the package against its yardsticks; arguments go to tools/bench.py."""
-    prepare(LAB)
-    return tool("bench", *arguments)
-
-
-def command_study(arguments: list[str]) -> int:
-    """Compare evaluators on 1575 data sets of known truth; arguments go to the experiment."""
-    prepare(LAB)
-    return call(venv_python(), "-m", "book.experiments.synthetic", *arguments)
-
-
-def command_networks(arguments: list[str]) -> int:
-    """Train the networks of lesson 10's table; arguments go to the experiment."""
-    prepare(LAB, TORCH)
-    return call(venv_python(), "-m", "book.experiments.networks", *arguments)
-
-
-def command_pseudo(arguments: list[str]) -> int:
-    """Compare evaluators on clones of real networks; `pseudo --seeds 1` is the smallest study."""
-    prepare(LAB, TORCH)
-    return call(venv_python(), "-m", "book.experiments.pseudo_real", *arguments)
-
-
-def command_solved(arguments: list[str]) -> int:
-    """Build and execute the solved notebooks in build/solved (for teachers)."""
-    prepare(LAB, TORCH)
-    return tool("notebooks", "solved", *arguments)
-
-
-def command_portable(arguments: list[str]) -> int:
-    """Execute lessons as other processors would; `portable --all` takes twenty minutes."""
-    prepare(LAB, TORCH)
-    return tool("portable", *arguments)
-
-
-def command_floors(arguments: list[str]) -> int:
-    """Run the quick tests and all lessons with the oldest packages that pyproject.toml allows."""
-    prepare(LAB)
-    return tool("floors", *arguments)
-
-
-def command_dist(arguments: list[str]) -> int:
-    """Build the wheel and the source archive, and use them as their users will."""
-    prepare(LAB)
-    return tool("dist", *arguments)
-
-
-def command_run(arguments: list[str]) -> int:
-    """Execute lessons (all, or the named ones) and write their .ipynb files."""
-    prepare(LAB, TORCH)
-    return tool("notebooks", "run", *arguments)
-
-
-def command_check(arguments: list[str]) -> int:
-    """Check that each .md and .ipynb pair agrees, has been run and holds text outputs only."""
-    prepare(LAB)
-    return tool("notebooks", "check", *arguments)
-
-
 def command_lint(arguments: list[str]) -> int:
-    """Run ruff and mypy; `lint --fix` repairs what ruff can."""
-    no_arguments([word for word in arguments if word != "--fix"])
-    prepare(EVERYTHING)
-    return lint(fix="--fix" in arguments)
+    """Check style, types and imports; `lint --fix` repairs what ruff can."""
+    parser = parser_of(command_lint)
+    parser.add_argument("--fix", action="store_true", help="repair what ruff can")
+    chosen = parser.parse_args(arguments)
+    prepare((*LAB, "test"))
+    return lint(fix=chosen.fix)
 
 
 def command_clean(arguments: list[str]) -> int:
     """Remove what the tasks have built; `clean --all` removes .venv too."""
-    no_arguments([word for word in arguments if word != "--all"])
+    parser = parser_of(command_clean)
+    parser.add_argument("--all", action="store_true", help=".venv, too")
+    chosen = parser.parse_args(arguments)
     names = ["build", "book/_build", "book/api", "calibkit.egg-info", "__pycache__"]
     names += [".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis"]
-    targets = [ROOT / name for name in names + ([".venv"] if "--all" in arguments else [])]
+    targets = [ROOT / name for name in names + ([".venv"] if chosen.all else [])]
     for folder in (*PACKAGES, "tests", "tools", "book", "notebooks"):
         for name in ("__pycache__", ".ipynb_checkpoints"):
             targets += (ROOT / folder).rglob(name)
@@ -451,35 +401,46 @@ def command_clean(arguments: list[str]) -> int:
     return 0
 
 
-def command_grade(arguments: list[str]) -> int:
-    """Run and check a folder of students' workbooks; `grade --help` says more."""
-    prepare(LAB, TORCH)
-    env = environment() | {"PYTHONPATH": str(ROOT)}
-    return call(venv_python(), "-m", "tools.grade", *arguments, cwd=Path.cwd(), env=env)
+class Module(NamedTuple):
+    """A command that is a module of `tools` or `book`, which reads its arguments itself."""
+
+    words: str  # its name, and what it is told first
+    says: str
+    optional: tuple[str, ...] = ()
+    at_hand: bool = False  # its arguments name folders, seen from where the user stands
+
+    def run(self, arguments: list[str]) -> int:
+        """Hand the arguments over, in an environment that is ready."""
+        prepare(LAB, self.optional)
+        env = environment() | {"PYTHONPATH": str(ROOT)}
+        folder = Path.cwd() if self.at_hand else ROOT
+        return call(venv_python(), "-m", *self.words.split(), *arguments, cwd=folder, env=env)
+
+    @property
+    def path(self) -> Path:
+        """The file that is run."""
+        path = ROOT.joinpath(*self.words.split()[0].split("."))
+        return path / "__main__.py" if path.is_dir() else path.with_suffix(".py")
+
+    def help(self) -> str:
+        """Return what stands at the head of its text: to import it needs an environment."""
+        return f"{self.says}\n\n{ast.get_docstring(ast.parse(self.path.read_text('utf-8')))}"
 
 
-def command_bank(arguments: list[str]) -> int:
-    """Write the question bank's page, or its GIFT files: `bank FOLDER` (for learning platforms)."""
-    prepare(LAB)
-    env = environment() | {"PYTHONPATH": str(ROOT)}
-    return call(venv_python(), "-m", "tools.bank", *arguments, cwd=Path.cwd(), env=env)
-
-
-def command_help(arguments: list[str]) -> int:
-    """List the commands."""
-    no_arguments(arguments)
-    print("python dev.py COMMAND\n")
-    for name, command in COMMANDS.items():
-        print(f"  {name:<10}{(command.__doc__ or '').splitlines()[0]}")
-    return 0
-
-
-def no_arguments(arguments: list[str]) -> None:
-    """Refuse arguments that a command does not know."""
-    if arguments:
-        raise Failure(f"unknown arguments: {' '.join(arguments)}")
-
-
+MODULES = {
+    "bench": Module("tools.bench", "Time the package against its yardsticks."),
+    "study": Module("book.experiments.synthetic", "Compare evaluators on sets of known truth."),
+    "networks": Module("book.experiments.networks", "Train lesson 10's networks.", TORCH),
+    "pseudo": Module("book.experiments.pseudo_real", "Compare evaluators on clones.", TORCH),
+    "solved": Module("tools.notebooks solved", "Build and run the solved notebooks.", TORCH),
+    "portable": Module("tools.portable", "Run lessons as other processors would.", TORCH),
+    "floors": Module("tools.floors", "Test with the oldest packages allowed, or the newest."),
+    "dist": Module("tools.dist", "Build wheel and source archive, and use them as users will."),
+    "run": Module("tools.notebooks run", "Run lessons and write their .ipynb files.", TORCH),
+    "check": Module("tools.notebooks check", "Check that each .md and .ipynb pair agrees."),
+    "grade": Module("tools.grade", "Run and check a folder of students' workbooks.", TORCH, True),
+    "bank": Module("tools.bank", "Write the question bank, or its GIFT files.", at_hand=True),
+}
 COMMANDS: dict[str, Callable[[list[str]], int]] = {
     "lab": command_lab,
     "workbook": command_workbook,
@@ -487,35 +448,34 @@ COMMANDS: dict[str, Callable[[list[str]], int]] = {
     "torch": command_torch,
     "book": command_book,
     "site": command_site,
-    "bench": command_bench,
-    "study": command_study,
-    "networks": command_networks,
-    "pseudo": command_pseudo,
-    "solved": command_solved,
-    "portable": command_portable,
-    "floors": command_floors,
-    "dist": command_dist,
-    "run": command_run,
-    "check": command_check,
     "lint": command_lint,
     "clean": command_clean,
-    "grade": command_grade,
-    "bank": command_bank,
-    "help": command_help,
 }
+
+
+def overview() -> str:
+    """Return the list of commands."""
+    first = {name: (command.__doc__ or "").splitlines()[0] for name, command in COMMANDS.items()}
+    first |= {name: module.says for name, module in MODULES.items()}
+    first["help"] = "List the commands; `COMMAND --help` says more of one."
+    lines = (f"  {name:<10}{says}" for name, says in first.items())
+    return "\n".join(["python dev.py COMMAND\n", *lines])
 
 
 def main(arguments: list[str]) -> int:
     """Run the command that the first argument names."""
     name, *rest = arguments or ["help"]
-    if name in ("-h", "--help"):
-        name = "help"
-    if name not in COMMANDS:
-        print(f"dev.py does not know {name!r}.", file=sys.stderr)
-        command_help([])
+    if name in ("help", "-h", "--help"):
+        print(overview())
+        return 0
+    if name not in {*COMMANDS, *MODULES}:
+        print(f"dev.py does not know {name!r}.\n{overview()}", file=sys.stderr)
         return 2
+    if name in MODULES and {"-h", "--help"} & {*rest}:
+        print(MODULES[name].help())
+        return 0
     try:
-        return COMMANDS[name](rest)
+        return COMMANDS[name](rest) if name in COMMANDS else MODULES[name].run(rest)
     except Failure as failure:
         print(f"\ndev.py {name}: {failure}", file=sys.stderr)
         return 1

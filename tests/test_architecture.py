@@ -1,4 +1,4 @@
-"""The shape of the package: imports point down, rooms stay small, importing changes nothing."""
+"""What `lint-imports` cannot say of the shape of the houses; the floors stand in pyproject.toml."""
 
 import ast
 import re
@@ -11,102 +11,45 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
-PACKAGE = ROOT / "calibkit"
+from tests.paths import ROOT
 
-# A room may import rooms on lower floors only. A new room needs a floor before it can be merged.
-FLOORS = {
-    "_version": 0,
-    "types": 0,
-    "containers": 0.5,
-    "validation": 1,
-    "results": 1,
-    "links": 1,
-    "progress": 1,
-    "views": 2,
-    "bins": 2,
-    "fakes": 2,
-    "data": 2,
-    "reliability": 3,
-    "finite": 3,
-    "corp": 3,
-    "scores": 4,
-    "errors": 4,
-    "calibrators": 4,
-    "piecewise": 4.5,
-    "multiclass": 4.6,
-    "significance": 5,
-    "decisions": 5.2,
-    "fit_on_test": 6,
-    "counts": 6.4,
-    "plot": 8,
-    "auditing": 8.5,
-    "doctor": 10.5,
-    "cli": 10.6,
-    "__main__": 10.7,
-}
-HIGHEST_OF_THE_CORE = 7
-FRONT_PAGE = 5.5  # `calibkit/__init__.py` shows the core; what stands above may import from it
 CORE_DEPENDENCIES = {"numpy", "scipy", "sklearn", "joblib"}
+DRAWING = {"plot", "auditing", "cli", "doctor", "__main__"}  # what stands on the core
 # What takes long to load; `dev.py bench` compares the time of the import.
-HEAVY = (
-    "torch",
-    "matplotlib",
-    "ipywidgets",
-    "pandas",
-    "polars",
-    "IPython",
-    "pooch",
-    "sklearn",
-    "joblib",
-)
+HEAVY = {"torch", "matplotlib", "ipywidgets", "pandas", "polars", "IPython", "pooch"}
+HEAVY |= {"sklearn", "joblib"}
 LONGEST_MODULE, LONGEST_FUNCTION, MOST_PARAMETERS = 350, 40, 6
 LONGEST_LESSON = 1100  # lines of a whole folder; its files divide it as reads best
 # Lesson 10 holds its networks, and all that uses torch; lesson 13 three games, their exact values
 # and two explorers. Nothing else needs them.
 LONGER_LESSONS = {"lesson10": 1950, "lesson13": 1700}
-MACHINES = ("explore", "learn")
-
-COURSE = ROOT / "calibkit_course"
-MODULES = sorted(PACKAGE.rglob("*.py"))
-COURSE_MODULES = sorted(COURSE.rglob("*.py"))
+HOUSES = ("calibkit", "calibkit_course")
 
 
-def room_of(path: Path) -> str:
-    """Return the room that a file belongs to: its module, or its folder in the package."""
-    return path.relative_to(ROOT).parts[1].removesuffix(".py")
+def house_and_room(path: Path) -> tuple[str, str]:
+    """Return the package of a file, and its room: its module, or its folder in the package."""
+    house, room = path.relative_to(ROOT).parts[:2]
+    return house, room.removesuffix(".py")
 
 
-def each(paths: list[Path]) -> Callable[[Callable[[Path], None]], Callable[[str], None]]:
+PATHS = sorted(path for house in HOUSES for path in (ROOT / house).rglob("*.py"))
+ROOMS = {"/".join(key): list(paths) for key, paths in groupby(PATHS, house_and_room)}
+
+
+def each(
+    wanted: Callable[[str], object] = bool,
+) -> Callable[[Callable[[Path], None]], Callable[[str], None]]:
     """Run a test on each module; those of a room are one case."""
-    rooms = {room: list(found) for room, found in groupby(paths, room_of)}
 
     def decorate(test: Callable[[Path], None]) -> Callable[[str], None]:
-        @pytest.mark.parametrize("room", rooms)
+        @pytest.mark.parametrize("room", [*filter(wanted, ROOMS)])
         def on_room(room: str) -> None:
-            for path in rooms[room]:
+            for path in ROOMS[room]:
                 test(path)
 
-        on_room.__doc__ = test.__doc__
         return on_room
 
     return decorate
-
-
-def up_to(floor: float) -> list[Path]:
-    """Return the modules on a floor and below, the front page included."""
-    return [path for path in MODULES if FLOORS.get(room_of(path), 0) <= floor]
-
-
-def imported(tree: ast.AST, package: list[str]) -> Iterator[str]:
-    """Yield the full dotted name of everything that is imported."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            base = package[: len(package) - node.level + 1] if node.level else []
-            module = ".".join([*base, *([node.module] if node.module else [])])
-            yield from (f"{module}.{alias.name}" for alias in node.names)
 
 
 @cache
@@ -115,124 +58,67 @@ def tree_of(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
-@cache
-def imports_of(path: Path) -> list[str]:
-    package = list(path.relative_to(ROOT).parent.parts)
-    return list(imported(tree_of(path), package))
+def imported(nodes: Iterator[ast.AST], path: Path) -> Iterator[str]:
+    """Yield the full dotted name of everything that these parts of a module import."""
+    package = path.relative_to(ROOT).parent.parts
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else ()
+            module = ".".join([*base, *([node.module] if node.module else [])])
+            yield from (f"{module}.{alias.name}" for alias in node.names)
 
 
-def at_module_level(path: Path) -> list[str]:
-    """Return what importing the file itself imports, leaving out function bodies."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    tree.body = [node for node in tree.body if not isinstance(node, ast.FunctionDef)]
-    for node in tree.body:
-        if isinstance(node, ast.ClassDef):
-            node.body = [item for item in node.body if not isinstance(item, ast.FunctionDef)]
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
-            node.body = [ast.Pass()]
-    return list(imported(tree, list(path.relative_to(ROOT).parent.parts)))
+def run_at_import(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield the parts that run when a module is imported: no bodies of functions, no types."""
+    for child in ast.iter_child_nodes(node):
+        types = isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test)
+        if not types and not isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield child
+            yield from run_at_import(child)
 
 
-def test_every_room_has_a_floor() -> None:
-    rooms = {room_of(path) for path in MODULES} - {"__init__"}
-    assert rooms == set(FLOORS)
+def tops(names: Iterator[str]) -> set[str]:
+    """Return the packages of dotted names."""
+    return {name.partition(".")[0] for name in names}
 
 
-@each(MODULES)
-def test_imports_point_down(path: Path) -> None:
-    room = room_of(path)
-    floor = FLOORS.get(room, FRONT_PAGE)
-    front = path == PACKAGE / "__init__.py"  # it imports the audit when it is asked for
-    for target in at_module_level(path) if front else imports_of(path):
-        top, _, rest = target.partition(".")
-        other = rest.partition(".")[0]
-        if top == "calibkit" and other != room:
-            assert FLOORS.get(other, FRONT_PAGE) < floor, f"floor {floor} imports {target}"
+def is_private(name: str) -> bool:
+    return name.startswith("_") and not name.startswith("__")
 
 
-@each(up_to(HIGHEST_OF_THE_CORE))
+@each()
+def test_no_private_name_crosses_rooms(path: Path) -> None:
+    """Neither from room to room, nor from the course into the package."""
+    crossing = [
+        name
+        for name in imported(ast.walk(tree_of(path)), path)
+        if (parts := name.split("."))[0] in HOUSES and tuple(parts[:2]) != house_and_room(path)
+        if any(is_private(part) for part in parts) and parts[1] != "_version"
+    ]
+    assert crossing == [], path.name
+
+
+@each(lambda room: room.startswith("calibkit/") and room.partition("/")[2] not in DRAWING)
 def test_the_core_imports_only_its_dependencies(path: Path) -> None:
-    tops = {name.partition(".")[0] for name in at_module_level(path)}
-    foreign = tops - set(sys.stdlib_module_names) - CORE_DEPENDENCIES - {"calibkit"}
-    assert not foreign
+    found = tops(imported(run_at_import(tree_of(path)), path))
+    assert found - set(sys.stdlib_module_names) - CORE_DEPENDENCIES <= {"calibkit"}, path.name
 
 
-@each(up_to(FLOORS["plot"] - 1))
-def test_nothing_below_plot_draws(path: Path) -> None:
-    assert not [name for name in imports_of(path) if name.startswith("matplotlib")]
+@each(lambda room: room.startswith("calibkit_course/"))
+def test_torch_is_imported_only_when_a_network_is_asked_for(path: Path) -> None:
+    assert "torch" not in tops(imported(run_at_import(tree_of(path)), path)), path.name
 
 
-@each([*MODULES, *COURSE_MODULES])
+@each()
 def test_modules_and_functions_stay_small(path: Path) -> None:
     lines = path.read_text(encoding="utf-8").count("\n")
-    assert lines <= LONGEST_MODULE or path in COURSE_MODULES
+    assert lines <= LONGEST_MODULE or path.is_relative_to(ROOT / "calibkit_course"), path.name
     for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             assert code_lines(node) <= LONGEST_FUNCTION, node.name
             assert len(positional(node)) <= MOST_PARAMETERS, node.name
-
-
-# --- one lesson, one room ------------------------------------------------------------------------
-
-LESSONS = sorted(path for path in COURSE.iterdir() if path.name.startswith("lesson"))
-
-
-def lessons_in(path: Path) -> set[str]:
-    """Return the lessons that a file imports, and those that it names in a string."""
-    named = {part for name in imports_of(path) for part in name.split(".")}
-    for node in ast.walk(tree_of(path)):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            named.update(re.findall(r"calibkit_course\.(lesson\d\d)", node.value))
-    return {part for part in named if re.fullmatch(r"lesson\d\d", part)}
-
-
-@each([*MODULES, *COURSE_MODULES])
-def test_a_lesson_is_imported_by_no_one_but_itself(path: Path) -> None:
-    assert lessons_in(path) <= {room_of(path)}
-
-
-def test_outside_the_package_only_experiments_import_a_lesson() -> None:
-    outside = [ROOT / "dev.py", *(ROOT / "tools").rglob("*.py"), *(ROOT / "book/_ext").glob("*.py")]
-    assert {path.name: found for path in outside if (found := lessons_in(path))} == {}
-
-
-@each([*MODULES, *COURSE_MODULES])
-def test_torch_serves_lesson_10_alone(path: Path) -> None:
-    used = "torch" in {name.partition(".")[0] for name in imports_of(path)}
-    assert not used or room_of(path) == "lesson10"
-    assert not [name for name in at_module_level(path) if name.partition(".")[0] == "torch"]
-
-
-@each([path for path in COURSE_MODULES if room_of(path) in MACHINES])
-def test_the_machines_know_no_lesson(path: Path) -> None:
-    code = ast.unparse(without_docstrings(ast.parse(path.read_text(encoding="utf-8"))))
-    assert not re.search(r"lesson[ _]?\d|[\"']\d\d[\"']|[\"']\d+\.\d[\"']", code)
-
-
-@each([path for path in COURSE_MODULES if room_of(path) == "explore"])
-def test_explore_computes_nothing(path: Path) -> None:
-    """A view is computed by its lesson; the machine holds controls and pictures."""
-    rooms = {".".join(name.split(".")[:2]) for name in imports_of(path) if "calibkit" in name}
-    known = ("calibkit.plot", "calibkit.results", "calibkit.validation", "calibkit.types")
-    assert rooms <= {"calibkit_course.explore", *known}
-    foreign = {name.partition(".")[0] for name in imports_of(path)}
-    assert not foreign & {"scipy", "sklearn"}
-
-
-@pytest.mark.parametrize("folder", LESSONS, ids=lambda folder: folder.name)
-def test_a_lesson_stays_small(folder: Path) -> None:
-    lines = sum(path.read_text(encoding="utf-8").count("\n") for path in folder.rglob("*.py"))
-    assert lines <= LONGER_LESSONS.get(folder.name, LONGEST_LESSON)
-
-
-def without_docstrings(tree: ast.Module) -> ast.Module:
-    """Return a module without the strings that explain it."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(
-            node
-        ):
-            node.body = node.body[1:] or [ast.Pass()]
-    return tree
 
 
 def code_lines(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
@@ -250,44 +136,67 @@ def positional(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
     return [name for name in names if name not in ("self", "cls")]
 
 
+@pytest.mark.parametrize("room", [room for room in ROOMS if "/lesson" in room])
+def test_a_lesson_stays_small(room: str) -> None:
+    lines = sum(path.read_text(encoding="utf-8").count("\n") for path in ROOMS[room])
+    assert lines <= LONGER_LESSONS.get(room.partition("/")[2], LONGEST_LESSON)
+
+
+def test_outside_the_course_only_experiments_and_pages_name_a_lesson() -> None:
+    """Imports that a string names, too: `import_module("calibkit_course.lesson04")`."""
+    ours = (ROOT / "calibkit", ROOT / "tools", ROOT / "book" / "_ext")
+    for path in [ROOT / "dev.py", *(path for folder in ours for path in folder.rglob("*.py"))]:
+        assert not re.search(r"calibkit_course[. import]+lesson\d\d", code_of(path)), path
+
+
+@each(lambda room: room in ("calibkit_course/explore", "calibkit_course/learn"))
+def test_the_machines_name_no_lesson(path: Path) -> None:
+    number = r"lesson[ _]?\d|[\"']\d\d[\"']|[\"']\d+\.\d[\"']"
+    assert not re.search(number, code_of(path)), path.name
+
+
+def code_of(path: Path) -> str:
+    """Return a module without comments and without the strings that explain it."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        documented = isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
+        if documented and ast.get_docstring(node):
+            node.body = node.body[1:] or [ast.Pass()]
+    return ast.unparse(tree)
+
+
+# --- importing changes nothing -------------------------------------------------------------------
+
+
 def python(code: str) -> str:
     """Run code in a fresh interpreter in which every warning is an error."""
     command = [sys.executable, "-W", "error", "-c", code]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    return done.stdout
+    return done.stdout.strip()
 
 
 @pytest.mark.slow
-def test_import_works_with_the_heavy_packages_blocked() -> None:
-    python(
-        f"""
+def test_every_public_name_works_with_the_heavy_packages_blocked() -> None:
+    code = """
 import sys
 
 class Blocked:
     def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in {set(HEAVY) - CORE_DEPENDENCIES!r}:
+        if name.partition(".")[0] in BLOCKED:
             raise ImportError(name)
 
 sys.meta_path.insert(0, Blocked())
-import calibkit
-for name in calibkit.__all__:
-    getattr(calibkit, name)
+from calibkit import *
 """
-    )
+    python(f"BLOCKED = {HEAVY - CORE_DEPENDENCIES}\n{code}")
 
 
 def test_import_loads_none_of_the_heavy_packages() -> None:
-    loaded = python(
-        f"import sys, calibkit; print([n for n in {HEAVY!r} if n in sys.modules])"
-    ).strip()
-    assert loaded == "[]"
+    assert python(f"import sys, calibkit; print({HEAVY!r} & {{*sys.modules}})") == "set()"
 
 
-@pytest.mark.slow
-def test_import_leaves_global_settings_alone() -> None:
-    python(
-        """
+SETTINGS = """
 import importlib, locale, os, warnings
 import numpy, scipy.special, scipy.stats, scipy.optimize, sklearn
 import sklearn.isotonic, sklearn.utils.validation
@@ -308,4 +217,8 @@ for room in ("calibkit", "calibkit.plot", *(f"calibkit_course.{name}" for name i
     for old, new in zip(before, settings()):
         assert old == new, (room, old, new)
 """
-    )
+
+
+@pytest.mark.slow
+def test_import_leaves_global_settings_alone() -> None:
+    python(SETTINGS)

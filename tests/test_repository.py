@@ -19,18 +19,16 @@ import yaml
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
-from packaging.version import Version
 from PIL import Image
 from sklearn.linear_model import LogisticRegression
 
 import calibkit
 import dev
+from tests.paths import ROOT
 from tools import dist, readme_figure
 
-ROOT = Path(__file__).resolve().parent.parent
 LARGEST_FILE = 300_000
 BINARY = {".png", ".npz", ".ico", ".woff2", ".gz"}
-NOT_OURS = {"build", "_build", "__pycache__"}
 
 # What conda-forge calls differently.
 CONDA_NAMES = {"torch": "pytorch", "matplotlib": "matplotlib-base"}
@@ -49,6 +47,7 @@ def read(name: str) -> str:
 
 
 PROJECT: dict[str, Any] = tomllib.loads(read("pyproject.toml"))["project"]
+KNOWN = {*dev.COMMANDS, *dev.MODULES, "help"}
 EXTRAS: dict[str, list[str]] = PROJECT["optional-dependencies"]
 
 
@@ -59,27 +58,17 @@ def requirements(*extras: str) -> dict[str, SpecifierSet]:
     return {canonicalize_name(item.name): item.specifier for item in parsed}
 
 
-def constraints() -> dict[str, str]:
-    """Return the pinned version of each package."""
-    lines = [line for line in read("constraints.txt").splitlines() if not line.startswith("#")]
-    return dict(line.split("==") for line in lines)
+PINNED = [line for line in read("constraints.txt").splitlines() if not line.startswith("#")]
+PINS = dict(line.split("==") for line in PINNED)
 
 
 def tracked() -> list[Path]:
-    """Return the files of the repository: git's list, or a walk where git does not know it."""
-    if shutil.which("git") and (ROOT / ".git").exists():
-        command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
-        listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-        paths = [ROOT / line for line in listed.stdout.splitlines()]
-        return [path for path in paths if path.is_file()]
-    walked = (path for path in ROOT.rglob("*") if path.is_file())
-    return [path for path in walked if not is_product(path.relative_to(ROOT))]
-
-
-def is_product(path: Path) -> bool:
-    """Tell whether a path lies in a folder that some tool has made."""
-    hidden = (part.startswith(".") and part != ".ci" for part in path.parts[:-1])
-    return any(hidden) or bool(NOT_OURS & set(path.parts)) or path.parts[0].endswith(".egg-info")
+    """Return the files of the repository: git's list, or all where git does not know it."""
+    if not shutil.which("git") or not (ROOT / ".git").exists():
+        return [path for path in ROOT.rglob("*") if path.is_file() and path.suffix != ".pyc"]
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    return [path for line in listed.stdout.splitlines() if (path := ROOT / line).is_file()]
 
 
 FILES = tracked()
@@ -100,18 +89,13 @@ def test_conda_users_get_the_same_packages_and_bounds() -> None:
     assert "-e ." in pip
 
 
-def test_pins_satisfy_every_range() -> None:
-    pins = constraints()
-    for name, bounds in requirements(*(extra for extra in EXTRAS if extra != "all")).items():
-        assert name in pins, f"{name} is not pinned in constraints.txt"
-        assert Version(pins[name]) in bounds
-
-
-def test_pins_are_sorted_exact_and_without_addresses() -> None:
-    lines = [line for line in read("constraints.txt").splitlines() if not line.startswith("#")]
-    assert all(re.fullmatch(r"[a-z0-9-]+==[0-9][0-9a-z.]*", line) for line in lines)
-    assert lines == sorted(lines)
-    assert len(constraints()) == len(lines)
+def test_pins_are_sorted_exact_without_addresses_and_in_every_range() -> None:
+    assert all(re.fullmatch(r"[a-z0-9-]+==[0-9][0-9a-z.]*", line) for line in PINNED)
+    assert sorted(PINNED) == PINNED
+    assert len(PINS) == len(PINNED)
+    bounds = requirements(*(extra for extra in EXTRAS if extra != "all"))
+    outside = [name for name, one in bounds.items() if PINS.get(name, "0") not in one]
+    assert outside == []
 
 
 @pytest.mark.skipif(
@@ -121,12 +105,11 @@ def test_pins_are_sorted_exact_and_without_addresses() -> None:
     reason="speaks about the environment of the continuous integration",
 )
 def test_every_installed_package_is_pinned() -> None:
-    pins = constraints()
     folder = sysconfig.get_paths()["purelib"]
     for package in importlib.metadata.distributions(path=[folder]):
         name = canonicalize_name(package.metadata["Name"])
         if name not in ("calibkit", "pip", "setuptools", "wheel"):
-            assert pins.get(name) == package.version.partition("+")[0], name
+            assert PINS.get(name) == package.version.partition("+")[0], name
 
 
 def test_the_extra_all_names_every_other_extra() -> None:
@@ -211,36 +194,41 @@ def test_the_script_of_the_integration_is_runnable() -> None:
     assert subprocess.run(["bash", "-n", ROOT / ".ci" / "run"], check=False).returncode == 0
 
 
-WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+GITHUB = {path: yaml.safe_load(path.read_text("utf-8")) for path in FILES if path.suffix == ".yml"}
+WORKFLOWS = {path.stem: found for path, found in GITHUB.items() if path.parent.name == "workflows"}
 
 
-@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
-def test_what_a_workflow_runs_can_be_run_at_a_desk(path: Path) -> None:
-    jobs = yaml.safe_load(path.read_text(encoding="utf-8"))["jobs"].values()
+@pytest.mark.parametrize("name", WORKFLOWS)
+def test_what_a_workflow_runs_can_be_run_at_a_desk(name: str) -> None:
+    jobs = WORKFLOWS[name]["jobs"].values()
     commands = [step["run"] for job in jobs for step in job["steps"] if "run" in step]
     assert commands
     for command in commands:
         known = re.fullmatch(r"python dev\.py (\w+)( .*)?", command)
-        assert command == "bash .ci/run" or (known and known[1] in dev.COMMANDS), command
+        assert command == "bash .ci/run" or (known and known[1] in KNOWN), command
     assert all(job["timeout-minutes"] <= 90 for job in jobs)
-    assert "permissions" in path.read_text(encoding="utf-8")  # no more than it needs
+    assert WORKFLOWS[name]["permissions"]  # no more than it needs
 
 
-@pytest.mark.parametrize(
-    ("name", "wanted"),
-    [
-        ("calibkit/errors/named.py", True),
-        ("calibkit_course/lesson04/questions.toml", True),
-        ("calibkit/py.typed", True),
-        ("calibkit-0.1.0.dist-info/METADATA", True),
-        ("calibkit/questions.toml", False),
-        ("calibkit/data/predictions.csv", False),
-        ("tests/calibkit/errors/test_errors.py", False),
-        ("calibkit-notes/draft.py", False),
-    ],
-)
-def test_the_wheel_carries_the_package_and_nothing_else(name: str, wanted: bool) -> None:
-    assert (dist.unwanted([name]) == []) is wanted
+def test_the_classifiers_name_every_python_between_those_that_run() -> None:
+    matrices = [job["strategy"]["matrix"]["python"] for job in WORKFLOWS["test"]["jobs"].values()
+                if "strategy" in job]  # fmt: skip
+    ran = {int(version.partition(".")[2]) for matrix in matrices for version in matrix}
+    named = re.findall(r"Python :: 3\.(\d+)", " ".join(PROJECT["classifiers"]))
+    assert [int(minor) for minor in named] == [*range(min(ran), max(ran) + 1)]
+
+
+def test_the_wheel_carries_the_packages_and_nothing_else() -> None:
+    houses = tuple(f"{name}/" for name in dist.PACKAGES)
+    ours = [path.relative_to(ROOT).as_posix() for path in FILES]
+    packed = [name for name in ours if name.startswith(houses) and not name.endswith(".md")]
+    assert dist.check_contents([*packed, "calibkit-0.1.0.dist-info/METADATA"]) == len(packed)
+    for name in ("calibkit/data/predictions.csv", "tests/test_errors.py", "calibkit/_draft.py"):
+        with pytest.raises(dist.Failure, match=re.escape(f"has ['{name}']")):
+            dist.check_contents([*packed, name])
+    packed.remove("calibkit_course/lesson04/questions.toml")
+    with pytest.raises(dist.Failure, match="lacks .*questions.toml"):
+        dist.check_contents(packed)
 
 
 @pytest.mark.parametrize("number", dist.TRIED)
@@ -262,7 +250,7 @@ def test_readme_lists_the_lessons_that_exist() -> None:
 
 def test_readme_and_changelog_name_real_commands() -> None:
     named = set(re.findall(r"python3? dev\.py (\w+)", read("README.md")))
-    assert {"lab", "test", "book"} <= named <= set(dev.COMMANDS)
+    assert {"lab", "test", "book"} <= named <= KNOWN
 
 
 def test_links_in_the_readme_lead_somewhere() -> None:

@@ -3,14 +3,13 @@
 Builds the source archive and, from it, the wheel, both into `build/dist`. Their metadata, the
 citation file and the workflows are checked by the tools of those formats. Then the wheel goes into
 an empty environment, away from this checkout: lessons run from it as far as their first exercise,
-and `calibkit audit` judges a file.
+and `calibkit audit` judges a file. ``--tag v0.1.0`` refuses, unless that is the version's tag.
 """
 
 import argparse
 import json
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 import zipfile
@@ -19,47 +18,16 @@ from pathlib import Path
 
 import calibkit
 from tools import notebook_files as files
-from tools.virtual_environment import (
-    ROOT,
-    Failure,
-    environment,
-    uv,
-    uv_environment,
-    venv_python,
-)
+from tools.virtual_environment import ROOT, Failure, fresh, quietly
 
 DIST = ROOT / "build" / "dist"
 CHECKERS = ROOT / "build" / "checkers"
 EMPTY = ROOT / "build" / "empty"
 TOOLS = ("build==1.6.1", "twine==7.0.0", "check-jsonschema==0.39.0")
-# What the package is made of; whatever else a wheel carries got in by accident.
-KINDS = {".py", ".js", ".css", ".json", ".npz", ".typed"}
-QUESTIONS = "questions.toml"
+PACKAGES = ("calibkit", "calibkit_course")
+LEFT_AT_HOME = {"teaching.md"}  # what a folder of the packages holds for the book
 TRIED = ("00", "04", "14")
 AUDIT_SAYS_MISCALIBRATED = 1
-
-
-def done(*words: object, cwd: Path = ROOT, expected: int = 0) -> str:
-    """Run a command and return what it said; raise Failure where its exit code is another."""
-    env = environment() | uv_environment()
-    ran = subprocess.run([str(word) for word in words], cwd=cwd, env=env, capture_output=True)
-    said = (ran.stdout + ran.stderr).decode(errors="replace").strip()
-    if ran.returncode != expected:
-        end = "\n".join(said.splitlines()[-15:])
-        raise Failure(f"{Path(str(words[0])).name} {words[1]} ended with {ran.returncode}:\n{end}")
-    return said
-
-
-def fresh(folder: Path, *packages: object) -> Path:
-    """Make an environment with some packages in it and nothing else; return its interpreter."""
-    python, quick = venv_python(folder), uv()
-    shutil.rmtree(folder, ignore_errors=True)
-    done(sys.executable, "-m", "venv", folder)
-    pip = (
-        [quick, "pip", "install", "--python", python] if quick else [python, "-m", "pip", "install"]
-    )
-    done(*pip, "-q", *packages)
-    return python
 
 
 def build(python: Path, tag: str | None) -> Path:
@@ -68,7 +36,7 @@ def build(python: Path, tag: str | None) -> Path:
     if tag is not None and tag != f"v{version}":
         raise Failure(f"the tag {tag} is not that of version {version}: v{version}.")
     shutil.rmtree(DIST, ignore_errors=True)
-    done(python, "-m", "build", "--outdir", DIST)
+    quietly(python, "-m", "build", "--outdir", DIST)
     found = sorted(path.name for path in DIST.iterdir())
     wanted = [f"calibkit-{version}-py3-none-any.whl", f"calibkit-{version}.tar.gz"]
     if found != wanted:
@@ -78,47 +46,23 @@ def build(python: Path, tag: str | None) -> Path:
 
 def check_formats(python: Path) -> None:
     """Ask the tools of each format whether ours is valid."""
-    done(python, "-m", "twine", "check", "--strict", *DIST.iterdir())
+    quietly(python, "-m", "twine", "check", "--strict", *DIST.iterdir())
     check = (python.with_name("check-jsonschema"), "--builtin-schema")
-    done(*check, "vendor.citation-file-format", ROOT / "CITATION.cff")
-    done(*check, "vendor.github-workflows", *(ROOT / ".github" / "workflows").glob("*.yml"))
+    quietly(*check, "vendor.citation-file-format", ROOT / "CITATION.cff")
+    github = ROOT / ".github"
+    quietly(*check, "vendor.github-workflows", *(github / "workflows").glob("*.yml"))
+    quietly(*check, "vendor.dependabot", github / "dependabot.yml")
 
 
-def unwanted(names: Iterable[str]) -> list[str]:
-    """Return the members of a wheel that are no part of the package."""
-    return [
-        name
-        for name in names
-        if not (name.startswith("calibkit-") and ".dist-info/" in name)
-        and not (
-            name.startswith(("calibkit/", "calibkit_course/"))
-            and (kind(name) in KINDS or questions(name))
-        )
-    ]
-
-
-def kind(name: str) -> str:
-    """Return the suffix of a member; that of a bare `.name` is the name."""
-    return "." + name.rpartition(".")[2]
-
-
-def questions(name: str) -> bool:
-    """Tell whether a member holds the questions of a lesson."""
-    return name.startswith("calibkit_course/") and name.endswith(QUESTIONS)
-
-
-def check_contents(wheel: Path) -> int:
-    """Compare the wheel with the package's folder; return how many files both have."""
-    with zipfile.ZipFile(wheel) as packed:
-        names = set(packed.namelist())
-    if strange := unwanted(names):
-        raise Failure(f"the wheel carries {strange[:5]}, which is no part of the package.")
-    folders = (ROOT / "calibkit", ROOT / "calibkit_course")
-    ours = (path for folder in folders for path in folder.rglob("*") if path.is_file())
-    wanted = {path.relative_to(ROOT).as_posix() for path in ours if path.suffix != ".pyc"}
-    if missing := sorted(wanted - names):
-        raise Failure(f"the wheel lacks {missing[:5]}.")
-    return len(wanted)
+def check_contents(names: Iterable[str]) -> int:
+    """Compare a wheel with the folders of the packages; return how many files both have."""
+    packed = {name for name in names if ".dist-info/" not in name}
+    found = (path for name in PACKAGES for path in (ROOT / name).rglob("*") if path.is_file())
+    kept = (path for path in found if path.suffix != ".pyc" and path.name not in LEFT_AT_HOME)
+    ours = {path.relative_to(ROOT).as_posix() for path in kept}
+    if packed != ours:
+        raise Failure(f"the wheel lacks {[*ours - packed][:5]}, and has {[*packed - ours][:5]}.")
+    return len(ours)
 
 
 def first_cells(number: str) -> list[str]:
@@ -153,12 +97,12 @@ def try_out(wheel: Path) -> None:
         for number in TRIED:
             cells = away / f"{number}.json"
             cells.write_text(json.dumps(first_cells(number)), encoding="utf-8")
-            done(python, "-c", RUN, cells, cwd=away)
+            quietly(python, "-c", RUN, cells, cwd=away)
             print(f"Lesson {number} runs from the wheel.")
         (away / "predictions.csv").write_text(ROWS, encoding="utf-8")
         command = python.with_name("calibkit.exe" if os.name == "nt" else "calibkit")
         words = (command, "audit", "predictions.csv", "--label", "outcome", "--prob", "score")
-        done(*words, "--fail-if", "miscalibrated", cwd=away, expected=AUDIT_SAYS_MISCALIBRATED)
+        quietly(*words, "--fail-if", "miscalibrated", cwd=away, expected=AUDIT_SAYS_MISCALIBRATED)
         print("`calibkit audit` finds a file miscalibrated that is.")
 
 
@@ -171,7 +115,8 @@ def main(arguments: list[str]) -> int:
         python = fresh(CHECKERS, *TOOLS)
         wheel = build(python, chosen.tag)
         check_formats(python)
-        print(f"Archives, citation and workflows are valid; {check_contents(wheel)} files packed.")
+        packed = check_contents(zipfile.ZipFile(wheel).namelist())
+        print(f"Archives, citation and workflows are valid; {packed} files packed.")
         try_out(wheel)
     except Failure as failure:
         print(f"\ndev.py dist: {failure}", file=sys.stderr)

@@ -1,10 +1,12 @@
 """The oldest packages that pyproject.toml allows: `python dev.py floors`.
 
 Makes an environment with the lowest allowed version of each direct requirement in `build/floors`
-and runs the quick unit tests and all lessons in it, which print what is stored. Only uv can choose
-versions that way; without it, nothing runs.
+and runs the quick unit tests and all lessons in it, which print what is stored. ``--newest`` takes
+the newest versions instead, whatever is pinned. Only uv can choose versions that way; without it,
+nothing runs. Other arguments go to pytest, and leave out the lessons.
 """
 
+import argparse
 import subprocess
 import sys
 
@@ -28,7 +30,11 @@ TESTS += ["--deselect", "tests/tools/test_notebooks.py::test_the_pair_is_in_sync
 
 
 def main(arguments: list[str]) -> int:
-    """Install and test; arguments go to pytest, and leave out the lessons."""
+    """Install and test."""
+    parser = argparse.ArgumentParser(prog="dev.py floors", description=__doc__)
+    parser.add_argument("--newest", action="store_true", help="the newest packages instead")
+    chosen, arguments = parser.parse_known_args(arguments)
+    resolution = "highest" if chosen.newest else "lowest-direct"
     program, python = uv(), venv_python(FLOORS)
     if program is None:
         print("skipped: uv, which can choose the oldest versions, cannot be had here")
@@ -37,10 +43,10 @@ def main(arguments: list[str]) -> int:
     tests = [*TESTS, *side_by_side("worksteal"), *(arguments or ["tests"])]
     # Real predictions that numpy 2 has pickled, numpy 1 cannot read.
     without_data = {k: v for k, v in environment().items() if k != "CALIBKIT_DATA"}
-    packages = ["-e", f".[{EXTRAS}]", *CONTEMPORARIES]
+    packages = ["-e", f".[{EXTRAS}]", *([] if chosen.newest else CONTEMPORARIES)]
     commands: list[tuple[list[object], dict[str, str]]] = [
         ([program, "venv", "-q", "--clear", "--python", sys.executable, FLOORS], uv_environment()),
-        ([*install, "--resolution", "lowest-direct", *packages], uv_environment()),
+        ([*install, "--resolution", resolution, *packages], uv_environment()),
         ([python, "-m", "pytest", "-q", *tests], without_data),
     ]
     if not arguments:

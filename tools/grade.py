@@ -5,6 +5,9 @@ workbook runs in a process of its own (`tools.grade_run`), and its variables are
 checks of the installed calibkit, whatever its own cells print. Results: `grades.csv`, one line per
 exercise, guess and cell that raised, and `grades.html`, to be read. A workbook that is broken,
 endless or hostile costs its own rows. Exit code 0: all were graded; 1: some could not be; 2: usage.
+
+``--out`` names another folder for the results, ``--jobs`` how many workbooks run at a time (2),
+``--seconds`` how long the cells of one may take (300), ``--memory`` GiB for each process (4).
 """
 
 import argparse
@@ -30,7 +33,6 @@ COLUMNS = ("student", "lesson", "file", "kind", "item", "state", "detail", "seco
 LARGEST_WORKBOOK = 100 * 2**20
 STATES: tuple[str, ...] = ("Correct", "Almost", "Wrong kind", "Self-assessed", "Compare")
 STATES += ("Not attempted", "Not defined")
-ORDER = {"exercise": 0, "guess": 1}
 Line = tuple[str, ...]
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -77,6 +79,12 @@ class Grade:
         return sum(row["state"] == state for row in self.of("exercise"))
 
     @property
+    def early(self) -> str:
+        """How many of the guesses were made before their outcome was shown."""
+        asked = next((int(row["item"]) for row in self.of("predictions")), 0)
+        return f"{sum(row['state'] == 'before reveal' for row in self.of('guess'))} of {asked}"
+
+    @property
     def in_words(self) -> str:
         """One line about the whole."""
         if self.problem:
@@ -84,15 +92,9 @@ class Grade:
         assessed = self.count("Self-assessed")
         parts = [f"{self.count('Correct')} of {len(self.of('exercise'))} correct"]
         parts += [f"{assessed} self-assessed"] if assessed else []
-        early = sum(row["state"] == "before reveal" for row in self.of("guess"))
-        parts += [f"{early} of {self.predictions} guesses"]
+        parts += [f"{self.early} guesses"]
         parts += [f"cells that raised: {len(self.raised)}"] if self.raised else []
         return ", ".join(parts)
-
-    @property
-    def predictions(self) -> int:
-        """How many guesses the lesson asks for."""
-        return next((int(row["item"]) for row in self.of("predictions")), 0)
 
 
 def lesson_words(lesson: str) -> list[str]:
@@ -139,27 +141,22 @@ def result(workbook: Workbook, folder: Path, job: Path, seconds: float, memory: 
     options: Said = {"name": workbook.path.stem, "job": str(job), "hidden": hidden(folder, job)}
     options |= {"seconds": seconds, "memory": memory, "alone": bool(fence())}
     command = [*fence(), sys.executable, "-m", "tools.grade_run", json.dumps(options)]
-    with workbook.path.open("rb") as file:
-        process = subprocess.Popen(
+    raw, patience = workbook.path.read_bytes(), 8 * seconds + 1800
+    try:  # the run watches its own time; this is for one that cannot any more, which is killed
+        done = subprocess.run(
             command,
-            stdin=file,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            input=raw,
+            capture_output=True,
             cwd=ROOT,
             env=environment(job),
+            timeout=patience,
         )
-    try:  # the run watches its own time; this is for one that cannot any more
-        said, complaint = process.communicate(timeout=8 * seconds + 1800)
+        return dict(json.loads(done.stdout))
     except subprocess.TimeoutExpired:
-        said, complaint = b"", b"it did not end"
-    finally:
-        process.kill()  # a fenced one takes along all that it has started
-        process.wait()
-    try:
-        return dict(json.loads(said))
+        return {"problem": "The run broke off (it did not end)."}
     except ValueError:
-        last = complaint.decode(errors="replace").strip().splitlines()[-1:] or ["nothing was said"]
-        return {"problem": f"The run broke off ({last[0][:200]})."}
+        last = done.stderr.decode(errors="replace").strip().splitlines()[-1:]
+        return {"problem": f"The run broke off ({(last or ['nothing was said'])[0][:200]})."}
 
 
 # --- what is written -----------------------------------------------------------------------------
@@ -171,12 +168,9 @@ def table(found: Grade) -> list[Line]:
     state = "not graded" if found.problem else "graded"
     words, seconds = found.problem or found.in_words, f"{found.seconds:.0f}"
     lines: list[Line] = [(*about, "workbook", "", state, words, seconds)]
-    kept = [row for row in found.rows if row["kind"] in ORDER]
-    for row in sorted(kept, key=lambda row: ORDER[row["kind"]]):
-        lines.append((*about, row["kind"], row["item"], row["state"], row["says"], ""))
-    for number, words in found.raised:
-        lines.append((*about, "cell", str(number), "raised", words, ""))
-    return lines
+    for row in (*found.of("exercise"), *found.of("guess")):
+        lines += [(*about, row["kind"], row["item"], row["state"], row["says"], "")]
+    return lines + [(*about, "cell", str(n), "raised", words, "") for n, words in found.raised]
 
 
 def harmless(text: str) -> str:
@@ -236,30 +230,32 @@ def summary(grades: list[Grade]) -> str:
     )
     lines: list[Line] = []
     for found in grades:
-        early = sum(row["state"] == "before reveal" for row in found.of("guess"))
-        counts = [str(found.count(state)) for state in STATES] + [f"{early} of {found.predictions}"]
+        counts = [*(str(found.count(state)) for state in STATES), found.early]
         if found.problem:
             counts = ["not graded", *[""] * len(STATES)]
-        seconds = f"{found.seconds:.0f}"
-        lines.append((found.student, found.lesson, *counts, str(len(found.raised)), seconds,
-                      found.workbook.file))  # fmt: skip
+        last = (str(len(found.raised)), f"{found.seconds:.0f}", found.workbook.file)
+        lines.append((found.student, found.lesson, *counts, *last))
     return html_table("All workbooks, with the number of exercises in each state", head, lines)
 
 
 def details(found: Grade) -> str:
     """Return all that is known about one workbook, folded."""
     parts = [f"<p><strong>Not graded.</strong> {shown(found.problem)}</p>"] if found.problem else []
-    exercises = [(row["item"], row["task"], row["state"], row["says"])
-                 for row in found.of("exercise")]  # fmt: skip
-    guesses = [(row["item"], row["says"], row["state"]) for row in found.of("guess")]
-    errors = [(str(number), words) for number, words in found.raised]
-    if exercises:
-        head = ("exercise", "task", "state", "what the check says")
-        parts.append(html_table("Exercises", head, exercises))
-    if guesses:
-        parts.append(html_table("Guesses", ("prediction", "guess", "when"), guesses))
-    if errors:
-        parts.append(html_table("Cells that raised", ("code cell", "error"), errors))
+    tables: dict[str, tuple[Line, list[Line]]] = {
+        "Exercises": (
+            ("exercise", "task", "state", "what the check says"),
+            [(r["item"], r["task"], r["state"], r["says"]) for r in found.of("exercise")],
+        ),
+        "Guesses": (
+            ("prediction", "guess", "when"),
+            [(r["item"], r["says"], r["state"]) for r in found.of("guess")],
+        ),
+        "Cells that raised": (
+            ("code cell", "error"),
+            [(str(number), words) for number, words in found.raised],
+        ),
+    }
+    parts += [html_table(name, head, rows) for name, (head, rows) in tables.items() if rows]
     title = f"{found.student}, lesson {found.lesson or 'unknown'}: {found.in_words}"
     title = shown(f"{title} ({found.workbook.file})")
     body = "\n".join(parts)

@@ -10,8 +10,8 @@ is counted apart; it ends at the next heading of its level.
 import math
 import re
 import sys
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from nbformat import NotebookNode
 
@@ -28,27 +28,19 @@ FREE = dict.fromkeys(UNCOUNTED, 0.0)
 PRICES = {"predict": 1.0, "widget": 3.0, "quiz": 4.0} | FREE
 
 
-@dataclass
-class Minutes:
+class Minutes(NamedTuple):
     """Minutes of a lesson's core and of its parts "Go further"."""
 
-    core: float = 0.0
-    further: float = 0.0
-
-    def add(self, minutes: float, further: bool) -> None:
-        """Count minutes where they belong."""
-        if further:
-            self.further += minutes
-        else:
-            self.core += minutes
+    core: float
+    further: float
 
 
 def counted(notebook: NotebookNode) -> Minutes:
     """Return what a lesson takes, by the rule above."""
-    minutes, level = Minutes(), 0  # the level of the heading "Go further" that we are below
+    minutes, level = [0.0, 0.0], 0  # the level of the heading "Go further" that we are below
     for cell in notebook.cells:
         if cell.cell_type == "code":
-            minutes.add(code_minutes(cell), level > 0 or "quiz" in files.tags(cell))
+            minutes[level > 0 or "quiz" in files.tags(cell)] += code_minutes(cell)
             continue
         for text, heading in sections(FOLDED.sub(" ", cell.source)):
             if heading:
@@ -58,9 +50,9 @@ def counted(notebook: NotebookNode) -> Minutes:
                 elif 0 < depth <= level:
                     level = 0
                 if found := EXERCISE.search(words):
-                    minutes.add(float(found[1]), level > 0)
-            minutes.add(len(re.findall(r"\w[\w'’.-]*", text)) / WORDS_PER_MINUTE, level > 0)
-    return minutes
+                    minutes[level > 0] += float(found[1])
+            minutes[level > 0] += len(re.findall(r"\w[\w'’.-]*", text)) / WORDS_PER_MINUTE
+    return Minutes(*minutes)
 
 
 def sections(text: str) -> list[tuple[str, re.Match[str] | None]]:

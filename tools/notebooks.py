@@ -1,5 +1,7 @@
 """Run, check and solve the lessons: `python dev.py run | check | solved [names]`.
 
+Names are beginnings of file names, e.g. 04; without names, all. ``--jobs`` says how many at a time.
+
 The task `book` runs them as the book shows them, with the optional data, compares what they print
 with what is stored, and leaves the outputs where the builder of the book looks for them.
 """

@@ -5,6 +5,7 @@ algebra of numpy and scipy, and compares what they print as nbval does. Without 
 sample under two kernels; `--all` runs every lesson under every kernel that this machine can run,
 with one thread and with two. Numpy's own code for newer processors than a kernel's is switched
 off with it. `--plain` changes no processor: `tools.floors` compares so with other packages.
+`--kernel Haswell` and `--threads 2`, both repeatable, choose; `--jobs` says how many at a time.
 """
 
 import argparse

@@ -6,6 +6,7 @@ Standard library only: this runs before anything is installed.
 import hashlib
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -34,20 +35,15 @@ def venv_python(venv: Path = VENV, platform: str = os.name) -> Path:
 
 def environment() -> dict[str, str]:
     """Return the variables every task runs with: one thread, a fixed hash seed, UTF-8."""
-    env = dict(os.environ)
-    for name in ONE_THREAD:
-        env.setdefault(name, "1")
-    env.setdefault("PYTHONHASHSEED", "0")
+    env = dict.fromkeys(ONE_THREAD, "1") | {"PYTHONHASHSEED": "0"} | os.environ
     if "CALIBKIT_DATA" in env:  # lessons run in another folder than the person who set it
         env["CALIBKIT_DATA"] = str(Path(env["CALIBKIT_DATA"]).expanduser().resolve())
-    env.pop("PYTHONPATH", None)  # another copy of the package must not shadow this one
     env["MPLCONFIGDIR"] = str(SETTINGS / "matplotlib")  # nobody's matplotlibrc
-    env["PYTHONUTF8"] = "1"
-    env["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"
-    env["PIP_DISABLE_PIP_VERSION_CHECK"] = "1"
-    env.pop("CALIBKIT_WORKBOOK", None)  # only the lab keeps a learner's progress
-    env.pop("PYTHONDONTWRITEBYTECODE", None)  # uv leaves compiling to the first import
-    return env
+    for name in ("PYTHONUTF8", "PYDEVD_DISABLE_FILE_VALIDATION", "PIP_DISABLE_PIP_VERSION_CHECK"):
+        env[name] = "1"
+    # No other copy of the package; only the lab keeps progress; uv leaves compiling to an import.
+    unwanted = {"PYTHONPATH", "CALIBKIT_WORKBOOK", "PYTHONDONTWRITEBYTECODE"}
+    return {name: value for name, value in env.items() if name not in unwanted}
 
 
 def kernel_environment(*, data: bool) -> dict[str, str]:
@@ -55,9 +51,8 @@ def kernel_environment(*, data: bool) -> dict[str, str]:
 
     Nobody's start-up files, caches or data of earlier downloads reach a lesson.
     """
-    env = environment()
-    for name in ("CALIBKIT_BOOK", "MPLBACKEND") + (() if data else ("CALIBKIT_DATA",)):
-        env.pop(name, None)
+    unwanted = {"CALIBKIT_BOOK", "MPLBACKEND"} | ({"CALIBKIT_DATA"} if not data else set())
+    env = {name: value for name, value in environment().items() if name not in unwanted}
     env["PYTHONPATH"] = str(ROOT)  # the package beside the lessons, whichever copy is installed
     env["IPYTHONDIR"] = str(quiet_ipython(SETTINGS / "ipython"))
     env["XDG_CACHE_HOME"] = str(SETTINGS / "cache")
@@ -85,6 +80,29 @@ def call(*command: object, cwd: Path = ROOT, env: dict[str, str] | None = None) 
     return subprocess.run(words, cwd=cwd, env=env or environment(), check=False).returncode
 
 
+def quietly(
+    *command: object, cwd: Path = ROOT, env: dict[str, str] | None = None, expected: int = 0
+) -> str:
+    """Run a command and return what it said; Failure, with its last lines, where it went wrong."""
+    words = [str(word) for word in command]
+    done = subprocess.run(words, cwd=cwd, env=env or uv_environment(), capture_output=True)
+    said = (done.stdout + done.stderr).decode(errors="replace").strip()
+    if done.returncode != expected:
+        end = "\n".join(line[:300] for line in said.splitlines()[-15:])
+        raise Failure(f"{Path(words[0]).name} {words[1]} ended with {done.returncode}:\n{end}")
+    return said
+
+
+def fresh(folder: Path, *packages: object) -> Path:
+    """Make an environment with some packages in it and nothing else; return its interpreter."""
+    python, quick = venv_python(folder), uv()
+    quietly(sys.executable, "-m", "venv", "--clear", folder)
+    pip = [quick, "pip"] if quick else [python, "-m", "pip"]
+    here = ["--python", python] if quick else []
+    quietly(*pip, "install", "-q", *here, *packages)
+    return python
+
+
 def side_by_side(how: str) -> list[str]:
     """Return the options with which pytest uses the processors, up to four of them."""
     workers = min(os.cpu_count() or 1, 4)
@@ -110,20 +128,11 @@ def installed() -> dict[str, list[str]]:
     return {"extras": stamp["extras"], "refused": stamp["refused"]}
 
 
-def venv_version() -> str:
-    """Return the `major.minor` that the environment was made with, or an empty string."""
-    try:
-        lines = (VENV / "pyvenv.cfg").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return ""
-    values = [line.partition("=")[2].strip() for line in lines if line.startswith("version")]
-    return ".".join(values[0].split(".")[:2]) if values else ""
-
-
 def make_venv() -> None:
     """Create `.venv`, or make it anew where it belongs to another Python."""
-    current = ".".join(str(part) for part in sys.version_info[:2])
-    if venv_python().exists() and venv_version() == current:
+    current, config = f"{sys.version_info[0]}.{sys.version_info[1]}", VENV / "pyvenv.cfg"
+    made_with = config.read_text(encoding="utf-8") if config.exists() else ""
+    if venv_python().exists() and re.search(rf"^version\w* = {current}\.", made_with, re.MULTILINE):
         return
     print(f"Making the virtual environment {VENV.name} (Python {current}) ...")
     if call(sys.executable, "-m", "venv", "--clear", VENV) != 0:
@@ -139,7 +148,7 @@ def uv() -> Path | None:
     It reads no settings of pip; `uv_environment` hands on where packages lie.
     """
     program = venv_python().with_name("uv.exe" if os.name == "nt" else "uv")
-    if not program.exists():
+    if not program.exists() and venv_python().exists():
         pip: Command = [venv_python(), "-m", "pip", "install", "-qq"]
         run([*pip, "-c", "constraints.txt", "uv"], shown=False)
     return program if program.exists() else None
@@ -171,14 +180,11 @@ def install(extras: Iterable[str], *, quiet: bool = False) -> bool:
     target: Command = ["-c", "constraints.txt", f"-e.[{','.join(extras)}]"]
     # A person watching wants progress; a log wants errors only.
     watched = sys.stdout.isatty() and not quiet
-    program = uv()
-    if program:
+    if program := uv():
         torch = ["--torch-backend", "cpu"] if set(extras) & set(WITH_TORCH) else []
         asked: Command = [program, "pip", "install", "--python", venv_python(), *torch, *target]
         if run(asked, shown=watched):
             return True
-        if watched:
-            print("uv could not; pip tries ...")
     loudness = [] if watched else ["-qq"]
     return run([venv_python(), "-m", "pip", "install", *loudness, *target], shown=not quiet)
 
@@ -194,14 +200,13 @@ def prepare(extras: tuple[str, ...], optional: tuple[str, ...] = ()) -> None:
     make_venv()
     STAMP.unlink(missing_ok=True)
     started = time.monotonic()
-    quick = sorted(wanted - set(WITH_TORCH))
-    print(f"Installing calibkit[{','.join(quick)}] (once; about a minute) ...")
-    if not install(quick):
-        raise Failure("The packages could not be installed; the message stands above.")
-    for extra in sorted(wanted & set(WITH_TORCH)):
-        print(f"Installing calibkit[{extra}] (once; torch is large) ...")
-        if not install([extra]):
-            raise Failure(f"calibkit[{extra}] could not be installed; the message stands above.")
+    quick, slow = wanted - set(WITH_TORCH), wanted & set(WITH_TORCH)
+    for group in [sorted(quick), *([extra] for extra in sorted(slow))]:
+        what = f"calibkit[{','.join(group)}]"
+        patience = "torch is large" if slow.issuperset(group) else "about a minute"
+        print(f"Installing {what} (once; {patience}) ...")
+        if not install(group):
+            raise Failure(f"{what} could not be installed; the message stands above.")
     for extra in sorted(new_optional):
         print(f"Installing calibkit[{extra}] (optional) ...")
         if install([extra], quiet=True):

@@ -302,24 +302,26 @@ def test_the_right_answer_is_computed_and_no_slip_is_right(number: str) -> None:
         assert answer.right or not near, answer
 
 
-def test_four_questions_for_each_lesson_in_order() -> None:
+def test_four_questions_for_each_lesson_in_order(subtests: pytest.Subtests) -> None:
     assert [lesson.id for lesson in LESSONS] == list(lessons())
     for lesson in LESSONS:
-        wanted = [f"{lesson.id}.{place}" for place in (1, 2, 3, 4)]
-        assert [one.id for one in lesson.questions] == wanted
-        kinds = {one.tolerance is None for one in lesson.questions}
-        assert kinds == {True, False}, "both kinds"
+        with subtests.test(lesson.id):
+            wanted = [f"{lesson.id}.{place}" for place in (1, 2, 3, 4)]
+            assert [one.id for one in lesson.questions] == wanted
+            kinds = {one.tolerance is None for one in lesson.questions}
+            assert kinds == {True, False}, "both kinds"
 
 
 @pytest.mark.parametrize("number", QUESTIONS)
-def test_every_answer_is_told_something_whole(number: str) -> None:
+def test_every_answer_is_told_something_whole(number: str, subtests: pytest.Subtests) -> None:
     one = QUESTIONS[number]
     assert one.tolerance is not None or len(one.options) == 4
     assert len({answer.text for answer in one.options}) == len(one.options)
     assert one.text.rstrip('"')[-1] in "?." and not BOLD.search(one.text)
     for answer in one.options:
-        assert len(answer.says.split()) >= 5 and answer.says[-1] in ".!?"
-        assert answer.says[0].isupper() or answer.says[0] in "`0123456789"
+        with subtests.test(answer.text):
+            assert len(answer.says.split()) >= 5 and answer.says[-1] in ".!?"
+            assert answer.says[0].isupper() or answer.says[0] in "`0123456789"
     texts = " ".join([one.text, one.solution, *(a.text + a.says for a in one.options)])
     assert not re.search(r"(?<![\d\w])\.\d", texts), "write 0.05"
 
@@ -393,13 +395,14 @@ def test_the_constant_forecast_has_the_smaller_ece() -> None:
     assert errors[0] < errors[1] and losses[0] > losses[1]
 
 
-def test_flat_and_slope_agree_away_from_the_diagonal() -> None:
+def test_flat_and_slope_agree_away_from_the_diagonal(subtests: pytest.Subtests) -> None:
     """Question 05.2: for a bin on one side of the diagonal, and for one that crosses it."""
     for said, same in (([0.1, 0.2, 0.25], True), ([0.4, 0.6, 0.9], False)):
-        wet, prob = np.array([0, 1, 1]), np.array(said)
-        flat = np.abs(wet.mean() - prob).mean()
-        ece = expected_calibration_error(wet, prob, bins=1).value
-        assert (abs(flat - ece) < 1e-12) == same
+        with subtests.test(said=said):
+            wet, prob = np.array([0, 1, 1]), np.array(said)
+            flat = np.abs(wet.mean() - prob).mean()
+            ece = expected_calibration_error(wet, prob, bins=1).value
+            assert (abs(flat - ece) < 1e-12) == same
 
 
 # --- GIFT ----------------------------------------------------------------------------------------
@@ -437,17 +440,20 @@ def plain(text: str) -> str:
 
 
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.id)
-def test_learning_platforms_read_what_stands_in_the_files(lesson: bank.Lesson) -> None:
+def test_learning_platforms_read_what_stands_in_the_files(
+    lesson: bank.Lesson, subtests: pytest.Subtests
+) -> None:
     found = parse(bank.gift(lesson))
     assert list(found) == [one.id for one in lesson.questions]
     for one in lesson.questions:
-        entry = found[one.id]
-        assert entry["text"] == one.text + (f" (in {one.unit})" if one.unit else "")
-        assert entry["solution"] == one.solution
-        told = [(text, says, right) for text, says, right, _ in entry["answers"]]
-        assert told == [(answer.text, answer.says, answer.right) for answer in one.options]
-        if one.tolerance is not None:
-            assert {float(answer[3]) for answer in entry["answers"]} == {one.tolerance}
+        with subtests.test(one.id):
+            entry = found[one.id]
+            assert entry["text"] == one.text + (f" (in {one.unit})" if one.unit else "")
+            assert entry["solution"] == one.solution
+            told = [(text, says, right) for text, says, right, _ in entry["answers"]]
+            assert told == [(answer.text, answer.says, answer.right) for answer in one.options]
+            if one.tolerance is not None:
+                assert {float(answer[3]) for answer in entry["answers"]} == {one.tolerance}
 
 
 def test_signs_of_the_format_are_escaped() -> None:
@@ -471,18 +477,21 @@ def test_the_command_writes_a_file_per_lesson(
 
 
 @pytest.mark.parametrize("number", QUESTIONS)
-def test_the_lesson_tells_every_answer_what_the_file_says(number: str) -> None:
+def test_the_lesson_tells_every_answer_what_the_file_says(
+    number: str, subtests: pytest.Subtests
+) -> None:
     one, lesson = QUESTIONS[number], open_lesson(number[:2])
     place = int(number[3:]) - 1
     for letter, option in zip("abcdef", one.options, strict=False):
-        given = letter.upper() if one.tolerance is None else option.text
-        said = lesson.quiz(*[...] * place, given).paragraphs[1:]
-        (verdict,) = (line for line in said if line.startswith("→"))
-        start = "Right." if option.right else "Not yet."
-        assert verdict.startswith(f"→ {start} {option.says}")
-        assert "**" not in verdict
-        others = [line for line in said if line != verdict]
-        assert others == list(lesson.quiz().paragraphs[1:])
+        with subtests.test(letter):
+            given = letter.upper() if one.tolerance is None else option.text
+            said = lesson.quiz(*[...] * place, given).paragraphs[1:]
+            (verdict,) = (line for line in said if line.startswith("→"))
+            start = "Right." if option.right else "Not yet."
+            assert verdict.startswith(f"→ {start} {option.says}")
+            assert "**" not in verdict
+            others = [line for line in said if line != verdict]
+            assert others == list(lesson.quiz().paragraphs[1:])
     if one.tolerance is not None:
         right = float(one.right.text)
         for given in (np.float32(right), np.array(right), f"{100 * right:.9g} %"):
@@ -535,12 +544,13 @@ ANSWER = """answers => answers.map(([id, place, text]) => {
 
 
 @pytest.mark.browser
-def test_every_answer_is_told_what_the_file_says(quiz: Any) -> None:
+def test_every_answer_is_told_what_the_file_says(quiz: Any, subtests: pytest.Subtests) -> None:
     asked = [(one, n, answer) for one in QUESTIONS.values() for n, answer in enumerate(one.options)]
     answers = [[f"q-{one.id.replace('.', '-')}", n, answer.text] for one, n, answer in asked]
     for said, (one, _, answer) in zip(quiz.evaluate(ANSWER, answers), asked, strict=True):
-        assert said.startswith("Right." if answer.right else "Not yet."), one.id
-        assert answer.says.replace("`", "") in said
+        with subtests.test(one.id, answer=answer.text):
+            assert said.startswith("Right." if answer.right else "Not yet."), one.id
+            assert answer.says.replace("`", "") in said
 
 
 @pytest.mark.browser

@@ -132,7 +132,7 @@ def test_the_solved_build_ticks_all_points_of_a_text(
 @lessons(LESSONS)
 def test_no_solution_ticks_points_for_the_learner(path: Path) -> None:
     for cell in files.read_source(path).cells:
-        assert "solution" not in files.tags(cell) or "lesson.check" not in cell.source
+        assert "solution" not in files.tags(cell) or "lesson.check" not in cell.source, cell.source
 
 
 def run(cell: Any, names: dict[str, Any]) -> None:

@@ -63,7 +63,7 @@ def parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path, 
 
 
 def test_a_folder_holds_what_lessons_need_and_no_more(
-    parts: tuple[Path, Path, Path], tmp_path: Path
+    parts: tuple[Path, Path, Path], tmp_path: Path, subtests: pytest.Subtests
 ) -> None:
     archive, wheels, ours = parts
     (wheels / "stray.whl").write_bytes(b"not asked for")
@@ -72,8 +72,9 @@ def test_a_folder_holds_what_lessons_need_and_no_more(
     assert lock["matplotlib"]["depends"] == []  # what it names but hardly needs waits
     assert not (tmp_path / "out" / "stray.whl").exists()
     for entry in lock.values():
-        data = (tmp_path / "out" / entry["file_name"]).read_bytes()
-        assert digest(data) == entry["sha256"]
+        with subtests.test(entry["file_name"]):
+            data = (tmp_path / "out" / entry["file_name"]).read_bytes()
+            assert digest(data) == entry["sha256"]
 
 
 def test_a_changed_wheel_is_refused(parts: tuple[Path, Path, Path], tmp_path: Path) -> None:
@@ -133,7 +134,9 @@ def test_what_is_left_out_leaves_nothing_in_a_wheel(name: str) -> None:
         ("sklearn/neighbors/_base.py", "sklearn/neighbors/_base", "_get_weights"),
     ],
 )
-def test_what_is_left_out_says_so_when_it_is_used(name: str, stem: str, wanted: str) -> None:
+def test_what_is_left_out_says_so_when_it_is_used(
+    name: str, stem: str, wanted: str, subtests: pytest.Subtests
+) -> None:
     found = compiled.stand_in(name, b"data")
     assert found is not None and found[0] == f"{stem}.py"
     module = ModuleType("absent")
@@ -141,14 +144,16 @@ def test_what_is_left_out_says_so_when_it_is_used(name: str, stem: str, wanted: 
     with pytest.raises(ImportError, match="is left out in the browser"):
         getattr(module, wanted)([1, 2, 3])
     for exported in vars(module)["__all__"]:  # a star takes these
-        assert getattr(module, exported).__name__ == exported
+        with subtests.test(exported):
+            assert getattr(module, exported).__name__ == exported
     with pytest.raises(AttributeError):  # Python asks modules for such names
         _ = module.__wrapped__
 
 
-def test_what_stays_is_untouched() -> None:
+def test_what_stays_is_untouched(subtests: pytest.Subtests) -> None:
     for name in ("scipy/special/_ufuncs.cpython-312.so", "sklearn/tree/_tree.py"):
-        assert compiled.stand_in(name, b"data") == (name, b"data")
+        with subtests.test(name):
+            assert compiled.stand_in(name, b"data") == (name, b"data")
 
 
 def test_the_button_stands_below_the_title_that_is_seen() -> None:
@@ -256,25 +261,30 @@ def test_a_second_tab_and_a_full_storage_are_told(watched: Any) -> None:
 
 
 @needs_site
-def test_every_file_of_the_lock_is_there_and_unchanged() -> None:
+def test_every_file_of_the_lock_is_there_and_unchanged(subtests: pytest.Subtests) -> None:
     folder = Path(BUILT, "lite", "static", "pyodide")
     lock = json.loads((folder / "pyodide-lock.json").read_text(encoding="utf-8"))
     assert (
         lock["info"]["python"].startswith(pins.PYTHON) and lock["info"]["version"] == pins.PYODIDE
     )
     for entry in lock["packages"].values():
-        assert digest((folder / entry["file_name"]).read_bytes()) == entry["sha256"]
+        with subtests.test(entry["file_name"]):
+            assert digest((folder / entry["file_name"]).read_bytes()) == entry["sha256"]
     for name in pins.CORE.keys() - {"pyodide-lock.json"}:
-        assert digest((folder / name).read_bytes()) == pins.CORE[name]
+        with subtests.test(name):
+            assert digest((folder / name).read_bytes()) == pins.CORE[name]
 
 
 @needs_site
-def test_lessons_stand_there_without_outputs() -> None:
+def test_lessons_stand_there_without_outputs(subtests: pytest.Subtests) -> None:
     names = sorted(path.name for path in Path(BUILT, "lite", "files").glob("*.ipynb"))
     assert names == [path.name for path in IN_NODE]
     for name in names:
-        cells = json.loads(Path(BUILT, "lite", "files", name).read_text(encoding="utf-8"))["cells"]
-        assert not any(cell.get("outputs") for cell in cells)
+        with subtests.test(name):
+            cells = json.loads(Path(BUILT, "lite", "files", name).read_text(encoding="utf-8"))[
+                "cells"
+            ]
+            assert not any(cell.get("outputs") for cell in cells)
 
 
 @needs_site

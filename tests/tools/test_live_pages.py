@@ -7,6 +7,7 @@ import json
 import os
 import re
 import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -229,7 +230,7 @@ def test_sizes_count_a_package_once_with_all_that_it_needs(tmp_path: Path) -> No
         (tmp_path / name).write_bytes(bytes(1_000_000))
     found = pages.sizes(tmp_path)
     assert (found["bytes"], found["parquet"]) == (6_000_000, 2)
-    assert found["megabytes"] == round(3 + 1 + 0.35 + 0.3)
+    assert found["megabytes"] == round(3 + 1 + 0.35 + 0.35)
 
 
 @pytest.mark.parametrize("carried", [True, False])
@@ -266,23 +267,26 @@ def test_scripts_find_python_below_any_path() -> None:
     assert 'data-megabytes="40"' in told and "//" not in told.replace("</", "")
 
 
-def test_the_policy_of_the_page_allows_no_other_host() -> None:
+def test_the_policy_of_the_page_allows_no_other_host(subtests: pytest.Subtests) -> None:
     policy = re.findall(r'Content-Security-Policy": "([^"]*)"', MARKDOWN.read_text("utf-8"))
     rules = dict(rule.split(" ", 1) for rule in policy[0].split("; "))
     assert rules["default-src"] == "'none'" and rules["connect-src"] == "'self'"
     for words in rules.values():
-        assert not re.search(r"//|\*|https?:", words)
+        with subtests.test(words):
+            assert not re.search(r"//|\*|https?:", words)
 
 
-def test_every_field_of_the_form_is_known_to_script_and_command() -> None:
+def test_every_field_of_the_form_is_known_to_script_and_command(subtests: pytest.Subtests) -> None:
     text = MARKDOWN.read_text(encoding="utf-8")
     script = (ROOT / "book" / "_static" / "audit_page.js").read_text(encoding="utf-8")
     for name in re.findall(r'id="ck-(\w+)"', text):
         assert re.search(rf'"{name}"', script), name
+    known = subprocess.run(
+        [sys.executable, "-m", "calibkit", "audit", "--help"], capture_output=True, text=True
+    ).stdout
     for option in re.findall(r"<code>(--\w+)</code>", text):
-        assert option in cli._parser().parse_args(["audit", "x"]).__dict__ or option[2:] in vars(
-            cli._parser().parse_args(["audit", "x"])
-        )
+        with subtests.test(option):
+            assert option in known
 
 
 # --- in Node -------------------------------------------------------------------------------------

@@ -176,7 +176,7 @@ def test_lessons_stay_short(path: Path) -> None:
         assert len(cell.source.splitlines()) <= MOST_LINES, cell.source
     for cell in code_cells(path, "setup"):
         imports = [line for line in cell.source.splitlines() if "import " in line]
-        assert len(imports) <= MOST_IMPORT_LINES
+        assert len(imports) <= MOST_IMPORT_LINES, cell.source
 
 
 @lessons(LESSONS)
@@ -198,10 +198,10 @@ def test_lessons_opened_elsewhere_install_the_package_in_the_same_words() -> Non
         found = (lambda name: None) if missing else importlib.util.find_spec
         code = source.replace("from importlib.util import find_spec", "")
         exec(code, {"get_ipython": lambda: shell, "find_spec": found})
-        assert run == wanted
+        assert run == wanted, f"missing: {missing}"
     for path in LESSONS:
         copied = without_outputs(path.with_suffix(".ipynb"))["cells"]
-        assert source not in ["".join(cell["source"]) for cell in copied]
+        assert source not in ["".join(cell["source"]) for cell in copied], path.stem
 
 
 @lessons(LESSONS)
@@ -287,7 +287,7 @@ def test_a_guess_is_asked_before_its_outcome_is_shown(path: Path) -> None:
     asked: list[str] = []
     for cell in code_cells(path):
         asked += files.called_ids(cell, "predict")
-        assert set(files.called_ids(cell, "reveal")) <= set(asked)
+        assert set(files.called_ids(cell, "reveal")) <= set(asked), cell.source
     for cell in code_cells(path, "predict"):
         assert "..." in cell.source, "a prediction must be left open"
 

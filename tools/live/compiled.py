@@ -109,7 +109,7 @@ def stand_in(name: str, data: bytes) -> tuple[str, bytes] | None:
     """Return a file, or what stands for one that is left out; None where nothing does."""
     package, stem = ABSENT_PACKAGES.match(name), name.partition(".")[0]
     module = name.endswith((".so", ".py"))
-    if stem in ABSENT_MODULES and module or package and name == f"{package[0]}__init__.py":
+    if (stem in ABSENT_MODULES and module) or (package and name == f"{package[0]}__init__.py"):
         what = package[1].replace("/", ".") if package else f"This part of {stem.split('/')[0]}"
         names = ABSENT_MODULES.get(stem, "").split()
         text = NOTHING.format(names=names, reason=REASON.format(what))

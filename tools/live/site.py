@@ -6,19 +6,26 @@ one for the official packages.
 """
 
 import argparse
-import functools
 import hashlib
-import http.server
 import json
+import os
 import shutil
-import subprocess
 import sys
 import zipfile
 from pathlib import Path
 from typing import Any
 
 from tools.live import pages, pins, pyodide
-from tools.virtual_environment import ROOT, Failure, environment, venv_python
+from tools.virtual_environment import (
+    ROOT,
+    Failure,
+    call,
+    environment,
+    fresh,
+    quietly,
+    uv_environment,
+    venv_python,
+)
 from tools.workbook import NOTEBOOKS, make
 
 LIVE = ROOT / "build" / "live"
@@ -37,16 +44,9 @@ WATCH = '<link rel="icon" href="favicon.ico"><script defer src="../watch.js"></s
 ELSEWHERE = 60  # megabytes of a first lesson, with the official packages as they are
 # The folder of a learner's progress, and the name that JupyterLite gives it for a moment.
 NEW_FOLDERS = (".progress", "Untitled Folder")
-EMPTY: dict[str, Any] = {
-    "content": [],
-    "created": "2020-01-01T00:00:00Z",
-    "format": "json",
-    "last_modified": "2020-01-01T00:00:00Z",
-    "mimetype": None,
-    "size": None,
-    "type": "directory",
-    "writable": True,
-}
+EMPTY: dict[str, Any] = {"content": [], "format": "json", "mimetype": None, "size": None}
+EMPTY |= {"type": "directory", "writable": True}
+EMPTY |= dict.fromkeys(("created", "last_modified"), "2020-01-01T00:00:00Z")
 
 BUTTON = (
     '<p class="ck-run"><a class="ck-button" href="../lite/notebooks/index.html?path={name}.ipynb">'
@@ -61,13 +61,9 @@ NO_BUTTON = (
 
 
 def command(*words: object, cwd: Path = ROOT) -> None:
-    """Run a program; where it fails, say what it said."""
-    env = environment() | {"PATH": f"{program('node').parent}:{environment()['PATH']}"}
-    done = subprocess.run([str(w) for w in words], cwd=cwd, env=env, capture_output=True, text=True)
-    if done.returncode:
-        said = (done.stderr or done.stdout).strip().splitlines()[-12:]
-        lines = "\n".join(line[:300] for line in said)
-        raise Failure(f"{Path(str(words[0])).name} {words[1]} failed:\n{lines}")
+    """Run a program that finds the Node of the environment that builds the site."""
+    path = {"PATH": f"{program('node').parent}{os.pathsep}{environment()['PATH']}"}
+    quietly(*words, cwd=cwd, env=uv_environment() | path)
 
 
 def program(name: str) -> Path:
@@ -81,8 +77,7 @@ def builders() -> None:
     if stamp.exists() and stamp.read_text(encoding="utf-8") == wanted:
         return
     print("Installing JupyterLite and Node (once; about a minute) ...", flush=True)
-    command(sys.executable, "-m", "venv", "--clear", BUILDERS)
-    command(venv_python(BUILDERS), "-m", "pip", "install", "-q", *pins.BUILDERS)
+    fresh(BUILDERS, *pins.BUILDERS)
     stamp.write_text(wanted, encoding="utf-8")
 
 
@@ -164,11 +159,8 @@ def lite(python: Path, target: Path) -> None:
     (source / "static").mkdir(parents=True)
     (source / "static" / "pyodide").symlink_to(python, target_is_directory=True)
     shutil.copy(HERE / "jupyter-lite.json", source)
-    paths = {
-        "contents": [str(contents)],
-        "output_dir": str(target),
-        "cache_dir": str(LIVE / "cache"),
-    }
+    paths = {"contents": [str(contents)], "output_dir": str(target)}
+    paths["cache_dir"] = str(LIVE / "cache")
     config = json.dumps({"LiteBuildConfig": LITE_CONFIG | paths})
     (source / "jupyter_lite_config.json").write_text(config, encoding="utf-8")
     print("Building JupyterLite ...", flush=True)
@@ -195,17 +187,10 @@ def leave_arrows_to_sliders(schemas: Path) -> None:
 
 
 def first_visit(python: Path) -> int:
-    """Return the megabytes of Python that a first lesson loads."""
+    """Return the megabytes of Python that a first lesson loads, as servers compress it."""
     lock: dict[str, Any] = json.loads((python / "pyodide-lock.json").read_text(encoding="utf-8"))
-    packed = [
-        *pages.files_for(lock, ("calibkit", "pyodide-kernel", "micropip")),
-        "python_stdlib.zip",
-    ]
-    sizes: list[float] = [(python / name).stat().st_size for name in packed]
-    sizes += [  # servers compress these
-        0.35 * (python / name).stat().st_size for name in ("pyodide.asm.wasm", "pyodide.asm.js")
-    ]
-    return round(sum(sizes) / 1e6)
+    packed = pages.files_for(lock, ("calibkit", "pyodide-kernel", "micropip"))
+    return round(pages.sent(python, packed) / 1e6)
 
 
 def with_button(html: str, name: str, size: int) -> str:
@@ -249,40 +234,30 @@ def build(site: Path = SITE, *, book: bool = True, pyodide_url: str = "") -> Pat
     return site
 
 
-def serve(site: Path, port: int) -> None:
+def serve(site: Path, port: int) -> int:
     """Serve the site on this machine until Ctrl-C."""
     if not site.exists():
         raise Failure("there is no site yet: python dev.py site")
-    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=str(site))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", port), handler) as server:
-        print(f"http://127.0.0.1:{server.server_port}/  (Ctrl-C ends it)", flush=True)
-        server.serve_forever()
+    print("Ctrl-C ends it.", flush=True)
+    where = ("--bind", "127.0.0.1", "--directory", site)
+    return call(sys.executable, "-m", "http.server", port, *where)
 
 
 def options() -> argparse.ArgumentParser:
     """Return what `dev.py site` understands."""
     parser = argparse.ArgumentParser(prog="dev.py site", description=__doc__)
-    parser.add_argument(
-        "--serve", action="store_true", help="serve what was built, on this machine"
-    )
-    parser.add_argument("--port", type=int, default=8000)
-    parser.add_argument("--to", type=Path, default=SITE, metavar="FOLDER", help="where it stands")
-    parser.add_argument(
-        "--no-book", action="store_true", help="bare pages with buttons, while you work on the site"
-    )
+    add = parser.add_argument
+    add("--serve", action="store_true", help="serve what was built, on this machine")
+    add("--port", type=int, default=8000)
+    add("--to", type=Path, default=SITE, metavar="FOLDER", help="where it stands")
+    bare = "bare pages with buttons, while you work on the site"
+    add("--no-book", action="store_true", help=bare)
     source = parser.add_mutually_exclusive_group()
-    source.add_argument(
-        "--with-pyodide",
-        action="store_true",
-        help="carry all of Python, so that no other host is asked (done unless the next is given)",
-    )
-    source.add_argument(
-        "--pyodide-url",
-        default="",
-        metavar="URL",
-        help="let readers load the official packages from this folder of another host: "
-        f"Pyodide {pins.PYODIDE}; the site is smaller, a first visit larger and slower",
-    )
+    carry = "carry all of Python, so that no other host is asked (done unless the next is given)"
+    source.add_argument("--with-pyodide", action="store_true", help=carry)
+    fetch = "let readers load the official packages from this folder of another host: Pyodide "
+    fetch += f"{pins.PYODIDE}; the site is smaller, a first visit larger and slower"
+    source.add_argument("--pyodide-url", default="", metavar="URL", help=fetch)
     return parser
 
 
@@ -292,9 +267,8 @@ def main(arguments: list[str]) -> int:
     site = chosen.to.resolve()
     try:
         if chosen.serve:
-            serve(site, chosen.port)
-        else:
-            build(site, book=not chosen.no_book, pyodide_url=chosen.pyodide_url)
+            return serve(site, chosen.port)
+        build(site, book=not chosen.no_book, pyodide_url=chosen.pyodide_url)
     except Failure as failure:
         print(f"\ndev.py site: {failure}", file=sys.stderr)
         return 1

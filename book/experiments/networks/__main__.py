@@ -2,7 +2,8 @@
 
 ``python dev.py networks`` trains 120 small networks (a quarter of an hour on two cores; it goes on
 where it stopped) and stores what the lesson reads, in ``calibkit_course/lesson10``. With ``--run``
-it only trains the network that the lesson follows.
+it only trains the network that the lesson follows. ``--jobs`` is the number of workers,
+``--folder`` the place of what is unfinished.
 """
 
 import argparse

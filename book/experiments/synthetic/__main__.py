@@ -5,6 +5,8 @@ numbers of every whole strength to ``book/_data`` and rewrites the tables of ``b
 goes on where it stopped, and measures only what is not stored; with ``--afresh``, everything.
 ``--strengths 3`` measures none, middle and full strength only, ``--only PL^MSE PL3^MSE`` these
 evaluators only. With ``--tables`` it only rewrites the tables from the stored numbers.
+``--jobs`` is the number of workers, ``--scheduler`` the address of a Dask scheduler; ``--data`` and
+``--folder`` name other places for what is stored, and for what is unfinished.
 """
 
 import argparse
