@@ -11,7 +11,7 @@ from scipy import special
 from calibkit.auditing.evidence import given_view
 from calibkit.auditing.rows import Rows
 from calibkit.auditing.settings import AuditSettings
-from calibkit.results import Result, read_only, spell
+from calibkit.results import Result, spell
 from calibkit.significance.cox import CoxRule
 from calibkit.types import FloatVector
 from calibkit.views import binary_problem
@@ -110,13 +110,13 @@ def groups_of(
     ]
     p_value, p_differs = np.array(found).T
     return GroupTable(
-        group=read_only(np.array(rows.groups, dtype=np.str_)),
-        count=read_only(count),
-        mean_prob=read_only(promised / count),
-        frequency=read_only(events / count),
-        error=read_only(np.sqrt(variance) / count),
-        p_value=read_only(holm(p_value)),
-        p_differs=read_only(holm(p_differs)),
+        group=np.array(rows.groups, dtype=np.str_),
+        count=count,
+        mean_prob=promised / count,
+        frequency=events / count,
+        error=np.sqrt(variance) / count,
+        p_value=holm(p_value),
+        p_differs=holm(p_differs),
         view=words,
         alpha=settings.alpha,
     )

@@ -23,7 +23,7 @@ from calibkit.multiclass import (
     VectorScaling,
 )
 from calibkit.multiclass.inputs import as_scores
-from calibkit.results import Result, read_only, spell
+from calibkit.results import Result, spell
 from calibkit.types import FloatVector, IntVector
 from calibkit.validation import CalibrationWarning, as_choice
 
@@ -253,12 +253,12 @@ def _table(
         if not left.all():  # then it is worth more that nothing is called impossible again
             chosen = _simplest(-after, ~np.array([certain(p).any() for p in held_out.values()]))
     return RepairTable(
-        name=read_only(np.array(list(held_out), dtype=np.str_)),
-        log_loss=read_only(after.mean(axis=1)),
-        gain=read_only(gain),
-        low=read_only(low),
-        high=read_only(high),
-        clear=read_only(clear),
+        name=np.array(list(held_out), dtype=np.str_),
+        log_loss=after.mean(axis=1),
+        gain=gain,
+        low=low,
+        high=high,
+        clear=clear,
         before=float(before.mean()),
         before_left=float(before[left].mean()) if left.any() else float("nan"),
         chosen=chosen,

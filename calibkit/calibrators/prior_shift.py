@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit.results import Number, listed, read_only, spell
+from calibkit.results import Number, listed, spell
 from calibkit.types import FloatVector
 from calibkit.validation import as_count, as_level, as_probability_array
 
@@ -140,7 +140,7 @@ def estimate_prevalence(
         standard_error=float(error),
         train_prevalence=train,
         n=len(prob),
-        path=read_only(_em_path(event, other, train, steps)),
+        path=_em_path(event, other, train, steps),
         converged=converged,
     )
 

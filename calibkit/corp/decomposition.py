@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import xlog1py, xlogy
 
 from calibkit.bins import isotonic_blocks
-from calibkit.results import Number, read_only, spell
+from calibkit.results import Number, spell
 from calibkit.types import FloatVector, IntVector
 from calibkit.validation import as_choice
 from calibkit.views import Rows, View, one_problem
@@ -211,13 +211,13 @@ def decompose_counts(
         discrimination=float(_excess(score, overall, curve, block_hits, block_misses).sum() / n),
         uncertainty=float(_loss(score, overall, block_hits, block_misses).sum() / n),
         scoring=_SCORES[score],
-        low=read_only(prediction[starts]),
-        high=read_only(prediction[np.append(starts[1:], len(count)) - 1]),
-        mean_prob=read_only(np.add.reduceat(prediction * count, starts) / block_count),
-        recalibrated=read_only(curve),
-        count=read_only(np.add.reduceat(rows, starts)),
-        prediction=read_only(prediction),
-        prediction_count=read_only(rows),
+        low=prediction[starts],
+        high=prediction[np.append(starts[1:], len(count)) - 1],
+        mean_prob=np.add.reduceat(prediction * count, starts) / block_count,
+        recalibrated=curve,
+        count=np.add.reduceat(rows, starts),
+        prediction=prediction,
+        prediction_count=rows,
         view=view,
     )
 

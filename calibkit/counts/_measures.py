@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from calibkit.bins import Binning, EqualMass, EqualWidth, FixedEdges
 from calibkit.bins.edges import run_ends
 from calibkit.reliability import BinTable, table_of_sums
-from calibkit.results import read_only, spell
+from calibkit.results import spell
 from calibkit.significance import cumulative
 from calibkit.significance.results import TestResult, ratio, result_of
 from calibkit.types import FloatArray, FloatVector, IntArray
@@ -234,9 +234,9 @@ def cumulative_sums(sums: Sums, view: str) -> cumulative.CumulativeDifferences:
 
     share = np.concatenate(([0.0], np.cumsum(groups.rows) / n))
     return cumulative.CumulativeDifferences(
-        share=read_only(share),
-        prob=read_only(np.concatenate(([0.0], groups.prediction))),
-        difference=read_only(path),
+        share=share,
+        prob=np.concatenate(([0.0], groups.prediction)),
+        difference=path,
         scale=scale,
         mad_test=tested(cumulative.SupremumRule, float(np.abs(path).max())),
         range_test=tested(cumulative.RangeRule, float(np.ptp(path))),

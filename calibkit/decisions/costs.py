@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit.results import Number, read_only, spell
+from calibkit.results import Number, spell
 from calibkit.types import FloatVector
 from calibkit.validation import as_array, as_predictions, as_probabilities
 
@@ -318,9 +318,9 @@ def policy_cost(y_true: Any, y_prob: Any, *, costs: Any, actions: Any = None) ->
         ignoring=float((table @ met.sum(axis=0)).min() / n),
         hindsight=float((table.min(axis=0) * met.sum(axis=0)).sum() / n),
         standard_error=spread / float(np.sqrt(n)),
-        action=read_only(np.arange(n_actions)),
-        share=read_only(met.sum(axis=1) / n),
-        paid=read_only((met * table).sum(axis=1) / n),
+        action=np.arange(n_actions),
+        share=met.sum(axis=1) / n,
+        paid=(met * table).sum(axis=1) / n,
         n=n,
     )
 

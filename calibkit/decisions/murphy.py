@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit.results import Result, read_only, spell
+from calibkit.results import Result, spell
 from calibkit.types import FloatVector
 from calibkit.validation import as_array
 from calibkit.views import View, binary_problem
@@ -166,9 +166,9 @@ def murphy_curve(y_true: Any, y_prob: Any, *, view: View = None) -> MurphyCurve:
     missed = events[waiting]
     in_vain = (problem.n - waiting) - (events[-1] - missed)
     return MurphyCurve(
-        threshold=read_only(ends),
-        in_vain=read_only(in_vain / problem.n),
-        missed=read_only(missed / problem.n),
+        threshold=ends,
+        in_vain=in_vain / problem.n,
+        missed=missed / problem.n,
         base_rate=float(events[-1] / problem.n),
         view=problem.view,
         n=problem.n,

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibkit.decisions.costs import stakes
-from calibkit.results import Number, Result, listed, read_only, spell
+from calibkit.results import Number, Result, listed, spell
 from calibkit.types import FloatVector
 from calibkit.validation import as_array, as_finite, as_positive, as_probabilities
 
@@ -199,8 +199,8 @@ def regret_curve(
     levels = np.arange(1, 100) / 100 if thresholds is None else _as_levels(thresholds)
     total = 1.0 if costs is None else sum(stakes(costs))
     return RegretCurve(
-        threshold=read_only(levels),
-        regret=read_only(total * np.array([_lost(said, true, t)[0] for t in levels.tolist()])),
+        threshold=levels,
+        regret=total * np.array([_lost(said, true, t)[0] for t in levels.tolist()]),
         total=total,
         error=float(np.sort(np.abs(said - true)).mean()),
         n=len(said),

@@ -18,7 +18,7 @@ from calibkit.errors.family import (
 )
 from calibkit.errors.named import FIFTEEN
 from calibkit.reliability import BinTable, reliability_tables
-from calibkit.results import read_only, spell
+from calibkit.results import spell
 from calibkit.types import FloatVector, Rng
 from calibkit.validation import as_choice, as_generator
 from calibkit.views import BinaryProblem, Rows, View, binary_problems, refuse_weights
@@ -186,7 +186,7 @@ def debiased_calibration_error(
         method=method,
         view=view_of(tables),
         tables=tables,
-        per_view=read_only(per_view),
+        per_view=per_view,
     )
 
 

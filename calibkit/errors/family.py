@@ -275,7 +275,7 @@ def error_of_tables(
         weights=weights,
         view=view_of(tables) + said,
         tables=tables,
-        per_view=read_only(per_view),
+        per_view=per_view,
         class_weights=None if class_weights is None else read_only(class_weights),
     )
 

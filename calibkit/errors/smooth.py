@@ -146,7 +146,7 @@ def smooth_calibration_error(
         n=problems[0].n,
         per_view=errors,
         bandwidth=widths,
-        prob=read_only(np.arange(_SHOWN + 1) / _SHOWN),
+        prob=np.arange(_SHOWN + 1) / _SHOWN,
         mean_prob=mean_prob,
         frequency=frequency,
         density=density,

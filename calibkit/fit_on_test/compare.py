@@ -19,7 +19,7 @@ from calibkit.calibrators import (
 )
 from calibkit.fit_on_test.evaluate import FitOnTest, fit_on_test
 from calibkit.piecewise import PiecewiseLinear
-from calibkit.results import Result, read_only, spell
+from calibkit.results import Result, spell
 from calibkit.types import FloatVector
 from calibkit.validation import as_array, as_generator
 from calibkit.views import View, binary_problem
@@ -173,7 +173,7 @@ def compare_evaluators(
     return EvaluatorComparison(
         names=tuple(chosen),
         results=results,
-        map_error=read_only(map_error),
+        map_error=map_error,
         true_error=true_error,
         view=results[0].view,
         n=results[0].n,

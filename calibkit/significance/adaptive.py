@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from calibkit.results import read_only, spell
+from calibkit.results import spell
 from calibkit.significance.classical import BinnedRule
 from calibkit.significance.results import Rule, TestResult, run, sample_of
 from calibkit.types import FloatMatrix, FloatVector, Rng
@@ -174,4 +174,4 @@ def adaptive_test(
     rule = AdaptiveRule(sample.prob, max_bins)
     result = run(sample, [rule], null_draws=null_draws, rng=rng)[0]
     z = rule.z_values(sample.residual)[0]
-    return AdaptiveResult(**asdict(result), bins=read_only(rule.bins), z=read_only(z))
+    return AdaptiveResult(**asdict(result), bins=rule.bins, z=z)

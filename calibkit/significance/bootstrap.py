@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from calibkit.errors.debiased import DebiasedError
 from calibkit.errors.family import error_of_tables
 from calibkit.progress import watched
-from calibkit.results import Number, listed, read_only
+from calibkit.results import Number, listed
 from calibkit.significance import _binned
 from calibkit.significance._inversion import LARGEST, Inversion, too_large
 from calibkit.significance.null import Measure, measured
@@ -188,7 +188,7 @@ def bootstrap_interval(
         level=level,
         method=how,
         name=name,
-        draws=read_only(draws),
+        draws=draws,
     )
 
 

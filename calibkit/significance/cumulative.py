@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from calibkit.results import Number, read_only, spell
+from calibkit.results import Number, spell
 from calibkit.significance.results import Rule, TestResult, ratio, run, sample_of
 from calibkit.types import FloatMatrix, FloatVector, Rng
 from calibkit.views import Rows, View, binary_problem
@@ -250,9 +250,9 @@ def cumulative_differences(
     largest = SupremumRule(prob)
     tests = run(sample, [largest, RangeRule(prob)], null_draws=null_draws, rng=rng)
     return CumulativeDifferences(
-        share=read_only(np.concatenate(([0.0], (largest.ends + 1) / n))),
-        prob=read_only(np.concatenate(([0.0], prob[largest.ends]))),
-        difference=read_only(largest.path(sample.residual)[0] / n),
+        share=np.concatenate(([0.0], (largest.ends + 1) / n)),
+        prob=np.concatenate(([0.0], prob[largest.ends])),
+        difference=largest.path(sample.residual)[0] / n,
         scale=largest.scale / n,
         mad_test=tests[0],
         range_test=tests[1],

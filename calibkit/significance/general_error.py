@@ -147,7 +147,7 @@ def general_calibration_error(
         view=view_of(problems),
         tables=tuple(tables),
         losses=tuple(read_only(values) for values in losses),
-        per_view=read_only(per_view),
+        per_view=np.array(per_view),
     )
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from calibkit.bins import Bins
 from calibkit.progress import watched
 from calibkit.reliability import BinTable, reliability_table
-from calibkit.results import Number, Result, listed, read_only, spell
+from calibkit.results import Number, Result, listed, spell
 from calibkit.significance import _binned
 from calibkit.significance.results import p_value_of
 from calibkit.types import FloatVector, Rng
@@ -138,7 +138,7 @@ def null_level(
         median=median,
         high=high,
         p_value=p_value_of(value, draws),
-        draws=read_only(draws),
+        draws=draws,
     )
 
 
@@ -279,8 +279,8 @@ def consistency_band(
         lower, upper = _pointwise_limits(frequency, level)
     return ConsistencyBand(
         table=table,
-        lower=read_only(lower),
-        upper=read_only(upper),
+        lower=lower,
+        upper=upper,
         level=level,
         simultaneous=simultaneous,
     )

@@ -259,7 +259,7 @@ def test_based_calibration_error(
         test=test,
         alpha=float(alpha),
         verdicts=verdicts,
-        null_values=read_only(null),
+        null_values=null,
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit.results import Result, read_only, spell
+from calibkit.results import Result, spell
 from calibkit.significance import wilson_interval
 from calibkit.types import FloatVector
 from calibkit.validation import as_count, as_number
@@ -70,10 +70,10 @@ def forecaster_view(
     return ForecastRecord(
         stated=stated,
         truth=truth,
-        outcome=read_only(outcome),
-        share=read_only(hits / n),
-        low=read_only(low),
-        high=read_only(high),
+        outcome=outcome,
+        share=hits / n,
+        low=low,
+        high=high,
         level=0.95,
         method="Wilson",
     )

@@ -12,7 +12,7 @@ from sklearn.metrics import roc_auc_score, roc_curve
 from calibkit.corp import CorpDecomposition, corp_decomposition, miscalibration
 from calibkit.fakes import LogitDistortion
 from calibkit.reliability import BinTable, reliability_table
-from calibkit.results import Result, read_only
+from calibkit.results import Result
 from calibkit.scores import log_loss
 from calibkit.significance import NullLevel, null_level
 from calibkit.types import FloatVector
@@ -75,8 +75,8 @@ def distort_me_view(
     return Virtues(
         temperature=temperature,
         bias=bias,
-        false_alarms=read_only(false_alarms),
-        hits=read_only(hits),
+        false_alarms=false_alarms,
+        hits=hits,
         at_half=(float(named[~event].mean()), float(named[event].mean())),
         area=float(roc_auc_score(sample.y_true, sample.y_prob)),
         accuracy=float((named == event).mean()),

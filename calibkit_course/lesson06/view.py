@@ -91,7 +91,7 @@ def bin_tuner_view(
         n=n,
         estimator=estimator,
         truth=truth,
-        grid=read_only(GRID),
+        grid=GRID,
         plain_mean=np.array([draws.plain(int(number)).mean() for number in GRID]),
         limit=_limit(shape, error),
     )

@@ -114,7 +114,7 @@ def prevalence_dial_view(
         repair=repair,
         moved_to=target,
         names=_NAMES,
-        values=read_only(value),
+        values=value,
         null_low=read_only([np.quantile(draws, 0.05) for draws in null]),
         null_high=read_only([np.quantile(draws, 0.95) for draws in null]),
         ratio=float(label.sum() / prob.sum()),

@@ -80,9 +80,9 @@ def thermostat_view(*, epoch: int = 40, temperature: float = 1.0, n: int = 500) 
         log_loss=_loss_and_confidence(now / temperature, labels)[0],
         error=expected_calibration_error(labels, chances, view="top-label", bins=_BINS),
         table=reliability_table(labels, chances, view="top-label", bins=_BINS),
-        chances=read_only(chances[chosen]),
-        labels=read_only(labels[chosen]),
-        temperatures=read_only(GRID),
+        chances=chances[chosen],
+        labels=labels[chosen],
+        temperatures=GRID,
         log_losses=losses,
         errors=errors,
     )

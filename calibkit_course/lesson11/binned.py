@@ -12,7 +12,7 @@ from calibkit.calibrators import PlattCalibrator
 from calibkit.errors.debiased import debiased_square
 from calibkit.errors.family import weighted_norm
 from calibkit.reliability import reliability_table
-from calibkit.results import Result, read_only, spell
+from calibkit.results import Result, spell
 from calibkit.types import FloatVector, Rng
 from calibkit.validation import as_count, as_generator
 from calibkit_course.lesson11.population import Population, top
@@ -85,14 +85,14 @@ def binned_errors(
     plain_1, plain_2, squared, true_1, true_2, continuous_1, continuous_2 = found
     low, high = np.quantile(plain_2, [0.05, 0.95], axis=0)
     return BinnedErrors(
-        n_bins=read_only(np.array(numbers)),
-        plain_1=read_only(plain_1.mean(axis=0)),
-        plain_2=read_only(plain_2.mean(axis=0)),
-        debiased_2=read_only(np.sqrt(np.maximum(squared.mean(axis=0), 0))),
-        low_2=read_only(low),
-        high_2=read_only(high),
-        true_1=read_only(true_1.mean(axis=0)),
-        true_2=read_only(np.sqrt((true_2**2).mean(axis=0))),
+        n_bins=np.array(numbers),
+        plain_1=plain_1.mean(axis=0),
+        plain_2=plain_2.mean(axis=0),
+        debiased_2=np.sqrt(np.maximum(squared.mean(axis=0), 0)),
+        low_2=low,
+        high_2=high,
+        true_1=true_1.mean(axis=0),
+        true_2=np.sqrt((true_2**2).mean(axis=0)),
         continuous_1=float(continuous_1.mean()),
         continuous_2=float(np.sqrt((continuous_2**2).mean())),
         sizes=parts,

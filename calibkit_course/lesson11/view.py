@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit.results import Result, read_only, spell
+from calibkit.results import Result, spell
 from calibkit.types import FloatVector
 from calibkit.validation import as_choice, as_count
 from calibkit_course.lesson11 import race
@@ -99,14 +99,14 @@ def calibrator_race_view(
     low, middle, high = np.quantile(values, [0.1, 0.5, 0.9], axis=-1, method="inverted_cdf")
     return RaceView(
         methods=group,
-        sizes=read_only(np.array(SIZES)),
+        sizes=np.array(SIZES),
         measure=MEASURE_TEXTS[measure],
-        low=read_only(low),
-        middle=read_only(middle),
-        high=read_only(high),
+        low=low,
+        middle=middle,
+        high=high,
         untouched=race.measured(prob, truth)[place],
         n=n,
-        prob=read_only(prob),
-        truth=read_only(truth),
-        maps=read_only(np.stack([one.maps[SIZES.index(n)] for one in runs])),
+        prob=prob,
+        truth=truth,
+        maps=np.stack([one.maps[SIZES.index(n)] for one in runs]),
     )

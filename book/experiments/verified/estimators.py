@@ -11,7 +11,7 @@ from book.experiments.verified.events import check_size, check_view, events
 from book.experiments.verified.maps import finite_errors, happened_of
 from calibkit.bins import assign
 from calibkit.calibrators import PlattCalibrator, ScalingBinning
-from calibkit.results import Result, read_only, spell
+from calibkit.results import Result, spell
 from calibkit.types import FloatVector
 from calibkit.validation import as_count, as_generator
 from calibkit_course.lesson11.population import Population
@@ -118,15 +118,15 @@ def compare_estimators(
     means = estimates.mean(axis=1)
     cut = np.maximum(estimates[..., 1], 0)
     return EstimatorComparison(
-        sizes=read_only(np.array(sizes)),
+        sizes=np.array(sizes),
         truth=truth,
-        plain_mean=read_only(means[:, 0]),
-        debiased_mean=read_only(means[:, 1]),
-        plain_mse=read_only(mse[:, 0]),
-        debiased_mse=read_only(mse[:, 1]),
-        cut_mse=read_only(((cut - truth) ** 2).mean(axis=1)),
-        plain_draws=read_only(estimates[0, :, 0]),
-        debiased_draws=read_only(estimates[0, :, 1]),
+        plain_mean=means[:, 0],
+        debiased_mean=means[:, 1],
+        plain_mse=mse[:, 0],
+        debiased_mse=mse[:, 1],
+        cut_mse=((cut - truth) ** 2).mean(axis=1),
+        plain_draws=estimates[0, :, 0],
+        debiased_draws=estimates[0, :, 1],
         n_bins=n_bins,
         view=view,
         n_calibration=n_calibration,

@@ -12,7 +12,7 @@ from calibkit.bins import EqualMass, assign
 from calibkit.calibrators import PlattCalibrator
 from calibkit.multiclass import DirichletCalibrator, TemperatureScaling
 from calibkit.reliability import reliability_table
-from calibkit.results import Result, read_only, spell
+from calibkit.results import Result, spell
 from calibkit.types import FloatVector
 from calibkit.validation import as_count, as_generator
 from calibkit_course.lesson11.population import Population
@@ -121,12 +121,12 @@ def compare_calibrators(
     spread = squared.std(axis=0, ddof=1) if len(squared) > 1 else np.full(squared[0].shape, np.nan)
     return CalibratorComparison(
         methods=tuple(methods),
-        n_bins=read_only(np.array(numbers)),
-        squared=read_only(squared.mean(axis=0)),
-        standard_error=read_only(spread / np.sqrt(len(squared))),
-        low=read_only(low),
-        high=read_only(high),
-        brier=read_only(brier.mean(axis=0)),
+        n_bins=np.array(numbers),
+        squared=squared.mean(axis=0),
+        standard_error=spread / np.sqrt(len(squared)),
+        low=low,
+        high=high,
+        brier=brier.mean(axis=0),
         view=view,
         n_calibration=size,
         n_trials=len(trials),

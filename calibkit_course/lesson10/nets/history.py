@@ -73,9 +73,9 @@ def history_of(
     """Put together one row per epoch: training loss, then what `measure` returns."""
     columns = np.array(rows, dtype=np.float64).T
     return TrainingHistory(
-        epoch=read_only(np.arange(1, len(rows) + 1)),
+        epoch=np.arange(1, len(rows) + 1),
         **{name: read_only(column) for name, column in zip(MEASURED, columns, strict=True)},
-        labels=read_only(labels),
+        labels=labels,
         logits=read_only(np.stack(logits)) if len(logits) else None,
     )
 
