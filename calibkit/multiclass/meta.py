@@ -12,8 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, has_fit_parameter, indexable
 
 from calibkit.calibrators import Calibrator
-from calibkit.calibrators.words import Weights
-from calibkit.multiclass._base import MulticlassCalibrator
+from calibkit.calibrators.base import AnyCalibrator, Weights
 from calibkit.multiclass.temperature import TemperatureScaling
 from calibkit.multiclass.venn_abers import VennAbers, merged
 from calibkit.multiclass.wrappers import normalised
@@ -161,7 +160,7 @@ class Calibrated(_OnFolds):
     1.6
     """
 
-    calibrator_: MulticlassCalibrator | Calibrator
+    calibrator_: AnyCalibrator
 
     def __init__(self, estimator: Any = None, calibrator: Any = None, cv: Any = 5, rng: Any = 0):
         self.estimator = estimator
@@ -179,7 +178,7 @@ class Calibrated(_OnFolds):
         estimator = self._inner()
         calibrator = TemperatureScaling("probabilities")
         if self.calibrator is not None:
-            if not isinstance(self.calibrator, MulticlassCalibrator | Calibrator):
+            if not isinstance(self.calibrator, AnyCalibrator):
                 raise ValueError(
                     "calibrator must be one of calibkit.multiclass or calibkit.calibrators, got "
                     f"{self.calibrator!r}."
@@ -197,8 +196,9 @@ class Calibrated(_OnFolds):
         else:
             self.classes_ = np.unique(labels)
             folds = self._folds(labels)
-            options = {"cv": folds, "method": method, "params": _as_params(weight)}
-            scores = cross_val_predict(clone(estimator), X, labels, **options)
+            scores = cross_val_predict(
+                clone(estimator), X, labels, cv=folds, method=method, params=_as_params(weight)
+            )
             self.estimator_ = self._trained(X, labels, weight)
         code = self._coded(labels)
         self.calibrator_ = calibrator.fit(self._view(scores), code, sample_weight=weight)
@@ -232,15 +232,14 @@ class Calibrated(_OnFolds):
         """Return calibrated probabilities, of shape (n, K)."""
         check_is_fitted(self)
         scores = _ask(self.estimator_, X, _method(self.calibrator_))
-        prob = self.calibrator_.calibrate(self._view(scores))
-        return np.column_stack([1 - prob, prob]) if prob.ndim == 1 else prob
+        return self.calibrator_.predict_proba(self._view(scores))
 
 
 def _as_params(weight: Weights) -> dict[str, Any]:
     return {} if weight is None else {"sample_weight": weight}
 
 
-def _method(calibrator: MulticlassCalibrator | Calibrator | None) -> str:
+def _method(calibrator: AnyCalibrator | None) -> str:
     return "decision_function" if getattr(calibrator, "input", "") == "logits" else "predict_proba"
 
 

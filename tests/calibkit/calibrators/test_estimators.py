@@ -341,20 +341,6 @@ def test_a_failed_fit_leaves_nothing(model: Any) -> None:
             getattr(fitted, method)(prob)
 
 
-def test_beta_and_venn_abers_after_a_failed_first_fit() -> None:
-    beta, bracket = BetaCalibrator("abc"), VennAbers("probabilities", "each")
-    with pytest.raises(ValueError, match="parameters must be"):
-        beta.fit(P, Y)
-    with pytest.raises(ValueError, match="scheme must be"):
-        bracket.fit(PROB, LABELS)
-    with pytest.raises(NotFittedError, match="BetaCalibrator is not fitted yet"):
-        beta.calibrate(P)
-    with pytest.raises(NotFittedError, match="BetaCalibrator is not fitted yet"):
-        _ = beta.m_
-    with pytest.raises(NotFittedError, match="VennAbers is not fitted yet"):
-        bracket.interval(PROB)
-
-
 # --- weights -------------------------------------------------------------------------------------
 
 
@@ -386,7 +372,8 @@ def test_two_is_the_row_twice_and_zero_is_none_of_many(model: Any, seed: int) ->
 
 def test_one_event_of_temperature_and_venn_abers() -> None:
     weight = np.arange(300) % 4
-    for model in (TemperatureScaling("probabilities"), VennAbers("probabilities")):
+    for kind in (TemperatureScaling, VennAbers):
+        model = kind("probabilities")
         one = clone(model).fit(P, Y, sample_weight=weight).calibrate(GRID)
         other = clone(model).fit(P.repeat(weight), Y.repeat(weight)).calibrate(GRID)
         np.testing.assert_allclose(one, other, rtol=0, atol=1e-10)
@@ -450,6 +437,7 @@ def test_one_roof() -> None:
         assert getattr(calibrators, name) is getattr(multiclass, name)
     for name in ("PlattCalibrator", "TemperatureScaling", "VennAbers", "DirichletCalibrator"):
         assert f"`{name}`" in (calibrators.__doc__ or "").partition("Which to take")[2]
+    assert calibrators.HistogramBinning is FlatBinning
     with pytest.raises(AttributeError, match="no attribute 'PlatCalibrator'"):
         _ = calibrators.PlatCalibrator
 

@@ -402,5 +402,7 @@ class TestFewPredictions:
 
 @pytest.mark.parametrize("kind", ["", "abc", 3, None])
 def test_unknown_beta_families(kind):
+    with pytest.raises(ValueError, match="BetaCalibrator is not fitted yet"):
+        _ = BetaCalibrator(kind).m_
     with pytest.raises(ValueError, match='"abm", "am", "ab" or "a"'):
         BetaCalibrator(kind).fit([0.2, 0.7], [0, 1])

@@ -287,19 +287,6 @@ def test_impossible_powers_are_refused(alpha):
         fit_on_test([0, 1], [0.25, 0.75]).error(alpha)
 
 
-def test_containers_and_types_give_the_same_numbers():
-    pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
-    y, p = np.array([0, 1, 1, 0, 1]), np.array([0.25, 0.5, 0.75, 0.5, 0.125])
-    wanted = fit_on_test(y, p).value
-    for label, prob in (
-        (y.tolist(), p.tolist()),
-        (y == 1, p.astype(np.float32)),
-        (pd.Series(y, index=range(9, 4, -1)), pd.Series(p)),
-        (pl.Series(y), pl.Series(p)),
-    ):
-        assert fit_on_test(label, prob).value == wanted
-
-
 # --- several ------------------------------------------------------------------------------------
 
 FEW = {"slope-1": SlopeOneBinning(5), "Platt": PlattCalibrator(), "tree": DecisionTreeClassifier()}

@@ -171,24 +171,3 @@ def test_linear_maps(seed):
     double = fitted(family("logits", penalty=penalty), z.astype(np.float64), y)
     single = fitted(family("logits", penalty=penalty), z, y)
     np.testing.assert_allclose(single.calibrate(z), double.calibrate(z), atol=1e-12)
-
-
-def test_all_kinds_are_there():
-    seen = set()
-    for seed in CHOSEN:
-        kind, z, _ = problem(seed)
-        n, k = z.shape
-        size = "small" if k <= 4 else "medium" if k <= 20 else "large"
-        rows = "too few" if n <= k else "few" if n < 40 else "many"
-        family, penalty = seed % 3, seed // 3 % 3
-        seen |= {k, z.dtype.name, (rows, size), (kind, "family", family)}
-        seen |= {(kind, "penalty", penalty), (family, penalty, size)}
-        if kind == "far apart":
-            p = probabilities(z)
-            assert (p == 0).any() and (p == 1).any()
-    assert {2, 3, 4, 7, 10, 20, 50, 100, "float32", "float64"} <= seen
-    pairs = {(kind, what, i) for kind in KINDS for what in ("family", "penalty") for i in range(3)}
-    sizes = ("small", "medium", "large")
-    triples = {(i, j, size) for i in range(3) for j in range(3) for size in sizes}
-    assert pairs <= seen and triples <= seen
-    assert {("too few", "large"), ("few", "small"), ("many", "large")} <= seen

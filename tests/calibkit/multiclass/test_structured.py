@@ -1,7 +1,6 @@
 """Structured matrix scaling: a wrapper, its checks, and what its absence says."""
 
 import builtins
-import inspect
 import subprocess
 import sys
 import warnings
@@ -72,10 +71,6 @@ class TestWithoutThePackage:
             StructuredMatrixScaling(kind).calibrate(P)
         with pytest.raises(ValueError, match=r"needs scores of shape \(n, K\)"):
             StructuredMatrixScaling(kind).fit(P[:, 0], Y)
-
-    def test_docstring(self):
-        text = inspect.getdoc(StructuredMatrixScaling)
-        assert "probmetrics" in text and "maps" in text and "Lesson 12" in text
 
 
 class TestWithThePackage:

@@ -6,16 +6,13 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-import sklearn
 from hypothesis import given
 from hypothesis import strategies as st
-from packaging.version import Version
 from sklearn.datasets import load_iris, make_classification
 from sklearn.isotonic import IsotonicRegression
 from sklearn.metrics import log_loss
 from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
 from sklearn.naive_bayes import GaussianNB
-from sklearn.utils.estimator_checks import check_estimator
 
 from calibkit.multiclass import Calibrated, CrossVennAbers, VennAbers
 from tests.helpers import binary_data, class_data
@@ -242,16 +239,6 @@ X, LABELS = make_classification(
 
 
 class TestCross:
-    @pytest.mark.slow
-    @pytest.mark.skipif(
-        Version(sklearn.__version__) < Version("1.6"), reason="these checks report in another way"
-    )
-    def test_checks_of_scikit_learn(self):
-        with quiet():
-            results = check_estimator(CrossVennAbers(cv=3), on_fail=None, on_skip=None)
-        failed = {r["check_name"]: r["exception"] for r in results if r["status"] == "failed"}
-        assert not failed
-
     def test_written_out(self):
         folds = StratifiedKFold(4, shuffle=True, random_state=1)
         model = CrossVennAbers(GaussianNB(), cv=folds).fit(X, LABELS)
