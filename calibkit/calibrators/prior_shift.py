@@ -32,6 +32,11 @@ def shift_prior(p: Any, *, train_prevalence: float, test_prevalence: float) -> F
         `estimate_prevalence`), strictly between 0 and 1. For a model that was trained with class
         weights the first is the *weighted* share: 1/2 if they balance the classes.
 
+    Returns
+    -------
+    ndarray of shape (n,)
+        Probabilities that are right for `test_prevalence`.
+
     Notes
     -----
     ``logit p' = logit p + logit(test) - logit(train)`` (Saerens et al., 2002, equation 2.4). The
@@ -99,6 +104,10 @@ def estimate_prevalence(
         strictly between 0 and 1.
     em_steps : int
         How many steps of EM to record in ``path``; they do not change the value.
+
+    Returns
+    -------
+    PrevalenceEstimate
 
     Raises
     ------

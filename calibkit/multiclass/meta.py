@@ -27,9 +27,6 @@ class _OnFolds(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
     classes_: NDArray[Any]
     estimator_: Any
 
-    def _fitted(self) -> Any:
-        return self.estimator_
-
     def _checked(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, NDArray[Any], Weights]:
         if y is None:
             raise ValueError("requires y to be passed, but the target y is None: pass the labels.")
@@ -93,17 +90,11 @@ class _OnFolds(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
         prob = self.predict_proba(X)
         return np.asarray(self.classes_[prob.argmax(axis=1)])
 
-    @property
-    def n_features_in_(self) -> int:
-        """Number of features seen by the classifier."""
-        check_is_fitted(self)
-        return int(self._fitted().n_features_in_)
-
-    @property
-    def feature_names_in_(self) -> NDArray[Any]:
-        """Names of the features, if the classifier has seen a frame."""
-        check_is_fitted(self)
-        return np.asarray(self._fitted().feature_names_in_)
+    def _take_features_of(self, fitted: Any) -> None:
+        for name in ("n_features_in_", "feature_names_in_"):
+            vars(self).pop(name, None)  # of an earlier fit
+            if hasattr(fitted, name):
+                setattr(self, name, getattr(fitted, name))
 
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import get_tags  # only versions that ask for tags have it
@@ -169,10 +160,21 @@ class Calibrated(_OnFolds):
         self.rng = rng
 
     def fit(self, X: Any, y: Any, *, sample_weight: Any = None) -> Self:
-        """Fit classifier and calibrator; labels are of any type.
+        """Fit classifier and calibrator.
 
-        Weights of the rows, (n,), go to both, with ``"prefit"`` to the calibrator only. Folds
-        divide rows: one of weight 2 is in one fold, where two equal rows may be in two.
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features)
+            What the classifier sees.
+        y : array-like of shape (n,)
+            Labels of any type.
+        sample_weight : array-like of shape (n,), optional
+            How much each row counts, for both; with ``"prefit"`` for the calibrator only. Folds
+            divide rows: one of weight 2 is in one fold, where two equal rows may be in two.
+
+        Returns
+        -------
+        self : Calibrated
         """
         X, labels, weight = self._checked(X, y, sample_weight)
         estimator = self._inner()
@@ -202,6 +204,7 @@ class Calibrated(_OnFolds):
             self.estimator_ = self._trained(X, labels, weight)
         code = self._coded(labels)
         self.calibrator_ = calibrator.fit(self._view(scores), code, sample_weight=weight)
+        self._take_features_of(self.estimator_)
         return self
 
     def _view(self, scores: NDArray[Any]) -> NDArray[Any]:
@@ -229,7 +232,10 @@ class Calibrated(_OnFolds):
         return pairs and len(self.classes_) > 2 and _method(self.calibrator) != "predict_proba"
 
     def predict_proba(self, X: Any) -> FloatMatrix:
-        """Return calibrated probabilities, of shape (n, K)."""
+        """Return calibrated probabilities, of shape (n, K).
+
+        `X` is what the classifier sees, of shape (n, n_features).
+        """
         check_is_fitted(self)
         scores = _ask(self.estimator_, X, _method(self.calibrator_))
         return self.calibrator_.predict_proba(self._view(scores))
@@ -298,7 +304,19 @@ class CrossVennAbers(_OnFolds):
         self.rng = rng
 
     def fit(self, X: Any, y: Any, *, sample_weight: Any = None) -> Self:
-        """Fit a classifier and a calibrator per fold; labels and weights as in `Calibrated`."""
+        """Fit a classifier and a calibrator per fold.
+
+        Parameters
+        ----------
+        X, y : array-like of shape (n, n_features), array-like of shape (n,)
+            What the classifier sees; labels of any type.
+        sample_weight : array-like of shape (n,), optional
+            How much each row counts, for both.
+
+        Returns
+        -------
+        self : CrossVennAbers
+        """
         X, labels, weight = self._checked(X, y, sample_weight)
         self.classes_ = np.unique(labels)
         folds = self._folds(labels)
@@ -316,10 +334,8 @@ class CrossVennAbers(_OnFolds):
             map_ = VennAbers("probabilities").fit(scores, code[held_out], sample_weight=theirs)
             self.estimators_.append(one)
             self.calibrators_.append(map_)
+        self._take_features_of(self.estimators_[0])
         return self
-
-    def _fitted(self) -> Any:
-        return self.estimators_[0]
 
     def _ends(self, X: Any) -> tuple[FloatMatrix, FloatMatrix]:
         check_is_fitted(self)
@@ -331,7 +347,10 @@ class CrossVennAbers(_OnFolds):
         return np.stack(lower), np.stack(upper)
 
     def predict_proba(self, X: Any) -> FloatMatrix:
-        """Return the probabilities that the intervals of all folds are joined to, (n, K)."""
+        """Return the probabilities that the intervals of all folds are joined to, (n, K).
+
+        `X` is what the classifier sees, of shape (n, n_features).
+        """
         lower, upper = self._ends(X)
         rest = np.exp(np.log(1 - lower).mean(axis=0))
         return normalised(merged(1 - rest, np.exp(np.log(upper).mean(axis=0))))

@@ -70,7 +70,8 @@ class TemperatureScaling(MulticlassCalibrator):
         if logits.ndim == 1:  # one event: the logit of class 0 is 0
             logits = np.column_stack([np.zeros_like(logits), logits])
         found = fit_slope(logits, label, 1 / high, 1 / low, weight)
-        self.temperature_, self.at_bound_ = 1 / found.slope, None
+        self.temperature_ = 1 / found.slope
+        self.at_bound_: str | None = None
         self.gradient_norm_, self.n_parameters_ = found.gradient, int(found.determined)
         self.n_iter_, self.converged_ = found.n_iter, found.converged
         if found.bound < 0:

@@ -116,13 +116,14 @@ class TestEstimator:
             with pytest.raises(ValueError, match="call fit"):
                 method([0.5])
 
-    def test_options_are_checked_at_fit(self, family):
+    def test_options_are_checked_at_fit(self, family, subtests):
         for name in family.make().get_params(deep=False):
-            if name == "rng":
-                continue
-            model = family.make().set_params(**{name: "nonsense"})
-            with pytest.raises(ValueError, match=".{20}"):
-                model.fit([0.2, 0.4, 0.6, 0.8] * 5, [0, 1, 0, 1] * 5)
+            with subtests.test(name=name):
+                if name == "rng":
+                    continue
+                model = family.make().set_params(**{name: "nonsense"})
+                with pytest.raises(ValueError, match=".{20}"):
+                    model.fit([0.2, 0.4, 0.6, 0.8] * 5, [0, 1, 0, 1] * 5)
 
 
 @each()
@@ -157,12 +158,13 @@ class TestInputAndOutput:
         least = getattr(model, "least_", 0.0)  # some stay away from 0 and 1
         assert np.array_equal(out, np.clip(curve, least, 1 - least))
 
-    def test_containers_give_the_same_numbers(self, family):
+    def test_containers_give_the_same_numbers(self, family, subtests):
         y, p = coarse_binary(120, 64)  # multiples of 1/64: float32 holds them exactly
         want = fitted(family, y, p).calibrate(p)
         for prob, label in self.containers(p, y):
-            model = fitted(family, label, prob)
-            assert np.array_equal(model.calibrate(prob), want)
+            with subtests.test(container=type(prob).__name__):
+                model = fitted(family, label, prob)
+                assert np.array_equal(model.calibrate(prob), want)
 
     @staticmethod
     def containers(p: Any, y: Any) -> list[tuple[Any, Any]]:

@@ -160,12 +160,13 @@ def test_labels_of_logits(name: str, case: str) -> None:
 
 @pytest.mark.parametrize("name", FAMILIES)
 class TestOrderOfThings:
-    def test_more_or_fewer_classes_than_before(self, name: str) -> None:
+    def test_more_or_fewer_classes_than_before(self, name: str, subtests: pytest.Subtests) -> None:
         model = fitted(make(name), ROWS, CLASSES)
         two, four = np.column_stack([PROB, 1 - PROB]), np.full((6, 4), 0.25)
         for scores in (two, four, PROB):
-            with pytest.raises(ValueError, match=r"was fitted to \(n, 3\)"):
-                model.calibrate(scores)
+            with subtests.test(shape=scores.shape):
+                with pytest.raises(ValueError, match=r"was fitted to \(n, 3\)"):
+                    model.calibrate(scores)
 
     def test_a_second_fit_may_change_the_number_of_classes(self, name: str) -> None:
         model = fitted(make(name), ROWS, CLASSES)

@@ -118,12 +118,13 @@ class TestOptimality:
         assert model.training_loss_ <= log_loss(other.predict_proba(x), y) + 1e-12
         np.testing.assert_allclose(model.calibrate(x), other.predict_proba(x), atol=1e-4)
 
-    def test_a_constant_for_all_classes_is_no_parameter_and_is_fixed(self):
+    def test_a_constant_for_all_classes_is_no_parameter_and_is_fixed(self, subtests):
         x, y = problem(0)
         for family, n_parameters in ((VectorScaling, 7), (MatrixScaling, 15)):
-            model = family("logits", penalty=0).fit(x, y)
-            assert model.n_parameters_ == n_parameters
-            assert model.bias_.sum() == pytest.approx(0, abs=1e-12)
+            with subtests.test(family=family.__name__):
+                model = family("logits", penalty=0).fit(x, y)
+                assert model.n_parameters_ == n_parameters
+                assert model.bias_.sum() == pytest.approx(0, abs=1e-12)
         slope = TemperatureScaling("logits").fit(x, y).temperature_ ** -1
         np.testing.assert_allclose(model.weights_.sum(axis=0), slope, rtol=1e-6)
 
@@ -329,18 +330,20 @@ class TestNoOptimum:
         assert not model.converged_
         assert np.isfinite(model.calibrate(x)).all()
 
-    def test_a_penalty_makes_it_finite(self):
+    def test_a_penalty_makes_it_finite(self, subtests):
         x, y = problem(0)
         for family in FAMILIES:
-            assert family("logits").fit(x, np.where(y == 3, 0, y)).converged_
+            with subtests.test(family=family.__name__):
+                assert family("logits").fit(x, np.where(y == 3, 0, y)).converged_
 
 
 class TestBadOptions:
     @pytest.mark.parametrize("penalty", [-1, np.nan, np.inf, "odir", None, True])
-    def test_penalty(self, penalty):
+    def test_penalty(self, penalty, subtests):
         for family in FAMILIES:
-            with pytest.raises(ValueError, match="penalty must be"):
-                family("probabilities", penalty=penalty).fit(PROB, LABELS)
+            with subtests.test(family=family.__name__):
+                with pytest.raises(ValueError, match="penalty must be"):
+                    family("probabilities", penalty=penalty).fit(PROB, LABELS)
 
     def test_others(self):
         with pytest.raises(ValueError, match="kind must be"):

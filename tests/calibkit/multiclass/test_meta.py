@@ -164,9 +164,9 @@ class TestBadInput:
         with pytest.raises(ValueError, match="calibrator must be one of"):
             Calibrated(GaussianNB(), calibrator).fit(X, Y)
 
-    def test_cv(self):
+    def test_cv(self, subtests):
         for cv in (1, "loo", 2.5):
-            with pytest.raises(ValueError, match="cv must be"):
+            with subtests.test(cv=cv), pytest.raises(ValueError, match="cv must be"):
                 Calibrated(GaussianNB(), cv=cv).fit(X, Y)
 
     def test_classes_that_a_fitted_classifier_has_not_seen(self):

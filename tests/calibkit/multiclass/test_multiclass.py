@@ -128,11 +128,12 @@ class TestContract:
         model = fitted(make(name, kind), scores_of(kind)[:n], Y[:n])
         assert np.isfinite(model.calibrate(scores_of(kind))).all()
 
-    def test_one_class_and_absent_classes(self, name, kind):
+    def test_one_class_and_absent_classes(self, name, kind, subtests):
         for y in (np.zeros_like(Y), np.minimum(Y, 1)):
-            calibrated = fitted(make(name, kind), scores_of(kind), y).calibrate(scores_of(kind))
-            assert np.isfinite(calibrated).all()
-            np.testing.assert_allclose(calibrated.sum(axis=1), 1, atol=1e-12)
+            with subtests.test(classes=len(set(y))):
+                calibrated = fitted(make(name, kind), scores_of(kind), y).calibrate(scores_of(kind))
+                assert np.isfinite(calibrated).all()
+                np.testing.assert_allclose(calibrated.sum(axis=1), 1, atol=1e-12)
 
     def test_constant_scores(self, name, kind):
         scores = np.full((60, 3), 1 / 3) if kind == "probabilities" else np.zeros((60, 3))
@@ -161,13 +162,14 @@ class TestExtremes:
 
 @each
 class TestBadInput:
-    def test_kind_is_declared(self, name):
+    def test_kind_is_declared(self, name, subtests):
         family, options = FAMILIES[name]
         with pytest.raises(TypeError, match="input"):
             family(**options)
         for wrong in ("logit", None, 1):
-            with pytest.raises(ValueError, match="input must be"):
-                family(wrong, **options).fit(P, Y)
+            with subtests.test(wrong=wrong):
+                with pytest.raises(ValueError, match="input must be"):
+                    family(wrong, **options).fit(P, Y)
 
     def test_logits_declared_as_probabilities(self, name):
         with pytest.raises(ValueError, match=r"not a probability|sums to"):

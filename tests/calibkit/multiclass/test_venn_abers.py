@@ -198,19 +198,21 @@ class TestManyClasses:
         model = VennAbers("probabilities", scheme=ours).fit(p, y)
         np.testing.assert_allclose(model.calibrate(P5), prob, atol=1e-12)
 
-    def test_two_columns_are_one_event(self):
+    def test_two_columns_are_one_event(self, subtests):
         y, p = binary_data(300)
         table = np.column_stack([1 - p, p])
         expected = VennAbers("probabilities").fit(p, y).calibrate(p)
         for scheme in ("one-vs-rest", "pairwise"):
-            model = VennAbers("probabilities", scheme=scheme).fit(table, y)
-            np.testing.assert_allclose(model.calibrate(table)[:, 1], expected, atol=1e-12)
+            with subtests.test(scheme=scheme):
+                model = VennAbers("probabilities", scheme=scheme).fit(table, y)
+                np.testing.assert_allclose(model.calibrate(table)[:, 1], expected, atol=1e-12)
 
-    def test_absent_classes_keep_a_small_probability(self):
+    def test_absent_classes_keep_a_small_probability(self, subtests):
         for scheme in ("one-vs-rest", "pairwise"):
-            model = VennAbers("probabilities", scheme=scheme).fit(P, np.minimum(Y, 1))
-            new = model.calibrate(P)
-            assert new.shape == P.shape and (new[:, 2] > 0).all() and new[:, 2].mean() < 0.1
+            with subtests.test(scheme=scheme):
+                model = VennAbers("probabilities", scheme=scheme).fit(P, np.minimum(Y, 1))
+                new = model.calibrate(P)
+                assert new.shape == P.shape and (new[:, 2] > 0).all() and new[:, 2].mean() < 0.1
 
     def test_zeros_in_both_classes_of_a_pair(self):
         corner = np.eye(3)
@@ -219,18 +221,20 @@ class TestManyClasses:
         )
         np.testing.assert_allclose(model.calibrate(corner).sum(axis=1), 1, atol=1e-12)
 
-    def test_scheme(self):
+    def test_scheme(self, subtests):
         for wrong in ("one_vs_rest", "", None, 1):
-            with pytest.raises(ValueError, match="scheme must be"):
-                VennAbers("probabilities", scheme=wrong).fit(P, Y)
+            with subtests.test(wrong=wrong):
+                with pytest.raises(ValueError, match="scheme must be"):
+                    VennAbers("probabilities", scheme=wrong).fit(P, Y)
 
-    def test_intervals_check_their_input(self):
+    def test_intervals_check_their_input(self, subtests):
         with pytest.raises(ValueError, match="not fitted"):
             VennAbers("probabilities").interval(P)
         model = VennAbers("probabilities").fit(P, Y)
         for call in (model.interval, model.width):
-            with pytest.raises(ValueError, match=r"was fitted to \(n, 3\)"):
-                call(P[:, :2] / P[:, :2].sum(axis=1, keepdims=True))
+            with subtests.test(call=call.__name__):
+                with pytest.raises(ValueError, match=r"was fitted to \(n, 3\)"):
+                    call(P[:, :2] / P[:, :2].sum(axis=1, keepdims=True))
 
 
 X, LABELS = make_classification(
