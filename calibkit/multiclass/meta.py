@@ -92,7 +92,7 @@ class _OnFolds(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
 
     def _take_features_of(self, fitted: Any) -> None:
         for name in ("n_features_in_", "feature_names_in_"):
-            vars(self).pop(name, None)  # of an earlier fit
+            self.__dict__.pop(name, None)  # of an earlier fit
             if hasattr(fitted, name):
                 setattr(self, name, getattr(fitted, name))
 

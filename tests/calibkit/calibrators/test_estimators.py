@@ -316,9 +316,8 @@ def test_no_nan_and_no_infinity(model: Any, bad: float, subtests: pytest.Subtest
         clone(model).fit(broken, y)
     fitted = clone(model).fit(prob, y)
     for method in (fitted.calibrate, fitted.predict_proba, fitted.transform, fitted.predict):
-        with subtests.test(method=method.__name__):
-            with pytest.raises(ValueError, match=r"y_prob\[3"):
-                method(broken)
+        with subtests.test(method=method.__name__), pytest.raises(ValueError, match=r"y_prob\[3"):
+            method(broken)
     with pytest.raises(ValueError, match=r"sample_weight\[3\]"):
         clone(model).fit(prob, y, sample_weight=np.where(np.arange(300) == 3, bad, 1.0))
 
@@ -338,9 +337,11 @@ def test_a_failed_fit_leaves_nothing(model: Any, subtests: pytest.Subtests) -> N
         fitted.fit(prob, y)
     assert not hasattr(fitted, "left_")
     for method in ("calibrate", "predict", "predict_proba", "transform"):
-        with subtests.test(method=method):
-            with pytest.raises(NotFittedError, match="is not fitted yet; call fit"):
-                getattr(fitted, method)(prob)
+        with (
+            subtests.test(method=method),
+            pytest.raises(NotFittedError, match="is not fitted yet; call fit"),
+        ):
+            getattr(fitted, method)(prob)
 
 
 # --- weights -------------------------------------------------------------------------------------
@@ -420,9 +421,11 @@ def test_fractions_are_refused_where_only_rows_count(subtests: pytest.Subtests) 
     weight = np.where(np.arange(300) == 4, 0.5, 1.0)
     models = (FlatBinning(ck.EqualMass(4)), SplineCalibrator(), PiecewiseLinear(n_pieces=2))
     for model in models:
-        with subtests.test(model=repr(model)):
-            with pytest.raises(ValueError, match=r"whole numbers.*sample_weight\[4\] = 0.5"):
-                model.fit(P, Y, sample_weight=weight)
+        with (
+            subtests.test(model=repr(model)),
+            pytest.raises(ValueError, match=r"whole numbers.*sample_weight\[4\] = 0.5"),
+        ):
+            model.fit(P, Y, sample_weight=weight)
     with pytest.raises(ValueError, match=r"whole numbers.*sample_weight\[4\] = 0.5"):
         VectorScaling("probabilities", "cv").fit(PROB, LABELS, sample_weight=weight)
     with pytest.raises(ValueError, match="whole numbers"):

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import BaseEstimator
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
@@ -125,13 +124,6 @@ class TestEveryEvaluator:
         with pytest.raises(ValueError, match="read-only"):
             result.fitted[0] = 0.5
 
-    def test_the_line_is_the_map(self, evaluator):
-        y, p = drawn()
-        result = fit_on_test(y, p, evaluator=evaluator)
-        x, height = result.evaluator.polyline()
-        assert np.array_equal(result.line_x, x, equal_nan=True)
-        assert np.array_equal(result.line_y, height, equal_nan=True)
-
     def test_the_null_level_is_below_a_large_error(self, evaluator):
         y, p = drawn(exponent=3)
         result = fit_on_test(y, p, evaluator=evaluator, null_draws=9, rng=0)
@@ -219,12 +211,6 @@ class TestEstimators:
             None,
         )
         assert found.evaluator.n_iter_ >= 1
-
-    def test_isotonic_regression_is_the_isotonic_calibrator(self):
-        y, p = drawn()
-        one = fit_on_test(y, p, evaluator=IsotonicRegression(out_of_bounds="clip"))
-        other = fit_on_test(y, p, evaluator=IsotonicCalibrator())
-        assert one.value == pytest.approx(other.value, abs=1e-12)
 
     @pytest.mark.parametrize("label", [0, 1])
     def test_one_class_gives_a_constant(self, label):

@@ -341,9 +341,11 @@ class TestBadOptions:
     @pytest.mark.parametrize("penalty", [-1, np.nan, np.inf, "odir", None, True])
     def test_penalty(self, penalty, subtests):
         for family in FAMILIES:
-            with subtests.test(family=family.__name__):
-                with pytest.raises(ValueError, match="penalty must be"):
-                    family("probabilities", penalty=penalty).fit(PROB, LABELS)
+            with (
+                subtests.test(family=family.__name__),
+                pytest.raises(ValueError, match="penalty must be"),
+            ):
+                family("probabilities", penalty=penalty).fit(PROB, LABELS)
 
     def test_others(self):
         with pytest.raises(ValueError, match="kind must be"):

@@ -167,15 +167,8 @@ class TestBadInput:
         with pytest.raises(TypeError, match="input"):
             family(**options)
         for wrong in ("logit", None, 1):
-            with subtests.test(wrong=wrong):
-                with pytest.raises(ValueError, match="input must be"):
-                    family(wrong, **options).fit(P, Y)
-
-    def test_logits_declared_as_probabilities(self, name):
-        with pytest.raises(ValueError, match=r"not a probability|sums to"):
-            make(name).fit(Z, Y)
-        with pytest.raises(ValueError, match=r"not a probability|sums to"):
-            make(name).fit(P, Y).calibrate(Z)
+            with subtests.test(wrong=wrong), pytest.raises(ValueError, match="input must be"):
+                family(wrong, **options).fit(P, Y)
 
     def test_few_rows_may_look_like_probabilities(self, name):
         assert make(name, "logits").fit(Z, Y).calibrate([[1.0, 0.0, 0.0]]).shape == (1, 3)

@@ -120,6 +120,7 @@ class TestBounds:
         with pytest.warns(CalibrationWarning, match="lower bound"):
             model = TemperatureScaling("logits", bounds=(0.1, 10)).fit(z, z.argmax(axis=1))
         assert (model.temperature_, model.at_bound_, model.converged_) == (0.1, "lower", True)
+        assert model.n_iter_ == 0  # known without a search
 
     def test_worse_than_chance_stops_at_the_upper_bound(self):
         z, _ = problem(0)

@@ -223,18 +223,19 @@ class TestManyClasses:
 
     def test_scheme(self, subtests):
         for wrong in ("one_vs_rest", "", None, 1):
-            with subtests.test(wrong=wrong):
-                with pytest.raises(ValueError, match="scheme must be"):
-                    VennAbers("probabilities", scheme=wrong).fit(P, Y)
+            with subtests.test(wrong=wrong), pytest.raises(ValueError, match="scheme must be"):
+                VennAbers("probabilities", scheme=wrong).fit(P, Y)
 
     def test_intervals_check_their_input(self, subtests):
         with pytest.raises(ValueError, match="not fitted"):
             VennAbers("probabilities").interval(P)
         model = VennAbers("probabilities").fit(P, Y)
         for call in (model.interval, model.width):
-            with subtests.test(call=call.__name__):
-                with pytest.raises(ValueError, match=r"was fitted to \(n, 3\)"):
-                    call(P[:, :2] / P[:, :2].sum(axis=1, keepdims=True))
+            with (
+                subtests.test(call=call.__name__),
+                pytest.raises(ValueError, match=r"was fitted to \(n, 3\)"),
+            ):
+                call(P[:, :2] / P[:, :2].sum(axis=1, keepdims=True))
 
 
 X, LABELS = make_classification(

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 from scipy import optimize
+from sklearn.base import clone
 
 from calibkit.calibrators import (
     BetaCalibrator,
@@ -39,9 +40,7 @@ class TestWhatTheyDo:
     def test_one_vs_rest_without_normalising_is_the_inner_map(self, inner):
         model = OneVsRest("probabilities", inner, normalise=False).fit(P, Y)
         for c in range(4):
-            expected = (
-                type(inner)(**inner.get_params()).fit(P[:, c], np.equal(Y, c)).calibrate(P[:, c])
-            )
+            expected = clone(inner).fit(P[:, c], np.equal(Y, c)).calibrate(P[:, c])
             np.testing.assert_array_equal(model.calibrate(P)[:, c], expected)
 
     def test_normalising_divides_by_the_sum(self, inner):
@@ -51,7 +50,7 @@ class TestWhatTheyDo:
         np.testing.assert_allclose(model.calibrate(P), free / total, atol=1e-15)
 
     def test_reduced_calibrates_the_confidence(self, inner, subtests):
-        expected = type(inner)(**inner.get_params()).fit(CONFIDENCE, Y == TOP)
+        expected = clone(inner).fit(CONFIDENCE, Y == TOP)
         for rest in ("proportional", "uniform"):
             with subtests.test(rest=rest):
                 model = Reduced("probabilities", inner, rest=rest).fit(P, Y)
@@ -62,7 +61,7 @@ class TestWhatTheyDo:
         new = ClassWise("probabilities", inner).fit(P, Y).calibrate(P)
         for c in range(4):
             mine = np.equal(TOP, c)
-            expected = type(inner)(**inner.get_params()).fit(CONFIDENCE[mine], Y[mine] == c)
+            expected = clone(inner).fit(CONFIDENCE[mine], Y[mine] == c)
             np.testing.assert_array_equal(new[mine, c], expected.calibrate(CONFIDENCE[mine]))
 
     def test_the_inner_calibrator_is_not_fitted(self, inner):

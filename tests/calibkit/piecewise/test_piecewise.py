@@ -228,6 +228,7 @@ def test_training_loss_is_at_most_that_of_the_reference(
         with subtests.test(k=k):
             model = PiecewiseLinear(space, k, loss=loss).fit(p, y)
             assert model.converged_
+            assert 2 <= model.n_iter_ <= 140, "steps on few places and those on all"
             assert model.training_loss_ <= reference + 1e-6
             if not (space == "logit" and k == 1):  # where the reference did not converge
                 assert model.training_loss_ >= reference - 0.006
@@ -431,8 +432,3 @@ def test_awkward_data_give_sane_maps(
             )
             if case.startswith("constant"):
                 assert model.curve([p[0]]) == pytest.approx(share, abs=1e-5)
-
-
-def test_too_few_predictions_are_an_error() -> None:
-    with pytest.raises(ValueError, match="2 parameters, but there are only 1"):
-        PiecewiseLinear().fit([0.3], [1])
