@@ -150,6 +150,12 @@ def compare_evaluators(
     EvaluatorComparison
         What each evaluator found, in the order given.
 
+    Raises
+    ------
+    ValueError
+        If the input is not valid, an evaluator is neither a calibrator nor an estimator, or `truth`
+        does not give one probability per row.
+
     Notes
     -----
     `map_error` is ``(1/n) sum_i |g(p_i) - c(p_i)|`` on the data of the fit, the calibration-map

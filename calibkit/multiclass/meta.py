@@ -232,10 +232,7 @@ class Calibrated(_OnFolds):
         return pairs and len(self.classes_) > 2 and _method(self.calibrator) != "predict_proba"
 
     def predict_proba(self, X: Any) -> FloatMatrix:
-        """Return calibrated probabilities, of shape (n, K).
-
-        `X` is what the classifier sees, of shape (n, n_features).
-        """
+        """Return calibrated probabilities of rows as in `fit`, of shape (n, K)."""
         check_is_fitted(self)
         scores = _ask(self.estimator_, X, _method(self.calibrator_))
         return self.calibrator_.predict_proba(self._view(scores))
@@ -304,19 +301,7 @@ class CrossVennAbers(_OnFolds):
         self.rng = rng
 
     def fit(self, X: Any, y: Any, *, sample_weight: Any = None) -> Self:
-        """Fit a classifier and a calibrator per fold.
-
-        Parameters
-        ----------
-        X, y : array-like of shape (n, n_features), array-like of shape (n,)
-            What the classifier sees; labels of any type.
-        sample_weight : array-like of shape (n,), optional
-            How much each row counts, for both.
-
-        Returns
-        -------
-        self : CrossVennAbers
-        """
+        """Fit a classifier and a calibrator per fold; `X`, `y` and weights as in `Calibrated`."""
         X, labels, weight = self._checked(X, y, sample_weight)
         self.classes_ = np.unique(labels)
         folds = self._folds(labels)
@@ -347,10 +332,7 @@ class CrossVennAbers(_OnFolds):
         return np.stack(lower), np.stack(upper)
 
     def predict_proba(self, X: Any) -> FloatMatrix:
-        """Return the probabilities that the intervals of all folds are joined to, (n, K).
-
-        `X` is what the classifier sees, of shape (n, n_features).
-        """
+        """Return the probabilities that the intervals of all folds are joined to, (n, K)."""
         lower, upper = self._ends(X)
         rest = np.exp(np.log(1 - lower).mean(axis=0))
         return normalised(merged(1 - rest, np.exp(np.log(upper).mean(axis=0))))
