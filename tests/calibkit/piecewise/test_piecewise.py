@@ -173,6 +173,8 @@ def test_one_piece_without_intercept_is_temperature_scaling() -> None:
     np.testing.assert_allclose(model.calibrate(at), expit(logit(at) / temperature), atol=1e-5)
     assert model.calibrate([0.5]) == pytest.approx(0.5, abs=1e-15)
     assert model.n_parameters_ == 1
+    alone = PiecewiseLinear("logit", intercept=False).fit(sample.y_prob, sample.y_true)
+    np.testing.assert_array_equal(alone.calibrate(at), model.calibrate(at))
 
 
 def test_one_piece_by_brier_score_is_a_regression_line() -> None:
