@@ -6,8 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from calibkit.bins import Binning, Distinct, EqualMass, EqualWidth, FixedEdges, as_bins
-from calibkit.calibrators.base import Calibrator, drawn_apart
-from calibkit.calibrators.words import Weights
+from calibkit.calibrators.base import Calibrator, Weights, drawn_apart
 from calibkit.reliability import reliability_table
 from calibkit.types import FloatVector, IntVector
 from calibkit.validation import as_choice

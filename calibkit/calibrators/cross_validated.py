@@ -8,7 +8,7 @@ import numpy as np
 from calibkit.bins import EqualMass, EqualWidth
 from calibkit.calibrators.binning import ChosenBinning
 from calibkit.calibrators.folds import assign_folds, check_tolerance, parsimonious
-from calibkit.types import FloatVector, IntVector
+from calibkit.types import FloatVector, IntVector, Rng
 from calibkit.validation import as_count
 
 
@@ -56,7 +56,7 @@ class CrossValidatedBinning(ChosenBinning):
         max_bins: int = 40,
         cv: Any = 10,
         tolerance: float = 0.001,
-        rng: int | np.random.Generator | None = 0,
+        rng: Rng = 0,
         rule: str = "midpoint",
     ):
         self.kind = kind

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit.types import FloatVector, IntVector
+from calibkit.types import FloatVector, IntVector, Rng
 from calibkit.validation import as_count, as_generator, as_number
 
 
@@ -13,11 +13,28 @@ def assign_folds(
     x: NDArray[np.float64],
     label: NDArray[np.float64],
     cv: Any,
-    rng: int | np.random.Generator | None,
+    rng: Rng,
 ) -> tuple[IntVector, int]:
-    """Return the fold of each row, and the number of folds.
+    """Divide rows into folds.
 
-    `x` and `label` are sorted by both, so positions carry no row order.
+    Parameters
+    ----------
+    x, label : ndarray of shape (n,)
+        Predictions (or any numbers) and labels, sorted by both: positions carry no row order.
+    cv : int or scikit-learn splitter
+        How many folds to draw, or what makes them.
+    rng : int, numpy.random.Generator or None
+        What draws them.
+
+    Returns
+    -------
+    fold, n_folds : ndarray of shape (n,), int
+        The fold that holds out each row, from 0 on, and the number of folds.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer rows than folds, or a splitter never holds out some row.
     """
     n = len(x)
     n_folds = check_folds(cv)
@@ -47,16 +64,21 @@ def parsimonious(scores: FloatVector, tolerance: float) -> int:
     """Return the first place whose score is at most ``(1 + tolerance)`` times the lowest.
 
     Candidates go from simple to complex (Kängsepp, Valk and Kull, 2022, appendix C.2: 0.1 %).
+
+    >>> parsimonious(np.array([0.3, 0.2002, 0.2]), tolerance=0.001)
+    1
     """
     check_tolerance(tolerance)
     return int(np.flatnonzero(scores <= scores.min() * (1 + tolerance))[0])
 
 
 def check_folds(cv: Any) -> int | None:
+    """Check what says how to divide rows; return a number of folds, or None for a splitter."""
     if hasattr(cv, "split") and not isinstance(cv, str):  # text has a `split` of its own
         return None
     return as_count(cv, "cv", minimum=2)
 
 
 def check_tolerance(tolerance: float) -> None:
+    """Check the part by which the score of a simpler candidate may exceed the best one."""
     as_number(tolerance, "tolerance", "a number from 0 on", lambda part: 0 <= part < np.inf)

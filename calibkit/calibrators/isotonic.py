@@ -7,8 +7,7 @@ from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 
 from calibkit.bins.merging import merge
-from calibkit.calibrators.base import Calibrator
-from calibkit.calibrators.words import Weights
+from calibkit.calibrators.base import Calibrator, Weights
 from calibkit.types import FloatVector
 
 

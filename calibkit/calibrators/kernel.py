@@ -71,9 +71,7 @@ class KernelDensityCalibrator(Calibrator):
         self.n_parameters_ = None
 
     def _chosen_bandwidth(self, zeros: FloatVector, ones: FloatVector) -> float:
-        if isinstance(self.bandwidth, str):
-            if self.bandwidth != "rule":
-                raise ValueError(f'bandwidth must be a number or "rule", got {self.bandwidth!r}.')
+        if isinstance(self.bandwidth, str) and self.bandwidth == "rule":
             spread = zeros.std() if len(zeros) else 0.0
             spread = spread or np.sort(np.concatenate([zeros, ones])).std()
             rule = spread * (2 * (len(zeros) + len(ones))) ** -0.2

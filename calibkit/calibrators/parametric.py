@@ -8,9 +8,8 @@ from typing import ClassVar
 import numpy as np
 from scipy.optimize import brentq
 
-from calibkit.calibrators.base import Calibrator
+from calibkit.calibrators.base import Calibrator, Weights
 from calibkit.calibrators.logistic import LogisticFit, fit_logistic
-from calibkit.calibrators.words import Weights
 from calibkit.links import EPS, LOGIT_LIMIT, expit, logit
 from calibkit.types import FloatVector
 from calibkit.validation import CalibrationWarning, as_choice

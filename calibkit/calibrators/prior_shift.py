@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from calibkit.calibrators.base import refuse_columns
 from calibkit.results import Number, listed, spell
 from calibkit.types import FloatVector
 from calibkit.validation import as_count, as_level, as_probability_array
@@ -31,6 +32,11 @@ def shift_prior(p: Any, *, train_prevalence: float, test_prevalence: float) -> F
         `estimate_prevalence`), strictly between 0 and 1. For a model that was trained with class
         weights the first is the *weighted* share: 1/2 if they balance the classes.
 
+    Returns
+    -------
+    ndarray of shape (n,)
+        Probabilities that are right for `test_prevalence`.
+
     Notes
     -----
     ``logit p' = logit p + logit(test) - logit(train)`` (Saerens et al., 2002, equation 2.4). The
@@ -42,7 +48,7 @@ def shift_prior(p: Any, *, train_prevalence: float, test_prevalence: float) -> F
     >>> shift_prior([.1, .5, .9], train_prevalence=.5, test_prevalence=.01).round(4).tolist()
     [0.0011, 0.01, 0.0833]
     """
-    prob = _as_vector(p)
+    prob = _one_event(p)
     train = as_level(train_prevalence, "train_prevalence")
     test = as_level(test_prevalence, "test_prevalence")
     if train == test:
@@ -99,6 +105,10 @@ def estimate_prevalence(
     em_steps : int
         How many steps of EM to record in ``path``; they do not change the value.
 
+    Returns
+    -------
+    PrevalenceEstimate
+
     Raises
     ------
     ValueError
@@ -123,7 +133,7 @@ def estimate_prevalence(
     >>> round(estimate.value, 3), round(float(y_true.mean()), 3)
     (0.21, 0.209)
     """
-    prob = np.sort(_as_vector(p))  # sorted, so that the order of the rows does not matter
+    prob = np.sort(_one_event(p))  # sorted, so that the order of the rows does not matter
     train = as_level(train_prevalence, "train_prevalence")
     steps = as_count(em_steps, "em_steps", minimum=0)
     event, other = prob / train, (1 - prob) / (1 - train)
@@ -145,13 +155,9 @@ def estimate_prevalence(
     )
 
 
-def _as_vector(p: Any) -> FloatVector:
+def _one_event(p: Any) -> FloatVector:
     prob = as_probability_array(p)
-    if prob.ndim != 1:
-        raise ValueError(
-            f"p must be one-dimensional, the probability of one event, got shape {prob.shape}. "
-            "Pass the column of that event."
-        )
+    refuse_columns(prob)
     return prob.astype(np.float64)
 
 

@@ -9,7 +9,7 @@ from sklearn.base import clone
 from calibkit.bins import EqualMass, assign
 from calibkit.calibrators.base import Calibrator, drawn_apart
 from calibkit.calibrators.parametric import PlattCalibrator
-from calibkit.types import FloatVector, IntVector
+from calibkit.types import FloatVector, IntVector, Rng
 from calibkit.validation import as_choice, as_count, as_generator
 
 # Steps are looked for on a grid, and found by halving.
@@ -66,7 +66,7 @@ class ScalingBinning(Calibrator):
     n_bins: int = 10
     scaler: Calibrator | None = None
     split: str = "one-set"
-    rng: int | np.random.Generator | None = 0
+    rng: Rng = 0
 
     def _fit(self, prob: FloatVector, label: FloatVector) -> None:
         bins = EqualMass(as_count(self.n_bins, "n_bins"))

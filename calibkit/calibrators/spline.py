@@ -7,7 +7,7 @@ import numpy as np
 
 from calibkit.calibrators.base import Calibrator
 from calibkit.calibrators.folds import assign_folds
-from calibkit.types import FloatVector
+from calibkit.types import FloatVector, Rng
 from calibkit.validation import as_choice, as_count
 
 # The rule that the second derivatives at the three outer knots obey.
@@ -105,7 +105,7 @@ class SplineCalibrator(Calibrator):
 
     n_knots: int | None = 6
     ends: str = "natural"
-    rng: int | np.random.Generator | None = 0
+    rng: Rng = 0
 
     def _fit(self, prob: FloatVector, label: FloatVector) -> None:
         as_choice(self.ends, "ends", _ENDS)

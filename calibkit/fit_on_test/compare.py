@@ -20,7 +20,7 @@ from calibkit.calibrators import (
 from calibkit.fit_on_test.evaluate import FitOnTest, fit_on_test
 from calibkit.piecewise import PiecewiseLinear
 from calibkit.results import Result, spell
-from calibkit.types import FloatVector
+from calibkit.types import FloatVector, Rng
 from calibkit.validation import as_array, as_generator
 from calibkit.views import View, binary_problem
 
@@ -123,21 +123,38 @@ def compare_evaluators(
     evaluators: Mapping[str, Any] | None = None,
     view: View | None = None,
     null_draws: int = 0,
-    rng: int | np.random.Generator | None = None,
+    rng: Rng = None,
     truth: Truth | Any = None,
 ) -> EvaluatorComparison:
     """Fit several evaluators to the same test data.
 
     Parameters
     ----------
-    y_true, y_prob, view, null_draws
-        As in `fit_on_test`, also in what is refused.
+    y_true : array-like of shape (n,)
+        Labels: 0 and 1, or the class numbers ``0 .. K-1``.
+    y_prob : array-like of shape (n,) or (n, K)
+        Predicted probabilities of the event, or of each class.
+    view : "top-label" or int, optional
+        Of K classes: the event that the predicted class is right, or that this class occurs.
+    null_draws : int
+        How often each map is fitted again to labels drawn from the predictions.
     evaluators : mapping of str to Calibrator or estimator, optional
         What to compare, by name; `standard_evaluators` if not given.
     rng : int, numpy.random.Generator or None
         Seed or generator of the redraws. All evaluators start from the same state.
     truth : callable or array-like of shape (n,), optional
         The true probability of the event: a map ``truth(p)``, or one value per row.
+
+    Returns
+    -------
+    EvaluatorComparison
+        What each evaluator found, in the order given.
+
+    Raises
+    ------
+    ValueError
+        If the input is not valid, an evaluator is neither a calibrator nor an estimator, or `truth`
+        does not give one probability per row.
 
     Notes
     -----

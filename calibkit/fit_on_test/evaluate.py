@@ -13,7 +13,7 @@ from calibkit.errors.debiased import debiased_absolute, debiased_square
 from calibkit.fit_on_test.estimator import as_calibrator
 from calibkit.results import Number, listed, read_only, spell
 from calibkit.significance import null_level
-from calibkit.types import FloatVector
+from calibkit.types import FloatVector, Rng
 from calibkit.validation import as_count, as_number
 from calibkit.views import View, binary_problem
 
@@ -95,14 +95,18 @@ def fit_on_test(
     evaluator: Any = None,
     view: View | None = None,
     null_draws: int = 0,
-    rng: int | np.random.Generator | None = None,
+    rng: Rng = None,
 ) -> FitOnTest:
     """Fit a map to the test data; its mean distance from the diagonal estimates the error.
 
     Parameters
     ----------
-    y_true, y_prob, view
-        As in `expected_calibration_error`, also in what is refused.
+    y_true : array-like of shape (n,)
+        Labels: 0 and 1, or the class numbers ``0 .. K-1``.
+    y_prob : array-like of shape (n,) or (n, K)
+        Predicted probabilities of the event, or of each class.
+    view : "top-label" or int, optional
+        Of K classes: the event that the predicted class is right, or that this class occurs.
     evaluator : Calibrator or scikit-learn estimator, optional
         The family of maps: any calibrator, or any estimator with ``fit`` and ``predict`` or
         ``predict_proba`` on one column. By default ``SlopeOneBinning(15)``, which gives the
@@ -110,6 +114,16 @@ def fit_on_test(
     null_draws, rng : int, int, numpy.random.Generator or None
         How often labels are redrawn from the predictions and the map is fitted again, to see what a
         calibrated model would show.
+
+    Returns
+    -------
+    FitOnTest
+        The estimate, the fitted map, and what a calibrated model would show.
+
+    Raises
+    ------
+    ValueError
+        If the input is not valid, or the evaluator is neither a calibrator nor an estimator.
 
     Notes
     -----
@@ -166,7 +180,7 @@ def _null(
     prob: FloatVector,
     label: NDArray[np.int64],
     n_draws: int,
-    rng: int | np.random.Generator | None,
+    rng: Rng,
 ) -> tuple[float, float, float]:
     """Fit the same kind of map to labels drawn from the predictions; mean, sd and p-value."""
     if as_count(n_draws, "null_draws", minimum=0) == 0:
@@ -177,8 +191,9 @@ def _null(
         return float(np.mean(np.abs(fresh.fit(y_prob, y_true).curve(y_prob) - y_prob)))
 
     if type(calibrator) is SlopeOneBinning:  # the same number, and much faster to redraw
-        bins = {"bins": calibrator.bins}
-        null = null_level(calibration_error, label, prob, n_draws=n_draws, rng=rng, **bins)
+        null = null_level(
+            calibration_error, label, prob, n_draws=n_draws, rng=rng, bins=calibrator.bins
+        )
     else:
         null = null_level(distance, label, prob, n_draws=n_draws, rng=rng)
     return null.mean, null.sd, null.p_value

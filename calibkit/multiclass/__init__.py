@@ -14,7 +14,7 @@ The three linear maps have a penalty without tuning, ``penalty="auto"``. `undo_l
 `CrossVennAbers` a calibrator per fold.
 """
 
-from calibkit.multiclass._base import MulticlassCalibrator
+from calibkit.multiclass.base import MulticlassCalibrator
 from calibkit.multiclass.inverses import undo_focal_loss, undo_label_smoothing
 from calibkit.multiclass.linear import DirichletCalibrator, MatrixScaling, VectorScaling
 from calibkit.multiclass.meta import Calibrated, CrossVennAbers

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from scipy import special
 
+from calibkit.calibrators.base import Weights
 from calibkit.calibrators.folds import assign_folds
-from calibkit.calibrators.words import Weights
 from calibkit.multiclass._softmax_fit import Features, Problem, SoftmaxFit, minimise
 from calibkit.multiclass.temperature import fit_slope
 from calibkit.types import FloatVector, IntVector

@@ -76,13 +76,10 @@ class Features:
     ) -> Callable[[FloatVector], FloatVector]:
         """Invert ``hessian / n + 2 weight`` without class links; dear blocks share features."""
         k, d = weight.shape
-        if self.full and k * d * d > _MOST_NUMBERS:
+        dear = self.n * k * d * d > _CHEAP or k * d * d > _MOST_NUMBERS
+        if self.full and dear:
             return self._shared_inverse(spread, weight)
-        if not self.full or self.n * k * d * d <= _CHEAP:
-            blocks = self._own(spread, k) / self.n
-        else:
-            common, share = self._common(spread)
-            blocks = share[:, np.newaxis, np.newaxis] * common
+        blocks = self._own(spread, k) / self.n
         place = np.arange(d)
         blocks[:, place, place] += 2 * weight
         scale = 1 / np.sqrt(np.maximum(blocks[:, place, place], 1e-200))
@@ -92,11 +89,6 @@ class Features:
         inverse = (inverse + inverse.transpose(0, 2, 1)) / 2
         return lambda vector: np.asarray((inverse @ vector[:, :, np.newaxis])[:, :, 0])
 
-    def _common(self, spread: FloatVector) -> tuple[FloatVector, FloatVector]:
-        """Return one block for all classes, and the multiple of it that each class has."""
-        common = (self.f[:, 0].T * spread.mean(axis=1)) @ self.f[:, 0] / self.n
-        return common, spread.sum(axis=0) / max(spread.mean() * self.n, 1e-200)
-
     def _shared_inverse(
         self, spread: FloatVector, weight: FloatVector
     ) -> Callable[[FloatVector], FloatVector]:
@@ -104,7 +96,8 @@ class Features:
 
         All classes have the same weights but for their own score, a correction of rank one.
         """
-        common, share = self._common(spread)
+        common = (self.f[:, 0].T * spread.mean(axis=1)) @ self.f[:, 0] / self.n
+        share = spread.sum(axis=0) / max(spread.mean() * self.n, 1e-200)
         place = np.arange(len(weight))
         base = 2 * np.median(weight, axis=0)
         scale = 1 / np.sqrt(base + _BLOCK_RIDGE * np.maximum(np.diag(common), 1e-200))

@@ -6,7 +6,7 @@ import numpy as np
 
 from calibkit.links import EPS, logit
 from calibkit.types import FloatArray
-from calibkit.validation import as_array, as_probabilities
+from calibkit.validation import as_array, as_choice, as_probabilities
 
 KINDS = ("logits", "probabilities")
 # So few rows can look like probabilities by chance.
@@ -15,18 +15,27 @@ _SUM_TOLERANCE = 1e-4
 _LARGEST = 1e30  # larger logits are mistakes of some kind
 
 
-def check_kind(kind: Any) -> None:
-    if not isinstance(kind, str) or kind not in KINDS:
-        raise ValueError(
-            f'input must be "logits" or "probabilities", got {kind!r}. It says what you will '
-            "pass as scores; calibkit does not guess."
-        )
-
-
 def as_scores(scores: Any, kind: str) -> FloatArray:
-    """Check scores of the declared kind; shape (n,) for one event, or (n, K)."""
-    check_kind(kind)
-    if kind == "probabilities":
+    """Check scores of the declared kind.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n,) or (n, K)
+        The scores of one event, or of K classes.
+    kind : {"logits", "probabilities"}
+        What the scores are; nothing is guessed.
+
+    Returns
+    -------
+    ndarray of the shape of `scores`
+        Floating numbers, in the precision given.
+
+    Raises
+    ------
+    ValueError
+        If scores are not of the declared kind: logits that look like probabilities are refused.
+    """
+    if as_choice(kind, "input", KINDS) == "probabilities":
         return as_probabilities(scores)
     array = as_array(scores, "scores")
     if array.dtype != np.float32:

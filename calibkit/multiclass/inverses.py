@@ -21,6 +21,10 @@ def undo_label_smoothing(y_prob: Any, *, amount: float) -> FloatMatrix:
     amount : float
         The share ``a`` of the label that was spread over all classes, 0 <= a < 1.
 
+    Returns
+    -------
+    ndarray of the shape of `y_prob`
+
     Raises
     ------
     ValueError
@@ -59,8 +63,14 @@ def undo_focal_loss(y_prob: Any, *, gamma: float) -> FloatMatrix:
 
     Parameters
     ----------
-    y_prob, gamma : array-like as in `undo_label_smoothing`, float
-        The exponent ``g`` is 0 or at least 1; 0 is the log loss, which needs no repair.
+    y_prob : array-like of shape (n,) or (n, K)
+        Predictions of a model trained with the focal loss; (n,) are those of class 1 of two.
+    gamma : float
+        The exponent ``g``, 0 or at least 1; 0 is the log loss, which needs no repair.
+
+    Returns
+    -------
+    ndarray of the shape of `y_prob`
 
     Notes
     -----

@@ -1,14 +1,14 @@
 """Vector, matrix and Dirichlet scaling: linear maps from logits to logits."""
 
 import warnings
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy import special
 
-from calibkit.calibrators.words import Weights
-from calibkit.multiclass._base import MulticlassCalibrator
+from calibkit.calibrators.base import Weights
 from calibkit.multiclass._linear_fit import (
     MULTIPLES,
     LinearFit,
@@ -18,7 +18,8 @@ from calibkit.multiclass._linear_fit import (
     held_out_losses,
     mapped,
 )
-from calibkit.types import FloatArray, FloatMatrix, FloatVector, IntVector
+from calibkit.multiclass.base import MulticlassCalibrator
+from calibkit.types import FloatArray, FloatMatrix, IntVector, Rng
 from calibkit.validation import CalibrationWarning, as_choice
 
 
@@ -27,19 +28,10 @@ class _LinearCalibrator(MulticlassCalibrator):
 
     full: ClassVar[bool] = True
 
-    def __init__(
-        self,
-        input: str,
-        penalty: Any = "auto",
-        bias_penalty: float | None = None,
-        cv: Any = 5,
-        rng: Any = 0,
-    ):
-        self.input = input
-        self.penalty = penalty
-        self.bias_penalty = bias_penalty
-        self.cv = cv
-        self.rng = rng
+    penalty: Any
+    bias_penalty: float | None = None
+    cv: Any
+    rng: Rng
 
     def _rule(self, multiple: float | None, n: float, k: int, temperature: float) -> Penalty:
         if multiple is not None:  # K/n per weight of a class, K (K - 1)/n per pair
@@ -59,7 +51,7 @@ class _LinearCalibrator(MulticlassCalibrator):
         """Whether any weights are taken: folds would draw a row of weight 2 as one."""
         return not isinstance(self.penalty, str) or self.penalty != "cv"
 
-    def _fit(self, logits: FloatArray, label: IntVector, weight: FloatVector | None = None) -> None:
+    def _fit(self, logits: FloatArray, label: IntVector, weight: Weights = None) -> None:
         x = self._features(logits)
         self.multiple_, self.scores_ = self._strength(x, label)
         self.weights_, self.bias_, fit = self._fit_one(x, label, self.multiple_, weight)
@@ -69,12 +61,9 @@ class _LinearCalibrator(MulticlassCalibrator):
         # One constant per row of scores has no effect on probabilities.
         self.n_parameters_ = k * k - 1 if self.full else 2 * k - 1
         if not self.converged_:
-            reason = (
-                "the log loss has no finite optimum (a class is absent, or classes can be "
-                "separated)"
-                if not fit.finite
-                else f"the optimiser stopped at a gradient of {fit.gradient:.1e}"
-            )
+            reason = f"the optimiser stopped at a gradient of {fit.gradient:.1e}"
+            if not fit.finite:
+                reason = "no finite optimum (a class is absent, or classes can be separated)"
             warnings.warn(
                 f'{self.family} scaling: {reason}. Use penalty="auto", or more data.',
                 CalibrationWarning,
@@ -100,6 +89,7 @@ class _LinearCalibrator(MulticlassCalibrator):
         return np.asarray(special.softmax(new, axis=1))
 
 
+@dataclass(eq=False, repr=False)
 class VectorScaling(_LinearCalibrator):
     """Scale and shift the logit of each class, ``softmax(w z + b)``.
 
@@ -143,10 +133,13 @@ class VectorScaling(_LinearCalibrator):
     family: ClassVar[str] = "vector"
     full: ClassVar[bool] = False
 
-    def __init__(self, input: str, penalty: Any = "auto", cv: Any = 5, rng: Any = 0):
-        super().__init__(input, penalty, None, cv, rng)
+    input: str
+    penalty: Any = "auto"
+    cv: Any = 5
+    rng: Rng = 0
 
 
+@dataclass(eq=False, repr=False)
 class MatrixScaling(_LinearCalibrator):
     """Mix the logits of all classes, ``softmax(W z + b)``, with a penalty on mixing.
 
@@ -182,7 +175,14 @@ class MatrixScaling(_LinearCalibrator):
 
     family: ClassVar[str] = "matrix"
 
+    input: str
+    penalty: Any = "auto"
+    bias_penalty: float | None = None
+    cv: Any = 5
+    rng: Rng = 0
 
+
+@dataclass(eq=False, repr=False)
 class DirichletCalibrator(_LinearCalibrator):
     """Dirichlet calibration: matrix scaling of log-probabilities, ``softmax(W ln p + b)``.
 
@@ -220,17 +220,12 @@ class DirichletCalibrator(_LinearCalibrator):
 
     family: ClassVar[str] = "Dirichlet"
 
-    def __init__(
-        self,
-        input: str,
-        penalty: Any = "auto",
-        kind: str = "odir",
-        bias_penalty: float | None = None,
-        cv: Any = 5,
-        rng: Any = 0,
-    ):
-        super().__init__(input, penalty, bias_penalty, cv, rng)
-        self.kind = kind
+    input: str
+    penalty: Any = "auto"
+    kind: str = "odir"
+    bias_penalty: float | None = None
+    cv: Any = 5
+    rng: Rng = 0
 
     def _features(self, logits: FloatArray) -> FloatMatrix:
         x = super()._features(logits)
@@ -241,6 +236,4 @@ class DirichletCalibrator(_LinearCalibrator):
         rule = super()._rule(multiple, n, k, temperature)
         if self.kind == "odir":
             return rule
-        if multiple is None:
-            return Penalty(rule.off_diagonal, rule.off_diagonal, rule.bias, to_zero=True)
-        return Penalty(rule.off_diagonal, rule.off_diagonal, rule.bias)
+        return replace(rule, diagonal=rule.off_diagonal, to_zero=multiple is None)

@@ -12,8 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, has_fit_parameter, indexable
 
 from calibkit.calibrators import Calibrator
-from calibkit.calibrators.words import Weights
-from calibkit.multiclass._base import MulticlassCalibrator
+from calibkit.calibrators.base import AnyCalibrator, Weights
 from calibkit.multiclass.temperature import TemperatureScaling
 from calibkit.multiclass.venn_abers import VennAbers, merged
 from calibkit.multiclass.wrappers import normalised
@@ -27,9 +26,6 @@ class _OnFolds(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
     rng: Any
     classes_: NDArray[Any]
     estimator_: Any
-
-    def _fitted(self) -> Any:
-        return self.estimator_
 
     def _checked(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, NDArray[Any], Weights]:
         if y is None:
@@ -94,17 +90,11 @@ class _OnFolds(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
         prob = self.predict_proba(X)
         return np.asarray(self.classes_[prob.argmax(axis=1)])
 
-    @property
-    def n_features_in_(self) -> int:
-        """Number of features seen by the classifier."""
-        check_is_fitted(self)
-        return int(self._fitted().n_features_in_)
-
-    @property
-    def feature_names_in_(self) -> NDArray[Any]:
-        """Names of the features, if the classifier has seen a frame."""
-        check_is_fitted(self)
-        return np.asarray(self._fitted().feature_names_in_)
+    def _take_features_of(self, fitted: Any) -> None:
+        for name in ("n_features_in_", "feature_names_in_"):
+            self.__dict__.pop(name, None)  # of an earlier fit
+            if hasattr(fitted, name):
+                setattr(self, name, getattr(fitted, name))
 
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import get_tags  # only versions that ask for tags have it
@@ -161,7 +151,7 @@ class Calibrated(_OnFolds):
     1.6
     """
 
-    calibrator_: MulticlassCalibrator | Calibrator
+    calibrator_: AnyCalibrator
 
     def __init__(self, estimator: Any = None, calibrator: Any = None, cv: Any = 5, rng: Any = 0):
         self.estimator = estimator
@@ -170,16 +160,27 @@ class Calibrated(_OnFolds):
         self.rng = rng
 
     def fit(self, X: Any, y: Any, *, sample_weight: Any = None) -> Self:
-        """Fit classifier and calibrator; labels are of any type.
+        """Fit classifier and calibrator.
 
-        Weights of the rows, (n,), go to both, with ``"prefit"`` to the calibrator only. Folds
-        divide rows: one of weight 2 is in one fold, where two equal rows may be in two.
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features)
+            What the classifier sees.
+        y : array-like of shape (n,)
+            Labels of any type.
+        sample_weight : array-like of shape (n,), optional
+            How much each row counts, for both; with ``"prefit"`` for the calibrator only. Folds
+            divide rows: one of weight 2 is in one fold, where two equal rows may be in two.
+
+        Returns
+        -------
+        self : Calibrated
         """
         X, labels, weight = self._checked(X, y, sample_weight)
         estimator = self._inner()
         calibrator = TemperatureScaling("probabilities")
         if self.calibrator is not None:
-            if not isinstance(self.calibrator, MulticlassCalibrator | Calibrator):
+            if not isinstance(self.calibrator, AnyCalibrator):
                 raise ValueError(
                     "calibrator must be one of calibkit.multiclass or calibkit.calibrators, got "
                     f"{self.calibrator!r}."
@@ -197,11 +198,13 @@ class Calibrated(_OnFolds):
         else:
             self.classes_ = np.unique(labels)
             folds = self._folds(labels)
-            options = {"cv": folds, "method": method, "params": _as_params(weight)}
-            scores = cross_val_predict(clone(estimator), X, labels, **options)
+            scores = cross_val_predict(
+                clone(estimator), X, labels, cv=folds, method=method, params=_as_params(weight)
+            )
             self.estimator_ = self._trained(X, labels, weight)
         code = self._coded(labels)
         self.calibrator_ = calibrator.fit(self._view(scores), code, sample_weight=weight)
+        self._take_features_of(self.estimator_)
         return self
 
     def _view(self, scores: NDArray[Any]) -> NDArray[Any]:
@@ -229,18 +232,17 @@ class Calibrated(_OnFolds):
         return pairs and len(self.classes_) > 2 and _method(self.calibrator) != "predict_proba"
 
     def predict_proba(self, X: Any) -> FloatMatrix:
-        """Return calibrated probabilities, of shape (n, K)."""
+        """Return calibrated probabilities of rows as in `fit`, of shape (n, K)."""
         check_is_fitted(self)
         scores = _ask(self.estimator_, X, _method(self.calibrator_))
-        prob = self.calibrator_.calibrate(self._view(scores))
-        return np.column_stack([1 - prob, prob]) if prob.ndim == 1 else prob
+        return self.calibrator_.predict_proba(self._view(scores))
 
 
 def _as_params(weight: Weights) -> dict[str, Any]:
     return {} if weight is None else {"sample_weight": weight}
 
 
-def _method(calibrator: MulticlassCalibrator | Calibrator | None) -> str:
+def _method(calibrator: AnyCalibrator | None) -> str:
     return "decision_function" if getattr(calibrator, "input", "") == "logits" else "predict_proba"
 
 
@@ -299,7 +301,7 @@ class CrossVennAbers(_OnFolds):
         self.rng = rng
 
     def fit(self, X: Any, y: Any, *, sample_weight: Any = None) -> Self:
-        """Fit a classifier and a calibrator per fold; labels and weights as in `Calibrated`."""
+        """Fit a classifier and a calibrator per fold; `X`, `y` and weights as in `Calibrated`."""
         X, labels, weight = self._checked(X, y, sample_weight)
         self.classes_ = np.unique(labels)
         folds = self._folds(labels)
@@ -317,10 +319,8 @@ class CrossVennAbers(_OnFolds):
             map_ = VennAbers("probabilities").fit(scores, code[held_out], sample_weight=theirs)
             self.estimators_.append(one)
             self.calibrators_.append(map_)
+        self._take_features_of(self.estimators_[0])
         return self
-
-    def _fitted(self) -> Any:
-        return self.estimators_[0]
 
     def _ends(self, X: Any) -> tuple[FloatMatrix, FloatMatrix]:
         check_is_fitted(self)

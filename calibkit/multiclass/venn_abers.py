@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit.calibrators.words import Weights
+from calibkit.calibrators.base import Weights
 from calibkit.multiclass.wrappers import Wrapper, normalised
 from calibkit.progress import track
 from calibkit.types import FloatArray, FloatMatrix, IntVector

@@ -1,5 +1,6 @@
 """Calibrators of one dimension put to work on many classes."""
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -8,8 +9,8 @@ from scipy import special
 from sklearn.base import clone
 
 from calibkit.calibrators import Calibrator, PlattCalibrator
-from calibkit.calibrators.words import Weights
-from calibkit.multiclass._base import MulticlassCalibrator
+from calibkit.calibrators.base import Weights
+from calibkit.multiclass.base import MulticlassCalibrator
 from calibkit.types import FloatArray, FloatMatrix, IntVector
 from calibkit.validation import as_choice, as_count
 
@@ -50,6 +51,7 @@ class Wrapper(MulticlassCalibrator):
         self.n_iter_ = sum(one.n_iter_ for one in self.calibrators_)
 
 
+@dataclass(eq=False, repr=False)
 class OneVsRest(Wrapper):
     """Calibrate the probability of each class on its own, then make each row sum to 1.
 
@@ -81,10 +83,9 @@ class OneVsRest(Wrapper):
 
     family: ClassVar[str] = "one-vs-rest"
 
-    def __init__(self, input: str, calibrator: Any = None, normalise: bool = True):
-        self.input = input
-        self.calibrator = calibrator
-        self.normalise = normalise
+    input: str
+    calibrator: Any = None
+    normalise: bool = True
 
     def _fit(self, prob: FloatArray, label: IntVector, weight: Weights = None) -> None:
         if not isinstance(self.normalise, bool | np.bool_):
@@ -103,6 +104,7 @@ def normalised(table: FloatMatrix) -> FloatMatrix:
     return np.asarray(filled / filled.sum(axis=1, keepdims=True))
 
 
+@dataclass(eq=False, repr=False)
 class Reduced(Wrapper):
     """Calibrate the confidence: the probability of the predicted class, against being right.
 
@@ -135,10 +137,9 @@ class Reduced(Wrapper):
 
     family: ClassVar[str] = "reduced"
 
-    def __init__(self, input: str, calibrator: Any = None, rest: str = "proportional"):
-        self.input = input
-        self.calibrator = calibrator
-        self.rest = rest
+    input: str
+    calibrator: Any = None
+    rest: str = "proportional"
 
     def _classes(self, top: IntVector, weight: Weights) -> list[int]:
         return []
@@ -170,6 +171,7 @@ class Reduced(Wrapper):
         return others
 
 
+@dataclass(eq=False, repr=False)
 class ClassWise(Reduced):
     """Calibrate the confidence, with a map of its own for each predicted class.
 
@@ -202,11 +204,7 @@ class ClassWise(Reduced):
 
     family: ClassVar[str] = "class-wise"
 
-    def __init__(
-        self, input: str, calibrator: Any = None, rest: str = "proportional", fewest: int = 30
-    ):
-        super().__init__(input, calibrator, rest)
-        self.fewest = fewest
+    fewest: int = 30
 
     def _classes(self, top: IntVector, weight: Weights) -> list[int]:
         count = np.bincount(top, weight, self.n_classes_)

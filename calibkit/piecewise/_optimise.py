@@ -68,9 +68,6 @@ class Family:
         return np.clip(heights, self.low, self.high)
 
 
-Batch = Maps | Moments
-
-
 class Fits(NamedTuple):
     """The fitted maps, their mean loss, the steps taken, and whether they converged."""
 

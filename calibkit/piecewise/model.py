@@ -11,14 +11,9 @@ from calibkit.links import EPS, LOGIT_LIMIT, expit, logit
 from calibkit.piecewise._formulas import LOSSES
 from calibkit.piecewise._optimise import Family
 from calibkit.piecewise._search import Problem, evaluate, fit_all, fit_folds, scores_by_pieces
-from calibkit.types import FloatVector, IntVector
-from calibkit.validation import as_count
+from calibkit.types import FloatVector, IntVector, Rng
+from calibkit.validation import as_choice, as_count
 
-_OPTIONS = {
-    "space": ("probability", "logit"),
-    "loss": ("log-loss", "brier"),
-    "outcome": ("refit", "fold-ensemble"),
-}
 # The source tries one more piece per 200 predictions, and 16 at most.
 _ROWS_PER_PIECE, _MOST_PIECES = 200, 16
 # Logits of the map may go beyond those of predictions, but not to infinity on separable data.
@@ -99,7 +94,7 @@ class PiecewiseLinear(Calibrator):
     tolerance: float = 0.001
     monotone: bool = False
     intercept: bool = True
-    rng: int | np.random.Generator | None = 0
+    rng: Rng = 0
 
     @property
     def loss_name(self) -> str:  # type: ignore[override]  # here it is an option
@@ -154,15 +149,13 @@ class PiecewiseLinear(Calibrator):
             return [int(self.n_pieces)]
         if not self.intercept:
             return [1]
-        most = min(n // _ROWS_PER_PIECE + 1, _MOST_PIECES)
-        if self.max_pieces is not None:
-            most = self.max_pieces
+        most = self.max_pieces or min(n // _ROWS_PER_PIECE + 1, _MOST_PIECES)
         return list(range(1, most + 1))
 
     def _check_options(self, n: int) -> None:
-        for name, options in _OPTIONS.items():
-            if getattr(self, name) not in options:
-                raise ValueError(f"{name} must be one of {options}, got {getattr(self, name)!r}.")
+        as_choice(self.space, "space", ("probability", "logit"))
+        as_choice(self.loss, "loss", ("log-loss", "brier"))
+        as_choice(self.outcome, "outcome", ("refit", "fold-ensemble"))
         for name in ("n_pieces", "max_pieces"):
             if getattr(self, name) is not None:
                 as_count(getattr(self, name), name)

@@ -307,7 +307,7 @@ def test_columns_in_another_order_are_refused(model: Any) -> None:
 
 @each([*ONE_EVENT, *MANY])
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
-def test_no_nan_and_no_infinity(model: Any, bad: float) -> None:
+def test_no_nan_and_no_infinity(model: Any, bad: float, subtests: pytest.Subtests) -> None:
     many = hasattr(model, "input")
     y, prob = (LABELS, PROB) if many else (Y, P)
     broken = prob.copy()
@@ -316,14 +316,14 @@ def test_no_nan_and_no_infinity(model: Any, bad: float) -> None:
         clone(model).fit(broken, y)
     fitted = clone(model).fit(prob, y)
     for method in (fitted.calibrate, fitted.predict_proba, fitted.transform, fitted.predict):
-        with pytest.raises(ValueError, match=r"y_prob\[3"):
+        with subtests.test(method=method.__name__), pytest.raises(ValueError, match=r"y_prob\[3"):
             method(broken)
     with pytest.raises(ValueError, match=r"sample_weight\[3\]"):
         clone(model).fit(prob, y, sample_weight=np.where(np.arange(300) == 3, bad, 1.0))
 
 
 @each([*ONE_EVENT, *MANY])
-def test_a_failed_fit_leaves_nothing(model: Any) -> None:
+def test_a_failed_fit_leaves_nothing(model: Any, subtests: pytest.Subtests) -> None:
     many = hasattr(model, "input")
     y, prob = (LABELS, PROB) if many else (Y, P)
     fitted = clone(model)
@@ -337,22 +337,11 @@ def test_a_failed_fit_leaves_nothing(model: Any) -> None:
         fitted.fit(prob, y)
     assert not hasattr(fitted, "left_")
     for method in ("calibrate", "predict", "predict_proba", "transform"):
-        with pytest.raises(NotFittedError, match="is not fitted yet; call fit"):
+        with (
+            subtests.test(method=method),
+            pytest.raises(NotFittedError, match="is not fitted yet; call fit"),
+        ):
             getattr(fitted, method)(prob)
-
-
-def test_beta_and_venn_abers_after_a_failed_first_fit() -> None:
-    beta, bracket = BetaCalibrator("abc"), VennAbers("probabilities", "each")
-    with pytest.raises(ValueError, match="parameters must be"):
-        beta.fit(P, Y)
-    with pytest.raises(ValueError, match="scheme must be"):
-        bracket.fit(PROB, LABELS)
-    with pytest.raises(NotFittedError, match="BetaCalibrator is not fitted yet"):
-        beta.calibrate(P)
-    with pytest.raises(NotFittedError, match="BetaCalibrator is not fitted yet"):
-        _ = beta.m_
-    with pytest.raises(NotFittedError, match="VennAbers is not fitted yet"):
-        bracket.interval(PROB)
 
 
 # --- weights -------------------------------------------------------------------------------------
@@ -384,12 +373,14 @@ def test_two_is_the_row_twice_and_zero_is_none_of_many(model: Any, seed: int) ->
     np.testing.assert_allclose(one.calibrate(PROB), other.calibrate(PROB), rtol=0, atol=1e-7)
 
 
-def test_one_event_of_temperature_and_venn_abers() -> None:
+def test_one_event_of_temperature_and_venn_abers(subtests: pytest.Subtests) -> None:
     weight = np.arange(300) % 4
-    for model in (TemperatureScaling("probabilities"), VennAbers("probabilities")):
-        one = clone(model).fit(P, Y, sample_weight=weight).calibrate(GRID)
-        other = clone(model).fit(P.repeat(weight), Y.repeat(weight)).calibrate(GRID)
-        np.testing.assert_allclose(one, other, rtol=0, atol=1e-10)
+    for kind in (TemperatureScaling, VennAbers):
+        with subtests.test(kind=kind.__name__):
+            model = kind("probabilities")
+            one = clone(model).fit(P, Y, sample_weight=weight).calibrate(GRID)
+            other = clone(model).fit(P.repeat(weight), Y.repeat(weight)).calibrate(GRID)
+            np.testing.assert_allclose(one, other, rtol=0, atol=1e-10)
 
 
 FRACTIONS = [
@@ -426,11 +417,14 @@ def test_platt_with_weights_is_the_logistic_regression_of_scikit_learn() -> None
     assert ours.intercept_ == pytest.approx(theirs.intercept_[0], abs=1e-5)
 
 
-def test_fractions_are_refused_where_only_rows_count() -> None:
+def test_fractions_are_refused_where_only_rows_count(subtests: pytest.Subtests) -> None:
     weight = np.where(np.arange(300) == 4, 0.5, 1.0)
     models = (FlatBinning(ck.EqualMass(4)), SplineCalibrator(), PiecewiseLinear(n_pieces=2))
     for model in models:
-        with pytest.raises(ValueError, match=r"whole numbers.*sample_weight\[4\] = 0.5"):
+        with (
+            subtests.test(model=repr(model)),
+            pytest.raises(ValueError, match=r"whole numbers.*sample_weight\[4\] = 0.5"),
+        ):
             model.fit(P, Y, sample_weight=weight)
     with pytest.raises(ValueError, match=r"whole numbers.*sample_weight\[4\] = 0.5"):
         VectorScaling("probabilities", "cv").fit(PROB, LABELS, sample_weight=weight)
@@ -443,13 +437,16 @@ def test_fractions_are_refused_where_only_rows_count() -> None:
 # --- one roof, and what may say 0 ----------------------------------------------------------------
 
 
-def test_one_roof() -> None:
+def test_one_roof(subtests: pytest.Subtests) -> None:
     assert calibrators.TemperatureScaling is TemperatureScaling
     assert calibrators.PiecewiseLinear is PiecewiseLinear
     for name in multiclass.__all__:
-        assert getattr(calibrators, name) is getattr(multiclass, name)
+        with subtests.test(name=name):
+            assert getattr(calibrators, name) is getattr(multiclass, name)
     for name in ("PlattCalibrator", "TemperatureScaling", "VennAbers", "DirichletCalibrator"):
-        assert f"`{name}`" in (calibrators.__doc__ or "").partition("Which to take")[2]
+        with subtests.test(name=name):
+            assert f"`{name}`" in (calibrators.__doc__ or "").partition("Which to take")[2]
+    assert calibrators.HistogramBinning is FlatBinning
     with pytest.raises(AttributeError, match="no attribute 'PlatCalibrator'"):
         _ = calibrators.PlatCalibrator
 
@@ -510,15 +507,16 @@ def test_no_batch_changes_cross_venn_abers() -> None:
     np.testing.assert_allclose(single, whole[::4], rtol=0, atol=1e-9)
 
 
-def test_scores_that_rounding_moves_are_one_score() -> None:
+def test_scores_that_rounding_moves_are_one_score(subtests: pytest.Subtests) -> None:
     score = np.array([0.1, 0.3, 0.3 * (1 + 1e-15), 0.4, 0.6, 0.9])
     label = [0, 1, 0, 1, 0, 1]
     model = VennAbers("probabilities").fit(score, label)
     same = VennAbers("probabilities").fit(np.round(score, 3), label)
     for off in (-1e-15, 0.0, 1e-15):
-        np.testing.assert_array_equal(
-            model.interval(score * (1 + off)), same.interval(score.round(3))
-        )
+        with subtests.test(off=off):
+            np.testing.assert_array_equal(
+                model.interval(score * (1 + off)), same.interval(score.round(3))
+            )
 
 
 def test_pairs_show_how_far_they_are(capsys: pytest.CaptureFixture[str]) -> None:

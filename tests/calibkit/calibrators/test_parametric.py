@@ -286,10 +286,11 @@ class TestTheorems:
         assert beta_values(mirror) == pytest.approx((model.b_, model.a_, -model.intercept_), 1e-9)
         assert mirror.m_ == pytest.approx(1 - model.m_, abs=1e-9)
 
-    def test_beta_at_its_midpoint_is_one_half(self):
+    def test_beta_at_its_midpoint_is_one_half(self, subtests):
         for kind in KINDS:
-            model = BetaCalibrator(kind).fit(PROB, LABELS)
-            assert model.calibrate([model.m_]) == pytest.approx(0.5, abs=1e-9)
+            with subtests.test(kind=kind):
+                model = BetaCalibrator(kind).fit(PROB, LABELS)
+                assert model.calibrate([model.m_]) == pytest.approx(0.5, abs=1e-9)
 
     def test_isotonic_looks_at_ranks_only(self):
         y, p = binary_data(400, 1)
@@ -371,19 +372,21 @@ class TestNoFiniteOptimum:
 
 
 class TestFewPredictions:
-    def test_one_prediction_is_shifted_to_its_frequency(self):
+    def test_one_prediction_is_shifted_to_its_frequency(self, subtests):
         for p in (0.0, 0.3, 0.5, 1.0):
-            for model in (PlattCalibrator(False), BetaCalibrator("abm"), BetaCalibrator("am")):
-                model.fit([p] * 5, [0, 1, 0, 1, 0])
-                assert model.calibrate([p]) == pytest.approx(0.4, abs=1e-12)
-                assert model.n_parameters_ == 1
+            with subtests.test(p=p):
+                for model in (PlattCalibrator(False), BetaCalibrator("abm"), BetaCalibrator("am")):
+                    model.fit([p] * 5, [0, 1, 0, 1, 0])
+                    assert model.calibrate([p]) == pytest.approx(0.4, abs=1e-12)
+                    assert model.n_parameters_ == 1
 
-    def test_two_predictions_meet_their_frequencies(self):
+    def test_two_predictions_meet_their_frequencies(self, subtests):
         p, y = [0.2] * 4 + [0.7] * 4, [0, 0, 0, 1, 0, 0, 1, 1]
         for kind in ("abm", "am"):
-            model = BetaCalibrator(kind).fit(p, y)
-            assert model.calibrate([0.2, 0.7]) == pytest.approx([0.25, 0.5], abs=1e-12)
-            assert model.a_ == model.b_
+            with subtests.test(kind=kind):
+                model = BetaCalibrator(kind).fit(p, y)
+                assert model.calibrate([0.2, 0.7]) == pytest.approx([0.25, 0.5], abs=1e-12)
+                assert model.a_ == model.b_
 
     @pytest.mark.parametrize("kind", ["ab", "a"])
     def test_one_half_says_nothing_about_the_slope(self, kind):
@@ -402,5 +405,7 @@ class TestFewPredictions:
 
 @pytest.mark.parametrize("kind", ["", "abc", 3, None])
 def test_unknown_beta_families(kind):
+    with pytest.raises(ValueError, match="BetaCalibrator is not fitted yet"):
+        _ = BetaCalibrator(kind).m_
     with pytest.raises(ValueError, match='"abm", "am", "ab" or "a"'):
         BetaCalibrator(kind).fit([0.2, 0.7], [0, 1])

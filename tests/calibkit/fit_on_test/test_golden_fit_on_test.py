@@ -159,17 +159,19 @@ def chosen(name: str, choice: str, rule: str = "first") -> CrossValidatedBinning
 
 
 @pytest.mark.parametrize(("name", "key"), CASES)
-def test_the_program_is_understood(name, key):
+def test_the_program_is_understood(name, key, subtests):
     stored = STORED["data"][name]["bins"][key]
     for what, number in THEIRS.numbers(name, key).items():
-        assert number == pytest.approx(stored[what], abs=1e-12), what
+        with subtests.test(what=what):
+            assert number == pytest.approx(stored[what], abs=1e-12), what
 
 
 @pytest.mark.parametrize(("name", "key"), [case for case in CASES if case[0] in NO_TIES])
-def test_without_ties_all_numbers_are_the_same(name, key):
+def test_without_ties_all_numbers_are_the_same(name, key, subtests):
     stored = STORED["data"][name]["bins"][key]
     for what, number in ours(name, key).items():
-        assert number == pytest.approx(stored[what], abs=1e-12), what
+        with subtests.test(what=what):
+            assert number == pytest.approx(stored[what], abs=1e-12), what
     prob, label, _ = data(name)
     found = fit_on_test(label, prob, evaluator=SlopeOneBinning(binning(key)))
     # The program adds up 10,000 points where there is a formula.
@@ -183,11 +185,12 @@ def debiased_square(name: str, key: str) -> float:
 
 
 @pytest.mark.parametrize(("name", "key"), [case for case in CASES if case[0] in TIES])
-def test_with_ties_the_edges_decide(name, key):
+def test_with_ties_the_edges_decide(name, key, subtests):
     """Exchange the membership by count and the zero of empty bins: calibkit's numbers."""
     wanted = OURS.numbers(name, key)
     for what, number in ours(name, key).items():
-        assert number == pytest.approx(wanted[what], abs=1e-12), what
+        with subtests.test(what=what):
+            assert number == pytest.approx(wanted[what], abs=1e-12), what
 
 
 def test_where_no_tie_is_cut_the_same_numbers_come_out():
@@ -204,14 +207,15 @@ def test_where_no_tie_is_cut_the_same_numbers_come_out():
     assert everything - same == {"ES15", "EW15"}
 
 
-def test_cut_ties_and_two_kinds_of_edges_break_the_theorem_there_and_not_here():
+def test_cut_ties_and_two_kinds_of_edges_break_the_theorem_there_and_not_here(subtests):
     broken = []
     for name, key in CASES:
-        stored, found = STORED["data"][name]["bins"][key], ours(name, key)
-        if abs(stored["slope_one"] - stored["error"]) > 1e-6:
-            broken.append(f"{name} {key}")
-        assert found["slope_one"] == pytest.approx(found["error"], abs=1e-12)
-        assert found["slope_one_square"] == pytest.approx(found["square"], abs=1e-12)
+        with subtests.test(name=name, key=key):
+            stored, found = STORED["data"][name]["bins"][key], ours(name, key)
+            if abs(stored["slope_one"] - stored["error"]) > 1e-6:
+                broken.append(f"{name} {key}")
+            assert found["slope_one"] == pytest.approx(found["error"], abs=1e-12)
+            assert found["slope_one_square"] == pytest.approx(found["square"], abs=1e-12)
     hand_made = [f"edges_n12 {key}" for key in ("ES10", "EW10", "ES15", "EW15", "ES20", "EW20")]
     assert broken == [f"stairsfull_n1000_ties {key}" for key in ("ES15", "EW15")] + hand_made
 

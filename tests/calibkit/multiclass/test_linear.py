@@ -111,18 +111,6 @@ class TestOptimality:
         )
         assert value <= other.fun + 1e-12
 
-    @pytest.mark.parametrize("k", [3, 6])
-    def test_automatic_penalty_is_what_it_says(self, k):
-        x, y = problem(k, k=k)
-        n, t = len(x), TemperatureScaling("logits").fit(x, y).temperature_
-        model = MatrixScaling("logits").fit(x, y)
-        weight = np.full((k, k + 1), t**2 * k * (k - 1) / n)
-        np.fill_diagonal(weight, t**2 * k / n)
-        weight[:, k] = k / n
-        found = np.column_stack([model.weights_, model.bias_]).ravel()
-        _, gradient = objective(found, x, y, weight, np.eye(k, k + 1) / t)
-        assert np.linalg.norm(gradient) <= 1e-7
-
     def test_against_logistic_regression(self):
         x, y = problem(0)
         model = MatrixScaling("logits", penalty=0).fit(x, y)
@@ -130,37 +118,15 @@ class TestOptimality:
         assert model.training_loss_ <= log_loss(other.predict_proba(x), y) + 1e-12
         np.testing.assert_allclose(model.calibrate(x), other.predict_proba(x), atol=1e-4)
 
-    def test_a_constant_for_all_classes_is_no_parameter_and_is_fixed(self):
+    def test_a_constant_for_all_classes_is_no_parameter_and_is_fixed(self, subtests):
         x, y = problem(0)
         for family, n_parameters in ((VectorScaling, 7), (MatrixScaling, 15)):
-            model = family("logits", penalty=0).fit(x, y)
-            assert model.n_parameters_ == n_parameters
-            assert model.bias_.sum() == pytest.approx(0, abs=1e-12)
+            with subtests.test(family=family.__name__):
+                model = family("logits", penalty=0).fit(x, y)
+                assert model.n_parameters_ == n_parameters
+                assert model.bias_.sum() == pytest.approx(0, abs=1e-12)
         slope = TemperatureScaling("logits").fit(x, y).temperature_ ** -1
         np.testing.assert_allclose(model.weights_.sum(axis=0), slope, rtol=1e-6)
-
-    @pytest.mark.parametrize("family", FAMILIES)
-    @pytest.mark.parametrize("seed", range(12))
-    def test_random_problems(self, family, seed):
-        rng = np.random.default_rng([3, seed])
-        k = int(rng.integers(2, 26))
-        n = int(rng.integers(1, 200))
-        z = rng.normal(size=(n, k)) * 10 ** rng.uniform(-2, 4)
-        y = [
-            rng.integers(0, k, n),
-            z.argmax(axis=1),
-            z.argmin(axis=1),
-            rng.integers(0, max(1, k - 2), n),  # absent classes
-        ][seed % 4]
-        penalty = ["auto", 1e-3, 0][seed % 3]
-        for scores, kind in ((z, "logits"), (special.softmax(z, axis=1), "probabilities")):
-            model = fitted(family(kind, penalty=penalty), scores, y)
-            assert model.gradient_norm_ <= 1e-8
-            calibrated = model.calibrate(scores)
-            assert np.isfinite(calibrated).all()
-            np.testing.assert_allclose(calibrated.sum(axis=1), 1, atol=1e-12)
-            if penalty == "auto":
-                assert model.converged_
 
     @pytest.mark.slow
     def test_a_hundred_classes_without_tuning(self):
@@ -203,9 +169,9 @@ def test_second_derivatives(full, size):
     assert value > 0
 
 
-@pytest.mark.parametrize("limit", [None, "_CHEAP", "_MOST_NUMBERS"])
+@pytest.mark.parametrize("limit", [None, "_CHEAP"])
 def test_each_way_to_invert_the_blocks_of_classes_is_exact(limit, monkeypatch):
-    """All three where rows spread alike but for a factor per class: steps are those of Newton."""
+    """Both where rows spread alike but for a factor per class: steps are those of Newton."""
     if limit is not None:
         monkeypatch.setattr(_softmax_fit, limit, 0)
     rng = np.random.default_rng(0)
@@ -364,17 +330,21 @@ class TestNoOptimum:
         assert not model.converged_
         assert np.isfinite(model.calibrate(x)).all()
 
-    def test_a_penalty_makes_it_finite(self):
+    def test_a_penalty_makes_it_finite(self, subtests):
         x, y = problem(0)
         for family in FAMILIES:
-            assert family("logits").fit(x, np.where(y == 3, 0, y)).converged_
+            with subtests.test(family=family.__name__):
+                assert family("logits").fit(x, np.where(y == 3, 0, y)).converged_
 
 
 class TestBadOptions:
     @pytest.mark.parametrize("penalty", [-1, np.nan, np.inf, "odir", None, True])
-    def test_penalty(self, penalty):
+    def test_penalty(self, penalty, subtests):
         for family in FAMILIES:
-            with pytest.raises(ValueError, match="penalty must be"):
+            with (
+                subtests.test(family=family.__name__),
+                pytest.raises(ValueError, match="penalty must be"),
+            ):
                 family("probabilities", penalty=penalty).fit(PROB, LABELS)
 
     def test_others(self):

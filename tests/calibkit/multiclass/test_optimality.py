@@ -95,25 +95,26 @@ def slope_of_loss(z, y, slope):
 
 
 @pytest.mark.parametrize("seed", CHOSEN)
-def test_temperature(seed):
+def test_temperature(seed, subtests):
     _, z, y = problem(seed)
     for kind, scores in (("logits", z), ("probabilities", probabilities(z))):
-        model = fitted(TemperatureScaling(kind), scores, y)
-        assert model.converged_
-        x = scores.astype(np.float64)
-        if kind == "probabilities":
-            x = np.maximum(np.log(np.maximum(x, 1e-300)), SMALLEST)
-        slope = slope_of_loss(x, y, 1 / model.temperature_)
-        if model.at_bound_ is None:
-            assert abs(slope) <= 1e-8 and model.gradient_norm_ <= 1e-8
-        elif model.at_bound_ == "lower":
-            assert slope <= 0
-        else:
-            assert slope >= -1e-9
-        calibrated = model.calibrate(scores)
-        check_rows(calibrated)
-        top = np.arange(len(y)), scores.argmax(axis=1)
-        assert (calibrated[top] == calibrated.max(axis=1)).all()
+        with subtests.test(kind=kind):
+            model = fitted(TemperatureScaling(kind), scores, y)
+            assert model.converged_
+            x = scores.astype(np.float64)
+            if kind == "probabilities":
+                x = np.maximum(np.log(np.maximum(x, 1e-300)), SMALLEST)
+            slope = slope_of_loss(x, y, 1 / model.temperature_)
+            if model.at_bound_ is None:
+                assert abs(slope) <= 1e-8 and model.gradient_norm_ <= 1e-8
+            elif model.at_bound_ == "lower":
+                assert slope <= 0
+            else:
+                assert slope >= -1e-9
+            calibrated = model.calibrate(scores)
+            check_rows(calibrated)
+            top = np.arange(len(y)), scores.argmax(axis=1)
+            assert (calibrated[top] == calibrated.max(axis=1)).all()
     double = fitted(TemperatureScaling("logits"), z.astype(np.float64), y)
     single = fitted(TemperatureScaling("logits"), z, y)
     assert single.temperature_ == pytest.approx(double.temperature_, rel=1e-12)
@@ -153,42 +154,22 @@ def gradient(model, x, y, penalty):
 
 @pytest.mark.slow  # quick ones: test_multiclass_linear.py, TestOptimality; 49: ties, 100 classes
 @pytest.mark.parametrize("seed", [*CHOSEN, pytest.param(49, marks=pytest.mark.long)])
-def test_linear_maps(seed):
+def test_linear_maps(seed, subtests):
     _, z, y = problem(seed)
     family, penalty = FAMILIES[seed % 3], PENALTIES[seed // 3 % 3]
     for kind, scores in (("logits", z), ("probabilities", probabilities(z))):
-        model = fitted(family(kind, penalty=penalty), scores, y)
-        x = scores.astype(np.float64)
-        if kind == "probabilities":
-            x = np.maximum(np.log(np.maximum(x, 1e-300)), SMALLEST)
-        elif family is DirichletCalibrator:
-            x = special.log_softmax(x, axis=1)
-        assert model.gradient_norm_ <= 1e-8
-        assert gradient(model, x, y, penalty) <= 2e-8
-        if penalty == "auto":
-            assert model.converged_
-        check_rows(model.calibrate(scores))
+        with subtests.test(kind=kind):
+            model = fitted(family(kind, penalty=penalty), scores, y)
+            x = scores.astype(np.float64)
+            if kind == "probabilities":
+                x = np.maximum(np.log(np.maximum(x, 1e-300)), SMALLEST)
+            elif family is DirichletCalibrator:
+                x = special.log_softmax(x, axis=1)
+            assert model.gradient_norm_ <= 1e-8
+            assert gradient(model, x, y, penalty) <= 2e-8
+            if penalty == "auto":
+                assert model.converged_
+            check_rows(model.calibrate(scores))
     double = fitted(family("logits", penalty=penalty), z.astype(np.float64), y)
     single = fitted(family("logits", penalty=penalty), z, y)
     np.testing.assert_allclose(single.calibrate(z), double.calibrate(z), atol=1e-12)
-
-
-def test_all_kinds_are_there():
-    seen = set()
-    for seed in CHOSEN:
-        kind, z, _ = problem(seed)
-        n, k = z.shape
-        size = "small" if k <= 4 else "medium" if k <= 20 else "large"
-        rows = "too few" if n <= k else "few" if n < 40 else "many"
-        family, penalty = seed % 3, seed // 3 % 3
-        seen |= {k, z.dtype.name, (rows, size), (kind, "family", family)}
-        seen |= {(kind, "penalty", penalty), (family, penalty, size)}
-        if kind == "far apart":
-            p = probabilities(z)
-            assert (p == 0).any() and (p == 1).any()
-    assert {2, 3, 4, 7, 10, 20, 50, 100, "float32", "float64"} <= seen
-    pairs = {(kind, what, i) for kind in KINDS for what in ("family", "penalty") for i in range(3)}
-    sizes = ("small", "medium", "large")
-    triples = {(i, j, size) for i in range(3) for j in range(3) for size in sizes}
-    assert pairs <= seen and triples <= seen
-    assert {("too few", "large"), ("few", "small"), ("many", "large")} <= seen

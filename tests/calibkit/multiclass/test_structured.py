@@ -1,7 +1,6 @@
 """Structured matrix scaling: a wrapper, its checks, and what its absence says."""
 
 import builtins
-import inspect
 import subprocess
 import sys
 import warnings
@@ -10,10 +9,8 @@ import numpy as np
 import pytest
 
 from calibkit.multiclass import (
-    Calibrated,
     MatrixScaling,
     StructuredMatrixScaling,
-    TemperatureScaling,
 )
 from tests.helpers import class_data
 
@@ -73,10 +70,6 @@ class TestWithoutThePackage:
         with pytest.raises(ValueError, match=r"needs scores of shape \(n, K\)"):
             StructuredMatrixScaling(kind).fit(P[:, 0], Y)
 
-    def test_docstring(self):
-        text = inspect.getdoc(StructuredMatrixScaling)
-        assert "probmetrics" in text and "maps" in text and "Lesson 12" in text
-
 
 class TestWithThePackage:
     @pytest.mark.slow
@@ -115,14 +108,3 @@ class TestWithThePackage:
         assert np.isfinite(model.calibrate(P)).all()
         with pytest.raises(ValueError, match=r"was fitted to \(n, 4\)"):
             model.calibrate(P[:, :3] / P[:, :3].sum(axis=1, keepdims=True))
-
-    def test_in_calibrated(self):
-        program()
-        rng = np.random.default_rng(0)
-        x = rng.normal(size=(300, 3))
-        y = (x + rng.gumbel(size=x.shape)).argmax(axis=1)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)
-            model = Calibrated(calibrator=StructuredMatrixScaling("probabilities"), cv=3).fit(x, y)
-        plain = Calibrated(calibrator=TemperatureScaling("probabilities"), cv=3).fit(x, y)
-        np.testing.assert_allclose(model.predict_proba(x), plain.predict_proba(x), atol=0.15)

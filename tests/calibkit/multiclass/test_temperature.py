@@ -87,25 +87,6 @@ class TestOptimum:
         best = optimize.minimize_scalar(at, bounds=(-5, 5), method="bounded")
         assert loss(z, y, 1 / model.temperature_) <= best.fun + 1e-12
 
-    @pytest.mark.parametrize("seed", range(18))
-    def test_random_problems(self, seed):
-        rng = np.random.default_rng([7, seed])
-        n, k = int(rng.integers(2, 300)), int(rng.integers(2, 100))
-        z = rng.normal(size=(n, k)) * 10 ** rng.uniform(-3, 4)
-        z = (z + rng.normal(size=(n, 1)) * 1e3).astype([np.float32, np.float64][seed % 2])
-        y = rng.integers(0, max(1, k - seed % 3), n)
-        y = np.where(rng.random(n) < rng.random(), z.argmax(axis=1), y)
-        model = fitted(z, y)
-        assert model.converged_
-        slope = slope_of_loss(z, y, 1 / model.temperature_)
-        if model.at_bound_ is None:
-            assert abs(slope) <= 1e-8
-        else:
-            assert slope <= 0 if model.at_bound_ == "lower" else slope >= -1e-9
-        calibrated = model.calibrate(z)
-        assert np.isfinite(calibrated).all()
-        np.testing.assert_allclose(calibrated.sum(axis=1), 1, atol=1e-12)
-
     @pytest.mark.skipif(
         sklearn_version < Version("1.8"), reason="scikit-learn has no temperature scaling"
     )
@@ -120,29 +101,6 @@ class TestOptimum:
         row = np.arange(len(y))
         assert np.log(ours[row, y]).mean() >= np.log(prob[row, y]).mean() - 1e-12
         np.testing.assert_allclose(ours, prob, atol=1e-3)
-
-    def test_many_rows_start_from_some(self):
-        z, y = problem(3, n=60_000, k=5)
-        model = TemperatureScaling("logits").fit(z, y)
-        assert abs(slope_of_loss(z, y, 1 / model.temperature_)) <= 1e-8
-        assert model.temperature_ == pytest.approx(2, abs=0.05)
-
-    def test_many_rows_of_which_the_first_mislead(self):
-        z, y = problem(4, n=60_000, k=5)
-        y[::3] = z[::3].argmin(axis=1)  # rows that a regular step may pick
-        model = fitted(z, y)
-        assert model.at_bound_ == "upper" or abs(slope_of_loss(z, y, 1 / model.temperature_)) < 1e-8
-
-    @pytest.mark.slow
-    @pytest.mark.parametrize("k", [10, 1000])
-    def test_single_precision_gives_the_same_fit(self, k):
-        z, y = problem(5, n=2_200_000 // k, k=k)  # more than may be swept in single precision
-        z = z.astype(np.float32)
-        model = TemperatureScaling("logits").fit(z, y)
-        double = TemperatureScaling("logits").fit(z.astype(np.float64), y)
-        assert model.temperature_ == pytest.approx(double.temperature_, rel=1e-7)
-        assert abs(slope_of_loss(z, y, 1 / model.temperature_)) <= 1e-8
-        assert model.gradient_norm_ <= 1e-8
 
     def test_one_event_is_beta_calibration_with_one_parameter(self):
         y, p = golden_data("binary")
@@ -249,42 +207,13 @@ def test_one_wrong_certainty_among_many_moves_little():
     assert cost(dirty) - cost(clean) < 0.1
 
 
-def test_a_start_from_some_rows_and_blocks_change_nothing():
-    z, y = problem(4, n=20_000, k=10)
-    model = fitted(z, y)
-    assert abs(slope_of_loss(z, y, 1 / model.temperature_)) <= 1e-12
-    rows = np.random.default_rng(0).permutation(len(y))
-    assert fitted(z[rows], y[rows]).temperature_ == pytest.approx(model.temperature_, rel=1e-12)
-
-
 def test_a_start_that_misleads():
     """The rows looked at first are all right, or all wrong; the others are not."""
     z, y = problem(4, n=60_000, k=5)
-    step = len(y) // 4000  # as fit_slope takes them
+    step = len(y) // 5000  # as fit_slope takes them
     for picked in (z[::step].argmax(axis=1), z[::step].argmin(axis=1)):
         labels = y.copy()
         labels[::step] = picked
         model = fitted(z, labels)
         assert model.at_bound_ is None and model.n_iter_ < 40
         assert abs(slope_of_loss(z, labels, 1 / model.temperature_)) <= 1e-12
-
-
-class Steep:
-    """A derivative that is flat on both sides of its zero: Newton's steps are too large."""
-
-    def __init__(self, dtype):
-        self.dtype = np.dtype(dtype)
-
-    def derivatives(self, slope):
-        x = 20 * np.log(slope)
-        return float(np.arctan(x)), float(20 / (1 + x * x) / slope)
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_two_largest_steps_do_not_go_in_circles(dtype):
-    """There and back is the same place but for rounding, which differs between processors."""
-    module = importlib.import_module("calibkit.multiclass.temperature")
-    for start in np.random.default_rng(0).uniform(0.11, 0.9, 100):
-        found = module._newton(Steep(dtype), (1e-6, 1e6), start, 0)
-        assert found.converged
-        assert found.slope == pytest.approx(1, abs=1e-5)

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 from scipy import optimize
+from sklearn.base import clone
 
 from calibkit.calibrators import (
     BetaCalibrator,
@@ -39,9 +40,7 @@ class TestWhatTheyDo:
     def test_one_vs_rest_without_normalising_is_the_inner_map(self, inner):
         model = OneVsRest("probabilities", inner, normalise=False).fit(P, Y)
         for c in range(4):
-            expected = (
-                type(inner)(**inner.get_params()).fit(P[:, c], np.equal(Y, c)).calibrate(P[:, c])
-            )
+            expected = clone(inner).fit(P[:, c], np.equal(Y, c)).calibrate(P[:, c])
             np.testing.assert_array_equal(model.calibrate(P)[:, c], expected)
 
     def test_normalising_divides_by_the_sum(self, inner):
@@ -50,18 +49,19 @@ class TestWhatTheyDo:
         model = OneVsRest("probabilities", inner).fit(P, Y)
         np.testing.assert_allclose(model.calibrate(P), free / total, atol=1e-15)
 
-    def test_reduced_calibrates_the_confidence(self, inner):
-        expected = type(inner)(**inner.get_params()).fit(CONFIDENCE, Y == TOP)
+    def test_reduced_calibrates_the_confidence(self, inner, subtests):
+        expected = clone(inner).fit(CONFIDENCE, Y == TOP)
         for rest in ("proportional", "uniform"):
-            model = Reduced("probabilities", inner, rest=rest).fit(P, Y)
-            new = model.calibrate(P)
-            np.testing.assert_array_equal(new[ROW, TOP], expected.calibrate(CONFIDENCE))
+            with subtests.test(rest=rest):
+                model = Reduced("probabilities", inner, rest=rest).fit(P, Y)
+                new = model.calibrate(P)
+                np.testing.assert_array_equal(new[ROW, TOP], expected.calibrate(CONFIDENCE))
 
     def test_class_wise_has_a_map_per_predicted_class(self, inner):
         new = ClassWise("probabilities", inner).fit(P, Y).calibrate(P)
         for c in range(4):
             mine = np.equal(TOP, c)
-            expected = type(inner)(**inner.get_params()).fit(CONFIDENCE[mine], Y[mine] == c)
+            expected = clone(inner).fit(CONFIDENCE[mine], Y[mine] == c)
             np.testing.assert_array_equal(new[mine, c], expected.calibrate(CONFIDENCE[mine]))
 
     def test_the_inner_calibrator_is_not_fitted(self, inner):
@@ -86,11 +86,12 @@ class TestTheRest:
         new = Reduced("probabilities").fit(P, Y).calibrate(p)
         assert np.ptp(new[-1, :3]) < 1e-15 and np.isfinite(new).all()
 
-    def test_logits_and_probabilities(self):
+    def test_logits_and_probabilities(self, subtests):
         for family in (OneVsRest, Reduced, ClassWise):
-            a = family("probabilities").fit(P, Y).calibrate(P)
-            b = family("logits").fit(np.log(P) + 3, Y).calibrate(np.log(P) + 3)
-            np.testing.assert_allclose(a, b, atol=1e-9)
+            with subtests.test(family=family.__name__):
+                a = family("probabilities").fit(P, Y).calibrate(P)
+                b = family("logits").fit(np.log(P) + 3, Y).calibrate(np.log(P) + 3)
+                np.testing.assert_allclose(a, b, atol=1e-9)
 
     def test_rare_classes_use_the_map_of_all(self):
         model = ClassWise("probabilities", fewest=10**6).fit(P, Y)

@@ -1,6 +1,5 @@
 """Piecewise-linear maps: derivatives, optimality, theorems, reference losses, bad input."""
 
-import pickle
 import warnings
 from itertools import product
 
@@ -10,17 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize, minimize_scalar
 from scipy.special import expit, log_softmax, logit
-from sklearn.base import clone
-from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold
 
-from calibkit.calibrators.folds import assign_folds, parsimonious
+from calibkit.calibrators.folds import parsimonious
 from calibkit.fakes import LogitDistortion, SyntheticShape
 from calibkit.piecewise import PiecewiseLinear
 from calibkit.piecewise import _optimise as optimise
 from calibkit.piecewise._formulas import (
     LOSSES,
-    Grid,
     Maps,
     gradient_and_curvature,
     grid_of,
@@ -177,19 +173,8 @@ def test_one_piece_without_intercept_is_temperature_scaling() -> None:
     np.testing.assert_allclose(model.calibrate(at), expit(logit(at) / temperature), atol=1e-5)
     assert model.calibrate([0.5]) == pytest.approx(0.5, abs=1e-15)
     assert model.n_parameters_ == 1
-
-
-def test_one_piece_in_logit_space_is_logistic_regression() -> None:
-    p, y = shape_sample("beta1", 0.05, 1000, 3)
-    model = PiecewiseLinear("logit", 1).fit(p, y)
-    line = LogisticRegression(C=np.inf, tol=1e-10, max_iter=1000).fit(logit(p)[:, None], y)
-    at = np.linspace(0.001, 0.999, 50)
-    expected = line.predict_proba(logit(at)[:, None])[:, 1]
-    np.testing.assert_allclose(model.calibrate(at), expected, atol=2e-4)
-    assert (
-        model.training_loss_
-        <= mean_loss("log-loss", line.predict_proba(logit(p)[:, None])[:, 1], y) + 1e-9
-    )
+    alone = PiecewiseLinear("logit", intercept=False).fit(sample.y_prob, sample.y_true)
+    np.testing.assert_array_equal(alone.calibrate(at), model.calibrate(at))
 
 
 def test_one_piece_by_brier_score_is_a_regression_line() -> None:
@@ -237,16 +222,22 @@ def test_more_pieces_are_never_worse_than_one(space: str, loss: str) -> None:
 
 
 @pytest.mark.parametrize(("space", "loss"), FORMS)
-def test_training_loss_is_at_most_that_of_the_reference(space: str, loss: str) -> None:
+def test_training_loss_is_at_most_that_of_the_reference(
+    space: str, loss: str, subtests: pytest.Subtests
+) -> None:
     p, y = shape_sample("square", 0.05, 1000, 0)
     for k, reference in zip((1, 2, 3, 6), REFERENCE[space, loss], strict=True):
-        model = PiecewiseLinear(space, k, loss=loss).fit(p, y)
-        assert model.converged_
-        assert model.training_loss_ <= reference + 1e-6
-        if not (space == "logit" and k == 1):  # where the reference did not converge
-            assert model.training_loss_ >= reference - 0.006
-        # That of the map itself: `calibrate` keeps off 0 and 1.
-        assert mean_loss(loss, model.curve(p), y) == pytest.approx(model.training_loss_, abs=1e-9)
+        with subtests.test(k=k):
+            model = PiecewiseLinear(space, k, loss=loss).fit(p, y)
+            assert model.converged_
+            assert 2 <= model.n_iter_ <= 140, "steps on few places and those on all"
+            assert model.training_loss_ <= reference + 1e-6
+            if not (space == "logit" and k == 1):  # where the reference did not converge
+                assert model.training_loss_ >= reference - 0.006
+            # That of the map itself: `calibrate` keeps off 0 and 1.
+            assert mean_loss(loss, model.curve(p), y) == pytest.approx(
+                model.training_loss_, abs=1e-9
+            )
 
 
 def network_fit(x: np.ndarray, y: np.ndarray, k: int, space: str) -> float:
@@ -292,17 +283,18 @@ def test_an_independent_optimiser_finds_nothing_better(
 
 
 @pytest.mark.slow
-def test_scores_are_those_of_separate_fits() -> None:
+def test_scores_are_those_of_separate_fits(subtests: pytest.Subtests) -> None:
     p, y = shape_sample("stairs", 0.1, 400, 0)
     cv = KFold(5, shuffle=True, random_state=2)
     model = PiecewiseLinear(cv=cv, max_pieces=3).fit(p, y)
     for k, score in zip(model.candidates_, model.scores_, strict=True):
-        errors = []
-        for train, test in cv.split(p):  # the sample is sorted
-            one = PiecewiseLinear(n_pieces=int(k)).fit(p[train], y[train])
-            errors.append(np.mean((one.calibrate(p[test]) - y[test]) ** 2))
-        # Several pieces have many nearly equal optima; one piece has one.
-        assert score == pytest.approx(np.mean(errors), abs=1e-6 if k == 1 else 3e-3)
+        with subtests.test(k=k):
+            errors = []
+            for train, test in cv.split(p):  # the sample is sorted
+                one = PiecewiseLinear(n_pieces=int(k)).fit(p[train], y[train])
+                errors.append(np.mean((one.calibrate(p[test]) - y[test]) ** 2))
+            # Several pieces have many nearly equal optima; one piece has one.
+            assert score == pytest.approx(np.mean(errors), abs=1e-6 if k == 1 else 3e-3)
 
 
 @pytest.mark.slow
@@ -333,7 +325,7 @@ def test_the_ensemble_is_the_mean_of_its_members() -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("space", SPACES)
-def test_the_map_comes_close_to_the_truth(space: str) -> None:
+def test_the_map_comes_close_to_the_truth(space: str, subtests: pytest.Subtests) -> None:
     """Mean distance on a few seeds: about that of the paper's fits (Kängsepp et al., table 24)."""
     paper = {
         "probability": {"beta1": 16.87, "stairs": 17.89},
@@ -341,34 +333,15 @@ def test_the_map_comes_close_to_the_truth(space: str) -> None:
     }
     c = (np.arange(5000) + 0.5) / 5000
     for name, limit in paper[space].items():
-        shape = SyntheticShape.with_error(name, 0.05)
-        errors = []
-        for n, seed in product((1000, 3000), range(2)):
-            sample = shape.sample(n, seed)
-            model = PiecewiseLinear(space, outcome="fold-ensemble", tolerance=0)
-            model.fit(sample.y_prob, sample.y_true)
-            errors.append(np.mean(np.abs(model.calibrate(shape.predict(c)) - c)))
-        assert 1000 * np.mean(errors) < 1.5 * limit
-
-
-def test_folds_hold_out_every_row_once() -> None:
-    x, label = np.linspace(0, 1, 23), np.zeros(23)
-    fold, n_folds = assign_folds(x, label, 5, 0)
-    assert n_folds == 5
-    assert sorted(np.bincount(fold)) == [4, 4, 5, 5, 5]
-    again, _ = assign_folds(x, label, 5, np.random.default_rng(0))
-    np.testing.assert_array_equal(fold, again)
-
-    class Half:
-        def split(self, x: np.ndarray, y: np.ndarray) -> list[tuple[list[int], list[int]]]:
-            return [([0], [1])]
-
-    with pytest.raises(ValueError, match="never holds out row 0"):
-        assign_folds(x, label, Half(), 0)
-    with pytest.raises(ValueError, match="need at least 5"):
-        assign_folds(x[:3], label[:3], 5, 0)
-    with pytest.raises(ValueError, match="tolerance must be"):
-        parsimonious(np.array([1.0]), -1)
+        with subtests.test(name=name):
+            shape = SyntheticShape.with_error(name, 0.05)
+            errors = []
+            for n, seed in product((1000, 3000), range(2)):
+                sample = shape.sample(n, seed)
+                model = PiecewiseLinear(space, outcome="fold-ensemble", tolerance=0)
+                model.fit(sample.y_prob, sample.y_true)
+                errors.append(np.mean(np.abs(model.calibrate(shape.predict(c)) - c)))
+            assert 1000 * np.mean(errors) < 1.5 * limit
 
 
 # --- options --------------------------------------------------------------------------------
@@ -399,47 +372,12 @@ def test_outer_pieces_go_on_in_logit_space() -> None:
     assert slopes[0] == pytest.approx(slopes[1], rel=1e-6)
 
 
-def test_polyline_shows_the_map() -> None:
-    p, y = shape_sample("stairs", 0.1, 1000, 0)
-    for model in (PiecewiseLinear(n_pieces=4), PiecewiseLinear("logit", 4)):
-        x, height = model.fit(p, y).polyline()
-        assert x[0] == 0 and x[-1] == 1 and (np.diff(x) > 0).all()
-        np.testing.assert_allclose(height, model.curve(x), atol=1e-15)
-        assert set(model.knots_) <= set(x)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("space", SPACES)
-def test_row_order_and_repetition_do_not_matter(space: str) -> None:
-    p, y = shape_sample("beta1", 0.1, 700, 0)
-    p = p.round(2)  # ties
-    order = np.random.default_rng(0).permutation(700)
-    at = np.linspace(0, 1, 21)
-    one = PiecewiseLinear(space, outcome="fold-ensemble").fit(p, y)
-    other = PiecewiseLinear(space, outcome="fold-ensemble").fit(p[order], y[order])
-    np.testing.assert_allclose(one.calibrate(at), other.calibrate(at), atol=1e-12)
-    again = PiecewiseLinear(space, outcome="fold-ensemble").fit(p, y)
-    np.testing.assert_array_equal(one.calibrate(at), again.calibrate(at))
-
-
-def test_it_is_a_scikit_learn_estimator() -> None:
-    p, y = shape_sample("sqrt", 0.1, 500, 0)
-    model = PiecewiseLinear("logit", monotone=True, rng=3)
-    copy = clone(model)
-    assert copy.get_params() == model.get_params()
-    model.fit(p, y)
-    back = pickle.loads(pickle.dumps(model))
-    np.testing.assert_array_equal(back.calibrate(p), model.calibrate(p))
-    with pytest.raises(ValueError, match="not fitted yet"):
-        copy.calibrate(p)
-
-
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"space": "odds"}, "space must be one of"),
-        ({"loss": "hinge"}, "loss must be one of"),
-        ({"outcome": "best"}, "outcome must be one of"),
+        ({"space": "odds"}, "space must be"),
+        ({"loss": "hinge"}, "loss must be"),
+        ({"outcome": "best"}, "outcome must be"),
         ({"n_pieces": 0}, "n_pieces must be a whole number"),
         ({"max_pieces": 1.5}, "max_pieces must be a whole number"),
         ({"intercept": False}, "intercept=False is temperature scaling"),
@@ -475,35 +413,24 @@ AWKWARD = {
 @pytest.mark.parametrize("case", AWKWARD)
 @pytest.mark.parametrize("space", SPACES)
 @pytest.mark.parametrize("k", [1, 3])
-def test_awkward_data_give_sane_maps(case: str, space: str, k: int) -> None:
+def test_awkward_data_give_sane_maps(
+    case: str, space: str, k: int, subtests: pytest.Subtests
+) -> None:
     p, y = AWKWARD[case]
     if len(p) < 2 * k:
         pytest.skip("too few predictions: an error, tested elsewhere")
     for loss, monotone in product(("log-loss", "brier"), (False, True)):
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            model = PiecewiseLinear(space, k, loss=loss, monotone=monotone).fit(p, y)
-        calibrated = model.calibrate(np.concatenate([np.linspace(0, 1, 50), p]))
-        assert ((calibrated >= 0) & (calibrated <= 1)).all()
-        share = np.mean(y)
-        constant = np.full(len(y), share)
-        # The map itself: `calibrate` keeps off 0 and 1.
-        assert mean_loss(loss, np.clip(model.curve(p), 1e-12, 1 - 1e-12), np.asarray(y)) <= (
-            mean_loss(loss, np.clip(constant, 1e-12, 1 - 1e-12), np.asarray(y)) + 1e-6
-        )
-        if case.startswith("constant"):
-            assert model.curve([p[0]]) == pytest.approx(share, abs=1e-5)
-
-
-def test_too_few_predictions_are_an_error() -> None:
-    with pytest.raises(ValueError, match="2 parameters, but there are only 1"):
-        PiecewiseLinear().fit([0.3], [1])
-
-
-def test_the_grid_never_touches_its_input() -> None:
-    p, y = shape_sample("square", 0.1, 300, 0)
-    before = p.copy(), y.copy()
-    PiecewiseLinear("logit").fit(p, y)
-    np.testing.assert_array_equal(p, before[0])
-    np.testing.assert_array_equal(y, before[1])
-    assert isinstance(grid_of(np.sort(p), y.astype(float), 50), Grid)
+        with subtests.test(loss=loss, monotone=monotone):
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                model = PiecewiseLinear(space, k, loss=loss, monotone=monotone).fit(p, y)
+            calibrated = model.calibrate(np.concatenate([np.linspace(0, 1, 50), p]))
+            assert ((calibrated >= 0) & (calibrated <= 1)).all()
+            share = np.mean(y)
+            constant = np.full(len(y), share)
+            # The map itself: `calibrate` keeps off 0 and 1.
+            assert mean_loss(loss, np.clip(model.curve(p), 1e-12, 1 - 1e-12), np.asarray(y)) <= (
+                mean_loss(loss, np.clip(constant, 1e-12, 1 - 1e-12), np.asarray(y)) + 1e-6
+            )
+            if case.startswith("constant"):
+                assert model.curve([p[0]]) == pytest.approx(share, abs=1e-5)

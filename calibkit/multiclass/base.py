@@ -6,13 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import validation
 
-from calibkit.calibrators.words import Answers
-from calibkit.multiclass.inputs import as_logits, as_scores, check_kind
+from calibkit.calibrators.base import AnyCalibrator
+from calibkit.multiclass.inputs import KINDS, as_logits, as_scores
 from calibkit.types import FloatArray, FloatMatrix
-from calibkit.validation import as_array, as_labels, as_predictions
+from calibkit.validation import as_array, as_choice, as_labels, as_predictions
 
 
-class MulticlassCalibrator(Answers):
+class MulticlassCalibrator(AnyCalibrator):
     """A family of maps from the scores of K classes to probabilities.
 
     What is passed as scores is declared by ``input``, which has no default.
@@ -29,7 +29,6 @@ class MulticlassCalibrator(Answers):
         Whether the fit reached its optimum, and in how many steps; 0 for a formula.
     """
 
-    family: ClassVar[str] = ""
     loss_name: ClassVar[str] = "log loss"
     # Whether the class of the largest score always keeps the largest probability.
     preserves_argmax: ClassVar[bool] = False
@@ -50,7 +49,12 @@ class MulticlassCalibrator(Answers):
         y : array-like of shape (n,)
             Labels ``0 .. K-1``.
         sample_weight : array-like of shape (n,), optional
-            As in `Calibrator`.
+            How much each row counts, finite and from 0 on: 2 is the row twice, 0 is no row.
+            Families without a weighted fit take whole numbers.
+
+        Returns
+        -------
+        self : MulticlassCalibrator
 
         Raises
         ------
@@ -78,7 +82,7 @@ class MulticlassCalibrator(Answers):
         return as_logits(scores, self.input)
 
     def _checked(self, scores: Any, y: Any) -> tuple[FloatArray, NDArray[np.intp]]:
-        check_kind(self.input)
+        as_choice(self.input, "input", KINDS)
         shape = as_array(scores, "y_prob" if self.input == "probabilities" else "scores").shape
         if len(shape) == 1 and not self.takes_one_event:
             raise ValueError(
@@ -96,7 +100,17 @@ class MulticlassCalibrator(Answers):
         raise NotImplementedError
 
     def calibrate(self, scores: Any) -> FloatMatrix:
-        """Return calibrated probabilities of the shape of `scores`, which are as in `fit`."""
+        """Return calibrated probabilities.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n, K), or (n,) after a fit to one event
+            Logits or probabilities, as in `fit`, columns in the same order.
+
+        Returns
+        -------
+        ndarray of the shape of `scores`
+        """
         return self._calibrate(self._ready(scores))
 
     def _ready(self, scores: Any) -> FloatArray:
