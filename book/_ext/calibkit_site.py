@@ -41,9 +41,10 @@ def lesson_code() -> dict[str, str]:
 
 
 def rooms() -> list[str]:
-    """Return the public modules of the package."""
+    """Return the public modules of the package, then the machines of the course."""
     found = (module.name for module in pkgutil.iter_modules(calibkit.__path__))
-    return sorted(name for name in found if not name.startswith("_"))
+    package = sorted(f"calibkit.{name}" for name in found if not name.startswith("_"))
+    return package + [f"calibkit_course.{name}" for name in ("data", "explore", "learn")]
 
 
 def write_pages(folder: Path = PAGES) -> None:
@@ -57,7 +58,7 @@ def write_pages(folder: Path = PAGES) -> None:
             path.unlink()
     for room in rooms():
         path = folder / f"{room}.md"
-        text = f"# calibkit.{room}\n\n```{{eval-rst}}\n.. room:: {room}\n```\n"
+        text = f"# {room}\n\n```{{eval-rst}}\n.. room:: {room}\n```\n"
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8")
 
@@ -94,21 +95,22 @@ class Room(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """Return the room as if its directives had been written out by hand."""
         room = self.arguments[0]
-        module = importlib.import_module(f"calibkit.{room}")
+        module = importlib.import_module(room)
         names = [name for name in public_names(module) if not self._is_data(module, name)]
-        lines = [f".. automodule:: calibkit.{room}", ""]
+        lines = [f".. automodule:: {room}", ""]
         used = [key for key, code in lesson_code().items() if self._uses(code, room, names)]
         if used:
             links = ", ".join(f":doc:`{key} <{lessons()[key]}>`" for key in used)
             lines += [f"Used in the code of lesson{'s' if len(used) > 1 else ''} {links}.", ""]
-        lines += [".. autosummary::", "   :nosignatures:", ""]
-        lines += [f"   {name}" for name in names] + [""]
+        if names:  # a room may hold data alone
+            lines += [".. autosummary::", "   :nosignatures:", ""]
+            lines += [f"   {name}" for name in names] + [""]
         for name in names:
             kind = self._kind(getattr(module, name))
-            lines += [f".. auto{kind}:: calibkit.{room}.{name}"]
+            lines += [f".. auto{kind}:: {room}.{name}"]
             lines += ["   :members:", ""] if kind in ("class", "exception") else [""]
         holder = nodes.container()
-        source = StringList(lines, source=f"calibkit.{room}")
+        source = StringList(lines, source=room)
         self.state.nested_parse(source, self.content_offset, holder)
         return holder.children
 
@@ -127,7 +129,8 @@ class Room(SphinxDirective):
 
     @staticmethod
     def _uses(code: str, room: str, names: list[str]) -> bool:
-        if re.search(rf"\b{room}\.", code):
+        short = room.rpartition(".")[2]
+        if re.search(rf"\b{short}\.|\b{re.escape(room)}\b", code):
             return True
         return any(re.search(rf"\b(?:ck|calibkit)\.{name}\b", code) for name in names)
 

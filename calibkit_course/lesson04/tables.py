@@ -8,9 +8,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from calibkit import data
 from calibkit.plot import look
 from calibkit.reliability import BinTable, reliability_table
+from calibkit_course import data
 
 Vector = NDArray[Any]
 _GAMES = {"MLB": ("mlb", None), "NBA": ("nba", None), "World Cup": ("world_cup", 0)}

@@ -6,10 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from calibkit import CalibrationWarning, audit, data, log_loss
+from calibkit import CalibrationWarning, audit, log_loss
 from calibkit.auditing.settings import CODES, FINDINGS
 from calibkit.cli import _parser
 from calibkit.fakes import LogitDistortion
+from calibkit_course import data
 
 
 def capstone(root: Path) -> str:

@@ -15,7 +15,6 @@ import pytest
 from scipy.special import logit, xlog1py, xlogy
 
 import calibkit as ck
-from calibkit import data
 from calibkit.calibrators import (
     BetaCalibrator,
     FlatBinning,
@@ -29,6 +28,7 @@ from calibkit.multiclass import (
     TemperatureScaling,
     VectorScaling,
 )
+from calibkit_course import data
 from tests.helpers import binary_data, class_data, golden_data
 
 Prob = np.ndarray[Any, Any]

@@ -10,10 +10,10 @@ from book.experiments import verified
 from book.experiments.verified import Population
 from book.experiments.verified import estimators as _verified_estimators
 from book.experiments.verified import maps as _verified_maps
-from calibkit import data
 from calibkit.calibrators import HistogramBinning, PlattCalibrator, ScalingBinning
 from calibkit.errors.debiased import debiased_square
 from calibkit.fakes import KnobClassifier, LogitDistortion, vgg16_lookalike
+from calibkit_course import data
 from calibkit_course.lesson11 import binned as _verified_bins
 
 FAKE = Population.of_fake(vgg16_lookalike(), n=3000, rng=0)

@@ -10,7 +10,7 @@ from PIL import Image
 from book.experiments.verified import __main__ as page
 from book.experiments.verified import draw as figures
 from book.experiments.verified import others
-from calibkit import data
+from calibkit_course import data
 
 STUDIES = page.load()
 REAL, FAKE = STUDIES["real"], STUDIES["fake"]

@@ -19,7 +19,7 @@ from scipy.special import expit, logit
 from sklearn.base import clone
 
 from book.experiments.synthetic import Unseen
-from calibkit import data, expected_calibration_error
+from calibkit import expected_calibration_error
 from calibkit.calibrators import (
     BetaCalibrator,
     IsotonicCalibrator,
@@ -33,6 +33,7 @@ from calibkit.piecewise import PiecewiseLinear
 from calibkit.types import FloatVector
 from calibkit.validation import as_count
 from calibkit.views import View, binary_problem
+from calibkit_course import data
 
 # A clone is this many predictions, each with its truth; data sets are drawn from them.
 POPULATION = 50_000

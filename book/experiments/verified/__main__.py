@@ -28,8 +28,9 @@ from book.experiments.synthetic import (
 )
 from book.experiments.verified import others
 from book.experiments.verified.draw import FIGURES, POPULATIONS, Studies, directive, draw_all
-from calibkit import CalibrationWarning, data
+from calibkit import CalibrationWarning
 from calibkit.fakes import vgg16_lookalike
+from calibkit_course import data
 from tools.virtual_environment import ROOT
 
 PAGE = ROOT / "book" / "verified.md"

@@ -14,7 +14,7 @@ import numpy as np
 
 from book.experiments.pages import markdown
 from book.experiments.verified import binned_errors, compare_calibrators
-from calibkit import data
+from calibkit_course import data
 from calibkit_course.lesson11.population import Population
 from tools.virtual_environment import ROOT
 

@@ -23,10 +23,10 @@ from calibkit.auditing.redraws import Drawer
 from calibkit.auditing.rows import rows_of
 from calibkit.auditing.settings import CODES, LIGHTS
 from calibkit.calibrators import PlattCalibrator
-from calibkit.data import DataUnavailable, load
 from calibkit.decisions import murphy_curve
 from calibkit.fakes import LogitDistortion
 from calibkit.multiclass import TemperatureScaling
+from calibkit_course.data import DataUnavailable, load
 from tests.audit_cases import CLASSES, Case, make
 
 QUICK = AuditSettings(n_draws=199, n_resamples=60)

@@ -10,11 +10,11 @@ from scipy.integrate import quad
 from scipy.stats import norm as normal
 
 import calibkit as ck
-from calibkit import data
 from calibkit.calibrators import FlatBinning, SlopeOneBinning
 from calibkit.errors import debiased_calibration_error
 from calibkit.errors.debiased import debiased_absolute, debiased_square
 from calibkit.fit_on_test import fit_on_test
+from calibkit_course import data
 from tests.helpers import class_data, golden, golden_data
 
 METHODS = ("frequency", "pairwise")

@@ -177,7 +177,7 @@ def test_the_lookalike_has_the_numbers_of_the_network() -> None:
 
 @pytest.mark.data
 def test_the_numbers_are_those_of_the_network() -> None:
-    from calibkit import data
+    from calibkit_course import data
 
     real = data.load("cifar10-vgg16") if "cifar10-vgg16" in data.available() else None
     if real is None:

@@ -7,7 +7,7 @@ import pytest
 from scipy import optimize, special
 from sklearn.linear_model import LogisticRegression
 
-from calibkit import CalibrationWarning, data
+from calibkit import CalibrationWarning
 from calibkit.multiclass import (
     DirichletCalibrator,
     MatrixScaling,
@@ -16,6 +16,7 @@ from calibkit.multiclass import (
     _softmax_fit,
 )
 from calibkit.multiclass._softmax_fit import Features, Problem
+from calibkit_course import data
 from tests.helpers import golden_data
 
 LABELS, PROB = golden_data("three_classes")

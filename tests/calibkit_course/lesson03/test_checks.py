@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 import calibkit as ck
-from calibkit import data, fakes, finite
+from calibkit import fakes, finite
 from calibkit.multiclass import TemperatureScaling
+from calibkit_course import data
 
 # --- 3.1 ---------------------------------------------------------------------------------------
 

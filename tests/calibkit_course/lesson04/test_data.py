@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 import calibkit as ck
-from calibkit import data
-from calibkit_course import lesson04
+from calibkit_course import data, lesson04
 
 LESSON = "04_read_a_reliability_diagram.md"
 ROW = re.compile(

@@ -10,11 +10,12 @@ import pytest
 from scipy import stats
 
 import calibkit as ck
-from calibkit import data, significance
+from calibkit import significance
 from calibkit.bins import Pava, PavaBC
 from calibkit.errors import expected_calibration_error as ece
 from calibkit.fakes import LogitDistortion
 from calibkit.types import FloatVector
+from calibkit_course import data
 from calibkit_course.lesson08.checks import LABELS, PREDICTIONS, _fit
 
 # --- 8.1 ---------------------------------------------------------------------------------------

@@ -12,8 +12,8 @@ from scipy.special import log_softmax, softmax
 
 import calibkit as ck
 from calibkit import CalibrationWarning
-from calibkit.data import available, load
 from calibkit.multiclass import TemperatureScaling
+from calibkit_course.data import available, load
 from calibkit_course.lesson10.nets import OrderPreserving
 
 torch = pytest.importorskip("torch")

@@ -333,7 +333,7 @@ def test_prose_and_printed_numbers_agree(root: Path) -> None:
 
 @pytest.mark.slow
 def test_the_real_network_shows_what_the_lesson_says() -> None:
-    from calibkit import data
+    from calibkit_course import data
 
     if not data.available("cifar10-vgg16"):
         pytest.skip("CALIBKIT_DATA holds no cifar_probs.dat")

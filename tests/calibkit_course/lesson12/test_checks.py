@@ -11,7 +11,7 @@ import pytest
 from scipy import optimize, special
 
 import calibkit as ck
-from calibkit import data, fakes, finite
+from calibkit import fakes, finite
 from calibkit.fakes import FakeSample
 from calibkit.multiclass import (
     DirichletCalibrator,
@@ -21,7 +21,7 @@ from calibkit.multiclass import (
     VectorScaling,
 )
 from calibkit.types import FloatVector
-from calibkit_course import lesson12
+from calibkit_course import data, lesson12
 from calibkit_course.lesson12.checks import PREDICTIONS, honest
 from calibkit_course.lesson12.fits import _loss, uneven
 from calibkit_course.lesson12.models import CYCLE, FAKES, hidden

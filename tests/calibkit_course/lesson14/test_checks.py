@@ -10,10 +10,11 @@ import pandas as pd
 import pytest
 from scipy.special import softmax
 
-from calibkit import data, log_loss
+from calibkit import log_loss
 from calibkit.auditing import AuditReport, AuditSettings, audit
 from calibkit.calibrators import PlattCalibrator
 from calibkit.fakes import LogitDistortion
+from calibkit_course import data
 from calibkit_course.learn import State
 from calibkit_course.lesson14 import VerbalModel, mended_file, sample_file
 from calibkit_course.lesson14.checks import (

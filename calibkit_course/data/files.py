@@ -11,7 +11,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit.data.registry import Entry
+from calibkit_course.data.registry import Entry
 
 VARIABLE = "CALIBKIT_DATA"
 _TIMEOUT = 10  # seconds without an answer before a download is given up

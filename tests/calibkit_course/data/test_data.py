@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import calibkit as ck
-from calibkit import data
-from calibkit.data import files
+from calibkit_course import data
+from calibkit_course.data import files
 
 needs_data = pytest.mark.skipif(
     not os.environ.get("CALIBKIT_DATA"), reason="CALIBKIT_DATA is not set: no real predictions"

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit.data.files import DataUnavailable, fetch, find, read
-from calibkit.data.registry import REGISTRY, Entry
 from calibkit.results import read_only, spell
+from calibkit_course.data.files import DataUnavailable, fetch, find, read
+from calibkit_course.data.registry import REGISTRY, Entry
 
 __all__ = ["REGISTRY", "DataUnavailable", "Entry", "Predictions", "available", "load"]
 
