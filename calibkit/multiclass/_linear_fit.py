@@ -5,17 +5,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import special
 
 from calibkit.calibrators.base import Weights
-from calibkit.calibrators.folds import assign_folds
 from calibkit.multiclass._softmax_fit import Features, Problem, SoftmaxFit, minimise
 from calibkit.multiclass.temperature import fit_slope
 from calibkit.types import FloatVector, IntVector
 from calibkit.validation import as_number
 
-# Multiples of the rule that needs no tuning, from simple maps to complex ones.
-MULTIPLES = (100.0, 10.0, 1.0, 0.1, 0.01, 0.001)
 _COOLEST, _WARMEST = 1e-6, 1e6  # temperatures between which the centre is looked for
 _STEEPEST = 100.0  # slope of the centre, in logits of size 1
 
@@ -80,26 +76,3 @@ def fit_linear(
     if full and penalty.off_diagonal == penalty.diagonal == 0:
         weights = weights - weights.mean(axis=0) + slope / k
     return weights, bias, fit
-
-
-def held_out_losses(
-    x: FloatVector,
-    label: IntVector,
-    fit: Callable[[FloatVector, IntVector, float], LinearFit],
-    folds: tuple[Any, Any],
-) -> FloatVector:
-    """Return the mean held-out log loss of each of the `MULTIPLES`.
-
-    Folds are drawn over rows sorted by scores and label, so that row order never matters.
-    """
-    order = np.lexsort((label, *x.T[::-1]))
-    x, label = x[order], label[order]
-    fold, n_folds = assign_folds(x[:, 0], label.astype(np.float64), *folds)
-    losses = np.zeros(len(MULTIPLES))
-    for number in range(n_folds):
-        out = fold == number
-        for place, multiple in enumerate(MULTIPLES):
-            logits = mapped(x[out], *fit(x[~out], label[~out], multiple)[:2])
-            log_prob = special.log_softmax(logits, axis=1)
-            losses[place] -= float(log_prob[np.arange(len(logits)), label[out]].sum())
-    return losses / len(x)

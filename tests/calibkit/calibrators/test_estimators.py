@@ -80,7 +80,6 @@ ONE_EVENT: list[Any] = [
 MANY: list[Any] = [
     TemperatureScaling("probabilities"),
     VectorScaling("probabilities"),
-    VectorScaling("probabilities", "cv", cv=3),
     MatrixScaling("probabilities"),
     MatrixScaling("probabilities", 0.01),
     DirichletCalibrator("probabilities"),
@@ -89,7 +88,6 @@ MANY: list[Any] = [
     Reduced("probabilities"),
     ClassWise("probabilities"),
     VennAbers("probabilities"),
-    VennAbers("probabilities", "pairwise"),
 ]
 
 
@@ -271,6 +269,16 @@ def test_a_search_finds_the_number_of_bins() -> None:
     assert wrapped.best_params_ == {"calibrator__bins": 20}
 
 
+def test_a_search_finds_the_penalty() -> None:
+    """Labels drawn from what is said: the strongest penalty, which leaves nothing but 1/T."""
+    rng = np.random.default_rng(0)
+    logits = rng.normal(size=(120, 6))
+    labels = (logits + rng.gumbel(size=logits.shape)).argmax(axis=1)
+    options = {"penalty": [1e-4, 1.0]}
+    search = GridSearchCV(MatrixScaling("logits"), options, scoring="neg_log_loss", cv=3)
+    assert search.fit(logits, labels).best_params_ == {"penalty": 1.0}
+
+
 def test_steps_of_pipelines() -> None:
     link = FunctionTransformer(expit)
     chain = make_pipeline(link, PlattCalibrator(), IsotonicCalibrator()).fit(P * 4 - 2, Y)
@@ -426,8 +434,6 @@ def test_fractions_are_refused_where_only_rows_count(subtests: pytest.Subtests) 
             pytest.raises(ValueError, match=r"whole numbers.*sample_weight\[4\] = 0.5"),
         ):
             model.fit(P, Y, sample_weight=weight)
-    with pytest.raises(ValueError, match=r"whole numbers.*sample_weight\[4\] = 0.5"):
-        VectorScaling("probabilities", "cv").fit(PROB, LABELS, sample_weight=weight)
     with pytest.raises(ValueError, match="whole numbers"):
         SweepBinning().fit(P, Y, sample_weight=np.full(300, 1e8))
     with pytest.raises(ValueError, match=r"shape \(3,\); 300 rows need shape"):
@@ -517,13 +523,6 @@ def test_scores_that_rounding_moves_are_one_score(subtests: pytest.Subtests) -> 
             np.testing.assert_array_equal(
                 model.interval(score * (1 + off)), same.interval(score.round(3))
             )
-
-
-def test_pairs_show_how_far_they_are(capsys: pytest.CaptureFixture[str]) -> None:
-    model = VennAbers("probabilities", "pairwise", progress=True).fit(PROB, LABELS)
-    assert "pairs" in capsys.readouterr().err
-    quietly = VennAbers("probabilities", "pairwise").fit(PROB, LABELS)
-    np.testing.assert_array_equal(model.calibrate(PROB), quietly.calibrate(PROB))
 
 
 @pytest.mark.parametrize("options", [{}, {"penalty": 0.01}, {"penalty": 1e-3, "bias_penalty": 0.0}])

@@ -258,8 +258,8 @@ class TestTheorems:
 
     def test_a_large_penalty_leaves_temperature_scaling(self):
         class Strict(MatrixScaling):
-            def _strength(self, x, label):
-                return 1e9, None
+            def _rule(self, n, k, temperature):  # as if there were hardly any rows
+                return super()._rule(n / 1e9, k, temperature)
 
         x, y = problem(0)
         temperature = TemperatureScaling("logits").fit(x, y)
@@ -281,7 +281,7 @@ class TestTheorems:
         np.testing.assert_allclose(a[:, order], b.calibrate(x[:, order]), atol=1e-9)
 
     @pytest.mark.parametrize("family", FAMILIES)
-    @pytest.mark.parametrize("penalty", ["auto", "cv", 0.01, 0])
+    @pytest.mark.parametrize("penalty", ["auto", 0.01, 0])
     def test_row_order_does_not_matter(self, family, penalty):
         x, y = problem(0, n=300, k=3)
         rows = np.random.default_rng(1).permutation(len(x))
@@ -294,31 +294,6 @@ class TestTheorems:
         a = MatrixScaling("logits", penalty="auto").fit(x, y).calibrate(x)
         b = MatrixScaling("logits", penalty="auto").fit(1e3 * x, y).calibrate(1e3 * x)
         np.testing.assert_allclose(a, b, atol=1e-9)
-
-
-class TestChoice:
-    @pytest.mark.slow
-    def test_few_data_ask_for_a_strong_penalty(self):
-        x, y = problem(0, n=120, k=6, mixed=0)
-        few = MatrixScaling("logits", penalty="cv").fit(x, y)
-        x, y = problem(0, n=3000, k=3, mixed=2.0)
-        many = MatrixScaling("logits", penalty="cv").fit(x, y)
-        assert few.multiple_ > many.multiple_
-        assert few.scores_.shape == (6,)
-        multiples = [100, 10, 1, 0.1, 0.01, 0.001]
-        assert few.multiple_ == pytest.approx(multiples[few.scores_.argmin()])
-
-    def test_it_is_repeatable_and_depends_on_the_seed(self):
-        x, y = problem(0, n=200, k=3)
-        one, two, other = (
-            VectorScaling("logits", penalty="cv", rng=seed).fit(x, y).scores_ for seed in (0, 0, 1)
-        )
-        assert (one == two).all() and (one != other).any()
-
-    def test_an_automatic_choice_has_a_multiple(self):
-        x, y = problem(0)
-        assert VectorScaling("logits").fit(x, y).multiple_ == 1
-        assert VectorScaling("logits", penalty=0.5).fit(x, y).multiple_ is None
 
 
 class TestNoOptimum:
@@ -338,7 +313,7 @@ class TestNoOptimum:
 
 
 class TestBadOptions:
-    @pytest.mark.parametrize("penalty", [-1, np.nan, np.inf, "odir", None, True])
+    @pytest.mark.parametrize("penalty", [-1, np.nan, np.inf, "cv", None, True])
     def test_penalty(self, penalty, subtests):
         for family in FAMILIES:
             with (
@@ -352,5 +327,3 @@ class TestBadOptions:
             DirichletCalibrator("probabilities", kind="ridge").fit(PROB, LABELS)
         with pytest.raises(ValueError, match="bias_penalty must be"):
             MatrixScaling("probabilities", penalty=1, bias_penalty=-1).fit(PROB, LABELS)
-        with pytest.raises(ValueError, match="cv"):
-            MatrixScaling("probabilities", penalty="cv", cv=1).fit(PROB, LABELS)

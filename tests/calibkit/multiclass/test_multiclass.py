@@ -39,10 +39,8 @@ FAMILIES: dict[str, tuple[type[MulticlassCalibrator], dict[str, Any]]] = {
     "one-vs-rest, isotonic": (OneVsRest, {"calibrator": IsotonicCalibrator()}),
     "one-vs-rest, bins": (OneVsRest, {"calibrator": FlatBinning(5)}),
     "reduced": (Reduced, {}),
-    "reduced, uniform": (Reduced, {"rest": "uniform"}),
     "class-wise": (ClassWise, {}),
     "Venn-Abers": (VennAbers, {}),
-    "Venn-Abers, pairs": (VennAbers, {"scheme": "pairwise"}),
 }
 each = pytest.mark.parametrize("name", FAMILIES)
 KINDS = pytest.mark.parametrize("kind", ["logits", "probabilities"])
