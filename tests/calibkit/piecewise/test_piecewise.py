@@ -347,21 +347,6 @@ def test_the_map_comes_close_to_the_truth(space: str, subtests: pytest.Subtests)
 # --- options --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("space", SPACES)
-def test_monotone_maps_do_not_fall(space: str) -> None:
-    rng = np.random.default_rng(8)
-    p = rng.random(800)
-    y = rng.random(800) < 0.5 + 0.3 * np.sin(9 * p)  # a truth that goes up and down
-    free = PiecewiseLinear(space, 6).fit(p, y)
-    tied = PiecewiseLinear(space, 6, monotone=True).fit(p, y)
-    assert np.diff(free.heights_).min() < 0
-    assert np.diff(tied.heights_).min() >= 0
-    assert tied.training_loss_ > free.training_loss_
-    rising = rng.random(800) < p**2
-    same = [PiecewiseLinear(space, 2, monotone=m).fit(p, rising) for m in (False, True)]
-    assert same[1].training_loss_ == pytest.approx(same[0].training_loss_, abs=2e-5)
-
-
 def test_outer_pieces_go_on_in_logit_space() -> None:
     p, y = shape_sample("square", 0.05, 800, 0)
     inside = (p > 0.2) & (p < 0.8)
@@ -419,11 +404,11 @@ def test_awkward_data_give_sane_maps(
     p, y = AWKWARD[case]
     if len(p) < 2 * k:
         pytest.skip("too few predictions: an error, tested elsewhere")
-    for loss, monotone in product(("log-loss", "brier"), (False, True)):
-        with subtests.test(loss=loss, monotone=monotone):
+    for loss in ("log-loss", "brier"):
+        with subtests.test(loss=loss):
             with warnings.catch_warnings():
                 warnings.simplefilter("error")
-                model = PiecewiseLinear(space, k, loss=loss, monotone=monotone).fit(p, y)
+                model = PiecewiseLinear(space, k, loss=loss).fit(p, y)
             calibrated = model.calibrate(np.concatenate([np.linspace(0, 1, 50), p]))
             assert ((calibrated >= 0) & (calibrated <= 1)).all()
             share = np.mean(y)
