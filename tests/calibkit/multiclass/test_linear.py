@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from scipy import optimize, special
+from scipy import special
 from sklearn.linear_model import LogisticRegression
 
 from calibkit import CalibrationWarning, data
@@ -82,34 +82,19 @@ class TestGolden:
         )
 
 
-def objective(theta, x, y, weight, centre):
-    """Return the penalised loss of ``W x + b`` and its gradient, in plain terms."""
-    k = x.shape[1]
-    table = theta.reshape(k, k + 1)
-    design = np.column_stack([x, np.ones(len(x))])
-    logits = special.log_softmax(design @ table.T, axis=1)
-    residual = np.exp(logits) - np.eye(k)[y]
-    distance = table - centre
-    value = -logits[np.arange(len(y)), y].mean() + (weight * distance**2).sum()
-    return value, (residual.T @ design / len(y) + 2 * weight * distance).ravel()
-
-
 class TestOptimality:
     @pytest.mark.parametrize("k", [2, 4, 12, 30])  # 30: more parameters than the direct way takes
-    def test_no_other_program_finds_less(self, k):
+    def test_the_gradient_is_zero(self, k):
+        """The objective is convex: mean log loss and two penalties, in plain terms."""
         x, y = problem(k, k=k)
         model = MatrixScaling("logits", penalty=0.01, bias_penalty=0.02).fit(x, y)
-        weight = np.full((k, k + 1), 0.01)
-        np.fill_diagonal(weight, 0)
-        weight[:, k] = 0.02
-        found = np.column_stack([model.weights_, model.bias_]).ravel()
-        options = (x, y, weight, 0.0)
-        value, gradient = objective(found, *options)
-        assert np.linalg.norm(gradient) <= 1e-8 * np.sqrt(np.square(x).mean())
-        other = optimize.minimize(
-            objective, np.eye(k, k + 1).ravel(), args=options, jac=True, method="L-BFGS-B"
-        )
-        assert value <= other.fun + 1e-12
+        residual = special.softmax(x @ model.weights_.T + model.bias_, axis=1) - np.eye(k)[y]
+        off = np.where(np.eye(k) == 1, 0.0, model.weights_)
+        of_weights = residual.T @ x / len(y) + 2 * 0.01 * off
+        of_bias = residual.mean(axis=0) + 2 * 0.02 * model.bias_
+        size = np.sqrt(np.square(x).mean())
+        assert np.abs(of_weights).max() <= 1e-8 * size
+        assert np.abs(of_bias).max() <= 1e-8 * size
 
     def test_against_logistic_regression(self):
         x, y = problem(0)
@@ -127,16 +112,6 @@ class TestOptimality:
                 assert model.bias_.sum() == pytest.approx(0, abs=1e-12)
         slope = TemperatureScaling("logits").fit(x, y).temperature_ ** -1
         np.testing.assert_allclose(model.weights_.sum(axis=0), slope, rtol=1e-6)
-
-    @pytest.mark.slow
-    def test_a_hundred_classes_without_tuning(self):
-        x, y = problem(1, n=800, k=100, mixed=1.0)
-        warm, y_test = x[:400], y[400:]
-        model = MatrixScaling("logits").fit(warm, y[:400])
-        assert model.converged_ and model.gradient_norm_ <= 1e-8
-        held_out = log_loss(model.calibrate(x[400:]), y_test)
-        temperature = TemperatureScaling("logits").fit(warm, y[:400])
-        assert held_out < log_loss(temperature.calibrate(x[400:]), y_test) + 0.005
 
     @pytest.mark.parametrize("family", FAMILIES)
     def test_single_precision_gives_the_same_fit(self, family):
@@ -211,21 +186,6 @@ class TestRealNetwork:
         model = family("probabilities").fit(p, y)
         assert model.gradient_norm_ <= 1e-8
         assert log_loss(model.calibrate(p_test), y_test) < 0.862
-
-    @pytest.mark.long
-    def test_the_first_half_chooses_a_map_that_wins_on_the_second(self, halves):
-        (p, y), (p_test, y_test) = halves
-        families = (TemperatureScaling, VectorScaling, MatrixScaling)
-        folds = np.arange(len(y)) % 5
-        losses = []
-        for family in families:
-            held_out = np.empty((len(y), 100))
-            for fold in range(5):
-                model = family("probabilities").fit(p[folds != fold], y[folds != fold])
-                held_out[folds == fold] = model.calibrate(p[folds == fold])
-            losses.append(log_loss(held_out, y))
-        model = families[int(np.argmin(losses))]("probabilities").fit(p, y)
-        assert log_loss(model.calibrate(p_test), y_test) < 0.8666 - 0.005
 
 
 class TestTheorems:

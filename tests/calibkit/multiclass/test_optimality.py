@@ -89,6 +89,7 @@ def check_rows(calibrated):
 
 def slope_of_loss(z, y, slope):
     """Return the derivative of the mean log loss in ln(1/T)."""
+    z = z.astype(np.float64)
     below = z - z.max(axis=1, keepdims=True)
     prob = special.softmax(slope * below, axis=1)
     return slope * float(((prob * below).sum(axis=1) - below[np.arange(len(y)), y]).mean())

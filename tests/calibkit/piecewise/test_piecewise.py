@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize, minimize_scalar
-from scipy.special import expit, log_softmax, logit
+from scipy.special import expit, logit
 from sklearn.model_selection import KFold
 
 from calibkit.calibrators.folds import parsimonious
@@ -218,7 +218,7 @@ def test_more_pieces_are_never_worse_than_one(space: str, loss: str) -> None:
     assert losses[3] < losses[0] - 1e-3
 
 
-# --- against the reference and an independent optimiser ---------------------------------------
+# --- against the reference --------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("space", "loss"), FORMS)
@@ -238,45 +238,6 @@ def test_training_loss_is_at_most_that_of_the_reference(
             assert mean_loss(loss, model.curve(p), y) == pytest.approx(
                 model.training_loss_, abs=1e-9
             )
-
-
-def network_fit(x: np.ndarray, y: np.ndarray, k: int, space: str) -> float:
-    """Fit the parametrisation of the source by L-BFGS: softmax widths, free heights."""
-    q = np.quantile(x, np.arange(k + 1) / k)
-    ends = (0.0, 1.0) if space == "probability" else (x.min(), x.max())
-    widths = np.log(np.maximum(np.diff([ends[0], *q[1:-1], ends[1]]), 1e-6))
-    start = np.clip(q, 0.001, 0.999)
-    theta = np.concatenate([widths, logit(start) if space == "probability" else q])
-
-    def value(theta: np.ndarray) -> float:
-        share = np.exp(log_softmax(theta[:k]))
-        knots = ends[0] + (ends[1] - ends[0]) * np.concatenate([[0], np.cumsum(share)[:-1], [1]])
-        heights = expit(theta[k:]) if space == "probability" else theta[k:]
-        g = np.interp(x, knots, heights)
-        g = g if space == "probability" else expit(g)
-        return mean_loss("log-loss", np.clip(g, 1e-15, 1 - 1e-15), y)
-
-    return float(minimize(value, theta, method="L-BFGS-B", options={"maxiter": 500}).fun)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("space", SPACES)
-@pytest.mark.parametrize(
-    ("name", "error", "n", "k"),
-    [
-        ("stairs", 0.1, 1000, 4),
-        ("beta1", 0.07, 2000, 3),
-        ("sqrt", 0.03, 500, 2),
-        ("beta2", 0.1, 3000, 5),
-    ],
-)
-def test_an_independent_optimiser_finds_nothing_better(
-    space: str, name: str, error: float, n: int, k: int
-) -> None:
-    p, y = shape_sample(name, error, n, 4)
-    model = PiecewiseLinear(space, k).fit(p, y)
-    x = p if space == "probability" else logit(p)
-    assert model.training_loss_ <= network_fit(x, y, k, space) + 1e-4
 
 
 # --- choosing the number of pieces -------------------------------------------------------------
