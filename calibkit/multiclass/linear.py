@@ -128,7 +128,8 @@ class MatrixScaling(_LinearCalibrator):
     Numbers (ODIR) minimise ``mean log loss + penalty sum_{i != j} W_ij^2 + bias_penalty sum_j
     b_j^2``. The constant that the logits of a row have in common matters, as in vector scaling.
     Guo, Pleiss, Sun and Weinberger (2017); Kull, Perello-Nieto, Kängsepp, Silva Filho, Song and
-    Flach (2019) for ODIR. Taught in lesson 10.
+    Flach (2019) for ODIR; Berta, Holzmüller, Jordan and Bach (2026) for the rule of ``"auto"``,
+    *structured* matrix scaling. Taught in lesson 10.
 
     Examples
     --------

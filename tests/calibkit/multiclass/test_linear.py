@@ -16,7 +16,7 @@ from calibkit.multiclass import (
     _softmax_fit,
 )
 from calibkit.multiclass._softmax_fit import Features, Problem
-from tests.helpers import golden_data
+from tests.helpers import class_data, golden_data
 
 LABELS, PROB = golden_data("three_classes")
 FAMILIES = [VectorScaling, MatrixScaling, DirichletCalibrator]
@@ -32,12 +32,6 @@ def problem(seed, n=500, k=4, mixed=0.3):
     truth = rng.normal(size=(n, k)) * 1.5
     y = (truth + rng.gumbel(size=(n, k))).argmax(axis=1)
     return 1.8 * truth @ (np.eye(k) + mixed * rng.normal(size=(k, k)) / k), y
-
-
-def fitted(model, scores, y):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CalibrationWarning)
-        return model.fit(scores, y)
 
 
 # Fits of the first 600 rows by a program of its own (training and held-out log loss), checked
@@ -102,6 +96,19 @@ class TestOptimality:
         other = LogisticRegression(C=np.inf, tol=1e-10, max_iter=5000).fit(x, y)
         assert model.training_loss_ <= log_loss(other.predict_proba(x), y) + 1e-12
         np.testing.assert_allclose(model.calibrate(x), other.predict_proba(x), atol=1e-4)
+
+    @pytest.mark.slow
+    def test_the_automatic_rule_is_close_to_that_of_its_authors(self):
+        """Their program stops early, and mixes the temperature with the uniform prediction."""
+        y, p = class_data(800, 4)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # parts of torch that it imports are out of date
+            theirs = pytest.importorskip("probmetrics.calibrators").SMSCalibrator().fit(p, y)
+            new, prob = class_data(4000, 4, seed=9)
+            other = log_loss(np.float64(theirs.predict_proba(prob)), new)
+        ours = log_loss(MatrixScaling("probabilities").fit(p, y).calibrate(prob), new)
+        assert ours == pytest.approx(other, abs=0.01)
+        assert ours < log_loss(prob, new) - 0.02
 
     def test_a_constant_for_all_classes_is_no_parameter_and_is_fixed(self, subtests):
         x, y = problem(0)
