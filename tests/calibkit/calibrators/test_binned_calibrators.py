@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.optimize import minimize_scalar
 from sklearn.isotonic import IsotonicRegression
 from sklearn.model_selection import KFold, LeaveOneOut, PredefinedSplit, StratifiedKFold
 
@@ -111,18 +110,6 @@ class TestFlat:
         flat, slanted = (kind(2).fit(p, y).curve(p) for kind in (FlatBinning, SlopeOneBinning))
         assert np.mean(np.abs(slanted - p)) == pytest.approx(1 / 6, abs=1e-15)
         assert np.mean(np.abs(flat - p)) == pytest.approx(1.7 / 9, abs=1e-15)
-
-    def test_heights_minimise_the_log_loss_too(self):
-        y, p = drawn(300)
-        model = FlatBinning(5).fit(p, y)
-        for b, height in enumerate(model.height_):
-            label = y[by_bin(model, p) == b]
-
-            def loss(q, label=label):
-                return -np.mean(np.log(np.where(label == 1, q, 1 - q)))
-
-            best = minimize_scalar(loss, bounds=(1e-6, 1 - 1e-6), method="bounded")
-            assert loss(height) <= best.fun + 1e-12
 
     @pytest.mark.parametrize("grid", [None, 9])
     def test_with_pava_bins_it_is_isotonic_regression(self, grid):
