@@ -1,8 +1,7 @@
-"""Fit vector and matrix scaling: units, penalties and their strength."""
+"""Fit vector and matrix scaling: units, penalties, and where they pull to."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -10,7 +9,6 @@ from calibkit.calibrators.base import Weights
 from calibkit.multiclass._softmax_fit import Features, Problem, SoftmaxFit, minimise
 from calibkit.multiclass.temperature import fit_slope
 from calibkit.types import FloatVector, IntVector
-from calibkit.validation import as_number
 
 _COOLEST, _WARMEST = 1e-6, 1e6  # temperatures between which the centre is looked for
 _STEEPEST = 100.0  # slope of the centre, in logits of size 1
@@ -18,7 +16,7 @@ _STEEPEST = 100.0  # slope of the centre, in logits of size 1
 
 @dataclass(frozen=True, slots=True)
 class Penalty:
-    """Weights of squared distances from temperature scaling, or from 0; None: no penalty."""
+    """Weights of squared distances from temperature scaling, or from 0."""
 
     off_diagonal: float
     diagonal: float
@@ -26,25 +24,14 @@ class Penalty:
     to_zero: bool = False
 
 
-def check_weight(value: Any, name: str, besides: str = "") -> float:
-    words = f"{besides}a finite number from 0 on"
-    return as_number(value, name, words, lambda weight: 0 <= weight < np.inf)
-
-
-def mapped(x: FloatVector, weights: FloatVector, bias: FloatVector) -> FloatVector:
-    moved = x * weights if weights.ndim == 1 else x @ weights.T
-    return np.asarray(moved + bias)
-
-
-# How a penalty follows from n, K and the temperature; weights, (K,) or (K, K), biases, and the fit.
+# How a penalty follows from n, K and the temperature.
 Rule = Callable[[float, int, float], Penalty]
-LinearFit = tuple[FloatVector, FloatVector, SoftmaxFit]
 
 
 def fit_linear(
     x: FloatVector, label: IntVector, rule: Rule, full: bool, row_weight: Weights = None
-) -> LinearFit:
-    """Fit ``softmax(W x + b)``, with `W` diagonal unless `full`.
+) -> tuple[FloatVector, FloatVector, SoftmaxFit]:
+    """Fit ``softmax(W x + b)``, with `W` diagonal unless `full`; return W or its diagonal, b, fit.
 
     ``rule(n, K, T)`` gives the penalty, n the rows or the sum of their weights, T the temperature,
     or the size of scores worth nothing.

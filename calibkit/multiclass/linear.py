@@ -8,10 +8,10 @@ import numpy as np
 from scipy import special
 
 from calibkit.calibrators.base import Weights
-from calibkit.multiclass._linear_fit import Penalty, check_weight, fit_linear, mapped
+from calibkit.multiclass._linear_fit import Penalty, fit_linear
 from calibkit.multiclass.base import MulticlassCalibrator
 from calibkit.types import FloatArray, FloatMatrix, IntVector
-from calibkit.validation import CalibrationWarning, as_choice
+from calibkit.validation import CalibrationWarning, as_choice, as_number
 
 
 class _LinearCalibrator(MulticlassCalibrator):
@@ -30,9 +30,9 @@ class _LinearCalibrator(MulticlassCalibrator):
         if self._automatic():  # K/n per weight of a class, K (K - 1)/n per pair
             unit = k / n
             return Penalty(unit * (k - 1) * temperature**2, unit * temperature**2, unit)
-        weight = bias = check_weight(self.penalty, "penalty", '"auto" or ')
+        weight = bias = _strength(self.penalty, "penalty", '"auto" or ')
         if self.bias_penalty is not None:
-            bias = check_weight(self.bias_penalty, "bias_penalty")
+            bias = _strength(self.bias_penalty, "bias_penalty")
         return Penalty(weight, 0.0 if self.full else weight, bias)
 
     def _features(self, logits: FloatArray) -> FloatMatrix:
@@ -57,8 +57,14 @@ class _LinearCalibrator(MulticlassCalibrator):
             )
 
     def _calibrate(self, logits: FloatArray) -> FloatMatrix:
-        new = mapped(self._features(logits), self.weights_, self.bias_)
+        x = self._features(logits)
+        new = (x @ self.weights_.T if self.full else x * self.weights_) + self.bias_
         return np.asarray(special.softmax(new, axis=1))
+
+
+def _strength(value: Any, name: str, besides: str = "") -> float:
+    words = f"{besides}a finite number from 0 on"
+    return as_number(value, name, words, lambda weight: 0 <= weight < np.inf)
 
 
 @dataclass(eq=False, repr=False)
