@@ -18,7 +18,7 @@ USES = {
     "lab": "lessons, figures, HTML reports",
     "parquet": "Parquet files",
     "nets": "small networks with torch",
-    "maps": "structured matrix scaling",
+    "maps": "comparison with structured matrix scaling",
     "cluster": "counting on a cluster",
     "book": "building the book",
     "test": "running the tests",

@@ -11,13 +11,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import bisect
 
 from calibkit.calibrators.base import refuse_columns
 from calibkit.results import Number, listed, spell
 from calibkit.types import FloatVector
 from calibkit.validation import as_count, as_level, as_probability_array
-
-_MOST_STEPS, _TOLERANCE = 200, 1e-13
 
 
 def shift_prior(p: Any, *, train_prevalence: float, test_prevalence: float) -> FloatVector:
@@ -67,9 +66,8 @@ class PrevalenceEstimate(Number):
         The most likely prevalence, in [0, 1]; NaN for the error where it is 0 or 1.
     train_prevalence, n : float, int
         Share of events that the predictions were made for, and their number.
-    path, converged : ndarray, bool
-        Steps of EM from `train_prevalence` on; whether `value` was found to 13 digits after the
-        point.
+    path : ndarray
+        Steps of EM from `train_prevalence` on.
     """
 
     value: float
@@ -77,15 +75,13 @@ class PrevalenceEstimate(Number):
     train_prevalence: float
     n: int
     path: FloatVector
-    converged: bool
 
     def describe(self) -> str:
         """Give both prevalences, the standard error and the number of predictions."""
         spread = "" if np.isnan(self.standard_error) else f" ± {self.standard_error:.4f}"
-        end = "" if self.converged else "; the search did not converge"
         return (
             f"Estimated prevalence {self.value:.4f}{spread} from {spell(self.n, 'prediction')} "
-            f"that were made for {self.train_prevalence:.4f}{end}."
+            f"that were made for {self.train_prevalence:.4f}."
         )
 
     def _columns(self) -> Mapping[str, NDArray[Any]]:
@@ -119,7 +115,8 @@ def estimate_prevalence(
     EM (Saerens et al., 2002, equation 2.9) moves the predictions to the current prevalence and
     takes their mean as the next one. Each step raises the concave likelihood
     ``sum_i log(s p_i / t + (1 - s) (1 - p_i) / (1 - t))`` of the prevalence s, for a training
-    prevalence t. Rare events can need thousands of steps, so Newton's method finds where they end.
+    prevalence t. Rare events can need thousands of steps, so where they end is found by
+    halving.
     Nothing here can see whether the model *is* calibrated for `train_prevalence`, or whether
     features changed within a class: then the estimate is wrong, and its standard error does not
     tell. Taught in lesson 09.
@@ -142,7 +139,7 @@ def estimate_prevalence(
             f"All predictions equal train_prevalence={train:g}, so they cannot show a change of "
             "it. Pass the model's predictions, not the base rate."
         )
-    value, converged = _most_likely(event, other, train)
+    value = _most_likely(event, other)
     information = len(prob) * _slopes(event, other, value)[1]
     error = 1 / np.sqrt(information) if 0 < value < 1 else np.nan
     return PrevalenceEstimate(
@@ -151,7 +148,6 @@ def estimate_prevalence(
         train_prevalence=train,
         n=len(prob),
         path=_em_path(event, other, train, steps),
-        converged=converged,
     )
 
 
@@ -168,22 +164,15 @@ def _slopes(event: FloatVector, other: FloatVector, at: float) -> tuple[float, f
         return float(np.mean(ratio)), float(np.mean(ratio**2))
 
 
-def _most_likely(event: FloatVector, other: FloatVector, start: float) -> tuple[float, bool]:
-    if _slopes(event, other, 0.0)[0] <= 0:
-        return 0.0, True
-    if _slopes(event, other, 1.0)[0] >= 0:
-        return 1.0, True
-    low, high, at = 0.0, 1.0, start
-    for _ in range(_MOST_STEPS):
-        slope, curvature = _slopes(event, other, at)
-        low, high = (at, high) if slope > 0 else (low, at)
-        following = at + slope / curvature
-        if not low < following < high:
-            following = (low + high) / 2
-        if abs(following - at) <= _TOLERANCE or slope == 0:
-            return float(at if slope == 0 else following), True
-        at = following
-    return at, False
+def _most_likely(event: FloatVector, other: FloatVector) -> float:
+    def slope(at: float) -> float:
+        return _slopes(event, other, at)[0]
+
+    if slope(0.0) <= 0:
+        return 0.0
+    if slope(1.0) >= 0:
+        return 1.0
+    return float(bisect(slope, 0.0, 1.0, xtol=1e-15))  # slopes at the ends may be infinite
 
 
 def _em_path(event: FloatVector, other: FloatVector, start: float, steps: int) -> FloatVector:

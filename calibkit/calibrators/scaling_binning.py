@@ -9,8 +9,8 @@ from sklearn.base import clone
 from calibkit.bins import EqualMass, assign
 from calibkit.calibrators.base import Calibrator, drawn_apart
 from calibkit.calibrators.parametric import PlattCalibrator
-from calibkit.types import FloatVector, IntVector, Rng
-from calibkit.validation import as_choice, as_count, as_generator
+from calibkit.types import FloatVector, IntVector
+from calibkit.validation import as_count
 
 # Steps are looked for on a grid, and found by halving.
 _GRID, _HALVINGS = 2001, 60
@@ -27,9 +27,6 @@ class ScalingBinning(Calibrator):
     ----------
     n_bins, scaler : int, Calibrator or None
         Equal-mass bins, in which ties stay together; the map to clone, None: `PlattCalibrator`.
-    split, rng : {"one-set", "three-way"}, int, Generator or None
-        ``"three-way"``: each step has a third of the data of its own, chosen by `rng`, as the
-        theory asks. ``"one-set"``: all data serve all steps, as the authors' program does.
 
     Attributes
     ----------
@@ -44,9 +41,9 @@ class ScalingBinning(Calibrator):
     -----
     The output takes finitely many values, so its calibration error can be measured without bias
     from binning; and it needs fewer labels than a histogram, about ``B + 1 / e^2`` against
-    ``B + B / e^2`` for an error of e (up to constants and logarithms). A bin that the last third
-    does not reach outputs the mean of the second third. Kumar, Liang and Ma (2019), section 4.
-    Taught in lesson 11.
+    ``B + B / e^2`` for an error of e (up to constants and logarithms). All data serve all steps, as
+    in the authors' program; their theory gives each step a third of its own. Kumar, Liang and Ma
+    (2019), section 4. Taught in lesson 11.
 
     Examples
     --------
@@ -65,40 +62,20 @@ class ScalingBinning(Calibrator):
 
     n_bins: int = 10
     scaler: Calibrator | None = None
-    split: str = "one-set"
-    rng: Rng = 0
 
     def _fit(self, prob: FloatVector, label: FloatVector) -> None:
         bins = EqualMass(as_count(self.n_bins, "n_bins"))
         if not isinstance(self.scaler, Calibrator | None):
             raise ValueError(f"scaler must be a Calibrator or None, got {self.scaler!r}.")
-        for_scaler, for_edges, for_values = self._parts(prob, label)
         scaler = PlattCalibrator() if self.scaler is None else clone(self.scaler)
-        self.scaler_ = scaler.fit(prob[for_scaler], label[for_scaler])
-        second = np.sort(scaler.calibrate(prob[for_edges]))
-        third = np.sort(scaler.calibrate(prob[for_values]))
-        self.edges_ = bins.edges(second)
-        self.count_, sums = self._sums(third)
-        spare_count, spare_sums = self._sums(second)
-        use = self.count_ > 0
-        self.value_ = np.where(use, sums, spare_sums) / np.where(use, self.count_, spare_count)
+        self.scaler_ = scaler.fit(prob, label)
+        scaled = np.sort(scaler.calibrate(prob))  # sums do not depend on the order of the rows
+        self.edges_ = bins.edges(scaled)
+        index = assign(scaled, self.edges_)
+        self.count_ = np.bincount(index)
+        self.value_ = np.bincount(index, scaled) / self.count_
         self.n_parameters_ = scaler.n_parameters_
         self.converged_, self.n_iter_ = scaler.converged_, scaler.n_iter_
-
-    def _parts(self, prob: FloatVector, label: FloatVector) -> list[IntVector]:
-        n = len(prob)
-        if as_choice(self.split, "split", ("one-set", "three-way")) == "one-set":
-            return [np.arange(n)] * 3
-        if n < 3:
-            raise ValueError(f"A three-way split needs at least 3 predictions, got {n}.")
-        # Shuffled after sorting, so that the order of the rows does not matter.
-        order = np.lexsort((label, prob))[as_generator(self.rng).permutation(n)]
-        return list(np.array_split(order, 3))
-
-    def _sums(self, scaled: FloatVector) -> tuple[IntVector, FloatVector]:
-        n_bins, index = len(self.edges_) - 1, assign(scaled, self.edges_)
-        sums = np.asarray(np.bincount(index, scaled, n_bins), dtype=np.float64)
-        return np.bincount(index, minlength=n_bins), sums
 
     def _bin_of(self, prob: FloatVector) -> IntVector:
         return assign(self.scaler_.calibrate(prob), self.edges_)

@@ -11,7 +11,7 @@ from calibkit.calibrators import Calibrator, SlopeOneBinning
 from calibkit.errors import calibration_error
 from calibkit.errors.debiased import debiased_absolute, debiased_square
 from calibkit.fit_on_test.estimator import as_calibrator
-from calibkit.results import Number, listed, read_only, spell
+from calibkit.results import Number, listed, spell
 from calibkit.significance import null_level
 from calibkit.types import FloatVector, Rng
 from calibkit.validation import as_count, as_number
@@ -149,7 +149,7 @@ def fit_on_test(
     calibrator = as_calibrator(SlopeOneBinning(15) if evaluator is None else evaluator)
     fitted = calibrator.fit(prob, label).curve(prob)
     gap = np.abs(fitted - prob)
-    line_x, line_y = map(read_only, calibrator.polyline())
+    line_x, line_y = calibrator.polyline()
     null = _null(calibrator, prob, label, null_draws, rng)
     # Only with slope-1 bins are they the errors of a bin table, which can be corrected.
     table = calibrator.table_ if isinstance(calibrator, SlopeOneBinning) else None

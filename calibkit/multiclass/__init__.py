@@ -9,16 +9,14 @@ repairs each class on its own, `Reduced` the confidence, `ClassWise` the confide
 `VennAbers` says how surely. The table in `calibkit.calibrators` says which to take.
 
 The three linear maps have a penalty without tuning, ``penalty="auto"``. `undo_label_smoothing` and
-`undo_focal_loss` invert a training loss, `StructuredMatrixScaling` is other authors' program,
-`Calibrated` joins a scikit-learn classifier and a calibrator fitted on held-out folds,
-`CrossVennAbers` a calibrator per fold.
+`undo_focal_loss` invert a training loss, `Calibrated` joins a scikit-learn classifier and a
+calibrator fitted on held-out folds, `CrossVennAbers` a calibrator per fold.
 """
 
 from calibkit.multiclass.base import MulticlassCalibrator
 from calibkit.multiclass.inverses import undo_focal_loss, undo_label_smoothing
 from calibkit.multiclass.linear import DirichletCalibrator, MatrixScaling, VectorScaling
 from calibkit.multiclass.meta import Calibrated, CrossVennAbers
-from calibkit.multiclass.structured import StructuredMatrixScaling
 from calibkit.multiclass.temperature import TemperatureScaling
 from calibkit.multiclass.venn_abers import VennAbers
 from calibkit.multiclass.wrappers import ClassWise, OneVsRest, Reduced
@@ -32,7 +30,6 @@ __all__ = [
     "MulticlassCalibrator",
     "OneVsRest",
     "Reduced",
-    "StructuredMatrixScaling",
     "TemperatureScaling",
     "VennAbers",
     "VectorScaling",

@@ -1,28 +1,22 @@
-"""Fit vector and matrix scaling: units, penalties and their strength."""
+"""Fit vector and matrix scaling: units, penalties, and where they pull to."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from scipy import special
 
 from calibkit.calibrators.base import Weights
-from calibkit.calibrators.folds import assign_folds
 from calibkit.multiclass._softmax_fit import Features, Problem, SoftmaxFit, minimise
 from calibkit.multiclass.temperature import fit_slope
 from calibkit.types import FloatVector, IntVector
-from calibkit.validation import as_number
 
-# Multiples of the rule that needs no tuning, from simple maps to complex ones.
-MULTIPLES = (100.0, 10.0, 1.0, 0.1, 0.01, 0.001)
 _COOLEST, _WARMEST = 1e-6, 1e6  # temperatures between which the centre is looked for
 _STEEPEST = 100.0  # slope of the centre, in logits of size 1
 
 
 @dataclass(frozen=True, slots=True)
 class Penalty:
-    """Weights of squared distances from temperature scaling, or from 0; None: no penalty."""
+    """Weights of squared distances from temperature scaling, or from 0."""
 
     off_diagonal: float
     diagonal: float
@@ -30,25 +24,14 @@ class Penalty:
     to_zero: bool = False
 
 
-def check_weight(value: Any, name: str, besides: str = "") -> float:
-    words = f"{besides}a finite number from 0 on"
-    return as_number(value, name, words, lambda weight: 0 <= weight < np.inf)
-
-
-def mapped(x: FloatVector, weights: FloatVector, bias: FloatVector) -> FloatVector:
-    moved = x * weights if weights.ndim == 1 else x @ weights.T
-    return np.asarray(moved + bias)
-
-
-# How a penalty follows from n, K and the temperature; weights, (K,) or (K, K), biases, and the fit.
+# How a penalty follows from n, K and the temperature.
 Rule = Callable[[float, int, float], Penalty]
-LinearFit = tuple[FloatVector, FloatVector, SoftmaxFit]
 
 
 def fit_linear(
     x: FloatVector, label: IntVector, rule: Rule, full: bool, row_weight: Weights = None
-) -> LinearFit:
-    """Fit ``softmax(W x + b)``, with `W` diagonal unless `full`.
+) -> tuple[FloatVector, FloatVector, SoftmaxFit]:
+    """Fit ``softmax(W x + b)``, with `W` diagonal unless `full`; return W or its diagonal, b, fit.
 
     ``rule(n, K, T)`` gives the penalty, n the rows or the sum of their weights, T the temperature,
     or the size of scores worth nothing.
@@ -80,26 +63,3 @@ def fit_linear(
     if full and penalty.off_diagonal == penalty.diagonal == 0:
         weights = weights - weights.mean(axis=0) + slope / k
     return weights, bias, fit
-
-
-def held_out_losses(
-    x: FloatVector,
-    label: IntVector,
-    fit: Callable[[FloatVector, IntVector, float], LinearFit],
-    folds: tuple[Any, Any],
-) -> FloatVector:
-    """Return the mean held-out log loss of each of the `MULTIPLES`.
-
-    Folds are drawn over rows sorted by scores and label, so that row order never matters.
-    """
-    order = np.lexsort((label, *x.T[::-1]))
-    x, label = x[order], label[order]
-    fold, n_folds = assign_folds(x[:, 0], label.astype(np.float64), *folds)
-    losses = np.zeros(len(MULTIPLES))
-    for number in range(n_folds):
-        out = fold == number
-        for place, multiple in enumerate(MULTIPLES):
-            logits = mapped(x[out], *fit(x[~out], label[~out], multiple)[:2])
-            log_prob = special.log_softmax(logits, axis=1)
-            losses[place] -= float(log_prob[np.arange(len(logits)), label[out]].sum())
-    return losses / len(x)

@@ -2,59 +2,45 @@
 
 import warnings
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy import special
 
 from calibkit.calibrators.base import Weights
-from calibkit.multiclass._linear_fit import (
-    MULTIPLES,
-    LinearFit,
-    Penalty,
-    check_weight,
-    fit_linear,
-    held_out_losses,
-    mapped,
-)
+from calibkit.multiclass._linear_fit import Penalty, fit_linear
 from calibkit.multiclass.base import MulticlassCalibrator
-from calibkit.types import FloatArray, FloatMatrix, IntVector, Rng
-from calibkit.validation import CalibrationWarning, as_choice
+from calibkit.types import FloatArray, FloatMatrix, IntVector
+from calibkit.validation import CalibrationWarning, as_choice, as_number
 
 
 class _LinearCalibrator(MulticlassCalibrator):
     """What vector, matrix and Dirichlet scaling share."""
 
+    weighted: ClassVar[bool] = True
     full: ClassVar[bool] = True
 
     penalty: Any
     bias_penalty: float | None = None
-    cv: Any
-    rng: Rng
 
-    def _rule(self, multiple: float | None, n: float, k: int, temperature: float) -> Penalty:
-        if multiple is not None:  # K/n per weight of a class, K (K - 1)/n per pair
-            unit = multiple * k / n
+    def _automatic(self) -> bool:
+        return isinstance(self.penalty, str) and self.penalty == "auto"
+
+    def _rule(self, n: float, k: int, temperature: float) -> Penalty:
+        if self._automatic():  # K/n per weight of a class, K (K - 1)/n per pair
+            unit = k / n
             return Penalty(unit * (k - 1) * temperature**2, unit * temperature**2, unit)
-        weight = float(self.penalty)
-        bias = weight
+        weight = bias = _strength(self.penalty, "penalty", '"auto" or ')
         if self.bias_penalty is not None:
-            bias = check_weight(self.bias_penalty, "bias_penalty")
+            bias = _strength(self.bias_penalty, "bias_penalty")
         return Penalty(weight, 0.0 if self.full else weight, bias)
 
     def _features(self, logits: FloatArray) -> FloatMatrix:
         return logits.astype(np.float64)
 
-    @property
-    def weighted(self) -> bool:  # type: ignore[override]
-        """Whether any weights are taken: folds would draw a row of weight 2 as one."""
-        return not isinstance(self.penalty, str) or self.penalty != "cv"
-
     def _fit(self, logits: FloatArray, label: IntVector, weight: Weights = None) -> None:
         x = self._features(logits)
-        self.multiple_, self.scores_ = self._strength(x, label)
-        self.weights_, self.bias_, fit = self._fit_one(x, label, self.multiple_, weight)
+        self.weights_, self.bias_, fit = fit_linear(x, label, self._rule, self.full, weight)
         self.training_loss_, self.gradient_norm_ = fit.loss, fit.gradient
         self.n_iter_, self.converged_ = fit.n_iter, fit.converged and fit.finite
         k = x.shape[1]
@@ -70,23 +56,15 @@ class _LinearCalibrator(MulticlassCalibrator):
                 stacklevel=3,
             )
 
-    def _strength(self, x: FloatMatrix, label: IntVector) -> tuple[float | None, Any]:
-        if isinstance(self.penalty, str) and self.penalty == "auto":
-            return 1.0, None
-        if isinstance(self.penalty, str) and self.penalty == "cv":
-            losses = held_out_losses(x, label, self._fit_one, (self.cv, self.rng))
-            return MULTIPLES[int(losses.argmin())], losses
-        check_weight(self.penalty, "penalty", '"auto", "cv" or ')
-        return None, None
-
-    def _fit_one(
-        self, x: FloatMatrix, label: IntVector, multiple: float | None, weight: Weights = None
-    ) -> LinearFit:
-        return fit_linear(x, label, partial(self._rule, multiple), self.full, weight)
-
     def _calibrate(self, logits: FloatArray) -> FloatMatrix:
-        new = mapped(self._features(logits), self.weights_, self.bias_)
+        x = self._features(logits)
+        new = (x @ self.weights_.T if self.full else x * self.weights_) + self.bias_
         return np.asarray(special.softmax(new, axis=1))
+
+
+def _strength(value: Any, name: str, besides: str = "") -> float:
+    words = f"{besides}a finite number from 0 on"
+    return as_number(value, name, words, lambda weight: 0 <= weight < np.inf)
 
 
 @dataclass(eq=False, repr=False)
@@ -96,11 +74,9 @@ class VectorScaling(_LinearCalibrator):
     Parameters
     ----------
     input : {"logits", "probabilities"}, whose logarithm is taken
-    penalty : "auto", "cv" or float
-        ``"auto"`` needs no tuning: ``P_b = K / n`` and ``P_w = T^2 K / n``. ``"cv"`` chooses a
-        multiple of these, from 0.001 to 100, by held-out log loss. A number is both weights; 0 is
-        classical vector scaling.
-    cv, rng : int or splitter, int, Generator or None; folds for ``"cv"``, what draws them
+    penalty : "auto" or float
+        ``"auto"`` needs no tuning: ``P_b = K / n`` and ``P_w = T^2 K / n``. A number is both
+        weights (``GridSearchCV`` tunes it); 0 is classical vector scaling.
 
     Attributes
     ----------
@@ -108,9 +84,6 @@ class VectorScaling(_LinearCalibrator):
     training_loss_, gradient_norm_ : float
         Mean log loss of the data fitted to, in nats, without the penalty; norm of the gradient at
         the solution, for logits scaled to size 1.
-    multiple_, scores_ : float or None, ndarray or None
-        The multiple of ``"auto"`` that was used; for ``"cv"`` the held-out log losses of the
-        multiples 100, 10, 1, 0.1, 0.01, 0.001.
     converged_ : bool
         False, with a `CalibrationWarning`, if there is no finite optimum: only without a penalty.
 
@@ -135,8 +108,6 @@ class VectorScaling(_LinearCalibrator):
 
     input: str
     penalty: Any = "auto"
-    cv: Any = 5
-    rng: Rng = 0
 
 
 @dataclass(eq=False, repr=False)
@@ -145,12 +116,11 @@ class MatrixScaling(_LinearCalibrator):
 
     Parameters
     ----------
-    input, cv, rng
+    input : {"logits", "probabilities"}
         As in `VectorScaling`. Of probabilities it is Dirichlet calibration.
-    penalty, bias_penalty : "auto", "cv" or float; float or None
-        ``"auto"`` needs no tuning, at any K; ``"cv"`` chooses a multiple of it. Numbers are the
-        weights of off-diagonal and intercept regularisation, None that of `penalty`; 0 is classical
-        matrix scaling.
+    penalty, bias_penalty : "auto" or float; float or None
+        ``"auto"`` needs no tuning, at any K. Numbers are the weights of off-diagonal and intercept
+        regularisation, None that of `penalty`; 0 is classical matrix scaling.
 
     Attributes
     ----------
@@ -164,7 +134,8 @@ class MatrixScaling(_LinearCalibrator):
     Numbers (ODIR) minimise ``mean log loss + penalty sum_{i != j} W_ij^2 + bias_penalty sum_j
     b_j^2``. The constant that the logits of a row have in common matters, as in vector scaling.
     Guo, Pleiss, Sun and Weinberger (2017); Kull, Perello-Nieto, Kängsepp, Silva Filho, Song and
-    Flach (2019) for ODIR. Taught in lesson 10.
+    Flach (2019) for ODIR; Berta, Holzmüller, Jordan and Bach (2026) for the rule of ``"auto"``,
+    *structured* matrix scaling. Taught in lesson 10.
 
     Examples
     --------
@@ -178,8 +149,6 @@ class MatrixScaling(_LinearCalibrator):
     input: str
     penalty: Any = "auto"
     bias_penalty: float | None = None
-    cv: Any = 5
-    rng: Rng = 0
 
 
 @dataclass(eq=False, repr=False)
@@ -189,7 +158,7 @@ class DirichletCalibrator(_LinearCalibrator):
     Parameters
     ----------
     input : {"logits", "probabilities"}, logits become log-probabilities first
-    penalty, bias_penalty, cv, rng
+    penalty, bias_penalty
         As in `MatrixScaling`.
     kind : {"odir", "l2"}
         ``"odir"``: penalise weights off the diagonal, and intercepts. ``"l2"``: all alike,
@@ -224,16 +193,14 @@ class DirichletCalibrator(_LinearCalibrator):
     penalty: Any = "auto"
     kind: str = "odir"
     bias_penalty: float | None = None
-    cv: Any = 5
-    rng: Rng = 0
 
     def _features(self, logits: FloatArray) -> FloatMatrix:
         x = super()._features(logits)
         return np.asarray(special.log_softmax(x, axis=1)) if self.input == "logits" else x
 
-    def _rule(self, multiple: float | None, n: float, k: int, temperature: float) -> Penalty:
+    def _rule(self, n: float, k: int, temperature: float) -> Penalty:
         as_choice(self.kind, "kind", ("odir", "l2"))
-        rule = super()._rule(multiple, n, k, temperature)
+        rule = super()._rule(n, k, temperature)
         if self.kind == "odir":
             return rule
-        return replace(rule, diagonal=rule.off_diagonal, to_zero=multiple is None)
+        return replace(rule, diagonal=rule.off_diagonal, to_zero=not self._automatic())

@@ -1,8 +1,6 @@
 """Venn-Abers: two probabilities in place of one, and how far they are apart."""
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -10,9 +8,7 @@ from numpy.typing import NDArray
 
 from calibkit.calibrators.base import Weights
 from calibkit.multiclass.wrappers import Wrapper, normalised
-from calibkit.progress import track
 from calibkit.types import FloatArray, FloatMatrix, IntVector
-from calibkit.validation import as_choice
 
 Scores = NDArray[np.floating]
 
@@ -30,13 +26,8 @@ class VennAbers(Wrapper):
     Parameters
     ----------
     input : {"logits", "probabilities"}
-        Of logits of shape (n, K) the softmax is used; of shape (n,) only the order matters.
-    scheme : {"one-vs-rest", "pairwise"}
-        How many classes become binary problems: each class against all others, or each pair of
-        classes among its own rows: half a million pairs of 1,000 classes take minutes. Rows are
-        then divided by their sum.
-    progress : bool
-        Whether a bar on standard error says how many of the pairs are done.
+        Of logits of shape (n, K) the softmax is used; of shape (n,) only the order matters. Of many
+        classes each is one against all others, and rows are then divided by their sum.
 
     Attributes
     ----------
@@ -50,8 +41,8 @@ class VennAbers(Wrapper):
     sum. The width shows how little data there are near a score. The fits are steps, in exact
     arithmetic; scores that differ by rounding are one score. Weights are counts.
     ``Calibrated(model, VennAbers("probabilities"), cv="prefit")`` is the inductive form,
-    `CrossVennAbers` the cross form. Vovk, Petej and Fedorova (2015) sections 2 to 4; Price, Knerr,
-    Personnaz and Dreyfus (1994) for pairs. Taught in lesson 11.
+    `CrossVennAbers` the cross form. Vovk, Petej and Fedorova (2015) sections 2 to 4. Taught in
+    lesson 11.
 
     Examples
     --------
@@ -65,50 +56,23 @@ class VennAbers(Wrapper):
     takes_one_event: ClassVar[bool] = True
 
     brackets_: list["Brackets"]
-    _pairs: list[tuple[int, int]] | None
 
-    def __init__(self, input: str, scheme: str = "one-vs-rest", progress: bool = False):
+    def __init__(self, input: str):
         self.input = input
-        self.scheme = scheme
-        self.progress = progress
-
-    def _tracked(self, items: Iterable[Any]) -> Iterator[Any]:
-        return track(items, len(self._pairs or ()), show=self.progress, label="pairs")
 
     def _prepared(self, scores: FloatArray) -> FloatMatrix:
         return np.asarray(scores, np.float64) if scores.ndim == 1 else super()._prepared(scores)
 
-    def _fit(self, prob: FloatArray, label: IntVector, weight: FloatMatrix | None = None) -> None:
-        as_choice(self.scheme, "scheme", ("one-vs-rest", "pairwise"))
+    def _fit(self, prob: FloatArray, label: IntVector, weight: Weights = None) -> None:
         self.n_parameters_ = None
-        self._pairs = None
         if prob.ndim == 1:
             self.brackets_ = [Brackets.fit(prob, label == 1, weight)]
-        elif self.scheme == "one-vs-rest":
-            self.brackets_ = [Brackets.fit(p, label == c, weight) for c, p in enumerate(prob.T)]
         else:
-            self._pairs = list(combinations(range(prob.shape[1]), 2))
-            # The rows of each class, once: to look for those of each pair takes K times as long.
-            of_class = [np.flatnonzero(label == c) for c in range(prob.shape[1])]
-            self.brackets_ = []
-            for pair in self._tracked(self._pairs):
-                mine = np.concatenate([of_class[c] for c in pair])
-                part = None if weight is None else weight[mine]
-                share = _share(prob[mine, pair[0]], prob[mine, pair[1]])
-                self.brackets_.append(Brackets.fit(share, label[mine] == pair[1], part))
+            self.brackets_ = [Brackets.fit(p, label == c, weight) for c, p in enumerate(prob.T)]
 
     def _calibrate(self, prob: FloatArray) -> FloatMatrix:
-        if self._pairs is None:
-            new = merged(*self._ends(prob))
-            return new if prob.ndim == 1 else normalised(new)
-        # Join the probabilities of pairs: 1 / p_i = sum_j 1 / p_ij - (K - 2).
-        inverse = np.full(prob.shape, 2.0 - prob.shape[1])
-        pairs = zip(self.brackets_, self._pairs, strict=True)
-        for one, (first, second) in self._tracked(pairs):
-            share = merged(*one.at(_share(prob[:, first], prob[:, second])))
-            inverse[:, first] += 1 / (1 - share)
-            inverse[:, second] += 1 / share
-        return normalised(1 / inverse)
+        new = merged(*self._ends(prob))
+        return new if prob.ndim == 1 else normalised(new)
 
     def _ends(self, prob: FloatArray) -> tuple[FloatMatrix, FloatMatrix]:
         if prob.ndim == 1:
@@ -120,28 +84,14 @@ class VennAbers(Wrapper):
     def interval(self, scores: Any) -> tuple[FloatMatrix, FloatMatrix]:
         """Return the probability if the label were 0, and if it were 1, of the shape of `scores`.
 
-        ``p0 <= p1`` of each class against the others; rows need not sum to 1. Pairs of classes
-        leave no interval per class, a `ValueError`.
+        ``p0 <= p1`` of each class against the others; rows need not sum to 1.
         """
-        prob = self._ready(scores)
-        if self._pairs is not None:
-            raise ValueError(
-                'interval needs scheme="one-vs-rest": pairs of classes give an interval per pair, '
-                "none per class."
-            )
-        return self._ends(prob)
+        return self._ends(self._ready(scores))
 
     def width(self, scores: Any) -> FloatMatrix:
         """Return ``p1 - p0``, of the shape of `scores`: how much one more label could change."""
         lower, upper = self.interval(scores)
         return np.asarray(upper - lower)
-
-
-def _share(first: FloatArray, second: FloatArray) -> FloatMatrix:
-    total = first + second
-    share = np.full(len(total), 0.5)
-    np.divide(second, total, out=share, where=total > 0)
-    return share
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from calibkit.calibrators import Calibrator, PlattCalibrator
 from calibkit.calibrators.base import Weights
 from calibkit.multiclass.base import MulticlassCalibrator
 from calibkit.types import FloatArray, FloatMatrix, IntVector
-from calibkit.validation import as_choice, as_count
+from calibkit.validation import as_count
 
 Part = tuple[FloatMatrix, NDArray[np.bool_], Weights]
 
@@ -108,13 +108,12 @@ def normalised(table: FloatMatrix) -> FloatMatrix:
 class Reduced(Wrapper):
     """Calibrate the confidence: the probability of the predicted class, against being right.
 
+    The other classes share what it leaves, in proportion to what they had.
+
     Parameters
     ----------
     input, calibrator
         As in `OneVsRest`.
-    rest : {"proportional", "uniform"}
-        How the others share what the predicted class leaves: in proportion to what they had, or
-        alike.
 
     Attributes
     ----------
@@ -139,13 +138,11 @@ class Reduced(Wrapper):
 
     input: str
     calibrator: Any = None
-    rest: str = "proportional"
 
     def _classes(self, top: IntVector, weight: Weights) -> list[int]:
         return []
 
     def _fit(self, prob: FloatArray, label: IntVector, weight: Weights = None) -> None:
-        as_choice(self.rest, "rest", ("proportional", "uniform"))
         top, confidence = prob.argmax(axis=1), prob.max(axis=1)
         self.own_ = self._classes(top, weight)
         groups: list[Any] = [slice(None), *(top == c for c in self.own_)]
@@ -162,7 +159,7 @@ class Reduced(Wrapper):
             if mine.any():
                 new[mine] = one.calibrate(confidence[mine])
         row = np.arange(len(prob))
-        others: FloatMatrix = np.array(prob) if self.rest == "proportional" else np.ones(prob.shape)
+        others: FloatMatrix = np.array(prob)
         others[row, top] = 0
         others[others.sum(axis=1) == 0] = 1.0
         others[row, top] = 0
@@ -177,7 +174,7 @@ class ClassWise(Reduced):
 
     Parameters
     ----------
-    input, calibrator, rest
+    input, calibrator
         As in `Reduced`.
     fewest : int
         Predictions of a class that its own map needs. Rarer classes use the map of all.

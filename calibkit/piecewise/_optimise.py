@@ -34,12 +34,11 @@ _FIRST_DAMPING, _MOST_DAMPING = 1e-2, 1e6
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Family:
-    """Which maps are allowed (limits of the heights, no fall), and by what they are judged."""
+    """Which maps are allowed (limits of the heights), and by what they are judged."""
 
     loss: Loss
     low: float
     high: float
-    monotone: bool = False
     # One piece in logit space without intercept: the heights are multiples of the knots.
     through_origin: bool = False
 
@@ -53,18 +52,7 @@ class Family:
             return np.asarray(heights * min(1.0, high / np.abs(heights).max()))
         return np.clip(heights, low, high)
 
-    def directions(self, maps: Maps) -> NDArray[np.float64] | None:
-        """Return how free coordinates make heights, shape (P, K + 1, d); None if one to one."""
-        n_nodes = maps.knots.shape[1]
-        if self.through_origin:
-            return maps.knots[:, :, np.newaxis]
-        if self.monotone:  # the first height, then what each piece adds
-            return np.broadcast_to(np.tri(n_nodes), (len(maps.knots), n_nodes, n_nodes))
-        return None
-
     def allowed(self, heights: FloatMatrix) -> FloatMatrix:
-        if self.monotone:
-            heights = np.maximum.accumulate(heights, axis=1)
         return np.clip(heights, self.low, self.high)
 
 
@@ -139,46 +127,18 @@ def _step(
     stuck[:, :n_nodes] = ((maps.heights <= family.low) & (slope > 0)) | (
         (maps.heights >= family.high) & (slope < 0)
     )
-    gradient, matrix = _without(gradient, matrix, stuck)
-    directions = family.directions(maps)
-    if directions is None:
-        step = _solve(gradient, matrix, damping)
+    if stuck.any():
+        free = ~stuck
+        gradient, matrix = gradient * free, matrix * (free[:, :, np.newaxis] & free[:, np.newaxis])
+    if family.through_origin:  # heights move by one multiple of the knots
+        along = maps.knots[:, np.newaxis]
+        slope, curve = along @ gradient[..., np.newaxis], along @ matrix @ along.swapaxes(1, 2)
+        step = _solve(slope[..., 0], curve, damping) * maps.knots
     else:
-        step = _step_along(maps, directions, (gradient, matrix), damping, family)
+        step = _solve(gradient, matrix, damping)
     longest = np.abs(step[:, :n_nodes]).max(axis=1, keepdims=True)
     step = step * np.minimum(1.0, _LONGEST_STEP / np.maximum(longest, _LONGEST_STEP))
     return step, np.asarray(-(gradient * step).sum(axis=1))
-
-
-def _step_along(
-    maps: Maps,
-    directions: NDArray[np.float64],
-    derivatives: tuple[FloatMatrix, NDArray[np.float64]],
-    damping: FloatVector,
-    family: Family,
-) -> FloatMatrix:
-    gradient, matrix = derivatives
-    n_maps, n_nodes, n_free = directions.shape
-    inner = gradient.shape[1] - n_nodes
-    turn = np.zeros((n_maps, n_nodes + inner, n_free + inner))
-    turn[:, :n_nodes, :n_free] = directions
-    turn[:, n_nodes:, n_free:] = np.eye(inner)
-    back = turn.transpose(0, 2, 1)
-    slope = (back @ gradient[..., np.newaxis])[..., 0]
-    stuck = np.zeros(slope.shape, dtype=bool)
-    if family.monotone:  # a piece that is flat and wants to fall stays flat
-        stuck[:, 1:n_nodes] = (np.diff(maps.heights, axis=1) <= 0) & (slope[:, 1:n_nodes] > 0)
-    slope, matrix = _without(slope, back @ matrix @ turn, stuck)
-    return np.asarray((turn @ _solve(slope, matrix, damping)[..., np.newaxis])[..., 0])
-
-
-def _without(
-    gradient: FloatMatrix, matrix: NDArray[np.float64], stuck: NDArray[np.bool_]
-) -> tuple[FloatMatrix, NDArray[np.float64]]:
-    if not stuck.any():
-        return gradient, matrix
-    free = ~stuck
-    return gradient * free, matrix * (free[:, :, np.newaxis] & free[:, np.newaxis, :])
 
 
 def _solve(gradient: FloatMatrix, matrix: NDArray[np.float64], damping: FloatVector) -> FloatMatrix:

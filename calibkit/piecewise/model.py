@@ -38,9 +38,9 @@ class PiecewiseLinear(Calibrator):
         Folds over the sorted predictions, so row order plays no part, and what draws them.
     tolerance : float
         The smallest K whose score is within this part of the best one wins; 0 takes the best.
-    monotone, intercept : bool
-        Whether the map may not fall; False: with one piece in logit space the map is
-        ``expit(a logit p)``, temperature scaling with ``T = 1 / a``.
+    intercept : bool
+        False: with one piece in logit space the map is ``expit(a logit p)``, temperature scaling
+        with ``T = 1 / a``.
 
     Attributes
     ----------
@@ -92,7 +92,6 @@ class PiecewiseLinear(Calibrator):
     cv: Any = 10
     max_pieces: int | None = None
     tolerance: float = 0.001
-    monotone: bool = False
     intercept: bool = True
     rng: Rng = 0
 
@@ -141,7 +140,7 @@ class PiecewiseLinear(Calibrator):
         if ends[0] == ends[1]:
             ends = (ends[0] - 1.0, ends[1] + 1.0)
         loss = LOSSES[self.space, self.loss]
-        family = Family(loss, *limits, self.monotone, through_origin=not self.intercept)
+        family = Family(loss, *limits, through_origin=not self.intercept)
         return Problem(x, label[order], ends, family, self.space)
 
     def _candidates(self, n: int) -> list[int]:
@@ -159,9 +158,8 @@ class PiecewiseLinear(Calibrator):
         for name in ("n_pieces", "max_pieces"):
             if getattr(self, name) is not None:
                 as_count(getattr(self, name), name)
-        for name in ("monotone", "intercept"):
-            if not isinstance(getattr(self, name), bool):
-                raise ValueError(f"{name} must be True or False, got {getattr(self, name)!r}.")
+        if not isinstance(self.intercept, bool):
+            raise ValueError(f"intercept must be True or False, got {self.intercept!r}.")
         check_folds(self.cv)
         check_tolerance(self.tolerance)
         if not self.intercept and (self.space != "logit" or (self.n_pieces or 1) > 1):

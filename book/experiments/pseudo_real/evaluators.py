@@ -72,7 +72,7 @@ def all_evaluators() -> dict[str, Calibrator | Derived | Direct]:
         "PL3^CE 10": Derived("PL3^CE", first_start),
         "PL3^MSE": fold_ensemble("logit", "brier"),
         **smooth_evaluators(),
-        "spline": SplineCalibrator(rng=0),
+        "spline": SplineCalibrator(),
         "KDE": KernelDensityCalibrator(),
         "IOP": OrderPreservingMap(),
         "KCE": Direct(kernel_error),

@@ -93,12 +93,6 @@ class TestGolden:
         assert mirror.b_ == 0
         assert mirror.a_ == pytest.approx(0.624291750458, abs=1e-7)
 
-    def test_betacal_inside(self):
-        betacal = [8.108e-05, 0.26314884, 0.55941783, 0.77744164, 0.99297927]
-        model = BetaCalibrator().fit(PROB, LABELS)
-        assert model.calibrate(GRID[::10]) == pytest.approx(betacal, abs=2e-4)
-        assert model.m_ == pytest.approx(0.44419973794815876, abs=1e-4)
-
     def test_isotonic(self):
         model = IsotonicCalibrator().fit(PROB, LABELS)
         assert len(model.height_) == 17

@@ -224,27 +224,23 @@ class TestEstimators:
         assert model.curve([0.0])[0] < 0
         assert model.calibrate([0.0])[0] == 0
 
-    def test_missing_values_of_an_estimator_are_refused(self):
-        class Gap(BaseEstimator):
+    @pytest.mark.parametrize(
+        ("answer", "words"),
+        [
+            ([0.25, np.nan], "no finite number for the prediction 0.75"),
+            ([0.0], "one probability for each prediction"),
+        ],
+    )
+    def test_answers_that_are_no_map_are_refused(self, answer, words):
+        class Says(BaseEstimator):
             def fit(self, x, y):
                 return self
 
             def predict(self, x):
-                return np.where(x[:, 0] > 0.5, np.nan, x[:, 0])
+                return np.array(answer)
 
-        with pytest.raises(ValueError, match="no finite number for the prediction 0.75"):
-            fit_on_test([0, 1], [0.25, 0.75], evaluator=Gap())
-
-    def test_a_wrong_number_of_values_is_refused(self):
-        class Short(BaseEstimator):
-            def fit(self, x, y):
-                return self
-
-            def predict(self, x):
-                return np.zeros(1)
-
-        with pytest.raises(ValueError, match="one probability for each prediction"):
-            fit_on_test([0, 1], [0.25, 0.75], evaluator=Short())
+        with pytest.raises(ValueError, match=words):
+            fit_on_test([0, 1], [0.25, 0.75], evaluator=Says())
 
     @pytest.mark.parametrize(
         "evaluator", [PlattCalibrator, LogisticRegression, "Platt", 15, PolynomialFeatures(), len]

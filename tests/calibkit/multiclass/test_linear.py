@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from scipy import optimize, special
+from scipy import special
 from sklearn.linear_model import LogisticRegression
 
 from calibkit import CalibrationWarning
@@ -17,7 +17,7 @@ from calibkit.multiclass import (
 )
 from calibkit.multiclass._softmax_fit import Features, Problem
 from calibkit_course import data
-from tests.helpers import golden_data
+from tests.helpers import class_data, golden_data
 
 LABELS, PROB = golden_data("three_classes")
 FAMILIES = [VectorScaling, MatrixScaling, DirichletCalibrator]
@@ -33,12 +33,6 @@ def problem(seed, n=500, k=4, mixed=0.3):
     truth = rng.normal(size=(n, k)) * 1.5
     y = (truth + rng.gumbel(size=(n, k))).argmax(axis=1)
     return 1.8 * truth @ (np.eye(k) + mixed * rng.normal(size=(k, k)) / k), y
-
-
-def fitted(model, scores, y):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CalibrationWarning)
-        return model.fit(scores, y)
 
 
 # Fits of the first 600 rows by a program of its own (training and held-out log loss), checked
@@ -83,34 +77,19 @@ class TestGolden:
         )
 
 
-def objective(theta, x, y, weight, centre):
-    """Return the penalised loss of ``W x + b`` and its gradient, in plain terms."""
-    k = x.shape[1]
-    table = theta.reshape(k, k + 1)
-    design = np.column_stack([x, np.ones(len(x))])
-    logits = special.log_softmax(design @ table.T, axis=1)
-    residual = np.exp(logits) - np.eye(k)[y]
-    distance = table - centre
-    value = -logits[np.arange(len(y)), y].mean() + (weight * distance**2).sum()
-    return value, (residual.T @ design / len(y) + 2 * weight * distance).ravel()
-
-
 class TestOptimality:
     @pytest.mark.parametrize("k", [2, 4, 12, 30])  # 30: more parameters than the direct way takes
-    def test_no_other_program_finds_less(self, k):
+    def test_the_gradient_is_zero(self, k):
+        """The objective is convex: mean log loss and two penalties, in plain terms."""
         x, y = problem(k, k=k)
         model = MatrixScaling("logits", penalty=0.01, bias_penalty=0.02).fit(x, y)
-        weight = np.full((k, k + 1), 0.01)
-        np.fill_diagonal(weight, 0)
-        weight[:, k] = 0.02
-        found = np.column_stack([model.weights_, model.bias_]).ravel()
-        options = (x, y, weight, 0.0)
-        value, gradient = objective(found, *options)
-        assert np.linalg.norm(gradient) <= 1e-8 * np.sqrt(np.square(x).mean())
-        other = optimize.minimize(
-            objective, np.eye(k, k + 1).ravel(), args=options, jac=True, method="L-BFGS-B"
-        )
-        assert value <= other.fun + 1e-12
+        residual = special.softmax(x @ model.weights_.T + model.bias_, axis=1) - np.eye(k)[y]
+        off = np.where(np.eye(k) == 1, 0.0, model.weights_)
+        of_weights = residual.T @ x / len(y) + 2 * 0.01 * off
+        of_bias = residual.mean(axis=0) + 2 * 0.02 * model.bias_
+        size = np.sqrt(np.square(x).mean())
+        assert np.abs(of_weights).max() <= 1e-8 * size
+        assert np.abs(of_bias).max() <= 1e-8 * size
 
     def test_against_logistic_regression(self):
         x, y = problem(0)
@@ -118,6 +97,19 @@ class TestOptimality:
         other = LogisticRegression(C=np.inf, tol=1e-10, max_iter=5000).fit(x, y)
         assert model.training_loss_ <= log_loss(other.predict_proba(x), y) + 1e-12
         np.testing.assert_allclose(model.calibrate(x), other.predict_proba(x), atol=1e-4)
+
+    @pytest.mark.slow
+    def test_the_automatic_rule_is_close_to_that_of_its_authors(self):
+        """Their program stops early, and mixes the temperature with the uniform prediction."""
+        y, p = class_data(800, 4)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # parts of torch that it imports are out of date
+            theirs = pytest.importorskip("probmetrics.calibrators").SMSCalibrator().fit(p, y)
+            new, prob = class_data(4000, 4, seed=9)
+            other = log_loss(np.float64(theirs.predict_proba(prob)), new)
+        ours = log_loss(MatrixScaling("probabilities").fit(p, y).calibrate(prob), new)
+        assert ours == pytest.approx(other, abs=0.01)
+        assert ours < log_loss(prob, new) - 0.02
 
     def test_a_constant_for_all_classes_is_no_parameter_and_is_fixed(self, subtests):
         x, y = problem(0)
@@ -128,16 +120,6 @@ class TestOptimality:
                 assert model.bias_.sum() == pytest.approx(0, abs=1e-12)
         slope = TemperatureScaling("logits").fit(x, y).temperature_ ** -1
         np.testing.assert_allclose(model.weights_.sum(axis=0), slope, rtol=1e-6)
-
-    @pytest.mark.slow
-    def test_a_hundred_classes_without_tuning(self):
-        x, y = problem(1, n=800, k=100, mixed=1.0)
-        warm, y_test = x[:400], y[400:]
-        model = MatrixScaling("logits").fit(warm, y[:400])
-        assert model.converged_ and model.gradient_norm_ <= 1e-8
-        held_out = log_loss(model.calibrate(x[400:]), y_test)
-        temperature = TemperatureScaling("logits").fit(warm, y[:400])
-        assert held_out < log_loss(temperature.calibrate(x[400:]), y_test) + 0.005
 
     @pytest.mark.parametrize("family", FAMILIES)
     def test_single_precision_gives_the_same_fit(self, family):
@@ -213,21 +195,6 @@ class TestRealNetwork:
         assert model.gradient_norm_ <= 1e-8
         assert log_loss(model.calibrate(p_test), y_test) < 0.862
 
-    @pytest.mark.long
-    def test_the_first_half_chooses_a_map_that_wins_on_the_second(self, halves):
-        (p, y), (p_test, y_test) = halves
-        families = (TemperatureScaling, VectorScaling, MatrixScaling)
-        folds = np.arange(len(y)) % 5
-        losses = []
-        for family in families:
-            held_out = np.empty((len(y), 100))
-            for fold in range(5):
-                model = family("probabilities").fit(p[folds != fold], y[folds != fold])
-                held_out[folds == fold] = model.calibrate(p[folds == fold])
-            losses.append(log_loss(held_out, y))
-        model = families[int(np.argmin(losses))]("probabilities").fit(p, y)
-        assert log_loss(model.calibrate(p_test), y_test) < 0.8666 - 0.005
-
 
 class TestTheorems:
     def test_families_are_nested(self):
@@ -259,8 +226,8 @@ class TestTheorems:
 
     def test_a_large_penalty_leaves_temperature_scaling(self):
         class Strict(MatrixScaling):
-            def _strength(self, x, label):
-                return 1e9, None
+            def _rule(self, n, k, temperature):  # as if there were hardly any rows
+                return super()._rule(n / 1e9, k, temperature)
 
         x, y = problem(0)
         temperature = TemperatureScaling("logits").fit(x, y)
@@ -282,7 +249,7 @@ class TestTheorems:
         np.testing.assert_allclose(a[:, order], b.calibrate(x[:, order]), atol=1e-9)
 
     @pytest.mark.parametrize("family", FAMILIES)
-    @pytest.mark.parametrize("penalty", ["auto", "cv", 0.01, 0])
+    @pytest.mark.parametrize("penalty", ["auto", 0.01, 0])
     def test_row_order_does_not_matter(self, family, penalty):
         x, y = problem(0, n=300, k=3)
         rows = np.random.default_rng(1).permutation(len(x))
@@ -295,31 +262,6 @@ class TestTheorems:
         a = MatrixScaling("logits", penalty="auto").fit(x, y).calibrate(x)
         b = MatrixScaling("logits", penalty="auto").fit(1e3 * x, y).calibrate(1e3 * x)
         np.testing.assert_allclose(a, b, atol=1e-9)
-
-
-class TestChoice:
-    @pytest.mark.slow
-    def test_few_data_ask_for_a_strong_penalty(self):
-        x, y = problem(0, n=120, k=6, mixed=0)
-        few = MatrixScaling("logits", penalty="cv").fit(x, y)
-        x, y = problem(0, n=3000, k=3, mixed=2.0)
-        many = MatrixScaling("logits", penalty="cv").fit(x, y)
-        assert few.multiple_ > many.multiple_
-        assert few.scores_.shape == (6,)
-        multiples = [100, 10, 1, 0.1, 0.01, 0.001]
-        assert few.multiple_ == pytest.approx(multiples[few.scores_.argmin()])
-
-    def test_it_is_repeatable_and_depends_on_the_seed(self):
-        x, y = problem(0, n=200, k=3)
-        one, two, other = (
-            VectorScaling("logits", penalty="cv", rng=seed).fit(x, y).scores_ for seed in (0, 0, 1)
-        )
-        assert (one == two).all() and (one != other).any()
-
-    def test_an_automatic_choice_has_a_multiple(self):
-        x, y = problem(0)
-        assert VectorScaling("logits").fit(x, y).multiple_ == 1
-        assert VectorScaling("logits", penalty=0.5).fit(x, y).multiple_ is None
 
 
 class TestNoOptimum:
@@ -339,7 +281,7 @@ class TestNoOptimum:
 
 
 class TestBadOptions:
-    @pytest.mark.parametrize("penalty", [-1, np.nan, np.inf, "odir", None, True])
+    @pytest.mark.parametrize("penalty", [-1, np.nan, np.inf, "cv", None, True])
     def test_penalty(self, penalty, subtests):
         for family in FAMILIES:
             with (
@@ -353,5 +295,3 @@ class TestBadOptions:
             DirichletCalibrator("probabilities", kind="ridge").fit(PROB, LABELS)
         with pytest.raises(ValueError, match="bias_penalty must be"):
             MatrixScaling("probabilities", penalty=1, bias_penalty=-1).fit(PROB, LABELS)
-        with pytest.raises(ValueError, match="cv"):
-            MatrixScaling("probabilities", penalty="cv", cv=1).fit(PROB, LABELS)

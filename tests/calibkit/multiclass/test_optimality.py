@@ -89,6 +89,7 @@ def check_rows(calibrated):
 
 def slope_of_loss(z, y, slope):
     """Return the derivative of the mean log loss in ln(1/T)."""
+    z = z.astype(np.float64)
     below = z - z.max(axis=1, keepdims=True)
     prob = special.softmax(slope * below, axis=1)
     return slope * float(((prob * below).sum(axis=1) - below[np.arange(len(y)), y]).mean())
@@ -152,7 +153,7 @@ def gradient(model, x, y, penalty):
     return float(np.sqrt(np.square(of_weights / size).sum() + np.square(of_bias).sum()))
 
 
-@pytest.mark.slow  # quick ones: test_multiclass_linear.py, TestOptimality; 49: ties, 100 classes
+@pytest.mark.slow  # quick ones: test_linear.py, TestOptimality; 49: ties, 100 classes
 @pytest.mark.parametrize("seed", [*CHOSEN, pytest.param(49, marks=pytest.mark.long)])
 def test_linear_maps(seed, subtests):
     _, z, y = problem(seed)

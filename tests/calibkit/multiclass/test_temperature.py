@@ -1,24 +1,19 @@
 """Temperature scaling: the optimum, the bounds, and what it never changes."""
 
-import importlib
 import warnings
 
 import numpy as np
 import pytest
-import sklearn
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from packaging.version import Version
-from scipy import optimize, special
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.calibration import CalibratedClassifierCV
+from scipy import special
 
 from calibkit import CalibrationWarning
 from calibkit.calibrators import BetaCalibrator
 from calibkit.multiclass import TemperatureScaling
+from tests.calibkit.multiclass.test_optimality import slope_of_loss
 from tests.helpers import golden_data
 
-sklearn_version = Version(sklearn.__version__)
 LABELS, PROB = golden_data("three_classes")
 TRAIN = slice(0, 600)
 
@@ -30,39 +25,10 @@ def problem(seed, n=400, k=4, scale=2.0):
     return scale * truth, (truth + rng.gumbel(size=(n, k))).argmax(axis=1)
 
 
-def loss(logits, y, slope):
-    table = special.log_softmax(slope * logits.astype(np.float64), axis=1)
-    return -table[np.arange(len(y)), y].mean()
-
-
-def slope_of_loss(logits, y, slope):
-    """Return the derivative of the log loss in ln(1/T), computed without the code under test."""
-    z = logits.astype(np.float64)
-    prob = special.softmax(slope * z, axis=1)
-    return slope * ((prob * z).sum(axis=1) - z[np.arange(len(y)), y]).mean()
-
-
 def fitted(logits, y, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CalibrationWarning)
         return TemperatureScaling("logits", **options).fit(logits, y)
-
-
-class Given(ClassifierMixin, BaseEstimator):
-    """A classifier whose logits are its input."""
-
-    def __init__(self, k):
-        self.k = k
-
-    def fit(self, x, y):
-        self.classes_ = np.arange(self.k)
-        return self
-
-    def decision_function(self, x):
-        return x
-
-    def predict(self, x):
-        return x.argmax(axis=1)
 
 
 class TestOptimum:
@@ -78,29 +44,9 @@ class TestOptimum:
         z, y = problem(k, k=k, scale=scale)
         model = TemperatureScaling("logits").fit(z, y)
         assert model.converged_ and model.at_bound_ is None
+        # The loss is convex in 1/T: where its slope is 0, no temperature is better.
         assert abs(slope_of_loss(z, y, 1 / model.temperature_)) <= 1e-8
         assert model.gradient_norm_ <= 1e-8
-
-        def at(log_slope):
-            return loss(z, y, np.exp(log_slope) / scale)
-
-        best = optimize.minimize_scalar(at, bounds=(-5, 5), method="bounded")
-        assert loss(z, y, 1 / model.temperature_) <= best.fun + 1e-12
-
-    @pytest.mark.skipif(
-        sklearn_version < Version("1.8"), reason="scikit-learn has no temperature scaling"
-    )
-    @pytest.mark.parametrize("k", [3, 20])
-    def test_never_worse_than_scikit_learn(self, k):
-        z, y = problem(k, k=k)
-        frozen = importlib.import_module("sklearn.frozen")
-        prefit = frozen.FrozenEstimator(Given(k).fit(z, y))
-        theirs = CalibratedClassifierCV(prefit, method="temperature", ensemble=False, cv=2)
-        prob = theirs.fit(z, y).predict_proba(z)
-        ours = TemperatureScaling("logits").fit(z, y).calibrate(z)
-        row = np.arange(len(y))
-        assert np.log(ours[row, y]).mean() >= np.log(prob[row, y]).mean() - 1e-12
-        np.testing.assert_allclose(ours, prob, atol=1e-3)
 
     def test_one_event_is_beta_calibration_with_one_parameter(self):
         y, p = golden_data("binary")

@@ -2,7 +2,6 @@
 
 import warnings
 from contextlib import contextmanager
-from itertools import combinations
 
 import numpy as np
 import pytest
@@ -168,63 +167,24 @@ class TestManyClasses:
         )
         np.testing.assert_array_equal(model.width(P), upper - lower)
 
-    def test_pairs(self):
-        """Written out: a Venn-Abers map per pair, then the rule that joins them."""
-        together = np.zeros_like(P)
-        share = {}
-        for i, j in combinations(range(3), 2):
-            mine = (i == Y) | (j == Y)
-            odds = P[:, j] / (P[:, i] + P[:, j])
-            one = VennAbers("probabilities").fit(odds[mine], (Y[mine] == j).astype(int))
-            share[j, i] = one.calibrate(odds)
-            share[i, j] = 1 - share[j, i]
-        for i in range(3):
-            inverse = sum(1 / share[i, j] for j in range(3) if j != i) - 1
-            together[:, i] = 1 / inverse
-        together /= together.sum(axis=1, keepdims=True)
-        model = VennAbers("probabilities", scheme="pairwise").fit(P, Y)
-        np.testing.assert_allclose(model.calibrate(P), together, atol=1e-12)
-        with pytest.raises(ValueError, match='interval needs scheme="one-vs-rest"'):
-            model.interval(P)
-
-    @pytest.mark.parametrize(
-        ("ours", "theirs"), [("one-vs-rest", "one_vs_rest"), ("pairwise", "one_vs_one")]
-    )
-    def test_against_the_package(self, ours, theirs):
+    def test_against_the_package(self):
         with quiet():
             package = pytest.importorskip("venn_abers.venn_abers")
             y, p = class_data(500, 5, seed=2)
-            prob, _ = package.predict_proba_prefitted_va(p, y, P5, va_tpe=theirs)
-        model = VennAbers("probabilities", scheme=ours).fit(p, y)
+            prob, _ = package.predict_proba_prefitted_va(p, y, P5, va_tpe="one_vs_rest")
+        model = VennAbers("probabilities").fit(p, y)
         np.testing.assert_allclose(model.calibrate(P5), prob, atol=1e-12)
 
-    def test_two_columns_are_one_event(self, subtests):
+    def test_two_columns_are_one_event(self):
         y, p = binary_data(300)
         table = np.column_stack([1 - p, p])
         expected = VennAbers("probabilities").fit(p, y).calibrate(p)
-        for scheme in ("one-vs-rest", "pairwise"):
-            with subtests.test(scheme=scheme):
-                model = VennAbers("probabilities", scheme=scheme).fit(table, y)
-                np.testing.assert_allclose(model.calibrate(table)[:, 1], expected, atol=1e-12)
+        model = VennAbers("probabilities").fit(table, y)
+        np.testing.assert_allclose(model.calibrate(table)[:, 1], expected, atol=1e-12)
 
-    def test_absent_classes_keep_a_small_probability(self, subtests):
-        for scheme in ("one-vs-rest", "pairwise"):
-            with subtests.test(scheme=scheme):
-                model = VennAbers("probabilities", scheme=scheme).fit(P, np.minimum(Y, 1))
-                new = model.calibrate(P)
-                assert new.shape == P.shape and (new[:, 2] > 0).all() and new[:, 2].mean() < 0.1
-
-    def test_zeros_in_both_classes_of_a_pair(self):
-        corner = np.eye(3)
-        model = VennAbers("probabilities", scheme="pairwise").fit(
-            np.vstack([P, corner]), [*Y, 0, 1, 2]
-        )
-        np.testing.assert_allclose(model.calibrate(corner).sum(axis=1), 1, atol=1e-12)
-
-    def test_scheme(self, subtests):
-        for wrong in ("one_vs_rest", "", None, 1):
-            with subtests.test(wrong=wrong), pytest.raises(ValueError, match="scheme must be"):
-                VennAbers("probabilities", scheme=wrong).fit(P, Y)
+    def test_absent_classes_keep_a_small_probability(self):
+        new = VennAbers("probabilities").fit(P, np.minimum(Y, 1)).calibrate(P)
+        assert new.shape == P.shape and (new[:, 2] > 0).all() and new[:, 2].mean() < 0.1
 
     def test_intervals_check_their_input(self, subtests):
         with pytest.raises(ValueError, match="not fitted"):

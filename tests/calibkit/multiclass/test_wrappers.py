@@ -49,13 +49,10 @@ class TestWhatTheyDo:
         model = OneVsRest("probabilities", inner).fit(P, Y)
         np.testing.assert_allclose(model.calibrate(P), free / total, atol=1e-15)
 
-    def test_reduced_calibrates_the_confidence(self, inner, subtests):
+    def test_reduced_calibrates_the_confidence(self, inner):
         expected = clone(inner).fit(CONFIDENCE, Y == TOP)
-        for rest in ("proportional", "uniform"):
-            with subtests.test(rest=rest):
-                model = Reduced("probabilities", inner, rest=rest).fit(P, Y)
-                new = model.calibrate(P)
-                np.testing.assert_array_equal(new[ROW, TOP], expected.calibrate(CONFIDENCE))
+        new = Reduced("probabilities", inner).fit(P, Y).calibrate(P)
+        np.testing.assert_array_equal(new[ROW, TOP], expected.calibrate(CONFIDENCE))
 
     def test_class_wise_has_a_map_per_predicted_class(self, inner):
         new = ClassWise("probabilities", inner).fit(P, Y).calibrate(P)
@@ -70,16 +67,12 @@ class TestWhatTheyDo:
 
 
 class TestTheRest:
-    def test_proportional_keeps_the_ratios(self):
+    def test_it_keeps_its_ratios(self):
         new = Reduced("probabilities").fit(P, Y).calibrate(P)
         odds = np.delete(P[0], TOP[0])
         np.testing.assert_allclose(
             np.delete(new[0], TOP[0]) / (1 - new[0, TOP[0]]), odds / odds.sum(), atol=1e-12
         )
-
-    def test_uniform_does_not(self):
-        new = Reduced("probabilities", rest="uniform").fit(P, Y).calibrate(P)
-        assert np.ptp(np.delete(new[0], TOP[0])) < 1e-15
 
     def test_certain_predictions_share_alike(self):
         p = np.vstack([P, np.eye(4)])
@@ -128,8 +121,6 @@ class TestBadOptions:
             family("probabilities", inner).fit(P, Y)
 
     def test_others(self):
-        with pytest.raises(ValueError, match="rest must be"):
-            Reduced("probabilities", rest="all").fit(P, Y)
         with pytest.raises(ValueError, match="fewest"):
             ClassWise("probabilities", fewest=0).fit(P, Y)
         with pytest.raises(ValueError, match="normalise"):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize, minimize_scalar
-from scipy.special import expit, log_softmax, logit
+from scipy.special import expit, logit
 from sklearn.model_selection import KFold
 
 from calibkit.calibrators.folds import parsimonious
@@ -218,7 +218,7 @@ def test_more_pieces_are_never_worse_than_one(space: str, loss: str) -> None:
     assert losses[3] < losses[0] - 1e-3
 
 
-# --- against the reference and an independent optimiser ---------------------------------------
+# --- against the reference --------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("space", "loss"), FORMS)
@@ -238,45 +238,6 @@ def test_training_loss_is_at_most_that_of_the_reference(
             assert mean_loss(loss, model.curve(p), y) == pytest.approx(
                 model.training_loss_, abs=1e-9
             )
-
-
-def network_fit(x: np.ndarray, y: np.ndarray, k: int, space: str) -> float:
-    """Fit the parametrisation of the source by L-BFGS: softmax widths, free heights."""
-    q = np.quantile(x, np.arange(k + 1) / k)
-    ends = (0.0, 1.0) if space == "probability" else (x.min(), x.max())
-    widths = np.log(np.maximum(np.diff([ends[0], *q[1:-1], ends[1]]), 1e-6))
-    start = np.clip(q, 0.001, 0.999)
-    theta = np.concatenate([widths, logit(start) if space == "probability" else q])
-
-    def value(theta: np.ndarray) -> float:
-        share = np.exp(log_softmax(theta[:k]))
-        knots = ends[0] + (ends[1] - ends[0]) * np.concatenate([[0], np.cumsum(share)[:-1], [1]])
-        heights = expit(theta[k:]) if space == "probability" else theta[k:]
-        g = np.interp(x, knots, heights)
-        g = g if space == "probability" else expit(g)
-        return mean_loss("log-loss", np.clip(g, 1e-15, 1 - 1e-15), y)
-
-    return float(minimize(value, theta, method="L-BFGS-B", options={"maxiter": 500}).fun)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("space", SPACES)
-@pytest.mark.parametrize(
-    ("name", "error", "n", "k"),
-    [
-        ("stairs", 0.1, 1000, 4),
-        ("beta1", 0.07, 2000, 3),
-        ("sqrt", 0.03, 500, 2),
-        ("beta2", 0.1, 3000, 5),
-    ],
-)
-def test_an_independent_optimiser_finds_nothing_better(
-    space: str, name: str, error: float, n: int, k: int
-) -> None:
-    p, y = shape_sample(name, error, n, 4)
-    model = PiecewiseLinear(space, k).fit(p, y)
-    x = p if space == "probability" else logit(p)
-    assert model.training_loss_ <= network_fit(x, y, k, space) + 1e-4
 
 
 # --- choosing the number of pieces -------------------------------------------------------------
@@ -347,21 +308,6 @@ def test_the_map_comes_close_to_the_truth(space: str, subtests: pytest.Subtests)
 # --- options --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("space", SPACES)
-def test_monotone_maps_do_not_fall(space: str) -> None:
-    rng = np.random.default_rng(8)
-    p = rng.random(800)
-    y = rng.random(800) < 0.5 + 0.3 * np.sin(9 * p)  # a truth that goes up and down
-    free = PiecewiseLinear(space, 6).fit(p, y)
-    tied = PiecewiseLinear(space, 6, monotone=True).fit(p, y)
-    assert np.diff(free.heights_).min() < 0
-    assert np.diff(tied.heights_).min() >= 0
-    assert tied.training_loss_ > free.training_loss_
-    rising = rng.random(800) < p**2
-    same = [PiecewiseLinear(space, 2, monotone=m).fit(p, rising) for m in (False, True)]
-    assert same[1].training_loss_ == pytest.approx(same[0].training_loss_, abs=2e-5)
-
-
 def test_outer_pieces_go_on_in_logit_space() -> None:
     p, y = shape_sample("square", 0.05, 800, 0)
     inside = (p > 0.2) & (p < 0.8)
@@ -419,11 +365,11 @@ def test_awkward_data_give_sane_maps(
     p, y = AWKWARD[case]
     if len(p) < 2 * k:
         pytest.skip("too few predictions: an error, tested elsewhere")
-    for loss, monotone in product(("log-loss", "brier"), (False, True)):
-        with subtests.test(loss=loss, monotone=monotone):
+    for loss in ("log-loss", "brier"):
+        with subtests.test(loss=loss):
             with warnings.catch_warnings():
                 warnings.simplefilter("error")
-                model = PiecewiseLinear(space, k, loss=loss, monotone=monotone).fit(p, y)
+                model = PiecewiseLinear(space, k, loss=loss).fit(p, y)
             calibrated = model.calibrate(np.concatenate([np.linspace(0, 1, 50), p]))
             assert ((calibrated >= 0) & (calibrated <= 1)).all()
             share = np.mean(y)
