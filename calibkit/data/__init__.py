@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from calibkit.data.files import DataUnavailable, fetch, find, read
 from calibkit.data.registry import REGISTRY, Entry
-from calibkit.results import read_only, spell
+from calibkit.results import Frozen, spell
 
 __all__ = ["REGISTRY", "DataUnavailable", "Entry", "Predictions", "available", "load"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Predictions:
+class Predictions(Frozen):
     """Predictions with what happened.
 
     Parameters
@@ -88,8 +88,8 @@ def load(name: str) -> Predictions:
     entry = _entry(name)
     y_true, y_prob, note = read(fetch(entry), entry.kind)
     return Predictions(
-        y_true=read_only(y_true),
-        y_prob=read_only(y_prob),
+        y_true=y_true,
+        y_prob=y_prob,
         name=name,
         title=entry.title,
         note=note,

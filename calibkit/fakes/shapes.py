@@ -94,8 +94,7 @@ class SyntheticShape:
         if not 0 <= wanted <= full:
             raise InfeasibleTarget(
                 f"error={error!r} is impossible: derivates of {name!r} have an error from 0 to "
-                f"{full:.6f}, that of the full shape.",
-                high=full,
+                f"{full:.6f}, that of the full shape."
             )
         return cls(name, wanted / full if exact else _bisected_weight(wanted, full))
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
-from math import lcm, log
+from math import log
 from typing import Any
 
 import numpy as np
@@ -24,8 +24,6 @@ from calibkit.finite._exact import (
 from calibkit.finite.lenses import Lens, every_class
 from calibkit.results import Result, spell
 from calibkit.validation import as_count, as_generator
-
-LARGEST_POPULATION = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -183,26 +181,12 @@ class FiniteClassifier(Result):
             mass[true] = mass.get(true, Fraction(0)) + m
         return FiniteClassifier(tuple(mass.values()), tuple(mass), tuple(mass), ties="lowest")
 
-    def population(self) -> FakeSample:
-        """Return the smallest table, up to a million rows, with exactly these frequencies."""
-        shares = [[m * r for r in true] for m, _, true in self._atoms()]
-        size = lcm(*(share.denominator for row in shares for share in row))
-        if size > LARGEST_POPULATION:
-            raise ValueError(f"An exact table needs {size:,} rows; use sample(n) instead.")
-        times = np.array([[int(share * size) for share in row] for row in shares])
-        atom = np.repeat(np.arange(self.n_atoms), times.sum(axis=1))
-        label = np.repeat(np.tile(np.arange(self.n_classes), self.n_atoms), times.ravel())
-        return self._sample_of(atom, label)
-
     def sample(self, n: int, rng: int | np.random.Generator | None = None) -> FakeSample:
         """Draw `n` predictions with their labels and true probabilities."""
         n, generator = as_count(n, "n"), as_generator(rng)
         atom = np.searchsorted(cumulative(self.mass), generator.random(n), side="right")
         upper = np.array([cumulative(row) for row in self.truth])
         label = (generator.random(n)[:, None] >= upper[atom]).sum(axis=1)
-        return self._sample_of(atom, label)
-
-    def _sample_of(self, atom: NDArray[np.intp], label: NDArray[np.intp]) -> FakeSample:
         said, true = (np.array(rows, dtype=np.float64) for rows in (self.confidence, self.truth))
         return FakeSample(y_true=label, y_prob=said[atom], true_prob=true[atom])
 

@@ -225,26 +225,6 @@ def test_default_sizes_are_a_twentieth_and_a_fifth() -> None:
     assert bins.PavaBC().sizes(1) == (0, 1)
 
 
-def test_the_work_grows_linearly(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Count how often a block is looked at, not the time it takes."""
-    calls = {"n": 0}
-    for name in ("take", "push"):
-        original = getattr(merging._Stack, name)
-
-        def counted(self: Any, y: int, w: int, original: Any = original) -> Any:
-            calls["n"] += 1
-            return original(self, y, w)
-
-        monkeypatch.setattr(merging._Stack, name, counted)
-    rng = np.random.default_rng(0)
-    for n in (1000, 16_000):
-        for labels in (rng.integers(0, 2, n), np.zeros(n, dtype=int), np.arange(n) % 2):
-            for binning in (bins.PavaBC(), bins.PavaBC(6, 24), bins.PavaBC(1, 1)):
-                calls["n"] = 0
-                binning.bounds(np.arange(n) / n, labels)
-                assert calls["n"] <= 3 * n
-
-
 # --- Ties, order, type, ends ----------------------------------------------------------------------
 
 BINNINGS = [bins.Pava(), bins.PavaBC(), bins.PavaBC(3, 12), bins.PavaBC(3, 12, tail="reference")]

@@ -121,7 +121,6 @@ def test_the_cache_is_used_after_the_folder(nowhere: Path, monkeypatch: pytest.M
         path="",
         licence="MIT",
         sha256=hashlib.sha256(text.encode()).hexdigest(),
-        n=2,
     )
     monkeypatch.setitem(data.REGISTRY, "toy", entry)
     cache = nowhere / "cache" / "calibkit"
@@ -166,11 +165,8 @@ def test_every_entry_loads_and_is_valid_input(subtests: pytest.Subtests) -> None
             view = None if found.y_prob.ndim == 1 else "top-label"
             error = ck.expected_calibration_error(found.y_true, found.y_prob, view=view)
             assert 0 < float(error) < 0.25
-            entry = data.REGISTRY[name]
-            assert found.y_prob.shape == (
-                (entry.n,) if view is None else (entry.n, entry.n_classes)
-            )
-            assert set(np.unique(found.y_true)) == set(range(entry.n_classes))
+            n_classes = 2 if view is None else found.y_prob.shape[1]
+            assert set(np.unique(found.y_true)) == set(range(n_classes))
             assert found.y_prob.flags.writeable is found.y_true.flags.writeable is False
     assert set(data.available()) == set(data.REGISTRY)
 
@@ -179,12 +175,6 @@ def test_every_entry_loads_and_is_valid_input(subtests: pytest.Subtests) -> None
 SHARE_AND_MEAN = {
     "imagenet-resnext101": (0.7931, 0.8737),
     "imagenet-efficientnet": (0.8187, 0.6950),
-}
-ACCURACY = {
-    "cifar10-wideresnet": 0.9109,
-    "cifar10-lenet": 0.5308,
-    "cifar100-densenet": 0.7541,
-    "cifar10-vgg16": 0.9359,
 }
 ERRORS = {  # data, view and number of bins
     ("mlb", None, 10): 0.0070,
@@ -204,14 +194,6 @@ def test_errors_are_those_measured_for_them(name: str, view: Any, bins: int) -> 
     found = data.load(name)
     error = ck.expected_calibration_error(found.y_true, found.y_prob, view=view, bins=bins)
     assert float(error) == pytest.approx(ERRORS[name, view, bins], abs=5e-5)
-
-
-@needs_data
-@pytest.mark.parametrize("name", ACCURACY)
-def test_networks_are_as_often_right_as_measured(name: str) -> None:
-    found = data.load(name)
-    right = (found.y_prob.argmax(axis=1) == found.y_true).mean()
-    assert right == pytest.approx(ACCURACY[name])
 
 
 @needs_data
