@@ -58,27 +58,6 @@ class TestAgainstModelDiagnostics:
         assert np.allclose(parts.recalibrate(grid), model.predict(grid), atol=1e-12)
 
 
-class TestBruteForce:
-    @pytest.mark.slow
-    @given(rows)
-    def test_the_curve_is_the_best_increasing_one(self, table):
-        """The largest-smallest formula: no algorithm, just every run of predictions."""
-        y_true, y_prob = split(table)
-        values = np.unique(y_prob)
-        count = np.array([(y_prob == v).sum() for v in values])
-        hits = np.array([y_true[y_prob == v].sum() for v in values])
-
-        def mean(a: int, b: int) -> float:
-            return hits[a : b + 1].sum() / count[a : b + 1].sum()
-
-        last = len(values) - 1
-        wanted = [
-            max(min(mean(a, b) for b in range(i, last + 1)) for a in range(i + 1))
-            for i in range(last + 1)
-        ]
-        assert np.allclose(corp_decomposition(y_true, y_prob).recalibrate(values), wanted)
-
-
 class TestParts:
     @given(rows)
     def test_they_add_up_to_the_ordinary_scores(self, table):

@@ -281,8 +281,6 @@ def test_temperature_is_a_power_and_composes() -> None:
     np.testing.assert_allclose(Temperature(2)(table), Power(0.5)(table), atol=1e-15)
     np.testing.assert_allclose(Power(2)(Power(3)(table)), Power(6)(table), atol=1e-14)
     np.testing.assert_allclose(Temperature(4).inverse(table), Power(4)(table), atol=1e-15)
-    hot, cold = Temperature(100)(table), Temperature(0.01)(table)
-    assert np.ptp(hot) < 0.1 and np.all(cold.max(axis=1) > 0.5)
 
 
 @pytest.mark.parametrize(

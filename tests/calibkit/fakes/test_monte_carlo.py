@@ -23,13 +23,9 @@ from calibkit.fakes import (
     DirichletMixture,
     FakeSample,
     KnobClassifier,
-    LogitDistortion,
     Power,
-    SyntheticShape,
     Temperature,
 )
-from calibkit.fakes.shapes import SHAPES
-from calibkit_course.lesson09.gaussian import GaussianDiscriminant
 
 pytestmark = pytest.mark.slow
 
@@ -188,37 +184,4 @@ def test_labels_of_every_class_follow_the_true_probabilities() -> None:
                 if spread > 3:  # enough events for a normal law
                     off[f"{k}, third {part}"] = (hit[rows].sum() - true[rows].sum()) / spread
         table[name] = off
-    within(table)
-
-
-def test_binary_fakes() -> None:
-    fakes = {
-        "logits": LogitDistortion(slope=0.5, shift=0.3, scores=(2, 3)),
-        "Gaussian": GaussianDiscriminant(0.2, 0.5),
-        "Gaussian, rare": GaussianDiscriminant(0.01, 0.02),
-    }
-
-    def draw(fake) -> Callable:
-        def rows(n: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
-            sample = fake.sample(n, rng)
-            gap = sample.y_prob - sample.y_true
-            signed = gap * np.sign(sample.y_prob - sample.true_prob)
-            return {"1": signed, "2": gap * (sample.y_prob - sample.true_prob)}
-
-        return rows
-
-    table = {}
-    for number, (name, fake) in enumerate(fakes.items()):
-        estimates = simulate(draw(fake), 1, 50 + number)
-        table[name] = {
-            norm: (mean - fake.true_error(int(norm)) ** int(norm)) / error
-            for norm, (mean, error) in estimates.items()
-        }
-    for number, name in enumerate(SHAPES):
-        fake = SyntheticShape(name)  # its sampler takes seeds only
-        samples = [fake.sample(ROWS, 10 * seed + number) for seed in SEEDS]
-        gap = np.concatenate([s.y_prob - s.y_true for s in samples])
-        sign = np.concatenate([np.sign(s.y_prob - s.true_prob) for s in samples])
-        error = (gap * sign).std() / np.sqrt(len(gap))
-        table[name] = {"1": ((gap * sign).mean() - fake.true_error()) / error}
     within(table)
