@@ -98,20 +98,19 @@ def load(name: str) -> Predictions:
     )
 
 
-def available(name: str | None = None) -> bool | tuple[str, ...]:
-    """Tell whether a data set can be loaded without a network, or list all that can.
+def available(name: str) -> bool:
+    """Tell whether a data set can be loaded without a network.
 
     Parameters
     ----------
-    name : str, optional
+    name : str
+        One of ``REGISTRY``.
 
     Examples
     --------
     >>> isinstance(available("mlb"), bool)
     True
     """
-    if name is None:
-        return tuple(key for key, entry in REGISTRY.items() if find(entry) is not None)
     return find(_entry(name)) is not None
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import optimize, special
+from scipy import special
 
 from calibkit.fakes._beta import ScaledBeta
 from calibkit.fakes._sample import FakeSample, FakeTruth
@@ -20,9 +20,6 @@ from calibkit.validation import as_choice, as_count, as_generator
 
 ONE_TO_ONE = (Power, Temperature)
 READINGS = ("truth-is-base", "confidence-is-base")
-# Where two classes are scanned for a change of the predicted class or of the error's sign.
-# The number of points is even, so that the symmetric point 1/2 lies between two of them.
-LARGEST_LOGIT, SCAN_POINTS, SCAN_ROUNDING = 12.0, 1_000, 1e-12
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,11 +155,10 @@ class DirichletFake:
                 return float(of(*self._pair(np.array([[x, rest]])))[0])
 
             return sum(
-                weight * ScaledBeta(0, a / (a + b), a + b).expectation(value, kinks)
+                weight * ScaledBeta(0, a / (a + b), a + b).expectation(value)
                 for weight, (a, b) in zip(self.base.weights, self.base.alphas, strict=True)
             )
 
-        kinks = self._kinks()
         distance = mean(lambda true, said: np.abs(true - said).sum(axis=1) / 2)
         square = mean(lambda true, said: ((true - said) ** 2).sum(axis=1) / 2)
         brier = square + mean(lambda true, said: true.prod(axis=1))
@@ -184,23 +180,6 @@ class DirichletFake:
     def _pair(self, base: FloatVector) -> tuple[FloatVector, FloatVector]:
         other = self.distortion._apply(base)
         return (base, other) if self.reading == READINGS[0] else (other, base)
-
-    def _kinks(self) -> list[float]:
-        """Return where the predicted class or the sign of the error changes, for two classes."""
-
-        def curves(logit: Any) -> FloatVector:
-            x = np.atleast_1d(logit)
-            true, said = self._pair(np.column_stack([special.expit(x), special.expit(-x)]))
-            return np.stack([said[:, 0] - 0.5, true[:, 0] - said[:, 0]])
-
-        scan = np.linspace(-LARGEST_LOGIT, LARGEST_LOGIT, SCAN_POINTS)
-        found: list[float] = []
-        for c, curve in enumerate(curves(scan)):
-            clear = np.where(np.abs(curve) > SCAN_ROUNDING, curve, 0.0)
-            for i in np.flatnonzero(clear[:-1] * clear[1:] < 0):
-                ends = scan[i], scan[i + 1]
-                found.append(optimize.brentq(lambda x, c=c: curves(x)[c, 0], *ends))
-        return [float(special.expit(x)) for x in found]
 
     def describe(self) -> str:
         """Say in words what is drawn and what is distorted."""

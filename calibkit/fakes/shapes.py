@@ -149,10 +149,6 @@ class SyntheticShape:
         y_true = generator.binomial(n=1, p=true_prob).astype(np.int64)
         return FakeSample(y_true=y_true, y_prob=self.predict(true_prob), true_prob=true_prob)
 
-    def describe(self) -> str:
-        """Say in words which shape this is and how wrong."""
-        return f"shape {self.name!r}, weight {self.weight:.4g}, true error {self.true_error():.4f}"
-
 
 @cache
 def _full_error(name: str, norm: float) -> float:
