@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit.data.files import DataUnavailable, fetch, find, read
+from calibkit.data.files import DataUnavailable, download, find, read
 from calibkit.data.registry import REGISTRY, Entry
 from calibkit.results import Frozen, spell
 
@@ -86,7 +86,7 @@ def load(name: str) -> Predictions:
     ValueError: There is no data set 'chess'; there are mlb, nba, nfl, world_cup, ...
     """
     entry = _entry(name)
-    y_true, y_prob, note = read(fetch(entry), entry.kind)
+    y_true, y_prob, note = read(find(entry) or download(entry), entry.kind)
     return Predictions(
         y_true=y_true,
         y_prob=y_prob,

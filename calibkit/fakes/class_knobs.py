@@ -74,7 +74,6 @@ class ClassKnobs:
         *,
         concentration: float = 4.0,
         class_weights: Sequence[float] | None = None,
-        spread: str = "equal",
     ) -> Self:
         """Build K knobs that differ in direction and share only, one of each per predicted class.
 
@@ -86,7 +85,7 @@ class ClassKnobs:
                 "directions and budget_shares need one entry per class each, got "
                 f"{directions!r} and {budget_shares!r}."
             )
-        base = KnobClassifier(len(directions), accuracy, concentration=concentration, spread=spread)
+        base = KnobClassifier(len(directions), accuracy, concentration=concentration)
         knobs = tuple(
             replace(base, direction=direction, budget_share=share)
             for direction, share in zip(directions, budget_shares, strict=True)
