@@ -107,25 +107,26 @@ class FiniteClassifier(Result):
     @property
     def brier(self) -> Fraction:
         """Brier score, summed over classes (0 to 2)."""
-        total = Fraction(0)
-        for mass, stated, true in self._atoms():
-            for c, r in zip(stated, true, strict=True):
-                total += mass * (r * (1 - c) ** 2 + (1 - r) * c**2)
-        return total
+        terms = (m * (r * (1 - c) ** 2 + (1 - r) * c**2) for m, c, r in self._entries())
+        return sum(terms, Fraction(0))
 
     @property
     def log_loss(self) -> float:
         """Mean negative logarithm of the probability of the label, in nats; may be infinite."""
         total = 0.0
-        for mass, stated, true in self._atoms():
-            for c, r in zip(stated, true, strict=True):
-                if r > 0:
-                    total += float("inf") if c == 0 else -float(mass * r) * log(c)
+        for m, c, r in self._entries():
+            if r > 0:
+                total += float("inf") if c == 0 else -float(m * r) * log(c)
         return total
 
     def _atoms(self) -> Iterator[tuple[Fraction, Vector, Vector]]:
         """Yield mass, stated and true vector of each atom."""
         return zip(self.mass, self.confidence, self.truth, strict=True)
+
+    def _entries(self) -> Iterator[tuple[Fraction, Fraction, Fraction]]:
+        """Yield mass, stated and true probability of each class of each atom."""
+        for mass, stated, true in self._atoms():
+            yield from ((mass, c, r) for c, r in zip(stated, true, strict=True))
 
     def strong_error(self, norm: float = 1) -> Fraction | float:
         """Distance of stated from true vectors, at most 2: ``(E sum_k |c_k - r_k|^p)^(1/p)``."""
