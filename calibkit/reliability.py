@@ -194,8 +194,7 @@ def reliability_tables(
     """
     binning = as_bins(bins)
     problems = weighted_problems(y_true, y_prob, view=view, **rows)
-    tables = [_table(problem, binning) for problem in problems]
-    return tuple(tables)
+    return tuple(_table(problem, binning) for problem in problems)
 
 
 def _table(problem: BinaryProblem, binning: Binning) -> BinTable:

@@ -184,11 +184,10 @@ def weighted_problems(
         classes = range(n_classes) if view == "class-wise" else (int(view),)
         events = [(_column(prob, k), (labels == k).view(np.uint8), f"class {k}") for k in classes]
     said = "" if weight is None else ", weighted"
-    problems = [
+    return tuple(
         BinaryProblem(prob=one, label=label, view=of + said, n_classes=n_classes, weight=weight)
         for one, label, of in events
-    ]
-    return tuple(problems)
+    )
 
 
 def one_problem(

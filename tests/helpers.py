@@ -1,9 +1,8 @@
 """What the tests of the numeric core share: data, all measures, slow and simple references."""
 
-import contextlib
 import dataclasses
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from math import fsum, inf
 from pathlib import Path
@@ -20,16 +19,6 @@ GOLDEN = Path(__file__).resolve().parent / "golden"
 Measure = Callable[[Any, Any], Any]
 # Per bin: number of predictions, mean prediction, frequency; the last two None if empty.
 ExactTable = list[tuple[int, Fraction | None, Fraction | None]]
-
-
-@contextlib.contextmanager
-def naming(case: object) -> Iterator[None]:
-    """Say which of several cases failed, where one test goes through all of them."""
-    try:
-        yield
-    except BaseException as problem:
-        problem.add_note(f"The case: {case}")
-        raise
 
 
 def some(values: Sequence[Any], n: int = 2) -> list[Any]:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
@@ -195,8 +196,6 @@ class EqualMass(AssignedByEdges):
 
     def _between_runs(self, prob: FloatArray) -> Edges1D:
         cuts = run_ends(len(prob), self.n_bins)[1:-1]
-        if len(cuts) == 0:
-            return np.empty(0)
         beside = np.concatenate([cuts - 1, cuts])
         left, right = _order_statistics(prob, beside).astype(np.float64).reshape(2, -1)
         if self.rule == "first":
@@ -276,12 +275,12 @@ class FixedEdges(AssignedByEdges):
         edges = as_array(self.values, "values").astype(np.float64)
         if edges.ndim != 1 or len(edges) < 2 or edges[0] != 0 or edges[-1] != 1:
             raise ValueError("Edges must be a list that starts at 0 and ends at 1.")
-        if not (np.diff(edges) > 0).all():
-            place = int(np.flatnonzero(~(np.diff(edges) > 0))[0])
-            raise ValueError(
-                f"Edges must increase, but edge {place} is {edges[place]:g} and edge "
-                f"{place + 1} is {edges[place + 1]:g}."
-            )
+        for place, (low, high) in enumerate(pairwise(edges)):
+            if not low < high:
+                raise ValueError(
+                    f"Edges must increase, but edge {place} is {low:g} and edge {place + 1} is "
+                    f"{high:g}."
+                )
         object.__setattr__(self, "values", tuple(edges.tolist()))
 
     def edges(self, prob: FloatArray, label: IntArray | None = None) -> Edges1D:

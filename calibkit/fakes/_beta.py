@@ -1,7 +1,8 @@
 """The beta distribution on [low, 1], with the partial means that exact errors are made of."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -9,8 +10,6 @@ from scipy import integrate, special
 
 from calibkit.types import FloatVector
 
-# Pieces of the unit interval that hold no digit of an integral between 0 and a few.
-NARROWEST_PIECE = 1e-13
 LARGEST_DOUBT = 1e-8
 
 
@@ -64,10 +63,8 @@ class ScaledBeta:
         below = point * self.cdf(point) - self.partial_mean(point)
         return float(2 * below + self.mean - point)
 
-    def expectation(
-        self, function: Callable[[float, float], float], kinks: Sequence[float] = ()
-    ) -> float:
-        """``E function(Q, 1 - Q)`` by quadrature, for a bounded function, smooth but for `kinks`.
+    def expectation(self, function: Callable[[float, float], float]) -> float:
+        """``E function(Q, 1 - Q)`` by adaptive quadrature, for a bounded function with few kinks.
 
         It gets both Q and 1 - Q because the difference would lose its digits where Q is nearly 1.
         """
@@ -78,15 +75,13 @@ class ScaledBeta:
 
         # For small concentrations nearly all change happens where mass jumps to the other end.
         jump = min(max(self.b / (self.a + self.b), 1e-3), 1 - 1e-3)
-        ends = np.unique([0.0, jump / 2, jump, (1 + jump) / 2, 1.0, *self.cdf(list(kinks))])
         value, doubt = 0.0, 0.0
-        for low, high in zip(ends[:-1], ends[1:], strict=True):
-            if high - low > NARROWEST_PIECE:
-                # With full output quad warns about rounding in its result, not on the screen.
-                piece, error, *_ = integrate.quad(
-                    at_level, low, high, limit=200, epsabs=1e-12, epsrel=1e-12, full_output=1
-                )
-                value, doubt = value + piece, doubt + error
+        for low, high in pairwise([0.0, jump / 2, jump, (1 + jump) / 2, 1.0]):
+            # With full output quad warns about rounding in its result, not on the screen.
+            piece, error, *_ = integrate.quad(
+                at_level, low, high, limit=200, epsabs=1e-12, epsrel=1e-12, full_output=1
+            )
+            value, doubt = value + piece, doubt + error
         if not doubt <= LARGEST_DOUBT * (1 + abs(value)):
             raise RuntimeError(f"the quadrature is unsure by {doubt:.1g}; the dials are extreme.")
         return float(value)

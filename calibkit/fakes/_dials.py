@@ -22,20 +22,6 @@ def as_accuracy(value: Any, n_classes: int) -> float:
     return as_number(value, "accuracy", feasible, lambda a: (a - low) / (1 - low) > 0 and a < 1)
 
 
-def as_pivot(value: Any, direction: str, n_classes: int) -> float | None:
-    """Check the fixed point of a pivot: a confidence, and only given with its direction."""
-    if value is None:
-        return None
-    if direction != "pivot":
-        raise ValueError(
-            f'pivot={value!r} was given, but direction="{direction}" has its own fixed point; '
-            'leave pivot out or set direction="pivot".'
-        )
-    low = 1 / n_classes
-    feasible = f"between 1/K = {low:.6g} and 1, the range of confidences"
-    return as_number(value, "pivot", feasible, lambda pivot: low <= pivot <= 1)
-
-
 def as_shares(values: Any, size: int, name: str, units: str = "classes") -> tuple[float, ...]:
     """Check shares of classes or components, which sum to 1."""
     shares = as_weights(values, size, name, units).tolist()

@@ -45,18 +45,3 @@ def choose(shares: FloatVector, level: FloatVector) -> NDArray[np.int64]:
     """Return the class at which the running sum of each column reaches `level`, in (0, 1]."""
     running = np.cumsum(shares, axis=0)
     return np.asarray((running < level * running[-1]).sum(axis=0))
-
-
-def true_rows(y_prob: FloatVector, top: FloatVector) -> FloatVector:
-    """Give the largest entry of each row its true value and scale the others to fit."""
-    rows = np.arange(len(y_prob))
-    predicted = y_prob.argmax(axis=1)
-    others = np.array(y_prob)
-    others[rows, predicted] = 0
-    total = others.sum(axis=1)
-    equal = 1 / (y_prob.shape[1] - 1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        others = np.where(total[:, None] > 0, others / total[:, None], equal)
-    others *= (1 - top)[:, None]
-    others[rows, predicted] = top
-    return np.asarray(others)

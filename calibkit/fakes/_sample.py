@@ -89,15 +89,7 @@ class FakeTruth(Result):
 
 
 class InfeasibleTarget(ValueError):
-    """A wanted calibration error that no classifier of this kind can have: outside [low, high].
+    """A wanted calibration error that no classifier of this kind can have; it says which can.
 
     Lemma 1 of the review of notions of calibration limits it, given the accuracy. Lesson 03.
     """
-
-    def __init__(self, message: str, low: float = 0.0, high: float = np.nan) -> None:
-        super().__init__(message)
-        self.low = low
-        self.high = high
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (str(self), self.low, self.high)

@@ -2,14 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from scipy import optimize, special
 
 from calibkit.fakes import _dials
 from calibkit.fakes._beta import partial_mean, to_unit
-from calibkit.fakes._rows import true_rows
 from calibkit.fakes._sample import FakeSample, FakeTruth
 from calibkit.fakes.knob import KnobClassifier, draw_rows
 from calibkit.types import FloatVector, Rng
@@ -29,8 +28,8 @@ class ClassKnobs:
     Parameters
     ----------
     knobs : sequence of K `KnobClassifier`
-        The behaviour when class 0, 1, … is predicted. All have K classes and the same `spread`, no
-        class weights of their own, and a `budget_share` below 1.
+        The behaviour when class 0, 1, … is predicted. All have K classes, the same `spread`, and a
+        `budget_share` below 1.
     class_weights : sequence of K floats, optional
         How often each class is predicted; equally often by default.
 
@@ -75,7 +74,6 @@ class ClassKnobs:
         *,
         concentration: float = 4.0,
         class_weights: Sequence[float] | None = None,
-        spread: str = "equal",
     ) -> Self:
         """Build K knobs that differ in direction and share only, one of each per predicted class.
 
@@ -87,7 +85,7 @@ class ClassKnobs:
                 "directions and budget_shares need one entry per class each, got "
                 f"{directions!r} and {budget_shares!r}."
             )
-        base = KnobClassifier(len(directions), accuracy, concentration=concentration, spread=spread)
+        base = KnobClassifier(len(directions), accuracy, concentration=concentration)
         knobs = tuple(
             replace(base, direction=direction, budget_share=share)
             for direction, share in zip(directions, budget_shares, strict=True)
@@ -107,59 +105,26 @@ class ClassKnobs:
             return np.full(self.n_classes, 1 / self.n_classes)
         return np.array(self.class_weights)
 
-    def _pooled(self) -> "tuple[_PooledKnobs, FloatVector]":
-        """Return the distinct knobs, and who uses which as a 0-1 table (classes, knobs)."""
-        distinct = list(dict.fromkeys(self.knobs))
-        member = np.array([[float(knob == other) for other in distinct] for knob in self.knobs])
-        return _PooledKnobs(distinct), member
-
-    def true_map(self, confidence: Any) -> FloatVector:
-        """Return the true confidence behind each reported one; NaN where none is ever reported."""
-        z = np.asarray(confidence, dtype=np.float64)
-        pooled, member = self._pooled()
-        return pooled.true_map(z.ravel(), self.weights @ member).reshape(z.shape)
-
-    def true_vector(self, y_prob: Any) -> FloatVector:
-        """Return the true probabilities behind predicted ones of shape (n, K)."""
-        y_prob = np.asarray(y_prob, dtype=np.float64)
-        predicted, confidence = y_prob.argmax(axis=1), y_prob.max(axis=1)
-        top = np.full(len(y_prob), np.nan)
-        for k, knob in enumerate(self.knobs):
-            rows = predicted == k
-            top[rows] = knob.true_map(confidence[rows])
-        return true_rows(y_prob, top)
-
     def truth(self) -> FakeTruth:
-        """Return the true values; NaN for norms other than 1 and, with random spread, as there."""
-        weights, k = self.weights, self.n_classes
-        each = {knob: knob.truth() for knob in dict.fromkeys(self.knobs)}
+        """Return the true values; NaN for other norms than 1, the classes, and as in the knobs."""
+        shares: dict[KnobClassifier, float] = {}  # of the distinct knobs
+        for knob, weight in zip(self.knobs, self.weights.tolist(), strict=True):
+            if weight > 0:
+                shares[knob] = shares.get(knob, 0.0) + weight
+        known = [(share, knob.truth()) for knob, share in shares.items()]
 
         def mean(name: str) -> float:
-            values = np.array([getattr(each[knob], name) for knob in self.knobs])
-            used = weights > 0
-            return float(weights[used] @ values[used])
+            return float(sum(share * getattr(truth, name) for share, truth in known))
 
-        pooled, member = self._pooled()
-        by_class = weights[:, None] * member
-        # Class k appears as the predicted class, or among the rest when another is predicted.
-        rows, place = np.unique(
-            np.vstack([by_class.sum(axis=0), by_class.sum(axis=0) - by_class]),
-            axis=0,
-            return_inverse=True,
-        )
-        errors = pooled.errors(np.maximum(rows, 0))[place.ravel()]
-        own = np.array([each[knob].expected for knob in self.knobs])
-        as_class = weights * own + errors[1:] / (k - 1)
-        equal = self.knobs[0].spread == "equal" or k == 2
         label_conditional = mean("expected")
+        pooled = _PooledKnobs(list(shares), np.array(list(shares.values())))
         return FakeTruth(
             model=self.describe(),
             accuracy=mean("accuracy"),
             mean_confidence=mean("mean_confidence"),
-            expected=min(float(errors[0]), label_conditional),
+            expected=min(pooled.error(), label_conditional),
             label_conditional=label_conditional,
             strong=2 * label_conditional,
-            class_wise=float(as_class.mean()) if equal else np.nan,
             brier=mean("brier"),
             top_label_brier=mean("top_label_brier"),
             log_loss=mean("log_loss"),
@@ -198,8 +163,6 @@ def _check_member(k: int, knob: KnobClassifier, knobs: Sequence[KnobClassifier])
             f"knobs[{k}] has n_classes={knob.n_classes}, but there are {len(knobs)} knobs; one "
             "knob per class is needed."
         )
-    if knob.class_weights is not None:
-        raise ValueError(f"knobs[{k}] has class_weights of its own; give them to ClassKnobs.")
     if knob.spread != knobs[0].spread:
         raise ValueError(f"knobs[{k}] has spread={knob.spread!r}, knobs[0] another one.")
     if knob.budget_share == 1:
@@ -217,7 +180,8 @@ class _PooledKnobs:
     and M give exactly.
     """
 
-    def __init__(self, knobs: Sequence[KnobClassifier]) -> None:
+    def __init__(self, knobs: Sequence[KnobClassifier], weights: FloatVector) -> None:
+        self.weights = weights
         self.laws = [knob.law for knob in knobs]  # all with the same lower end
         self.low = self.laws[0].low
         self.a, self.b, self.mean = np.array([(law.a, law.b, law.mean) for law in self.laws]).T
@@ -232,10 +196,10 @@ class _PooledKnobs:
         u = to_unit(self._behind(z), self.low)
         below = partial_mean(u, self.low, self.mean, self.a, self.b)
         below -= self.anchor * special.betainc(self.a, self.b, u)
-        return np.asarray(self.share * below)
+        return np.asarray(self.share * below @ self.weights)
 
-    def _gaps(self, z: FloatVector) -> tuple[FloatVector, FloatVector]:
-        """Return densities (largest 1, 0 out of range) and ``q - z``, as (points, components)."""
+    def signed(self, z: FloatVector) -> FloatVector:
+        """Return ``sum_j w_j f_j (q_j - z)``, where the largest density at each point counts 1."""
         a, b, q = self.a, self.b, self._behind(z)
         u = to_unit(q, self.low)
         logs = special.xlogy(a - 1, u) + special.xlog1py(b - 1, -u) - special.betaln(a, b)
@@ -243,14 +207,7 @@ class _PooledKnobs:
         said = (q >= self.low) & (q <= 1)
         logs = np.where(said, logs, SMALLEST_LOG)
         relative = np.where(said, np.exp(logs - logs.max(axis=1, keepdims=True)), 0.0)
-        return relative, np.clip(q, self.low, 1) - z[:, None]
-
-    def true_map(self, z: FloatVector, weights: FloatVector) -> FloatVector:
-        """Return ``a(z)``, the mean true confidence of all who report z; NaN if nobody does."""
-        relative, gap = self._gaps(z)
-        mass = relative @ weights
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.asarray(np.where(mass > 0, z + (relative * gap) @ weights / mass, np.nan))
+        return np.asarray((relative * (np.clip(q, self.low, 1) - z[:, None])) @ self.weights)
 
     def grid(self) -> FloatVector:
         inner = max(FEWEST_POINTS, GRID_POINTS // len(self.laws))
@@ -261,24 +218,15 @@ class _PooledKnobs:
         ]
         return np.unique(np.concatenate(points))
 
-    def _crossing(self, low: float, high: float, weights: FloatVector) -> float:
+    def error(self) -> float:
+        """Return ``integral |sum_j w_j f_j (q_j - z)|``."""
+
         def gap(point: float) -> float:
-            relative, gap = self._gaps(np.array([point]))
-            return float((relative * gap)[0] @ weights)
+            return float(self.signed(np.array([point]))[0])
 
-        return float(optimize.brentq(gap, low, high, xtol=1e-15))
-
-    def errors(self, weights: FloatVector) -> FloatVector:
-        """Return ``integral |sum_j w_j f_j (q_j - z)|`` for every row of `weights`."""
         z = self.grid()
-        primitive = self.primitive(z)
-        relative, gap = self._gaps(z)
-        values = []
-        for row in weights:
-            signed = (relative * gap) @ row
-            changes = np.flatnonzero(signed[:-1] * signed[1:] < 0)
-            crossings = np.array([self._crossing(z[i], z[i + 1], row) for i in changes])
-            path = primitive @ row
-            extra = self.primitive(crossings) @ row if len(crossings) else crossings
-            values.append(np.abs(np.diff(np.insert(path, changes + 1, extra))).sum())
-        return np.array(values)
+        found = self.signed(z)
+        changes = np.flatnonzero(found[:-1] * found[1:] < 0)
+        crossings = [optimize.brentq(gap, z[i], z[i + 1], xtol=1e-15) for i in changes]
+        path = self.primitive(np.insert(z, changes + 1, crossings))
+        return float(np.abs(np.diff(path)).sum())

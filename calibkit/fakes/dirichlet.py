@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import optimize, special
 
 from calibkit.fakes._beta import ScaledBeta
 from calibkit.fakes._sample import FakeSample, FakeTruth
@@ -20,9 +19,6 @@ from calibkit.validation import as_choice, as_count, as_generator
 
 ONE_TO_ONE = (Power, Temperature)
 READINGS = ("truth-is-base", "confidence-is-base")
-# Where two classes are scanned for a change of the predicted class or of the error's sign.
-# The number of points is even, so that the symmetric point 1/2 lies between two of them.
-LARGEST_LOGIT, SCAN_POINTS, SCAN_ROUNDING = 12.0, 1_000, 1e-12
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +115,8 @@ class DirichletFake:
     def truth(self) -> FakeTruth:
         """Return the true values that are exact; NaN for the others.
 
-        All without distortion; nearly all for two classes and an invertible one; else accuracy
-        (truth is the base, order kept) or mean confidence.
+        Errors without distortion, and for two classes those of norm 1 if it is invertible; else
+        accuracy (truth is the base, order kept) or mean confidence.
         """
         if isinstance(self.distortion, Identity):
             return self._calibrated()
@@ -133,22 +129,13 @@ class DirichletFake:
         return FakeTruth(model=self.describe(), accuracy=kept)
 
     def _calibrated(self) -> FakeTruth:
-        base = self.base
-        top, square = expected_maximum(base), expected_maximum(base, 2)
-        sums, logs = 0.0, 0.0
-        for weight, part in zip(base.weights, base.alphas, strict=True):
-            alpha, total = np.array(part), sum(part)
-            sums += weight * float((alpha * (alpha + 1)).sum()) / (total * (total + 1))
-            entropy = special.digamma(total + 1) - alpha @ special.digamma(alpha + 1) / total
-            logs += weight * float(entropy)
+        top = expected_maximum(self.base)
         errors = "expected root_mean_square maximum label_conditional strong class_wise"
         return FakeTruth(
             model=self.describe(),
             accuracy=top,
             mean_confidence=top,
-            brier=1 - sums,
-            top_label_brier=top - square,
-            log_loss=logs,
+            top_label_brier=top - expected_maximum(self.base, 2),
             **dict.fromkeys(errors.split(), 0.0),
         )
 
@@ -158,49 +145,24 @@ class DirichletFake:
                 return float(of(*self._pair(np.array([[x, rest]])))[0])
 
             return sum(
-                weight * ScaledBeta(0, a / (a + b), a + b).expectation(value, kinks)
+                weight * ScaledBeta(0, a / (a + b), a + b).expectation(value)
                 for weight, (a, b) in zip(self.base.weights, self.base.alphas, strict=True)
             )
 
-        kinks = self._kinks()
         distance = mean(lambda true, said: np.abs(true - said).sum(axis=1) / 2)
-        square = mean(lambda true, said: ((true - said) ** 2).sum(axis=1) / 2)
-        brier = square + mean(lambda true, said: true.prod(axis=1))
-        symmetric = self.distortion.keeps_order
         return FakeTruth(
             model=self.describe(),
             accuracy=mean(lambda true, said: np.where(said[:, 0] > 0.5, true[:, 0], true[:, 1])),
             mean_confidence=mean(lambda true, said: said.max(axis=1)),
-            expected=distance if symmetric else np.nan,
-            root_mean_square=float(np.sqrt(square)) if symmetric else np.nan,
+            expected=distance if self.distortion.keeps_order else np.nan,
             label_conditional=distance,
             strong=2 * distance,
             class_wise=distance,
-            brier=2 * brier,
-            top_label_brier=brier,
-            log_loss=mean(lambda true, said: -special.xlogy(true, said).sum(axis=1)),
         )
 
     def _pair(self, base: FloatVector) -> tuple[FloatVector, FloatVector]:
         other = self.distortion._apply(base)
         return (base, other) if self.reading == READINGS[0] else (other, base)
-
-    def _kinks(self) -> list[float]:
-        """Return where the predicted class or the sign of the error changes, for two classes."""
-
-        def curves(logit: Any) -> FloatVector:
-            x = np.atleast_1d(logit)
-            true, said = self._pair(np.column_stack([special.expit(x), special.expit(-x)]))
-            return np.stack([said[:, 0] - 0.5, true[:, 0] - said[:, 0]])
-
-        scan = np.linspace(-LARGEST_LOGIT, LARGEST_LOGIT, SCAN_POINTS)
-        found: list[float] = []
-        for c, curve in enumerate(curves(scan)):
-            clear = np.where(np.abs(curve) > SCAN_ROUNDING, curve, 0.0)
-            for i in np.flatnonzero(clear[:-1] * clear[1:] < 0):
-                ends = scan[i], scan[i + 1]
-                found.append(optimize.brentq(lambda x, c=c: curves(x)[c, 0], *ends))
-        return [float(special.expit(x)) for x in found]
 
     def describe(self) -> str:
         """Say in words what is drawn and what is distorted."""

@@ -15,7 +15,7 @@ from scipy import special
 
 from calibkit.fakes import _dials
 from calibkit.fakes._beta import ScaledBeta
-from calibkit.fakes._rows import choose, fill, limit_shares, true_rows
+from calibkit.fakes._rows import choose, fill, limit_shares
 from calibkit.fakes._sample import FakeSample, FakeTruth, InfeasibleTarget
 from calibkit.types import FloatVector, Rng
 from calibkit.validation import (
@@ -45,14 +45,11 @@ class KnobClassifier:
         K, at least 2; chance that the predicted class is right, strictly between 1/K and 1.
     budget_share : float
         Share of the largest possible calibration error, from 0 (calibrated) to 1.
-    direction, pivot : {"over", "under", "pivot"}, float, optional
-        Over-confident, under-confident, or drawn towards `pivot` (by default the accuracy) from
-        both sides.
+    direction : {"over", "under", "pivot"}
+        Over-confident, under-confident, or drawn towards the accuracy from both sides.
     concentration : float
         How alike the true confidences are: large is nearly one value, small is nearly only 1/K and
         1. Changes sharpness, neither accuracy nor the error of over and under.
-    class_weights : sequence of K floats, optional
-        How often each class is predicted; equally often by default.
     spread : {"equal", "random"}, how the other classes divide the rest
 
     Notes
@@ -76,27 +73,20 @@ class KnobClassifier:
     _: KW_ONLY
     budget_share: float = 0.0
     direction: str = "over"
-    pivot: float | None = None
     concentration: float = 4.0
-    class_weights: tuple[float, ...] | None = None
     spread: str = "equal"
 
     def __post_init__(self) -> None:
         n_classes = as_count(self.n_classes, "n_classes", 2)
-        direction = as_choice(self.direction, "direction", _dials.DIRECTIONS)
+        as_choice(self.direction, "direction", _dials.DIRECTIONS)
         feasible = "between 0 (calibrated) and 1 (the whole error budget)"
-        weights = self.class_weights
-        if weights is not None:
-            weights = _dials.as_shares(weights, n_classes, "class_weights")
         checked = {
             "n_classes": n_classes,
             "accuracy": _dials.as_accuracy(self.accuracy, n_classes),
             "budget_share": as_number(
                 self.budget_share, "budget_share", feasible, lambda share: 0 <= share <= 1
             ),
-            "pivot": _dials.as_pivot(self.pivot, direction, n_classes),
             "concentration": as_positive(self.concentration, "concentration"),
-            "class_weights": weights,
             "spread": as_choice(self.spread, "spread", _dials.SPREADS),
         }
         for name, value in checked.items():
@@ -124,8 +114,7 @@ class KnobClassifier:
             raise InfeasibleTarget(
                 f"error={error!r} is impossible: a classifier that is {fake._kind()} with accuracy "
                 f"{accuracy:g} and {n_classes} classes can have an error from 0 to "
-                f"{room:.6g}{formulas.get(direction, '')}.",
-                high=room,
+                f"{room:.6g}{formulas.get(direction, '')}."
             )
         share = min(wanted / room, 1.0) if room > 0 else 0.0
         return cls(n_classes, accuracy, budget_share=share, direction=direction, **dials)
@@ -134,7 +123,7 @@ class KnobClassifier:
     def anchor(self) -> float:
         """The confidence towards which predictions are moved."""
         if self.direction == "pivot":
-            return self.accuracy if self.pivot is None else self.pivot
+            return self.accuracy
         return 1.0 if self.direction == "over" else 1 / self.n_classes
 
     @property
@@ -166,11 +155,6 @@ class KnobClassifier:
         q = (z - self.budget_share * self.anchor) / (1 - self.budget_share)
         said = (z >= start - MAP_ROUNDING) & (z <= end + MAP_ROUNDING)
         return np.where(said, np.clip(q, low, 1), np.nan)
-
-    def true_vector(self, y_prob: Any) -> FloatVector:
-        """Return the true probabilities behind predicted ones of shape (n, K)."""
-        y_prob = np.asarray(y_prob, dtype=np.float64)
-        return true_rows(y_prob, self.true_map(y_prob.max(axis=1)))
 
     def truth(self) -> FakeTruth:
         """Return all true values; class-wise, Brier and log loss need equal shares, else NaN.
@@ -236,7 +220,7 @@ class KnobClassifier:
                 "in every row: all rows are ties and no class is predicted. truth() gives the "
                 "limit; for a sample choose budget_share from 0 to 0.999999."
             )
-        return draw_rows([self], self.class_weights, n, rng)
+        return draw_rows([self], None, n, rng)
 
     def _kind(self) -> str:
         if self.direction != "pivot":

@@ -102,16 +102,3 @@ class LogitDistortion:
 
         value, _ = integrate.quad(distance, 0, 1, limit=200, epsabs=1e-10, epsrel=1e-10)
         return float(value ** (1 / norm))
-
-    def describe(self) -> str:
-        """Say in words how this classifier is wrong."""
-        if self.slope == 1 and self.shift == 0:
-            return "calibrated: predictions are the true probabilities"
-        words = []
-        if self.slope != 1:
-            kind = "over" if self.slope < 1 else "under"
-            words.append(f"{kind}-confident (slope {self.slope:g} between logits)")
-        if self.shift != 0:
-            kind = "too low" if self.shift > 0 else "too high"
-            words.append(f"predictions {kind} (shift {self.shift:g} between logits)")
-        return ", ".join(words)

@@ -1,7 +1,7 @@
 """Dirichlet distributions: mixtures, moments of the maximum, fits to what a classifier says."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -22,9 +22,7 @@ PANELS, NODES = 24, 32
 MOST_STEPS = 200
 GRADIENT_TOLERANCE = 1e-11
 LARGEST_TOTAL = 1e9
-NO_MAXIMUM = (
-    ", so the likelihood grows without limit; a Dirichlet fit needs at least two different rows."
-)
+NO_MAXIMUM = "all rows are equal up to rounding, so the likelihood grows without limit."
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +37,6 @@ class DirichletMixture:
 
     weights: tuple[float, ...]
     alphas: tuple[tuple[float, ...], ...]
-    origin: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
         alphas = tuple(as_alpha(alpha, f"alphas[{m}]") for m, alpha in enumerate(self.alphas))
@@ -50,42 +47,35 @@ class DirichletMixture:
         object.__setattr__(self, "weights", weights)
 
     @classmethod
-    def fit(cls, y_prob: Any, *, per_class: bool = True, tied: bool = False) -> Self:
-        """Clone the distribution of a classifier's probabilities `y_prob`, of shape (n, K).
+    def fit(cls, y_prob: Any, *, tied: bool = False) -> Self:
+        """Clone the distribution of a classifier's probabilities: a component per predicted class.
 
         A component can put its maximum on another class than its own: compare the clone's mean
-        confidence (`expected_maximum`) with that of the data.
+        confidence (`expected_maximum`) with that of the data. Zeros have no finite likelihood and
+        are lifted to the smallest positive number of the table first.
 
         Parameters
         ----------
-        y_prob, per_class : array-like, bool
-            One component per predicted class, or one for all rows.
+        y_prob : array-like of shape (n, K)
         tied : bool
             Two parameters per component: one for the predicted class, one for all others. Steadier
-            when a class is rarely predicted; needs `per_class`.
+            when a class is rarely predicted.
         """
         table = as_table(y_prob, "y_prob must have")
-        if tied and not per_class:
-            raise ValueError(
-                "tied=True shares parameters around a predicted class; it needs per_class=True."
-            )
-        if not per_class:
-            return cls((1.0,), (tuple(fit_dirichlet(table).tolist()),), _origin(table))
         predicted, rows = table.argmax(axis=1), without_zeros(table)
         weights, alphas = [], []
         for k in np.unique(predicted).tolist():
-            groups = (np.arange(table.shape[1]) == k).astype(int).tolist() if tied else None
-            own = rows[predicted == k]
+            classes, own = np.arange(table.shape[1]), rows[predicted == k]
             try:
-                alpha = fit_dirichlet(own, groups)
+                alpha = fit_dirichlet(own, (classes == k).astype(np.intp) if tied else classes)
             except ValueError as error:
                 raise ValueError(
                     f"class {k} is predicted in {spell(len(own), 'row')} without any variation; "
-                    "fit with tied=True, with per_class=False, or with more data."
+                    "fit with tied=True, or with more data."
                 ) from error
             weights.append(len(own) / len(table))
             alphas.append(tuple(alpha.tolist()))
-        return cls(tuple(weights), tuple(alphas), _origin(table))
+        return cls(tuple(weights), tuple(alphas))
 
     @property
     def n_classes(self) -> int:
@@ -121,11 +111,6 @@ class DirichletMixture:
             rows = np.flatnonzero(component == m)
             table[rows] = generator.dirichlet(alpha, len(rows))
         return table
-
-
-def _origin(table: FloatVector) -> str:
-    note = ", zeros lifted" if table.min() == 0 else ""
-    return f"fitted to {spell(len(table), 'row')}{note}"
 
 
 def expected_maximum(alpha: "Sequence[float] | DirichletMixture", order: int = 1) -> float:
@@ -190,21 +175,15 @@ def largest_moment(alpha: tuple[float, ...], order: int) -> float:
     return float((np.exp(order * start) + integral) / special.poch(total, order))
 
 
-def fit_dirichlet(y_prob: Any, groups: Sequence[int] | None = None) -> FloatVector:
-    """Fit the parameters alpha to rows of probabilities by maximum likelihood.
+def fit_dirichlet(table: FloatVector, groups: NDArray[np.intp]) -> FloatVector:
+    """Fit the parameters alpha to positive rows of probabilities by maximum likelihood.
 
     Classes with the same number in `groups` share one parameter. Newton's method with Minka's form
-    of the Hessian, a diagonal plus a constant; steps are halved until they climb. Zeros have no
-    finite likelihood and are lifted to the table's smallest positive number first.
+    of the Hessian, a diagonal plus a constant; steps are halved until they climb.
     """
-    table = as_table(y_prob, "y_prob must have")
-    members = np.arange(table.shape[1]) if groups is None else np.asarray(groups)
-    if members.shape != (table.shape[1],):
-        raise ValueError(f"groups needs {table.shape[1]} numbers, got {groups!r}.")
-    table = without_zeros(table)
-    _, first, member = np.unique(members, return_index=True, return_inverse=True)
+    _, first, member = np.unique(groups, return_index=True, return_inverse=True)
     if np.all(table == table[0, first[member]]):
-        raise ValueError(f"all rows of y_prob are equal{NO_MAXIMUM}")
+        raise ValueError(NO_MAXIMUM)
     mean_log = np.bincount(member, np.log(table).mean(axis=0)) / np.bincount(member)
     # Start: match the means, and the concentration to the total variance.
     mean, variance = table.mean(axis=0), table.var(axis=0)
@@ -213,7 +192,7 @@ def fit_dirichlet(y_prob: Any, groups: Sequence[int] | None = None) -> FloatVect
     alpha = np.bincount(member, start) / np.bincount(member)
     alpha = _newton(alpha, np.bincount(member), mean_log)[member]
     if alpha.sum() > LARGEST_TOTAL:
-        raise ValueError(f"all rows of y_prob are equal up to rounding{NO_MAXIMUM}")
+        raise ValueError(NO_MAXIMUM)
     return np.asarray(alpha)
 
 

@@ -94,8 +94,7 @@ class SyntheticShape:
         if not 0 <= wanted <= full:
             raise InfeasibleTarget(
                 f"error={error!r} is impossible: derivates of {name!r} have an error from 0 to "
-                f"{full:.6f}, that of the full shape.",
-                high=full,
+                f"{full:.6f}, that of the full shape."
             )
         return cls(name, wanted / full if exact else _bisected_weight(wanted, full))
 
@@ -149,10 +148,6 @@ class SyntheticShape:
         true_prob = np.sort(generator.dirichlet([1, 1], n)[:, 0])
         y_true = generator.binomial(n=1, p=true_prob).astype(np.int64)
         return FakeSample(y_true=y_true, y_prob=self.predict(true_prob), true_prob=true_prob)
-
-    def describe(self) -> str:
-        """Say in words which shape this is and how wrong."""
-        return f"shape {self.name!r}, weight {self.weight:.4g}, true error {self.true_error():.4f}"
 
 
 @cache

@@ -114,8 +114,7 @@ def lens_gaps(
     lens: Callable[[Vector], Sequence[Hashable]],
 ) -> list[Weighted]:
     """Return mass and gap of each group of classes, for each vector seen through the lens."""
-    masses: dict[Hashable, Fraction] = {}
-    shifts: dict[Hashable, dict[Hashable, Fraction]] = {}
+    seen: list[tuple[Fraction, dict[Hashable, Fraction], dict[Hashable, Fraction]]] = []
     for mass, stated, true in atoms:
         groups = tuple(lens(stated))
         if len(groups) != len(stated):
@@ -123,20 +122,24 @@ def lens_gaps(
                 f"The lens gives {len(groups)} groups for {len(stated)} classes; it must name "
                 "one group per class."
             )
-        seen: dict[Hashable, Fraction] = {}
-        for group, c in zip(groups, stated, strict=True):
-            seen[group] = seen.get(group, Fraction(0)) + c
-        # A group without any class looks like a group of probability 0: leave out both.
-        view = frozenset(item for item in seen.items() if item[1] > 0)
-        masses[view] = masses.get(view, Fraction(0)) + mass
-        shift = shifts.setdefault(view, {})
+        said, happens = dict.fromkeys(groups, Fraction(0)), dict.fromkeys(groups, Fraction(0))
         for group, c, r in zip(groups, stated, true, strict=True):
-            shift[group] = shift.get(group, Fraction(0)) + mass * (c - r)
-    return [
-        (masses[view], abs(value) / masses[view])
-        for view, shift in shifts.items()
-        for value in shift.values()
-    ]
+            said[group] += c
+            happens[group] += r
+        seen.append((mass, said, happens))
+    every = {group for _, said, _ in seen for group in said}
+    none = Fraction(0)
+    # A group without any class looks like a group of probability 0: leave out both.
+    return conditional_gaps(
+        (
+            (frozenset(item for item in said.items() if item[1] > 0), group),
+            mass,
+            said.get(group, none),
+            happens.get(group, none),
+        )
+        for mass, said, happens in seen
+        for group in every
+    )
 
 
 def cumulative(probabilities: Vector) -> NDArray[np.float64]:

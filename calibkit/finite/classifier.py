@@ -3,7 +3,7 @@
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
-from math import lcm, log
+from math import log
 from typing import Any
 
 import numpy as np
@@ -24,8 +24,6 @@ from calibkit.finite._exact import (
 from calibkit.finite.lenses import Lens, every_class
 from calibkit.results import Result, spell
 from calibkit.validation import as_count, as_generator
-
-LARGEST_POPULATION = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -109,25 +107,26 @@ class FiniteClassifier(Result):
     @property
     def brier(self) -> Fraction:
         """Brier score, summed over classes (0 to 2)."""
-        total = Fraction(0)
-        for mass, stated, true in self._atoms():
-            for c, r in zip(stated, true, strict=True):
-                total += mass * (r * (1 - c) ** 2 + (1 - r) * c**2)
-        return total
+        terms = (m * (r * (1 - c) ** 2 + (1 - r) * c**2) for m, c, r in self._entries())
+        return sum(terms, Fraction(0))
 
     @property
     def log_loss(self) -> float:
         """Mean negative logarithm of the probability of the label, in nats; may be infinite."""
         total = 0.0
-        for mass, stated, true in self._atoms():
-            for c, r in zip(stated, true, strict=True):
-                if r > 0:
-                    total += float("inf") if c == 0 else -float(mass * r) * log(c)
+        for m, c, r in self._entries():
+            if r > 0:
+                total += float("inf") if c == 0 else -float(m * r) * log(c)
         return total
 
     def _atoms(self) -> Iterator[tuple[Fraction, Vector, Vector]]:
         """Yield mass, stated and true vector of each atom."""
         return zip(self.mass, self.confidence, self.truth, strict=True)
+
+    def _entries(self) -> Iterator[tuple[Fraction, Fraction, Fraction]]:
+        """Yield mass, stated and true probability of each class of each atom."""
+        for mass, stated, true in self._atoms():
+            yield from ((mass, c, r) for c, r in zip(stated, true, strict=True))
 
     def strong_error(self, norm: float = 1) -> Fraction | float:
         """Distance of stated from true vectors, at most 2: ``(E sum_k |c_k - r_k|^p)^(1/p)``."""
@@ -183,26 +182,12 @@ class FiniteClassifier(Result):
             mass[true] = mass.get(true, Fraction(0)) + m
         return FiniteClassifier(tuple(mass.values()), tuple(mass), tuple(mass), ties="lowest")
 
-    def population(self) -> FakeSample:
-        """Return the smallest table, up to a million rows, with exactly these frequencies."""
-        shares = [[m * r for r in true] for m, _, true in self._atoms()]
-        size = lcm(*(share.denominator for row in shares for share in row))
-        if size > LARGEST_POPULATION:
-            raise ValueError(f"An exact table needs {size:,} rows; use sample(n) instead.")
-        times = np.array([[int(share * size) for share in row] for row in shares])
-        atom = np.repeat(np.arange(self.n_atoms), times.sum(axis=1))
-        label = np.repeat(np.tile(np.arange(self.n_classes), self.n_atoms), times.ravel())
-        return self._sample_of(atom, label)
-
     def sample(self, n: int, rng: int | np.random.Generator | None = None) -> FakeSample:
         """Draw `n` predictions with their labels and true probabilities."""
         n, generator = as_count(n, "n"), as_generator(rng)
         atom = np.searchsorted(cumulative(self.mass), generator.random(n), side="right")
         upper = np.array([cumulative(row) for row in self.truth])
         label = (generator.random(n)[:, None] >= upper[atom]).sum(axis=1)
-        return self._sample_of(atom, label)
-
-    def _sample_of(self, atom: NDArray[np.intp], label: NDArray[np.intp]) -> FakeSample:
         said, true = (np.array(rows, dtype=np.float64) for rows in (self.confidence, self.truth))
         return FakeSample(y_true=label, y_prob=said[atom], true_prob=true[atom])
 

@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit.results import read_only, spell
-from calibkit_course.data.files import DataUnavailable, fetch, find, read
+from calibkit.results import Frozen, spell
+from calibkit_course.data.files import DataUnavailable, download, find, read
 from calibkit_course.data.registry import REGISTRY, Entry
 
 __all__ = ["REGISTRY", "DataUnavailable", "Entry", "Predictions", "available", "load"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Predictions:
+class Predictions(Frozen):
     """Predictions with what happened.
 
     Parameters
@@ -86,10 +86,10 @@ def load(name: str) -> Predictions:
     ValueError: There is no data set 'chess'; there are mlb, nba, nfl, world_cup, ...
     """
     entry = _entry(name)
-    y_true, y_prob, note = read(fetch(entry), entry.kind)
+    y_true, y_prob, note = read(find(entry) or download(entry), entry.kind)
     return Predictions(
-        y_true=read_only(y_true),
-        y_prob=read_only(y_prob),
+        y_true=y_true,
+        y_prob=y_prob,
         name=name,
         title=entry.title,
         note=note,
@@ -98,20 +98,19 @@ def load(name: str) -> Predictions:
     )
 
 
-def available(name: str | None = None) -> bool | tuple[str, ...]:
-    """Tell whether a data set can be loaded without a network, or list all that can.
+def available(name: str) -> bool:
+    """Tell whether a data set can be loaded without a network.
 
     Parameters
     ----------
-    name : str, optional
+    name : str
+        One of ``REGISTRY``.
 
     Examples
     --------
     >>> isinstance(available("mlb"), bool)
     True
     """
-    if name is None:
-        return tuple(key for key, entry in REGISTRY.items() if find(entry) is not None)
     return find(_entry(name)) is not None
 
 

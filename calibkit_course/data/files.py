@@ -51,12 +51,8 @@ def cache() -> Path:
     return (Path(base) if base else Path.home() / ".cache") / "calibkit"
 
 
-def fetch(entry: Entry) -> Path:
-    """Return the file, downloading it from its origin where it is not on this machine."""
-    return find(entry) or _download(entry)
-
-
-def _download(entry: Entry) -> Path:
+def download(entry: Entry) -> Path:
+    """Bring the file from its origin into the cache."""
     looked = " and ".join(str(folder) for folder in folders())
     missing = f"The data set {entry.name!r} is not on this machine (looked in {looked})"
     remedy = (

@@ -14,8 +14,6 @@ class Entry:
         What `load` calls it, the name of its file, what it is in one phrase, how it is read.
     repository, commit, path, licence, sha256 : str
         Origin: a GitHub repository, a commit, the folder in it, the licence there; checksum.
-    n, n_classes : int
-        Number of predictions that `load` returns, and of classes; 2 for a binary problem.
     """
 
     name: str
@@ -27,8 +25,6 @@ class Entry:
     path: str
     licence: str
     sha256: str
-    n: int
-    n_classes: int = 2
 
     @property
     def origin(self) -> str:
@@ -56,7 +52,6 @@ _network = partial(
     repository="EFS-OpenSource/calibration-framework",
     commit="2a3db8d7cb2a557f3b563c98ce00954f43dfe927",
     licence="Apache-2.0",
-    n=10000,
 )
 _imagenet = partial(
     Entry,
@@ -64,7 +59,6 @@ _imagenet = partial(
     repository="hollance/reliability-diagrams",
     commit="e133f3d3a63356920c7d5cb7b032c3e03b38afb5",
     licence="MIT",
-    n=50000,
 )
 _CIFAR10 = "examples/classification/records/cifar10/"
 _CIFAR100 = "examples/classification/records/cifar100/"
@@ -75,21 +69,18 @@ _ENTRIES = (
         file="mlb_games.csv",
         title="win forecasts for baseball games (MLB), 2016 to 2022",
         sha256="2e0c471d179bba588e0ebbdee746306bf2384d8b7f1b7f673ede7a72f6cd0437",
-        n=15747,
     ),
     _forecasts(
         name="nba",
         file="nba_games.csv",
         title="win forecasts for basketball games (NBA), 2016 to 2022",
         sha256="fb99d5a4870ae761684313b36433926f9f53b0e0d272b922c73aa287da20ab20",
-        n=8886,
     ),
     _forecasts(
         name="nfl",
         file="nfl_games.csv",
         title="win forecasts for American football games (NFL), 2015 to 2021",
         sha256="09290d7dfd41f18f584c007a5749bd788bedee1260de865783c68314ad8ab23d",
-        n=1882,
     ),
     _forecasts(
         name="world_cup",
@@ -97,8 +88,6 @@ _ENTRIES = (
         kind="matches",
         title="win, tie and loss forecasts for men's World Cup matches, 2014 to 2022",
         sha256="dfeb490133e0dd0707e531a42423f0f7b9a7b0d01d80f089103f631613b1ddd8",
-        n=176,
-        n_classes=3,
     ),
     _network(
         name="cifar10-wideresnet",
@@ -106,7 +95,6 @@ _ENTRIES = (
         path=_CIFAR10,
         title="a wide residual network on the CIFAR-10 test images",
         sha256="ce2bafe1fa22e8da7b132cb45556b5d154bd50bbec5d91913bba2e04fbd76182",
-        n_classes=10,
     ),
     _network(
         name="cifar10-lenet",
@@ -114,7 +102,6 @@ _ENTRIES = (
         path=_CIFAR10,
         title="a small LeNet on the CIFAR-10 test images",
         sha256="2fea8ab231920142ebf1fb90ec07677681f0ea64aef1a328e1d45898978e3c90",
-        n_classes=10,
     ),
     _network(
         name="cifar100-densenet",
@@ -122,7 +109,6 @@ _ENTRIES = (
         path=_CIFAR100,
         title="a DenseNet on the CIFAR-100 test images",
         sha256="6b8c33de93bdf1ae7de335f485c73c9f7198b359f85de6b1f21066a7e7c6379e",
-        n_classes=100,
     ),
     Entry(
         name="cifar10-vgg16",
@@ -134,8 +120,6 @@ _ENTRIES = (
         commit="ee81c346895e3377653bd347c429a95bd631058d",
         licence="MIT",
         sha256="fe3cdd9e8d77336aa60916949ec126ef0c17a828d95c1999a88a59bc56a550bf",
-        n=10000,
-        n_classes=10,
     ),
     _imagenet(
         name="imagenet-resnext101",

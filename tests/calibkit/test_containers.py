@@ -189,14 +189,6 @@ def test_whole_numbers_as_probabilities(dtype: str, subtests: pytest.Subtests) -
             assert_same(measure(classes, rows.astype(dtype)), measure(classes, rows))
 
 
-def test_pandas_counts_by_position_not_by_index() -> None:
-    pd = pytest.importorskip("pandas")
-    labels = pd.Series(LABELS, index=range(len(LABELS)))
-    prob = pd.Series(PROB, index=range(len(LABELS))[::-1])
-    expected = ck.expected_calibration_error(LABELS, PROB)
-    assert_same(ck.expected_calibration_error(labels, prob), expected)
-
-
 @pytest.mark.slow
 def test_torch_gradients_stay_where_they_are() -> None:
     torch = pytest.importorskip("torch")

@@ -119,11 +119,6 @@ class TestColumns:
         assert table.width == pytest.approx(np.full(8, 1 / 8))
         assert (table.n, table.n_bins) == (500, 8)
 
-    def test_the_table_keeps_the_totals(self) -> None:
-        table = self.table
-        assert (table.count * table.mean_prob).sum() == pytest.approx(self.prob.sum(), abs=1e-9)
-        assert (table.count * table.frequency).sum() == pytest.approx(self.labels.sum(), abs=1e-9)
-
 
 class TestWords:
     def test_the_largest_gap_and_its_side(self) -> None:

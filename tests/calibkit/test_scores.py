@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from sklearn import metrics
 
 import calibkit as ck
@@ -124,20 +122,6 @@ def test_the_parts_add_up_for_any_bins(data: Any, bins: Any) -> None:
     assert parts.miscalibration >= 0
     assert parts.discrimination >= 0
     assert 0 <= parts.uncertainty <= 0.25
-
-
-@pytest.mark.slow
-@given(
-    st.lists(st.tuples(st.booleans(), st.floats(0, 1)), min_size=1, max_size=60),
-    st.one_of(st.integers(1, 40), st.builds(ck.EqualMass, st.integers(1, 40))),
-)
-@settings(max_examples=100)
-def test_the_parts_add_up_for_any_data(rows: list[tuple[bool, float]], bins: Any) -> None:
-    labels, prob = map(np.array, zip(*rows, strict=True))
-    assert identity(ck.brier_decomposition(labels, prob, bins=bins)) == pytest.approx(0, abs=1e-12)
-    parts = ck.brier_decomposition(labels, prob)
-    assert identity(parts) == pytest.approx(0, abs=1e-12)
-    assert parts.within_bin == 0
 
 
 @pytest.mark.parametrize("view", ["top-label", 0, 3])

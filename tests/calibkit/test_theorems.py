@@ -65,13 +65,6 @@ class TestNorms:
             heaviest = (table.weight[used] ** (1 / norm) * np.abs(table.gap[used])).max()
             assert heaviest <= error(data, bins, norm) + EPS
 
-    @pytest.mark.slow
-    @given(classes(), binnings)
-    @settings(max_examples=80)
-    def test_they_rise_over_classes_too(self, data: Any, bins: Any) -> None:
-        values = [float(ck.marginal_calibration_error(*data, bins=bins, norm=p)) for p in NORMS]
-        assert all(low <= high + EPS for low, high in pairwise(values))
-
 
 class TestBounds:
     @given(binary(), binnings)
@@ -111,17 +104,6 @@ class TestBounds:
         labels, prob = [0, 1], [0.45, 0.55]
         assert error((labels, prob), 2) == pytest.approx(0.45)
         assert error((labels, prob), 3) == pytest.approx(0, abs=EPS)
-
-    @pytest.mark.slow
-    @given(binary(), binnings)
-    @settings(max_examples=100)
-    def test_the_average_lies_between_the_smallest_and_the_largest_gap(
-        self, data: Any, bins: Any
-    ) -> None:
-        gaps = np.abs(ck.reliability_table(*data, bins=bins).gap)
-        average = error(data, bins, weights="equal")
-        assert np.nanmin(gaps) - EPS <= average <= np.nanmax(gaps) + EPS
-        assert average == pytest.approx(np.nanmean(gaps), abs=EPS)
 
 
 class TestClasses:
@@ -180,17 +162,6 @@ class TestClasses:
         assert all(low <= high + EPS for low, high in pairwise(chain))
         class_wise = ck.class_wise_calibration_error(*data, bins=ck.Distinct())
         assert float(class_wise) <= strong / n_classes + EPS
-
-    @pytest.mark.slow
-    @given(binary(), st.integers(1, 20))
-    @settings(max_examples=100)
-    def test_two_columns_and_one_are_the_same_problem(self, data: Any, n_bins: int) -> None:
-        labels, prob = data
-        table = np.column_stack([1 - prob, prob])
-        for view in ("top-label", 0, 1):
-            one = error(data, n_bins, view=view)
-            assert one == pytest.approx(error((labels, table), n_bins, view=view), abs=EPS)
-        assert error(data, n_bins) == pytest.approx(error(data, n_bins, view=1), abs=EPS)
 
     @given(seeds, st.integers(1, 20))
     @settings(max_examples=60)

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.optimize import isotonic_regression
 from sklearn.isotonic import IsotonicRegression
 
 import calibkit as ck
@@ -49,25 +48,6 @@ def blocks_of_source(label: list[int], n_min: int, n_max: int, tail: str) -> lis
         else:
             sizes.append(n_min)
     return sizes
-
-
-@st.composite
-def item_lists(draw: Callable[..., Any]) -> tuple[list[int], list[int], int, int]:
-    n = draw(st.integers(1, 80))
-    largest = draw(st.sampled_from([1, 1, 2, 6]))
-    counts = draw(st.lists(st.integers(1, largest), min_size=n, max_size=n))
-    hits = [draw(st.integers(0, count)) for count in counts]
-    n_min = draw(st.integers(0, 20))
-    return hits, counts, n_min, draw(st.integers(max(n_min, 1), 90))
-
-
-@pytest.mark.slow
-@settings(max_examples=100, deadline=None)
-@given(item_lists())
-def test_isotonic_blocks_are_those_of_the_definition(items: tuple[Any, ...]) -> None:
-    hits, counts = map(np.array, items[:2])
-    found = np.add.reduceat(counts, bins.isotonic_blocks(hits, counts))
-    assert found.tolist() == blocks_by_definition(*items[:2], 0, sum(items[1]))
 
 
 @pytest.fixture
@@ -128,45 +108,17 @@ def test_without_ties_it_is_the_algorithm_of_the_source(
 # --- PAVA is isotonic regression ----------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_pava_is_isotonic_regression(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    prob = rng.random(700)
+@pytest.mark.parametrize("denominator", [2, 5, 20, 200, 10**9])
+def test_pava_is_isotonic_regression(denominator: int) -> None:
+    """Of the pooled values, where there are ties."""
+    rng = np.random.default_rng(denominator)
+    prob = rng.integers(0, denominator + 1, 700) / denominator
     label = (rng.random(700) < prob**2).astype(int)
     table = ck.reliability_table(label, prob, bins=bins.Pava())
     assert (np.diff(table.frequency) > 0).all()
     fitted = table.frequency[bins.Pava().assign(prob, table.edges)]
-    order = np.argsort(prob)
-    by_scipy = isotonic_regression(label[order].astype(float))
-    assert fitted[order] == pytest.approx(by_scipy.x, abs=1e-12)
     by_sklearn = IsotonicRegression().fit(prob, label).predict(prob)
     assert fitted == pytest.approx(by_sklearn, abs=1e-12)
-
-
-@pytest.mark.parametrize("denominator", [2, 5, 20, 200])
-def test_with_ties_pava_is_isotonic_regression_of_the_pooled_values(denominator: int) -> None:
-    rng = np.random.default_rng(denominator)
-    prob = rng.integers(0, denominator + 1, 600) / denominator
-    label = (rng.random(600) < prob**2).astype(int)
-    table = ck.reliability_table(label, prob, bins=bins.Pava())
-    fitted = table.frequency[bins.Pava().assign(prob, table.edges)]
-    assert fitted == pytest.approx(IsotonicRegression().fit(prob, label).predict(prob), abs=1e-12)
-
-
-def test_pava_has_the_least_variance_among_increasing_cuts() -> None:
-    """Matsubara and others (2023), Proposition 1, by trying every cut of ten predictions."""
-    rng = np.random.default_rng(5)
-    for _ in range(10):
-        label = rng.integers(0, 2, 10)
-        best = np.inf
-        for code in range(2**9):
-            cuts = np.flatnonzero([(code >> i) & 1 for i in range(9)]) + 1
-            parts = np.split(label, cuts)
-            if (np.diff([part.mean() for part in parts]) > 0).all():
-                best = min(best, sum(len(part) * part.var() for part in parts))
-        bounds = bins.Pava().bounds(np.linspace(0, 1, 10), label)
-        found = sum(len(part) * part.var() for part in np.split(label, bounds[1:-1]))
-        assert found == pytest.approx(best, abs=1e-12)
 
 
 # --- The bounds on sizes --------------------------------------------------------------------------
@@ -223,26 +175,6 @@ def test_default_sizes_are_a_twentieth_and_a_fifth() -> None:
     assert bins.PavaBC().sizes(6000) == (300, 1200)
     assert bins.PavaBC().sizes(19) == (0, 3)
     assert bins.PavaBC().sizes(1) == (0, 1)
-
-
-def test_the_work_grows_linearly(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Count how often a block is looked at, not the time it takes."""
-    calls = {"n": 0}
-    for name in ("take", "push"):
-        original = getattr(merging._Stack, name)
-
-        def counted(self: Any, y: int, w: int, original: Any = original) -> Any:
-            calls["n"] += 1
-            return original(self, y, w)
-
-        monkeypatch.setattr(merging._Stack, name, counted)
-    rng = np.random.default_rng(0)
-    for n in (1000, 16_000):
-        for labels in (rng.integers(0, 2, n), np.zeros(n, dtype=int), np.arange(n) % 2):
-            for binning in (bins.PavaBC(), bins.PavaBC(6, 24), bins.PavaBC(1, 1)):
-                calls["n"] = 0
-                binning.bounds(np.arange(n) / n, labels)
-                assert calls["n"] <= 3 * n
 
 
 # --- Ties, order, type, ends ----------------------------------------------------------------------

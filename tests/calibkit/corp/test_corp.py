@@ -1,6 +1,5 @@
 """The CORP curve and its parts: against other implementations, brute force and the null law."""
 
-import itertools
 import math
 
 import numpy as np
@@ -57,57 +56,6 @@ class TestAgainstModelDiagnostics:
         parts = corp_decomposition(y_true, y_prob)
         grid = np.linspace(0, 1, 401)
         assert np.allclose(parts.recalibrate(grid), model.predict(grid), atol=1e-12)
-
-
-class TestBruteForce:
-    @pytest.mark.slow
-    @given(rows)
-    def test_the_curve_is_the_best_increasing_one(self, table):
-        """The largest-smallest formula: no algorithm, just every run of predictions."""
-        y_true, y_prob = split(table)
-        values = np.unique(y_prob)
-        count = np.array([(y_prob == v).sum() for v in values])
-        hits = np.array([y_true[y_prob == v].sum() for v in values])
-
-        def mean(a: int, b: int) -> float:
-            return hits[a : b + 1].sum() / count[a : b + 1].sum()
-
-        last = len(values) - 1
-        wanted = [
-            max(min(mean(a, b) for b in range(i, last + 1)) for a in range(i + 1))
-            for i in range(last + 1)
-        ]
-        assert np.allclose(corp_decomposition(y_true, y_prob).recalibrate(values), wanted)
-
-    @given(st.lists(st.tuples(st.integers(0, 1), st.integers(0, 8)), min_size=1, max_size=9))
-    def test_no_partition_into_blocks_has_a_better_score(self, table):
-        y_true, y_prob = split(table)
-        values = np.unique(y_prob)
-        for score in SCORES:
-            parts = corp_decomposition(y_true, y_prob, score=score)
-            best = parts.uncertainty - parts.discrimination
-            found = [
-                loss_of_blocks(y_true, np.searchsorted(cuts, y_prob, side="right"), score)
-                for size in range(len(values))
-                for cuts in itertools.combinations(values[1:], size)
-            ]
-            assert best == pytest.approx(min(x for x in found if x is not None), abs=1e-12)
-
-
-def loss_of_blocks(y_true: np.ndarray, block: np.ndarray, score: str) -> float | None:
-    """Return the mean score of stating each block's frequency; None if those do not increase."""
-    total, before = 0.0, -1.0
-    for b in np.unique(block):
-        inside = y_true[block == b]
-        f = float(inside.mean())
-        if f < before:
-            return None
-        before = f
-        if score == "brier":
-            total += ((inside - f) ** 2).sum()
-        elif 0 < f < 1:
-            total -= inside.sum() * math.log(f) + (1 - inside).sum() * math.log(1 - f)
-    return float(total / len(y_true))
 
 
 class TestParts:

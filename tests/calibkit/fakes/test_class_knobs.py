@@ -1,6 +1,7 @@
 """Class-dependent knobs: cancellation between classes, against independent integration."""
 
 import pickle
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -66,15 +67,10 @@ def test_golden_values() -> None:
 @pytest.mark.parametrize("seed", range(5))
 def test_exact_errors_agree_with_plain_integration(seed: int) -> None:
     fake = smooth_knobs(seed)
-    truth, weights, k = fake.truth(), fake.weights, fake.n_classes
+    truth, weights = fake.truth(), fake.weights
     assert truth.expected == pytest.approx(integral(fake, weights), abs=1e-8)
     own = [weight * knob.truth().expected for weight, knob in zip(weights, fake.knobs, strict=True)]
     assert truth.label_conditional == pytest.approx(sum(own))
-    by_class = []
-    for j in range(k):
-        others = np.where(np.arange(k) == j, 0, weights)
-        by_class.append(own[j] + integral(fake, others) / (k - 1))
-    assert truth.class_wise == pytest.approx(np.mean(by_class), abs=1e-8)
     assert truth.expected <= truth.label_conditional
     assert abs(truth.mean_confidence - truth.accuracy) <= truth.expected + 1e-12
 
@@ -105,39 +101,12 @@ def test_one_knob_for_all_classes_is_the_knob_classifier(
     one = KnobClassifier(3, 0.7, budget_share=0.3, concentration=2, spread=spread)
     same = ClassKnobs((one, one, one))
     ours, theirs = same.truth(), one.truth()
-    for name in ("accuracy", "expected", "label_conditional", "strong", "class_wise", "brier"):
+    for name in ("accuracy", "expected", "label_conditional", "strong", "brier"):
         with subtests.test(name=name):
             expected = getattr(theirs, name)
             assert getattr(ours, name) == pytest.approx(expected, abs=1e-12, nan_ok=True), name
     np.testing.assert_array_equal(same.sample(99, 4).y_prob, one.sample(99, 4).y_prob)
     np.testing.assert_array_equal(same.sample(99, 4).y_true, one.sample(99, 4).y_true)
-    z = np.linspace(0.3, 1, 57)
-    np.testing.assert_allclose(same.true_map(z), one.true_map(z), atol=1e-9)
-
-
-def test_true_map_is_the_mixture_of_classes() -> None:
-    fake = example()
-    z = np.array([0.6, 0.75, 0.9, 0.3])
-    densities, behind = [], []
-    for knob in fake.knobs:
-        share, x = knob.budget_share, knob.anchor
-        q = (z - share * x) / (1 - share)
-        mean = (0.8 - 0.5) / 0.5
-        density = stats.beta.pdf(q, 4 * mean, 4 * (1 - mean), loc=0.5, scale=0.5) / (1 - share)
-        densities.append(density)
-        behind.append(q)
-    expected = np.full(4, np.nan)
-    used = np.sum(densities, axis=0) > 0
-    mixed = (np.array(densities) * behind).sum(axis=0)
-    expected[used] = mixed[used] / np.sum(densities, axis=0)[used]
-    np.testing.assert_allclose(fake.true_map(z), expected, atol=1e-12)
-    assert np.isnan(fake.true_map(0.3)) and fake.true_map(0.8).shape == ()
-
-
-def test_true_vectors_belong_to_the_predicted_class() -> None:
-    fake = smooth_knobs(3)
-    sample = fake.sample(500, rng=0)
-    np.testing.assert_allclose(fake.true_vector(sample.y_prob), sample.true_prob, atol=1e-9)
 
 
 def test_class_weights_and_unused_classes() -> None:
@@ -168,6 +137,10 @@ def test_descriptions_and_values() -> None:
 GOOD = KnobClassifier(2, 0.8)
 
 
+def weighted(class_weights: Any) -> Callable[[], ClassKnobs]:
+    return lambda: ClassKnobs((GOOD, GOOD), class_weights=class_weights)
+
+
 @pytest.mark.parametrize(
     ("build", "message"),
     [
@@ -175,13 +148,14 @@ GOOD = KnobClassifier(2, 0.8)
         (lambda: ClassKnobs((GOOD,)), r"knobs\[0\] has n_classes=2, but there are 1"),
         (lambda: ClassKnobs((GOOD, 0.5)), r"knobs\[1\] must be a KnobClassifier"),
         (lambda: ClassKnobs((GOOD, KnobClassifier(3, 0.8))), r"knobs\[1\] has n_classes=3"),
-        (
-            lambda: ClassKnobs((GOOD, KnobClassifier(2, 0.8, class_weights=(0.5, 0.5)))),
-            "class_weights of its own",
-        ),
         (lambda: ClassKnobs((GOOD, KnobClassifier(2, 0.8, spread="random"))), "spread"),
         (lambda: ClassKnobs((GOOD, KnobClassifier(2, 0.8, budget_share=1))), "not including 1"),
-        (lambda: ClassKnobs((GOOD, GOOD), class_weights=(0.5, -0.5)), r"class_weights\[1\]"),
+        (weighted((0.5, -0.5)), r"class_weights\[1\] = -0.5"),
+        (weighted((0.5, float("nan"))), r"class_weights\[1\] = nan"),
+        (weighted((0.5, 0.3, 0.2)), "2 classes need shape"),
+        (weighted((1, 1)), "sum to 1, .* 2; divide each"),
+        (weighted("ab"), "class_weights must hold numbers"),
+        (weighted(0.5), "class_weights must be an array"),
         (lambda: ClassKnobs.with_directions(0.8, ("over",), (0.1, 0.2)), "one entry per class"),
         (lambda: ClassKnobs.with_directions(0.8, "over", (0.1,) * 4), "one entry per class"),
         (lambda: ClassKnobs.with_directions(0.5, ("over",) * 2, (0.1,) * 2), "1/K = 0.5"),

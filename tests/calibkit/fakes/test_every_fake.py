@@ -26,9 +26,11 @@ FAKES = {
     "logits": LogitDistortion(0.5, scores=[2, 3]),
     "shape": SyntheticShape("beta2", np.float64(0.5)),
     "Gaussian": GaussianDiscriminant(0.2, 0.5),
-    "knob": KnobClassifier(np.int64(3), np.float64(0.6), class_weights=[0.2, 0.3, 0.5]),
+    "knob": KnobClassifier(np.int64(3), np.float64(0.6)),
     "knob, random shares": KnobClassifier(5, 0.6, budget_share=0.3, spread="random"),
-    "class knobs": ClassKnobs.with_directions(0.8, ["over", "under"], [0.4, 0.3]),
+    "class knobs": ClassKnobs.with_directions(
+        0.8, ["over", "under"], [0.4, 0.3], class_weights=[0.2, 0.8]
+    ),
     "Dirichlet": DirichletFake([1, 2], Temperature(2)),
     "log-linear": DirichletFake((1, 1), LogLinear([[1, 0.2], [0, 1]]), "confidence-is-base"),
     "mixture": DirichletFake(DirichletMixture([0.5, 0.5], [[1, 2], [3, 1]]), Power((1, 2))),
@@ -93,4 +95,3 @@ def test_fakes_are_frozen_values(name: str) -> None:
     assert "np." not in repr(fake)
     with pytest.raises(AttributeError):
         setattr(fake, type(fake).__slots__[0], 0)
-    assert fake.describe()

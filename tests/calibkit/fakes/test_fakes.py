@@ -138,18 +138,3 @@ class TestBadDials:
     def test_predictions_to_label(self, prob: Any, words: str) -> None:
         with pytest.raises(ValueError, match=words):
             LogitDistortion().label(prob)
-
-
-@pytest.mark.parametrize(
-    ("dials", "words"),
-    [
-        ({}, ["calibrated"]),
-        ({"slope": 0.5}, ["over-confident", "slope 0.5"]),
-        ({"slope": 2}, ["under-confident", "slope 2"]),
-        ({"shift": 0.4}, ["too low", "shift 0.4"]),
-        ({"slope": 0.5, "shift": -1}, ["over-confident", "too high", "shift -1"]),
-    ],
-)
-def test_words(dials: dict[str, Any], words: list[str]) -> None:
-    said = LogitDistortion(**dials).describe()
-    assert not [word for word in words if word not in said]

@@ -6,7 +6,7 @@ import pytest
 from calibkit.fakes import DirichletFake, LogLinear, Power
 from calibkit.multiclass import DirichletCalibrator
 
-CONFUSED = LogLinear([[0.6, 0.4, 0.0], [0.4, 0.6, 0.0], [0.0, -0.2, 0.7]], [0.3, 0.0, -0.3])
+CONFUSED = LogLinear([[0.6, 0.4, 0.0], [0.4, 0.6, 0.0], [0.0, -0.2, 0.7]])
 
 
 def rows(n: int = 200) -> np.ndarray:
@@ -15,10 +15,7 @@ def rows(n: int = 200) -> np.ndarray:
 
 @pytest.mark.parametrize("row", rows(5))
 def test_it_is_its_formula_row_by_row(row: np.ndarray) -> None:
-    power = [
-        np.prod(row ** np.array(w)) * np.exp(b)
-        for w, b in zip(CONFUSED.weights, CONFUSED.bias or (), strict=True)
-    ]
+    power = [np.prod(row ** np.array(w)) for w in CONFUSED.weights]
     assert CONFUSED([row])[0] == pytest.approx(np.array(power) / sum(power), abs=1e-14)
 
 
@@ -30,7 +27,7 @@ def test_diagonal_weights_are_a_power() -> None:
 def test_the_same_row_added_to_all_weights_changes_nothing() -> None:
     """The freedom that the canonical form of Dirichlet calibration takes away."""
     p, weights = rows(), np.array(CONFUSED.weights)
-    other = LogLinear(weights + np.array([3.0, -1.0, 0.5]), np.array(CONFUSED.bias) + 2)
+    other = LogLinear(weights + np.array([3.0, -1.0, 0.5]))
     assert np.allclose(other(p), CONFUSED(p), atol=1e-13)
 
 
@@ -48,24 +45,23 @@ def test_a_dirichlet_calibrator_finds_the_true_map() -> None:
 
 
 def test_values_are_plain_and_hashable() -> None:
-    assert hash(CONFUSED) == hash(LogLinear(np.array(CONFUSED.weights), CONFUSED.bias))
+    assert hash(CONFUSED) == hash(LogLinear(np.array(CONFUSED.weights)))
     assert not CONFUSED.keeps_order
 
 
 @pytest.mark.parametrize(
-    ("weights", "bias", "message"),
+    ("weights", "message"),
     [
-        ([[1, 0]], None, "K rows of K finite numbers"),
-        ([[1]], None, "at least 2"),
-        ([[1, 0], [0]], None, "weights is ragged"),
-        ([[1, 0], [0, np.inf]], None, "weights must be K rows of K finite numbers.* inf"),
-        ([[1, 0], [0, 1]], [1, 2, 3], "bias must be 2 finite numbers"),
-        ([[1, 0], [0, 1]], "ab", "bias must hold numbers"),
+        ([[1, 0]], "K rows of K finite numbers"),
+        ([[1]], "at least 2"),
+        ([[1, 0], [0]], "weights is ragged"),
+        ([[1, 0], [0, np.inf]], "weights must be K rows of K finite numbers.* inf"),
+        ("ab", "weights must hold numbers"),
     ],
 )
-def test_bad_values_are_named(weights: object, bias: object, message: str) -> None:
+def test_bad_values_are_named(weights: object, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        LogLinear(weights, bias)
+        LogLinear(weights)
 
 
 def test_another_number_of_classes_is_refused() -> None:

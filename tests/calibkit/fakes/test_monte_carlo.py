@@ -23,13 +23,9 @@ from calibkit.fakes import (
     DirichletMixture,
     FakeSample,
     KnobClassifier,
-    LogitDistortion,
     Power,
-    SyntheticShape,
     Temperature,
 )
-from calibkit.fakes.shapes import SHAPES
-from calibkit_course.lesson09.gaussian import GaussianDiscriminant
 
 pytestmark = pytest.mark.slow
 
@@ -43,11 +39,9 @@ FAKES = {
     ),
     "three classes, under": KnobClassifier(3, 0.6, budget_share=0.5, direction="under"),
     "three classes, pivot": KnobClassifier(
-        3, 0.7, budget_share=0.6, direction="pivot", pivot=0.5, concentration=3
+        3, 0.7, budget_share=0.6, direction="pivot", concentration=3
     ),
-    "three classes, unequal": KnobClassifier(
-        3, 0.7, budget_share=0.3, class_weights=(0.7, 0.25, 0.05)
-    ),
+    "three classes, over": KnobClassifier(3, 0.7, budget_share=0.3),
     "ten classes, over": KnobClassifier(10, 0.9, budget_share=0.5),
     "ten classes, calibrated": KnobClassifier(10, 0.5, concentration=1),
     "ten classes, random": KnobClassifier(10, 0.6, budget_share=0.5, spread="random"),
@@ -85,7 +79,8 @@ def per_row(fake, sample: FakeSample) -> dict[str, np.ndarray]:
     top = said.argmax(axis=1)
     z, a = said[rows, top], true[rows, top]
     correct = (top == sample.y_true).astype(float)
-    pooled = fake.true_map(z) if isinstance(fake, ClassKnobs) else a
+    # The pooled errors of class knobs have no estimate by row: `test_class_knobs.py` integrates.
+    of_all = np.full(len(z), np.nan) if isinstance(fake, ClassKnobs) else 1
     sign = np.sign(said - true)
     strong = (said * sign).sum(axis=1) - sign[rows, sample.y_true]
     chance = said[rows, sample.y_true]
@@ -94,12 +89,12 @@ def per_row(fake, sample: FakeSample) -> dict[str, np.ndarray]:
     return {
         "accuracy": correct,
         "mean_confidence": z,
-        "expected": (z - correct) * np.sign(z - pooled),
+        "expected": (z - correct) * np.sign(z - a) * of_all,
         "label_conditional": (z - correct) * np.sign(z - a),
         "root_mean_square": (z - correct) * (z - a),
         "strong": strong,
         # For knobs with equal shares C_k tells whether k is predicted, so this is E|r_k - C_k|.
-        "class_wise": strong / k if not isinstance(fake, ClassKnobs) else np.full(len(z), np.nan),
+        "class_wise": strong / k * of_all,
         "brier": (said**2).sum(axis=1) - 2 * chance + 1,
         "top_label_brier": (z - correct) ** 2,
         "log_loss": log_loss,
@@ -134,7 +129,7 @@ def compare(fake, number: int) -> dict[str, float]:
         exact = getattr(truth, name)
         exact = exact**2 if name == "root_mean_square" else exact
         limit = name == "root_mean_square" and getattr(fake, "budget_share", 0) == 1
-        if np.isnan(exact) or np.isinf(exact) or limit:
+        if np.isnan(exact) or np.isnan(mean) or np.isinf(exact) or limit:
             assert not np.isinf(exact) or np.isinf(mean)
             continue
         off[name] = (mean - exact) / error if error > 1e-12 else float(abs(mean - exact) > 1e-9) * 9
@@ -189,37 +184,4 @@ def test_labels_of_every_class_follow_the_true_probabilities() -> None:
                 if spread > 3:  # enough events for a normal law
                     off[f"{k}, third {part}"] = (hit[rows].sum() - true[rows].sum()) / spread
         table[name] = off
-    within(table)
-
-
-def test_binary_fakes() -> None:
-    fakes = {
-        "logits": LogitDistortion(slope=0.5, shift=0.3, scores=(2, 3)),
-        "Gaussian": GaussianDiscriminant(0.2, 0.5),
-        "Gaussian, rare": GaussianDiscriminant(0.01, 0.02),
-    }
-
-    def draw(fake) -> Callable:
-        def rows(n: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
-            sample = fake.sample(n, rng)
-            gap = sample.y_prob - sample.y_true
-            signed = gap * np.sign(sample.y_prob - sample.true_prob)
-            return {"1": signed, "2": gap * (sample.y_prob - sample.true_prob)}
-
-        return rows
-
-    table = {}
-    for number, (name, fake) in enumerate(fakes.items()):
-        estimates = simulate(draw(fake), 1, 50 + number)
-        table[name] = {
-            norm: (mean - fake.true_error(int(norm)) ** int(norm)) / error
-            for norm, (mean, error) in estimates.items()
-        }
-    for number, name in enumerate(SHAPES):
-        fake = SyntheticShape(name)  # its sampler takes seeds only
-        samples = [fake.sample(ROWS, 10 * seed + number) for seed in SEEDS]
-        gap = np.concatenate([s.y_prob - s.y_true for s in samples])
-        sign = np.concatenate([np.sign(s.y_prob - s.true_prob) for s in samples])
-        error = (gap * sign).std() / np.sqrt(len(gap))
-        table[name] = {"1": ((gap * sign).mean() - fake.true_error()) / error}
     within(table)

@@ -146,9 +146,8 @@ def test_bad_shapes(build, message: str) -> None:
 
 @pytest.mark.parametrize("error", [0.17, -0.01, float("inf")])
 def test_impossible_derivates(error: float) -> None:
-    with pytest.raises(InfeasibleTarget, match="from 0 to 0.166667") as caught:
+    with pytest.raises(InfeasibleTarget, match="from 0 to 0.166667"):
         SyntheticShape.with_error("square", error)
-    assert caught.value.high == pytest.approx(1 / 6)
 
 
 # --- the look-alike ------------------------------------------------------------------------------
@@ -179,9 +178,9 @@ def test_the_lookalike_has_the_numbers_of_the_network() -> None:
 def test_the_numbers_are_those_of_the_network() -> None:
     from calibkit_course import data
 
-    real = data.load("cifar10-vgg16") if "cifar10-vgg16" in data.available() else None
-    if real is None:
+    if not data.available("cifar10-vgg16"):
         pytest.skip("the predictions of VGG16 are not among the available data")
+    real = data.load("cifar10-vgg16")
     confidence = np.asarray(real.y_prob).max(axis=1)
     hit = np.asarray(real.y_prob).argmax(axis=1) == np.asarray(real.y_true)
     assert hit.mean() == pytest.approx(0.936, abs=5e-4)

@@ -3,7 +3,6 @@
 import itertools
 import json
 import math
-from collections import Counter
 from fractions import Fraction as F
 
 import numpy as np
@@ -11,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import calibkit as ck
 from calibkit import finite
 from calibkit.finite import FiniteClassifier
 from tests.paths import ROOT
@@ -29,16 +27,6 @@ NAMES = {  # the letter of the golden row, and the example that is the same clas
     "slides: labels (1,1,2),(2,2,3),(3,3,1)": "slides",
     "slides: labels (1,1,2),(2,2,3),(3,3,2)": "slides, one label changed",
 }
-
-
-def from_rows(y_true, rows, ties="reject"):
-    """Count labels of each stated vector: the classifier that a table describes."""
-    seen = {}
-    for row, label in zip(rows, y_true, strict=True):
-        seen.setdefault(tuple(map(F, row)), Counter())[int(label)] += 1
-    mass = [F(count.total(), len(rows)) for count in seen.values()]
-    truth = [[F(c[k], c.total()) for k in range(len(row))] for row, c in seen.items()]
-    return FiniteClassifier(mass, list(seen), truth, ties=ties)
 
 
 def from_golden(row: dict) -> FiniteClassifier:
@@ -137,12 +125,7 @@ class TestTheorems:
     def test_two_atoms_of_three_classes_that_are_class_wise_calibrated_are_strongly_so(self, fake):
         assert any(fake.class_wise_errors()) or fake.strong_error() == 0
 
-    @pytest.mark.parametrize(("n_classes", "parts"), [(2, 8), (3, 5)])
-    def test_a_search_of_all_pairs_of_atoms_on_a_grid_finds_no_exception(self, n_classes, parts):
-        assert len(class_wise_only(n_classes, parts)) == 0
-
     def test_two_atoms_of_four_classes_are_enough(self):
-        assert len(class_wise_only(4, 3)) > 0
         fake = finite.example("two atoms, four classes")
         assert fake.class_wise_errors() == (0, 0, 0, 0) and fake.expected_error() == 0
         assert (fake.accuracy, fake.best_postprocessing().accuracy) == (F(2, 5), F(3, 5))
@@ -240,21 +223,6 @@ class TestTheorems:
         assert not other.expected_error() and other.class_wise_errors() == (F(1, 10),) * 2
 
 
-def class_wise_only(n_classes: int, parts: int) -> np.ndarray:
-    """Search all pairs of atoms on a grid for class-wise but not strong calibration."""
-    grid = np.array(
-        [v for v in itertools.product(range(parts + 1), repeat=n_classes) if sum(v) == parts]
-    )
-    c1, c2, r1, r2 = (grid[i] for i in np.indices((len(grid),) * 4).reshape(4, -1))
-    different = (c1 != c2).any(axis=1)
-    found = []
-    for m1, m2 in ((1, 1), (1, 2), (1, 3)):
-        d1, d2 = m1 * (r1 - c1), m2 * (r2 - c2)
-        class_wise = np.where(c1 == c2, d1 + d2 == 0, (d1 == 0) & (d2 == 0)).all(axis=1)
-        found.append(np.flatnonzero(different & class_wise & (d1 != 0).any(axis=1)))
-    return np.concatenate(found)
-
-
 class TestNorms:
     FAKE = FiniteClassifier(["1/4", "3/4"], [[0.9, 0.1], [0.6, 0.4]], [[0.6, 0.4], [0.5, 0.5]])
 
@@ -307,42 +275,6 @@ class TestLenses:
             finite.example("three atoms").lens_error(lambda stated: "ab")
 
 
-class TestAgainstTheCore:
-    """The exact table of a finite classifier, measured by the ordinary functions."""
-
-    @pytest.mark.parametrize("name", finite.examples())
-    def test_population_has_the_exact_errors(self, name):
-        fake = finite.example(name)
-        table = fake.population()
-        data = table.y_true, table.y_prob
-        top = ck.calibration_error(*data, view="top-label", bins=ck.Distinct())
-        assert float(top) == pytest.approx(float(fake.expected_error()), abs=1e-12)
-        each = ck.calibration_error(*data, view="class-wise", bins=ck.Distinct())
-        assert np.allclose(each.per_view, [float(e) for e in fake.class_wise_errors()], atol=1e-12)
-        assert float(ck.brier_score(*data)) == pytest.approx(float(fake.brier), abs=1e-12)
-        if math.isfinite(fake.log_loss):
-            assert float(ck.log_loss(*data)) == pytest.approx(fake.log_loss, abs=1e-12)
-
-    @pytest.mark.slow
-    @given(classifiers())
-    def test_there_and_back(self, fake):
-        table = fake.population()
-        exact = dict(
-            zip(map(tuple, np.array(fake.confidence, float)), fake.confidence, strict=True)
-        )
-        rows = [exact[tuple(row)] for row in table.y_prob]
-        again = from_rows(table.y_true, rows, ties="lowest")
-        assert {*zip(again.mass, again.confidence, again.truth, strict=True)} == {
-            *zip(fake.mass, fake.confidence, fake.truth, strict=True)
-        }
-
-    def test_a_population_that_is_too_large_is_refused(self):
-        mass = [F(1, 1_000_003), F(1_000_002, 1_000_003)]
-        fake = FiniteClassifier(mass, [[1, 0], [0, 1]], [[1, 0], [0, 1]])
-        with pytest.raises(ValueError, match="1,000,003 rows"):
-            fake.population()
-
-
 class TestSampling:
     N = 200_000
 
@@ -365,14 +297,6 @@ class TestSampling:
                     np.unique(sample.true_prob[rows], axis=0)[0], np.array(true, float)
                 )
 
-    def test_the_measured_errors_converge(self):
-        fake = finite.example("class-wise only")
-        sample = fake.sample(self.N, rng=3)
-        error = ck.calibration_error(
-            sample.y_true, sample.y_prob, view="top-label", bins=ck.Distinct()
-        )
-        assert float(error) == pytest.approx(float(fake.expected_error()), abs=0.006)
-
     def test_what_has_probability_0_never_happens(self):
         fake = FiniteClassifier(None, [[0.5, 0.3, 0.2], [0.2, 0.2, 0.6]], [[0, 1, 0], [0, 0, 1]])
         sample = fake.sample(10_000, rng=0)
@@ -388,11 +312,6 @@ class TestInput:
         wanted = FiniteClassifier([F(1)], [[F(1, 10), F(9, 10)]], [[F(0), F(1)]])
         assert FiniteClassifier(None, [stated], [[0, 1]]) == wanted
         assert hash(wanted) == hash(FiniteClassifier([1], [[0.1, 0.9]], [[0, 1]]))
-
-    def test_the_slides_tables_from_their_rows(self):
-        stated = [["2/3", "1/3", 0]] * 3 + [[0, "2/3", "1/3"]] * 3 + [["1/3", 0, "2/3"]] * 3
-        fake = from_rows([0, 0, 1, 1, 1, 2, 2, 2, 0], stated)
-        assert fake == finite.example("slides")
 
     @pytest.mark.parametrize(
         ("mass", "stated", "true", "message"),

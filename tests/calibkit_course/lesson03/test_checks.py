@@ -147,9 +147,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         ),
         (fakes.KnobClassifier(10, 0.8, budget_share=1 / 7, direction="under"), "10 classes"),
         (
-            fakes.KnobClassifier(
-                5, 0.8, budget_share=0.83, direction="pivot", pivot=0.8, concentration=4
-            ),
+            fakes.KnobClassifier(5, 0.8, budget_share=0.83, direction="pivot", concentration=4),
             "Use one direction",
         ),
         (fakes.KnobClassifier, "it should be a classifier such as"),
