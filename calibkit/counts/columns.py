@@ -288,15 +288,11 @@ def _numeric_labels(column: NDArray[Any], columns: Columns, words: Counter[str])
         values, codes = np.unique(column, return_inverse=True)
         texts = [value_at(values, i) for i in range(len(values))]
         return _labels_in_words(texts, codes, columns, words)
-    if column.dtype.kind == "b":
-        return column.astype(np.int64)
-    whole = column
+    good = (column >= 0) & (column < max(len(columns.prob), 2))
     if column.dtype.kind == "f":
-        whole = np.where(column == np.rint(column), column, -1.0)
-    n_classes = max(len(columns.prob), 2)
-    if len(whole) and (whole.min() < 0 or whole.max() >= n_classes):
-        whole = np.where((whole < 0) | (whole >= n_classes), -1, whole.astype(np.float64))
-    return whole if whole.dtype.kind in "ui" else whole.astype(np.int64)
+        good &= column == np.rint(column)
+    labels = column if good.all() else np.where(good, column, -1.0)
+    return labels if labels.dtype.kind in "ui" else labels.astype(np.int64)
 
 
 def _unknown_label(value: str, columns: Columns) -> str:
