@@ -81,21 +81,17 @@ def bent(x: FloatVector, y: FloatVector, scale: str) -> look.Line:
 
     Pieces with an end at NaN stay gaps.
     """
-    if scale == "linear" or len(x) < 2:
+    if scale == "linear":
         return x, y
     low, high = ends(scale)
-    x_parts, y_parts = [], []
-    for left, right, start, stop in zip(x[:-1], x[1:], y[:-1], y[1:], strict=True):
-        if np.isnan([left, right, start, stop]).any():
-            x_parts.append(np.array([np.nan]))
-            y_parts.append(np.array([np.nan]))
-        elif right > low and left < high:
-            start_z, stop_z = logit(inside([left, right], scale)).tolist()
-            across = inside(expit(np.linspace(start_z, stop_z, _STEPS)), scale)
-            share = (across - left) / (right - left) if right > left else np.linspace(0, 1, _STEPS)
-            x_parts.append(across)
-            y_parts.append(inside(start + share * (stop - start), scale))
-    return np.concatenate(x_parts), np.concatenate(y_parts)
+    shown = ~((x[1:] <= low) | (x[:-1] >= high))
+    left, right, start, stop = (at[shown] for at in (x[:-1], x[1:], y[:-1], y[1:]))
+    step = np.linspace(0, 1, _STEPS)[:, None]
+    first, last = logit(inside([left, right], scale))
+    across = inside(expit(first + step * (last - first)), scale)
+    share = np.repeat(step, len(left), axis=1)  # of the way; a jump goes it upright
+    np.divide(across - left, right - left, out=share, where=right > left)
+    return across.T.ravel(), inside(start + share * (stop - start), scale).T.ravel()
 
 
 def frame(ax: Axes, words: tuple[str, str], scale: str) -> None:
