@@ -131,16 +131,10 @@ class CountTable(Result):
             for adder, problem in zip(adders, block, strict=True):
                 adder.add(problem.prob, problem.label)
         if not adders:
-            return replace(self, **{name: getattr(CountTable(), name) for name in _ARRAYS})
-        sums = [adder.sums() for adder in adders]
-        return replace(
-            self,
-            n_classes=n_classes,
-            counts=np.stack([part.count for part in sums]),
-            steps=np.stack([part.steps for part in sums]),
-            squares=np.array([part.square for part in sums]),
-            impossible=np.array([part.impossible for part in sums], dtype=np.int64),
-        )
+            return CountTable(cells=self.cells, view=self.view)
+        sums = zip(*(adder.sums() for adder in adders), strict=True)
+        arrays = dict(zip(_ARRAYS, map(np.array, sums), strict=True))
+        return CountTable(cells=self.cells, view=self.view, n_classes=n_classes, **arrays)
 
     def __add__(self, other: object) -> "CountTable":
         if not isinstance(other, CountTable):
@@ -250,7 +244,7 @@ class CountTable(Result):
         """Return the mean of ``(p - y)²`` of the one event."""
         sums = self._only()
         _, square, with_event = mean_square(sums)
-        value = square - 2 * with_event + float(sums.count[:, 1].sum()) / self.n
+        value = square - 2 * with_event + float(sums.counts[:, 1].sum()) / self.n
         name = f"Brier score ({self.views[0]})"
         # Rounding may leave a perfect score a little below 0.
         return Score(value=max(value, 0.0), name=name, n=self.n, impossible=sums.impossible)

@@ -98,7 +98,7 @@ def fit_on_test(
     """
     table: BinTable | None = getattr(result.evaluator, "table_", None)
     names = _chosen(show, result, truth is not None)
-    size, line = (4.6, 5.0 if "counts" in names else 4.2), frames.line_of(result, "linear")
+    size, line = (4.6, 5.0 if "counts" in names else 4.2), (result.line_x, result.line_y)
     with look.drawing(ax, size, title=title, legend=legend, room=2.2) as ax:
         frames.frame(ax, frames.axis_words(result.view), "linear")
         if "filling" in names:

@@ -4,7 +4,7 @@ In logit-logit space temperature scaling is a straight line (Kängsepp, Valk and
 appendix E). Lesson 05.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -13,9 +13,6 @@ from calibkit.links import expit, logit
 from calibkit.plot import look
 from calibkit.types import FloatVector
 from calibkit.validation import as_choice
-
-if TYPE_CHECKING:
-    from calibkit.fit_on_test import FitOnTest
 
 SCALES = ("linear", "logit")
 MARGIN = 0.025
@@ -63,17 +60,11 @@ def draw_truth(ax: Axes, truth: Any, scale: str) -> None:
 
 def fitted_line(x: FloatVector, y: FloatVector, curve: Any, scale: str) -> look.Line:
     """Return a fitted map as points to draw: its polyline, on stretched axes its curve."""
-    if scale == "linear" or curve is None or np.isnan(y).any():
+    if scale == "linear" or np.isnan(y).any():
         return bent(x, y, scale)
     low, high = ends(scale)
     x = np.union1d(grid(scale), x[(x > low) & (x < high)])
     return x, inside(curve(x), scale)
-
-
-def line_of(result: "FitOnTest", scale: str) -> look.Line:
-    """Return a map that was fitted to the test set as points to draw."""
-    x, y = np.asarray(result.line_x), np.asarray(result.line_y)
-    return fitted_line(x, y, getattr(result.evaluator, "curve", None), scale)
 
 
 def bent(x: FloatVector, y: FloatVector, scale: str) -> look.Line:

@@ -84,11 +84,11 @@ def test_sums_are_right_for_any_floats_and_any_grid(prob: Any, cells: int) -> No
     table = CountTable(cells=cells).update(np.ones(len(prob), int), prob)
     exact = sum(map(Fraction, prob.tolist()))
     (sums,) = table._sums()
-    number = sum(Fraction(int(c)) * k for k, c in enumerate(sums.count[:, 1].tolist()) if c)
+    number = sum(Fraction(int(c)) * k for k, c in enumerate(sums.counts[:, 1].tolist()) if c)
     kept = (number + Fraction(int(sums.steps.sum()), STEPS)) / cells
     assert abs(kept - exact) <= len(prob) * (Fraction(1, 2 * STEPS * cells) + Fraction(2, 2**53))
     assert (sums.steps >= 0).all()
-    assert (sums.steps <= sums.count * STEPS).all()
+    assert (sums.steps <= sums.counts * STEPS).all()
 
 
 # --- equal to the measures in memory -------------------------------------------------------------

@@ -534,7 +534,7 @@ def test_an_npz_that_unpacks_to_gigabytes_is_refused(
     from calibkit.counts import _arrays
 
     np.savez_compressed(tmp_path / "log.npz", y=np.zeros(10**6), p=np.zeros(10**6))
-    monkeypatch.setattr(_arrays, "LARGEST", 10**7)
+    monkeypatch.setattr(_arrays, "_LARGEST", 10**7)
     assert_refused(tmp_path / "log.npz", "unpack to more than")
 
 

@@ -55,11 +55,10 @@ class TestMurphy:
 
 
 class TestRegret:
-    def test_line_bound_and_mark(self):
-        ax = plot.regret(REGRET, marks=[0.25, 0.5], bounds=True)
+    def test_line_and_marks(self):
+        ax = plot.regret(REGRET, marks=[0.25, 0.5])
         x, y = one(ax, "curve").get_data()
         assert np.array_equal(x, REGRET.threshold) and np.array_equal(y, REGRET.regret)
-        assert one(ax, "bound").get_ydata()[0] == REGRET.error
         assert len(find(ax, "mark")) == 2
         assert_nothing_is_cut_off(ax)
 

@@ -55,6 +55,10 @@ def segments(ax: Axes, gid: str) -> np.ndarray:
     return np.concatenate(parts)
 
 
+def on_logit_axes(result):
+    return frames.fitted_line(result.line_x, result.line_y, result.evaluator.curve, "logit")
+
+
 class TestElements:
     def test_a_given_truth_is_drawn_without_being_asked_for(self, results):
         line = one(plot.fit_on_test(results["Platt"], truth=SHAPE.true_map), "truth").get_xydata()
@@ -158,7 +162,7 @@ class TestLogitAxes:
     @pytest.mark.parametrize("name", EVALUATORS)
     def test_the_bent_line_lies_on_the_map(self, results, name):
         result = results[name]
-        x, y = frames.line_of(result, "logit")
+        x, y = on_logit_axes(result)
         low, high = frames.ends("logit")
         rows = ~np.isnan(x)
         across, up = x[rows], y[rows]
@@ -172,7 +176,7 @@ class TestLogitAxes:
         assert close.mean() > 0.9
 
     def test_platt_scaling_is_a_straight_line(self, results):
-        x, y = frames.line_of(results["Platt"], "logit")
+        x, y = on_logit_axes(results["Platt"])
         model = results["Platt"].evaluator
         assert logit(y) == pytest.approx(model.slope_ * logit(x) + model.intercept_, abs=1e-9)
 
