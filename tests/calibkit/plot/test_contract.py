@@ -1,5 +1,7 @@
 """What all figures hold to: manners, elements, words, and a size for a page."""
 
+import io
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -80,6 +82,28 @@ def test_title_legend_and_words(subtests):
                 assert ax.get_legend().get_window_extent().x0 > ax.get_window_extent().x1
                 assert draw(legend=False).get_legend() is None
         plt.close("all")
+
+
+# Hardly any data, or very many bins.
+EXTREMES = {
+    "a bin per prediction": lambda: plot.reliability(
+        ck.reliability_table(Y, P, bins=ck.Distinct())
+    ),
+    "one bin": lambda: plot.reliability(ck.reliability_table([1], [0.3], bins=1)),
+    "one prediction": lambda: plot.reliability(ck.reliability_table([1], [0.3])),
+    "one block": lambda: plot.corp(corp_decomposition([1], [0.3])),
+    "no error": lambda: plot.smooth(ck.smooth_calibration_error([0, 1], [0.0, 1.0])),
+    "equal draws": lambda: plot.null_level(
+        ck.null_level(ck.expected_calibration_error, [0, 1], [0, 1], n_draws=5, rng=1)
+    ),
+}
+
+
+@pytest.mark.slow
+def test_extremes_can_be_drawn(subtests):
+    for name, draw in EXTREMES.items():
+        with subtests.test(name):
+            draw().figure.savefig(io.BytesIO())
 
 
 # Per figure with elements: how it is drawn; each element with its artists; which are the default.

@@ -40,10 +40,6 @@ class TestMurphy:
         assert ticks == ["0", "0.2", "0.4", "0.6", "0.8", "1"]
         assert np.allclose(ax.get_xticks(), np.linspace(0, 1, 6)) and ax.get_xlim() == (0, 1)
 
-    def test_words_name_the_models(self):
-        words = plot.alt_text(plot.murphy({"A": CURVE}))
-        assert f"A: {CURVE.describe()}" in words
-
     def test_bad_curves_are_named(self):
         other = murphy_curve([0, 1], [0.2, 0.7])
         with pytest.raises(ValueError, match="base rates"):

@@ -64,11 +64,7 @@ class TestElements:
         line = one(plot.fit_on_test(results["Platt"], truth=SHAPE.true_map), "truth").get_xydata()
         assert np.allclose(line[:, 1], SHAPE.true_map(line[:, 0]))
 
-    def test_unknown_and_impossible_elements_are_refused(self, results, subtests):
-        with pytest.raises(ValueError, match="'tops'.*bars.*distances"):
-            plot.fit_on_test(results["flat"], show={"tops"})
-        with pytest.raises(ValueError, match="truth="):
-            plot.fit_on_test(results["flat"], show="violations")
+    def test_elements_that_need_bins_are_refused(self, results, subtests):
         for name in ("bars", "means"):
             with subtests.test(name), pytest.raises(ValueError, match='"isotonic" has no bins'):
                 plot.fit_on_test(results["isotonic"], show=name)
@@ -125,22 +121,6 @@ class TestGeometry:
         found = area(ax, "filling-over") + area(ax, "filling-under")
         assert found == pytest.approx(result.value, abs=1e-4)
         assert result.value > ck.expected_calibration_error(y_true, y_prob, bins=4).value + 0.05
-
-    def test_the_two_signs_have_two_codes(self, results):
-        ax = plot.fit_on_test(results["slope-1"], show={"filling", "distances"})
-        over, under = one(ax, "filling-over"), one(ax, "filling-under")
-        assert over.get_hatch() != under.get_hatch()
-        assert not np.array_equal(over.get_facecolor(), under.get_facecolor())
-        over, under = one(ax, "distances-over"), one(ax, "distances-under")
-        assert over.get_linestyle() != under.get_linestyle()
-
-    def test_bars_and_means_are_those_of_the_table(self, results):
-        ax = plot.fit_on_test(results["slope-1"], show={"bars", "means"})
-        table = results["slope-1"].evaluator.table_
-        tops = [path.vertices[1, 1] for path in one(ax, "bars").get_paths()]
-        assert np.array_equal(tops, table.frequency)
-        points = one(ax, "means").get_xydata()
-        assert np.array_equal(points, np.column_stack([table.mean_prob, table.frequency]))
 
     def test_labels_stand_where_they_are(self, six):
         points = one(plot.fit_on_test(six["flat"], show="labels"), "labels").get_xydata()
@@ -199,10 +179,7 @@ class TestLogitAxes:
 
 
 class TestHouse:
-    def test_the_words_hold_the_estimate(self, results):
-        words = plot.alt_text(plot.fit_on_test(results["flat"]))
-        assert words.startswith("Fit-on-test diagram with")
-        assert results["flat"].describe() in words
+    def test_without_the_fit_the_words_do_not_tell_of_it(self, results):
         only_truth = plot.fit_on_test(results["flat"], truth=SHAPE.true_map, show="truth")
         assert "from the diagonal on average" not in plot.alt_text(only_truth)
 

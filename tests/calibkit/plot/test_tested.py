@@ -139,12 +139,10 @@ class TestTestBased:
             plot.test_based(error)
         assert not plt.get_fignums()
 
-    def test_its_words(self):
+    def test_its_words_list_the_shares(self):
         error = error_of(TILTED, bins=EqualMass(4))
-        words = plot.alt_text(plot.test_based(error))
-        assert words.startswith(f"Test-based reliability diagram. {error.describe()}")
         shares = ", ".join(f"{100 * share:.0f}" for share in error.share)
-        assert f"in per cent: {shares}." in words
+        assert f"in per cent: {shares}." in plot.alt_text(plot.test_based(error))
 
     @pytest.mark.slow
     @pytest.mark.parametrize("rule", [PavaBC(), Pava(), EqualMass(60)])
