@@ -15,7 +15,7 @@ from hypothesis.extra import numpy as hnp
 import calibkit as ck
 from calibkit.corp import corp_decomposition
 from calibkit.counts import CountTable
-from calibkit.counts._measures import BLOCK, STEPS, Adder, grid_edges
+from calibkit.counts._measures import BLOCK, STEPS, grid_edges
 from tests.helpers import binary_data, class_data, coarse_binary
 
 USUAL = (1, 2, 5, 10, 12, 15, 20, 25, 30, 50, 100)
@@ -64,15 +64,6 @@ def test_bins_are_those_of_equal_width_also_on_their_edges(bins: int) -> None:
     assert np.array_equal(table.count, direct.count)
     assert np.array_equal(table.frequency, direct.frequency, equal_nan=True)
     np.testing.assert_allclose(table.mean_prob, direct.mean_prob, rtol=0, atol=1e-13)
-
-
-def test_what_is_left_of_a_prediction_is_kept_in_whole_steps() -> None:
-    adder = Adder(10)
-    adder.add(np.array([0.0, 0.25, 1.0]), np.array([0, 0, 1]))
-    sums = adder.sums()
-    assert sums.steps[2].tolist() == [STEPS // 2, 0]
-    assert sums.steps[9].tolist() == [0, STEPS]
-    assert sums.impossible == 0
 
 
 @pytest.mark.slow

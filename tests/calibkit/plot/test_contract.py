@@ -86,9 +86,7 @@ def test_title_legend_and_words(subtests):
 
 # Hardly any data, or very many bins.
 EXTREMES = {
-    "a bin per prediction": lambda: plot.reliability(
-        ck.reliability_table(Y, P, bins=ck.Distinct())
-    ),
+    "many bins": lambda: plot.reliability(ck.reliability_table(Y, P, bins=ck.Distinct())),
     "one bin": lambda: plot.reliability(ck.reliability_table([1], [0.3], bins=1)),
     "one prediction": lambda: plot.reliability(ck.reliability_table([1], [0.3])),
     "one block": lambda: plot.corp(corp_decomposition([1], [0.3])),

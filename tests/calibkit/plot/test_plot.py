@@ -228,8 +228,12 @@ class TestManners:
                 mpl.interactive(True)
             assert mpl.is_interactive()
 
-    def test_calibkit_itself_does_not_import_matplotlib(self):
-        code = "import sys, calibkit; sys.exit('matplotlib' in sys.modules)"
+    @pytest.mark.parametrize(
+        ("module", "heavy"),
+        [("calibkit", "matplotlib"), ("calibkit.plot", "calibkit.fit_on_test")],
+    )
+    def test_an_import_stays_light(self, module, heavy):
+        code = f"import sys, {module}; sys.exit('{heavy}' in sys.modules)"
         assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

@@ -46,5 +46,3 @@ def test_one_view_is_drawn():
     labels, prob = class_data(100)
     with pytest.raises(ValueError, match="draw one class"):
         plot.smooth(smooth_calibration_error(labels, prob, view="class-wise"))
-    ax = plot.smooth(smooth_calibration_error(labels, prob, view="top-label"))
-    assert (ax.get_xlabel(), ax.get_ylabel()) == ("confidence", "accuracy")
