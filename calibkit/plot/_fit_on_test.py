@@ -119,7 +119,10 @@ def fit_on_test(
         if "means" in names and table is not None:
             draw_means(ax, table)
         if "counts" in names:
-            _draw_counts(ax, result, table)
+            count, edges = np.histogram(result.prob, bins=_COLUMNS, range=(0, 1))
+            if table is not None:
+                count, edges = table.count, table.edges
+            add_counts(ax, edges, count)
         if names & {"map", "distances"}:
             frames.make_room(ax, result.fitted)
     look.remember(ax, _sentences(result, names))
@@ -169,11 +172,3 @@ def _draw_labels(ax: Axes, result: "FitOnTest") -> None:
     code = look.dot("D", 6.5, 1.3) if len(rows) <= _FEW else look.dot("|", 7)
     code |= {"zorder": 3.8, "label": "label", "gid": "labels"}
     look.points(ax, result.prob[rows], result.label[rows], "white", look.INK, **code)
-
-
-def _draw_counts(ax: Axes, result: "FitOnTest", table: BinTable | None) -> None:
-    if table is not None:
-        add_counts(ax, table.edges, table.count)
-    else:
-        count, edges = np.histogram(result.prob, bins=_COLUMNS, range=(0, 1))
-        add_counts(ax, edges, count)
