@@ -298,11 +298,7 @@ BAD_CSV: dict[str, tuple[str, dict[str, Any], str]] = {
     "class": ("y,p,q\ncat,.5,.5\n", {"prob": ["p", "q"]}, "label 'cat' .*--classes"),
     "class 2": ("y,p,q\n2,.5,.5\n", {"prob": ["p", "q"]}, "no class from 0 to 1"),
     "class name": ("y,p_a,p_b\nc,.5,.5\n", {"prob": "p_*"}, "'c' .* none of the classes 'a', 'b'"),
-    "positive": (
-        "y,p,q\n0,.5,.5\n",
-        {"prob": ["p", "q"], "positive": "0"},
-        "belongs to one column",
-    ),
+    "positive": ("y,p,q\n0,.5,.5\n", {"prob": ["p", "q"], "positive": "0"}, "to one column"),
 }
 
 

@@ -52,9 +52,7 @@ FIGURES = {
     "venn_abers": (lambda **o: plot.venn_abers([0.1, 0.9], ([0, 0.5], [0.5, 1]), **o), None),
     "audit_gaps": (lambda **o: plot.audit_gaps(BAND, **o), BAND),
     "audit_repairs": (lambda **o: plot.audit_repairs(REPORT.repairs, **o), REPORT.repairs),
-    "audit_groups": (
-        lambda **o: plot.audit_groups(REPORT.groups, **o), REPORT.groups
-    ),
+    "audit_groups": (lambda **o: plot.audit_groups(REPORT.groups, **o), REPORT.groups),
 }  # fmt: skip
 
 
@@ -110,10 +108,7 @@ RELIABILITY = {
     "counts": ["counts"], "filling": ["filling", "filling-over", "filling-under"],
     "band": ["band"], "truth": ["truth"],
 }  # fmt: skip
-CORP = {
-    "curve": ["blocks"], "parts": ["parts"], "counts": ["counts"],
-    "truth": ["truth"],
-}  # fmt: skip
+CORP = {"curve": ["blocks"], "parts": ["parts"], "counts": ["counts"], "truth": ["truth"]}
 FIT_ON_TEST = {
     "filling": ["filling", "filling-over", "filling-under"], "bars": ["bars"],
     "truth": ["truth"], "violations": ["violations-over", "violations-under"],

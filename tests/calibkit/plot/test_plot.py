@@ -328,9 +328,7 @@ class TestFirstGuess:
         with pytest.raises(ValueError, match="view must be stated"):
             plot.reliability(label, prob)
 
-    @pytest.mark.parametrize(
-        "options", [{"sample_weight": np.arange(400) + 1}, {"bins": ck.Pava()}]
-    )
+    @pytest.mark.parametrize("options", [{"sample_weight": range(1, 401)}, {"bins": ck.Pava()}])
     def test_chance_is_left_out_where_it_has_no_meaning(self, sample, options):
         ax = plot.reliability(sample.y_true, sample.y_prob, **options)
         assert not find(ax, "band")
