@@ -1,4 +1,4 @@
-"""Choice of bins, replicates and drift, tested by what their artists hold."""
+"""The choice of the number of bins, tested by what its artists hold."""
 
 from dataclasses import dataclass
 
@@ -23,12 +23,6 @@ class Toy:
 
 
 class TestBinChoice:
-    def test_the_line_holds_the_scores(self):
-        ax = plot.choice(Toy())
-        across, up = one(ax, "scores").get_data()
-        assert list(across) == [1, 2, 3, 4, 5]
-        assert list(up) == list(Toy.scores_)
-
     def test_lowest_and_chosen_are_marked_in_two_ways(self):
         ax = plot.choice(Toy())
         assert one(ax, "lowest").get_xydata().tolist() == [[4, 0.2000]]
@@ -45,5 +39,6 @@ class TestBinChoice:
         choice = CrossValidatedBinning(max_bins=20).fit(sample.y_prob, sample.y_true)
         ax = plot.choice(choice)
         assert one(ax, "chosen").get_xdata()[0] == choice.n_bins_
+        assert np.array_equal(one(ax, "scores").get_xdata(), choice.candidates_)
         assert np.array_equal(one(ax, "scores").get_ydata(), choice.scores_)
         assert_nothing_is_cut_off(ax)

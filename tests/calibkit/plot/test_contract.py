@@ -53,7 +53,7 @@ FIGURES = {
     "audit_gaps": (lambda **o: plot.audit_gaps(BAND, **o), BAND),
     "audit_repairs": (lambda **o: plot.audit_repairs(REPORT.repairs, **o), REPORT.repairs),
     "audit_groups": (lambda **o: plot.audit_groups(REPORT.groups, **o), REPORT.groups),
-}  # fmt: skip
+}
 
 
 def test_every_figure_is_here():

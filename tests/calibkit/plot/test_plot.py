@@ -311,10 +311,6 @@ class TestFirstGuess:
         table = ck.reliability_table(sample.y_true, sample.y_prob)
         assert len(one(ax, "bars").get_paths()) == table.occupied.sum()
 
-    def test_a_title_of_your_own_replaces_the_null_level(self, sample):
-        ax = plot.reliability(sample.y_true, sample.y_prob, title="Mine")
-        assert ax.get_title() == "Mine"
-
     def test_words_as_labels(self, sample):
         words = np.array(["no", "yes"])[sample.y_true]
         ax = plot.reliability(words, sample.y_prob, positive="yes")

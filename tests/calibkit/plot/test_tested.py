@@ -1,4 +1,4 @@
-"""Test-based diagrams, binnings side by side, cumulative differences: what the artists hold."""
+"""Test-based diagrams and cumulative differences, tested by what their artists hold."""
 
 import matplotlib.pyplot as plt
 import numpy as np
