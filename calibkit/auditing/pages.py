@@ -18,7 +18,7 @@ import sklearn
 
 from calibkit._version import __version__
 from calibkit.auditing.settings import LIGHTS, QUESTIONS
-from calibkit.counts.store import whole_file
+from calibkit.auditing.whole_file import whole_file
 from calibkit.results import Result, spell
 
 # Everything that Markdown or the HTML inside it could read as more than text.

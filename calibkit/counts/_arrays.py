@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from calibkit.counts.blocks import Block, Column, Place, Texts, reading, rows_of_a_block
 
 # What NumPy raises for files that are not what they seem.
-PROBLEMS = (ValueError, zipfile.BadZipFile, SyntaxError, KeyError, NotImplementedError)
-LARGEST = 2**30  # bytes of all arrays of an .npz, unpacked
+_PROBLEMS = (ValueError, zipfile.BadZipFile, SyntaxError, KeyError, NotImplementedError)
+_LARGEST = 2**30  # bytes of all arrays of an .npz, unpacked
 _KINDS = "buifU"
 _MAGIC = 8  # bytes that every array begins with
 _PICKLE = b"\x80"
@@ -28,7 +28,7 @@ def names(path: str) -> list[str]:
     """Return the names of the columns: arrays, fields, or numbers of the columns of a table."""
     place = Place(path)
     if path.lower().endswith(".npz"):
-        return [name for array, shape in _headers(path) for name in _columns_of(array, shape)]
+        return list(_stored(path))
     table = _table(path, place)
     return list(table.dtype.names or map(str, range(table.shape[1])))
 
@@ -59,36 +59,39 @@ def _members(path: str, wanted: Sequence[str], place: Place) -> dict[str, NDArra
         table = _table(path, place)
         by_name = table.dtype.names is not None
         return {name: table[name] if by_name else table[:, int(name)] for name in wanted}
-    arrays = {name: array for array, shape in _headers(path) for name in _columns_of(array, shape)}
-    with reading(place, *PROBLEMS):
+    stored = _stored(path)
+    with reading(place, *_PROBLEMS):
         with zipfile.ZipFile(path) as archive:
             sizes = {item.filename: item.file_size for item in archive.infolist()}
-        needed = {arrays[name] for name in wanted}
-        if sum(sizes[f"{array}.npy"] for array in needed) > LARGEST:
+        needed = {stored[name][0] for name in wanted}
+        if sum(sizes[f"{array}.npy"] for array in needed) > _LARGEST:
             raise place.error(
-                f"its arrays unpack to more than {LARGEST:,} bytes. Store them as Parquet."
+                f"its arrays unpack to more than {_LARGEST:,} bytes. Store them as Parquet."
             )
-        with np.load(path, allow_pickle=False) as stored:
-            loaded = {array: stored[array] for array in needed}
-    return {
-        name: loaded[arrays[name]]
-        if name == arrays[name]
-        else loaded[arrays[name]][:, int(name[len(arrays[name]) + 1 : -1])]
-        for name in wanted
-    }
+        with np.load(path, allow_pickle=False) as content:
+            loaded = {array: content[array] for array in needed}
+    places = {name: stored[name] for name in wanted}
+    return {name: loaded[array][part] for name, (array, part) in places.items()}
 
 
-def _headers(path: str) -> list[tuple[str, tuple[int, ...]]]:
-    """Return name and shape of the arrays of an .npz file, without reading them."""
-    headers = []
-    with reading(Place(path), *PROBLEMS), zipfile.ZipFile(path) as archive:
+def _stored(path: str) -> dict[str, tuple[str, Any]]:
+    """Return the columns of an .npz file without reading them: the array of each, its part there.
+
+    A table ``name`` has the columns ``name[k]``.
+    """
+    found: dict[str, tuple[str, Any]] = {}
+    with reading(Place(path), *_PROBLEMS), zipfile.ZipFile(path) as archive:
         for item in archive.infolist():
             if not item.filename.endswith(".npy"):
                 continue  # a note beside the arrays is no array
             with archive.open(item) as file:
                 shape = _header(file, item.file_size, Place(path), f"{item.filename!r} ")
-            headers.append((item.filename.removesuffix(".npy"), shape))
-    return headers
+            array = item.filename.removesuffix(".npy")
+            if len(shape) == 2:
+                found |= {f"{array}[{k}]": (array, np.s_[:, k]) for k in range(shape[1])}
+            else:
+                found[array] = array, np.s_[...]
+    return found
 
 
 def _header(file: IO[bytes], size: int, place: Place, what: str = "") -> tuple[int, ...]:
@@ -110,14 +113,9 @@ def _header(file: IO[bytes], size: int, place: Place, what: str = "") -> tuple[i
     return tuple(shape)
 
 
-def _columns_of(array: str, shape: tuple[int, ...]) -> list[str]:
-    """Return the names of the columns of an array: its own, or ``name[k]`` for a table."""
-    return [f"{array}[{k}]" for k in range(shape[1])] if len(shape) == 2 else [array]
-
-
 def _table(path: str, place: Place) -> NDArray[Any]:
     """Map an .npy file into memory: a table of two dimensions, or an array with fields."""
-    with reading(place, *PROBLEMS):
+    with reading(place, *_PROBLEMS):
         with open(path, "rb") as file:
             _header(file, Path(path).stat().st_size, place)
         array = np.load(path, mmap_mode="r", allow_pickle=False)

@@ -1,6 +1,5 @@
 """The cells of a count table: adding rows, and what can be read off the sums of one problem."""
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -29,11 +28,10 @@ MOST_ROWS = 2**33
 BLOCK = 131_072
 
 
-@dataclass(frozen=True, slots=True)
-class Sums:
+class Sums(NamedTuple):
     """What a table keeps of some rows of one binary problem."""
 
-    count: Counts  # (G, 2): rows in each cell, without and with the event
+    counts: Counts  # (G, 2): rows in each cell, without and with the event
     steps: Counts  # (G, 2): sums of what is left of their predictions, in steps of 1 / (2³⁰ G)
     square: float  # sum over all rows of what is left, in cells, squared
     impossible: int  # rows whose prediction was exactly 0 or 1, and wrong
@@ -119,11 +117,11 @@ def sum_of_predictions(count: Counts, steps: Counts, first: Counts, cells: int) 
 
 
 def groups_of(sums: Sums) -> CellMeans:
-    cells = len(sums.count)
-    count = sums.count.sum(axis=1)
+    cells = len(sums.counts)
+    count = sums.counts.sum(axis=1)
     used = np.flatnonzero(count)
     total = sum_of_predictions(count[used], sums.steps.sum(axis=1)[used], used * count[used], cells)
-    return CellMeans(total / count[used], sums.count[used, 1], count[used])
+    return CellMeans(total / count[used], sums.counts[used, 1], count[used])
 
 
 def refuse_unknown(binning: Binning, cells: int) -> None:
@@ -161,7 +159,7 @@ def equal_mass_borders(sums: Sums, n_bins: int) -> Borders:
 
     The rule is that of `EqualMass` with all predictions of a cell tied: no cell is split.
     """
-    cumulated = sums.count.sum(axis=1).cumsum()
+    cumulated = sums.counts.sum(axis=1).cumsum()
     cuts = run_ends(int(cumulated[-1]), n_bins)[1:-1]
     left = np.searchsorted(cumulated, cuts - 1, side="right")
     right = np.searchsorted(cumulated, cuts, side="right")
@@ -176,7 +174,7 @@ def equal_mass_borders(sums: Sums, n_bins: int) -> Borders:
 
 def bin_table(sums: Sums, binning: Binning, view: str) -> BinTable:
     """Return the bin table of a binning whose edges are on the grid, or of equal-mass bins."""
-    cells = len(sums.count)
+    cells = len(sums.counts)
     words = str(binning)
     refuse_unknown(binning, cells)
     if isinstance(binning, EqualMass):
@@ -186,31 +184,31 @@ def bin_table(sums: Sums, binning: Binning, view: str) -> BinTable:
     else:
         borders = borders_of(binning, cells)
     edges = grid_edges(cells)[borders]
-    below = int(sums.count[: borders[0]].sum())
+    below = int(sums.counts[: borders[0]].sum())
     if below:
         raise ValueError(
             f"{spell(below, 'prediction')} below {edges[0]:g}, where {binning} begin. Use low=0."
         )
-    count, steps = sums.count.sum(axis=1), sums.steps.sum(axis=1)
+    count, steps = sums.counts.sum(axis=1), sums.steps.sum(axis=1)
     number = np.arange(cells) * count
 
     def per_bin(values: Counts) -> Counts:
         return np.asarray(np.add.reduceat(values, borders[:-1]))
 
     total = sum_of_predictions(per_bin(count), per_bin(steps), per_bin(number), cells)
-    parts = (per_bin(count), total, per_bin(sums.count[:, 1]))
+    parts = (per_bin(count), total, per_bin(sums.counts[:, 1]))
     return table_of_sums(edges, parts, binning, view=view, bins=words)
 
 
 def mean_square(sums: Sums) -> tuple[float, float, float]:
     """Return the means of p, p² and p y; exact up to one rounding each."""
-    cells = len(sums.count)
+    cells = len(sums.counts)
     number = np.arange(cells)
-    count = sums.count.sum(axis=1)
+    count = sums.counts.sum(axis=1)
     n = int(count.sum())
     first = sums.steps / STEPS
     total = (int(number @ count) + first.sum()) / cells
-    with_event = (int(number @ sums.count[:, 1]) + first[:, 1].sum()) / cells
+    with_event = (int(number @ sums.counts[:, 1]) + first[:, 1].sum()) / cells
     # (c + r)² = c² + 2 c r + r², in units of cells; c² n can pass what an int64 holds.
     squares = (number.astype(np.float64) ** 2) @ count + 2 * (number @ first.sum(axis=1))
     square = float(squares + sums.square) / cells**2

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 # A line of text may have this many characters.
 LONGEST_LINE = 4 * 2**20
 _LONGEST_QUOTE = 120
+_UNREADABLE = (OSError, EOFError, UnicodeDecodeError, zlib.error)
 
 
 class PredictionFileError(ValueError):
@@ -112,13 +113,7 @@ class Dialect(NamedTuple):
 @contextmanager
 def reading(place: Place, *problems: type[BaseException]) -> Iterator[None]:
     """Turn what a library says about a bad file into an error that names file and place."""
-    known: tuple[type[BaseException], ...] = (
-        OSError,
-        EOFError,
-        UnicodeDecodeError,
-        zlib.error,
-        *problems,
-    )
+    known: tuple[type[BaseException], ...] = (*_UNREADABLE, *problems)
     try:
         yield
     except PredictionFileError:

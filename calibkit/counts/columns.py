@@ -147,7 +147,7 @@ def predictions_of(
     column = block.columns[columns.label]
     _refuse_missing(column, place, columns.label)
     if isinstance(column, Texts):
-        labels = _labels_in_words(column.values, column.codes, columns, words)
+        labels = _labels_in_words(column, columns, words)
     elif column.dtype.kind in "buif":
         labels = _numeric_labels(column, columns, words)
     else:
@@ -179,10 +179,14 @@ def words_of(block: Block, name: str) -> NDArray[np.str_]:
     """Return a column of any kind, in words."""
     column = block.columns[name]
     _refuse_missing(column, block.place, name)
-    if isinstance(column, Texts):
-        return np.array(column.values or ("",))[column.codes]
+    coded = column if isinstance(column, Texts) else _coded(column)
+    return np.array(coded.values or ("",))[coded.codes]
+
+
+def _coded(column: NDArray[Any]) -> Texts:
+    """Return a column of numbers as one of texts."""
     values, codes = np.unique(column, return_inverse=True)
-    return np.array([value_at(values, i) for i in range(len(values))], dtype=np.str_)[codes]
+    return Texts(tuple(value_at(values, i) for i in range(len(values))), codes)
 
 
 def value_at(column: Column, row: int) -> str:
@@ -269,34 +273,26 @@ def _named_by_numbers(columns: Columns) -> bool:
     return len(columns.prob) > 1 and any(name.strip().isdecimal() for name in columns.prob)
 
 
-def _labels_in_words(
-    values: Sequence[str], codes: NDArray[Any], columns: Columns, words: Counter[str]
-) -> NDArray[np.int64]:
+def _labels_in_words(column: Texts, columns: Columns, words: Counter[str]) -> NDArray[np.int64]:
     if columns.positive is not None:
-        counts = np.bincount(codes, minlength=len(values)).tolist()
-        for text, count in zip(values, counts, strict=True):
+        counts = np.bincount(column.codes, minlength=len(column.values)).tolist()
+        for text, count in zip(column.values, counts, strict=True):
             words[text.strip()] += count
-    meaning = [_meaning(text, columns) for text in values]
+    meaning = [_meaning(text, columns) for text in column.values]
     labels = np.array([-1 if code is None else code for code in meaning], dtype=np.int64)
-    return labels[codes] if len(codes) else labels[:0]
+    return labels[column.codes] if len(column) else labels[:0]
 
 
 def _numeric_labels(column: NDArray[Any], columns: Columns, words: Counter[str]) -> NDArray[Any]:
     """Return the classes that labels in numbers mean, -1 for none."""
     named = columns.positive is not None or columns.classes is not None
     if named or _named_by_numbers(columns):
-        values, codes = np.unique(column, return_inverse=True)
-        texts = [value_at(values, i) for i in range(len(values))]
-        return _labels_in_words(texts, codes, columns, words)
-    if column.dtype.kind == "b":
-        return column.astype(np.int64)
-    whole = column
+        return _labels_in_words(_coded(column), columns, words)
+    good = (column >= 0) & (column < max(len(columns.prob), 2))
     if column.dtype.kind == "f":
-        whole = np.where(column == np.rint(column), column, -1.0)
-    n_classes = max(len(columns.prob), 2)
-    if len(whole) and (whole.min() < 0 or whole.max() >= n_classes):
-        whole = np.where((whole < 0) | (whole >= n_classes), -1, whole.astype(np.float64))
-    return whole if whole.dtype.kind in "ui" else whole.astype(np.int64)
+        good &= column == np.rint(column)
+    labels = column if good.all() else np.where(good, column, -1.0)
+    return labels if labels.dtype.kind in "ui" else labels.astype(np.int64)
 
 
 def _unknown_label(value: str, columns: Columns) -> str:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from os import PathLike
 from os.path import realpath
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import joblib
 
@@ -92,19 +92,9 @@ def n_blocks(path: FilePath, n_columns: int) -> int:
     return max(1, -(-Path(path).stat().st_size // LONGEST_LINE))
 
 
-_Part = tuple[CountTable, Counter[str]]  # with the labels that were met, in words
-
 # A file is shared in at most so many pieces: enough for progress and for even loads.
 _PIECES = 64
-
-
-class _Piece(NamedTuple):
-    """Some row groups of a Parquet file, or a whole file."""
-
-    path: str
-    columns: Columns
-    groups: range | None
-    empty: CountTable
+_Piece = tuple[str, Columns, range | None]  # a file and some of its row groups (None: all of it)
 
 
 def count_file(path: FilePath, **options: Any) -> CountTable:
@@ -180,7 +170,7 @@ def count_files(
         ``joblib.parallel_config`` says, e.g. the machines of a Dask cluster. Only Parquet files
         are shared, by row groups.
     progress : bool
-        Show a progress bar on standard error.
+        Show a progress bar on standard error: it counts files, and pieces of Parquet files.
 
     Returns
     -------
@@ -217,17 +207,11 @@ def count_files(
     found = resolve_all(list(paths), wanted)
     if not found:
         raise ValueError("There are no files to count.")
-    pieces = [piece for path, columns in found for piece in _pieces(path, columns, empty)]
-    if len(pieces) == 1 and pieces[0].groups is None:  # nothing to share: progress by blocks
-        total = n_blocks(pieces[0].path, len(pieces[0].columns.needed))
-        blocks = blocks_of(pieces[0].path, pieces[0].columns)
-        parts: Iterator[_Part] = (_count(pieces[0], [block]) for block in blocks)
-    else:
-        total = len(pieces)
-        parallel = joblib.Parallel(n_jobs=n_jobs, return_as="generator_unordered")
-        parts = parallel(joblib.delayed(_count)(piece) for piece in pieces)
+    pieces = [piece for path, columns in found for piece in _pieces(path, columns)]
+    parallel = joblib.Parallel(n_jobs=n_jobs, return_as="generator_unordered")
+    parts = parallel(joblib.delayed(_count)(empty, *piece) for piece in pieces)
     table, words = empty, Counter[str]()
-    for part, seen in track(parts, total, show=progress, label="counting"):
+    for part, seen in track(parts, len(pieces), show=progress, label="counting"):
         table, words = table + part, words + seen
     if not table.n:
         raise Place(found[0][0]).error("there are no rows.")
@@ -235,24 +219,26 @@ def count_files(
     return table
 
 
-def _pieces(path: str, columns: Columns, empty: CountTable) -> Iterator[_Piece]:
+def _pieces(path: str, columns: Columns) -> Iterator[_Piece]:
     """Share the row groups of a Parquet file; other files are one piece."""
     if kind_of(path) != "parquet":
-        yield _Piece(path, columns, None, empty)
+        yield path, columns, None
         return
     groups = len(_parquet.row_groups(path))
     size = max(1, -(-groups // _PIECES))
     for start in range(0, groups, size):
-        yield _Piece(path, columns, range(start, min(start + size, groups)), empty)
+        yield path, columns, range(start, min(start + size, groups))
 
 
-def _count(piece: _Piece, blocks: Iterable[Block] | None = None) -> _Part:
-    """Return the table of some blocks (by default of all), and the labels in words."""
+def _count(
+    empty: CountTable, path: str, columns: Columns, groups: range | None
+) -> tuple[CountTable, Counter[str]]:
+    """Return the table of a piece, and the labels that were met, in words."""
     words: Counter[str] = Counter()
 
     def problems() -> Iterator[tuple[BinaryProblem, ...]]:
-        for block in blocks or blocks_of(piece.path, piece.columns, piece.groups):
-            labels, prob = predictions_of(block, piece.columns, words)
-            yield binary_problems(labels, prob, view=piece.empty.view)
+        for block in blocks_of(path, columns, groups):
+            labels, prob = predictions_of(block, columns, words)
+            yield binary_problems(labels, prob, view=empty.view)
 
-    return piece.empty.of(problems()), words
+    return empty.of(problems()), words

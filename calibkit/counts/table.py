@@ -2,8 +2,6 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from os import PathLike
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +10,6 @@ from numpy.typing import NDArray
 from calibkit.bins import Bins, EqualMass, as_bins
 from calibkit.corp import CorpDecomposition
 from calibkit.corp.decomposition import decompose_counts
-from calibkit.counts import store
 from calibkit.counts._measures import (
     CELLS,
     MOST_CELLS,
@@ -28,7 +25,7 @@ from calibkit.counts._measures import (
 )
 from calibkit.errors.family import CalibrationError, check_options, error_of_tables
 from calibkit.reliability import BinTable
-from calibkit.results import Result, read_only, spell
+from calibkit.results import Result, spell
 from calibkit.scores import Score
 from calibkit.significance import CumulativeDifferences
 from calibkit.validation import as_count
@@ -91,8 +88,7 @@ class CountTable(Result):
     def __post_init__(self) -> None:
         if as_count(self.cells, "cells") > MOST_CELLS:
             raise ValueError(f"cells must be at most {MOST_CELLS:,}, got {self.cells:,}.")
-        for name in _ARRAYS:
-            object.__setattr__(self, name, read_only(getattr(self, name)))
+        Result.__post_init__(self)
 
     @property
     def n(self) -> int:
@@ -135,16 +131,10 @@ class CountTable(Result):
             for adder, problem in zip(adders, block, strict=True):
                 adder.add(problem.prob, problem.label)
         if not adders:
-            return replace(self, **{name: getattr(CountTable(), name) for name in _ARRAYS})
-        sums = [adder.sums() for adder in adders]
-        return replace(
-            self,
-            n_classes=n_classes,
-            counts=np.stack([part.count for part in sums]),
-            steps=np.stack([part.steps for part in sums]),
-            squares=np.array([part.square for part in sums]),
-            impossible=np.array([part.impossible for part in sums], dtype=np.int64),
-        )
+            return CountTable(cells=self.cells, view=self.view)
+        sums = zip(*(adder.sums() for adder in adders), strict=True)
+        arrays = dict(zip(_ARRAYS, map(np.array, sums), strict=True))
+        return CountTable(cells=self.cells, view=self.view, n_classes=n_classes, **arrays)
 
     def __add__(self, other: object) -> "CountTable":
         if not isinstance(other, CountTable):
@@ -254,26 +244,10 @@ class CountTable(Result):
         """Return the mean of ``(p - y)²`` of the one event."""
         sums = self._only()
         _, square, with_event = mean_square(sums)
-        value = square - 2 * with_event + float(sums.count[:, 1].sum()) / self.n
+        value = square - 2 * with_event + float(sums.counts[:, 1].sum()) / self.n
         name = f"Brier score ({self.views[0]})"
         # Rounding may leave a perfect score a little below 0.
         return Score(value=max(value, 0.0), name=name, n=self.n, impossible=sums.impossible)
-
-    def save(self, path: str | PathLike[str]) -> Path:
-        """Write the table to an .npz file, completely or not at all, and return its path."""
-        view = "" if self.view is None else str(self.view)
-        head = {"cells": self.cells, "view": view, "n_classes": self.n_classes}
-        return store.write(path, head | {name: getattr(self, name) for name in _ARRAYS})
-
-    @classmethod
-    def load(cls, path: str | PathLike[str]) -> "CountTable":
-        """Read a table; a file that is damaged, or holds pickled objects, is refused."""
-        content = store.read(path)
-        words = str(content["view"])
-        view: View = int(words) if words.isdecimal() else (words or None)
-        arrays = {name: content[name] for name in _ARRAYS}
-        cells, n_classes = int(content["cells"]), int(content["n_classes"])
-        return cls(cells=cells, view=view, n_classes=n_classes, **arrays)
 
     def _sums(self) -> tuple[Sums, ...]:
         if not self.n:

@@ -20,7 +20,7 @@ def audit_gaps(
     ax: Axes | None = None,
     *,
     title: str | None = None,
-    legend: bool = True,
+    legend: bool | None = None,
 ) -> Axes:
     """Draw by how much each bin is off, beside what chance would do. Lesson 14.
 
@@ -34,8 +34,8 @@ def audit_gaps(
         Where to draw; left out, on a fresh figure.
     title : str, optional
         What stands above the diagram.
-    legend : bool, default True
-        Whether with a legend inside.
+    legend : bool, optional
+        Whether with a legend to the right; left out, on a fresh figure only.
 
     Returns
     -------
@@ -54,7 +54,7 @@ def audit_gaps(
     x, gap = table.mean_prob[seen], -table.gap[seen]
     low, high = band.lower[seen] - x, band.upper[seen] - x
     words = ("mean prediction of the bin", "observed minus predicted")
-    with look.drawing(ax, _SIZE, words=words, legend=False) as ax:
+    with look.drawing(ax, _SIZE, words=words, title=title, legend=legend) as ax:
         ax.axhline(0, color=look.GREY, linewidth=1.0)
         ax.vlines(x, low, high, color="#C9CED3", linewidth=6, label=_CHANCE, gid="band")
         inside = ~band.outside[seen]
@@ -65,7 +65,6 @@ def audit_gaps(
         ):
             _marks(ax, (x[rows], gap[rows]), colour, marker, label)
         ax.set_xlim(-0.02, 1.02)
-        _finish(ax, title, legend=legend)
     look.remember(ax, ["Gap of each bin beside the band of chance.", band.describe()])
     return ax
 
@@ -74,13 +73,6 @@ def _marks(ax: Axes, points: look.Points, colour: str, marker: str, label: str) 
     if len(points[0]):
         code = look.dot(marker, 6, 1.0, color=colour, label=label, gid=label)
         ax.plot(*points, linestyle="", **code)
-
-
-def _finish(ax: Axes, title: str | None, *, legend: bool = True) -> None:
-    if title is not None:
-        ax.set_title(title, loc="left")
-    if legend and ax.get_legend_handles_labels()[1]:
-        ax.legend(frameon=False, fontsize=look.FONT_SIZE - 0.5, loc="best", labelcolor=look.INK)
 
 
 def audit_repairs(repairs: Any, ax: Axes | None = None, *, title: str | None = None) -> Axes:
@@ -115,7 +107,7 @@ def audit_repairs(repairs: Any, ax: Axes | None = None, *, title: str | None = N
     place = np.arange(len(repairs.name))
     words = ("gain in log loss on held-out rows (nats)", "")
     size = (_SIZE[0], 1.2 + _ROW * max(len(place), 1))
-    with look.drawing(ax, size, words=words, legend=False, grid="x") as ax:
+    with look.drawing(ax, size, words=words, title=title, legend=False, grid="x") as ax:
         ax.axvline(0, color=look.GREY, linewidth=1.0)
         # A gain of minus infinity has no place on the axis: its row says so.
         low, high = (np.where(np.isfinite(x), x, np.nan) for x in (repairs.low, repairs.high))
@@ -125,7 +117,6 @@ def audit_repairs(repairs: Any, ax: Axes | None = None, *, title: str | None = N
             look.points(ax, repairs.gain[i], i, face, look.UNDER, markersize=7, gid=gid)
         pairs = zip(repairs.name.tolist(), repairs.gain, strict=True)
         _rows(ax, [name if np.isfinite(gain) else f"{name} (loss ∞)" for name, gain in pairs])
-        _finish(ax, title)
     look.remember(ax, ["Gain of each repair with its interval.", repairs.describe()])
     return ax
 
@@ -135,7 +126,7 @@ def audit_groups(
     ax: Axes | None = None,
     *,
     title: str | None = None,
-    legend: bool = True,
+    legend: bool | None = None,
 ) -> Axes:
     """Draw by how much the predictions of each group are off. Lesson 14.
 
@@ -150,8 +141,8 @@ def audit_groups(
         Where to draw; left out, on a fresh figure.
     title : str, optional
         What stands above the diagram.
-    legend : bool, default True
-        Whether with a legend inside.
+    legend : bool, optional
+        Whether with a legend to the right; left out, on a fresh figure only.
 
     Returns
     -------
@@ -174,7 +165,7 @@ def audit_groups(
     error, place = groups.error[shown], np.arange(len(shown))
     found = groups.p_value[shown] <= groups.alpha
     words, size = ("observed minus predicted", ""), (_SIZE[0], 1.2 + _ROW * len(place))
-    with look.drawing(ax, size, words=words, legend=False, grid="x") as ax:
+    with look.drawing(ax, size, words=words, title=title, legend=legend, grid="x") as ax:
         ax.axvline(0, color=look.GREY, linewidth=1.0)
         ax.barh(place, 4 * error, left=-2 * error, height=0.5, color="#D9DEE3", label=_CHANCE)
         for chosen, colour, marker, label in (
@@ -183,7 +174,6 @@ def audit_groups(
         ):
             _marks(ax, (gap[chosen], place[chosen].astype(np.float64)), colour, marker, label)
         _rows(ax, groups.group[shown].tolist())
-        _finish(ax, title, legend=legend)
     look.remember(ax, ["Error of each group beside chance.", groups.describe()])
     return ax
 

@@ -62,7 +62,7 @@ def corp(
     Notes
     -----
     Thick: blocks, in which all predictions get the same frequency. Thin: from one block to the
-    next. Taught in lesson 02.
+    next. A small panel goes without the parts of the score. Taught in lesson 02.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def corp(
             look.draw_truth(ax, frames.grid("linear", 201), truth)
         if "curve" in names:
             _draw_curve(ax, parts)
-        if "parts" in names:
+        if "parts" in names and look.width_in_points(ax) > look.SMALL:
             _print_parts(ax, parts)
     heading = look.heading("CORP reliability diagram", _WORDS, names)
     look.remember(ax, [heading, parts.describe()])
@@ -115,23 +115,12 @@ def _draw_curve(ax: Axes, parts: CorpDecomposition) -> None:
 
 
 def _print_parts(ax: Axes, parts: CorpDecomposition) -> None:
-    """Print the parts, right-aligned, into the corner that the curve avoids.
-
-    A small panel has room for two of them: miscalibration and discrimination.
-    """
-    rows = [("MCB", parts.miscalibration), ("DSC", parts.discrimination)]
-    reach = 62  # in points, from the first letter to the last digit
-    if look.width_in_points(ax) > look.SMALL:
-        score = "Brier score" if parts.scoring.startswith("Brier") else "log loss"
-        rows = [
-            (score, parts.score),
-            ("= miscalibration", parts.miscalibration),
-            ("− discrimination", parts.discrimination),
-            ("+ uncertainty", parts.uncertainty),
-        ]
-        reach = 124
-    names = "\n".join(name for name, _ in rows)
-    numbers = "\n".join(f"{number:.4f}" for _, number in rows)
+    """Print the parts, right-aligned, into the corner that the curve avoids."""
+    score = "Brier score" if parts.scoring.startswith("Brier") else "log loss"
+    names = f"{score}\n= miscalibration\n− discrimination\n+ uncertainty"
+    values = parts.score, parts.miscalibration, parts.discrimination, parts.uncertainty
+    numbers = "\n".join(f"{number:.4f}" for number in values)
+    reach = 124  # in points, from the first letter to the last digit
     left = parts.recalibrate(0.5) <= 0.65
     corner = (0.0, 1.0) if left else (1.0, float(ax.transLimits.transform((0, 0))[1]))
     first = 5 if left else -5 - reach

@@ -94,9 +94,9 @@ def murphy(
     with _over_thresholds(ax, label, marks, title, legend) as ax:
         tent, dots = total * first.ignoring(_GRID), look.pen(look.GREY, 1.6, (0, (1, 2)))
         ax.plot(_GRID, tent, zorder=2.2, label="ignoring the model", gid="ignoring", **dots)
-        for (name, curve), colours in zip(named.items(), CODES, strict=False):
-            x, y = curve.line()
-            _draw_line(ax, (x, total * y), colours, name)
+        for (name, curve), (color, dashes) in zip(named.items(), CODES, strict=False):
+            (x, y), code = curve.line(), look.pen(color, 2.0, dashes)
+            ax.plot(x, total * y, label=name, gid="curve", zorder=3, **code)
         ax.set_ylim(bottom=0)
     words = [f"{name}: {curve.describe()}" for name, curve in named.items()]
     unit = f"Mean cost of trusting a model, for every ratio of costs that sum to {total:g}."
@@ -109,7 +109,6 @@ def regret(
     ax: Axes | None = None,
     *,
     marks: Any = (),
-    bounds: bool = False,
     title: str | None = None,
     legend: bool | None = None,
 ) -> Axes:
@@ -119,8 +118,6 @@ def regret(
     ----------
     curves : RegretCurve, or mapping from name to RegretCurve
         At most five models.
-    bounds : bool, default False
-        Whether to draw the calibration error of each model, the bound on its regret.
     marks : sequence of float
         Thresholds to mark by upright lines, in [0, 1].
     ax : matplotlib Axes, optional
@@ -160,11 +157,9 @@ def regret(
         )
     unit = "" if totals == {1.0} else f" (B + H = {totals.pop():g})"
     with _over_thresholds(ax, f"regret per prediction{unit}", marks, title, legend) as ax:
-        for (name, curve), code in zip(named.items(), CODES, strict=False):
-            _draw_line(ax, (curve.threshold, curve.regret), code, name)
-            if bounds:
-                label, dots = f"{name}: calibration error", look.pen(code[0], 1.4, (0, (1, 2)))
-                ax.axhline(curve.bound, label=label, gid="bound", **dots)
+        for (name, curve), (color, dashes) in zip(named.items(), CODES, strict=False):
+            code = look.pen(color, 2.0, dashes)
+            ax.plot(curve.threshold, curve.regret, label=name, gid="curve", zorder=3, **code)
         ax.set_ylim(0, max(ax.get_ylim()[1], 0.01))
     words = [f"{name}: {curve.describe()}" for name, curve in named.items()]
     look.remember(ax, ["What trusting loses, for every ratio of costs.", *words])
@@ -191,8 +186,3 @@ def _over_thresholds(
         yield ax
         for mark in marks:
             ax.axvline(mark, gid="mark", **look.pen(look.INK, 1.0, (0, (4, 3))))
-
-
-def _draw_line(ax: Axes, line: look.Points, code: tuple[str, Any], name: str) -> None:
-    color, dashes = code
-    ax.plot(*line, label=name, gid="curve", zorder=3, **look.pen(color, 2.0, dashes))

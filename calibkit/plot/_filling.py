@@ -31,10 +31,10 @@ def fill_bins(ax: Axes, table: BinTable) -> None:
         look.polygons(ax, *corners, linewidths=0.8, **_area(sign))
 
 
-def fill_map(ax: Axes, x: FloatVector, y: FloatVector, floor: float) -> None:
+def fill_map(ax: Axes, x: FloatVector, y: FloatVector) -> None:
     """Fill below any map, hatched towards the diagonal."""
     code = look.fill(look.FILLED, width=0)
-    ax.fill_between(x, floor, y, zorder=1.1, label="below the map", gid="filling", **code)
+    ax.fill_between(x, 0, y, zorder=1.1, label="below the map", gid="filling", **code)
     for sign, rows in look.signs(y - x):
         where = rows.tolist()
         ax.fill_between(x, x, y, where=where, interpolate=True, linewidth=0, **_area(sign))

@@ -43,7 +43,6 @@ def fit_on_test(
     *,
     truth: look.Truth | None = None,
     show: Iterable[str] | None = None,
-    scale: str = "linear",
     title: str | None = None,
     legend: bool | None = None,
 ) -> Axes:
@@ -62,9 +61,6 @@ def fit_on_test(
         ``"violations"`` (the lines whose mean length is the true error); for evaluators with
         bins ``"bars"`` (flat tops) and ``"means"``. The default is filling, map
         and counts, and the true map where given.
-    scale : {"linear", "logit"}
-        Axes in probabilities, or stretched so that logits have equal distances. Stretched axes
-        end at .00075 and .99925, have no counts, and draw what lies beyond on their frame.
     ax : matplotlib Axes, optional
         Where to draw; left out, on a fresh figure.
     title : str, optional
@@ -80,14 +76,14 @@ def fit_on_test(
     Raises
     ------
     ValueError
-        If `show` names something else, or an element that needs bins, `truth` or plain axes
-        where there are none, or if there is no such scale.
+        If `show` names something else, or an element that needs bins or `truth` where there are
+        none.
 
     Notes
     -----
     For slope-1 bins the filling is the *diagonal filling* of the reliability diagram. Lines are
     drawn for at most 120 predictions, evenly picked by rank. Where a map leaves [0, 1] at a
-    prediction, plain axes grow with it. Taught in lesson 05.
+    prediction, the axes grow with it. Taught in lesson 05.
 
     Examples
     --------
@@ -100,44 +96,41 @@ def fit_on_test(
     >>> ax.get_xlabel(), ax.get_ylabel()
     ('predicted probability', 'observed frequency')
     """
-    frames.check_scale(scale)
     table: BinTable | None = getattr(result.evaluator, "table_", None)
-    names = _chosen(show, result, truth is not None, scale)
-    size, line = (4.6, 5.0 if "counts" in names else 4.2), frames.line_of(result, scale)
+    names = _chosen(show, result, truth is not None)
+    size, line = (4.6, 5.0 if "counts" in names else 4.2), (result.line_x, result.line_y)
     with look.drawing(ax, size, title=title, legend=legend, room=2.2) as ax:
-        frames.frame(ax, frames.axis_words(result.view), scale)
+        frames.frame(ax, frames.axis_words(result.view), "linear")
         if "filling" in names:
-            fill_map(ax, *line, frames.ends(scale)[0])
+            fill_map(ax, *line)
         if "bars" in names and table is not None:
             draw_bars(ax, table, zorder=2.0)
         if truth is not None and "truth" in names:
-            frames.draw_truth(ax, truth, scale)
+            frames.draw_truth(ax, truth, "linear")
         if truth is not None and "violations" in names:
-            true = np.asarray(truth(np.asarray(result.prob)), dtype=np.float64)
-            _draw_lines(ax, result, true, scale, ("violations", "to the true map"))
+            true = np.asarray(truth(result.prob), dtype=np.float64)
+            _draw_lines(ax, result, true, ("violations", "to the true map"))
         if "distances" in names:
-            _draw_lines(ax, result, result.fitted, scale, ("distances", "to the fitted map"))
+            _draw_lines(ax, result, result.fitted, ("distances", "to the fitted map"))
         if "map" in names:
             ax.plot(*line, color=look.INK, linewidth=1.9, zorder=3.5, label="fitted map", gid="map")
         if "labels" in names:
-            _draw_labels(ax, result, scale)
+            _draw_labels(ax, result)
         if "means" in names and table is not None:
             draw_means(ax, table)
         if "counts" in names:
-            _draw_counts(ax, result, table)
-        if scale == "linear" and names & {"map", "distances"}:
+            count, edges = np.histogram(result.prob, bins=_COLUMNS, range=(0, 1))
+            if table is not None:
+                count, edges = table.count, table.edges
+            add_counts(ax, edges, count)
+        if names & {"map", "distances"}:
             frames.make_room(ax, result.fitted)
-    look.remember(ax, _sentences(result, names, scale))
+    look.remember(ax, _sentences(result, names))
     return ax
 
 
-def _chosen(
-    show: Iterable[str] | None, result: "FitOnTest", has_truth: bool, scale: str
-) -> frozenset[str]:
-    default = {"filling", "map", "counts"} if scale == "linear" else {"filling", "map"}
-    if show is None:
-        return frozenset(default | {"truth"} if has_truth else default)
-    names = look.chosen(show, _WORDS, default, {"truth": has_truth})
+def _chosen(show: Iterable[str] | None, result: "FitOnTest", has_truth: bool) -> frozenset[str]:
+    names = look.chosen(show, _WORDS, ("filling", "map", "counts"), {"truth": has_truth})
     if "violations" in names and not has_truth:
         raise ValueError('show asks for "violations", but truth= was not given; pass truth=….')
     for name in sorted(names & {"bars", "means"}):
@@ -146,14 +139,11 @@ def _chosen(
                 f'show asks for "{name}", but the family "{result.family}" has no bins; '
                 "leave it out, or fit SlopeOneBinning or FlatBinning."
             )
-    if "counts" in names and scale != "linear":
-        raise ValueError('show asks for "counts", which need scale="linear".')
     return names
 
 
-def _sentences(result: "FitOnTest", names: frozenset[str], scale: str) -> list[str]:
-    axes = "" if scale == "linear" else " on logit axes"
-    shown = look.heading(f"Fit-on-test diagram{axes}", _WORDS, names)
+def _sentences(result: "FitOnTest", names: frozenset[str]) -> list[str]:
+    shown = look.heading("Fit-on-test diagram", _WORDS, names)
     few = names & {"distances", "violations"} and result.n > MOST_LINES
     picked = f"Lines stand at {MOST_LINES} of {result.n:,} predictions." if few else ""
     if not names & {"filling", "map", "distances"}:  # nothing to say about the fit
@@ -166,30 +156,19 @@ def _picked(n: int) -> NDArray[np.intp]:
     return np.linspace(0, n - 1, min(n, MOST_LINES)).round().astype(np.intp)
 
 
-def _draw_lines(
-    ax: Axes, result: "FitOnTest", end: FloatVector, scale: str, words: tuple[str, str]
-) -> None:
+def _draw_lines(ax: Axes, result: "FitOnTest", end: FloatVector, words: tuple[str, str]) -> None:
     """Draw lines from the diagonal, in two codes for the two signs."""
-    prob, end = (np.asarray(values)[_picked(result.n)] for values in (result.prob, end))
-    across, up = frames.inside(prob, scale), frames.inside(end, scale)
+    prob, end = (values[_picked(result.n)] for values in (result.prob, end))
     width = 2.6 if len(prob) <= _FEW else 1.1
     for sign, rows in look.signs(end - prob):
-        ends = (across[rows], across[rows]), (across[rows], up[rows])
+        ends = (prob[rows], prob[rows]), (prob[rows], end[rows])
         label = f"{'down' if sign == 'over' else 'up'} {words[1]}"
         code = {**look.SIGNS[sign], "label": label, "gid": f"{words[0]}-{sign}"}
         look.lines(ax, *ends, linewidths=width, zorder=3, **code)
 
 
-def _draw_labels(ax: Axes, result: "FitOnTest", scale: str) -> None:
+def _draw_labels(ax: Axes, result: "FitOnTest") -> None:
     rows = _picked(result.n)
-    x, y = (frames.inside(np.asarray(all_)[rows], scale) for all_ in (result.prob, result.label))
     code = look.dot("D", 6.5, 1.3) if len(rows) <= _FEW else look.dot("|", 7)
-    look.points(ax, x, y, "white", look.INK, zorder=3.8, label="label", gid="labels", **code)
-
-
-def _draw_counts(ax: Axes, result: "FitOnTest", table: BinTable | None) -> None:
-    if table is not None:
-        add_counts(ax, table.edges, table.count)
-    else:
-        count, edges = np.histogram(result.prob, bins=_COLUMNS, range=(0, 1))
-        add_counts(ax, edges, count)
+    code |= {"zorder": 3.8, "label": "label", "gid": "labels"}
+    look.points(ax, result.prob[rows], result.label[rows], "white", look.INK, **code)

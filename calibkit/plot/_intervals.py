@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 
 from calibkit.plot import look
 from calibkit.types import FloatVector
+from calibkit.validation import as_finite
 
 if TYPE_CHECKING:
     from calibkit.significance import BootstrapInterval
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 def intervals(
     found: "Sequence[BootstrapInterval]",
-    truths: Any,
+    truth: float,
     ax: Axes | None = None,
     *,
     title: str | None = None,
@@ -29,7 +30,7 @@ def intervals(
     ----------
     found : sequence of BootstrapInterval
         One per data set.
-    truths : float or sequence of float
+    truth : float
         What each should hold.
     ax : matplotlib Axes, optional
         Where to draw; left out, on a fresh figure.
@@ -46,7 +47,7 @@ def intervals(
     Raises
     ------
     ValueError
-        If there are no intervals, or not one truth for each.
+        If there are no intervals.
 
     Examples
     --------
@@ -56,27 +57,26 @@ def intervals(
     >>> ax.get_xlabel()
     'data set'
     """
-    if len(found) == 0 or np.ndim(truths) > 0 and len(truths) != len(found):
-        raise ValueError(
-            f"intervals needs at least one interval and one truth for each, got {len(found)} "
-            f"intervals and truths of shape {np.shape(truths)}."
-        )
-    wanted = np.broadcast_to(np.asarray(truths, dtype=np.float64), len(found))
+    if not found:
+        raise ValueError("found holds no interval; pass at least one.")
+    truth = as_finite(truth, "truth")
     labels, size = ("data set", "calibration error"), (5.0, 3.2)
     with look.drawing(ax, size, words=labels, title=title, legend=legend, grid="y") as ax:
-        hits = _draw_intervals(ax, found, wanted)
-        _draw_truths(ax, wanted)
+        hits = _draw_intervals(ax, found, truth)
+        ends = (0.4, len(found) + 0.5)
+        code = look.pen(look.TRUTH, 2, "dashdot")
+        ax.plot(ends, (truth, truth), label="truth", gid="truth", zorder=3.5, **code)
     words = f"{len(found)} intervals, {found[0].method}, nominal {100 * found[0].level:g} %."
     look.remember(ax, [words, f"{hits} of them hold the truth."])
     return ax
 
 
-def _draw_intervals(ax: Axes, found: "Sequence[BootstrapInterval]", wanted: FloatVector) -> int:
-    """Draw the intervals and what was measured; return how many hold their truth."""
+def _draw_intervals(ax: Axes, found: "Sequence[BootstrapInterval]", truth: float) -> int:
+    """Draw the intervals and what was measured; return how many hold the truth."""
     low, high, value = (
         np.array([getattr(one, name) for one in found]) for name in ("low", "high", "value")
     )
-    hit = (low <= wanted) & (wanted <= high)
+    hit = (low <= truth) & (truth <= high)
     place = np.arange(1, len(found) + 1)
     for kept, label, color, width in (
         (hit, "holds the truth", look.UNDER, 2.8),
@@ -87,13 +87,6 @@ def _draw_intervals(ax: Axes, found: "Sequence[BootstrapInterval]", wanted: Floa
     code = look.dot("o", 2.6, 1.0, color=look.INK, label="measured", gid="measured")
     ax.plot(place, value, linestyle="none", zorder=3, **code)
     return int(hit.sum())
-
-
-def _draw_truths(ax: Axes, wanted: FloatVector) -> None:
-    across = np.concatenate([[0.4], np.arange(1, len(wanted) + 1) + 0.5])
-    up = np.concatenate([wanted[:1], wanted])
-    code = look.pen(look.TRUTH, 2, "dashdot")
-    ax.step(across, up, where="pre", label="truth", gid="truth", zorder=3.5, **code)
 
 
 def venn_abers(

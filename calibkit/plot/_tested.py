@@ -9,18 +9,16 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from calibkit.plot import frames, look
-from calibkit.plot._violins import Place, draw_violins
+from calibkit.plot._violins import draw_violins
 from calibkit.plot.strips import LeaveRoom, counts_strip, print_above
-from calibkit.validation import as_choice
 
 if TYPE_CHECKING:  # a result is only looked at, so that importing `plot` stays light
     from calibkit.significance import TestBasedError, ViewVerdict
 
-AXES = ("probability", "bin")
 _STRIP, _SIDE, _GAP = 0.24, 0.16, 0.035  # shares of the cell: counts, histogram, space between
 _COLUMNS = 30  # of the histogram of all predictions
 _ROOM = 0.03
-_MOST_TICKS = 16  # more bins than that are not numbered one by one
+_MOST_SHARES = 16  # of more bins the words do not list them
 _GREY_BARS = look.fill("#B8B8B8", "white")
 _DIGIT = 5.9  # width of a digit in points, for printed shares
 
@@ -29,7 +27,6 @@ def test_based(
     error: "TestBasedError",
     ax: Axes | None = None,
     *,
-    axis: str = "probability",
     title: str | None = None,
     legend: bool | None = None,
 ) -> Axes:
@@ -39,9 +36,6 @@ def test_based(
     ----------
     error : TestBasedError
         Of a single view, from `calibkit.significance.test_based_calibration_error`.
-    axis : {"probability", "bin"}
-        ``"probability"``: each bin stands where its predictions are. ``"bin"``: bins stand side
-        by side, equally wide, as in the source; narrow bins can be read there.
     legend : bool, optional
         Whether with a legend below; left out, on a fresh figure only.
     ax : matplotlib Axes, optional
@@ -57,7 +51,7 @@ def test_based(
     Raises
     ------
     ValueError
-        If `axis` is something else, or the error has one table per class.
+        If the error has one table per class.
 
     Notes
     -----
@@ -79,23 +73,21 @@ def test_based(
     >>> ax.get_ylabel()
     'predicted probability'
     """
-    as_choice(axis, "axis", AXES)
     if len(error.verdicts) > 1:
         raise ValueError(
             f"this error has {len(error.verdicts)} tables, one per class; measure one class at a "
             "time (view=0, 1, …) and draw each."
         )
     verdict = error.verdicts[0]
-    place = _place(verdict, axis)
-    low, high = error.acceptance()
+    ends = error.acceptance()
     legend, words = (ax is None if legend is None else legend), ("", "predicted probability")
     with look.drawing(ax, (6.6, 5.4), words=words, title=title, legend=False) as ax:
         LeaveRoom(ax, _STRIP + _GAP, _SIDE + _GAP)
-        _frame(ax, place, axis, error)
-        _draw_acceptance(ax, verdict, place, (low, high))
-        draw_violins(ax, verdict, place, (low, high))
-        _draw_frequencies(ax, verdict, place)
-        _add_counts(ax, verdict, place, axis)
+        _frame(ax, verdict)
+        _draw_acceptance(ax, verdict, ends)
+        draw_violins(ax, verdict, ends)
+        _draw_frequencies(ax, verdict)
+        _add_counts(ax, verdict)
         _add_histogram(ax, verdict)
         if legend:
             look.legend(ax.figure)
@@ -107,84 +99,66 @@ def test_based(
 vars(test_based)["__test__"] = False
 
 
-def _place(verdict: "ViewVerdict", axis: str) -> Place:
-    if axis == "probability":
-        edges = verdict.table.edges
-        return Place(edges[:-1], edges[1:])
-    number = np.arange(verdict.table.n_bins, dtype=np.float64)
-    return Place(number + 0.5, number + 1.5)
-
-
-def _frame(ax: Axes, place: Place, axis: str, error: "TestBasedError") -> None:
-    ends = float(place.left[0]), float(place.right[-1])
-    margin = _ROOM * (ends[1] - ends[0])
-    ax.set_xlim(ends[0] - margin, ends[1] + margin)
-    top = _top(error)
+def _frame(ax: Axes, verdict: "ViewVerdict") -> None:
+    low, high = verdict.table.edges[[0, -1]]
+    margin = _ROOM * (high - low)
+    ax.set_xlim(low - margin, high + margin)
+    # Rare events would be a line at the floor if the diagram reached up to 1.
+    highest = max(float(np.nanmax(verdict.table.frequency)), float(verdict.prob.max()))
+    top = 1.0 if highest > 0.7 else 1.25 * max(highest, 1e-6)
     ax.set_ylim(-_ROOM * top, (1 + _ROOM) * top)
     ax.tick_params(labelbottom=False)
-    if axis == "probability":
-        frames.diagonal(ax, (0, 1), look.pen(look.GREY, 0.9, (0, (5, 3))), zorder=1.1)
+    frames.diagonal(ax, (0, 1), look.pen(look.GREY, 0.9, (0, (5, 3))), zorder=1.1)
 
 
-def _top(error: "TestBasedError") -> float:
-    """Return how far up the diagram must reach; rare events would else be a line at the floor."""
-    verdict = error.verdicts[0]
-    highest = max(float(np.nanmax(verdict.table.frequency)), float(verdict.prob.max()))
-    return 1.0 if highest > 0.7 else 1.25 * max(highest, 1e-6)
-
-
-def _draw_acceptance(ax: Axes, verdict: "ViewVerdict", place: Place, ends: look.Points) -> None:
-    seen = verdict.table.occupied
-    across, up = (place.left[seen], place.right[seen]), (ends[0][seen], ends[1][seen])
+def _draw_acceptance(ax: Axes, verdict: "ViewVerdict", ends: look.Points) -> None:
+    table, seen = verdict.table, verdict.table.occupied
+    across, up = (table.edges[:-1][seen], table.edges[1:][seen]), (ends[0][seen], ends[1][seen])
     code = look.fill(look.PALE, "#8FA9BF")
     label = "accepted by the test"
     look.boxes(ax, across, up, zorder=1.3, label=label, gid="acceptance", **code)
 
 
-def _draw_frequencies(ax: Axes, verdict: "ViewVerdict", place: Place) -> None:
-    seen = verdict.table.occupied
-    height = verdict.table.frequency[seen]
-    ends = (place.left[seen], height), (place.right[seen], height)
+def _draw_frequencies(ax: Axes, verdict: "ViewVerdict") -> None:
+    table, seen = verdict.table, verdict.table.occupied
+    height = table.frequency[seen]
+    ends = (table.edges[:-1][seen], height), (table.edges[1:][seen], height)
     label = "frequency of the events"
     look.lines(ax, *ends, zorder=3, label=label, gid="frequency", **look.pen(look.INK, 2.0))
 
 
-def _add_counts(ax: Axes, verdict: "ViewVerdict", place: Place, axis: str) -> None:
+def _add_counts(ax: Axes, verdict: "ViewVerdict") -> None:
     # Shares of the diagram's height: the locator gave it what the strip leaves of the cell.
     inner = 1 - _STRIP - _GAP
     strip = counts_strip(ax, _STRIP / inner, _GAP / inner)
-    count, rejected = verdict.table.count, verdict.rejected_count
-    across, floor = (place.left, place.right), np.zeros(len(count))
-    look.boxes(strip, across, (floor, count), zorder=2, gid="count", **_GREY_BARS)
+    table = verdict.table
+    across, floor = (table.edges[:-1], table.edges[1:]), np.zeros(table.n_bins)
+    look.boxes(strip, across, (floor, table.count), zorder=2, gid="count", **_GREY_BARS)
     code = look.fill("#F6D3BD", look.OVER)
-    up = (floor, rejected)
+    up = (floor, verdict.rejected_count)
     look.boxes(strip, across, up, zorder=2, hatch="/////", gid="rejected-count", **code)
-    top = float(count.max())
+    top = float(table.count.max())
     strip.set_ylim(0, top * 1.5)
     strip.set_yticks([0, top], ["0", f"{top:,.0f}"])
     if look.is_first_column(ax):
         strip.set_ylabel("count", fontsize=look.FONT_SIZE)
     strip.tick_params(labelbottom=True)
-    if axis == "bin":
-        step = -(-verdict.table.n_bins // _MOST_TICKS)
-        strip.set_xticks(range(1, verdict.table.n_bins + 1, step))
-    printed = _print_shares(ax, strip, verdict, place)
+    printed = _print_shares(ax, strip, verdict)
     if look.is_last_row(ax):
-        words = "predicted probability" if axis == "probability" else "bin"
-        words += " (above each bar: % rejected)" if printed else ""
+        words = "predicted probability" + " (above each bar: % rejected)" * printed
         strip.set_xlabel(words, fontsize=look.FONT_SIZE)
 
 
-def _print_shares(ax: Axes, strip: Axes, verdict: "ViewVerdict", place: Place) -> int:
-    """Print the rejected share of each bin that has room for it; return how many."""
-    span = ax.get_xlim()[1] - ax.get_xlim()[0]
+def _print_shares(ax: Axes, strip: Axes, verdict: "ViewVerdict") -> bool:
+    """Print the rejected share of each bin that has room for it; return whether one has."""
+    table, span = verdict.table, ax.get_xlim()[1] - ax.get_xlim()[0]
     points = look.width_in_points(ax) * (1 - _SIDE - _GAP) * 0.85
     texts = [f"{100 * share:.0f}" for share in verdict.share]
-    room = place.width / span * points >= _DIGIT * np.array([len(text) for text in texts])
-    fits = np.flatnonzero(verdict.table.occupied & room)
-    tops = place.centre[fits], verdict.table.count[fits]
+    needed = _DIGIT * np.array([len(text) for text in texts])
+    fits = np.flatnonzero(table.occupied & (np.diff(table.edges) / span * points >= needed))
+    tops = ((table.edges[:-1] + table.edges[1:]) / 2)[fits], table.count[fits]
     print_above(strip, tops, [texts[b] for b in fits], gid="share")
-    return len(fits)
+    return len(fits) > 0
 
 
 def _add_histogram(ax: Axes, verdict: "ViewVerdict") -> None:
@@ -208,7 +182,7 @@ def _sentences(error: "TestBasedError", verdict: "ViewVerdict") -> list[str]:
     table = verdict.table
     shares = ", ".join(f"{100 * share:.0f}" for share in verdict.share[table.occupied])
     words = ["Test-based reliability diagram.", error.describe()]
-    if table.n_bins <= _MOST_TICKS:
+    if table.n_bins <= _MOST_SHARES:
         words.append(f"Rejected in the bins from left to right, in per cent: {shares}.")
     empty = int((~table.occupied).sum())
     if empty:

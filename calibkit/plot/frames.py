@@ -4,7 +4,7 @@ In logit-logit space temperature scaling is a straight line (Kängsepp, Valk and
 appendix E). Lesson 05.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -13,9 +13,6 @@ from calibkit.links import expit, logit
 from calibkit.plot import look
 from calibkit.types import FloatVector
 from calibkit.validation import as_choice
-
-if TYPE_CHECKING:
-    from calibkit.fit_on_test import FitOnTest
 
 SCALES = ("linear", "logit")
 MARGIN = 0.025
@@ -63,17 +60,11 @@ def draw_truth(ax: Axes, truth: Any, scale: str) -> None:
 
 def fitted_line(x: FloatVector, y: FloatVector, curve: Any, scale: str) -> look.Line:
     """Return a fitted map as points to draw: its polyline, on stretched axes its curve."""
-    if scale == "linear" or curve is None or np.isnan(y).any():
+    if scale == "linear" or np.isnan(y).any():
         return bent(x, y, scale)
     low, high = ends(scale)
     x = np.union1d(grid(scale), x[(x > low) & (x < high)])
     return x, inside(curve(x), scale)
-
-
-def line_of(result: "FitOnTest", scale: str) -> look.Line:
-    """Return a map that was fitted to the test set as points to draw."""
-    x, y = np.asarray(result.line_x), np.asarray(result.line_y)
-    return fitted_line(x, y, getattr(result.evaluator, "curve", None), scale)
 
 
 def bent(x: FloatVector, y: FloatVector, scale: str) -> look.Line:
@@ -81,21 +72,17 @@ def bent(x: FloatVector, y: FloatVector, scale: str) -> look.Line:
 
     Pieces with an end at NaN stay gaps.
     """
-    if scale == "linear" or len(x) < 2:
+    if scale == "linear":
         return x, y
     low, high = ends(scale)
-    x_parts, y_parts = [], []
-    for left, right, start, stop in zip(x[:-1], x[1:], y[:-1], y[1:], strict=True):
-        if np.isnan([left, right, start, stop]).any():
-            x_parts.append(np.array([np.nan]))
-            y_parts.append(np.array([np.nan]))
-        elif right > low and left < high:
-            start_z, stop_z = logit(inside([left, right], scale)).tolist()
-            across = inside(expit(np.linspace(start_z, stop_z, _STEPS)), scale)
-            share = (across - left) / (right - left) if right > left else np.linspace(0, 1, _STEPS)
-            x_parts.append(across)
-            y_parts.append(inside(start + share * (stop - start), scale))
-    return np.concatenate(x_parts), np.concatenate(y_parts)
+    shown = ~((x[1:] <= low) | (x[:-1] >= high))
+    left, right, start, stop = (at[shown] for at in (x[:-1], x[1:], y[:-1], y[1:]))
+    step = np.linspace(0, 1, _STEPS)[:, None]
+    first, last = logit(inside([left, right], scale))
+    across = inside(expit(first + step * (last - first)), scale)
+    share = np.repeat(step, len(left), axis=1)  # of the way; a jump goes it upright
+    np.divide(across - left, right - left, out=share, where=right > left)
+    return across.T.ravel(), inside(start + share * (stop - start), scale).T.ravel()
 
 
 def frame(ax: Axes, words: tuple[str, str], scale: str) -> None:

@@ -47,7 +47,8 @@ def compare_maps(
         for (name, result), (color, dashes) in zip(named.items(), _CODES, strict=False):
             code = {"color": color, "linestyle": dashes, "linewidth": 1.8, "zorder": 3}
             label = f"{name}: {result.value:.3f}"
-            ax.plot(*frames.line_of(result, scale), label=label, gid=f"map {name}", **code)
+            line = frames.fitted_line(result.line_x, result.line_y, result.evaluator.curve, scale)
+            ax.plot(*line, label=label, gid=f"map {name}", **code)
         if truth is not None:
             frames.draw_truth(ax, truth, scale)
     axes = "" if scale == "linear" else " on logit axes"

@@ -63,10 +63,10 @@ def test_an_error_comes_back_from_the_cluster(tmp_path: Path, client: Any) -> No
         count_file(path, label="y", prob="p", n_jobs=-1)
 
 
-def slow_piece(piece: Any) -> Any:
+def slow_piece(*piece: Any) -> Any:
     """Count a piece, slowly enough for a worker to be killed meanwhile."""
     time.sleep(0.15)
-    return files._count(piece)
+    return files._count(*piece)
 
 
 @pytest.mark.long

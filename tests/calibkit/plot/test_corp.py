@@ -1,7 +1,5 @@
 """The CORP diagram, tested by what its artists hold."""
 
-import io
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -68,18 +66,14 @@ class TestGeometry:
         assert find(plot.corp(parts), "parts")[0].get_text().startswith("log loss\n")
 
     @pytest.mark.parametrize(("shift", "low"), [(-1.5, False), (0.0, False), (1.5, True)])
-    @pytest.mark.parametrize("n_panels", [1, 3])
-    def test_the_parts_do_not_hide_the_curve(self, shift, low, n_panels, subtests):
+    def test_the_parts_do_not_hide_the_curve(self, shift, low, subtests):
         sample = LogitDistortion(shift=shift).sample(800, 0)
         parts = corp_decomposition(sample.y_true, sample.y_prob)
-        figure, axes = plt.subplots(1, n_panels, layout="constrained", squeeze=False)
-        figure.set_size_inches(8 if n_panels > 1 else 4.6, 3.6 if n_panels > 1 else 4.2)
-        ax = plot.corp(parts, ax=axes[0, 0])
-        figure.canvas.draw()
-        line = one(ax, "curve")
+        ax = plot.corp(parts, legend=False)
+        ax.figure.canvas.draw()
         across = np.linspace(0, 1, 500)
         curve = ax.transData.transform(np.column_stack([across, parts.recalibrate(across)]))
-        assert line.get_visible()
+        assert len(find(ax, "parts")) == 2
         for text in find(ax, "parts"):
             with subtests.test(text.get_text()):
                 box = text.get_window_extent()
@@ -89,22 +83,10 @@ class TestGeometry:
 
 
 class TestPage:
-    def test_small_panels_print_two_parts(self, parts):
-        figure, axes = plt.subplots(1, 3, layout="constrained", figsize=(8, 3.6))
-        for ax in axes:
-            assert plot.corp(parts, ax=ax, title="t") is ax
-        plot.legend(figure)
-        figure.canvas.draw()
-        assert find(axes[0], "parts")[0].get_text() == "MCB\nDSC"
-        assert len(plt.get_fignums()) == 1 and axes[0].get_legend() is None
-        assert [bool(ax.get_ylabel()) for ax in axes] == [True, False, False]
+    def test_small_panels_go_without_numbers(self, parts):
+        _, axes = plt.subplots(1, 3, layout="constrained", figsize=(8, 3.6))
+        assert not find(plot.corp(parts, ax=axes[0]), "parts")
 
-    def test_one_prediction_and_infinite_loss(self):
-        plot.corp(corp_decomposition([1], [0.3])).figure.savefig(io.BytesIO())
+    def test_an_infinite_loss_is_printed(self):
         parts = corp_decomposition([1, 0, 1], [0, 0.5, 0.7], score="log")
         assert "inf" in find(plot.corp(parts), "parts")[1].get_text()
-
-    def test_its_words(self, parts):
-        words = plot.alt_text(plot.corp(parts))
-        assert words.startswith("CORP reliability diagram with the distribution of the predictions")
-        assert parts.describe() in words and "true map" not in words

@@ -40,10 +40,6 @@ class TestMurphy:
         assert ticks == ["0", "0.2", "0.4", "0.6", "0.8", "1"]
         assert np.allclose(ax.get_xticks(), np.linspace(0, 1, 6)) and ax.get_xlim() == (0, 1)
 
-    def test_words_name_the_models(self):
-        words = plot.alt_text(plot.murphy({"A": CURVE}))
-        assert f"A: {CURVE.describe()}" in words
-
     def test_bad_curves_are_named(self):
         other = murphy_curve([0, 1], [0.2, 0.7])
         with pytest.raises(ValueError, match="base rates"):
@@ -55,11 +51,10 @@ class TestMurphy:
 
 
 class TestRegret:
-    def test_line_bound_and_mark(self):
-        ax = plot.regret(REGRET, marks=[0.25, 0.5], bounds=True)
+    def test_line_and_marks(self):
+        ax = plot.regret(REGRET, marks=[0.25, 0.5])
         x, y = one(ax, "curve").get_data()
         assert np.array_equal(x, REGRET.threshold) and np.array_equal(y, REGRET.regret)
-        assert one(ax, "bound").get_ydata()[0] == REGRET.error
         assert len(find(ax, "mark")) == 2
         assert_nothing_is_cut_off(ax)
 

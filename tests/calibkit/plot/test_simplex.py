@@ -80,11 +80,6 @@ class TestGeometry:
 
 
 class TestElements:
-    def test_one_name_may_be_a_string_and_none_is_valid(self, fake):
-        assert find(plot.simplex(fake, show="points"), "points-0")
-        assert find(plot.simplex(fake, show=()), "triangle")
-        assert find(plot.simplex(finite.example("slides"), show="arrows"), "triangle")
-
     def test_classes_differ_in_colour_and_in_marker(self, fake):
         ax = plot.simplex(fake)
         artists = [one(ax, f"points-{k}") for k in range(3)]
@@ -109,8 +104,6 @@ class TestElements:
             (np.eye(4), {}, "needs three classes.*\\(4, 4\\)"),
             ([0.2, 0.8], {}, "needs three classes"),
             (finite.example("confidence only"), {}, "needs three classes"),
-            (np.eye(3), {"show": {"arrows"}}, "truth is not known"),
-            (np.eye(3), {"show": {"dots"}}, "'dots'.*arrows, grid, points, regions"),
             (np.eye(3), {"truth": np.eye(3)[:2]}, "truth has shape"),
             (np.eye(3), {"classes": ("a", "b")}, "must name 3 classes, got 2"),
         ],
@@ -130,13 +123,3 @@ class TestPage:
             "to the true\nprobabilities",
         ]  # fmt: skip
         assert ax.get_title() == "Pets"
-
-    def test_its_words(self, fake):
-        words = plot.alt_text(plot.simplex(fake))
-        assert words.startswith("Simplex of three classes with grid lines every 0.2, borders")
-        assert "arrows from the stated to the true" in words and fake.describe() in words
-        words = plot.alt_text(plot.simplex(np.eye(3)[[0, 0, 1]], show="points"))
-        assert words == (
-            "Simplex of three classes with points with colour and marker by predicted class. "
-            "3 predictions: 2 of the first, 1 of the second, 0 of the third class."
-        )

@@ -1,7 +1,5 @@
 """The diagram of the smooth calibration error: what the artists hold."""
 
-import io
-
 import numpy as np
 import pytest
 
@@ -48,9 +46,3 @@ def test_one_view_is_drawn():
     labels, prob = class_data(100)
     with pytest.raises(ValueError, match="draw one class"):
         plot.smooth(smooth_calibration_error(labels, prob, view="class-wise"))
-    ax = plot.smooth(smooth_calibration_error(labels, prob, view="top-label"))
-    assert (ax.get_xlabel(), ax.get_ylabel()) == ("confidence", "accuracy")
-
-
-def test_a_model_without_any_error_can_be_drawn():
-    plot.smooth(smooth_calibration_error([0, 1], [0.0, 1.0])).figure.savefig(io.BytesIO())

@@ -1,4 +1,4 @@
-"""Test-based diagrams, binnings side by side, cumulative differences: what the artists hold."""
+"""Test-based diagrams and cumulative differences, tested by what their artists hold."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -9,7 +9,7 @@ from calibkit import plot
 from calibkit.bins import EqualMass, FixedEdges, Pava, PavaBC
 from calibkit.fakes import LogitDistortion
 from calibkit.plot._cumulative import _CRITICAL
-from calibkit.plot._violins import _between, _outline
+from calibkit.plot._violins import _outline
 from calibkit.significance import (
     brownian_supremum_tail,
     cumulative_differences,
@@ -32,25 +32,21 @@ def child(ax: Axes, label: str) -> Axes:
 
 
 class TestTestBased:
-    @pytest.mark.parametrize("axis", ["probability", "bin"])
-    def test_boxes_are_what_the_test_accepts(self, axis, subtests):
+    def test_boxes_are_what_the_test_accepts(self, subtests):
         error = error_of(TILTED)
-        ax = plot.test_based(error, axis=axis)
+        ax = plot.test_based(error)
         low, high = error.acceptance()
         boxes = corners(ax, "acceptance")
         assert len(boxes) == error.table.n_bins
         for b, box in enumerate(boxes):
             with subtests.test(b=b):
                 assert (box[:, 1].min(), box[:, 1].max()) == pytest.approx((low[b], high[b]))
-                left, right = (
-                    error.table.edges[b : b + 2] if axis == "probability" else (b + 0.5, b + 1.5)
-                )
-                assert (box[:, 0].min(), box[:, 0].max()) == pytest.approx((left, right))
+                sides = box[:, 0].min(), box[:, 0].max()
+                assert sides == pytest.approx(tuple(error.table.edges[b : b + 2]))
 
-    @pytest.mark.parametrize("axis", ["probability", "bin"])
-    def test_accepted_parts_lie_in_their_boxes_and_rejected_ones_outside(self, axis, subtests):
+    def test_accepted_parts_lie_in_their_boxes_and_rejected_ones_outside(self, subtests):
         error = error_of(TILTED, bins=EqualMass(8))
-        ax = plot.test_based(error, axis=axis)
+        ax = plot.test_based(error)
         boxes = corners(ax, "acceptance")
         for gid, inside in (("accepted", True), ("rejected", False)):
             with subtests.test(gid):
@@ -80,10 +76,9 @@ class TestTestBased:
         drawn = [path[0, 1] for path in one(plot.test_based(error), "frequency").get_segments()]
         assert drawn == pytest.approx(error.table.frequency.tolist())
 
-    @pytest.mark.parametrize("axis", ["probability", "bin"])
-    def test_the_strip_counts_predictions_and_rejections(self, axis):
+    def test_the_strip_counts_predictions_and_rejections(self):
         error = error_of(TILTED)
-        strip = child(plot.test_based(error, axis=axis), "counts")
+        strip = child(plot.test_based(error), "counts")
         tops = {gid: [bar[:, 1].max() for bar in corners(strip, gid)] for gid in
                 ("count", "rejected-count")}  # fmt: skip
         assert tops["count"] == error.table.count.tolist()
@@ -109,13 +104,12 @@ class TestTestBased:
         assert sum(bar[:, 0].max() for bar in corners(side, "marginal")) == 600
 
     @pytest.mark.slow
-    @pytest.mark.parametrize("axis", ["probability", "bin"])
-    def test_empty_bins_survive(self, axis):
+    def test_empty_bins_survive(self):
         bins = FixedEdges([0, 0.2, 0.4, 0.6, 0.8, 1])
         error = error_of(RARE, bins=bins)
         used = int(error.table.occupied.sum())
         assert used < 5
-        ax = plot.test_based(error, axis=axis)
+        ax = plot.test_based(error)
         assert len(corners(ax, "acceptance")) == used
         assert len(corners(child(ax, "counts"), "count")) == 5
         assert f"{5 - used} of 5 bins are empty." in plot.alt_text(ax)
@@ -143,25 +137,17 @@ class TestTestBased:
         )
         with pytest.raises(ValueError, match="3 tables, one per class"):
             plot.test_based(error)
-        with pytest.raises(ValueError, match="axis must be"):
-            plot.test_based(error_of(TILTED), axis="x")
         assert not plt.get_fignums()
 
-    def test_its_words(self):
+    def test_its_words_list_the_shares(self):
         error = error_of(TILTED, bins=EqualMass(4))
-        words = plot.alt_text(plot.test_based(error))
-        assert words.startswith(f"Test-based reliability diagram. {error.describe()}")
         shares = ", ".join(f"{100 * share:.0f}" for share in error.share)
-        assert f"in per cent: {shares}." in words
+        assert f"in per cent: {shares}." in plot.alt_text(plot.test_based(error))
 
     @pytest.mark.slow
-    @pytest.mark.parametrize(
-        ("axis", "rule"),
-        [("probability", PavaBC()), ("bin", Pava()), ("probability", EqualMass(60)),
-         ("bin", EqualMass(60))],
-    )  # fmt: skip
-    def test_nothing_is_cut_off(self, axis, rule):
-        assert_nothing_is_cut_off(plot.test_based(error_of(TILTED, bins=rule), axis=axis))
+    @pytest.mark.parametrize("rule", [PavaBC(), Pava(), EqualMass(60)])
+    def test_nothing_is_cut_off(self, rule):
+        assert_nothing_is_cut_off(plot.test_based(error_of(TILTED, bins=rule)))
 
 
 class TestViolin:
@@ -171,15 +157,6 @@ class TestViolin:
         assert level[0] == 0.1 and level[-1] == 0.3
         assert half.max() == 1 and half[len(half) // 2] > 0.9
         assert half[0] < 0.5 and half == pytest.approx(half[::-1], abs=0.05)
-
-    def test_pieces_of_an_outline_meet_at_the_cut(self):
-        level, half = _outline(np.linspace(0.2, 0.6, 50))
-        (lower, left), (upper, right) = (
-            _between(level, half, *ends) for ends in ((-np.inf, 0.35), (0.35, np.inf))
-        )
-        assert lower[-1] == upper[0] == 0.35
-        assert left[-1] == right[0]
-        assert _between(level, half, 0.7, np.inf) is None
 
 
 class TestCumulativeDifferences:
