@@ -24,8 +24,9 @@ from sklearn.linear_model import LogisticRegression
 
 import calibkit
 import dev
+from book.experiments import readme_figure
 from tests.paths import ROOT
-from tools import dist, readme_figure
+from tools import dist
 
 LARGEST_FILE = 300_000
 BINARY = {".png", ".npz", ".ico", ".woff2", ".gz"}
@@ -264,7 +265,7 @@ def test_the_figure_of_the_readme_is_what_the_code_draws() -> None:
     figure, words = readme_figure.draw()
     plt.close(figure)
     with Image.open(readme_figure.PATH) as stored:
-        assert stored.text["Description"] == words, "run: python -m tools.readme_figure"
+        assert stored.text["Description"] == words, "run: python -m book.experiments.readme_figure"
     assert readme_figure.PATH.stat().st_size < 150_000
     first = next(iter(read("README.md").split("## Start")))
     assert readme_figure.PATH.relative_to(ROOT).as_posix() in first

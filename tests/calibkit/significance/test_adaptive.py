@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from book.experiments import rejection_rates as sizes
 from calibkit.significance import adaptive_test, hosmer_lemeshow
 from calibkit.significance.adaptive import AdaptiveRule
 from tests.helpers import binary_data, coarse_binary
-from tools import sizes
 
 
 def test_parts_are_hosmer_lemeshow_statistics(subtests: pytest.Subtests) -> None:

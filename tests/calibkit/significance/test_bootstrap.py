@@ -9,9 +9,9 @@ from scipy.optimize import brentq
 from scipy.stats import norm as normal
 
 import calibkit as ck
+from book.experiments import interval_coverage as coverage
 from calibkit.significance import _binned, _inversion, bootstrap
 from tests.helpers import binary_data, class_data
-from tools import coverage
 
 ECE = ck.expected_calibration_error
 

@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import special, stats
 
+from book.experiments import rejection_rates as sizes
 from calibkit import significance
 from calibkit.significance import (
     TestResult,
@@ -26,7 +27,6 @@ from calibkit.significance import (
     spiegelhalter,
 )
 from tests.helpers import binary_data, class_data
-from tools import sizes
 
 PROB = np.array([0.02, 0.1, 0.25, 0.4, 0.45, 0.6, 0.7, 0.85, 0.97])
 LABELS = np.array(list(product([0, 1], repeat=len(PROB))))

@@ -1,4 +1,4 @@
-"""Draw the figure of README: `python -m tools.readme_figure`, run inside `.venv`.
+"""Draw the figure of README: `python -m book.experiments.readme_figure`, run inside `.venv`.
 
 Two diagrams that look alike bad. One model is wrong, the other is perfect and only short of data.
 The words that describe the figure are stored inside the PNG; a test compares them with a new
