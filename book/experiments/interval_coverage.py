@@ -1,6 +1,7 @@
 """How often intervals for a calibration error hold the true one: the table of bootstrap_interval.
 
-``python -m book.experiments.interval_coverage`` measures everything (about ten minutes); ``--sets 50`` is a quick look.
+``python -m book.experiments.interval_coverage`` measures everything (about ten minutes);
+``--sets 50`` is a quick look.
 The true value is the error of the same bins without chance, from a million predictions whose
 true probabilities are known.
 """

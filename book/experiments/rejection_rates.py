@@ -1,8 +1,8 @@
 """Measure how often the tests of calibration reject: calibrated models, and five wrong ones.
 
-    python -m book.experiments.rejection_rates            sizes of the limit laws at the 5 % level (half a minute)
-    python -m book.experiments.rejection_rates --redraws  the same for p-values by redraws (half a minute)
-    python -m book.experiments.rejection_rates --power    power against five distortions (a minute)
+``python -m book.experiments.rejection_rates`` prints the sizes of the limit laws at the 5 % level;
+with ``--redraws`` the same for p-values by redraws (half a minute each); with ``--power`` the
+power against five distortions (a minute).
 
 The tables in the docstrings of `calibkit.significance` were made by this file, with its seeds.
 """
