@@ -3,7 +3,6 @@
 Source: the review of calibration notions, section 1.4 (reduced notions); methods of our own.
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,22 +17,12 @@ _MARGIN = 0.025
 _WORDS = "Each stated probability against the true one, given the whole stated vector"
 
 
-def stated_and_true(
-    source: Any,
-    *,
-    truth: Any = None,
-    ax: Axes | None = None,
-    classes: Sequence[str] = ("class 0", "class 1", "class 2"),
-    title: str | None = None,
-    legend: bool | None = None,
-) -> Axes:
+def stated_and_true(source: Any, *, truth: Any = None, ax: Axes | None = None) -> Axes:
     """Draw each stated probability against the true one, for three classes at once."""
     cloud = read_cloud(source, truth)
     if cloud.true is None:
         raise ValueError("the true probabilities are not known; pass truth=….")
-    if len(classes) != 3:
-        raise ValueError(f"classes must name 3 classes, got {len(classes)}.")
-    with look.drawing(ax, (4.4, 4.2), title=title, legend=legend) as ax:
+    with look.drawing(ax, (4.4, 4.2)) as ax:
         _frame(ax)
         rows = slice(None, None, -(-len(cloud.stated) // _MOST_POINTS))
         small = len(cloud.stated) > 60
@@ -50,7 +39,7 @@ def stated_and_true(
                 zorder=3,
                 gid=f"entries-{k}",
             )
-            ax.plot([], [], linestyle="none", marker=marker, color=colour, label=classes[k])
+            ax.plot([], [], linestyle="none", marker=marker, color=colour, label=f"class {k}")
     n = spell(len(cloud.stated), "stated vector")
     look.remember(ax, [f"{_WORDS}: {n} of three classes."])
     return ax

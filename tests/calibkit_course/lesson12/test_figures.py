@@ -49,8 +49,8 @@ class TestStatedAndTrue:
         assert len({a.get_paths()[0].vertices.tobytes() for a in ax.collections}) == 3
 
     def test_names_and_words(self):
-        ax = figures12.stated_and_true(SIX, classes=("cat", "dog", "eel"))
-        assert labels(ax) == ["perfect calibration", "cat", "dog", "eel"]
+        ax = figures12.stated_and_true(SIX)
+        assert labels(ax) == ["perfect calibration", "class 0", "class 1", "class 2"]
         assert "6 stated vectors of three classes" in plot.alt_text(ax)
 
     @pytest.mark.parametrize(
@@ -59,7 +59,6 @@ class TestStatedAndTrue:
             (np.eye(3), {}, "true probabilities are not known"),
             (np.eye(4), {"truth": np.eye(4)}, "needs three classes"),
             (np.eye(3), {"truth": np.eye(3)[:2]}, "truth has shape"),
-            (SIX, {"classes": ("a", "b")}, "must name 3 classes, got 2"),
         ],
     )
     def test_what_cannot_be_drawn_is_refused(self, source, options, message):
@@ -72,7 +71,7 @@ class TestLight:
     @pytest.mark.parametrize("straight", [True, False])
     @pytest.mark.parametrize("chosen", [True, False])
     def test_colour_line_and_width_say_verdict_and_choice(self, straight, chosen):
-        ax = light(figures12.stated_and_true(SIX, title="t"), straight, chosen)
+        ax = light(figures12.stated_and_true(SIX), straight, chosen)
         for spine in ax.spines.values():
             assert spine.get_visible()
             assert (spine.get_linestyle() == "solid") == straight

@@ -11,7 +11,7 @@ import pytest
 
 from calibkit import plot
 from calibkit.auditing import audit
-from calibkit.auditing.report import CODES, LIGHTS
+from calibkit.auditing.settings import CODES, LIGHTS
 from calibkit_course import lesson14
 from calibkit_course.explore.page import explorer_page
 from calibkit_course.lesson14 import figures as figures14
