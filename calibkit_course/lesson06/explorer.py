@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from calibkit import plot
 from calibkit.plot.look import AnyFigure
 from calibkit_course.explore import Choice, Explorer, Preset, Slider
 from calibkit_course.lesson06 import figures
@@ -23,8 +22,6 @@ def _draw(view: BinTuner, figure: AnyFigure, compact: bool) -> None:
     axes[0].set_xticks(_TICKS)
     axes[1].set_ylim(_SCALE)
     axes[1].set_yticks(_TICKS)
-    if not compact:
-        plot.legend(figure)
 
 
 _CONTROLS = (

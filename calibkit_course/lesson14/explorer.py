@@ -28,7 +28,6 @@ def _draw(board: AuditBoard, figure: AnyFigure, compact: bool) -> None:
     plot.reliability(band.table, band=band, ax=left)
     _name_class(figure, band.table.view, board.report.class_names)
     figures.audit_board(board, right)
-    plot.legend(figure)
 
 
 def _name_class(figure: AnyFigure, view: str, names: Sequence[str]) -> None:

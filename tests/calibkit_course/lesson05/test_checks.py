@@ -11,11 +11,10 @@ import calibkit as ck
 from calibkit.calibrators import (
     FlatBinning,
     IsotonicCalibrator,
-    PlattCalibrator,
     SlopeOneBinning,
 )
 from calibkit.fakes import LogitDistortion, SyntheticShape
-from calibkit.fit_on_test import compare_evaluators, fit_on_test
+from calibkit.fit_on_test import fit_on_test
 from calibkit_course import lesson05
 
 # --- 5.1 and 5.2 ---------------------------------------------------------------------------------
@@ -206,26 +205,6 @@ def test_the_ece_of_given_data_is_the_plug_in_error_for_every_power(
             assert result.error(alpha) == pytest.approx(wanted, abs=1e-12)
 
 
-def test_the_best_map_is_not_the_best_number() -> None:
-    shape = SyntheticShape("beta2")
-    sample = shape.sample(3000, seed=1)
-    compared = compare_evaluators(
-        sample.y_true,
-        sample.y_prob,
-        evaluators={
-            "14 bins": SlopeOneBinning(14),
-            "isotonic": IsotonicCalibrator(),
-            "Platt": PlattCalibrator(),
-        },
-        truth=shape.true_map,
-    )
-    off = np.abs(compared.value - compared.true_error)
-    assert compared.names[compared.map_error.argmax()] == "14 bins"
-    assert compared.names[off.argmin()] == "14 bins"
-    assert compared.names[compared.map_error.argmin()] == "Platt"
-    assert compared.true_error == pytest.approx(0.1019, abs=5e-5)
-
-
 def test_own_labels_reward_splits_and_expected_scores_do_not() -> None:
     sample = SyntheticShape("beta2").sample(3000, seed=1)
     c = sample.true_prob
@@ -239,22 +218,6 @@ def test_own_labels_reward_splits_and_expected_scores_do_not() -> None:
     assert expected == sorted(expected) and distance == sorted(distance)
     # Theorem 1: the difference does not depend on the map.
     assert np.ptp(np.subtract(expected, distance)) < 1e-12
-
-
-def test_no_family_is_right_about_both_models() -> None:
-    """The table of the lesson, with other seeds: the outcome is not luck."""
-    stairs, rng = SyntheticShape("stairs"), np.random.default_rng(99)
-    truths = {"perfect": 0.0, "stairs": stairs.true_error()}
-    samples = {
-        "perfect": [LogitDistortion().sample(500, rng) for _ in range(30)],
-        "stairs": [stairs.sample(500, seed=1000 + seed) for seed in range(30)],
-    }
-    for family in (PlattCalibrator(), SlopeOneBinning(15), SlopeOneBinning(50)):
-        off = []
-        for model, draws in samples.items():
-            values = [fit_on_test(s.y_true, s.y_prob, evaluator=family).value for s in draws]
-            off.append(abs(np.mean(values) - truths[model]))
-        assert max(off) > 0.025, family
 
 
 def test_bins_by_position_break_the_theorem_on_ties() -> None:

@@ -7,16 +7,12 @@ import pandas as pd
 import pytest
 from scipy.optimize import minimize_scalar
 from scipy.special import expit, logit
-from scipy.stats import spearmanr
 
 import calibkit as ck
 from calibkit import fakes
-from calibkit.calibrators import CrossValidatedBinning, PlattCalibrator, SlopeOneBinning
 from calibkit.piecewise import PiecewiseLinear
 from calibkit_course.lesson07 import checks as lesson07
-from calibkit_course.lesson07 import map_error, reported, train_with_adam, true_error
-
-SHAPES = ("square", "sqrt", "beta1", "beta2", "stairs")
+from calibkit_course.lesson07 import train_with_adam
 
 # --- 7.1 ---------------------------------------------------------------------------------------
 
@@ -170,80 +166,6 @@ def test_the_lowest_score_and_the_chosen_one_are_not_neighbours() -> None:
     assert excess.argmin() == 5
     assert np.flatnonzero(excess <= 0.001).tolist() == [1, 5]
     assert f"{100 * excess[1]:.3f} %" in lesson07.CHECKS["7.3"].praise
-
-
-def estimates(first_seed: int, n_fakes: int = 20) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-    """Return the true errors of the fakes of exercise 7.4, and what four evaluators say."""
-    evaluators = {
-        "15 bins": SlopeOneBinning(ck.EqualMass(15)),
-        "Platt": PlattCalibrator(),
-        "PL": PiecewiseLinear(cv=5, max_pieces=4),
-        "PL3": PiecewiseLinear("logit", cv=5, max_pieces=4),
-    }
-    truth, said = [], {name: [] for name in evaluators}
-    for k in range(n_fakes):
-        shape = fakes.SyntheticShape.with_error(SHAPES[k % 5], (k + 1) / 400)
-        sample = shape.sample(1000, seed=first_seed + k)
-        truth.append(np.abs(sample.y_prob - sample.true_prob).mean())
-        for name, evaluator in evaluators.items():
-            curve = evaluator.fit(sample.y_prob, sample.y_true).curve(sample.y_prob)
-            said[name].append(np.abs(curve - sample.y_prob).mean())
-    return np.array(truth), {name: np.array(values) for name, values in said.items()}
-
-
-@pytest.mark.slow
-def test_the_ranking_of_the_evaluators() -> None:
-    truth, said = estimates(700)
-    by_rank = sorted(said, key=lambda name: -spearmanr(truth, said[name]).statistic)
-    assert tuple(by_rank) == lesson07.RANKING
-    off = {name: np.abs(truth - values).mean() for name, values in said.items()}
-    assert off["PL"] == pytest.approx(off["PL3"], abs=0.002)
-    assert off["15 bins"] > 2 * max(off[name] for name in ("PL", "PL3", "Platt"))
-
-
-@pytest.mark.slow
-def test_two_pieces_beat_fifteen_bins() -> None:
-    """Prediction 7a: 20 data sets, new predictions."""
-    shape = fakes.SyntheticShape.with_error("square", 0.05)
-    c = (np.arange(2000) + 0.5) / 2000
-    wins = 0
-    for seed in range(20):
-        sample = shape.sample(1000, seed)
-        bins, bent = (
-            np.abs(m.fit(sample.y_prob, sample.y_true).curve(shape.predict(c)) - c).mean()
-            for m in (SlopeOneBinning(15), PiecewiseLinear(n_pieces=2))
-        )
-        wins += bent < bins
-    assert wins == 20
-
-
-@pytest.mark.slow
-def test_a_better_map_is_no_better_number() -> None:
-    """Prediction 7d: figure 5 of Kängsepp, Valk and Kull (2022), anew and on 20 data sets."""
-    shape, found = fakes.SyntheticShape("beta2"), {}
-    for name, model in {"bins": SlopeOneBinning(14), "PL": PiecewiseLinear(n_pieces=3)}.items():
-        errors = []
-        for seed in range(20):
-            sample = shape.sample(3000, seed)
-            model.fit(sample.y_prob, sample.y_true)
-            off = np.abs(model.curve(sample.y_prob) - sample.true_prob).mean()
-            wrong = abs(reported(model, sample) - true_error(sample))
-            assert wrong <= off  # the triangle inequality
-            errors.append((map_error(model, shape), wrong))
-        found[name] = np.array(errors)
-    assert found["bins"][1] == pytest.approx((0.0403, 0.0024), abs=0.0005)
-    assert found["PL"][1] == pytest.approx((0.0217, 0.0050), abs=0.0015)
-    wins = np.sum(found["PL"] < found["bins"], axis=0)
-    assert wins[0] >= 17 and 6 <= wins[1] <= 14
-
-
-def test_the_number_of_bins_of_figure_5_depends_on_the_folds(subtests: pytest.Subtests) -> None:
-    sample = fakes.SyntheticShape("beta2").sample(3000, seed=1)
-    for kind in ("equal-width", "equal-mass"):
-        with subtests.test(kind):
-            folds = (CrossValidatedBinning(kind, rng=seed) for seed in range(10))
-            chosen = [fold.fit(sample.y_prob, sample.y_true).n_bins_ for fold in folds]
-            assert max(chosen) >= 1.5 * min(chosen)
 
 
 def test_a_round_of_training_is_four_steps_of_a_hundredth(subtests: pytest.Subtests) -> None:

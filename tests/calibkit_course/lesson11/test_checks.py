@@ -19,7 +19,6 @@ from calibkit.calibrators import (
     ScalingBinning,
 )
 from calibkit.fakes import LogitDistortion, SyntheticShape
-from calibkit.multiclass import VennAbers
 from calibkit_course import lesson11
 from calibkit_course.lesson11.checks import PREDICTIONS
 from calibkit_course.lesson11.race import grid_of, runs_of
@@ -195,21 +194,6 @@ def test_the_race_is_won_as_the_predictions_say() -> None:
 
 
 @pytest.mark.slow
-def test_nobody_overtakes_a_family_that_is_right(subtests: pytest.Subtests) -> None:
-    for size in range(5):
-        with subtests.test(size=size):
-            found = medians("line", 0, size)
-            assert min(found, key=lambda name: found[name]) == "Platt"
-
-
-@pytest.mark.slow
-def test_isotonic_loses_infinitely_in_every_run() -> None:
-    """The first block of zeros, or the last of ones, is there in all calibration sets."""
-    assert np.isinf(runs_of("bent", "isotonic", 15).values[2]).all()
-    assert np.isfinite(runs_of("bent", "Venn-Abers", 15).values[2]).all()
-
-
-@pytest.mark.slow
 def test_the_error_left_is_at_most_the_distance_from_the_map(subtests: pytest.Subtests) -> None:
     for name in ("isotonic", "histogram", "scaling-binning", "Platt"):
         with subtests.test(name):
@@ -250,37 +234,6 @@ def test_the_exercise_is_what_scaling_binning_does() -> None:
     model = ScalingBinning(6).fit(p, y)
     wanted = by_split(model.scaler_.calibrate(p), 6)
     np.testing.assert_allclose(model.calibrate(p), wanted, rtol=0, atol=1e-12)
-
-
-def test_the_venn_abers_interval_is_no_confidence_interval() -> None:
-    fake = LogitDistortion(slope=0.5)
-    grid = (np.arange(1000) + 0.5) / 1000
-    truth, held, wide = fake.true_map(grid), [], {}
-    for n in (100, 1000):
-        rows = [fake.sample(n, rng=seed) for seed in range(8)]
-        ends = [VennAbers("probabilities").fit(r.y_prob, r.y_true).interval(grid) for r in rows]
-        wide[n] = np.mean([high - low for low, high in ends])
-        held = [np.mean((low <= truth) & (truth <= high)) for low, high in ends]
-    assert 0.1 < np.mean(held) < 0.3
-    assert 3.5 < wide[100] / wide[1000] < 6  # the text says a fifth
-
-
-@pytest.mark.slow
-def test_percentile_intervals_of_a_calibrated_model_never_hold_the_truth() -> None:
-    rng, held = np.random.default_rng(5), {"percentile": 0, "inverted": 0}
-    for _ in range(25):
-        rows = LogitDistortion().sample(1000, rng)
-        for method in held:
-            one = ck.bootstrap_interval(
-                ck.expected_calibration_error,
-                rows.y_true,
-                rows.y_prob,
-                method=method,
-                n_resamples=200,
-                rng=0,
-            )
-            held[method] += one.low <= 0
-    assert held["percentile"] == 0 and held["inverted"] >= 20
 
 
 def test_the_grid_holds_the_truth(subtests: pytest.Subtests) -> None:
