@@ -45,15 +45,9 @@ def requirements(sweep: RequirementSweep, *, utilities: Any = ()) -> Axes:
             _draw_iso_line(ax, sweep, utility, line)
         ax.set_xlim(*_ends(sweep.error))
         ax.set_ylim(*_ends(sweep.accuracy))
-    look.legend(_figure_of(ax), columns=3)
+    look.legend(ax.figure, columns=3)
     look.remember(ax, _sentences(sweep, wanted))
     return ax
-
-
-def _figure_of(ax: Axes) -> look.AnyFigure:
-    figure = ax.get_figure()
-    assert figure is not None  # an Axes that is drawn on belongs to a figure
-    return figure
 
 
 def _ends(axis: Any) -> tuple[float, float]:
@@ -75,7 +69,7 @@ def _draw_values(ax: Axes, sweep: RequirementSweep) -> None:
         shading="nearest",
         gid="values",
     )
-    bar = _figure_of(ax).colorbar(mesh, ax=ax, pad=0.02)
+    bar = ax.figure.colorbar(mesh, ax=ax, pad=0.02)
     bar.set_label("value per patient", fontsize=look.FONT_SIZE)
     bar.ax.tick_params(labelsize=look.FONT_SIZE, color=look.GREY, labelcolor=look.INK)
     if not sweep.feasible.all():  # an entry for the legend; the frame itself is hatched

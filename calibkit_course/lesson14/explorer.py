@@ -83,7 +83,7 @@ class BoardExplorer(Explorer[AuditBoard]):
 
 def audit_board(**defaults: Any) -> BoardExplorer:
     """Return the audit board: six lights with their numbers, beside the diagram."""
-    board = BoardExplorer(
+    return BoardExplorer(
         name="audit-board",
         title="Audit board",
         controls=_CONTROLS,
@@ -93,5 +93,3 @@ def audit_board(**defaults: Any) -> BoardExplorer:
         size=(9.2, 4.8),
         cell=(4.6, 3.1),
     ).starting_at(**defaults)
-    assert isinstance(board, BoardExplorer)  # `starting_at` keeps the class
-    return board
