@@ -9,7 +9,7 @@ Import it explicitly, ``from calibkit_course import explore``: it needs matplotl
 for the live form.
 """
 
-from calibkit_course.explore._controls import Check, Choice, Control, Slider
+from calibkit_course.explore._controls import Choice, Control, Slider
 from calibkit_course.explore._explorer import Explorer, Preset
 from calibkit_course.explore._quiz import Quiz
 from calibkit_course.explore._shells import OF_EXPLORERS, OF_QUIZZES
@@ -18,4 +18,4 @@ from calibkit_course.explore._shown import Shown
 # What is declared knows no shell, and the shells know what is declared: so no import is a circle.
 Explorer.shell, Quiz.shell = OF_EXPLORERS, OF_QUIZZES
 
-__all__ = ["Check", "Choice", "Control", "Explorer", "Preset", "Quiz", "Shown", "Slider"]
+__all__ = ["Choice", "Control", "Explorer", "Preset", "Quiz", "Shown", "Slider"]

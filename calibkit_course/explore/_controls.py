@@ -87,14 +87,3 @@ class Choice(Control):
     def text(self, value: Any) -> str:
         """Return the entry as the reader sees it."""
         return str(value) if self.texts is None else self.texts[value]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Check(Control):
-    """A box that is ticked or not."""
-
-    values: tuple[Any, ...] = (False, True)
-
-    def text(self, value: Any) -> str:
-        """Say whether the box is ticked."""
-        return "yes" if value else "no"

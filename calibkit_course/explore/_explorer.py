@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from math import prod
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, Self, TypeVar
 
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
@@ -88,7 +88,7 @@ class Explorer(Shown, Generic[R]):
         for values in product(*(control.book for control in self.controls)):
             yield dict(zip(names, values, strict=True))
 
-    def starting_at(self, **defaults: Any) -> "Explorer[R]":
+    def starting_at(self, **defaults: Any) -> Self:
         """Return the same explorer with other defaults."""
         moved = {name: self._control(name).starting_at(to) for name, to in defaults.items()}
         return replace(self, controls=[moved.get(c.name, c) for c in self.controls])

@@ -75,12 +75,14 @@ def render(
 ) -> Picture:
     """Run `draw` on a figure of `size` inches that no window and no notebook knows of.
 
-    The alternative text is `alt`, or what `plot.alt_text` finds.
+    One legend for all of the figure is added. The alternative text is `alt`, or what
+    `plot.alt_text` finds.
     """
     with plot.style():
         figure = Figure(figsize=size, layout="constrained")
         canvas = FigureCanvasAgg(figure)
         draw(figure)
+        plot.legend(figure)
         # `savefig` would draw everything twice, the first time only to find the layout.
         engine = figure.get_layout_engine()
         if engine is not None:

@@ -111,6 +111,7 @@ class Quiz(Shown, Generic[Q]):
         with plot.style():
             figure = plt.figure(figsize=self.size, layout="constrained")
             self.draw(self.view(draw=self.first if draw is None else draw), figure, revealed)
+            plot.legend(figure)
         return figure
 
     def __repr__(self) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 import ipywidgets as widgets
 
-from calibkit_course.explore._controls import Check, Choice, Control, Slider
+from calibkit_course.explore._controls import Choice, Control, Slider
 from calibkit_course.explore._explorer import Explorer
 from calibkit_course.explore._image import Picture
 from calibkit_course.explore._quiz import Quiz, Tally
@@ -51,7 +51,7 @@ def explorer_box(explorer: Explorer[Any]) -> Any:
 def quiz_box(quiz: Quiz[Any]) -> Any:
     """Build figure, one box per option, the two buttons, and the spoken score."""
     figure, feedback = widgets.HTML(), widgets.HTML()
-    boxes = [_tick(quiz.tick_label(option), False) for option in quiz.options]
+    boxes = [_tick(quiz.tick_label(option)) for option in quiz.options]
     draw, right, seen = quiz.first, 0, 0
     tally = Tally(quiz)
 
@@ -121,8 +121,6 @@ def _input(control: Control) -> Any:
                 style=_LABEL,
                 layout=widgets.Layout(width="max-content"),
             )
-        case Check():
-            return _tick(control.label, control.default)
     raise TypeError(f"there is no widget for {type(control).__name__}.")
 
 
@@ -132,9 +130,9 @@ def _slider_width(control: Control) -> str:
     return f"{13 + 0.62 * letters:.1f}em"
 
 
-def _tick(label: str, value: bool) -> Any:
+def _tick(label: str) -> Any:
     return widgets.Checkbox(
-        value=value, description=label, indent=False, layout=widgets.Layout(width="max-content")
+        value=False, description=label, indent=False, layout=widgets.Layout(width="max-content")
     )
 
 

@@ -12,7 +12,7 @@ from html import escape
 from math import prod
 from typing import Any
 
-from calibkit_course.explore._controls import Check, Choice, Control, Slider
+from calibkit_course.explore._controls import Choice, Control, Slider
 from calibkit_course.explore._explorer import Explorer
 from calibkit_course.explore._image import Picture
 from calibkit_course.explore._quiz import Quiz, points_table
@@ -65,7 +65,7 @@ def quiz_page(quiz: Quiz[Any]) -> str:
         "score": quiz.score_form,
         "draws": [_draw(quiz, draw) for draw in draws],
     }
-    ticks = "".join(_tick(quiz.tick_label(option), False) for option in quiz.options)
+    ticks = "".join(_tick(quiz.tick_label(option)) for option in quiz.options)
     buttons = _button("reveal", "Reveal") + _button("again", "New draw")
     return _block(
         "ck-quiz",
@@ -137,15 +137,12 @@ def _input(control: Control) -> str:
                 f'<div class="ck-control"><label>{escape(control.label)} '
                 f'<select autocomplete="off">{options}</select></label></div>'
             )
-        case Check():
-            return _tick(control.label, control.default)
     raise TypeError(f"there is no HTML for {type(control).__name__}.")
 
 
-def _tick(label: str, checked: bool) -> str:
-    mark = " checked" if checked else ""
+def _tick(label: str) -> str:
     return (
-        f'<div class="ck-control"><label><input type="checkbox" autocomplete="off"{mark}> '
+        '<div class="ck-control"><label><input type="checkbox" autocomplete="off"> '
         f"{escape(label)}</label></div>"
     )
 

@@ -105,6 +105,15 @@ def agree(found: Any, wanted: Any, tolerance: float = 0.0) -> bool:
     return left.shape == right.shape and np.allclose(left, right, _SINGLE, room, equal_nan=True)
 
 
+def slip_of(found: Any, slips: Mapping[str, Any], tolerance: float) -> str | None:
+    """Return the first of several slips whose value is that of an answer; None for none of them.
+
+    >>> slip_of(0.8, {"half": 0.4, "other side": 0.8}, 1e-3)
+    'other side'
+    """
+    return next((slip for slip, value in slips.items() if agree(found, value, tolerance)), None)
+
+
 def apart(found: float, wanted: float, digits: int = 3) -> dict[str, str]:
     """Return two unequal numbers as texts that differ, for a message that shows both.
 

@@ -1,6 +1,5 @@
 """What a lesson module declares: checks with their hints, and predictions."""
 
-import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -148,8 +147,6 @@ class Prediction:
     outcome: str | float  # what happens: one of the options, or a number
     options: tuple[str, ...] = ()  # to choose from; empty where a number is asked, in `unit`
     unit: str = ""
-    least: float = -math.inf  # what a number can be; e.g. days are at least 0
-    most: float = math.inf
 
     def __post_init__(self) -> None:
         if self.options and self.outcome not in self.options:
@@ -172,10 +169,9 @@ class Prediction:
         try:
             if self.options:
                 return answers.as_option(guess, self.options)
-            number = answers.as_number(guess)
+            return answers.as_number(guess)
         except Exception:  # whatever was typed instead
             return None
-        return number if self.least <= number <= self.most else None
 
     def refusal(self, guess: Any) -> str:
         """Say what is wrong with a guess that could not be read."""
@@ -184,9 +180,8 @@ class Prediction:
         typed = f"`{guess!r:.42}`".replace("'", '"') if plain else answers.found(guess)
         if self.options:
             return messages.NOT_AN_OPTION.format(guess=typed, options=self.choices)
-        example = f"{min(max(10, self.least), self.most):g}"
         form = messages.NOT_POSSIBLE if number else messages.NOT_A_NUMBER
-        return form.format(guess=typed, unit=self.unit, example=example)
+        return form.format(guess=typed, unit=self.unit)
 
     def shown(self, value: str | float) -> str:
         """Return a guess or an outcome as it stands in a sentence."""

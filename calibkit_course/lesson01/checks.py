@@ -8,12 +8,12 @@ from numpy.typing import NDArray
 
 from calibkit.results import spell
 from calibkit_course.learn.answers import (
-    agree,
     as_list,
     as_mapping,
     as_numbers,
     as_probability,
     same,
+    slip_of,
     wrong_kind,
 )
 from calibkit_course.learn.exercises import Check, Prediction
@@ -111,11 +111,10 @@ def _frequency_mistake(given: NDArray[np.float64]) -> str | None:
         "stated": np.array([float(prob) for prob in GROUPS]),
         "dry": 1 - hits / count,
         "of all": hits / count.sum(),
-        "per cent": 100 * hits / count,
     }
-    for key, pattern in patterns.items():
-        if agree(given, pattern, 1 if key == "per cent" else TOLERANCE):
-            return SAY[key]
+    per_cent = {"per cent": 100 * hits / count}
+    if slip := slip_of(given, patterns, TOLERANCE) or slip_of(given, per_cent, 1):
+        return SAY[slip]
     group = list(GROUPS)[int(np.argmin(right))]
     size, rainy = GROUPS[group]
     return SAY["one group"].format(key=group, hits=rainy, days=spell(size, "day"))
@@ -142,10 +141,8 @@ def judge_accuracy(answer: Any) -> str | None:
     value = as_probability(answer, WANTED["1.3"])
     if same(value, 0.5, TOLERANCE):
         return None
-    for wrong, key in ((1 / 3, "claim"), (3, "count"), (0.353, "confidence"), (50, "percent")):
-        if same(value, wrong, TOLERANCE):
-            return SAY[key]
-    return SAY["recount"]
+    slips = {"claim": 1 / 3, "count": 3, "confidence": 0.353, "percent": 50}
+    return SAY[slip_of(value, slips, TOLERANCE) or "recount"]
 
 
 def judge_six(answer: Any) -> str | None:

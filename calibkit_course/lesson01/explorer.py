@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from calibkit import plot
 from calibkit.plot.look import AnyFigure
 from calibkit_course.explore import Explorer, Preset, Slider
 from calibkit_course.lesson01 import figures
@@ -14,8 +13,6 @@ _DAYS = (1, 2, 5, 10, 20, 30, 50, 100, 200, 300, 500, 1000)
 
 def _draw(record: ForecastRecord, figure: AnyFigure, compact: bool) -> None:
     figures.forecaster(record, figure.subplots(), legend=False)
-    if not compact:
-        plot.legend(figure)
 
 
 _CONTROLS = (

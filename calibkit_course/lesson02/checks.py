@@ -19,6 +19,7 @@ from calibkit_course.learn.answers import (
     as_numbers,
     call,
     same,
+    slip_of,
     wrong_kind,
 )
 from calibkit_course.learn.exercises import Check, Prediction
@@ -85,8 +86,7 @@ def judge_brier(answer: Any) -> str | None:
         y_true, y_prob = np.array(labels), np.array(rows, dtype=float)
         shown = SAY["call"].format(n=len(y_true), k=y_prob.shape[1])
         found = as_number(call(function, y_true, y_prob, shown=shown), WANTED["2.1"])
-        problem = _brier_problem(found, y_true, y_prob)
-        if problem is not None:
+        if problem := _brier_problem(found, y_true, y_prob):
             return problem
     return None
 
@@ -107,9 +107,8 @@ def _brier_problem(found: float, y_true: NDArray[Any], y_prob: NDArray[Any]) -> 
         "absolute": np.mean(np.abs(distance).sum(axis=1)),
         "missed": np.mean((y_prob**2).sum(axis=1)),
     }
-    for key, pattern in patterns.items():
-        if same(found, float(pattern), 1e-9):
-            return SAY[key].format(n=n, k=k)
+    if slip := slip_of(found, patterns, 1e-9):
+        return SAY[slip].format(n=n, k=k)
     key = "negative" if found < 0 else "brier"
     return SAY[key].format(n=n, **apart(found, wanted, 4))
 
@@ -150,9 +149,8 @@ def judge_temperature(answer: Any) -> str | None:
         "squares": _best(squares=True),
         "loss": _loss(best),
     }
-    for key, pattern in patterns.items():
-        if same(found, float(pattern), 0.005):
-            return SAY[key].format(loss=_loss(1.0))
+    if slip := slip_of(found, patterns, 0.005):
+        return SAY[slip].format(loss=_loss(1.0))
     if found <= 0:
         return SAY["no temperature"]
     if abs(found - best) < 0.2:

@@ -18,8 +18,6 @@ def _draw(view: Virtues, figure: AnyFigure, compact: bool) -> None:
     plot.reliability(view.table, ax=axes[1], show={"means", "gaps"}, title=titles[1], legend=False)
     axes[1].set_ylabel("observed frequency")
     figures.score_parts(view.parts, axes[2], title=titles[2], top=_HIGHEST_SCORE)
-    if not compact:
-        plot.legend(figure)
 
 
 _CONTROLS = (

@@ -89,9 +89,8 @@ def _map_problem(found: NDArray[np.float64], said: NDArray[np.float64], a: float
         "no sum": said ** (1 / a),
         "identity": said,
     }
-    for key, guess in known.items():
-        if answers.agree(found, guess, _GRID_ROUNDING):
-            return SAY[key].format(a=a)
+    if slip := answers.slip_of(found, known, _GRID_ROUNDING):
+        return SAY[slip].format(a=a)
     outside = found[(found < 0) | (found > 1)]
     if len(outside):
         return SAY["outside"].format(found=outside[0])

@@ -32,8 +32,6 @@ def _draw(view: FactoryView, figure: AnyFigure, compact: bool) -> None:
     )
     # Not the first column of the figure, so the plane leaves it out.
     axes[1].set_ylabel("calibration error")
-    if not compact:
-        plot.legend(figure)
 
 
 _CONTROLS = (

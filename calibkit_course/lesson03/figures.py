@@ -14,7 +14,6 @@ from matplotlib.patheffects import withStroke
 from calibkit.plot import look
 from calibkit.validation import as_choice, as_count
 
-DIRECTIONS = ("over", "under", "both")
 _BOUND = {
     "over": "over-confident classifiers stay below 1 - accuracy",
     "under": "under-confident ones stay below accuracy - 1/K",
@@ -25,24 +24,22 @@ def accuracy_error(
     points: Mapping[str, Any] | None = None,
     *,
     n_classes: int,
-    direction: str = "both",
+    direction: str = "over",
     ax: Axes | None = None,
     title: str | None = None,
     legend: bool | None = None,
 ) -> Axes:
     """Draw classifiers in the plane of accuracy and expected calibration error."""
     n_classes = as_count(n_classes, "n_classes", minimum=2)
-    as_choice(direction, "direction", DIRECTIONS)
+    as_choice(direction, "direction", _BOUND)
     places = {name: _place(name, point) for name, point in (points or {}).items()}
-    sides = ("over", "under") if direction == "both" else (direction,)
     words = ("accuracy", "expected calibration error")
     with look.drawing(ax, (4.8, 4.2), words=words, title=title, legend=legend) as ax:
         _frame(ax, n_classes)
-        for side in sides:
-            _draw_wedge(ax, n_classes, side)
+        _draw_wedge(ax, n_classes, direction)
         _draw_general_bound(ax, n_classes)
         _draw_points(ax, places, n_classes)
-    look.remember(ax, _sentences(places, n_classes, sides))
+    look.remember(ax, _sentences(places, n_classes, direction))
     return ax
 
 
@@ -157,13 +154,10 @@ def _draw_points(ax: Axes, places: Mapping[str, tuple[float, float]], n_classes:
         )
 
 
-def _sentences(
-    places: Mapping[str, tuple[float, float]], n_classes: int, sides: tuple[str, ...]
-) -> list[str]:
-    bounds = " and ".join(_BOUND[side] for side in sides)
+def _sentences(places: Mapping[str, tuple[float, float]], n_classes: int, side: str) -> list[str]:
     words = [
         f"Plane of accuracy and expected calibration error for {n_classes} classes, with the "
-        f"impossible region hatched: {bounds}."
+        f"impossible region hatched: {_BOUND[side]}."
     ]
     words += [
         f"{name}: accuracy {accuracy:.3f}, error {error:.3f}."

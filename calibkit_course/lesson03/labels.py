@@ -39,8 +39,7 @@ def judge_labels(answer: Any) -> str | None:
         labels = [_draw(function, table, seed) for seed in _SEEDS]
         few = table[: _FEW * len(kinds)]
         again = [_draw(function, few, seed) for seed in (*_SEEDS, *_SEEDS)]
-        problem = _label_problem(np.concatenate(labels), np.tile(table, (2, 1)), kinds)
-        if problem is not None:
+        if problem := _label_problem(np.concatenate(labels), np.tile(table, (2, 1)), kinds):
             return problem
         if not np.array_equal(again[:2], again[2:]):
             return SAY["seed"]

@@ -88,8 +88,7 @@ def judge_bin_statistics(answer: Any) -> str | None:
             given = np.array(y_true), np.array(y_prob), n_bins
             result = answers.call(function, *given, shown=where)
         table = reliability_table(y_true, y_prob, bins=n_bins)
-        problem = _table_problem(_three_arrays(result, table), table, np.array(y_prob))
-        if problem is not None:
+        if problem := _table_problem(_three_arrays(result, table), table, np.array(y_prob)):
             return problem
     return None
 

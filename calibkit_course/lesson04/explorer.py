@@ -23,8 +23,6 @@ def _draw_lab(view: DiagramView, figure: AnyFigure, compact: bool) -> None:
         truth=view.model.true_map,
         show=view.elements,
     )
-    if not compact:
-        plot.legend(figure)
 
 
 _CONTROLS = (

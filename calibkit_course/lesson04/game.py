@@ -91,7 +91,6 @@ def _draw_game(game: PerfectGame, figure: AnyFigure, revealed: bool) -> None:
     for panel, (ax, error) in enumerate(zip(axes, game.errors, strict=True)):
         title = f"{PANELS[panel]}: {game.kind(panel)}" if revealed else PANELS[panel]
         plot.reliability(error.tables[0], ax=ax, show={"bars", "means", "gaps"}, title=title)
-    plot.legend(figure)
 
 
 def which_is_perfect(**defaults: Any) -> Quiz[PerfectGame]:

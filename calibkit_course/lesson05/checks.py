@@ -77,6 +77,7 @@ _CASES: tuple[tuple[Any, Any, int], ...] = (
     ((0, 1, 0, 0, 1, 1, 1, 0), (0.05, 0.2, 0.2, 0.31, 0.4, 0.83, 0.97, 0.9), 5),
     ((1, 0, 1, 0, 1, 0, 1), (0.3, 0.25, 0.6, 0.55, 0.7, 0.9, 1.0), 10),
 )
+_EXACT = 1e-6
 _SEARCHED = 1e-4  # what a numerical search for the shifts may miss
 
 
@@ -86,8 +87,7 @@ def judge_shifts(answer: Any) -> str | None:
     for y_true, y_prob, n_bins in _CASES:
         table = reliability_table(y_true, y_prob, bins=n_bins)
         found = _called(function, y_true, y_prob, n_bins, SAY["shifts"])
-        problem = _shift_problem(found, table, np.array(y_true), np.array(y_prob))
-        if problem is not None:
+        if problem := _shift_problem(found, table, np.array(y_true), np.array(y_prob)):
             return problem
     return None
 
@@ -153,10 +153,6 @@ def _shift_problem(
     return SAY["off"].format(number=b, **answers.apart(found[b], wanted[b]))
 
 
-def _equal(left: Any, right: Any) -> bool:
-    return answers.agree(left, right, 1e-6)
-
-
 def judge_map(answer: Any) -> str | None:
     """Judge exercise 5.2: a function that returns the fitted slope-1 map at the predictions."""
     function = answers.as_function(answer)
@@ -164,8 +160,7 @@ def judge_map(answer: Any) -> str | None:
         found = _called(function, y_true, y_prob, n_bins, SAY["map"])
         if len(found) != len(y_prob):
             raise Almost(SAY["length"].format(found=len(found), n=len(y_prob)))
-        problem = _map_problem(found, np.array(y_true), np.array(y_prob), n_bins)
-        if problem is not None:
+        if problem := _map_problem(found, np.array(y_true), np.array(y_prob), n_bins):
             return problem
         miss = float(np.mean(np.abs(found - y_prob)))
         miss -= expected_calibration_error(y_true, y_prob, bins=n_bins).value
@@ -187,7 +182,7 @@ def _map_problem(
 ) -> str | None:
     model = SlopeOneBinning(n_bins).fit(prob, label)
     wanted = model.curve(prob)
-    if _equal(found, wanted):
+    if answers.agree(found, wanted, _EXACT):
         return None
     known = {
         "distance": wanted - prob,
@@ -195,12 +190,10 @@ def _map_problem(
         "cut": model.calibrate(prob),
         "sorted": np.sort(wanted),
     }
-    for key, guess in known.items():
-        if _equal(found, guess):
-            return SAY[key]
     for key, bins in _wrong_bins(prob, n_bins).items():
-        if _equal(found, prob + _mean_shifts(bins, label - prob, n_bins)[bins]):
-            return SAY[key]
+        known[key] = prob + _mean_shifts(bins, label - prob, n_bins)[bins]
+    if slip := answers.slip_of(found, known, _EXACT):
+        return SAY[slip]
     i = int(np.flatnonzero(~np.isclose(found, wanted, rtol=0, atol=1e-6))[0])
     borrowed = np.isclose(model.shift_, found[i] - prob[i], rtol=0, atol=1e-6)
     words = SAY["edge" if borrowed.any() else "value"]
@@ -214,13 +207,13 @@ def _isotonic_numbers() -> dict[str, float]:
     result = fit_on_test(sample.y_true, sample.y_prob, evaluator=IsotonicCalibrator())
     gap = result.fitted - result.prob
     repaired = np.clip(result.fitted, 0, 1)
-    ece = {
-        n: expected_calibration_error(sample.y_true, sample.y_prob, bins=n).value for n in (10, 15)
-    }
+    ece, ece_10 = (
+        expected_calibration_error(sample.y_true, sample.y_prob, bins=n).value for n in (15, 10)
+    )
     return {
         "right": result.value,
-        "ece": ece[15],
-        "ece 10": ece[10],
+        "ece": ece,
+        "ece 10": ece_10,
         "after": expected_calibration_error(result.label, repaired).value,
         "signed": abs(float(np.mean(gap))),
         "root": float(np.sqrt(result.squared)),
@@ -239,9 +232,8 @@ def judge_isotonic(answer: Any) -> str | None:
     numbers = _isotonic_numbers()
     if same(value, numbers["right"], _TOLERANCE):
         return None
-    for key, other in numbers.items():
-        if same(abs(value), other, _TOLERANCE / 2):
-            return SAY[key.split(" ")[0] if key.startswith("ece") else key]
+    if slip := answers.slip_of(abs(value), numbers, _TOLERANCE / 2):
+        return SAY[slip.removesuffix(" 10")]
     return SAY["number"].format(found=value)
 
 

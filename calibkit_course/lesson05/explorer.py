@@ -15,8 +15,6 @@ def _draw(view: TwoFamilies, figure: AnyFigure, compact: bool) -> None:
     ax.set_ylim(-0.2, 1.2)
     for edge in view.shown.evaluator.edges_[1:-1]:
         ax.axvline(edge, color="#8C8C8C", linewidth=0.9, linestyle=":", zorder=1.0, gid="edge")
-    if not compact:
-        plot.legend(figure)
 
 
 _CONTROLS = (

@@ -1,11 +1,10 @@
 """Maps of several families, fitted to the same test set, on one Axes."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from matplotlib.axes import Axes
 
-from calibkit.fit_on_test import EvaluatorComparison, FitOnTest
+from calibkit.fit_on_test import EvaluatorComparison
 from calibkit.plot import frames, look
 
 # Colour and line style: each map can be told by either.
@@ -22,28 +21,23 @@ _CODES: tuple[tuple[str, Any], ...] = (
 
 
 def compare_maps(
-    results: Mapping[str, FitOnTest] | EvaluatorComparison,
+    compared: EvaluatorComparison,
     ax: Axes | None = None,
     *,
     truth: look.Truth | None = None,
     scale: str = "linear",
     title: str | None = None,
-    legend: bool | None = None,
 ) -> Axes:
     """Draw up to eight maps of one test set; the legend has each with its estimate.
 
     Each map has its own colour and its own line style.
     """
     frames.check_scale(scale)
-    if isinstance(results, Mapping):
-        named = dict(results)
-    else:
-        named = dict(zip(results.names, results.results, strict=True))
-    if not 1 <= len(named) <= len(_CODES):
+    named = dict(zip(compared.names, compared.results, strict=True))
+    if len(named) > len(_CODES):
         raise ValueError(f"{len(named)} maps cannot be told apart; pass 1 to {len(_CODES)}.")
-    with look.drawing(ax, (4.6, 4.4), title=title, legend=legend, room=2.8) as ax:
-        view = next(iter(named.values())).view
-        frames.frame(ax, frames.axis_words(view), scale)
+    with look.drawing(ax, (4.6, 4.4), title=title, room=2.8) as ax:
+        frames.frame(ax, frames.axis_words(compared.results[0].view), scale)
         for (name, result), (color, dashes) in zip(named.items(), _CODES, strict=False):
             code = {"color": color, "linestyle": dashes, "linewidth": 1.8, "zorder": 3}
             label = f"{name}: {result.value:.3f}"

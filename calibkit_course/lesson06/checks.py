@@ -255,9 +255,8 @@ def judge_debiased(answer: Any) -> str | None:
         found, wanted = answers.as_number(result), _square(count, mean, rate)
         if same(found, wanted, 1e-7):
             continue
-        for key, value in _slips(count, mean, rate).items():
-            if same(found, float(value), 1e-7):
-                return SAY[key].format(wanted=wanted)
+        if slip := answers.slip_of(found, _slips(count, mean, rate), 1e-7):
+            return SAY[slip].format(wanted=wanted)
         return SAY["square off"].format(bins=len(count), **answers.apart(found, wanted, 6))
     return None
 

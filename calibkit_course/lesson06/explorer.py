@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from calibkit import plot
 from calibkit.plot.look import AnyFigure
 from calibkit_course.explore import Choice, Explorer, Preset, Slider
 from calibkit_course.lesson06 import figures
@@ -16,15 +15,13 @@ def _draw(view: BinTuner, figure: AnyFigure, compact: bool) -> None:
     titles = f"Estimates of {len(view.n_bins)} data sets", "The same against the bins"
     first, second = (None, None) if compact else titles
     points = view.n_bins, view.replicates.values
-    figures.replicates(view.replicates, ax=axes[0], title=first, legend=False)
+    figures.replicates([view.replicates], ax=axes[0], title=first, legend=False)
     figures.bin_drift(view, ax=axes[1], points=points, title=second, legend=False)
     # The same scale in all states, so that a dial moves the picture and not the axis.
     axes[0].set_xlim(_SCALE)
     axes[0].set_xticks(_TICKS)
     axes[1].set_ylim(_SCALE)
     axes[1].set_yticks(_TICKS)
-    if not compact:
-        plot.legend(figure)
 
 
 _CONTROLS = (

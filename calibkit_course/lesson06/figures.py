@@ -36,14 +36,13 @@ _TRUTH: dict[str, Any] = {
 
 
 def replicates(
-    estimates: Replicates | Sequence[Replicates],
+    sets: Sequence[Replicates],
     ax: Axes | None = None,
     *,
     title: str | None = None,
     legend: bool | None = None,
 ) -> Axes:
     """Draw a histogram of estimates from many data sets, with the truth marked."""
-    sets = list(estimates) if isinstance(estimates, Sequence) else [estimates]
     if not 1 <= len(sets) <= _MOST_SETS or len({one.truth for one in sets}) > 1:
         raise ValueError(
             f"replicates takes 1 to {_MOST_SETS} sets of estimates of the same truth, got "

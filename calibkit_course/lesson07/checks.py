@@ -66,8 +66,7 @@ def judge_map(answer: Any) -> str | None:
         shown = SAY["call"].format(count=len(_POINTS), knots=knots.tolist())
         result = answers.call(function, _POINTS, knots, heights, shown=shown)
         found = answers.as_numbers(result, SAY["one each"], len(_POINTS))
-        problem = _map_problem(found, knots, heights)
-        if problem is not None:
+        if problem := _map_problem(found, knots, heights):
             return problem
     return None
 
@@ -79,15 +78,15 @@ def _map_problem(found: NDArray[Any], knots: NDArray[Any], heights: NDArray[Any]
     left = np.searchsorted(knots, _POINTS, side="right") - 1
     nearest = np.abs(_POINTS[:, np.newaxis] - knots).argmin(axis=1)
     inner = np.interp(logit(_POINTS), logit(knots), logit(heights))
-    for key, mistake in (
-        ("swapped", np.interp(_POINTS, heights, knots)),
-        ("steps", heights[left]),
-        ("nearest", heights[nearest]),
-        ("one line", heights[0] + (heights[-1] - heights[0]) * _POINTS),
-        ("logits", expit(inner)),
-    ):
-        if np.allclose(found, mistake, rtol=0, atol=_FOUR_DIGITS):
-            return SAY[key]
+    slips = {
+        "swapped": np.interp(_POINTS, heights, knots),
+        "steps": heights[left],
+        "nearest": heights[nearest],
+        "one line": heights[0] + (heights[-1] - heights[0]) * _POINTS,
+        "logits": expit(inner),
+    }
+    if slip := answers.slip_of(found, slips, _FOUR_DIGITS):
+        return SAY[slip]
     if np.allclose(np.sort(found), np.sort(wanted), rtol=0, atol=_FOUR_DIGITS):
         return SAY["sorted"]
     worst = int(np.argmax(np.abs(found - wanted)))

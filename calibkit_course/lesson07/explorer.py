@@ -16,7 +16,6 @@ def _draw_knots(view: KnotsView, figure: AnyFigure, compact: bool) -> None:
     draw_map(view.model, ax=axes[0], truth=view.fake.true_map)
     if not compact:
         plot.choice(view.search, ax=axes[1], mark=view.model.n_pieces_)
-        plot.legend(figure)
 
 
 _CONTROLS = (

@@ -134,8 +134,7 @@ def judge_p_values(answer: Any) -> str | None:
         shown = SAY["case"].format(hits=hits, count=count)
         result = answers.call(function, hits, count, given, shown=shown)
         found = answers.as_numbers(result, SAY["each"], len(given))
-        problem = _p_value_problem(found, hits, count, given)
-        if problem is not None:
+        if problem := _p_value_problem(found, hits, count, given):
             return problem
     return None
 
@@ -155,9 +154,8 @@ def _p_value_problem(found: FloatVector, hits: int, count: int, prob: FloatVecto
         "strict": wanted - own,
         "normal": 2 * stats.norm.sf(np.abs(z)),
     }
-    for name, values in slips.items():
-        if np.allclose(found, values, rtol=0, atol=_FOUR_DIGITS):
-            return SAY[name].format(hits=hits, count=count)
+    if slip := answers.slip_of(found, slips, _FOUR_DIGITS):
+        return SAY[slip].format(hits=hits, count=count)
     worst = int(np.abs(found - wanted).argmax())
     p = float(prob[worst])
     if p == 0.5 and same(found[worst], wanted[worst] - own[worst], _FOUR_DIGITS):

@@ -16,7 +16,6 @@ def _draw(hunt: Hunt, figure: AnyFigure, compact: bool) -> None:
     ax = plot.test_based(hunt.error, figure.subplots())
     _all_shares_or_none(ax, int(hunt.error.table.occupied.sum()))
     if not compact:
-        plot.legend(figure)
         return
     # Four states beside each other: the sum of all bins says more than a histogram each.
     _child(ax, "predictions").remove()

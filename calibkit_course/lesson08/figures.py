@@ -1,6 +1,6 @@
 """Several binnings of the same predictions, tested side by side. Lesson 08."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -15,11 +15,7 @@ _GRID = 201
 
 
 def compare_bins(
-    errors: Mapping[str, TestBasedError],
-    axes: Sequence[Axes] | None = None,
-    *,
-    truth: Truth | None = None,
-    legend: bool | None = None,
+    errors: Mapping[str, TestBasedError], *, truth: Truth | None = None
 ) -> tuple[Axes, ...]:
     """Draw what several binnings accept and reject, in panels side by side."""
     if not errors:
@@ -27,21 +23,15 @@ def compare_bins(
     for name, error in errors.items():
         if len(error.verdicts) > 1:
             raise ValueError(f"{name!r} has one table per class; measure a single class.")
-    fresh = axes is None
+    size = (3.3 * len(errors), 3.9)
     with look.style():
-        if axes is None:
-            width = 3.3 * len(errors)
-            figure, made = plt.subplots(
-                1, len(errors), figsize=(width, 3.9), layout="constrained", squeeze=False
-            )
-            axes = tuple(made.flat)
-        if len(axes) != len(errors):
-            raise ValueError(f"{len(errors)} errors need as many axes, got {len(axes)}.")
-        for ax, (name, error) in zip(axes, errors.items(), strict=True):
+        figure, axes = plt.subplots(
+            1, len(errors), figsize=size, layout="constrained", squeeze=False
+        )
+        for ax, (name, error) in zip(axes.flat, errors.items(), strict=True):
             _draw_panel(ax, name, error, truth)
-        if legend or (legend is None and fresh):
-            look.legend(axes[0].figure)
-    return tuple(axes)
+        look.legend(figure)
+    return tuple(axes.flat)
 
 
 def _draw_panel(ax: Axes, name: str, error: TestBasedError, truth: Truth | None) -> None:

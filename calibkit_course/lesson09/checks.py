@@ -111,8 +111,7 @@ def judge_shift(answer: Any) -> str | None:
         shown = SAY["call"].format(train=train, test=test)
         result = answers.call(function, _P.copy(), train, test, shown=shown)
         found = answers.as_numbers(result, SAY["per p"], len(_P))
-        problem = _shift_problem(found, train, test)
-        if problem is not None:
+        if problem := _shift_problem(found, train, test):
             return problem
     return None
 
@@ -126,9 +125,8 @@ def _shift_problem(found: FloatVector, train: float, test: float) -> str | None:
         "scaled": _P * test / train,
         "backwards": shift_prior(_P, train_prevalence=test, test_prevalence=train),
     }
-    for slip, value in slips.items():
-        if agree(found, value, _ROUNDED):
-            return SAY[slip]
+    if slip := answers.slip_of(found, slips, _ROUNDED):
+        return SAY[slip]
     wrong = int(np.abs(found - wanted).argmax())
     words = {"p": _P[wrong], "train": train, "test": test}
     if not 0 <= found[wrong] <= 1:

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from calibkit import plot
 from calibkit.plot.look import AnyFigure
 from calibkit_course.explore import Choice, Explorer, Preset, Slider
 from calibkit_course.lesson09 import figures
@@ -30,8 +29,6 @@ def _draw(view: PrevalenceView, figure: AnyFigure, compact: bool) -> None:
         legend=False,
     )
     figures.measures(view, axes[1], title=second, legend=False)
-    if not compact:
-        plot.legend(figure)
 
 
 def _shares(name: str, label: str, default: float, book: tuple[float, ...]) -> Slider:

@@ -12,7 +12,6 @@ from calibkit.types import FloatVector, Rng
 from calibkit.validation import (
     as_count,
     as_generator,
-    as_norm,
     as_number,
     as_positive,
     legacy_generator,
@@ -96,9 +95,8 @@ class GaussianDiscriminant:
             return np.full_like(p, self.share)
         return np.asarray(special.expit(special.logit(p) + self.shift))
 
-    def true_error(self, norm: float = 1) -> float:
-        """Return the true calibration error ``(E |p - c(p)|^norm)^(1/norm)``, without bins."""
-        norm = as_norm(norm)
+    def true_error(self) -> float:
+        """Return the true calibration error ``E |p - c(p)|``, without bins."""
         if self.shift == 0:
             return 0.0
         value = 0.0
@@ -106,7 +104,7 @@ class GaussianDiscriminant:
 
             def density_times_distance(t: float, mean: float = mean) -> float:
                 p = self.predict(mean + self.scale * t)
-                size = np.abs(p - self.true_map(p)) ** norm
+                size = np.abs(p - self.true_map(p))
                 return float(size * np.exp(-(t**2) / 2) / np.sqrt(2 * np.pi))
 
             half = -self.intercept / self.slope  # where the model says 1/2
@@ -116,7 +114,7 @@ class GaussianDiscriminant:
                     density_times_distance, low, high, limit=400, epsabs=1e-12, epsrel=1e-11
                 )
                 value += weight * part
-        return float(value ** (1 / norm))
+        return value
 
     def sample(self, n: int, rng: Rng = None) -> GaussianSample:
         """Draw `n` predictions with labels, true probabilities and features."""

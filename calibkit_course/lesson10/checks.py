@@ -80,9 +80,8 @@ def _floor_slip(found: float) -> str | None:
     }
     if same(found, wanted, 2e-3):
         return None
-    for slip, value in slips.items():
-        if same(found, value, 2e-3):
-            return SAY[slip]
+    if slip := answers.slip_of(found, slips, 2e-3):
+        return SAY[slip]
     reported = [value for losses in problems.losses_of_files().values() for value in losses]
     if any(same(found, value, 1e-3) for value in reported):
         return SAY["reported"]

@@ -28,7 +28,6 @@ def _draw(view: Thermostat, figure: AnyFigure, compact: bool) -> None:
         return
     examples = figure.add_subplot(grid[:, 0])
     figures.class_chances(view.chances, examples, labels=view.labels, names=_NAMES)
-    plot.legend(figure)
 
 
 _CONTROLS = (

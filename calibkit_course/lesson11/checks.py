@@ -163,9 +163,8 @@ def judge_certain(answer: Any) -> str | None:
             "others": 1 - wanted,
             "percent": 100 * wanted,
         }
-        for slip, value in slips.items():
-            if same(found, float(value), 1e-3):
-                return SAY[slip].format(call=shown)
+        if slip := answers.slip_of(found, slips, 1e-3):
+            return SAY[slip].format(call=shown)
         return SAY["share off"].format(call=shown, **apart(found, wanted))
     return None
 
@@ -183,8 +182,7 @@ def judge_discretise(answer: Any) -> str | None:
         found = answers.as_numbers(result, SAY["outputs"])
         if len(found) != n:
             raise Almost(SAY["length"].format(call=shown, n=n, found=len(found)))
-        problem = _discretised(scaled, n_bins, found, shown)
-        if problem is not None:
+        if problem := _discretised(scaled, n_bins, found, shown):
             return problem
     return None
 
@@ -195,11 +193,9 @@ def _discretised(scaled: FloatVector, n_bins: int, found: FloatVector, call: str
     wanted = _means(scaled, index, n_bins)[index]
     if np.allclose(found, wanted, rtol=0, atol=1e-4):
         return None
-    if np.allclose(found, np.sort(wanted), rtol=0, atol=1e-4):
-        return SAY["in order"].format(call=call)
-    for slip, value in _slips(scaled, index, n_bins).items():
-        if np.allclose(found, value, rtol=0, atol=1e-4):
-            return SAY[slip].format(call=call)
+    slips = {"in order": np.sort(wanted), **_slips(scaled, index, n_bins)}
+    if slip := answers.slip_of(found, slips, 1e-4):
+        return SAY[slip].format(call=call)
     different = len(np.unique(found.round(9)))
     if different != n_bins:
         return SAY["distinct"].format(call=call, bins=n_bins, found=different)

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from calibkit import plot
 from calibkit.plot.look import AnyFigure
 from calibkit_course.explore import Choice, Explorer, Preset, Slider
 from calibkit_course.lesson11 import figures
@@ -28,8 +27,6 @@ def _draw(view: RaceView, figure: AnyFigure, compact: bool) -> None:
     figures.race_maps(view, ax=axes[1], title=titles[1], legend=False)
     # The same scale in all states, so that a dial moves the picture and not the axis.
     axes[0].set_ylim(_SCALES[view.measure])
-    if not compact:
-        plot.legend(figure)
 
 
 _CONTROLS = (

@@ -12,7 +12,7 @@ from calibkit_course.lesson11.view import RaceView
 
 _MOST_BANDS = 3
 # Colour, line and marker: each calibrator can be told by any of them.
-_CODES: dict[str, dict[str, Any]] = {
+CODES: dict[str, dict[str, Any]] = {
     "Platt": {"color": look.OVER, "marker": "o", "linestyle": "solid"},
     "isotonic": {"color": look.UNDER, "marker": "s", "linestyle": (0, (5, 2))},
     "histogram": {"color": look.INK, "marker": "^", "linestyle": (0, (1.2, 1.2))},
@@ -43,17 +43,12 @@ def learning_curves(
             line = ax.axhline(race.untouched, color=look.GREY, linestyle="dashed", linewidth=1.2)
             line.set(label="left as it is", gid="untouched")
         for m, method in enumerate(race.methods):
-            _draw_curve(ax, race, m, code_of(method, m))
+            _draw_curve(ax, race, m, CODES[method])
         infinite = np.flatnonzero(~np.isfinite(race.middle).all(axis=1))
         for line_of_text, m in enumerate(infinite.tolist()):
             _draw_infinite(ax, race, m, line_of_text)
     look.remember(ax, [f"Learning curves from {race.sizes[0]:,} rows on.", race.describe()])
     return ax
-
-
-def code_of(method: str, place: int = 0) -> dict[str, Any]:
-    """Return colour, marker and line of a calibrator; by its place if it is none of the six."""
-    return _CODES.get(method, list(_CODES.values())[place % len(_CODES)])
 
 
 def _short(size: int) -> str:
@@ -90,7 +85,7 @@ def _draw_infinite(ax: Axes, race: RaceView, m: int, line: int) -> None:
             0.97 - 0.07 * line,
             "∞",
             transform=ax.get_xaxis_transform(),
-            color=code_of(race.methods[m], m)["color"],
+            color=CODES[race.methods[m]]["color"],
             fontsize=look.FONT_SIZE + 3,
             ha="center",
             va="center",
@@ -112,7 +107,7 @@ def race_maps(
         # Wide and pale, below the maps: Platt's may be the very same.
         ax.lines[-1].set(linewidth=5, alpha=0.45, linestyle="solid", zorder=2)
         for m, method in enumerate(race.methods):
-            code = code_of(method, m) | {"marker": None, "linewidth": 1.6, "zorder": 3}
+            code = CODES[method] | {"marker": None, "linewidth": 1.6, "zorder": 3}
             ax.plot(race.prob, race.maps[m], label=method, gid=f"map-{m}", **code)
         ax.set(xlim=(0, 1), ylim=(-0.02, 1.02))
         for axis in (ax.xaxis, ax.yaxis):
@@ -133,16 +128,10 @@ ESTIMATE_CODES: dict[str, dict[str, Any]] = {
 }
 
 
-def draw_binned_errors(
-    result: BinnedErrors,
-    ax: Axes | None = None,
-    *,
-    title: str | None = None,
-    legend: bool | None = None,
-) -> Axes:
+def draw_binned_errors(result: BinnedErrors) -> Axes:
     """Draw the error of a continuous map against the number of bins, and 90 % of the splits."""
     words = ("number of bins (log scale)", "error, norm 2")
-    with look.drawing(ax, (5.2, 3.6), words=words, title=title, legend=legend) as ax:
+    with look.drawing(None, (5.2, 3.6), words=words) as ax:
         ax.set_xscale("log", base=2)
         ax.xaxis.set_minor_locator(NullLocator())
         ax.set_xticks(result.n_bins.tolist(), [str(count) for count in result.n_bins])

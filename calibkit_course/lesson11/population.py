@@ -6,13 +6,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit.results import read_only
+from calibkit.results import Frozen
 from calibkit.types import FloatVector, Rng
 from calibkit.validation import as_generator, as_predictions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Population:
+class Population(Frozen):
     """Predictions with the true probabilities behind their labels: what samples are drawn from.
 
     Both arrays have the shape (n, K). `true_prob` holds 0 and 1 where the rows themselves are the
@@ -22,10 +22,6 @@ class Population:
     y_prob: FloatVector
     true_prob: FloatVector
     name: str
-
-    def __post_init__(self) -> None:
-        for name in ("y_prob", "true_prob"):
-            object.__setattr__(self, name, read_only(getattr(self, name)))
 
     @classmethod
     def of_rows(cls, y_true: Any, y_prob: Any, *, name: str = "rows") -> Self:

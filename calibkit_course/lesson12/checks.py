@@ -87,8 +87,7 @@ def judge_views(answer: Any) -> str | None:
             answers.as_numbers(part, SAY["per row"].format(part=name), len(_LABELS))
             for part, name in zip(pair, ("probability", "event"), strict=True)
         ]
-        problem = _view_problem((found[0], found[1]), wanted, shown)
-        if problem is not None:
+        if problem := _view_problem((found[0], found[1]), wanted, shown):
             return problem
     return None
 
@@ -151,8 +150,7 @@ def judge_seen_map(answer: Any) -> str | None:
         for view in (0, 1, "top-label"):
             shown = SAY["map call"].format(view=repr(view).replace("'", '"'), name=name)
             result = answers.call(function, stated, true, view, shown=shown)
-            problem = _map_problem(_plain(result), _pairs(stated, true, view), shown)
-            if problem is not None:
+            if problem := _map_problem(_plain(result), _pairs(stated, true, view), shown):
                 return problem
     return None
 

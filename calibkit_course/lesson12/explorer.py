@@ -20,7 +20,7 @@ def _draw(lens: LensView, figure: AnyFigure, compact: bool) -> None:
     plot.simplex(stated, truth=seen, ax=axes[0], show=shown)
     axes[0].set_anchor("N")
     _shorten_legend(axes[0], lens.view)
-    figures.stated_and_true(lens.points[0], truth=lens.points[1], ax=axes[1])
+    figures.stated_and_true(*lens.points, axes[1])
     parts = {"means", "gaps"}
     for ax, error in zip(axes[2:], lens.measured, strict=True):
         plot.reliability(error.tables[0], ax=ax, show=parts)
@@ -34,7 +34,6 @@ def _draw(lens: LensView, figure: AnyFigure, compact: bool) -> None:
         axes[0].set_ylim(-0.11, 1.1)
     else:
         axes[0].set_title(f"Arrows of the view: {lens.name_of(lens.view)}", pad=18, y=1.0)
-        plot.legend(figure)
 
 
 def _panels(figure: AnyFigure, compact: bool) -> list[Axes]:

@@ -3,44 +3,29 @@
 Source: the review of calibration notions, section 1.4 (reduced notions); methods of our own.
 """
 
-from collections.abc import Sequence
-from typing import Any
-
 import numpy as np
 from matplotlib.axes import Axes
 
 from calibkit.plot import look
-from calibkit.plot.clouds import CODES, read_cloud
+from calibkit.plot.clouds import CODES
 from calibkit.results import spell
+from calibkit.types import FloatMatrix
 
 _MOST_POINTS = 300  # of each class; more of them hide each other
 _MARGIN = 0.025
 _WORDS = "Each stated probability against the true one, given the whole stated vector"
 
 
-def stated_and_true(
-    source: Any,
-    *,
-    truth: Any = None,
-    ax: Axes | None = None,
-    classes: Sequence[str] = ("class 0", "class 1", "class 2"),
-    title: str | None = None,
-    legend: bool | None = None,
-) -> Axes:
+def stated_and_true(stated: FloatMatrix, true: FloatMatrix, ax: Axes | None = None) -> Axes:
     """Draw each stated probability against the true one, for three classes at once."""
-    cloud = read_cloud(source, truth)
-    if cloud.true is None:
-        raise ValueError("the true probabilities are not known; pass truth=….")
-    if len(classes) != 3:
-        raise ValueError(f"classes must name 3 classes, got {len(classes)}.")
-    with look.drawing(ax, (4.4, 4.2), title=title, legend=legend) as ax:
+    with look.drawing(ax, (4.4, 4.2)) as ax:
         _frame(ax)
-        rows = slice(None, None, -(-len(cloud.stated) // _MOST_POINTS))
-        small = len(cloud.stated) > 60
+        rows = slice(None, None, -(-len(stated) // _MOST_POINTS))
+        small = len(stated) > 60
         for k, (colour, marker) in enumerate(CODES):
             ax.scatter(
-                cloud.stated[rows, k],
-                cloud.true[rows, k],
+                stated[rows, k],
+                true[rows, k],
                 s=7 if small else 30,
                 marker=marker,
                 facecolor=colour,
@@ -50,8 +35,8 @@ def stated_and_true(
                 zorder=3,
                 gid=f"entries-{k}",
             )
-            ax.plot([], [], linestyle="none", marker=marker, color=colour, label=classes[k])
-    n = spell(len(cloud.stated), "stated vector")
+            ax.plot([], [], linestyle="none", marker=marker, color=colour, label=f"class {k}")
+    n = spell(len(stated), "stated vector")
     look.remember(ax, [f"{_WORDS}: {n} of three classes."])
     return ax
 

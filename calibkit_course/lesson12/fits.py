@@ -154,8 +154,7 @@ def judge_cells(answer: Any) -> str | None:
         p = np.array(rows)
         shown = SAY["cells call"].format(n_bins=n_bins, n=len(p), k=p.shape[1])
         found = answers.as_number(answers.call(function, p, n_bins, shown=shown), SAY["whole"])
-        problem = _cells_problem(found, p, n_bins, shown)
-        if problem is not None:
+        if problem := _cells_problem(found, p, n_bins, shown):
             return problem
     return None
 
@@ -165,10 +164,8 @@ def _cells_problem(found: float, p: FloatVector, n_bins: int, call: str) -> str 
     wanted = len(np.unique(cell, axis=0))
     if found == wanted:
         return None
-    for slip, value in _cell_slips(p, n_bins).items():
-        if found == value:
-            return SAY[slip].format(call=call, found=found)
-    return SAY["cells off"].format(call=call, wanted=wanted, found=found)
+    slip = answers.slip_of(found, _cell_slips(p, n_bins), 0) or "cells off"
+    return SAY[slip].format(call=call, wanted=wanted, found=found)
 
 
 def _cell_slips(p: FloatVector, n_bins: int) -> dict[str, int]:

@@ -84,9 +84,9 @@ def judge_threshold(answer: Any) -> str | None:
         wanted = decision_threshold([[0, 0], [harm, -benefit]])
         if same(found, wanted, _SINGLE):
             continue
-        for slip, value in (("other side", 1 - wanted), ("odds", harm / benefit)):
-            if same(found, value, _SINGLE):
-                return SAY[slip].format(call=shown)
+        slips = {"other side": 1 - wanted, "odds": harm / benefit}
+        if slip := answers.slip_of(found, slips, _SINGLE):
+            return SAY[slip].format(call=shown)
         return SAY["threshold off"].format(call=shown, **answers.apart(found, wanted, 2))
     return None
 
@@ -108,9 +108,8 @@ def judge_cost(answer: Any) -> str | None:
         wanted = _bill(vain / (vain + miss) <= _SAID, vain, miss)
         if same(found, wanted, _PRINTED):
             continue
-        for slip, value in _cost_slips(vain, miss).items():
-            if same(found, value, _PRINTED):
-                return SAY[slip]
+        if slip := answers.slip_of(found, _cost_slips(vain, miss), _PRINTED):
+            return SAY[slip]
         return SAY["cost off"].format(call=shown, **answers.apart(found, wanted, 4))
     return None
 
@@ -228,9 +227,8 @@ def judge_abstention(answer: Any) -> str | None:
         if same(found, wanted, _SINGLE):
             continue
         slips = {"share": price / loss, "no loss": 1 - price, "as treat": loss / (loss + price)}
-        for slip, value in slips.items():
-            if same(found, value, _SINGLE):
-                return SAY[slip].format(call=shown)
+        if slip := answers.slip_of(found, slips, _SINGLE):
+            return SAY[slip].format(call=shown)
         return SAY["confidence off"].format(call=shown, **answers.apart(found, wanted, 3))
     return None
 

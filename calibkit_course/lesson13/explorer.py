@@ -19,7 +19,6 @@ def _draw(hospital: Hospital, figure: AnyFigure, compact: bool) -> None:
         plot.regret({"regret": hospital.curve}, panels["C"], marks=[hospital.game.threshold])
         panels["C"].set(ylim=(0, 0.11), ylabel="regret")
         panels["B"].set_xlabel("won per patient")
-        plot.legend(figure)
 
 
 _CONTROLS = (

@@ -30,14 +30,7 @@ _COLOURS = "cividis"
 _STYLES: tuple[Any, ...] = ("solid", (0, (2.6, 1)), (0, (1.2, 0.8)), (0, (2.6, 1, 1, 1)))
 
 
-def requirements(
-    sweep: RequirementSweep,
-    ax: Axes | None = None,
-    *,
-    utilities: Any = (),
-    title: str | None = None,
-    legend: bool | None = None,
-) -> Axes:
+def requirements(sweep: RequirementSweep, *, utilities: Any = ()) -> Axes:
     """Draw the value of trusting as a map over accuracy and calibration error."""
     wanted = [float(utility) for utility in utilities]
     if min(sweep.value.shape) < 2 or len(wanted) > len(_STYLES):
@@ -45,24 +38,16 @@ def requirements(
             f"a map needs at least two accuracies and two errors, got {sweep.value.shape}, and at "
             f"most {len(_STYLES)} utilities, got {len(wanted)}."
         )
-    fresh, size = ax is None, (6.2, 4.6 if legend is not False else 4.0)
     words = ("calibration error", "accuracy")
-    with look.drawing(ax, size, words=words, title=title, legend=False, grid=None) as ax:
+    with look.drawing(None, (6.2, 4.6), words=words, legend=False, grid=None) as ax:
         _draw_values(ax, sweep)
         for utility, line in zip(wanted, _STYLES, strict=False):
             _draw_iso_line(ax, sweep, utility, line)
         ax.set_xlim(*_ends(sweep.error))
         ax.set_ylim(*_ends(sweep.accuracy))
-    if legend or (legend is None and fresh):
-        look.legend(_figure_of(ax), columns=3)
+    look.legend(ax.figure, columns=3)
     look.remember(ax, _sentences(sweep, wanted))
     return ax
-
-
-def _figure_of(ax: Axes) -> look.AnyFigure:
-    figure = ax.get_figure()
-    assert figure is not None  # an Axes that is drawn on belongs to a figure
-    return figure
 
 
 def _ends(axis: Any) -> tuple[float, float]:
@@ -84,7 +69,7 @@ def _draw_values(ax: Axes, sweep: RequirementSweep) -> None:
         shading="nearest",
         gid="values",
     )
-    bar = _figure_of(ax).colorbar(mesh, ax=ax, pad=0.02)
+    bar = ax.figure.colorbar(mesh, ax=ax, pad=0.02)
     bar.set_label("value per patient", fontsize=look.FONT_SIZE)
     bar.ax.tick_params(labelsize=look.FONT_SIZE, color=look.GREY, labelcolor=look.INK)
     if not sweep.feasible.all():  # an entry for the legend; the frame itself is hatched
@@ -129,17 +114,12 @@ def _sentences(sweep: RequirementSweep, wanted: list[float]) -> list[str]:
     return words
 
 
-def game_scores(
-    scores: PolicyValues | Mapping[str, GamePlay],
-    ax: Axes | None = None,
-    *,
-    title: str | None = None,
-) -> Axes:
+def game_scores(scores: PolicyValues | Mapping[str, GamePlay], ax: Axes | None = None) -> Axes:
     """Draw what policies won as bars, with intervals where they are given."""
     names, values, low, high, unit, words = _scores(scores)
     places = np.arange(len(names))
     size, axis = (5.6, 0.7 + 0.42 * len(names)), (f"won per {unit}", "")
-    with look.drawing(ax, size, words=axis, title=title, legend=False, grid="x") as ax:
+    with look.drawing(ax, size, words=axis, legend=False, grid="x") as ax:
         ax.barh(
             places,
             values,

@@ -35,7 +35,6 @@ def _draw_round(dealt: WardRound, figure: AnyFigure, revealed: bool) -> None:
         show={"bars", "means", "gaps"},
         title=f"The record: {int(table.count.sum())} patients",
     )
-    plot.legend(figure)
 
 
 def ward_rounds(*, model: str = "over-confident", week: int = 1, first: int = 1) -> WardGame:

@@ -9,7 +9,7 @@ from scipy import optimize
 
 from calibkit.fakes import InfeasibleTarget, KnobClassifier
 from calibkit.types import FloatVector
-from calibkit.validation import as_array, as_choice, as_finite
+from calibkit.validation import as_array, as_finite
 from calibkit_course.lesson13.wards import Ward
 
 CLASSES = 5
@@ -28,7 +28,6 @@ class RequirementSweep:
     error: FloatVector
     value: FloatVector  # exact, per patient; NaN where Lemma 1 of the review excludes the pair
     ward: Ward
-    direction: str
     concentration: float
 
     @property
@@ -40,11 +39,7 @@ class RequirementSweep:
         """Return the least accuracy for a utility at each error; NaN where none is enough."""
         least = [
             least_accuracy(
-                self.ward,
-                utility=utility,
-                error=error,
-                direction=self.direction,
-                concentration=self.concentration,
+                self.ward, utility=utility, error=error, concentration=self.concentration
             )
             for error in self.error
         ]
@@ -55,54 +50,47 @@ class RequirementSweep:
         known = self.value[self.feasible]
         span = f"worth {known.min():.4f} to {known.max():.4f}" if known.size else "none is feasible"
         return (
-            f"{len(self.accuracy)} accuracies by {len(self.error)} errors of {self.direction}-"
-            f"confident classifiers with {CLASSES} classes: {known.size} of {self.value.size} "
+            f"{len(self.accuracy)} accuracies by {len(self.error)} errors of "
+            f"over-confident classifiers with {CLASSES} classes: {known.size} of {self.value.size} "
             f"pairs are feasible, {span}. {self.ward.describe()}"
         )
 
 
 def requirement_sweep(
-    ward: Ward, *, accuracies: Any, errors: Any, direction: str = "over", concentration: float = 4.0
+    ward: Ward, *, accuracies: Any, errors: Any, concentration: float = 4.0
 ) -> RequirementSweep:
     """Exact value of trusting for every pair of accuracy and calibration error.
 
-    Pairs that no classifier has give NaN: errors above ``1 - accuracy`` (over) or
-    ``accuracy - 1/K`` (under). The limit itself counts as feasible.
+    The classifiers are over-confident. Pairs that none of them has give NaN: errors above
+    ``1 - accuracy``. The limit itself counts as feasible.
     """
-    as_choice(direction, "direction", ("over", "under"))
     rows, columns = _axis(accuracies, "accuracies"), _axis(errors, "errors")
     for j, error in enumerate(columns.tolist()):
         as_finite(error, f"errors[{j}]", 0, 1)
-    value = [[_value(ward, a, e, direction, concentration) for e in columns] for a in rows.tolist()]
+    value = [[_value(ward, a, e, concentration) for e in columns] for a in rows.tolist()]
     return RequirementSweep(
         accuracy=rows,
         error=columns,
         value=np.array(value),
         ward=ward,
-        direction=direction,
         concentration=concentration,
     )
 
 
 def least_accuracy(
-    ward: Ward, *, utility: float, error: float, direction: str = "over", concentration: float = 4.0
+    ward: Ward, *, utility: float, error: float, concentration: float = 4.0
 ) -> float:
     """Return the accuracy from which on trusting is worth at least `utility`.
 
     All larger feasible accuracies reach it too. NaN if the largest one does not; the least feasible
     accuracy if all do. 401 are tried, then the crossing is solved for.
     """
-    as_choice(direction, "direction", ("over", "under"))
     utility, error = as_finite(utility, "utility"), as_finite(error, "error", 0, 1)
 
     def value(accuracy: float) -> float:
-        return _value(ward, accuracy, error, direction, concentration)
+        return _value(ward, accuracy, error, concentration)
 
-    low, high = 1 / CLASSES + MARGIN, 1 - MARGIN
-    if direction == "over":  # Lemma 1
-        high = min(high, 1 - error)
-    else:
-        low = max(low, 1 / CLASSES + error)
+    low, high = 1 / CLASSES + MARGIN, min(1 - MARGIN, 1 - error)  # Lemma 1
     if low > high:
         return np.nan
     tried = np.linspace(low, high, SCANNED).tolist()
@@ -118,9 +106,9 @@ def least_accuracy(
     return float(optimize.brentq(lambda a: value(a) - utility, start, end, xtol=1e-13))
 
 
-def _value(ward: Ward, accuracy: float, error: float, direction: str, sharp: float) -> float:
+def _value(ward: Ward, accuracy: float, error: float, sharp: float) -> float:
     try:
-        model = KnobClassifier.with_error(CLASSES, accuracy, error, direction, concentration=sharp)
+        model = KnobClassifier.with_error(CLASSES, accuracy, error, concentration=sharp)
     except InfeasibleTarget:
         return np.nan
     return ward.trust_value(model)

@@ -8,7 +8,7 @@ import numpy as np
 
 from calibkit.results import spell
 from calibkit.types import FloatVector, Rng
-from calibkit.validation import as_count, as_generator, as_level
+from calibkit.validation import as_count, as_generator
 from calibkit_course.lesson13.rounds import Game, Policy
 
 
@@ -23,7 +23,6 @@ class PolicyValues:
     gain: FloatVector  # the same for the difference to the first policy, played on the same deal
     gain_low: FloatVector
     gain_high: FloatVector
-    level: float  # nominal probability content of each interval
     unit: str  # what `value` is per
     words: str  # the rules, and how much was played
 
@@ -31,8 +30,7 @@ class PolicyValues:
         """Say every value with its interval."""
         rows = zip(self.policy, self.value, self.low, self.high, strict=True)
         parts = [f"{name} {value:.4f} ({low:.4f} to {high:.4f})" for name, value, low, high in rows]
-        sure = f"{100 * self.level:g} % intervals"
-        return f"Won per {self.unit}, with {sure}: {'; '.join(parts)}. {self.words}"
+        return f"Won per {self.unit}, with 90 % intervals: {'; '.join(parts)}. {self.words}"
 
 
 def play_predictions(
@@ -41,17 +39,16 @@ def play_predictions(
     *,
     game: Game,
     policies: Mapping[str, Policy],
-    level: float = 0.9,
     n_resamples: int = 1000,
     rng: Rng = None,
 ) -> PolicyValues:
     """Play a game on real predictions with several policies, and say how sure the result is.
 
-    Rows are dealt in random order. Whole rounds are redrawn with replacement; intervals are
+    Rows are dealt in random order. Whole rounds are redrawn with replacement; 90 % intervals are
     quantiles of their means (percentile bootstrap). They cover neither the luck of one deal's
     grouping nor a calibrator fitted on the same rows.
     """
-    level, count = as_level(level), as_count(n_resamples, "n_resamples")
+    count = as_count(n_resamples, "n_resamples")
     if not isinstance(game, Game):
         raise ValueError(f"game must be a Ward or Clinic, got {game!r}.")
     if not isinstance(policies, Mapping) or not policies:
@@ -63,7 +60,7 @@ def play_predictions(
     deal = game.deal_predictions(y_true, y_prob, rng=generator)
     payoffs = np.stack([game.play(policy, deal).payoffs for policy in policies.values()])
     both = np.concatenate([payoffs, payoffs - payoffs[0]])
-    low, high = _interval(both, level, count, generator)
+    low, high = _interval(both, count, generator)
     value, m, played = both.mean(axis=1), len(policies), spell(payoffs.shape[1], "round")
     return PolicyValues(
         policy=tuple(map(str, policies)),
@@ -73,18 +70,17 @@ def play_predictions(
         gain=value[m:],
         gain_low=low[m:],
         gain_high=high[m:],
-        level=level,
         unit=game.unit,
         words=f"{game.describe()} {played} of {spell(len(y_true), 'prediction')}.",
     )
 
 
 def _interval(
-    payoffs: FloatVector, level: float, count: int, rng: np.random.Generator
+    payoffs: FloatVector, count: int, rng: np.random.Generator
 ) -> tuple[FloatVector, FloatVector]:
     # Rounds with the same payoffs are interchangeable: only how often each kind is drawn counts.
     kinds, often = np.unique(payoffs, axis=1, return_counts=True)
     rounds = payoffs.shape[1]
     means = np.stack([kinds @ rng.multinomial(rounds, often / rounds) for _ in range(count)])
-    low, high = np.quantile(means / rounds, [(1 - level) / 2, (1 + level) / 2], axis=0)
+    low, high = np.quantile(means / rounds, [0.05, 0.95], axis=0)
     return low, high

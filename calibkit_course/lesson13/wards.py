@@ -15,7 +15,7 @@ from scipy import optimize
 from calibkit.decisions import regret_bound
 from calibkit.fakes import ClassKnobs, KnobClassifier
 from calibkit.types import FloatVector, IntVector
-from calibkit.validation import as_array, as_count, as_finite, as_positive
+from calibkit.validation import as_count, as_finite, as_positive
 from calibkit_course.lesson13.rounds import Deal, Game
 
 GAINS = ((0.0, 10.0, -1.0), (0.0, -2.0, 6.0), (0.0, -1.0, -1.0))
@@ -242,28 +242,13 @@ class Clinic(Game):
     multiple-choice knapsack; options above 0 count as treatment.
     """
 
-    gains: Sequence[Sequence[float]] = GAINS
-    prices: Sequence[int] = (0, 3, 2)
-    budget: int = 12
+    gains: ClassVar = GAINS
+    prices: ClassVar = (0, 3, 2)
+    budget: ClassVar = 12
     size: int = 8
     unit: ClassVar[str] = "round"
 
     def __post_init__(self) -> None:
-        gains = as_array(self.gains, "gains").astype(np.float64)
-        prices = tuple(as_count(p, f"prices[{o}]", 0) for o, p in enumerate(self.prices))
-        if gains.ndim != 2 or gains.shape[0] < 2 or gains.shape[1] != len(prices):
-            raise ValueError(
-                f"gains has shape {gains.shape}; it needs one row per disease (two at least) and "
-                f"one column for each of the {len(prices)} prices."
-            )
-        if not np.isfinite(gains).all():
-            k, option = np.argwhere(~np.isfinite(gains))[0]
-            raise ValueError(f"gains[{k}, {option}] = {gains[k, option]!r} must be finite.")
-        if min(prices) > 0:
-            raise ValueError("prices has no 0; one option, such as no treatment, must be free.")
-        object.__setattr__(self, "gains", tuple(map(tuple, gains.tolist())))
-        object.__setattr__(self, "prices", prices)
-        as_count(self.budget, "budget", 0)
         as_count(self.size, "size")
 
     def arranged(self, outcome: IntVector, seen: FloatVector, true: FloatVector | None) -> Deal:

@@ -232,10 +232,8 @@ def judge_gain(answer: Any) -> str | None:
     found, known = answers.as_number(answer), _gains()
     if same(found, known["wanted"], 5e-4):
         return None
-    for slip in known:
-        if slip != "wanted" and same(found, known[slip], 5e-4):
-            return SAY[slip]
-    return SAY["gain off"].format(found=found)
+    slip = answers.slip_of(found, known, 5e-4) or "gain off"
+    return SAY[slip].format(found=found)
 
 
 # --- what the lesson asks ----------------------------------------------------------------------

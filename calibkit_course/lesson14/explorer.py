@@ -28,7 +28,6 @@ def _draw(board: AuditBoard, figure: AnyFigure, compact: bool) -> None:
     plot.reliability(band.table, band=band, ax=left)
     _name_class(figure, band.table.view, board.report.class_names)
     figures.audit_board(board, right)
-    plot.legend(figure)
 
 
 def _name_class(figure: AnyFigure, view: str, names: Sequence[str]) -> None:
@@ -84,7 +83,7 @@ class BoardExplorer(Explorer[AuditBoard]):
 
 def audit_board(**defaults: Any) -> BoardExplorer:
     """Return the audit board: six lights with their numbers, beside the diagram."""
-    board = BoardExplorer(
+    return BoardExplorer(
         name="audit-board",
         title="Audit board",
         controls=_CONTROLS,
@@ -94,5 +93,3 @@ def audit_board(**defaults: Any) -> BoardExplorer:
         size=(9.2, 4.8),
         cell=(4.6, 3.1),
     ).starting_at(**defaults)
-    assert isinstance(board, BoardExplorer)  # `starting_at` keeps the class
-    return board

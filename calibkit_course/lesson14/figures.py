@@ -16,13 +16,7 @@ _FACES = {
 _SIZE = (5.4, 3.4)
 
 
-def audit_board(
-    board: AuditBoard,
-    ax: Axes | None = None,
-    *,
-    numbers: bool = True,
-    title: str | None = None,
-) -> Axes:
+def audit_board(board: AuditBoard, ax: Axes | None = None) -> Axes:
     """Draw the lights of an audit, one row per question."""
     with look.style():
         ax, _ = look.axes_or_new(ax, _SIZE)
@@ -30,12 +24,10 @@ def audit_board(
         ax.set(xlim=(0, 1), ylim=(rows + 0.15, -0.55))
         ax.set_axis_off()
         for row, answer in enumerate(board.report.answers):
-            _draw_row(ax, row, answer, board.details[row] if numbers else None)
+            _draw_row(ax, row, answer, board.details[row])
         foot = board.promise.replace(". ", ".\n")
         place = (0.0, rows - 0.15)
         ax.text(*place, foot, color=look.GREY, fontsize=look.FONT_SIZE - 1.5, va="center")
-        if title is not None:
-            ax.set_title(title, loc="left")
     # The limits of the axes leave room for all texts; measuring each one twice costs time.
     for text in ax.texts:
         text.set_in_layout(False)
@@ -43,7 +35,7 @@ def audit_board(
     return ax
 
 
-def _draw_row(ax: Axes, row: int, answer: Answer, detail: str | None) -> None:
+def _draw_row(ax: Axes, row: int, answer: Answer, detail: str) -> None:
     face, ink = _FACES[answer.light]
     x_light, x_topic, x_verdict = 0.045, 0.11, 0.33
     ax.plot(
@@ -57,7 +49,7 @@ def _draw_row(ax: Axes, row: int, answer: Answer, detail: str | None) -> None:
         clip_on=False,
         gid=f"light {answer.light}",
     )
-    size, above = look.FONT_SIZE, row if detail is None else row - 0.19
+    size, above = look.FONT_SIZE, row - 0.19
     ax.text(
         x_light, row, answer.symbol, color=ink, fontsize=size + 2, fontweight="bold",
         ha="center", va="center_baseline",
@@ -67,8 +59,7 @@ def _draw_row(ax: Axes, row: int, answer: Answer, detail: str | None) -> None:
         x_verdict, above, answer.verdict, color=ink, fontsize=size + 0.5,
         fontweight="bold", va="center",
     )  # fmt: skip
-    if detail is not None:
-        ax.text(
-            x_topic, row + 0.23, detail, color=look.INK, fontsize=size - 0.5,
-            va="center", gid="numbers",
-        )  # fmt: skip
+    ax.text(
+        x_topic, row + 0.23, detail, color=look.INK, fontsize=size - 0.5,
+        va="center", gid="numbers",
+    )  # fmt: skip

@@ -1,24 +1,20 @@
 """A simulated language model that says how sure it is, in a few favourite numbers."""
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import special
 
 from calibkit.fakes import FakeSample, FakeTruth
 from calibkit.types import FloatVector, Rng
-from calibkit.validation import as_count, as_finite, as_generator, as_pair, as_positive
-
-FAVOURITES = (0.5, 0.7, 0.8, 0.9, 0.95, 0.99)
+from calibkit.validation import as_count, as_generator
 
 
-@dataclass(frozen=True, slots=True)
 class VerbalModel:
     r"""A language model that states its confidence in a few favourite numbers.
 
     Each question has a probability Q that the model's answer is right, from a beta distribution.
-    The model feels the confidence ``expit(slope * logit(Q) + shift)``, and says the nearest of
+    The model feels the confidence ``expit(logit(Q) + shift)``, and says the nearest of
     its favourite numbers. So it is wrong in two ways: what it feels is bent, and what it says is
     clumped. The prediction is "my answer is right", and the label tells whether it was.
 
@@ -29,21 +25,14 @@ class VerbalModel:
     .. math:: P(\text{right} \mid w) = \frac{a}{a + b} \cdot
               \frac{F_{a+1,b}(u) - F_{a+1,b}(l)}{F_{a,b}(u) - F_{a,b}(l)}.
 
-    So all true values are exact. The defaults follow what is reported of verbal confidences:
+    So all true values are exact. The numbers follow what is reported of verbal confidences:
     few numbers, mostly of 80 % and more, and too high (Tian et al. 2023; Xiong et al. 2024). They
     are not fitted to any model.
     """
 
-    skill: tuple[float, float] = (2.0, 1.2)  # of the beta distribution of Q
-    slope: float = 1.0  # above 1 the feelings are too extreme, below 1 too careful
-    shift: float = 1.5  # above 0 the model feels surer than it should
-    words: tuple[float, ...] = FAVOURITES  # increasing, strictly between 0 and 1
-
-    def __post_init__(self) -> None:
-        as_positive(self.slope, "slope")
-        as_finite(self.shift, "shift", said="finite")
-        object.__setattr__(self, "skill", as_pair(self.skill, "skill"))
-        object.__setattr__(self, "words", _as_words(self.words))
+    skill: ClassVar = (2.0, 1.2)  # of the beta distribution of Q
+    shift: ClassVar = 1.5  # above 0: the model feels surer than it should
+    words: ClassVar = (0.5, 0.7, 0.8, 0.9, 0.95, 0.99)
 
     @property
     def shares(self) -> FloatVector:
@@ -54,12 +43,11 @@ class VerbalModel:
         """Return P(right) for stated confidences, words that this model says."""
         said, words = np.asarray(prob, dtype=np.float64), np.array(self.words)
         place = np.searchsorted(words, said).clip(0, len(words) - 1)
-        share, first = self._mass(0), self._mass(1)
-        bad = (words[place] != said) | (share[place] <= 0)
+        bad = words[place] != said
         if bad.any():
             first_bad = float(said[bad].flat[0])
             raise ValueError(f"prob holds {first_bad!r}, which this model never says: {words}.")
-        return np.asarray(first[place] / share[place])
+        return np.asarray((self._mass(1) / self._mass(0))[place])
 
     def sample(self, n: int, rng: Rng = None) -> FakeSample:
         """Draw `n` questions: what was said, whether the answer was right (1), and Q."""
@@ -71,13 +59,12 @@ class VerbalModel:
 
     def truth(self) -> FakeTruth:
         """Return the exact values of this model, without any data."""
-        share, first = self._mass(0), self._mass(1)
-        words, used = np.array(self.words), share > 0
-        words, share, right = words[used], share[used], first[used] / share[used]
+        words, share = np.array(self.words), self.shares
+        right = self.true_map(words)
         gap = np.abs(words - right)
         return FakeTruth(
             model=self.describe(),
-            accuracy=float(first.sum()),
+            accuracy=float(share @ right),
             mean_confidence=float(share @ words),
             expected=float(share @ gap),
             root_mean_square=float(np.sqrt(share @ gap**2)),
@@ -95,22 +82,10 @@ class VerbalModel:
         """Return between which Q each word is said, shape (W + 1,)."""
         words = np.array(self.words)
         felt = special.logit((words[:-1] + words[1:]) / 2)
-        return np.concatenate([[0.0], special.expit((felt - self.shift) / self.slope), [1.0]])
+        return np.concatenate([[0.0], special.expit(felt - self.shift), [1.0]])
 
     def _mass(self, order: int) -> FloatVector:
         """Return E[Q^order; word], shape (W,)."""
         a, b = self.skill
         moment = np.prod([(a + i) / (a + b + i) for i in range(order)])
         return np.asarray(moment * np.diff(special.betainc(a + order, b, self._borders())))
-
-
-def _as_words(words: Any) -> tuple[float, ...]:
-    """Check the favourite numbers."""
-    try:
-        values = tuple(float(word) for word in words)
-    except (TypeError, ValueError):
-        raise ValueError(f"words must be numbers between 0 and 1, got {words!r}.") from None
-    ordered = all(a < b for a, b in zip(values, values[1:], strict=False))
-    if not values or not ordered or not all(0 < word < 1 for word in values):
-        raise ValueError(f"words must increase, strictly between 0 and 1, got {words!r}.")
-    return values

@@ -28,9 +28,6 @@ class OrderPreserving(MulticlassCalibrator):
     Parameters
     ----------
     input : {"logits", "probabilities"}
-    order_invariant : bool
-        True: the network sees the sorted row, and renaming the classes renames the result. False:
-        it sees the row in the order of the classes, and can treat them differently.
     hidden, rng : int, int or numpy.random.Generator or None
         Size of the hidden layer, and what draws its initial weights.
     spread : float or None
@@ -55,7 +52,8 @@ class OrderPreserving(MulticlassCalibrator):
     and every class keeps its rank, so accuracy and all top-k accuracies stay. The objective is not
     convex: the minimum found depends on `rng`, a little. It can never be above that of temperature
     scaling. Rahimi, Shaban, Cheng, Hartley and Boots (2020), Theorem 1 and section 3; Kängsepp,
-    Valk and Kull (2022), section C.4 (IOP-OP and IOP-OI).
+    Valk and Kull (2022), section C.4 (IOP-OI: the
+    network sees the sorted row, so renaming the classes renames the result).
     """
 
     family: ClassVar[str] = "intra order-preserving"
@@ -64,14 +62,12 @@ class OrderPreserving(MulticlassCalibrator):
     def __init__(
         self,
         input: str,
-        order_invariant: bool = True,
         *,
         hidden: int = 8,
         spread: float | None = None,
         rng: int | np.random.Generator | None = 0,
     ):
         self.input = input
-        self.order_invariant = order_invariant
         self.hidden = hidden
         self.spread = spread
         self.rng = rng
@@ -83,7 +79,7 @@ class OrderPreserving(MulticlassCalibrator):
         ordered = np.take_along_axis(table, order, axis=1)
         rank = (order == label[:, np.newaxis]).argmax(axis=1)
         # Sums over rows in one fixed order: that of the rows given does not matter.
-        rows = np.lexsort((rank, *(ordered if self.order_invariant else table).T))
+        rows = np.lexsort((rank, *ordered.T))
         start = TemperatureScaling("logits")
         start._fit(ordered[rows], rank[rows])
         self.temperature_ = start.temperature_
@@ -126,8 +122,7 @@ class OrderPreserving(MulticlassCalibrator):
         table, order = _sorted(logits)
         table /= self.temperature_
         ordered = np.take_along_axis(table, order, axis=1)
-        log_prob = special.log_softmax(ordered if self.order_invariant else table, axis=1)
-        return log_prob, ordered[:, :-1] - ordered[:, 1:], order
+        return special.log_softmax(ordered, axis=1), ordered[:, :-1] - ordered[:, 1:], order
 
     def _calibrate(self, logits: FloatArray) -> FloatMatrix:
         seen, gaps, order = self._features(logits)

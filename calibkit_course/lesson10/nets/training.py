@@ -6,21 +6,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit.progress import track
-from calibkit.validation import as_choice, as_count, as_finite, as_generator, as_number, as_positive
+from calibkit.validation import as_choice, as_count, as_finite, as_generator
 from calibkit_course.lesson10.nets._torch import need_torch, on_processor, one_thread
 from calibkit_course.lesson10.nets.history import TrainingHistory, history_of, measure
 from calibkit_course.lesson10.nets.images import SIDE, Split
 
 FloatMatrix = NDArray[np.float32]
 Step = Callable[[Any, Any, Any, Any], Any]
-# The usual strength of each loss, and the value that it must stay below.
-LOSSES = {
-    "cross-entropy": (0.0, np.inf),
-    "label-smoothing": (0.1, 1.0),
-    "focal": (3.0, np.inf),
-    "mixup": (0.4, np.inf),
-}
+# The usual strength of each loss beside cross-entropy.
+STRENGTH = {"label-smoothing": 0.1, "focal": 3.0, "mixup": 0.4}
+LOSSES = ("cross-entropy", *STRENGTH)
+BATCH, _RATE = 50, 0.001  # images of a step, and the learning rate
 _ROWS = 500  # images at a time for predictions
 _CLASSES = 10
 
@@ -74,14 +70,10 @@ def train_network(
     *,
     step: Step | None = None,
     loss: str = "cross-entropy",
-    strength: float | None = None,
     weight_decay: float = 0.0,
     epochs: int = 40,
-    batch_size: int = 50,
-    learning_rate: float = 0.001,
     keep_logits: bool = False,
     rng: int | np.random.Generator | None = 0,
-    progress: bool = False,
 ) -> TrainingHistory:
     """Train a network on images by Adam, in place, and follow it on the validation images.
 
@@ -92,10 +84,9 @@ def train_network(
     step : callable or None
         ``step(network, optimiser, images, labels)`` trains on one batch and returns its loss.
         None: the step of the loss that is named.
-    loss, strength : {"cross-entropy", "label-smoothing", "focal", "mixup"}, float or None
-        None is the usual strength; with 0 all are cross-entropy. Label smoothing: the share of the
-        label that is spread (0.1). Focal loss: the exponent, 0 or at least 1 (3). Mixup: both
-        parameters of the Beta distribution of the mixing weight (0.4).
+    loss : {"cross-entropy", "label-smoothing", "focal", "mixup"}
+        Each with its usual strength. Label smoothing: a share of 0.1 of the label is spread. Focal
+        loss: the exponent is 3. Mixup: the mixing weight is from Beta(0.4, 0.4).
     weight_decay : float
         Decoupled weight decay, in units of the learning rate; 0.3 is much.
     keep_logits : bool
@@ -110,18 +101,16 @@ def train_network(
     (2018); Lin et al. (2017); Loshchilov and Hutter (2019).
     """
     source = as_generator(rng)
-    chosen = _step_of(loss, strength, source)
-    decay = as_finite(weight_decay, "weight_decay", 0)
-    rate = as_positive(learning_rate, "learning_rate")
-    size, count = as_count(batch_size, "batch_size"), as_count(epochs, "epochs")
+    chosen = _step_of(loss, source)
+    decay, count = as_finite(weight_decay, "weight_decay", 0), as_count(epochs, "epochs")
     rows: list[tuple[float, ...]] = []
     kept: list[FloatMatrix] = []
     with one_thread() as torch, torch.enable_grad():
-        optimiser = torch.optim.AdamW(network.parameters(), lr=rate, weight_decay=decay)
+        optimiser = torch.optim.AdamW(network.parameters(), lr=_RATE, weight_decay=decay)
         x, y = _tensor(split.train_x), on_processor(split.train_y)
-        for epoch in track(range(1, count + 1), count, show=progress, label="epochs"):
+        for epoch in range(1, count + 1):
             order = on_processor(source.permutation(len(y)))
-            batches = [(x[part], y[part]) for part in order.split(size)]
+            batches = [(x[part], y[part]) for part in order.split(BATCH)]
             train_loss = _epoch(network, optimiser, step or chosen, batches)
             _check_weights(network, epoch)
             logits = logits_of(network, split.validation_x)
@@ -143,8 +132,8 @@ def _epoch(network: Any, optimiser: Any, step: Step, batches: list[tuple[Any, An
 def _check_weights(network: Any, epoch: int) -> None:
     if not all(bool(weight.isfinite().all()) for weight in network.parameters()):
         raise ValueError(
-            f"Training diverged: in epoch {epoch} a weight is no finite number any more. Use a "
-            "smaller learning_rate."
+            f"Training diverged: in epoch {epoch} a weight is no finite number any more. Look "
+            "at the step, and begin with a new network."
         )
 
 
@@ -166,24 +155,13 @@ def _tensor(images: Any) -> Any:
     return on_processor(found[:, np.newaxis])
 
 
-def _step_of(loss: str, strength: float | None, rng: np.random.Generator) -> Step:
+def _step_of(loss: str, rng: np.random.Generator) -> Step:
     """Return the training step of a loss."""
-    usual, most = LOSSES[as_choice(loss, "loss", LOSSES)]
-    if strength is not None and loss == "cross-entropy":
-        raise ValueError(
-            f'strength={strength!r} has no meaning for loss="cross-entropy"; leave it out, or name '
-            "another loss."
-        )
-    wanted = f"at least 0 and below {most:g}" if most < np.inf else "a number of at least 0"
-    amount = usual if strength is None else strength
-    amount = as_number(amount, "strength", wanted, lambda value: 0 <= value < most)
-    if loss == "focal" and 0 < amount < 1:
-        raise ValueError(f"strength of focal loss must be 0, or at least 1, got {strength!r}.")
-    if amount == 0:
+    if as_choice(loss, "loss", LOSSES) == "cross-entropy":
         return training_step
 
     def step(network: Any, optimiser: Any, images: Any, labels: Any) -> float:
-        value = _LOSS[loss](network, images, labels, amount, rng)
+        value = _LOSS[loss](network, images, labels, STRENGTH[loss], rng)
         optimiser.zero_grad()
         value.backward()
         optimiser.step()

@@ -16,7 +16,7 @@ from PIL import Image
 
 from calibkit import plot
 from calibkit_course import lesson01, lesson04
-from calibkit_course.explore import Check, Choice, Explorer, Quiz, Slider
+from calibkit_course.explore import Choice, Explorer, Quiz, Slider
 from calibkit_course.explore._image import Picture
 from calibkit_course.explore.lab import explorer_box, quiz_box
 from calibkit_course.explore.page import explorer_page, quiz_page
@@ -90,9 +90,8 @@ class TestControls:
             Slider(name="n", label="N", values=(1, 2), default=1, book=(2,))
 
     def test_values_for_the_book_are_brought_into_order(self):
-        box = Check(name="log", label="Log", default=True, book=(True, False))
-        assert box.book == (False, True)
-        assert [box.text(value) for value in box.values] == ["no", "yes"]
+        rule = Choice(name="rule", label="Edges", values=("a", "b"), default="b", book=("b", "a"))
+        assert rule.book == ("a", "b")
 
     def test_another_default_may_be_a_new_number_of_a_slider(self):
         slider = Slider(name="n", label="N", values=(1, 2, 9), default=1, book=(1, 9))
@@ -201,20 +200,6 @@ def toy(*controls, view, title="Toy"):
 
 
 class TestWidgets:
-    @pytest.mark.slow
-    def test_a_check_box(self):
-        explorer = toy(
-            Check(name="short", label="Short", default=False, book=(False, True)),
-            view=lambda short: lesson01.forecaster_view(days=5 if short else 50),
-        )
-        row, _, sentence = explorer_box(explorer).children
-        row.children[0].value = True
-        assert "After 5 days" in sentence.value
-        page = Page(explorer_page(explorer))
-        said = [state["text"].split(",")[0] for state in page.data["states"]]
-        assert said == ["After 50 days", "After 5 days"]
-        assert page.all("input")[0]["type"] == "checkbox"
-
     def test_sliders_wait_for_the_end_of_the_movement(self):
         row = explorer_box(lesson01.forecaster()).children[0]
         assert all(widget.continuous_update is False for widget in row.children[:-1])

@@ -620,13 +620,12 @@ def test_options_that_are_numerals_accept_the_number(subtests: pytest.Subtests) 
     assert "`5` is not among the answers" in open_lesson("00").predict("0a", 5).text
 
 
-@pytest.mark.parametrize("guess", [-5, 800, float("nan"), float("inf"), -(10**400)])
+@pytest.mark.parametrize("guess", [float("nan"), float("inf"), -(10**400)])
 def test_what_cannot_be_is_refused(guess: float) -> None:
-    days = Prediction(question="q", unit="days", outcome=200, why="w", least=20, most=730)
-    lesson = Lesson("98", "Guessing", {}, {"8b": days})
+    lesson = guessing()
     lesson.predict("8b", 50)
     said = lesson.predict("8b", guess).text
-    assert "cannot be. Replace it by a number of days, for example 20." in said
+    assert "cannot be. Replace it by a number of days" in said
     assert f"`{guess}"[:40] in said and "Your earlier guess, 50 days, stands." in said
     assert "50 days" in lesson.reveal("8b").text
 

@@ -193,11 +193,21 @@ def test_the_texts_of_the_figures_have_the_numbers_that_are_drawn(
     assert null.draws.min() > 0.001
 
 
-def test_a_group_of_one_day_turns_all_into_dishonesty(forecasters: Any) -> None:
+def test_what_the_cells_print(forecasters: Any) -> None:
+    slide = tables.slide_scores("q", 2, [0, 1 / 3, 2 / 3])
+    assert "0.222 as a sum, 0.074 as a mean" in slide and "0.585 bits, 0.176 in base 10" in slide
     rain, said = forecasters
-    parts = ck.brier_decomposition(rain, said["honest"])
-    assert parts.miscalibration == pytest.approx(parts.score, abs=1e-12)
-    assert parts.discrimination == pytest.approx(parts.uncertainty, abs=1e-12)
+    assert "AUC 0.841" in tables.both_virtues("honest", rain, said["honest"])
+    parts = corp.corp_decomposition(rain, said["bold"])
+    assert tables.sum_of_parts("bold", parts).startswith("bold           0.1885 = MCB 0.0279 -")
+    assert "within" not in tables.three_parts("CORP", parts)
+    binned = ck.brier_decomposition(rain, said["honest"], bins=2)
+    assert tables.three_parts("2 bins", binned).endswith("within bins -0.0208")
+    atoms = tables.exact_forecasts("three atoms", finite.example("three atoms"))
+    assert "states (2/5, 3/10, 3/10), true (2/5, 0, 3/5)" in atoms
+
+
+# --- the outcome is not one seed's luck ---------------------------------------------------------
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -213,36 +223,3 @@ def test_five_bins_win_ece_and_lose_log_loss(seed: int) -> None:
     )
     assert after < raw
     assert ck.log_loss(test.y_true, binned).value > ck.log_loss(test.y_true, test.y_prob).value
-
-
-def test_three_atoms_in_exact_fractions() -> None:
-    fake = finite.example("three atoms")
-    assert fake.expected_error() == 0 and set(fake.class_wise_errors()) == {0}
-    best = fake.best_postprocessing()
-    assert (fake.accuracy, best.accuracy) == (F(2, 5), F(3, 5))
-    assert (fake.brier, best.brier) == (F(33, 50), F(12, 25))
-    slides = finite.example("slides")
-    assert slides.strong_error() == 0
-    assert slides.best_postprocessing().brier == slides.brier
-
-
-def test_the_newspapers_poor_model_is_the_better_one(forecasters: Any) -> None:
-    rain, said = forecasters
-    steady = fakes.LogitDistortion(scores=(30, 30)).sample(30_000, rng=8)
-    a = corp.corp_decomposition(steady.y_true, steady.y_prob)
-    b = corp.corp_decomposition(rain, said["timid"])
-    assert a.miscalibration < b.miscalibration and a.score > b.score
-
-
-def test_what_the_cells_print(forecasters: Any) -> None:
-    slide = tables.slide_scores("q", 2, [0, 1 / 3, 2 / 3])
-    assert "0.222 as a sum, 0.074 as a mean" in slide and "0.585 bits, 0.176 in base 10" in slide
-    rain, said = forecasters
-    assert "AUC 0.841" in tables.both_virtues("honest", rain, said["honest"])
-    parts = corp.corp_decomposition(rain, said["bold"])
-    assert tables.sum_of_parts("bold", parts).startswith("bold           0.1885 = MCB 0.0279 -")
-    assert "within" not in tables.three_parts("CORP", parts)
-    binned = ck.brier_decomposition(rain, said["honest"], bins=2)
-    assert tables.three_parts("2 bins", binned).endswith("within bins -0.0208")
-    atoms = tables.exact_forecasts("three atoms", finite.example("three atoms"))
-    assert "states (2/5, 3/10, 3/10), true (2/5, 0, 3/5)" in atoms

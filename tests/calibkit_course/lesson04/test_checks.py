@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from scipy import stats
 
 import calibkit as ck
-from calibkit.fakes import LogitDistortion
-from calibkit_course import lesson04
 
 # --- 4.1 ---------------------------------------------------------------------------------------
 
@@ -211,46 +209,3 @@ RIGHT: dict[str, list[Any]] = {
     ],
     "4.5": ["Confidence across, accuracy up, 899 predictions: far below the band, over-confident."],
 }
-
-
-def error(y_true: Any, y_prob: Any, **options: Any) -> ck.CalibrationError:
-    return ck.expected_calibration_error(y_true, y_prob, **options)
-
-
-def test_same_bars_and_three_errors() -> None:
-    bars = np.array([0.1, 0.3, 0.5, 0.7, 0.9])
-    high = np.array([0.1975, 0.3975, 0.5975, 0.7975, 0.91])
-    wanted = [(bars, 5 * [100], 0), (high, 5 * [100], 0.080), (high, 4 * [10] + [1000], 0.013)]
-    for means, counts, value in wanted:
-        result = error(*lesson04.forecasts(bars, means, counts), bins=5)
-        assert result.tables[0].frequency == pytest.approx(bars), counts
-        assert result.value == pytest.approx(value, abs=5e-4), counts
-
-
-def test_the_ragged_model_is_perfect_and_the_smooth_one_is_not() -> None:
-    left = LogitDistortion().sample(300, rng=46)
-    right = LogitDistortion(slope=0.85).sample(10_000, rng=4)
-    nulls = [ck.null_level(error, s.y_true, s.y_prob, rng=4) for s in (left, right)]
-    assert nulls[0].value > nulls[1].value
-    assert nulls[0].p_value > 0.2
-    assert nulls[1].p_value < 0.01
-
-
-@pytest.mark.parametrize(("n", "bins", "level"), [(500, 5, 0.032), (500, 50, 0.098)])
-def test_the_null_levels_of_the_quiz(n: int, bins: int, level: float) -> None:
-    prob = np.random.default_rng(0).random(n)
-    assert error(prob > 0.5, prob, bins=bins).null_mean == pytest.approx(level, abs=0.001)
-
-
-@pytest.mark.slow
-def test_the_reflected_interval_covers_better_than_the_percentile_one() -> None:
-    truth, rng = LogitDistortion(slope=0.5), np.random.default_rng(4)
-    hits = {"reflected": 0, "percentile": 0}
-    for _ in range(60):
-        sample = truth.sample(500, rng)
-        for method in hits:
-            interval = ck.bootstrap_interval(
-                error, sample.y_true, sample.y_prob, method=method, n_resamples=200, rng=rng
-            )
-            hits[method] += interval.low <= truth.true_error() <= interval.high
-    assert hits["reflected"] >= hits["percentile"] + 6

@@ -206,6 +206,40 @@ def test_the_ece_of_given_data_is_the_plug_in_error_for_every_power(
             assert result.error(alpha) == pytest.approx(wanted, abs=1e-12)
 
 
+def test_own_labels_reward_splits_and_expected_scores_do_not() -> None:
+    sample = SyntheticShape("beta2").sample(3000, seed=1)
+    c = sample.true_prob
+    own, expected, distance = [], [], []
+    for n_bins in (15, 30, 60, 120, 240):  # each splits the bins before
+        fitted = SlopeOneBinning(n_bins).fit(sample.y_prob, sample.y_true).curve(sample.y_prob)
+        own.append(np.mean((fitted - sample.y_true) ** 2))
+        expected.append(np.mean(c * (fitted - 1) ** 2 + (1 - c) * fitted**2))
+        distance.append(np.mean((fitted - c) ** 2))
+    assert own == sorted(own, reverse=True)
+    assert expected == sorted(expected) and distance == sorted(distance)
+    # Theorem 1: the difference does not depend on the map.
+    assert np.ptp(np.subtract(expected, distance)) < 1e-12
+
+
+def test_bins_by_position_break_the_theorem_on_ties() -> None:
+    sample = SyntheticShape("stairs").sample(1000, seed=3)
+    p, y = sample.y_prob, sample.y_true
+    assert np.sum(p == 1 / 3) == 7
+    assert (np.diff(p) >= 0).all()
+    thirds = ck.EqualMass(3)
+    ours = fit_on_test(y, p, evaluator=SlopeOneBinning(thirds)).value
+    ece = ck.expected_calibration_error(y, p, bins=thirds).value
+    assert ours == pytest.approx(ece, abs=1e-12)
+    by_position = lesson05.by_position(y, p, 3)
+    assert f"{by_position[0]:.5f} {by_position[1]:.5f}" == "0.10109 0.10085"
+    draws = [SyntheticShape("stairs").sample(1000, seed=seed) for seed in range(50)]
+    off = [np.diff(lesson05.by_position(one.y_true, one.y_prob, 15)) for one in draws]
+    assert 0.0005 < np.abs(off).max() < 0.001
+
+
+# --- the outcome is not one seed's luck ---------------------------------------------------------
+
+
 def test_the_best_map_is_not_the_best_number() -> None:
     shape = SyntheticShape("beta2")
     sample = shape.sample(3000, seed=1)
@@ -226,21 +260,6 @@ def test_the_best_map_is_not_the_best_number() -> None:
     assert compared.true_error == pytest.approx(0.1019, abs=5e-5)
 
 
-def test_own_labels_reward_splits_and_expected_scores_do_not() -> None:
-    sample = SyntheticShape("beta2").sample(3000, seed=1)
-    c = sample.true_prob
-    own, expected, distance = [], [], []
-    for n_bins in (15, 30, 60, 120, 240):  # each splits the bins before
-        fitted = SlopeOneBinning(n_bins).fit(sample.y_prob, sample.y_true).curve(sample.y_prob)
-        own.append(np.mean((fitted - sample.y_true) ** 2))
-        expected.append(np.mean(c * (fitted - 1) ** 2 + (1 - c) * fitted**2))
-        distance.append(np.mean((fitted - c) ** 2))
-    assert own == sorted(own, reverse=True)
-    assert expected == sorted(expected) and distance == sorted(distance)
-    # Theorem 1: the difference does not depend on the map.
-    assert np.ptp(np.subtract(expected, distance)) < 1e-12
-
-
 def test_no_family_is_right_about_both_models() -> None:
     """The table of the lesson, with other seeds: the outcome is not luck."""
     stairs, rng = SyntheticShape("stairs"), np.random.default_rng(99)
@@ -255,19 +274,3 @@ def test_no_family_is_right_about_both_models() -> None:
             values = [fit_on_test(s.y_true, s.y_prob, evaluator=family).value for s in draws]
             off.append(abs(np.mean(values) - truths[model]))
         assert max(off) > 0.025, family
-
-
-def test_bins_by_position_break_the_theorem_on_ties() -> None:
-    sample = SyntheticShape("stairs").sample(1000, seed=3)
-    p, y = sample.y_prob, sample.y_true
-    assert np.sum(p == 1 / 3) == 7
-    assert (np.diff(p) >= 0).all()
-    thirds = ck.EqualMass(3)
-    ours = fit_on_test(y, p, evaluator=SlopeOneBinning(thirds)).value
-    ece = ck.expected_calibration_error(y, p, bins=thirds).value
-    assert ours == pytest.approx(ece, abs=1e-12)
-    by_position = lesson05.by_position(y, p, 3)
-    assert f"{by_position[0]:.5f} {by_position[1]:.5f}" == "0.10109 0.10085"
-    draws = [SyntheticShape("stairs").sample(1000, seed=seed) for seed in range(50)]
-    off = [np.diff(lesson05.by_position(one.y_true, one.y_prob, 15)) for one in draws]
-    assert 0.0005 < np.abs(off).max() < 0.001

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 import calibkit as ck
-from calibkit.calibrators import CrossValidatedBinning, SlopeOneBinning
+from calibkit.calibrators import CrossValidatedBinning
 from calibkit.fakes import LogitDistortion, SyntheticShape
 from calibkit_course import open_lesson
 from calibkit_course.learn import State
 from calibkit_course.lesson06 import checks as judges
-from calibkit_course.lesson06 import estimate, null_ece, squares
+from calibkit_course.lesson06 import null_ece, squares
 
 # --- 6.1 ---------------------------------------------------------------------------------------
 
@@ -257,39 +257,8 @@ def mean_error_of_a_perfect_model(n: int, n_bins: int) -> float:
     return null_ece(LogitDistortion(), n, ck.EqualWidth(n_bins), seed=1)[0]
 
 
-@pytest.mark.slow
-def test_a_perfect_model_has_the_mean_errors_that_the_lesson_prints() -> None:
-    few, many = (mean_error_of_a_perfect_model(1000, n_bins) for n_bins in (5, 50))
-    assert few == pytest.approx(0.0225, abs=0.0015)
-    assert many == pytest.approx(0.070, abs=0.0015)
-    assert mean_error_of_a_perfect_model(10_000, 15) == pytest.approx(0.012, abs=0.001)
-    assert many / few == pytest.approx(np.sqrt(10), rel=0.08)
-
-
 def test_a_review_is_compared_and_not_graded() -> None:
     lesson = open_lesson("06")
     said = lesson.check("6.6", REVIEW)
     assert said.state is State.COMPARE and "the same images" in said.text
     assert lesson.check("6.6", REVIEW, contains=[1, 4]).state is State.SELF_ASSESSED
-
-
-@pytest.mark.slow
-def test_the_null_level_of_a_network_is_less_than_half_as_high(subtests: pytest.Subtests) -> None:
-    """What the lesson prints: by the formula 0.51, measured 0.43 and 0.31."""
-    network, even = LogitDistortion(scores=(9.5, 0.5)), LogitDistortion()
-    p = network.sample(100_000, rng=6).y_prob
-    assert np.sqrt(6 * np.mean(p * (1 - p))) == pytest.approx(0.51, abs=0.01)
-    for bins, ratio in ((ck.EqualMass(15), 0.43), (ck.EqualWidth(15), 0.31)):
-        with subtests.test(bins=bins):
-            found = [null_ece(model, 1000, bins, seed=9)[0] for model in (network, even)]
-            assert found[0] / found[1] == pytest.approx(ratio, abs=0.03)
-
-
-def test_cross_validation_gains_a_better_map_and_hardly_a_better_number() -> None:
-    """Prediction 6c."""
-    shape = SyntheticShape.with_error("stairs", 0.05)
-    fifteen = estimate(SlopeOneBinning(ck.EqualMass(15)), shape)
-    gain = np.subtract(fifteen, estimate(CrossValidatedBinning(), shape))
-    error = gain.std(axis=1) / np.sqrt(40)
-    assert gain.mean(axis=1)[0] > 3 * error[0]
-    assert gain.mean(axis=1)[1] < 2 * error[1]

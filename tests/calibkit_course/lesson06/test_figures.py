@@ -18,7 +18,7 @@ OTHER = Replicates(name="debiased", values=np.array([-0.1, 0.1, 0.2, 0.3]), trut
 
 class TestReplicates:
     def test_truth_and_mean_stand_where_they_are(self):
-        ax = figures06.replicates(PLAIN)
+        ax = figures06.replicates([PLAIN])
         assert one(ax, "truth").get_xdata()[0] == 0.15
         assert one(ax, "mean-0").get_xdata()[0] == pytest.approx(0.225)
         assert one(ax, "truth").get_linestyle() != one(ax, "mean-0").get_linestyle()
@@ -37,7 +37,7 @@ class TestReplicates:
 
     def test_equal_estimates_still_make_a_column(self):
         flat = Replicates(name="flat", values=np.full(5, 0.2), truth=0.2)
-        drawn = one(figures06.replicates(flat), "estimates-0").get_data()
+        drawn = one(figures06.replicates([flat]), "estimates-0").get_data()
         assert max(drawn.values) == 5 and np.ptp(drawn.edges) > 0
 
     def test_what_does_not_belong_together_is_refused(self):
@@ -52,7 +52,7 @@ class TestReplicates:
     def test_its_words(self):
         words = plot.alt_text(figures06.replicates([PLAIN, OTHER]))
         assert words == f"2 histograms of estimates. {PLAIN.describe()} {OTHER.describe()}"
-        assert plot.alt_text(figures06.replicates(PLAIN)).startswith(
+        assert plot.alt_text(figures06.replicates([PLAIN])).startswith(
             "Histogram of estimates. plain"
         )
 
@@ -101,7 +101,7 @@ def test_manners(subtests):
     assert_manners(
         subtests,
         {
-            "replicates": lambda ax: figures06.replicates(PLAIN, ax),
+            "replicates": lambda ax: figures06.replicates([PLAIN], ax),
             "bin drift": lambda ax: figures06.bin_drift(lesson06.bin_tuner_view(n=100), ax),
         },
     )

@@ -181,14 +181,6 @@ def tce(y_true: Any, y_prob: Any, **options: Any) -> significance.TestBasedError
     return significance.test_based_calibration_error(y_true, y_prob, **options)
 
 
-def mean_tce(rule: Any, n: int, slope: float = 1.0, times: int = 8) -> tuple[float, float]:
-    """Return the mean over fresh samples, and its standard error, in per cent."""
-    rng = np.random.default_rng(80)
-    samples = [LogitDistortion(slope=slope).sample(n, rng) for _ in range(times)]
-    values = [100 * tce(s.y_true, s.y_prob, bins=rule, null_draws=0).value for s in samples]
-    return float(np.mean(values)), float(np.std(values, ddof=1) / np.sqrt(times))
-
-
 def test_the_fit_by_hand_is_isotonic_regression() -> None:
     from scipy.optimize import isotonic_regression
 
@@ -196,98 +188,10 @@ def test_the_fit_by_hand_is_isotonic_regression() -> None:
     assert _fit() == pytest.approx(isotonic_regression(np.array(LABELS, dtype=float)).x)
 
 
-@pytest.mark.slow
-def test_a_perfect_model_looks_worse_with_more_data_in_wide_bins(subtests: pytest.Subtests) -> None:
-    for rule in (ck.EqualWidth(10), ck.EqualMass(10), PavaBC()):
-        with subtests.test(repr(rule)):
-            found = [mean_tce(rule, n) for n in (500, 2000, 8000)]
-            for (less, se), (more, other) in zip(found[:-1], found[1:], strict=True):
-                assert more - less > 3 * np.hypot(se, other) or more - less > 4
-
-
-@pytest.mark.slow
-def test_bins_that_shrink_keep_a_perfect_model_and_see_a_bad_one(subtests: pytest.Subtests) -> None:
-    for rule in (lambda n: Pava(), lambda n: ck.EqualMass(round(n**0.5))):
-        for n in (2000, 8000):
-            with subtests.test(n=n, bins=repr(rule(n))):
-                calm, _ = mean_tce(rule(n), n, times=40)
-                seen, _ = mean_tce(rule(n), n, slope=0.7)
-                assert calm < 8.5 and seen > calm + 10
-
-
-def test_the_missing_root_rejects_half_and_the_root_repairs_large_bins() -> None:
-    sample = LogitDistortion().sample(6000, rng=8)
-    shares = {}
-    for test in ("binomial", "t", "t-as-published"):
-        options = {"bins": PavaBC(300, 1200), "test": test, "null_draws": 0}
-        shares[test] = 100 * tce(sample.y_true, sample.y_prob, **options).value
-    assert {k: f"{v:.1f}" for k, v in shares.items()} == {
-        "binomial": "15.1",
-        "t": "15.8",
-        "t-as-published": "54.0",
-    }
-
-
 def test_a_t_test_rejects_all_where_labels_agree() -> None:
     prob = np.linspace(0.001, 0.02, 20)
     assert tce(np.zeros(20), prob, bins=1, test="t", null_draws=0).value == 1
     assert tce(np.zeros(20), prob, bins=1, null_draws=0).value == 0
-
-
-def test_narrow_blocks_may_miss_their_smallest_size() -> None:
-    rng, prob = np.random.default_rng(8), np.arange(200) / 200
-    kept = {}
-    for low, high in ((10, 40), (30, 40)):
-        draws = [rng.random(200) < prob for _ in range(300)]
-        kept[low] = sum(loop(PavaBC(low, high).bounds(prob, y), low, high) for y in draws)
-    assert kept == {10: 300, 30: 183}
-
-
-def test_two_events_in_35_trials_accept_no_interval() -> None:
-    prob = np.linspace(0.01, 0.25, 20_001)
-    accepted = significance.binomial_p_values(2, 35, prob) > 0.05
-    assert np.abs(np.diff(accepted.astype(int))).sum() > 2
-
-
-def test_every_prediction_of_a_model_that_is_off_by_a_hundredth_can_be_rejected() -> None:
-    prob = np.linspace(0.49, 0.51, 400_000)
-    label = np.arange(400_000) % 100 < 48
-    assert tce(label, prob, bins=4, null_draws=0).value == 1
-
-
-def share_rejected(
-    test: Callable[..., Any], true_map: Callable[[FloatVector], FloatVector]
-) -> float:
-    rng, hits = np.random.default_rng(81), 0
-    for _ in range(60):
-        prob = rng.random(1000)
-        hits += test(rng.random(1000) < true_map(prob), prob).p_value <= 0.05
-    return hits / 60
-
-
-@pytest.mark.slow
-def test_no_test_sees_everything() -> None:
-    """What the table of power and prediction 8d say, with room for chance."""
-
-    def fast_wave(p: FloatVector) -> FloatVector:
-        return p + p * (1 - p) * np.sin(16 * np.pi * p)
-
-    def top_tenth(p: FloatVector) -> FloatVector:
-        return p - 0.1 * (p > 0.9)
-
-    def adaptive(y: Any, p: Any) -> significance.TestResult:
-        return significance.adaptive_test(y, p, null_draws=0)
-
-    def largest_sum(y: Any, p: Any) -> significance.TestResult:
-        return significance.cumulative_differences(y, p).mad_test
-
-    shift = LogitDistortion(shift=-0.3).true_map
-    tilt = LogitDistortion(slope=0.75).true_map
-    brier, bins = significance.spiegelhalter, significance.hosmer_lemeshow
-    assert share_rejected(brier, tilt) > 0.9 > 0.6 > share_rejected(largest_sum, tilt)
-    assert share_rejected(largest_sum, shift) > 0.9 > 0.15 > share_rejected(brier, shift)
-    assert share_rejected(adaptive, fast_wave) > 0.95 > 0.2 > share_rejected(largest_sum, fast_wave)
-    assert share_rejected(bins, top_tenth) > 0.6 > 0.25 > share_rejected(largest_sum, top_tenth)
 
 
 LESSON = "08_test_calibration.md"
@@ -333,17 +237,3 @@ def test_the_smooth_error_of_a_perfect_model_falls_with_the_data() -> None:
         found[slope] = [smooth(one.y_true, one.y_prob).value for one in sets]
     assert found[1.0] == sorted(found[1.0], reverse=True)
     assert found[1.0][-1] < 0.02 < 0.04 < found[0.7][-1]
-
-
-def test_the_three_binnings_divide_the_error_as_the_text_says() -> None:
-    rows = LogitDistortion(slope=0.7).sample(2000, rng=8)
-    total, within = [], []
-    for rule in (Pava(), PavaBC(), ck.EqualMass(10)):
-        found = significance.general_calibration_error(
-            rows.y_true, rows.y_prob, bins=rule, loss=lambda label, prob: float(label.var())
-        )
-        total.append(float(found))
-        within.append(float(np.mean(found.losses[0])))
-    assert total == sorted(total)
-    assert total[0] < total[-1]
-    assert min(within) == within[0]  # in the paper's data it is the largest

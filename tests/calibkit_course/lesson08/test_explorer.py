@@ -11,8 +11,6 @@ from calibkit.significance import test_based_calibration_error
 from calibkit_course import lesson08
 from calibkit_course.lesson08.view import MODELS, RULES, SIZES, Hunt
 
-KILOBYTE = 1024
-
 
 @lru_cache
 def hunted(rule: str, model: str = "calibrated", n: int = 8000) -> Hunt:

@@ -1,6 +1,5 @@
 """Binnings side by side: what the artists hold."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
@@ -8,7 +7,7 @@ from calibkit.bins import EqualMass, Pava
 from calibkit.fakes import LogitDistortion
 from calibkit.significance import test_based_calibration_error
 from calibkit_course.lesson08 import figures as figures08
-from tests.drawn import assert_manners, assert_nothing_is_cut_off, corners, one
+from tests.drawn import assert_nothing_is_cut_off, corners, one
 
 TILTED = LogitDistortion(slope=0.6).sample(600, rng=8)
 
@@ -48,19 +47,8 @@ class TestCompareBins:
     def test_what_does_not_fit_is_refused(self):
         with pytest.raises(ValueError, match="empty"):
             figures08.compare_bins({})
-        _, ax = plt.subplots()
-        with pytest.raises(ValueError, match="2 errors need as many axes, got 1"):
-            figures08.compare_bins({"a": error_of(TILTED), "b": error_of(TILTED)}, [ax])
         classes = test_based_calibration_error(
             [0, 1, 1], np.full((3, 2), 0.5), view="class-wise", null_draws=0
         )
         with pytest.raises(ValueError, match="'a' has one table per class"):
             figures08.compare_bins({"a": classes})
-
-
-def test_manners(subtests):
-    errors = {"one": error_of(TILTED)}
-    draw = {
-        "compare_bins": lambda ax: figures08.compare_bins(errors, ax if ax is None else [ax])[0]
-    }
-    assert_manners(subtests, draw)

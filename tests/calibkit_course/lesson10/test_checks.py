@@ -255,26 +255,6 @@ if find_spec("torch"):
 # --- what the lesson says ----------------------------------------------------------------------
 
 
-@pytest.mark.slow
-def test_the_recipe_of_fifty_small_steps_stops_too_early() -> None:
-    """Exercise 10.2: at 1.77 instead of 3.03."""
-    torch = pytest.importorskip("torch")
-    logits, y = problems.fitting_cases()["bold"]
-    scores, label = torch.tensor(logits), torch.tensor(y)
-    t = torch.full((1,), 1.5, dtype=scores.dtype, requires_grad=True)
-    optimiser = torch.optim.LBFGS([t], lr=0.01, max_iter=50)
-
-    def closure() -> Any:
-        optimiser.zero_grad()
-        loss = torch.nn.functional.cross_entropy(scores / t, label)
-        loss.backward()
-        return loss
-
-    optimiser.step(closure)
-    assert float(t.item()) == pytest.approx(1.77, abs=0.005)
-    assert packaged(logits, y) == pytest.approx(3.03, abs=0.005)
-
-
 def test_a_second_softmax_cannot_be_scaled_away(subtests: pytest.Subtests) -> None:
     """Exercise 10.3: the others end at one log loss, the culprit above it and above its floor."""
     losses = problems.losses_of_files()
@@ -287,31 +267,6 @@ def test_a_second_softmax_cannot_be_scaled_away(subtests: pytest.Subtests) -> No
             assert mean_loss(scores, y, 1.0) == pytest.approx(at_one, abs=1e-9)
             assert mean_loss(scores, y, t) == pytest.approx(at_best, abs=1e-9)
             assert bounded(scores, y, 0.02, 20) == pytest.approx(t, abs=2e-3)
-
-
-def test_no_softmax_of_probabilities_falls_below_the_floor(subtests: pytest.Subtests) -> None:
-    rng = np.random.default_rng(0)
-    for concentration in (0.01, 1.0):
-        with subtests.test(concentration=concentration):
-            prob = rng.dirichlet(np.full(10, concentration), 500)
-            assert mean_loss(prob, prob.argmax(axis=1), 1.0) >= FLOOR
-    assert mean_loss(np.eye(10), np.arange(10), 1.0) == pytest.approx(FLOOR)
-
-
-def test_smoothed_labels_want_heat_and_their_inverse_is_better_still() -> None:
-    assert T < 1
-    assert UNDONE < SCALED - 0.005 < log_loss(Y_TEST, P_TEST).value - 0.01
-
-
-def test_training_data_known_by_heart_want_heat(subtests: pytest.Subtests) -> None:
-    """Exercise 10.5 and prediction 10e."""
-    for seed in (106, 107):
-        with subtests.test(seed=seed):
-            splits = problems.three_splits(seed)
-            assert packaged(*splits["train"]) < 1 < 2.5 < packaged(*splits["validation"])
-            honest = mean_loss(*splits["test"], packaged(*splits["validation"]))
-            assert mean_loss(*splits["test"], packaged(*splits["train"])) > honest + 1
-            assert abs(mean_loss(*splits["test"], packaged(*splits["test"])) - honest) < 0.01
 
 
 @pytest.mark.slow

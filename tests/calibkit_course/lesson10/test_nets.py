@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import log_softmax, softmax
-from scipy.stats import beta, kstest
 
 import calibkit as ck
 from calibkit.multiclass import TemperatureScaling
@@ -147,9 +146,9 @@ class TestStep:
             optimiser.step()
             return loss  # with its slope, as learners do
 
-        own, history = trained(step=step, batch_size=25, epochs=1)
-        assert seen == [((25, 1, 28, 28), (25,))] * 2 + [((10, 1, 28, 28), (10,))]
-        plain, other = trained(batch_size=25, epochs=1)
+        own, history = trained(step=step, epochs=1)
+        assert seen == [((n, 1, 28, 28), (n,)) for n in (50, 10)]
+        plain, other = trained(epochs=1)
         np.testing.assert_array_equal(weights(own), weights(plain))
         assert history.train_loss[0] == other.train_loss[0]
 
@@ -191,25 +190,6 @@ class TestLosses:
         one, two = log_p[self.ROW, self.LABEL], log_p[self.ROW, self.LABEL[order]]
         assert found == pytest.approx(-(share * one + (1 - share) * two).mean(), abs=1e-14)
 
-    @pytest.mark.parametrize("strength", [0.4, 5.0])
-    def test_mixing_weights_are_beta(self, strength):
-        drawn = []
-
-        class Spy:
-            rng = np.random.default_rng(1)
-
-            def beta(self, a: float, b: float) -> float:
-                drawn.append(self.rng.beta(a, b))
-                return drawn[-1]
-
-            def permutation(self, n: int) -> Any:
-                return self.rng.permutation(n)
-
-        for _ in range(500):
-            self.value("mixup", strength, Spy())
-        # One false alarm in 10,000 seeds; the seed is fixed.
-        assert kstest(drawn, beta(strength, strength).cdf).pvalue > 1e-4
-
     @given(st.floats(-1e4, 1e4), st.sampled_from([1.0, 1.5, 3.0]))
     def test_focal_loss_and_its_slope_stay_finite(self, logit, gamma):
         logits = torch.tensor([[logit, 0.0, -logit]], dtype=torch.float32, requires_grad=True)
@@ -217,14 +197,9 @@ class TestLosses:
         (slope,) = torch.autograd.grad(loss, logits)
         assert torch.isfinite(loss) and torch.isfinite(slope).all()
 
-    @pytest.mark.parametrize("loss", LOSSES[1:])
-    def test_strength(self, loss):
-        plain, zero = trained(), trained(loss=loss, strength=0)
-        np.testing.assert_array_equal(weights(plain[0]), weights(zero[0]))
-        usual = trained(loss=loss)[0]
-        named = trained(loss=loss, strength=training.LOSSES[loss][0])[0]
-        np.testing.assert_array_equal(weights(usual), weights(named))
-        assert not np.array_equal(weights(usual), weights(plain[0]))
+    def test_each_loss_trains_another_network(self):
+        found = [weights(trained(loss=loss)[0]) for loss in LOSSES]
+        assert len(np.unique(found, axis=0)) == len(LOSSES)
 
     def test_weight_decay_makes_weights_small(self):
         size = [np.square(weights(trained(weight_decay=d)[0])).sum() for d in (0.0, 1.0, 30.0)]
@@ -260,27 +235,13 @@ class TestHistory:
         assert list(history.to_frame().columns[:2]) == ["epoch", "train_loss"]
         assert pickle.loads(pickle.dumps(history)).epoch.tolist() == [1, 2, 3]
 
-    def test_progress_goes_to_standard_error(self, capsys):
-        trained(progress=True)
-        assert "epochs" in capsys.readouterr().err
-        trained()
-        assert capsys.readouterr().err == ""
-
 
 BAD_SETTINGS = [
     ({"loss": "brier"}, "loss must be"),
-    ({"strength": 0.1}, "no meaning"),
-    ({"loss": "label-smoothing", "strength": 1.0}, "below 1"),
-    ({"loss": "label-smoothing", "strength": -0.1}, "at least 0"),
-    ({"loss": "focal", "strength": 0.5}, "0, or at least 1"),
-    ({"loss": "mixup", "strength": np.nan}, "strength must be a number of at least 0"),
-    ({"loss": "mixup", "strength": "0.4"}, "strength"),
     ({"weight_decay": -1.0}, "weight_decay"),
     ({"epochs": 0}, "epochs"),
-    ({"batch_size": 2.5}, "batch_size"),
-    ({"learning_rate": 0.0}, "learning_rate"),
     ({"rng": -1}, "rng"),
-    ({"learning_rate": 1e30}, "diverged: in epoch 1 .*smaller learning_rate"),
+    ({"step": lambda network, *_: network[0].weight.data.fill_(np.nan).sum()}, "in epoch 1 .*new"),
 ]
 
 

@@ -1,8 +1,5 @@
 """One thread inside, and the caller's number of threads afterwards, whatever happens."""
 
-from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
-
 import numpy as np
 import pytest
 
@@ -65,34 +62,3 @@ def test_training_is_in_one_thread():
     )
     nets.train_network(nets.image_network((2, 2), 4), split, step=step, epochs=2)
     assert seen == [1, 1] and torch.get_num_threads() == 2
-
-
-def test_two_python_threads_at_once():
-    """Each gets the same numbers; neither leaves its 1 behind, not for new threads either."""
-    alone, both = train(), Barrier(2, timeout=600)  # ends a hang, no verdict
-
-    def work():
-        both.wait()
-        with one_thread():
-            both.wait()  # both are inside
-            result = train()
-        return result, torch.get_num_threads()
-
-    with ThreadPoolExecutor(2) as pool:
-        for result, threads in [job.result() for job in [pool.submit(work), pool.submit(work)]]:
-            np.testing.assert_array_equal(result, alone)
-            assert threads == 2
-    assert torch.get_num_threads() == 2
-    with ThreadPoolExecutor(1) as pool:
-        assert pool.submit(torch.get_num_threads).result() == 2
-
-
-def test_a_caller_in_another_thread_keeps_a_number_of_its_own():
-    def work():
-        torch.set_num_threads(1)
-        train()
-        return torch.get_num_threads()
-
-    with ThreadPoolExecutor(1) as pool:
-        assert pool.submit(work).result() == 1
-    assert torch.get_num_threads() == 2

@@ -195,21 +195,6 @@ def test_the_race_is_won_as_the_predictions_say() -> None:
 
 
 @pytest.mark.slow
-def test_nobody_overtakes_a_family_that_is_right(subtests: pytest.Subtests) -> None:
-    for size in range(5):
-        with subtests.test(size=size):
-            found = medians("line", 0, size)
-            assert min(found, key=lambda name: found[name]) == "Platt"
-
-
-@pytest.mark.slow
-def test_isotonic_loses_infinitely_in_every_run() -> None:
-    """The first block of zeros, or the last of ones, is there in all calibration sets."""
-    assert np.isinf(runs_of("bent", "isotonic", 15).values[2]).all()
-    assert np.isfinite(runs_of("bent", "Venn-Abers", 15).values[2]).all()
-
-
-@pytest.mark.slow
 def test_the_error_left_is_at_most_the_distance_from_the_map(subtests: pytest.Subtests) -> None:
     for name in ("isotonic", "histogram", "scaling-binning", "Platt"):
         with subtests.test(name):
@@ -250,37 +235,6 @@ def test_the_exercise_is_what_scaling_binning_does() -> None:
     model = ScalingBinning(6).fit(p, y)
     wanted = by_split(model.scaler_.calibrate(p), 6)
     np.testing.assert_allclose(model.calibrate(p), wanted, rtol=0, atol=1e-12)
-
-
-def test_the_venn_abers_interval_is_no_confidence_interval() -> None:
-    fake = LogitDistortion(slope=0.5)
-    grid = (np.arange(1000) + 0.5) / 1000
-    truth, held, wide = fake.true_map(grid), [], {}
-    for n in (100, 1000):
-        rows = [fake.sample(n, rng=seed) for seed in range(8)]
-        ends = [VennAbers("probabilities").fit(r.y_prob, r.y_true).interval(grid) for r in rows]
-        wide[n] = np.mean([high - low for low, high in ends])
-        held = [np.mean((low <= truth) & (truth <= high)) for low, high in ends]
-    assert 0.1 < np.mean(held) < 0.3
-    assert 3.5 < wide[100] / wide[1000] < 6  # the text says a fifth
-
-
-@pytest.mark.slow
-def test_percentile_intervals_of_a_calibrated_model_never_hold_the_truth() -> None:
-    rng, held = np.random.default_rng(5), {"percentile": 0, "inverted": 0}
-    for _ in range(25):
-        rows = LogitDistortion().sample(1000, rng)
-        for method in held:
-            one = ck.bootstrap_interval(
-                ck.expected_calibration_error,
-                rows.y_true,
-                rows.y_prob,
-                method=method,
-                n_resamples=200,
-                rng=0,
-            )
-            held[method] += one.low <= 0
-    assert held["percentile"] == 0 and held["inverted"] >= 20
 
 
 def test_the_grid_holds_the_truth(subtests: pytest.Subtests) -> None:
@@ -377,3 +331,19 @@ def test_the_table_of_what_to_use_has_the_figures_of_the_study(subtests: pytest.
     shares = {n: round(5 * table.mean(table.best())) for n, table in best.items()}
     assert shares == {1000: 2, 10_000: 3}
     assert "in 2 of 5 draws with 1,000 rows, in 3 of 5 at best with 10,000" in text
+
+
+# --- the outcome is not one seed's luck ---------------------------------------------------------
+
+
+def test_the_venn_abers_interval_is_no_confidence_interval() -> None:
+    fake = LogitDistortion(slope=0.5)
+    grid = (np.arange(1000) + 0.5) / 1000
+    truth, held, wide = fake.true_map(grid), [], {}
+    for n in (100, 1000):
+        rows = [fake.sample(n, rng=seed) for seed in range(8)]
+        ends = [VennAbers("probabilities").fit(r.y_prob, r.y_true).interval(grid) for r in rows]
+        wide[n] = np.mean([high - low for low, high in ends])
+        held = [np.mean((low <= truth) & (truth <= high)) for low, high in ends]
+    assert 0.1 < np.mean(held) < 0.3
+    assert 3.5 < wide[100] / wide[1000] < 6  # the text says a fifth

@@ -21,7 +21,6 @@ from calibkit_course.lesson11.race import (
 )
 from calibkit_course.lesson11.view import GROUPS, MEASURE_TEXTS
 
-KILOBYTE = 1024
 PLAIN = ["0.003", "0.01", "0.03", "0.1", "0.3"]
 
 

@@ -59,7 +59,7 @@ class TestLearningCurves:
     def test_strips_for_few_calibrators_only(self):
         ax = figures11.learning_curves(Race())
         assert len(find(ax, "strip-0")) == len(find(ax, "strip-1")) == 1
-        ax = figures11.learning_curves(race_of("Platt", "beta", "isotonic", "other"))
+        ax = figures11.learning_curves(race_of("Platt", "beta", "isotonic", "histogram"))
         assert not find(ax, "strip-0") and len(find(ax, "curve-3")) == 1
 
     def test_calibrators_differ_in_more_than_colour(self):

@@ -4,6 +4,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
+from calibkit import plot
 from calibkit.bins import EqualMass
 from calibkit.errors import expected_calibration_error
 from calibkit.finite import FiniteClassifier
@@ -121,6 +122,7 @@ class TestExplorer:
         lens = lesson12.simplex_lens(calibrator="temperature")
         figure = plt.figure(layout="constrained", figsize=lens.size)
         lens.draw(lens.view(view="top-label", calibrator="temperature"), figure, False)
+        plot.legend(figure)
         strong, confidence, one = (
             next(ax for ax in figure.get_axes() if ax.get_title().startswith(name))
             for name in ("strong", "confidence", "class 0")
