@@ -198,7 +198,7 @@ def expected_costs(y_prob: Any, *, costs: Any) -> FloatVector:
 def best_actions(y_prob: Any, *, costs: Any) -> NDArray[np.intp]:
     """Return the action of least expected cost for every prediction, the lowest number of equals.
 
-    Best if the probabilities are calibrated; `trust_regret` says what it loses otherwise.
+    Best if the probabilities are calibrated; `regret_curve` says what it loses otherwise.
 
     Parameters
     ----------
@@ -261,7 +261,7 @@ def decision_threshold(costs: Any) -> float:
     return harm / (benefit + harm)
 
 
-def policy_cost(y_true: Any, y_prob: Any, *, costs: Any, actions: Any = None) -> PolicyCost:
+def policy_cost(y_true: Any, y_prob: Any, *, costs: Any) -> PolicyCost:
     """Mean cost that was paid, beside the promised cost and that of ignoring the model.
 
     Parameters
@@ -273,8 +273,6 @@ def policy_cost(y_true: Any, y_prob: Any, *, costs: Any, actions: Any = None) ->
     costs : array-like of shape (A, K), pair of float, mapping or str
         ``costs[a, k]`` of action a when the class is k, or for two classes the prices (false
         positive, false negative): see `expected_costs`.
-    actions : array-like of shape (n,), optional
-        What was done, as numbers of rows of `costs`; by default `best_actions`.
 
     Returns
     -------
@@ -284,7 +282,7 @@ def policy_cost(y_true: Any, y_prob: Any, *, costs: Any, actions: Any = None) ->
     Raises
     ------
     ValueError
-        If labels, probabilities, costs or actions are not valid; the message names the entry.
+        If labels, probabilities or costs are not valid; the message names the entry.
 
     Notes
     -----
@@ -304,7 +302,7 @@ def policy_cost(y_true: Any, y_prob: Any, *, costs: Any, actions: Any = None) ->
     rows = by_class(y_prob)
     table = as_costs(costs, rows.shape[1])
     said = rows @ table.T
-    done = said.argmin(axis=1) if actions is None else _as_actions(actions, said.shape)
+    done = said.argmin(axis=1)
     paid = table[done, labels]
     n, n_actions = said.shape
     # Counts of (action, class) make the sums independent of the order of rows.
@@ -323,17 +321,3 @@ def policy_cost(y_true: Any, y_prob: Any, *, costs: Any, actions: Any = None) ->
         paid=(met * table).sum(axis=1) / n,
         n=n,
     )
-
-
-def _as_actions(actions: Any, shape: tuple[int, ...]) -> NDArray[np.intp]:
-    done = as_array(actions, "actions")
-    n, n_actions = shape
-    if done.shape != (n,):
-        raise ValueError(f"actions has shape {done.shape}, but there are {n} predictions.")
-    bad = np.flatnonzero(~((done == np.rint(done)) & (done >= 0) & (done < n_actions)))
-    if len(bad):
-        raise ValueError(
-            f"actions[{bad[0]}] = {done[bad[0]]} is not a row of costs; rows are 0 to "
-            f"{n_actions - 1}."
-        )
-    return done.astype(np.intp)

@@ -142,7 +142,7 @@ def regret(
 
     Notes
     -----
-    Gains and harms are scaled to B + H = 1, or to the `costs` of the curves. Taught in lesson 13.
+    Gains and harms are scaled to B + H = 1. Taught in lesson 13.
 
     Examples
     --------
@@ -153,18 +153,12 @@ def regret(
     'regret per prediction'
     """
     named = _named(curves, "trusting")
-    totals = {curve.total for curve in named.values()}
-    if len(totals) > 1:
-        raise ValueError(
-            f"the curves have costs that sum to {sorted(totals)}; draw them in one unit."
-        )
-    unit = "" if totals == {1.0} else f" (B + H = {totals.pop():g})"
-    with _over_thresholds(ax, f"regret per prediction{unit}", marks, title, legend) as ax:
+    with _over_thresholds(ax, "regret per prediction", marks, title, legend) as ax:
         for (name, curve), code in zip(named.items(), CODES, strict=False):
             _draw_line(ax, (curve.threshold, curve.regret), code, name)
             if bounds:
                 label, dots = f"{name}: calibration error", look.pen(code[0], 1.4, (0, (1, 2)))
-                ax.axhline(curve.bound, label=label, gid="bound", **dots)
+                ax.axhline(curve.error, label=label, gid="bound", **dots)
         ax.set_ylim(0, max(ax.get_ylim()[1], 0.01))
     words = [f"{name}: {curve.describe()}" for name, curve in named.items()]
     look.remember(ax, ["What trusting loses, for every ratio of costs.", *words])
