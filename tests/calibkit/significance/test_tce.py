@@ -175,10 +175,10 @@ def test_shares_by_bin() -> None:
     label, prob = binary(500, 7, 2.0)
     error = tce(label, prob, bins=bins.FixedEdges([0, 0.4, 0.401, 1]), null_draws=0)
     used = error.table.occupied
-    weighted = (error.share[used] * error.table.weight[used]).sum()
+    weighted = (error.verdicts[0].share[used] * error.table.weight[used]).sum()
     assert float(error) == pytest.approx(weighted, abs=1e-12)
     empty = tce([0, 1], [0.1, 0.9], bins=4, null_draws=0)
-    assert np.isnan(empty.share).tolist() == [False, True, True, False]
+    assert np.isnan(empty.verdicts[0].share).tolist() == [False, True, True, False]
 
 
 def test_the_reference_depends_on_the_order_of_tied_rows_and_ours_does_not() -> None:
