@@ -71,16 +71,6 @@ def test_squares_by_loops(table, n_bins, method, singles):
     assert found.plain_squared == pytest.approx(plain**2, abs=1e-12)
 
 
-@given(rows, st.sampled_from([1, 2, 4, 8]))
-def test_both_squares_are_equal_if_predictions_of_a_bin_are(table, n_bins):
-    y, p = split(table)
-    p = np.minimum(np.floor(p * n_bins), n_bins - 1) / n_bins
-    one, other = (
-        debiased_calibration_error(y, p, bins=n_bins, method=method).squared for method in METHODS
-    )
-    assert one == pytest.approx(other, abs=1e-12)
-
-
 def mean_distance(frequency, n, mean):
     """Integrate |mean - r| over the normal density of a frequency."""
     sd = np.sqrt(frequency * (1 - frequency) / n)

@@ -166,14 +166,6 @@ def test_perfect_and_worst_predictions(subtests: pytest.Subtests) -> None:
             assert float(ck.calibration_error(labels, 1 - labels, norm=norm)) == 1
 
 
-def test_a_centre_is_not_a_mean() -> None:
-    """All predictions at .8 in a bin from .5 to 1: its centre .75 invents a gap."""
-    labels, prob = [1, 1, 1, 1, 0], [0.8] * 5
-    assert float(ck.calibration_error(labels, prob, bins=2)) == pytest.approx(0, abs=1e-15)
-    found = ck.calibration_error(labels, prob, bins=2, gap="centre")
-    assert float(found) == pytest.approx(0.05)
-
-
 class TestNullMoments:
     def test_the_formula(self) -> None:
         labels, prob = binary_data(1000)

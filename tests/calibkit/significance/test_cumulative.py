@@ -133,16 +133,6 @@ def test_the_range_is_the_largest_imbalance_of_an_interval() -> None:
     assert found[sums.interval] == pytest.approx(sums.ecce_r, abs=1e-14)
 
 
-def test_by_hand() -> None:
-    """Residuals -.2, .6, -.7 in sorted order: sums -.2, .4, -.3, each over 3."""
-    sums = cumulative_differences([0, 0, 1], [0.7, 0.2, 0.4])
-    assert sums.difference == pytest.approx(np.array([0, -0.2, 0.4, -0.3]) / 3)
-    assert (sums.ecce_mad, sums.ecce_r) == pytest.approx((0.4 / 3, 0.7 / 3))
-    assert float(sums) == sums.ecce_mad
-    assert sums.interval == (0.4, 0.7)
-    assert "from 0.4 to 0.7" in sums.describe()
-
-
 def test_parts_are_bounded_by_the_absolute_error(subtests: pytest.Subtests) -> None:
     """MAD <= range <= 2 MAD, and the last sum is calibration in the large."""
     for seed in range(20):

@@ -45,12 +45,6 @@ def test_the_series_is_the_sum_over_pairs_always(
     assert found == pytest.approx(by_pairs(labels, prob, length_scale), abs=1e-13)
 
 
-def test_two_rows_by_hand() -> None:
-    """Residuals .8 and -.3 at a distance of .5: with length scale .5 the kernel is exp(-1/2)."""
-    found = kernel_calibration_error([1, 0], [0.2, 0.7], length_scale=0.5).statistic
-    assert found == pytest.approx(np.exp(-0.5) * 0.8 * -0.7, abs=1e-15)
-
-
 def test_the_scale_of_source_000() -> None:
     """A kernel on the labels too, as there: sum its four label pairs and compare the factor."""
     labels, prob = binary_data(40, seed=2)

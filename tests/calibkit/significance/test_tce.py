@@ -237,15 +237,6 @@ def test_null_values_are_those_of_redrawn_labels(binning: Any) -> None:
 
 
 @pytest.mark.slow
-def test_null_level_gives_the_same_distribution() -> None:
-    label, prob = binary(400, 11)
-    error = tce(label, prob, bins=10, null_draws=150, rng=0)
-    null = significance.null_level(tce, label, prob, n_draws=150, rng=5, bins=10, null_draws=0)
-    assert null.value == error.value
-    assert abs(null.mean - error.null_mean) < 4 * np.hypot(null.sd, error.null_sd) / np.sqrt(150)
-
-
-@pytest.mark.slow
 def test_calibrated_models_are_found_significant_as_often_as_stated() -> None:
     """P-values of the null level: 5 % of 250 calibrated samples, within 3 standard errors."""
     hits = 0
